@@ -1,0 +1,92 @@
+# Finds MPI libraries by their compiler wrappers; several can be built for in one tree.
+#
+# Each flavour F in TUTTI_MPI_FLAVOURS gets an interface target mpi_F with the wrapper's include
+# folders and libraries, and a cache variable TUTTI_MPICC_F with the wrapper, which can be set.
+
+set(tutti_wrappers_mpich mpicc.mpich mpicc)
+set(tutti_wrappers_openmpi mpicc.openmpi mpicc)
+set(tutti_wrappers_mpiabi mpicc_abi)
+
+# The flavour of the mpi.h that a wrapper brings: mpich, openmpi, mpiabi, or empty.
+function(tutti_flavour_of wrapper result)
+  set(${result} "" PARENT_SCOPE)
+  file(WRITE ${CMAKE_BINARY_DIR}/CMakeFiles/flavour.c
+    "#include <mpi.h>\n#if defined(OPEN_MPI)\nflavour=openmpi\n#elif defined(MPICH_VERSION) || defined(I_MPI_VERSION)\nflavour=mpich\n#elif defined(MPI_ABI_VERSION)\nflavour=mpiabi\n#endif\n")
+  execute_process(COMMAND ${wrapper} -E ${CMAKE_BINARY_DIR}/CMakeFiles/flavour.c
+    OUTPUT_VARIABLE text ERROR_QUIET RESULT_VARIABLE failed)
+  if(NOT failed AND text MATCHES "flavour=([a-z]+)")
+    set(${result} ${CMAKE_MATCH_1} PARENT_SCOPE)
+  endif()
+endfunction()
+
+# Splits what `wrapper -show` prints into options of the compiler and of the linker.
+function(tutti_import_mpi flavour wrapper)
+  execute_process(COMMAND ${wrapper} -show OUTPUT_VARIABLE line OUTPUT_STRIP_TRAILING_WHITESPACE)
+  separate_arguments(words UNIX_COMMAND "${line}")
+  list(POP_FRONT words)
+  add_library(mpi_${flavour} INTERFACE)
+  foreach(word IN LISTS words)
+    if(word MATCHES "^-I(.+)")
+      target_include_directories(mpi_${flavour} SYSTEM INTERFACE ${CMAKE_MATCH_1})
+    elseif(word MATCHES "^-(L|l|Wl,)")
+      target_link_options(mpi_${flavour} INTERFACE ${word})
+      if(word MATCHES "^-l")
+        target_link_libraries(mpi_${flavour} INTERFACE ${word})
+      endif()
+    endif()
+  endforeach()
+  cmake_path(GET wrapper PARENT_PATH folder)
+  add_library(mpi_headers_${flavour} INTERFACE)
+  target_include_directories(mpi_headers_${flavour} SYSTEM INTERFACE
+    $<TARGET_PROPERTY:mpi_${flavour},INTERFACE_INCLUDE_DIRECTORIES>)
+endfunction()
+
+set(TUTTI_MPI_FLAVOURS)
+if(TUTTI_MPI STREQUAL "auto")
+  set(wanted mpich openmpi mpiabi)
+elseif(NOT TUTTI_MPI STREQUAL "none")
+  set(wanted ${TUTTI_MPI})
+endif()
+foreach(flavour IN LISTS wanted)
+  foreach(name IN LISTS tutti_wrappers_${flavour})
+    if(NOT TUTTI_MPICC_${flavour})
+      find_program(wrapper_${name} ${name})
+      if(wrapper_${name})
+        tutti_flavour_of(${wrapper_${name}} found)
+        if(found STREQUAL flavour)
+          set(TUTTI_MPICC_${flavour} ${wrapper_${name}} CACHE FILEPATH "Compiler wrapper of ${flavour}")
+        endif()
+      endif()
+    endif()
+  endforeach()
+  if(TUTTI_MPICC_${flavour})
+    tutti_import_mpi(${flavour} ${TUTTI_MPICC_${flavour}})
+    list(APPEND TUTTI_MPI_FLAVOURS ${flavour})
+    message(STATUS "MPI ${flavour}: ${TUTTI_MPICC_${flavour}}")
+  elseif(NOT TUTTI_MPI STREQUAL "auto")
+    message(FATAL_ERROR "TUTTI_MPI names ${flavour}, but none of ${tutti_wrappers_${flavour}} is on "
+      "the PATH for it; set -DTUTTI_MPICC_${flavour}=/path/to/its/mpicc")
+  endif()
+endforeach()
+
+# All that is built once for each MPI: the library, tutti-bench and the MPI tests.
+function(tutti_add_flavour flavour)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/run/mpi_*.cpp
+    ${PROJECT_SOURCE_DIR}/src/api/*.cpp)
+  add_library(tutti_${flavour} SHARED ${sources})
+  set_target_properties(tutti_${flavour} PROPERTIES OUTPUT_NAME tutti-${flavour})
+  target_include_directories(tutti_${flavour} PUBLIC ${PROJECT_SOURCE_DIR}/include)
+  target_link_libraries(tutti_${flavour} PRIVATE tutti_run ${CMAKE_DL_LIBS}
+    PUBLIC mpi_headers_${flavour})
+  # No libmpi here: the library takes the functions of the MPI that the program has loaded.
+  target_link_options(tutti_${flavour} PRIVATE -static-libgcc -static-libstdc++
+    -Wl,--exclude-libs,ALL
+    -Wl,--version-script=${PROJECT_SOURCE_DIR}/src/api/exports.map)
+  install(TARGETS tutti_${flavour} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  if(EXISTS ${PROJECT_SOURCE_DIR}/bench/CMakeLists.txt)
+    include(${PROJECT_SOURCE_DIR}/bench/CMakeLists.txt)
+  endif()
+  if(TUTTI_TESTS AND EXISTS ${PROJECT_SOURCE_DIR}/tests/mpi/CMakeLists.txt)
+    include(${PROJECT_SOURCE_DIR}/tests/mpi/CMakeLists.txt)
+  endif()
+endfunction()

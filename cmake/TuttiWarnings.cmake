@@ -1,0 +1,16 @@
+# Warnings, sanitizers and coverage, for every target of this project.
+add_library(tutti_warnings INTERFACE)
+target_compile_options(tutti_warnings INTERFACE
+  -Wall -Wextra -Wshadow $<$<COMPILE_LANGUAGE:CXX>:-Wconversion -Wnon-virtual-dtor -Woverloaded-virtual>)
+if(TUTTI_WERROR)
+  target_compile_options(tutti_warnings INTERFACE -Werror)
+endif()
+if(TUTTI_SANITIZE)
+  target_compile_options(tutti_warnings INTERFACE -fsanitize=${TUTTI_SANITIZE}
+    -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(tutti_warnings INTERFACE -fsanitize=${TUTTI_SANITIZE})
+endif()
+if(TUTTI_COVERAGE)
+  target_compile_options(tutti_warnings INTERFACE --coverage -O0)
+  target_link_options(tutti_warnings INTERFACE --coverage)
+endif()
