@@ -1,0 +1,93 @@
+/// Names of the collectives, listed orders, sums over known sizes.
+#include <algorithm>
+#include <cassert>
+#include <cctype>
+#include <string>
+
+#include "core/order.hpp"
+#include "core/sizes.hpp"
+
+namespace tutti {
+
+namespace {
+constexpr std::array<std::string_view, all_collectives.size()> names = {"gather", "gatherv",
+                                                                        "scatter", "scatterv"};
+}  // namespace
+
+std::string_view name_of(Collective collective) {
+  return names[static_cast<std::size_t>(collective)];
+}
+
+std::optional<Collective> collective_named(std::string_view name) {
+  std::string lower(name);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string_view bare =
+      lower.starts_with("mpi_") ? std::string_view(lower).substr(4) : std::string_view(lower);
+  for (const Collective collective : all_collectives) {
+    if (bare == name_of(collective)) return collective;
+  }
+  return std::nullopt;
+}
+
+Order Order::listed(std::vector<Rank> ranks) {
+  auto list = std::make_shared<List>();
+  list->positions.assign(ranks.size(), -1);
+  for (std::size_t position = 0; position < ranks.size(); ++position) {
+    list->positions[static_cast<std::size_t>(ranks[position])] = static_cast<Position>(position);
+  }
+  assert(std::find(list->positions.begin(), list->positions.end(), -1) == list->positions.end());
+  list->ranks = std::move(ranks);
+  Order order(static_cast<int>(list->ranks.size()), Kind::listed, 0);
+  order.list_ = std::move(list);
+  return order;
+}
+
+Sizes Sizes::equal(Bytes each) {
+  Sizes sizes;
+  sizes.each_ = each;
+  return sizes;
+}
+
+Sizes Sizes::all(const std::vector<Bytes>& by_rank, const Order& order) {
+  auto prefix = std::make_shared<std::vector<Bytes>>(by_rank.size() + 1, 0);
+  for (Position position = 0; position < order.size(); ++position) {
+    const auto at = static_cast<std::size_t>(position);
+    (*prefix)[at + 1] = (*prefix)[at] + by_rank[static_cast<std::size_t>(order.rank_at(position))];
+  }
+  Sizes sizes;
+  sizes.kind_ = Kind::all;
+  sizes.prefix_ = std::move(prefix);
+  return sizes;
+}
+
+Sizes Sizes::some(std::vector<Known> known) {
+  Sizes sizes;
+  sizes.kind_ = Kind::some;
+  sizes.known_ = std::move(known);
+  return sizes;
+}
+
+Bytes Sizes::of(BlockRange blocks) const {
+  switch (kind_) {
+    case Kind::equal:
+      return each_ * blocks.count();
+    case Kind::all:
+      return (*prefix_)[static_cast<std::size_t>(blocks.end)] -
+             (*prefix_)[static_cast<std::size_t>(blocks.begin)];
+    case Kind::some:
+      break;
+  }
+  Bytes bytes = 0;
+  [[maybe_unused]] int covered = 0;
+  for (const Known& known : known_) {
+    if (blocks.begin <= known.blocks.begin && known.blocks.end <= blocks.end) {
+      bytes += known.bytes;
+      covered += known.blocks.count();
+    }
+  }
+  assert(covered == blocks.count() && "the size of a range that this rank does not know");
+  return bytes;
+}
+
+}  // namespace tutti

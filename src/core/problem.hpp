@@ -1,0 +1,63 @@
+/// One rank's view of one call of a collective: all that a schedule may depend on.
+#pragma once
+
+#include <vector>
+
+#include "core/order.hpp"
+#include "core/sizes.hpp"
+#include "core/types.hpp"
+
+namespace tutti {
+
+/// Which of two adjacent subcubes sends when an ordered tree is grown from the sizes.
+enum class JoinRule : std::uint8_t {
+  volume,       ///< the one with less data in all
+  gather_time,  ///< the one that has gathered less (Träff 2017, Lemma 1)
+};
+
+/// What an algorithm can be told beyond its name; every field has a default.
+struct Parameters {
+  int k = 2;                         ///< radix of k-nomial trees, at least 2
+  Bytes segment = 1024;              ///< first segment of linear_sync, in bytes
+  JoinRule rule = JoinRule::volume;  ///< of the ordered tree
+  Bytes threshold = -1;              ///< ordered tree: heavier subtrees send to the root; -1 off
+  bool promote = true;               ///< ordered tree: promote subtrees while the root idles
+  int ports = 1;                     ///< ordered tree: messages a rank can take at once
+  friend bool operator==(const Parameters&, const Parameters&) = default;
+};
+
+/// A subtree of a grown tree as its parent knows it.
+struct Subtree {
+  Rank root = no_rank;
+  BlockRange blocks;              ///< ranks of the subcube, natural order
+  std::vector<BlockRange> holes;  ///< parts of it that do not pass through `root`
+  Bytes bytes = 0;                ///< what passes through `root`, its own block included
+  Bytes ready = 0;                ///< modelled time at which `root` holds all that
+  friend bool operator==(const Subtree&, const Subtree&) = default;
+};
+
+/// A rank's place in a grown tree (knowledge `tree_neighbours`).
+struct TreeNeighbours {
+  Rank parent = no_rank;          ///< no_rank at the root of the tree
+  Subtree self;                   ///< the subtree that this rank is the root of
+  std::vector<Subtree> children;  ///< in the sequence in which they were joined
+  friend bool operator==(const TreeNeighbours&, const TreeNeighbours&) = default;
+};
+
+/// The argument of every algorithm.
+struct Problem {
+  Collective collective = Collective::gather;
+  int p = 1;
+  Rank rank = 0;
+  Rank root = 0;
+  Order order = Order::identity(1);
+  Sizes sizes = Sizes::equal(0);
+  Parameters parameters = {};
+  TreeNeighbours tree = {};  ///< only where the algorithm's knowledge is tree_neighbours
+
+  [[nodiscard]] Position position() const { return order.position_of(rank); }
+  [[nodiscard]] Rank rank_at(Position position) const { return order.rank_at(position); }
+  [[nodiscard]] bool at_root() const { return rank == root; }
+};
+
+}  // namespace tutti

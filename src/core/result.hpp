@@ -1,0 +1,31 @@
+/// Bad input as a value: a result is either what was asked for or an error that names the input.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace tutti {
+
+/// One sentence that names the offending value and what is accepted.
+struct Error {
+  std::string text;
+};
+
+template <class T>
+class Result {
+ public:
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
+
+  [[nodiscard]] explicit operator bool() const { return state_.index() == 0; }
+  [[nodiscard]] const T& operator*() const { return std::get<0>(state_); }
+  [[nodiscard]] T& operator*() { return std::get<0>(state_); }
+  [[nodiscard]] const T* operator->() const { return &std::get<0>(state_); }
+  [[nodiscard]] const std::string& error() const { return std::get<1>(state_).text; }
+
+ private:
+  std::variant<T, Error> state_;
+};
+
+}  // namespace tutti

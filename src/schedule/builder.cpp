@@ -1,0 +1,49 @@
+/// Appending steps.
+#include "schedule/builder.hpp"
+
+#include <cassert>
+
+namespace tutti {
+
+ScheduleBuilder::ScheduleBuilder(const Problem& problem) : problem_(problem) {
+  schedule_.collective = problem.collective;
+  schedule_.p = problem.p;
+  schedule_.rank = problem.rank;
+  schedule_.root = problem.root;
+}
+
+StepId ScheduleBuilder::part(StepKind kind, Rank peer, const Blocks& blocks, Bytes offset,
+                             Bytes bytes) {
+  return bytes > 0 ? append(kind, peer, blocks, offset, bytes) : none;
+}
+
+StepId ScheduleBuilder::append(StepKind kind, Rank peer, const Blocks& blocks, Bytes offset,
+                               Bytes bytes) {
+  assert(0 <= peer && peer < schedule_.p && peer != schedule_.rank);
+  Step step;
+  step.kind = kind;
+  step.peer = peer;
+  step.blocks = blocks;
+  step.offset = offset;
+  step.bytes = bytes;
+  schedule_.steps.push_back(std::move(step));
+  return static_cast<StepId>(schedule_.steps.size()) - 1;
+}
+
+void ScheduleBuilder::wait(StepId step) {
+  if (step == none) return;
+  Step wait;
+  wait.kind = StepKind::wait;
+  wait.first = step;
+  wait.last = step + 1;
+  schedule_.steps.push_back(std::move(wait));
+}
+
+void ScheduleBuilder::wait_all() {
+  Step wait;
+  wait.kind = StepKind::wait;
+  wait.last = static_cast<StepId>(schedule_.steps.size());
+  if (wait.last > 0) schedule_.steps.push_back(std::move(wait));
+}
+
+}  // namespace tutti

@@ -1,0 +1,54 @@
+/// Builds one rank's schedule; knows the sizes, so that an algorithm need not.
+#pragma once
+
+#include <utility>
+
+#include "core/problem.hpp"
+#include "schedule/schedule.hpp"
+
+namespace tutti {
+
+/// Appends steps for the rank of `problem`. Messages without bytes are left out, at both
+/// ends alike, because both ends know their size; signals, which carry none, are kept.
+class ScheduleBuilder {
+ public:
+  explicit ScheduleBuilder(const Problem& problem);
+
+  /// Sends or receives whole blocks. Returns the step, or `none` if it was left out.
+  StepId send(Rank to, BlockRange blocks) { return message(StepKind::send, to, blocks); }
+  StepId recv(Rank from, BlockRange blocks) { return message(StepKind::recv, from, blocks); }
+  /// Whole blocks whose bytes are known otherwise (grown trees, holes).
+  StepId send(Rank to, const Blocks& blocks, Bytes bytes) {
+    return part(StepKind::send, to, blocks, 0, bytes);
+  }
+  StepId recv(Rank from, const Blocks& blocks, Bytes bytes) {
+    return part(StepKind::recv, from, blocks, 0, bytes);
+  }
+  /// The bytes [offset, offset + bytes) of the packed blocks.
+  StepId part(StepKind kind, Rank peer, const Blocks& blocks, Bytes offset, Bytes bytes);
+
+  /// A message without bytes.
+  StepId signal(Rank to) { return append(StepKind::send, to, {}, 0, 0); }
+  StepId await_signal(Rank from) { return append(StepKind::recv, from, {}, 0, 0); }
+
+  /// Later steps start after `step` has completed; nothing for `none`.
+  void wait(StepId step);
+  /// Later steps start after all earlier ones have completed.
+  void wait_all();
+
+  [[nodiscard]] Bytes bytes(BlockRange blocks) const { return problem_.sizes.of(blocks); }
+  [[nodiscard]] Schedule done() { return std::move(schedule_); }
+
+  static constexpr StepId none = -1;
+
+ private:
+  StepId message(StepKind kind, Rank peer, BlockRange blocks) {
+    return part(kind, peer, blocks, 0, bytes(blocks));
+  }
+  StepId append(StepKind kind, Rank peer, const Blocks& blocks, Bytes offset, Bytes bytes);
+
+  const Problem& problem_;
+  Schedule schedule_;
+};
+
+}  // namespace tutti

@@ -1,0 +1,96 @@
+/// A schedule: what one rank does in one call of a collective, as a list of steps.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/problem.hpp"
+#include "core/result.hpp"
+#include "core/types.hpp"
+
+namespace tutti {
+
+/// What a step does. All steps whose needs are met are in flight at once; a step that reads
+/// blocks needs the earlier steps that write them, and every step needs the `wait`s before it.
+enum class StepKind : std::uint8_t {
+  send,    ///< blocks, packed in position order, to peer
+  recv,    ///< blocks, packed in position order, from peer
+  copy,    ///< blocks, from where they are to where the caller wants them
+  reduce,  ///< blocks received from peer into those held (room for reductions)
+  wait,    ///< until the steps [first, last) of this schedule have completed
+  put,     ///< blocks into peer's memory (room for one-sided transport)
+  notify,  ///< peer that its memory holds blocks (room for one-sided transport)
+  share,   ///< blocks with all ranks of the node (room for node memory)
+};
+
+/// Which thread runs a step.
+enum class Runner : std::uint8_t { caller, background };
+
+using StepId = int;
+
+/// The blocks that a step touches: a range of positions without the holes in it.
+struct Blocks {
+  BlockRange range;
+  std::vector<BlockRange> holes;  ///< disjoint, ascending, inside range
+
+  Blocks() = default;
+  Blocks(BlockRange r) : range(r) {}
+  Blocks(BlockRange r, std::vector<BlockRange> h) : range(r), holes(std::move(h)) {}
+
+  /// Calls visit(BlockRange) for each run of blocks between the holes, ascending.
+  template <class Visit>
+  void for_each_run(Visit visit) const {
+    Position at = range.begin;
+    for (const BlockRange& hole : holes) {
+      if (at < hole.begin) visit(BlockRange{at, hole.begin});
+      at = hole.end;
+    }
+    if (at < range.end) visit(BlockRange{at, range.end});
+  }
+  friend bool operator==(const Blocks&, const Blocks&) = default;
+};
+
+/// One step. `offset` and `bytes` select a part of the packed blocks: a segment. Messages
+/// between two ranks match in the sequence of the steps: the n-th send to a rank is received
+/// by that rank's n-th receive from the sender.
+struct Step {
+  StepKind kind = StepKind::send;
+  Runner runner = Runner::caller;
+  Rank peer = no_rank;
+  Blocks blocks;
+  Bytes offset = 0;
+  Bytes bytes = 0;
+  StepId first = 0;  ///< wait only
+  StepId last = 0;   ///< wait only
+  friend bool operator==(const Step&, const Step&) = default;
+};
+
+struct Schedule {
+  Collective collective = Collective::gather;
+  int p = 1;
+  Rank rank = 0;
+  Rank root = 0;
+  std::vector<Step> steps;
+  friend bool operator==(const Schedule&, const Schedule&) = default;
+};
+
+/// The name of a kind as it is written, e.g. "recv".
+[[nodiscard]] std::string_view name_of(StepKind kind);
+
+/// A schedule as text, one step a line; from_text reads it back exactly.
+///
+///     gatherv p 11 rank 3 root 9
+///     0 recv 2 [2,3) 2
+///     1 recv 0 [0,2) 1
+///     2 wait 0-2
+///     3 send 9 [0,8) 12 without [4,6) from 4 background
+///
+/// A step is its number, kind, peer, blocks and bytes; `without` lists holes, `from a` says
+/// that the bytes are those from the a-th on, `background` is the runner.
+[[nodiscard]] std::string to_text(const Schedule& schedule);
+/// The schedule that `text` describes, or an error that names the line.
+[[nodiscard]] Result<Schedule> from_text(std::string_view text);
+
+}  // namespace tutti
