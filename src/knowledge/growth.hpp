@@ -1,0 +1,87 @@
+/// The rules by which an ordered tree grows from the sizes; central and distributed
+/// constructions share them (Träff 2017, Lemmas 1 to 3).
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "core/problem.hpp"
+
+namespace tutti {
+
+/// What is known of a subcube: the constant-size state that its fixed root passes on.
+struct Cube {
+  Bytes ready = 0;       ///< modelled time at which the gather root holds `total`
+  Bytes total = 0;       ///< what passes through the gather root, its own block included
+  Bytes root_block = 0;  ///< the gather root's own block
+  Rank gather_root = no_rank;
+
+  [[nodiscard]] Bytes gathered() const { return total - root_block; }
+  friend bool operator==(const Cube&, const Cube&) = default;
+};
+
+/// One join of adjacent subcubes.
+struct Join {
+  std::size_t winner = 0;      ///< the cube whose gather root receives
+  std::vector<bool> detached;  ///< by cube: sends to the external root instead
+  Cube joined;
+};
+
+/// p ranks, joined in rounds: at level d the cubes are [a b^d, min((a+1) b^d, p)), b = ports + 1,
+/// and b adjacent ones become one of level d + 1.
+struct Growth {
+  int p = 1;
+  Rank root = no_rank;  ///< external root; no_rank lets the rules choose one
+  Parameters parameters;
+  Bytes latency = 0;  ///< alpha / beta: the bytes that could pass during one start-up
+
+  [[nodiscard]] int radix() const { return parameters.ports + 1; }
+  /// Ranks in a full cube of `level`.
+  [[nodiscard]] long width(int level) const;
+  /// Rounds until one cube is left: ceil(log_b p).
+  [[nodiscard]] int levels() const;
+  [[nodiscard]] BlockRange cube(int level, long index) const;
+  /// The cube's last rank, which speaks for it.
+  [[nodiscard]] Rank fixed_root(int level, long index) const { return cube(level, index).end - 1; }
+  /// The cubes [first, end) of `level` that become cube `index` of the next level.
+  [[nodiscard]] std::pair<long, long> group(int level, long index) const;
+
+  /// A rank alone.
+  [[nodiscard]] static Cube single(Rank rank, Bytes bytes) { return {0, bytes, bytes, rank}; }
+  /// Joins cubes [first, first + cubes.size()) of `level`. The cube of the external root wins;
+  /// otherwise the larger by the joining rule, ties by the other rule, then the upper one.
+  [[nodiscard]] Join join(int level, long first, std::span<const Cube> cubes) const;
+
+  /// Subtrees are promoted: there is an external root, and no threshold detaches them.
+  [[nodiscard]] bool promotes() const {
+    return root != no_rank && parameters.promote && parameters.threshold < 0;
+  }
+  /// A subtree that may be promoted: its rank waits for the root's verdict. Both ends of the
+  /// edge know its size, so both know whether a verdict comes. Twice the latency, because a
+  /// verdict and a further message at the root are what a promotion costs.
+  [[nodiscard]] bool may_be_promoted(Bytes bytes) const {
+    return promotes() && bytes > 2 * latency;
+  }
+};
+
+/// The most promotions in one tree; a verdict has this many words.
+inline constexpr std::size_t max_promotions = 14;
+
+/// The time at which a rank that takes one message at a time has all of `children`, served as
+/// they become ready, from `start` on. Empty messages cost nothing.
+[[nodiscard]] Bytes serve(std::span<const Subtree> children, Bytes latency);
+
+/// The subtree that cube `index` of `level` is.
+[[nodiscard]] Subtree subtree_of(const Growth& growth, int level, long index, const Cube& cube);
+
+/// Adds the results of one join to the neighbours of `rank`, the gather root of cube
+/// first + mine. True while the rank stays a gather root.
+bool apply_join(const Growth& growth, int level, long first, std::span<const Cube> cubes,
+                std::size_t mine, TreeNeighbours& neighbours);
+
+/// Takes the promoted ranks out of the children of `neighbours` and, if its own rank is among
+/// them, makes the root its parent.
+void apply_promotions(const Growth& growth, std::span<const Rank> promoted,
+                      TreeNeighbours& neighbours);
+
+}  // namespace tutti
