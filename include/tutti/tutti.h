@@ -1,0 +1,94 @@
+/* The whole C API of Tutti: collectives that fit what a program and its machine are really like.
+ *
+ * Conventions
+ *  1. Every function returns MPI_SUCCESS or an MPI error code, like the MPI function it is
+ *     modelled on. Errors of a collective go through the communicator's error handler first.
+ *  2. TUTTI_X has exactly the arguments of MPI_X: meaning, units, significance at the root,
+ *     MPI_IN_PLACE, zero counts and derived types are those of the MPI standard. Arguments
+ *     that MPI calls not significant at a rank are never read there.
+ *  3. Results are those of MPI_X, byte for byte. Where Tutti does not expect a gain it calls
+ *     PMPI_X with the same arguments. Invalid arguments go to PMPI_X too, so that a program
+ *     sees the errors of its own MPI.
+ *  4. TUTTI_X is collective and blocking wherever MPI_X is. It may be called whenever MPI_X may,
+ *     from as many threads as the thread level that MPI granted allows.
+ *  5. Traffic runs on private duplicates of communicators, made at the first call on each and
+ *     freed with it.
+ *  6. Names of collectives are "gather", "gatherv", "scatter", "scatterv", in any case.
+ *     Specifications of algorithms are "auto" (Tutti chooses), "native" (the MPI's own) or
+ *     name[:key=value,..] as `tutti list` shows them.
+ *  7. A char array with an int* length takes and gives lengths as bytes: on entry the size of
+ *     the array, on return the length of the text without its final zero. A text that does not
+ *     fit is cut and still ends in a zero.
+ *  8. Settings are local to a process and must be made alike on all ranks that take part.
+ */
+#ifndef TUTTI_H
+#define TUTTI_H
+
+#include <mpi.h>
+
+#define TUTTI_VERSION_MAJOR 0
+#define TUTTI_VERSION_MINOR 1
+#define TUTTI_VERSION_PATCH 0
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* MPI_Gather with the algorithm in force: blocks of equal size to the root, in rank order. */
+int TUTTI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                 int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
+
+/* MPI_Gatherv with the algorithm in force: blocks of any size to the root, to recvbuf at displs
+ * (in extents of recvtype). With the ordered tree: at most 3 ceil(log2 p) start-ups and linear
+ * time (Traff 2017, Theorem 1). */
+int TUTTI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                  const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+                  MPI_Comm comm);
+
+/* MPI_Scatter with the algorithm in force: blocks of equal size from the root. */
+int TUTTI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                  int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
+
+/* MPI_Scatterv with the algorithm in force: blocks of any size from the root's sendbuf at displs
+ * (in extents of sendtype). Time as TUTTI_Gatherv. */
+int TUTTI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[],
+                   MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                   int root, MPI_Comm comm);
+
+#if MPI_VERSION >= 4
+/* The same with large counts; MPI_ERR_UNSUPPORTED_OPERATION where the MPI lacks them. */
+int TUTTI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                   MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
+int TUTTI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                    int root, MPI_Comm comm);
+int TUTTI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
+int TUTTI_Scatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+                     MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+                     MPI_Datatype recvtype, int root, MPI_Comm comm);
+#endif
+
+/* The version of the library that runs, which may be newer than this header's. */
+int TUTTI_Get_version(int* major, int* minor, int* patch);
+
+/* The index-th algorithm of a collective, e.g. "binomial"; MPI_ERR_ARG beyond the last. */
+int TUTTI_Algorithm_name(const char* collective, int index, char* name, int* length);
+
+/* Forces an algorithm for a collective from now on; MPI_ERR_ARG and a text in `message` (which
+ * may be NULL with length NULL) if the specification is wrong, and nothing changes. */
+int TUTTI_Algorithm_set(const char* collective, const char* specification, char* message,
+                        int* length);
+
+/* The specification in force for a collective: "auto", "native" or an algorithm's. */
+int TUTTI_Algorithm_get(const char* collective, char* specification, int* length);
+
+/* What the last call of a collective on `comm` ran, and why: "ordered_tree: ...". Empty before
+ * the first. */
+int TUTTI_Algorithm_last(MPI_Comm comm, const char* collective, char* text, int* length);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

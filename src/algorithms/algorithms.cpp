@@ -1,0 +1,178 @@
+/// The registry and the specifications.
+#include "algorithms/algorithms.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+
+namespace tutti {
+
+#define TUTTI_ALGORITHM(collective, name, function, order, knowledge, parameters, summary) \
+  Schedule function(const Problem& problem);
+#include "algorithms/list.inc"
+#undef TUTTI_ALGORITHM
+
+namespace {
+
+constexpr Algorithm list[] = {
+#define TUTTI_ALGORITHM(collective, name, function, order, knowledge, parameters, summary) \
+  {Collective::collective, #name, function, #order, Knowledge::knowledge, parameters, summary},
+#include "algorithms/list.inc"
+#undef TUTTI_ALGORITHM
+};
+
+constexpr Alias aliases[] = {
+#define TUTTI_ALIAS(name, specification) {name, specification},
+#include "algorithms/aliases.inc"
+#undef TUTTI_ALIAS
+};
+
+bool same_name(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return 'A' <= c && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](char x, char y) { return lower(x) == lower(y); });
+}
+
+std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
+
+std::string known_names(Collective collective) {
+  std::string names;
+  for (const Algorithm& algorithm : list) {
+    if (algorithm.collective == collective) names += std::string(algorithm.name) + ", ";
+  }
+  for (const Alias& alias : aliases) names += std::string(alias.name) + ", ";
+  return names.substr(0, names.size() - 2);
+}
+
+bool read_integer(std::string_view text, int least, int& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && value >= least;
+}
+
+/// Sets one parameter; the returned text says what would have been accepted, empty if good.
+std::string set_parameter(Specification& spec, std::string_view key, std::string_view value) {
+  Parameters& parameters = spec.parameters;
+  if (key == "order") {
+    const auto order = order_named(value);
+    if (order) spec.order = *order;
+    return order ? "" : "natural, rotated or by_size";
+  }
+  if (key == "k") return read_integer(value, 2, parameters.k) ? "" : "an integer from 2 on";
+  if (key == "ports") return read_integer(value, 1, parameters.ports) ? "" : "an integer from 1 on";
+  if (key == "segment" || key == "threshold") {
+    const bool off = key == "threshold" && value == "off";
+    const Result<Bytes> bytes = off ? Result<Bytes>(-1) : bytes_from(value);
+    if (bytes) (key == "segment" ? parameters.segment : parameters.threshold) = *bytes;
+    return bytes ? "" : key == "segment" ? "bytes such as 4K" : "bytes such as 64K, or off";
+  }
+  if (key == "rule") {
+    if (value != "volume" && value != "gather_time") return "volume or gather_time";
+    parameters.rule = value == "volume" ? JoinRule::volume : JoinRule::gather_time;
+    return "";
+  }
+  if (value != "on" && value != "off") return "on or off";
+  parameters.promote = value == "on";
+  return "";
+}
+
+Result<Specification> read_parameters(Specification spec, std::string_view text) {
+  const Algorithm& algorithm = *spec.algorithm;
+  while (!text.empty()) {
+    const std::string_view item = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), item.size() + 1));
+    const std::size_t equals = item.find('=');
+    const std::string_view key = item.substr(0, equals);
+    if (equals == std::string_view::npos || !algorithm.takes(key)) {
+      return Error{quoted(item) + " is no setting of " + std::string(algorithm.name) +
+                   ", which takes " + std::string(algorithm.parameters) + " (key=value)"};
+    }
+    const std::string_view value = item.substr(equals + 1);
+    const std::string accepted = set_parameter(spec, key, value);
+    if (!accepted.empty()) {
+      return Error{std::string(key) + "=" + std::string(value) + ": " + std::string(key) + " is " +
+                   accepted};
+    }
+  }
+  return spec;
+}
+
+Result<Specification> read(Collective collective, std::string_view text) {
+  const std::string_view name = text.substr(0, text.find(':'));
+  const std::string_view rest = text.substr(std::min(text.size(), name.size() + 1));
+  for (const Algorithm& algorithm : list) {
+    if (algorithm.collective != collective || !same_name(algorithm.name, name)) continue;
+    Specification spec{&algorithm, order_named(algorithm.order).value_or(OrderName::natural), {}};
+    return read_parameters(spec, rest);
+  }
+  for (const Alias& alias : aliases) {
+    if (!same_name(alias.name, name)) continue;
+    Result<Specification> meant = read(collective, alias.specification);
+    return meant ? read_parameters(*meant, rest) : meant;
+  }
+  return Error{quoted(name) + " is no algorithm for " + std::string(name_of(collective)) +
+               "; there are " + known_names(collective)};
+}
+
+}  // namespace
+
+std::string_view name_of(Knowledge knowledge) {
+  constexpr std::array<std::string_view, 4> names = {"nothing", "subtree_sizes", "tree_neighbours",
+                                                     "all_sizes"};
+  return names[static_cast<std::size_t>(knowledge)];
+}
+
+bool Algorithm::takes(std::string_view parameter) const {
+  for (std::string_view rest = parameters; !rest.empty();) {
+    const std::string_view taken = rest.substr(0, rest.find(','));
+    if (taken == parameter) return true;
+    rest.remove_prefix(std::min(rest.size(), taken.size() + 1));
+  }
+  return false;
+}
+
+std::span<const Algorithm> all_algorithms() { return list; }
+std::span<const Alias> all_aliases() { return aliases; }
+
+Knowledge Specification::knowledge() const {
+  const bool sorted_tree =
+      algorithm->knowledge == Knowledge::subtree_sizes && order == OrderName::by_size;
+  return sorted_tree ? Knowledge::all_sizes : algorithm->knowledge;
+}
+
+Result<Specification> specification(Collective collective, std::string_view text) {
+  return read(collective, text);
+}
+
+std::string to_text(const Specification& spec) {
+  const Parameters defaults;
+  const Parameters& now = spec.parameters;
+  std::string settings;
+  const auto add = [&](std::string_view key, const std::string& value) {
+    settings += (settings.empty() ? ":" : ",") + std::string(key) + "=" + value;
+  };
+  if (spec.algorithm->takes("order") && name_of(spec.order) != spec.algorithm->order) {
+    add("order", std::string(name_of(spec.order)));
+  }
+  if (now.k != defaults.k) add("k", std::to_string(now.k));
+  if (now.segment != defaults.segment) add("segment", std::to_string(now.segment));
+  if (now.rule != defaults.rule) add("rule", "gather_time");
+  if (now.threshold != defaults.threshold) add("threshold", std::to_string(now.threshold));
+  if (now.promote != defaults.promote) add("promote", "off");
+  if (now.ports != defaults.ports) add("ports", std::to_string(now.ports));
+  return std::string(spec.algorithm->name) + settings;
+}
+
+Result<Bytes> bytes_from(std::string_view text) {
+  Bytes value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  const int shift = unit.empty() ? 0 : unit == "K" ? 10 : unit == "M" ? 20 : unit == "G" ? 30 : -1;
+  if (error != std::errc() || shift < 0 || value < 0 ||
+      value > std::numeric_limits<Bytes>::max() >> shift) {
+    return Error{quoted(text) + " is no number of bytes; write it as 1536, 64K, 8M or 1G"};
+  }
+  return value << shift;
+}
+
+}  // namespace tutti

@@ -1,0 +1,66 @@
+/// The list of algorithms, and specifications that name a point in their space.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/problem.hpp"
+#include "core/result.hpp"
+#include "orders/orders.hpp"
+#include "schedule/schedule.hpp"
+
+namespace tutti {
+
+/// What a rank must know beyond its own arguments before it can build a schedule.
+enum class Knowledge : std::uint8_t {
+  nothing,          ///< its arguments suffice
+  subtree_sizes,    ///< the sizes of its subtrees in a fixed tree
+  tree_neighbours,  ///< its place in a tree grown from the sizes
+  all_sizes,        ///< every rank's size
+};
+[[nodiscard]] std::string_view name_of(Knowledge knowledge);
+
+/// One line of list.inc.
+struct Algorithm {
+  Collective collective;
+  std::string_view name;
+  Schedule (*schedule)(const Problem& problem);
+  std::string_view order;  ///< the default order; "identity" where the shape has its own
+  Knowledge knowledge;
+  std::string_view parameters;  ///< comma-separated names
+  std::string_view summary;
+
+  [[nodiscard]] bool takes(std::string_view parameter) const;
+};
+
+/// All of them, by collective, in the sequence of list.inc.
+[[nodiscard]] std::span<const Algorithm> all_algorithms();
+
+struct Alias {
+  std::string_view name;
+  std::string_view specification;
+};
+/// The names that papers use.
+[[nodiscard]] std::span<const Alias> all_aliases();
+
+/// An algorithm with everything that it can be told.
+struct Specification {
+  const Algorithm* algorithm = nullptr;
+  OrderName order = OrderName::rotated;
+  Parameters parameters;
+
+  [[nodiscard]] Knowledge knowledge() const;
+};
+
+/// Reads "name[:key=value[,key=value]..]", e.g. "knomial:k=4,order=natural" or
+/// "ordered_tree:rule=gather_time,threshold=64K"; the name may be an alias. Bytes take K, M, G
+/// (powers of 1024). The error names what is wrong and what is accepted.
+[[nodiscard]] Result<Specification> specification(Collective collective, std::string_view text);
+/// The shortest text that reads back as the same specification.
+[[nodiscard]] std::string to_text(const Specification& specification);
+
+/// A number of bytes such as "0", "1536", "64K", "8M".
+[[nodiscard]] Result<Bytes> bytes_from(std::string_view text);
+
+}  // namespace tutti

@@ -1,0 +1,28 @@
+/// k-nomial gather over the order of the problem.
+#include "shapes/knomial.hpp"
+
+#include "schedule/builder.hpp"
+
+namespace tutti {
+
+/// Ranks stand at positions 0..p-1 of the order, the root at 0. A position receives the
+/// subtrees of its children, then sends its own to its parent:
+///
+///     p = 6, k = 2, root 2, order 2 0 5 1 4 3
+///         2 -+- 0
+///            +- 5 --- 1
+///            +- 4 --- 3
+///
+/// The root receives at most (k-1) ceil(logk p) messages.
+Schedule gather_knomial(const Problem& problem) {
+  ScheduleBuilder schedule(problem);
+  const Knomial tree(problem.p, problem.parameters.k);
+  const Position me = problem.position();
+  for (const Position child : tree.children(me)) {
+    schedule.recv(problem.rank_at(child), tree.subtree(child));
+  }
+  if (me != 0) schedule.send(problem.rank_at(tree.parent(me)), tree.subtree(me));
+  return schedule.done();
+}
+
+}  // namespace tutti

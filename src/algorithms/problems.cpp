@@ -1,0 +1,83 @@
+/// Central knowledge.
+#include "algorithms/problems.hpp"
+
+#include <algorithm>
+
+#include "shapes/knomial.hpp"
+
+namespace tutti {
+
+Growth growth_of(const Specification& specification, int p, Rank root, Bytes latency) {
+  return {p, root, specification.parameters, latency};
+}
+
+Order order_of(const Specification& specification, int p, Rank root,
+               const std::vector<Bytes>* sizes) {
+  if (!specification.algorithm->takes("order")) return Order::identity(p);
+  switch (specification.order) {
+    case OrderName::natural:
+      return Order::natural(p, root);
+    case OrderName::rotated:
+      return Order::rotated(p, root);
+    case OrderName::by_size:
+      break;
+  }
+  const bool linear = specification.algorithm->name.starts_with("linear");
+  const Knomial tree(p, specification.parameters.k);
+  const Depth depth = [&](Position v) { return linear ? std::min(v, 1) : tree.depth(v); };
+  return by_size(*sizes, root, depth);
+}
+
+Problems::Problems(const Specification& specification, const Call& call)
+    : specification_(specification),
+      call_(call),
+      equal_(!is_irregular(call.collective)),
+      order_(order_of(specification, call.p(), call.root, &call.sizes)),
+      sizes_(equal_ ? Sizes::equal(call.sizes[0]) : Sizes::all(call.sizes, order_)) {
+  if (specification.algorithm->name != "ordered_tree") return;
+  const Growth growth = growth_of(specification, call.p(), call.root, call.latency);
+  tree_ = equal_ ? OrderedTree(growth, call.sizes[0]) : OrderedTree(growth, call.sizes);
+  neighbours_ = tree_->all_neighbours();
+}
+
+Sizes Problems::known_sizes(Rank rank) const {
+  const Knowledge knowledge = specification_.knowledge();
+  if (equal_ || rank == call_.root || knowledge == Knowledge::all_sizes) return sizes_;
+  const Position me = order_.position_of(rank);
+  const BlockRange own = {me, me + 1};
+  std::vector<Sizes::Known> known = {{own, sizes_.of(own)}};
+  if (knowledge == Knowledge::subtree_sizes) {
+    const Knomial tree(call_.p(), specification_.parameters.k);
+    for (const Position child : tree.children(me)) {
+      const BlockRange blocks = tree.subtree(child);
+      known.push_back({blocks, sizes_.of(blocks)});
+    }
+  }
+  return Sizes::some(std::move(known));
+}
+
+Problem Problems::at(Rank rank) const {
+  Problem problem;
+  problem.collective = call_.collective;
+  problem.p = call_.p();
+  problem.rank = rank;
+  problem.root = call_.root;
+  problem.order = order_;
+  problem.sizes = known_sizes(rank);
+  problem.parameters = specification_.parameters;
+  if (tree_) problem.tree = neighbours_[static_cast<std::size_t>(rank)];
+  return problem;
+}
+
+Schedule Problems::schedule(Rank rank) const {
+  return specification_.algorithm->schedule(at(rank));
+}
+
+std::vector<Schedule> Problems::schedules() const {
+  std::vector<Schedule> all;
+  all.reserve(static_cast<std::size_t>(call_.p()));
+  for (Rank rank = 0; rank < call_.p(); ++rank) all.push_back(schedule(rank));
+  return all;
+}
+
+}  // namespace tutti

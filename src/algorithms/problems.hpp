@@ -1,0 +1,59 @@
+/// The problems that all ranks face in one call, from global data: what a simulator, a verifier
+/// or a test knows and no rank does.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "algorithms/algorithms.hpp"
+#include "knowledge/ordered_tree.hpp"
+
+namespace tutti {
+
+/// One call of a collective, seen from outside.
+struct Call {
+  Collective collective = Collective::gatherv;
+  Rank root = 0;
+  std::vector<Bytes> sizes;  ///< of each rank's block; its length is p
+  Bytes latency = 0;         ///< alpha / beta, for trees grown from sizes
+
+  [[nodiscard]] int p() const { return static_cast<int>(sizes.size()); }
+};
+
+/// Gives each rank the knowledge, no more, that its protocol would have acquired (the central
+/// twin of the protocols). Construction O(p log p), each problem O(its tree degree).
+class Problems {
+ public:
+  Problems(const Specification& specification, const Call& call);
+
+  /// The problem of `rank`. A leaf of a linear shape sees the order that the root uses.
+  [[nodiscard]] Problem at(Rank rank) const;
+  /// The schedule of `rank`.
+  [[nodiscard]] Schedule schedule(Rank rank) const;
+  /// The schedules of all ranks.
+  [[nodiscard]] std::vector<Schedule> schedules() const;
+  /// The order that block positions refer to.
+  [[nodiscard]] const Order& order() const { return order_; }
+  /// The grown tree, where the algorithm grows one.
+  [[nodiscard]] const OrderedTree* tree() const { return tree_ ? &*tree_ : nullptr; }
+
+ private:
+  [[nodiscard]] Sizes known_sizes(Rank rank) const;
+
+  Specification specification_;
+  Call call_;
+  bool equal_;
+  Order order_;
+  Sizes sizes_;
+  std::optional<OrderedTree> tree_;
+  std::vector<TreeNeighbours> neighbours_;
+};
+
+/// The tree's rules for a call: root, parameters, latency.
+[[nodiscard]] Growth growth_of(const Specification& specification, int p, Rank root, Bytes latency);
+
+/// The order of a specification, from what every rank knows; by_size needs `sizes` (else null).
+[[nodiscard]] Order order_of(const Specification& specification, int p, Rank root,
+                             const std::vector<Bytes>* sizes);
+
+}  // namespace tutti

@@ -1,0 +1,106 @@
+/// The model behind the default choice.
+#include "choose/choose.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "knowledge/growth.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// The least gain for which Tutti takes a call from the MPI.
+constexpr double least_gain = 1.1;
+
+double rounds_of(int p) { return Growth{p, 0, {}, 0}.levels(); }
+
+/// Everyone straight to or from the root: start-ups at the root follow each other by the gap.
+double linear_seconds(const Situation& situation, const Machine& machine) {
+  const double messages = situation.p - 1;
+  const double bytes = static_cast<double>(situation.block.value_or(0));
+  return machine.latency + std::max(0.0, messages - 1) * machine.gap +
+         messages * bytes * machine.per_byte;
+}
+
+double binomial_seconds(const Situation& situation, const Machine& machine) {
+  const double bytes = static_cast<double>(situation.block.value_or(0));
+  return rounds_of(situation.p) * machine.latency + (situation.p - 1) * bytes * machine.per_byte;
+}
+
+/// Construction and verdicts at a latency each step, then the data (Träff 2017, Theorem 1).
+double grown_seconds(const Situation& situation, const Machine& machine) {
+  return std::max(0.0, 3 * rounds_of(situation.p) - 1) * machine.latency;
+}
+
+std::string microseconds(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g us", seconds * 1e6);
+  return text;
+}
+
+std::vector<Candidate> candidates_for(const Situation& situation, const Machine& machine) {
+  std::vector<Candidate> candidates;
+  if (is_irregular(situation.collective)) {
+    candidates.push_back({"native", linear_seconds(situation, machine),
+                          "the MPI's own, taken as linear: latency + (p - 2) gap"});
+    candidates.push_back({"ordered_tree", grown_seconds(situation, machine),
+                          "3 ceil(log2 p) - 1 start-ups; sizes are not known to all ranks"});
+  } else {
+    const double linear = linear_seconds(situation, machine);
+    const double binomial = binomial_seconds(situation, machine);
+    candidates.push_back({"native", std::min(linear, binomial),
+                          "the MPI's own, taken as the better of linear and binomial"});
+    candidates.push_back({"linear", linear, "latency + (p - 2) gap + bytes"});
+    candidates.push_back({"binomial", binomial, "ceil(log2 p) start-ups + bytes"});
+  }
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
+  return candidates;
+}
+
+}  // namespace
+
+Result<Setting> setting(Collective collective, std::string_view text) {
+  if (text == "auto") return Setting{};
+  if (text == "native") return Setting{Setting::Kind::native, {}};
+  const Result<Specification> spec = specification(collective, text);
+  if (!spec) return Error{spec.error() + ", native (the MPI's own), auto (Tutti's choice)"};
+  return Setting{Setting::Kind::forced, *spec};
+}
+
+std::string to_text(const Setting& setting) {
+  switch (setting.kind) {
+    case Setting::Kind::automatic:
+      return "auto";
+    case Setting::Kind::native:
+      return "native";
+    case Setting::Kind::forced:
+      break;
+  }
+  return to_text(setting.specification);
+}
+
+Choice choose(const Setting& setting, const Situation& situation, const Machine& machine) {
+  if (setting.kind == Setting::Kind::native) return {std::nullopt, "native was asked for", {}};
+  if (setting.kind == Setting::Kind::forced) {
+    return {setting.specification, "it was asked for", {}};
+  }
+  Choice choice;
+  choice.candidates = candidates_for(situation, machine);
+  const Candidate& best = choice.candidates.front();
+  const Candidate& native =
+      *std::find_if(choice.candidates.begin(), choice.candidates.end(),
+                    [](const Candidate& candidate) { return candidate.name == "native"; });
+  if (best.seconds * least_gain > native.seconds) {
+    choice.reason = "no gain of a tenth is modelled over native's " + microseconds(native.seconds);
+    return choice;
+  }
+  choice.specification = *specification(situation.collective, best.name);
+  choice.reason = "modelled " + microseconds(best.seconds) + " against native's " +
+                  microseconds(native.seconds);
+  return choice;
+}
+
+}  // namespace tutti

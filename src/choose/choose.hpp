@@ -1,0 +1,48 @@
+/// Which algorithm runs, and why.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "algorithms/algorithms.hpp"
+#include "cost/machine.hpp"
+
+namespace tutti {
+
+/// What the user asked for: a forced algorithm, the MPI's own, or a choice by the model.
+struct Setting {
+  enum class Kind : std::uint8_t { automatic, native, forced };
+  Kind kind = Kind::automatic;
+  Specification specification;  ///< forced only
+};
+
+/// Reads "auto", "native" or a specification.
+[[nodiscard]] Result<Setting> setting(Collective collective, std::string_view text);
+[[nodiscard]] std::string to_text(const Setting& setting);
+
+/// What every rank of a call knows to be equal: nothing else may enter a choice.
+struct Situation {
+  Collective collective = Collective::gather;
+  int p = 1;
+  std::optional<Bytes> block;  ///< bytes of each rank's block, where MPI makes them equal
+};
+
+struct Candidate {
+  std::string name;  ///< a specification, or "native"
+  double seconds = 0;
+  std::string note;  ///< how the time was modelled
+};
+
+struct Choice {
+  std::optional<Specification> specification;  ///< none: the MPI's own
+  std::string reason;
+  std::vector<Candidate> candidates;  ///< by modelled time
+};
+
+/// The setting, or by the model the fastest candidate that promises a gain over the MPI's own of
+/// at least a tenth. Every rank decides alike.
+[[nodiscard]] Choice choose(const Setting& setting, const Situation& situation,
+                            const Machine& machine);
+
+}  // namespace tutti
