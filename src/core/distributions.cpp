@@ -1,0 +1,74 @@
+/// The block sizes of each distribution.
+#include "core/distributions.hpp"
+
+#include <algorithm>
+#include <random>
+#include <string>
+
+namespace tutti {
+namespace {
+
+struct Name {
+  Distribution distribution;
+  std::string_view name;
+};
+
+constexpr std::array names = {
+    Name{Distribution::same, "same"},
+    Name{Distribution::random, "random"},
+    Name{Distribution::spikes, "spikes"},
+    Name{Distribution::decreasing, "decreasing"},
+    Name{Distribution::alternating, "alternating"},
+    Name{Distribution::two_blocks, "two_blocks"},
+};
+
+/// Uniform in 0..bound-1. The standard's distributions differ from library to library.
+Bytes below(std::mt19937_64& random, Bytes bound) {
+  return static_cast<Bytes>(random() % static_cast<std::uint64_t>(bound));
+}
+
+}  // namespace
+
+std::string_view name_of(Distribution distribution) {
+  return names[static_cast<std::size_t>(distribution)].name;
+}
+
+std::optional<Distribution> distribution_named(std::string_view name) {
+  std::string wanted(name);
+  std::replace(wanted.begin(), wanted.end(), '-', '_');
+  for (const Name& entry : names) {
+    if (entry.name == wanted) return entry.distribution;
+  }
+  return std::nullopt;
+}
+
+std::vector<Bytes> distribute(Distribution distribution, int p, Bytes b, std::uint64_t seed,
+                              int rho) {
+  std::mt19937_64 random(seed);
+  std::vector<Bytes> blocks(static_cast<std::size_t>(p), b);
+  for (int i = 0; i < p; ++i) {
+    Bytes& block = blocks[static_cast<std::size_t>(i)];
+    switch (distribution) {
+      case Distribution::same:
+        break;
+      case Distribution::random:
+        block = b > 0 ? 1 + below(random, 2 * b) : 0;
+        break;
+      case Distribution::spikes:
+        block = below(random, rho) == 0 ? rho * b : 1;
+        break;
+      case Distribution::decreasing:
+        block = 2 * b * (p - i) / p + 1;
+        break;
+      case Distribution::alternating:
+        block = b + (i % 2 == 0 ? b / 2 : -(b / 2));
+        break;
+      case Distribution::two_blocks:
+        block = i == 0 || i == p - 1 ? b : 0;
+        break;
+    }
+  }
+  return blocks;
+}
+
+}  // namespace tutti
