@@ -1,0 +1,20 @@
+/// The settings that users make by environment, as data.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace tutti {
+
+/// One line of settings.inc.
+struct SettingInfo {
+  std::string_view name;
+  std::string_view by_default;
+  std::string_view accepted;
+  std::string_view meaning;
+};
+
+/// All of them, in the sequence of settings.inc.
+[[nodiscard]] std::span<const SettingInfo> all_settings();
+
+}  // namespace tutti

@@ -1,0 +1,33 @@
+/// Where the data of a rooted collective flows, as a tree.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "schedule/schedule.hpp"
+
+namespace tutti {
+
+/// Where data flows in a call, seen from the root.
+struct TransferTree {
+  struct Edge {
+    Rank child = no_rank;
+    Bytes bytes = 0;  ///< of all messages on this edge
+  };
+  Rank root = 0;
+  std::vector<std::vector<Edge>> children;  ///< by rank, in the sequence of the parent's steps
+
+  /// The bytes on the edge above each rank; 0 at the root and at ranks that take no part.
+  [[nodiscard]] std::vector<Bytes> bytes_above() const;
+  /// The ranks that neither send nor receive, ascending.
+  [[nodiscard]] std::vector<Rank> idle() const;
+};
+
+/// The edges that carry data, towards the root for gathers and away from it for scatters.
+[[nodiscard]] TransferTree transfer_tree(std::span<const Schedule> schedules);
+
+/// The tree as text, each rank below the root with the bytes on its edge: "3:12".
+[[nodiscard]] std::string to_text(const TransferTree& tree);
+
+}  // namespace tutti
