@@ -63,7 +63,7 @@ class Rounds {
       : messages_(messages) {
     for (const Schedule& schedule : schedules) {
       first_.push_back(nodes_.size());
-      for (const Step& step : schedule.steps) nodes_.push_back({.wait = !is_message(step)});
+      for (const Step& step : schedule.steps) nodes_.emplace_back().wait = !is_message(step);
     }
     for (const Schedule& schedule : schedules) {
       const auto of = needs(schedule);
@@ -184,18 +184,19 @@ std::vector<std::vector<StepId>> needs(const Schedule& schedule) {
 }
 
 Result<std::vector<Message>> messages(std::span<const Schedule> schedules) {
-  Result<std::vector<Message>> all = paired(schedules);
-  if (!all) return all;
-  if (!Rounds(schedules, *all).run()) {
-    const auto stuck = std::find_if(all->begin(), all->end(),
-                                    [](const Message& message) { return message.round == 0; });
-    return Error{"the message from rank " + std::to_string(stuck->from) + " to rank " +
-                 std::to_string(stuck->to) + " can never start: its needs wait for each other"};
+  Result<std::vector<Message>> result = paired(schedules);
+  if (!result) return result;
+  std::vector<Message>& all = *result;
+  if (!Rounds(schedules, all).run()) {
+    const Message& stuck = *std::find_if(all.begin(), all.end(),
+                                         [](const Message& message) { return message.round == 0; });
+    return Error{"the message from rank " + std::to_string(stuck.from) + " to rank " +
+                 std::to_string(stuck.to) + " can never start: its needs wait for each other"};
   }
-  std::sort(all->begin(), all->end(), [](const Message& a, const Message& b) {
+  std::sort(all.begin(), all.end(), [](const Message& a, const Message& b) {
     return std::tie(a.round, a.from, a.to, a.send) < std::tie(b.round, b.from, b.to, b.send);
   });
-  return all;
+  return result;
 }
 
 }  // namespace tutti

@@ -1,0 +1,25 @@
+/// Trees of transfers as pictures for documents and browsers.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/result.hpp"
+#include "schedule/schedule.hpp"
+
+namespace tutti {
+
+/// The tree of a rooted collective as SVG: the root at the left, ranks as discs, edges as thick as
+/// their data is large, coloured by round and labelled with bytes; `title` stands above, idle
+/// ranks below. The error is that of messages().
+[[nodiscard]] Result<std::string> tree_to_svg(std::span<const Schedule> schedules,
+                                              std::string_view title);
+
+/// `text` with the five characters that XML reserves replaced.
+[[nodiscard]] std::string xml_escaped(std::string_view text);
+
+/// A colour from a scale of equal lightness steps, `position` in 0..1: early is light.
+[[nodiscard]] std::string scale_colour(double position);
+
+}  // namespace tutti
