@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""Writes the parts of the documentation that the source already says.
+
+    docs/generated/algorithms.md   src/algorithms/list.inc and aliases.inc
+    docs/generated/steps.md        the kinds of steps in src/schedule/schedule.hpp
+    docs/generated/settings.md     src/choose/settings.inc
+    README.md                      its table of algorithms, between two markers
+
+    tools/gen_docs.py              writes what is out of date
+    tools/gen_docs.py --check      writes nothing; exit status 1 if anything is out of date
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+NOTICE = "<!-- Written by tools/gen_docs.py from {source}; change that and run it again. -->\n"
+BEGIN, END = "<!-- algorithms -->", "<!-- /algorithms -->"
+
+TOKEN = re.compile(r'"((?:\\.|[^"\\])*)"|([(),])|([^\s"(),]+)|(\s+)')
+
+KNOWLEDGE = {
+    "nothing": "its arguments",
+    "subtree_sizes": "the sizes of its subtrees",
+    "tree_neighbours": "its place in the grown tree",
+    "all_sizes": "all sizes",
+}
+"""What a rank must know, in words; the names are those of `Knowledge` in algorithms.hpp."""
+
+
+def entries(source: str, macro: str) -> Iterator[list[str]]:
+    """The arguments of each use of an X-macro; adjacent string literals are joined."""
+    source = re.sub(r"//[^\n]*", "", source)
+    for match in re.finditer(rf"^{macro}\(", source, re.MULTILINE):
+        arguments, depth = [""], 1
+        for token in TOKEN.finditer(source, match.end()):
+            literal, sign, word, _ = token.groups()
+            depth += {"(": 1, ")": -1}.get(sign, 0)
+            if depth == 0:
+                break
+            if sign == "," and depth == 1:
+                arguments.append("")
+            elif literal is not None:
+                arguments[-1] += literal.replace('\\"', '"')
+            else:
+                arguments[-1] += word or sign or ""
+        yield arguments
+
+
+def table(header: list[str], rows: list[list[str]]) -> str:
+    """A Markdown table."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n"
+                   for line in lines)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """One line of list.inc."""
+
+    collective: str
+    name: str
+    function: str
+    order: str
+    knowledge: str
+    parameters: str
+    summary: str
+
+    @property
+    def file(self) -> str:
+        """Where it is defined: a folder for each direction, a file for each algorithm."""
+        direction = self.collective.removesuffix("v")
+        return f"src/algorithms/{direction}/{self.name}.cpp"
+
+
+def algorithms_of(root: Path) -> list[Algorithm]:
+    """The list, in its own sequence."""
+    source = (root / "src/algorithms/list.inc").read_text()
+    return [Algorithm(*arguments) for arguments in entries(source, "TUTTI_ALGORITHM")]
+
+
+def algorithms_page(root: Path) -> str:
+    """Every algorithm of every collective, and the names that papers use."""
+    page = NOTICE.format(source="src/algorithms/list.inc and aliases.inc")
+    page += "# Algorithms\n\nA specification is `name` or `name:key=value,key=value`; "
+    page += "`native` is the MPI's own algorithm and `auto` leaves the choice to Tutti.\n"
+    algorithms = algorithms_of(root)
+    for collective in dict.fromkeys(algorithm.collective for algorithm in algorithms):
+        rows = [
+            [f"[`{a.name}`](../../{a.file})", a.summary, KNOWLEDGE[a.knowledge], a.order,
+             ", ".join(f"`{key}`" for key in a.parameters.split(","))]
+            for a in algorithms
+            if a.collective == collective
+        ]  # fmt: skip
+        page += f"\n## {collective}\n\n"
+        page += table(["name", "how", "a rank knows", "order", "parameters"], rows)
+    page += "\n## Names in papers\n\n"
+    aliases = entries((root / "src/algorithms/aliases.inc").read_text(), "TUTTI_ALIAS")
+    page += table(["name", "stands for"], [[f"`{name}`", f"`{spec}`"] for name, spec in aliases])
+    return page
+
+
+def steps_page(root: Path) -> str:
+    """The kinds of steps, as they are documented where they are defined."""
+    source = (root / "src/schedule/schedule.hpp").read_text()
+    body = re.search(r"((?:^///[^\n]*\n)+)enum class StepKind[^{]*\{(.*?)\};", source, re.M | re.S)
+    if not body:
+        raise SystemExit("src/schedule/schedule.hpp: enum class StepKind not found")
+    promise = " ".join(line.removeprefix("///").strip() for line in body.group(1).splitlines())
+    kinds = re.findall(r"(\w+),\s*///<\s*(.+)", body.group(2))
+    text = re.search(r"/// (A schedule as text.*?)\n\[\[nodiscard\]\]", source, re.S)
+    page = NOTICE.format(source="src/schedule/schedule.hpp")
+    page += f"# Steps\n\n{promise}\n\n"
+    page += table(["kind", "what it moves"], [[f"`{kind}`", what] for kind, what in kinds])
+    if text:
+        lines = [line.removeprefix("///").removeprefix(" ") for line in text.group(1).splitlines()]
+        page += "\n## As text\n\n" + "\n".join(lines) + "\n"
+    return page
+
+
+def settings_page(root: Path) -> str:
+    """The environment variables that Tutti reads."""
+    page = NOTICE.format(source="src/choose/settings.inc")
+    page += "# Settings\n\nRead once, at the first collective of a process. A wrong value is one "
+    page += "error on rank 0 that names the variable, the value and what is accepted.\n\n"
+    settings = entries((root / "src/choose/settings.inc").read_text(), "TUTTI_SETTING")
+    rows = [[f"`{name}`", f"`{default}`", accepted, meaning]
+            for name, default, accepted, meaning in settings]  # fmt: skip
+    return page + table(["variable", "default", "accepted", "meaning"], rows)
+
+
+def readme(root: Path) -> str:
+    """README.md with a fresh table: one line for each algorithm, whatever its collective."""
+    text = (root / "README.md").read_text()
+    if BEGIN not in text or END not in text:
+        raise SystemExit(f"README.md: the markers {BEGIN} and {END} are missing")
+    collectives: dict[tuple[str, str], list[str]] = {}
+    for algorithm in algorithms_of(root):
+        if algorithm.collective.startswith("gather"):
+            key = (algorithm.name, algorithm.summary)
+            collectives.setdefault(key, []).append(algorithm.parameters)
+    rows = [[f"`{name}`", summary, ", ".join(f"`{key}`" for key in parameters[0].split(","))]
+            for (name, summary), parameters in collectives.items()]  # fmt: skip
+    before, rest = text.split(BEGIN, 1)
+    after = rest.split(END, 1)[1]
+    return f"{before}{BEGIN}\n{table(['algorithm', 'a gather, in words', 'parameters'], rows)}{END}{after}"
+
+
+PAGES = {
+    "docs/generated/algorithms.md": algorithms_page,
+    "docs/generated/steps.md": steps_page,
+    "docs/generated/settings.md": settings_page,
+    "README.md": readme,
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="write nothing, fail if out of date")
+    parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent)
+    options = parser.parse_args()
+    stale = []
+    for name, page in PAGES.items():
+        path = options.root / name
+        wanted = page(options.root)
+        if path.is_file() and path.read_text() == wanted:
+            continue
+        stale.append(name)
+        if not options.check:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(wanted)
+    for name in stale:
+        print(f"{name} is out of date; run tools/gen_docs.py" if options.check else f"{name} written",
+              file=sys.stderr if options.check else sys.stdout)  # fmt: skip
+    return 1 if options.check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,137 @@
+# What ./demo and ./test share: to be sourced by bash in the root of the source tree.
+#
+# Brings what a build needs onto the machine where it may, else says what to install; makes .venv;
+# builds; installs the command `tutti` with `tutti-bench` and the libraries into .venv.
+
+set -u -o pipefail
+
+readonly root=$PWD
+readonly venv=$root/.venv
+readonly logs=$root/build/logs
+mkdir -p "$logs"
+
+# Open MPI refuses to start as root, and more ranks than cores, unless it is told that this is
+# what is meant. MPICH needs nothing.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
+export OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_btl_vader_single_copy_mechanism=none
+export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore DEBIAN_FRONTEND=noninteractive
+
+say() { printf '%s\n' "$*"; }
+fail() {
+  printf '\n%s\n' "$*" >&2
+  exit 1
+}
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# The processors that we may use.
+cores() { nproc 2>/dev/null || echo 2; }
+
+# A step with its name, its time and, if it fails, the end of its log.
+step() {
+  local name=$1 start=$SECONDS log
+  shift
+  log=$logs/${name//[^a-zA-Z0-9]/-}.log
+  printf '%-44s' "$name"
+  if "$@" >"$log" 2>&1 </dev/null; then
+    printf 'ok %5ds\n' $((SECONDS - start))
+  else
+    printf 'FAILED\n'
+    tail -n 40 "$log" >&2
+    fail "\"$name\" failed; the whole log is $log"
+  fi
+}
+
+# Debian packages that the machine lacks, one a line: found by what they bring, not by name, so
+# that tools from elsewhere count. The argument "test" adds what only the tests use.
+missing_packages() {
+  local python=${PYTHON:-python3}
+  have g++ || echo g++
+  have make || echo make
+  have cmake || echo cmake
+  have ninja || echo ninja-build
+  "$python" -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
+  "$python" -c 'import os, sysconfig as s; os.stat(s.get_path("include") + "/Python.h")' \
+    2>/dev/null || echo python3-dev
+  if ! have mpicc.mpich && ! have mpicc.openmpi && ! have mpicc; then
+    printf '%s\n' mpich libmpich-dev openmpi-bin libopenmpi-dev
+  elif [[ ${1:-} == test ]]; then
+    have mpicc.mpich || printf '%s\n' mpich libmpich-dev
+    have mpicc.openmpi || printf '%s\n' openmpi-bin libopenmpi-dev
+  fi
+  [[ ${1:-} == test ]] || return 0
+  have gfortran || echo gfortran
+  have clang-format || echo clang-format
+  have nm || echo binutils
+  echo '#include <gtest/gtest.h>' | c++ -E -x c++ - >/dev/null 2>&1 || echo libgtest-dev
+}
+
+# Runs apt-get as root, through sudo where that needs no password.
+as_root() {
+  if ((EUID == 0)); then "$@"; else sudo -n "$@"; fi
+}
+may_install() {
+  have apt-get && { ((EUID == 0)) || sudo -n true 2>/dev/null; }
+}
+
+install_packages() {
+  as_root apt-get -q update &&
+    as_root apt-get -q install -y --no-install-recommends "$@"
+}
+
+# Brings the missing packages or says which they are.
+prepare_packages() {
+  local packages
+  mapfile -t packages < <(missing_packages "${1:-}")
+  ((${#packages[@]})) || return 0
+  if ! may_install; then
+    say "These Debian packages are missing, and this user may not install them:"
+    fail "    sudo apt-get install ${packages[*]}
+
+On other systems: a C++20 compiler, CMake 3.22, Ninja, Python 3.9 with venv, and an MPI."
+  fi
+  say "missing: ${packages[*]}"
+  step "install Debian packages" install_packages "${packages[@]}"
+  hash -r
+}
+
+python_packages() {
+  "$venv/bin/python" -m pip install --quiet -r "$root/tools/requirements.txt"
+}
+prepare_python() {
+  [[ -x $venv/bin/python ]] || step "make .venv" "${PYTHON:-python3}" -m venv "$venv"
+  if ! "$venv/bin/python" "$root/tools/has_requirements.py" "$root/tools/requirements.txt" \
+    2>/dev/null; then
+    step "install Python packages" python_packages
+  fi
+}
+
+configure() {
+  cmake --preset "$1" -DPython_EXECUTABLE="$venv/bin/python" \
+    -DPython3_EXECUTABLE="$venv/bin/python" "${@:2}"
+}
+
+# Builds every MPI that is there, and puts the result into .venv.
+build_all() {
+  step "configure" configure all "$@"
+  step "build" cmake --build build/all --parallel "$(cores)"
+  step "install into .venv" cmake --install build/all --prefix "$venv"
+}
+
+# The MPIs that were built for, one a line.
+flavours() {
+  sed -n 's/^TUTTI_MPI_FLAVOURS_BUILT:INTERNAL=//p' build/all/CMakeCache.txt | tr ';' '\n'
+}
+
+# The launcher that belongs to a flavour's compiler wrapper.
+mpirun_of() {
+  local wrapper folder name
+  wrapper=$(sed -n "s/^TUTTI_MPICC_$1:[A-Z]*=//p" build/all/CMakeCache.txt)
+  folder=$(dirname "$wrapper")
+  for name in "mpirun.$1" mpirun; do
+    if [[ -x $folder/$name ]]; then
+      echo "$folder/$name"
+      return
+    fi
+  done
+}
