@@ -1,0 +1,160 @@
+/// One call of a collective for Python: its schedules, drawings and bounds.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "algorithms/problems.hpp"
+#include "choose/choose.hpp"
+#include "cost/bounds.hpp"
+#include "draw/goal.hpp"
+#include "draw/json.hpp"
+#include "draw/messages.hpp"
+#include "draw/svg.hpp"
+#include "draw/transfer_tree.hpp"
+#include "engine.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tutti {
+
+namespace {
+
+Call checked_call(const std::string& collective, std::vector<Bytes> sizes, Rank root,
+                  const Machine& machine) {
+  Call call{collective_or_raise(collective), root, std::move(sizes), machine.latency_in_bytes()};
+  std::string wrong;
+  if (call.sizes.empty()) wrong = "no sizes: a call has at least one rank";
+  for (std::size_t i = 0; i < call.sizes.size(); ++i) {
+    if (call.sizes[i] < 0) {
+      wrong = "size " + std::to_string(call.sizes[i]) + " of rank " + std::to_string(i) +
+              ": sizes are bytes from 0 on";
+    } else if (!is_irregular(call.collective) && call.sizes[i] != call.sizes[0]) {
+      wrong = "sizes " + std::to_string(call.sizes[0]) + " and " + std::to_string(call.sizes[i]) +
+              ": every block of a " + collective + " has the same size; try " + collective + "v";
+    }
+  }
+  if (wrong.empty() && (root < 0 || root >= call.p())) {
+    wrong = "root " + std::to_string(root) + ": of " + std::to_string(call.p()) +
+            " ranks the root is one of 0.." + std::to_string(call.p() - 1);
+  }
+  if (!wrong.empty()) throw nb::value_error(wrong.c_str());
+  return call;
+}
+
+/// A call whose algorithm is known; all that can be asked about it.
+class PyCall {
+ public:
+  PyCall(const std::string& collective, std::vector<Bytes> sizes, Rank root,
+         const std::string& algorithm, const Machine& machine)
+      : call_(checked_call(collective, std::move(sizes), root, machine)),
+        machine_(machine),
+        specification_(value_or_raise(specification(call_.collective, algorithm))),
+        problems_(specification_, call_),
+        schedules_(problems_.schedules()) {}
+
+  const std::vector<Schedule>& schedules() const { return schedules_; }
+
+  const Schedule& schedule(Rank rank) const {
+    if (rank < 0 || rank >= call_.p()) {
+      const std::string text =
+          "rank " + std::to_string(rank) + ": there are ranks 0.." + std::to_string(call_.p() - 1);
+      throw nb::index_error(text.c_str());
+    }
+    return schedules_[static_cast<std::size_t>(rank)];
+  }
+
+  std::string algorithm() const { return to_text(specification_); }
+  std::string knowledge() const { return std::string(name_of(specification_.knowledge())); }
+  std::string tree() const { return to_text(transfer_tree(schedules_)); }
+  std::vector<Message> messages() const { return value_or_raise(tutti::messages(schedules_)); }
+  std::string svg(const std::string& title) const {
+    return value_or_raise(tree_to_svg(schedules_, title));
+  }
+
+  std::vector<Rank> order() const {
+    std::vector<Rank> ranks;
+    for (Position v = 0; v < call_.p(); ++v) ranks.push_back(problems_.order().rank_at(v));
+    return ranks;
+  }
+
+  std::vector<Rank> promoted() const {
+    return problems_.tree() ? problems_.tree()->promoted() : std::vector<Rank>();
+  }
+
+  double lower_bound(const std::vector<double>& arrivals) const {
+    if (!arrivals.empty() && arrivals.size() != call_.sizes.size()) {
+      const std::string text = std::to_string(arrivals.size()) + " arrivals: there are " +
+                               std::to_string(call_.p()) + " ranks";
+      throw nb::value_error(text.c_str());
+    }
+    const BoundCase bound{call_.root,       call_.sizes,       arrivals,
+                          machine_.latency, machine_.per_byte, Runner::caller};
+    return is_gather(call_.collective) ? gather_bound(bound) : scatter_bound(bound);
+  }
+
+ private:
+  Call call_;
+  Machine machine_;
+  Specification specification_;
+  Problems problems_;
+  std::vector<Schedule> schedules_;
+};
+
+Choice choice_for(const std::string& collective, const std::string& text, int ranks,
+                  std::optional<Bytes> block, const Machine& machine) {
+  const Collective named = collective_or_raise(collective);
+  return choose(value_or_raise(setting(named, text)), {named, ranks, block}, machine);
+}
+
+}  // namespace
+
+void bind_call(nb::module_& module) {
+  nb::class_<Message>(module, "Message", "A send and the receive that takes it.")
+      .def_ro("source", &Message::from)
+      .def_ro("target", &Message::to)
+      .def_ro("bytes", &Message::bytes)
+      .def_ro("round", &Message::round);
+  nb::class_<Candidate>(module, "Candidate", "An algorithm that was considered.")
+      .def_ro("name", &Candidate::name)
+      .def_ro("seconds", &Candidate::seconds)
+      .def_ro("note", &Candidate::note);
+  nb::class_<Choice>(module, "Choice", "Which algorithm runs, and why.")
+      .def_prop_ro("algorithm",
+                   [](const Choice& choice) {
+                     return choice.specification ? to_text(*choice.specification) : "native";
+                   })
+      .def_ro("reason", &Choice::reason)
+      .def_ro("candidates", &Choice::candidates);
+  nb::class_<PyCall>(module, "Call", "One call of a collective, seen from outside.")
+      .def(nb::init<const std::string&, std::vector<Bytes>, Rank, const std::string&,
+                    const Machine&>(),
+           "collective"_a, "sizes"_a, "root"_a = 0, "algorithm"_a = "ordered_tree",
+           "machine"_a = Machine{})
+      .def_prop_ro("algorithm", &PyCall::algorithm, "The specification, as short as it gets.")
+      .def_prop_ro("knowledge", &PyCall::knowledge, "What a rank must learn first.")
+      .def_prop_ro("order", &PyCall::order, "The rank at each position.")
+      .def_prop_ro("promoted", &PyCall::promoted, "Subtrees that were moved to the root.")
+      .def(
+          "schedule", [](const PyCall& call, Rank rank) { return to_text(call.schedule(rank)); },
+          "rank"_a, "The steps of a rank as text.")
+      .def("messages", &PyCall::messages, "All messages, by round.")
+      .def("tree", &PyCall::tree, "The tree of transfers as text.")
+      .def("svg", &PyCall::svg, "title"_a, "The tree of transfers as SVG.")
+      .def(
+          "goal", [](const PyCall& call) { return to_goal(call.schedules()); },
+          "All schedules in LogGOPSim's GOAL language.")
+      .def(
+          "json", [](const PyCall& call) { return to_json(call.schedules()); },
+          "All schedules as JSON.")
+      .def("lower_bound", &PyCall::lower_bound, "arrivals"_a = std::vector<double>(),
+           "No algorithm can be over earlier; seconds from time 0.");
+  module.def("choose", choice_for, "collective"_a, "setting"_a, "ranks"_a,
+             "block"_a = std::optional<Bytes>(), "machine"_a = Machine{},
+             "What Tutti runs under a setting, from what every rank knows.");
+}
+
+}  // namespace tutti

@@ -1,0 +1,9 @@
+/// The Python module tutti._engine.
+#include "engine.hpp"
+
+NB_MODULE(_engine, module) {
+  module.doc() = "The engine of Tutti: lists, schedules, models, drawings and verification.";
+  module.attr("version") = TUTTI_VERSION;
+  tutti::bind_lists(module);
+  tutti::bind_call(module);
+}

@@ -1,0 +1,115 @@
+/// Lists and settings for Python: algorithms, papers' names, environment, distributions, machines.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include "algorithms/algorithms.hpp"
+#include "choose/choose.hpp"
+#include "choose/settings.hpp"
+#include "core/distributions.hpp"
+#include "cost/machine.hpp"
+#include "engine.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tutti {
+
+namespace {
+
+template <class T>
+std::vector<T> copied(std::span<const T> list) {
+  return {list.begin(), list.end()};
+}
+
+std::vector<Bytes> distribute_named(const std::string& name, int p, Bytes block, std::uint64_t seed,
+                                    int rho) {
+  const auto distribution = distribution_named(name);
+  if (!distribution) {
+    std::string text = "\"" + name + "\" is no distribution; there are";
+    for (const Distribution known : all_distributions) text += " " + std::string(name_of(known));
+    throw nb::value_error(text.c_str());
+  }
+  if (p < 1 || block < 0 || rho < 1) {
+    const std::string text = "ranks " + std::to_string(p) + ", block " + std::to_string(block) +
+                             ", rho " + std::to_string(rho) +
+                             ": a distribution needs ranks and rho from 1 on, a block from 0 on";
+    throw nb::value_error(text.c_str());
+  }
+  return distribute(*distribution, p, block, seed, rho);
+}
+
+std::vector<std::string> distribution_names() {
+  std::vector<std::string> names;
+  for (const Distribution distribution : all_distributions) {
+    names.emplace_back(name_of(distribution));
+  }
+  return names;
+}
+
+void bind_records(nb::module_& module) {
+  nb::class_<Algorithm>(module, "Algorithm", "One line of the list of algorithms.")
+      .def_prop_ro("collective", [](const Algorithm& a) { return name_of(a.collective); })
+      .def_ro("name", &Algorithm::name)
+      .def_ro("order", &Algorithm::order)
+      .def_prop_ro("knowledge", [](const Algorithm& a) { return name_of(a.knowledge); })
+      .def_ro("parameters", &Algorithm::parameters)
+      .def_ro("summary", &Algorithm::summary);
+  nb::class_<Alias>(module, "Alias", "A name that a paper uses.")
+      .def_ro("name", &Alias::name)
+      .def_ro("specification", &Alias::specification);
+  nb::class_<SettingInfo>(module, "Setting", "A setting by environment.")
+      .def_ro("name", &SettingInfo::name)
+      .def_ro("default", &SettingInfo::by_default)
+      .def_ro("accepted", &SettingInfo::accepted)
+      .def_ro("meaning", &SettingInfo::meaning);
+  nb::class_<Machine>(module, "Machine", "The numbers by which time is modelled, in seconds.")
+      .def(nb::init<>())
+      .def_rw("latency", &Machine::latency, "Of a message without bytes, end to end.")
+      .def_rw("per_byte", &Machine::per_byte, "For each further byte.")
+      .def_rw("overhead", &Machine::overhead, "Of a processor with one message.")
+      .def_rw("gap", &Machine::gap, "Least time between two messages at one rank.")
+      .def("__repr__", [](const Machine& machine) { return to_text(machine); });
+}
+
+}  // namespace
+
+Collective collective_or_raise(const std::string& name) {
+  const auto collective = collective_named(name);
+  if (collective) return *collective;
+  std::string text = "\"" + name + "\" is no collective; there are";
+  for (const Collective known : all_collectives) text += " " + std::string(name_of(known));
+  throw nb::value_error(text.c_str());
+}
+
+void bind_lists(nb::module_& module) {
+  bind_records(module);
+  module.def("algorithms", [] { return copied(all_algorithms()); });
+  module.def("aliases", [] { return copied(all_aliases()); });
+  module.def("settings", [] { return copied(all_settings()); });
+  module.def("distributions", distribution_names);
+  module.def("collectives", [] {
+    std::vector<std::string> names;
+    for (const Collective collective : all_collectives) names.emplace_back(name_of(collective));
+    return names;
+  });
+  module.def(
+      "setting",
+      [](const std::string& collective, const std::string& text) {
+        return to_text(value_or_raise(setting(collective_or_raise(collective), text)));
+      },
+      "collective"_a, "text"_a,
+      "The shortest text that means the same setting; ValueError if it means nothing.");
+  module.def("distribute", distribute_named, "name"_a, "ranks"_a, "block"_a, "seed"_a = 1,
+             "rho"_a = 5, "Block sizes of all ranks for the average block.");
+  module.def(
+      "bytes_from", [](const std::string& text) { return value_or_raise(bytes_from(text)); },
+      "text"_a, "A number of bytes such as 1536, 64K or 8M.");
+  module.def(
+      "machine_from_text",
+      [](const std::string& text) { return value_or_raise(machine_from_text(text)); }, "text"_a,
+      "A machine from \"name value\" lines.");
+}
+
+}  // namespace tutti
