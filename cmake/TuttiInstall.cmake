@@ -19,6 +19,10 @@ function(tutti_way_up folder result)
   set(${result} ${way} PARENT_SCOPE)
 endfunction()
 
+if(SKBUILD)
+  return()  # a wheel lives inside a Python environment, which has its own way of being found
+endif()
+
 tutti_way_up(${CMAKE_INSTALL_LIBDIR}/pkgconfig prefix_from_pkgconfig)
 foreach(flavour IN LISTS TUTTI_MPI_FLAVOURS)
   configure_file(cmake/tutti.pc.in tutti-${flavour}.pc @ONLY)

@@ -2,6 +2,8 @@
 #
 # Brings what a build needs onto the machine where it may, else says what to install; makes .venv;
 # builds; installs the command `tutti` with `tutti-bench` and the libraries into .venv.
+#
+# shellcheck shell=bash
 
 set -u -o pipefail
 
