@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Runs clang-tidy over the layers that need no MPI, or over the files named.
+#
+#   tools/tidy.sh [FILE...]
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+build=build/tidy
+cmake -S . -B "$build" -G Ninja -DTUTTI_MPI=none -DTUTTI_TESTS=OFF \
+  -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
+
+if (($# == 0)); then
+  mapfile -t files < <(sed -n 's/^ *"file": "\(.*\)",*$/\1/p' "$build/compile_commands.json")
+  set -- "${files[@]}"
+fi
+printf '%s\0' "$@" | xargs -0 -n 4 -P "$(nproc)" clang-tidy --quiet -p "$build"
