@@ -1,0 +1,228 @@
+/// Building and executing the graph of all ranks' steps.
+#include "schedule/graph.hpp"
+
+#include <algorithm>
+
+namespace tutti {
+
+namespace {
+
+bool overlap(BlockRange a, BlockRange b) { return a.begin < b.end && b.begin < a.end; }
+
+bool overlap(const Blocks& a, const Blocks& b) {
+  if (!overlap(a.range, b.range)) return false;
+  if (a.holes.empty() && b.holes.empty()) return !a.range.empty() && !b.range.empty();
+  bool found = false;
+  a.for_each_run(
+      [&](BlockRange x) { b.for_each_run([&](BlockRange y) { found = found || overlap(x, y); }); });
+  return found;
+}
+
+bool is_message(const Step& step) {
+  return step.kind == StepKind::send || step.kind == StepKind::recv;
+}
+
+/// What is wrong with a step's operands, empty if nothing is.
+std::string operand_flaw(const Schedule& schedule, const Step& step) {
+  const auto steps = static_cast<StepId>(schedule.steps.size());
+  if (step.kind == StepKind::wait) {
+    const bool good = 0 <= step.first && step.first <= step.last && step.last <= steps;
+    return good ? "" : "waits for steps outside 0-" + std::to_string(steps);
+  }
+  if (is_message(step)) {
+    if (step.peer < 0 || step.peer >= schedule.p) {
+      return "its peer is no rank of 0.." + std::to_string(schedule.p - 1);
+    }
+    if (step.peer == schedule.rank) return "its peer is the rank itself";
+  }
+  if (step.bytes < 0 || step.offset < 0) return "its bytes are negative";
+  const BlockRange range = step.blocks.range;
+  if (range.begin < 0 || range.end < range.begin || range.end > schedule.p) {
+    return "its blocks are not in 0.." + std::to_string(schedule.p - 1);
+  }
+  Position at = range.begin;
+  for (const BlockRange& hole : step.blocks.holes) {
+    if (hole.begin < at || hole.end < hole.begin || hole.end > range.end) {
+      return "its holes are not ascending inside its blocks";
+    }
+    at = hole.end;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string describe(const Step& step) {
+  std::string text(name_of(step.kind));
+  switch (step.kind) {
+    case StepKind::wait:
+      return text + " " + std::to_string(step.first) + "-" + std::to_string(step.last);
+    case StepKind::recv:
+    case StepKind::reduce:
+      return text + " from " + std::to_string(step.peer);
+    case StepKind::copy:
+    case StepKind::share:
+      return text;
+    case StepKind::send:
+    case StepKind::put:
+    case StepKind::notify:
+      break;
+  }
+  return text + " to " + std::to_string(step.peer);
+}
+
+std::optional<Flaw> StepGraph::build(std::span<const Schedule> schedules) {
+  schedules_ = schedules;
+  first_.assign(1, 0);
+  rank_of_.clear();
+  partner_.clear();
+  needs_.clear();
+  first_edge_.clear();
+  edges_.clear();
+  sends_.clear();
+  recvs_.clear();
+  for (Rank rank = 0; rank < p(); ++rank) {
+    if (auto flaw = add_rank(rank)) return flaw;
+  }
+  return pair_messages();
+}
+
+std::optional<Flaw> StepGraph::add_rank(Rank rank) {
+  const Schedule& schedule = schedules_[index(rank)];
+  if (schedule.rank != rank || schedule.p != p()) {
+    return Flaw{rank, -1,
+                "the schedule at place " + std::to_string(rank) + " of " + std::to_string(p()) +
+                    " is that of rank " + std::to_string(schedule.rank) + " of " +
+                    std::to_string(schedule.p)};
+  }
+  const Node first = nodes();
+  const std::size_t end = index(first) + schedule.steps.size();
+  first_.push_back(static_cast<Node>(end));
+  rank_of_.resize(end, rank);
+  partner_.resize(end, none);
+  needs_.resize(end, 0);
+  first_edge_.resize(end, none);
+  writers_.clear();
+  for (Node node = first; node < static_cast<Node>(end); ++node) {
+    const Step& step = schedule.steps[index(node - first)];
+    if (std::string text = operand_flaw(schedule, step); !text.empty()) {
+      return Flaw{rank, node - first, std::move(text)};
+    }
+    if (step.kind == StepKind::send) sends_.push_back({rank, step.peer, node});
+    if (step.kind == StepKind::recv) recvs_.push_back({step.peer, rank, node});
+    if (step.bytes == 0) continue;
+    if (step.kind == StepKind::recv) {
+      writers_.push_back(node);
+    } else {
+      add_needs(node);
+    }
+  }
+  return std::nullopt;
+}
+
+void StepGraph::add_needs(Node reader) {
+  for (const Node writer : writers_) {
+    if (!overlap(step(writer).blocks, step(reader).blocks)) continue;
+    edges_.push_back({reader, first_edge_[index(writer)]});
+    first_edge_[index(writer)] = static_cast<int>(edges_.size()) - 1;
+    ++needs_[index(reader)];
+  }
+}
+
+std::optional<Flaw> StepGraph::pair_messages() {
+  std::sort(sends_.begin(), sends_.end());
+  std::sort(recvs_.begin(), recvs_.end());
+  const auto pair_of = [](const End& end) { return std::pair(end.from, end.to); };
+  std::size_t i = 0;
+  for (; i < sends_.size() && i < recvs_.size(); ++i) {
+    if (pair_of(sends_[i]) < pair_of(recvs_[i])) return unpaired(sends_[i]);
+    if (pair_of(recvs_[i]) < pair_of(sends_[i])) return unpaired(recvs_[i]);
+    partner_[index(sends_[i].node)] = recvs_[i].node;
+    partner_[index(recvs_[i].node)] = sends_[i].node;
+  }
+  if (i < sends_.size()) return unpaired(sends_[i]);
+  if (i < recvs_.size()) return unpaired(recvs_[i]);
+  return std::nullopt;
+}
+
+Flaw StepGraph::unpaired(const End& end) const {
+  const Step& alone = step(end.node);
+  return {rank_of(end.node), step_of(end.node),
+          "rank " + std::to_string(alone.peer) + " has no " +
+              (alone.kind == StepKind::send ? "receive" : "send") + " left for it"};
+}
+
+void Flow::start(const StepGraph& graph) {
+  graph_ = &graph;
+  state_.assign(static_cast<std::size_t>(graph.nodes()), State::closed);
+  needs_ = graph.needs();
+  gate_.assign(static_cast<std::size_t>(graph.p()), 0);
+  remaining_.assign(static_cast<std::size_t>(graph.p()), 0);
+  posted_.clear();
+  taken_ = 0;
+  open_ = graph.nodes();
+  for (Rank rank = 0; rank < graph.p(); ++rank) advance(rank);
+}
+
+void Flow::advance(Rank rank) {
+  StepId& gate = gate_[static_cast<std::size_t>(rank)];
+  for (const StepId end = graph_->steps(rank); gate < end; ++gate) {
+    const Node node = graph_->node(rank, gate);
+    const Step& step = graph_->step(node);
+    if (step.kind != StepKind::wait) {
+      state_[static_cast<std::size_t>(node)] = State::reached;
+      if (needs_[static_cast<std::size_t>(node)] == 0) post(node);
+      continue;
+    }
+    int remaining = 0;
+    for (StepId named = step.first; named < step.last; ++named) {
+      remaining += is_done(graph_->node(rank, named)) ? 0 : 1;
+    }
+    remaining_[static_cast<std::size_t>(rank)] = remaining;
+    if (remaining > 0) return;
+    finish(node);
+  }
+}
+
+void Flow::finish(Node node) {
+  state_[static_cast<std::size_t>(node)] = State::done;
+  --open_;
+}
+
+void Flow::complete(Node node) {
+  finish(node);
+  graph_->for_each_reader(node, [&](Node reader) {
+    const auto at = static_cast<std::size_t>(reader);
+    if (--needs_[at] == 0 && state_[at] == State::reached) post(reader);
+  });
+  const Rank rank = graph_->rank_of(node);
+  StepId& gate = gate_[static_cast<std::size_t>(rank)];
+  if (gate == graph_->steps(rank)) return;
+  const Node waiting = graph_->node(rank, gate);
+  const Step& wait = graph_->step(waiting);
+  const StepId completed = graph_->step_of(node);
+  if (completed < wait.first || completed >= wait.last) return;
+  if (--remaining_[static_cast<std::size_t>(rank)] > 0) return;
+  finish(waiting);
+  ++gate;
+  advance(rank);
+}
+
+Flow::Node Flow::obstacle(Node node) const {
+  const Rank rank = graph_->rank_of(node);
+  if (is_posted(node)) return graph_->partner(node);
+  if (state_[static_cast<std::size_t>(node)] == State::closed) {
+    const Step& wait = graph_->step(graph_->node(rank, gate_[static_cast<std::size_t>(rank)]));
+    for (StepId named = wait.first; named < wait.last; ++named) {
+      if (!is_done(graph_->node(rank, named))) return graph_->node(rank, named);
+    }
+  }
+  for (Node writer = graph_->node(rank, 0); writer < node; ++writer) {
+    bool keeps = false;
+    graph_->for_each_reader(writer, [&](Node reader) { keeps = keeps || reader == node; });
+    if (keeps && !is_done(writer)) return writer;
+  }
+  return StepGraph::none;
+}
+
+}  // namespace tutti

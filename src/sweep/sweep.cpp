@@ -1,0 +1,187 @@
+/// Enumerating the cases.
+#include "sweep/sweep.hpp"
+
+#include <algorithm>
+#include <array>
+#include <random>
+
+#include "core/distributions.hpp"
+#include "verify/verify.hpp"
+
+namespace tutti {
+
+namespace {
+
+constexpr std::size_t most_failures = 20;
+/// Where trees and cubes change their shape, and a few numbers without a pattern.
+constexpr std::array sampled_p = {34,  47,  63,  64,  65,  100, 127, 128,  129,  243,
+                                  256, 257, 500, 511, 512, 513, 729, 1000, 1023, 1024};
+
+/// One algorithm with one p: the unit in which parts are dealt out.
+struct Unit {
+  Specification specification;
+  int p = 1;
+  bool sampled = false;
+};
+
+/// Small sizes make segments, thresholds and latencies of a few bytes count.
+constexpr Bytes average_block = 6;
+
+std::vector<std::vector<Bytes>> irregular_sizes(int p) {
+  std::vector<std::vector<Bytes>> all;
+  for (const Distribution distribution : all_distributions) {
+    all.push_back(distribute(distribution, p, average_block, static_cast<std::uint64_t>(p)));
+  }
+  all.push_back(std::vector<Bytes>(static_cast<std::size_t>(p), 0));
+  all.push_back(all.back());
+  all.back()[static_cast<std::size_t>(p / 3)] = Bytes{1} << 40;
+  // Many zeros among small and large blocks.
+  std::mt19937_64 random(static_cast<std::uint64_t>(p));
+  all.emplace_back();
+  for (int i = 0; i < p; ++i) {
+    const auto draw = random() % 60;
+    all.back().push_back(draw < 20 ? 0 : static_cast<Bytes>(draw % (draw < 50 ? 4 : 60)));
+  }
+  return all;
+}
+
+std::vector<std::vector<Bytes>> sizes_for(Collective collective, int p) {
+  if (is_irregular(collective)) return irregular_sizes(p);
+  const auto ranks = static_cast<std::size_t>(p);
+  return {std::vector<Bytes>(ranks, 0), std::vector<Bytes>(ranks, 1),
+          std::vector<Bytes>(ranks, average_block)};
+}
+
+std::vector<Unit> units_of(const SweepOptions& options) {
+  std::vector<Unit> units;
+  for (const Algorithm& algorithm : all_algorithms()) {
+    if (options.collective && *options.collective != algorithm.collective) continue;
+    if (!options.algorithm.empty() && options.algorithm != algorithm.name) continue;
+    for (const Specification& specification : variations(algorithm)) {
+      for (int p = 1; p <= options.max_p; ++p) units.push_back({specification, p, false});
+      for (const int p : sampled_p) {
+        if (options.max_p < p && p <= options.sampled_max_p) {
+          units.push_back({specification, p, true});
+        }
+      }
+    }
+  }
+  return units;
+}
+
+class Sweep {
+ public:
+  explicit Sweep(SweepResult& result) : result_(result) {}
+
+  /// `seed` decides what a sampled unit is run with.
+  void run(const Unit& unit, std::size_t seed) {
+    const auto all_sizes = sizes_for(unit.specification.algorithm->collective, unit.p);
+    if (unit.sampled) {
+      // Other sizes, roots and latencies for each specification, the same in every run.
+      std::mt19937_64 random(seed);
+      const auto choose = [&](std::size_t count) { return static_cast<int>(random() % count); };
+      const auto& sizes = all_sizes[static_cast<std::size_t>(choose(all_sizes.size()))];
+      const auto root = static_cast<Rank>(choose(static_cast<std::size_t>(unit.p)));
+      return run(unit, {unit.specification.algorithm->collective, root, sizes, choose(8)});
+    }
+    const bool grows = unit.specification.algorithm->takes("rule");
+    for (const std::vector<Bytes>& sizes : all_sizes) {
+      for (Rank root = 0; root < unit.p; ++root) {
+        Call call{unit.specification.algorithm->collective, root, sizes, 0};
+        run(unit, call);
+        if (!grows) continue;
+        call.latency = 5;
+        run(unit, call);
+      }
+    }
+  }
+
+ private:
+  void run(const Unit& unit, const Call& call) {
+    const Problems problems(unit.specification, call);
+    ++result_.cases;
+    const auto fault = verifier_.verify({call.collective, call.p(), call.root}, problems.order(),
+                                        call.sizes, problems.schedules());
+    if (!fault || result_.failures.size() >= most_failures) return;
+    std::string text = std::string(name_of(call.collective)) + " " + to_text(unit.specification) +
+                       ", p " + std::to_string(call.p()) + ", root " + std::to_string(call.root) +
+                       ", latency " + std::to_string(call.latency) + ", sizes";
+    for (const Bytes bytes : call.sizes) text += " " + std::to_string(bytes);
+    result_.failures.push_back(text + ": " + fault->text);
+  }
+
+  SweepResult& result_;
+  Verifier verifier_;
+};
+
+/// Every specification of `specs` with each value set by `set`.
+template <class Values, class Set>
+void multiply(std::vector<Specification>& specs, const Values& values, Set set) {
+  std::vector<Specification> product;
+  for (const Specification& specification : specs) {
+    for (const auto& value : values) {
+      product.push_back(specification);
+      set(product.back(), value);
+    }
+  }
+  specs = std::move(product);
+}
+
+}  // namespace
+
+void SweepResult::add(const SweepResult& other) {
+  cases += other.cases;
+  failures.insert(failures.end(), other.failures.begin(), other.failures.end());
+}
+
+std::vector<Specification> variations(const Algorithm& algorithm) {
+  std::vector<Specification> specs = {*specification(algorithm.collective, algorithm.name)};
+  if (algorithm.takes("order")) {
+    const std::array orders = {OrderName::natural, OrderName::rotated, OrderName::by_size};
+    multiply(specs, orders, [](Specification& spec, OrderName order) { spec.order = order; });
+  }
+  if (algorithm.takes("k")) {
+    multiply(specs, std::array{2, 3, 4, 7},
+             [](Specification& spec, int k) { spec.parameters.k = k; });
+  }
+  if (algorithm.takes("segment")) {
+    multiply(specs, std::array<Bytes, 3>{0, 2, 1024},
+             [](Specification& spec, Bytes bytes) { spec.parameters.segment = bytes; });
+  }
+  if (algorithm.takes("rule")) {
+    multiply(specs, std::array{JoinRule::volume, JoinRule::gather_time},
+             [](Specification& spec, JoinRule rule) { spec.parameters.rule = rule; });
+  }
+  if (algorithm.takes("ports")) {
+    multiply(specs, std::array{1, 2, 3},
+             [](Specification& spec, int ports) { spec.parameters.ports = ports; });
+  }
+  if (algorithm.takes("threshold")) {
+    // Promotion counts only where no threshold is set.
+    multiply(specs, std::array<Bytes, 4>{-2, -1, 4, 20}, [](Specification& spec, Bytes bytes) {
+      spec.parameters.promote = bytes != -2;
+      spec.parameters.threshold = std::max<Bytes>(bytes, -1);
+    });
+  }
+  return specs;
+}
+
+SweepResult sweep(const SweepOptions& options, const SweepProgress& progress) {
+  SweepResult result;
+  Sweep cases(result);
+  const std::vector<Unit> units = units_of(options);
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    if (static_cast<int>(i % static_cast<std::size_t>(options.parts)) != options.part) continue;
+    const Specification& specification = units[i].specification;
+    if (progress && units[i].p % 8 == 1) {
+      progress(
+          static_cast<double>(i) / static_cast<double>(units.size()),
+          std::string(name_of(specification.algorithm->collective)) + " " + to_text(specification));
+    }
+    cases.run(units[i], i);
+  }
+  if (progress) progress(1, "done");
+  return result;
+}
+
+}  // namespace tutti

@@ -1,0 +1,87 @@
+/// All ranks' schedules, executed symbolically against the contract.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "contract/contract.hpp"
+#include "core/order.hpp"
+#include "schedule/graph.hpp"
+
+namespace tutti {
+
+/// What is wrong with a set of schedules.
+struct Fault {
+  Rank rank = no_rank;
+  StepId step = -1;      ///< of that rank; -1 when no step of it is to blame
+  Rank block = no_rank;  ///< by the rank that it belongs to; no_rank when none is concerned
+  std::string text;      ///< a sentence that names all three
+};
+
+/// Executes schedules with bytes as symbols: every byte of every block has a place in one long
+/// array, in the order of positions, and a step reads or writes intervals of it. Keeps its memory
+/// from call to call.
+class Verifier {
+ public:
+  /// The first fault, if any. Block positions of the schedules refer to `order`; `sizes` are the
+  /// blocks' by rank. It holds that
+  ///  - sends and receives pair up, and both ends mean the same bytes of the same blocks;
+  ///  - a step reads only bytes that its rank has had from the start or from an earlier receive;
+  ///  - no byte is received where it already is, or twice;
+  ///  - all steps complete though no message does before both its ends are posted (rendezvous);
+  ///  - in the end every rank has all bytes of the blocks that the contract wants there.
+  /// O(p^2 + steps log steps).
+  [[nodiscard]] std::optional<Fault> verify(const Contract& contract, const Order& order,
+                                            const std::vector<Bytes>& sizes,
+                                            std::span<const Schedule> schedules);
+
+ private:
+  struct Interval {
+    Bytes begin = 0;
+    Bytes end = 0;
+    friend bool operator==(const Interval&, const Interval&) = default;
+  };
+  struct Holding {
+    Interval bytes;
+    StepId step = -1;  ///< that writes them; -1 from the start
+  };
+  using Node = StepGraph::Node;
+
+  void lay_out(const Order& order, const std::vector<Bytes>& sizes);
+  [[nodiscard]] Fault fault_of(const Flaw& flaw) const;
+  [[nodiscard]] std::optional<Fault> resolve(const Schedule& schedule);
+  [[nodiscard]] bool resolve(const Step& step);
+  [[nodiscard]] std::optional<Fault> check_ends(Node send) const;
+  [[nodiscard]] std::optional<Fault> check_rank(const Schedule& schedule) const;
+  [[nodiscard]] std::optional<Fault> check_read(const Schedule& schedule, StepId step) const;
+  [[nodiscard]] std::optional<Fault> execute();
+  [[nodiscard]] Fault deadlock() const;
+  [[nodiscard]] std::optional<Fault> check_wanted(Rank rank) const;
+  void collect_holdings(const Schedule& schedule);
+  /// The first byte of `wanted` that the rank lacks or a step after `reader` writes.
+  [[nodiscard]] std::optional<Bytes> first_missing(Interval wanted, StepId reader) const;
+
+  [[nodiscard]] std::span<const Interval> parts(Node node) const;
+  [[nodiscard]] Interval place_of(Rank block) const;
+  [[nodiscard]] Rank block_at(Bytes byte) const;
+  [[nodiscard]] Fault fault(Rank rank, StepId step, Rank block, const std::string& text) const;
+
+  Contract contract_;
+  const Order* order_ = nullptr;
+  std::span<const Schedule> schedules_;
+  std::vector<Bytes> prefix_;      ///< by position, where its block begins; and the end
+  std::vector<Interval> parts_;    ///< of all nodes, one after the other
+  std::vector<int> first_part_;    ///< by node, and the end
+  std::vector<Holding> holdings_;  ///< of the rank being checked, ascending
+  StepGraph graph_;
+  Flow flow_;
+};
+
+/// The same for a single call.
+[[nodiscard]] std::optional<Fault> verify(const Contract& contract, const Order& order,
+                                          const std::vector<Bytes>& sizes_by_rank,
+                                          std::span<const Schedule> schedules);
+
+}  // namespace tutti
