@@ -75,6 +75,7 @@ endforeach()
 function(tutti_add_flavour flavour)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/run/mpi_*.cpp
     ${PROJECT_SOURCE_DIR}/src/api/*.cpp)
+  list(APPEND sources ${PROJECT_SOURCE_DIR}/intercept/backend.cpp)
   add_library(tutti_${flavour} SHARED ${sources})
   set_target_properties(tutti_${flavour} PROPERTIES OUTPUT_NAME tutti-${flavour})
   target_include_directories(tutti_${flavour} PUBLIC ${PROJECT_SOURCE_DIR}/include)

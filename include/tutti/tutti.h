@@ -33,6 +33,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /* MPI_Gather with the algorithm in force: blocks of equal size to the root, in rank order. */
 int TUTTI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -55,8 +56,8 @@ int TUTTI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs
                    MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
                    int root, MPI_Comm comm);
 
-#if MPI_VERSION >= 4
-/* The same with large counts; MPI_ERR_UNSUPPORTED_OPERATION where the MPI lacks them. */
+/* The same with large counts, as MPI_X_c of MPI 4, also on an MPI that has no MPI_X_c; there,
+ * inter-communicators give MPI_ERR_UNSUPPORTED_OPERATION. */
 int TUTTI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
 int TUTTI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -67,7 +68,6 @@ int TUTTI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 int TUTTI_Scatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
                      MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
                      MPI_Datatype recvtype, int root, MPI_Comm comm);
-#endif
 
 /* The version of the library that runs, which may be newer than this header's. */
 int TUTTI_Get_version(int* major, int* minor, int* patch);
@@ -87,6 +87,7 @@ int TUTTI_Algorithm_get(const char* collective, char* specification, int* length
  * the first. */
 int TUTTI_Algorithm_last(MPI_Comm comm, const char* collective, char* text, int* length);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,44 @@
+/// The backend's side of the drop-in: hands each call to the C API of this MPI's library.
+#include "backend.h"
+
+#include <tutti/tutti.h>
+
+#include <cstring>
+
+#include "api/hooks.hpp"
+
+namespace {
+
+/// A function with this MPI's types behind the front's machine words.
+template <class Call, class Function>
+Call as_words(Function* function) {
+  Call call;
+  static_assert(sizeof call == sizeof function);
+  std::memcpy(&call, &function, sizeof call);
+  return call;
+}
+
+template <class Function, class Call>
+void replace(Function& function, Call next) {
+  if (next != nullptr) std::memcpy(&function, &next, sizeof function);
+}
+
+void set_next(const tutti_functions* next) {
+  tutti::NativeFunctions& native = tutti::native();
+  replace(native.gather, next->Gather);
+  replace(native.gatherv, next->Gatherv);
+  replace(native.scatter, next->Scatter);
+  replace(native.scatterv, next->Scatterv);
+}
+
+const char* missing() { return tutti::mpi().missing; }
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) const tutti_backend_interface* tutti_backend() {
+#define TUTTI_MEMBER(name, arguments) as_words<tutti_call##arguments>(TUTTI_##name),
+  static const tutti_backend_interface interface = {
+      {TUTTI_INTERCEPTED_ALL(TUTTI_MEMBER)}, tutti::set_call_site, set_next, missing};
+#undef TUTTI_MEMBER
+  return &interface;
+}

@@ -1,0 +1,46 @@
+/* What the front of the drop-in and its backends know of each other: no MPI header, only machine
+ * words. Integer and pointer arguments of all MPIs travel alike in them on the 64-bit calling
+ * conventions of Linux. */
+#ifndef TUTTI_INTERCEPT_BACKEND_H
+#define TUTTI_INTERCEPT_BACKEND_H
+
+#include <stdint.h>
+
+typedef uintptr_t tutti_word;
+typedef int (*tutti_call8)(tutti_word, tutti_word, tutti_word, tutti_word, tutti_word, tutti_word,
+                           tutti_word, tutti_word);
+typedef int (*tutti_call9)(tutti_word, tutti_word, tutti_word, tutti_word, tutti_word, tutti_word,
+                           tutti_word, tutti_word, tutti_word);
+
+/* The collectives that the drop-in handles: TUTTI_INTERCEPTED(name, number of arguments). */
+#define TUTTI_INTERCEPTED_ALL(X) \
+  X(Gather, 8)                   \
+  X(Gatherv, 9)                  \
+  X(Scatter, 8)                  \
+  X(Scatterv, 9)                 \
+  X(Gather_c, 8)                 \
+  X(Gatherv_c, 9)                \
+  X(Scatter_c, 8)                \
+  X(Scatterv_c, 9)
+
+struct tutti_functions {
+#define TUTTI_MEMBER(name, arguments) tutti_call##arguments name;
+  TUTTI_INTERCEPTED_ALL(TUTTI_MEMBER)
+#undef TUTTI_MEMBER
+};
+
+struct tutti_backend_interface {
+  /* TUTTI_X for each collective. */
+  struct tutti_functions run;
+  /* Notes where the program called from. */
+  void (*set_call_site)(const void *site);
+  /* Makes the next tool's functions stand for the MPI's own; null members change nothing. */
+  void (*set_next)(const struct tutti_functions *next);
+  /* The name of a function that the loaded MPI lacks, or null if all is there. */
+  const char *(*missing)(void);
+};
+
+/* Exported by each backend. */
+typedef const struct tutti_backend_interface *(*tutti_backend_function)(void);
+
+#endif

@@ -1,0 +1,203 @@
+/// Attributes, agreement, the end of MPI.
+#include "api/communicator.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+#include <vector>
+
+#include "api/environment.hpp"
+#include "api/report.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// The one registry: keyval, live communicators in the sequence of their making, overrules.
+struct Registry {
+  std::mutex mutex;
+  int keyval = MPI_KEYVAL_INVALID;
+  bool watches_end = false;
+  bool spans_world = false;
+  std::vector<Communicator*> live;
+  std::array<std::optional<Setting>, all_collectives.size()> overrules;
+  std::atomic<unsigned> epoch{0};
+};
+
+Registry& registry() {
+  static Registry* const the_registry = new Registry;  // outlives every static destructor
+  return *the_registry;
+}
+
+/// MPI calls this when the program frees a communicator.
+int free_with_communicator(MPI_Comm, int, void* attribute, void*) {
+  auto* communicator = static_cast<Communicator*>(attribute);
+  {
+    const std::lock_guard lock(registry().mutex);
+    std::erase(registry().live, communicator);
+  }
+  communicator->close();
+  delete communicator;
+  return MPI_SUCCESS;
+}
+
+int copy_nothing(MPI_Comm, int, void*, void*, void*, int* copies) {
+  *copies = 0;
+  return MPI_SUCCESS;
+}
+
+/// MPI calls this first thing in MPI_Finalize, as an attribute of MPI_COMM_SELF goes: all still
+/// works, and all ranks are here.
+int at_end_of_mpi(MPI_Comm, int, void*, void*) {
+  std::vector<Communicator*> live;
+  bool spans_world = false;
+  {
+    const std::lock_guard lock(registry().mutex);
+    live = registry().live;
+    spans_world = registry().spans_world;
+  }
+  if (!environment().report.empty()) write_report(environment().report, spans_world);
+  for (Communicator* communicator : live) communicator->close();
+  return MPI_SUCCESS;
+}
+
+void watch_end_of_mpi() {
+  Registry& all = registry();
+  int initialized = 0;
+  mpi().Initialized(&initialized);
+  // Programs that use sessions alone have no MPI_COMM_SELF to watch.
+  if (all.watches_end || initialized == 0) return;
+  int keyval = MPI_KEYVAL_INVALID;
+  if (mpi().Comm_create_keyval(copy_nothing, at_end_of_mpi, &keyval, nullptr) != MPI_SUCCESS)
+    return;
+  all.watches_end = mpi().Comm_set_attr(mpi().comm_self, keyval, nullptr) == MPI_SUCCESS;
+}
+
+/// What rank 0 tells the others, so that ranks with another environment do not decide otherwise.
+struct Agreement {
+  std::array<std::array<char, 240>, all_collectives.size()> settings{};
+  Machine machine;
+  char is_refused = 0;
+};
+
+}  // namespace
+
+void overrule(Collective collective, const Setting& setting) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  all.overrules[static_cast<std::size_t>(collective)] = setting;
+  ++all.epoch;
+}
+
+Setting setting_in_force(Collective collective) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  const auto at = static_cast<std::size_t>(collective);
+  return all.overrules[at] ? *all.overrules[at] : environment().settings[at];
+}
+
+Communicator* Communicator::known(MPI_Comm comm) {
+  const int keyval = registry().keyval;
+  if (keyval == MPI_KEYVAL_INVALID) return nullptr;
+  void* attribute = nullptr;
+  int found = 0;
+  mpi().Comm_get_attr(comm, keyval, &attribute, &found);
+  return found != 0 ? static_cast<Communicator*>(attribute) : nullptr;
+}
+
+Communicator* Communicator::of(MPI_Comm comm, int& error) {
+  error = MPI_SUCCESS;
+  if (Communicator* communicator = known(comm)) return communicator;
+  std::unique_ptr<Communicator> made;
+  error = create(comm, made);
+  if (error != MPI_SUCCESS) return nullptr;
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  if (all.keyval == MPI_KEYVAL_INVALID) {
+    error = mpi().Comm_create_keyval(copy_nothing, free_with_communicator, &all.keyval, nullptr);
+    if (error != MPI_SUCCESS) return nullptr;
+  }
+  watch_end_of_mpi();
+  error = mpi().Comm_set_attr(comm, all.keyval, made.get());
+  if (error != MPI_SUCCESS) return nullptr;
+  if (all.watches_end && !made->inter_) {
+    int world = 0;
+    mpi().Comm_size(mpi().comm_world, &world);
+    all.spans_world = all.spans_world || made->p_ == world;
+  }
+  all.live.push_back(made.get());
+  return made.release();
+}
+
+int Communicator::create(MPI_Comm comm, std::unique_ptr<Communicator>& made) {
+  made.reset(new Communicator);
+  made->comm_ = comm;
+  int inter = 0;
+  int error = mpi().Comm_test_inter(comm, &inter);
+  if (error == MPI_SUCCESS) error = mpi().Comm_rank(comm, &made->rank_);
+  if (error == MPI_SUCCESS) error = mpi().Comm_size(comm, &made->p_);
+  made->inter_ = inter != 0;
+  return error == MPI_SUCCESS && inter == 0 ? made->agree() : error;
+}
+
+int Communicator::agree() {
+  Agreement agreement;
+  if (rank_ == 0) {
+    agreement.machine = environment().machine;
+    agreement.is_refused = environment().error.empty() ? 0 : 1;
+    for (std::size_t i = 0; i < settings_.size(); ++i) {
+      to_text(environment().settings[i])
+          .copy(agreement.settings[i].data(), agreement.settings[i].size() - 1);
+    }
+    static std::once_flag told;
+    if (agreement.is_refused != 0) {
+      std::call_once(told,
+                     [] { std::fprintf(stderr, "tutti: %s\n", environment().error.c_str()); });
+    }
+  }
+  if (const int error = mpi().Bcast(&agreement, sizeof agreement, mpi().byte, 0, comm_))
+    return error;
+  if (agreement.is_refused != 0) return MPI_ERR_ARG;
+  machine_ = agreement.machine;
+  for (std::size_t i = 0; i < settings_.size(); ++i) {
+    settings_[i] = *setting(all_collectives[i], agreement.settings[i].data());
+  }
+  return MPI_SUCCESS;
+}
+
+const Decision& Communicator::decide(Collective collective) {
+  const auto at = static_cast<std::size_t>(collective);
+  Decision& decision = decisions_[at];
+  Registry& all = registry();
+  const unsigned epoch = all.epoch.load(std::memory_order_acquire);
+  if (decision.epoch == epoch) return decision;
+  Setting setting = settings_[at];
+  {
+    const std::lock_guard lock(all.mutex);
+    if (all.overrules[at]) setting = *all.overrules[at];
+  }
+  const Choice choice = choose(setting, {collective, p_, std::nullopt}, machine_);
+  decision.epoch = epoch;
+  decision.specification = choice.specification;
+  decision.text =
+      (choice.specification ? to_text(*choice.specification) : "native") + ": " + choice.reason;
+  return decision;
+}
+
+const std::string& Communicator::last(Collective collective) const {
+  static const std::string nothing;
+  const auto at = static_cast<std::size_t>(collective);
+  return ran_[at] ? decisions_[at].text : nothing;
+}
+
+PrivateComm* Communicator::private_comm(int& error) {
+  error = MPI_SUCCESS;
+  if (private_ == nullptr) error = PrivateComm::duplicate(comm_, private_);
+  return private_.get();
+}
+
+void Communicator::close() { private_.reset(); }
+
+}  // namespace tutti

@@ -1,0 +1,66 @@
+/// A communicator of the program and what its ranks have agreed on.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "choose/choose.hpp"
+#include "run/mpi_communicator.hpp"
+
+namespace tutti {
+
+/// What runs for one collective on one communicator. Alike on all its ranks.
+struct Decision {
+  unsigned epoch = ~0U;                        ///< of the settings that it was made under
+  std::optional<Specification> specification;  ///< none: the MPI's own
+  std::string text;                            ///< "ordered_tree: why"
+};
+
+/// Kept as an attribute of the program's communicator and freed with it.
+class Communicator {
+ public:
+  /// That of `comm`, which must be valid. Collective at the first call on each communicator,
+  /// where rank 0's environment becomes that of all. Null with an MPI error code in `error`, or
+  /// null with MPI_SUCCESS where Tutti has no part in it (inter-communicators).
+  static Communicator* of(MPI_Comm comm, int& error);
+  /// The same without making one: null if there is none yet.
+  static Communicator* known(MPI_Comm comm);
+
+  [[nodiscard]] Rank rank() const { return rank_; }
+  [[nodiscard]] int p() const { return p_; }
+  [[nodiscard]] bool is_inter() const { return inter_; }
+  [[nodiscard]] const Machine& machine() const { return machine_; }
+  /// What runs for `collective` now.
+  const Decision& decide(Collective collective);
+  /// What ran last, or empty.
+  [[nodiscard]] const std::string& last(Collective collective) const;
+  void note_run(Collective collective) { ran_[static_cast<std::size_t>(collective)] = true; }
+  /// The private duplicate; made at the first need. Collective.
+  PrivateComm* private_comm(int& error);
+  /// Frees the private duplicate while MPI still runs. Collective.
+  void close();
+
+ private:
+  Communicator() = default;
+  static int create(MPI_Comm comm, std::unique_ptr<Communicator>& made);
+  int agree();
+
+  MPI_Comm comm_{};
+  Rank rank_ = 0;
+  int p_ = 1;
+  bool inter_ = false;
+  Machine machine_;
+  std::array<Setting, all_collectives.size()> settings_;
+  std::array<Decision, all_collectives.size()> decisions_;
+  std::array<bool, all_collectives.size()> ran_{};
+  std::unique_ptr<PrivateComm> private_;
+};
+
+/// Settings made by TUTTI_Algorithm_set, which overrule the environment's from then on.
+void overrule(Collective collective, const Setting& setting);
+/// The setting in force in this process, the environment's unless it was overruled.
+[[nodiscard]] Setting setting_in_force(Collective collective);
+
+}  // namespace tutti

@@ -1,0 +1,78 @@
+/// Reading the environment.
+#include "api/environment.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+namespace tutti {
+
+namespace {
+
+std::string value_of(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value == nullptr ? "" : value;
+}
+
+class Reader {
+ public:
+  Environment read() {
+    read_switch("TUTTI", environment_.on);
+    read_switch("TUTTI_VERBOSE", environment_.verbose);
+    for (const Collective collective : all_collectives) read_algorithm(collective);
+    read_machine();
+    environment_.report = value_of("TUTTI_REPORT");
+    if (environment_.report == "none") environment_.report.clear();
+    return environment_;
+  }
+
+ private:
+  void refuse(const std::string& name, const std::string& value, const std::string& why) {
+    if (environment_.error.empty()) {
+      environment_.error = name + "=" + value + " is refused: " + why;
+    }
+  }
+
+  void read_switch(const std::string& name, bool& setting) {
+    const std::string value = value_of(name);
+    if (value.empty()) return;
+    if (value != "on" && value != "off") return refuse(name, value, "it is on or off");
+    setting = value == "on";
+  }
+
+  void read_algorithm(Collective collective) {
+    std::string name = "TUTTI_" + std::string(name_of(collective));
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    const std::string value = value_of(name);
+    if (value.empty()) return;
+    const Result<Setting> read = setting(collective, value);
+    if (!read) return refuse(name, value, read.error());
+    environment_.settings[static_cast<std::size_t>(collective)] = *read;
+  }
+
+  void read_machine() {
+    const std::string path = value_of("TUTTI_MACHINE");
+    if (path.empty() || path == "built-in") return;
+    std::ifstream file(path);
+    if (!file) return refuse("TUTTI_MACHINE", path, "the file cannot be read; built-in needs none");
+    std::ostringstream text;
+    text << file.rdbuf();
+    const Result<Machine> machine = machine_from_text(text.str());
+    if (!machine) return refuse("TUTTI_MACHINE", path, machine.error());
+    environment_.machine = *machine;
+  }
+
+  Environment environment_;
+};
+
+}  // namespace
+
+const Environment& environment() {
+  static const Environment read = Reader().read();
+  return read;
+}
+
+}  // namespace tutti

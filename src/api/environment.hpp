@@ -1,0 +1,23 @@
+/// What the user set by environment variables (listed in choose/settings.inc).
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "choose/choose.hpp"
+
+namespace tutti {
+
+struct Environment {
+  bool on = true;
+  bool verbose = false;
+  std::array<Setting, all_collectives.size()> settings;  ///< by collective
+  std::string report;                                    ///< "-", a file, or empty for none
+  Machine machine;
+  std::string error;  ///< names the variable, the value and what is accepted; empty if all is well
+};
+
+/// Read once, at the first call.
+[[nodiscard]] const Environment& environment();
+
+}  // namespace tutti

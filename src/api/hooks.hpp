@@ -1,0 +1,22 @@
+/// What the drop-in front tells the library about a call.
+#pragma once
+
+#include "run/mpi_functions.hpp"
+
+namespace tutti {
+
+/// The functions that stand for the MPI's own: those of the next tool in line where there is
+/// one, else the MPI's PMPI_ functions.
+struct NativeFunctions {
+  decltype(&PMPI_Gather) gather = nullptr;
+  decltype(&PMPI_Gatherv) gatherv = nullptr;
+  decltype(&PMPI_Scatter) scatter = nullptr;
+  decltype(&PMPI_Scatterv) scatterv = nullptr;
+};
+[[nodiscard]] NativeFunctions& native();
+
+/// The return address of the call under way, set by the front; null for direct calls.
+void set_call_site(const void* site);
+[[nodiscard]] const void* take_call_site();
+
+}  // namespace tutti

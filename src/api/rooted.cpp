@@ -1,0 +1,276 @@
+/// TUTTI_Gather, TUTTI_Gatherv, TUTTI_Scatter, TUTTI_Scatterv and their large-count forms.
+#include <tutti/tutti.h>
+
+#include <algorithm>
+#include <climits>
+#include <new>
+#include <vector>
+
+#include "api/communicator.hpp"
+#include "api/environment.hpp"
+#include "api/hooks.hpp"
+#include "api/report.hpp"
+
+namespace tutti {
+
+namespace {
+
+thread_local const void* call_site = nullptr;
+/// Set while this thread is inside a collective, whose inner calls go straight to the MPI.
+thread_local bool inside = false;
+
+class Inside {
+ public:
+  Inside() { inside = true; }
+  ~Inside() { inside = false; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+};
+
+/// Could any MPI run this? Whatever is wrong here is left to the program's MPI to name. Reads no
+/// argument that is not significant at this rank.
+bool looks_valid(const RootedCall& call, const Communicator& communicator) {
+  if (call.root < 0 || call.root >= communicator.p()) return false;
+  const bool at_root = communicator.rank() == call.root;
+  if (call.in_place() && !at_root) return false;
+  if (!call.in_place() && (call.own_count < 0 || call.own_type == mpi().type_null)) return false;
+  if (!at_root) return true;
+  if (call.all_type == mpi().type_null || !call.blocks.are_given()) return false;
+  for (Rank rank = 0; rank < communicator.p(); ++rank) {
+    if (call.blocks.count(rank) < 0) return false;
+  }
+  return true;
+}
+
+bool types_are_valid(const RootedCall& call, bool at_root, const PrivateComm& comm) {
+  return (call.in_place() || comm.is_valid(call.own_type)) &&
+         (!at_root || comm.is_valid(call.all_type));
+}
+
+/// Errors of inner calls come from a communicator that returns them; the program's own error
+/// handler hears of them here, once.
+int raise(MPI_Comm comm, int error) {
+  mpi().Comm_call_errhandler(comm, error);
+  return error;
+}
+
+void record(const RootedCall& call, const Communicator& communicator, const std::string& decision,
+            const void* site, double arrival) {
+  CallRecord record;
+  record.collective = call.collective;
+  record.site = site;
+  record.rank = communicator.rank();
+  record.p = communicator.p();
+  record.root = call.root;
+  record.decision = &decision;
+  record.arrival = arrival;
+  record.exit = report_clock();
+  MPI_Count element = 0;
+  if (record.rank == record.root) {
+    mpi().Type_size_x(call.all_type, &element);
+    record.total = record.largest = 0;
+    for (Rank rank = 0; rank < record.p; ++rank) {
+      const Bytes bytes = call.blocks.count(rank) * element;
+      record.total += bytes;
+      record.largest = std::max(record.largest, bytes);
+    }
+    record.own = call.blocks.count(record.rank) * element;
+  } else {
+    mpi().Type_size_x(call.own_type, &element);
+    record.own = call.own_count * element;
+  }
+  record_call(record);
+}
+
+/// What `decide` chose, or the MPI's own where the arguments are not valid.
+template <class Native>
+int run_decision(const RootedCall& call, Communicator& communicator, const Decision& decision,
+                 Native run_native) {
+  if (!decision.specification) return run_native();
+  int error = MPI_SUCCESS;
+  PrivateComm* comm = communicator.private_comm(error);
+  if (comm == nullptr) return raise(call.comm, error);
+  if (!types_are_valid(call, communicator.rank() == call.root, *comm)) return run_native();
+  error = comm->run(call, *decision.specification, communicator.machine().latency_in_bytes());
+  return error == MPI_SUCCESS ? error : raise(call.comm, error);
+}
+
+template <class Native>
+int rooted(const RootedCall& call, Native run_native) {
+  const void* site = take_call_site();
+  if (inside || !environment().on || call.comm == mpi().comm_null) return run_native();
+  const Inside guard;
+  try {
+    int error = MPI_SUCCESS;
+    Communicator* communicator = Communicator::of(call.comm, error);
+    if (communicator == nullptr) return raise(call.comm, error);
+    if (communicator->is_inter() || !looks_valid(call, *communicator)) return run_native();
+    const Decision& decision = communicator->decide(call.collective);
+    communicator->note_run(call.collective);
+    if (environment().report.empty()) {
+      return run_decision(call, *communicator, decision, run_native);
+    }
+    const double arrival = report_clock();
+    error = run_decision(call, *communicator, decision, run_native);
+    if (error == MPI_SUCCESS) record(call, *communicator, decision.text, site, arrival);
+    return error;
+  } catch (const std::bad_alloc&) {
+    return raise(call.comm, MPI_ERR_NO_MEM);
+  }
+}
+
+/// The class of what is wrong with arguments that `looks_valid` refused, for an MPI that has no
+/// large-count form to name it.
+int fault_of(const RootedCall& call) {
+  if (call.own_count < 0) return MPI_ERR_COUNT;
+  if (call.own_type == mpi().type_null) return MPI_ERR_TYPE;
+  return MPI_ERR_ARG;
+}
+
+/// A large-count call on an MPI without that form: the linear algorithm, on all ranks alike.
+int run_without_large_form(const RootedCall& call) {
+  int error = MPI_SUCCESS;
+  Communicator* communicator = Communicator::of(call.comm, error);
+  if (communicator == nullptr) return raise(call.comm, error);
+  if (communicator->is_inter()) return raise(call.comm, MPI_ERR_UNSUPPORTED_OPERATION);
+  if (call.root < 0 || call.root >= communicator->p()) return raise(call.comm, MPI_ERR_ROOT);
+  if (!looks_valid(call, *communicator)) return raise(call.comm, fault_of(call));
+  PrivateComm* comm = communicator->private_comm(error);
+  if (comm == nullptr) return raise(call.comm, error);
+  if (!types_are_valid(call, communicator->rank() == call.root, *comm)) {
+    return raise(call.comm, MPI_ERR_TYPE);
+  }
+  const Specification linear = *specification(call.collective, "linear");
+  error = comm->run(call, linear, communicator->machine().latency_in_bytes());
+  return error == MPI_SUCCESS ? error : raise(call.comm, error);
+}
+
+template <class Function, class... Arguments>
+int run_native_large([[maybe_unused]] Function MpiFunctions::*function, const RootedCall& call,
+                     [[maybe_unused]] Arguments... arguments) {
+  if (mpi().*function != nullptr) return (mpi().*function)(arguments...);
+  return run_without_large_form(call);
+}
+
+void* buffer(const void* address) { return const_cast<void*>(address); }
+
+}  // namespace
+
+NativeFunctions& native() {
+  static NativeFunctions functions = {mpi().Gather, mpi().Gatherv, mpi().Scatter, mpi().Scatterv};
+  return functions;
+}
+
+void set_call_site(const void* site) { call_site = site; }
+const void* take_call_site() { return std::exchange(call_site, nullptr); }
+
+}  // namespace tutti
+
+using tutti::buffer;
+using tutti::Collective;
+using tutti::MpiFunctions;
+using tutti::native;
+using tutti::RootBlocks;
+using tutti::RootedCall;
+
+int TUTTI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                 int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  const RootedCall call = {
+      Collective::gather,    root,    comm, buffer(sendbuf), sendcount, sendtype, recvbuf,
+      RootBlocks(recvcount), recvtype};
+  return tutti::rooted(call, [&] {
+    return native().gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  });
+}
+
+int TUTTI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                  const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+                  MPI_Comm comm) {
+  const RootedCall call = {Collective::gatherv,
+                           root,
+                           comm,
+                           buffer(sendbuf),
+                           sendcount,
+                           sendtype,
+                           recvbuf,
+                           RootBlocks(recvcounts, displs),
+                           recvtype};
+  return tutti::rooted(call, [&] {
+    return native().gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+                            root, comm);
+  });
+}
+
+int TUTTI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                  int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  const RootedCall call = {
+      Collective::scatter,   root,    comm, recvbuf, recvcount, recvtype, buffer(sendbuf),
+      RootBlocks(sendcount), sendtype};
+  return tutti::rooted(call, [&] {
+    return native().scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  });
+}
+
+int TUTTI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[],
+                   MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                   int root, MPI_Comm comm) {
+  const RootedCall call = {
+      Collective::scatterv,           root,    comm, recvbuf, recvcount, recvtype, buffer(sendbuf),
+      RootBlocks(sendcounts, displs), sendtype};
+  return tutti::rooted(call, [&] {
+    return native().scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
+                             root, comm);
+  });
+}
+
+int TUTTI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                   MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  const RootedCall call = {
+      Collective::gather,    root,    comm, buffer(sendbuf), sendcount, sendtype, recvbuf,
+      RootBlocks(recvcount), recvtype};
+  return tutti::rooted(call, [&] {
+    return tutti::run_native_large(&MpiFunctions::Gather_c, call, sendbuf, sendcount, sendtype,
+                                   recvbuf, recvcount, recvtype, root, comm);
+  });
+}
+
+int TUTTI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                    int root, MPI_Comm comm) {
+  const RootedCall call = {Collective::gatherv,
+                           root,
+                           comm,
+                           buffer(sendbuf),
+                           sendcount,
+                           sendtype,
+                           recvbuf,
+                           RootBlocks(recvcounts, displs),
+                           recvtype};
+  return tutti::rooted(call, [&] {
+    return tutti::run_native_large(&MpiFunctions::Gatherv_c, call, sendbuf, sendcount, sendtype,
+                                   recvbuf, recvcounts, displs, recvtype, root, comm);
+  });
+}
+
+int TUTTI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  const RootedCall call = {
+      Collective::scatter,   root,    comm, recvbuf, recvcount, recvtype, buffer(sendbuf),
+      RootBlocks(sendcount), sendtype};
+  return tutti::rooted(call, [&] {
+    return tutti::run_native_large(&MpiFunctions::Scatter_c, call, sendbuf, sendcount, sendtype,
+                                   recvbuf, recvcount, recvtype, root, comm);
+  });
+}
+
+int TUTTI_Scatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+                     MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+                     MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  const RootedCall call = {
+      Collective::scatterv,           root,    comm, recvbuf, recvcount, recvtype, buffer(sendbuf),
+      RootBlocks(sendcounts, displs), sendtype};
+  return tutti::rooted(call, [&] {
+    return tutti::run_native_large(&MpiFunctions::Scatterv_c, call, sendbuf, sendcounts, displs,
+                                   sendtype, recvbuf, recvcount, recvtype, root, comm);
+  });
+}

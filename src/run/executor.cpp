@@ -1,0 +1,136 @@
+/// The loop that runs everything.
+#include "run/executor.hpp"
+
+#include <algorithm>
+
+namespace tutti {
+
+namespace {
+
+/// Tags of schedules lie above those of protocols.
+constexpr int first_message_tag = 1024;
+
+Transfer transfer_of(const Exchange::Message& message, bool sends) {
+  void* words = const_cast<std::int64_t*>(message.words.data());
+  const auto bytes = static_cast<std::int64_t>(message.words.size() * sizeof(std::int64_t));
+  return {sends, message.peer, message.tag, {words, bytes, 0}};
+}
+
+}  // namespace
+
+int Executor::run(const Placement& placement, Buffers& buffers, Transport& transport) {
+  done_.assign(placement.operations.size(), 0);
+  deferred_.clear();
+  next_ = 0;
+  open_ = placement.operations.size();
+  while (open_ > 0) {
+    const std::size_t before = open_;
+    int error = advance(placement, buffers, transport);
+    if (error == 0 && open_ > 0) error = poll(transport);
+    if (error == 0) error = start_deferred(placement, buffers, transport);
+    if (error != 0) {
+      transport.abandon();
+      return error;
+    }
+    if (open_ == before && open_ > 0) transport.idle();
+  }
+  return 0;
+}
+
+int Executor::advance(const Placement& placement, Buffers& buffers, Transport& transport) {
+  for (; next_ < placement.operations.size(); ++next_) {
+    const Operation& operation = placement.operations[next_];
+    if (operation.kind == StepKind::wait) {
+      if (!is_over(operation)) return 0;
+      done_[next_] = 1;
+      --open_;
+    } else if (!needs_are_met(placement, operation)) {
+      deferred_.push_back(static_cast<int>(next_));
+    } else if (const int error = start(static_cast<int>(next_), operation, buffers, transport)) {
+      return error;
+    }
+  }
+  return 0;
+}
+
+int Executor::start_deferred(const Placement& placement, Buffers& buffers, Transport& transport) {
+  if (completed_.empty()) return 0;
+  for (std::size_t i = 0; i < deferred_.size();) {
+    const int number = deferred_[i];
+    const Operation& operation = placement.operations[static_cast<std::size_t>(number)];
+    if (!needs_are_met(placement, operation)) {
+      ++i;
+      continue;
+    }
+    deferred_.erase(deferred_.begin() + static_cast<std::ptrdiff_t>(i));
+    if (const int error = start(number, operation, buffers, transport)) return error;
+  }
+  return 0;
+}
+
+int Executor::start(int number, const Operation& operation, Buffers& buffers,
+                    Transport& transport) {
+  const bool sends = operation.kind == StepKind::send;
+  Region region;
+  if (const int error = buffers.find(
+          sends || operation.kind == StepKind::copy ? operation.from : operation.to, region)) {
+    return error;
+  }
+  if (operation.kind != StepKind::copy) {
+    return transport.begin(number,
+                           {sends, operation.peer, first_message_tag + operation.message, region});
+  }
+  Region to;
+  if (const int error = buffers.find(operation.to, to)) return error;
+  if (const int error = transport.copy(region, to)) return error;
+  done_[static_cast<std::size_t>(number)] = 1;
+  --open_;
+  return 0;
+}
+
+int Executor::poll(Transport& transport) {
+  completed_.clear();
+  if (const int error = transport.poll(completed_)) return error;
+  for (const int number : completed_) done_[static_cast<std::size_t>(number)] = 1;
+  open_ -= completed_.size();
+  return 0;
+}
+
+bool Executor::is_over(const Operation& wait) {
+  return std::all_of(done_.begin() + wait.first, done_.begin() + wait.last,
+                     [](char done) { return done != 0; });
+}
+
+bool Executor::needs_are_met(const Placement& placement, const Operation& operation) {
+  return std::all_of(placement.needs.begin() + operation.first_need,
+                     placement.needs.begin() + operation.last_need,
+                     [&](int need) { return done_[static_cast<std::size_t>(need)] != 0; });
+}
+
+int Executor::run(Protocol& protocol, Transport& transport) {
+  Exchange exchange;
+  while (protocol.next(exchange)) {
+    int slot = 0;
+    int error = 0;
+    open_ = exchange.recvs.size() + exchange.sends.size();
+    done_.assign(open_, 0);
+    for (const Exchange::Message& message : exchange.recvs) {
+      if (error == 0) error = transport.begin(slot++, transfer_of(message, false));
+    }
+    for (const Exchange::Message& message : exchange.sends) {
+      if (error == 0) error = transport.begin(slot++, transfer_of(message, true));
+    }
+    while (error == 0 && open_ > 0) {
+      const std::size_t before = open_;
+      error = poll(transport);
+      if (error == 0 && open_ == before) transport.idle();
+    }
+    if (error != 0) {
+      transport.abandon();
+      return error;
+    }
+  }
+  return 0;
+}
+
+}  // namespace tutti

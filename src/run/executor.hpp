@@ -1,0 +1,47 @@
+/// Runs placed schedules and protocols over a transport.
+#pragma once
+
+#include <vector>
+
+#include "knowledge/protocol.hpp"
+#include "passes/place.hpp"
+#include "run/transport.hpp"
+
+namespace tutti {
+
+/// Finds the memory of a place: the caller's buffers and Tutti's scratch.
+class Buffers {
+ public:
+  virtual ~Buffers() = default;
+  /// Sets `region`; returns 0 or an error code of the transport.
+  virtual int find(const Place& place, Region& region) = 0;
+};
+
+/// One executor for all schedules. It keeps its memory from run to run, so that running a
+/// placement of a size it has seen before allocates nothing.
+class Executor {
+ public:
+  /// Runs all operations, each as soon as its needs are met and the waits before it are over.
+  /// Never blocks in the transport: it polls, and idles when nothing moves. After an error all
+  /// open messages are abandoned and the error is returned.
+  int run(const Placement& placement, Buffers& buffers, Transport& transport);
+
+  /// Runs one rank's side of a protocol to its end.
+  int run(Protocol& protocol, Transport& transport);
+
+ private:
+  int advance(const Placement& placement, Buffers& buffers, Transport& transport);
+  int start(int number, const Operation& operation, Buffers& buffers, Transport& transport);
+  int start_deferred(const Placement& placement, Buffers& buffers, Transport& transport);
+  int poll(Transport& transport);
+  [[nodiscard]] bool is_over(const Operation& wait);
+  [[nodiscard]] bool needs_are_met(const Placement& placement, const Operation& operation);
+
+  std::vector<char> done_;
+  std::vector<int> deferred_;  ///< operations whose needs were not met when their turn came
+  std::vector<int> completed_;
+  std::size_t next_ = 0;  ///< the first operation whose turn has not come
+  std::size_t open_ = 0;  ///< operations that are not done
+};
+
+}  // namespace tutti

@@ -1,0 +1,124 @@
+/// Finding the memory of blocks.
+#include "run/mpi_buffers.hpp"
+
+#include <algorithm>
+#include <climits>
+
+#include "run/mpi_transport.hpp"
+
+namespace tutti {
+
+namespace {
+constexpr Bytes scratch_worth_keeping = Bytes{16} << 20;
+
+void* at(void* address, Bytes offset) { return static_cast<std::byte*>(address) + offset; }
+}  // namespace
+
+std::byte* Scratch::reserve(Bytes bytes) {
+  if (bytes > size_) {
+    memory_ = nullptr;
+    size_ = 0;
+    memory_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes));
+    size_ = bytes;
+  }
+  return memory_.get();
+}
+
+void Scratch::trim() {
+  if (size_ <= scratch_worth_keeping) return;
+  memory_ = nullptr;
+  size_ = 0;
+}
+
+MpiBuffers::~MpiBuffers() {
+  for (MPI_Datatype& type : made_) mpi().Type_free(&type);
+}
+
+int MpiBuffers::find(const Place& place, Region& region) {
+  if (place.bytes == 0) {
+    region = {};
+    return 0;
+  }
+  switch (place.area) {
+    case Area::scratch:
+      region = {at(scratch_, place.offset), place.bytes, 0};
+      return 0;
+    case Area::own:
+      region = place.whole ? Region{call_.own, call_.own_count, region_type(call_.own_type)}
+                           : Region{at(call_.own, place.offset), place.bytes, 0};
+      return 0;
+    case Area::all:
+      break;
+  }
+  return find_among_all(place, region);
+}
+
+int MpiBuffers::find_among_all(const Place& place, Region& region) {
+  MPI_Aint lower = 0;
+  MPI_Aint extent = 0;
+  if (const int error = mpi().Type_get_extent(call_.all_type, &lower, &extent)) return error;
+  runs_.clear();
+  place.blocks.for_each_run([&](BlockRange run) { append_run(run, runs_); });
+  if (!place.whole) {
+    region = {at(call_.all, runs_.front().first * extent + place.offset), place.bytes, 0};
+    return 0;
+  }
+  if (runs_.size() == 1) {
+    region = {at(call_.all, runs_.front().first * extent), runs_.front().second,
+              region_type(call_.all_type)};
+    return 0;
+  }
+  return indexed(runs_, extent, region);
+}
+
+/// Appends the blocks at `positions`, joining those that follow one another in the buffer.
+void MpiBuffers::append_run(BlockRange positions,
+                            std::vector<std::pair<MPI_Aint, MPI_Count>>& runs) const {
+  for (Position position = positions.begin; position < positions.end; ++position) {
+    const Rank rank = order_.rank_at(position);
+    const MPI_Count count = call_.blocks.count(rank);
+    const MPI_Aint displacement = call_.blocks.displacement(rank);
+    if (count == 0) continue;
+    if (!runs.empty() && runs.back().first + runs.back().second == displacement) {
+      runs.back().second += count;
+    } else {
+      runs.emplace_back(displacement, count);
+    }
+  }
+}
+
+int MpiBuffers::indexed(const std::vector<std::pair<MPI_Aint, MPI_Count>>& runs, MPI_Aint extent,
+                        Region& region) {
+  std::vector<int> lengths;
+  std::vector<MPI_Aint> places;
+  for (const auto& [displacement, count] : runs) {
+    for (MPI_Count done = 0; done < count; done += INT_MAX) {
+      lengths.push_back(static_cast<int>(std::min<MPI_Count>(INT_MAX, count - done)));
+      places.push_back((displacement + static_cast<MPI_Aint>(done)) * extent);
+    }
+  }
+  MPI_Datatype type{};
+  int error = mpi().Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(),
+                                         places.data(), call_.all_type, &type);
+  if (error != MPI_SUCCESS) return error;
+  made_.push_back(type);
+  error = mpi().Type_commit(&made_.back());
+  region = {call_.all, 1, region_type(made_.back())};
+  return error;
+}
+
+bool is_dense(MPI_Datatype type) {
+  int integers = 0;
+  int addresses = 0;
+  int types = 0;
+  int combiner = 0;
+  MPI_Count size = 0;
+  MPI_Aint lower = 0;
+  MPI_Aint extent = 0;
+  return mpi().Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS &&
+         combiner == MPI_COMBINER_NAMED && mpi().Type_size_x(type, &size) == MPI_SUCCESS &&
+         mpi().Type_get_extent(type, &lower, &extent) == MPI_SUCCESS && lower == 0 &&
+         size == extent;
+}
+
+}  // namespace tutti

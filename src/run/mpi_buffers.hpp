@@ -1,0 +1,56 @@
+/// The callers' buffers and Tutti's scratch, as regions with MPI datatypes.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "run/executor.hpp"
+#include "run/mpi_call.hpp"
+
+namespace tutti {
+
+/// Packed memory that is kept from call to call.
+class Scratch {
+ public:
+  /// At least `bytes`, with undefined contents. Throws std::bad_alloc.
+  std::byte* reserve(Bytes bytes);
+  /// Gives back what is larger than is worth keeping.
+  void trim();
+
+ private:
+  std::unique_ptr<std::byte[]> memory_;
+  Bytes size_ = 0;
+};
+
+/// Data lands directly in the user's buffer at the root, at any displacements: a run of blocks
+/// that is contiguous there is one region, any other gets an indexed datatype for this call
+/// (Träff 2017, section 3).
+class MpiBuffers final : public Buffers {
+ public:
+  MpiBuffers(const RootedCall& call, const Order& order, std::byte* scratch)
+      : call_(call), order_(order), scratch_(scratch) {}
+  ~MpiBuffers() override;
+  MpiBuffers(const MpiBuffers&) = delete;
+  MpiBuffers& operator=(const MpiBuffers&) = delete;
+
+  int find(const Place& place, Region& region) override;
+
+ private:
+  int find_among_all(const Place& place, Region& region);
+  void append_run(BlockRange positions, std::vector<std::pair<MPI_Aint, MPI_Count>>& runs) const;
+  int indexed(const std::vector<std::pair<MPI_Aint, MPI_Count>>& runs, MPI_Aint extent,
+              Region& region);
+
+  const RootedCall& call_;
+  const Order& order_;
+  std::byte* scratch_;
+  std::vector<std::pair<MPI_Aint, MPI_Count>> runs_;
+  std::vector<MPI_Datatype> made_;
+};
+
+/// Packed bytes of `type` are those in memory, so that a part of a buffer can be addressed by
+/// bytes: true of named datatypes without gaps.
+[[nodiscard]] bool is_dense(MPI_Datatype type);
+
+}  // namespace tutti

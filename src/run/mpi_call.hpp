@@ -1,0 +1,65 @@
+/// The arguments of the rooted collectives of MPI, in one form for all of them.
+#pragma once
+
+#include "core/order.hpp"
+#include "core/types.hpp"
+#include "run/mpi_functions.hpp"
+
+namespace tutti {
+
+/// How many elements the root has for each rank, and where: MPI's three ways to say it.
+class RootBlocks {
+ public:
+  RootBlocks() = default;
+  /// Equal counts, one block after the other (MPI_Gather, MPI_Scatter).
+  explicit RootBlocks(MPI_Count each) : each_(each) {}
+  RootBlocks(const int* counts, const int* displacements)
+      : counts_(counts),
+        displacements_(displacements),
+        given_(counts != nullptr && displacements != nullptr) {}
+  RootBlocks(const MPI_Count* counts, const MPI_Aint* displacements)
+      : large_counts_(counts),
+        large_displacements_(displacements),
+        given_(counts != nullptr && displacements != nullptr) {}
+
+  /// False where the program passed null for an array.
+  [[nodiscard]] bool are_given() const { return given_; }
+
+  [[nodiscard]] MPI_Count count(Rank rank) const {
+    if (counts_ != nullptr) return counts_[rank];
+    return large_counts_ != nullptr ? large_counts_[rank] : each_;
+  }
+  /// In extents of the datatype, from the start of the buffer.
+  [[nodiscard]] MPI_Aint displacement(Rank rank) const {
+    if (counts_ != nullptr) return displacements_[rank];
+    return large_counts_ != nullptr ? large_displacements_[rank]
+                                    : static_cast<MPI_Aint>(each_) * rank;
+  }
+
+ private:
+  MPI_Count each_ = 0;
+  const int* counts_ = nullptr;
+  const int* displacements_ = nullptr;
+  const MPI_Count* large_counts_ = nullptr;
+  const MPI_Aint* large_displacements_ = nullptr;
+  bool given_ = true;
+};
+
+/// One call of a gather or scatter.
+struct RootedCall {
+  Collective collective = Collective::gather;
+  Rank root = 0;
+  MPI_Comm comm{};
+
+  void* own = nullptr;  ///< send buffer of a gather, receive buffer of a scatter
+  MPI_Count own_count = 0;
+  MPI_Datatype own_type{};
+
+  void* all = nullptr;  ///< significant at the root only, like the next two
+  RootBlocks blocks;
+  MPI_Datatype all_type{};
+
+  [[nodiscard]] bool in_place() const { return own == MPI_IN_PLACE; }
+};
+
+}  // namespace tutti

@@ -1,0 +1,45 @@
+/// The MPI that the program has loaded, found at run time, so that one file fits whatever way
+/// the program came by its MPI.
+#pragma once
+
+#include <mpi.h>
+
+namespace tutti {
+
+/// The large-count forms, which headers before MPI 4 do not declare.
+using GatherLarge = int (*)(const void*, MPI_Count, MPI_Datatype, void*, MPI_Count, MPI_Datatype,
+                            int, MPI_Comm);
+using GathervLarge = int (*)(const void*, MPI_Count, MPI_Datatype, void*, const MPI_Count[],
+                             const MPI_Aint[], MPI_Datatype, int, MPI_Comm);
+using ScattervLarge = int (*)(const void*, const MPI_Count[], const MPI_Aint[], MPI_Datatype, void*,
+                              MPI_Count, MPI_Datatype, int, MPI_Comm);
+
+/// Functions by their names without PMPI_, and the handles that some MPIs keep as data in their
+/// library. Fetched from the loaded libmpi's own handle, because neither direct references nor
+/// dlsym(RTLD_NEXT) reach it under programs that load it privately, as mpi4py does.
+struct MpiFunctions {
+#define TUTTI_MPI(name) decltype(&PMPI_##name) name = nullptr;
+#define TUTTI_MPI_LARGE(name, type) type name = nullptr;
+#include "run/mpi_functions.inc"
+#undef TUTTI_MPI
+#undef TUTTI_MPI_LARGE
+
+  MPI_Comm comm_null{};
+  MPI_Comm comm_self{};
+  MPI_Comm comm_world{};
+  MPI_Datatype type_null{};
+  MPI_Datatype byte{};
+  MPI_Datatype packed{};
+  MPI_Errhandler errors_return{};
+  MPI_Group group_null{};
+  MPI_Info info_null{};
+  MPI_Request request_null{};
+
+  /// What was not found in the loaded MPI, or null.
+  const char* missing = nullptr;
+};
+
+/// The functions of the loaded MPI. Found once, at the first call.
+[[nodiscard]] const MpiFunctions& mpi();
+
+}  // namespace tutti

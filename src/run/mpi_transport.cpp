@@ -1,0 +1,156 @@
+/// Nonblocking messages, tested in turns with yielding the core.
+#include "run/mpi_transport.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+
+namespace tutti {
+
+namespace {
+
+/// A copy between one rank and itself has a tag of its own.
+constexpr int copy_tag = 1023;
+
+MPI_Datatype datatype(std::uint64_t type) {
+  if (type == 0) return mpi().packed;
+  MPI_Datatype handle;
+  std::memcpy(&handle, &type, sizeof handle);
+  return handle;
+}
+
+/// Bytes beyond INT_MAX need a datatype that stands for many.
+class Typed {
+ public:
+  explicit Typed(const Region& region)
+      : count_(static_cast<int>(region.count)), type_(datatype(region.type)) {
+    if (region.count <= INT_MAX) return;
+    constexpr std::int64_t piece = std::int64_t{1} << 30;
+    std::vector<int> lengths;
+    std::vector<MPI_Aint> places;
+    MPI_Aint lower = 0;
+    MPI_Aint extent = 0;
+    error_ = mpi().Type_get_extent(type_, &lower, &extent);
+    for (std::int64_t at = 0; at < region.count; at += piece) {
+      lengths.push_back(static_cast<int>(std::min(piece, region.count - at)));
+      places.push_back(static_cast<MPI_Aint>(at) * extent);
+    }
+    MPI_Datatype whole{};
+    if (error_ == MPI_SUCCESS) {
+      error_ = mpi().Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(),
+                                          places.data(), type_, &whole);
+    }
+    if (error_ != MPI_SUCCESS) return;
+    made_ = true;
+    count_ = 1;
+    type_ = whole;
+    error_ = mpi().Type_commit(&type_);
+  }
+  ~Typed() {
+    if (made_) mpi().Type_free(&type_);
+  }
+  Typed(const Typed&) = delete;
+  Typed& operator=(const Typed&) = delete;
+
+  [[nodiscard]] int error() const { return error_; }
+  [[nodiscard]] int count() const { return count_; }
+  [[nodiscard]] MPI_Datatype type() const { return type_; }
+
+ private:
+  int count_;
+  MPI_Datatype type_;
+  int error_ = MPI_SUCCESS;
+  bool made_ = false;
+};
+
+}  // namespace
+
+std::uint64_t region_type(MPI_Datatype type) {
+  std::uint64_t handle = 0;
+  std::memcpy(&handle, &type, sizeof type);
+  return handle;
+}
+
+int MpiTransport::begin(int slot, const Transfer& transfer) {
+  const Typed typed(transfer.region);
+  if (typed.error() != MPI_SUCCESS) return typed.error();
+  MPI_Request request = mpi().request_null;
+  const int error = transfer.sends
+                        ? mpi().Isend(transfer.region.address, typed.count(), typed.type(),
+                                      transfer.peer, transfer.tag, comm_, &request)
+                        : mpi().Irecv(transfer.region.address, typed.count(), typed.type(),
+                                      transfer.peer, transfer.tag, comm_, &request);
+  if (error != MPI_SUCCESS) return error;
+  requests_.push_back(request);
+  slots_.push_back(slot);
+  return 0;
+}
+
+int MpiTransport::poll(std::vector<int>& completed) {
+  if (requests_.empty()) return 0;
+  if (requests_.size() == 1) {
+    int flag = 0;
+    MPI_Status status;
+    if (const int error = mpi().Test(requests_.data(), &flag, &status)) return error;
+    if (flag != 0) {
+      completed.push_back(slots_[0]);
+      requests_.clear();
+      slots_.clear();
+    }
+    return 0;
+  }
+  indices_.resize(requests_.size());
+  int count = 0;
+  statuses_.resize(requests_.size());
+  const int error = mpi().Testsome(static_cast<int>(requests_.size()), requests_.data(), &count,
+                                   indices_.data(), statuses_.data());
+  if (error == MPI_ERR_IN_STATUS) {
+    for (int i = 0; i < count; ++i) {
+      const int code = statuses_[static_cast<std::size_t>(i)].MPI_ERROR;
+      if (code != MPI_SUCCESS && code != MPI_ERR_PENDING) return code;
+    }
+  }
+  if (error != MPI_SUCCESS || count == MPI_UNDEFINED || count == 0) return error;
+  for (int i = 0; i < count; ++i) {
+    completed.push_back(slots_[static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)])]);
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < requests_.size(); ++i) {
+    if (requests_[i] == mpi().request_null) continue;
+    requests_[kept] = requests_[i];
+    slots_[kept++] = slots_[i];
+  }
+  requests_.resize(kept);
+  slots_.resize(kept);
+  return 0;
+}
+
+int MpiTransport::copy(const Region& from, const Region& to) {
+  if (from.type == 0 && to.type == 0) {
+    std::memmove(to.address, from.address, static_cast<std::size_t>(from.count));
+    return 0;
+  }
+  const Typed source(from);
+  const Typed target(to);
+  if (source.error() != MPI_SUCCESS) return source.error();
+  if (target.error() != MPI_SUCCESS) return target.error();
+  MPI_Status status;
+  return mpi().Sendrecv(from.address, source.count(), source.type(), rank_, copy_tag, to.address,
+                        target.count(), target.type(), rank_, copy_tag, comm_, &status);
+}
+
+void MpiTransport::idle() { sched_yield(); }
+
+void MpiTransport::abandon() {
+  for (MPI_Request& request : requests_) {
+    if (request == mpi().request_null) continue;
+    mpi().Cancel(&request);
+    mpi().Request_free(&request);
+  }
+  requests_.clear();
+  slots_.clear();
+}
+
+}  // namespace tutti

@@ -1,0 +1,44 @@
+/// Plans: what one rank has prepared for a call, and the cache that keeps them.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "algorithms/algorithms.hpp"
+#include "core/order.hpp"
+#include "passes/place.hpp"
+
+namespace tutti {
+
+/// What a plan depends on. `known` is the rank's knowledge of sizes as numbers.
+struct PlanKey {
+  const Algorithm* algorithm = nullptr;
+  OrderName order = OrderName::rotated;
+  Parameters parameters;
+  Rank root = 0;
+  Bytes own = 0;
+  Ends ends;
+  std::vector<std::int64_t> known;
+  friend bool operator==(const PlanKey&, const PlanKey&) = default;
+};
+
+struct Plan {
+  PlanKey key;
+  Order order = Order::identity(1);
+  Placement placement;
+};
+
+/// The plans of one communicator, most recently used first. Finding one allocates nothing.
+class PlanCache {
+ public:
+  /// The plan for `key`, or null.
+  [[nodiscard]] const Plan* find(const PlanKey& key);
+  /// Keeps `plan`, dropping the one unused for longest if there are too many.
+  const Plan& keep(Plan plan);
+
+ private:
+  static constexpr std::size_t capacity = 32;
+  std::vector<std::unique_ptr<Plan>> plans_;
+};
+
+}  // namespace tutti

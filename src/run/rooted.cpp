@@ -1,0 +1,180 @@
+/// Acquiring knowledge and building plans for gathers and scatters.
+#include "run/rooted.hpp"
+
+#include "knowledge/fixed_tree.hpp"
+#include "knowledge/tree_construction.hpp"
+#include "schedule/builder.hpp"
+#include "shapes/knomial.hpp"
+
+namespace tutti {
+
+namespace {
+
+TreeEdges knomial_edges(const Order& order, const Knomial& tree, Rank rank) {
+  TreeEdges edges;
+  const Position me = order.position_of(rank);
+  if (me != 0) edges.parent = order.rank_at(tree.parent(me));
+  for (const Position child : tree.children(me)) edges.children.push_back(order.rank_at(child));
+  return edges;
+}
+
+void append(std::vector<std::int64_t>& words, const Subtree& subtree) {
+  words.insert(words.end(), {subtree.root, subtree.blocks.begin, subtree.blocks.end, subtree.bytes,
+                             subtree.ready, static_cast<std::int64_t>(subtree.holes.size())});
+  for (const BlockRange& hole : subtree.holes) words.insert(words.end(), {hole.begin, hole.end});
+}
+
+}  // namespace
+
+int RootedPlanner::prepare(const RootedProblem& problem, Executor& executor, Transport& transport,
+                           const Plan*& plan) {
+  const Specification& spec = *problem.specification;
+  key_.algorithm = spec.algorithm;
+  key_.order = spec.order;
+  key_.parameters = spec.parameters;
+  key_.root = problem.root;
+  key_.own = problem.own;
+  key_.ends = problem.ends;
+  key_.known.clear();
+  if (is_irregular(spec.algorithm->collective)) {
+    if (const int error = acquire(problem, executor, transport)) return error;
+  }
+  plan = cache_.find(key_);
+  if (plan == nullptr) plan = &cache_.keep(build(problem));
+  return 0;
+}
+
+/// Puts what this rank must know into `key_.known`, and a grown tree into `tree_`.
+int RootedPlanner::acquire(const RootedProblem& problem, Executor& executor, Transport& transport) {
+  const Specification& spec = *problem.specification;
+  const bool at_root = problem.rank == problem.root;
+  switch (spec.knowledge()) {
+    case Knowledge::nothing:
+      if (at_root) note_all_sizes(problem);
+      return 0;
+    case Knowledge::subtree_sizes: {
+      const Order order = order_of(spec, problem.p, problem.root, nullptr);
+      const Knomial tree(problem.p, spec.parameters.k);
+      SubtreeSizes protocol(knomial_edges(order, tree, problem.rank), problem.own);
+      const int error = executor.run(protocol, transport);
+      key_.known.assign(protocol.children().begin(), protocol.children().end());
+      return error;
+    }
+    case Knowledge::all_sizes: {
+      const Order order = Order::rotated(problem.p, problem.root);
+      if (at_root) note_all_sizes(problem);
+      key_.known.resize(static_cast<std::size_t>(problem.p));
+      AllSizes protocol(knomial_edges(order, Knomial(problem.p, 2), problem.rank), key_.known);
+      const int error = executor.run(protocol, transport);
+      key_.known = protocol.sizes();
+      return error;
+    }
+    case Knowledge::tree_neighbours:
+      break;
+  }
+  return construct_tree(problem, executor, transport);
+}
+
+void RootedPlanner::note_all_sizes(const RootedProblem& problem) {
+  for (Rank rank = 0; rank < problem.p; ++rank) key_.known.push_back(problem.size(rank));
+}
+
+/// The root, which knows all sizes, takes its own place from the central tree, as only that
+/// shows which subtrees come to it by a threshold or a promotion; it takes part in the
+/// construction for the others' sake.
+int RootedPlanner::construct_tree(const RootedProblem& problem, Executor& executor,
+                                  Transport& transport) {
+  const Growth growth = growth_of(*problem.specification, problem.p, problem.root, problem.latency);
+  const bool at_root = problem.rank == problem.root;
+  std::vector<Rank> promoted;
+  if (at_root) {
+    note_all_sizes(problem);
+    if (!root_tree_ || root_tree_->key != key_) {
+      root_tree_.emplace(RootTree{key_, OrderedTree(growth, key_.known)});
+    }
+    promoted = root_tree_->tree.promoted();
+  }
+  TreeConstruction construction(growth, problem.rank, problem.own, std::move(promoted));
+  if (const int error = executor.run(construction, transport)) return error;
+  tree_ = construction.neighbours();
+  if (at_root) {
+    Bytes expected = 0;
+    for (const Bytes bytes : key_.known) expected += bytes;
+    const bool detaches = growth.parameters.threshold >= 0;
+    if (!detaches && tree_.self.bytes != expected) return mismatch;
+    tree_ = root_tree_->tree.neighbours(problem.rank);
+    return 0;
+  }
+  key_.known.push_back(tree_.parent);
+  append(key_.known, tree_.self);
+  for (const Subtree& child : tree_.children) append(key_.known, child);
+  return 0;
+}
+
+Plan RootedPlanner::build(const RootedProblem& problem) const {
+  const Problem whole = problem_of(problem);
+  Plan plan;
+  plan.key = key_;
+  plan.order = whole.order;
+  plan.placement = place(problem.specification->algorithm->schedule(whole), whole.position(),
+                         problem.own, problem.ends);
+  return plan;
+}
+
+Problem RootedPlanner::problem_of(const RootedProblem& problem) const {
+  const Specification& spec = *problem.specification;
+  const bool at_root = problem.rank == problem.root;
+  const bool knows_all = spec.knowledge() == Knowledge::all_sizes ||
+                         (at_root && spec.knowledge() == Knowledge::nothing);
+  Problem whole;
+  whole.collective = spec.algorithm->collective;
+  whole.p = problem.p;
+  whole.rank = problem.rank;
+  whole.root = problem.root;
+  whole.parameters = spec.parameters;
+  if (!spec.algorithm->takes("order") || spec.order != OrderName::by_size) {
+    whole.order = order_of(spec, problem.p, problem.root, nullptr);
+  } else if (!is_irregular(whole.collective)) {
+    const std::vector<Bytes> equal(static_cast<std::size_t>(problem.p), problem.own);
+    whole.order = order_of(spec, problem.p, problem.root, &equal);
+  } else if (knows_all) {
+    whole.order = order_of(spec, problem.p, problem.root, &key_.known);
+  } else {
+    whole.order = Order::natural(problem.p, problem.root);  // a leaf of a linear shape
+  }
+  whole.sizes = sizes_of(problem, whole.order);
+  if (spec.knowledge() == Knowledge::tree_neighbours) {
+    whole.tree = tree_;
+  } else if (!spec.algorithm->takes("order")) {
+    const Growth growth = growth_of(spec, problem.p, problem.root, problem.latency);
+    whole.tree = OrderedTree(growth, problem.own).neighbours(problem.rank);
+  }
+  return whole;
+}
+
+Sizes RootedPlanner::sizes_of(const RootedProblem& problem, const Order& order) const {
+  const Specification& spec = *problem.specification;
+  if (!is_irregular(spec.algorithm->collective)) return Sizes::equal(problem.own);
+  const Position me = order.position_of(problem.rank);
+  std::vector<Sizes::Known> known = {{{me, me + 1}, problem.own}};
+  switch (spec.knowledge()) {
+    case Knowledge::all_sizes:
+      return Sizes::all(key_.known, order);
+    case Knowledge::nothing:
+      if (problem.rank == problem.root) return Sizes::all(key_.known, order);
+      break;
+    case Knowledge::subtree_sizes: {
+      const Knomial tree(problem.p, spec.parameters.k);
+      std::size_t child = 0;
+      for (const Position position : tree.children(me)) {
+        known.push_back({tree.subtree(position), key_.known[child++]});
+      }
+      break;
+    }
+    case Knowledge::tree_neighbours:
+      break;
+  }
+  return Sizes::some(std::move(known));
+}
+
+}  // namespace tutti
