@@ -4,7 +4,8 @@
     docs/generated/algorithms.md   src/algorithms/list.inc and aliases.inc
     docs/generated/steps.md        the kinds of steps in src/schedule/schedule.hpp
     docs/generated/settings.md     src/choose/settings.inc
-    README.md                      its table of algorithms, between two markers
+    docs/architecture.md           its table of layers, which tools/check_layers.py holds
+    README.md                      its table of algorithms
 
     tools/gen_docs.py              writes what is out of date
     tools/gen_docs.py --check      writes nothing; exit status 1 if anything is out of date
@@ -19,8 +20,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from check_layers import LAYERS  # noqa: E402
+
 NOTICE = "<!-- Written by tools/gen_docs.py from {source}; change that and run it again. -->\n"
-BEGIN, END = "<!-- algorithms -->", "<!-- /algorithms -->"
 
 TOKEN = re.compile(r'"((?:\\.|[^"\\])*)"|([(),])|([^\s"(),]+)|(\s+)')
 
@@ -134,27 +137,40 @@ def settings_page(root: Path) -> str:
     return page + table(["variable", "default", "accepted", "meaning"], rows)
 
 
+def between(path: Path, name: str, text: str) -> str:
+    """A page with `text` between its markers of that name."""
+    begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+    page = path.read_text()
+    if begin not in page or end not in page:
+        raise SystemExit(f"{path}: the markers {begin.strip()} and {end} are missing")
+    before, rest = page.split(begin, 1)
+    return before + begin + text + end + rest.split(end, 1)[1]
+
+
 def readme(root: Path) -> str:
     """README.md with a fresh table: one line for each algorithm, whatever its collective."""
-    text = (root / "README.md").read_text()
-    if BEGIN not in text or END not in text:
-        raise SystemExit(f"README.md: the markers {BEGIN} and {END} are missing")
-    collectives: dict[tuple[str, str], list[str]] = {}
+    algorithms: dict[str, tuple[Algorithm, list[str]]] = {}
     for algorithm in algorithms_of(root):
-        if algorithm.collective.startswith("gather"):
-            key = (algorithm.name, algorithm.summary)
-            collectives.setdefault(key, []).append(algorithm.parameters)
-    rows = [[f"`{name}`", summary, ", ".join(f"`{key}`" for key in parameters[0].split(","))]
-            for (name, summary), parameters in collectives.items()]  # fmt: skip
-    before, rest = text.split(BEGIN, 1)
-    after = rest.split(END, 1)[1]
-    return f"{before}{BEGIN}\n{table(['algorithm', 'a gather, in words', 'parameters'], rows)}{END}{after}"
+        algorithms.setdefault(algorithm.name, (algorithm, []))[1].append(algorithm.collective)
+    rows = [[f"`{name}`", first.summary, ", ".join(f"`{key}`" for key in first.parameters.split(",")),
+             ", ".join(collectives)]
+            for name, (first, collectives) in algorithms.items()]  # fmt: skip
+    header = ["algorithm", "in words (a scatter is the reverse)", "parameters", "for"]
+    return between(root / "README.md", "algorithms", table(header, rows))
+
+
+def architecture(root: Path) -> str:
+    """docs/architecture.md with the table that tools/check_layers.py enforces."""
+    rows = [[f"`{layer}/`", ", ".join(f"`{name}`" for name in sorted(allowed))]
+            for layer, allowed in LAYERS.items()]  # fmt: skip
+    return between(root / "docs/architecture.md", "layers", table(["folder", "may include"], rows))
 
 
 PAGES = {
     "docs/generated/algorithms.md": algorithms_page,
     "docs/generated/steps.md": steps_page,
     "docs/generated/settings.md": settings_page,
+    "docs/architecture.md": architecture,
     "README.md": readme,
 }
 
