@@ -15,6 +15,7 @@
 #include "draw/svg.hpp"
 #include "draw/transfer_tree.hpp"
 #include "engine.hpp"
+#include "knowledge.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -69,6 +70,7 @@ class PyCall {
 
   std::string algorithm() const { return to_text(specification_); }
   std::string knowledge() const { return std::string(name_of(specification_.knowledge())); }
+  KnowledgePrice price() const { return knowledge_price(specification_, call_); }
   std::string tree() const { return to_text(transfer_tree(schedules_)); }
   std::vector<Message> messages() const { return value_or_raise(tutti::messages(schedules_)); }
   std::string svg(const std::string& title) const {
@@ -118,6 +120,10 @@ void bind_call(nb::module_& module) {
       .def_ro("target", &Message::to)
       .def_ro("bytes", &Message::bytes)
       .def_ro("round", &Message::round);
+  nb::class_<KnowledgePrice>(module, "KnowledgePrice", "The traffic by which ranks learn sizes.")
+      .def_ro("steps", &KnowledgePrice::steps, "The longest chain of dependent messages.")
+      .def_ro("messages", &KnowledgePrice::messages)
+      .def_ro("words", &KnowledgePrice::words, "Of 8 bytes, in all.");
   nb::class_<Candidate>(module, "Candidate", "An algorithm that was considered.")
       .def_ro("name", &Candidate::name)
       .def_ro("seconds", &Candidate::seconds)
@@ -136,6 +142,7 @@ void bind_call(nb::module_& module) {
            "machine"_a = Machine{})
       .def_prop_ro("algorithm", &PyCall::algorithm, "The specification, as short as it gets.")
       .def_prop_ro("knowledge", &PyCall::knowledge, "What a rank must learn first.")
+      .def("knowledge_price", &PyCall::price, "The traffic of the protocol that acquires it.")
       .def_prop_ro("order", &PyCall::order, "The rank at each position.")
       .def_prop_ro("promoted", &PyCall::promoted, "Subtrees that were moved to the root.")
       .def(
@@ -145,7 +152,7 @@ void bind_call(nb::module_& module) {
       .def("tree", &PyCall::tree, "The tree of transfers as text.")
       .def("svg", &PyCall::svg, "title"_a, "The tree of transfers as SVG.")
       .def(
-          "goal", [](const PyCall& call) { return to_goal(call.schedules()); },
+          "goal", [](const PyCall& call) { return value_or_raise(to_goal(call.schedules())); },
           "All schedules in LogGOPSim's GOAL language.")
       .def(
           "json", [](const PyCall& call) { return to_json(call.schedules()); },

@@ -6,4 +6,5 @@ NB_MODULE(_engine, module) {
   module.attr("version") = TUTTI_VERSION;
   tutti::bind_lists(module);
   tutti::bind_call(module);
+  tutti::bind_sweep(module);
 }

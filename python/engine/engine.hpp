@@ -23,5 +23,6 @@ T value_or_raise(Result<T> result) {
 // Each adds the bindings of one file to the module.
 void bind_lists(nanobind::module_& module);
 void bind_call(nanobind::module_& module);
+void bind_sweep(nanobind::module_& module);
 
 }  // namespace tutti

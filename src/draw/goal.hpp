@@ -4,19 +4,20 @@
 #include <span>
 #include <string>
 
+#include "core/result.hpp"
 #include "schedule/schedule.hpp"
 
 namespace tutti {
 
 /// One block of GOAL for each of the ranks 0..p-1: sends, receives and what they require. A wait
 /// becomes a `calc 0` that requires the steps it names. LogGOPSim charges (s - 1) G for s bytes,
-/// so a message without bytes is written as one byte.
+/// so a message without bytes is written as one byte. The error names a step without a partner.
 ///
 ///     num_ranks 2
 ///
 ///     rank 0 {
 ///     l0: recv 16b from 1 tag 0
 ///     }
-[[nodiscard]] std::string to_goal(std::span<const Schedule> schedules);
+[[nodiscard]] Result<std::string> to_goal(std::span<const Schedule> schedules);
 
 }  // namespace tutti

@@ -1,202 +1,120 @@
-/// Pairing sends with receives, and laying them into rounds.
+/// Laying messages into rounds.
 #include "draw/messages.hpp"
 
 #include <algorithm>
-#include <map>
 #include <queue>
+#include <string>
 #include <tuple>
-#include <utility>
+
+#include "schedule/graph.hpp"
 
 namespace tutti {
 
 namespace {
 
-bool is_message(const Step& step) {
-  return step.kind == StepKind::send || step.kind == StepKind::recv;
+std::string place(Rank rank, StepId step) {
+  return "rank " + std::to_string(rank) + ", step " + std::to_string(step);
 }
 
-bool overlap(const Blocks& a, const Blocks& b) {
-  bool found = false;
-  a.for_each_run([&](BlockRange x) {
-    b.for_each_run([&](BlockRange y) { found |= x.begin < y.end && y.begin < x.end; });
-  });
-  return found;
-}
-
-Result<std::vector<Message>> paired(std::span<const Schedule> schedules) {
-  std::vector<Message> all;
-  std::map<std::pair<Rank, Rank>, std::queue<std::size_t>> open;  // sends not yet received
-  for (const Schedule& schedule : schedules) {
-    for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
-      const Step& step = schedule.steps[i];
-      if (step.kind != StepKind::send) continue;
-      open[{schedule.rank, step.peer}].push(all.size());
-      all.push_back({schedule.rank, step.peer, static_cast<StepId>(i), 0, step.bytes, 0});
-    }
-  }
-  std::size_t taken = 0;
-  for (const Schedule& schedule : schedules) {
-    for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
-      const Step& step = schedule.steps[i];
-      if (step.kind != StepKind::recv) continue;
-      auto& sends = open[{step.peer, schedule.rank}];
-      if (sends.empty()) {
-        return Error{"rank " + std::to_string(schedule.rank) + ", step " + std::to_string(i) +
-                     ": rank " + std::to_string(step.peer) + " has no send for this receive"};
-      }
-      all[sends.front()].recv = static_cast<StepId>(i);
-      sends.pop();
-      ++taken;
-    }
-  }
-  if (taken == all.size()) return all;
-  const auto left = std::find_if(open.begin(), open.end(),
-                                 [](const auto& entry) { return !entry.second.empty(); });
-  return Error{"rank " + std::to_string(left->first.first) + " sends to rank " +
-               std::to_string(left->first.second) + ", which has no receive for it"};
-}
-
-/// Completes steps as what they need completes, and messages as both their ends are free.
+/// Messages that can start go to the first round that has room for them; what they unlock starts
+/// once their round is over.
 class Rounds {
  public:
-  Rounds(std::span<const Schedule> schedules, std::vector<Message>& messages)
-      : messages_(messages) {
-    for (const Schedule& schedule : schedules) {
-      first_.push_back(nodes_.size());
-      for (const Step& step : schedule.steps) nodes_.emplace_back().wait = !is_message(step);
-    }
-    for (const Schedule& schedule : schedules) {
-      const auto of = needs(schedule);
-      for (std::size_t i = 0; i < of.size(); ++i) {
-        const std::size_t node = first_[static_cast<std::size_t>(schedule.rank)] + i;
-        nodes_[node].missing = of[i].size();
-        for (const StepId need : of[i]) nodes_[at(schedule.rank, need)].then.push_back(node);
-      }
-    }
-    for (std::size_t m = 0; m < messages.size(); ++m) {
-      nodes_[at(messages[m].from, messages[m].send)].message = m;
-      nodes_[at(messages[m].to, messages[m].recv)].message = m;
-    }
-    by_receiver_ = !schedules.empty() && is_gather(schedules.front().collective);
-    missing_ends_.assign(messages.size(), 2);
-    free_.assign(schedules.size(), 1);
+  Rounds(const StepGraph& graph, bool by_receiver)
+      : graph_(graph),
+        by_receiver_(by_receiver),
+        free_(static_cast<std::size_t>(graph.p()), 1),
+        entered_(static_cast<std::size_t>(graph.nodes()), false) {
+    flow_.start(graph);
   }
 
-  /// False if some steps can never start.
-  bool run() {
-    for (std::size_t node = 0; node < nodes_.size(); ++node) {
-      if (nodes_[node].missing == 0) start(node);
+  Result<std::vector<Message>> run() {
+    for (enter_posted(0); !ready_.empty() || !running_.empty();) {
+      if (ready_.empty()) {
+        finish_round();
+      } else {
+        assign(ready_.top().send);
+        ready_.pop();
+      }
     }
-    std::size_t done = 0;
-    for (; !ready_.empty(); ++done) {
-      const std::size_t m = ready_.top().message;
-      ready_.pop();
-      complete(m);
-    }
-    return done == messages_.size();
+    if (!flow_.all_done()) return stuck();
+    std::sort(done_.begin(), done_.end(), [](const Message& a, const Message& b) {
+      return std::tie(a.round, a.from, a.to, a.send) < std::tie(b.round, b.from, b.to, b.send);
+    });
+    return done_;
   }
 
  private:
-  struct Node {
-    bool wait = false;
-    std::size_t message = 0;
-    std::size_t missing = 0;  ///< needs that have not completed
-    int after = 0;            ///< the last round of a need that has
-    std::vector<std::size_t> then;
-  };
-  struct Ready {
+  using Node = StepGraph::Node;
+  struct Entry {
     int round;
     StepId sequence;
-    std::size_t message;
-    bool operator<(const Ready& other) const {  // the top of the queue is the greatest
-      return std::tie(round, sequence, message) >
-             std::tie(other.round, other.sequence, other.message);
+    Node send;
+    /// The top of a queue is its greatest entry: the earliest here.
+    bool operator<(const Entry& other) const {
+      return std::tie(round, sequence, send) > std::tie(other.round, other.sequence, other.send);
     }
   };
 
-  std::size_t at(Rank rank, StepId step) const {
-    return first_[static_cast<std::size_t>(rank)] + static_cast<std::size_t>(step);
-  }
-
-  void start(std::size_t node) {
-    if (nodes_[node].wait) return finish(node, nodes_[node].after);
-    const std::size_t m = nodes_[node].message;
-    const Message& message = messages_[m];
-    if (--missing_ends_[m] > 0) return;
-    const int after = std::max(nodes_[at(message.from, message.send)].after,
-                               nodes_[at(message.to, message.recv)].after);
-    ready_.push({after + 1, by_receiver_ ? message.recv : message.send, m});
-  }
-
-  void complete(std::size_t m) {
-    Message& message = messages_[m];
-    int& sender = free_[static_cast<std::size_t>(message.from)];
-    int& receiver = free_[static_cast<std::size_t>(message.to)];
-    const int after = std::max(nodes_[at(message.from, message.send)].after,
-                               nodes_[at(message.to, message.recv)].after);
-    message.round = std::max({after + 1, sender, receiver});
-    sender = receiver = message.round + 1;
-    finish(at(message.from, message.send), message.round);
-    finish(at(message.to, message.recv), message.round);
-  }
-
-  void finish(std::size_t node, int round) {
-    for (const std::size_t next : nodes_[node].then) {
-      nodes_[next].after = std::max(nodes_[next].after, round);
-      if (--nodes_[next].missing == 0) start(next);
+  void enter_posted(int round) {
+    for (Node node = flow_.take_posted(); node != StepGraph::none; node = flow_.take_posted()) {
+      const Node other = graph_.partner(node);
+      if (other == StepGraph::none || !flow_.is_posted(other)) continue;
+      const bool sends = graph_.step(node).kind == StepKind::send;
+      const Node send = sends ? node : other;
+      if (entered_[static_cast<std::size_t>(send)]) continue;
+      entered_[static_cast<std::size_t>(send)] = true;
+      const Node ordering = by_receiver_ ? graph_.partner(send) : send;
+      ready_.push({round + 1, graph_.step_of(ordering), send});
     }
   }
 
-  std::vector<Message>& messages_;
-  std::vector<std::size_t> first_;  ///< node of each rank's step 0
-  std::vector<Node> nodes_;
-  std::vector<int> missing_ends_;
-  std::vector<int> free_;  ///< the next round in which a rank can take part
-  std::priority_queue<Ready> ready_;
-  bool by_receiver_ = false;
+  void assign(Node send) {
+    const Node recv = graph_.partner(send);
+    Message message{graph_.rank_of(send), graph_.rank_of(recv),    graph_.step_of(send),
+                    graph_.step_of(recv), graph_.step(send).bytes, 0};
+    int& sender = free_[static_cast<std::size_t>(message.from)];
+    int& receiver = free_[static_cast<std::size_t>(message.to)];
+    message.round = std::max({ready_.top().round, sender, receiver});
+    sender = receiver = message.round + 1;
+    running_.push({message.round, 0, send});
+    done_.push_back(message);
+  }
+
+  void finish_round() {
+    const int round = running_.top().round;
+    for (; !running_.empty() && running_.top().round == round; running_.pop()) {
+      flow_.complete(running_.top().send);
+      flow_.complete(graph_.partner(running_.top().send));
+    }
+    enter_posted(round);
+  }
+
+  Error stuck() const {
+    Node node = 0;
+    while (flow_.is_done(node)) ++node;
+    return Error{place(graph_.rank_of(node), graph_.step_of(node)) + ", " +
+                 describe(graph_.step(node)) + ", can never be completed"};
+  }
+
+  const StepGraph& graph_;
+  Flow flow_;
+  bool by_receiver_;
+  std::vector<int> free_;      ///< by rank: the next round in which it can take part
+  std::vector<bool> entered_;  ///< by send: is or was ready
+  std::priority_queue<Entry> ready_;
+  std::priority_queue<Entry> running_;
+  std::vector<Message> done_;
 };
 
 }  // namespace
 
-std::vector<std::vector<StepId>> needs(const Schedule& schedule) {
-  std::vector<std::vector<StepId>> all(schedule.steps.size());
-  StepId last_wait = -1;
-  std::vector<StepId> receives;
-  for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
-    const Step& step = schedule.steps[i];
-    const auto id = static_cast<StepId>(i);
-    if (last_wait >= 0) all[i].push_back(last_wait);
-    if (step.kind == StepKind::wait) {
-      for (StepId named = step.first; named < step.last; ++named) {
-        if (named != last_wait) all[i].push_back(named);
-      }
-      last_wait = id;
-    } else if (step.kind == StepKind::recv) {
-      receives.push_back(id);
-    } else if (step.bytes > 0) {
-      for (const StepId receive : receives) {
-        const Step& earlier = schedule.steps[static_cast<std::size_t>(receive)];
-        if (overlap(earlier.blocks, step.blocks)) all[i].push_back(receive);
-      }
-    }
-  }
-  return all;
-}
-
 Result<std::vector<Message>> messages(std::span<const Schedule> schedules) {
-  Result<std::vector<Message>> result = paired(schedules);
-  if (!result) return result;
-  std::vector<Message>& all = *result;
-  if (!Rounds(schedules, all).run()) {
-    const Message& stuck = *std::find_if(all.begin(), all.end(),
-                                         [](const Message& message) { return message.round == 0; });
-    return Error{"the message from rank " + std::to_string(stuck.from) + " to rank " +
-                 std::to_string(stuck.to) + " can never start: its needs wait for each other"};
+  StepGraph graph;
+  if (const auto flaw = graph.build(schedules)) {
+    return Error{place(flaw->rank, flaw->step) + ": " + flaw->text};
   }
-  std::sort(all.begin(), all.end(), [](const Message& a, const Message& b) {
-    return std::tie(a.round, a.from, a.to, a.send) < std::tie(b.round, b.from, b.to, b.send);
-  });
-  return result;
+  return Rounds(graph, !schedules.empty() && is_gather(schedules.front().collective)).run();
 }
 
 }  // namespace tutti

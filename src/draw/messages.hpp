@@ -1,8 +1,7 @@
-/// The messages of a whole call: which sends and receives belong together, and in which rounds.
+/// The messages of a whole call, laid into rounds.
 #pragma once
 
 #include <span>
-#include <string>
 #include <vector>
 
 #include "core/result.hpp"
@@ -22,15 +21,12 @@ struct Message {
 };
 
 /// The messages of the schedules of ranks 0..p-1. A round is what can happen at once if each rank
-/// takes part in one message at a time: a message gets the first round after all that it
-/// needs, in the sequence of the receiver's steps (gathers) or the sender's (scatters).
-/// Sorted by (round, from, to). O(messages log messages).
+/// takes part in one message at a time: a message gets the first round in which both its ranks
+/// are free after all that it needs; where several could go, the sequence of the receiver's steps
+/// (gathers) or of the sender's (scatters) decides. Sorted by (round, from, to).
+/// O(messages log messages) beyond the building of the graph.
 ///
-/// The error names the ranks whose sends and receives do not pair, or that wait for each other.
+/// The error names a rank and step without a partner, or one that waits forever.
 [[nodiscard]] Result<std::vector<Message>> messages(std::span<const Schedule> schedules);
-
-/// The earlier steps that each step of a schedule needs directly: the last `wait` before it, the
-/// receives of what it sends, and for a wait the steps it names.
-[[nodiscard]] std::vector<std::vector<StepId>> needs(const Schedule& schedule);
 
 }  // namespace tutti

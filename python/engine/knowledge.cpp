@@ -1,0 +1,136 @@
+/// Running protocols for all ranks at once.
+#include "knowledge.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <memory>
+#include <tuple>
+
+#include "knowledge/fixed_tree.hpp"
+#include "knowledge/tree_construction.hpp"
+#include "shapes/knomial.hpp"
+
+namespace tutti {
+
+namespace {
+
+TreeEdges edges_of(const Order& order, const Knomial& tree, Rank rank) {
+  const Position me = order.position_of(rank);
+  TreeEdges edges;
+  if (me != 0) edges.parent = order.rank_at(tree.parent(me));
+  for (const Position child : tree.children(me)) edges.children.push_back(order.rank_at(child));
+  return edges;
+}
+
+using Protocols = std::vector<std::unique_ptr<Protocol>>;
+
+Protocols tree_constructions(const Specification& spec, const Call& call) {
+  const Growth growth = growth_of(spec, call.p(), call.root, call.latency);
+  const OrderedTree tree(growth, call.sizes);
+  Protocols all;
+  for (Rank rank = 0; rank < call.p(); ++rank) {
+    all.push_back(std::make_unique<TreeConstruction>(
+        growth, rank, call.sizes[static_cast<std::size_t>(rank)],
+        rank == call.root ? tree.promoted() : std::vector<Rank>()));
+  }
+  return all;
+}
+
+Protocols protocols_of(const Specification& spec, const Call& call) {
+  Protocols all;
+  if (spec.knowledge() == Knowledge::tree_neighbours) return tree_constructions(spec, call);
+  const bool subtrees = spec.knowledge() == Knowledge::subtree_sizes;
+  if (!subtrees && spec.knowledge() != Knowledge::all_sizes) return all;
+  const Order order =
+      subtrees ? order_of(spec, call.p(), call.root, nullptr) : Order::rotated(call.p(), call.root);
+  const Knomial tree(call.p(), subtrees ? spec.parameters.k : 2);
+  for (Rank rank = 0; rank < call.p(); ++rank) {
+    TreeEdges edges = edges_of(order, tree, rank);
+    if (subtrees) {
+      const Bytes own = call.sizes[static_cast<std::size_t>(rank)];
+      all.push_back(std::make_unique<SubtreeSizes>(std::move(edges), own));
+    } else {
+      all.push_back(std::make_unique<AllSizes>(std::move(edges), call.sizes));
+    }
+  }
+  return all;
+}
+
+/// Moves messages between the ranks' protocols; each carries how many it depended on.
+class Exchanges {
+ public:
+  explicit Exchanges(Protocols protocols)
+      : protocols_(std::move(protocols)),
+        current_(protocols_.size()),
+        step_(protocols_.size(), 0),
+        active_(protocols_.size(), true) {}
+
+  KnowledgePrice run() {
+    for (std::size_t rank = 0; rank < protocols_.size(); ++rank) advance(rank);
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (std::size_t rank = 0; rank < protocols_.size(); ++rank) {
+        while (active_[rank] && receive_all(rank)) {
+          advance(rank);
+          moved = true;
+        }
+      }
+    }
+    return price_;
+  }
+
+ private:
+  struct Sent {
+    std::vector<std::int64_t> words;
+    int step = 0;
+  };
+  using Channel = std::tuple<Rank, Rank, int>;  // from, to, tag
+
+  void advance(std::size_t rank) {
+    active_[rank] = protocols_[rank]->next(current_[rank]);
+    if (!active_[rank]) return;
+    for (const Exchange::Message& message : current_[rank].sends) {
+      const int step = step_[rank] + 1;
+      channels_[{static_cast<Rank>(rank), message.peer, message.tag}].push_back(
+          {message.words, step});
+      price_.steps = std::max(price_.steps, step);
+      ++price_.messages;
+      price_.words += static_cast<long>(message.words.size());
+    }
+  }
+
+  /// Takes the messages that the rank waits for, if all are there.
+  bool receive_all(std::size_t rank) {
+    Exchange& exchange = current_[rank];
+    const auto channel = [&](const Exchange::Message& message) -> std::deque<Sent>& {
+      return channels_[{message.peer, static_cast<Rank>(rank), message.tag}];
+    };
+    for (const Exchange::Message& message : exchange.recvs) {
+      if (channel(message).empty()) return false;
+    }
+    for (Exchange::Message& message : exchange.recvs) {
+      std::deque<Sent>& sent = channel(message);
+      message.words = std::move(sent.front().words);
+      step_[rank] = std::max(step_[rank], sent.front().step);
+      sent.pop_front();
+    }
+    return true;
+  }
+
+  Protocols protocols_;
+  std::vector<Exchange> current_;
+  std::vector<int> step_;  ///< by rank: the longest chain behind what it has received
+  std::vector<bool> active_;
+  std::map<Channel, std::deque<Sent>> channels_;
+  KnowledgePrice price_;
+};
+
+}  // namespace
+
+KnowledgePrice knowledge_price(const Specification& specification, const Call& call) {
+  if (!is_irregular(call.collective)) return {};
+  return Exchanges(protocols_of(specification, call)).run();
+}
+
+}  // namespace tutti

@@ -1,0 +1,76 @@
+/// The exhaustive sweep for Python.
+#include "sweep/sweep.hpp"
+
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include "engine.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tutti {
+
+namespace {
+
+using Progress = std::function<void(double, std::string_view)>;
+
+/// Runs one part without the interpreter's lock; `progress` is called with it.
+SweepResult sweep_part(const SweepOptions& options, const std::optional<Progress>& progress) {
+  SweepProgress report;
+  if (progress) {
+    report = [&](double done, std::string_view at) {
+      const nb::gil_scoped_acquire lock;
+      (*progress)(done, at);
+    };
+  }
+  const nb::gil_scoped_release unlocked;
+  return sweep(options, report);
+}
+
+void check(const SweepOptions& options) {
+  if (!options.algorithm.empty()) {
+    bool known = false;
+    for (const Algorithm& algorithm : all_algorithms())
+      known |= algorithm.name == options.algorithm;
+    if (!known) {
+      std::string text = "\"" + options.algorithm + "\" is no algorithm of the list; there are";
+      for (const Algorithm& algorithm : all_algorithms()) {
+        if (algorithm.collective == Collective::gather) text += " " + std::string(algorithm.name);
+      }
+      throw nb::value_error(text.c_str());
+    }
+  }
+  if (options.max_p < 1 || options.parts < 1 || options.part < 0 || options.part >= options.parts) {
+    const std::string text = "ranks up to " + std::to_string(options.max_p) + ", part " +
+                             std::to_string(options.part) + " of " + std::to_string(options.parts) +
+                             ": ranks and parts are from 1 on, a part is below their number";
+    throw nb::value_error(text.c_str());
+  }
+}
+
+}  // namespace
+
+void bind_sweep(nb::module_& module) {
+  nb::class_<SweepResult>(module, "SweepResult", "What a sweep has found.")
+      .def_ro("cases", &SweepResult::cases)
+      .def_ro("failures", &SweepResult::failures)
+      .def("add", &SweepResult::add, "other"_a, "Adds what another part has found.");
+  module.def(
+      "sweep",
+      [](int max_ranks, int sampled, const std::string& collective, const std::string& algorithm,
+         int part, int parts, const std::optional<Progress>& progress) {
+        SweepOptions options{max_ranks, sampled, std::nullopt, algorithm, part, parts};
+        if (!collective.empty()) options.collective = collective_or_raise(collective);
+        check(options);
+        return sweep_part(options, progress);
+      },
+      "max_ranks"_a = 33, "sampled"_a = 1024, "collective"_a = "", "algorithm"_a = "", "part"_a = 0,
+      "parts"_a = 1, "progress"_a = nb::none(),
+      "Verifies all that the options name; progress(done, at) is called with 0 to 1.");
+}
+
+}  // namespace tutti

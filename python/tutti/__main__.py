@@ -1,0 +1,7 @@
+"""`python -m tutti` is the command `tutti`."""
+
+import sys
+
+from tutti.cli import main
+
+sys.exit(main())

@@ -1,0 +1,77 @@
+"""The command `tutti`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+from typer.main import get_command
+
+from tutti import _engine
+from tutti.commands.explain import explain
+from tutti.commands.info import info
+from tutti.commands.list import list_algorithms
+from tutti.commands.run import run
+from tutti.console import Refusal
+
+app = typer.Typer(
+    name="tutti",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"tutti {_engine.version}")
+        raise typer.Exit
+
+
+@app.callback()
+def tutti(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """MPI collectives that fit the program and the machine.
+
+    Run an unmodified program under Tutti with `tutti run -- mpirun -n 16 ./app`; see what Tutti
+    would do with a call, and why, with `tutti explain`.
+    """
+
+
+_USE, _ASK = "Use it", "Ask it"
+app.command("run", rich_help_panel=_USE, context_settings={"allow_interspersed_args": False})(run)
+app.command("list", rich_help_panel=_ASK)(list_algorithms)
+app.command("info", rich_help_panel=_ASK)(info)
+app.command("explain", rich_help_panel=_ASK)(explain)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs the command and returns its exit status: 2 for bad input, with one line that says so."""
+    command = get_command(app)
+    try:
+        status = command.main(args=arguments, prog_name="tutti", standalone_mode=False)
+    except (Refusal, ValueError) as error:
+        print(f"tutti: {error}", file=sys.stderr)
+        return 2
+    except typer.Exit as end:
+        return int(end.exit_code)
+    except (typer.Abort, KeyboardInterrupt):
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+    except Exception as error:
+        # What the parser of the command line raises says itself what is wrong.
+        if not hasattr(error, "format_message"):
+            raise
+        text = error.format_message()
+        if text:  # empty where no command was given and the help has been shown
+            print(f"tutti: {text}", file=sys.stderr)
+        return 2 if text else 0
+    return status if isinstance(status, int) else 0

@@ -1,0 +1,208 @@
+"""`tutti explain`: what one call does, and why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from tutti import _engine
+from tutti.console import Refusal, console, count, microseconds, print_json, table
+from tutti.explanation import Explanation, explain as explain_call
+from tutti.workload import machine_of, root_of, sizes_of
+
+_MOST_LINES = 60
+_KNOWLEDGE = {
+    "nothing": "Every rank can start at once: its arguments suffice.",
+    "subtree_sizes": "First each rank learns the sizes of its subtrees from its children",
+    "tree_neighbours": "First the ranks grow the tree, each from its own size alone",
+    "all_sizes": "First the root passes all sizes to all ranks",
+}
+
+
+def _cut(lines: list[str], full: bool) -> list[str]:
+    if full or len(lines) <= _MOST_LINES:
+        return lines
+    left = len(lines) - _MOST_LINES
+    return [*lines[:_MOST_LINES], f".. and {left:,} more lines; --full shows them"]
+
+
+def _headline(out: Console, told: Explanation) -> None:
+    filled = sum(1 for size in told.sizes if size)
+    out.print(
+        f"[bold]{told.collective}[/] of {count(told.ranks, 'rank')}, root {told.root}: "
+        f"{count(sum(told.sizes), 'byte')} in {count(filled, 'block')}, the largest "
+        f"{max(told.sizes):,} ({told.irregularity:.3g} times the mean)"
+    )
+    out.print(f"[bold]Tutti runs [cyan]{told.choice.algorithm}[/][/]: {escape(told.choice.reason)}")
+
+
+def _rounds(out: Console, told: Explanation, full: bool) -> None:
+    listing = table("round", "messages", right=("round",))
+    shown = told.rounds if full else told.rounds[:16]
+    for number, messages in enumerate(shown, 1):
+        words = [f"{m.source}>{m.target}:{m.bytes}" for m in messages]
+        if len(words) > 16 and not full:
+            words = [*words[:16], f".. {len(words) - 16:,} more"]
+        listing.add_row(str(number), "  ".join(words))
+    out.print(listing)
+    if len(shown) < len(told.rounds):
+        out.print(f".. and {len(told.rounds) - len(shown):,} more rounds; --full shows them")
+    out.print("[dim]A rank takes part in one message a round; source>target:bytes.[/]")
+
+
+def _knowledge(out: Console, told: Explanation, machine: _engine.Machine) -> None:
+    text = _KNOWLEDGE[told.call.knowledge]
+    price = told.call.knowledge_price()
+    if price.messages:
+        text += (
+            f": {count(price.messages, 'message')} of together {count(price.words, 'word')}, "
+            f"{count(price.steps, 'dependent step')}, modelled at "
+            f"{microseconds(price.steps * machine.latency)}."
+        )
+    elif told.call.knowledge != "nothing":
+        text = "Sizes are equal, so every rank knows its place without a message."
+    out.print(text)
+
+
+def _contenders(out: Console, told: Explanation) -> None:
+    numbers = ("rounds", "messages", "bytes moved", "steps before")
+    listing = table("algorithm", *numbers, right=numbers)
+    for contender in told.contenders:
+        mark = "bold" if contender.algorithm == told.call.algorithm else ""
+        listing.add_row(
+            f"[cyan]{contender.algorithm}[/]",
+            f"{contender.rounds:,}",
+            f"{contender.messages:,}",
+            f"{contender.moved:,}",
+            f"{contender.knowledge.steps}",
+            style=mark,
+        )
+    out.print(listing)
+
+
+def _choice(out: Console, told: Explanation) -> None:
+    if not told.choice.candidates:
+        return
+    listing = table("candidate", "modelled", "how", right=("modelled",))
+    for candidate in told.choice.candidates:
+        listing.add_row(
+            f"[cyan]{candidate.name}[/]", microseconds(candidate.seconds), escape(candidate.note)
+        )
+    out.print(listing)
+    if told.collective.endswith("v"):
+        out.print("[dim]All ranks must choose alike, so sizes, which few of them know, do not "
+                  "enter the choice.[/]")  # fmt: skip
+
+
+def _write(path: Path | None, text: str, option: str) -> None:
+    if path is None:
+        return
+    try:
+        path.write_text(text)
+    except OSError as error:
+        raise Refusal(f"{option} {path}: {error.strerror}") from None
+
+
+def _as_json(told: Explanation) -> dict[str, object]:
+    return {
+        "collective": told.collective,
+        "ranks": told.ranks,
+        "root": told.root,
+        "sizes": told.sizes,
+        "algorithm": told.choice.algorithm,
+        "reason": told.choice.reason,
+        "drawn": told.call.algorithm,
+        "tree": told.tree.splitlines(),
+        "rounds": [[[m.source, m.target, m.bytes] for m in messages] for messages in told.rounds],
+        "lower_bound_seconds": told.lower_bound,
+        "candidates": [
+            {"name": c.name, "seconds": c.seconds, "note": c.note} for c in told.choice.candidates
+        ],
+        "algorithms": [
+            {
+                "name": c.algorithm,
+                "rounds": c.rounds,
+                "messages": c.messages,
+                "bytes_moved": c.moved,
+                "knowledge_steps": c.knowledge.steps,
+                "knowledge_messages": c.knowledge.messages,
+            }
+            for c in told.contenders
+        ],
+    }
+
+
+def explain(
+    collective: Annotated[str, typer.Argument(help="gather, gatherv, scatter or scatterv.")],
+    ranks: Annotated[int | None, typer.Option(help="How many; --sizes may say it too.")] = None,
+    root: Annotated[str, typer.Option(metavar="RANK", help="A rank, first, half or last.")] = "0",
+    sizes: Annotated[
+        str | None, typer.Option(metavar="BYTES,..", help="Bytes of each rank's block.")
+    ] = None,
+    distribution: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Instead: same, random, spikes, decreasing, "
+                     "alternating or two_blocks."),
+    ] = None,
+    block: Annotated[str, typer.Option(metavar="BYTES", help="Average block of it.")] = "100",
+    algorithm: Annotated[
+        str, typer.Option(metavar="SPEC", help="auto, native, or one that tutti list shows.")
+    ] = "auto",
+    machine: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The model's parameters.")
+    ] = None,
+    steps: Annotated[
+        int | None, typer.Option(metavar="RANK", help="Also show the steps of this rank.")
+    ] = None,
+    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the tree as SVG.")] = None,
+    goal: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the schedules for LogGOPSim.")
+    ] = None,
+    schedules: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the schedules as JSON.")
+    ] = None,
+    full: Annotated[bool, typer.Option("--full", help="Leave nothing out.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Explain one call: its tree, rounds and modelled time, and why this algorithm.
+
+        tutti explain gatherv --ranks 11 --root 9 --sizes 1,0,2,3,4,2,0,0,1,7,5
+
+        tutti explain gatherv --ranks 560 --root half --distribution spikes --block 1K
+    """
+    blocks = sizes_of(collective, ranks, sizes, distribution, block)
+    model = machine_of(machine)
+    told = explain_call(
+        collective, blocks, root_of(root, len(blocks)), algorithm=algorithm, machine=model
+    )
+    if steps is not None and not 0 <= steps < told.ranks:
+        raise Refusal(f"--steps {steps}: ranks are 0..{told.ranks - 1}")
+    _write(svg, told.call.svg(told.title), "--svg")
+    _write(goal, told.call.goal() if goal else "", "--goal")
+    _write(schedules, told.call.json() if schedules else "", "--schedules")
+    if as_json:
+        print_json(_as_json(told))
+        return
+    out = console()
+    _headline(out, told)
+    out.print()
+    if told.choice.algorithm == "native":
+        out.print("[dim]Native's algorithm is its own affair; drawn as linear.[/]")
+    for line in _cut(told.tree.splitlines(), full):
+        out.print(line, markup=False)
+    out.print("[dim]Each edge with its bytes; ranks without data are left out.[/]\n")
+    _rounds(out, told, full)
+    out.print()
+    _knowledge(out, told, model)
+    out.print(f"No algorithm can be over before {microseconds(told.lower_bound)}.\n")
+    _choice(out, told)
+    out.print()
+    _contenders(out, told)
+    if steps is not None:
+        out.print(f"\n[bold]Steps of rank {steps}[/]")
+        for line in told.call.schedule(steps).splitlines()[1:]:
+            out.print(line, markup=False)

@@ -1,0 +1,64 @@
+"""`tutti info`: what is installed and how it is set."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+import typer
+
+from tutti import _engine, libraries
+from tutti.console import Refusal, console, print_json, table
+
+
+def info(as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False) -> None:
+    """Show the version, the libraries for each MPI, and every setting with its value now."""
+    try:
+        folder, found = str(libraries.folder()), libraries.flavours()
+        missing = ""
+    except Refusal as refusal:
+        folder, found, missing = None, {}, str(refusal)
+    bench = libraries.programs()
+    if as_json:
+        print_json(
+            {
+                "version": _engine.version,
+                "libraries": {"folder": folder, **{n: str(p) for n, p in found.items()}},
+                "programs": str(bench) if bench else None,
+                "settings": [
+                    {
+                        "name": s.name,
+                        "default": s.default,
+                        "accepted": s.accepted,
+                        "meaning": s.meaning,
+                        "value": os.environ.get(s.name),
+                    }
+                    for s in _engine.settings()
+                ],
+            }
+        )
+        return
+    out = console()
+    out.print(f"[bold]Tutti {_engine.version}[/]")
+    out.print()
+    if missing:
+        out.print(f"[yellow]{missing}[/]", markup=True)
+    else:
+        listing = table("library", "serves", "path")
+        listing.add_row("[cyan]tutti[/]", "any MPI: loads the one that fits", f"{folder}/libtutti.so")
+        for name, serves in libraries.FLAVOURS.items():
+            path = str(found[name]) if name in found else "[dim]not built[/]"
+            listing.add_row(f"[cyan]tutti-{name}[/]", serves, path)
+        out.print(listing)
+    out.print(f"\ntutti-bench  {bench / 'tutti-bench' if bench else '[dim]not installed[/]'}\n")
+    settings = table("setting", "now", "default", "accepted", "meaning")
+    for setting in _engine.settings():
+        now = os.environ.get(setting.name)
+        settings.add_row(
+            f"[cyan]{setting.name}[/]",
+            "[dim]-[/]" if now is None else f"[bold]{now}[/]",
+            setting.default,
+            setting.accepted.replace("[", "\\["),
+            setting.meaning,
+        )
+    out.print(settings)

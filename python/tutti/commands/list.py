@@ -1,0 +1,59 @@
+"""`tutti list`: the algorithms."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tutti import _engine
+from tutti.console import Refusal, console, print_json, table
+
+
+def list_algorithms(
+    collective: Annotated[str, typer.Argument(help="Only this collective's.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """List the algorithms, what they need to know, and the names that papers give them."""
+    known = _engine.collectives()
+    wanted = collective.lower().removeprefix("mpi_")
+    if wanted and wanted not in known:
+        raise Refusal(f'"{collective}" is no collective; there are {", ".join(known)}')
+    algorithms = [a for a in _engine.algorithms() if wanted in ("", a.collective)]
+    if as_json:
+        fields = ("collective", "name", "order", "knowledge", "parameters", "summary")
+        print_json(
+            {
+                "algorithms": [{f: getattr(a, f) for f in fields} for a in algorithms],
+                "aliases": {a.name: a.specification for a in _engine.aliases()},
+            }
+        )
+        return
+    out = console()
+    listing = table("collective", "algorithm", "order", "knows", "parameters", "what it does")
+    before = ""
+    for algorithm in algorithms:
+        if before not in ("", algorithm.collective):
+            listing.add_row()
+        shown = algorithm.collective if algorithm.collective != before else ""
+        before = algorithm.collective
+        listing.add_row(
+            f"[bold]{shown}[/]",
+            f"[cyan]{algorithm.name}[/]",
+            algorithm.order,
+            algorithm.knowledge,
+            algorithm.parameters.replace(",", ", "),
+            algorithm.summary,
+        )
+    out.print(listing)
+    out.print()
+    names = table("name in a paper", "stands for")
+    for alias in _engine.aliases():
+        names.add_row(f"[cyan]{alias.name}[/]", alias.specification)
+    out.print(names)
+    out.print()
+    out.print("Name one with parameters as [cyan]knomial:k=4,order=natural[/], in any case.")
+    out.print(
+        "[dim]knows: what a rank must learn beyond its arguments before it can start;"
+        " `tutti explain` shows its price.[/]"
+    )

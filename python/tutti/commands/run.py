@@ -1,0 +1,155 @@
+"""`tutti run`: a program under Tutti."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tutti import _engine, launcher, libraries
+from tutti.console import Refusal, print_json
+
+
+@dataclass(frozen=True)
+class Start:
+    """What will be executed."""
+
+    command: list[str]
+    environment: dict[str, str]
+    """Only the variables that Tutti sets."""
+
+
+def check_environment(environment: Mapping[str, str]) -> None:
+    """Refuses TUTTI_ variables that mean nothing, and wrong values of those that do."""
+    known = [setting.name for setting in _engine.settings()]
+    read_elsewhere = ["TUTTI_LIBRARY_DIR", "TUTTI_BENCH_MPI"]
+    for name, value in environment.items():
+        if not (name == "TUTTI" or name.startswith("TUTTI_")) or name in read_elsewhere:
+            continue
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f"did you mean {near[0]}?" if near else "see tutti info"
+            raise Refusal(f"{name}={value}: there is no such setting; {hint}")
+        collective = name.removeprefix("TUTTI_").lower()
+        if collective in _engine.collectives():
+            check_algorithm(collective, value, name)
+
+
+def check_algorithm(collective: str, text: str, name: str) -> str:
+    """The setting of a collective as short as it gets; refuses one that means nothing."""
+    try:
+        return _engine.setting(collective, text)
+    except ValueError as error:
+        raise Refusal(f"{name}={text}: {error}") from None
+
+
+def report_target(text: str) -> str:
+    """Where the report goes: none, -, or a file in a folder that exists, as an absolute path."""
+    if text in ("-", "none"):
+        return text
+    path = Path(text).absolute()
+    if not path.parent.is_dir():
+        raise Refusal(f"--report {text}: there is no folder {path.parent}")
+    return str(path)
+
+
+def prepare(
+    command: Sequence[str],
+    settings: Mapping[str, str],
+    environment: Mapping[str, str],
+    version: launcher.Version = launcher.version_of,
+) -> Start:
+    """What to execute so that `command` runs under Tutti.
+
+    Args:
+        command: as the user would type it.
+        settings: TUTTI_ variables that options ask for; they win over the environment.
+        environment: the one that `tutti` was called in.
+        version: finds out what a launcher is.
+
+    Raises:
+        Refusal: a setting is wrong, the program is not there, or Tutti's library is not.
+    """
+    check_environment({**environment, **settings})
+    first = command[0]
+    if shutil.which(first, path=environment.get("PATH")) is None:
+        raise Refusal(f"{first}: there is no such program")
+    preload = str(libraries.front())
+    if environment.get("LD_PRELOAD"):
+        preload += ":" + environment["LD_PRELOAD"]
+    added = {**settings, "LD_PRELOAD": preload}
+    places = [str(place) for place in (own_folder(), libraries.programs()) if place]
+    added["PATH"] = os.pathsep.join([*dict.fromkeys(places), environment.get("PATH", "")])
+    handed = ["LD_PRELOAD", *sorted({name for name in {**environment, **settings} if _ours(name)})]
+    words = launcher.pass_on(command, launcher.find(command, version), handed)
+    return Start(words, added)
+
+
+def own_folder() -> Path | None:
+    """The folder of the command `tutti`, where it is installed as one."""
+    path = shutil.which(sys.argv[0])
+    return Path(path).resolve().parent if path and Path(path).name == "tutti" else None
+
+
+def _ours(name: str) -> bool:
+    return name == "TUTTI" or name.startswith("TUTTI_")
+
+
+_SPEC = "auto, native or an algorithm as tutti list shows them"
+
+
+def run(
+    command: Annotated[
+        list[str], typer.Argument(help="The command that starts the program, launcher included.")
+    ],
+    report: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Write a report at the end: a file (.json) or -."),
+    ] = None,
+    gather: Annotated[str | None, typer.Option(metavar="SPEC", help=_SPEC)] = None,
+    gatherv: Annotated[str | None, typer.Option(metavar="SPEC", help=_SPEC)] = None,
+    scatter: Annotated[str | None, typer.Option(metavar="SPEC", help=_SPEC)] = None,
+    scatterv: Annotated[str | None, typer.Option(metavar="SPEC", help=_SPEC)] = None,
+    off: Annotated[bool, typer.Option("--off", help="Preload, but leave every call alone.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Say what would be executed, and do not.")
+    ] = False,
+) -> None:
+    """Run a program under Tutti.
+
+    Nothing is compiled or linked anew. The launcher, if there is one, is recognised and hands
+    the settings to all ranks.
+
+        tutti run --report - -- mpirun -n 16 ./app input.txt
+
+        tutti run --gatherv ordered_tree -- srun -n 512 python3 app.py
+    """
+    settings = {}
+    for name, text in (
+        ("gather", gather),
+        ("gatherv", gatherv),
+        ("scatter", scatter),
+        ("scatterv", scatterv),
+    ):
+        if text is not None:
+            settings["TUTTI_" + name.upper()] = check_algorithm(name, text, "--" + name)
+    if report is not None:
+        settings["TUTTI_REPORT"] = report_target(report)
+    if off:
+        settings["TUTTI"] = "off"
+    start = prepare(command, settings, os.environ)
+    if as_json:
+        print_json({"command": start.command, "environment": start.environment})
+        return
+    try:
+        os.execvpe(start.command[0], start.command, {**os.environ, **start.environment})
+    except OSError as error:
+        raise Refusal(f"{shlex.join(start.command)}: {error.strerror}") from None

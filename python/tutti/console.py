@@ -1,0 +1,52 @@
+"""How commands talk: tables, JSON, and errors of one line."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+
+class Refusal(Exception):
+    """Bad input: one sentence that names the value and what is accepted. Exit status 2."""
+
+
+def console() -> Console:
+    """Standard output; wide enough for any table where it is no terminal."""
+    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 160
+    return Console(highlight=False, width=width, soft_wrap=False)
+
+
+def print_json(value: Any) -> None:
+    """One JSON value on standard output."""
+    print(json.dumps(value, indent=2))
+
+
+def table(*columns: str, title: str | None = None, right: tuple[str, ...] = ()) -> Table:
+    """An open table; the columns named in `right` hold numbers."""
+    made = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for column in columns:
+        number = column in right
+        made.add_column(
+            column,
+            justify="right" if number else "left",
+            no_wrap=number,
+            header_style="bold dim",
+            overflow="fold",
+        )
+    return made
+
+
+def microseconds(seconds: float) -> str:
+    """A time in microseconds with three or more significant digits."""
+    value = seconds * 1e6
+    return f"{value:,.0f} us" if value >= 1000 else f"{value:.3g} us"
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun: "1 message", "2 messages"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,114 @@
+"""What one call of a collective would do, and why: the data behind `tutti explain`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from tutti._engine import Call, Choice, KnowledgePrice, Machine, Message, algorithms, choose
+
+
+@dataclass(frozen=True)
+class Contender:
+    """An algorithm of the list, for these sizes as an outside observer knows them."""
+
+    algorithm: str
+    messages: int
+    rounds: int
+    moved: int
+    """Bytes over all hops."""
+    knowledge: KnowledgePrice
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """One call of a collective under one setting. Seconds are modelled, never measured."""
+
+    collective: str
+    root: int
+    sizes: list[int] = field(repr=False)
+    choice: Choice
+    """What Tutti would run, from what every rank knows."""
+    call: Call = field(repr=False)
+    """The call under the algorithm that is drawn: the chosen one, linear in native's place."""
+    rounds: list[list[Message]] = field(repr=False)
+    contenders: list[Contender] = field(repr=False)
+    lower_bound: float
+
+    @property
+    def ranks(self) -> int:
+        """The number of ranks."""
+        return len(self.sizes)
+
+    @property
+    def tree(self) -> str:
+        """The tree of transfers as text."""
+        return self.call.tree()
+
+    @property
+    def irregularity(self) -> float:
+        """The largest block over the mean block; 1 where there is no data."""
+        total = sum(self.sizes)
+        return max(self.sizes) * self.ranks / total if total else 1.0
+
+    @property
+    def title(self) -> str:
+        """One line that names the call."""
+        return (
+            f"{self.collective}, {self.call.algorithm}, {self.ranks} ranks, root {self.root}, "
+            f"{sum(self.sizes)} bytes"
+        )
+
+
+def _contender(
+    collective: str, sizes: list[int], root: int, name: str, machine: Machine
+) -> Contender:
+    call = Call(collective, sizes, root, name, machine)
+    messages = call.messages()
+    return Contender(
+        algorithm=call.algorithm,
+        messages=len(messages),
+        rounds=messages[-1].round if messages else 0,
+        moved=sum(message.bytes for message in messages),
+        knowledge=call.knowledge_price(),
+    )
+
+
+def explain(
+    collective: str,
+    sizes: list[int],
+    root: int = 0,
+    *,
+    algorithm: str = "auto",
+    machine: Machine | None = None,
+) -> Explanation:
+    """Explains one call.
+
+    Args:
+        collective: "gather", "gatherv", "scatter" or "scatterv".
+        sizes: bytes of each rank's block; equal ones for gather and scatter.
+        root: the root's rank.
+        algorithm: a setting as in TUTTI_GATHERV: auto, native or a specification.
+        machine: the model's parameters; by default those of a common cluster.
+
+    Raises:
+        ValueError: names the argument that is wrong and what is accepted.
+    """
+    machine = machine or Machine()
+    collective = collective.lower()
+    block = sizes[0] if sizes and not collective.endswith("v") else None
+    choice = choose(collective, algorithm, len(sizes), block, machine)
+    drawn = "linear" if choice.algorithm == "native" else choice.algorithm
+    call = Call(collective, sizes, root, drawn, machine)
+    names = [listed.name for listed in algorithms() if listed.collective == collective]
+    names += [call.algorithm] if call.algorithm not in names else []
+    return Explanation(
+        collective=collective,
+        root=root,
+        sizes=sizes,
+        choice=choice,
+        call=call,
+        rounds=[list(group) for _, group in groupby(call.messages(), key=lambda m: m.round)],
+        contenders=[_contender(collective, sizes, root, name, machine) for name in names],
+        lower_bound=call.lower_bound(),
+    )

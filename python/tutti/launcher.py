@@ -1,0 +1,87 @@
+"""Recognises the launcher in a command, and passes environment variables through it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+_LAUNCHERS = re.compile(r"^(mpirun|mpiexec|orterun|prterun|srun|aprun|jsrun|flux)([.-].*)?$")
+_WRAPPERS = {"env", "time", "timeout", "nice", "numactl", "taskset", "stdbuf", "ionice"}
+
+Version = Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class Launcher:
+    """The word of a command that starts the ranks."""
+
+    index: int
+    kind: str
+    """openmpi, hydra (MPICH and Intel MPI), slurm, or other."""
+
+
+def version_of(program: str) -> str:
+    """What `program --version` prints; empty where it cannot be run."""
+    if shutil.which(program) is None:
+        return ""
+    try:
+        done = subprocess.run(
+            [program, "--version"],
+            capture_output=True,
+            text=True,
+            timeout=20,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout + done.stderr
+
+
+def _kind(program: str, version: Version) -> str:
+    if Path(program).name.startswith("srun"):
+        return "slurm"
+    text = version(program)
+    if re.search(r"Open MPI|OpenRTE|PRRTE|prterun", text):
+        return "openmpi"
+    if re.search(r"HYDRA|Intel\(R\) MPI", text):
+        return "hydra"
+    return "other"
+
+
+def find(command: Sequence[str], version: Version = version_of) -> Launcher | None:
+    """The launcher of a command, or None where it starts the program itself.
+
+    It is the first word, or stands behind wrappers such as env or timeout.
+    """
+    wrapped = Path(command[0]).name in _WRAPPERS
+    for index, word in enumerate(command if wrapped else command[:1]):
+        if _LAUNCHERS.match(Path(word).name):
+            return Launcher(index, _kind(word, version))
+    return None
+
+
+def pass_on(command: Sequence[str], launcher: Launcher | None, names: Sequence[str]) -> list[str]:
+    """The command with what its launcher needs to hand the variables to remote ranks.
+
+    Open MPI hands on only what -x names. Hydra (MPICH, Intel MPI) hands on everything unless it
+    is told otherwise, and so does srun unless --export says less.
+    """
+    words = list(command)
+    if launcher is None:
+        return words
+    after = launcher.index + 1
+    if launcher.kind == "openmpi":
+        words[after:after] = [part for name in names for part in ("-x", name)]
+    elif launcher.kind == "hydra" and "-genvnone" in words:
+        words[after:after] = ["-genvlist", ",".join(names)]
+    elif launcher.kind == "slurm":
+        for i, word in enumerate(words[after:], after):
+            if word.startswith("--export=") and "ALL" not in word:
+                kept = "" if word == "--export=NONE" else word.removeprefix("--export=") + ","
+                words[i] = "--export=" + kept + ",".join(names)
+    return words

@@ -1,0 +1,56 @@
+"""The exhaustive sweep over several threads."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from tutti import _engine
+
+Progress = Callable[[float, str], None]
+
+
+def verify(
+    max_ranks: int = 33,
+    sampled: int = 1024,
+    *,
+    collective: str = "",
+    algorithm: str = "",
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> _engine.SweepResult:
+    """Verifies every algorithm of the list over every number of ranks, root and kind of sizes.
+
+    Args:
+        max_ranks: every number of ranks up to this one.
+        sampled: some numbers of ranks beyond, up to this one.
+        collective, algorithm: only this one; empty means all.
+        threads: as many parts run at once; by default one for each processor.
+        progress: called with the share that is done, 0 to 1, and what is being verified.
+
+    Returns:
+        The number of cases and the first failures, each with all that reproduces it.
+
+    Raises:
+        ValueError: names the argument that is wrong and what is accepted.
+    """
+    parts = threads or len(os.sched_getaffinity(0))
+    shares = [0.0] * parts
+    lock = threading.Lock()
+
+    def run(part: int) -> _engine.SweepResult:
+        def report(done: float, at: str) -> None:
+            with lock:
+                shares[part] = done
+                if progress:
+                    progress(sum(shares) / parts, at)
+
+        return _engine.sweep(max_ranks, sampled, collective, algorithm, part, parts, report)
+
+    with ThreadPoolExecutor(parts) as pool:
+        results = list(pool.map(run, range(parts)))
+    for other in results[1:]:
+        results[0].add(other)
+    return results[0]

@@ -1,0 +1,71 @@
+"""Reads the options that describe a call: ranks, root, sizes, machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tutti import _engine
+from tutti.console import Refusal
+
+
+def bytes_of(text: str, option: str) -> int:
+    """A number of bytes such as 1536 or 64K."""
+    try:
+        return _engine.bytes_from(text)
+    except ValueError as error:
+        raise Refusal(f"{option} {text}: {error}") from None
+
+
+def root_of(text: str, ranks: int) -> int:
+    """The root among `ranks`: a rank, or first, half (as in Träff 2017) or last."""
+    places = {"first": 0, "half": ranks // 2, "last": ranks - 1}
+    if text in places:
+        return places[text]
+    if not text.isdigit() or int(text) >= ranks:
+        raise Refusal(f"--root {text}: it is one of 0..{ranks - 1}, first, half or last")
+    return int(text)
+
+
+def machine_of(path: Path | None) -> _engine.Machine:
+    """The model's parameters, from a file or as they are built in."""
+    if path is None:
+        return _engine.Machine()
+    try:
+        return _engine.machine_from_text(path.read_text())
+    except OSError as error:
+        raise Refusal(f"--machine {path}: {error.strerror}") from None
+    except ValueError as error:
+        raise Refusal(f"--machine {path}: {error}") from None
+
+
+def sizes_of(
+    collective: str, ranks: int | None, sizes: str | None, distribution: str | None, block: str
+) -> list[int]:
+    """The bytes of each rank's block, from a list or from a distribution.
+
+    Raises:
+        Refusal: the options contradict each other or are out of range.
+    """
+    if collective.lower() not in _engine.collectives():
+        known = ", ".join(_engine.collectives())
+        raise Refusal(f'"{collective}" is no collective; there are {known}')
+    if sizes is not None:
+        if distribution is not None:
+            raise Refusal("--sizes and --distribution: only one of them says the sizes")
+        listed = [bytes_of(word.strip(), "--sizes") for word in sizes.split(",")]
+        if ranks is not None and ranks != len(listed):
+            raise Refusal(f"--ranks {ranks}: --sizes lists {len(listed)} of them")
+        return listed
+    if ranks is None:
+        raise Refusal("--ranks or --sizes is missing: how many ranks are there?")
+    if ranks < 1:
+        raise Refusal(f"--ranks {ranks}: there is at least one")
+    average = bytes_of(block, "--block")
+    if distribution is None:
+        return [average] * ranks
+    if not collective.lower().endswith("v") and distribution != "same":
+        raise Refusal(
+            f"--distribution {distribution}: every block of a {collective} has the same size; "
+            f"try {collective}v"
+        )
+    return _engine.distribute(distribution, ranks, average)
