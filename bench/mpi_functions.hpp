@@ -1,0 +1,25 @@
+/// The two sets of collectives that are compared: the MPI library's and Tutti's.
+#pragma once
+
+#include <mpi.h>
+
+namespace tutti::bench {
+
+struct Functions {
+  decltype(&MPI_Gather) gather = nullptr;
+  decltype(&MPI_Gatherv) gatherv = nullptr;
+  decltype(&MPI_Scatter) scatter = nullptr;
+  decltype(&MPI_Scatterv) scatterv = nullptr;
+};
+
+/// The MPI library's own, taken from the library itself: neither MPI_X nor PMPI_X may be trusted
+/// to lead there when something is preloaded. Null pointers if no MPI library is found.
+[[nodiscard]] Functions native_functions();
+
+/// Tutti's, called directly.
+[[nodiscard]] Functions tutti_functions();
+
+/// Whether a call of MPI_Gatherv in this process reaches something before the MPI library.
+[[nodiscard]] bool is_intercepted();
+
+}  // namespace tutti::bench

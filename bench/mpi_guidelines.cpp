@@ -1,0 +1,143 @@
+/// Padded and irregular gathers side by side.
+#include "bench/mpi_guidelines.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "bench/mpi_table.hpp"
+
+namespace tutti::bench {
+
+namespace {
+
+const std::vector<Guideline>& guidelines() {
+  static const std::vector<Guideline> list = {
+      {1, "native", "native gather", "native gatherv", true},
+      {2, "native", "native gatherv", "allreduce + native gather", false},
+      {1, "tutti", "tutti gather", "tutti gatherv", true},
+      {2, "tutti", "tutti gatherv", "allreduce + tutti gather", false},
+  };
+  return list;
+}
+
+/// Agrees on the largest block, as a program would that pads, and gathers.
+int padded_gather(Workload& padded, const Functions& functions, int own) {
+  int largest = 0;
+  const int code = MPI_Allreduce(&own, &largest, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  return code != MPI_SUCCESS ? code : padded.run(functions);
+}
+
+std::vector<Contender> contenders_of(Workload& padded, Workload& irregular, int own) {
+  const auto gather = [&padded](const Functions& f) {
+    return [&padded, f] { return padded.run(f); };
+  };
+  const auto reduced = [&padded, own](const Functions& f) {
+    return [&padded, own, f] { return padded_gather(padded, f, own); };
+  };
+  const auto gatherv = [&irregular](const Functions& f) {
+    return [&irregular, f] { return irregular.run(f); };
+  };
+  const Functions native = native_functions();
+  const Functions tutti = tutti_functions();
+  return {{"native gather", "", &padded, gather(native)},
+          {"allreduce + native gather", "", &padded, reduced(native)},
+          {"native gatherv", "", &irregular, gatherv(native)},
+          {"tutti gather", "auto", &padded, gather(tutti)},
+          {"allreduce + tutti gather", "auto", &padded, reduced(tutti)},
+          {"tutti gatherv", "auto", &irregular, gatherv(tutti)},
+          {"tutti gatherv, traff", "traff", &irregular, gatherv(tutti)}};
+}
+
+const Line& line_named(const Row& row, const std::string& name) {
+  return *std::find_if(row.lines.begin(), row.lines.end(),
+                       [&](const Line& line) { return line.name == name; });
+}
+
+/// How much longer the left side takes.
+Ratio excess(const Row& row, const Guideline& guideline) {
+  return ratio_of_medians(line_named(row, guideline.left).samples,
+                          line_named(row, guideline.right).samples);
+}
+
+bool applies(const Row& row, const Guideline& guideline) {
+  return !guideline.equal_blocks_only || row.distribution == "same";
+}
+
+std::string heading() {
+  std::string text = fmt::format("{:<12}{:>9}{:>11}{:>11}", "# Problem", "block", "m", "m'");
+  for (const char* name : {"MPI_Gather", "Guideline (2)", "MPI_Gatherv", "TUTTI_Gather",
+                           "Tutti's (2)", "TUTTI_Gatherv", "traff"}) {
+    text += fmt::format("{:>22}", name);
+  }
+  text += fmt::format("\n{:<43}", "# medians and minima, us");
+  for (int column = 0; column < 7; ++column) text += fmt::format("{:>12}{:>10}", "median", "min");
+  return text;
+}
+
+std::string table_line(const Row& row, int p) {
+  std::string text = fmt::format("{:<12}{:>9}{:>11}{:>11}", row.distribution, row.block, row.total,
+                                 row.largest * p);
+  for (const Line& line : row.lines) {
+    const bool broken =
+        std::any_of(guidelines().begin(), guidelines().end(), [&](const Guideline& guideline) {
+          return guideline.left == line.name && applies(row, guideline) &&
+                 excess(row, guideline).above_one();
+        });
+    const Summary summary = summarize(line.samples);
+    text += fmt::format("{:>11.2f}{}{:>10.2f}", summary.median * 1e6, broken ? '!' : ' ',
+                        summary.least * 1e6);
+  }
+  return text;
+}
+
+std::string violations(const std::vector<Row>& rows) {
+  std::string text;
+  for (const Row& row : rows) {
+    for (const Guideline& guideline : guidelines()) {
+      if (!applies(row, guideline)) continue;
+      const Ratio ratio = excess(row, guideline);
+      if (!ratio.above_one()) continue;
+      text += fmt::format(
+          "\n# guideline ({}) broken by {}: {} {}: {} takes {:.2f} ({:.2f}..{:.2f}) "
+          "times {}",
+          guideline.number, guideline.library, row.distribution, row.block, guideline.left,
+          ratio.value, ratio.interval.low, ratio.interval.high, guideline.right);
+    }
+  }
+  return text.empty() ? "\n# no guideline broken" : text;
+}
+
+}  // namespace
+
+Result<bool> run_guidelines(const Bench& bench, Rank root, Report* report) {
+  const int p = bench.job.p();
+  const Rank rank = bench.job.rank();
+  std::vector<Row> rows;
+  if (report != nullptr) report->say("\n" + heading());
+  for (const Case& problem : cases_of(bench.options, p, root)) {
+    const Bytes largest = *std::max_element(problem.blocks.begin(), problem.blocks.end());
+    const std::vector<Bytes> equal(problem.blocks.size(), largest);
+    const Result<Layout> layout = lay_out(problem.blocks, problem.width, 0);
+    const Result<Layout> padded_layout = lay_out(equal, problem.width, 0);
+    if (!padded_layout) return Error{padded_layout.error()};
+    if (!layout) return Error{layout.error()};
+    Workload padded(Collective::gather, *padded_layout, type_of(problem), root, rank);
+    Workload irregular(Collective::gatherv, *layout, type_of(problem), root, rank);
+    const int own = layout->counts[static_cast<std::size_t>(rank)];
+    const std::vector<Contender> contenders = contenders_of(padded, irregular, own);
+    const std::vector<Calls> calls = measure(bench, contenders, problem.block);
+    if (report == nullptr) continue;
+    Row row = row_of(problem, "guidelines");
+    row.lines = lines_of(contenders, calls, problem, nullptr);
+    report->say(table_line(row, p));
+    rows.push_back(row);
+    report->add(std::move(row), false);
+  }
+  if (report == nullptr) return true;
+  report->say(violations(rows));
+  report->finish(guidelines());
+  return true;
+}
+
+}  // namespace tutti::bench

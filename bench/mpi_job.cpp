@@ -1,0 +1,89 @@
+/// Waiting and the messages that organise a measurement.
+#include "bench/mpi_job.hpp"
+
+#include <sched.h>
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+namespace tutti::bench {
+
+namespace {
+
+constexpr int data_tag = 1;
+constexpr int barrier_tag = 2;
+constexpr std::chrono::microseconds nap{200};
+
+}  // namespace
+
+void wait_all(std::span<MPI_Request> requests, Patience patience) {
+  for (int done = 0;;) {
+    MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE);
+    if (done) return;
+    if (patience == Patience::sleep) {
+      std::this_thread::sleep_for(nap);
+    } else {
+      sched_yield();
+    }
+  }
+}
+
+Job::Job() {
+  MPI_Comm_dup(MPI_COMM_WORLD, &control_);
+  MPI_Comm_rank(control_, &rank_);
+  MPI_Comm_size(control_, &p_);
+  MPI_Comm node = MPI_COMM_NULL;
+  MPI_Comm_split_type(control_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node);
+  int local_rank = 0;
+  int local_ranks = 1;
+  MPI_Comm_rank(node, &local_rank);
+  MPI_Comm_size(node, &local_ranks);
+  const int first_of_node = local_rank == 0 ? 1 : 0;
+  MPI_Allreduce(&first_of_node, &nodes_, 1, MPI_INT, MPI_SUM, control_);
+  MPI_Allreduce(&local_ranks, &ranks_per_node_, 1, MPI_INT, MPI_MAX, control_);
+  MPI_Comm_free(&node);
+}
+
+Job::~Job() { MPI_Comm_free(&control_); }
+
+void Job::barrier(Patience patience) const {
+  for (int distance = 1; distance < p_; distance *= 2) {
+    std::array<MPI_Request, 2> requests = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    MPI_Irecv(nullptr, 0, MPI_BYTE, (rank_ - distance + p_) % p_, barrier_tag, control_,
+              &requests[0]);
+    MPI_Isend(nullptr, 0, MPI_BYTE, (rank_ + distance) % p_, barrier_tag, control_, &requests[1]);
+    wait_all(requests, patience);
+  }
+}
+
+void Job::send(const void* data, std::size_t bytes, Rank to) const {
+  std::array<MPI_Request, 1> request;
+  MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, to, data_tag, control_, request.data());
+  wait_all(request);
+}
+
+void Job::receive(void* data, std::size_t bytes, Rank from) const {
+  std::array<MPI_Request, 1> request;
+  MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, from, data_tag, control_, request.data());
+  wait_all(request);
+}
+
+std::string Job::from_first(std::string text) const {
+  int length = static_cast<int>(text.size());
+  MPI_Bcast(&length, 1, MPI_INT, 0, control_);
+  text.resize(static_cast<std::size_t>(length));
+  MPI_Bcast(text.data(), length, MPI_CHAR, 0, control_);
+  return text;
+}
+
+void Job::fail(const std::string& text) const {
+  std::fprintf(stderr, "tutti-bench: rank %d: %s\n", rank_, text.c_str());
+  std::fflush(stderr);
+  MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+  std::abort();
+}
+
+}  // namespace tutti::bench

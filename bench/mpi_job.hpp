@@ -1,0 +1,57 @@
+/// The ranks that measure together, and how they wait for each other.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "core/types.hpp"
+
+namespace tutti::bench {
+
+/// How a rank waits: yielding keeps latency low even with more ranks than cores; sleeping leaves
+/// the cores to those that measure.
+enum class Patience : std::uint8_t { yield, sleep };
+
+/// Tests until all are complete. Never blocks inside MPI: a library that spins there would take
+/// the core from the rank it waits for.
+void wait_all(std::span<MPI_Request> requests, Patience patience = Patience::yield);
+
+/// All ranks of MPI_COMM_WORLD, with a communicator of their own for what is not measured.
+class Job {
+ public:
+  /// Collective.
+  Job();
+  ~Job();
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  [[nodiscard]] Rank rank() const { return rank_; }
+  [[nodiscard]] int p() const { return p_; }
+  /// Nodes by shared memory.
+  [[nodiscard]] int nodes() const { return nodes_; }
+  /// The most ranks on one node.
+  [[nodiscard]] int ranks_per_node() const { return ranks_per_node_; }
+  [[nodiscard]] MPI_Comm control() const { return control_; }
+
+  /// Returns on no rank before all have called it. Dissemination: ceil(log2 p) rounds.
+  void barrier(Patience patience = Patience::yield) const;
+  /// Sends bytes and returns when they are gone.
+  void send(const void* data, std::size_t bytes, Rank to) const;
+  void receive(void* data, std::size_t bytes, Rank from) const;
+  /// The text of rank 0, on all ranks.
+  [[nodiscard]] std::string from_first(std::string text) const;
+  /// Ends all ranks with this text on the standard error.
+  [[noreturn]] void fail(const std::string& text) const;
+
+ private:
+  Rank rank_ = 0;
+  int p_ = 1;
+  int nodes_ = 1;
+  int ranks_per_node_ = 1;
+  MPI_Comm control_ = MPI_COMM_NULL;
+};
+
+}  // namespace tutti::bench

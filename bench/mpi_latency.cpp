@@ -1,0 +1,138 @@
+/// Batches of calls back to back, by turns.
+#include "bench/mpi_latency.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "tutti/tutti.h"
+
+namespace tutti::bench {
+
+namespace {
+
+constexpr int self_calls = 2000;  // of a batch: some 0.3 ms, far above the clock's resolution
+constexpr int gather_calls = 200;
+constexpr double bound_ns = 150;
+
+/// A way to make one call; `root` counts for gathers over all ranks.
+struct Way {
+  std::string name;
+  std::string specification;
+  std::function<void(Rank root)> call;
+};
+
+/// Mean seconds of a call in each batch, by way. Roots take turns, so that calls cannot overlap.
+std::vector<std::vector<double>> batches(const Bench& bench, Collective collective,
+                                         const std::vector<Way>& ways, int calls, int roots) {
+  const int warmup = bench.options.warmup;
+  std::vector<std::vector<double>> seconds(ways.size());
+  for (int batch = -warmup; batch < bench.options.repetitions; ++batch) {
+    for (std::size_t i = 0; i < ways.size(); ++i) {
+      const Way& way = ways[(i + static_cast<std::size_t>(batch + warmup)) % ways.size()];
+      bench.watchdog.enter(way.name, 2, batch);
+      if (!way.specification.empty()) {
+        const auto set = set_algorithm(collective, way.specification);
+        if (!set) bench.job.fail(set.error());
+      }
+      for (Rank root = 0; root < roots; ++root) way.call(root);  // plans are made once
+      bench.job.barrier();
+      const double begin = bench.clock.now();
+      for (int call = 0; call < calls; ++call) way.call(call % roots);
+      const double mean = (bench.clock.now() - begin) / calls;
+      const auto index = static_cast<std::size_t>(&way - ways.data());
+      if (batch >= 0) seconds[index].push_back(mean);
+    }
+  }
+  return seconds;
+}
+
+/// Lines against the first way, the MPI's own.
+Row row_against_first(std::string name, const std::vector<Way>& ways,
+                      std::vector<std::vector<double>> seconds) {
+  Row row{std::move(name), "same", 2, sizeof(int), 0, 2, 2, {}};
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    Line line{ways[i].name, "", seconds[i], 0, {}, {}};
+    if (i > 0) line.to_native = ratio_of_medians(seconds[i], seconds[0]);
+    row.lines.push_back(std::move(line));
+  }
+  return row;
+}
+
+void print(const Report& report, const Row& row) {
+  const double native = summarize(row.lines[0].samples).median;
+  report.say(fmt::format("\n# {}\n{:<34}{:>12}{:>12}{:>12}{:>10}{:>16}", row.collective, "# call",
+                         "median(ns)", "min(ns)", "more(ns)", "/native", "95%"));
+  for (const Line& line : row.lines) {
+    const Summary summary = summarize(line.samples);
+    report.say(
+        fmt::format("{:<34}{:>12.1f}{:>12.1f}{:>12.1f}{:>10}{:>16}", line.name,
+                    summary.median * 1e9, summary.least * 1e9, (summary.median - native) * 1e9,
+                    line.to_native ? fmt::format("{:.3f}", line.to_native->value) : "-",
+                    line.to_native ? fmt::format("{:.3f}..{:.3f}", line.to_native->interval.low,
+                                                 line.to_native->interval.high)
+                                   : "-"));
+  }
+}
+
+Row forwarding(const Bench& bench) {
+  static std::array<int, 2> sent;
+  static std::array<int, 2> received;
+  static const int count = 2;
+  static const int displacement = 0;
+  const auto with = [](decltype(&MPI_Gatherv) gatherv) {
+    return [gatherv](Rank) {
+      gatherv(sent.data(), 2, MPI_INT, received.data(), &count, &displacement, MPI_INT, 0,
+              MPI_COMM_SELF);
+    };
+  };
+  std::vector<Way> ways = {{"the MPI's MPI_Gatherv", "", with(native_functions().gatherv)},
+                           {"TUTTI_Gatherv, native", "native", with(TUTTI_Gatherv)}};
+  if (is_intercepted())
+    ways.push_back({"MPI_Gatherv, preloaded, native", "native", with(MPI_Gatherv)});
+  auto seconds = batches(bench, Collective::gatherv, ways, self_calls, 1);
+  return row_against_first("forwarding of 8 bytes on MPI_COMM_SELF", ways, std::move(seconds));
+}
+
+Row small_gather(const Bench& bench) {
+  std::vector<int> received(2 * static_cast<std::size_t>(bench.job.p()));
+  const std::array<int, 2> sent = {bench.job.rank(), 1};
+  const auto with = [&](decltype(&MPI_Gather) gather) {
+    return [&, gather](Rank root) {
+      gather(sent.data(), 2, MPI_INT, received.data(), 2, MPI_INT, root, MPI_COMM_WORLD);
+    };
+  };
+  const std::vector<Way> ways = {{"the MPI's MPI_Gather", "", with(native_functions().gather)},
+                                 {"TUTTI_Gather, linear", "linear", with(TUTTI_Gather)},
+                                 {"TUTTI_Gather, binomial", "binomial", with(TUTTI_Gather)},
+                                 {"TUTTI_Gather, native", "native", with(TUTTI_Gather)}};
+  auto seconds = batches(bench, Collective::gather, ways, gather_calls, bench.job.p());
+  return row_against_first("gather of 8 bytes from each rank, roots in turn", ways,
+                           std::move(seconds));
+}
+
+}  // namespace
+
+void run_latency(const Bench& bench, Report* report) {
+  const Row forwarded = forwarding(bench);
+  if (report != nullptr) {
+    print(*report, forwarded);
+    const double native = summarize(forwarded.lines[0].samples).median;
+    for (std::size_t i = 1; i < forwarded.lines.size(); ++i) {
+      const double more = (summarize(forwarded.lines[i].samples).median - native) * 1e9;
+      report->say(fmt::format("# {}: {:.1f} ns more, bound {} ns: {}", forwarded.lines[i].name,
+                              more, bound_ns, more < bound_ns ? "kept" : "BROKEN"));
+    }
+    report->add(forwarded, false);
+  }
+  if (bench.job.p() > 1) {
+    const Row gathered = small_gather(bench);
+    if (report != nullptr) {
+      print(*report, gathered);
+      report->add(gathered, false);
+    }
+  }
+  if (report != nullptr) report->finish();
+}
+
+}  // namespace tutti::bench

@@ -1,0 +1,15 @@
+/// Measuring the numbers by which time is modelled.
+#pragma once
+
+#include "bench/mpi_job.hpp"
+#include "cost/machine.hpp"
+
+namespace tutti::bench {
+
+/// Latency, time for each byte and overhead between the first and the last rank, and the gap of
+/// messages that reach the first rank from all others (from the last alone where ranks outnumber
+/// cores, as the gap would then be that of the scheduler). Medians. The other ranks sleep. Needs
+/// two ranks; with one, the defaults. The same result on all ranks. Collective.
+[[nodiscard]] Machine measure_machine(const Job& job);
+
+}  // namespace tutti::bench

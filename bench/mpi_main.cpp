@@ -1,0 +1,197 @@
+/// tutti-bench: measures collectives of the MPI and of Tutti in one job.
+#include <mpi.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <ctime>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "bench/mpi_clock.hpp"
+#include "bench/mpi_functions.hpp"
+#include "bench/mpi_guidelines.hpp"
+#include "bench/mpi_job.hpp"
+#include "bench/mpi_latency.hpp"
+#include "bench/mpi_machine.hpp"
+#include "bench/mpi_measure.hpp"
+#include "bench/mpi_table.hpp"
+#include "bench/options.hpp"
+#include "bench/report.hpp"
+
+namespace tutti::bench {
+
+namespace {
+
+constexpr int bad_input = 2;
+
+std::string library_version() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  std::string line(text.data());
+  line = line.substr(0, line.find('\n'));
+  for (char& c : line) c = c == '\t' ? ' ' : c;
+  return line;
+}
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
+  return text.data();
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+Metadata metadata_of(const Options& options, const Job& job, const Clock& clock, Rank root,
+                     const Machine& machine) {
+  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  std::vector<std::string> distributions;
+  for (const Distribution d : options.distributions) distributions.emplace_back(tutti::name_of(d));
+  std::array<char, 160> model{};
+  std::snprintf(model.data(), model.size(),
+                "latency %.3g us, per_byte %.3g ns, overhead %.3g us, gap %.3g us",
+                machine.latency * 1e6, machine.per_byte * 1e9, machine.overhead * 1e6,
+                machine.gap * 1e6);
+  Metadata metadata = {
+      {"tutti-bench", TUTTI_VERSION},
+      {"command", std::string(name_of(options.command))},
+      {"library", library_version()},
+      {"ranks", std::to_string(job.p())},
+      {"nodes", std::to_string(job.nodes())},
+      {"cores of a node", std::to_string(cores)},
+      {"clock", clock.method()},
+      {"clock error", std::to_string(clock.error() * 1e6) + " us"},
+      {"time", "last exit less first arrival, all ranks, after a barrier that yields"},
+      {"statistics",
+       "avg, min, median, p90, p99 over the repetitions, nothing removed; ratio of "
+       "medians with its 95 % interval by order statistics"},
+      {"order", "contenders called in turn, starting with another one each repetition"},
+      {"repetitions", std::to_string(options.repetitions)},
+      {"warmup", std::to_string(options.warmup)},
+      {"distributions", joined(distributions)},
+      {"rho", std::to_string(options.rho)},
+      {"seed", std::to_string(options.seed)},
+      {"root", std::to_string(root)},
+      {"gap", std::to_string(options.gap)},
+      {"algorithms", joined(options.algorithms)},
+      {"data", options.check ? "checked after every call" : "not checked"},
+      {"preloaded", is_intercepted() ? "yes" : "no"},
+      {"machine", model.data()},
+      {"date", utc_now()}};
+  if (job.ranks_per_node() > cores) {
+    metadata.emplace_back("note", "more ranks than cores: times include waiting for a core");
+  }
+  return metadata;
+}
+
+/// What is wrong with the options in this job, or empty. Alike on all ranks.
+std::string refusal(const Options& options, const Job& job) {
+  const Functions native = native_functions();
+  if (native.gather == nullptr || native.gatherv == nullptr || native.scatter == nullptr ||
+      native.scatterv == nullptr) {
+    return "no MPI library among the loaded objects (a static one cannot be measured)";
+  }
+  if (const auto root = rank_of(options.root, job.p()); !root) return root.error();
+  const auto collective = collective_named(name_of(options.command));
+  if (!collective) return "";
+  for (const std::string& name : options.algorithms) {
+    if (const auto set = set_algorithm(*collective, name); !set) {
+      return "--algorithm " + name + ": " + set.error();
+    }
+  }
+  return "";
+}
+
+int refuse(const Job& job, const std::string& text) {
+  if (job.rank() == 0) std::fprintf(stderr, "tutti-bench: %s\n", text.c_str());
+  return bad_input;
+}
+
+int write_machine(const Options& options, const Job& job, const Machine& machine) {
+  std::string problem;
+  if (job.rank() == 0) {
+    const std::string text = "# " + library_version() + ", " + std::to_string(job.p()) +
+                             " ranks on " + std::to_string(job.nodes()) + " nodes, " + utc_now() +
+                             "\n" + to_text(machine);
+    if (!options.quiet) std::fputs(text.c_str(), stdout);
+    if (!options.output.empty()) {
+      std::FILE* file = std::fopen(options.output.c_str(), "w");
+      const bool written = file != nullptr && std::fputs(text.c_str(), file) >= 0;
+      if (file == nullptr || std::fclose(file) != 0 || !written) {
+        problem = "--output \"" + options.output + "\" cannot be written";
+      }
+    }
+  }
+  problem = job.from_first(problem);
+  return problem.empty() ? 0 : refuse(job, problem);
+}
+
+int run_measured(const Bench& bench, const Machine& machine) {
+  const Options& options = bench.options;
+  const Job& job = bench.job;
+  const Rank root = *rank_of(options.root, job.p());
+  std::shared_ptr<Report> report;
+  std::string problem;
+  if (job.rank() == 0) {
+    auto opened = Report::open(options, metadata_of(options, job, bench.clock, root, machine));
+    if (opened) {
+      report = *opened;
+    } else {
+      problem = opened.error();
+    }
+  }
+  problem = job.from_first(problem);
+  if (!problem.empty()) return refuse(job, problem);
+  Result<bool> done = true;
+  if (options.command == Command::guidelines) {
+    done = run_guidelines(bench, root, report.get());
+  } else if (options.command == Command::latency) {
+    run_latency(bench, report.get());
+  } else {
+    done = run_table(bench, root, machine, report.get());
+  }
+  return done ? 0 : refuse(job, done.error());
+}
+
+int run(std::span<const char* const> arguments) {
+  const Job job;
+  const Result<Options> options = parse(arguments);
+  if (!options) return refuse(job, options.error());
+  if (options->help) {
+    if (job.rank() == 0) std::fputs(help().c_str(), stdout);
+    return 0;
+  }
+  if (const std::string problem = refusal(*options, job); !problem.empty()) {
+    return refuse(job, problem);
+  }
+  if (options->command == Command::machine && job.p() < 2) {
+    return refuse(job, "machine needs two ranks or more: start it with mpirun -n 2");
+  }
+  Watchdog watchdog(job.rank(), options->timeout);
+  const std::string start = "clocks and machine";
+  watchdog.enter(start, 0, 0);
+  Clock clock(job);
+  const Machine machine = measure_machine(job);
+  if (options->command == Command::machine) return write_machine(*options, job, machine);
+  return run_measured({job, clock, watchdog, *options}, machine);
+}
+
+}  // namespace
+
+}  // namespace tutti::bench
+
+int main(int argc, char** argv) {
+  // The watchdog's thread makes no MPI calls.
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  const int status = tutti::bench::run({argv + 1, static_cast<std::size_t>(argc - 1)});
+  MPI_Finalize();
+  return status;
+}

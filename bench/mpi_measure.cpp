@@ -1,0 +1,151 @@
+/// Interleaved, checked and timed calls.
+#include "bench/mpi_measure.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "tutti/tutti.h"
+
+namespace tutti::bench {
+
+namespace {
+
+std::string collective_name(const Contender& contender) {
+  return std::string(tutti::name_of(contender.workload->collective()));
+}
+
+/// The times of one rank: arrival and exit of each repetition.
+using OwnTimes = std::vector<std::array<double, 2>>;
+
+/// One call between arrival and exit; checks what came.
+std::array<double, 2> call_once(const Bench& bench, const Contender& contender,
+                                std::uint32_t number) {
+  Workload& workload = *contender.workload;
+  if (!contender.specification.empty()) {
+    const Result<bool> set = set_algorithm(workload.collective(), contender.specification);
+    if (!set) bench.job.fail(set.error());
+    // A new setting makes Tutti choose anew at the next call: that is no part of a call's time.
+    workload.prime(tutti_functions());
+  }
+  if (bench.options.check) workload.prepare(number);
+  bench.job.barrier();
+  const double arrival = bench.clock.now();
+  const int code = contender.call();
+  const double exit = bench.clock.now();
+  if (code != MPI_SUCCESS) {
+    bench.job.fail(contender.name + ": MPI error code " + std::to_string(code));
+  }
+  if (bench.options.check) {
+    if (const auto wrong = workload.check(number)) {
+      bench.job.fail("wrong data from " + collective_name(contender) + " by " + contender.name +
+                     ", call " + std::to_string(number) + ": " + to_text(*wrong));
+    }
+  }
+  return {arrival, exit};
+}
+
+/// All ranks' times at rank 0.
+Calls collect(const Bench& bench, const OwnTimes& own) {
+  const Job& job = bench.job;
+  const auto repetitions = own.size();
+  const auto p = static_cast<std::size_t>(job.p());
+  OwnTimes all(job.rank() == 0 ? p * repetitions : 0);
+  const int doubles = static_cast<int>(2 * repetitions);
+  native_functions().gather(own.data(), doubles, MPI_DOUBLE, all.data(), doubles, MPI_DOUBLE, 0,
+                            job.control());
+  Calls calls{job.p(), static_cast<int>(repetitions), {}, {}, ""};
+  for (const auto& [arrival, exit] : all) {
+    calls.arrivals.push_back(arrival);
+    calls.exits.push_back(exit);
+  }
+  return calls;
+}
+
+std::string what_ran(const Contender& contender) {
+  if (contender.specification.empty()) return "";
+  std::array<char, 512> text{};
+  int length = static_cast<int>(text.size());
+  TUTTI_Algorithm_last(MPI_COMM_WORLD, collective_name(contender).c_str(), text.data(), &length);
+  return text.data();
+}
+
+/// Calls `visit` with each rank's time of a repetition.
+template <class Visit>
+void for_each_rank(const Calls& calls, const std::vector<double>& times, int repetition,
+                   Visit visit) {
+  for (int rank = 0; rank < calls.p; ++rank) {
+    visit(times[static_cast<std::size_t>(rank) * static_cast<std::size_t>(calls.repetitions) +
+                static_cast<std::size_t>(repetition)]);
+  }
+}
+
+struct Range {
+  double first = 0;
+  double last = 0;
+};
+
+Range range_of(const Calls& calls, const std::vector<double>& times, int repetition) {
+  Range range{times[static_cast<std::size_t>(repetition)],
+              times[static_cast<std::size_t>(repetition)]};
+  for_each_rank(calls, times, repetition, [&](double time) {
+    range.first = std::min(range.first, time);
+    range.last = std::max(range.last, time);
+  });
+  return range;
+}
+
+}  // namespace
+
+double Calls::seconds(int repetition) const {
+  return range_of(*this, exits, repetition).last - range_of(*this, arrivals, repetition).first;
+}
+
+double Calls::spread(int repetition) const {
+  const Range range = range_of(*this, arrivals, repetition);
+  return range.last - range.first;
+}
+
+std::vector<double> Calls::arrivals_of(int repetition) const {
+  const double first = range_of(*this, arrivals, repetition).first;
+  std::vector<double> since_first;
+  for_each_rank(*this, arrivals, repetition,
+                [&](double time) { since_first.push_back(time - first); });
+  return since_first;
+}
+
+Result<bool> set_algorithm(Collective collective, const std::string& specification) {
+  std::array<char, 1024> message{};
+  int length = static_cast<int>(message.size());
+  const std::string name(tutti::name_of(collective));
+  const int code =
+      TUTTI_Algorithm_set(name.c_str(), specification.c_str(), message.data(), &length);
+  if (code == MPI_SUCCESS) return true;
+  return Error{std::string(message.data())};
+}
+
+std::vector<Calls> measure(const Bench& bench, std::span<const Contender> contenders, Bytes block) {
+  const int count = static_cast<int>(contenders.size());
+  const int warmup = bench.options.warmup;
+  std::vector<OwnTimes> times(contenders.size());
+  std::vector<Calls> calls(contenders.size());
+  std::uint32_t number = 0;
+  bench.clock.synchronise(bench.job);
+  for (int repetition = -warmup; repetition < bench.options.repetitions; ++repetition) {
+    for (int turn = 0; turn < count; ++turn) {
+      const auto index = static_cast<std::size_t>((turn + repetition + warmup) % count);
+      const Contender& contender = contenders[index];
+      bench.watchdog.enter(contender.name, block, repetition);
+      const auto time = call_once(bench, contender, ++number);
+      if (repetition >= 0) times[index].push_back(time);
+      if (repetition + 1 == bench.options.repetitions) calls[index].ran = what_ran(contender);
+    }
+  }
+  for (std::size_t index = 0; index < contenders.size(); ++index) {
+    std::string ran = std::move(calls[index].ran);
+    calls[index] = collect(bench, times[index]);
+    calls[index].ran = std::move(ran);
+  }
+  return calls;
+}
+
+}  // namespace tutti::bench

@@ -1,0 +1,132 @@
+/// Algorithms side by side on the six distributions.
+#include "bench/mpi_table.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "cost/bounds.hpp"
+
+namespace tutti::bench {
+
+namespace {
+
+constexpr auto native_name = "native";
+
+Collective collective_of(Command command) {
+  return tutti::collective_named(name_of(command)).value_or(Collective::gatherv);
+}
+
+std::vector<Contender> contenders_of(const Options& options, Workload& workload) {
+  std::vector<Contender> contenders;
+  for (const std::string& name : options.algorithms) {
+    if (name == native_name) {
+      contenders.push_back(
+          {name, "", &workload, [&, f = native_functions()] { return workload.run(f); }});
+    } else {
+      contenders.push_back(
+          {name, name, &workload, [&, f = tutti_functions()] { return workload.run(f); }});
+    }
+  }
+  return contenders;
+}
+
+std::vector<double> seconds_of(const Calls& calls) {
+  std::vector<double> seconds;
+  for (int i = 0; i < calls.repetitions; ++i) seconds.push_back(calls.seconds(i));
+  return seconds;
+}
+
+double median_spread(const Calls& calls) {
+  std::vector<double> spreads;
+  for (int i = 0; i < calls.repetitions; ++i) spreads.push_back(calls.spread(i));
+  return summarize(std::move(spreads)).median;
+}
+
+double median_to_bound(const Calls& calls, const Case& problem, Collective collective,
+                       const Machine& machine) {
+  std::vector<Bytes> sizes = problem.blocks;
+  for (Bytes& size : sizes) size *= problem.width;
+  std::vector<double> ratios;
+  for (int i = 0; i < calls.repetitions; ++i) {
+    const std::vector<double> arrivals = calls.arrivals_of(i);
+    const BoundCase call{problem.root,     sizes,
+                         arrivals,         std::min(machine.latency, machine.gap),
+                         machine.per_byte, Runner::background};
+    const double bound = is_gather(collective) ? gather_bound(call) : scatter_bound(call);
+    ratios.push_back(calls.seconds(i) / bound);
+  }
+  return summarize(std::move(ratios)).median;
+}
+
+}  // namespace
+
+std::vector<Case> cases_of(const Options& options, int p, Rank root) {
+  const bool in_bytes = !options.totals.empty();
+  std::vector<Case> cases;
+  for (const Distribution distribution : options.distributions) {
+    for (const Bytes size : in_bytes ? options.totals : options.blocks) {
+      // A vector of fewer bytes than ranks still has a byte for each.
+      const Bytes block = in_bytes ? std::max(Bytes{1}, size / p) : size;
+      const int width = in_bytes ? 1 : static_cast<int>(sizeof(int));
+      cases.push_back({distribution, block, width, root,
+                       distribute(distribution, p, block, options.seed, options.rho)});
+    }
+  }
+  return cases;
+}
+
+MPI_Datatype type_of(const Case& problem) { return problem.width == 1 ? MPI_BYTE : MPI_INT; }
+
+Row row_of(const Case& problem, std::string collective) {
+  return {std::move(collective),
+          std::string(tutti::name_of(problem.distribution)),
+          problem.block,
+          problem.width,
+          problem.root,
+          std::accumulate(problem.blocks.begin(), problem.blocks.end(), Bytes{0}),
+          *std::max_element(problem.blocks.begin(), problem.blocks.end()),
+          {}};
+}
+
+std::vector<Line> lines_of(const std::vector<Contender>& contenders,
+                           const std::vector<Calls>& calls, const Case& problem,
+                           const Machine* machine) {
+  const auto native = std::find_if(contenders.begin(), contenders.end(),
+                                   [](const Contender& c) { return c.name == native_name; });
+  std::vector<Line> lines;
+  for (std::size_t i = 0; i < contenders.size(); ++i) {
+    Line line{contenders[i].name,      calls[i].ran, seconds_of(calls[i]),
+              median_spread(calls[i]), {},           {}};
+    const auto native_index = static_cast<std::size_t>(native - contenders.begin());
+    if (native != contenders.end() && native_index != i) {
+      line.to_native = ratio_of_medians(line.samples, seconds_of(calls[native_index]));
+    }
+    if (machine != nullptr) {
+      line.to_bound =
+          median_to_bound(calls[i], problem, contenders[i].workload->collective(), *machine);
+    }
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+Result<bool> run_table(const Bench& bench, Rank root, const Machine& machine, Report* report) {
+  const Options& options = bench.options;
+  const Collective collective = collective_of(options.command);
+  for (const Case& problem : cases_of(options, bench.job.p(), root)) {
+    const Result<Layout> layout = lay_out(problem.blocks, problem.width, options.gap);
+    if (!layout) return Error{layout.error()};
+    Workload workload(collective, *layout, type_of(problem), root, bench.job.rank());
+    const std::vector<Contender> contenders = contenders_of(options, workload);
+    const std::vector<Calls> calls = measure(bench, contenders, problem.block);
+    if (report == nullptr) continue;
+    Row row = row_of(problem, std::string(tutti::name_of(collective)));
+    const bool bounded = bench.job.p() > 1;
+    row.lines = lines_of(contenders, calls, problem, bounded ? &machine : nullptr);
+    report->add(std::move(row));
+  }
+  if (report != nullptr) report->finish();
+  return true;
+}
+
+}  // namespace tutti::bench

@@ -1,0 +1,68 @@
+/// Filling, calling and checking.
+#include "bench/mpi_workload.hpp"
+
+#include <utility>
+
+namespace tutti::bench {
+
+Workload::Workload(Collective collective, Layout layout, MPI_Datatype type, Rank root, Rank rank)
+    : collective_(collective),
+      layout_(std::move(layout)),
+      no_counts_(layout_.counts.size(), 0),
+      type_(type),
+      root_(root),
+      rank_(rank),
+      vector_(rank == root ? layout_.bytes : 0),
+      block_(layout_.size(rank)) {}
+
+void Workload::prepare(std::uint32_t call) {
+  if (is_gather(collective_)) {
+    fill(block_.at(0, layout_.size(rank_)), rank_, call);
+  } else if (at_root()) {
+    for (Rank rank = 0; rank < static_cast<Rank>(layout_.counts.size()); ++rank) {
+      fill(vector_.at(layout_.begin(rank), layout_.size(rank)), rank, call);
+    }
+  }
+}
+
+int Workload::run(const Functions& functions) { return call(functions, layout_.counts); }
+
+int Workload::prime(const Functions& functions) { return call(functions, no_counts_); }
+
+int Workload::call(const Functions& functions, const std::vector<int>& all_counts) {
+  const int own = all_counts[static_cast<std::size_t>(rank_)];
+  const int* counts = at_root() ? all_counts.data() : nullptr;
+  const int* displacements = at_root() ? layout_.displacements.data() : nullptr;
+  void* vector = at_root() ? vector_.data() : nullptr;
+  void* block = block_.data();
+  const MPI_Comm comm = MPI_COMM_WORLD;
+  switch (collective_) {
+    case Collective::gather:
+      return functions.gather(block, own, type_, vector, own, type_, root_, comm);
+    case Collective::gatherv:
+      return functions.gatherv(block, own, type_, vector, counts, displacements, type_, root_,
+                               comm);
+    case Collective::scatter:
+      return functions.scatter(vector, own, type_, block, own, type_, root_, comm);
+    case Collective::scatterv:
+      return functions.scatterv(vector, counts, displacements, type_, block, own, type_, root_,
+                                comm);
+  }
+  return MPI_ERR_OTHER;
+}
+
+std::optional<Mismatch> Workload::check(std::uint32_t call) const {
+  if (!is_gather(collective_)) {
+    const auto wrong = bench::check(block_.at(0, layout_.size(rank_)), rank_, call);
+    return wrong ? wrong : block_.check_guards();
+  }
+  if (!at_root()) return std::nullopt;
+  for (Rank rank = 0; rank < static_cast<Rank>(layout_.counts.size()); ++rank) {
+    const auto block = vector_.at(layout_.begin(rank), layout_.size(rank));
+    if (const auto wrong = bench::check(block, rank, call)) return wrong;
+  }
+  const auto gap = vector_.check_gaps(layout_);
+  return gap ? gap : vector_.check_guards();
+}
+
+}  // namespace tutti::bench

@@ -1,0 +1,66 @@
+/// What a run of tutti-bench is asked to do.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/distributions.hpp"
+#include "core/result.hpp"
+#include "core/types.hpp"
+
+namespace tutti::bench {
+
+enum class Command : std::uint8_t {
+  gather,
+  gatherv,
+  scatter,
+  scatterv,
+  guidelines,
+  latency,
+  machine
+};
+
+/// "gatherv" and so on.
+[[nodiscard]] std::string_view name_of(Command command);
+
+/// A root that is a rank only once the number of ranks is known.
+struct RootPlace {
+  enum class Kind : std::uint8_t { half, first, last, numbered };
+  Kind kind = Kind::half;
+  Rank number = 0;  ///< numbered only
+};
+
+struct Options {
+  Command command = Command::gatherv;
+  bool help = false;
+  std::vector<Distribution> distributions;  ///< empty: the command's own
+  int rho = 5;                              ///< of spikes
+  std::vector<Bytes> blocks;                ///< average ints of a rank
+  std::vector<Bytes> totals;                ///< bytes of the whole vector at the root
+  Bytes gap = 0;                            ///< elements between blocks at the root
+  RootPlace root;
+  std::vector<std::string> algorithms;  ///< empty: native and auto
+  int repetitions = 75;
+  int warmup = 10;
+  std::uint64_t seed = 1;
+  std::string json;    ///< a file, or empty
+  std::string csv;     ///< a file, or empty
+  std::string output;  ///< machine: a file, or empty for the standard output
+  bool check = true;
+  bool quiet = false;
+  int timeout = 300;  ///< seconds without progress
+};
+
+/// Reads the arguments after the program's name. The error names the argument and what is
+/// accepted instead.
+[[nodiscard]] Result<Options> parse(std::span<const char* const> arguments);
+
+/// The rank of a root among `p`; the error names a number that is too large.
+[[nodiscard]] Result<Rank> rank_of(const RootPlace& root, int p);
+
+[[nodiscard]] std::string help();
+
+}  // namespace tutti::bench

@@ -1,0 +1,191 @@
+/// Columns as OSU's benchmarks print them, CSV and JSON.
+#include "bench/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+namespace tutti::bench {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double micro = 1e6;
+
+/// Microseconds with the clock's nanosecond as the last digit.
+double in_micro(double seconds) { return std::round(seconds * 1e9) / 1e3; }
+
+Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+/// "ordered_tree" of "ordered_tree: modelled 3.1 us, ..".
+std::string first_word(const std::string& ran) {
+  return ran.empty() ? "-" : ran.substr(0, ran.find(": "));
+}
+
+Json to_json(const Ratio& ratio) {
+  return {{"median", ratio.value},
+          {"low", number_or_null(ratio.interval.low)},
+          {"high", number_or_null(ratio.interval.high)},
+          {"verdict", verdict(ratio)}};
+}
+
+Json to_json(const Line& line) {
+  const Summary summary = summarize(line.samples);
+  Json json = {{"name", line.name},
+               {"ran", line.ran},
+               {"mean_us", in_micro(summary.mean)},
+               {"min_us", in_micro(summary.least)},
+               {"median_us", in_micro(summary.median)},
+               {"p90_us", in_micro(summary.p90)},
+               {"p99_us", in_micro(summary.p99)},
+               {"max_us", in_micro(summary.most)},
+               {"arrival_spread_median_us", in_micro(line.spread)}};
+  json["ratio_to_native"] = line.to_native ? to_json(*line.to_native) : Json(nullptr);
+  json["ratio_to_bound"] = line.to_bound ? number_or_null(*line.to_bound) : Json(nullptr);
+  Json samples = Json::array();
+  for (const double sample : line.samples) samples.push_back(in_micro(sample));
+  json["samples_us"] = std::move(samples);
+  return json;
+}
+
+Json to_json(const Row& row) {
+  Json json = {{"collective", row.collective},
+               {"distribution", row.distribution},
+               {"block", row.block},
+               {"element_bytes", row.width},
+               {"root", row.root},
+               {"total_elements", row.total},
+               {"largest_elements", row.largest},
+               {"bytes", row.total * row.width}};
+  Json lines = Json::array();
+  for (const Line& line : row.lines) lines.push_back(to_json(line));
+  json["algorithms"] = std::move(lines);
+  return json;
+}
+
+Json to_json(const Guideline& guideline) {
+  return {{"guideline", guideline.number},
+          {"library", guideline.library},
+          {"left", guideline.left},
+          {"right", guideline.right},
+          {"equal_blocks_only", guideline.equal_blocks_only}};
+}
+
+std::string ratio_columns(const Line& line) {
+  if (!line.to_native) return fmt::format("{:>8}{:>16}{:>8}", "-", "-", "-");
+  const Ratio& ratio = *line.to_native;
+  return fmt::format("{:>8.3f}{:>16}{:>8}", ratio.value,
+                     fmt::format("{:.3f}..{:.3f}", ratio.interval.low, ratio.interval.high),
+                     verdict(ratio));
+}
+
+Result<std::FILE*> open_file(const std::string& name) {
+  if (name.empty()) return nullptr;
+  std::FILE* file = std::fopen(name.c_str(), "w");
+  if (file == nullptr) return Error{"\"" + name + "\" cannot be written: " + std::strerror(errno)};
+  return file;
+}
+
+}  // namespace
+
+std::string verdict(const Ratio& to_native) {
+  if (to_native.below_one()) return "faster";
+  return to_native.above_one() ? "slower" : "even";
+}
+
+Result<std::shared_ptr<Report>> Report::open(const Options& options, Metadata metadata) {
+  auto report = std::make_shared<Report>();
+  report->quiet_ = options.quiet;
+  report->metadata_ = std::move(metadata);
+  const auto json = open_file(options.json);
+  if (!json) return Error{"--json " + json.error()};
+  report->json_.reset(*json);
+  const auto csv = open_file(options.csv);
+  if (!csv) return Error{"--csv " + csv.error()};
+  report->csv_.reset(*csv);
+  for (const auto& [key, value] : report->metadata_) report->say("# " + key + ": " + value);
+  if (report->csv_) {
+    for (const auto& [key, value] : report->metadata_) {
+      fmt::print(report->csv_.get(), "# {}: {}\n", key, value);
+    }
+    fmt::print(
+        report->csv_.get(),
+        "collective,distribution,block,element_bytes,root,bytes,algorithm,ran,mean_us,min_us,"
+        "median_us,p90_us,p99_us,ratio,ratio_low,ratio_high,verdict,to_bound\n");
+  }
+  return report;
+}
+
+void Report::say(const std::string& text) const {
+  if (quiet_) return;
+  fmt::print("{}\n", text);
+  std::fflush(stdout);
+}
+
+void Report::add(Row row, bool print) {
+  if (print && !quiet_) print_columns(row);
+  if (csv_) write_csv(row);
+  rows_.push_back(std::move(row));
+}
+
+void Report::print_columns(const Row& row) {
+  std::size_t widest = 12;
+  for (const Line& line : row.lines) widest = std::max(widest, line.name.size() + 2);
+  const std::string section = row.collective + ", " + row.distribution;
+  if (section != section_) {
+    section_ = section;
+    say(fmt::format("\n# {}, root {}", section, row.root));
+    say(fmt::format("{:>9}{:>11}  {:<{}}{:>11}{:>11}{:>11}{:>11}{:>11}{:>8}{:>16}{:>8}{:>8}  {}",
+                    "# block", "bytes", "algorithm", widest, "avg(us)", "min(us)", "median(us)",
+                    "p90(us)", "p99(us)", "/native", "95%", "", "/bound", "ran"));
+  }
+  for (const Line& line : row.lines) {
+    const Summary summary = summarize(line.samples);
+    say(fmt::format(
+        "{:>9}{:>11}  {:<{}}{:>11.2f}{:>11.2f}{:>11.2f}{:>11.2f}{:>11.2f}{}{:>8}  {}", row.block,
+        row.total * row.width, line.name, widest, summary.mean * micro, summary.least * micro,
+        summary.median * micro, summary.p90 * micro, summary.p99 * micro, ratio_columns(line),
+        line.to_bound ? fmt::format("{:.1f}", *line.to_bound) : "-", first_word(line.ran)));
+  }
+}
+
+void Report::write_csv(const Row& row) {
+  const auto quoted = [](const std::string& text) { return "\"" + text + "\""; };
+  for (const Line& line : row.lines) {
+    const Summary summary = summarize(line.samples);
+    fmt::print(csv_.get(), "{},{},{},{},{},{},{},{},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f}",
+               row.collective, row.distribution, row.block, row.width, row.root,
+               row.total * row.width, quoted(line.name), quoted(first_word(line.ran)),
+               summary.mean * micro, summary.least * micro, summary.median * micro,
+               summary.p90 * micro, summary.p99 * micro);
+    if (line.to_native) {
+      const Ratio& ratio = *line.to_native;
+      fmt::print(csv_.get(), ",{:.4f},{:.4f},{:.4f},{}", ratio.value, ratio.interval.low,
+                 ratio.interval.high, verdict(ratio));
+    } else {
+      fmt::print(csv_.get(), ",,,,");
+    }
+    fmt::print(csv_.get(), ",{}\n",
+               line.to_bound ? fmt::format("{:.3f}", *line.to_bound) : std::string());
+  }
+  std::fflush(csv_.get());
+}
+
+void Report::finish(const std::vector<Guideline>& guidelines) {
+  if (!json_) return;
+  Json json;
+  json["schema"] = "tutti-bench/1";
+  for (const auto& [key, value] : metadata_) json["metadata"][key] = value;
+  json["rows"] = Json::array();
+  for (const Row& row : rows_) json["rows"].push_back(to_json(row));
+  for (const Guideline& guideline : guidelines) json["guidelines"].push_back(to_json(guideline));
+  fmt::print(json_.get(), "{}\n", json.dump());
+  json_.reset();
+}
+
+}  // namespace tutti::bench

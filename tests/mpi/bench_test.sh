@@ -1,0 +1,75 @@
+#!/bin/sh
+# tutti-bench under mpirun: every command, each collective checked, and its errors.
+#
+#     bench_test.sh MPIRUN TUTTI_BENCH
+set -u
+
+mpirun=$1
+bench=$2
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1
+
+failed=0
+complain() {
+  echo "FAILED: $1" >&2
+  sed 's/^/    /' "$folder/out" "$folder/err" >&2
+  failed=1
+}
+
+# ranks, expected status, text that must appear, arguments
+expect() {
+  ranks=$1 status=$2 text=$3
+  shift 3
+  timeout 120 $mpirun -n "$ranks" "$bench" "$@" >"$folder/out" 2>"$folder/err"
+  got=$?
+  [ "$got" -eq "$status" ] || complain "-n $ranks $*: status $got, not $status"
+  cat "$folder/out" "$folder/err" | grep -q -e "$text" || complain "-n $ranks $*: no \"$text\""
+}
+
+short="--repetitions 3 --warmup 1"
+for ranks in 1 2 5; do
+  for collective in gather scatter; do
+    expect "$ranks" 0 "# $collective, same" $collective $short --block 1,1000 --root last \
+      --algorithm native,auto,linear,linear_sequence,linear_sync,binomial,knomial:k=3,ordered_tree
+  done
+  for collective in gatherv scatterv; do
+    expect "$ranks" 0 "# $collective, two_blocks" $collective $short --block 1,1000 \
+      --algorithm native,auto,linear,linear_sequence,linear_sync,binomial,knomial:k=3,TUW,traff
+  done
+done
+expect 3 0 "ordered_tree" gatherv $short --bytes 8,64K --gap 3 --algorithm traff
+expect 3 0 "m'" guidelines $short --block 10
+expect 2 0 "bound 150 ns" latency $short
+expect 2 0 "^latency " machine --output "$folder/machine"
+grep -q '^per_byte ' "$folder/machine" || complain "machine --output"
+
+# The forced algorithm ran, not another one.
+expect 3 0 "binomial" gatherv $short --block 10 --algorithm binomial --json "$folder/json"
+if command -v python3 >/dev/null; then
+  python3 - "$folder/json" <<'EOF' >"$folder/out" 2>"$folder/err" || complain "JSON"
+import json, sys
+document = json.load(open(sys.argv[1]))
+assert document["schema"] == "tutti-bench/1"
+assert document["metadata"]["ranks"] == "3"
+assert len(document["rows"]) == 6
+for row in document["rows"]:
+    (line,) = row["algorithms"]
+    assert line["ran"].startswith("binomial"), line["ran"]
+    assert len(line["samples_us"]) == 3
+    assert line["min_us"] == min(line["samples_us"])
+EOF
+fi
+
+# Bad input: one line that names it, status 2 on all ranks, no hang.
+expect 3 2 '"gahter" is no command' gahter
+[ "$(grep -c gahter "$folder/err")" -eq 1 ] || complain "the error is printed once"
+expect 3 2 'ranks 0 to 2' gatherv --root 3
+expect 3 2 '"fastest"' gatherv --algorithm fastest
+expect 3 2 'k is an integer from 2 on' gatherv --algorithm knomial:k=1
+expect 3 2 'cannot be written' gatherv --json /nowhere/file
+expect 3 2 'end at 2147483647' gatherv --distribution same --block 1000000000
+expect 1 2 'needs two ranks' machine
+
+exit $failed
