@@ -1,0 +1,189 @@
+/// Longest paths and closed forms.
+#include "cost/pricing.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <queue>
+#include <vector>
+
+#include "schedule/graph.hpp"
+
+namespace tutti {
+
+namespace {
+
+using Node = StepGraph::Node;
+
+std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
+/// Steps become ready, are served by their rank one after the other, and are over.
+class Pricing {
+ public:
+  Pricing(const StepGraph& graph, const Machine& machine, PriceModel model)
+      : graph_(graph),
+        machine_(machine),
+        rendezvous_(model == PriceModel::hockney),
+        ends_(index(graph.nodes()), 0),
+        ranks_(index(graph.p())) {
+    if (model == PriceModel::logp) machine_.per_byte = 0;
+  }
+
+  Result<double> run() {
+    double last = 0;
+    flow_.start(graph_);
+    note_posted(0);
+    while (!events_.empty()) {
+      const Event event = events_.top();
+      events_.pop();
+      last = event.time;
+      handle(event);
+    }
+    if (flow_.all_done()) return last;
+    Node stuck = 0;
+    while (flow_.is_done(stuck)) ++stuck;
+    return Error{"rank " + std::to_string(graph_.rank_of(stuck)) + ", step " +
+                 std::to_string(graph_.step_of(stuck)) + " (" + describe(graph_.step(stuck)) +
+                 ") never completes: the schedules deadlock"};
+  }
+
+ private:
+  enum class Kind : std::uint8_t { over, arrived, ready };
+  struct Event {
+    double time = 0;
+    Kind kind = Kind::ready;
+    StepId sequence = 0;  ///< what is ready at once is served in the sequence of the schedules
+    Node node = StepGraph::none;
+    friend auto operator<=>(const Event&, const Event&) = default;
+  };
+  struct RankState {
+    double processor = 0;  ///< free from then on; under Hockney the only port
+    double next_send = 0;  ///< the gap since the last send has passed
+    double next_recv = -std::numeric_limits<double>::infinity();
+  };
+
+  void handle(const Event& event) {
+    switch (event.kind) {
+      case Kind::over:
+        flow_.complete(event.node);
+        if (rendezvous_ && graph_.partner(event.node) != StepGraph::none) {
+          flow_.complete(graph_.partner(event.node));
+        }
+        return note_posted(event.time);
+      case Kind::arrived:
+        return meet(event.node, event.time);
+      case Kind::ready:
+        break;
+    }
+    if (rendezvous_) return transfer(event.node, event.time);
+    if (graph_.step(event.node).kind == StepKind::send) return send(event.node, event.time);
+    recv(event.node, event.time);
+  }
+
+  void note_posted(double now) {
+    for (Node node = flow_.take_posted(); node != StepGraph::none; node = flow_.take_posted()) {
+      const Node partner = graph_.partner(node);
+      const bool sends = graph_.step(node).kind == StepKind::send;
+      if (partner == StepGraph::none) {
+        events_.push({now, Kind::over, 0, node});
+      } else if (rendezvous_) {
+        meet(sends ? node : partner, now);
+      } else if (sends) {
+        add_ready(node, now);
+      } else {
+        meet(node, now);
+      }
+    }
+  }
+
+  /// One of the two things that `node` needs has come: both ends of a rendezvous, or a posted
+  /// receive and its message.
+  void meet(Node node, double now) {
+    if (++ends_[index(node)] == 2) add_ready(node, now);
+  }
+
+  void add_ready(Node node, double now) {
+    const StepId other = rendezvous_ ? graph_.step_of(graph_.partner(node)) : 0;
+    events_.push({now, Kind::ready, std::max(graph_.step_of(node), other), node});
+  }
+
+  void transfer(Node send, double now) {
+    RankState& from = ranks_[index(graph_.rank_of(send))];
+    RankState& to = ranks_[index(graph_.rank_of(graph_.partner(send)))];
+    const double end = std::max({now, from.processor, to.processor}) + machine_.latency +
+                       machine_.per_byte * static_cast<double>(graph_.step(send).bytes);
+    from.processor = to.processor = end;
+    events_.push({end, Kind::over, 0, send});
+  }
+
+  /// The time on the wire of what follows the first byte.
+  [[nodiscard]] double rest(Node node) const {
+    return machine_.per_byte * static_cast<double>(std::max<Bytes>(graph_.step(node).bytes - 1, 0));
+  }
+
+  void send(Node node, double now) {
+    RankState& rank = ranks_[index(graph_.rank_of(node))];
+    const double start = std::max({now, rank.processor, rank.next_send});
+    rank.processor = start + machine_.overhead;
+    rank.next_send = start + std::max(machine_.gap, machine_.overhead) + rest(node);
+    const double sent = rank.processor + rest(node);
+    const double wire = std::max(machine_.latency - 2 * machine_.overhead, 0.0);
+    events_.push({sent, Kind::over, 0, node});
+    events_.push({sent + wire, Kind::arrived, 0, graph_.partner(node)});
+  }
+
+  void recv(Node node, double now) {
+    RankState& rank = ranks_[index(graph_.rank_of(node))];
+    const double start = std::max({now, rank.processor, rank.next_recv + rest(node)});
+    rank.processor = start + machine_.overhead;
+    rank.next_recv = start + std::max(machine_.gap, machine_.overhead);
+    events_.push({rank.processor, Kind::over, 0, node});
+  }
+
+  const StepGraph& graph_;
+  Machine machine_;
+  bool rendezvous_;
+  Flow flow_;
+  std::vector<int> ends_;
+  std::vector<RankState> ranks_;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+};
+
+}  // namespace
+
+Result<double> price(std::span<const Schedule> schedules, const Machine& machine,
+                     PriceModel model) {
+  StepGraph graph;
+  if (const auto flaw = graph.build(schedules)) {
+    return Error{"rank " + std::to_string(flaw->rank) + ", step " + std::to_string(flaw->step) +
+                 ": " + flaw->text};
+  }
+  return Pricing(graph, machine, model).run();
+}
+
+Times linear_times(int p, Bytes block, const Machine& machine) {
+  const double message = machine.latency + machine.per_byte * static_cast<double>(block);
+  return {(p - 1) * message, (p + 2) * (p - 1) * message / (2 * p)};
+}
+
+Times linear_sync_times(int p, Bytes block, const Machine& machine) {
+  Machine thrice = machine;
+  thrice.latency *= 3;
+  return linear_times(p, block, thrice);
+}
+
+Times binomial_scatter_times(int p, Bytes block, const Machine& machine) {
+  const double rounds = std::bit_width(static_cast<unsigned>(p - 1));
+  const double run =
+      rounds * machine.latency + (p - 1) * machine.per_byte * static_cast<double>(block);
+  return {run, run};
+}
+
+Times binomial_gather_times(int p, Bytes block, const Machine& machine) {
+  const double rounds = std::bit_width(static_cast<unsigned>(p - 1));
+  const double bytes = static_cast<double>(block) * p;
+  return {binomial_scatter_times(p, block, machine).run,
+          (2 * (p - 1) * machine.latency + rounds * machine.per_byte * bytes) / p};
+}
+
+}  // namespace tutti
