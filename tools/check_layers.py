@@ -34,7 +34,12 @@ LAYERS: dict[str, frozenset[str]] = {
     "src/simulate": frozenset({"core", "schedule", "cost"}),
     "src/draw": frozenset({"core", "schedule", "simulate"}),
     "src/choose": frozenset({"core", "schedule", "knowledge", "algorithms", "cost"}),
-    "src/sweep": frozenset({"core", "schedule", "contract", "orders", "algorithms", "verify"}),
+    "src/sweep": frozenset(
+        {
+            "core", "schedule", "contract", "knowledge", "orders", "algorithms", "verify", "cost",
+            "simulate",
+        }
+    ),
     "src/run": frozenset(
         {"core", "schedule", "knowledge", "shapes", "algorithms", "passes", "mpi.h"}
     ),
