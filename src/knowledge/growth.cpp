@@ -76,6 +76,18 @@ Subtree subtree_of(const Growth& growth, int level, long index, const Cube& cube
   return {cube.gather_root, growth.cube(level, index), {}, cube.total, cube.ready};
 }
 
+namespace {
+
+/// Holes stay in ascending sequence, as whoever walks the runs between them expects.
+void add_hole(Subtree& subtree, BlockRange hole) {
+  const auto after =
+      std::find_if(subtree.holes.begin(), subtree.holes.end(),
+                   [&](const BlockRange& other) { return other.begin > hole.begin; });
+  subtree.holes.insert(after, hole);
+}
+
+}  // namespace
+
 bool apply_join(const Growth& growth, int level, long first, std::span<const Cube> cubes,
                 std::size_t mine, TreeNeighbours& neighbours) {
   const Join join = growth.join(level, first, cubes);
@@ -87,7 +99,7 @@ bool apply_join(const Growth& growth, int level, long first, std::span<const Cub
     if (i == mine) continue;
     const Subtree other = subtree_of(growth, level, first + static_cast<long>(i), cubes[i]);
     if (join.detached[i]) {
-      neighbours.self.holes.push_back(other.blocks);
+      add_hole(neighbours.self, other.blocks);
     } else {
       neighbours.children.push_back(other);
     }
@@ -108,7 +120,7 @@ void apply_promotions(const Growth& growth, std::span<const Rank> promoted,
   if (neighbours.self.root == growth.root) return;
   for (const Subtree& child : neighbours.children) {
     if (!is_promoted(child.root)) continue;
-    neighbours.self.holes.push_back(child.blocks);
+    add_hole(neighbours.self, child.blocks);
     neighbours.self.bytes -= child.bytes;
   }
   std::erase_if(neighbours.children, [&](const Subtree& child) { return is_promoted(child.root); });
