@@ -1,7 +1,7 @@
 /// Writing JSON.
 #include "draw/json.hpp"
 
-#include <cstdio>
+#include "core/json.hpp"
 
 namespace tutti {
 
@@ -35,22 +35,6 @@ std::string to_json(const Step& step) {
 }
 
 }  // namespace
-
-std::string json_string(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      quoted += {'\\', c};
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      char escape[8];
-      std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(c));
-      quoted += escape;
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + "\"";
-}
 
 std::string to_json(std::span<const Schedule> schedules) {
   std::string text = "{";
