@@ -12,8 +12,9 @@
 #include "draw/goal.hpp"
 #include "draw/json.hpp"
 #include "draw/messages.hpp"
-#include "draw/svg.hpp"
+#include "draw/timeline_svg.hpp"
 #include "draw/transfer_tree.hpp"
+#include "draw/tree_svg.hpp"
 #include "engine.hpp"
 #include "knowledge.hpp"
 
@@ -87,18 +88,26 @@ class PyCall {
     return problems_.tree() ? problems_.tree()->promoted() : std::vector<Rank>();
   }
 
+  Timeline simulate(const std::vector<double>& arrivals) const {
+    check_arrivals(arrivals);
+    return value_or_raise(tutti::simulate(schedules_, Network::of(machine_), arrivals));
+  }
+
   double lower_bound(const std::vector<double>& arrivals) const {
-    if (!arrivals.empty() && arrivals.size() != call_.sizes.size()) {
-      const std::string text = std::to_string(arrivals.size()) + " arrivals: there are " +
-                               std::to_string(call_.p()) + " ranks";
-      throw nb::value_error(text.c_str());
-    }
+    check_arrivals(arrivals);
     const BoundCase bound{call_.root,       call_.sizes,       arrivals,
                           machine_.latency, machine_.per_byte, Runner::caller};
     return is_gather(call_.collective) ? gather_bound(bound) : scatter_bound(bound);
   }
 
  private:
+  void check_arrivals(const std::vector<double>& arrivals) const {
+    if (arrivals.empty() || arrivals.size() == call_.sizes.size()) return;
+    const std::string text = std::to_string(arrivals.size()) + " arrivals: there are " +
+                             std::to_string(call_.p()) + " ranks";
+    throw nb::value_error(text.c_str());
+  }
+
   Call call_;
   Machine machine_;
   Specification specification_;
@@ -112,9 +121,35 @@ Choice choice_for(const std::string& collective, const std::string& text, int ra
   return choose(value_or_raise(setting(named, text)), {named, ranks, block}, machine);
 }
 
+void bind_timeline(nb::module_& module) {
+  using Transfer = Timeline::Transfer;
+  nb::class_<Transfer>(module, "Transfer", "A message in simulated time.")
+      .def_ro("source", &Transfer::from)
+      .def_ro("target", &Transfer::to)
+      .def_ro("bytes", &Transfer::bytes)
+      .def_ro("start", &Transfer::start)
+      .def_ro("end", &Transfer::end);
+  nb::class_<Timeline>(module, "Timeline", "What happened when, in simulated seconds.")
+      .def_ro("arrivals", &Timeline::arrivals)
+      .def_ro("exits", &Timeline::exits)
+      .def_ro("busy", &Timeline::busy)
+      .def_ro("transfers", &Timeline::transfers)
+      .def_prop_ro("run_time", &Timeline::run_time, "Last exit less first arrival.")
+      .def_prop_ro("elapsed", &Timeline::elapsed, "Mean of exit less arrival.")
+      .def_prop_ro("spread", &Timeline::spread, "Last arrival less first arrival.")
+      .def(
+          "svg",
+          [](const Timeline& t, const std::string& title) {
+            return timeline_to_svg(t, title, 1e6, "us");
+          },
+          "title"_a, "Ranks over time as SVG.")
+      .def("json", &timeline_to_json, "All of it as JSON.");
+}
+
 }  // namespace
 
 void bind_call(nb::module_& module) {
+  bind_timeline(module);
   nb::class_<Message>(module, "Message", "A send and the receive that takes it.")
       .def_ro("source", &Message::from)
       .def_ro("target", &Message::to)
@@ -157,6 +192,8 @@ void bind_call(nb::module_& module) {
       .def(
           "json", [](const PyCall& call) { return to_json(call.schedules()); },
           "All schedules as JSON.")
+      .def("simulate", &PyCall::simulate, "arrivals"_a = std::vector<double>(),
+           "Replays the data's messages, one port a rank; arrivals in seconds by rank.")
       .def("lower_bound", &PyCall::lower_bound, "arrivals"_a = std::vector<double>(),
            "No algorithm can be over earlier; seconds from time 0.");
   module.def("choose", choice_for, "collective"_a, "setting"_a, "ranks"_a,

@@ -17,6 +17,7 @@ from tutti._engine import (
     Message,
     Setting,
     SweepResult,
+    Timeline,
     algorithms,
     aliases,
     collectives,
@@ -40,6 +41,7 @@ __all__ = [
     "Message",
     "Setting",
     "SweepResult",
+    "Timeline",
     "__version__",
     "algorithms",
     "aliases",
@@ -49,6 +51,7 @@ __all__ = [
     "explain",
     "schedule",
     "settings",
+    "simulate",
     "verify",
 ]
 
@@ -71,3 +74,29 @@ def schedule(
     if not 0 <= rank < len(sizes):
         raise ValueError(f"rank {rank}: of {len(sizes)} ranks it is one of 0..{len(sizes) - 1}")
     return Call(collective, sizes, root, algorithm).schedule(rank)
+
+
+def simulate(
+    collective: str,
+    sizes: list[int],
+    *,
+    root: int = 0,
+    algorithm: str = "ordered_tree",
+    machine: Machine | None = None,
+    arrivals: list[float] | None = None,
+) -> Timeline:
+    """Replays one call in simulated time: every rank takes part in one message at a time.
+
+    Args:
+        collective: "gather", "gatherv", "scatter" or "scatterv".
+        sizes: bytes of each rank's block.
+        root: the root's rank.
+        algorithm: a specification as `tutti list` shows them.
+        machine: latency and time per byte; by default those of a common cluster.
+        arrivals: when each rank makes the call, in seconds; by default all at once.
+
+    Raises:
+        ValueError: names the argument that is wrong and what is accepted.
+    """
+    call = Call(collective, sizes, root, algorithm, machine or Machine())
+    return call.simulate(arrivals or [])

@@ -13,6 +13,7 @@ from tutti.commands.explain import explain
 from tutti.commands.info import info
 from tutti.commands.list import list_algorithms
 from tutti.commands.run import run
+from tutti.commands.verify import verify
 from tutti.console import Refusal
 
 app = typer.Typer(
@@ -44,11 +45,12 @@ def tutti(
     """
 
 
-_USE, _ASK = "Use it", "Ask it"
+_USE, _ASK, _CHECK = "Use it", "Ask it", "Check and measure it"
 app.command("run", rich_help_panel=_USE, context_settings={"allow_interspersed_args": False})(run)
 app.command("list", rich_help_panel=_ASK)(list_algorithms)
 app.command("info", rich_help_panel=_ASK)(info)
 app.command("explain", rich_help_panel=_ASK)(explain)
+app.command("verify", rich_help_panel=_CHECK)(verify)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from tutti._engine import Call, Choice, KnowledgePrice, Machine, Message, algorithms, choose
+from tutti._engine import (
+    Call,
+    Choice,
+    KnowledgePrice,
+    Machine,
+    Message,
+    Timeline,
+    algorithms,
+    choose,
+)
 
 
 @dataclass(frozen=True)
@@ -18,6 +27,15 @@ class Contender:
     moved: int
     """Bytes over all hops."""
     knowledge: KnowledgePrice
+    data_seconds: float
+    """Simulated, from the first arrival to the last exit."""
+    learn_seconds: float
+    """Before that: a latency for each dependent step of the protocol."""
+
+    @property
+    def seconds(self) -> float:
+        """All of it."""
+        return self.data_seconds + self.learn_seconds
 
 
 @dataclass(frozen=True)
@@ -34,6 +52,13 @@ class Explanation:
     rounds: list[list[Message]] = field(repr=False)
     contenders: list[Contender] = field(repr=False)
     lower_bound: float
+    timeline: Timeline = field(repr=False)
+    """The data's messages of `call` in simulated time."""
+
+    @property
+    def seconds(self) -> float:
+        """The modelled time of `call`, what its ranks must learn first included."""
+        return next(c.seconds for c in self.contenders if c.algorithm == self.call.algorithm)
 
     @property
     def ranks(self) -> int:
@@ -60,17 +85,17 @@ class Explanation:
         )
 
 
-def _contender(
-    collective: str, sizes: list[int], root: int, name: str, machine: Machine
-) -> Contender:
-    call = Call(collective, sizes, root, name, machine)
+def _contender(call: Call, machine: Machine, arrivals: list[float]) -> Contender:
     messages = call.messages()
+    price = call.knowledge_price()
     return Contender(
         algorithm=call.algorithm,
         messages=len(messages),
         rounds=messages[-1].round if messages else 0,
         moved=sum(message.bytes for message in messages),
-        knowledge=call.knowledge_price(),
+        knowledge=price,
+        data_seconds=call.simulate(arrivals).run_time,
+        learn_seconds=price.steps * machine.latency,
     )
 
 
@@ -81,6 +106,7 @@ def explain(
     *,
     algorithm: str = "auto",
     machine: Machine | None = None,
+    arrivals: list[float] | None = None,
 ) -> Explanation:
     """Explains one call.
 
@@ -90,6 +116,7 @@ def explain(
         root: the root's rank.
         algorithm: a setting as in TUTTI_GATHERV: auto, native or a specification.
         machine: the model's parameters; by default those of a common cluster.
+        arrivals: when each rank makes the call, in seconds; by default all at once.
 
     Raises:
         ValueError: names the argument that is wrong and what is accepted.
@@ -102,6 +129,9 @@ def explain(
     call = Call(collective, sizes, root, drawn, machine)
     names = [listed.name for listed in algorithms() if listed.collective == collective]
     names += [call.algorithm] if call.algorithm not in names else []
+    calls = [Call(collective, sizes, root, name, machine) for name in names]
+    times = arrivals or []
+    contenders = [_contender(other, machine, times) for other in calls]
     return Explanation(
         collective=collective,
         root=root,
@@ -109,6 +139,7 @@ def explain(
         choice=choice,
         call=call,
         rounds=[list(group) for _, group in groupby(call.messages(), key=lambda m: m.round)],
-        contenders=[_contender(collective, sizes, root, name, machine) for name in names],
-        lower_bound=call.lower_bound(),
+        contenders=sorted(contenders, key=lambda contender: contender.seconds),
+        lower_bound=call.lower_bound(times) - min(times, default=0.0),
+        timeline=call.simulate(times),
     )

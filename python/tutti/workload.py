@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import re
 from pathlib import Path
 
 from tutti import _engine
@@ -69,3 +71,45 @@ def sizes_of(
             f"try {collective}v"
         )
     return _engine.distribute(distribution, ranks, average)
+
+
+_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
+_PATTERNS = (
+    "together, one-late:TIME[:RANK], ramp:TIME (rank by rank), random:TIME[:SEED], "
+    "or TIME,TIME,.. for each rank; TIME is such as 500us, 2ms or 1s"
+)
+
+
+def seconds_of(text: str) -> float | None:
+    """A time such as 500us, 2ms or 1s in seconds; None where it is none."""
+    match = re.fullmatch(r"(\d+(?:\.\d*)?(?:e-?\d+)?)(us|ms|s)", text.strip())
+    return float(match[1]) * _UNITS[match[2]] if match else None
+
+
+def arrivals_of(pattern: str, ranks: int) -> list[float]:
+    """When each rank arrives, in seconds.
+
+    Raises:
+        Refusal: the pattern means nothing, or is for another number of ranks.
+    """
+    kind, *rest = pattern.split(":")
+    time = seconds_of(rest[0]) if rest else None
+    number = int(rest[1]) if len(rest) == 2 and rest[1].isdigit() else None
+    if pattern == "together":
+        return [0.0] * ranks
+    if kind == "one-late" and time is not None and len(rest) == (2 if number is not None else 1):
+        late = ranks - 1 if number is None else number
+        if late >= ranks:
+            raise Refusal(f"--arrivals {pattern}: ranks are 0..{ranks - 1}")
+        return [time if rank == late else 0.0 for rank in range(ranks)]
+    if kind == "ramp" and time is not None and len(rest) == 1:
+        return [time * rank / max(ranks - 1, 1) for rank in range(ranks)]
+    if kind == "random" and time is not None and len(rest) == (2 if number is not None else 1):
+        source = random.Random(1 if number is None else number)
+        return [source.uniform(0, time) for _ in range(ranks)]
+    times = [seconds_of(word) for word in pattern.split(",")]
+    if any(one is None for one in times):
+        raise Refusal(f"--arrivals {pattern}: it is {_PATTERNS}")
+    if len(times) != ranks:
+        raise Refusal(f"--arrivals {pattern}: {len(times)} times for {ranks} ranks")
+    return [one for one in times if one is not None]

@@ -12,7 +12,7 @@ from rich.markup import escape
 from tutti import _engine
 from tutti.console import Refusal, console, count, microseconds, print_json, table
 from tutti.explanation import Explanation, explain as explain_call
-from tutti.workload import machine_of, root_of, sizes_of
+from tutti.workload import arrivals_of, machine_of, root_of, sizes_of
 
 _MOST_LINES = 60
 _KNOWLEDGE = {
@@ -69,25 +69,30 @@ def _knowledge(out: Console, told: Explanation, machine: _engine.Machine) -> Non
 
 
 def _contenders(out: Console, told: Explanation) -> None:
-    numbers = ("rounds", "messages", "bytes moved", "steps before")
-    listing = table("algorithm", *numbers, right=numbers)
+    numbers = ("modelled", "learn", "data", "/bound", "rounds", "messages", "bytes moved")
+    listing = table("with these sizes", *numbers, right=numbers)
     for contender in told.contenders:
-        mark = "bold" if contender.algorithm == told.call.algorithm else ""
+        ratio = contender.seconds / told.lower_bound if told.lower_bound else 1.0
         listing.add_row(
             f"[cyan]{contender.algorithm}[/]",
+            microseconds(contender.seconds),
+            microseconds(contender.learn_seconds),
+            microseconds(contender.data_seconds),
+            f"{ratio:.2f}",
             f"{contender.rounds:,}",
             f"{contender.messages:,}",
             f"{contender.moved:,}",
-            f"{contender.knowledge.steps}",
-            style=mark,
+            style="bold" if contender.algorithm == told.call.algorithm else "",
         )
     out.print(listing)
+    out.print("[dim]learn: a latency for each dependent step of the protocol; data: simulated, one "
+              "message a rank at a time.[/]")  # fmt: skip
 
 
 def _choice(out: Console, told: Explanation) -> None:
     if not told.choice.candidates:
         return
-    listing = table("candidate", "modelled", "how", right=("modelled",))
+    listing = table("for the choice", "modelled", "how", right=("modelled",))
     for candidate in told.choice.candidates:
         listing.add_row(
             f"[cyan]{candidate.name}[/]", microseconds(candidate.seconds), escape(candidate.note)
@@ -118,6 +123,7 @@ def _as_json(told: Explanation) -> dict[str, object]:
         "drawn": told.call.algorithm,
         "tree": told.tree.splitlines(),
         "rounds": [[[m.source, m.target, m.bytes] for m in messages] for messages in told.rounds],
+        "seconds": told.seconds,
         "lower_bound_seconds": told.lower_bound,
         "candidates": [
             {"name": c.name, "seconds": c.seconds, "note": c.note} for c in told.choice.candidates
@@ -125,6 +131,8 @@ def _as_json(told: Explanation) -> dict[str, object]:
         "algorithms": [
             {
                 "name": c.algorithm,
+                "seconds": c.seconds,
+                "learn_seconds": c.learn_seconds,
                 "rounds": c.rounds,
                 "messages": c.messages,
                 "bytes_moved": c.moved,
@@ -152,6 +160,9 @@ def explain(
     algorithm: Annotated[
         str, typer.Option(metavar="SPEC", help="auto, native, or one that tutti list shows.")
     ] = "auto",
+    arrivals: Annotated[
+        str, typer.Option(metavar="PATTERN", help="When ranks arrive, e.g. one-late:500us.")
+    ] = "together",
     machine: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The model's parameters.")
     ] = None,
@@ -177,7 +188,12 @@ def explain(
     blocks = sizes_of(collective, ranks, sizes, distribution, block)
     model = machine_of(machine)
     told = explain_call(
-        collective, blocks, root_of(root, len(blocks)), algorithm=algorithm, machine=model
+        collective,
+        blocks,
+        root_of(root, len(blocks)),
+        algorithm=algorithm,
+        machine=model,
+        arrivals=arrivals_of(arrivals, len(blocks)),
     )
     if steps is not None and not 0 <= steps < told.ranks:
         raise Refusal(f"--steps {steps}: ranks are 0..{told.ranks - 1}")
@@ -198,10 +214,15 @@ def explain(
     _rounds(out, told, full)
     out.print()
     _knowledge(out, told, model)
-    out.print(f"No algorithm can be over before {microseconds(told.lower_bound)}.\n")
-    _choice(out, told)
-    out.print()
+    bound = told.lower_bound
+    ratio = f", {told.seconds / bound:.2f} times the bound" if bound else ""
+    out.print(
+        f"[bold]Modelled {microseconds(told.seconds)}{ratio}[/]: "
+        f"no algorithm can be over before {microseconds(bound)}.\n"
+    )
     _contenders(out, told)
+    out.print()
+    _choice(out, told)
     if steps is not None:
         out.print(f"\n[bold]Steps of rank {steps}[/]")
         for line in told.call.schedule(steps).splitlines()[1:]:

@@ -16,10 +16,4 @@ namespace tutti {
 [[nodiscard]] Result<std::string> tree_to_svg(std::span<const Schedule> schedules,
                                               std::string_view title);
 
-/// `text` with the five characters that XML reserves replaced.
-[[nodiscard]] std::string xml_escaped(std::string_view text);
-
-/// A colour from a scale of equal lightness steps, `position` in 0..1: early is light.
-[[nodiscard]] std::string scale_colour(double position);
-
 }  // namespace tutti
