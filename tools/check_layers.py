@@ -33,6 +33,7 @@ LAYERS: dict[str, frozenset[str]] = {
     "src/cost": frozenset({"core", "schedule"}),
     "src/simulate": frozenset({"core", "schedule", "cost"}),
     "src/draw": frozenset({"core", "schedule", "simulate"}),
+    "src/report": frozenset({"core"}),
     "src/choose": frozenset({"core", "schedule", "knowledge", "algorithms", "cost"}),
     "src/sweep": frozenset(
         {
@@ -46,7 +47,7 @@ LAYERS: dict[str, frozenset[str]] = {
     "src/api": frozenset(
         {
             "core", "schedule", "contract", "knowledge", "shapes", "orders", "algorithms",
-            "passes", "verify", "cost", "choose", "run", "tutti", "mpi.h",
+            "passes", "verify", "cost", "choose", "report", "run", "tutti", "mpi.h",
         }
     ),
     "intercept": frozenset({"api", "tutti", "mpi.h"}),

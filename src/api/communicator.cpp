@@ -20,7 +20,7 @@ struct Registry {
   std::mutex mutex;
   int keyval = MPI_KEYVAL_INVALID;
   bool watches_end = false;
-  bool spans_world = false;
+  bool reports_world = false;  ///< a communicator as large as the world is reported
   std::vector<Communicator*> live;
   std::array<std::optional<Setting>, all_collectives.size()> overrules;
   std::atomic<unsigned> epoch{0};
@@ -52,13 +52,17 @@ int copy_nothing(MPI_Comm, int, void*, void*, void*, int* copies) {
 /// works, and all ranks are here.
 int at_end_of_mpi(MPI_Comm, int, void*, void*) {
   std::vector<Communicator*> live;
-  bool spans_world = false;
+  bool reports_world = false;
   {
     const std::lock_guard lock(registry().mutex);
     live = registry().live;
-    spans_world = registry().spans_world;
+    reports_world = registry().reports_world;
   }
-  if (!environment().report.empty()) write_report(environment().report, spans_world);
+  // Launchers do not always pass the environment on alike: what all ranks do together follows
+  // from what they agreed on.
+  if (reports_world || !environment().report.empty()) {
+    write_report(environment().report, reports_world);
+  }
   for (Communicator* communicator : live) communicator->close();
   return MPI_SUCCESS;
 }
@@ -79,6 +83,8 @@ void watch_end_of_mpi() {
 struct Agreement {
   std::array<std::array<char, 240>, all_collectives.size()> settings{};
   Machine machine;
+  std::uint64_t id = 0;
+  char is_reported = 0;
   char is_refused = 0;
 };
 
@@ -122,10 +128,10 @@ Communicator* Communicator::of(MPI_Comm comm, int& error) {
   watch_end_of_mpi();
   error = mpi().Comm_set_attr(comm, all.keyval, made.get());
   if (error != MPI_SUCCESS) return nullptr;
-  if (all.watches_end && !made->inter_) {
+  if (all.watches_end && made->is_reported_) {
     int world = 0;
     mpi().Comm_size(mpi().comm_world, &world);
-    all.spans_world = all.spans_world || made->p_ == world;
+    all.reports_world = all.reports_world || made->p_ == world;
   }
   all.live.push_back(made.get());
   return made.release();
@@ -146,6 +152,8 @@ int Communicator::agree() {
   Agreement agreement;
   if (rank_ == 0) {
     agreement.machine = environment().machine;
+    agreement.id = new_communicator_id();
+    agreement.is_reported = environment().report.empty() ? 0 : 1;
     agreement.is_refused = environment().error.empty() ? 0 : 1;
     for (std::size_t i = 0; i < settings_.size(); ++i) {
       to_text(environment().settings[i])
@@ -161,6 +169,8 @@ int Communicator::agree() {
     return error;
   if (agreement.is_refused != 0) return MPI_ERR_ARG;
   machine_ = agreement.machine;
+  id_ = agreement.id;
+  is_reported_ = agreement.is_reported != 0;
   for (std::size_t i = 0; i < settings_.size(); ++i) {
     settings_[i] = *setting(all_collectives[i], agreement.settings[i].data());
   }

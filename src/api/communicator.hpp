@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,6 +33,12 @@ class Communicator {
   [[nodiscard]] int p() const { return p_; }
   [[nodiscard]] bool is_inter() const { return inter_; }
   [[nodiscard]] const Machine& machine() const { return machine_; }
+  /// Does rank 0's environment ask for a report?
+  [[nodiscard]] bool is_reported() const { return is_reported_; }
+  /// Alike on all ranks, and no other communicator's in the job.
+  [[nodiscard]] std::uint64_t id() const { return id_; }
+  /// The number of the call that begins now, alike on all ranks.
+  std::uint64_t next_call() { return calls_++; }
   /// What runs for `collective` now.
   const Decision& decide(Collective collective);
   /// What ran last, or empty.
@@ -51,6 +58,9 @@ class Communicator {
   Rank rank_ = 0;
   int p_ = 1;
   bool inter_ = false;
+  bool is_reported_ = false;
+  std::uint64_t id_ = 0;
+  std::uint64_t calls_ = 0;
   Machine machine_;
   std::array<Setting, all_collectives.size()> settings_;
   std::array<Decision, all_collectives.size()> decisions_;

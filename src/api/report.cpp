@@ -1,27 +1,112 @@
-/// Keeps what ran and writes it at the end of MPI.
+/// One log for each process, and its way into a file.
 #include "api/report.hpp"
 
+#include <fcntl.h>
 #include <time.h>
+#include <unistd.h>
 
+#include <array>
+#include <atomic>
+#include <cerrno>
 #include <cstdio>
-#include <map>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
 #include <mutex>
-#include <tuple>
 
+#include "api/environment.hpp"
+#include "api/report_collect.hpp"
+#include "api/report_sites.hpp"
+#include "report/content.hpp"
 #include "run/mpi_functions.hpp"
 
 namespace tutti {
 
 namespace {
 
-struct Totals {
-  std::int64_t calls = 0;
-  Bytes bytes = 0;
-  double seconds = 0;
+struct Recorder {
+  std::mutex mutex;
+  CallLog log;
+  std::string mpi;  ///< its version, asked for while MPI runs
+  pid_t process = 0;
+  bool is_written = false;
 };
 
-std::mutex mutex;
-std::map<std::tuple<Collective, const void*, std::string>, Totals> kept;
+Recorder& recorder() {
+  static Recorder* const the_recorder = new Recorder;  // outlives every static destructor
+  return *the_recorder;
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "an unknown host";
+}
+
+std::string mpi_version() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  mpi().Get_library_version(text.data(), &length);
+  return text.data();
+}
+
+bool is_json(const std::string& destination) { return destination.ends_with(".json"); }
+
+void complain(const std::string& destination, const char* why) {
+  std::fprintf(stderr, "tutti: TUTTI_REPORT=%s: the report cannot be written: %s\n",
+               destination.c_str(), why);
+}
+
+/// In one write, which keeps the pieces of several processes apart.
+bool write_all(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(file, text.data(), text.size());
+    if (written < 0 && errno != EINTR) return false;
+    if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+void put(const ReportContent& content, const std::string& destination) {
+  const std::string text = is_json(destination) ? to_json(content) : to_text(content);
+  if (destination == "-") {
+    write_all(STDERR_FILENO, text);
+    return;
+  }
+  const int how = content.partial.empty() ? O_TRUNC : O_APPEND;
+  const int file = open(destination.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666);
+  if (file < 0) return complain(destination, std::strerror(errno));
+  if (!write_all(file, text)) complain(destination, std::strerror(errno));
+  close(file);
+}
+
+/// `ranks` is 0 where the number of processes is not known.
+void put_own(const Recorder& all, const std::string& destination, int ranks) {
+  const Summary summary = summarise(all.log, 0, 0, site_name);
+  if (destination.empty() || summary.calls.empty()) return;
+  const std::string who = "process " + std::to_string(getpid()) + " on " + host_name();
+  put(partial_content_of(summary, all.mpi, ranks, who), destination);
+}
+
+/// For programs that end without MPI_Finalize, or use sessions alone. MPI may be gone by now.
+void write_at_exit() {
+  Recorder& all = recorder();
+  const std::unique_lock lock(all.mutex, std::try_to_lock);
+  // A child process that was forked later has the log of its parent.
+  if (!lock.owns_lock() || all.is_written || all.process != getpid()) return;
+  all.is_written = true;
+  try {
+    put_own(all, environment().report, 0);
+  } catch (const std::exception& error) {
+    complain(environment().report, error.what());
+  }
+}
+
+/// Whatever stands still while the program runs is fetched with the first record.
+void begin(Recorder& all) {
+  all.process = getpid();
+  all.mpi = mpi_version();
+  std::atexit(write_at_exit);
+}
 
 }  // namespace
 
@@ -31,28 +116,44 @@ double report_clock() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-void record_call(const CallRecord& record) {
-  const std::lock_guard lock(mutex);
-  Totals& totals = kept[{record.collective, record.site, *record.decision}];
-  ++totals.calls;
-  totals.bytes += record.total >= 0 ? record.total : record.own;
-  totals.seconds += record.exit - record.arrival;
+std::uint64_t new_communicator_id() {
+  static std::atomic<std::uint64_t> count{0};
+  static const std::uint64_t process = std::hash<std::string>()(
+      host_name() + ":" + std::to_string(getpid()) + ":" + std::to_string(report_clock()));
+  // An odd factor keeps the ids of a process apart; the hash keeps those of processes apart.
+  return process + ++count * 0x9E3779B97F4A7C15U;
 }
 
-void write_report(const std::string& destination, bool all_ranks) {
-  int rank = 0;
-  if (all_ranks) mpi().Comm_rank(mpi().comm_world, &rank);
-  if (rank != 0) return;
-  std::FILE* file = destination == "-" ? stderr : std::fopen(destination.c_str(), "w");
-  if (file == nullptr) return;
-  const std::lock_guard lock(mutex);
-  for (const auto& [key, totals] : kept) {
-    std::fprintf(file, "%s calls %lld bytes %lld seconds %g %s\n",
-                 std::string(name_of(std::get<0>(key))).c_str(),
-                 static_cast<long long>(totals.calls), static_cast<long long>(totals.bytes),
-                 totals.seconds, std::get<2>(key).c_str());
+void record_call(const CallRecord& record) noexcept {
+  Recorder& all = recorder();
+  try {
+    const std::lock_guard lock(all.mutex);
+    if (all.process == 0) begin(all);
+    all.log.add(record);
+  } catch (const std::bad_alloc&) {
+    // The call itself has succeeded, on all ranks: it only goes unreported.
   }
-  if (file != stderr) std::fclose(file);
+}
+
+void write_report(const std::string& destination, bool all_ranks) noexcept {
+  Recorder& all = recorder();
+  const std::lock_guard lock(all.mutex);
+  all.is_written = true;
+  try {
+    if (!all_ranks) {
+      int p = 0;
+      mpi().Comm_size(mpi().comm_world, &p);
+      return put_own(all, destination, p);
+    }
+    const auto whole = collect([&](WorldPlace place) {
+      Summary own = summarise(all.log, place.node, place.is_leader ? 1 : 0, site_name);
+      own.destination = destination;
+      return own;
+    });
+    if (whole) put(content_of(*whole, mpi_version()), whole->destination);
+  } catch (const std::exception& error) {
+    complain(destination, error.what());
+  }
 }
 
 }  // namespace tutti

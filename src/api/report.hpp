@@ -1,34 +1,27 @@
 /// What ran, how often, how long and why, written at the end of MPI.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
-#include "core/types.hpp"
+#include "report/call_log.hpp"
 
 namespace tutti {
 
-/// One call of a collective at one rank.
-struct CallRecord {
-  Collective collective = Collective::gather;
-  const void* site = nullptr;  ///< the return address of the call in the program
-  Rank rank = 0;               ///< in the communicator of the call
-  int p = 1;
-  Rank root = 0;
-  Bytes own = 0;                          ///< this rank's block
-  Bytes total = -1;                       ///< of all blocks; known at the root only, else -1
-  Bytes largest = -1;                     ///< block; known at the root only, else -1
-  const std::string* decision = nullptr;  ///< "algorithm: why"
-  double arrival = 0;                     ///< seconds of the machine's monotonic clock
-  double exit = 0;
-};
-
-/// Seconds of the clock that records use.
+/// Seconds of the clock that records use, which all processes of a node share.
 [[nodiscard]] double report_clock();
-/// Keeps a record. May be called by several threads.
-void record_call(const CallRecord& record);
-/// Writes the report. With `all_ranks`, which all ranks of the world must pass alike, records are
-/// collected over MPI_COMM_WORLD and its rank 0 writes them; otherwise each process that was rank
-/// 0 of some communicator appends what it saw itself.
-void write_report(const std::string& destination, bool all_ranks);
+
+/// For CallRecord::communicator: rank 0 of a communicator makes it and tells the others.
+[[nodiscard]] std::uint64_t new_communicator_id();
+
+/// Keeps a record; drops it where there is no memory. May be called by several threads. A process
+/// that exits before write_report() writes what it knows then, if TUTTI_REPORT says where to.
+void record_call(const CallRecord& record) noexcept;
+
+/// Writes the report once. With `all_ranks`, which all ranks of the world must pass alike, records
+/// are collected over MPI_COMM_WORLD and its rank 0 writes them, to the first destination that a
+/// rank knows. Otherwise each process that was the root of some call appends these calls in one
+/// piece, marked as partial. "-" is standard error; a name that ends in .json gives JSON.
+void write_report(const std::string& destination, bool all_ranks) noexcept;
 
 }  // namespace tutti

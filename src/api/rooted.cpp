@@ -54,16 +54,13 @@ int raise(MPI_Comm comm, int error) {
   return error;
 }
 
-void record(const RootedCall& call, const Communicator& communicator, const std::string& decision,
-            const void* site, double arrival) {
-  CallRecord record;
+/// Keeps for the report what ran since `record.arrival`.
+void record(const RootedCall& call, const Communicator& communicator, CallRecord record) {
   record.collective = call.collective;
-  record.site = site;
+  record.communicator = communicator.id();
   record.rank = communicator.rank();
   record.p = communicator.p();
   record.root = call.root;
-  record.decision = &decision;
-  record.arrival = arrival;
   record.exit = report_clock();
   MPI_Count element = 0;
   if (record.rank == record.root) {
@@ -107,12 +104,16 @@ int rooted(const RootedCall& call, Native run_native) {
     if (communicator->is_inter() || !looks_valid(call, *communicator)) return run_native();
     const Decision& decision = communicator->decide(call.collective);
     communicator->note_run(call.collective);
-    if (environment().report.empty()) {
+    if (!communicator->is_reported()) {
       return run_decision(call, *communicator, decision, run_native);
     }
-    const double arrival = report_clock();
+    CallRecord begun;
+    begun.site = site;
+    begun.call = communicator->next_call();
+    begun.decision = &decision.text;
+    begun.arrival = report_clock();
     error = run_decision(call, *communicator, decision, run_native);
-    if (error == MPI_SUCCESS) record(call, *communicator, decision.text, site, arrival);
+    if (error == MPI_SUCCESS) record(call, *communicator, begun);
     return error;
   } catch (const std::bad_alloc&) {
     return raise(call.comm, MPI_ERR_NO_MEM);

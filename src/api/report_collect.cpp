@@ -1,0 +1,109 @@
+/// Summaries travel up a binomial tree over a private duplicate of MPI_COMM_WORLD.
+#include "api/report_collect.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+
+#include "report/summary_bytes.hpp"
+#include "run/mpi_communicator.hpp"
+
+namespace tutti {
+
+namespace {
+
+constexpr int tag = 0;
+constexpr std::size_t largest_message = std::size_t{1} << 30;
+
+/// Waits without blocking in the MPI, which may spin where ranks outnumber cores.
+int finish(MPI_Request request) {
+  int done = 0;
+  int error = mpi().Test(&request, &done, MPI_STATUS_IGNORE);
+  while (error == MPI_SUCCESS && done == 0) {
+    sched_yield();
+    error = mpi().Test(&request, &done, MPI_STATUS_IGNORE);
+  }
+  return error;
+}
+
+int send(const std::byte* data, std::size_t size, Rank to, MPI_Comm comm) {
+  MPI_Request request = mpi().request_null;
+  const int error = mpi().Isend(data, static_cast<int>(size), mpi().byte, to, tag, comm, &request);
+  return error == MPI_SUCCESS ? finish(request) : error;
+}
+
+int receive(std::byte* data, std::size_t size, Rank from, MPI_Comm comm) {
+  MPI_Request request = mpi().request_null;
+  const int error =
+      mpi().Irecv(data, static_cast<int>(size), mpi().byte, from, tag, comm, &request);
+  return error == MPI_SUCCESS ? finish(request) : error;
+}
+
+template <class Pointer, class Transfer>
+int in_pieces(Pointer data, std::size_t size, Transfer transfer) {
+  int error = MPI_SUCCESS;
+  for (std::size_t at = 0; at < size && error == MPI_SUCCESS; at += largest_message) {
+    error = transfer(data + at, std::min(largest_message, size - at));
+  }
+  return error;
+}
+
+void send_summary(const Summary& summary, Rank to, MPI_Comm comm) {
+  const std::vector<std::byte> bytes = to_bytes(summary);
+  const std::uint64_t size = bytes.size();
+  if (send(reinterpret_cast<const std::byte*>(&size), sizeof size, to, comm) != MPI_SUCCESS) return;
+  in_pieces(bytes.data(), bytes.size(),
+            [&](const std::byte* data, std::size_t count) { return send(data, count, to, comm); });
+}
+
+void join_summary(Summary& summary, Rank from, MPI_Comm comm) {
+  std::uint64_t size = 0;
+  if (receive(reinterpret_cast<std::byte*>(&size), sizeof size, from, comm) != MPI_SUCCESS) return;
+  std::vector<std::byte> bytes(size);
+  const int error = in_pieces(bytes.data(), bytes.size(), [&](std::byte* data, std::size_t count) {
+    return receive(data, count, from, comm);
+  });
+  auto theirs = error == MPI_SUCCESS ? summary_from_bytes(bytes) : std::nullopt;
+  if (theirs) join(summary, std::move(*theirs));
+}
+
+/// Nodes are told apart by the world rank of their leader.
+bool find_place(MPI_Comm world, Rank rank, WorldPlace& place) {
+  MPI_Comm node = mpi().comm_null;
+  if (mpi().Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, mpi().info_null, &node) !=
+      MPI_SUCCESS) {
+    return false;
+  }
+  Rank in_node = 0;
+  mpi().Comm_rank(node, &in_node);
+  place.node = rank;
+  place.is_leader = in_node == 0;
+  const int error = mpi().Bcast(&place.node, sizeof place.node, mpi().byte, 0, node);
+  mpi().Comm_free(&node);
+  return error == MPI_SUCCESS;
+}
+
+}  // namespace
+
+std::optional<Summary> collect(const std::function<Summary(WorldPlace)>& make) {
+  std::unique_ptr<PrivateComm> duplicate;
+  if (PrivateComm::duplicate(mpi().comm_world, duplicate) != MPI_SUCCESS) return std::nullopt;
+  const MPI_Comm world = duplicate->handle();
+  Rank rank = 0;
+  int p = 1;
+  mpi().Comm_rank(world, &rank);
+  mpi().Comm_size(world, &p);
+  WorldPlace place;
+  if (!find_place(world, rank, place)) return std::nullopt;
+  Summary summary = make(place);
+  for (Rank step = 1; step < p; step *= 2) {
+    if ((rank & step) != 0) {
+      send_summary(summary, rank - step, world);
+      return std::nullopt;
+    }
+    if (rank + step < p) join_summary(summary, rank + step, world);
+  }
+  return summary;
+}
+
+}  // namespace tutti

@@ -1,0 +1,108 @@
+/// Adding to totals and tracks.
+#include "report/call_log.hpp"
+
+#include <algorithm>
+#include <functional>
+
+namespace tutti {
+
+namespace {
+
+std::size_t mixed(std::size_t hash, std::size_t more) {
+  return (hash ^ more) * std::size_t{0x9E3779B97F4A7C15U};
+}
+
+/// Every block alike is 1, also when all are empty.
+double irregularity_of(const CallRecord& record) {
+  if (record.total <= 0) return 1;
+  return static_cast<double>(record.largest) * record.p / static_cast<double>(record.total);
+}
+
+void add_time(Track& track, const TimedCall& timed) {
+  if (track.count++ % track.stride != 0) return;
+  if (track.calls.size() == CallLog::calls_in_track) {
+    // Calls stand here by the multiples of the stride: every second one stays.
+    track.stride *= 2;
+    for (std::size_t at = 1; 2 * at < track.calls.size(); ++at)
+      track.calls[at] = track.calls[2 * at];
+    track.calls.resize(track.calls.size() / 2);
+  }
+  // The memory is full after an even number of calls, so this call is a multiple of the new
+  // stride too.
+  track.calls.push_back(timed);
+}
+
+}  // namespace
+
+std::size_t CallLog::Hash::operator()(const CallsKey& key) const {
+  const std::size_t flags = 2 * static_cast<std::size_t>(key.collective) + (key.at_root ? 1 : 0);
+  return mixed(mixed(std::hash<const void*>()(key.site), key.decision), flags);
+}
+
+std::size_t CallLog::Hash::operator()(const TrackKey& key) const {
+  return mixed(static_cast<std::size_t>(key.communicator),
+               static_cast<std::size_t>(key.collective) + 1);
+}
+
+void CallLog::add(const CallRecord& record) {
+  const std::uint32_t index = find_logged(record);
+  LoggedCalls& logged = logged_[index];
+  ++logged.calls;
+  logged.seconds += record.exit - record.arrival;
+  if (logged.at_root) {
+    const double irregularity = irregularity_of(record);
+    logged.bytes += record.total;
+    logged.irregularity_sum += irregularity;
+    logged.irregularity_max = std::max(logged.irregularity_max, irregularity);
+  } else {
+    logged.bytes += record.own;
+  }
+  if (Track* track = find_track(record)) {
+    add_time(*track, {record.call, record.arrival, record.exit, index});
+  }
+}
+
+std::uint32_t CallLog::find_logged(const CallRecord& record) {
+  const bool at_root = record.rank == record.root;
+  if (last_logged_ < logged_.size()) {
+    const LoggedCalls& last = logged_[last_logged_];
+    if (last.site == record.site && last.collective == record.collective &&
+        last.at_root == at_root && decisions_[last.decision] == *record.decision) {
+      return last_logged_;
+    }
+  }
+  const CallsKey key = {record.site, find_decision(*record.decision), record.collective, at_root};
+  const auto [found, is_new] =
+      logged_at_.try_emplace(key, static_cast<std::uint32_t>(logged_.size()));
+  if (is_new) {
+    LoggedCalls& logged = logged_.emplace_back();
+    logged.collective = key.collective;
+    logged.site = key.site;
+    logged.decision = key.decision;
+    logged.at_root = at_root;
+  }
+  return last_logged_ = found->second;
+}
+
+std::uint32_t CallLog::find_decision(const std::string& text) {
+  const auto [found, is_new] =
+      decision_at_.try_emplace(text, static_cast<std::uint32_t>(decisions_.size()));
+  if (is_new) decisions_.push_back(text);
+  return found->second;
+}
+
+Track* CallLog::find_track(const CallRecord& record) {
+  const TrackKey key = {record.communicator, record.collective};
+  const auto found = track_at_.find(key);
+  if (found != track_at_.end()) return &tracks_[found->second];
+  if (tracks_.size() == tracks_at_most) return nullptr;
+  track_at_.emplace(key, static_cast<std::uint32_t>(tracks_.size()));
+  Track& track = tracks_.emplace_back();
+  track.communicator = record.communicator;
+  track.collective = record.collective;
+  track.p = record.p;
+  track.calls.reserve(calls_in_track);
+  return &track;
+}
+
+}  // namespace tutti

@@ -1,0 +1,97 @@
+/// From sums to what a reader wants to know.
+#include "report/content.hpp"
+
+#include <algorithm>
+
+namespace tutti {
+
+namespace {
+
+/// "MPICH Version:\t4.0.2\nMPICH Release date: ..." is "MPICH 4.0.2", and
+/// "Open MPI v4.1.4, package: ..." is "Open MPI v4.1.4".
+std::string short_version(const std::string& mpi) {
+  std::string text = mpi.substr(0, mpi.find_first_of("\n,"));
+  const std::string label = " Version:";
+  if (const auto at = text.find(label); at != std::string::npos) {
+    const auto number = text.find_first_not_of(" \t", at + label.size());
+    text = text.substr(0, at) + (number == std::string::npos ? "" : " " + text.substr(number));
+  }
+  return text;
+}
+
+std::string note_of(const SiteCalls& calls, const Summary& summary, bool partial) {
+  if (calls.timed == 0 && calls.measured > 0) {
+    return "unknown: clocks of " + std::to_string(summary.nodes) + " nodes are not synchronised";
+  }
+  if (calls.timed == 0) {
+    return partial ? "unknown: only the root's own times are known here"
+                   : "unknown: of no call the times of all ranks were kept";
+  }
+  if (calls.timed == calls.calls) return "";
+  return "times are those of " + std::to_string(calls.timed) + " calls of " +
+         std::to_string(calls.calls);
+}
+
+ReportedCalls reported(const SiteCalls& calls, const Summary& summary, bool partial) {
+  ReportedCalls line;
+  line.collective = calls.collective;
+  line.site = calls.site;
+  line.other_sites.assign(calls.other_sites.begin(), calls.other_sites.end());
+  const auto colon = calls.decision.find(": ");
+  line.algorithm = calls.decision.substr(0, colon);
+  if (colon != std::string::npos) line.reason = calls.decision.substr(colon + 2);
+  line.calls = calls.calls;
+  line.bytes = calls.bytes;
+  const auto count = static_cast<double>(calls.calls);
+  line.irregularity_mean = calls.irregularity_sum / count;
+  line.irregularity_max = calls.irregularity_max;
+  line.elapsed = calls.measured > 0 ? calls.elapsed_sum / static_cast<double>(calls.measured)
+                                    : calls.root_seconds / count;
+  if (calls.timed > 0) {
+    const auto timed = static_cast<double>(calls.timed);
+    line.together = {calls.run_sum / timed, calls.run_max, calls.spread.median(),
+                     calls.spread.max(), calls.moving_sum / timed};
+  }
+  line.note = note_of(calls, summary, partial);
+  return line;
+}
+
+/// Run times of calls that follow each other overlap, so they do not add up; elapsed times do.
+double seconds_in(const ReportedCalls& line) {
+  return static_cast<double>(line.calls) * line.elapsed;
+}
+
+ReportContent content_of(const Summary& summary, const std::string& mpi, bool partial) {
+  ReportContent content;
+  content.version = TUTTI_VERSION;
+  content.mpi = short_version(mpi);
+  content.ranks = summary.ranks;
+  content.nodes = summary.nodes;
+  content.seconds_mean = summary.seconds_sum / std::max(1, summary.ranks);
+  content.seconds_max = summary.seconds_max;
+  for (const SiteCalls& calls : summary.calls) {
+    content.calls.push_back(reported(calls, summary, partial));
+  }
+  std::stable_sort(content.calls.begin(), content.calls.end(),
+                   [](const ReportedCalls& one, const ReportedCalls& other) {
+                     return seconds_in(one) > seconds_in(other);
+                   });
+  return content;
+}
+
+}  // namespace
+
+ReportContent content_of(const Summary& summary, const std::string& mpi) {
+  return content_of(summary, mpi, false);
+}
+
+ReportContent partial_content_of(const Summary& summary, const std::string& mpi, int ranks,
+                                 const std::string& who) {
+  ReportContent content = content_of(summary, mpi, true);
+  content.ranks = ranks;
+  content.nodes.reset();
+  content.partial = "the calls of which " + who + " was the root";
+  return content;
+}
+
+}  // namespace tutti

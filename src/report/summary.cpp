@@ -1,0 +1,238 @@
+/// Joining logs call by call.
+#include "report/summary.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace tutti {
+
+void Quantiles::add(double value) {
+  values_.push_back(value);
+  max_ = std::max(max_, value);
+  if (values_.size() > values_at_most) thin_out();
+}
+
+void Quantiles::add(const Quantiles& other) {
+  values_.insert(values_.end(), other.values_.begin(), other.values_.end());
+  max_ = std::max(max_, other.max_);
+  while (values_.size() > values_at_most) thin_out();
+}
+
+/// Of each two neighbours in the sorted sequence one stays, which moves no quantile by more than
+/// one place.
+void Quantiles::thin_out() {
+  std::sort(values_.begin(), values_.end());
+  const std::size_t kept = values_.size() / 2;
+  for (std::size_t at = 0; at < kept; ++at) values_[at] = values_[2 * at + at % 2];
+  values_.resize(kept);
+}
+
+double Quantiles::median() const {
+  std::vector<double> sorted = values_;
+  std::sort(sorted.begin(), sorted.end());
+  const std::size_t half = sorted.size() / 2;
+  return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+}
+
+Quantiles Quantiles::restored(std::vector<double> values, double max) {
+  Quantiles quantiles;
+  quantiles.values_ = std::move(values);
+  quantiles.max_ = max;
+  return quantiles;
+}
+
+namespace {
+
+/// The index of `name` in `names`, where it is put if it is new.
+std::uint32_t index_of(std::vector<std::string>& names, const std::string& name) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  const auto index = static_cast<std::uint32_t>(found - names.begin());
+  if (found == names.end()) names.push_back(name);
+  return index;
+}
+
+auto place_of(const SiteCalls& calls) {
+  return std::tie(calls.collective, calls.site, calls.decision);
+}
+
+std::uint32_t index_of(std::vector<SiteCalls>& all, const SiteCalls& wanted) {
+  const auto found = std::find_if(all.begin(), all.end(), [&](const SiteCalls& calls) {
+    return place_of(calls) == place_of(wanted);
+  });
+  const auto index = static_cast<std::uint32_t>(found - all.begin());
+  if (found == all.end()) {
+    SiteCalls& made = all.emplace_back();
+    made.collective = wanted.collective;
+    made.site = wanted.site;
+    made.decision = wanted.decision;
+  }
+  return index;
+}
+
+void add(SiteCalls& calls, const SiteCalls& more) {
+  calls.calls += more.calls;
+  calls.bytes += more.bytes;
+  calls.irregularity_sum += more.irregularity_sum;
+  calls.irregularity_max = std::max(calls.irregularity_max, more.irregularity_max);
+  calls.root_seconds += more.root_seconds;
+  calls.other_sites.insert(more.other_sites.begin(), more.other_sites.end());
+  calls.measured += more.measured;
+  calls.elapsed_sum += more.elapsed_sum;
+  calls.timed += more.timed;
+  calls.run_sum += more.run_sum;
+  calls.run_max = std::max(calls.run_max, more.run_max);
+  calls.moving_sum += more.moving_sum;
+  calls.spread.add(more.spread);
+}
+
+/// Another part of the ranks of the same call.
+void add(PendingCall& call, const PendingCall& more) {
+  call.ranks += more.ranks;
+  call.first_arrival = std::min(call.first_arrival, more.first_arrival);
+  call.last_arrival = std::max(call.last_arrival, more.last_arrival);
+  call.last_exit = std::max(call.last_exit, more.last_exit);
+  call.elapsed_sum += more.elapsed_sum;
+  if (more.at != PendingCall::none) call.at = more.at;
+  for (const std::uint32_t other : more.others) {
+    const auto place = std::lower_bound(call.others.begin(), call.others.end(), other);
+    if (place == call.others.end() || *place != other) call.others.insert(place, other);
+  }
+}
+
+void add(PendingTrack& track, PendingTrack&& more) {
+  if (track.node != more.node) track.node = PendingTrack::several;
+  std::vector<PendingCall> joined;
+  joined.reserve(std::max(track.calls.size(), more.calls.size()));
+  auto next = more.calls.begin();
+  for (PendingCall& call : track.calls) {
+    while (next != more.calls.end() && next->call < call.call) joined.push_back(std::move(*next++));
+    if (next != more.calls.end() && next->call == call.call) add(call, *next++);
+    joined.push_back(std::move(call));
+  }
+  std::move(next, more.calls.end(), std::back_inserter(joined));
+  track.calls = std::move(joined);
+}
+
+/// Turns a call of which all ranks are known into statistics.
+void settle(Summary& summary, const PendingTrack& track, const PendingCall& call) {
+  SiteCalls& calls = summary.calls[call.at];
+  ++calls.measured;
+  calls.elapsed_sum += call.elapsed_sum / track.p;
+  for (const std::uint32_t other : call.others) {
+    if (summary.sites[other] != calls.site) calls.other_sites.insert(summary.sites[other]);
+  }
+  if (track.node == PendingTrack::several) return;
+  ++calls.timed;
+  calls.run_sum += call.last_exit - call.first_arrival;
+  calls.run_max = std::max(calls.run_max, call.last_exit - call.first_arrival);
+  calls.moving_sum += call.last_exit - call.last_arrival;
+  calls.spread.add(call.last_arrival - call.first_arrival);
+}
+
+void settle_complete(Summary& summary, PendingTrack& track) {
+  std::erase_if(track.calls, [&](const PendingCall& call) {
+    const bool complete = call.ranks == track.p && call.at != PendingCall::none;
+    if (complete) settle(summary, track, call);
+    return complete;
+  });
+}
+
+/// Indexes into `other` become indexes into `summary`.
+void take_places(Summary& summary, Summary& other) {
+  std::vector<std::uint32_t> calls_at;
+  for (const SiteCalls& calls : other.calls) {
+    calls_at.push_back(index_of(summary.calls, calls));
+    add(summary.calls[calls_at.back()], calls);
+  }
+  std::vector<std::uint32_t> site_at;
+  for (const std::string& site : other.sites) site_at.push_back(index_of(summary.sites, site));
+  for (PendingTrack& track : other.tracks) {
+    for (PendingCall& call : track.calls) {
+      if (call.at != PendingCall::none) call.at = calls_at[call.at];
+      for (std::uint32_t& site : call.others) site = site_at[site];
+      std::sort(call.others.begin(), call.others.end());
+    }
+  }
+}
+
+PendingCall pending(const TimedCall& timed) {
+  PendingCall call;
+  call.call = timed.call;
+  call.ranks = 1;
+  call.first_arrival = call.last_arrival = timed.arrival;
+  call.last_exit = timed.exit;
+  call.elapsed_sum = timed.exit - timed.arrival;
+  return call;
+}
+
+}  // namespace
+
+Summary summarise(const CallLog& log, Node node, int nodes, const NameSite& name_site) {
+  Summary summary;
+  summary.ranks = 1;
+  summary.nodes = nodes;
+  // By the log's index: the root's place, or the name of another rank's.
+  std::vector<std::uint32_t> place;
+  for (const LoggedCalls& logged : log.logged()) {
+    summary.seconds_sum += logged.seconds;
+    SiteCalls calls;
+    calls.collective = logged.collective;
+    calls.site = name_site(logged.site);
+    calls.decision = log.decisions()[logged.decision];
+    calls.calls = logged.calls;
+    calls.bytes = logged.bytes;
+    calls.irregularity_sum = logged.irregularity_sum;
+    calls.irregularity_max = logged.irregularity_max;
+    calls.root_seconds = logged.seconds;
+    if (logged.at_root) {
+      place.push_back(index_of(summary.calls, calls));
+      add(summary.calls[place.back()], calls);
+    } else {
+      place.push_back(index_of(summary.sites, calls.site));
+    }
+  }
+  summary.seconds_max = summary.seconds_sum;
+  for (const Track& track : log.tracks()) {
+    PendingTrack waiting = {track.communicator, track.collective, track.p, node, {}};
+    for (const TimedCall& timed : track.calls) {
+      PendingCall& call = waiting.calls.emplace_back(pending(timed));
+      if (log.logged()[timed.logged].at_root) {
+        call.at = place[timed.logged];
+      } else {
+        call.others.push_back(place[timed.logged]);
+      }
+    }
+    settle_complete(summary, waiting);
+    if (!waiting.calls.empty()) summary.tracks.push_back(std::move(waiting));
+  }
+  return summary;
+}
+
+void join(Summary& summary, Summary&& other) {
+  if (summary.destination.empty()) summary.destination = other.destination;
+  summary.ranks += other.ranks;
+  summary.nodes += other.nodes;
+  summary.seconds_sum += other.seconds_sum;
+  summary.seconds_max = std::max(summary.seconds_max, other.seconds_max);
+  take_places(summary, other);
+  std::map<std::pair<std::uint64_t, Collective>, std::size_t> track_at;
+  for (std::size_t at = 0; at < summary.tracks.size(); ++at) {
+    track_at[{summary.tracks[at].communicator, summary.tracks[at].collective}] = at;
+  }
+  for (PendingTrack& track : other.tracks) {
+    const auto found = track_at.find({track.communicator, track.collective});
+    if (found == track_at.end()) {
+      summary.tracks.push_back(std::move(track));
+      continue;
+    }
+    PendingTrack& joined = summary.tracks[found->second];
+    add(joined, std::move(track));
+    settle_complete(summary, joined);
+  }
+  std::erase_if(summary.tracks, [](const PendingTrack& track) { return track.calls.empty(); });
+}
+
+}  // namespace tutti

@@ -1,0 +1,115 @@
+/// What several processes saw, joined: their logs add up pairwise, in any sequence.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/types.hpp"
+#include "report/call_log.hpp"
+
+namespace tutti {
+
+/// Where a process runs: ranks of one node share its monotonic clock, ranks of two do not.
+using Node = int;
+
+/// Values of which the quantiles matter, in bounded memory.
+class Quantiles {
+ public:
+  static constexpr std::size_t values_at_most = 65536;
+
+  void add(double value);
+  void add(const Quantiles& other);
+  [[nodiscard]] bool is_empty() const { return values_.empty(); }
+  /// Of all that was added; approximate once there were more than `values_at_most`. There must
+  /// be a value.
+  [[nodiscard]] double median() const;
+  /// Exact. There must be a value.
+  [[nodiscard]] double max() const { return max_; }
+
+  [[nodiscard]] const std::vector<double>& values() const { return values_; }
+  /// As it was with these values and this maximum.
+  static Quantiles restored(std::vector<double> values, double max);
+
+ private:
+  void thin_out();
+
+  std::vector<double> values_;
+  double max_ = -std::numeric_limits<double>::infinity();
+};
+
+/// Calls of one collective from one place under one decision, seen from their roots.
+struct SiteCalls {
+  Collective collective = Collective::gather;
+  std::string site;
+  std::string decision;  ///< "algorithm: why"
+
+  std::int64_t calls = 0;
+  Bytes bytes = 0;
+  double irregularity_sum = 0;
+  double irregularity_max = 0;
+  double root_seconds = 0;  ///< between the root's arrivals and exits
+
+  std::set<std::string> other_sites;  ///< where ranks other than the root made these calls
+  std::int64_t measured = 0;          ///< calls of which the times of all ranks are known
+  double elapsed_sum = 0;             ///< of the mean over ranks of exit - arrival
+  std::int64_t timed = 0;             ///< measured calls with all ranks on one clock
+  double run_sum = 0;                 ///< of max exit - min arrival
+  double run_max = 0;
+  double moving_sum = 0;  ///< of max exit - max arrival
+  Quantiles spread;       ///< max arrival - min arrival
+};
+
+/// A call of which some ranks' times are known.
+struct PendingCall {
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+  std::uint64_t call = 0;
+  int ranks = 0;  ///< that are joined here
+  double first_arrival = 0;
+  double last_arrival = 0;
+  double last_exit = 0;
+  double elapsed_sum = 0;
+  std::uint32_t at = none;            ///< the root's place: index into Summary::calls
+  std::vector<std::uint32_t> others;  ///< other ranks' places: indexes into Summary::sites
+};
+
+/// The calls of one collective on one communicator that wait for more ranks, by number.
+struct PendingTrack {
+  static constexpr Node several = -1;
+
+  std::uint64_t communicator = 0;
+  Collective collective = Collective::gather;
+  int p = 1;
+  Node node = several;
+  std::vector<PendingCall> calls;
+};
+
+/// A call leaves the pending ones for the statistics of its place as soon as all its ranks are
+/// there, so that what is kept does not grow with the number of processes, except for calls on
+/// communicators that are still incomplete.
+struct Summary {
+  std::string destination;  ///< of the report, if any process knows one
+  int ranks = 0;            ///< processes joined here
+  int nodes = 0;
+  double seconds_sum = 0;  ///< that processes spent in the calls
+  double seconds_max = 0;  ///< that one process spent in them
+  std::vector<SiteCalls> calls;
+  std::vector<std::string> sites;
+  std::vector<PendingTrack> tracks;
+};
+
+/// How to print a return address.
+using NameSite = std::function<std::string(const void*)>;
+
+/// One process's log. `nodes` is 1 on one process of each node, else 0.
+[[nodiscard]] Summary summarise(const CallLog& log, Node node, int nodes,
+                                const NameSite& name_site);
+
+/// Adds what other processes saw. The time is that of sorting both.
+void join(Summary& summary, Summary&& other);
+
+}  // namespace tutti

@@ -1,0 +1,167 @@
+/// One description of the fields serves the writer and the reader.
+#include "report/summary_bytes.hpp"
+
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+namespace tutti {
+
+namespace {
+
+/// Appends what it is shown.
+class Writer {
+ public:
+  std::vector<std::byte> bytes;
+
+  template <class T>
+  requires std::is_arithmetic_v<T> || std::is_enum_v<T>
+  void field(const T& value) {
+    const auto* from = reinterpret_cast<const std::byte*>(&value);
+    bytes.insert(bytes.end(), from, from + sizeof value);
+  }
+  /// Writes the number of elements and returns it.
+  std::size_t length(std::size_t count) {
+    field(static_cast<std::uint64_t>(count));
+    return count;
+  }
+};
+
+/// Fills what it is shown; `failed` once there are too few bytes.
+class Reader {
+ public:
+  explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  bool failed = false;
+
+  template <class T>
+  requires std::is_arithmetic_v<T> || std::is_enum_v<T>
+  void field(T& value) {
+    failed = failed || bytes_.size() < sizeof value;
+    if (failed) return;
+    std::memcpy(&value, bytes_.data(), sizeof value);
+    bytes_ = bytes_.subspan(sizeof value);
+  }
+  /// Reads a number of elements, each of which takes a byte at least.
+  std::size_t length(std::size_t) {
+    std::uint64_t count = 0;
+    field(count);
+    failed = failed || count > bytes_.size();
+    return failed ? 0 : static_cast<std::size_t>(count);
+  }
+  [[nodiscard]] bool at_end() const { return bytes_.empty(); }
+
+ private:
+  std::span<const std::byte> bytes_;
+};
+
+template <class Stream, class Value>
+void describe(Stream& stream, Value& value) requires
+    std::is_arithmetic_v<std::remove_const_t<Value>> || std::is_enum_v<std::remove_const_t<Value>> {
+  stream.field(value);
+}
+
+template <class Stream, class Element>
+void describe_all(Stream& stream, Element& elements) {
+  const std::size_t count = stream.length(elements.size());
+  if constexpr (!std::is_const_v<Element>) elements.resize(count);
+  for (auto& element : elements) describe(stream, element);
+}
+
+void describe(Writer& writer, const std::string& text) { describe_all(writer, text); }
+void describe(Reader& reader, std::string& text) { describe_all(reader, text); }
+
+void describe(Writer& writer, const std::set<std::string>& texts) {
+  writer.length(texts.size());
+  for (const std::string& text : texts) describe(writer, text);
+}
+void describe(Reader& reader, std::set<std::string>& texts) {
+  for (std::size_t left = reader.length(0); left > 0; --left) {
+    std::string text;
+    describe(reader, text);
+    texts.insert(std::move(text));
+  }
+}
+
+void describe(Writer& writer, const Quantiles& quantiles) {
+  describe_all(writer, quantiles.values());
+  if (!quantiles.is_empty()) writer.field(quantiles.max());
+}
+void describe(Reader& reader, Quantiles& quantiles) {
+  std::vector<double> values;
+  describe_all(reader, values);
+  double max = 0;
+  if (values.empty()) return;
+  reader.field(max);
+  quantiles = Quantiles::restored(std::move(values), max);
+}
+
+template <class Stream, class... Fields>
+void describe_each(Stream& stream, Fields&... fields) {
+  (describe(stream, fields), ...);
+}
+
+/// `Calls` is SiteCalls for the reader and const for the writer; likewise below.
+template <class Stream, class Calls>
+requires std::is_same_v<std::remove_const_t<Calls>, SiteCalls>
+void describe(Stream& stream, Calls& calls) {
+  describe_each(stream, calls.collective, calls.site, calls.decision, calls.calls, calls.bytes,
+                calls.irregularity_sum, calls.irregularity_max, calls.root_seconds,
+                calls.other_sites, calls.measured, calls.elapsed_sum, calls.timed, calls.run_sum,
+                calls.run_max, calls.moving_sum, calls.spread);
+}
+
+template <class Stream, class Call>
+requires std::is_same_v<std::remove_const_t<Call>, PendingCall>
+void describe(Stream& stream, Call& call) {
+  describe_each(stream, call.call, call.ranks, call.first_arrival, call.last_arrival,
+                call.last_exit, call.elapsed_sum, call.at);
+  describe_all(stream, call.others);
+}
+
+template <class Stream, class Tracked>
+requires std::is_same_v<std::remove_const_t<Tracked>, PendingTrack>
+void describe(Stream& stream, Tracked& track) {
+  describe_each(stream, track.communicator, track.collective, track.p, track.node);
+  describe_all(stream, track.calls);
+}
+
+template <class Stream, class Whole>
+requires std::is_same_v<std::remove_const_t<Whole>, Summary>
+void describe(Stream& stream, Whole& summary) {
+  describe_each(stream, summary.destination, summary.ranks, summary.nodes, summary.seconds_sum,
+                summary.seconds_max);
+  describe_all(stream, summary.calls);
+  describe_all(stream, summary.sites);
+  describe_all(stream, summary.tracks);
+}
+
+/// Do all indexes lead somewhere?
+bool is_sound(const Summary& summary) {
+  for (const PendingTrack& track : summary.tracks) {
+    for (const PendingCall& call : track.calls) {
+      if (call.at != PendingCall::none && call.at >= summary.calls.size()) return false;
+      for (const std::uint32_t other : call.others) {
+        if (other >= summary.sites.size()) return false;
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<std::byte> to_bytes(const Summary& summary) {
+  Writer writer;
+  describe(writer, summary);
+  return std::move(writer.bytes);
+}
+
+std::optional<Summary> summary_from_bytes(std::span<const std::byte> bytes) {
+  Reader reader(bytes);
+  Summary summary;
+  describe(reader, summary);
+  if (reader.failed || !reader.at_end() || !is_sound(summary)) return std::nullopt;
+  return summary;
+}
+
+}  // namespace tutti
