@@ -40,13 +40,13 @@ std::vector<Contender> contenders_of(Workload& padded, Workload& irregular, int 
   };
   const Functions native = native_functions();
   const Functions tutti = tutti_functions();
-  return {{"native gather", "", &padded, gather(native)},
-          {"allreduce + native gather", "", &padded, reduced(native)},
-          {"native gatherv", "", &irregular, gatherv(native)},
-          {"tutti gather", "auto", &padded, gather(tutti)},
-          {"allreduce + tutti gather", "auto", &padded, reduced(tutti)},
-          {"tutti gatherv", "auto", &irregular, gatherv(tutti)},
-          {"tutti gatherv, traff", "traff", &irregular, gatherv(tutti)}};
+  return {{"native gather", "", &padded, native, gather(native)},
+          {"allreduce + native gather", "", &padded, native, reduced(native)},
+          {"native gatherv", "", &irregular, native, gatherv(native)},
+          {"tutti gather", "auto", &padded, tutti, gather(tutti)},
+          {"allreduce + tutti gather", "auto", &padded, tutti, reduced(tutti)},
+          {"tutti gatherv", "auto", &irregular, tutti, gatherv(tutti)},
+          {"tutti gatherv, traff", "traff", &irregular, tutti, gatherv(tutti)}};
 }
 
 const Line& line_named(const Row& row, const std::string& name) {

@@ -24,9 +24,10 @@ std::array<double, 2> call_once(const Bench& bench, const Contender& contender,
   if (!contender.specification.empty()) {
     const Result<bool> set = set_algorithm(workload.collective(), contender.specification);
     if (!set) bench.job.fail(set.error());
-    // A new setting makes Tutti choose anew at the next call: that is no part of a call's time.
-    workload.prime(tutti_functions());
   }
+  // A new setting makes Tutti choose anew at the next call, which is no part of a call's time. All
+  // contenders do the same before it, so that the ranks come to the barrier alike.
+  workload.prime(contender.functions);
   if (bench.options.check) workload.prepare(number);
   bench.job.barrier();
   const double arrival = bench.clock.now();

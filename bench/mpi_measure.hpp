@@ -19,6 +19,7 @@ struct Contender {
   std::string name;
   std::string specification;  ///< of the algorithm in force for its collective; empty: none
   Workload* workload = nullptr;
+  Functions functions;        ///< those that `call` uses
   std::function<int()> call;  ///< what is timed; an MPI error code
 };
 

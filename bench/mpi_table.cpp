@@ -19,13 +19,10 @@ Collective collective_of(Command command) {
 std::vector<Contender> contenders_of(const Options& options, Workload& workload) {
   std::vector<Contender> contenders;
   for (const std::string& name : options.algorithms) {
-    if (name == native_name) {
-      contenders.push_back(
-          {name, "", &workload, [&, f = native_functions()] { return workload.run(f); }});
-    } else {
-      contenders.push_back(
-          {name, name, &workload, [&, f = tutti_functions()] { return workload.run(f); }});
-    }
+    const bool native = name == native_name;
+    const Functions functions = native ? native_functions() : tutti_functions();
+    contenders.push_back({name, native ? "" : name, &workload, functions,
+                          [&workload, functions] { return workload.run(functions); }});
   }
   return contenders;
 }
