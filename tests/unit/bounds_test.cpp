@@ -1,0 +1,129 @@
+/// Lower bounds: worked numbers, and no simulated time below them.
+#include "cost/bounds.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "call_helpers.hpp"
+#include "core/distributions.hpp"
+#include "cost/pricing.hpp"
+#include "passes/background.hpp"
+#include "simulate/simulate.hpp"
+
+namespace tutti {
+namespace {
+
+TEST(Bound, OfEqualBlocksIsWhatTheBinomialTreeTakes) {
+  const std::vector<Bytes> sizes(8, 1);
+  const BoundCase call{0, sizes, {}, 2, 1};
+  // ceil(log2 8) 2 + 7 = 13, as both the gather and the scatter take; G1 gives 2 + 7, G2 6.
+  EXPECT_DOUBLE_EQ(gather_bound(call), 13);
+  EXPECT_DOUBLE_EQ(gather_volume_bound(call), 9);
+  EXPECT_DOUBLE_EQ(gather_rounds_bound(call), 6);
+  EXPECT_DOUBLE_EQ(gather_equal_bound(call), 13);
+  EXPECT_DOUBLE_EQ(scatter_bound(call), 9);  // max(2 + 7, 6): blocks may be split
+  EXPECT_DOUBLE_EQ(linear_gather_bound(call), 21);
+  EXPECT_DOUBLE_EQ(linear_scatter_bound(call), 21);
+}
+
+TEST(Bound, OfTheDecreasingDistributionIsTheVolume) {
+  const auto sizes = distribute(Distribution::decreasing, 560, 100);
+  EXPECT_DOUBLE_EQ(gather_bound({280, sizes, {}, 0, 1}), 56299);
+}
+
+TEST(Bound, OfTwoBlocks) {
+  const auto sizes = distribute(Distribution::two_blocks, 560, 100);
+  EXPECT_DOUBLE_EQ(gather_bound({280, sizes, {}, 0, 1}), 200);
+}
+
+TEST(Bound, OfAScatterWithRelays) {
+  // P = 9, four late at 100, alpha 2, a block 10: of the 5 early ranks' ports each carries
+  // 4 * 10 / 5 = 8 of the late blocks after 100, and the last rank needs 100 + 2 + 10 = 112.
+  const std::vector<Bytes> sizes(9, 10);
+  const std::vector<double> arrivals = {0, 0, 0, 0, 0, 100, 100, 100, 100};
+  const BoundCase call{0, sizes, arrivals, 2, 1};
+  EXPECT_DOUBLE_EQ(scatter_bound(call), 112);
+  EXPECT_DOUBLE_EQ(linear_scatter_bound(call), 148);  // 100 + 4 (2 + 10)
+  BoundCase early = call;
+  early.receiver = Runner::background;
+  EXPECT_DOUBLE_EQ(scatter_bound(early), 100);
+  EXPECT_DOUBLE_EQ(linear_scatter_bound(early), 100);  // max(100, 8 * 12 = 96)
+
+  // P = 48, alpha 1, 24 late at 1000: 1264 in the linear class, 1011 with relays.
+  const std::vector<Bytes> many(48, 10);
+  std::vector<double> half(48, 0);
+  std::fill(half.begin() + 24, half.end(), 1000);
+  EXPECT_DOUBLE_EQ(linear_scatter_bound({0, many, half, 1, 1}), 1264);
+  EXPECT_DOUBLE_EQ(scatter_bound({0, many, half, 1, 1}), 1011);
+  // 36 late: 36 * 10 / 12 = 30 through each early port, 1000 + 1 + 30.
+  std::fill(half.begin() + 12, half.end(), 1000);
+  EXPECT_DOUBLE_EQ(linear_scatter_bound({0, many, half, 1, 1}), 1396);
+  EXPECT_DOUBLE_EQ(scatter_bound({0, many, half, 1, 1}), 1031);
+}
+
+TEST(Bound, OfAGatherAtALateRoot) {
+  // Three blocks of 4, the root at 50: the caller must still receive all of them, the thread none.
+  const std::vector<Bytes> sizes(4, 4);
+  const std::vector<double> arrivals = {50, 0, 0, 0};
+  BoundCase call{0, sizes, arrivals, 1, 1};
+  EXPECT_DOUBLE_EQ(gather_bound(call), 63);         // 50 + 1 + 12
+  EXPECT_DOUBLE_EQ(linear_gather_bound(call), 65);  // 50 + 3 (1 + 4)
+  call.receiver = Runner::background;
+  EXPECT_DOUBLE_EQ(gather_bound(call), 50);
+  EXPECT_DOUBLE_EQ(linear_gather_bound(call), 50);
+}
+
+TEST(Bound, IsNeverBelowTheLastArrival) {
+  const std::vector<Bytes> sizes(3, 0);
+  const std::vector<double> arrivals = {1, 9, 4};
+  const BoundCase call{0, sizes, arrivals, 2, 1};
+  for (const auto bound :
+       {gather_bound, scatter_bound, linear_gather_bound, linear_scatter_bound}) {
+    EXPECT_DOUBLE_EQ(bound(call), 9);
+  }
+}
+
+TEST(Bound, NoSimulatedTimeIsBelowIt) {
+  std::mt19937_64 random(1);
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  const std::vector<const char*> algorithms = {"linear",   "linear_sequence", "linear_sync",
+                                               "binomial", "knomial:k=4",     "ordered_tree"};
+  for (int i = 0; i < 3000; ++i) {
+    const bool gathers = below(2) == 0;
+    const bool background = below(2) == 0;
+    const int p = 1 + below(20);
+    Call call{gathers ? Collective::gatherv : Collective::scatterv, below(p), {}, 0};
+    std::vector<double> arrivals;
+    const double late = below(3) * 20;
+    for (int rank = 0; rank < p; ++rank) {
+      call.sizes.push_back(below(3) == 0 ? 0 : below(20));
+      arrivals.push_back(below(2) == 0 ? 0 : late + below(5));
+    }
+    const char* algorithm = algorithms[static_cast<std::size_t>(below(6))];
+    auto schedules = testing_support::schedules_of(algorithm, call);
+    if (background) {
+      for (Schedule& schedule : schedules) schedule = in_background(schedule);
+    }
+    const Network network{static_cast<double>(below(6)), 1};
+    const Timeline timeline = *simulate(schedules, network, arrivals);
+    const double last = *std::max_element(timeline.exits.begin(), timeline.exits.end());
+    const BoundCase bound{call.root,        call.sizes,
+                          arrivals,         network.latency,
+                          network.per_byte, background ? Runner::background : Runner::caller};
+    EXPECT_GE(last, gathers ? gather_bound(bound) : scatter_bound(bound)) << algorithm << " " << i;
+    const double linear = gathers ? linear_gather_bound(bound) : linear_scatter_bound(bound);
+    const bool in_class = std::string_view(algorithm).starts_with("linear");
+    if (in_class) {
+      EXPECT_GE(last, linear) << algorithm << " " << i;
+    }
+    // Any order that does not idle is optimal in the class (without a background, whose root
+    // is not under the same release dates).
+    if (std::string_view(algorithm) == "linear" && !background) {
+      EXPECT_DOUBLE_EQ(last, linear) << i;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tutti
