@@ -6,6 +6,26 @@
 
 namespace tutti {
 
+namespace {
+
+/// Of subtrees that lie apart or one inside the other, each gets the next smaller ones inside it
+/// as holes. O(n log n).
+void note_holes(std::vector<Subtree>& subtrees) {
+  std::vector<Subtree*> by_begin;
+  for (Subtree& subtree : subtrees) by_begin.push_back(&subtree);
+  std::sort(by_begin.begin(), by_begin.end(), [](const Subtree* a, const Subtree* b) {
+    return std::pair(a->blocks.begin, -a->blocks.end) < std::pair(b->blocks.begin, -b->blocks.end);
+  });
+  std::vector<Subtree*> around;
+  for (Subtree* subtree : by_begin) {
+    while (!around.empty() && around.back()->blocks.end <= subtree->blocks.begin) around.pop_back();
+    if (!around.empty()) around.back()->holes.push_back(subtree->blocks);
+    around.push_back(subtree);
+  }
+}
+
+}  // namespace
+
 OrderedTree::OrderedTree(const Growth& growth, const std::vector<Bytes>& sizes)
     : growth_(growth), equal_(false) {
   std::vector<Cube> level_cubes;
@@ -44,6 +64,7 @@ void OrderedTree::finish() {
     collect_detached(growth_.levels(), 0, detached);
     root_.children.insert(root_.children.end(), detached.begin(), detached.end());
     for (const Subtree& subtree : detached) root_.self.bytes += subtree.bytes;
+    note_holes(root_.children);
   }
   time_ = serve(root_.children, growth_.latency);
   if (growth_.promotes()) promote_while_root_idles();
