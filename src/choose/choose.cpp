@@ -93,7 +93,7 @@ Choice choose(const Setting& setting, const Situation& situation, const Machine&
   const Candidate& native =
       *std::find_if(choice.candidates.begin(), choice.candidates.end(),
                     [](const Candidate& candidate) { return candidate.name == "native"; });
-  if (best.seconds * least_gain > native.seconds) {
+  if (best.seconds * least_gain >= native.seconds) {
     choice.reason = "no gain of a tenth is modelled over native's " + microseconds(native.seconds);
     return choice;
   }
