@@ -87,6 +87,7 @@ Choice choose(const Setting& setting, const Situation& situation, const Machine&
   if (setting.kind == Setting::Kind::forced) {
     return {setting.specification, "it was asked for", {}};
   }
+  if (situation.p == 1) return {std::nullopt, "one rank has nothing to exchange", {}};
   Choice choice;
   choice.candidates = candidates_for(situation, machine);
   const Candidate& best = choice.candidates.front();

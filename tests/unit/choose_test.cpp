@@ -7,7 +7,7 @@ namespace tutti {
 namespace {
 
 TEST(Choose, NothingIsGainedOnOneRank) {
-  // All modelled times but linear's are 0 here; none may be taken for a gain over native's 0.
+  // The model's times are 0 or a latency here, which must not be taken for a gain.
   for (const Collective collective : all_collectives) {
     for (const Bytes block : {Bytes{0}, Bytes{8}}) {
       const Choice choice = choose({}, {collective, 1, block}, {});
