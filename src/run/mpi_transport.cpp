@@ -7,6 +7,9 @@
 #include <climits>
 #include <cstring>
 
+#include "run/mpi_buffers.hpp"
+#include "run/mpi_quirks.hpp"
+
 namespace tutti {
 
 namespace {
@@ -74,6 +77,10 @@ std::uint64_t region_type(MPI_Datatype type) {
 }
 
 int MpiTransport::begin(int slot, const Transfer& transfer) {
+  if (!transfer.sends && transfer.region.type != 0 && typed_receives_truncate() &&
+      !is_dense(datatype(transfer.region.type))) {
+    return begin_detour(slot, transfer);
+  }
   const Typed typed(transfer.region);
   if (typed.error() != MPI_SUCCESS) return typed.error();
   MPI_Request request = mpi().request_null;
@@ -94,12 +101,11 @@ int MpiTransport::poll(std::vector<int>& completed) {
     int flag = 0;
     MPI_Status status;
     if (const int error = mpi().Test(requests_.data(), &flag, &status)) return error;
-    if (flag != 0) {
-      completed.push_back(slots_[0]);
-      requests_.clear();
-      slots_.clear();
-    }
-    return 0;
+    if (flag == 0) return 0;
+    const int slot = slots_[0];
+    requests_.clear();
+    slots_.clear();
+    return complete(slot, completed);
   }
   indices_.resize(requests_.size());
   int count = 0;
@@ -114,7 +120,8 @@ int MpiTransport::poll(std::vector<int>& completed) {
   }
   if (error != MPI_SUCCESS || count == MPI_UNDEFINED || count == 0) return error;
   for (int i = 0; i < count; ++i) {
-    completed.push_back(slots_[static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)])]);
+    const auto index = static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]);
+    if (const int failed = complete(slots_[index], completed)) return failed;
   }
   std::size_t kept = 0;
   for (std::size_t i = 0; i < requests_.size(); ++i) {
@@ -125,6 +132,41 @@ int MpiTransport::poll(std::vector<int>& completed) {
   requests_.resize(kept);
   slots_.resize(kept);
   return 0;
+}
+
+int MpiTransport::begin_detour(int slot, const Transfer& transfer) {
+  MPI_Count size = 0;
+  if (const int error = mpi().Type_size_x(datatype(transfer.region.type), &size)) return error;
+  const auto bytes = static_cast<std::int64_t>(size) * transfer.region.count;
+  detours_.push_back(
+      {slot, std::vector<std::byte>(static_cast<std::size_t>(bytes)), transfer.region});
+  return begin(slot,
+               {false, transfer.peer, transfer.tag, {detours_.back().packed.data(), bytes, 0}});
+}
+
+int MpiTransport::complete(int slot, std::vector<int>& completed) {
+  completed.push_back(slot);
+  const auto detour = std::find_if(detours_.begin(), detours_.end(),
+                                   [slot](const Detour& open) { return open.slot == slot; });
+  if (detour == detours_.end()) return 0;
+  const int error = unpack(*detour);
+  detours_.erase(detour);
+  return error;
+}
+
+int MpiTransport::unpack(const Detour& detour) {
+  const Typed typed(detour.region);
+  if (typed.error() != MPI_SUCCESS) return typed.error();
+  // MPI_Unpack counts bytes in an int, so that larger messages travel once more, to this rank
+  // itself: there no fragments end within elements.
+  if (detour.packed.size() > INT_MAX) {
+    const Region packed{const_cast<std::byte*>(detour.packed.data()),
+                        static_cast<std::int64_t>(detour.packed.size()), 0};
+    return copy(packed, detour.region);
+  }
+  int position = 0;
+  return mpi().Unpack(detour.packed.data(), static_cast<int>(detour.packed.size()), &position,
+                      detour.region.address, typed.count(), typed.type(), comm_);
 }
 
 int MpiTransport::copy(const Region& from, const Region& to) {
@@ -151,6 +193,7 @@ void MpiTransport::abandon() {
   }
   requests_.clear();
   slots_.clear();
+  detours_.clear();
 }
 
 }  // namespace tutti

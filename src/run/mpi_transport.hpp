@@ -1,6 +1,7 @@
 /// Messages over a private communicator of the program's MPI.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "run/mpi_functions.hpp"
@@ -23,12 +24,23 @@ class MpiTransport final : public Transport {
   void abandon() override;
 
  private:
+  /// A message that is received as bytes and unpacked when it is complete (see mpi_quirks.hpp).
+  struct Detour {
+    int slot;
+    std::vector<std::byte> packed;
+    Region region;
+  };
+  int begin_detour(int slot, const Transfer& transfer);
+  int complete(int slot, std::vector<int>& completed);
+  int unpack(const Detour& detour);
+
   MPI_Comm comm_;
   Rank rank_;
   std::vector<MPI_Request> requests_;  ///< of open messages
   std::vector<int> slots_;             ///< in step with requests_
   std::vector<int> indices_;
   std::vector<MPI_Status> statuses_;
+  std::vector<Detour> detours_;
 };
 
 }  // namespace tutti

@@ -1,0 +1,211 @@
+/// The executor over threads: every algorithm moves every byte, whatever the transport does.
+#include "run/executor.hpp"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <thread>
+
+#include "algorithms/problems.hpp"
+#include "run/faulty_transport.hpp"
+#include "run/plan.hpp"
+#include "run/rooted.hpp"
+#include "run/thread_transport.hpp"
+
+namespace tutti {
+namespace {
+
+using Block = std::vector<std::byte>;
+
+std::byte payload(Rank rank, Bytes index) {
+  return static_cast<std::byte>((rank * 131 + index * 7 + 1) & 0xff);
+}
+
+/// Blocks of one rank's own, and at the root those of all, each in memory of its own.
+class PlainBuffers final : public Buffers {
+ public:
+  PlainBuffers(Block& own, const std::vector<Bytes>& sizes, Block& all, const Plan& plan)
+      : own_(own), sizes_(sizes), all_(all), order_(plan.order) {
+    Bytes at = 0;
+    for (const Bytes size : sizes) displacements_.push_back(std::exchange(at, at + size));
+    scratch_.resize(static_cast<std::size_t>(plan.placement.scratch));
+  }
+
+  int find(const Place& place, Region& region) override {
+    if (place.bytes == 0) return 0;
+    if (place.area != Area::all) {
+      std::byte* base = place.area == Area::scratch ? scratch_.data() : own_.data();
+      region = {base + place.offset, place.bytes, 0};
+      return 0;
+    }
+    Stretches& stretches = made_.emplace_back();
+    place.blocks.for_each_run([&](BlockRange run) {
+      for (Position v = run.begin; v < run.end; ++v) {
+        const auto rank = static_cast<std::size_t>(order_.rank_at(v));
+        stretches.emplace_back(all_.data() + displacements_[rank], sizes_[rank]);
+      }
+    });
+    if (!place.whole) stretches = {{stretches[0].first + place.offset, place.bytes}};
+    region = {nullptr, place.bytes, reinterpret_cast<std::uint64_t>(&stretches)};
+    return 0;
+  }
+
+ private:
+  Block& own_;
+  const std::vector<Bytes>& sizes_;
+  Block& all_;
+  const Order& order_;
+  std::vector<Bytes> displacements_;
+  Block scratch_;
+  std::deque<Stretches> made_;
+};
+
+/// One call by p threads. Each rank plans for itself with what it may know.
+class ThreadedCall {
+ public:
+  ThreadedCall(const Specification& spec, const Call& call) : spec_(spec), call_(call) {
+    for (Rank rank = 0; rank < call.p(); ++rank) {
+      Block block;
+      for (Bytes i = 0; i < size(rank); ++i) block.push_back(payload(rank, i));
+      whole_.insert(whole_.end(), block.begin(), block.end());
+      own_.push_back(gathers() ? block : Block(block.size()));
+    }
+    all_ = gathers() ? Block(whole_.size()) : whole_;
+  }
+
+  /// Runs all ranks; `faults` by rank. The errors by rank.
+  std::vector<int> run(const std::vector<FaultyTransport::Faults>& faults) {
+    ThreadNetwork network(call_.p());
+    std::vector<int> errors(static_cast<std::size_t>(call_.p()), 0);
+    std::vector<std::thread> threads;
+    for (Rank rank = 0; rank < call_.p(); ++rank) {
+      threads.emplace_back([&, rank] {
+        ThreadTransport inner(network, rank);
+        FaultyTransport transport(inner, faults[static_cast<std::size_t>(rank)]);
+        errors[static_cast<std::size_t>(rank)] = run_rank(rank, transport);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    return errors;
+  }
+
+  int run_rank(Rank rank, Transport& transport) {
+    RootedProblem problem;
+    problem.specification = &spec_;
+    problem.p = call_.p();
+    problem.rank = rank;
+    problem.root = call_.root;
+    problem.own = size(rank);
+    problem.latency = call_.latency;
+    problem.size = [this](Rank of) { return size(of); };
+    Executor executor;
+    RootedPlanner planner;
+    const Plan* plan = nullptr;
+    if (const int error = planner.prepare(problem, executor, transport, plan)) return error;
+    PlainBuffers buffers(own_[static_cast<std::size_t>(rank)], call_.sizes, all_, *plan);
+    return executor.run(plan->placement, buffers, transport);
+  }
+
+  void expect_result() const {
+    if (gathers()) {
+      EXPECT_EQ(all_, whole_);
+      return;
+    }
+    for (Rank rank = 0; rank < call_.p(); ++rank) {
+      for (Bytes i = 0; i < size(rank); ++i) {
+        ASSERT_EQ(own_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(i)],
+                  payload(rank, i))
+            << "rank " << rank << " byte " << i;
+      }
+    }
+  }
+
+ private:
+  [[nodiscard]] bool gathers() const { return is_gather(call_.collective); }
+  [[nodiscard]] Bytes size(Rank rank) const { return call_.sizes[static_cast<std::size_t>(rank)]; }
+
+  Specification spec_;
+  Call call_;
+  std::vector<Block> own_;
+  Block all_;
+  Block whole_;
+};
+
+std::vector<FaultyTransport::Faults> delays(int p, unsigned seed) {
+  std::vector<FaultyTransport::Faults> faults(static_cast<std::size_t>(p));
+  for (auto& fault : faults) fault.seed = seed++;
+  return faults;
+}
+
+Call call_of(Collective collective, int p, Rank root) {
+  Call call{collective, root, {}, 2};
+  for (Rank rank = 0; rank < p; ++rank) {
+    call.sizes.push_back(is_irregular(collective) ? (rank * rank * 5) % 37 : 9);
+  }
+  return call;
+}
+
+TEST(Executor, MovesEveryByteWithEveryAlgorithmUnderDelaysAndReordering) {
+  for (const Algorithm& algorithm : all_algorithms()) {
+    for (const int p : {1, 2, 3, 6, 7}) {
+      for (Rank root = 0; root < p; ++root) {
+        const std::string text(algorithm.name);
+        SCOPED_TRACE(std::string(name_of(algorithm.collective)) + " " + text + " p " +
+                     std::to_string(p) + " root " + std::to_string(root));
+        ThreadedCall call(*specification(algorithm.collective, text),
+                          call_of(algorithm.collective, p, root));
+        const auto errors = call.run(delays(p, static_cast<unsigned>(p * 100 + root)));
+        for (const int error : errors) EXPECT_EQ(error, 0);
+        call.expect_result();
+      }
+    }
+  }
+}
+
+TEST(Executor, ReturnsTheTransportsErrorAndAbandonsWhatIsOpen) {
+  // Rank 1 of a linear gather of two fails at its first call; the root is not run at all.
+  ThreadedCall call(*specification(Collective::gather, "linear"),
+                    call_of(Collective::gather, 2, 0));
+  ThreadNetwork network(2);
+  ThreadTransport inner(network, 1);
+  FaultyTransport transport(inner, {1, 0.0, 0, 42});
+  EXPECT_EQ(call.run_rank(1, transport), 42);
+  EXPECT_TRUE(transport.was_abandoned());
+  EXPECT_EQ(inner.waits_for(), "");
+}
+
+TEST(Executor, FailsWhereverTheTransportFails) {
+  // A lone rank's copies and polls: whichever call fails, its error comes back.
+  ThreadedCall call(*specification(Collective::gather, "linear"),
+                    call_of(Collective::gather, 1, 0));
+  ThreadNetwork network(1);
+  ThreadTransport inner(network, 0);
+  FaultyTransport transport(inner, {1, 0.0, 0, 7});
+  EXPECT_EQ(call.run_rank(0, transport), 7);
+}
+
+TEST(ThreadTransport, SaysWhatARankWaitsFor) {
+  ThreadNetwork network(2);
+  ThreadTransport transport(network, 0);
+  std::byte byte{};
+  transport.begin(0, {false, 1, 1024, {&byte, 1, 0}});
+  EXPECT_EQ(transport.waits_for(), "recv from 1 tag 1024");
+}
+
+TEST(PlanCache, FindsWhatItKeepsAndDropsTheOldest) {
+  PlanCache cache;
+  PlanKey key;
+  for (int root = 0; root < 40; ++root) {
+    key.root = root;
+    Plan plan;
+    plan.key = key;
+    cache.keep(std::move(plan));
+  }
+  key.root = 39;
+  EXPECT_NE(cache.find(key), nullptr);
+  key.root = 0;
+  EXPECT_EQ(cache.find(key), nullptr);
+}
+
+}  // namespace
+}  // namespace tutti
