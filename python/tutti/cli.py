@@ -9,10 +9,14 @@ import typer
 from typer.main import get_command
 
 from tutti import _engine
+from tutti.commands.bench import bench
+from tutti.commands.check import check
 from tutti.commands.explain import explain
 from tutti.commands.info import info
 from tutti.commands.list import list_algorithms
+from tutti.commands.report import report
 from tutti.commands.run import run
+from tutti.commands.simulate import simulate
 from tutti.commands.verify import verify
 from tutti.console import Refusal
 
@@ -47,10 +51,18 @@ def tutti(
 
 _USE, _ASK, _CHECK = "Use it", "Ask it", "Check and measure it"
 app.command("run", rich_help_panel=_USE, context_settings={"allow_interspersed_args": False})(run)
+app.command("report", rich_help_panel=_USE)(report)
 app.command("list", rich_help_panel=_ASK)(list_algorithms)
 app.command("info", rich_help_panel=_ASK)(info)
 app.command("explain", rich_help_panel=_ASK)(explain)
+app.command("simulate", rich_help_panel=_ASK)(simulate)
 app.command("verify", rich_help_panel=_CHECK)(verify)
+app.command(
+    "bench",
+    rich_help_panel=_CHECK,
+    context_settings={"allow_interspersed_args": False, "ignore_unknown_options": True},
+)(bench)
+app.command("check", rich_help_panel=_CHECK)(check)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -48,7 +48,7 @@ class Explanation:
     choice: Choice
     """What Tutti would run, from what every rank knows."""
     call: Call = field(repr=False)
-    """The call under the algorithm that is drawn: the chosen one, linear in native's place."""
+    """Under the algorithm that is drawn: the chosen one; in native's place Tutti's best candidate."""
     rounds: list[list[Message]] = field(repr=False)
     contenders: list[Contender] = field(repr=False)
     lower_bound: float
@@ -125,7 +125,8 @@ def explain(
     collective = collective.lower()
     block = sizes[0] if sizes and not collective.endswith("v") else None
     choice = choose(collective, algorithm, len(sizes), block, machine)
-    drawn = "linear" if choice.algorithm == "native" else choice.algorithm
+    own = [candidate.name for candidate in choice.candidates if candidate.name != "native"]
+    drawn = choice.algorithm if choice.algorithm != "native" else [*own, "linear"][0]
     call = Call(collective, sizes, root, drawn, machine)
     names = [listed.name for listed in algorithms() if listed.collective == collective]
     names += [call.algorithm] if call.algorithm not in names else []

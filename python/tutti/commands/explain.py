@@ -207,7 +207,7 @@ def explain(
     _headline(out, told)
     out.print()
     if told.choice.algorithm == "native":
-        out.print("[dim]Native's algorithm is its own affair; drawn as linear.[/]")
+        out.print(f"Were it Tutti's call, [cyan]{told.call.algorithm}[/] would run:\n")
     for line in _cut(told.tree.splitlines(), full):
         out.print(line, markup=False)
     out.print("[dim]Each edge with its bytes; ranks without data are left out.[/]\n")

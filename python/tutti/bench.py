@@ -1,0 +1,65 @@
+"""Runs tutti-bench and reads what it has measured."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tutti import launcher, libraries
+from tutti.console import Refusal
+
+SCHEMA = "tutti-bench/1"
+
+
+def command_of(mpirun: str, arguments: Sequence[str]) -> list[str]:
+    """tutti-bench under a launcher such as "mpirun -n 8"; alone where that is empty.
+
+    Raises:
+        Refusal: tutti-bench or the launcher is not installed.
+    """
+    folder = libraries.programs()
+    if folder is None:
+        raise Refusal("tutti-bench is not installed; build Tutti with an MPI on the machine")
+    words = shlex.split(mpirun)
+    if words and shutil.which(words[0]) is None:
+        raise Refusal(f"--mpirun {mpirun}: there is no program {words[0]}")
+    command = [*words, str(folder / "tutti-bench"), *arguments]
+    ours = [name for name in os.environ if name == "TUTTI" or name.startswith("TUTTI_")]
+    return launcher.pass_on(command, launcher.find(command), sorted(ours))
+
+
+def measure(mpirun: str, arguments: Sequence[str], *, quiet: bool = True) -> dict[str, Any]:
+    """Runs tutti-bench and returns its JSON.
+
+    Raises:
+        Refusal: it cannot be started, fails, or writes another format.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "bench.json"
+        words = [*arguments, "--json", str(path), *(["--quiet"] if quiet else [])]
+        command = command_of(mpirun, words)
+        status = subprocess.run(command, check=False).returncode
+        if status != 0:
+            raise Refusal(f"{shlex.join(command)}: exit status {status}")
+        return read(path)
+
+
+def read(path: Path) -> dict[str, Any]:
+    """What tutti-bench has written with --json. Raises Refusal where it is not that."""
+    try:
+        result = json.loads(path.read_text())
+    except OSError as error:
+        raise Refusal(f"{path}: {error.strerror}") from None
+    except ValueError as error:
+        raise Refusal(f"{path}: no JSON: {error}") from None
+    schema = result.get("schema") if isinstance(result, dict) else None
+    if schema != SCHEMA:
+        raise Refusal(f"{path}: its schema is {schema}; {SCHEMA} is understood")
+    return result

@@ -1,0 +1,55 @@
+"""`tutti bench`: tutti-bench under a launcher, and its plots."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tutti import bench as measuring
+from tutti.console import Refusal, print_json
+from tutti.plot import plot as draw
+
+
+def bench(
+    arguments: Annotated[
+        list[str] | None, typer.Argument(help="What tutti-bench takes; --help lists it.")
+    ] = None,
+    mpirun: Annotated[
+        str, typer.Option(metavar="COMMAND", help='Starts the ranks, e.g. "mpirun -n 8".')
+    ] = "",
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also plot the times (.png, .svg, .pdf).")
+    ] = None,
+    results: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Plot this file of tutti-bench instead.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
+) -> None:
+    """Measure collectives: the MPI's own and Tutti's, call by call in one run.
+
+    Options of this command stand before what tutti-bench takes:
+
+        tutti bench --mpirun "mpirun -n 8" gatherv --distribution spikes --block 1,100,10000
+
+        tutti bench --mpirun "mpirun -n 8" --plot times.png gatherv --algorithm native,traff
+    """
+    words = arguments or []
+    if results is not None:
+        if words or plot is None:
+            raise Refusal(f"--results {results}: it goes with --plot FILE and nothing to measure")
+        draw(measuring.read(results), plot)
+        return
+    if plot is None and not as_json:
+        command = measuring.command_of(mpirun, words or ["--help"])
+        try:
+            os.execvp(command[0], command)
+        except OSError as error:
+            raise Refusal(f"{command[0]}: {error.strerror}") from None
+    result = measuring.measure(mpirun, words, quiet=as_json)
+    if as_json:
+        print_json(result)
+    if plot is not None:
+        draw(result, plot)

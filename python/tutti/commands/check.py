@@ -1,0 +1,96 @@
+"""`tutti check`: the guidelines for irregular gathers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from statistics import median
+from typing import Annotated, Any
+
+import typer
+
+from tutti import bench
+from tutti.console import console, print_json, table
+from tutti.guidelines import LEVEL, SLACK, Verdict, judge
+
+_COLUMNS = {
+    "native gather": "MPI_Gather",
+    "allreduce + native gather": "Guideline (2)",
+    "native gatherv": "MPI_Gatherv",
+    "tutti gather": "TUTTI_Gather",
+    "allreduce + tutti gather": "Tutti's (2)",
+    "tutti gatherv": "TUTTI_Gatherv",
+}
+"""The measured contenders, in the sequence and by the names of the paper's tables."""
+
+
+def _table(result: dict[str, Any], verdicts: list[Verdict]) -> Any:
+    broken = {(v.distribution, v.block, v.left) for v in verdicts if v.broken}
+    listing = table("problem", "m", "m'", *_COLUMNS.values(), right=("m", "m'", *_COLUMNS.values()))
+    ranks = int(result["metadata"].get("ranks", 0))
+    before = None
+    for row in result["rows"]:
+        cells = []
+        lines = {line["name"]: line for line in row["algorithms"]}
+        for name in _COLUMNS:
+            samples = lines[name]["samples_us"]
+            cell = f"{median(samples):,.1f} {min(samples):,.1f}"
+            red = (row["distribution"], row["block"], name) in broken
+            cells.append(f"[bold red]{cell} ![/]" if red else cell + "  ")
+        shown = row["distribution"] if row["distribution"] != before else ""
+        before = row["distribution"]
+        padded = f"{row['largest_elements'] * ranks:,}" if ranks else "-"
+        listing.add_row(shown, f"{row['total_elements']:,}", padded, *cells)
+    return listing
+
+
+def check(
+    mpirun: Annotated[
+        str, typer.Option(metavar="COMMAND", help='Starts the ranks, e.g. "mpirun -n 16".')
+    ] = "",
+    distribution: Annotated[
+        str | None, typer.Option(metavar="NAME,..", help="Only these; by default all six.")
+    ] = None,
+    block: Annotated[str, typer.Option(metavar="N,..", help="Average ints.")] = "1,100,10000",
+    repetitions: Annotated[int, typer.Option(help="Of each call.")] = 75,
+    results: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Judge this file of tutti-bench instead.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Test the guidelines that no MPI should break, for the MPI itself and for Tutti.
+
+    (1) Gather takes no longer than Gatherv of equal blocks; (2) Gatherv takes no longer than
+    agreeing on the largest block and gathering all blocks padded to it. Exit status 1 if Tutti
+    breaks one; what the MPI breaks is a finding.
+    """
+    if results:
+        result = bench.read(results)
+    else:
+        arguments = ["guidelines", "--block", block, "--repetitions", str(repetitions)]
+        arguments += ["--distribution", distribution] if distribution else []
+        result = bench.measure(mpirun, arguments)
+    verdicts = judge(result)
+    broken = [verdict for verdict in verdicts if verdict.broken]
+    if as_json:
+        fields = ("guideline", "library", "distribution", "block", "left", "right", "ratio", "doubt")
+        print_json(
+            [{**{f: getattr(v, f) for f in fields}, "broken": v.broken} for v in verdicts]
+        )
+    else:
+        out = console()
+        for key in ("mpi", "ranks", "host", "clock", "repetitions"):
+            if key in result["metadata"]:
+                out.print(f"[dim]{key}: {result['metadata'][key]}[/]")
+        out.print(_table(result, verdicts))
+        out.print(
+            f"[dim]Median and least time in us. Red with !: more than {SLACK - 1:.0%} over what the "
+            f"guideline allows, one-sided Mann-Whitney p < {LEVEL}.[/]\n"
+        )
+        for v in broken:
+            out.print(
+                f"guideline ({v.guideline}) broken by [bold]{v.library}[/]: {v.distribution}, "
+                f"block {v.block}: {v.left} takes {v.ratio:.2f} times {v.right}"
+            )
+        out.print(f"{len(broken)} of {len(verdicts)} tests broken" if broken else "none broken")
+    if any(verdict.library == "tutti" for verdict in broken):
+        raise typer.Exit(1)

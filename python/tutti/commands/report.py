@@ -1,0 +1,69 @@
+"""`tutti report`: a report that the library wrote as JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from tutti.console import Refusal, console, print_json, table
+
+VERSION = 1
+
+
+def read(path: Path) -> dict[str, Any]:
+    """A report of format version 1. Raises Refusal where the file is not that."""
+    try:
+        report = json.loads(path.read_text())
+    except OSError as error:
+        raise Refusal(f"{path}: {error.strerror}") from None
+    except ValueError as error:
+        raise Refusal(f"{path}: no JSON: {error}; TUTTI_REPORT=name.json writes it") from None
+    if not isinstance(report, dict) or not isinstance(report.get("calls"), list):
+        raise Refusal(f"{path}: no report of Tutti: it has no list of calls")
+    version = report.get("version", VERSION)
+    if version != VERSION:
+        raise Refusal(f"{path}: format version {version}; {VERSION} is understood")
+    return report
+
+
+def _seconds(value: Any) -> str:
+    return "-" if value is None else f"{value:.6f}"
+
+
+def report(
+    file: Annotated[Path, typer.Argument(help="Written with TUTTI_REPORT=name.json.")],
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Show a report: what ran at each call site, how long, and why."""
+    told = read(file)
+    if as_json:
+        print_json(told)
+        return
+    out = console()
+    out.print(
+        f"[bold]Tutti {told.get('tutti', '')}[/], {escape(str(told.get('mpi', '')))}, "
+        f"{told.get('ranks', '?')} ranks"
+    )
+    numbers = ("calls", "bytes", "irregularity", "seconds", "spread")
+    listing = table(
+        "collective", "site", *numbers[:3], "algorithm", *numbers[3:], "why", right=numbers
+    )
+    for call in sorted(told["calls"], key=lambda c: -(c.get("seconds") or 0)):
+        irregularity = call.get("irregularity")
+        listing.add_row(
+            escape(str(call.get("collective", "-"))),
+            escape(str(call.get("site") or "-")),
+            f"{call.get('calls', 0):,}",
+            "-" if call.get("bytes") is None else f"{call['bytes']:,}",
+            "-" if irregularity is None else f"{irregularity:.2f}",
+            f"[cyan]{escape(str(call.get('algorithm', '-')))}[/]",
+            _seconds(call.get("seconds")),
+            _seconds(call.get("spread")),
+            escape(str(call.get("reason", ""))),
+        )
+    out.print(listing)
+    out.print("[dim]irregularity: largest block over mean block; spread: last arrival less first.[/]")

@@ -1,0 +1,139 @@
+"""`tutti simulate`: a call in simulated time, and the tables of simulated gathers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tutti import simulated_tables
+from tutti.console import Refusal, console, count, microseconds, print_json, table
+from tutti.explanation import Contender, Explanation
+from tutti.explanation import explain as explain_call
+from tutti.workload import arrivals_of, machine_of, root_of, sizes_of
+
+
+def _contender_json(contender: Contender) -> dict[str, object]:
+    return {
+        "name": contender.algorithm,
+        "seconds": contender.seconds,
+        "learn_seconds": contender.learn_seconds,
+        "data_seconds": contender.data_seconds,
+        "messages": contender.messages,
+    }
+
+
+def _print(told: Explanation) -> None:
+    out = console()
+    out.print(
+        f"[bold]SIMULATED[/] {told.collective} of {count(told.ranks, 'rank')}, root {told.root}, "
+        f"{count(sum(told.sizes), 'byte')}; arrivals spread over "
+        f"{microseconds(told.timeline.spread)}"
+    )
+    numbers = ("run time", "learn", "data", "/bound", "messages")
+    listing = table("algorithm", *numbers, right=numbers)
+    for contender in told.contenders:
+        ratio = contender.seconds / told.lower_bound if told.lower_bound else 1.0
+        listing.add_row(
+            f"[cyan]{contender.algorithm}[/]",
+            microseconds(contender.seconds),
+            microseconds(contender.learn_seconds),
+            microseconds(contender.data_seconds),
+            f"{ratio:.2f}",
+            f"{contender.messages:,}",
+        )
+    listing.add_row("[dim]lower bound[/]", microseconds(told.lower_bound), "", "", "1.00", "")
+    out.print(listing)
+    out.print("[dim]From the first arrival to the last exit; a rank takes part in one message at a "
+              "time, latency + bytes * per_byte each.[/]")  # fmt: skip
+
+
+def _tables(output: Path | None, machine: Path | None) -> None:
+    text = simulated_tables.markdown(machine_of(machine))
+    if output is None:
+        print(text, end="")
+        return
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        output.write_text(text)
+    except OSError as error:
+        raise Refusal(f"--output {output}: {error.strerror}") from None
+
+
+def simulate(
+    what: Annotated[
+        str, typer.Argument(help="gather, gatherv, scatter, scatterv, or tables.")
+    ],
+    ranks: Annotated[int | None, typer.Option(help="How many; --sizes may say it too.")] = None,
+    root: Annotated[str, typer.Option(metavar="RANK", help="A rank, first, half or last.")] = "half",
+    sizes: Annotated[
+        str | None, typer.Option(metavar="BYTES,..", help="Bytes of each rank's block.")
+    ] = None,
+    distribution: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Instead: as in tutti explain.")
+    ] = None,
+    block: Annotated[str, typer.Option(metavar="BYTES", help="Average block of it.")] = "100",
+    arrivals: Annotated[
+        str, typer.Option(metavar="PATTERN", help="When ranks arrive: one-late:500us, ramp:1ms, ..")
+    ] = "together",
+    algorithm: Annotated[
+        str, typer.Option(metavar="SPEC", help="Also this one, and draw it.")
+    ] = "ordered_tree",
+    machine: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The model's parameters.")
+    ] = None,
+    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw ranks over time.")] = None,
+    timeline: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the timeline as JSON.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="tables: write them there (Markdown).")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Replay a call in simulated time, with arrival times, at any number of ranks.
+
+        tutti simulate gatherv --ranks 560 --distribution decreasing --block 100
+
+    `tables` simulates the gathers of Träff 2017 at 560, 1600 and 6400 ranks, beside the times that
+    the paper has measured.
+    """
+    if what == "tables":
+        _tables(output, machine)
+        return
+    if output is not None:
+        raise Refusal(f"--output {output}: it goes with tutti simulate tables")
+    blocks = sizes_of(what, ranks, sizes, distribution, block)
+    told = explain_call(
+        what,
+        blocks,
+        root_of(root, len(blocks)),
+        algorithm=algorithm,
+        machine=machine_of(machine),
+        arrivals=arrivals_of(arrivals, len(blocks)),
+    )
+    for path, option, text in (
+        (svg, "--svg", lambda: told.timeline.svg(told.title)),
+        (timeline, "--timeline", told.timeline.json),
+    ):
+        if path is not None:
+            try:
+                path.write_text(text())
+            except OSError as error:
+                raise Refusal(f"{option} {path}: {error.strerror}") from None
+    if as_json:
+        print_json(
+            {
+                "simulated": True,
+                "collective": told.collective,
+                "ranks": told.ranks,
+                "root": told.root,
+                "bytes": sum(told.sizes),
+                "spread_seconds": told.timeline.spread,
+                "lower_bound_seconds": told.lower_bound,
+                "algorithms": [_contender_json(c) for c in told.contenders],
+            }
+        )
+        return
+    _print(told)

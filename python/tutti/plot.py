@@ -1,0 +1,75 @@
+"""Plots of what tutti-bench has measured; needs Matplotlib."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tutti.console import Refusal
+
+
+def plot(result: dict[str, Any], path: Path) -> None:
+    """One panel for each collective and distribution: medians, the least and the 90th percentile, by bytes.
+
+    Raises:
+        Refusal: Matplotlib is missing, or the file's kind is not one that it writes.
+    """
+    try:
+        import matplotlib
+    except ImportError:
+        raise Refusal("--plot needs Matplotlib: pip install 'tutti[plot]'") from None
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    panels: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in result["rows"]:
+        panels.setdefault((row["collective"], row["distribution"]), []).append(row)
+    if not panels:
+        raise Refusal(f"--plot {path}: nothing was measured")
+    columns = min(len(panels), 3)
+    lines = -(-len(panels) // columns)
+    figure, axes = pyplot.subplots(
+        lines, columns, figsize=(5 * columns, 3.6 * lines), squeeze=False, sharey=True
+    )
+    for axis, ((collective, distribution), rows) in zip(axes.flat, panels.items()):
+        _panel(axis, rows)
+        axis.set_title(f"{collective}, {distribution}", fontsize=10)
+    for axis in list(axes.flat)[len(panels) :]:
+        axis.set_visible(False)
+    axes.flat[0].legend(fontsize=8, frameon=False)
+    figure.suptitle(result["metadata"].get("mpi", ""), fontsize=9)
+    figure.tight_layout()
+    try:
+        figure.savefig(path, dpi=150)
+    except (OSError, ValueError) as error:
+        raise Refusal(f"--plot {path}: {error}") from None
+    pyplot.close(figure)
+
+
+def _panel(axis: Any, rows: list[dict[str, Any]]) -> None:
+    names = list(dict.fromkeys(line["name"] for row in rows for line in row["algorithms"]))
+    for name in names:
+        points = [
+            (max(row["bytes"], 1), line)
+            for row in rows
+            for line in row["algorithms"]
+            if line["name"] == name
+        ]
+        points.sort(key=lambda point: point[0])
+        bytes_ = [size for size, _ in points]
+        (drawn,) = axis.plot(
+            bytes_, [line["median_us"] for _, line in points], marker="o", markersize=3, label=name
+        )
+        axis.fill_between(
+            bytes_,
+            [line["min_us"] for _, line in points],
+            [line["p90_us"] for _, line in points],
+            color=drawn.get_color(),
+            alpha=0.15,
+            linewidth=0,
+        )
+    axis.set_xscale("log")
+    axis.set_yscale("log")
+    axis.set_xlabel("bytes at the root")
+    axis.set_ylabel("us (median; least to p90)")
+    axis.grid(True, which="major", alpha=0.25)
