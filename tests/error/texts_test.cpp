@@ -1,0 +1,124 @@
+/// Every error text of the readers: it names the input and says what is accepted.
+#include <gtest/gtest.h>
+
+#include "algorithms/algorithms.hpp"
+#include "choose/choose.hpp"
+#include "cost/machine.hpp"
+#include "schedule/schedule.hpp"
+#include "simulate/simulate.hpp"
+
+namespace tutti {
+namespace {
+
+std::string specification_error(const char* text) {
+  const auto result = specification(Collective::gatherv, text);
+  return result ? "no error" : result.error();
+}
+
+const std::string known_names =
+    "linear, linear_sequence, linear_sync, binomial, knomial, ordered_tree, LIN, LS, BNOM, A-LIN, "
+    "TUW, TUW_Gatherv, TUW_Scatterv, traff";
+
+TEST(SpecificationError, NamesTheAlgorithmsThereAre) {
+  EXPECT_EQ(specification_error("quick"),
+            "\"quick\" is no algorithm for gatherv; there are " + known_names);
+  EXPECT_EQ(specification_error(""), "\"\" is no algorithm for gatherv; there are " + known_names);
+  EXPECT_EQ(specification_error(":k=3"),
+            "\"\" is no algorithm for gatherv; there are " + known_names);
+}
+
+TEST(SpecificationError, NamesTheSettingsOfTheAlgorithm) {
+  EXPECT_EQ(specification_error("knomial:radix=4"),
+            "\"radix=4\" is no setting of knomial, which takes order,k (key=value)");
+  EXPECT_EQ(specification_error("knomial:k"),
+            "\"k\" is no setting of knomial, which takes order,k (key=value)");
+  EXPECT_EQ(specification_error("linear:k=4"),
+            "\"k=4\" is no setting of linear, which takes order (key=value)");
+  EXPECT_EQ(specification_error("LS:k=4"),
+            "\"k=4\" is no setting of linear_sync, which takes order,segment (key=value)");
+  EXPECT_EQ(specification_error("knomial:k=4,,order=natural"),
+            "\"\" is no setting of knomial, which takes order,k (key=value)");
+}
+
+TEST(SpecificationError, SaysWhatASettingAccepts) {
+  EXPECT_EQ(specification_error("linear:order=random"),
+            "order=random: order is natural, rotated or by_size");
+  EXPECT_EQ(specification_error("knomial:k=1"), "k=1: k is an integer from 2 on");
+  EXPECT_EQ(specification_error("knomial:k=4x"), "k=4x: k is an integer from 2 on");
+  EXPECT_EQ(specification_error("knomial:k="), "k=: k is an integer from 2 on");
+  EXPECT_EQ(specification_error("knomial:k=99999999999"),
+            "k=99999999999: k is an integer from 2 on");
+  EXPECT_EQ(specification_error("ordered_tree:ports=0"), "ports=0: ports is an integer from 1 on");
+  EXPECT_EQ(specification_error("linear_sync:segment=1Z"),
+            "segment=1Z: segment is bytes such as 4K");
+  EXPECT_EQ(specification_error("ordered_tree:threshold=-5"),
+            "threshold=-5: threshold is bytes such as 64K, or off");
+  EXPECT_EQ(specification_error("ordered_tree:rule=size"),
+            "rule=size: rule is volume or gather_time");
+  EXPECT_EQ(specification_error("ordered_tree:promote=yes"), "promote=yes: promote is on or off");
+}
+
+TEST(BytesError, ShowsHowBytesAreWritten) {
+  for (const char* text : {"", "K", "12Q", "1.5K", "-1", "1KB", "9999999999G", "+3", " 3"}) {
+    const auto bytes = bytes_from(text);
+    ASSERT_FALSE(bytes) << text;
+    EXPECT_EQ(bytes.error(), "\"" + std::string(text) +
+                                 "\" is no number of bytes; write it as 1536, 64K, 8M or 1G");
+  }
+}
+
+TEST(MachineError, NamesTheLine) {
+  const auto error = [](const char* text) { return machine_from_text(text).error(); };
+  EXPECT_EQ(error("latency 1e-6\nper_byte fast"),
+            "line 2, \"per_byte fast\": per_byte needs a positive number of seconds");
+  EXPECT_EQ(error("gap"), "line 1, \"gap\": gap needs a positive number of seconds");
+  EXPECT_EQ(error("overhead -1"),
+            "line 1, \"overhead -1\": overhead needs a positive number of seconds");
+  EXPECT_EQ(error("# nothing yet\nlatency 0 # none"),
+            "line 2, \"latency 0 # none\": latency needs a positive number of seconds");
+}
+
+TEST(ScheduleError, NamesTheLineAndTheForm) {
+  const auto error = [](const std::string& text) { return from_text(text).error(); };
+  const std::string header = "gatherv p 4 rank 1 root 0\n";
+  EXPECT_EQ(error(""),
+            "an empty text is no schedule; it starts with a header such as \"gatherv p 4 rank 1 "
+            "root 0\"");
+  EXPECT_EQ(error("\n  \n"), error(""));
+  for (const char* bad : {"reduce p 4 rank 1 root 0", "gatherv p x rank 1 root 0",
+                          "gatherv p 4 rank 1", "gatherv p 4 rank 1 root 0 more"}) {
+    EXPECT_EQ(error(bad), "line 1, \"" + std::string(bad) +
+                              "\", is not a header (such as \"gatherv p 4 rank 1 root 0\")");
+  }
+  for (const char* bad :
+       {"1 send 0 [1,2) 16", "0 shout 0 [1,2) 16", "0 send [1,2) 16", "0 send 0 1,2 16",
+        "0 send 0 [1,2)", "0 send 0 [1,2) x", "0 send 0 [1;2) 16", "0 send 0 [1,2) 16 without [1",
+        "0 send 0 [1,2) 16 from", "0 send 0 [1,2) 16 later", "0 wait 0", "0 wait 0-1 more"}) {
+    EXPECT_EQ(error(header + bad),
+              "line 2, \"" + std::string(bad) +
+                  "\", is not step 0 (such as \"0 recv 2 [2,3) 16\" or \"1 wait 0-1\")");
+  }
+}
+
+TEST(SettingError, AlsoOffersAutoAndNative) {
+  EXPECT_EQ(setting(Collective::gatherv, "quick").error(),
+            "\"quick\" is no algorithm for gatherv; there are " + known_names +
+                ", native (the MPI's own), auto (Tutti's choice)");
+}
+
+TEST(SimulationError, NamesWhatDoesNotFit) {
+  const std::vector<Schedule> one = {{Collective::gather, 1, 0, 0, {}}};
+  EXPECT_EQ(simulate({}, {}).error(), "a simulation needs the schedules of all ranks, not none");
+  EXPECT_EQ(simulate(one, {}, std::vector<double>{1, 2}).error(),
+            "there are 2 arrivals for 1 ranks");
+  EXPECT_EQ(simulate(one, {1, 1, 0, false}).error(), "a rank has at least 1 port, not 0");
+  const auto lonely = from_text("gather p 2 rank 0 root 0\n0 recv 1 [1,2) 4\n");
+  const std::vector<Schedule> two = {*lonely, {Collective::gather, 2, 1, 0, {}}};
+  EXPECT_EQ(simulate(two, {}).error(), "rank 0, step 0: rank 1 has no send left for it");
+  const auto waiting = from_text("gather p 1 rank 0 root 0\n0 wait 0-1\n");
+  EXPECT_EQ(simulate(std::vector{*waiting}, {}).error(),
+            "rank 0, step 0 (wait 0-1) never completes: the schedules deadlock");
+}
+
+}  // namespace
+}  // namespace tutti

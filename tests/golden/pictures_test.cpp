@@ -1,0 +1,167 @@
+/// The pictures in the comments of the sources are what the code does.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "algorithms/problems.hpp"
+#include "draw/picture.hpp"
+#include "draw/transfer_tree.hpp"
+#include "shapes/knomial.hpp"
+
+namespace tutti {
+namespace {
+
+/// The lines of a comment below the first one that begins with `title`, without indentation.
+std::string picture_in(const std::string& file, const std::string& title) {
+  const auto path = std::filesystem::path(TUTTI_TEST_DATA).parent_path() / "src" / file;
+  std::ifstream source(path);
+  std::string picture;
+  std::string line;
+  bool below = false;
+  std::size_t indent = 0;
+  while (std::getline(source, line)) {
+    const std::size_t text = line.find_first_not_of("/ ");
+    if (below && (!line.starts_with("///") || text == std::string::npos)) break;
+    if (below) {
+      if (picture.empty()) indent = text;
+      picture += line.substr(indent) + "\n";
+    }
+    below = below || (text != std::string::npos && line.substr(text).starts_with(title));
+  }
+  EXPECT_FALSE(picture.empty()) << "no \"" << title << "\" in " << path;
+  return picture;
+}
+
+std::string drawn(const std::vector<Schedule>& schedules, bool with_bytes) {
+  const TransferTree tree = transfer_tree(schedules);
+  if (with_bytes) return to_text(tree);
+  TreeShape shape;
+  shape.root = tree.root;
+  shape.children = [&](int rank) {
+    std::vector<int> children;
+    for (const auto& edge : tree.children[static_cast<std::size_t>(rank)]) {
+      children.push_back(edge.child);
+    }
+    return children;
+  };
+  shape.label = [](int rank) { return std::to_string(rank); };
+  return to_text(shape);
+}
+
+/// p = 6, root 2, in the order that the comments use.
+std::string drawn(Collective collective, const char* algorithm, const Order& order) {
+  const Specification spec = *specification(collective, algorithm);
+  std::vector<Schedule> schedules;
+  for (Rank rank = 0; rank < 6; ++rank) {
+    Problem problem;
+    problem.collective = collective;
+    problem.p = 6;
+    problem.rank = rank;
+    problem.root = 2;
+    problem.order = order;
+    problem.sizes = Sizes::equal(1);
+    schedules.push_back(spec.algorithm->schedule(problem));
+  }
+  return drawn(schedules, false);
+}
+
+const std::vector<Bytes> example = {1, 0, 2, 3, 4, 2, 0, 0, 1, 7, 5};
+
+TEST(Picture, OfTheKnomialShape) {
+  const Knomial tree(11, 3);
+  TreeShape shape;
+  shape.children = [&](int v) { return tree.children(v); };
+  shape.label = [](int v) { return std::to_string(v); };
+  EXPECT_EQ(to_text(shape), picture_in("shapes/knomial.hpp", "p = 11, k = 3"));
+}
+
+TEST(Picture, OfTheKnomialGatherAndScatter) {
+  const Order order = Order::listed({2, 0, 5, 1, 4, 3});
+  EXPECT_EQ(drawn(Collective::gather, "knomial:k=2", order),
+            picture_in("algorithms/gather/knomial.cpp", "p = 6, k = 2"));
+  EXPECT_EQ(drawn(Collective::scatter, "knomial:k=2", order),
+            picture_in("algorithms/scatter/knomial.cpp", "p = 6, k = 2"));
+}
+
+TEST(Picture, OfTheLinearGatherAndScatter) {
+  const Order order = Order::rotated(6, 2);
+  EXPECT_EQ(drawn(Collective::gather, "linear", order),
+            picture_in("algorithms/gather/linear.cpp", "p = 6, root 2"));
+  EXPECT_EQ(drawn(Collective::scatter, "linear", order),
+            picture_in("algorithms/scatter/linear.cpp", "p = 6, root 2"));
+}
+
+TEST(Picture, OfTheOrderedTree) {
+  const Problems problems(*specification(Collective::gatherv, "ordered_tree:promote=off"),
+                          {Collective::gatherv, 9, example, 0});
+  EXPECT_EQ(drawn(problems.schedules(), true),
+            picture_in("knowledge/ordered_tree.hpp", "p = 11, sizes 1 0 2 3 4 2 0 0 1 7 5"));
+}
+
+// Träff 2017, Figure 2. Its caption says that the construction finds root 9. By Lemma 1 a cube
+// that has gathered less sends to the other: 9's [8,10] has gathered 6 (13 with its own 7),
+// 3's [0,7] has 9, so that 9 sends and 3 is the root, in 22 = 25 - 3 units.
+TEST(Figure2, GrowsRoot3ByTheRuleOfTheLemma) {
+  Growth growth;
+  growth.p = 11;
+  growth.parameters.rule = JoinRule::gather_time;
+  const OrderedTree tree(growth, example);
+  TreeShape shape;
+  shape.root = tree.root();
+  shape.children = [&](int rank) {
+    std::vector<int> children;
+    for (const Subtree& child : tree.neighbours(rank).children) {
+      if (child.bytes > 0) children.push_back(child.root);
+    }
+    return children;
+  };
+  shape.label = [&](int rank) {
+    const std::string name = std::to_string(rank);
+    return rank == tree.root() ? name
+                               : name + ":" + std::to_string(tree.neighbours(rank).self.bytes);
+  };
+  EXPECT_EQ(to_text(shape),
+            "3 -+- 2:2\n"
+            "   +- 0:1\n"
+            "   +- 4:6 --- 5:2\n"
+            "   +- 9:13 -+- 8:1\n"
+            "            +- 10:5\n");
+  EXPECT_EQ(tree.lemma_time(), 22);
+}
+
+// With 9 as the root that the caller names, by Lemma 2: 21 = 18 + 3, where 3 = 12 - 3 - 6 is what
+// the other side is late by.
+TEST(Figure2, GrowsTowards9WhereTheCallerNamesIt) {
+  const Problems problems(*specification(Collective::gatherv, "TUW"),
+                          {Collective::gatherv, 9, example, 0});
+  EXPECT_EQ(drawn(problems.schedules(), true),
+            "9 -+- 8:1\n"
+            "   +- 10:5\n"
+            "   +- 3:12 -+- 2:2\n"
+            "            +- 0:1\n"
+            "            +- 4:6 --- 5:2\n");
+  EXPECT_EQ(problems.tree()->lemma_time(), 21);
+}
+
+// The same as schedules: what is written is what is read.
+TEST(Figure2, AsSchedules) {
+  const Problems problems(*specification(Collective::gatherv, "TUW"),
+                          {Collective::gatherv, 9, example, 0});
+  EXPECT_EQ(to_text(problems.schedule(9)),
+            "gatherv p 11 rank 9 root 9\n"
+            "0 recv 8 [8,9) 1\n"
+            "1 recv 10 [10,11) 5\n"
+            "2 recv 3 [0,8) 12\n");
+  EXPECT_EQ(to_text(problems.schedule(3)),
+            "gatherv p 11 rank 3 root 9\n"
+            "0 recv 2 [2,3) 2\n"
+            "1 recv 0 [0,2) 1\n"
+            "2 recv 4 [4,8) 6\n"
+            "3 send 9 [0,8) 12\n");
+  EXPECT_EQ(to_text(problems.schedule(7)), "gatherv p 11 rank 7 root 9\n");
+}
+
+}  // namespace
+}  // namespace tutti
