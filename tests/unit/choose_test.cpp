@@ -1,36 +1,78 @@
-/// The default choice, from what every rank knows.
+/// The choice follows the setting, or the model, from what all ranks know alike.
 #include "choose/choose.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace tutti {
 namespace {
 
-TEST(Choose, NothingIsGainedOnOneRank) {
-  // The model's times are 0 or a latency here, which must not be taken for a gain.
+TEST(Setting, ReadsBackFromItsText) {
+  for (const char* text : {"auto", "native", "linear", "knomial:k=4", "ordered_tree:promote=off"}) {
+    const auto read = setting(Collective::gatherv, text);
+    ASSERT_TRUE(read) << read.error();
+    EXPECT_EQ(to_text(*read), text);
+  }
+}
+
+TEST(Choose, ObeysTheUser) {
+  const Situation situation{Collective::gatherv, 64, std::nullopt};
+  const Choice native = choose(*setting(Collective::gatherv, "native"), situation, {});
+  EXPECT_FALSE(native.specification);
+  EXPECT_EQ(native.reason, "native was asked for");
+  const Choice forced = choose(*setting(Collective::gatherv, "TUW"), situation, {});
+  ASSERT_TRUE(forced.specification);
+  EXPECT_EQ(to_text(*forced.specification), "ordered_tree:rule=gather_time,promote=off");
+  EXPECT_EQ(forced.reason, "it was asked for");
+}
+
+TEST(Choose, TakesTheTreeForIrregularBlocksOfManyRanks) {
+  const Choice many = choose({}, {Collective::gatherv, 4096, std::nullopt}, {});
+  ASSERT_TRUE(many.specification) << many.reason;
+  EXPECT_EQ(to_text(*many.specification), "ordered_tree");
+  const Choice few = choose({}, {Collective::gatherv, 4, std::nullopt}, {});
+  EXPECT_FALSE(few.specification);
+  EXPECT_NE(few.reason.find("no gain of a tenth"), std::string::npos) << few.reason;
+}
+
+TEST(Choose, LeavesTheMpiWhatIsNotExpectedToGain) {
   for (const Collective collective : all_collectives) {
-    for (const Bytes block : {Bytes{0}, Bytes{8}}) {
-      const Choice choice = choose({}, {collective, 1, block}, {});
-      EXPECT_FALSE(choice.specification) << name_of(collective);
-      EXPECT_FALSE(choice.reason.empty());
+    for (const int p : {1, 2, 3, 8, 100, 10000}) {
+      for (const Bytes block : {Bytes{0}, Bytes{8}, Bytes{1} << 30}) {
+        Situation situation{collective, p, block};
+        if (is_irregular(collective)) situation.block.reset();
+        const Choice choice = choose({}, situation, {});
+        const auto seconds = [&](std::string_view name) {
+          return std::find_if(choice.candidates.begin(), choice.candidates.end(),
+                              [&](const Candidate& c) { return c.name == name; })
+              ->seconds;
+        };
+        if (choice.specification) {
+          EXPECT_LE(seconds(to_text(*choice.specification)) * 1.1, seconds("native"));
+        }
+        EXPECT_TRUE(std::is_sorted(
+            choice.candidates.begin(), choice.candidates.end(),
+            [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; }));
+        EXPECT_FALSE(choice.reason.empty());
+      }
     }
   }
 }
 
-TEST(Choose, TakesIrregularGathersOfManyRanks) {
-  // Native's p - 2 gaps grow with p, the tree's start-ups with its logarithm.
-  const Choice choice = choose({}, {Collective::gatherv, 1000, std::nullopt}, {});
-  ASSERT_TRUE(choice.specification);
-  EXPECT_EQ(choice.specification->algorithm->name, "ordered_tree");
+TEST(Choose, LeavesARankAloneToTheMpi) {
+  // All candidates cost nothing, so that none gains a tenth.
+  const Choice choice = choose({}, {Collective::gather, 1, 0}, {});
+  EXPECT_FALSE(choice.specification);
+  EXPECT_EQ(choice.reason, "no gain of a tenth is modelled over native's 0 us");
 }
 
-TEST(Choose, DoesAsItIsTold) {
-  const auto forced = setting(Collective::gather, "knomial:k=4");
-  ASSERT_TRUE(forced);
-  const Choice choice = choose(*forced, {Collective::gather, 1, Bytes{8}}, {});
-  ASSERT_TRUE(choice.specification);
-  EXPECT_EQ(to_text(*choice.specification), "knomial:k=4");
-  EXPECT_FALSE(choose(*setting(Collective::gather, "native"), {}, {}).specification);
+TEST(Machine, ReadsBackFromItsText) {
+  const Machine machine = {1.23456789e-6, 3.3e-10, 1e-7, 5e-7};
+  EXPECT_EQ(*machine_from_text(to_text(machine)), machine);
+  EXPECT_EQ(*machine_from_text(""), Machine{});
+  EXPECT_EQ(machine_from_text("# note\nlatency 3e-6 # measured\nunknown 7\n")->latency, 3e-6);
+  EXPECT_EQ((Machine{2e-6, 2e-10, 1e-7, 1e-7}.latency_in_bytes()), 10000);
 }
 
 }  // namespace

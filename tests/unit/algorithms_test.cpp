@@ -1,0 +1,196 @@
+/// The list, its specifications, and algorithms that must be the same schedule.
+#include "algorithms/algorithms.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "call_helpers.hpp"
+#include "core/distributions.hpp"
+#include "sweep/sweep.hpp"
+
+namespace tutti {
+namespace {
+
+using testing_support::schedules_of;
+using testing_support::spec_of;
+
+TEST(List, HasEachNameOnceForEachCollective) {
+  std::set<std::pair<Collective, std::string_view>> names;
+  for (const Algorithm& algorithm : all_algorithms()) {
+    EXPECT_TRUE(names.emplace(algorithm.collective, algorithm.name).second) << algorithm.name;
+    EXPECT_FALSE(algorithm.summary.empty()) << algorithm.name;
+    EXPECT_TRUE(specification(algorithm.collective, algorithm.name)) << algorithm.name;
+  }
+}
+
+TEST(List, OffersTheSameAlgorithmsForEveryCollective) {
+  std::map<Collective, std::vector<std::string_view>> names;
+  for (const Algorithm& algorithm : all_algorithms()) {
+    names[algorithm.collective].push_back(algorithm.name);
+  }
+  for (const Collective collective : all_collectives) {
+    EXPECT_EQ(names[collective], names[Collective::gather]) << name_of(collective);
+  }
+}
+
+TEST(Specification, ReadsBackFromItsText) {
+  for (const Algorithm& algorithm : all_algorithms()) {
+    for (const Specification& written : variations(algorithm)) {
+      const auto read = specification(algorithm.collective, to_text(written));
+      ASSERT_TRUE(read) << read.error();
+      EXPECT_EQ(to_text(*read), to_text(written));
+      EXPECT_EQ(read->algorithm, written.algorithm);
+      EXPECT_EQ(read->parameters, written.parameters) << to_text(written);
+      if (algorithm.takes("order")) {
+        EXPECT_EQ(read->order, written.order) << to_text(written);
+      }
+    }
+  }
+}
+
+TEST(Specification, TakesThePapersNamesInAnyCase) {
+  for (const Alias& alias : all_aliases()) {
+    for (const Collective collective : all_collectives) {
+      const auto meant = specification(collective, alias.name);
+      ASSERT_TRUE(meant) << meant.error();
+      EXPECT_EQ(to_text(*meant), to_text(spec_of(collective, alias.specification)));
+    }
+  }
+  EXPECT_EQ(to_text(spec_of(Collective::gatherv, "tuw_GATHERV")),
+            "ordered_tree:rule=gather_time,promote=off");
+  EXPECT_EQ(to_text(spec_of(Collective::gatherv, "TUW:ports=2")),
+            "ordered_tree:rule=gather_time,promote=off,ports=2");
+}
+
+TEST(Specification, ReadsEverySetting) {
+  const Specification tree =
+      spec_of(Collective::gatherv, "Ordered_Tree:threshold=64K,ports=3,rule=gather_time");
+  EXPECT_EQ(tree.parameters.threshold, 65536);
+  EXPECT_EQ(tree.parameters.ports, 3);
+  EXPECT_EQ(tree.parameters.rule, JoinRule::gather_time);
+  EXPECT_EQ(spec_of(Collective::gatherv, "ordered_tree:threshold=off").parameters.threshold, -1);
+  const Specification knomial = spec_of(Collective::scatter, "knomial:k=7,order=natural");
+  EXPECT_EQ(knomial.parameters.k, 7);
+  EXPECT_EQ(knomial.order, OrderName::natural);
+  EXPECT_EQ(spec_of(Collective::gather, "LS:segment=2M").parameters.segment, 2 << 20);
+}
+
+TEST(Specification, KnowsWhatARankMustKnow) {
+  const auto knowledge = [](Collective collective, const char* text) {
+    return name_of(spec_of(collective, text).knowledge());
+  };
+  EXPECT_EQ(knowledge(Collective::gatherv, "linear"), "nothing");
+  EXPECT_EQ(knowledge(Collective::gatherv, "linear:order=by_size"), "nothing");
+  EXPECT_EQ(knowledge(Collective::gatherv, "binomial"), "subtree_sizes");
+  EXPECT_EQ(knowledge(Collective::gatherv, "binomial:order=by_size"), "all_sizes");
+  EXPECT_EQ(knowledge(Collective::gatherv, "ordered_tree"), "tree_neighbours");
+  EXPECT_EQ(knowledge(Collective::gather, "ordered_tree"), "nothing");
+}
+
+TEST(Bytes, ReadUnits) {
+  EXPECT_EQ(*bytes_from("0"), 0);
+  EXPECT_EQ(*bytes_from("1536"), 1536);
+  EXPECT_EQ(*bytes_from("64K"), 65536);
+  EXPECT_EQ(*bytes_from("8M"), 8388608);
+  EXPECT_EQ(*bytes_from("3G"), Bytes{3} << 30);
+}
+
+// Programs are compared, not pinned.
+class SameSchedules : public testing::TestWithParam<Collective> {
+ protected:
+  static void expect_same(const char* a, const char* b, int p) {
+    std::vector<Bytes> sizes(static_cast<std::size_t>(p), 3);
+    if (is_irregular(GetParam())) sizes = distribute(Distribution::random, p, 4);
+    for (Rank root = 0; root < p; ++root) {
+      const Call call{GetParam(), root, sizes, 0};
+      ASSERT_EQ(schedules_of(a, call), schedules_of(b, call)) << a << ", " << b << ", p " << p;
+    }
+  }
+};
+
+TEST_P(SameSchedules, KnomialWithKTwoIsBinomial) {
+  for (int p = 1; p <= 20; ++p) {
+    expect_same("knomial:k=2", "binomial", p);
+    expect_same("knomial:k=2,order=by_size", "binomial:order=by_size", p);
+  }
+}
+
+TEST_P(SameSchedules, KnomialWithKAsManyAsRanksIsLinear) {
+  const bool gathers = is_gather(GetParam());
+  for (int p = 2; p <= 9; ++p) {
+    const std::string knomial = "knomial:k=" + std::to_string(p);
+    if (gathers) expect_same(knomial.c_str(), "linear", p);
+    // A scatter sends to its children from the last to the first.
+    if (gathers) continue;
+    std::vector<Bytes> sizes(static_cast<std::size_t>(p), 3);
+    const Call call{GetParam(), 0, sizes, 0};
+    auto backwards = schedules_of(knomial, call);
+    std::reverse(backwards[0].steps.begin(), backwards[0].steps.end());
+    EXPECT_EQ(backwards, schedules_of("linear", call));
+  }
+}
+
+TEST_P(SameSchedules, OrderedTreeWithAHugeThresholdIsThatWithoutPromotion) {
+  for (int p = 1; p <= 20; ++p) {
+    expect_same("ordered_tree:threshold=1G", "ordered_tree:promote=off", p);
+  }
+}
+
+TEST_P(SameSchedules, SyncWithOneSegmentHasAMessageLess) {
+  const Call call{GetParam(), 0, {8, 8, 8}, 0};
+  const auto two = schedules_of("linear_sync:segment=4", call);
+  const auto one = schedules_of("linear_sync:segment=8", call);
+  EXPECT_EQ(two[1].steps.size(), one[1].steps.size() + 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Lists, SameSchedules, testing::ValuesIn(all_collectives),
+                         [](const auto& test) { return std::string(name_of(test.param)); });
+
+// The gather read backwards, with sends for receives, is the scatter.
+TEST(Mirror, OfAGatherIsTheScatter) {
+  for (const char* algorithm : {"binomial", "knomial:k=3", "ordered_tree", "linear"}) {
+    for (int p = 1; p <= 20; ++p) {
+      const auto sizes = distribute(Distribution::random, p, 4);
+      const auto gather = schedules_of(algorithm, {Collective::gatherv, p / 2, sizes, 3});
+      const auto scatter = schedules_of(algorithm, {Collective::scatterv, p / 2, sizes, 3});
+      for (Rank rank = 0; rank < p; ++rank) {
+        const auto edges = [&](const Schedule& schedule, StepKind up) {
+          std::set<std::tuple<bool, Rank, Position, Position, Bytes>> all;
+          for (const Step& step : schedule.steps) {
+            all.emplace(step.kind == up, step.peer, step.blocks.range.begin, step.blocks.range.end,
+                        step.bytes);
+          }
+          return all;
+        };
+        EXPECT_EQ(edges(gather[static_cast<std::size_t>(rank)], StepKind::send),
+                  edges(scatter[static_cast<std::size_t>(rank)], StepKind::recv))
+            << algorithm << " p " << p;
+      }
+    }
+  }
+}
+
+TEST(Schedules, OfEmptyBlocksAreEmpty) {
+  for (const Algorithm& algorithm : all_algorithms()) {
+    const Call call{algorithm.collective, 2, std::vector<Bytes>(7, 0), 0};
+    for (const Schedule& schedule : schedules_of(algorithm.name, call)) {
+      EXPECT_TRUE(schedule.steps.empty()) << algorithm.name << "\n" << to_text(schedule);
+    }
+  }
+}
+
+TEST(Schedules, OfAnInnerRankAreAsLongAsItsDegree) {
+  // Memory of a leaf or inner rank is O(children), whatever p is.
+  for (const Algorithm& algorithm : all_algorithms()) {
+    const int p = 1000;
+    const Call call{algorithm.collective, 0, std::vector<Bytes>(p, 8), 0};
+    const auto schedules = schedules_of(algorithm.name, call);
+    for (Rank rank = 1; rank < p; ++rank) {
+      EXPECT_LE(schedules[static_cast<std::size_t>(rank)].steps.size(), 11U) << algorithm.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tutti

@@ -1,0 +1,114 @@
+/// The nouns: names, sizes, distributions, contracts.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "contract/contract.hpp"
+#include "core/distributions.hpp"
+#include "core/result.hpp"
+#include "core/sizes.hpp"
+#include "core/types.hpp"
+
+namespace tutti {
+namespace {
+
+TEST(Collective, IsFoundByItsName) {
+  for (const Collective collective : all_collectives) {
+    EXPECT_EQ(collective_named(name_of(collective)), collective);
+  }
+  EXPECT_EQ(collective_named("MPI_Gatherv"), Collective::gatherv);
+  EXPECT_EQ(collective_named("SCATTER"), Collective::scatter);
+  EXPECT_EQ(collective_named("gathervv"), std::nullopt);
+  EXPECT_EQ(collective_named(""), std::nullopt);
+}
+
+TEST(Result, IsAValueOrAnError) {
+  const Result<int> value = 3;
+  const Result<int> error = Error{"no"};
+  ASSERT_TRUE(value);
+  EXPECT_EQ(*value, 3);
+  ASSERT_FALSE(error);
+  EXPECT_EQ(error.error(), "no");
+}
+
+TEST(Sizes, KnowRangesByPosition) {
+  const Order order = Order::rotated(4, 2);  // 2 3 0 1
+  const Sizes all = Sizes::all({1, 2, 4, 8}, order);
+  EXPECT_EQ(all.of({0, 4}), 15);
+  EXPECT_EQ(all.of({1, 3}), 9);  // ranks 3 and 0
+  EXPECT_EQ(all.of({2, 2}), 0);
+  EXPECT_EQ(Sizes::equal(5).of({1, 4}), 15);
+  const Sizes some = Sizes::some({{{2, 4}, 10}, {{1, 2}, 3}});
+  EXPECT_EQ(some.of({1, 2}), 3);
+  EXPECT_EQ(some.of({1, 4}), 13);
+}
+
+TEST(Distribution, IsFoundByItsName) {
+  for (const Distribution distribution : all_distributions) {
+    EXPECT_EQ(distribution_named(name_of(distribution)), distribution);
+  }
+  EXPECT_EQ(distribution_named("two-blocks"), Distribution::two_blocks);
+  EXPECT_EQ(distribution_named("gaussian"), std::nullopt);
+}
+
+TEST(Distribution, FollowsThePaper) {
+  EXPECT_EQ(distribute(Distribution::same, 3, 10), (std::vector<Bytes>{10, 10, 10}));
+  EXPECT_EQ(distribute(Distribution::decreasing, 4, 10), (std::vector<Bytes>{21, 16, 11, 6}));
+  EXPECT_EQ(distribute(Distribution::alternating, 3, 5), (std::vector<Bytes>{7, 3, 7}));
+  EXPECT_EQ(distribute(Distribution::two_blocks, 4, 9), (std::vector<Bytes>{9, 0, 0, 9}));
+  EXPECT_EQ(distribute(Distribution::two_blocks, 1, 9), (std::vector<Bytes>{9}));
+  EXPECT_EQ(distribute(Distribution::random, 5, 0), std::vector<Bytes>(5, 0));
+  // The totals that the paper's tables print for p = 560.
+  const auto total = [](Bytes b) {
+    const auto blocks = distribute(Distribution::decreasing, 560, b);
+    return std::accumulate(blocks.begin(), blocks.end(), Bytes{0});
+  };
+  EXPECT_EQ(total(1), 842);
+  EXPECT_EQ(total(10), 5900);
+  EXPECT_EQ(total(100), 56400);
+}
+
+TEST(Distribution, DrawsAroundItsAverageAndDependsOnTheSeedAlone) {
+  for (const Distribution distribution : {Distribution::random, Distribution::spikes}) {
+    const auto blocks = distribute(distribution, 20000, 100);
+    const auto total = std::accumulate(blocks.begin(), blocks.end(), Bytes{0});
+    EXPECT_NEAR(static_cast<double>(total) / 20000, 100, 5) << name_of(distribution);
+    EXPECT_EQ(blocks, distribute(distribution, 20000, 100, 1));
+    EXPECT_NE(blocks, distribute(distribution, 20000, 100, 2));
+  }
+  for (const Bytes bytes : distribute(Distribution::random, 1000, 3)) {
+    EXPECT_GE(bytes, 1);
+    EXPECT_LE(bytes, 6);
+  }
+  for (const Bytes bytes : distribute(Distribution::spikes, 1000, 3, 1, 4)) {
+    EXPECT_TRUE(bytes == 1 || bytes == 12) << bytes;
+  }
+}
+
+TEST(Contract, SaysWhoHoldsWhat) {
+  const Contract gather{Collective::gatherv, 3, 1};
+  EXPECT_TRUE(gather.holds_before(2, 2));
+  EXPECT_FALSE(gather.holds_before(1, 2));
+  EXPECT_TRUE(gather.wants_after(1, 2));
+  EXPECT_FALSE(gather.wants_after(2, 2));
+  const Contract scatter{Collective::scatter, 3, 1};
+  EXPECT_TRUE(scatter.holds_before(1, 0));
+  EXPECT_FALSE(scatter.holds_before(0, 0));
+  EXPECT_TRUE(scatter.wants_after(0, 0));
+  EXPECT_FALSE(scatter.wants_after(1, 0));
+}
+
+// A gather's contract read backwards is a scatter's.
+TEST(Contract, OfAScatterMirrorsTheGather) {
+  for (Rank rank = 0; rank < 5; ++rank) {
+    for (Rank block = 0; block < 5; ++block) {
+      const Contract gather{Collective::gather, 5, 3};
+      const Contract scatter{Collective::scatter, 5, 3};
+      EXPECT_EQ(gather.holds_before(rank, block), scatter.wants_after(rank, block));
+      EXPECT_EQ(gather.wants_after(rank, block), scatter.holds_before(rank, block));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tutti
