@@ -65,6 +65,7 @@ missing_packages() {
   have gfortran || echo gfortran
   have clang-format || echo clang-format
   have nm || echo binutils
+  have pkg-config || echo pkg-config
   echo '#include <gtest/gtest.h>' | c++ -E -x c++ - >/dev/null 2>&1 || echo libgtest-dev
 }
 
