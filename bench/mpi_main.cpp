@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdio>
 #include <ctime>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -49,6 +50,15 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
+/// What Linux calls the processor, or "unknown".
+std::string processor() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  }
+  return "unknown";
+}
+
 Metadata metadata_of(const Options& options, const Job& job, const Clock& clock, Rank root,
                      const Machine& machine) {
   const long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -66,6 +76,7 @@ Metadata metadata_of(const Options& options, const Job& job, const Clock& clock,
       {"ranks", std::to_string(job.p())},
       {"nodes", std::to_string(job.nodes())},
       {"cores of a node", std::to_string(cores)},
+      {"processor", processor()},
       {"clock", clock.method()},
       {"clock error", std::to_string(clock.error() * 1e6) + " us"},
       {"time", "last exit less first arrival, all ranks, after a barrier that yields"},

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Writes tutti-bench.md beside the JSON files that bench/results.sh has made.
+
+    bench/results.py FOLDER
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+
+LIBRARIES = {"mpich": "MPICH", "openmpi": "Open MPI"}
+METHOD = ("library", "ranks", "nodes", "cores of a node", "processor", "clock", "time", "order",
+          "statistics", "repetitions", "warmup", "rho", "seed", "root", "data", "machine", "date",
+          "note")  # fmt: skip
+
+
+def load(folder: Path, name: str) -> dict | None:
+    """One document of tutti-bench, or None where that MPI was not measured."""
+    path = folder / f"tutti-bench-{name}.json"
+    return json.loads(path.read_text()) if path.is_file() else None
+
+
+def microseconds(value: float) -> str:
+    return f"{value:,.1f}" if value < 1000 else f"{value:,.0f}"
+
+
+def cell(line: dict) -> str:
+    """Ratio of medians to native's; bold where faster, with a cross where slower beyond doubt."""
+    ratio = line["ratio_to_native"]
+    if ratio is None:
+        return microseconds(line["median_us"])
+    mark = {"faster": "**", "slower": "✗ ", "even": ""}[ratio["verdict"]]
+    closing = "**" if mark == "**" else ""
+    return f"{mark}{ratio['median']:.3g}{closing}"
+
+
+def ran(line: dict) -> str:
+    return line["ran"].split(": ")[0] or "native"
+
+
+def collective_section(document: dict, collective: str, library: str) -> list[str]:
+    rows = document["rows"]
+    names = [line["name"] for line in rows[0]["algorithms"]]
+    others = names[1:]
+    lines = [f"## {collective}, {library}", ""]
+    lines += ["| algorithm | faster than native | even | slower | best ratio | worst ratio |",
+              "| --- | ---: | ---: | ---: | --- | --- |"]  # fmt: skip
+    for name in others:
+        found = [(row, next(a for a in row["algorithms"] if a["name"] == name)) for row in rows]
+        verdicts = Counter(line["ratio_to_native"]["verdict"] for _, line in found)
+        ranked = sorted(found, key=lambda item: item[1]["ratio_to_native"]["median"])
+
+        def shown(item: tuple[dict, dict]) -> str:
+            row, line = item
+            ratio = line["ratio_to_native"]["median"]
+            return f"{ratio:.3g} ({row['distribution']}, {row['block']})"
+
+        lines.append(
+            f"| {name} | {verdicts['faster']} | {verdicts['even']} | {verdicts['slower']} "
+            f"| {shown(ranked[0])} | {shown(ranked[-1])} |"
+        )
+    chosen = Counter(
+        ran(line) for row in rows for line in row["algorithms"] if line["name"] == "auto"
+    )
+    if chosen:
+        what = ", ".join(f"{name} in {count}" for name, count in chosen.most_common())
+        lines += ["", f"Of {len(rows)} problems, `auto` ran {what}."]
+    lines += ["", "| distribution | block | bytes | native, median us | " + " | ".join(others)
+              + " | native / bound |", "| --- | ---: | ---: | ---: |" + " ---: |" * len(names)]  # fmt: skip
+    for row in rows:
+        by_name = {line["name"]: line for line in row["algorithms"]}
+        bound = by_name[names[0]]["ratio_to_bound"]
+        lines.append(
+            f"| {row['distribution']} | {row['block']} | {row['bytes']} | "
+            + " | ".join(cell(by_name[name]) for name in names)
+            + f" | {'-' if bound is None else f'{bound:.1f}'} |"
+        )
+    return [*lines, ""]
+
+
+def guidelines_section(document: dict, library: str) -> list[str]:
+    names = [line["name"] for line in document["rows"][0]["algorithms"]]
+    lines = [f"## Guidelines, {library}", "",
+             "Medians in us. (1) Gather <= Gatherv for equal blocks; (2) Gatherv <= Allreduce + "
+             "Gather of padded blocks (Träff 2017, section 4). `tutti check` tests them by rank.",
+             "", "| distribution | block | m | " + " | ".join(names) + " |",
+             "| --- | ---: | ---: |" + " ---: |" * len(names)]  # fmt: skip
+    for row in document["rows"]:
+        medians = " | ".join(microseconds(line["median_us"]) for line in row["algorithms"])
+        lines.append(
+            f"| {row['distribution']} | {row['block']} | {row['total_elements']} | {medians} |"
+        )
+    return [*lines, ""]
+
+
+def latency_section(document: dict, library: str) -> list[str]:
+    lines = [f"## Cost of a call, {library}", ""]
+    for row in document["rows"]:
+        native = row["algorithms"][0]["median_us"]
+        lines += [f"{row['collective'].capitalize()}:", "",
+                  "| call | median ns | more than native | ratio |",
+                  "| --- | ---: | ---: | ---: |"]  # fmt: skip
+        for line in row["algorithms"]:
+            more = 1000 * (line["median_us"] - native)
+            lines.append(
+                f"| {line['name']} | {1000 * line['median_us']:.0f} | {more:.0f} | {cell(line)} |"
+                if line["ratio_to_native"]
+                else f"| {line['name']} | {1000 * line['median_us']:.0f} | | |"
+            )
+        lines.append("")
+    return lines
+
+
+def method(document: dict) -> list[str]:
+    metadata = document["metadata"]
+    return [f" - {key}: {metadata[key]}" for key in METHOD if key in metadata]
+
+
+def main() -> int:
+    folder = Path(sys.argv[1])
+    text = ["# tutti-bench on one machine", "",
+            "Written by `bench/results.sh`; every sample is in the JSON files beside this one.",
+            "Ratios are Tutti's median time over native's in the same run: **bold** is faster and",
+            "✗ slower beyond doubt (95 % interval), plain is neither. `TUW` is the paper's",
+            "algorithm, `traff` what goes beyond it, `auto` Tutti's own choice. Blocks count ints.",
+            "", "**Read with care.** There are more ranks than cores, so latency is a matter of who",
+            "gets a core: times are those of the scheduler as much as of the algorithm. MPICH spins",
+            "while it waits and never yields, so that a native call often lasts until the waiting",
+            "ranks' time slices end, while Tutti tests and yields; those ratios say nothing of a",
+            "machine with a core for each rank. Open MPI yields like Tutti: there the ratios are",
+            "those of algorithms and of Tutti's own cost.", ""]  # fmt: skip
+    shown = False
+    for mpi, library in LIBRARIES.items():
+        for collective in ("gatherv", "scatterv"):
+            document = load(folder, f"{collective}-{mpi}")
+            if document is None:
+                continue
+            if not shown:
+                text += ["## Method", "", *method(document), ""]
+                shown = True
+            text += collective_section(document, collective, library)
+        if document := load(folder, f"guidelines-{mpi}"):
+            text += guidelines_section(document, library)
+        if document := load(folder, f"latency-{mpi}"):
+            text += latency_section(document, library)
+    (folder / "tutti-bench.md").write_text("\n".join(text).rstrip() + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

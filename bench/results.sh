@@ -1,0 +1,34 @@
+#!/bin/sh
+# Regenerates docs/results/tutti-bench*: gatherv and scatterv on the six distributions at 8 ranks,
+# the guidelines, and the cost of calls through Tutti, on each MPI that tutti-bench is built for.
+#
+#     bench/results.sh BUILD_FOLDER [RANKS]
+#
+# Takes some six minutes on two cores. Run it on a machine that does nothing else.
+set -eu
+
+source=$(dirname "$(dirname "$(readlink -f "$0")")")
+bench=$(readlink -f "$1")/bin/tutti-bench
+ranks=${2:-8}
+results=$source/docs/results
+mkdir -p "$results"
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1
+
+for mpi in mpich openmpi; do
+  [ -x "$bench-$mpi" ] || continue
+  mpirun=mpirun.$mpi
+  command -v "$mpirun" >/dev/null || mpirun=mpirun
+  for collective in gatherv scatterv; do
+    ${RESULTS_RUN:-} "$mpirun" -n "$ranks" "$bench" $collective --block 1,10,100,1000,10000 \
+      --algorithm native --algorithm auto --algorithm traff --algorithm TUW \
+      --algorithm binomial --root half --repetitions 75 --warmup 10 --quiet \
+      --json "$results/tutti-bench-$collective-$mpi.json"
+  done
+  ${RESULTS_RUN:-} "$mpirun" -n "$ranks" "$bench" guidelines --block 1,100,10000 --quiet \
+    --json "$results/tutti-bench-guidelines-$mpi.json"
+  ${RESULTS_RUN:-} "$mpirun" -n 2 "$bench" latency --quiet \
+    --json "$results/tutti-bench-latency-$mpi.json"
+done
+
+python3 "$source/bench/results.py" "$results"
