@@ -1,0 +1,125 @@
+"""Runs a program under the preloaded library and compares its report with what it did.
+
+check.py PRELOADED PROGRAM MPIRUN...
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+RANKS = 4
+CALLS = 5
+
+
+def blocks(ranks: int) -> int:
+    """Bytes of one gather: rank i brings 1000 i."""
+    return 1000 * ranks * (ranks - 1) // 2
+
+
+class Runner:
+    """The program with and without settings on all ranks or on one."""
+
+    def __init__(self, preloaded: str, program: str, mpirun: list[str], folder: Path) -> None:
+        self.preloaded, self.program, self.mpirun = preloaded, program, mpirun
+        self.report = folder / "report.json"
+
+    def run(self, mode: str, only_rank: int | None = None, report: str | None = None, **more: str):
+        """The report's documents and what was printed on standard error."""
+        self.report.unlink(missing_ok=True)
+        settings = {"LD_PRELOAD": self.preloaded, "TUTTI_GATHERV": "ordered_tree", **more}
+        where = f"TUTTI_REPORT={report or self.report}"
+        if only_rank is None:
+            where = f"export {where};"
+        else:
+            rank = "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}"
+            where = f'if [ "{rank}" = {only_rank} ]; then export {where}; fi;'
+        exports = " ".join(f"export {name}={value};" for name, value in settings.items())
+        script = f"{where} {exports} exec {self.program} {mode} {CALLS}"
+        done = subprocess.run(
+            [*self.mpirun, "-n", str(RANKS), "sh", "-c", script],
+            capture_output=True, text=True, timeout=100, env=dict(os.environ),
+        )  # fmt: skip
+        # Launchers may call it an error to leave without MPI_Finalize.
+        assert done.returncode == 0 or mode == "exit", done.stderr
+        written = self.report.read_text().splitlines() if self.report.exists() else []
+        return [json.loads(line) for line in written], done.stderr
+
+
+def call_of(report: dict, collective: str) -> dict:
+    (call,) = [call for call in report["calls"] if call["collective"] == collective]
+    return call
+
+
+def check_world(runner: Runner) -> None:
+    (report,), _ = runner.run("world")
+    assert report["format"] == 1 and report["partial"] is False, report
+    assert report["ranks"] == RANKS and report["nodes"] == 1, report
+    gatherv = call_of(report, "gatherv")
+    assert gatherv["calls"] == CALLS and gatherv["bytes"] == CALLS * blocks(RANKS), gatherv
+    # The largest block is 1000 (p - 1) bytes, the mean one 1000 (p - 1) / 2.
+    assert gatherv["irregularity"] == {"mean": 2, "max": 2}, gatherv
+    assert gatherv["algorithm"].startswith("ordered_tree") and gatherv["reason"], gatherv
+    assert ": write_snapshot+0x" in gatherv["site"], gatherv
+    (other,) = gatherv["other_sites"]
+    assert ": write_snapshot+0x" in other and other != gatherv["site"], gatherv
+    assert gatherv["spread_note"] == "", gatherv
+    assert gatherv["spread"]["max"] >= 0.002, gatherv  # the last rank slept as long
+    assert gatherv["seconds"]["mean"] >= 0.002, gatherv
+    assert gatherv["seconds"]["max"] >= gatherv["seconds"]["mean"], gatherv
+    assert 0 < gatherv["moving"]["mean"] < gatherv["seconds"]["mean"], gatherv
+    scatter = call_of(report, "scatter")
+    assert scatter["calls"] == 1 and scatter["bytes"] == 4 * RANKS, scatter
+    assert scatter["irregularity"]["max"] == 1 and scatter["other_sites"] == [], scatter
+
+
+def check_text(runner: Runner) -> None:
+    _, printed = runner.run("world", report="-")
+    assert f"{RANKS} ranks on 1 node" in printed and "ordered_tree" in printed, printed
+
+
+def check_environment_of_one_rank(runner: Runner) -> None:
+    """Rank 0 of the communicator speaks for all; nobody waits for anybody."""
+    (report,), _ = runner.run("world", only_rank=0)
+    assert report["ranks"] == RANKS and call_of(report, "gatherv")["spread"], report
+    assert runner.run("world", only_rank=1)[0] == []
+
+
+def check_partial(runner: Runner, mode: str, roots: int, ranks: int) -> None:
+    """What roots know alone, each on a line of its own."""
+    reports, _ = runner.run(mode)
+    assert len(reports) == roots, reports
+    for report in reports:
+        assert report["partial"] is True and report["nodes"] is None, report
+        gatherv = call_of(report, "gatherv")
+        assert gatherv["calls"] == CALLS and gatherv["bytes"] == CALLS * blocks(ranks), gatherv
+        assert gatherv["seconds"] is None and gatherv["elapsed"]["mean"] > 0, gatherv
+        assert "only the root's" in gatherv["spread_note"], gatherv
+
+
+def check_no_place(runner: Runner) -> None:
+    _, printed = runner.run("world", report="/nowhere/report.json")
+    assert printed.count("tutti: TUTTI_REPORT=/nowhere/report.json") == 1, printed
+
+
+def main() -> None:
+    preloaded, program, *mpirun = sys.argv[1:]
+    modes = subprocess.run([program, "modes"], capture_output=True, text=True, check=True)
+    with tempfile.TemporaryDirectory() as folder:
+        runner = Runner(preloaded, program, mpirun, Path(folder))
+        check_world(runner)
+        check_text(runner)
+        check_environment_of_one_rank(runner)
+        check_no_place(runner)
+        check_partial(runner, "halves", 2, RANKS // 2)
+        check_partial(runner, "exit", 1, RANKS)
+        if "session" in modes.stdout:
+            check_partial(runner, "session", 1, RANKS)
+
+
+if __name__ == "__main__":
+    main()

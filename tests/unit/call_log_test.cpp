@@ -1,0 +1,131 @@
+/// Totals are exact; times are thinned out alike on all ranks.
+#include "report/call_log.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tutti {
+namespace {
+
+const std::string native = "native: no gain";
+const std::string tree = "ordered_tree: it was asked for";
+const void* const site = &native;
+const void* const other_site = &tree;
+
+CallRecord record_of(Rank rank, std::uint64_t call, const void* from = site) {
+  CallRecord record;
+  record.collective = Collective::gatherv;
+  record.site = from;
+  record.communicator = 7;
+  record.call = call;
+  record.rank = rank;
+  record.p = 4;
+  record.own = 10;
+  if (rank == 0) {
+    record.total = 80;
+    record.largest = 40;
+  }
+  record.decision = &tree;
+  record.arrival = static_cast<double>(call);
+  record.exit = record.arrival + 0.5;
+  return record;
+}
+
+TEST(CallLog, AddsUpBySiteDecisionAndRole) {
+  CallLog log;
+  EXPECT_TRUE(log.is_empty());
+  for (std::uint64_t call = 0; call < 3; ++call) log.add(record_of(0, call));
+  log.add(record_of(0, 3, other_site));
+  CallRecord other = record_of(0, 4);
+  other.decision = &native;
+  other.largest = 20;
+  log.add(other);
+  log.add(record_of(1, 5));
+  ASSERT_EQ(log.logged().size(), 4U);
+  const LoggedCalls& first = log.logged()[0];
+  EXPECT_EQ(first.calls, 3);
+  EXPECT_EQ(first.bytes, 240);
+  EXPECT_DOUBLE_EQ(first.irregularity_sum, 3 * 2.0);  // 40 / (80 / 4)
+  EXPECT_DOUBLE_EQ(first.irregularity_max, 2);
+  EXPECT_DOUBLE_EQ(first.seconds, 1.5);
+  EXPECT_EQ(log.logged()[1].site, other_site);
+  EXPECT_EQ(log.decisions()[log.logged()[2].decision], native);
+  EXPECT_DOUBLE_EQ(log.logged()[2].irregularity_max, 1);
+  EXPECT_FALSE(log.logged()[3].at_root);
+  EXPECT_EQ(log.logged()[3].bytes, 10);
+}
+
+TEST(CallLog, ADecisionIsKnownByItsTextNotItsAddress) {
+  CallLog log;
+  std::string text = "linear: why";
+  CallRecord record = record_of(0, 0);
+  record.decision = &text;
+  log.add(record);
+  text = "binomial: why";
+  log.add(record);
+  EXPECT_EQ(log.decisions(), (std::vector<std::string>{"linear: why", "binomial: why"}));
+  EXPECT_EQ(log.logged().size(), 2U);
+}
+
+TEST(CallLog, EmptyBlocksAreRegular) {
+  CallLog log;
+  CallRecord record = record_of(0, 0);
+  record.total = record.largest = 0;
+  log.add(record);
+  EXPECT_DOUBLE_EQ(log.logged()[0].irregularity_max, 1);
+}
+
+TEST(CallLog, KeepsEveryCallUntilTheMemoryIsFullThenMultiplesOfTheStride) {
+  for (const std::uint64_t calls : {1U, 1024U, 1025U, 2048U, 2049U, 100'000U}) {
+    CallLog log;
+    for (std::uint64_t call = 0; call < calls; ++call) log.add(record_of(0, call));
+    const Track& track = log.tracks().at(0);
+    std::uint64_t stride = 1;
+    while ((calls + stride - 1) / stride > CallLog::calls_in_track) stride *= 2;
+    EXPECT_EQ(track.stride, stride);
+    ASSERT_EQ(track.calls.size(), (calls + stride - 1) / stride) << calls;
+    for (std::size_t at = 0; at < track.calls.size(); ++at) {
+      EXPECT_EQ(track.calls[at].call, at * stride);
+      EXPECT_EQ(track.calls[at].arrival, static_cast<double>(at * stride));
+    }
+    EXPECT_EQ(log.logged()[0].calls, static_cast<std::int64_t>(calls));
+  }
+}
+
+TEST(CallLog, RanksKeepTheSameCallsWhateverTheirSites) {
+  CallLog root;
+  CallLog other;
+  for (std::uint64_t call = 0; call < 5000; ++call) {
+    root.add(record_of(0, call));
+    other.add(record_of(3, call, call % 3 == 0 ? site : other_site));
+  }
+  ASSERT_EQ(root.tracks()[0].calls.size(), other.tracks()[0].calls.size());
+  for (std::size_t at = 0; at < root.tracks()[0].calls.size(); ++at) {
+    EXPECT_EQ(root.tracks()[0].calls[at].call, other.tracks()[0].calls[at].call);
+  }
+}
+
+TEST(CallLog, ARareCollectiveBesideAFrequentOneKeepsItsTimes) {
+  CallLog log;
+  for (std::uint64_t call = 0; call < 50'000; ++call) {
+    CallRecord record = record_of(0, call);
+    if (call % 10'000 == 777) record.collective = Collective::scatter;
+    log.add(record);
+  }
+  ASSERT_EQ(log.tracks().size(), 2U);
+  EXPECT_EQ(log.tracks()[1].calls.size(), 5U);
+}
+
+TEST(CallLog, MemoryIsBoundedAndTotalsStayExact) {
+  CallLog log;
+  const std::uint64_t communicators = 3 * CallLog::tracks_at_most;
+  for (std::uint64_t call = 0; call < communicators; ++call) {
+    CallRecord record = record_of(0, 0);
+    record.communicator = call;
+    log.add(record);
+  }
+  EXPECT_EQ(log.tracks().size(), CallLog::tracks_at_most);
+  EXPECT_EQ(log.logged()[0].calls, static_cast<std::int64_t>(communicators));
+}
+
+}  // namespace
+}  // namespace tutti

@@ -1,0 +1,168 @@
+/// What reports say and how they look.
+#include <gtest/gtest.h>
+
+#include <clocale>
+#include <sstream>
+
+#include "report/content.hpp"
+#include "unit/json_reader.hpp"
+
+namespace tutti {
+namespace {
+
+SiteCalls write_calls() {
+  SiteCalls calls;
+  calls.collective = Collective::gatherv;
+  calls.site = "particles: write_snapshot+0x4c";
+  calls.other_sites = {"particles: main+0x1f0"};
+  calls.decision = "ordered_tree: it was asked for";
+  calls.calls = 4;
+  calls.bytes = 5 * 1024 * 1024;
+  calls.irregularity_sum = 4 * 3.25;
+  calls.irregularity_max = 9;
+  calls.measured = calls.timed = 4;
+  calls.elapsed_sum = 4 * 0.0015;
+  calls.run_sum = 4 * 0.0025;
+  calls.run_max = 0.125;
+  calls.moving_sum = 4 * 0.0005;
+  for (const double spread : {0.00025, 0.00125, 0.00175, 0.0115}) calls.spread.add(spread);
+  return calls;
+}
+
+SiteCalls setup_calls() {
+  SiteCalls calls;
+  calls.collective = Collective::scatter;
+  calls.site = "C API";
+  calls.decision = "native: no gain is modelled";
+  calls.calls = 2;
+  calls.bytes = 640;
+  calls.irregularity_sum = 2;
+  calls.irregularity_max = 1;
+  calls.root_seconds = 2 * 12.5e-6;
+  return calls;
+}
+
+Summary summary() {
+  Summary summary;
+  summary.ranks = 16;
+  summary.nodes = 1;
+  summary.seconds_sum = 16 * 0.006;
+  summary.seconds_max = 0.0125;
+  summary.calls = {setup_calls(), write_calls()};
+  return summary;
+}
+
+const std::string mpich =
+    "MPICH Version:\t4.0.2\nMPICH Release date:\tThu Apr  7 12:34:45 CDT 2022";
+
+TEST(ReportText, IsAnAlignedTable) {
+  EXPECT_EQ("\n" + to_text(content_of(summary(), mpich)), R"(
+Tutti 0.1.0 with MPICH 4.0.2, 16 ranks on 1 node
+seconds in the calls below: 0.006000 in the mean over ranks, 0.012500 at most
+
+                               max/mean block                time              spread    moving   elapsed
+collective    calls      bytes     mean      max     mean       max    median       max      mean      mean
+gatherv           4   5.00 MiB     3.25     9.00   2.50 ms    125 ms   1.50 ms   11.5 ms    500 us   1.50 ms
+  at particles: write_snapshot+0x4c
+  other ranks at particles: main+0x1f0
+  ordered_tree: it was asked for
+scatter           2    640 B       1.00     1.00       -         -         -         -         -     12.5 us
+  at C API
+  native: no gain is modelled
+  time, spread, moving unknown: of no call the times of all ranks were kept
+
+time: first arrival to last exit; spread: first to last arrival; moving: last arrival to last exit;
+elapsed: arrival to exit, mean over ranks; max/mean block: largest block to mean block, 1 is regular
+)");
+}
+
+TEST(ReportText, StaysWithin110Columns) {
+  Summary wide = summary();
+  SiteCalls& calls = wide.calls[1];
+  calls.site = "application: " + std::string(300, 'x') + "+0x1";
+  for (int i = 0; i < 40; ++i) calls.decision += " and a further reason";
+  calls.calls = 999'999'999;
+  calls.bytes = Bytes{1} << 62;
+  calls.run_max = calls.run_sum = 99'999'999;
+  calls.irregularity_max = 65536;
+  std::istringstream lines(to_text(content_of(wide, mpich)));
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 110U) << line;
+}
+
+TEST(ReportText, PartialReportsSaySo) {
+  Summary own = summary();
+  own.calls = {setup_calls()};
+  const std::string text =
+      to_text(partial_content_of(own, "Open MPI v4.1.4, package: x", 0, "process 5 on n1"));
+  EXPECT_TRUE(
+      text.starts_with("Tutti 0.1.0 with Open MPI v4.1.4\npartial: the calls of which process 5 on "
+                       "n1 was the root\n"))
+      << text;
+  EXPECT_NE(text.find("unknown: only the root's own times are known here"), std::string::npos);
+}
+
+TEST(ReportText, NothingCalledIsNoTable) {
+  Summary none;
+  none.ranks = 2;
+  none.nodes = 1;
+  EXPECT_EQ(to_text(content_of(none, mpich)),
+            "Tutti 0.1.0 with MPICH 4.0.2, 2 ranks on 1 node\n"
+            "seconds in the calls below: 0.000000 in the mean over ranks, 0.000000 at most\n"
+            "no calls\n");
+}
+
+TEST(ReportJson, HasTheFieldsOfFormat1) {
+  const std::string json = to_json(content_of(summary(), mpich));
+  EXPECT_TRUE(test::JsonReader::accepts(json)) << json;
+  EXPECT_EQ(
+      json,
+      R"({"format":1,"tutti":"0.1.0","mpi":"MPICH 4.0.2","ranks":16,"nodes":1,"partial":false,)"
+      R"("view":"all ranks","seconds":{"mean":0.006,"max":0.0125},"calls":[)"
+      R"({"collective":"gatherv","site":"particles: write_snapshot+0x4c",)"
+      R"("other_sites":["particles: main+0x1f0"],"calls":4,"bytes":5242880,)"
+      R"("irregularity":{"mean":3.25,"max":9},"algorithm":"ordered_tree",)"
+      R"("reason":"it was asked for","seconds":{"mean":0.0025,"max":0.125},)"
+      R"("elapsed":{"mean":0.0015},"spread":{"median":0.0015,"max":0.0115},)"
+      R"("moving":{"mean":5e-04},"spread_note":""},)"
+      R"({"collective":"scatter","site":"C API","other_sites":[],"calls":2,"bytes":640,)"
+      R"("irregularity":{"mean":1,"max":1},"algorithm":"native",)"
+      R"("reason":"no gain is modelled","seconds":null,"elapsed":{"mean":1.25e-05},)"
+      R"("spread":null,"moving":null,)"
+      R"("spread_note":"unknown: of no call the times of all ranks were kept"}]})"
+      "\n");
+}
+
+TEST(ReportJson, IsValidWhateverNamesHold) {
+  Summary odd = summary();
+  odd.calls[1].site = "a\"b\\c\n\xFF";
+  odd.calls[1].run_max = std::numeric_limits<double>::infinity();
+  EXPECT_TRUE(test::JsonReader::accepts(to_json(content_of(odd, "an \"MPI\""))));
+  EXPECT_TRUE(test::JsonReader::accepts(to_json(content_of(Summary(), ""))));
+}
+
+TEST(Report, TellsOfHowManyCallsTimesAre) {
+  Summary thinned = summary();
+  thinned.calls[1].calls = 4000;
+  EXPECT_EQ(content_of(thinned, mpich).calls[0].note, "times are those of 4 calls of 4000");
+}
+
+TEST(Report, TellsThatClocksAreNotSynchronised) {
+  Summary nodes = summary();
+  nodes.nodes = 3;
+  nodes.calls[1].timed = 0;
+  const ReportContent content = content_of(nodes, mpich);
+  EXPECT_FALSE(content.calls[0].together);
+  EXPECT_EQ(content.calls[0].note, "unknown: clocks of 3 nodes are not synchronised");
+  EXPECT_DOUBLE_EQ(content.calls[0].elapsed, 0.0015);
+}
+
+TEST(Report, NumbersDoNotFollowTheLocale) {
+  const std::string before = std::setlocale(LC_NUMERIC, nullptr);
+  const std::string expected = to_json(content_of(summary(), mpich));
+  for (const char* locale : {"de_DE.UTF-8", "fr_FR.UTF-8"}) std::setlocale(LC_NUMERIC, locale);
+  EXPECT_EQ(to_json(content_of(summary(), mpich)), expected);
+  std::setlocale(LC_NUMERIC, before.c_str());
+}
+
+}  // namespace
+}  // namespace tutti

@@ -1,0 +1,188 @@
+/// Logs of several ranks join into what the calls were, in any sequence.
+#include "report/summary.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "report/summary_bytes.hpp"
+
+namespace tutti {
+namespace {
+
+const std::string decision = "ordered_tree: it was asked for";
+const char places[3] = {};
+const void* const at_root = &places[0];
+const void* const elsewhere = &places[1];
+
+std::string name_of_place(const void* site) {
+  return site == nullptr ? "C API"
+                         : "place " + std::to_string(static_cast<const char*>(site) - places);
+}
+
+/// Rank r of p arrives at call + r / 8 and leaves at call + 2; the root calls from its own place.
+CallLog log_of(Rank rank, int p, std::uint64_t calls, std::uint64_t communicator = 7) {
+  CallLog log;
+  for (std::uint64_t call = 0; call < calls; ++call) {
+    CallRecord record;
+    record.collective = Collective::gatherv;
+    record.communicator = communicator;
+    record.call = call;
+    record.rank = rank;
+    record.p = p;
+    record.root = 1;
+    record.site = rank == record.root ? at_root : elsewhere;
+    record.own = 8;
+    if (rank == record.root) {
+      record.total = 8 * p;
+      record.largest = 8;
+    }
+    record.decision = &decision;
+    record.arrival = static_cast<double>(call) + rank / 8.0;
+    record.exit = static_cast<double>(call) + 2;
+    log.add(record);
+  }
+  return log;
+}
+
+Summary summary_of(Rank rank, int p, std::uint64_t calls, Node node = 0) {
+  return summarise(log_of(rank, p, calls), node, rank == 0 || node != 0 ? 1 : 0, name_of_place);
+}
+
+TEST(Summary, OneRankIsAWholeCommunicatorOfOne) {
+  const Summary summary = summarise(log_of(1, 1, 3), 0, 1, name_of_place);
+  ASSERT_EQ(summary.calls.size(), 1U);
+  EXPECT_EQ(summary.calls[0].timed, 3);
+  EXPECT_TRUE(summary.tracks.empty());
+}
+
+TEST(Summary, RanksWithOtherSitesJoinCallByCall) {
+  Summary whole = summary_of(0, 5, 4);
+  EXPECT_TRUE(whole.calls.empty()) << "lines are the root's";
+  for (Rank rank = 1; rank < 5; ++rank) join(whole, summary_of(rank, 5, 4));
+  EXPECT_EQ(whole.ranks, 5);
+  EXPECT_EQ(whole.nodes, 1);
+  EXPECT_TRUE(whole.tracks.empty()) << "every call is complete";
+  ASSERT_EQ(whole.calls.size(), 1U);
+  const SiteCalls& calls = whole.calls[0];
+  EXPECT_EQ(calls.site, "place 0");
+  EXPECT_EQ(calls.other_sites, (std::set<std::string>{"place 1"}));
+  EXPECT_EQ(calls.calls, 4);
+  EXPECT_EQ(calls.bytes, 4 * 5 * 8);
+  EXPECT_EQ(calls.measured, 4);
+  EXPECT_EQ(calls.timed, 4);
+  EXPECT_DOUBLE_EQ(calls.run_sum, 4 * 2.0);             // arrival of rank 0 to the exit of all
+  EXPECT_DOUBLE_EQ(calls.spread.median(), 0.5);         // rank 4 after rank 0
+  EXPECT_DOUBLE_EQ(calls.moving_sum, 4 * 1.5);          // from rank 4's arrival on
+  EXPECT_DOUBLE_EQ(calls.elapsed_sum, 4 * (2 - 0.25));  // arrivals are 0.25 in the mean
+  EXPECT_DOUBLE_EQ(whole.seconds_max, 4 * 2.0);
+  EXPECT_DOUBLE_EQ(whole.seconds_sum, 4 * 5 * 1.75);
+}
+
+TEST(Summary, TheSequenceOfJoiningDoesNotMatter) {
+  std::mt19937 random(1);
+  std::vector<Rank> ranks = {0, 1, 2, 3, 4, 5, 6};
+  for (int round = 0; round < 50; ++round) {
+    std::shuffle(ranks.begin(), ranks.end(), random);
+    std::vector<Summary> parts;
+    for (const Rank rank : ranks) parts.push_back(summary_of(rank, 7, 1500));
+    while (parts.size() > 1) {
+      const auto to = random() % (parts.size() - 1);
+      join(parts[to], std::move(parts.back()));
+      parts.pop_back();
+    }
+    ASSERT_EQ(parts[0].calls.size(), 1U);
+    EXPECT_EQ(parts[0].calls[0].calls, 1500);
+    EXPECT_EQ(parts[0].calls[0].timed, 750) << "every second one was kept";
+    EXPECT_DOUBLE_EQ(parts[0].calls[0].run_sum, 750 * 2.0);
+    EXPECT_DOUBLE_EQ(parts[0].calls[0].spread.max(), 0.75);
+  }
+}
+
+TEST(Summary, WithoutOneClockOnlyElapsedTimesCount) {
+  Summary whole = summary_of(0, 2, 3, 0);
+  join(whole, summary_of(1, 2, 3, 1));
+  EXPECT_EQ(whole.nodes, 2);
+  EXPECT_EQ(whole.calls[0].measured, 3);
+  EXPECT_EQ(whole.calls[0].timed, 0);
+  EXPECT_DOUBLE_EQ(whole.calls[0].elapsed_sum, 3 * (2 - 1 / 16.0));
+}
+
+TEST(Summary, CommunicatorsWithinNodesAreTimedThoughTheWorldIsNot) {
+  Summary whole;
+  for (const std::uint64_t communicator : {10U, 20U}) {
+    for (Rank rank = 0; rank < 2; ++rank) {
+      const auto node = static_cast<Node>(communicator);
+      join(whole, summarise(log_of(rank, 2, 3, communicator), node, rank == 0, name_of_place));
+    }
+  }
+  EXPECT_EQ(whole.nodes, 2);
+  EXPECT_EQ(whole.calls[0].calls, 6);
+  EXPECT_EQ(whole.calls[0].timed, 6);
+}
+
+TEST(Summary, ACallThatARankDidNotKeepIsCountedButNotTimed) {
+  Summary whole = summary_of(0, 3, 5);
+  join(whole, summary_of(1, 3, 5));
+  EXPECT_EQ(whole.calls[0].measured, 0);
+  EXPECT_EQ(whole.calls[0].calls, 5);
+  EXPECT_EQ(whole.tracks.size(), 1U);
+  join(whole, summary_of(2, 3, 3));
+  EXPECT_EQ(whole.calls[0].measured, 3);
+}
+
+TEST(Summary, TravelsAsBytes) {
+  Summary part = summary_of(1, 3, 1100);
+  join(part, summary_of(0, 3, 1100));
+  part.destination = "report.json";
+  const std::vector<std::byte> bytes = to_bytes(part);
+  const std::optional<Summary> read = summary_from_bytes(bytes);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(to_bytes(*read), bytes);
+  EXPECT_EQ(read->destination, "report.json");
+  Summary whole = *read;
+  join(whole, summary_of(2, 3, 1100));
+  EXPECT_EQ(whole.calls[0].timed, 550);
+  EXPECT_EQ(to_bytes(*summary_from_bytes(to_bytes(whole))), to_bytes(whole));
+}
+
+TEST(Summary, RefusesOtherBytes) {
+  const std::vector<std::byte> bytes = to_bytes(summary_of(1, 3, 4));
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_FALSE(summary_from_bytes(std::span(bytes).first(size))) << size;
+  }
+  std::vector<std::byte> longer = bytes;
+  longer.push_back(std::byte{0});
+  EXPECT_FALSE(summary_from_bytes(longer));
+  EXPECT_FALSE(summary_from_bytes(std::vector<std::byte>(200, std::byte{0xFF})));
+}
+
+TEST(Summary, RefusesBytesWhoseIndexesLeadNowhere) {
+  Summary part = summary_of(1, 3, 1);
+  part.tracks[0].calls[0].at = 9;
+  EXPECT_FALSE(summary_from_bytes(to_bytes(part)));
+  part.tracks[0].calls[0].at = PendingCall::none;
+  part.tracks[0].calls[0].others = {9};
+  EXPECT_FALSE(summary_from_bytes(to_bytes(part)));
+}
+
+TEST(Quantiles, MediansAreExactUntilThereAreMany) {
+  Quantiles odd;
+  for (const double value : {5.0, 1.0, 3.0}) odd.add(value);
+  EXPECT_DOUBLE_EQ(odd.median(), 3);
+  Quantiles even = odd;
+  even.add(4);
+  EXPECT_DOUBLE_EQ(even.median(), 3.5);
+  EXPECT_DOUBLE_EQ(even.max(), 5);
+
+  Quantiles many;
+  const int count = 300'000;
+  for (int i = 0; i < count; ++i) many.add(static_cast<double>((i * 7919LL) % count));
+  EXPECT_LE(many.values().size(), Quantiles::values_at_most);
+  EXPECT_NEAR(many.median(), count / 2.0, count / 100.0);
+  EXPECT_DOUBLE_EQ(many.max(), count - 1);
+}
+
+}  // namespace
+}  // namespace tutti
