@@ -83,7 +83,7 @@ Metadata metadata_of(const Options& options, const Job& job, const Clock& clock,
       {"statistics",
        "avg, min, median, p90, p99 over the repetitions, nothing removed; ratio of "
        "medians with its 95 % interval by order statistics"},
-      {"order", "contenders called in turn, starting with another one each repetition"},
+      {"order", "each repetition calls all contenders, in a new random order"},
       {"repetitions", std::to_string(options.repetitions)},
       {"warmup", std::to_string(options.warmup)},
       {"distributions", joined(distributions)},

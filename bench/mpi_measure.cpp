@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
+#include <random>
+#include <utility>
 
 #include "tutti/tutti.h"
 
@@ -70,6 +73,13 @@ std::string what_ran(const Contender& contender) {
   return text.data();
 }
 
+/// The same order on all ranks and machines (std::shuffle's is the library's own).
+void shuffle(std::vector<std::size_t>& order, std::mt19937_64& random) {
+  for (std::size_t left = order.size(); left > 1; --left) {
+    std::swap(order[left - 1], order[random() % left]);
+  }
+}
+
 /// Calls `visit` with each rank's time of a repetition.
 template <class Visit>
 void for_each_rank(const Calls& calls, const std::vector<double>& times, int repetition,
@@ -125,15 +135,17 @@ Result<bool> set_algorithm(Collective collective, const std::string& specificati
 }
 
 std::vector<Calls> measure(const Bench& bench, std::span<const Contender> contenders, Bytes block) {
-  const int count = static_cast<int>(contenders.size());
   const int warmup = bench.options.warmup;
   std::vector<OwnTimes> times(contenders.size());
   std::vector<Calls> calls(contenders.size());
+  std::vector<std::size_t> order(contenders.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::mt19937_64 random(bench.options.seed);
   std::uint32_t number = 0;
   bench.clock.synchronise(bench.job);
   for (int repetition = -warmup; repetition < bench.options.repetitions; ++repetition) {
-    for (int turn = 0; turn < count; ++turn) {
-      const auto index = static_cast<std::size_t>((turn + repetition + warmup) % count);
+    shuffle(order, random);
+    for (const std::size_t index : order) {
       const Contender& contender = contenders[index];
       bench.watchdog.enter(contender.name, block, repetition);
       const auto time = call_once(bench, contender, ++number);

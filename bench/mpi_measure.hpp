@@ -47,8 +47,10 @@ struct Bench {
   const Options& options;
 };
 
-/// Every repetition calls each contender once, starting with another one each time, so that all
-/// see the same drift. Before a call the ranks meet in a barrier; each then notes when it enters
+/// Every repetition calls each contender once, in a new random order: all see the same drift, and
+/// none always follows the same other one, which matters where a call leaves ranks without the
+/// rest of their time slice. Before a call the ranks meet in a barrier; each then notes when it
+/// enters
 /// and when it leaves. Received data are compared after each call, warm-up included; wrong data
 /// or an MPI error end the job. Collective.
 [[nodiscard]] std::vector<Calls> measure(const Bench& bench, std::span<const Contender> contenders,

@@ -72,4 +72,24 @@ expect 3 2 'cannot be written' gatherv --json /nowhere/file
 expect 3 2 'end at 2147483647' gatherv --distribution same --block 1000000000
 expect 1 2 'needs two ranks' machine
 
+# A rank that stops is noticed, and each other rank says where it waits.
+cat >"$folder/stopping" <<'EOF'
+#!/bin/sh
+"$@" &
+pid=$!
+if [ "${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-}}" = 1 ]; then
+  sleep 2
+  kill -STOP $pid
+  sleep 6
+  kill -KILL $pid
+fi
+wait $pid
+EOF
+chmod +x "$folder/stopping"
+timeout 60 $mpirun -n 3 "$folder/stopping" "$bench" gatherv --repetitions 1000000 --block 10 \
+  --algorithm linear --quiet --timeout 2 >"$folder/out" 2>"$folder/err"
+[ $? -ne 0 ] || complain "a stopped rank goes unnoticed"
+grep -q "rank 0: no progress for 2 s in linear, block 10, repetition" "$folder/err" ||
+  complain "the watchdog is silent"
+
 exit $failed
