@@ -24,6 +24,7 @@ struct Registry {
   std::vector<Communicator*> live;
   std::array<std::optional<Setting>, all_collectives.size()> overrules;
   std::atomic<unsigned> epoch{0};
+  std::atomic<unsigned> frees{0};  ///< of communicators: whoever remembers one must ask again
 };
 
 Registry& registry() {
@@ -37,6 +38,7 @@ int free_with_communicator(MPI_Comm, int, void* attribute, void*) {
   {
     const std::lock_guard lock(registry().mutex);
     std::erase(registry().live, communicator);
+    ++registry().frees;
   }
   communicator->close();
   delete communicator;
@@ -105,12 +107,24 @@ Setting setting_in_force(Collective collective) {
 }
 
 Communicator* Communicator::known(MPI_Comm comm) {
+  // Most calls are on the communicator of the call before.
+  thread_local struct {
+    MPI_Comm comm{};
+    Communicator* communicator = nullptr;
+    unsigned frees = 0;
+  } last;
+  const unsigned frees = registry().frees.load(std::memory_order_acquire);
+  if (last.communicator != nullptr && last.comm == comm && last.frees == frees) {
+    return last.communicator;
+  }
   const int keyval = registry().keyval;
   if (keyval == MPI_KEYVAL_INVALID) return nullptr;
   void* attribute = nullptr;
   int found = 0;
   mpi().Comm_get_attr(comm, keyval, &attribute, &found);
-  return found != 0 ? static_cast<Communicator*>(attribute) : nullptr;
+  if (found == 0) return nullptr;
+  last = {comm, static_cast<Communicator*>(attribute), frees};
+  return last.communicator;
 }
 
 Communicator* Communicator::of(MPI_Comm comm, int& error) {

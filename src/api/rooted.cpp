@@ -42,11 +42,6 @@ bool looks_valid(const RootedCall& call, const Communicator& communicator) {
   return true;
 }
 
-bool types_are_valid(const RootedCall& call, bool at_root, const PrivateComm& comm) {
-  return (call.in_place() || comm.is_valid(call.own_type)) &&
-         (!at_root || comm.is_valid(call.all_type));
-}
-
 /// Errors of inner calls come from a communicator that returns them; the program's own error
 /// handler hears of them here, once.
 int raise(MPI_Comm comm, int error) {
@@ -81,19 +76,19 @@ void record(const RootedCall& call, const Communicator& communicator, CallRecord
 
 /// What `decide` chose, or the MPI's own where the arguments are not valid.
 template <class Native>
-int run_decision(const RootedCall& call, Communicator& communicator, const Decision& decision,
+int run_decision(RootedCall& call, Communicator& communicator, const Decision& decision,
                  Native run_native) {
   if (!decision.specification) return run_native();
   int error = MPI_SUCCESS;
   PrivateComm* comm = communicator.private_comm(error);
   if (comm == nullptr) return raise(call.comm, error);
-  if (!types_are_valid(call, communicator.rank() == call.root, *comm)) return run_native();
+  if (!comm->learn_types(call)) return run_native();
   error = comm->run(call, *decision.specification, communicator.machine().latency_in_bytes());
   return error == MPI_SUCCESS ? error : raise(call.comm, error);
 }
 
 template <class Native>
-int rooted(const RootedCall& call, Native run_native) {
+int rooted(RootedCall& call, Native run_native) {
   const void* site = take_call_site();
   if (inside || !environment().on || call.comm == mpi().comm_null) return run_native();
   const Inside guard;
@@ -129,7 +124,7 @@ int fault_of(const RootedCall& call) {
 }
 
 /// A large-count call on an MPI without that form: the linear algorithm, on all ranks alike.
-int run_without_large_form(const RootedCall& call) {
+int run_without_large_form(RootedCall& call) {
   int error = MPI_SUCCESS;
   Communicator* communicator = Communicator::of(call.comm, error);
   if (communicator == nullptr) return raise(call.comm, error);
@@ -138,16 +133,14 @@ int run_without_large_form(const RootedCall& call) {
   if (!looks_valid(call, *communicator)) return raise(call.comm, fault_of(call));
   PrivateComm* comm = communicator->private_comm(error);
   if (comm == nullptr) return raise(call.comm, error);
-  if (!types_are_valid(call, communicator->rank() == call.root, *comm)) {
-    return raise(call.comm, MPI_ERR_TYPE);
-  }
+  if (!comm->learn_types(call)) return raise(call.comm, MPI_ERR_TYPE);
   const Specification linear = *specification(call.collective, "linear");
   error = comm->run(call, linear, communicator->machine().latency_in_bytes());
   return error == MPI_SUCCESS ? error : raise(call.comm, error);
 }
 
 template <class Function, class... Arguments>
-int run_native_large([[maybe_unused]] Function MpiFunctions::*function, const RootedCall& call,
+int run_native_large([[maybe_unused]] Function MpiFunctions::*function, RootedCall& call,
                      [[maybe_unused]] Arguments... arguments) {
   if (mpi().*function != nullptr) return (mpi().*function)(arguments...);
   return run_without_large_form(call);
@@ -176,7 +169,7 @@ using tutti::RootedCall;
 
 int TUTTI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                  int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const RootedCall call = {
+  RootedCall call = {
       Collective::gather,    root,    comm, buffer(sendbuf), sendcount, sendtype, recvbuf,
       RootBlocks(recvcount), recvtype};
   return tutti::rooted(call, [&] {
@@ -187,15 +180,15 @@ int TUTTI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void
 int TUTTI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                   const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
                   MPI_Comm comm) {
-  const RootedCall call = {Collective::gatherv,
-                           root,
-                           comm,
-                           buffer(sendbuf),
-                           sendcount,
-                           sendtype,
-                           recvbuf,
-                           RootBlocks(recvcounts, displs),
-                           recvtype};
+  RootedCall call = {Collective::gatherv,
+                     root,
+                     comm,
+                     buffer(sendbuf),
+                     sendcount,
+                     sendtype,
+                     recvbuf,
+                     RootBlocks(recvcounts, displs),
+                     recvtype};
   return tutti::rooted(call, [&] {
     return native().gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                             root, comm);
@@ -204,7 +197,7 @@ int TUTTI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, voi
 
 int TUTTI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                   int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const RootedCall call = {
+  RootedCall call = {
       Collective::scatter,   root,    comm, recvbuf, recvcount, recvtype, buffer(sendbuf),
       RootBlocks(sendcount), sendtype};
   return tutti::rooted(call, [&] {
@@ -215,7 +208,7 @@ int TUTTI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, voi
 int TUTTI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[],
                    MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
                    int root, MPI_Comm comm) {
-  const RootedCall call = {
+  RootedCall call = {
       Collective::scatterv,           root,    comm, recvbuf, recvcount, recvtype, buffer(sendbuf),
       RootBlocks(sendcounts, displs), sendtype};
   return tutti::rooted(call, [&] {
@@ -226,7 +219,7 @@ int TUTTI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs
 
 int TUTTI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const RootedCall call = {
+  RootedCall call = {
       Collective::gather,    root,    comm, buffer(sendbuf), sendcount, sendtype, recvbuf,
       RootBlocks(recvcount), recvtype};
   return tutti::rooted(call, [&] {
@@ -238,15 +231,15 @@ int TUTTI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendty
 int TUTTI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
                     int root, MPI_Comm comm) {
-  const RootedCall call = {Collective::gatherv,
-                           root,
-                           comm,
-                           buffer(sendbuf),
-                           sendcount,
-                           sendtype,
-                           recvbuf,
-                           RootBlocks(recvcounts, displs),
-                           recvtype};
+  RootedCall call = {Collective::gatherv,
+                     root,
+                     comm,
+                     buffer(sendbuf),
+                     sendcount,
+                     sendtype,
+                     recvbuf,
+                     RootBlocks(recvcounts, displs),
+                     recvtype};
   return tutti::rooted(call, [&] {
     return tutti::run_native_large(&MpiFunctions::Gatherv_c, call, sendbuf, sendcount, sendtype,
                                    recvbuf, recvcounts, displs, recvtype, root, comm);
@@ -255,7 +248,7 @@ int TUTTI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 
 int TUTTI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const RootedCall call = {
+  RootedCall call = {
       Collective::scatter,   root,    comm, recvbuf, recvcount, recvtype, buffer(sendbuf),
       RootBlocks(sendcount), sendtype};
   return tutti::rooted(call, [&] {
@@ -267,7 +260,7 @@ int TUTTI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 int TUTTI_Scatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
                      MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
                      MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const RootedCall call = {
+  RootedCall call = {
       Collective::scatterv,           root,    comm, recvbuf, recvcount, recvtype, buffer(sendbuf),
       RootBlocks(sendcounts, displs), sendtype};
   return tutti::rooted(call, [&] {

@@ -44,8 +44,9 @@ int MpiBuffers::find(const Place& place, Region& region) {
       region = {at(scratch_, place.offset), place.bytes, 0};
       return 0;
     case Area::own:
-      region = place.whole ? Region{call_.own, call_.own_count, region_type(call_.own_type)}
-                           : Region{at(call_.own, place.offset), place.bytes, 0};
+      region = call_.own_info.dense
+                   ? Region{at(call_.own, place.offset), place.bytes, 0}
+                   : Region{call_.own, call_.own_count, region_type(call_.own_type)};
       return 0;
     case Area::all:
       break;
@@ -54,16 +55,14 @@ int MpiBuffers::find(const Place& place, Region& region) {
 }
 
 int MpiBuffers::find_among_all(const Place& place, Region& region) {
-  MPI_Aint lower = 0;
-  MPI_Aint extent = 0;
-  if (const int error = mpi().Type_get_extent(call_.all_type, &lower, &extent)) return error;
+  const MPI_Aint extent = call_.all_info.extent;
   runs_.clear();
   place.blocks.for_each_run([&](BlockRange run) { append_run(run, runs_); });
-  if (!place.whole) {
-    region = {at(call_.all, runs_.front().first * extent + place.offset), place.bytes, 0};
-    return 0;
-  }
   if (runs_.size() == 1) {
+    if (call_.all_info.dense) {
+      region = {at(call_.all, runs_.front().first * extent + place.offset), place.bytes, 0};
+      return 0;
+    }
     region = {at(call_.all, runs_.front().first * extent), runs_.front().second,
               region_type(call_.all_type)};
     return 0;
@@ -105,20 +104,6 @@ int MpiBuffers::indexed(const std::vector<std::pair<MPI_Aint, MPI_Count>>& runs,
   error = mpi().Type_commit(&made_.back());
   region = {call_.all, 1, region_type(made_.back())};
   return error;
-}
-
-bool is_dense(MPI_Datatype type) {
-  int integers = 0;
-  int addresses = 0;
-  int types = 0;
-  int combiner = 0;
-  MPI_Count size = 0;
-  MPI_Aint lower = 0;
-  MPI_Aint extent = 0;
-  return mpi().Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS &&
-         combiner == MPI_COMBINER_NAMED && mpi().Type_size_x(type, &size) == MPI_SUCCESS &&
-         mpi().Type_get_extent(type, &lower, &extent) == MPI_SUCCESS && lower == 0 &&
-         size == extent;
 }
 
 }  // namespace tutti

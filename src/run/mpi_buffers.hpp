@@ -23,9 +23,9 @@ class Scratch {
   Bytes size_ = 0;
 };
 
-/// Data lands directly in the user's buffer at the root, at any displacements: a run of blocks
-/// that is contiguous there is one region, any other gets an indexed datatype for this call
-/// (Träff 2017, section 3).
+/// Data of dense types is taken as bytes; other data is typed. It lands directly in the user's
+/// buffer at the root, at any displacements: a run of blocks that is contiguous there is one
+/// region, any other gets an indexed datatype for this call (Träff 2017, section 3).
 class MpiBuffers final : public Buffers {
  public:
   MpiBuffers(const RootedCall& call, const Order& order, std::byte* scratch)
@@ -48,9 +48,5 @@ class MpiBuffers final : public Buffers {
   std::vector<std::pair<MPI_Aint, MPI_Count>> runs_;
   std::vector<MPI_Datatype> made_;
 };
-
-/// Packed bytes of `type` are those in memory, so that a part of a buffer can be addressed by
-/// bytes: true of named datatypes without gaps.
-[[nodiscard]] bool is_dense(MPI_Datatype type);
 
 }  // namespace tutti

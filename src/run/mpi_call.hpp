@@ -4,6 +4,7 @@
 #include "core/order.hpp"
 #include "core/types.hpp"
 #include "run/mpi_functions.hpp"
+#include "run/mpi_types.hpp"
 
 namespace tutti {
 
@@ -58,6 +59,9 @@ struct RootedCall {
   void* all = nullptr;  ///< significant at the root only, like the next two
   RootBlocks blocks;
   MPI_Datatype all_type{};
+
+  TypeInfo own_info = {};  ///< filled in by PrivateComm::learn_types
+  TypeInfo all_info = {};
 
   [[nodiscard]] bool in_place() const { return own == MPI_IN_PLACE; }
 };

@@ -28,33 +28,28 @@ void PrivateComm::free() {
   comm_ = mpi().comm_null;
 }
 
-bool PrivateComm::is_valid(MPI_Datatype type) const {
-  int bytes = 0;
-  return type != mpi().type_null && mpi().Pack_size(0, type, comm_, &bytes) == MPI_SUCCESS;
+bool PrivateComm::learn_types(RootedCall& call) {
+  if (!call.in_place()) call.own_info = types_.of(call.own_type, comm_);
+  if (rank_ == call.root) call.all_info = types_.of(call.all_type, comm_);
+  return (call.in_place() || call.own_info.valid) && (rank_ != call.root || call.all_info.valid);
 }
 
 int PrivateComm::run(const RootedCall& call, const Specification& specification, Bytes latency) {
-  const bool at_root = rank_ == call.root;
-  MPI_Count own_element = 0;
-  MPI_Count all_element = 0;
-  if (!call.in_place()) mpi().Type_size_x(call.own_type, &own_element);
-  if (at_root) mpi().Type_size_x(call.all_type, &all_element);
-
   RootedProblem problem;
   problem.specification = &specification;
   problem.p = p_;
   problem.rank = rank_;
   problem.root = call.root;
   problem.latency = latency;
-  // Captures fit into the function object, so that this allocates nothing.
-  const RootBlocks* blocks = &call.blocks;
-  problem.size = [blocks, all_element](Rank rank) { return blocks->count(rank) * all_element; };
-  problem.own = call.in_place() ? problem.size(rank_) : call.own_count * own_element;
+  // One captured address fits into the function object, so that this allocates nothing.
+  const RootedCall* captured = &call;
+  problem.size = [captured](Rank rank) {
+    return captured->blocks.count(rank) * captured->all_info.size;
+  };
+  problem.own = call.in_place() ? problem.size(rank_) : call.own_count * call.own_info.size;
   problem.ends.own_in_place = call.in_place();
-  if (specification.algorithm->takes("segment")) {
-    problem.ends.own_dense = call.in_place() || is_dense(call.own_type);
-    problem.ends.all_dense = !at_root || is_dense(call.all_type);
-  }
+  problem.ends.own_dense = call.in_place() || call.own_info.dense;
+  problem.ends.all_dense = rank_ != call.root || call.all_info.dense;
 
   const Plan* plan = nullptr;
   const int error = planner_.prepare(problem, executor_, transport_, plan);

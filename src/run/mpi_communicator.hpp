@@ -26,11 +26,11 @@ class PrivateComm {
   void free();
   [[nodiscard]] MPI_Comm handle() const { return comm_; }
 
-  /// Is `type` a datatype that can be asked for its size? An error is raised here, not on a
-  /// communicator of the program.
-  [[nodiscard]] bool is_valid(MPI_Datatype type) const;
+  /// Looks up the datatypes that are significant at this rank. False if one is not valid; no
+  /// communicator of the program hears of the error.
+  [[nodiscard]] bool learn_types(RootedCall& call);
 
-  /// Runs a gather or scatter with valid arguments. Returns an MPI error code.
+  /// Runs a gather or scatter with valid arguments and known types. Returns an MPI error code.
   int run(const RootedCall& call, const Specification& specification, Bytes latency);
 
  private:
@@ -44,6 +44,7 @@ class PrivateComm {
   Executor executor_;
   RootedPlanner planner_;
   Scratch scratch_;
+  TypeCache types_;
 };
 
 }  // namespace tutti

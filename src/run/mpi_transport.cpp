@@ -7,7 +7,6 @@
 #include <climits>
 #include <cstring>
 
-#include "run/mpi_buffers.hpp"
 #include "run/mpi_quirks.hpp"
 
 namespace tutti {
@@ -77,8 +76,7 @@ std::uint64_t region_type(MPI_Datatype type) {
 }
 
 int MpiTransport::begin(int slot, const Transfer& transfer) {
-  if (!transfer.sends && transfer.region.type != 0 && typed_receives_truncate() &&
-      !is_dense(datatype(transfer.region.type))) {
+  if (!transfer.sends && transfer.region.type != 0 && typed_receives_truncate()) {
     return begin_detour(slot, transfer);
   }
   const Typed typed(transfer.region);
