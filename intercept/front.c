@@ -13,77 +13,92 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* Backends by the file name of the MPI library that they are for. */
+/* Backends by the beginning of the file name of the MPI library that they are for. */
 static const struct {
-  const char *libmpi;
-  const char *backend;
+  const char* libmpi;
+  const char* backend;
 } backends[] = {
     {"libmpi.so.40", "libtutti-openmpi.so"},   {"libmpi.so.80", "libtutti-openmpi.so"},
     {"libmpi_abi.so.0", "libtutti-mpiabi.so"}, {"libmpi_abi.so.1", "libtutti-mpiabi.so"},
     {"libmpich.so.12", "libtutti-mpich.so"},   {"libmpi.so.12", "libtutti-mpich.so"},
-    {"libmpich.so", "libtutti-mpich.so"},
 };
 
-static const struct tutti_backend_interface *backend;
+static const struct tutti_backend_interface* backend;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static int note_backend(struct dl_phdr_info *object, size_t size, void *found) {
-  (void)size;
-  const char *slash = strrchr(object->dlpi_name, '/');
-  const char *file = slash != NULL ? slash + 1 : object->dlpi_name;
-  for (size_t i = 0; i < sizeof backends / sizeof backends[0]; ++i) {
-    if (strcmp(file, backends[i].libmpi) == 0) {
-      *(const char **)found = backends[i].backend;
-      return 1;
-    }
-  }
-  return 0;
+static const char* file_of(const char* path) {
+  const char* slash = strrchr(path, '/');
+  return slash != NULL ? slash + 1 : path;
 }
 
-static void stop(const char *what, const char *why) {
+/* The backend for an MPI library's file, whose name may go on with further version numbers. */
+static const char* backend_for(const char* file) {
+  for (size_t i = 0; i < sizeof backends / sizeof backends[0]; ++i) {
+    const size_t length = strlen(backends[i].libmpi);
+    if (strncmp(file, backends[i].libmpi, length) != 0) continue;
+    if (file[length] == '\0' || file[length] == '.') return backends[i].backend;
+  }
+  return NULL;
+}
+
+/* Who loads an MPI itself, as mpi4py does, may do so by a link without a version in its name. */
+static int note_backend(struct dl_phdr_info* object, size_t size, void* found) {
+  (void)size;
+  if (strncmp(file_of(object->dlpi_name), "libmpi", strlen("libmpi")) != 0) return 0;
+  char* path = realpath(object->dlpi_name, NULL);
+  const char* backend_file = path != NULL ? backend_for(file_of(path)) : NULL;
+  if (backend_file == NULL) backend_file = backend_for(file_of(object->dlpi_name));
+  free(path);
+  if (backend_file == NULL) return 0;
+  *(const char**)found = backend_file;
+  return 1;
+}
+
+static void stop(const char* what, const char* why) {
   fprintf(stderr, "tutti: %s: %s; run without LD_PRELOAD, or link with Tutti's C API\n", what, why);
   abort();
 }
 
 /* `file` in the folder of this library. */
-static void *open_beside_this(const char *file) {
+static void* open_beside_this(const char* file) {
   Dl_info here;
-  if (dladdr((void *)(uintptr_t)&open_beside_this, &here) == 0) stop(file, "its folder is not known");
-  const char *slash = strrchr(here.dli_fname, '/');
+  if (dladdr((void*)(uintptr_t)&open_beside_this, &here) == 0)
+    stop(file, "its folder is not known");
+  const char* slash = strrchr(here.dli_fname, '/');
   const size_t folder = slash != NULL ? (size_t)(slash + 1 - here.dli_fname) : 0;
-  char *path = malloc(folder + strlen(file) + 1);
+  char* path = malloc(folder + strlen(file) + 1);
   if (path == NULL) stop(file, "no memory");
   memcpy(path, here.dli_fname, folder);
   strcpy(path + folder, file);
-  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (library == NULL) stop(file, dlerror());
   free(path);
   return library;
 }
 
 static void find_backend(void) {
-  const char *file = NULL;
+  const char* file = NULL;
   dl_iterate_phdr(note_backend, &file);
   if (file == NULL) {
     stop("no MPI library that is known here is loaded",
          "the MPI may be linked statically, or be none of MPICH, Intel MPI, Open MPI, MPI ABI");
   }
   tutti_backend_function get = NULL;
-  *(void **)&get = dlsym(open_beside_this(file), "tutti_backend");
+  *(void**)&get = dlsym(open_beside_this(file), "tutti_backend");
   if (get == NULL) stop(file, "it is not a backend of this version");
-  const struct tutti_backend_interface *found = get();
+  const struct tutti_backend_interface* found = get();
   if (found->missing() != NULL) stop(found->missing(), "the loaded MPI lacks this function");
 
   /* Another tool behind this one in line stands for the MPI. */
   struct tutti_functions next;
-#define FIND_NEXT(name, arguments) *(void **)&next.name = dlsym(RTLD_NEXT, "MPI_" #name);
+#define FIND_NEXT(name, arguments) *(void**)&next.name = dlsym(RTLD_NEXT, "MPI_" #name);
   TUTTI_INTERCEPTED_ALL(FIND_NEXT)
   found->set_next(&next);
   __atomic_store_n(&backend, found, __ATOMIC_RELEASE);
 }
 
-static const struct tutti_backend_interface *get_backend(const void *site) {
-  const struct tutti_backend_interface *found = __atomic_load_n(&backend, __ATOMIC_ACQUIRE);
+static const struct tutti_backend_interface* get_backend(const void* site) {
+  const struct tutti_backend_interface* found = __atomic_load_n(&backend, __ATOMIC_ACQUIRE);
   if (found == NULL) {
     pthread_once(&once, find_backend);
     found = __atomic_load_n(&backend, __ATOMIC_ACQUIRE);
@@ -92,21 +107,21 @@ static const struct tutti_backend_interface *get_backend(const void *site) {
   return found;
 }
 
-#define PARAMETERS8                                                                          \
-  tutti_word a, tutti_word b, tutti_word c, tutti_word d, tutti_word e, tutti_word f,        \
+#define PARAMETERS8                                                                   \
+  tutti_word a, tutti_word b, tutti_word c, tutti_word d, tutti_word e, tutti_word f, \
       tutti_word g, tutti_word h
 #define PARAMETERS9 PARAMETERS8, tutti_word i
 #define ARGUMENTS8 a, b, c, d, e, f, g, h
 #define ARGUMENTS9 ARGUMENTS8, i
 
 /* PMPI_X too: Open MPI's Fortran bindings and tools in front of this one call it. */
-#define DEFINE(name, arguments)                                                     \
-  EXPORT int MPI_##name(PARAMETERS##arguments);                                     \
-  EXPORT int PMPI_##name(PARAMETERS##arguments);                                    \
-  int MPI_##name(PARAMETERS##arguments) {                                           \
+#define DEFINE(name, arguments)                                                      \
+  EXPORT int MPI_##name(PARAMETERS##arguments);                                      \
+  EXPORT int PMPI_##name(PARAMETERS##arguments);                                     \
+  int MPI_##name(PARAMETERS##arguments) {                                            \
     return get_backend(__builtin_return_address(0))->run.name(ARGUMENTS##arguments); \
-  }                                                                                 \
-  int PMPI_##name(PARAMETERS##arguments) {                                          \
+  }                                                                                  \
+  int PMPI_##name(PARAMETERS##arguments) {                                           \
     return get_backend(__builtin_return_address(0))->run.name(ARGUMENTS##arguments); \
   }
 TUTTI_INTERCEPTED_ALL(DEFINE)

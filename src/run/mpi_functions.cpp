@@ -4,7 +4,9 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -12,25 +14,40 @@ namespace tutti {
 
 namespace {
 
-/// The file of the loaded MPI library: of all loaded objects, the one named as this flavour's
-/// libmpi is. Empty where the MPI is linked statically.
-int note_libmpi(dl_phdr_info* object, std::size_t, void* found) {
-  const std::string_view path = object->dlpi_name;
-  const std::string_view file = path.substr(path.rfind('/') + 1);
+std::string_view file_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+/// A file of this flavour's libmpi, whose name may go on with further version numbers.
+bool is_libmpi(std::string_view file) {
   for (const std::string_view name :
 #if defined(OPEN_MPI)
        {"libmpi.so.40", "libmpi.so.80"}
 #elif defined(MPICH_VERSION) || defined(I_MPI_VERSION)
-       {"libmpich.so.12", "libmpi.so.12", "libmpich.so", "libmpi.so"}
+       {"libmpich.so.12", "libmpi.so.12"}
 #else
-       {"libmpi_abi.so.0", "libmpi_abi.so.1", "libmpi_abi.so"}
+       {"libmpi_abi.so.0", "libmpi_abi.so.1"}
 #endif
   ) {
-    if (file == name) *static_cast<std::string*>(found) = path;
+    if (file.starts_with(name) && (file.size() == name.size() || file[name.size()] == '.')) {
+      return true;
+    }
   }
-  return 0;
+  return false;
 }
 
+/// Sets `found` to the path of the loaded MPI library. Its name may be a link without a version.
+int note_libmpi(dl_phdr_info* object, std::size_t, void* found) {
+  if (!file_of(object->dlpi_name).starts_with("libmpi")) return 0;
+  const std::unique_ptr<char, decltype(&std::free)> path(realpath(object->dlpi_name, nullptr),
+                                                         &std::free);
+  if (!is_libmpi(file_of(object->dlpi_name)) &&
+      (path == nullptr || !is_libmpi(file_of(path.get())))) {
+    return 0;
+  }
+  *static_cast<std::string*>(found) = object->dlpi_name;
+  return 1;
+}
+
+/// The global scope where there is none, as the MPI is linked statically.
 void* libmpi() {
   std::string path;
   dl_iterate_phdr(note_libmpi, &path);
