@@ -54,7 +54,7 @@ def measure(mpirun: str, arguments: Sequence[str], *, quiet: bool = True) -> dic
 def read(path: Path) -> dict[str, Any]:
     """What tutti-bench has written with --json. Raises Refusal where it is not that."""
     try:
-        result = json.loads(path.read_text())
+        result: dict[str, Any] = json.loads(path.read_text())
     except OSError as error:
         raise Refusal(f"{path}: {error.strerror}") from None
     except ValueError as error:

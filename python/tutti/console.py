@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -50,3 +51,11 @@ def microseconds(seconds: float) -> str:
 def count(number: int, noun: str) -> str:
     """A number with its noun: "1 message", "2 messages"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def write(path: Path, text: str, option: str) -> None:
+    """Writes what `option` asked for. Raises Refusal where that cannot be."""
+    try:
+        path.write_text(text)
+    except OSError as error:
+        raise Refusal(f"{option} {path}: {error.strerror}") from None

@@ -48,7 +48,7 @@ class Explanation:
     choice: Choice
     """What Tutti would run, from what every rank knows."""
     call: Call = field(repr=False)
-    """Under the algorithm that is drawn: the chosen one; in native's place Tutti's best candidate."""
+    """Under the algorithm that is drawn: the chosen one; for native, Tutti's best candidate."""
     rounds: list[list[Message]] = field(repr=False)
     contenders: list[Contender] = field(repr=False)
     lower_bound: float

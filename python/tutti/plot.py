@@ -9,7 +9,7 @@ from tutti.console import Refusal
 
 
 def plot(result: dict[str, Any], path: Path) -> None:
-    """One panel for each collective and distribution: medians, the least and the 90th percentile, by bytes.
+    """One panel for each collective and distribution: median, least and 90th percentile by bytes.
 
     Raises:
         Refusal: Matplotlib is missing, or the file's kind is not one that it writes.
@@ -31,7 +31,7 @@ def plot(result: dict[str, Any], path: Path) -> None:
     figure, axes = pyplot.subplots(
         lines, columns, figsize=(5 * columns, 3.6 * lines), squeeze=False, sharey=True
     )
-    for axis, ((collective, distribution), rows) in zip(axes.flat, panels.items()):
+    for axis, ((collective, distribution), rows) in zip(axes.flat, panels.items(), strict=False):
         _panel(axis, rows)
         axis.set_title(f"{collective}, {distribution}", fontsize=10)
     for axis in list(axes.flat)[len(panels) :]:

@@ -44,7 +44,9 @@ class Row:
 
 def paper() -> dict[str, Any]:
     """The paper's tables: minimum times in microseconds."""
-    return json.loads(resources.files("tutti").joinpath("traff2017.json").read_text())
+    text = resources.files("tutti").joinpath("traff2017.json").read_text()
+    document: dict[str, Any] = json.loads(text)
+    return document
 
 
 def _rounds(ranks: int) -> int:
@@ -88,7 +90,7 @@ def rows_of(ranks: int, machine: Machine) -> list[Row]:
     return [
         row_of(ranks, distribution, block, measured, machine)
         for distribution in distributions()
-        for block, measured in zip(document["blocks"], rows[distribution])
+        for block, measured in zip(document["blocks"], rows[distribution], strict=True)
     ]
 
 
@@ -114,9 +116,10 @@ def _agreement(rows: list[Row]) -> str:
         return "tree" if factor > 1.1 else "linear" if factor < 1 / 1.1 else "even"
 
     differ = [r for r in rows if winner(r.simulated_factor) != winner(r.measured_factor)]
+    simulated = sum(winner(r.simulated_factor) == "tree" for r in rows)
+    measured = sum(winner(r.measured_factor) == "tree" for r in rows)
     text = (
-        f"The tree wins {sum(winner(r.simulated_factor) == 'tree' for r in rows)} of {len(rows)} "
-        f"simulated and {sum(winner(r.measured_factor) == 'tree' for r in rows)} measured problems; "
+        f"The tree wins {simulated} of {len(rows)} simulated and {measured} measured problems; "
         f"simulation and measurement name the same winner in {len(rows) - len(differ)}."
     )
     if differ:
@@ -136,9 +139,9 @@ def markdown(machine: Machine) -> str:
 
 Written by `tutti simulate tables`. **All times without the word paper are SIMULATED**, in
 microseconds: every rank's schedule is replayed with one port a rank and
-{machine.latency * 1e6:.3g} us + {machine.per_byte * 1e9:.3g} ns a byte for each message, all ranks \
-arriving at once. Nothing is
-fitted to the paper's machines; read who wins and by what factor, not the microseconds. Elements
+{machine.latency * 1e6:.3g} us + {machine.per_byte * 1e9:.3g} ns a byte for each message, all \
+ranks arriving at once. Nothing is
+fitted to the paper's machines: read who wins and by what factor, not the microseconds. Elements
 have {INT} bytes, the root is rank p/2, b is the average block.
 
  - linear: every rank straight to the root, as most MPI_Gatherv do.

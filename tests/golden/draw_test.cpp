@@ -1,5 +1,4 @@
-/// Drawings: the trees of the comments are those that the code draws, and every form of a
-/// schedule is what it was.
+/// Every form in which schedules and timelines are drawn is what it was.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -28,22 +27,6 @@ std::string text_of(const std::filesystem::path& path) {
   return text.str();
 }
 
-/// The lines of a comment after the one that contains `heading`, without their indent.
-std::string drawn_in(const std::string& source, const std::string& heading) {
-  std::istringstream text(text_of(std::filesystem::path(TUTTI_TEST_DATA) / "../src" / source));
-  std::string line;
-  while (std::getline(text, line) && line.find(heading) == std::string::npos) {
-  }
-  std::string picture;
-  while (std::getline(text, line)) {
-    const std::size_t begin = line.find_first_not_of("/ ");
-    if (line.substr(0, 3) != "///" || begin == std::string::npos) break;
-    if (line.substr(0, 11) != "///        ") break;
-    picture += line.substr(11) + "\n";
-  }
-  return picture;
-}
-
 std::string knomial_picture(int p, int k) {
   const Knomial tree(p, k);
   return to_text(TreeShape{0, [&](int v) { return tree.children(v); },
@@ -59,24 +42,14 @@ std::vector<Schedule> schedules_of(Collective collective, const std::string& alg
 
 const std::vector<Bytes> figure_sizes = {1, 0, 2, 3, 4, 2, 0, 0, 1, 7, 5};
 
-TEST(Picture, KnomialIsDrawnAsInItsComment) {
-  EXPECT_EQ(knomial_picture(11, 3), drawn_in("shapes/knomial.hpp", "p = 11, k = 3"));
-}
-
-TEST(Picture, BinomialOfSixRanks) {
+TEST(Drawing, BinomialOfSixRanks) {
   EXPECT_EQ(knomial_picture(6, 2),
             "0 -+- 1\n"
             "   +- 2 --- 3\n"
             "   +- 4 --- 5\n");
 }
 
-TEST(Picture, OrderedTreeIsDrawnAsInItsComment) {
-  const auto schedules = schedules_of(Collective::gatherv, "ordered_tree", figure_sizes, 9);
-  EXPECT_EQ(to_text(transfer_tree(schedules)),
-            drawn_in("knowledge/ordered_tree.hpp", "p = 11, sizes"));
-}
-
-TEST(Picture, ScatterHasTheSameTreeAsGather) {
+TEST(Drawing, ScatterHasTheSameTreeAsGather) {
   const auto edges = [](Collective collective) {
     const auto schedules = schedules_of(collective, "ordered_tree", figure_sizes, 9);
     return transfer_tree(schedules).bytes_above();
@@ -84,12 +57,12 @@ TEST(Picture, ScatterHasTheSameTreeAsGather) {
   EXPECT_EQ(edges(Collective::gatherv), edges(Collective::scatterv));
 }
 
-TEST(Picture, LeavesOutRanksWithoutData) {
+TEST(Drawing, LeavesOutRanksWithoutData) {
   const auto schedules = schedules_of(Collective::gatherv, "ordered_tree", figure_sizes, 9);
   EXPECT_EQ(transfer_tree(schedules).idle(), (std::vector<Rank>{1, 6, 7}));
 }
 
-TEST(Picture, SegmentsOfAnEdgeAreOneEdge) {
+TEST(Drawing, SegmentsOfAnEdgeAreOneEdge) {
   const auto schedules = schedules_of(Collective::gatherv, "linear_sync:segment=4", {9, 9, 9}, 0);
   EXPECT_EQ(to_text(transfer_tree(schedules)), "0 -+- 1:9\n   +- 2:9\n");
 }

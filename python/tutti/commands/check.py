@@ -72,10 +72,17 @@ def check(
     verdicts = judge(result)
     broken = [verdict for verdict in verdicts if verdict.broken]
     if as_json:
-        fields = ("guideline", "library", "distribution", "block", "left", "right", "ratio", "doubt")
-        print_json(
-            [{**{f: getattr(v, f) for f in fields}, "broken": v.broken} for v in verdicts]
+        fields = (
+            "guideline",
+            "library",
+            "distribution",
+            "block",
+            "left",
+            "right",
+            "ratio",
+            "doubt",
         )
+        print_json([{**{f: getattr(v, f) for f in fields}, "broken": v.broken} for v in verdicts])
     else:
         out = console()
         for key in ("mpi", "ranks", "host", "clock", "repetitions"):
@@ -83,8 +90,8 @@ def check(
                 out.print(f"[dim]{key}: {result['metadata'][key]}[/]")
         out.print(_table(result, verdicts))
         out.print(
-            f"[dim]Median and least time in us. Red with !: more than {SLACK - 1:.0%} over what the "
-            f"guideline allows, one-sided Mann-Whitney p < {LEVEL}.[/]\n"
+            f"[dim]Median and least time in us. Red with !: more than {SLACK - 1:.0%} over what "
+            f"the guideline allows, one-sided Mann-Whitney p < {LEVEL}.[/]\n"
         )
         for v in broken:
             out.print(

@@ -10,8 +10,9 @@ from rich.console import Console
 from rich.markup import escape
 
 from tutti import _engine
-from tutti.console import Refusal, console, count, microseconds, print_json, table
-from tutti.explanation import Explanation, explain as explain_call
+from tutti.console import Refusal, console, count, microseconds, print_json, table, write
+from tutti.explanation import Explanation
+from tutti.explanation import explain as explain_call
 from tutti.workload import arrivals_of, machine_of, root_of, sizes_of
 
 _MOST_LINES = 60
@@ -103,15 +104,6 @@ def _choice(out: Console, told: Explanation) -> None:
                   "enter the choice.[/]")  # fmt: skip
 
 
-def _write(path: Path | None, text: str, option: str) -> None:
-    if path is None:
-        return
-    try:
-        path.write_text(text)
-    except OSError as error:
-        raise Refusal(f"{option} {path}: {error.strerror}") from None
-
-
 def _as_json(told: Explanation) -> dict[str, object]:
     return {
         "collective": told.collective,
@@ -153,8 +145,10 @@ def explain(
     ] = None,
     distribution: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Instead: same, random, spikes, decreasing, "
-                     "alternating or two_blocks."),
+        typer.Option(
+            metavar="NAME",
+            help="Instead: same, random, spikes, decreasing, alternating or two_blocks.",
+        ),
     ] = None,
     block: Annotated[str, typer.Option(metavar="BYTES", help="Average block of it.")] = "100",
     algorithm: Annotated[
@@ -181,9 +175,9 @@ def explain(
 ) -> None:
     """Explain one call: its tree, rounds and modelled time, and why this algorithm.
 
-        tutti explain gatherv --ranks 11 --root 9 --sizes 1,0,2,3,4,2,0,0,1,7,5
+    tutti explain gatherv --ranks 11 --root 9 --sizes 1,0,2,3,4,2,0,0,1,7,5
 
-        tutti explain gatherv --ranks 560 --root half --distribution spikes --block 1K
+    tutti explain gatherv --ranks 560 --root half --distribution spikes --block 1K
     """
     blocks = sizes_of(collective, ranks, sizes, distribution, block)
     model = machine_of(machine)
@@ -197,9 +191,12 @@ def explain(
     )
     if steps is not None and not 0 <= steps < told.ranks:
         raise Refusal(f"--steps {steps}: ranks are 0..{told.ranks - 1}")
-    _write(svg, told.call.svg(told.title), "--svg")
-    _write(goal, told.call.goal() if goal else "", "--goal")
-    _write(schedules, told.call.json() if schedules else "", "--schedules")
+    if svg is not None:
+        write(svg, told.call.svg(told.title), "--svg")
+    if goal is not None:
+        write(goal, told.call.goal(), "--goal")
+    if schedules is not None:
+        write(schedules, told.call.json(), "--schedules")
     if as_json:
         print_json(_as_json(told))
         return

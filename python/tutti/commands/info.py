@@ -45,7 +45,9 @@ def info(as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = Fal
         out.print(f"[yellow]{missing}[/]", markup=True)
     else:
         listing = table("library", "serves", "path")
-        listing.add_row("[cyan]tutti[/]", "any MPI: loads the one that fits", f"{folder}/libtutti.so")
+        listing.add_row(
+            "[cyan]tutti[/]", "any MPI: loads the one that fits", f"{folder}/libtutti.so"
+        )
         for name, serves in libraries.FLAVOURS.items():
             path = str(found[name]) if name in found else "[dim]not built[/]"
             listing.add_row(f"[cyan]tutti-{name}[/]", serves, path)

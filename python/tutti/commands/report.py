@@ -66,4 +66,6 @@ def report(
             escape(str(call.get("reason", ""))),
         )
     out.print(listing)
-    out.print("[dim]irregularity: largest block over mean block; spread: last arrival less first.[/]")
+    out.print(
+        "[dim]irregularity: largest block over mean block; spread: last arrival less first.[/]"
+    )

@@ -108,8 +108,9 @@ _SPEC = "auto, native or an algorithm as tutti list shows them"
 
 def run(
     command: Annotated[
-        list[str], typer.Argument(help="The command that starts the program, launcher included.")
-    ],
+        list[str] | None,
+        typer.Argument(help="The command that starts the program, launcher included."),
+    ] = None,
     report: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="Write a report at the end: a file (.json) or -."),
@@ -118,7 +119,9 @@ def run(
     gatherv: Annotated[str | None, typer.Option(metavar="SPEC", help=_SPEC)] = None,
     scatter: Annotated[str | None, typer.Option(metavar="SPEC", help=_SPEC)] = None,
     scatterv: Annotated[str | None, typer.Option(metavar="SPEC", help=_SPEC)] = None,
-    off: Annotated[bool, typer.Option("--off", help="Preload, but leave every call alone.")] = False,
+    off: Annotated[
+        bool, typer.Option("--off", help="Preload, but leave every call alone.")
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Say what would be executed, and do not.")
     ] = False,
@@ -132,6 +135,8 @@ def run(
 
         tutti run --gatherv ordered_tree -- srun -n 512 python3 app.py
     """
+    if not command:
+        raise Refusal("run what? For example: tutti run -- mpirun -n 16 ./app")
     settings = {}
     for name, text in (
         ("gather", gather),

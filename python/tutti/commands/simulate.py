@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from tutti import simulated_tables
-from tutti.console import Refusal, console, count, microseconds, print_json, table
+from tutti.console import Refusal, console, count, microseconds, print_json, table, write
 from tutti.explanation import Contender, Explanation
 from tutti.explanation import explain as explain_call
 from tutti.workload import arrivals_of, machine_of, root_of, sizes_of
@@ -54,19 +54,15 @@ def _tables(output: Path | None, machine: Path | None) -> None:
     if output is None:
         print(text, end="")
         return
-    try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_text(text)
-    except OSError as error:
-        raise Refusal(f"--output {output}: {error.strerror}") from None
+    write(output, text, "--output")
 
 
 def simulate(
-    what: Annotated[
-        str, typer.Argument(help="gather, gatherv, scatter, scatterv, or tables.")
-    ],
+    what: Annotated[str, typer.Argument(help="gather, gatherv, scatter, scatterv, or tables.")],
     ranks: Annotated[int | None, typer.Option(help="How many; --sizes may say it too.")] = None,
-    root: Annotated[str, typer.Option(metavar="RANK", help="A rank, first, half or last.")] = "half",
+    root: Annotated[
+        str, typer.Option(metavar="RANK", help="A rank, first, half or last.")
+    ] = "half",
     sizes: Annotated[
         str | None, typer.Option(metavar="BYTES,..", help="Bytes of each rank's block.")
     ] = None,
@@ -113,15 +109,10 @@ def simulate(
         machine=machine_of(machine),
         arrivals=arrivals_of(arrivals, len(blocks)),
     )
-    for path, option, text in (
-        (svg, "--svg", lambda: told.timeline.svg(told.title)),
-        (timeline, "--timeline", told.timeline.json),
-    ):
-        if path is not None:
-            try:
-                path.write_text(text())
-            except OSError as error:
-                raise Refusal(f"{option} {path}: {error.strerror}") from None
+    if svg is not None:
+        write(svg, told.timeline.svg(told.title), "--svg")
+    if timeline is not None:
+        write(timeline, told.timeline.json(), "--timeline")
     if as_json:
         print_json(
             {

@@ -15,9 +15,7 @@ from tutti.console import console, print_json
 from tutti.verification import verify as verify_all
 
 
-def _with_bar(
-    max_ranks: int, sampled: int, collective: str, algorithm: str
-) -> _engine.SweepResult:
+def _with_bar(max_ranks: int, sampled: int, collective: str, algorithm: str) -> _engine.SweepResult:
     with Progress(
         TextColumn("verifying"),
         BarColumn(),

@@ -1,0 +1,286 @@
+"""
+The engine of Tutti: lists, schedules, models, drawings and verification.
+"""
+
+from collections.abc import Callable, Sequence
+
+
+version: str = '0.1.0'
+
+class Algorithm:
+    """One line of the list of algorithms."""
+
+    @property
+    def collective(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def order(self) -> str: ...
+
+    @property
+    def knowledge(self) -> str: ...
+
+    @property
+    def parameters(self) -> str: ...
+
+    @property
+    def summary(self) -> str: ...
+
+class Alias:
+    """A name that a paper uses."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def specification(self) -> str: ...
+
+class Setting:
+    """A setting by environment."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def default(self) -> str: ...
+
+    @property
+    def accepted(self) -> str: ...
+
+    @property
+    def meaning(self) -> str: ...
+
+class Machine:
+    """The numbers by which time is modelled, in seconds."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def latency(self) -> float:
+        """Of a message without bytes, end to end."""
+
+    @latency.setter
+    def latency(self, arg: float, /) -> None: ...
+
+    @property
+    def per_byte(self) -> float:
+        """For each further byte."""
+
+    @per_byte.setter
+    def per_byte(self, arg: float, /) -> None: ...
+
+    @property
+    def overhead(self) -> float:
+        """Of a processor with one message."""
+
+    @overhead.setter
+    def overhead(self, arg: float, /) -> None: ...
+
+    @property
+    def gap(self) -> float:
+        """Least time between two messages at one rank."""
+
+    @gap.setter
+    def gap(self, arg: float, /) -> None: ...
+
+    def __repr__(self) -> str: ...
+
+def algorithms() -> list[Algorithm]: ...
+
+def aliases() -> list[Alias]: ...
+
+def settings() -> list[Setting]: ...
+
+def distributions() -> list[str]: ...
+
+def collectives() -> list[str]: ...
+
+def setting(collective: str, text: str) -> str:
+    """
+    The shortest text that means the same setting; ValueError if it means nothing.
+    """
+
+def distribute(name: str, ranks: int, block: int, seed: int = 1, rho: int = 5) -> list[int]:
+    """Block sizes of all ranks for the average block."""
+
+def bytes_from(text: str) -> int:
+    """A number of bytes such as 1536, 64K or 8M."""
+
+def machine_from_text(text: str) -> Machine:
+    """A machine from "name value" lines."""
+
+class Transfer:
+    """A message in simulated time."""
+
+    @property
+    def source(self) -> int: ...
+
+    @property
+    def target(self) -> int: ...
+
+    @property
+    def bytes(self) -> int: ...
+
+    @property
+    def start(self) -> float: ...
+
+    @property
+    def end(self) -> float: ...
+
+class Timeline:
+    """What happened when, in simulated seconds."""
+
+    @property
+    def arrivals(self) -> list[float]: ...
+
+    @property
+    def exits(self) -> list[float]: ...
+
+    @property
+    def busy(self) -> list[float]: ...
+
+    @property
+    def transfers(self) -> list[Transfer]: ...
+
+    @property
+    def run_time(self) -> float:
+        """Last exit less first arrival."""
+
+    @property
+    def elapsed(self) -> float:
+        """Mean of exit less arrival."""
+
+    @property
+    def spread(self) -> float:
+        """Last arrival less first arrival."""
+
+    def svg(self, title: str) -> str:
+        """Ranks over time as SVG."""
+
+    def json(self) -> str:
+        """All of it as JSON."""
+
+class Message:
+    """A send and the receive that takes it."""
+
+    @property
+    def source(self) -> int: ...
+
+    @property
+    def target(self) -> int: ...
+
+    @property
+    def bytes(self) -> int: ...
+
+    @property
+    def round(self) -> int: ...
+
+class KnowledgePrice:
+    """The traffic by which ranks learn sizes."""
+
+    @property
+    def steps(self) -> int:
+        """The longest chain of dependent messages."""
+
+    @property
+    def messages(self) -> int: ...
+
+    @property
+    def words(self) -> int:
+        """Of 8 bytes, in all."""
+
+class Candidate:
+    """An algorithm that was considered."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def seconds(self) -> float: ...
+
+    @property
+    def note(self) -> str: ...
+
+class Choice:
+    """Which algorithm runs, and why."""
+
+    @property
+    def algorithm(self) -> str: ...
+
+    @property
+    def reason(self) -> str: ...
+
+    @property
+    def candidates(self) -> list[Candidate]: ...
+
+class Call:
+    """One call of a collective, seen from outside."""
+
+    def __init__(self, collective: str, sizes: Sequence[int], root: int = 0, algorithm: str = 'ordered_tree', machine: Machine = ...) -> None: ...
+
+    @property
+    def algorithm(self) -> str:
+        """The specification, as short as it gets."""
+
+    @property
+    def knowledge(self) -> str:
+        """What a rank must learn first."""
+
+    def knowledge_price(self) -> KnowledgePrice:
+        """The traffic of the protocol that acquires it."""
+
+    @property
+    def order(self) -> list[int]:
+        """The rank at each position."""
+
+    @property
+    def promoted(self) -> list[int]:
+        """Subtrees that were moved to the root."""
+
+    def schedule(self, rank: int) -> str:
+        """The steps of a rank as text."""
+
+    def messages(self) -> list[Message]:
+        """All messages, by round."""
+
+    def tree(self) -> str:
+        """The tree of transfers as text."""
+
+    def svg(self, title: str) -> str:
+        """The tree of transfers as SVG."""
+
+    def goal(self) -> str:
+        """All schedules in LogGOPSim's GOAL language."""
+
+    def json(self) -> str:
+        """All schedules as JSON."""
+
+    def simulate(self, arrivals: Sequence[float] = []) -> Timeline:
+        """
+        Replays the data's messages, one port a rank; arrivals in seconds by rank.
+        """
+
+    def lower_bound(self, arrivals: Sequence[float] = []) -> float:
+        """No algorithm can be over earlier; seconds from time 0."""
+
+def choose(collective: str, setting: str, ranks: int, block: int | None = None, machine: Machine = ...) -> Choice:
+    """What Tutti runs under a setting, from what every rank knows."""
+
+class SweepResult:
+    """What a sweep has found."""
+
+    @property
+    def cases(self) -> int: ...
+
+    @property
+    def failures(self) -> list[str]: ...
+
+    def add(self, other: SweepResult) -> None:
+        """Adds what another part has found."""
+
+def sweep(max_ranks: int = 33, sampled: int = 1024, collective: str = '', algorithm: str = '', part: int = 0, parts: int = 1, progress: Callable[[float, str], None] | None = None) -> SweepResult:
+    """
+    Verifies all that the options name; progress(done, at) is called with 0 to 1.
+    """

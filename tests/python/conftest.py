@@ -1,0 +1,48 @@
+"""What the tests of the command share."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+
+class Outcome:
+    """What a command has printed and how it has ended."""
+
+    def __init__(self, status: int, out: str, err: str) -> None:
+        self.status, self.out, self.err = status, out, err
+
+
+@pytest.fixture
+def command(capfd, monkeypatch):
+    """Runs `tutti` in this process, in an environment without settings."""
+    import tutti
+    from tutti.cli import main
+
+    for setting in tutti.settings():
+        monkeypatch.delenv(setting.name, raising=False)
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr(sys, "argv", ["tutti"])
+
+    def run(*words: str) -> Outcome:
+        capfd.readouterr()
+        status = main(list(words))
+        return Outcome(status, *capfd.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch) -> Path:
+    """A folder that looks like an installation: libraries and tutti-bench of no content."""
+    from tutti import libraries
+
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "bin").mkdir()
+    for name in ("libtutti.so", "libtutti-mpich.so"):
+        (tmp_path / "lib" / name).touch()
+    monkeypatch.setattr(libraries, "prefixes", lambda: [tmp_path])
+    monkeypatch.delenv("TUTTI_LIBRARY_DIR", raising=False)
+    return tmp_path

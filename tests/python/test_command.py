@@ -1,0 +1,263 @@
+"""The command line: what each command prints, its JSON, and its errors of one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import tutti
+from tutti import simulated_tables
+
+COMMANDS = ("run", "list", "info", "explain", "verify", "simulate", "bench", "check", "report")
+FIGURE = ("--root", "9", "--sizes", "1,0,2,3,4,2,0,0,1,7,5")
+
+
+def test_help_names_every_command(command):
+    shown = command("--help")
+    assert shown.status == 0
+    for name in COMMANDS:
+        assert f" {name} " in shown.out
+        assert command(name, "--help").status == 0
+    assert command().status == 0
+    assert command("--version").out == f"tutti {tutti.__version__}\n"
+
+
+def test_list_shows_every_algorithm_and_papers_name(command):
+    out = command("list").out
+    for algorithm in tutti.algorithms():
+        assert algorithm.name in out and algorithm.summary in out
+    assert "TUW" in out
+    told = json.loads(command("list", "scatter", "--json").out)
+    assert {a["collective"] for a in told["algorithms"]} == {"scatter"}
+    assert told["aliases"]["traff"] == "ordered_tree"
+
+
+def test_info_shows_settings_with_their_values(command, installed, monkeypatch):
+    monkeypatch.setenv("TUTTI_GATHERV", "linear")
+    told = json.loads(command("info", "--json").out)
+    assert {s["name"]: s["value"] for s in told["settings"]}["TUTTI_GATHERV"] == "linear"
+    assert told["libraries"]["mpich"] == str(installed / "lib/libtutti-mpich.so")
+    out = command("info").out
+    assert "not built" in out  # Open MPI's
+    assert all(setting.meaning in out for setting in tutti.settings())
+
+
+def test_explain_draws_the_papers_example(command):
+    out = command("explain", "gatherv", "--ranks", "11", *FIGURE, "--steps", "3").out
+    assert "   +- 3:12 -+- 2:2\n            +- 0:1\n            +- 4:6 --- 5:2\n" in out
+    assert "3 send 9 [0,8) 12" in out
+    assert "times the bound" in out
+
+
+def test_explain_writes_drawings(command, tmp_path):
+    svg, goal, schedules = (tmp_path / name for name in ("t.svg", "t.goal", "t.json"))
+    files = ("--svg", str(svg), "--goal", str(goal), "--schedules", str(schedules))
+    told = json.loads(command("explain", "gatherv", *FIGURE, *files, "--json").out)
+    assert told["algorithm"] == "native" and told["drawn"] == "ordered_tree"
+    assert told["lower_bound_seconds"] <= told["seconds"]
+    assert svg.read_text().startswith("<svg")
+    assert goal.read_text().startswith("num_ranks 11")
+    assert len(json.loads(schedules.read_text())["ranks"]) == 11
+
+
+def test_explain_leaves_out_what_is_long(command):
+    call = ("explain", "scatter", "--ranks", "300", "--algorithm", "linear")
+    assert "more lines; --full shows them" in command(*call).out
+    assert "more lines" not in command(*call, "--full").out
+
+
+def test_simulate_orders_algorithms_by_time(command, tmp_path):
+    svg, timeline = tmp_path / "t.svg", tmp_path / "t.json"
+    told = json.loads(
+        command(
+            "simulate", "gatherv", "--ranks", "64", "--distribution", "spikes", "--block", "1K",
+            "--arrivals", "one-late:500us", "--json",
+            "--svg", str(svg), "--timeline", str(timeline),
+        ).out
+    )  # fmt: skip
+    seconds = [a["seconds"] for a in told["algorithms"]]
+    assert seconds == sorted(seconds)
+    assert told["spread_seconds"] == pytest.approx(500e-6)
+    assert "time in us" in svg.read_text()
+    assert len(json.loads(timeline.read_text())["exits"]) == 64
+    assert "SIMULATED" in command("simulate", "gatherv", "--ranks", "64").out
+
+
+def test_simulated_tables_have_every_problem_of_the_paper():
+    machine = tutti.Machine()
+    rows = simulated_tables.rows_of(560, machine)
+    assert len(rows) == 30
+    first = rows[0]
+    assert (first.distribution, first.block, first.elements) == ("same", 1, 560)
+    assert first.paper == (36.95, 1194.95, 20.98)
+    assert all(row.bound <= min(row.linear, row.tuw, row.tree) for row in rows)
+    decreasing = {row.block: row.elements for row in rows if row.distribution == "decreasing"}
+    assert decreasing[100] == 56400  # the sum that the paper prints
+
+
+def test_verify_counts_its_cases(command):
+    shown = command("verify", "--max-ranks", "5", "--sampled", "0")
+    assert shown.status == 0 and "all right" in shown.out
+    told = json.loads(command("verify", "--max-ranks", "4", "--sampled", "0", "--json").out)
+    assert told["cases"] > 0 and told["failures"] == []
+
+
+def test_verify_fails_with_what_reproduces_it(command, monkeypatch):
+    class Result:
+        cases = 3
+        failures = ["gatherv linear p 3 root 1: planted"]
+
+    monkeypatch.setattr("tutti.commands.verify.verify_all", lambda *_, **__: Result())
+    shown = command("verify")
+    assert shown.status == 1 and "p 3 root 1: planted" in shown.out and "failed" in shown.out
+
+
+def test_run_says_what_it_would_execute(command, installed):
+    told = json.loads(
+        command("run", "--gatherv", "TUW", "--report", "-", "--json", "true", "x").out
+    )
+    assert told["command"] == ["true", "x"]
+    assert told["environment"]["TUTTI_GATHERV"] == "ordered_tree:rule=gather_time,promote=off"
+    assert told["environment"]["TUTTI_REPORT"] == "-"
+    off = json.loads(command("run", "--off", "--json", "--", "true").out)
+    assert off["environment"]["TUTTI"] == "off"
+
+
+CALL = {
+    "collective": "gatherv",
+    "site": "app.c:12",
+    "calls": 3,
+    "bytes": 4096,
+    "irregularity": 2.5,
+    "algorithm": "ordered_tree",
+    "reason": "modelled 3 us",
+    "seconds": 0.25,
+    "spread": None,
+}
+
+
+def test_report_is_shown(command, tmp_path):
+    path = tmp_path / "r.json"
+    path.write_text(
+        json.dumps({"tutti": "0.1.0", "mpi": "MPICH 4", "ranks": 4, "version": 1, "calls": [CALL]})
+    )
+    out = command("report", str(path)).out
+    for text in (
+        "MPICH 4",
+        "4 ranks",
+        "app.c:12",
+        "4,096",
+        "2.50",
+        "ordered_tree",
+        "modelled 3 us",
+    ):
+        assert text in out
+    assert json.loads(command("report", str(path), "--json").out)["calls"] == [CALL]
+
+
+def bench_result(native_gather: float) -> dict:
+    times = {
+        "native gather": native_gather,
+        "allreduce + native gather": 12.0,
+        "native gatherv": 10.0,
+        "tutti gather": 9.0,
+        "allreduce + tutti gather": 12.0,
+        "tutti gatherv": 10.0,
+    }
+    lines = [
+        {"name": name, "samples_us": [time + i % 5 for i in range(40)], "median_us": time + 2,
+         "min_us": time, "p90_us": time + 4}
+        for name, time in times.items()
+    ]  # fmt: skip
+    row = {
+        "collective": "guidelines", "distribution": "same", "block": 10, "bytes": 160,
+        "total_elements": 40, "largest_elements": 10, "algorithms": lines,
+    }  # fmt: skip
+    rules = [
+        {"guideline": 1, "library": library, "left": f"{library} gather",
+         "right": f"{library} gatherv", "equal_blocks_only": True}
+        for library in ("native", "tutti")
+    ]  # fmt: skip
+    metadata = {"mpi": "MPICH 4", "ranks": "4"}
+    return {"schema": "tutti-bench/1", "metadata": metadata, "rows": [row], "guidelines": rules}
+
+
+def write_bench(tmp_path: Path, native_gather: float) -> str:
+    path = tmp_path / "bench.json"
+    path.write_text(json.dumps(bench_result(native_gather)))
+    return str(path)
+
+
+def test_check_marks_what_is_broken(command, tmp_path):
+    shown = command("check", "--results", write_bench(tmp_path, 30.0))
+    assert shown.status == 0  # the MPI breaks it, not Tutti
+    assert "guideline (1) broken by native: same, block 10" in shown.out
+    assert "32.0 30.0 !" in shown.out
+    assert "none broken" in command("check", "--results", write_bench(tmp_path, 9.0)).out
+    told = json.loads(command("check", "--results", write_bench(tmp_path, 30.0), "--json").out)
+    assert [v["broken"] for v in told] == [True, False]
+
+
+def test_bench_plots_what_was_measured(command, tmp_path):
+    pytest.importorskip("matplotlib")
+    picture = tmp_path / "times.png"
+    shown = command("bench", "--results", write_bench(tmp_path, 9.0), "--plot", str(picture))
+    assert shown.status == 0 and picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["frobnicate"], "No such command 'frobnicate'"),
+        (["list", "bcast"], '"bcast" is no collective; there are gather, gatherv'),
+        (["explain", "gatherv"], "--ranks or --sizes is missing"),
+        (["explain", "bcast", "--ranks", "3"], '"bcast" is no collective'),
+        (["explain", "gatherv", "--ranks", "0"], "--ranks 0"),
+        (["explain", "gatherv", "--ranks", "x"], "--ranks"),
+        (["explain", "gatherv", "--ranks", "3", "--sizes", "1,2"], "--sizes lists 2"),
+        (["explain", "gatherv", "--sizes", "1,q"], '--sizes q: "q" is no number of bytes'),
+        (["explain", "gatherv", "--sizes", "1", "--distribution", "same"], "only one of them"),
+        (["explain", "gather", "--ranks", "3", "--distribution", "random"], "try gatherv"),
+        (["explain", "gatherv", "--ranks", "3", "--distribution", "gauss"], '"gauss" is no'),
+        (["explain", "gatherv", "--ranks", "3", "--root", "7"], "--root 7: it is one of 0..2"),
+        (["explain", "gatherv", "--ranks", "3", "--algorithm", "x"], '"x" is no algorithm'),
+        (["explain", "gatherv", "--ranks", "3", "--steps", "3"], "--steps 3: ranks are 0..2"),
+        (["explain", "gatherv", "--ranks", "3", "--machine", "/none"], "--machine /none: No such"),
+        (["explain", "gatherv", "--ranks", "3", "--svg", "/none/x"], "--svg /none/x: No such"),
+        (["simulate", "gatherv", "--ranks", "3", "--arrivals", "late"], "--arrivals late: it is"),
+        (["simulate", "gatherv", "--ranks", "3", "--arrivals", "1us"], "1 times for 3 ranks"),
+        (["simulate", "gatherv", "--ranks", "3", "--arrivals", "one-late:1us:3"], "0..2"),
+        (["simulate", "gatherv", "--ranks", "3", "--output", "x"], "tutti simulate tables"),
+        (["verify", "--algorithm", "bogus"], '"bogus" is no algorithm of the list'),
+        (["verify", "--max-ranks", "0"], "ranks up to 0"),
+        (["run", "--gatherv", "bogus", "true"], '--gatherv=bogus: "bogus" is no algorithm'),
+        (["run", "--report", "/none/x", "true"], "--report /none/x: there is no folder /none"),
+        (["run"], "run what? For example: tutti run -- mpirun -n 16 ./app"),
+        (["report", "/none/r.json"], "/none/r.json: No such file"),
+        (["report", __file__], "no JSON"),
+        (["check", "--results", "/none"], "/none: No such file"),
+        (["bench", "--results", "/none"], "it goes with --plot"),
+        (["bench", "gatherv"], "tutti-bench is not installed"),
+        (["check", "--mpirun", "mpirun -n 2"], "tutti-bench is not installed"),
+    ],
+)
+def test_errors_are_one_line_that_names_the_value(command, installed, words, text):
+    shown = command(*words)
+    assert shown.status == 2
+    assert text in shown.err
+    assert shown.err.count("\n") == 1 and shown.err.startswith("tutti: ")
+
+
+def test_a_report_of_another_version_is_refused(command, tmp_path):
+    path = tmp_path / "r.json"
+    path.write_text('{"version": 9, "calls": []}')
+    assert "format version 9; 1 is understood" in command("report", str(path)).err
+    path.write_text("[]")
+    assert "no report of Tutti" in command("report", str(path)).err
+
+
+def test_a_missing_launcher_is_named(command, installed):
+    (installed / "bin/tutti-bench").touch()
+    shown = command("bench", "--mpirun", "no-such-mpirun -n 2", "gatherv")
+    assert "there is no program no-such-mpirun" in shown.err

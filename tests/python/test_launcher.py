@@ -1,0 +1,127 @@
+"""tutti run: what is executed for each launcher."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tutti import launcher
+from tutti.commands.run import prepare
+from tutti.console import Refusal
+
+VERSIONS = {
+    "mpirun": "mpirun (Open MPI) 4.1.4\n",
+    "prterun": "prterun (PRRTE) 3.0.5\n",
+    "mpirun.openmpi": "mpirun.openmpi (OpenRTE) 4.1.4\n",
+    "mpiexec": "HYDRA build details:\n    Version: 4.0.2\n",
+    "mpiexec.hydra": "Intel(R) MPI Library for Linux* OS, Version 2021.18\n",
+}
+
+
+def version(program):
+    return VERSIONS.get(program.rsplit("/", 1)[-1], "")
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        (["mpirun", "-n", "4", "./app"], (0, "openmpi")),
+        (["/opt/ompi/bin/prterun", "./app"], (0, "openmpi")),
+        (["mpirun.openmpi", "./app"], (0, "openmpi")),
+        (["mpiexec", "./app"], (0, "hydra")),
+        (["mpiexec.hydra", "./app"], (0, "hydra")),
+        (["srun", "./app"], (0, "slurm")),
+        (["timeout", "60", "mpirun", "./app"], (2, "openmpi")),
+        (["env", "A=1", "mpiexec", "./app"], (2, "hydra")),
+        (["jsrun", "./app"], (0, "other")),
+    ],
+)
+def test_finds_the_launcher(command, expected):
+    found = launcher.find(command, version)
+    assert (found.index, found.kind) == expected
+
+
+@pytest.mark.parametrize("command", [["./app"], ["./app", "mpirun"], ["python3", "mpirun.py"]])
+def test_a_program_is_no_launcher(command):
+    assert launcher.find(command, version) is None
+
+
+def passed(*command):
+    return launcher.pass_on(command, launcher.find(command, version), ["LD_PRELOAD", "TUTTI"])
+
+
+def test_open_mpi_is_told_what_to_export():
+    words = ["-x", "LD_PRELOAD", "-x", "TUTTI"]
+    assert passed("mpirun", "-n", "2", "./a") == ["mpirun", *words, "-n", "2", "./a"]
+    assert passed("nice", "mpirun", "./a") == ["nice", "mpirun", *words, "./a"]
+
+
+def test_hydra_and_slurm_export_everything_unless_told_otherwise():
+    assert passed("mpiexec", "./a") == ["mpiexec", "./a"]
+    assert passed("mpiexec", "-genvnone", "./a") == [
+        "mpiexec", "-genvlist", "LD_PRELOAD,TUTTI", "-genvnone", "./a",
+    ]  # fmt: skip
+    assert passed("srun", "--export=ALL", "./a") == ["srun", "--export=ALL", "./a"]
+    assert passed("srun", "--export=A", "./a") == ["srun", "--export=A,LD_PRELOAD,TUTTI", "./a"]
+    assert passed("srun", "--export=NONE", "./a") == ["srun", "--export=LD_PRELOAD,TUTTI", "./a"]
+
+
+@given(st.lists(st.text("abc-/", min_size=1), min_size=1))
+def test_the_programs_own_words_are_kept(words):
+    assert passed("mpirun", *words)[-len(words) :] == words
+
+
+def environment(**more):
+    return {"PATH": "/usr/bin:/bin", **more}
+
+
+def test_ours_is_preloaded_before_what_the_user_preloads(installed):
+    start = prepare(["true"], {"TUTTI_GATHERV": "traff"}, environment(LD_PRELOAD="/lib/other.so"))
+    assert start.environment["LD_PRELOAD"] == f"{installed}/lib/libtutti.so:/lib/other.so"
+    assert start.environment["TUTTI_GATHERV"] == "traff"
+    assert start.command == ["true"]
+
+
+def test_the_programs_come_first_on_the_path(installed):
+    (installed / "bin/tutti-bench").touch()
+    start = prepare(["true"], {}, environment())
+    assert start.environment["PATH"] == f"{installed}/bin:/usr/bin:/bin"
+
+
+def test_all_our_settings_are_handed_on(installed, tmp_path):
+    mpirun = tmp_path / "mpirun"
+    mpirun.write_text("#!/bin/sh\n")
+    mpirun.chmod(0o755)
+    start = prepare(
+        [str(mpirun), "./app"], {"TUTTI_REPORT": "-"}, environment(TUTTI_VERBOSE="on"), version
+    )
+    assert start.command == [
+        str(mpirun), "-x", "LD_PRELOAD", "-x", "TUTTI_REPORT", "-x", "TUTTI_VERBOSE", "./app",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("variables", "text"),
+    [
+        ({"TUTTI_GATHRV": "linear"}, "did you mean TUTTI_GATHERV?"),
+        ({"TUTTI_NONSENSE_AT_ALL_XYZ": "1"}, "see tutti info"),
+        ({"TUTTI_GATHERV": "knomial:k=1"}, "k is an integer from 2 on"),
+    ],
+)
+def test_wrong_settings_are_refused(installed, variables, text):
+    with pytest.raises(Refusal, match=text.replace("?", r"\?")):
+        prepare(["true"], {}, environment(**variables))
+
+
+def test_what_is_missing_is_named(installed):
+    with pytest.raises(Refusal, match="no-such-program: there is no such program"):
+        prepare(["no-such-program"], {}, environment())
+    (installed / "lib/libtutti.so").unlink()
+    with pytest.raises(Refusal, match="libtutti.so is not in lib/ beside the package"):
+        prepare(["true"], {}, environment())
+
+
+def test_a_named_folder_counts_alone(installed, monkeypatch):
+    monkeypatch.setenv("TUTTI_LIBRARY_DIR", "/nowhere")
+    with pytest.raises(Refusal, match="TUTTI_LIBRARY_DIR=/nowhere"):
+        prepare(["true"], {}, environment(TUTTI_LIBRARY_DIR="/nowhere"))

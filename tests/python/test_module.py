@@ -1,0 +1,160 @@
+"""The module: lists, explanations, simulation, verification and their errors."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import tutti
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tutti import _engine
+
+FIGURE = [1, 0, 2, 3, 4, 2, 0, 0, 1, 7, 5]
+ROOT = Path(__file__).resolve().parents[2]
+
+calls = st.integers(1, 24).flatmap(
+    lambda p: st.tuples(
+        st.lists(st.integers(0, 5000), min_size=p, max_size=p), st.integers(0, p - 1)
+    )
+)
+irregular = st.sampled_from(
+    [(a.collective, a.name) for a in tutti.algorithms() if a.collective.endswith("v")]
+)
+
+
+def test_the_lists_are_those_of_the_source():
+    source = (ROOT / "src/algorithms/list.inc").read_text()
+    lines = [line for line in source.splitlines() if line.startswith("TUTTI_ALGORITHM(")]
+    assert len(tutti.algorithms()) == len(lines)
+    assert "ordered_tree" in {a.name for a in tutti.algorithms()}
+    settings = (ROOT / "src/choose/settings.inc").read_text()
+    assert [s.name for s in tutti.settings()] == [
+        line.split('"')[1] for line in settings.splitlines() if line.startswith("TUTTI_SETTING(")
+    ]
+
+
+def test_every_papers_name_means_an_algorithm():
+    for alias in tutti.aliases():
+        assert _engine.setting("gatherv", alias.name.lower()) == alias.specification
+
+
+def test_explains_the_papers_example():
+    told = tutti.explain("gatherv", FIGURE, 9, algorithm="ordered_tree")
+    assert told.tree.splitlines()[2] == "   +- 3:12 -+- 2:2"
+    assert told.choice.reason == "it was asked for"
+    assert [len(messages) for messages in told.rounds] == [3, 2, 1, 1]
+    assert told.irregularity == pytest.approx(7 * 11 / 25)
+    assert {c.algorithm for c in told.contenders} == {
+        a.name for a in tutti.algorithms() if a.collective == "gatherv"
+    }
+
+
+def test_shows_tuttis_own_tree_where_native_is_chosen():
+    told = tutti.explain("gatherv", FIGURE, 9)
+    assert (told.choice.algorithm, told.call.algorithm) == ("native", "ordered_tree")
+
+
+@given(calls, irregular)
+def test_every_byte_reaches_the_root_and_no_time_beats_the_bound(case, algorithm):
+    (sizes, root), (collective, name) = case, algorithm
+    call = tutti.Call(collective, sizes, root, name)
+    inward = collective.startswith("gather")
+    at_root = sum(m.bytes for m in call.messages() if (m.target if inward else m.source) == root)
+    assert at_root == sum(sizes) - sizes[root]
+    assert call.simulate().run_time >= call.lower_bound() * (1 - 1e-9)
+
+
+@given(calls)
+def test_sizes_travel_in_few_steps(case):
+    sizes, root = case
+    rounds = (len(sizes) - 1).bit_length()
+    price = tutti.Call("gatherv", sizes, root, "ordered_tree:promote=off").knowledge_price()
+    assert price.steps <= max(2 * rounds - 1, 0)
+    assert tutti.Call("gatherv", sizes, root, "binomial").knowledge_price().steps <= rounds
+    assert tutti.Call("gatherv", sizes, root, "linear").knowledge_price().messages == 0
+
+
+def test_one_late_rank_is_simulated_as_in_the_closed_form():
+    machine = tutti.Machine()
+    machine.latency, machine.per_byte = 2.0, 1.0  # algorithms.md 1.1: P = 8, m = 1, D = 30
+    late = [30.0 if rank == 1 else 0.0 for rank in range(8)]
+    flat = tutti.simulate("gather", [1] * 8, algorithm="binomial", machine=machine)
+    assert flat.run_time == 13  # 3 alpha + 7 m beta
+    one_late = tutti.simulate("gather", [1] * 8, algorithm="linear", machine=machine, arrivals=late)
+    assert one_late.run_time == 33  # D + alpha + m beta: the others are served meanwhile
+    assert one_late.spread == 30
+
+
+def test_verify_finds_nothing_and_reports_progress():
+    shares = []
+    result = tutti.verify(7, 0, threads=2, progress=lambda done, at: shares.append(done))
+    assert result.cases > 10_000 and result.failures == []
+    assert shares == sorted(shares) and shares[-1] <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "text"),
+    [
+        (lambda: tutti.Call("bcast", [1]), '"bcast" is no collective'),
+        (lambda: tutti.Call("gatherv", []), "at least one rank"),
+        (lambda: tutti.Call("gatherv", [1, -2]), "size -2 of rank 1"),
+        (lambda: tutti.Call("gather", [1, 2], 0, "linear"), "try gatherv"),
+        (lambda: tutti.Call("gatherv", [1, 2], 2), "root 2: of 2 ranks the root is one of 0..1"),
+        (lambda: tutti.Call("gatherv", [1], 0, "nonsense"), '"nonsense" is no algorithm'),
+        (lambda: tutti.Call("gatherv", [1, 2]).simulate([0.0]), "1 arrivals: there are 2 ranks"),
+        (lambda: tutti.schedule("gatherv", [1, 2], 5), "rank 5: of 2 ranks"),
+        (lambda: tutti.distribute("gauss", 4, 1), '"gauss" is no distribution'),
+        (lambda: tutti.distribute("same", 0, 1), "ranks 0"),
+        (lambda: tutti.verify(0), "ranks up to 0"),
+        (lambda: tutti.verify(3, algorithm="bogus"), '"bogus" is no algorithm of the list'),
+        (lambda: _engine.bytes_from("3X"), '"3X" is no number of bytes'),
+        (lambda: _engine.machine_from_text("latency fast"), "line 1"),
+    ],
+)
+def test_errors_name_the_value(wrong, text):
+    with pytest.raises(ValueError, match=None) as caught:
+        wrong()
+    assert text in str(caught.value)
+
+
+def test_schedule_of_a_rank_is_text():
+    assert tutti.schedule("gatherv", FIGURE, 5, root=9).splitlines()[1] == "0 send 4 [5,6) 2"
+    with pytest.raises(IndexError, match="ranks 0..10"):
+        tutti.Call("gatherv", FIGURE).schedule(11)
+
+
+@settings(deadline=None)
+@given(st.sampled_from(tutti.distributions()), st.integers(1, 40), st.integers(0, 1000))
+def test_distributions_have_a_size_for_each_rank(name, ranks, block):
+    sizes = tutti.distribute(name, ranks, block)
+    assert len(sizes) == ranks and min(sizes) >= 0
+    assert sizes == tutti.distribute(name, ranks, block)
+
+
+def members(stub):
+    """Every function, and every member of a class, with its arguments' names."""
+    found = set()
+    for node in ast.walk(ast.parse(stub.read_text())):
+        inside = node.body if isinstance(node, (ast.ClassDef, ast.Module)) else []
+        for one in inside:
+            if isinstance(one, ast.FunctionDef):
+                names = tuple(argument.arg for argument in one.args.args)
+                found.add((getattr(node, "name", ""), one.name, names))
+    return found
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("nanobind") is None, reason="stubs are written by nanobind"
+)
+def test_the_stub_is_that_of_the_engine(tmp_path):
+    made = tmp_path / "_engine.pyi"
+    subprocess.run(
+        [sys.executable, "-m", "nanobind.stubgen", "-q", "-m", "tutti._engine", "-o", str(made)],
+        check=True,
+    )
+    assert members(made) == members(ROOT / "python/tutti/_engine.pyi")
