@@ -53,9 +53,20 @@ class Reader {
     environment_.settings[static_cast<std::size_t>(collective)] = *read;
   }
 
+  /// The file that was measured once for this user, if there is one.
+  static std::string cached_machine() {
+    const std::string cache = value_of("XDG_CACHE_HOME");
+    const std::string home = value_of("HOME");
+    if (cache.empty() && home.empty()) return "";
+    const std::string path = (cache.empty() ? home + "/.cache" : cache) + "/tutti/machine";
+    return std::ifstream(path) ? path : "";
+  }
+
   void read_machine() {
-    const std::string path = value_of("TUTTI_MACHINE");
-    if (path.empty() || path == "built-in") return;
+    const std::string given = value_of("TUTTI_MACHINE");
+    if (given == "built-in") return;
+    const std::string path = given.empty() ? cached_machine() : given;
+    if (path.empty()) return;
     std::ifstream file(path);
     if (!file) return refuse("TUTTI_MACHINE", path, "the file cannot be read; built-in needs none");
     std::ostringstream text;
