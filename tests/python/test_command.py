@@ -129,10 +129,10 @@ CALL = {
     "site": "app.c:12",
     "calls": 3,
     "bytes": 4096,
-    "irregularity": 2.5,
+    "irregularity": {"mean": 2.5, "max": 3.0},
     "algorithm": "ordered_tree",
     "reason": "modelled 3 us",
-    "seconds": 0.25,
+    "seconds": {"mean": 0.25, "max": 0.5},
     "spread": None,
 }
 
@@ -140,7 +140,7 @@ CALL = {
 def test_report_is_shown(command, tmp_path):
     path = tmp_path / "r.json"
     path.write_text(
-        json.dumps({"tutti": "0.1.0", "mpi": "MPICH 4", "ranks": 4, "version": 1, "calls": [CALL]})
+        json.dumps({"tutti": "0.1.0", "mpi": "MPICH 4", "ranks": 4, "format": 1, "calls": [CALL]})
     )
     out = command("report", str(path)).out
     for text in (
@@ -149,6 +149,7 @@ def test_report_is_shown(command, tmp_path):
         "app.c:12",
         "4,096",
         "2.50",
+        "0.250000",
         "ordered_tree",
         "modelled 3 us",
     ):
@@ -251,7 +252,7 @@ def test_errors_are_one_line_that_names_the_value(command, installed, words, tex
 
 def test_a_report_of_another_version_is_refused(command, tmp_path):
     path = tmp_path / "r.json"
-    path.write_text('{"version": 9, "calls": []}')
+    path.write_text('{"format": 9, "calls": []}')
     assert "format version 9; 1 is understood" in command("report", str(path)).err
     path.write_text("[]")
     assert "no report of Tutti" in command("report", str(path)).err

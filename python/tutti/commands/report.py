@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from tutti.console import Refusal, console, print_json, table
 
-VERSION = 1
+VERSION = 1  # of the format that docs/report.md describes
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -24,14 +24,16 @@ def read(path: Path) -> dict[str, Any]:
         raise Refusal(f"{path}: no JSON: {error}; TUTTI_REPORT=name.json writes it") from None
     if not isinstance(report, dict) or not isinstance(report.get("calls"), list):
         raise Refusal(f"{path}: no report of Tutti: it has no list of calls")
-    version = report.get("version", VERSION)
+    version = report.get("format")
     if version != VERSION:
         raise Refusal(f"{path}: format version {version}; {VERSION} is understood")
     return report
 
 
-def _seconds(value: Any) -> str:
-    return "-" if value is None else f"{value:.6f}"
+def _number(call: dict[str, Any], name: str, statistic: str, form: str = ".6f") -> str:
+    """A statistic of a call; "-" where the report could not tell."""
+    value = call[name]
+    return "-" if value is None else format(value[statistic], form)
 
 
 def report(
@@ -52,20 +54,20 @@ def report(
     listing = table(
         "collective", "site", *numbers[:3], "algorithm", *numbers[3:], "why", right=numbers
     )
-    for call in sorted(told["calls"], key=lambda c: -(c.get("seconds") or 0)):
-        irregularity = call.get("irregularity")
+    for call in told["calls"]:
         listing.add_row(
-            escape(str(call.get("collective", "-"))),
-            escape(str(call.get("site") or "-")),
-            f"{call.get('calls', 0):,}",
-            "-" if call.get("bytes") is None else f"{call['bytes']:,}",
-            "-" if irregularity is None else f"{irregularity:.2f}",
-            f"[cyan]{escape(str(call.get('algorithm', '-')))}[/]",
-            _seconds(call.get("seconds")),
-            _seconds(call.get("spread")),
-            escape(str(call.get("reason", ""))),
+            escape(call["collective"]),
+            escape(call["site"]),
+            f"{call['calls']:,}",
+            f"{call['bytes']:,}",
+            _number(call, "irregularity", "mean", ".2f"),
+            f"[cyan]{escape(call['algorithm'])}[/]",
+            _number(call, "seconds", "mean"),
+            _number(call, "spread", "median"),
+            escape(call["reason"]),
         )
     out.print(listing)
     out.print(
-        "[dim]irregularity: largest block over mean block; spread: last arrival less first.[/]"
+        "[dim]irregularity: largest block over mean block; seconds: mean of a call, first arrival to "
+        "last exit; spread: last arrival less first, median.[/]"
     )
