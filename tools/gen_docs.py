@@ -74,11 +74,14 @@ class Algorithm:
     parameters: str
     summary: str
 
-    @property
-    def file(self) -> str:
-        """Where it is defined: a folder for each direction, a file for each algorithm."""
-        direction = self.collective.removesuffix("v")
-        return f"src/algorithms/{direction}/{self.name}.cpp"
+    def file(self, root: Path) -> str:
+        """Where its function is defined, in the folder of its direction."""
+        folder = root / "src/algorithms" / self.collective.removesuffix("v")
+        definition = f"\nSchedule {self.function}(const Problem& problem) {{"
+        files = [path for path in sorted(folder.glob("*.cpp")) if definition in path.read_text()]
+        if len(files) != 1:
+            raise SystemExit(f"{self.function} of list.inc is defined in {len(files)} files of {folder}")
+        return str(files[0].relative_to(root))
 
 
 def algorithms_of(root: Path) -> list[Algorithm]:
@@ -95,7 +98,7 @@ def algorithms_page(root: Path) -> str:
     algorithms = algorithms_of(root)
     for collective in dict.fromkeys(algorithm.collective for algorithm in algorithms):
         rows = [
-            [f"[`{a.name}`](../../{a.file})", a.summary, KNOWLEDGE[a.knowledge], a.order,
+            [f"[`{a.name}`](../../{a.file(root)})", a.summary, KNOWLEDGE[a.knowledge], a.order,
              ", ".join(f"`{key}`" for key in a.parameters.split(","))]
             for a in algorithms
             if a.collective == collective

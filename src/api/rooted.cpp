@@ -146,6 +146,24 @@ int run_native_large([[maybe_unused]] Function MpiFunctions::*function, RootedCa
   return run_without_large_form(call);
 }
 
+struct OwnBlock {
+  void* address;
+  MPI_Count count;
+  MPI_Datatype type;
+};
+
+struct AllBlocks {
+  void* address;
+  RootBlocks blocks;
+  MPI_Datatype type;
+};
+
+RootedCall call_of(Collective collective, const OwnBlock& own, const AllBlocks& all, int root,
+                   MPI_Comm comm) {
+  return {collective, root,        comm,       own.address, own.count,
+          own.type,   all.address, all.blocks, all.type};
+}
+
 void* buffer(const void* address) { return const_cast<void*>(address); }
 
 }  // namespace
@@ -169,9 +187,8 @@ using tutti::RootedCall;
 
 int TUTTI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                  int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  RootedCall call = {
-      Collective::gather,    root,    comm, buffer(sendbuf), sendcount, sendtype, recvbuf,
-      RootBlocks(recvcount), recvtype};
+  RootedCall call = tutti::call_of(Collective::gather, {buffer(sendbuf), sendcount, sendtype},
+                                   {recvbuf, RootBlocks(recvcount), recvtype}, root, comm);
   return tutti::rooted(call, [&] {
     return native().gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
   });
@@ -180,15 +197,8 @@ int TUTTI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void
 int TUTTI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                   const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
                   MPI_Comm comm) {
-  RootedCall call = {Collective::gatherv,
-                     root,
-                     comm,
-                     buffer(sendbuf),
-                     sendcount,
-                     sendtype,
-                     recvbuf,
-                     RootBlocks(recvcounts, displs),
-                     recvtype};
+  RootedCall call = tutti::call_of(Collective::gatherv, {buffer(sendbuf), sendcount, sendtype},
+                                   {recvbuf, RootBlocks(recvcounts, displs), recvtype}, root, comm);
   return tutti::rooted(call, [&] {
     return native().gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                             root, comm);
@@ -197,9 +207,8 @@ int TUTTI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, voi
 
 int TUTTI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                   int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  RootedCall call = {
-      Collective::scatter,   root,    comm, recvbuf, recvcount, recvtype, buffer(sendbuf),
-      RootBlocks(sendcount), sendtype};
+  RootedCall call = tutti::call_of(Collective::scatter, {recvbuf, recvcount, recvtype},
+                                   {buffer(sendbuf), RootBlocks(sendcount), sendtype}, root, comm);
   return tutti::rooted(call, [&] {
     return native().scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
   });
@@ -208,9 +217,9 @@ int TUTTI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, voi
 int TUTTI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[],
                    MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
                    int root, MPI_Comm comm) {
-  RootedCall call = {
-      Collective::scatterv,           root,    comm, recvbuf, recvcount, recvtype, buffer(sendbuf),
-      RootBlocks(sendcounts, displs), sendtype};
+  RootedCall call =
+      tutti::call_of(Collective::scatterv, {recvbuf, recvcount, recvtype},
+                     {buffer(sendbuf), RootBlocks(sendcounts, displs), sendtype}, root, comm);
   return tutti::rooted(call, [&] {
     return native().scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
                              root, comm);
@@ -219,9 +228,8 @@ int TUTTI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs
 
 int TUTTI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  RootedCall call = {
-      Collective::gather,    root,    comm, buffer(sendbuf), sendcount, sendtype, recvbuf,
-      RootBlocks(recvcount), recvtype};
+  RootedCall call = tutti::call_of(Collective::gather, {buffer(sendbuf), sendcount, sendtype},
+                                   {recvbuf, RootBlocks(recvcount), recvtype}, root, comm);
   return tutti::rooted(call, [&] {
     return tutti::run_native_large(&MpiFunctions::Gather_c, call, sendbuf, sendcount, sendtype,
                                    recvbuf, recvcount, recvtype, root, comm);
@@ -231,15 +239,8 @@ int TUTTI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendty
 int TUTTI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
                     int root, MPI_Comm comm) {
-  RootedCall call = {Collective::gatherv,
-                     root,
-                     comm,
-                     buffer(sendbuf),
-                     sendcount,
-                     sendtype,
-                     recvbuf,
-                     RootBlocks(recvcounts, displs),
-                     recvtype};
+  RootedCall call = tutti::call_of(Collective::gatherv, {buffer(sendbuf), sendcount, sendtype},
+                                   {recvbuf, RootBlocks(recvcounts, displs), recvtype}, root, comm);
   return tutti::rooted(call, [&] {
     return tutti::run_native_large(&MpiFunctions::Gatherv_c, call, sendbuf, sendcount, sendtype,
                                    recvbuf, recvcounts, displs, recvtype, root, comm);
@@ -248,9 +249,8 @@ int TUTTI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 
 int TUTTI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  RootedCall call = {
-      Collective::scatter,   root,    comm, recvbuf, recvcount, recvtype, buffer(sendbuf),
-      RootBlocks(sendcount), sendtype};
+  RootedCall call = tutti::call_of(Collective::scatter, {recvbuf, recvcount, recvtype},
+                                   {buffer(sendbuf), RootBlocks(sendcount), sendtype}, root, comm);
   return tutti::rooted(call, [&] {
     return tutti::run_native_large(&MpiFunctions::Scatter_c, call, sendbuf, sendcount, sendtype,
                                    recvbuf, recvcount, recvtype, root, comm);
@@ -260,9 +260,9 @@ int TUTTI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 int TUTTI_Scatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
                      MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
                      MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  RootedCall call = {
-      Collective::scatterv,           root,    comm, recvbuf, recvcount, recvtype, buffer(sendbuf),
-      RootBlocks(sendcounts, displs), sendtype};
+  RootedCall call =
+      tutti::call_of(Collective::scatterv, {recvbuf, recvcount, recvtype},
+                     {buffer(sendbuf), RootBlocks(sendcounts, displs), sendtype}, root, comm);
   return tutti::rooted(call, [&] {
     return tutti::run_native_large(&MpiFunctions::Scatterv_c, call, sendbuf, sendcounts, displs,
                                    sendtype, recvbuf, recvcount, recvtype, root, comm);
