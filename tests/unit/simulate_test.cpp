@@ -194,6 +194,22 @@ TEST(Replay, FullDuplexSendsAndReceivesAtOnce) {
   EXPECT_DOUBLE_EQ(simulate(schedules, {0, 1, 2, false})->run_time(), 10);
 }
 
+TEST(Replay, LetsAMessagePassOneWhoseOtherEndIsTaken) {
+  // 0 sends to 4 until 5 and 2 to 1 until 10. At 5 the message from 0 to 1 cannot start, though
+  // it comes first in 0's schedule; that from 0 to 3 can.
+  std::vector<Schedule> schedules;
+  for (const char* text :
+       {"scatterv p 5 rank 0 root 0\n0 send 4 [4,5) 5\n1 send 1 [1,2) 1\n2 send 3 [3,4) 1\n",
+        "scatterv p 5 rank 1 root 0\n0 recv 2 [2,3) 10\n1 recv 0 [1,2) 1\n",
+        "scatterv p 5 rank 2 root 0\n0 send 1 [2,3) 10\n",
+        "scatterv p 5 rank 3 root 0\n0 recv 0 [3,4) 1\n",
+        "scatterv p 5 rank 4 root 0\n0 recv 0 [4,5) 5\n"}) {
+    schedules.push_back(*from_text(text));
+  }
+  const Timeline timeline = *simulate(schedules, {0, 1});
+  EXPECT_EQ(timeline.exits, (std::vector<double>{11, 11, 10, 6, 5}));
+}
+
 TEST(Replay, TellsWhenTheRootIdles) {
   // p = 4 binomial, alpha 0, one unit a block: the root takes 1 at 0..1, then 2's two at 1..3.
   const Call call{gather, 0, {1, 1, 1, 1}, 0};
