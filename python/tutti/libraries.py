@@ -8,7 +8,7 @@ from pathlib import Path
 from tutti.console import Refusal
 
 FLAVOURS = {
-    "mpich": "MPICH 3 and later, Intel MPI, and other MPIs with MPICH's ABI",
+    "mpich": "MPICH 4 and 5, Intel MPI, and other MPIs with MPICH's ABI",
     "openmpi": "Open MPI 4 and 5",
     "mpiabi": "the standard ABI of MPI 5",
 }
