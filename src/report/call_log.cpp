@@ -64,11 +64,13 @@ void CallLog::add(const CallRecord& record) {
 
 std::uint32_t CallLog::find_logged(const CallRecord& record) {
   const bool at_root = record.rank == record.root;
-  if (last_logged_ < logged_.size()) {
-    const LoggedCalls& last = logged_[last_logged_];
+  std::uint32_t& last_logged =
+      last_logged_[static_cast<std::size_t>(record.collective)][at_root ? 1 : 0];
+  if (last_logged < logged_.size()) {
+    const LoggedCalls& last = logged_[last_logged];
     if (last.site == record.site && last.collective == record.collective &&
         last.at_root == at_root && decisions_[last.decision] == *record.decision) {
-      return last_logged_;
+      return last_logged;
     }
   }
   const CallsKey key = {record.site, find_decision(*record.decision), record.collective, at_root};
@@ -81,7 +83,7 @@ std::uint32_t CallLog::find_logged(const CallRecord& record) {
     logged.decision = key.decision;
     logged.at_root = at_root;
   }
-  return last_logged_ = found->second;
+  return last_logged = found->second;
 }
 
 std::uint32_t CallLog::find_decision(const std::string& text) {

@@ -1,6 +1,7 @@
 /// What one process remembers of the collectives it called, in bounded memory.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -108,7 +109,9 @@ class CallLog {
   std::unordered_map<CallsKey, std::uint32_t, Hash> logged_at_;
   std::unordered_map<std::string, std::uint32_t> decision_at_;
   std::unordered_map<TrackKey, std::uint32_t, Hash> track_at_;
-  std::uint32_t last_logged_ = 0;  ///< the next call is most often alike
+  /// Index of the last call of each collective, not as root and as root: the next is most often
+  /// alike.
+  std::array<std::array<std::uint32_t, 2>, all_collectives.size()> last_logged_{};
 };
 
 }  // namespace tutti

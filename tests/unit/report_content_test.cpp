@@ -1,7 +1,6 @@
 /// What reports say and how they look.
 #include <gtest/gtest.h>
 
-#include <clocale>
 #include <sstream>
 
 #include "report/content.hpp"
@@ -154,14 +153,6 @@ TEST(Report, TellsThatClocksAreNotSynchronised) {
   EXPECT_FALSE(content.calls[0].together);
   EXPECT_EQ(content.calls[0].note, "unknown: clocks of 3 nodes are not synchronised");
   EXPECT_DOUBLE_EQ(content.calls[0].elapsed, 0.0015);
-}
-
-TEST(Report, NumbersDoNotFollowTheLocale) {
-  const std::string before = std::setlocale(LC_NUMERIC, nullptr);
-  const std::string expected = to_json(content_of(summary(), mpich));
-  for (const char* locale : {"de_DE.UTF-8", "fr_FR.UTF-8"}) std::setlocale(LC_NUMERIC, locale);
-  EXPECT_EQ(to_json(content_of(summary(), mpich)), expected);
-  std::setlocale(LC_NUMERIC, before.c_str());
 }
 
 }  // namespace
