@@ -1,6 +1,7 @@
 """The examples give the results of the MPI alone, with every algorithm that can run under them."""
 
 import json
+import re
 import shutil
 
 import pytest
@@ -106,3 +107,23 @@ def test_an_installation_is_found_by_pkg_config(mpi, tmp_path):
     run(mpi.mpicc, "-o", program, ROOT / "examples/c_api/lines.c", *flags.split(),
         f"-Wl,-rpath,{PREFIX / 'lib'}")  # fmt: skip
     assert "ddd" in run(mpi.mpirun, "-n", 4, program)
+
+
+def test_the_picture_in_the_readme_is_what_the_command_draws(tmp_path):
+    drawn = tmp_path / "gatherv.svg"
+    run(PREFIX / "bin" / "tutti", "explain", "gatherv", "--ranks", 11, "--root", 9, "--sizes",
+        "1,0,2,3,4,2,0,0,1,7,5", "--algorithm", "ordered_tree", "--svg", drawn)  # fmt: skip
+    assert drawn.read_text() == (ROOT / "docs/images/gatherv.svg").read_text()
+
+
+def test_links_in_the_documentation_lead_somewhere():
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md"),
+             *ROOT.glob("examples/**/*.md")]  # fmt: skip
+    broken = [
+        f"{page.relative_to(ROOT)}: {link}"
+        for page in pages
+        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)|src=\"([^\":]+)\"", page.read_text())
+        for link in filter(None, link)
+        if not (page.parent / link).exists()
+    ]
+    assert broken == []
