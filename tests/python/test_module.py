@@ -13,6 +13,7 @@ import tutti
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tutti import _engine
+from tutti.workload import arrivals_of, root_of
 
 FIGURE = [1, 0, 2, 3, 4, 2, 0, 0, 1, 7, 5]
 ROOT = Path(__file__).resolve().parents[2]
@@ -95,6 +96,36 @@ def test_verify_finds_nothing_and_reports_progress():
     result = tutti.verify(7, 0, threads=2, progress=lambda done, at: shares.append(done))
     assert result.cases > 10_000 and result.failures == []
     assert shares == sorted(shares) and shares[-1] <= 1.0
+
+
+def test_verify_sees_the_same_cases_with_any_number_of_threads():
+    counts = {tutti.verify(6, 0, threads=threads).cases for threads in (1, 2, 5)}
+    assert len(counts) == 1
+
+
+@pytest.mark.parametrize(("text", "root"), [("first", 0), ("half", 280), ("last", 560), ("17", 17)])
+def test_a_root_is_a_rank_or_a_place(text, root):
+    assert root_of(text, 561) == root
+
+
+@pytest.mark.parametrize(
+    ("pattern", "times"),
+    [
+        ("together", [0, 0, 0]),
+        ("one-late:2ms", [0, 0, 2e-3]),
+        ("one-late:1s:0", [1, 0, 0]),
+        ("ramp:4us", [0, 2e-6, 4e-6]),
+        ("1us,0us,1.5ms", [1e-6, 0, 1.5e-3]),
+    ],
+)
+def test_arrival_patterns(pattern, times):
+    assert arrivals_of(pattern, 3) == pytest.approx(times)
+
+
+def test_random_arrivals_depend_on_their_seed_alone():
+    times = arrivals_of("random:1ms:7", 50)
+    assert times == arrivals_of("random:1ms:7", 50) != arrivals_of("random:1ms:8", 50)
+    assert 0 <= min(times) < max(times) <= 1e-3
 
 
 @pytest.mark.parametrize(
