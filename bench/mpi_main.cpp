@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <memory>
@@ -59,6 +60,15 @@ std::string processor() {
   return "unknown";
 }
 
+/// Processes that want a core, averaged over the last minute: what else the machine does.
+std::string load() {
+  double average = 0;
+  if (getloadavg(&average, 1) != 1) return "unknown";
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.2f", average);
+  return text.data();
+}
+
 Metadata metadata_of(const Options& options, const Job& job, const Clock& clock, Rank root,
                      const Machine& machine) {
   const long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -77,6 +87,7 @@ Metadata metadata_of(const Options& options, const Job& job, const Clock& clock,
       {"nodes", std::to_string(job.nodes())},
       {"cores of a node", std::to_string(cores)},
       {"processor", processor()},
+      {"load before", load()},
       {"clock", clock.method()},
       {"clock error", std::to_string(clock.error() * 1e6) + " us"},
       {"time", "last exit less first arrival, all ranks, after a barrier that yields"},

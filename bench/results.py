@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes tutti-bench.md beside the JSON files that bench/results.sh has made.
 
-    bench/results.py FOLDER
+    bench/results.py FOLDER [NOTE]
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from collections import Counter
 from pathlib import Path
 
 LIBRARIES = {"mpich": "MPICH", "openmpi": "Open MPI"}
-METHOD = ("library", "ranks", "nodes", "cores of a node", "processor", "clock", "time", "order",
+METHOD = ("library", "ranks", "nodes", "cores of a node", "processor", "load before",
+          "clock", "time", "order",
           "statistics", "repetitions", "warmup", "rho", "seed", "root", "data", "machine", "date",
           "note")  # fmt: skip
 
@@ -132,6 +133,8 @@ def main() -> int:
             "ranks' time slices end, while Tutti tests and yields; those ratios say nothing of a",
             "machine with a core for each rank. Open MPI yields like Tutti: there the ratios are",
             "those of algorithms and of Tutti's own cost.", ""]  # fmt: skip
+    if note := " ".join(sys.argv[2:]):
+        text += [note, ""]
     shown = False
     for mpi, library in LIBRARIES.items():
         for collective in ("gatherv", "scatterv"):

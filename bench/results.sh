@@ -4,7 +4,8 @@
 #
 #     bench/results.sh BUILD_FOLDER [RANKS]
 #
-# Takes some six minutes on two cores. Run it on a machine that does nothing else.
+# Takes some six minutes on two cores. Run it on a machine that does nothing else; RESULTS_NOTE is
+# a remark for the page where that was not so, RESULTS_RUN a command to run each job under.
 set -eu
 
 source=$(dirname "$(dirname "$(readlink -f "$0")")")
@@ -31,4 +32,4 @@ for mpi in mpich openmpi; do
     --json "$results/tutti-bench-latency-$mpi.json"
 done
 
-python3 "$source/bench/results.py" "$results"
+python3 "$source/bench/results.py" "$results" "${RESULTS_NOTE:-}"
