@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
 from pathlib import Path
@@ -29,15 +30,33 @@ def root_of(text: str, ranks: int) -> int:
 
 
 def machine_of(path: Path | None) -> _engine.Machine:
-    """The model's parameters, from a file or as they are built in."""
-    if path is None:
+    """The model's parameters where the library would take them from.
+
+    They come from `path`; else from what TUTTI_MACHINE names; else from tutti/machine in the
+    user's cache folder if it is there; else, or where one of them says built-in, they are the
+    built-in ones.
+
+    Raises:
+        Refusal: a file cannot be read or says something else.
+    """
+    option, named = ("--machine ", str(path)) if path else ("TUTTI_MACHINE=", _machine_set())
+    if named in ("", "built-in"):
         return _engine.Machine()
     try:
-        return _engine.machine_from_text(path.read_text())
+        return _engine.machine_from_text(Path(named).read_text())
     except OSError as error:
-        raise Refusal(f"--machine {path}: {error.strerror}") from None
+        raise Refusal(f"{option}{named}: {error.strerror}") from None
     except ValueError as error:
-        raise Refusal(f"--machine {path}: {error}") from None
+        raise Refusal(f"{option}{named}: {error}") from None
+
+
+def _machine_set() -> str:
+    named = os.environ.get("TUTTI_MACHINE", "")
+    if named:
+        return named
+    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    measured = Path(cache) / "tutti" / "machine"
+    return str(measured) if measured.exists() else ""
 
 
 def sizes_of(

@@ -16,7 +16,7 @@ class Outcome:
 
 
 @pytest.fixture
-def command(capfd, monkeypatch):
+def command(capfd, monkeypatch, tmp_path_factory):
     """Runs `tutti` in this process, in an environment without settings."""
     import tutti
     from tutti.cli import main
@@ -24,6 +24,7 @@ def command(capfd, monkeypatch):
     for setting in tutti.settings():
         monkeypatch.delenv(setting.name, raising=False)
     monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
     monkeypatch.setattr(sys, "argv", ["tutti"])
 
     def run(*words: str) -> Outcome:

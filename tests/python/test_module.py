@@ -13,7 +13,8 @@ import tutti
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tutti import _engine
-from tutti.workload import arrivals_of, root_of
+from tutti.console import Refusal
+from tutti.workload import arrivals_of, machine_of, root_of
 
 FIGURE = [1, 0, 2, 3, 4, 2, 0, 0, 1, 7, 5]
 ROOT = Path(__file__).resolve().parents[2]
@@ -106,6 +107,24 @@ def test_verify_sees_the_same_cases_with_any_number_of_threads():
 @pytest.mark.parametrize(("text", "root"), [("first", 0), ("half", 280), ("last", 560), ("17", 17)])
 def test_a_root_is_a_rank_or_a_place(text, root):
     assert root_of(text, 561) == root
+
+
+def test_the_machine_comes_from_where_the_library_takes_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("TUTTI_MACHINE", raising=False)
+    built_in = tutti.Machine().latency
+    assert machine_of(None).latency == built_in
+    (tmp_path / "tutti").mkdir()
+    (tmp_path / "tutti/machine").write_text("latency 5e-6\n")
+    assert machine_of(None).latency == 5e-6
+    named = tmp_path / "named"
+    named.write_text("latency 7e-6\n")
+    monkeypatch.setenv("TUTTI_MACHINE", str(named))
+    assert machine_of(None).latency == 7e-6
+    assert machine_of(Path("built-in")).latency == built_in
+    monkeypatch.setenv("TUTTI_MACHINE", "/none")
+    with pytest.raises(Refusal, match="TUTTI_MACHINE=/none: No such file"):
+        machine_of(None)
 
 
 @pytest.mark.parametrize(

@@ -158,7 +158,8 @@ def explain(
         str, typer.Option(metavar="PATTERN", help="When ranks arrive, e.g. one-late:500us.")
     ] = "together",
     machine: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The model's parameters.")
+        Path | None,
+        typer.Option(metavar="FILE", help="The model's parameters; built-in, or as TUTTI_MACHINE."),
     ] = None,
     steps: Annotated[
         int | None, typer.Option(metavar="RANK", help="Also show the steps of this rank.")

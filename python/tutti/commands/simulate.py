@@ -50,7 +50,7 @@ def _print(told: Explanation) -> None:
 
 
 def _tables(output: Path | None, machine: Path | None) -> None:
-    text = simulated_tables.markdown(machine_of(machine))
+    text = simulated_tables.markdown(machine_of(machine or Path("built-in")))
     if output is None:
         print(text, end="")
         return
@@ -77,7 +77,8 @@ def simulate(
         str, typer.Option(metavar="SPEC", help="Also this one, and draw it.")
     ] = "ordered_tree",
     machine: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The model's parameters.")
+        Path | None,
+        typer.Option(metavar="FILE", help="The model's parameters; built-in, or as TUTTI_MACHINE."),
     ] = None,
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw ranks over time.")] = None,
     timeline: Annotated[
