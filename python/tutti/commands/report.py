@@ -68,6 +68,6 @@ def report(
         )
     out.print(listing)
     out.print(
-        "[dim]irregularity: largest block over mean block; seconds: mean of a call, first arrival to "
-        "last exit; spread: last arrival less first, median.[/]"
+        "[dim]irregularity: largest block over mean block; seconds: mean of a call, first arrival "
+        "to last exit; spread: last arrival less first, median.[/]"
     )
