@@ -33,14 +33,14 @@ struct tutti_backend_interface {
   /* TUTTI_X for each collective. */
   struct tutti_functions run;
   /* Notes where the program called from. */
-  void (*set_call_site)(const void *site);
+  void (*set_call_site)(const void* site);
   /* Makes the next tool's functions stand for the MPI's own; null members change nothing. */
-  void (*set_next)(const struct tutti_functions *next);
+  void (*set_next)(const struct tutti_functions* next);
   /* The name of a function that the loaded MPI lacks, or null if all is there. */
-  const char *(*missing)(void);
+  const char* (*missing)(void);
 };
 
 /* Exported by each backend. */
-typedef const struct tutti_backend_interface *(*tutti_backend_function)(void);
+typedef const struct tutti_backend_interface* (*tutti_backend_function)(void);
 
 #endif
