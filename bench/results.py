@@ -101,7 +101,8 @@ def latency_section(document: dict, library: str) -> list[str]:
     lines = [f"## Cost of a call, {library}", ""]
     for row in document["rows"]:
         native = row["algorithms"][0]["median_us"]
-        lines += [f"{row['collective'].capitalize()}:", "",
+        title = row["collective"]
+        lines += [f"{title[0].upper()}{title[1:]}:", "",
                   "| call | median ns | more than native | ratio |",
                   "| --- | ---: | ---: | ---: |"]  # fmt: skip
         for line in row["algorithms"]:
@@ -135,14 +136,14 @@ def main() -> int:
             "those of algorithms and of Tutti's own cost.", ""]  # fmt: skip
     if note := " ".join(sys.argv[2:]):
         text += [note, ""]
-    shown = False
     for mpi, library in LIBRARIES.items():
+        shown = False
         for collective in ("gatherv", "scatterv"):
             document = load(folder, f"{collective}-{mpi}")
             if document is None:
                 continue
             if not shown:
-                text += ["## Method", "", *method(document), ""]
+                text += [f"## Method, {library}", "", *method(document), ""]
                 shown = True
             text += collective_section(document, collective, library)
         if document := load(folder, f"guidelines-{mpi}"):

@@ -26,7 +26,8 @@ for mpi in mpich openmpi; do
       --algorithm binomial --root half --repetitions 75 --warmup 10 --quiet \
       --json "$results/tutti-bench-$collective-$mpi.json"
   done
-  ${RESULTS_RUN:-} "$mpirun" -n "$ranks" "$bench" guidelines --block 1,100,10000 --quiet \
+  ${RESULTS_RUN:-} "$mpirun" -n "$ranks" "$bench" guidelines --block 100,10000 --repetitions 30 \
+    --warmup 3 --quiet \
     --json "$results/tutti-bench-guidelines-$mpi.json"
   ${RESULTS_RUN:-} "$mpirun" -n 2 "$bench" latency --quiet \
     --json "$results/tutti-bench-latency-$mpi.json"
