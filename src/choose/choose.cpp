@@ -66,7 +66,7 @@ Result<Setting> setting(Collective collective, std::string_view text) {
   if (text == "auto") return Setting{};
   if (text == "native") return Setting{Setting::Kind::native, {}};
   const Result<Specification> spec = specification(collective, text);
-  if (!spec) return Error{spec.error() + ", native (the MPI's own), auto (Tutti's choice)"};
+  if (!spec) return Error{spec.error() + " (or native, the MPI's own, or auto, Tutti's choice)"};
   return Setting{Setting::Kind::forced, *spec};
 }
 

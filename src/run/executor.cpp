@@ -29,7 +29,7 @@ int Executor::run(const Placement& placement, Buffers& buffers, Transport& trans
     const std::size_t before = open_;
     int error = advance(placement, buffers, transport);
     if (error == 0 && open_ > 0) error = poll(transport);
-    if (error == 0) error = start_deferred(placement, buffers, transport);
+    if (error == 0 && open_ != before) error = start_deferred(placement, buffers, transport);
     if (error != 0) {
       transport.abandon();
       return error;
@@ -61,7 +61,6 @@ int Executor::advance(const Placement& placement, Buffers& buffers, Transport& t
 }
 
 int Executor::start_deferred(const Placement& placement, Buffers& buffers, Transport& transport) {
-  if (completed_.empty()) return 0;
   for (std::size_t i = 0; i < deferred_.size();) {
     const int number = deferred_[i];
     const Operation& operation = placement.operations[static_cast<std::size_t>(number)];

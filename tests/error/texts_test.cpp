@@ -103,7 +103,7 @@ TEST(ScheduleError, NamesTheLineAndTheForm) {
 TEST(SettingError, AlsoOffersAutoAndNative) {
   EXPECT_EQ(setting(Collective::gatherv, "quick").error(),
             "\"quick\" is no algorithm for gatherv; there are " + known_names +
-                ", native (the MPI's own), auto (Tutti's choice)");
+                " (or native, the MPI's own, or auto, Tutti's choice)");
 }
 
 TEST(SimulationError, NamesWhatDoesNotFit) {
