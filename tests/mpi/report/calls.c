@@ -2,6 +2,7 @@
  *
  * N times an irregular gather, of which rank i brings 1000 i bytes and the last rank comes 2 ms
  * late, then one scatter. MODE is the communicator, or how the program ends. */
+#define _POSIX_C_SOURCE 199309L
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
