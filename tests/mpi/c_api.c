@@ -1,0 +1,190 @@
+/* The C API from C11: versions, the list, forcing, bad values, how texts are cut, what ran. */
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+#include <tutti/tutti.h>
+
+static int passed = 0;
+static int failed = 0;
+static int rank = 0;
+
+static void check(int good, const char* what, int line) {
+  if (good) {
+    ++passed;
+  } else {
+    ++failed;
+    fprintf(stderr, "rank %d: line %d: %s\n", rank, line, what);
+  }
+}
+#define CHECK(condition) check((condition), #condition, __LINE__)
+
+static const char* const collectives[] = {"gather", "gatherv", "scatter", "scatterv"};
+enum { collective_count = 4, text_size = 512 };
+
+static void test_version(void) {
+  int major = -1;
+  int minor = -1;
+  int patch = -1;
+  CHECK(TUTTI_Get_version(&major, &minor, &patch) == MPI_SUCCESS);
+  CHECK(major == TUTTI_VERSION_MAJOR);
+  CHECK(minor == TUTTI_VERSION_MINOR);
+  CHECK(patch == TUTTI_VERSION_PATCH);
+  CHECK(TUTTI_Get_version(NULL, &minor, &patch) != MPI_SUCCESS);
+}
+
+static void test_names(void) {
+  for (int i = 0; i < collective_count; ++i) {
+    char name[text_size];
+    int count = 0;
+    int has_binomial = 0;
+    for (int length = text_size;
+         TUTTI_Algorithm_name(collectives[i], count, name, &length) == MPI_SUCCESS;
+         length = text_size) {
+      CHECK(length > 0 && (size_t)length == strlen(name));
+      has_binomial |= strcmp(name, "binomial") == 0;
+      ++count;
+    }
+    CHECK(count >= 6);
+    CHECK(has_binomial);
+  }
+  char name[text_size];
+  int length = text_size;
+  CHECK(TUTTI_Algorithm_name("GatherV", 0, name, &length) == MPI_SUCCESS);
+  length = text_size;
+  CHECK(TUTTI_Algorithm_name("gather", -1, name, &length) == MPI_ERR_ARG);
+  CHECK(TUTTI_Algorithm_name("gather", 1000, name, &length) == MPI_ERR_ARG);
+  CHECK(TUTTI_Algorithm_name("gossip", 0, name, &length) == MPI_ERR_ARG);
+  CHECK(TUTTI_Algorithm_name(NULL, 0, name, &length) == MPI_ERR_ARG);
+}
+
+/* Convention 7 of the header: as much as fits, a final zero, the length without it. */
+static void test_cut(void) {
+  char whole[text_size];
+  int whole_length = text_size;
+  CHECK(TUTTI_Algorithm_name("gather", 0, whole, &whole_length) == MPI_SUCCESS);
+  for (int size = 1; size <= whole_length + 2; ++size) {
+    char part[text_size];
+    memset(part, '#', sizeof part);
+    int length = size;
+    CHECK(TUTTI_Algorithm_name("gather", 0, part, &length) == MPI_SUCCESS);
+    const int expected = size - 1 < whole_length ? size - 1 : whole_length;
+    CHECK(length == expected);
+    CHECK(part[expected] == '\0');
+    CHECK(memcmp(part, whole, (size_t)expected) == 0);
+    CHECK(part[size] == '#');
+  }
+  char untouched = '#';
+  int none = 0;
+  CHECK(TUTTI_Algorithm_name("gather", 0, &untouched, &none) != MPI_SUCCESS);
+  CHECK(untouched == '#');
+}
+
+/* The specification in force, or "?" where there is none. */
+static const char* in_force(const char* collective) {
+  static char text[text_size];
+  int length = text_size;
+  if (TUTTI_Algorithm_get(collective, text, &length) != MPI_SUCCESS) return "?";
+  return text;
+}
+
+static void test_set(void) {
+  for (int i = 0; i < collective_count; ++i) {
+    const char* const collective = collectives[i];
+    char message[text_size];
+    int length = text_size;
+    CHECK(strcmp(in_force(collective), "auto") == 0);
+    CHECK(TUTTI_Algorithm_set(collective, "knomial:k=3", message, &length) == MPI_SUCCESS);
+    CHECK(strcmp(in_force(collective), "knomial:k=3") == 0);
+    CHECK(TUTTI_Algorithm_set(collective, "TUW", NULL, NULL) == MPI_SUCCESS);
+    CHECK(strncmp(in_force(collective), "ordered_tree:", 13) == 0);
+    CHECK(TUTTI_Algorithm_set(collective, "native", NULL, NULL) == MPI_SUCCESS);
+    CHECK(strcmp(in_force(collective), "native") == 0);
+    CHECK(TUTTI_Algorithm_set(collective, "auto", NULL, NULL) == MPI_SUCCESS);
+  }
+  CHECK(strcmp(in_force("gossip"), "?") == 0);
+}
+
+/* Each is refused with a text that holds what is wrong, and what was in force stays in force. */
+static void test_bad_values(void) {
+  static const struct {
+    const char* specification;
+    const char* in_message;
+  } bad[] = {
+      {"nonsense", "nonsense"},
+      {"", "binomial"},
+      {"knomial:k=1", "k"},
+      {"knomial:k=many", "many"},
+      {"binomial:k=3", "k=3"},
+      {"linear_sync:segment=4Q", "4Q"},
+      {"ordered_tree:rule=no", "rule"},
+      {"linear:order=sideways", "sideways"},
+      {"linear:", "linear"},
+      {"native:k=2", "native"},
+  };
+  CHECK(TUTTI_Algorithm_set("gather", "binomial", NULL, NULL) == MPI_SUCCESS);
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; ++i) {
+    char message[text_size] = "";
+    int length = text_size;
+    const int code = TUTTI_Algorithm_set("gather", bad[i].specification, message, &length);
+    const int good = code == MPI_ERR_ARG && strstr(message, bad[i].in_message) != NULL &&
+                     (size_t)length == strlen(message);
+    if (!good) fprintf(stderr, "\"%s\" gives \"%s\"\n", bad[i].specification, message);
+    CHECK(good);
+    CHECK(strcmp(in_force("gather"), "binomial") == 0);
+  }
+  CHECK(TUTTI_Algorithm_set("gather", NULL, NULL, NULL) == MPI_ERR_ARG);
+  CHECK(TUTTI_Algorithm_set("gossip", "linear", NULL, NULL) == MPI_ERR_ARG);
+  CHECK(TUTTI_Algorithm_set(NULL, "linear", NULL, NULL) == MPI_ERR_ARG);
+  char message[8];
+  int length = sizeof message;
+  CHECK(TUTTI_Algorithm_set("gather", "nonsense", message, &length) == MPI_ERR_ARG);
+  CHECK(length == 7 && strlen(message) == 7);
+  CHECK(TUTTI_Algorithm_set("gather", "auto", NULL, NULL) == MPI_SUCCESS);
+}
+
+static void test_last(void) {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  int size = 0;
+  MPI_Comm_size(comm, &size);
+  char text[text_size];
+  int length = text_size;
+  CHECK(TUTTI_Algorithm_last(comm, "gather", text, &length) == MPI_SUCCESS);
+  CHECK(length == 0 && text[0] == '\0');
+  int all[64];
+  CHECK(TUTTI_Algorithm_set("gather", "linear", NULL, NULL) == MPI_SUCCESS);
+  CHECK(TUTTI_Gather(&rank, 1, MPI_INT, all, 1, MPI_INT, 0, comm) == MPI_SUCCESS);
+  for (int i = 0; i < size && rank == 0; ++i) CHECK(all[i] == i);
+  length = text_size;
+  CHECK(TUTTI_Algorithm_last(comm, "gather", text, &length) == MPI_SUCCESS);
+  CHECK(strncmp(text, "linear: ", 8) == 0);
+  length = text_size;
+  CHECK(TUTTI_Algorithm_last(comm, "scatter", text, &length) == MPI_SUCCESS);
+  CHECK(length == 0);
+  CHECK(TUTTI_Algorithm_set("gather", "native", NULL, NULL) == MPI_SUCCESS);
+  CHECK(TUTTI_Gather(&rank, 1, MPI_INT, all, 1, MPI_INT, 0, comm) == MPI_SUCCESS);
+  length = text_size;
+  CHECK(TUTTI_Algorithm_last(comm, "gather", text, &length) == MPI_SUCCESS);
+  CHECK(strncmp(text, "native: ", 8) == 0);
+  CHECK(TUTTI_Algorithm_last(MPI_COMM_NULL, "gather", text, &length) != MPI_SUCCESS);
+  CHECK(TUTTI_Algorithm_last(comm, "gossip", text, &length) == MPI_ERR_ARG);
+  CHECK(TUTTI_Algorithm_set("gather", "auto", NULL, NULL) == MPI_SUCCESS);
+  MPI_Comm_free(&comm);
+}
+
+int main(int argc, char** argv) {
+  /* What needs no MPI works before MPI_Init too. */
+  test_version();
+  test_names();
+  test_cut();
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  test_set();
+  test_bad_values();
+  test_last();
+  int counts[2] = {passed, failed};
+  MPI_Allreduce(MPI_IN_PLACE, counts, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (rank == 0) printf("%d passed, %d failed\n", counts[0], counts[1]);
+  MPI_Finalize();
+  return counts[1] == 0 ? 0 : 1;
+}

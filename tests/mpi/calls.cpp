@@ -1,0 +1,135 @@
+/// The functions under test and the algorithms, asked of the library itself.
+#include "calls.hpp"
+
+#include <array>
+#include <map>
+
+namespace tutti::test {
+namespace {
+
+/// Parameters worth a run of their own, by algorithm; an algorithm that is not named here runs
+/// with its defaults.
+const std::multimap<std::string, std::string>& variants() {
+  static const std::multimap<std::string, std::string> all = {
+      {"linear", "order=natural"},
+      {"linear", "order=by_size"},
+      {"linear_sequence", "order=natural"},
+      {"linear_sequence", "order=by_size"},
+      {"linear_sync", "segment=1"},
+      {"linear_sync", "segment=64K,order=natural"},
+      {"binomial", "order=natural"},
+      {"binomial", "order=by_size"},
+      {"knomial", "k=2"},
+      {"knomial", "k=3,order=natural"},
+      {"knomial", "k=5,order=by_size"},
+      {"ordered_tree", "promote=off"},
+      {"ordered_tree", "rule=gather_time"},
+      {"ordered_tree", "threshold=1K"},
+      {"ordered_tree", "ports=2"},
+      {"ordered_tree", "ports=3,rule=gather_time,promote=off"},
+  };
+  return all;
+}
+
+constexpr std::array paper_names = {"LIN", "LS", "bnom", "TUW", "traff"};
+
+using Text = std::array<char, 1024>;
+
+std::string name_at(Kind kind, int index) {
+  Text text;
+  int length = static_cast<int>(text.size());
+  const int code = TUTTI_Algorithm_name(name_of(kind), index, text.data(), &length);
+  return code == MPI_SUCCESS ? std::string(text.data(), static_cast<std::size_t>(length)) : "";
+}
+
+}  // namespace
+
+const char* name_of(Kind kind) {
+  constexpr std::array names = {"gather", "gatherv", "scatter", "scatterv"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+const Calls& native_calls() {
+  static const Calls calls = {
+    PMPI_Gather,
+    PMPI_Gatherv,
+    PMPI_Scatter,
+    PMPI_Scatterv,
+#if MPI_VERSION >= 4
+    PMPI_Gather_c,
+    PMPI_Gatherv_c,
+    PMPI_Scatter_c,
+    PMPI_Scatterv_c,
+#else
+    nullptr,
+    nullptr,
+    nullptr,
+    nullptr,
+#endif
+  };
+  return calls;
+}
+
+const Calls& calls_under_test(bool native) {
+  static const Calls calls = {
+      TUTTI_Gather,   TUTTI_Gatherv,   TUTTI_Scatter,   TUTTI_Scatterv,
+      TUTTI_Gather_c, TUTTI_Gatherv_c, TUTTI_Scatter_c, TUTTI_Scatterv_c,
+  };
+  return native ? native_calls() : calls;
+}
+
+std::vector<std::string> algorithms(Kind kind, bool native) {
+  if (native) return {"native"};
+  std::vector<std::string> names;
+  for (std::string name; !(name = name_at(kind, static_cast<int>(names.size()))).empty();) {
+    names.push_back(name);
+  }
+  return names;
+}
+
+std::vector<std::string> specifications(Kind kind, bool native) {
+  if (native) return {"native"};
+  std::vector<std::string> all = {"auto", "native"};
+  for (const std::string& name : algorithms(kind, native)) {
+    all.push_back(name);
+    const auto [first, last] = variants().equal_range(name);
+    for (auto variant = first; variant != last; ++variant) {
+      all.push_back(name + ":" + variant->second);
+    }
+  }
+  all.insert(all.end(), paper_names.begin(), paper_names.end());
+  return all;
+}
+
+Forced::Forced(Kind kind, const std::string& specification, bool native)
+    : kind_(kind), native_(native) {
+  if (native_) return;
+  Text text;
+  int length = static_cast<int>(text.size());
+  const int code = TUTTI_Algorithm_set(name_of(kind), specification.c_str(), text.data(), &length);
+  if (code != MPI_SUCCESS) {
+    error_ = "cannot force " + specification + ": " + text.data();
+    return;
+  }
+  length = static_cast<int>(text.size());
+  TUTTI_Algorithm_get(name_of(kind), text.data(), &length);
+  name_ = std::string(text.data());
+  name_ = name_.substr(0, name_.find(':'));
+}
+
+Forced::~Forced() {
+  if (!native_) TUTTI_Algorithm_set(name_of(kind_), "auto", nullptr, nullptr);
+}
+
+std::string Forced::wrongly_ran(MPI_Comm comm) const {
+  if (native_ || name_ == "auto") return "";
+  Text text;
+  int length = static_cast<int>(text.size());
+  if (TUTTI_Algorithm_last(comm, name_of(kind_), text.data(), &length) != MPI_SUCCESS) {
+    return "TUTTI_Algorithm_last fails";
+  }
+  const std::string ran = text.data();
+  return ran.substr(0, ran.find(':')) == name_ ? "" : "forced " + name_ + ", ran \"" + ran + "\"";
+}
+
+}  // namespace tutti::test

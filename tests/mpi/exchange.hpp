@@ -1,0 +1,83 @@
+/// One call of a collective with its data, run and checked byte by byte at every rank.
+#pragma once
+
+#include <mpi.h>
+
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "calls.hpp"
+#include "harness.hpp"
+#include "layouts.hpp"
+
+namespace tutti::test {
+
+/// Where the root's blocks lie.
+enum class Placement {
+  dense,     ///< one behind the other
+  gaps,      ///< in rank order with gaps
+  reversed,  ///< the last rank's first
+  shuffled,  ///< any order, gaps, some displacements negative
+};
+
+/// What all ranks of a communicator are to do together. Arguments that are not significant at a
+/// rank are garbage there.
+struct Exchange {
+  Kind kind = Kind::gatherv;
+  MPI_Comm comm = MPI_COMM_WORLD;
+  int root = 0;
+  std::vector<int> units = {};      ///< by rank; all equal for gather and scatter
+  const Layout* leaf = nullptr;     ///< the type at the ends
+  const Layout* at_root = nullptr;  ///< the type at the root's side, of the same family
+  Placement placement = Placement::dense;
+  bool in_place = false;  ///< MPI_IN_PLACE at the root
+  bool large = false;     ///< the _c form, if there is one
+  unsigned salt = 0;      ///< the same at all ranks, another for each call
+};
+
+/// The exchange in words.
+[[nodiscard]] std::string to_text(const Exchange& exchange);
+
+/// Makes the call; the text says what was wrong with its result at this rank, empty if nothing.
+/// Calls no MPI function that waits, besides the one under test.
+[[nodiscard]] std::string run(const Exchange& exchange, const Calls& calls);
+
+/// Changes types that the MPI itself gets wrong: MPICH before 4.2 over UCX loses bytes of long
+/// messages whose fragments end within an element (pmodels/mpich pull request 6796). For calls
+/// that the MPI's own algorithm may run.
+void spare_native(Exchange& exchange);
+
+/// Makes the call as a step of a case, and records what was wrong as a failure.
+void check(Context& context, const Exchange& exchange);
+
+/// A duplicate of MPI_COMM_WORLD, or of another, that returns errors; freed with its owner.
+class OwnComm {
+ public:
+  explicit OwnComm(MPI_Comm of = MPI_COMM_WORLD);
+  /// The part of MPI_COMM_WORLD that passes the same colour, by key.
+  OwnComm(int colour, int key);
+  ~OwnComm() { PMPI_Comm_free(&comm_); }
+  OwnComm(const OwnComm&) = delete;
+  OwnComm& operator=(const OwnComm&) = delete;
+
+  [[nodiscard]] MPI_Comm get() const { return comm_; }
+  [[nodiscard]] int size() const;
+  [[nodiscard]] int rank() const;
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
+/// Shapes of size vectors: all equal, none, some zero, one huge, random, and the distributions
+/// of the literature on irregular gathers.
+[[nodiscard]] const std::vector<std::string_view>& size_shapes();
+/// Units of each of p ranks. All ranks that pass the same numbers get the same sizes.
+[[nodiscard]] std::vector<int> sizes(std::string_view shape, int p, std::mt19937& random);
+
+/// An exchange with everything but its sizes and root drawn from `random`.
+[[nodiscard]] Exchange draw(Kind kind, MPI_Comm comm, int root, std::vector<int> units,
+                            std::mt19937& random);
+
+}  // namespace tutti::test

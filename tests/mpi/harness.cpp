@@ -1,0 +1,133 @@
+/// The harness: options, failures, summary, watchdog.
+#include "harness.hpp"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <stdexcept>
+
+namespace tutti::test {
+
+Options read_options(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--native") {
+      options.native = true;
+      continue;
+    }
+    if (i + 1 == argc) throw std::invalid_argument(word + " is unknown or lacks its value");
+    const std::string value = argv[++i];
+    if (word == "--effort") {
+      options.effort = std::stoi(value);
+    } else if (word == "--timeout") {
+      options.timeout = std::stoi(value);
+    } else if (word == "--only") {
+      options.only = value;
+    } else {
+      throw std::invalid_argument(word + " is none of --native, --effort, --timeout, --only");
+    }
+  }
+  return options;
+}
+
+Context::Context(const Options& options) : options_(options) {
+  int level = MPI_THREAD_SINGLE;
+  PMPI_Query_thread(&level);
+  threads_ = level == MPI_THREAD_MULTIPLE;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+  PMPI_Comm_size(MPI_COMM_WORLD, &size_);
+}
+
+void Context::step(const std::string& what) {
+  const std::lock_guard lock(mutex_);
+  step_ = what;
+  ++progress_;
+}
+
+void Context::fail(const std::string& what) {
+  constexpr long shown = 5;
+  const std::lock_guard lock(mutex_);
+  if (++failures_ <= shown) {
+    std::fprintf(stderr, "rank %d of %d: %s: %s: %s\n", rank_, size_, case_name_.c_str(),
+                 step_.c_str(), what.c_str());
+  }
+}
+
+bool Suite::run(const Case& test, Context& context) {
+  {
+    const std::lock_guard lock(context.mutex_);
+    context.case_name_ = test.name;
+    context.failures_ = 0;
+  }
+  context.step("start");
+  const double start = PMPI_Wtime();
+  test.body(context);
+  context.step("end");
+  long failures = context.failures_;
+  PMPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+  if (context.rank() == 0) {
+    std::printf("%-6s %-40s %7.2f s\n", failures == 0 ? "ok" : "FAILED", test.name.c_str(),
+                PMPI_Wtime() - start);
+    std::fflush(stdout);
+  }
+  return failures == 0;
+}
+
+int Suite::run(Context& context) {
+  int passed = 0;
+  int failed = 0;
+  for (const Case& test : cases_) {
+    if (test.name.find(context.options().only) == std::string::npos) continue;
+    ++(run(test, context) ? passed : failed);
+  }
+  if (context.rank() == 0) std::printf("%d passed, %d failed\n", passed, failed);
+  return failed == 0 && passed > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+Watchdog::Watchdog(Context& context)
+    : context_(context), thread_([this](std::stop_token stop) { watch(stop); }) {}
+
+void Watchdog::watch(std::stop_token stop) {
+  using Clock = std::chrono::steady_clock;
+  const std::chrono::seconds patience(context_.options().timeout);
+  // Ranks that wait notice at slightly different times: each says where it is before one aborts.
+  const std::chrono::seconds others(3);
+  long seen = -1;
+  Clock::time_point since = Clock::now();
+  while (!stop.stop_requested()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    if (context_.progress_ != seen) {
+      seen = context_.progress_;
+      since = Clock::now();
+    } else if (Clock::now() - since > patience) {
+      {
+        const std::lock_guard lock(context_.mutex_);
+        std::fprintf(stderr, "rank %d of %d hangs in %s: %s\n", context_.rank_, context_.size_,
+                     context_.case_name_.c_str(), context_.step_.c_str());
+      }
+      std::this_thread::sleep_for(others);
+      std::abort();
+    }
+  }
+}
+
+long resident_bytes() {
+  std::ifstream statm("/proc/self/statm");
+  long total = 0;
+  long resident = 0;
+  statm >> total >> resident;
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+std::string error_text(int code) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  PMPI_Error_string(code, text, &length);
+  return "error " + std::to_string(code) + " (" + text + ")";
+}
+
+}  // namespace tutti::test

@@ -1,0 +1,104 @@
+/// Named cases that all ranks run together, with a watchdog that says who hangs where.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace tutti::test {
+
+/// What the command line asks for.
+struct Options {
+  bool native = false;  ///< run the MPI's own functions: proves the tests themselves
+  int effort = 1;       ///< multiplies the number of calls
+  int timeout = 120;    ///< seconds without progress until the watchdog aborts
+  std::string only;     ///< runs the cases whose name contains this
+};
+/// Reads "--native --effort N --timeout S --only TEXT"; throws std::invalid_argument.
+[[nodiscard]] Options read_options(int argc, char** argv);
+
+/// What a case is given, and where it says what it does and what went wrong. The functions may
+/// be called by several threads at once.
+class Context {
+ public:
+  explicit Context(const Options& options);
+
+  [[nodiscard]] const Options& options() const { return options_; }
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int size() const { return size_; }
+  [[nodiscard]] bool threads() const { return threads_; }  ///< MPI_THREAD_MULTIPLE was granted
+
+  /// Notes progress; `what` is shown if it is the last note before a hang or with a failure.
+  void step(const std::string& what);
+  /// Records a failure of this rank; the case goes on, so that no rank is left alone.
+  void fail(const std::string& what);
+  /// Records a failure unless `text` is empty.
+  void expect_empty(const std::string& text) {
+    if (!text.empty()) fail(text);
+  }
+
+ private:
+  friend class Suite;
+  friend class Watchdog;
+  Options options_;
+  int rank_ = 0;
+  int size_ = 0;
+  bool threads_ = false;
+  std::mutex mutex_;
+  std::string case_name_;
+  std::string step_;
+  long failures_ = 0;
+  std::atomic<long> progress_ = 0;
+};
+
+/// The cases of a program, run one after the other by all ranks.
+class Suite {
+ public:
+  using Body = std::function<void(Context&)>;
+  void add(std::string name, Body body) { cases_.push_back({std::move(name), std::move(body)}); }
+  /// Runs the cases, prints "N passed, M failed" on rank 0 and returns the exit status.
+  int run(Context& context);
+
+ private:
+  struct Case {
+    std::string name;
+    Body body;
+  };
+  bool run(const Case& test, Context& context);
+
+  std::vector<Case> cases_;
+};
+
+/// Aborts the program, naming each rank's place, after a time without progress.
+class Watchdog {
+ public:
+  explicit Watchdog(Context& context);
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+
+ private:
+  void watch(std::stop_token stop);
+
+  Context& context_;
+  std::jthread thread_;
+};
+
+/// Bytes of memory that the process has resident.
+[[nodiscard]] long resident_bytes();
+
+/// An error code or class with what the MPI says about it.
+[[nodiscard]] std::string error_text(int code);
+
+void add_sweep(Suite& suite);
+void add_communicators(Suite& suite);
+void add_datatypes(Suite& suite);
+void add_caches(Suite& suite);
+void add_errors(Suite& suite);
+void add_threads(Suite& suite);
+
+}  // namespace tutti::test

@@ -1,0 +1,34 @@
+/// The MPI tests: each rank runs this under mpirun.
+#include <mpi.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+#include "harness.hpp"
+#include "layouts.hpp"
+
+int main(int argc, char** argv) {
+  using namespace tutti::test;
+  int level = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+  int status = EXIT_FAILURE;
+  try {
+    Context context(read_options(argc, argv));
+    const Watchdog watchdog(context);
+    Suite suite;
+    add_communicators(suite);
+    add_sweep(suite);
+    add_datatypes(suite);
+    add_caches(suite);
+    add_errors(suite);
+    add_threads(suite);
+    status = suite.run(context);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+  }
+  free_layouts();
+  MPI_Finalize();
+  return status;
+}

@@ -1,0 +1,50 @@
+/// Several threads in collectives at once, each on a communicator of its own.
+#include <thread>
+
+#include "exchange.hpp"
+#include "harness.hpp"
+
+namespace tutti::test {
+namespace {
+
+void work(Context& context, MPI_Comm comm, unsigned seed) {
+  const bool native = context.options().native;
+  int p = 0;
+  PMPI_Comm_size(comm, &p);
+  std::mt19937 random(seed);
+  for (int call = 0; call < 12; ++call) {
+    const Kind kind = all_kinds[random() % 4];
+    std::vector<int> units = is_irregular(kind) ? sizes("random", p, random)
+                                                : std::vector<int>(static_cast<std::size_t>(p), 8);
+    const Exchange exchange = draw(kind, comm, call % p, std::move(units), random);
+    // No step: the text of one thread would hide the others'.
+    context.expect_empty(run(exchange, calls_under_test(native)));
+  }
+}
+
+/// All threads make their first call, which sets up what is private to a communicator, together.
+void threads(Context& context) {
+  constexpr int count = 3;
+  const bool native = context.options().native;
+  if (!context.threads()) return context.fail("the MPI does not grant MPI_THREAD_MULTIPLE");
+  for (const std::string& name : algorithms(Kind::gatherv, native)) {
+    context.step("threads, " + name);
+    const Forced gather(Kind::gather, name, native);
+    const Forced gatherv(Kind::gatherv, name, native);
+    const Forced scatter(Kind::scatter, name, native);
+    const Forced scatterv(Kind::scatterv, name, native);
+    const OwnComm comms[count];
+    std::vector<std::jthread> all;
+    for (int i = 0; i < count; ++i) {
+      const MPI_Comm comm = comms[i].get();
+      all.emplace_back([&context, comm, i] { work(context, comm, static_cast<unsigned>(i)); });
+    }
+    all.clear();
+  }
+}
+
+}  // namespace
+
+void add_threads(Suite& suite) { suite.add("threads", threads); }
+
+}  // namespace tutti::test
