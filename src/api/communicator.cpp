@@ -20,7 +20,7 @@ struct Registry {
   std::mutex mutex;
   int keyval = MPI_KEYVAL_INVALID;
   bool watches_end = false;
-  bool reports_world = false;  ///< a communicator as large as the world is reported
+  bool reports_world = false;  ///< a communicator of the world's processes is reported
   std::vector<Communicator*> live;
   std::array<std::optional<Setting>, all_collectives.size()> overrules;
   std::atomic<unsigned> epoch{0};
@@ -143,9 +143,10 @@ Communicator* Communicator::of(MPI_Comm comm, int& error) {
   error = mpi().Comm_set_attr(comm, all.keyval, made.get());
   if (error != MPI_SUCCESS) return nullptr;
   if (all.watches_end && made->is_reported_) {
-    int world = 0;
-    mpi().Comm_size(mpi().comm_world, &world);
-    all.reports_world = all.reports_world || made->p_ == world;
+    // Processes that were spawned and merged may be as many as the world, and yet others.
+    int compared = MPI_UNEQUAL;
+    mpi().Comm_compare(comm, mpi().comm_world, &compared);
+    all.reports_world = all.reports_world || compared != MPI_UNEQUAL;
   }
   all.live.push_back(made.get());
   return made.release();

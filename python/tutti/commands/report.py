@@ -14,20 +14,29 @@ from tutti.console import Refusal, console, print_json, table
 VERSION = 1  # of the format that docs/report.md describes
 
 
-def read(path: Path) -> dict[str, Any]:
-    """A report of format version 1. Raises Refusal where the file is not that."""
+def read(path: Path) -> list[dict[str, Any]]:
+    """The reports of format version 1 in a file: one, or a line for each part where the library
+    could only write parts. Raises Refusal where the file is not that."""
     try:
-        report = json.loads(path.read_text())
+        text = path.read_text()
     except OSError as error:
         raise Refusal(f"{path}: {error.strerror}") from None
+    try:
+        try:
+            reports = [json.loads(text)]
+        except ValueError:
+            reports = [json.loads(line) for line in text.splitlines() if line.strip()]
     except ValueError as error:
         raise Refusal(f"{path}: no JSON: {error}; TUTTI_REPORT=name.json writes it") from None
-    if not isinstance(report, dict) or not isinstance(report.get("calls"), list):
-        raise Refusal(f"{path}: no report of Tutti: it has no list of calls")
-    version = report.get("format")
-    if version != VERSION:
-        raise Refusal(f"{path}: format version {version}; {VERSION} is understood")
-    return report
+    if not reports:
+        raise Refusal(f"{path}: no JSON: it is empty; TUTTI_REPORT=name.json writes it")
+    for report in reports:
+        if not isinstance(report, dict) or not isinstance(report.get("calls"), list):
+            raise Refusal(f"{path}: no report of Tutti: it has no list of calls")
+        version = report.get("format")
+        if version != VERSION:
+            raise Refusal(f"{path}: format version {version}; {VERSION} is understood")
+    return reports
 
 
 def _number(call: dict[str, Any], name: str, statistic: str, form: str = ".6f") -> str:
@@ -41,10 +50,16 @@ def report(
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Show a report: what ran at each call site, how long, and why."""
-    told = read(file)
+    reports = read(file)
     if as_json:
-        print_json(told)
+        print_json(reports[0] if len(reports) == 1 else reports)
         return
+    for told in reports:
+        _show(told)
+
+
+def _show(told: dict[str, Any]) -> None:
+    """One report as a table."""
     out = console()
     out.print(
         f"[bold]Tutti {told.get('tutti', '')}[/], {escape(str(told.get('mpi', '')))}, "
