@@ -10,6 +10,7 @@
 
 #include "api/environment.hpp"
 #include "api/report.hpp"
+#include "run/mpi_quirks.hpp"
 
 namespace tutti {
 
@@ -88,6 +89,7 @@ struct Agreement {
   std::uint64_t id = 0;
   char is_reported = 0;
   char is_refused = 0;
+  char native_spins = 0;
 };
 
 }  // namespace
@@ -170,6 +172,7 @@ int Communicator::agree() {
     agreement.id = new_communicator_id();
     agreement.is_reported = environment().report.empty() ? 0 : 1;
     agreement.is_refused = environment().error.empty() ? 0 : 1;
+    agreement.native_spins = waits_without_yielding() && ranks_outnumber_cores() ? 1 : 0;
     for (std::size_t i = 0; i < settings_.size(); ++i) {
       to_text(environment().settings[i])
           .copy(agreement.settings[i].data(), agreement.settings[i].size() - 1);
@@ -184,6 +187,7 @@ int Communicator::agree() {
     return error;
   if (agreement.is_refused != 0) return MPI_ERR_ARG;
   machine_ = agreement.machine;
+  native_spins_ = agreement.native_spins != 0;
   id_ = agreement.id;
   is_reported_ = agreement.is_reported != 0;
   for (std::size_t i = 0; i < settings_.size(); ++i) {
@@ -203,7 +207,7 @@ const Decision& Communicator::decide(Collective collective) {
     const std::lock_guard lock(all.mutex);
     if (all.overrules[at]) setting = *all.overrules[at];
   }
-  const Choice choice = choose(setting, {collective, p_, std::nullopt}, machine_);
+  const Choice choice = choose(setting, {collective, p_, std::nullopt, native_spins_}, machine_);
   decision.epoch = epoch;
   decision.specification = choice.specification;
   decision.text =

@@ -62,6 +62,7 @@ class Communicator {
   std::uint64_t id_ = 0;
   std::uint64_t calls_ = 0;
   Machine machine_;
+  bool native_spins_ = false;  ///< as rank 0 sees its node
   std::array<Setting, all_collectives.size()> settings_;
   std::array<Decision, all_collectives.size()> decisions_;
   std::array<bool, all_collectives.size()> ran_{};

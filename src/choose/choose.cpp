@@ -14,6 +14,10 @@ namespace {
 /// The least gain for which Tutti takes a call from the MPI.
 constexpr double least_gain = 1.1;
 
+/// What a call loses where a rank that waits keeps the core that another one needs: slices of
+/// the system's scheduler, milliseconds each.
+constexpr double spinning_seconds = 1e-3;
+
 double rounds_of(int p) { return Growth{p, 0, {}, 0}.levels(); }
 
 /// Everyone straight to or from the root: start-ups at the root follow each other by the gap.
@@ -45,6 +49,7 @@ std::vector<Candidate> candidates_for(const Situation& situation, const Machine&
   if (is_irregular(situation.collective)) {
     candidates.push_back({"native", linear_seconds(situation, machine),
                           "the MPI's own, taken as linear: latency + (p - 2) gap"});
+    candidates.push_back({"linear", linear_seconds(situation, machine), "latency + (p - 2) gap"});
     candidates.push_back({"ordered_tree", grown_seconds(situation, machine),
                           "3 ceil(log2 p) - 1 start-ups; sizes are not known to all ranks"});
   } else {
@@ -54,6 +59,10 @@ std::vector<Candidate> candidates_for(const Situation& situation, const Machine&
                           "the MPI's own, taken as the better of linear and binomial"});
     candidates.push_back({"linear", linear, "latency + (p - 2) gap + bytes"});
     candidates.push_back({"binomial", binomial, "ceil(log2 p) start-ups + bytes"});
+  }
+  if (situation.native_spins) {
+    candidates.front().seconds += spinning_seconds;
+    candidates.front().note += "; it spins, and there are more ranks than cores";
   }
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
@@ -100,7 +109,8 @@ Choice choose(const Setting& setting, const Situation& situation, const Machine&
   }
   choice.specification = *specification(situation.collective, best.name);
   choice.reason = "modelled " + microseconds(best.seconds) + " against native's " +
-                  microseconds(native.seconds);
+                  microseconds(native.seconds) +
+                  (situation.native_spins ? ", which spins on shared cores" : "");
   return choice;
 }
 

@@ -26,6 +26,8 @@ struct Situation {
   Collective collective = Collective::gather;
   int p = 1;
   std::optional<Bytes> block;  ///< bytes of each rank's block, where MPI makes them equal
+  /// Ranks outnumber cores, and the MPI's own collectives wait without giving up theirs.
+  bool native_spins = false;
 };
 
 struct Candidate {

@@ -1,8 +1,11 @@
 /// Reading the version text of the loaded MPI.
 #include "run/mpi_quirks.hpp"
 
+#include <unistd.h>
+
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "run/mpi_functions.hpp"
@@ -11,13 +14,20 @@ namespace tutti {
 
 namespace {
 
-bool find_typed_receives_truncate() {
+const char* library_version() {
   // MPI may return up to MPI_MAX_LIBRARY_VERSION_STRING of the library that is loaded, which may
   // be longer than that of the header.
-  std::array<char, 16384> text{};
-  int length = 0;
-  mpi().Get_library_version(text.data(), &length);
-  const char* version = std::strstr(text.data(), "MPICH Version:");
+  static const auto text = [] {
+    std::array<char, 16384> version{};
+    int length = 0;
+    mpi().Get_library_version(version.data(), &length);
+    return version;
+  }();
+  return text.data();
+}
+
+bool find_typed_receives_truncate() {
+  const char* version = std::strstr(library_version(), "MPICH Version:");
   if (version == nullptr || std::strstr(version, "ch4:ucx") == nullptr) return false;
   int major = 0;
   int minor = 0;
@@ -30,6 +40,15 @@ bool find_typed_receives_truncate() {
 bool typed_receives_truncate() {
   static const bool answer = find_typed_receives_truncate();
   return answer;
+}
+
+bool waits_without_yielding() {
+  return std::strstr(library_version(), "MPICH Version:") != nullptr;
+}
+
+bool ranks_outnumber_cores() {
+  const char* ranks = std::getenv("MPI_LOCALNRANKS");
+  return ranks != nullptr && std::atol(ranks) > sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 }  // namespace tutti

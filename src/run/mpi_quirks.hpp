@@ -8,4 +8,11 @@ namespace tutti {
 /// (pmodels/mpich pull request 6796).
 [[nodiscard]] bool typed_receives_truncate();
 
+/// The MPI's own collectives wait in a loop that never gives up the core: MPICH, whatever its
+/// settings. A call with more ranks than cores then takes slices of the scheduler.
+[[nodiscard]] bool waits_without_yielding();
+
+/// The ranks on this node outnumber its cores, as far as the launcher tells.
+[[nodiscard]] bool ranks_outnumber_cores();
+
 }  // namespace tutti

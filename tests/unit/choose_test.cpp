@@ -36,6 +36,18 @@ TEST(Choose, TakesTheTreeForIrregularBlocksOfManyRanks) {
   EXPECT_NE(few.reason.find("no gain of a tenth"), std::string::npos) << few.reason;
 }
 
+TEST(Choose, TakesOverFromAnMpiThatSpinsOnSharedCores) {
+  for (const Collective collective : all_collectives) {
+    const Choice choice = choose({}, {collective, 8, std::nullopt, true}, {});
+    ASSERT_TRUE(choice.specification) << choice.reason;
+    EXPECT_NE(choice.reason.find("spins on shared cores"), std::string::npos) << choice.reason;
+    EXPECT_FALSE(choose({}, {collective, 8, std::nullopt, false}, {}).specification);
+  }
+  // Eight ranks are too few for the tree's construction to pay.
+  EXPECT_EQ(to_text(*choose({}, {Collective::gatherv, 8, std::nullopt, true}, {}).specification),
+            "linear");
+}
+
 TEST(Choose, LeavesTheMpiWhatIsNotExpectedToGain) {
   for (const Collective collective : all_collectives) {
     for (const int p : {1, 2, 3, 8, 100, 10000}) {
