@@ -44,6 +44,8 @@ step() {
   fi
 }
 
+has_header() { echo "#include <$1>" | c++ -E -x c++ - >/dev/null 2>&1; }
+
 # Debian packages that the machine lacks, one a line: found by what they bring, not by name, so
 # that tools from elsewhere count. The argument "test" adds what only the tests use.
 missing_packages() {
@@ -52,6 +54,8 @@ missing_packages() {
   have make || echo make
   have cmake || echo cmake
   have ninja || echo ninja-build
+  has_header fmt/format.h || echo libfmt-dev
+  has_header nlohmann/json.hpp || echo nlohmann-json3-dev
   "$python" -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
   "$python" -c 'import os, sysconfig as s; os.stat(s.get_path("include") + "/Python.h")' \
     2>/dev/null || echo python3-dev
@@ -66,7 +70,7 @@ missing_packages() {
   have clang-format || echo clang-format
   have nm || echo binutils
   have pkg-config || echo pkg-config
-  echo '#include <gtest/gtest.h>' | c++ -E -x c++ - >/dev/null 2>&1 || echo libgtest-dev
+  has_header gtest/gtest.h || echo libgtest-dev
 }
 
 # Runs apt-get as root, through sudo where that needs no password.
