@@ -147,30 +147,38 @@ int MpiTransport::complete(int slot, std::vector<int>& completed) {
   const auto detour = std::find_if(detours_.begin(), detours_.end(),
                                    [slot](const Detour& open) { return open.slot == slot; });
   if (detour == detours_.end()) return 0;
-  const int error = unpack(*detour);
+  const int error = unpack(detour->packed.data(), detour->region);
   detours_.erase(detour);
   return error;
 }
 
-int MpiTransport::unpack(const Detour& detour) {
-  const Typed typed(detour.region);
-  if (typed.error() != MPI_SUCCESS) return typed.error();
-  // MPI_Unpack counts bytes in an int, so that larger messages travel once more, to this rank
-  // itself: there no fragments end within elements.
-  if (detour.packed.size() > INT_MAX) {
-    const Region packed{const_cast<std::byte*>(detour.packed.data()),
-                        static_cast<std::int64_t>(detour.packed.size()), 0};
-    return copy(packed, detour.region);
+/// MPI_Unpack counts bytes in an int: larger messages are unpacked in whole elements, part by part.
+int MpiTransport::unpack(const std::byte* packed, const Region& to) {
+  MPI_Count size = 0;
+  MPI_Aint lower = 0;
+  MPI_Aint extent = 0;
+  if (const int error = mpi().Type_size_x(datatype(to.type), &size)) return error;
+  if (const int error = mpi().Type_get_extent(datatype(to.type), &lower, &extent)) return error;
+  if (size == 0) return 0;
+  const std::int64_t part = std::max<std::int64_t>(1, INT_MAX / size);
+  for (std::int64_t done = 0; done < to.count; done += part) {
+    const auto count = static_cast<int>(std::min(part, to.count - done));
+    int position = 0;
+    const int error = mpi().Unpack(packed + done * size, static_cast<int>(count * size), &position,
+                                   static_cast<std::byte*>(to.address) + done * extent, count,
+                                   datatype(to.type), comm_);
+    if (error != MPI_SUCCESS) return error;
   }
-  int position = 0;
-  return mpi().Unpack(detour.packed.data(), static_cast<int>(detour.packed.size()), &position,
-                      detour.region.address, typed.count(), typed.type(), comm_);
+  return 0;
 }
 
 int MpiTransport::copy(const Region& from, const Region& to) {
   if (from.type == 0 && to.type == 0) {
     std::memmove(to.address, from.address, static_cast<std::size_t>(from.count));
     return 0;
+  }
+  if (from.type == 0 && typed_receives_truncate()) {
+    return unpack(static_cast<const std::byte*>(from.address), to);
   }
   const Typed source(from);
   const Typed target(to);
