@@ -24,7 +24,7 @@ void replace(Function& function, Call next) {
 }
 
 void set_next(const tutti_functions* next) {
-  tutti::NativeFunctions& native = tutti::native();
+  tutti::NativeFunctions& native = tutti::next_functions();
   replace(native.gather, next->Gather);
   replace(native.gatherv, next->Gatherv);
   replace(native.scatter, next->Scatter);

@@ -13,7 +13,7 @@ struct NativeFunctions {
   decltype(&PMPI_Scatter) scatter = nullptr;
   decltype(&PMPI_Scatterv) scatterv = nullptr;
 };
-[[nodiscard]] NativeFunctions& native();
+[[nodiscard]] NativeFunctions& next_functions();
 
 /// The return address of the call under way, set by the front; null for direct calls.
 void set_call_site(const void* site);

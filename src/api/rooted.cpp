@@ -16,13 +16,14 @@ namespace tutti {
 namespace {
 
 thread_local const void* call_site = nullptr;
-/// Set while this thread is inside a collective, whose inner calls go straight to the MPI.
-thread_local bool inside = false;
+/// How many collectives this thread is inside of. Inner calls, such as those of a tool behind
+/// Tutti that hands on what it was given, go straight to the MPI.
+thread_local int depth = 0;
 
 class Inside {
  public:
-  Inside() { inside = true; }
-  ~Inside() { inside = false; }
+  Inside() { ++depth; }
+  ~Inside() { --depth; }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
 };
@@ -90,8 +91,8 @@ int run_decision(RootedCall& call, Communicator& communicator, const Decision& d
 template <class Native>
 int rooted(RootedCall& call, Native run_native) {
   const void* site = take_call_site();
-  if (inside || !environment().on || call.comm == mpi().comm_null) return run_native();
   const Inside guard;
+  if (depth > 1 || !environment().on || call.comm == mpi().comm_null) return run_native();
   try {
     int error = MPI_SUCCESS;
     Communicator* communicator = Communicator::of(call.comm, error);
@@ -164,12 +165,22 @@ RootedCall call_of(Collective collective, const OwnBlock& own, const AllBlocks& 
           own.type,   all.address, all.blocks, all.type};
 }
 
+NativeFunctions functions_of_mpi() {
+  return {mpi().Gather, mpi().Gatherv, mpi().Scatter, mpi().Scatterv};
+}
+
+/// What stands for the MPI in the call under way.
+const NativeFunctions& native() {
+  static const NativeFunctions functions = functions_of_mpi();
+  return depth > 1 ? functions : next_functions();
+}
+
 void* buffer(const void* address) { return const_cast<void*>(address); }
 
 }  // namespace
 
-NativeFunctions& native() {
-  static NativeFunctions functions = {mpi().Gather, mpi().Gatherv, mpi().Scatter, mpi().Scatterv};
+NativeFunctions& next_functions() {
+  static NativeFunctions functions = functions_of_mpi();
   return functions;
 }
 

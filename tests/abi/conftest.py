@@ -1,0 +1,128 @@
+"""Compiles the programs for each MPI and runs them under the preloaded library."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+LIBRARIES = Path(os.environ.get("TUTTI_LIBRARY_DIR", ROOT / "build/all/lib"))
+FRONT = LIBRARIES / "libtutti.so"
+CACHE = Path(os.environ.get("TUTTI_ABI_CACHE", ROOT / "build/abi"))
+MPI4PY = "4.1.2"
+SECONDS = 120
+
+ALGORITHMS = {
+    "TUTTI_GATHER": "binomial",
+    "TUTTI_GATHERV": "ordered_tree",
+    "TUTTI_SCATTER": "knomial:k=3",
+    "TUTTI_SCATTERV": "ordered_tree",
+}
+"""What most tests force, one of each kind."""
+
+RAN = {"gather": "binomial", "gatherv": "ordered_tree", "scatter": "knomial:k=3",
+       "scatterv": "ordered_tree"}
+"""What the report must then say of each collective."""
+
+
+@dataclass
+class Outcome:
+    """How a program has ended and what it has printed."""
+
+    status: int
+    out: str
+    err: str
+    report: dict | None = None
+
+    def algorithms(self) -> dict[str, str]:
+        """The algorithm that each collective ran, by the report; several are joined by '+'."""
+        ran: dict[str, set[str]] = {}
+        for line in (self.report or {}).get("calls", []):
+            ran.setdefault(line["collective"], set()).add(line["algorithm"])
+        return {collective: "+".join(sorted(names)) for collective, names in ran.items()}
+
+
+def read_report(file: Path) -> dict | None:
+    """The report in a file; where the library could only write parts, one a line, all their calls."""
+    if not file.exists():
+        return None
+    parts = [json.loads(line) for line in file.read_text().splitlines()] or [{}]
+    return {**parts[0], "calls": [call for part in parts for call in part.get("calls", [])]}
+
+
+@dataclass
+class Mpi:
+    """One MPI with its compiler wrappers; `folder` holds what is compiled for it."""
+
+    name: str
+    folder: Path
+    built: dict = field(default_factory=dict)
+
+    def wrapper(self, kind: str) -> str:
+        """mpicc, mpifort or mpirun of this MPI."""
+        found = shutil.which(f"{kind}.{self.name}")
+        assert found, f"{kind}.{self.name} is not installed"
+        return found
+
+    def compile(self, source: str, *options: str, output: str | None = None) -> Path:
+        """Compiles programs/`source` once, as the file `output`."""
+        target = self.folder / (output or source.replace(".", "_"))
+        if target not in self.built:
+            wrapper = self.wrapper("mpifort" if source.endswith(".f90") else "mpicc")
+            command = [wrapper, "-O1", "-o", target, HERE / "programs" / source, *options]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+            assert done.returncode == 0, done.stderr
+            self.built[target] = True
+        return target
+
+    def run(self, *command, np=3, preload=(FRONT,), settings=ALGORITHMS, report=True) -> Outcome:
+        """Runs a command on np ranks; `preload` and `settings` reach only the ranks."""
+        report_file = self.folder / "report.json"
+        report_file.unlink(missing_ok=True)
+        variables = dict(settings)
+        if report:
+            variables["TUTTI_REPORT"] = str(report_file)
+        if preload:
+            variables["LD_PRELOAD"] = ":".join(map(str, preload))
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("TUTTI")}
+        environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        launcher = [self.wrapper("mpirun"), "-n", str(np)]
+        if self.name == "openmpi":
+            launcher.insert(1, "--oversubscribe")
+        assignments = [f"{name}={value}" for name, value in variables.items()]
+        done = subprocess.run(
+            [*launcher, "env", *assignments, *map(str, command)],
+            capture_output=True, text=True, timeout=SECONDS, env=environment,
+        )
+        return Outcome(done.returncode, done.stdout, done.stderr, read_report(report_file))
+
+    def python(self) -> Path:
+        """The interpreter of an environment with mpi4py built from source for this MPI."""
+        environment = CACHE / f"mpi4py-{self.name}"
+        python = environment / "bin/python"
+        finished = environment / "finished"
+        if not finished.exists():
+            shutil.rmtree(environment, ignore_errors=True)
+            subprocess.run([sys.executable, "-m", "venv", environment], check=True)
+            subprocess.run(
+                [python, "-m", "pip", "install", "-q", "--no-binary", "mpi4py", "numpy",
+                 f"mpi4py=={MPI4PY}"],
+                env=os.environ | {"MPICC": self.wrapper("mpicc")}, check=True,
+            )
+            finished.touch()
+        return python
+
+
+@pytest.fixture(scope="session", params=["mpich", "openmpi"])
+def mpi(request, tmp_path_factory) -> Mpi:
+    """Each MPI in turn."""
+    assert FRONT.exists(), f"{FRONT} is not built; set TUTTI_LIBRARY_DIR to its folder"
+    return Mpi(request.param, tmp_path_factory.mktemp(request.param))

@@ -1,0 +1,54 @@
+! All four rooted collectives through the module mpi_f08; checks its own data.
+program gather_f08
+  use mpi_f08
+  implicit none
+  integer :: rank, size, ierror, root, r, i, wrong, total
+  integer, allocatable :: counts(:), displs(:), mine(:), all(:)
+
+  call MPI_Init(ierror)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierror)
+  call MPI_Comm_size(MPI_COMM_WORLD, size, ierror)
+  allocate (counts(size), displs(size), mine(rank + 1), all(size * (size + 3)))
+  do r = 1, size
+    counts(r) = r
+    displs(r) = r * (r - 1) / 2 + r
+  end do
+  wrong = 0
+  do root = 0, size - 1
+    mine = [(1000 * rank + i, i = 1, rank + 1)]
+    all = -1
+    call MPI_Gatherv(mine, rank + 1, MPI_INTEGER, all, counts, displs, MPI_INTEGER, root, &
+                     MPI_COMM_WORLD, ierror)
+    if (rank == root) then
+      do r = 0, size - 1
+        do i = 1, r + 1
+          if (all(displs(r + 1) + i) /= 1000 * r + i) wrong = wrong + 1
+        end do
+        if (all(displs(r + 1)) /= -1) wrong = wrong + 1
+      end do
+    end if
+    if (rank == root) all = all + 5
+    mine = 0
+    call MPI_Scatterv(all, counts, displs, MPI_INTEGER, mine, rank + 1, MPI_INTEGER, root, &
+                      MPI_COMM_WORLD, ierror)
+    if (any(mine /= [(1000 * rank + i + 5, i = 1, rank + 1)])) wrong = wrong + 1
+    if (rank == root) then
+      all(rank + 1) = rank
+      call MPI_Gather(MPI_IN_PLACE, 1, MPI_INTEGER, all, 1, MPI_INTEGER, root, MPI_COMM_WORLD, &
+                      ierror)
+      if (any(all(1:size) /= [(r, r = 0, size - 1)])) wrong = wrong + 1
+      call MPI_Scatter(all, 1, MPI_INTEGER, MPI_IN_PLACE, 1, MPI_INTEGER, root, MPI_COMM_WORLD, &
+                       ierror)
+    else
+      mine(1) = rank
+      call MPI_Gather(mine, 1, MPI_INTEGER, all, 1, MPI_INTEGER, root, MPI_COMM_WORLD, ierror)
+      mine(1) = -1
+      call MPI_Scatter(all, 1, MPI_INTEGER, mine, 1, MPI_INTEGER, root, MPI_COMM_WORLD, ierror)
+      if (mine(1) /= rank) wrong = wrong + 1
+    end if
+  end do
+  call MPI_Reduce(wrong, total, 1, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD, ierror)
+  if (rank == 0 .and. total == 0) print '(a)', 'correct'
+  if (rank == 0 .and. total /= 0) print '(a)', 'wrong'
+  call MPI_Finalize(ierror)
+end program

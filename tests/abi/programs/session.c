@@ -1,0 +1,35 @@
+/* Gathers on a communicator from a session; MPI_Init is never called. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(void) {
+  MPI_Session session;
+  MPI_Group group;
+  MPI_Comm comm;
+  MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+  MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+  MPI_Comm_create_from_group(group, "gather", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+  MPI_Group_free(&group);
+  int rank = 0;
+  int size = 0;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  int counts[64];
+  int displs[64];
+  int all[64];
+  for (int r = 0; r < size; ++r) {
+    counts[r] = 1;
+    displs[r] = size - 1 - r;
+  }
+  int wrong = 0;
+  for (int root = 0; root < size; ++root) {
+    MPI_Gatherv(&rank, 1, MPI_INT, all, counts, displs, MPI_INT, root, comm);
+    for (int r = 0; r < size && rank == root; ++r) wrong += all[size - 1 - r] != r;
+  }
+  MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, comm);
+  MPI_Comm_free(&comm);
+  MPI_Session_finalize(&session);
+  if (rank == 0) printf("%s\n", wrong == 0 ? "correct" : "wrong");
+  return wrong == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

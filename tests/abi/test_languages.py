@@ -1,0 +1,46 @@
+"""Unmodified programs in C, Fortran and Python run the algorithms that were asked for."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import FRONT, HERE, RAN
+
+
+def check(outcome):
+    assert outcome.status == 0, outcome.err
+    assert "correct" in outcome.out.split()
+    assert outcome.algorithms() == RAN
+
+
+@pytest.mark.parametrize("argument", ["init", "thread"])
+def test_c(mpi, argument):
+    check(mpi.run(mpi.compile("gather.c"), argument))
+
+
+@pytest.mark.parametrize("binding", ["mpif", "mpi", "f08"])
+def test_fortran(mpi, binding):
+    # mpif.h declares no interfaces, so that one routine takes buffers of several kinds.
+    check(mpi.run(mpi.compile(f"gather_{binding}.f90", "-fallow-argument-mismatch")))
+
+
+def test_mpi_in_a_privately_loaded_object(mpi):
+    plugin = mpi.compile("gather.c", "-Dmain=run", "-shared", "-fPIC", output="plugin.so")
+    loader = mpi.compile("load.c", "-ldl")
+    check(mpi.run(loader, plugin))
+
+
+def test_mpi4py_preloaded(mpi):
+    outcome = mpi.run(mpi.python(), HERE / "programs/gather.py")
+    check(outcome)
+
+
+def test_mpi4py_profile(mpi):
+    check(mpi.run(mpi.python(), HERE / "programs/gather.py", FRONT, preload=()))
+
+
+@pytest.mark.parametrize("np", [1, 2, 5])
+def test_left_alone_it_chooses_by_itself(mpi, np):
+    outcome = mpi.run(mpi.compile("gather.c"), np=np, settings={})
+    assert outcome.status == 0, outcome.err
+    assert "correct" in outcome.out.split()
+    assert set(outcome.algorithms()) == set(RAN)

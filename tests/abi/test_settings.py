@@ -1,0 +1,59 @@
+"""The environment: off, wrong values, other settings on other ranks; and programs without MPI."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from conftest import ALGORITHMS, FRONT, RAN
+
+
+def test_off(mpi):
+    outcome = mpi.run(mpi.compile("gather.c"), settings=ALGORITHMS | {"TUTTI": "off"})
+    assert outcome.status == 0, outcome.err
+    assert "correct" in outcome.out.split()
+    assert outcome.algorithms() == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "accepted"),
+    [
+        ("TUTTI_GATHERV", "nonsense", "binomial"),
+        ("TUTTI_SCATTER", "knomial:k=1", "2"),
+        ("TUTTI", "perhaps", "off"),
+        ("TUTTI_MACHINE", "/nowhere/machine", "built-in"),
+    ],
+)
+def test_wrong_value(mpi, name, value, accepted):
+    outcome = mpi.run(mpi.compile("gather.c"), settings={name: value})
+    assert outcome.status != 0
+    assert "correct" not in outcome.out.split()
+    lines = [line for line in outcome.err.splitlines() if value in line]
+    assert len(lines) == 1, outcome.err
+    assert name in lines[0]
+    assert accepted in lines[0]
+
+
+def test_rank_0_decides_for_all(mpi):
+    """The others force another algorithm: without agreement this would hang."""
+    script = 'test "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" = 0 || export TUTTI_GATHERV=linear; "$0"'
+    outcome = mpi.run("sh", "-c", script, mpi.compile("gather.c"))
+    assert outcome.status == 0, outcome.err
+    assert "correct" in outcome.out.split()
+    assert outcome.algorithms() == RAN
+
+
+@pytest.mark.parametrize(
+    "command", [["true"], [sys.executable, "-c", "print('here')"], ["sh", "-c", "exit 3"]]
+)
+def test_programs_without_mpi_are_not_touched(command):
+    settings = os.environ | {"TUTTI_GATHERV": "nonsense", "TUTTI_REPORT": "-"}
+    plain = subprocess.run(command, capture_output=True, text=True)
+    preloaded = subprocess.run(
+        command, capture_output=True, text=True, env=settings | {"LD_PRELOAD": str(FRONT)}
+    )
+    assert (preloaded.returncode, preloaded.stdout, preloaded.stderr) == (
+        plain.returncode, plain.stdout, plain.stderr,
+    )

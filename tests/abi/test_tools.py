@@ -1,0 +1,39 @@
+"""Another profiling tool, in front of the library or behind it."""
+
+from __future__ import annotations
+
+from conftest import ALGORITHMS, FRONT, RAN
+
+CALLS = 3  # of MPI_Gatherv, one for each root
+
+
+def tool(mpi):
+    return mpi.compile("tool.c", "-shared", "-fPIC", output="tool.so")
+
+
+def test_tool_in_front(mpi):
+    outcome = mpi.run(mpi.compile("gather.c"), preload=(tool(mpi), FRONT))
+    assert outcome.status == 0, outcome.err
+    assert "correct" in outcome.out.split()
+    assert f"tool saw {CALLS} calls" in outcome.out
+    assert outcome.algorithms() == RAN
+
+
+def test_tool_behind_sees_what_is_left_to_the_mpi(mpi):
+    outcome = mpi.run(
+        mpi.compile("gather.c"),
+        preload=(FRONT, tool(mpi)),
+        settings=ALGORITHMS | {"TUTTI_GATHERV": "native"},
+    )
+    assert outcome.status == 0, outcome.err
+    assert "correct" in outcome.out.split()
+    assert f"tool saw {CALLS} calls" in outcome.out
+    assert outcome.algorithms() == RAN | {"gatherv": "native"}
+
+
+def test_tool_behind_does_not_see_what_tutti_runs(mpi):
+    outcome = mpi.run(mpi.compile("gather.c"), preload=(FRONT, tool(mpi)))
+    assert outcome.status == 0, outcome.err
+    assert "correct" in outcome.out.split()
+    assert "tool saw 0 calls" in outcome.out
+    assert outcome.algorithms() == RAN
