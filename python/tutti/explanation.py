@@ -125,7 +125,8 @@ def explain(
     collective = collective.lower()
     block = sizes[0] if sizes and not collective.endswith("v") else None
     choice = choose(collective, algorithm, len(sizes), block, machine)
-    own = [candidate.name for candidate in choice.candidates if candidate.name != "native"]
+    # Native is taken as linear, so that drawing linear for it would show nothing of Tutti's own.
+    own = [c.name for c in choice.candidates if c.name not in ("native", "linear")]
     drawn = choice.algorithm if choice.algorithm != "native" else [*own, "linear"][0]
     call = Call(collective, sizes, root, drawn, machine)
     names = [listed.name for listed in algorithms() if listed.collective == collective]

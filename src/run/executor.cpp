@@ -23,6 +23,7 @@ int Executor::run(const Placement& placement, Buffers& buffers, Transport& trans
   done_.assign(placement.operations.size(), 0);
   deferred_.clear();
   next_ = 0;
+  damage_ = 0;
   open_ = placement.operations.size();
   int idle = 0;
   while (open_ > 0) {
@@ -41,7 +42,7 @@ int Executor::run(const Placement& placement, Buffers& buffers, Transport& trans
       idle = 0;
     }
   }
-  return 0;
+  return damage_;
 }
 
 int Executor::advance(const Placement& placement, Buffers& buffers, Transport& transport) {
@@ -96,7 +97,9 @@ int Executor::start(int number, const Operation& operation, Buffers& buffers,
 
 int Executor::poll(Transport& transport) {
   completed_.clear();
-  if (const int error = transport.poll(completed_)) return error;
+  const int error = transport.poll(completed_);
+  if (error != 0 && completed_.empty()) return error;
+  if (damage_ == 0) damage_ = error;
   for (const int number : completed_) done_[static_cast<std::size_t>(number)] = 1;
   open_ -= completed_.size();
   return 0;
@@ -115,6 +118,7 @@ bool Executor::needs_are_met(const Placement& placement, const Operation& operat
 
 int Executor::run(Protocol& protocol, Transport& transport) {
   Exchange exchange;
+  damage_ = 0;
   while (protocol.next(exchange)) {
     int slot = 0;
     int error = 0;
@@ -131,6 +135,8 @@ int Executor::run(Protocol& protocol, Transport& transport) {
       error = poll(transport);
       if (error == 0 && open_ == before) transport.idle();
     }
+    // Without the right words there is no way on.
+    if (error == 0) error = damage_;
     if (error != 0) {
       transport.abandon();
       return error;

@@ -22,8 +22,10 @@ class Buffers {
 class Executor {
  public:
   /// Runs all operations, each as soon as its needs are met and the waits before it are over.
-  /// Never blocks in the transport: it polls, and idles when nothing moves. After an error all
-  /// open messages are abandoned and the error is returned.
+  /// Never blocks in the transport: it polls, and idles when nothing moves. A message
+  /// that arrives damaged does not keep what follows from running, so that no other rank waits in
+  /// vain; its error is returned in the end. After any other error all open messages are abandoned
+  /// and the error is returned.
   int run(const Placement& placement, Buffers& buffers, Transport& transport);
 
   /// Runs one rank's side of a protocol to its end.
@@ -40,6 +42,7 @@ class Executor {
   std::vector<char> done_;
   std::vector<int> deferred_;  ///< operations whose needs were not met when their turn came
   std::vector<int> completed_;
+  int damage_ = 0;        ///< the first error of a message that completed
   std::size_t next_ = 0;  ///< the first operation whose turn has not come
   std::size_t open_ = 0;  ///< operations that are not done
 };

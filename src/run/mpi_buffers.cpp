@@ -60,7 +60,9 @@ int MpiBuffers::find_among_all(const Place& place, Region& region) {
   place.blocks.for_each_run([&](BlockRange run) { append_run(run, runs_); });
   if (runs_.size() == 1) {
     if (call_.all_info.dense) {
-      region = {at(call_.all, runs_.front().first * extent + place.offset), place.bytes, 0};
+      // Whole blocks are as long as the root says, whatever a rank that sends more has announced.
+      const Bytes bytes = place.whole ? runs_.front().second * extent : place.bytes;
+      region = {at(call_.all, runs_.front().first * extent + place.offset), bytes, 0};
       return 0;
     }
     region = {at(call_.all, runs_.front().first * extent), runs_.front().second,

@@ -95,31 +95,18 @@ int MpiTransport::begin(int slot, const Transfer& transfer) {
 
 int MpiTransport::poll(std::vector<int>& completed) {
   if (requests_.empty()) return 0;
-  if (requests_.size() == 1) {
-    int flag = 0;
-    MPI_Status status;
-    if (const int error = mpi().Test(requests_.data(), &flag, &status)) return error;
-    if (flag == 0) return 0;
-    const int slot = slots_[0];
-    requests_.clear();
-    slots_.clear();
-    return complete(slot, completed);
-  }
   indices_.resize(requests_.size());
-  int count = 0;
   statuses_.resize(requests_.size());
-  const int error = mpi().Testsome(static_cast<int>(requests_.size()), requests_.data(), &count,
-                                   indices_.data(), statuses_.data());
-  if (error == MPI_ERR_IN_STATUS) {
-    for (int i = 0; i < count; ++i) {
-      const int code = statuses_[static_cast<std::size_t>(i)].MPI_ERROR;
-      if (code != MPI_SUCCESS && code != MPI_ERR_PENDING) return code;
-    }
-  }
-  if (error != MPI_SUCCESS || count == MPI_UNDEFINED || count == 0) return error;
+  int count = 0;
+  int error = test(count);
+  if (count == MPI_UNDEFINED || count == 0) return error;
   for (int i = 0; i < count; ++i) {
     const auto index = static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]);
-    if (const int failed = complete(slots_[index], completed)) return failed;
+    const int failed = complete(slots_[index], completed);
+    if (error == MPI_SUCCESS) error = failed;
+    // Open MPI keeps the request of a damaged message.
+    if (requests_[index] != mpi().request_null) mpi().Request_free(&requests_[index]);
+    requests_[index] = mpi().request_null;
   }
   std::size_t kept = 0;
   for (std::size_t i = 0; i < requests_.size(); ++i) {
@@ -129,7 +116,31 @@ int MpiTransport::poll(std::vector<int>& completed) {
   }
   requests_.resize(kept);
   slots_.resize(kept);
-  return 0;
+  return error;
+}
+
+/// Sets `count` and the first `count` indices to the completed requests; returns the first error
+/// of one of them, or of the test itself.
+int MpiTransport::test(int& count) {
+  if (requests_.size() == 1) {
+    int flag = 0;
+    const int error = mpi().Test(requests_.data(), &flag, statuses_.data());
+    count = error != MPI_SUCCESS || flag != 0 ? 1 : 0;
+    indices_[0] = 0;
+    return error;
+  }
+  const int error = mpi().Testsome(static_cast<int>(requests_.size()), requests_.data(), &count,
+                                   indices_.data(), statuses_.data());
+  if (error == MPI_SUCCESS) return MPI_SUCCESS;
+  if (error != MPI_ERR_IN_STATUS) {
+    count = 0;
+    return error;
+  }
+  for (int i = 0; i < count; ++i) {
+    const int code = statuses_[static_cast<std::size_t>(i)].MPI_ERROR;
+    if (code != MPI_SUCCESS && code != MPI_ERR_PENDING) return code;
+  }
+  return MPI_SUCCESS;
 }
 
 int MpiTransport::begin_detour(int slot, const Transfer& transfer) {

@@ -30,6 +30,7 @@ class MpiTransport final : public Transport {
     std::vector<std::byte> packed;
     Region region;
   };
+  int test(int& count);
   int begin_detour(int slot, const Transfer& transfer);
   int complete(int slot, std::vector<int>& completed);
   int unpack(const std::byte* packed, const Region& to);

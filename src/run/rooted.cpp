@@ -18,6 +18,20 @@ TreeEdges knomial_edges(const Order& order, const Knomial& tree, Rank rank) {
   return edges;
 }
 
+/// What the root's children should bring or get, by the root's own arguments.
+std::vector<std::int64_t> sizes_of_subtrees(const RootedProblem& problem, const Order& order,
+                                            const Knomial& tree) {
+  std::vector<std::int64_t> sizes;
+  for (const Position child : tree.children(0)) {
+    const BlockRange blocks = tree.subtree(child);
+    Bytes bytes = 0;
+    for (Position at = blocks.begin; at < blocks.end; ++at)
+      bytes += problem.size(order.rank_at(at));
+    sizes.push_back(bytes);
+  }
+  return sizes;
+}
+
 void append(std::vector<std::int64_t>& words, const Subtree& subtree) {
   words.insert(words.end(), {subtree.root, subtree.blocks.begin, subtree.blocks.end, subtree.bytes,
                              subtree.ready, static_cast<std::int64_t>(subtree.holes.size())});
@@ -58,7 +72,8 @@ int RootedPlanner::acquire(const RootedProblem& problem, Executor& executor, Tra
       SubtreeSizes protocol(knomial_edges(order, tree, problem.rank), problem.own);
       const int error = executor.run(protocol, transport);
       key_.known.assign(protocol.children().begin(), protocol.children().end());
-      return error;
+      if (error != 0 || !at_root) return error;
+      return key_.known == sizes_of_subtrees(problem, order, tree) ? 0 : mismatch;
     }
     case Knowledge::all_sizes: {
       const Order order = Order::rotated(problem.p, problem.root);

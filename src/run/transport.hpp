@@ -32,7 +32,9 @@ class Transport {
   /// Begins a message; `slot` names it when it completes. Messages between two ranks with equal
   /// tags match in the sequence in which they begin.
   virtual int begin(int slot, const Transfer& transfer) = 0;
-  /// Appends the slots that have completed since the last call. Never blocks.
+  /// Appends the slots that have completed since the last call. Never blocks. A message that
+  /// arrives damaged, as one that is too long, completes too, and its error is returned with it;
+  /// an error without a completed slot means that no message can go on.
   virtual int poll(std::vector<int>& completed) = 0;
   /// Copies between two regions of equal size, of any types.
   virtual int copy(const Region& from, const Region& to) = 0;

@@ -113,7 +113,7 @@ class Mpi:
             shutil.rmtree(environment, ignore_errors=True)
             subprocess.run([sys.executable, "-m", "venv", environment], check=True)
             subprocess.run(
-                [python, "-m", "pip", "install", "-q", "--no-binary", "mpi4py", "numpy",
+                [python, "-m", "pip", "install", "-q", "--no-cache-dir", "--no-binary", "mpi4py", "numpy",
                  f"mpi4py=={MPI4PY}"],
                 env=os.environ | {"MPICC": self.wrapper("mpicc")}, check=True,
             )

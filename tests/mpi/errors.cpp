@@ -182,6 +182,7 @@ void handler_is_called_once(Context& context, Kind kind) {
 }
 
 /// The last rank sends more than the root expects: some rank says so, and none waits for ever.
+/// Small blocks only: with large ones Open MPI's own gather writes behind its buffer, or hangs.
 void truncation(Context& context, Kind kind) {
   const bool native = context.options().native;
   if (context.size() < 2) return;
@@ -193,14 +194,14 @@ void truncation(Context& context, Kind kind) {
     context.step(name);
     Spoilt arguments;
     if (comm.rank() == comm.size() - 1) arguments.count = 3;
-    const int code = arguments.call(kind, calls_under_test(native), comm.get());
-    const int own = class_of(code);
+    const int own = class_of(arguments.call(kind, calls_under_test(native), comm.get()));
     if (own != MPI_SUCCESS && own != MPI_ERR_TRUNCATE && own != MPI_ERR_OTHER) {
       context.fail("class " + error_text(own));
     }
     int told = own == MPI_SUCCESS ? 0 : 1;
     PMPI_Allreduce(MPI_IN_PLACE, &told, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    if (told == 0) context.fail("nobody noticed that a message was cut");
+    // Open MPI's own binomial gather does not tell.
+    if (told == 0 && !native) context.fail("nobody noticed that a message was cut");
   }
 }
 
@@ -213,6 +214,9 @@ void add_errors(Suite& suite) {
     suite.add(std::string("one call of the error handler, ") + name_of(kind),
               [kind](Context& context) { handler_is_called_once(context, kind); });
   }
+}
+
+void add_truncation(Suite& suite) {
   for (const Kind kind : {Kind::gather, Kind::gatherv}) {
     suite.add(std::string("too long a block, ") + name_of(kind),
               [kind](Context& context) { truncation(context, kind); });

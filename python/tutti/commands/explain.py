@@ -205,7 +205,7 @@ def explain(
     _headline(out, told)
     out.print()
     if told.choice.algorithm == "native":
-        out.print(f"Were it Tutti's call, [cyan]{told.call.algorithm}[/] would run:\n")
+        out.print(f"Tutti's own [cyan]{told.call.algorithm}[/] would be:\n")
     for line in _cut(told.tree.splitlines(), full):
         out.print(line, markup=False)
     out.print("[dim]Each edge with its bytes; ranks without data are left out.[/]\n")
