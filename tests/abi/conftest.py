@@ -19,6 +19,7 @@ FRONT = LIBRARIES / "libtutti.so"
 CACHE = Path(os.environ.get("TUTTI_ABI_CACHE", ROOT / "build/abi"))
 MPI4PY = "4.1.2"
 SECONDS = 120
+RANKS = 3
 
 ALGORITHMS = {
     "TUTTI_GATHER": "binomial",
@@ -83,7 +84,7 @@ class Mpi:
             self.built[target] = True
         return target
 
-    def run(self, *command, np=3, preload=(FRONT,), settings=ALGORITHMS, report=True) -> Outcome:
+    def run(self, *command, np=RANKS, preload=(FRONT,), settings=ALGORITHMS, report=True) -> Outcome:
         """Runs a command on np ranks; `preload` and `settings` reach only the ranks."""
         report_file = self.folder / "report.json"
         report_file.unlink(missing_ok=True)
@@ -113,8 +114,9 @@ class Mpi:
             shutil.rmtree(environment, ignore_errors=True)
             subprocess.run([sys.executable, "-m", "venv", environment], check=True)
             subprocess.run(
-                [python, "-m", "pip", "install", "-q", "--no-cache-dir", "--no-binary", "mpi4py", "numpy",
-                 f"mpi4py=={MPI4PY}"],
+                # A cached wheel may be one that was built for another MPI.
+                [python, "-m", "pip", "install", "-q", "--no-cache-dir", "--no-binary", "mpi4py",
+                 "numpy", f"mpi4py=={MPI4PY}"],
                 env=os.environ | {"MPICC": self.wrapper("mpicc")}, check=True,
             )
             finished.touch()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from conftest import FRONT, HERE, RAN
+from conftest import FRONT, HERE, RAN, RANKS
 
 
 def check(outcome):
     assert outcome.status == 0, outcome.err
     assert "correct" in outcome.out.split()
     assert outcome.algorithms() == RAN
+    assert outcome.report["ranks"] == RANKS  # and not so many programs of one rank each
 
 
 @pytest.mark.parametrize("argument", ["init", "thread"])
