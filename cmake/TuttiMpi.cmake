@@ -28,6 +28,8 @@ function(tutti_import_mpi flavour wrapper)
   foreach(word IN LISTS words)
     if(word MATCHES "^-I(.+)")
       target_include_directories(mpi_${flavour} SYSTEM INTERFACE ${CMAKE_MATCH_1})
+    elseif(word MATCHES "^-D(.+)")  # mpicc_abi chooses the ABI by one
+      target_compile_definitions(mpi_${flavour} INTERFACE ${CMAKE_MATCH_1})
     elseif(word MATCHES "^-(L|l|Wl,)")
       target_link_options(mpi_${flavour} INTERFACE ${word})
       if(word MATCHES "^-l")
@@ -41,6 +43,8 @@ function(tutti_import_mpi flavour wrapper)
   target_compile_definitions(mpi_headers_${flavour} INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
   target_include_directories(mpi_headers_${flavour} SYSTEM INTERFACE
     $<TARGET_PROPERTY:mpi_${flavour},INTERFACE_INCLUDE_DIRECTORIES>)
+  target_compile_definitions(mpi_headers_${flavour} INTERFACE
+    $<TARGET_PROPERTY:mpi_${flavour},INTERFACE_COMPILE_DEFINITIONS>)
 endfunction()
 
 set(TUTTI_MPI_FLAVOURS)

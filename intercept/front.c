@@ -31,7 +31,7 @@ static const char* file_of(const char* path) {
   return slash != NULL ? slash + 1 : path;
 }
 
-/* The backend for an MPI library's file, whose name may go on with further version numbers. */
+/* The backend for an MPI library by its name, which may go on with further version numbers. */
 static const char* backend_for(const char* file) {
   for (size_t i = 0; i < sizeof backends / sizeof backends[0]; ++i) {
     const size_t length = strlen(backends[i].libmpi);
@@ -41,14 +41,31 @@ static const char* backend_for(const char* file) {
   return NULL;
 }
 
-/* Who loads an MPI itself, as mpi4py does, may do so by a link without a version in its name. */
+/* The name that a loaded object gives itself, or NULL. Files are named in too many ways: links
+ * without a version, and in wheels copies of them. */
+static const char* soname_of(const struct dl_phdr_info* object) {
+  const ElfW(Dyn)* entry = NULL;
+  for (int i = 0; i < object->dlpi_phnum; ++i) {
+    if (object->dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
+    entry = (const ElfW(Dyn)*)(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr);
+  }
+  ElfW(Addr) strings = 0;
+  ElfW(Xword) soname = 0;
+  for (; entry != NULL && entry->d_tag != DT_NULL; ++entry) {
+    if (entry->d_tag == DT_STRTAB) strings = entry->d_un.d_ptr;
+    if (entry->d_tag == DT_SONAME) soname = entry->d_un.d_val;
+  }
+  if (strings == 0 || soname == 0) return NULL;
+  /* The loader relocates this address on most machines, not on all. */
+  if (strings < object->dlpi_addr) strings += object->dlpi_addr;
+  return (const char*)strings + soname;
+}
+
 static int note_backend(struct dl_phdr_info* object, size_t size, void* found) {
   (void)size;
   if (strncmp(file_of(object->dlpi_name), "libmpi", strlen("libmpi")) != 0) return 0;
-  char* path = realpath(object->dlpi_name, NULL);
-  const char* backend_file = path != NULL ? backend_for(file_of(path)) : NULL;
-  if (backend_file == NULL) backend_file = backend_for(file_of(object->dlpi_name));
-  free(path);
+  const char* soname = soname_of(object);
+  const char* backend_file = soname != NULL ? backend_for(soname) : NULL;
   if (backend_file == NULL) return 0;
   *(const char**)found = backend_file;
   return 1;

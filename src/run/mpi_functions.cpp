@@ -6,7 +6,6 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <string>
 #include <string_view>
 
@@ -16,7 +15,7 @@ namespace {
 
 std::string_view file_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-/// A file of this flavour's libmpi, whose name may go on with further version numbers.
+/// The name of this flavour's libmpi, which may go on with further version numbers.
 bool is_libmpi(std::string_view file) {
   for (const std::string_view name :
 #if defined(OPEN_MPI)
@@ -34,15 +33,30 @@ bool is_libmpi(std::string_view file) {
   return false;
 }
 
-/// Sets `found` to the path of the loaded MPI library. Its name may be a link without a version.
+/// The name that a loaded object gives itself. Files are named in too many ways: links without a
+/// version, and in wheels copies of them.
+std::string_view soname_of(const dl_phdr_info& object) {
+  const ElfW(Dyn)* entry = nullptr;
+  for (int i = 0; i < object.dlpi_phnum; ++i) {
+    if (object.dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
+    entry = reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + object.dlpi_phdr[i].p_vaddr);
+  }
+  ElfW(Addr) strings = 0;
+  ElfW(Xword) soname = 0;
+  for (; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
+    if (entry->d_tag == DT_STRTAB) strings = entry->d_un.d_ptr;
+    if (entry->d_tag == DT_SONAME) soname = entry->d_un.d_val;
+  }
+  if (strings == 0 || soname == 0) return {};
+  // The loader relocates this address on most machines, not on all.
+  if (strings < object.dlpi_addr) strings += object.dlpi_addr;
+  return reinterpret_cast<const char*>(strings) + soname;
+}
+
+/// Sets `found` to the path of the loaded MPI library.
 int note_libmpi(dl_phdr_info* object, std::size_t, void* found) {
   if (!file_of(object->dlpi_name).starts_with("libmpi")) return 0;
-  const std::unique_ptr<char, decltype(&std::free)> path(realpath(object->dlpi_name, nullptr),
-                                                         &std::free);
-  if (!is_libmpi(file_of(object->dlpi_name)) &&
-      (path == nullptr || !is_libmpi(file_of(path.get())))) {
-    return 0;
-  }
+  if (!is_libmpi(soname_of(*object))) return 0;
   *static_cast<std::string*>(found) = object->dlpi_name;
   return 1;
 }
