@@ -27,7 +27,7 @@ LAYERS: dict[str, frozenset[str]] = {
     "src/knowledge": frozenset({"core"}),
     "src/shapes": frozenset({"core"}),
     "src/orders": frozenset({"core"}),
-    "src/algorithms": frozenset({"core", "schedule", "shapes", "orders", "knowledge"}),
+    "src/algorithms": frozenset({"core", "schedule", "shapes", "orders", "knowledge", "passes"}),
     "src/passes": frozenset({"core", "schedule"}),
     "src/verify": frozenset({"core", "schedule", "contract"}),
     "src/cost": frozenset({"core", "schedule"}),

@@ -43,7 +43,7 @@ Protocols protocols_of(const Specification& spec, const Call& call) {
   const bool subtrees = spec.knowledge() == Knowledge::subtree_sizes;
   if (!subtrees && spec.knowledge() != Knowledge::all_sizes) return all;
   const Order order =
-      subtrees ? order_of(spec, call.p(), call.root, nullptr) : Order::rotated(call.p(), call.root);
+      subtrees ? order_of(spec, call.p(), call.root, {nullptr, &call.arrivals}) : Order::rotated(call.p(), call.root);
   const Knomial tree(call.p(), subtrees ? spec.parameters.k : 2);
   for (Rank rank = 0; rank < call.p(); ++rank) {
     TreeEdges edges = edges_of(order, tree, rank);

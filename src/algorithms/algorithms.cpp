@@ -6,6 +6,8 @@
 #include <charconv>
 #include <limits>
 
+#include "passes/background.hpp"
+
 namespace tutti {
 
 #define TUTTI_ALGORITHM(collective, name, function, order, knowledge, parameters, summary) \
@@ -56,7 +58,12 @@ std::string set_parameter(Specification& spec, std::string_view key, std::string
   if (key == "order") {
     const auto order = order_named(value);
     if (order) spec.order = *order;
-    return order ? "" : "natural, rotated or by_size";
+    return order ? "" : "natural, rotated, by_size, arrival or late_leaf";
+  }
+  if (key == "runner") {
+    if (value != "caller" && value != "background") return "caller or background";
+    spec.runner = value == "caller" ? Runner::caller : Runner::background;
+    return "";
   }
   if (key == "k") return read_integer(value, 2, parameters.k) ? "" : "an integer from 2 on";
   if (key == "ports") return read_integer(value, 1, parameters.ports) ? "" : "an integer from 1 on";
@@ -140,6 +147,11 @@ Knowledge Specification::knowledge() const {
   return sorted_tree ? Knowledge::all_sizes : algorithm->knowledge;
 }
 
+Schedule schedule_of(const Specification& specification, const Problem& problem) {
+  Schedule schedule = specification.algorithm->schedule(problem);
+  return specification.runner == Runner::background ? in_background(std::move(schedule)) : schedule;
+}
+
 Result<Specification> specification(Collective collective, std::string_view text) {
   return read(collective, text);
 }
@@ -154,6 +166,7 @@ std::string to_text(const Specification& spec) {
   if (spec.algorithm->takes("order") && name_of(spec.order) != spec.algorithm->order) {
     add("order", std::string(name_of(spec.order)));
   }
+  if (spec.runner == Runner::background) add("runner", "background");
   if (now.k != defaults.k) add("k", std::to_string(now.k));
   if (now.segment != defaults.segment) add("segment", std::to_string(now.segment));
   if (now.rule != defaults.rule) add("rule", "gather_time");

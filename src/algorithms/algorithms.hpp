@@ -49,12 +49,21 @@ struct Specification {
   const Algorithm* algorithm = nullptr;
   OrderName order = OrderName::rotated;
   Parameters parameters;
+  Runner runner = Runner::caller;
 
   [[nodiscard]] Knowledge knowledge() const;
+  /// The order depends on when ranks are expected to arrive.
+  [[nodiscard]] bool needs_arrivals() const {
+    return order == OrderName::arrival || order == OrderName::late_leaf;
+  }
 };
 
+/// The schedule of the rank that `problem` is the view of: the algorithm's, with the steps that
+/// need not wait for the rank given to the background runner where that is asked for.
+[[nodiscard]] Schedule schedule_of(const Specification& specification, const Problem& problem);
+
 /// Reads "name[:key=value[,key=value]..]", e.g. "knomial:k=4,order=natural" or
-/// "ordered_tree:rule=gather_time,threshold=64K"; the name may be an alias. Bytes take K, M, G
+/// "linear_sync:order=arrival,runner=background"; the name may be an alias. Bytes take K, M, G
 /// (powers of 1024). The error names what is wrong and what is accepted.
 [[nodiscard]] Result<Specification> specification(Collective collective, std::string_view text);
 /// The shortest text that reads back as the same specification.

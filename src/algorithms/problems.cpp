@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "shapes/knomial.hpp"
+#include "shapes/sequences.hpp"
 
 namespace tutti {
 
@@ -11,9 +12,21 @@ Growth growth_of(const Specification& specification, int p, Rank root, Bytes lat
   return {p, root, specification.parameters, latency};
 }
 
-Order order_of(const Specification& specification, int p, Rank root,
-               const std::vector<Bytes>* sizes) {
-  if (!specification.algorithm->takes("order")) return Order::identity(p);
+std::vector<Position> receiving_sequence(const Specification& specification, int p) {
+  const Algorithm& algorithm = *specification.algorithm;
+  const int k = specification.parameters.k;
+  if (algorithm.name.starts_with("linear")) return as_the_root_serves(p);
+  if (!is_gather(algorithm.collective)) return large_subtrees_first(p, k);
+  if (specification.order == OrderName::late_leaf) return long_ways_first(p, k);
+  std::vector<Position> sequence = large_subtrees_first(p, k);
+  std::reverse(sequence.begin(), sequence.end());
+  return sequence;
+}
+
+Order order_of(const Specification& specification, int p, Rank root, const Expected& expected) {
+  const Algorithm& algorithm = *specification.algorithm;
+  if (!algorithm.takes("order")) return Order::identity(p);
+  const bool linear = algorithm.name.starts_with("linear");
   switch (specification.order) {
     case OrderName::natural:
       return Order::natural(p, root);
@@ -21,18 +34,24 @@ Order order_of(const Specification& specification, int p, Rank root,
       return Order::rotated(p, root);
     case OrderName::by_size:
       break;
+    case OrderName::arrival:
+    case OrderName::late_leaf: {
+      const bool all_at_once = expected.arrivals == nullptr || expected.arrivals->empty();
+      return by_arrival(
+          all_at_once ? std::vector<double>(static_cast<std::size_t>(p), 0) : *expected.arrivals,
+          root, receiving_sequence(specification, p));
+    }
   }
-  const bool linear = specification.algorithm->name.starts_with("linear");
   const Knomial tree(p, specification.parameters.k);
   const Depth depth = [&](Position v) { return linear ? std::min(v, 1) : tree.depth(v); };
-  return by_size(*sizes, root, depth);
+  return by_size(*expected.sizes, root, depth);
 }
 
 Problems::Problems(const Specification& specification, const Call& call)
     : specification_(specification),
       call_(call),
       equal_(!is_irregular(call.collective)),
-      order_(order_of(specification, call.p(), call.root, &call.sizes)),
+      order_(order_of(specification, call.p(), call.root, {&call.sizes, &call.arrivals})),
       sizes_(equal_ ? Sizes::equal(call.sizes[0]) : Sizes::all(call.sizes, order_)) {
   if (specification.algorithm->name != "ordered_tree") return;
   const Growth growth = growth_of(specification, call.p(), call.root, call.latency);
@@ -69,9 +88,7 @@ Problem Problems::at(Rank rank) const {
   return problem;
 }
 
-Schedule Problems::schedule(Rank rank) const {
-  return specification_.algorithm->schedule(at(rank));
-}
+Schedule Problems::schedule(Rank rank) const { return schedule_of(specification_, at(rank)); }
 
 std::vector<Schedule> Problems::schedules() const {
   std::vector<Schedule> all;

@@ -16,6 +16,9 @@ struct Call {
   Rank root = 0;
   std::vector<Bytes> sizes;  ///< of each rank's block; its length is p
   Bytes latency = 0;         ///< alpha / beta, for trees grown from sizes
+  /// When each rank is expected, in any unit from any zero; empty: all at once. All ranks build
+  /// from the same bits.
+  std::vector<double> arrivals = {};
 
   [[nodiscard]] int p() const { return static_cast<int>(sizes.size()); }
 };
@@ -52,8 +55,19 @@ class Problems {
 /// The tree's rules for a call: root, parameters, latency.
 [[nodiscard]] Growth growth_of(const Specification& specification, int p, Rank root, Bytes latency);
 
-/// The order of a specification, from what every rank knows; by_size needs `sizes` (else null).
+/// The positions below the root that take ranks by expected arrival, earliest first. With
+/// late_leaf a gather along a tree puts late ranks where their blocks have the shortest way; in
+/// all other shapes late ranks are leaves by `arrival` too, and the two are one.
+[[nodiscard]] std::vector<Position> receiving_sequence(const Specification& specification, int p);
+
+/// What an order may be sorted by, each by rank.
+struct Expected {
+  const std::vector<Bytes>* sizes = nullptr;      ///< for by_size, which needs them
+  const std::vector<double>* arrivals = nullptr;  ///< for arrival, late_leaf; null: all at once
+};
+
+/// The order of a specification, from what every rank knows. O(p log p) where it sorts.
 [[nodiscard]] Order order_of(const Specification& specification, int p, Rank root,
-                             const std::vector<Bytes>* sizes);
+                             const Expected& expected);
 
 }  // namespace tutti

@@ -9,7 +9,8 @@ namespace tutti {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> names = {"natural", "rotated", "by_size"};
+constexpr std::array<std::string_view, 5> names = {"natural", "rotated", "by_size", "arrival",
+                                                   "late_leaf"};
 
 /// All ranks but the root, by `before`, ties by rank.
 template <class Before>

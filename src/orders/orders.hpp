@@ -12,7 +12,13 @@
 namespace tutti {
 
 /// The orders that an algorithm can be asked for.
-enum class OrderName : std::uint8_t { natural, rotated, by_size };
+enum class OrderName : std::uint8_t {
+  natural,    ///< the root, then ranks as they are numbered
+  rotated,    ///< onwards from the root, modulo p
+  by_size,    ///< large blocks near the root
+  arrival,    ///< as a shape takes early ranks first (Proficz 2020)
+  late_leaf,  ///< late ranks with the shortest way to the root of a gather
+};
 
 [[nodiscard]] std::string_view name_of(OrderName order);
 [[nodiscard]] std::optional<OrderName> order_named(std::string_view name);

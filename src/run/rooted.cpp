@@ -67,7 +67,7 @@ int RootedPlanner::acquire(const RootedProblem& problem, Executor& executor, Tra
       if (at_root) note_all_sizes(problem);
       return 0;
     case Knowledge::subtree_sizes: {
-      const Order order = order_of(spec, problem.p, problem.root, nullptr);
+      const Order order = order_of(spec, problem.p, problem.root, {});
       const Knomial tree(problem.p, spec.parameters.k);
       SubtreeSizes protocol(knomial_edges(order, tree, problem.rank), problem.own);
       const int error = executor.run(protocol, transport);
@@ -148,12 +148,12 @@ Problem RootedPlanner::problem_of(const RootedProblem& problem) const {
   whole.root = problem.root;
   whole.parameters = spec.parameters;
   if (!spec.algorithm->takes("order") || spec.order != OrderName::by_size) {
-    whole.order = order_of(spec, problem.p, problem.root, nullptr);
+    whole.order = order_of(spec, problem.p, problem.root, {});
   } else if (!is_irregular(whole.collective)) {
     const std::vector<Bytes> equal(static_cast<std::size_t>(problem.p), problem.own);
-    whole.order = order_of(spec, problem.p, problem.root, &equal);
+    whole.order = order_of(spec, problem.p, problem.root, {&equal, nullptr});
   } else if (knows_all) {
-    whole.order = order_of(spec, problem.p, problem.root, &key_.known);
+    whole.order = order_of(spec, problem.p, problem.root, {&key_.known, nullptr});
   } else {
     whole.order = Order::natural(problem.p, problem.root);  // a leaf of a linear shape
   }

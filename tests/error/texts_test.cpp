@@ -16,8 +16,8 @@ std::string specification_error(const char* text) {
 }
 
 const std::string known_names =
-    "linear, linear_sequence, linear_sync, binomial, knomial, ordered_tree, LIN, LS, BNOM, A-LIN, "
-    "TUW, TUW_Gatherv, TUW_Scatterv, traff";
+    "linear, linear_sequence, linear_sync, binomial, knomial, ordered_tree, LIN, LS, BNOM, SLIN, "
+    "BSLN, SLS, BSLS, SBN, BSBN, A-LIN, TUW, TUW_Gatherv, TUW_Scatterv, traff";
 
 TEST(SpecificationError, NamesTheAlgorithmsThereAre) {
   EXPECT_EQ(specification_error("quick"),
@@ -29,20 +29,22 @@ TEST(SpecificationError, NamesTheAlgorithmsThereAre) {
 
 TEST(SpecificationError, NamesTheSettingsOfTheAlgorithm) {
   EXPECT_EQ(specification_error("knomial:radix=4"),
-            "\"radix=4\" is no setting of knomial, which takes order,k (key=value)");
+            "\"radix=4\" is no setting of knomial, which takes order,k,runner (key=value)");
   EXPECT_EQ(specification_error("knomial:k"),
-            "\"k\" is no setting of knomial, which takes order,k (key=value)");
+            "\"k\" is no setting of knomial, which takes order,k,runner (key=value)");
   EXPECT_EQ(specification_error("linear:k=4"),
-            "\"k=4\" is no setting of linear, which takes order (key=value)");
+            "\"k=4\" is no setting of linear, which takes order,runner (key=value)");
   EXPECT_EQ(specification_error("LS:k=4"),
-            "\"k=4\" is no setting of linear_sync, which takes order,segment (key=value)");
+            "\"k=4\" is no setting of linear_sync, which takes order,segment,runner (key=value)");
   EXPECT_EQ(specification_error("knomial:k=4,,order=natural"),
-            "\"\" is no setting of knomial, which takes order,k (key=value)");
+            "\"\" is no setting of knomial, which takes order,k,runner (key=value)");
 }
 
 TEST(SpecificationError, SaysWhatASettingAccepts) {
   EXPECT_EQ(specification_error("linear:order=random"),
-            "order=random: order is natural, rotated or by_size");
+            "order=random: order is natural, rotated, by_size, arrival or late_leaf");
+  EXPECT_EQ(specification_error("linear:runner=thread"),
+            "runner=thread: runner is caller or background");
   EXPECT_EQ(specification_error("knomial:k=1"), "k=1: k is an integer from 2 on");
   EXPECT_EQ(specification_error("knomial:k=4x"), "k=4x: k is an integer from 2 on");
   EXPECT_EQ(specification_error("knomial:k="), "k=: k is an integer from 2 on");

@@ -45,6 +45,7 @@ TEST(Specification, ReadsBackFromItsText) {
       if (algorithm.takes("order")) {
         EXPECT_EQ(read->order, written.order) << to_text(written);
       }
+      EXPECT_EQ(read->runner, written.runner) << to_text(written);
     }
   }
 }
@@ -74,6 +75,11 @@ TEST(Specification, ReadsEverySetting) {
   EXPECT_EQ(knomial.parameters.k, 7);
   EXPECT_EQ(knomial.order, OrderName::natural);
   EXPECT_EQ(spec_of(Collective::gather, "LS:segment=2M").parameters.segment, 2 << 20);
+  EXPECT_EQ(spec_of(Collective::gather, "linear").runner, Runner::caller);
+  EXPECT_EQ(spec_of(Collective::gather, "BSLS").runner, Runner::background);
+  EXPECT_EQ(spec_of(Collective::gather, "BSLS:runner=caller").runner, Runner::caller);
+  EXPECT_EQ(to_text(spec_of(Collective::gather, "BSBN")),
+            "binomial:order=arrival,runner=background");
 }
 
 TEST(Specification, KnowsWhatARankMustKnow) {

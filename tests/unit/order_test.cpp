@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "algorithms/problems.hpp"
 #include "orders/orders.hpp"
+#include "shapes/knomial.hpp"
+#include "shapes/sequences.hpp"
 
 namespace tutti {
 namespace {
@@ -33,6 +36,69 @@ TEST(Order, BySizeGivesLargeBlocksTheFewestHops) {
 
 TEST(Order, ByArrivalSeatsTheEarliestFirst) {
   EXPECT_EQ(listed(by_arrival({0, 3, 1, 1}, 0, {3, 1, 2})), (std::vector<Rank>{0, 3, 1, 2}));
+}
+
+TEST(Sequence, OfAScatterReachesLargeSubtreesFirst) {
+  EXPECT_EQ(large_subtrees_first(8, 2), (std::vector<Position>{4, 2, 6, 1, 3, 5, 7}));
+  EXPECT_EQ(large_subtrees_first(11, 2), (std::vector<Position>{8, 4, 2, 6, 10, 1, 3, 5, 7, 9}));
+  EXPECT_EQ(large_subtrees_first(11, 3), (std::vector<Position>{9, 6, 3, 2, 5, 8, 1, 4, 7, 10}));
+  EXPECT_TRUE(large_subtrees_first(1, 2).empty());
+}
+
+TEST(Sequence, OfAGatherEndsWithTheLeavesOfTheRoot) {
+  EXPECT_EQ(long_ways_first(8, 2), (std::vector<Position>{7, 6, 5, 4, 3, 2, 1}));
+  // p = 11, k = 3: 10 sends 1 block to 9, which sends 2; 6 sends its 3 blocks straight.
+  EXPECT_EQ(long_ways_first(11, 3), (std::vector<Position>{8, 7, 5, 4, 10, 6, 3, 9, 2, 1}));
+}
+
+TEST(Sequence, LetsNoRankWaitForALaterOneInAScatter) {
+  for (int p = 1; p <= 100; ++p) {
+    for (const int k : {2, 3, 4, 7}) {
+      const Knomial tree(p, k);
+      std::vector<int> turn(static_cast<std::size_t>(p), -1);
+      int next = 0;
+      for (const Position v : large_subtrees_first(p, k)) {
+        EXPECT_LT(turn[static_cast<std::size_t>(tree.parent(v))], next);
+        EXPECT_EQ(std::exchange(turn[static_cast<std::size_t>(v)], next++), -1);
+      }
+      EXPECT_EQ(next, p - 1);
+    }
+  }
+}
+
+// A specification's order, for p = 8, root 2 and arrivals by rank.
+std::vector<Rank> order_by(Collective collective, const char* text) {
+  const std::vector<double> arrivals = {30, 20, 0, 20, 10, 90, 50, 40};
+  return listed(order_of(*specification(collective, text), 8, 2, {nullptr, &arrivals}));
+}
+
+TEST(Order, OfASpecificationFollowsTheArrivals) {
+  // The others by (arrival, rank): 4 1 3 0 7 6 5.
+  const std::vector<Rank> in_turn = {2, 4, 1, 3, 0, 7, 6, 5};
+  for (const Collective collective : all_collectives) {
+    EXPECT_EQ(order_by(collective, "linear:order=arrival"), in_turn);
+    EXPECT_EQ(order_by(collective, "linear:order=late_leaf"), in_turn);
+  }
+  // Scatter: 4 2 6 1 3 5 7 take them; gather: 7 5 3 1 6 2 4; with late_leaf 7 6 5 4 3 2 1.
+  const std::vector<Rank> scatter = {2, 0, 1, 7, 4, 6, 3, 5};
+  EXPECT_EQ(order_by(Collective::scatter, "binomial:order=arrival"), scatter);
+  EXPECT_EQ(order_by(Collective::scatterv, "binomial:order=late_leaf"), scatter);
+  EXPECT_EQ(order_by(Collective::gather, "binomial:order=arrival"),
+            (std::vector<Rank>{2, 0, 6, 3, 5, 1, 7, 4}));
+  EXPECT_EQ(order_by(Collective::gatherv, "binomial:order=late_leaf"),
+            (std::vector<Rank>{2, 5, 6, 7, 0, 3, 1, 4}));
+}
+
+TEST(Order, WithoutArrivalsIsThatOfEqualOnes) {
+  const std::vector<double> equal(11, 5.5);
+  for (const char* text :
+       {"linear:order=arrival", "knomial:k=3,order=arrival", "binomial:order=late_leaf"}) {
+    const Specification spec = *specification(Collective::gather, text);
+    const std::vector<Rank> expected = listed(order_of(spec, 11, 4, {nullptr, &equal}));
+    const std::vector<double> none;
+    EXPECT_EQ(listed(order_of(spec, 11, 4, {})), expected);
+    EXPECT_EQ(listed(order_of(spec, 11, 4, {nullptr, &none})), expected);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,52 @@
+/// Sorting positions by where they are in their tree.
+#include "shapes/sequences.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "shapes/knomial.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// Positions 1..p-1, the one with the largest key first.
+template <class Key>
+std::vector<Position> largest_first(int p, Key key) {
+  using Keyed = std::pair<decltype(key(1)), Position>;
+  std::vector<Keyed> keyed;
+  for (Position v = 1; v < p; ++v) keyed.push_back({key(v), v});
+  std::stable_sort(keyed.begin(), keyed.end(),
+                   [](const Keyed& a, const Keyed& b) { return a.first > b.first; });
+  std::vector<Position> sequence;
+  for (const auto& [_, v] : keyed) sequence.push_back(v);
+  return sequence;
+}
+
+}  // namespace
+
+std::vector<Position> as_the_root_serves(int p) {
+  std::vector<Position> sequence(static_cast<std::size_t>(std::max(p - 1, 0)));
+  std::iota(sequence.begin(), sequence.end(), 1);
+  return sequence;
+}
+
+std::vector<Position> large_subtrees_first(int p, int k) {
+  return largest_first(p, [&](Position v) {
+    int level = 0;
+    for (; v % k == 0; v /= k) ++level;
+    return std::pair(level, v % k);
+  });
+}
+
+std::vector<Position> long_ways_first(int p, int k) {
+  const Knomial tree(p, k);
+  return largest_first(p, [&](Position v) {
+    long way = 0;
+    for (Position at = v; at != 0; at = tree.parent(at)) way += tree.subtree(at).count();
+    return std::tuple(way, tree.depth(v), v);
+  });
+}
+
+}  // namespace tutti

@@ -1,0 +1,27 @@
+/// The sequences in which positions of a shape take ranks, from early to late ones.
+#pragma once
+
+#include <vector>
+
+#include "core/types.hpp"
+
+namespace tutti {
+
+/// Positions 1..p-1 of a linear shape, as the root serves them.
+[[nodiscard]] std::vector<Position> as_the_root_serves(int p);
+
+/// Positions 1..p-1 of a k-nomial tree as a scatter reaches them: large subtrees first, those of
+/// one size in the sequence in which a parent sends (Proficz 2020, section 4, for any k). A
+/// gather takes it backwards: early ranks are leaves and send first. O(p log p).
+///
+///     p = 8, k = 2: 4 2 6 1 3 5 7        p = 11, k = 3: 9 6 3 2 5 8 1 4 7 10
+[[nodiscard]] std::vector<Position> large_subtrees_first(int p, int k);
+
+/// Positions 1..p-1 of a k-nomial gather, those with the longest way first: by the blocks that
+/// are sent one message after the other until a position's own is at the root, then by depth. A
+/// late rank at the end of the sequence is a leaf of the root, and keeps no other. O(p log p).
+///
+///     p = 8, k = 2: 7 6 5 4 3 2 1        6 sends 2 blocks to 4, which sends 4: a way of 6
+[[nodiscard]] std::vector<Position> long_ways_first(int p, int k);
+
+}  // namespace tutti
