@@ -52,6 +52,20 @@ std::vector<std::vector<Bytes>> sizes_for(Collective collective, int p) {
           std::vector<Bytes>(ranks, average_block)};
 }
 
+/// All ranks at once, one after the other both ways, one late, and at random with equal ones.
+std::vector<std::vector<double>> arrival_patterns(int p) {
+  const auto ranks = static_cast<std::size_t>(p);
+  std::vector<std::vector<double>> all(5, std::vector<double>(ranks, 0));
+  std::mt19937_64 random(ranks);
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    all[1][rank] = static_cast<double>(rank);
+    all[2][rank] = -static_cast<double>(rank);
+    all[3][rank] = rank == ranks / 2 ? 100 : 0;
+    all[4][rank] = static_cast<double>(random() % (ranks / 2 + 2)) / 3;
+  }
+  return all;
+}
+
 std::vector<Unit> units_of(const SweepOptions& options) {
   std::vector<Unit> units;
   for (const Algorithm& algorithm : all_algorithms()) {
@@ -76,27 +90,42 @@ class Sweep {
   /// `seed` decides what a sampled unit is run with.
   void run(const Unit& unit, std::size_t seed) {
     const auto all_sizes = sizes_for(unit.specification.algorithm->collective, unit.p);
+    const auto patterns = unit.specification.needs_arrivals() ? arrival_patterns(unit.p)
+                                                              : std::vector<std::vector<double>>(1);
     if (unit.sampled) {
       // Other sizes, roots and latencies for each specification, the same in every run.
       std::mt19937_64 random(seed);
       const auto choose = [&](std::size_t count) { return static_cast<int>(random() % count); };
       const auto& sizes = all_sizes[static_cast<std::size_t>(choose(all_sizes.size()))];
       const auto root = static_cast<Rank>(choose(static_cast<std::size_t>(unit.p)));
-      return run(unit, {unit.specification.algorithm->collective, root, sizes, choose(8)});
+      const Bytes latency = choose(8);
+      return run(unit, {unit.specification.algorithm->collective, root, sizes, latency,
+                        patterns[static_cast<std::size_t>(choose(patterns.size()))]});
     }
-    const bool grows = unit.specification.algorithm->takes("rule");
-    for (const std::vector<Bytes>& sizes : all_sizes) {
-      for (Rank root = 0; root < unit.p; ++root) {
-        Call call{unit.specification.algorithm->collective, root, sizes, 0};
-        run(unit, call);
-        if (!grows) continue;
-        call.latency = 5;
-        run(unit, call);
+    // The runner does not change what is sent, nor do arrivals depend on sizes: where they are
+    // multiplied in, the sizes take turns.
+    const bool in_turn =
+        unit.specification.needs_arrivals() || unit.specification.runner == Runner::background;
+    for (Rank root = 0; root < unit.p; ++root) {
+      for (std::size_t pattern = 0; pattern < patterns.size(); ++pattern) {
+        const std::size_t turn = (static_cast<std::size_t>(root) + pattern) % all_sizes.size();
+        for (std::size_t i = 0; i < all_sizes.size(); ++i) {
+          if (!in_turn || i == turn) run_latencies(unit, root, all_sizes[i], patterns[pattern]);
+        }
       }
     }
   }
 
  private:
+  void run_latencies(const Unit& unit, Rank root, const std::vector<Bytes>& sizes,
+                     const std::vector<double>& arrivals) {
+    Call call{unit.specification.algorithm->collective, root, sizes, 0, arrivals};
+    run(unit, call);
+    if (!unit.specification.algorithm->takes("rule")) return;
+    call.latency = 5;
+    run(unit, call);
+  }
+
   void run(const Unit& unit, const Call& call) {
     const Problems problems(unit.specification, call);
     ++result_.cases;
@@ -107,6 +136,8 @@ class Sweep {
                        ", p " + std::to_string(call.p()) + ", root " + std::to_string(call.root) +
                        ", latency " + std::to_string(call.latency) + ", sizes";
     for (const Bytes bytes : call.sizes) text += " " + std::to_string(bytes);
+    if (!call.arrivals.empty()) text += ", arrivals";
+    for (const double arrival : call.arrivals) text += " " + std::to_string(arrival);
     result_.failures.push_back(text + ": " + fault->text);
   }
 
@@ -137,7 +168,8 @@ void SweepResult::add(const SweepResult& other) {
 std::vector<Specification> variations(const Algorithm& algorithm) {
   std::vector<Specification> specs = {*specification(algorithm.collective, algorithm.name)};
   if (algorithm.takes("order")) {
-    const std::array orders = {OrderName::natural, OrderName::rotated, OrderName::by_size};
+    const std::array orders = {OrderName::natural, OrderName::rotated, OrderName::by_size,
+                               OrderName::arrival, OrderName::late_leaf};
     multiply(specs, orders, [](Specification& spec, OrderName order) { spec.order = order; });
   }
   if (algorithm.takes("k")) {
@@ -162,6 +194,10 @@ std::vector<Specification> variations(const Algorithm& algorithm) {
       spec.parameters.promote = bytes != -2;
       spec.parameters.threshold = std::max<Bytes>(bytes, -1);
     });
+  }
+  if (algorithm.takes("runner")) {
+    multiply(specs, std::array{Runner::caller, Runner::background},
+             [](Specification& spec, Runner runner) { spec.runner = runner; });
   }
   return specs;
 }

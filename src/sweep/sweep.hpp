@@ -33,8 +33,10 @@ struct SweepResult {
 /// Called now and then with how much of the part is done, 0 to 1, and what it is at.
 using SweepProgress = std::function<void(double done, std::string_view at)>;
 
-/// Verifies every collective and algorithm with every order and variation of its parameters, for
-/// every p and root, with sizes equal, zero, one huge, random, and those of all distributions.
+/// Verifies every collective and algorithm with every order, runner and variation of its
+/// parameters, for every p and root, with sizes equal, zero, one huge, random, and those of all
+/// distributions. Orders by arrival are built for all ranks at once, rising, falling and random
+/// arrivals, and one late rank; these and the background runner take the sizes in turn.
 /// Seconds for the default options.
 [[nodiscard]] SweepResult sweep(const SweepOptions& options, const SweepProgress& progress = {});
 

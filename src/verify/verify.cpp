@@ -178,6 +178,11 @@ std::optional<Fault> Verifier::check_read(const Schedule& schedule, StepId step)
       return fault(schedule.rank, step, block_at(*byte),
                    "reads what the rank does not hold and no earlier step has received");
     }
+    if (schedule.steps[index(step)].runner == Runner::caller) continue;
+    if (const auto byte = first_brought(part)) {
+      return fault(schedule.rank, step, block_at(*byte),
+                   "runs in the background, but reads what the rank brings when it arrives");
+    }
   }
   return std::nullopt;
 }
@@ -188,6 +193,14 @@ std::optional<Bytes> Verifier::first_missing(Interval wanted, StepId reader) con
   });
   for (Bytes byte = wanted.begin; byte < wanted.end; byte = at++->bytes.end) {
     if (at == holdings_.end() || at->bytes.begin > byte || at->step > reader) return byte;
+  }
+  return std::nullopt;
+}
+
+std::optional<Bytes> Verifier::first_brought(Interval wanted) const {
+  for (const Holding& holding : holdings_) {
+    const Bytes begin = std::max(holding.bytes.begin, wanted.begin);
+    if (holding.step < 0 && begin < std::min(holding.bytes.end, wanted.end)) return begin;
   }
   return std::nullopt;
 }

@@ -29,6 +29,7 @@ class Verifier {
   /// blocks' by rank. It holds that
   ///  - sends and receives pair up, and both ends mean the same bytes of the same blocks;
   ///  - a step reads only bytes that its rank has had from the start or from an earlier receive;
+  ///  - a step of the background thread reads nothing that the rank brings when it arrives;
   ///  - no byte is received where it already is, or twice;
   ///  - all steps complete though no message does before both its ends are posted (rendezvous);
   ///  - in the end every rank has all bytes of the blocks that the contract wants there.
@@ -62,6 +63,8 @@ class Verifier {
   void collect_holdings(const Schedule& schedule);
   /// The first byte of `wanted` that the rank lacks or a step after `reader` writes.
   [[nodiscard]] std::optional<Bytes> first_missing(Interval wanted, StepId reader) const;
+  /// The first byte of `wanted` that the rank holds from the start.
+  [[nodiscard]] std::optional<Bytes> first_brought(Interval wanted) const;
 
   [[nodiscard]] std::span<const Interval> parts(Node node) const;
   [[nodiscard]] Interval place_of(Rank block) const;

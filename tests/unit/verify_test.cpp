@@ -258,6 +258,24 @@ TEST_F(Planted, ScheduleTooFew) {
             "4 and 4");
 }
 
+TEST_F(Planted, BackgroundSendOfABlockThatTheRankBrings) {
+  step(3, 0).runner = Runner::background;
+  expect(3, 0, 3, "runs in the background, but reads what the rank brings");
+  reset("binomial:order=natural");
+  step(2, 0).runner = Runner::background;  // a receive needs nothing of the rank
+  EXPECT_FALSE(check());
+  step(2, 1).runner = Runner::background;  // it forwards block 3, and its own first
+  expect(2, 1, 2, "runs in the background, but reads what the rank brings");
+}
+
+TEST_F(Planted, BackgroundStepsOfAScatter) {
+  reset("binomial:order=natural", Collective::scatterv);
+  step(2, 0).runner = step(2, 1).runner = Runner::background;  // it only passes on
+  EXPECT_FALSE(check());
+  step(0, 1).runner = Runner::background;
+  expect(0, 1, 1, "runs in the background, but reads what the rank brings");
+}
+
 TEST_F(Planted, CopiesReadLikeSends) {
   insert(2, 0, message(StepKind::copy, no_rank, {3, 4}, 2));
   expect(2, 0, 3, "reads what the rank does not hold and no earlier step has received");
