@@ -1,0 +1,113 @@
+/// Rounds and pauses of the background thread.
+#include "run/background.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <new>
+#include <system_error>
+
+namespace tutti {
+
+namespace {
+
+constexpr std::chrono::microseconds shortest_pause(50);
+constexpr std::chrono::milliseconds longest_pause(20);
+constexpr int share_of_quiet_time = 16;
+
+std::atomic<Background*> the_background = nullptr;
+
+/// A child process has none of its parent's threads, and locks that it may not touch.
+void forget_in_child() { the_background = nullptr; }
+
+}  // namespace
+
+Background& Background::of_process() {
+  static const int watched = pthread_atfork(nullptr, nullptr, forget_in_child);
+  static_cast<void>(watched);
+  Background* known = the_background;
+  if (known != nullptr) return *known;
+  auto* made = new Background;  // outlives every static destructor, and fork() in the child
+  if (the_background.compare_exchange_strong(known, made)) return *made;
+  delete made;
+  return *known;
+}
+
+bool Background::start() {
+  const std::lock_guard lock(mutex_);
+  if (thread_.joinable()) return true;
+  stopping_ = false;
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error&) {
+    return false;
+  }
+  return true;
+}
+
+void Background::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  condition_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Background::add(BackgroundTask& task) {
+  {
+    const std::lock_guard lock(tasks_mutex_);
+    tasks_.push_back(&task);
+  }
+  wake();
+}
+
+void Background::remove(BackgroundTask& task) {
+  const std::lock_guard lock(tasks_mutex_);
+  std::erase(tasks_, &task);
+}
+
+void Background::wake() {
+  {
+    const std::lock_guard lock(mutex_);
+    woken_ = true;
+  }
+  condition_.notify_all();
+}
+
+void Background::run() {
+  Clock::time_point moved = Clock::now();
+  for (bool more = true; more;) {
+    const BackgroundTask::Progress progress = round();
+    const Clock::time_point now = Clock::now();
+    if (progress == BackgroundTask::Progress::moved) moved = now;
+    more = pause(progress, now - moved);
+    // Whoever wakes a parked thread expects something soon.
+    if (progress == BackgroundTask::Progress::nothing_expected) moved = Clock::now();
+  }
+}
+
+BackgroundTask::Progress Background::round() {
+  const std::lock_guard lock(tasks_mutex_);
+  auto all = BackgroundTask::Progress::nothing_expected;
+  for (BackgroundTask* task : tasks_) all = std::max(all, task->proceed());
+  return all;
+}
+
+bool Background::pause(BackgroundTask::Progress progress, Clock::duration quiet) {
+  std::unique_lock lock(mutex_);
+  const auto is_called = [this] { return woken_ || stopping_; };
+  if (progress == BackgroundTask::Progress::nothing_expected) {
+    condition_.wait(lock, is_called);
+  } else {
+    condition_.wait_for(
+        lock,
+        std::clamp<Clock::duration>(quiet / share_of_quiet_time, shortest_pause, longest_pause),
+        is_called);
+  }
+  woken_ = false;
+  return !stopping_;
+}
+
+}  // namespace tutti

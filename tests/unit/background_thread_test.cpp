@@ -1,0 +1,125 @@
+/// The background thread runs what it is given, sleeps when nothing is expected, and survives fork.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "run/background.hpp"
+
+namespace tutti {
+namespace {
+
+using Progress = BackgroundTask::Progress;
+
+/// Counts its rounds, and has as much to do as it is told.
+class Counter final : public BackgroundTask {
+ public:
+  explicit Counter(Progress progress) : progress_(progress) {}
+  Progress proceed() override {
+    ++rounds_;
+    return progress_;
+  }
+  [[nodiscard]] long rounds() const { return rounds_; }
+  void set(Progress progress) { progress_ = progress; }
+
+ private:
+  std::atomic<long> rounds_ = 0;
+  std::atomic<Progress> progress_;
+};
+
+void sleep_ms(long milliseconds) {
+  const timespec time{milliseconds / 1000, milliseconds % 1000 * 1'000'000};
+  nanosleep(&time, nullptr);
+}
+
+void await_rounds(const Counter& task, long rounds) {
+  while (task.rounds() < rounds) sleep_ms(1);
+}
+
+double cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+         1e-6 * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+TEST(BackgroundThread, IsParkedWhereNothingIsExpected) {
+  Background background;
+  Counter task(Progress::nothing_expected);
+  background.add(task);
+  ASSERT_TRUE(background.start());
+  await_rounds(task, 1);
+  sleep_ms(20);
+  const long before = task.rounds();
+  sleep_ms(100);
+  EXPECT_EQ(task.rounds(), before);
+  background.wake();
+  await_rounds(task, before + 1);
+  background.remove(task);
+}
+
+TEST(BackgroundThread, TakesUnderOnePercentOfACoreWhileItWaits) {
+  Background background;
+  Counter task(Progress::waiting);
+  background.add(task);
+  ASSERT_TRUE(background.start());
+  sleep_ms(100);
+  const double before = cpu_seconds();
+  sleep_ms(500);
+  EXPECT_LT(cpu_seconds() - before, 0.005);
+  background.remove(task);
+}
+
+TEST(BackgroundThread, ComesBackSoonWhereThingsMove) {
+  Background background;
+  Counter task(Progress::moved);
+  background.add(task);
+  ASSERT_TRUE(background.start());
+  await_rounds(task, 100);  // in 50 us each, if the machine is free
+  background.remove(task);
+  const long before = task.rounds();
+  sleep_ms(20);
+  EXPECT_EQ(task.rounds(), before);
+}
+
+TEST(BackgroundThread, CanBeStoppedAndStartedAgain) {
+  Background background;
+  Counter task(Progress::waiting);
+  background.add(task);
+  for (int i = 0; i < 3; ++i) {
+    const long before = task.rounds();
+    ASSERT_TRUE(background.start());
+    ASSERT_TRUE(background.start());
+    await_rounds(task, before + 1);
+    background.stop();
+  }
+}
+
+TEST(BackgroundThread, IsNotThereInAChildProcess) {
+  Background* const parents = &Background::of_process();
+  ASSERT_TRUE(parents->start());
+  const pid_t child = fork();
+  if (child == 0) {
+    // Another one, that can be started, woken and stopped.
+    Background& own = Background::of_process();
+    Counter task(Progress::waiting);
+    bool good = &own != parents && own.start();
+    own.add(task);
+    await_rounds(task, 2);
+    own.remove(task);
+    own.stop();
+    _exit(good ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_EQ(&Background::of_process(), parents);
+  parents->stop();
+}
+
+}  // namespace
+}  // namespace tutti
