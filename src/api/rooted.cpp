@@ -36,11 +36,8 @@ bool looks_valid(const RootedCall& call, const Communicator& communicator) {
   if (call.in_place() && !at_root) return false;
   if (!call.in_place() && (call.own_count < 0 || call.own_type == mpi().type_null)) return false;
   if (!at_root) return true;
-  if (call.all_type == mpi().type_null || !call.blocks.are_given()) return false;
-  for (Rank rank = 0; rank < communicator.p(); ++rank) {
-    if (call.blocks.count(rank) < 0) return false;
-  }
-  return true;
+  return call.all_type != mpi().type_null && call.blocks.are_given() &&
+         call.blocks.are_counted(communicator.p());
 }
 
 /// Errors of inner calls come from a communicator that returns them; the program's own error
@@ -83,8 +80,12 @@ int run_decision(RootedCall& call, Communicator& communicator, const Decision& d
   int error = MPI_SUCCESS;
   PrivateComm* comm = communicator.private_comm(error);
   if (comm == nullptr) return raise(call.comm, error);
+  const Specification& specification = *decision.specification;
+  if (comm->repeat(call, specification, error)) {
+    return error == MPI_SUCCESS ? error : raise(call.comm, error);
+  }
   if (!comm->learn_types(call)) return run_native();
-  error = comm->run(call, *decision.specification, communicator.machine().latency_in_bytes());
+  error = comm->run(call, specification, communicator.machine().latency_in_bytes());
   return error == MPI_SUCCESS ? error : raise(call.comm, error);
 }
 

@@ -9,7 +9,6 @@ namespace {
 
 /// Tags of schedules lie above those of protocols.
 constexpr int first_message_tag = 1024;
-constexpr int polls_before_idling = 30;
 
 Transfer transfer_of(const Exchange::Message& message, bool sends) {
   void* words = const_cast<std::int64_t*>(message.words.data());
@@ -25,24 +24,26 @@ int Executor::run(const Placement& placement, Buffers& buffers, Transport& trans
   next_ = 0;
   damage_ = 0;
   open_ = placement.operations.size();
-  int idle = 0;
-  while (open_ > 0) {
-    const std::size_t before = open_;
-    int error = advance(placement, buffers, transport);
-    if (error == 0 && open_ > 0) error = poll(transport);
-    if (error == 0 && open_ != before) error = start_deferred(placement, buffers, transport);
-    if (error != 0) {
-      transport.abandon();
-      return error;
-    }
-    if (open_ == before && open_ > 0) {
-      // Most messages come soon; whoever yields its core at once pays for it in latency.
-      if (++idle > polls_before_idling) transport.idle();
-    } else {
-      idle = 0;
-    }
+  int error = advance(placement, buffers, transport);
+  while (error == 0 && open_ > 0) {
+    error = await(transport);
+    if (error == 0) error = start_deferred(placement, buffers, transport);
+    if (error == 0) error = advance(placement, buffers, transport);
   }
-  return damage_;
+  if (error == 0) return damage_;
+  transport.abandon();
+  return error;
+}
+
+/// Polls until something completes.
+int Executor::await(Transport& transport) {
+  const std::size_t before = open_;
+  int error = poll(transport);
+  while (error == 0 && open_ == before) {
+    transport.idle();
+    error = poll(transport);
+  }
+  return error;
 }
 
 int Executor::advance(const Placement& placement, Buffers& buffers, Transport& transport) {
@@ -130,11 +131,7 @@ int Executor::run(Protocol& protocol, Transport& transport) {
     for (const Exchange::Message& message : exchange.sends) {
       if (error == 0) error = transport.begin(slot++, transfer_of(message, true));
     }
-    while (error == 0 && open_ > 0) {
-      const std::size_t before = open_;
-      error = poll(transport);
-      if (error == 0 && open_ == before) transport.idle();
-    }
+    while (error == 0 && open_ > 0) error = await(transport);
     // Without the right words there is no way on.
     if (error == 0) error = damage_;
     if (error != 0) {

@@ -35,6 +35,7 @@ class Executor {
   int advance(const Placement& placement, Buffers& buffers, Transport& transport);
   int start(int number, const Operation& operation, Buffers& buffers, Transport& transport);
   int start_deferred(const Placement& placement, Buffers& buffers, Transport& transport);
+  int await(Transport& transport);
   int poll(Transport& transport);
   [[nodiscard]] bool is_over(const Operation& wait);
   [[nodiscard]] bool needs_are_met(const Placement& placement, const Operation& operation);

@@ -57,7 +57,7 @@ int MpiBuffers::find(const Place& place, Region& region) {
 int MpiBuffers::find_among_all(const Place& place, Region& region) {
   const MPI_Aint extent = call_.all_info.extent;
   runs_.clear();
-  place.blocks.for_each_run([&](BlockRange run) { append_run(run, runs_); });
+  place.blocks.for_each_run([&](BlockRange run) { append_run(run); });
   if (runs_.size() == 1) {
     if (call_.all_info.dense) {
       // Whole blocks are as long as the root says, whatever a rank that sends more has announced.
@@ -69,30 +69,28 @@ int MpiBuffers::find_among_all(const Place& place, Region& region) {
               region_type(call_.all_type)};
     return 0;
   }
-  return indexed(runs_, extent, region);
+  return indexed(extent, region);
 }
 
 /// Appends the blocks at `positions`, joining those that follow one another in the buffer.
-void MpiBuffers::append_run(BlockRange positions,
-                            std::vector<std::pair<MPI_Aint, MPI_Count>>& runs) const {
+void MpiBuffers::append_run(BlockRange positions) {
   for (Position position = positions.begin; position < positions.end; ++position) {
     const Rank rank = order_.rank_at(position);
     const MPI_Count count = call_.blocks.count(rank);
     const MPI_Aint displacement = call_.blocks.displacement(rank);
     if (count == 0) continue;
-    if (!runs.empty() && runs.back().first + runs.back().second == displacement) {
-      runs.back().second += count;
+    if (!runs_.empty() && runs_.back().first + runs_.back().second == displacement) {
+      runs_.back().second += count;
     } else {
-      runs.emplace_back(displacement, count);
+      runs_.emplace_back(displacement, count);
     }
   }
 }
 
-int MpiBuffers::indexed(const std::vector<std::pair<MPI_Aint, MPI_Count>>& runs, MPI_Aint extent,
-                        Region& region) {
+int MpiBuffers::indexed(MPI_Aint extent, Region& region) {
   std::vector<int> lengths;
   std::vector<MPI_Aint> places;
-  for (const auto& [displacement, count] : runs) {
+  for (const auto& [displacement, count] : runs_) {
     for (MPI_Count done = 0; done < count; done += INT_MAX) {
       lengths.push_back(static_cast<int>(std::min<MPI_Count>(INT_MAX, count - done)));
       places.push_back((displacement + static_cast<MPI_Aint>(done)) * extent);

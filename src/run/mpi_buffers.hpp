@@ -28,8 +28,12 @@ class Scratch {
 /// region, any other gets an indexed datatype for this call (Träff 2017, section 3).
 class MpiBuffers final : public Buffers {
  public:
-  MpiBuffers(const RootedCall& call, const Order& order, std::byte* scratch)
-      : call_(call), order_(order), scratch_(scratch) {}
+  /// Stretches of the root's buffer: displacement and number of elements.
+  using Runs = std::vector<std::pair<MPI_Aint, MPI_Count>>;
+
+  /// `runs` is memory to work in that is kept from call to call.
+  MpiBuffers(const RootedCall& call, const Order& order, std::byte* scratch, Runs& runs)
+      : call_(call), order_(order), scratch_(scratch), runs_(runs) {}
   ~MpiBuffers() override;
   MpiBuffers(const MpiBuffers&) = delete;
   MpiBuffers& operator=(const MpiBuffers&) = delete;
@@ -38,14 +42,13 @@ class MpiBuffers final : public Buffers {
 
  private:
   int find_among_all(const Place& place, Region& region);
-  void append_run(BlockRange positions, std::vector<std::pair<MPI_Aint, MPI_Count>>& runs) const;
-  int indexed(const std::vector<std::pair<MPI_Aint, MPI_Count>>& runs, MPI_Aint extent,
-              Region& region);
+  void append_run(BlockRange positions);
+  int indexed(MPI_Aint extent, Region& region);
 
   const RootedCall& call_;
   const Order& order_;
   std::byte* scratch_;
-  std::vector<std::pair<MPI_Aint, MPI_Count>> runs_;
+  Runs& runs_;
   std::vector<MPI_Datatype> made_;
 };
 

@@ -30,6 +30,17 @@ class RootBlocks {
     if (counts_ != nullptr) return counts_[rank];
     return large_counts_ != nullptr ? large_counts_[rank] : each_;
   }
+  /// Are the counts of ranks 0..p-1 valid?
+  [[nodiscard]] bool are_counted(int p) const {
+    if (are_equal()) return each_ >= 0;
+    for (Rank rank = 0; rank < p; ++rank) {
+      if (count(rank) < 0) return false;
+    }
+    return true;
+  }
+  /// One count for all ranks, as in MPI_Gather and MPI_Scatter.
+  [[nodiscard]] bool are_equal() const { return counts_ == nullptr && large_counts_ == nullptr; }
+  friend bool operator==(const RootBlocks&, const RootBlocks&) = default;
   /// In extents of the datatype, from the start of the buffer.
   [[nodiscard]] MPI_Aint displacement(Rank rank) const {
     if (counts_ != nullptr) return displacements_[rank];

@@ -1,6 +1,7 @@
 /// What Tutti keeps with each communicator of the program.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 
@@ -26,6 +27,10 @@ class PrivateComm {
   void free();
   [[nodiscard]] MPI_Comm handle() const { return comm_; }
 
+  /// Runs a regular call that differs from an earlier one in nothing but its addresses, if there
+  /// was one lately: the short way for small blocks. Sets `error` to an MPI error code.
+  [[nodiscard]] bool repeat(RootedCall& call, const Specification& specification, int& error);
+
   /// Looks up the datatypes that are significant at this rank. False if one is not valid; no
   /// communicator of the program hears of the error.
   [[nodiscard]] bool learn_types(RootedCall& call);
@@ -37,6 +42,17 @@ class PrivateComm {
   PrivateComm(MPI_Comm comm, Rank rank, int p)
       : comm_(comm), rank_(rank), p_(p), transport_(comm, rank) {}
 
+  /// A call whose plan follows from its arguments alone, as long as handles keep their meaning.
+  struct Prepared {
+    RootedCall call;
+    const Plan* plan = nullptr;
+    unsigned generation = 0;  ///< of the plans
+  };
+
+  [[nodiscard]] bool is_same(const RootedCall& call, const Prepared& before) const;
+  void remember(const RootedCall& call, const Plan& plan);
+  int execute(const RootedCall& call, const Plan& plan);
+
   MPI_Comm comm_;
   Rank rank_;
   int p_;
@@ -45,6 +61,9 @@ class PrivateComm {
   RootedPlanner planner_;
   Scratch scratch_;
   TypeCache types_;
+  MpiBuffers::Runs runs_;
+  std::array<Prepared, 4> prepared_;
+  std::size_t next_prepared_ = 0;
 };
 
 }  // namespace tutti

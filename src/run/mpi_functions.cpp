@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -94,7 +95,6 @@ void fetch_handles(void* library, MpiFunctions& all) {
   fetch_data(library, "ompi_mpi_datatype_null", all.type_null, all);
   fetch_data(library, "ompi_mpi_byte", all.byte, all);
   fetch_data(library, "ompi_mpi_packed", all.packed, all);
-  fetch_data(library, "ompi_mpi_errors_return", all.errors_return, all);
   fetch_data(library, "ompi_mpi_group_null", all.group_null, all);
   fetch_data(library, "ompi_mpi_info_null", all.info_null, all);
   fetch_data(library, "ompi_request_null", all.request_null, all);
@@ -107,14 +107,13 @@ void fetch_handles(void*, MpiFunctions& all) {
   all.type_null = MPI_DATATYPE_NULL;
   all.byte = MPI_BYTE;
   all.packed = MPI_PACKED;
-  all.errors_return = MPI_ERRORS_RETURN;
   all.group_null = MPI_GROUP_NULL;
   all.info_null = MPI_INFO_NULL;
   all.request_null = MPI_REQUEST_NULL;
 }
 #endif
 
-MpiFunctions find_functions() {
+MpiFunctions look_up() {
   void* library = libmpi();
   MpiFunctions all;
 #define TUTTI_MPI(name) fetch(library, "PMPI_" #name, all.name, all);
@@ -128,9 +127,16 @@ MpiFunctions find_functions() {
 
 }  // namespace
 
-const MpiFunctions& mpi() {
-  static const MpiFunctions functions = find_functions();
+namespace detail {
+
+std::atomic<const MpiFunctions*> found_functions{nullptr};
+
+const MpiFunctions& find_functions() {
+  static const MpiFunctions functions = look_up();
+  found_functions.store(&functions, std::memory_order_release);
   return functions;
 }
+
+}  // namespace detail
 
 }  // namespace tutti

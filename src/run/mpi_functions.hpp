@@ -4,6 +4,8 @@
 
 #include <mpi.h>
 
+#include <atomic>
+
 namespace tutti {
 
 /// The large-count forms, which headers before MPI 4 do not declare.
@@ -30,7 +32,6 @@ struct MpiFunctions {
   MPI_Datatype type_null{};
   MPI_Datatype byte{};
   MPI_Datatype packed{};
-  MPI_Errhandler errors_return{};
   MPI_Group group_null{};
   MPI_Info info_null{};
   MPI_Request request_null{};
@@ -39,7 +40,15 @@ struct MpiFunctions {
   const char* missing = nullptr;
 };
 
+namespace detail {
+extern std::atomic<const MpiFunctions*> found_functions;
+const MpiFunctions& find_functions();
+}  // namespace detail
+
 /// The functions of the loaded MPI. Found once, at the first call.
-[[nodiscard]] const MpiFunctions& mpi();
+[[nodiscard]] inline const MpiFunctions& mpi() {
+  const MpiFunctions* found = detail::found_functions.load(std::memory_order_acquire);
+  return found != nullptr ? *found : detail::find_functions();
+}
 
 }  // namespace tutti

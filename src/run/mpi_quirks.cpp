@@ -35,6 +35,14 @@ bool find_typed_receives_truncate() {
          (major < 4 || (major == 4 && minor < 2));
 }
 
+/// The ranks on this node, or 0 where the launcher does not tell: Hydra and Open MPI do.
+long local_ranks() {
+  for (const char* name : {"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE"}) {
+    if (const char* ranks = std::getenv(name)) return std::atol(ranks);
+  }
+  return 0;
+}
+
 }  // namespace
 
 bool typed_receives_truncate() {
@@ -46,9 +54,8 @@ bool waits_without_yielding() {
   return std::strstr(library_version(), "MPICH Version:") != nullptr;
 }
 
-bool ranks_outnumber_cores() {
-  const char* ranks = std::getenv("MPI_LOCALNRANKS");
-  return ranks != nullptr && std::atol(ranks) > sysconf(_SC_NPROCESSORS_ONLN);
-}
+bool ranks_outnumber_cores() { return local_ranks() > sysconf(_SC_NPROCESSORS_ONLN); }
+
+bool each_rank_has_a_core() { return local_ranks() > 0 && !ranks_outnumber_cores(); }
 
 }  // namespace tutti

@@ -15,4 +15,7 @@ namespace tutti {
 /// The ranks on this node outnumber its cores, as far as the launcher tells.
 [[nodiscard]] bool ranks_outnumber_cores();
 
+/// The node has at least as many cores as ranks. False where the launcher does not tell.
+[[nodiscard]] bool each_rank_has_a_core();
+
 }  // namespace tutti

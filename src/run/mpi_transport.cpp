@@ -76,6 +76,7 @@ std::uint64_t region_type(MPI_Datatype type) {
 }
 
 int MpiTransport::begin(int slot, const Transfer& transfer) {
+  fruitless_polls_ = 0;
   if (!transfer.sends && transfer.region.type != 0 && typed_receives_truncate()) {
     return begin_detour(slot, transfer);
   }
@@ -90,16 +91,17 @@ int MpiTransport::begin(int slot, const Transfer& transfer) {
   if (error != MPI_SUCCESS) return error;
   requests_.push_back(request);
   slots_.push_back(slot);
+  indices_.resize(requests_.size());
+  statuses_.resize(requests_.size());
   return 0;
 }
 
 int MpiTransport::poll(std::vector<int>& completed) {
   if (requests_.empty()) return 0;
-  indices_.resize(requests_.size());
-  statuses_.resize(requests_.size());
   int count = 0;
   int error = test(count);
   if (count == MPI_UNDEFINED || count == 0) return error;
+  fruitless_polls_ = 0;
   for (int i = 0; i < count; ++i) {
     const auto index = static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]);
     const int failed = complete(slots_[index], completed);
@@ -200,7 +202,12 @@ int MpiTransport::copy(const Region& from, const Region& to) {
                         target.count(), target.type(), rank_, copy_tag, comm_, &status);
 }
 
-void MpiTransport::idle() { sched_yield(); }
+void MpiTransport::idle() {
+  // Most messages come soon: whoever gives up a core of its own at once pays for it in latency, and
+  // whoever shares one keeps the sender from sending.
+  static const int patience = each_rank_has_a_core() ? 4000 : 30;
+  if (++fruitless_polls_ > patience) sched_yield();
+}
 
 void MpiTransport::abandon() {
   for (MPI_Request& request : requests_) {

@@ -42,6 +42,7 @@ class MpiTransport final : public Transport {
   std::vector<int> indices_;
   std::vector<MPI_Status> statuses_;
   std::vector<Detour> detours_;
+  int fruitless_polls_ = 0;  ///< since something began or completed
 };
 
 }  // namespace tutti

@@ -24,9 +24,9 @@ TypeInfo TypeCache::of(MPI_Datatype type, MPI_Comm comm) {
       mpi().Type_get_extent(type, &lower, &info.extent) == MPI_SUCCESS &&
       mpi().Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS;
   info.size = size;
-  const bool named = info.valid && combiner == MPI_COMBINER_NAMED;
-  info.dense = named && lower == 0 && size == info.extent;
-  if (named && used_ < entries_.size()) entries_[used_++] = {type, info};
+  info.named = info.valid && combiner == MPI_COMBINER_NAMED;
+  info.dense = info.named && lower == 0 && size == info.extent;
+  if (info.named && used_ < entries_.size()) entries_[used_++] = {type, info};
   return info;
 }
 

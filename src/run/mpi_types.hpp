@@ -10,6 +10,7 @@ namespace tutti {
 
 struct TypeInfo {
   bool valid = false;
+  bool named = false;   ///< one of MPI's own, whose handle never comes to mean anything else
   bool dense = false;   ///< packed bytes are those in memory: named, without gaps
   Bytes size = 0;       ///< packed bytes of one element
   MPI_Aint extent = 0;  ///< from one element to the next

@@ -14,11 +14,16 @@ namespace tutti {
 struct PlanKey {
   const Algorithm* algorithm = nullptr;
   OrderName order = OrderName::rotated;
+  Runner runner = Runner::caller;
   Parameters parameters;
   Rank root = 0;
   Bytes own = 0;
   Ends ends;
   std::vector<std::int64_t> known;
+  [[nodiscard]] bool is_of(const Specification& specification) const {
+    return algorithm == specification.algorithm && order == specification.order &&
+           runner == specification.runner && parameters == specification.parameters;
+  }
   friend bool operator==(const PlanKey&, const PlanKey&) = default;
 };
 
@@ -35,8 +40,11 @@ class PlanCache {
   [[nodiscard]] const Plan* find(const PlanKey& key);
   /// Keeps `plan`, dropping the one unused for longest if there are too many.
   const Plan& keep(Plan plan);
+  /// How many plans it was given: those that were found before this changes are still there.
+  [[nodiscard]] unsigned kept() const { return kept_; }
 
  private:
+  unsigned kept_ = 0;
   static constexpr std::size_t capacity = 32;
   std::vector<std::unique_ptr<Plan>> plans_;
 };

@@ -45,6 +45,7 @@ int RootedPlanner::prepare(const RootedProblem& problem, Executor& executor, Tra
   const Specification& spec = *problem.specification;
   key_.algorithm = spec.algorithm;
   key_.order = spec.order;
+  key_.runner = spec.runner;
   key_.parameters = spec.parameters;
   key_.root = problem.root;
   key_.own = problem.own;

@@ -32,6 +32,9 @@ class RootedPlanner {
   int prepare(const RootedProblem& problem, Executor& executor, Transport& transport,
               const Plan*& plan);
 
+  /// Changes whenever a plan may have been dropped.
+  [[nodiscard]] unsigned generation() const { return cache_.kept(); }
+
   /// The root's sizes are not what the ranks said.
   static constexpr int mismatch = -1;
 

@@ -38,7 +38,7 @@ class Transport {
   virtual int poll(std::vector<int>& completed) = 0;
   /// Copies between two regions of equal size, of any types.
   virtual int copy(const Region& from, const Region& to) = 0;
-  /// Lets other processes run; called when nothing has completed.
+  /// Lets other processes run, if it has come to that; called whenever nothing has completed.
   virtual void idle() = 0;
   /// Gives up all messages that have not completed, after an error.
   virtual void abandon() = 0;
