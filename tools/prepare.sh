@@ -69,8 +69,10 @@ missing_packages() {
   have gfortran || echo gfortran
   have clang-format || echo clang-format
   have nm || echo binutils
+  PATH=$PATH:/usr/sbin:/sbin have tc || echo iproute2
   have pkg-config || echo pkg-config
   has_header gtest/gtest.h || echo libgtest-dev
+  has_header fftw3.h || echo libfftw3-dev
 }
 
 # Runs apt-get as root, through sudo where that needs no password.

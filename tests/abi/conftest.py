@@ -73,11 +73,11 @@ class Mpi:
         assert found, f"{kind}.{self.name} is not installed"
         return found
 
-    def compile(self, source: str, *options: str, output: str | None = None) -> Path:
-        """Compiles programs/`source` once, as the file `output`."""
+    def compile(self, source: str | Path, *options: str, output: str | None = None) -> Path:
+        """Compiles programs/`source`, or a file by its whole path, once, as the file `output`."""
         target = self.folder / (output or source.replace(".", "_"))
         if target not in self.built:
-            wrapper = self.wrapper("mpifort" if source.endswith(".f90") else "mpicc")
+            wrapper = self.wrapper("mpifort" if str(source).endswith(".f90") else "mpicc")
             command = [wrapper, "-O1", "-o", target, HERE / "programs" / source, *options]
             done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
             assert done.returncode == 0, done.stderr

@@ -1,0 +1,29 @@
+"""The parallel FFT of the examples is right with every gather, for even and uneven parts."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import ROOT
+
+FFT = ROOT / "examples/fft/fft.c"
+OPTIONS = ("-std=gnu11", "-fopenmp", "-lfftw3f", "-lm")
+
+
+@pytest.mark.parametrize(("np", "collective"), [(2, "gather"), (3, "gatherv"), (4, "gather")])
+@pytest.mark.parametrize("algorithm", ["linear", "linear_sync", "binomial", "LIN", "SLS", "SBN"])
+def test_spectrum(mpi, np, collective, algorithm):
+    settings = {"OMP_NUM_THREADS": "1", f"TUTTI_{collective.upper()}": algorithm}
+    # A spinning MPI takes a slice of the scheduler for each message of more ranks than cores.
+    iterations = 4 if mpi.name == "mpich" and np > 2 else 20
+    outcome = mpi.run(mpi.compile(FFT, *OPTIONS, output="fft"), "-i", iterations, "-n", 4096,
+                      np=np, settings=settings)
+    assert outcome.status == 0, outcome.err
+    assert "right" in outcome.out.split()
+    assert collective in outcome.algorithms()
+    assert outcome.algorithms()[collective] != "native"
+
+
+def test_too_few_samples_are_refused(mpi):
+    outcome = mpi.run(mpi.compile(FFT, *OPTIONS, output="fft"), "-n", 7, np=2, settings={})
+    assert outcome.status != 0
+    assert "-n 7 is not a power of two from 2 to 2^30" in outcome.err
