@@ -17,7 +17,10 @@ std::vector<Position> receiving_sequence(const Specification& specification, int
   const int k = specification.parameters.k;
   if (algorithm.name.starts_with("linear")) return as_the_root_serves(p);
   if (!is_gather(algorithm.collective)) return large_subtrees_first(p, k);
-  if (specification.order == OrderName::late_leaf) return long_ways_first(p, k);
+  if (specification.order == OrderName::late_leaf) {
+    const bool early = specification.runner == Runner::background;
+    return long_ways_first(p, k, early ? Receives::early : Receives::on_arrival);
+  }
   std::vector<Position> sequence = large_subtrees_first(p, k);
   std::reverse(sequence.begin(), sequence.end());
   return sequence;

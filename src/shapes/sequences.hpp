@@ -1,6 +1,7 @@
 /// The sequences in which positions of a shape take ranks, from early to late ones.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "core/types.hpp"
@@ -17,11 +18,18 @@ namespace tutti {
 ///     p = 8, k = 2: 4 2 6 1 3 5 7        p = 11, k = 3: 9 6 3 2 5 8 1 4 7 10
 [[nodiscard]] std::vector<Position> large_subtrees_first(int p, int k);
 
+/// When a position of a gather takes its children's blocks.
+enum class Receives : std::uint8_t {
+  on_arrival,  ///< its rank must be there
+  early,       ///< a thread does
+};
+
 /// Positions 1..p-1 of a k-nomial gather, those with the longest way first: by the blocks that
-/// are sent one message after the other until a position's own is at the root, then by depth. A
-/// late rank at the end of the sequence is a leaf of the root, and keeps no other. O(p log p).
+/// must move one after the other from when a rank arrives until its own is at the root, then by
+/// depth. The last rank of the sequence is a leaf of the root, and keeps no other. O(p log p).
 ///
-///     p = 8, k = 2: 7 6 5 4 3 2 1        6 sends 2 blocks to 4, which sends 4: a way of 6
-[[nodiscard]] std::vector<Position> long_ways_first(int p, int k);
+///     p = 8, k = 2, on arrival: 7 6 4 5 3 2 1    6 takes 1 block and sends 2 to 4, which sends 4
+///                   early:      7 6 5 4 3 2 1    6 only sends
+[[nodiscard]] std::vector<Position> long_ways_first(int p, int k, Receives receives);
 
 }  // namespace tutti

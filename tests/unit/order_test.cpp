@@ -46,9 +46,12 @@ TEST(Sequence, OfAScatterReachesLargeSubtreesFirst) {
 }
 
 TEST(Sequence, OfAGatherEndsWithTheLeavesOfTheRoot) {
-  EXPECT_EQ(long_ways_first(8, 2), (std::vector<Position>{7, 6, 5, 4, 3, 2, 1}));
+  EXPECT_EQ(long_ways_first(8, 2, Receives::early), (std::vector<Position>{7, 6, 5, 4, 3, 2, 1}));
+  EXPECT_EQ(long_ways_first(8, 2, Receives::on_arrival),
+            (std::vector<Position>{7, 6, 4, 5, 3, 2, 1}));
   // p = 11, k = 3: 10 sends 1 block to 9, which sends 2; 6 sends its 3 blocks straight.
-  EXPECT_EQ(long_ways_first(11, 3), (std::vector<Position>{8, 7, 5, 4, 10, 6, 3, 9, 2, 1}));
+  EXPECT_EQ(long_ways_first(11, 3, Receives::early),
+            (std::vector<Position>{8, 7, 5, 4, 10, 6, 3, 9, 2, 1}));
 }
 
 TEST(Sequence, LetsNoRankWaitForALaterOneInAScatter) {
@@ -79,13 +82,16 @@ TEST(Order, OfASpecificationFollowsTheArrivals) {
     EXPECT_EQ(order_by(collective, "linear:order=arrival"), in_turn);
     EXPECT_EQ(order_by(collective, "linear:order=late_leaf"), in_turn);
   }
-  // Scatter: 4 2 6 1 3 5 7 take them; gather: 7 5 3 1 6 2 4; with late_leaf 7 6 5 4 3 2 1.
+  // Scatter: 4 2 6 1 3 5 7 take them; gather: 7 5 3 1 6 2 4; with late_leaf 7 6 4 5 3 2 1,
+  // in the background 7 6 5 4 3 2 1.
   const std::vector<Rank> scatter = {2, 0, 1, 7, 4, 6, 3, 5};
   EXPECT_EQ(order_by(Collective::scatter, "binomial:order=arrival"), scatter);
   EXPECT_EQ(order_by(Collective::scatterv, "binomial:order=late_leaf"), scatter);
   EXPECT_EQ(order_by(Collective::gather, "binomial:order=arrival"),
             (std::vector<Rank>{2, 0, 6, 3, 5, 1, 7, 4}));
   EXPECT_EQ(order_by(Collective::gatherv, "binomial:order=late_leaf"),
+            (std::vector<Rank>{2, 5, 6, 7, 3, 0, 1, 4}));
+  EXPECT_EQ(order_by(Collective::gatherv, "binomial:order=late_leaf,runner=background"),
             (std::vector<Rank>{2, 5, 6, 7, 0, 3, 1, 4}));
 }
 

@@ -1,4 +1,4 @@
-/// The worked numbers of Proficz 2020, and what the replay promises beyond them.
+/// What the replay promises.
 #include "simulate/simulate.hpp"
 
 #include <gtest/gtest.h>
@@ -10,120 +10,15 @@
 #include "call_helpers.hpp"
 #include "core/distributions.hpp"
 #include "cost/pricing.hpp"
-#include "orders/orders.hpp"
-#include "passes/background.hpp"
 #include "sweep/simulated.hpp"
-#include "sweep/sweep.hpp"
 
 namespace tutti {
 namespace {
 
-using testing_support::schedules_in_order;
 using testing_support::schedules_of;
-
-// P = 8, m = 1, alpha = 2, beta = 1: a block is two bytes of half a unit each, so that
-// linear_sync has two segments of one byte.
-constexpr int p = 8;
-constexpr Network network = {2, 0.5};
-
-/// Positions below the root, early to late receivers of a binomial scatter: large subtrees first.
-const std::vector<Position> large_subtrees_first = {4, 2, 6, 1, 3, 5, 7};
-const std::vector<Position> small_subtrees_first = {7, 5, 3, 1, 6, 2, 4};
-const std::vector<Position> as_they_come = {1, 2, 3, 4, 5, 6, 7};
-
-struct Case {
-  const char* name;
-  Collective collective;
-  const char* algorithm;
-  const std::vector<Position>* sorted;  ///< by arrival, into this sequence; null: not sorted
-  bool background;
-  Rank late;
-  double delay;
-  double run_time;
-
-  friend std::ostream& operator<<(std::ostream& out, const Case& c) {
-    return out << c.name << ", rank " << c.late << " late by " << c.delay;
-  }
-};
-
-Timeline replay(const Case& c) {
-  std::vector<double> arrivals(p, 0);
-  arrivals[static_cast<std::size_t>(c.late)] = c.delay;
-  const Order order =
-      c.sorted != nullptr ? by_arrival(arrivals, 0, *c.sorted) : Order::natural(p, 0);
-  auto schedules =
-      schedules_in_order(c.algorithm, {c.collective, 0, std::vector<Bytes>(p, 2), 0}, order);
-  if (c.background) {
-    std::transform(schedules.begin(), schedules.end(), schedules.begin(), in_background);
-  }
-  return *simulate(schedules, network, arrivals);
-}
-
-class Proficz : public testing::TestWithParam<Case> {};
-
-TEST_P(Proficz, RunTime) { EXPECT_DOUBLE_EQ(replay(GetParam()).run_time(), GetParam().run_time); }
 
 constexpr Collective scatter = Collective::scatter;
 constexpr Collective gather = Collective::gather;
-constexpr const char* lin = "linear_sequence";
-constexpr const char* ls = "linear_sync:segment=1";
-constexpr const char* bn = "binomial";
-
-// Flat run times: LIN 7 (2 + 1) = 21; LS 7 (3 * 2 + 1) = 49; BN 3 * 2 + 7 * 1 = 13.
-INSTANTIATE_TEST_SUITE_P(Flat, Proficz,
-                         testing::Values(Case{"LIN scatter", scatter, lin, nullptr, false, 1, 0,
-                                              21},
-                                         Case{"LIN gather", gather, lin, nullptr, false, 1, 0, 21},
-                                         Case{"LS", gather, ls, nullptr, false, 1, 0, 49},
-                                         Case{"BN scatter", scatter, bn, nullptr, false, 1, 0, 13},
-                                         Case{"BN gather", gather, bn, nullptr, false, 1, 0, 13}));
-
-// One late rank, D = 30. For the binomial shapes it is virtual rank P/2, at the head of the
-// largest subtree: the paper's (13) holds for no other (see the two cases at the end).
-INSTANTIATE_TEST_SUITE_P(
-    FirstReceiverLate, Proficz,
-    testing::Values(
-        Case{"LIN", scatter, lin, nullptr, false, 1, 30, 51},         // D + 21: all wait for it
-        Case{"SLIN", scatter, lin, &as_they_come, false, 1, 30, 33},  // max(D + 3, 21)
-        Case{"BSLN", scatter, lin, &as_they_come, true, 1, 30, 30},   // max(D, 21)
-        Case{"BN scatter", scatter, bn, nullptr, false, 4, 30, 43},   // D + 13
-        Case{"SBN scatter", scatter, bn, &large_subtrees_first, false, 4, 30, 33},  // D + 3
-        Case{"BSBN scatter", scatter, bn, &large_subtrees_first, true, 4, 30, 30},  // max(D, 13)
-        Case{"LS", gather, ls, nullptr, false, 1, 30, 79},                          // D + 49
-        Case{"SLS", gather, ls, &as_they_come, false, 1, 30, 49},                 // max(D + 7, 49)
-        Case{"BSLS", gather, ls, &as_they_come, true, 1, 30, 49},                 // the same
-        Case{"BSLS", gather, ls, &as_they_come, true, 1, 60, 67},                 // D + 3 * 2 + 1
-        Case{"BN gather", gather, bn, nullptr, false, 4, 30, 43},                 // D + 13
-        Case{"SBN gather", gather, bn, &small_subtrees_first, false, 4, 30, 43},  // D + 13
-        // The paper's (22) has (P - 1) N / (2P) beta = 3.5 for the last term. The late rank
-        // forwards P/2 blocks, its own among them: D + alpha + N/2 beta = 30 + 2 + 4.
-        Case{"BSBN gather", gather, bn, &small_subtrees_first, true, 4, 30, 36},
-        Case{"BN scatter, a leaf", scatter, bn, nullptr, false, 1, 30, 33},  // D + 3
-        Case{"BN gather, a leaf", gather, bn, nullptr, false, 1, 30, 33}));  // D + 3
-
-// The root late, D = 30: only what it need not take part in, or its thread does, goes on.
-INSTANTIATE_TEST_SUITE_P(
-    RootLate, Proficz,
-    testing::Values(Case{"LIN scatter", scatter, lin, nullptr, false, 0, 30, 51},
-                    Case{"SLIN scatter", scatter, lin, &as_they_come, false, 0, 30, 51},
-                    Case{"BSLN scatter", scatter, lin, &as_they_come, true, 0, 30, 51},
-                    Case{"BN scatter", scatter, bn, nullptr, false, 0, 30, 43},
-                    Case{"BSBN scatter", scatter, bn, &large_subtrees_first, true, 0, 30, 43},
-                    Case{"SLS", gather, ls, &as_they_come, false, 0, 30, 79},
-                    Case{"BSLS", gather, ls, &as_they_come, true, 0, 30, 49},  // max(D, 49)
-                    Case{"SBN gather", gather, bn, &small_subtrees_first, false, 0, 30, 43},
-                    Case{"BSBN gather", gather, bn, &small_subtrees_first, true, 0, 30, 30}));
-
-TEST(Proficz, ElapsedTimesOfTheFlatCases) {
-  const auto elapsed = [](const char* algorithm, Collective collective) {
-    return replay({"", collective, algorithm, nullptr, false, 1, 0, 0}).elapsed();
-  };
-  EXPECT_DOUBLE_EQ(elapsed(lin, scatter), 13.125);  // (P + 2)(P - 1) 3 / 2P = 210 / 16
-  EXPECT_DOUBLE_EQ(elapsed(lin, gather), 13.125);
-  EXPECT_DOUBLE_EQ(elapsed(ls, gather), 30.625);  // (P + 2)(P - 1) 7 / 2P = 490 / 16
-  EXPECT_DOUBLE_EQ(elapsed(bn, scatter), 13);     // no rank is over before the last
-  EXPECT_DOUBLE_EQ(elapsed(bn, gather), 6.5);     // (2 * 7 * 2 + 3 * 8) / 8
-}
 
 TEST(Replay, MeetsTheClosedFormsForPowersOfTwo) {
   const Machine machine = {3, 0.25, 0.1, 0.2};
