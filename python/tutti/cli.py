@@ -13,6 +13,7 @@ from tutti.commands.bench import bench
 from tutti.commands.check import check
 from tutti.commands.explain import explain
 from tutti.commands.info import info
+from tutti.commands.lab import lab
 from tutti.commands.list import list_algorithms
 from tutti.commands.report import report
 from tutti.commands.run import run
@@ -63,6 +64,7 @@ app.command(
     context_settings={"allow_interspersed_args": False, "ignore_unknown_options": True},
 )(bench)
 app.command("check", rich_help_panel=_CHECK)(check)
+app.add_typer(lab, name="lab", rich_help_panel=_CHECK)
 
 
 def main(arguments: list[str] | None = None) -> int:

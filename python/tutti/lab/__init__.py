@@ -1,0 +1,1 @@
+"""A cluster on one machine: nodes that are network namespaces, joined by links of a given rate."""

@@ -1,0 +1,150 @@
+"""The machine that a lab is on: its commands, what of a lab exists there, and its processes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from tutti.console import Refusal
+from tutti.lab.layout import OWN_NAMES, Command
+
+TOOLS = {"ip": "iproute2", "tc": "iproute2", "unshare": "util-linux", "mount": "mount"}
+"""The commands that a lab needs, with the Debian package of each."""
+
+NAMESPACES = Path("/run/netns")
+
+Names = list[tuple[str, str]]
+
+
+def path_of_system(environment: dict[str, str] | os._Environ[str] = os.environ) -> str:
+    """PATH with the folders of system tools, which users' often lacks."""
+    return os.pathsep.join([environment.get("PATH", "/usr/bin:/bin"), "/usr/sbin", "/sbin"])
+
+
+def require(what: str) -> None:
+    """Raises Refusal where this user may not make labs, or tools are missing.
+
+    Args:
+        what: completes "tutti lab needs root to ..".
+    """
+    if os.geteuid() != 0:
+        raise Refusal(f"tutti lab needs root to {what}; --dry-run shows the commands")
+    missing = {p for tool, p in TOOLS.items() if not shutil.which(tool, path=path_of_system())}
+    if missing:
+        raise Refusal(f"tutti lab needs {' and '.join(sorted(missing))}; install it first")
+
+
+def output(command: Command, limit: float = 30) -> str:
+    """What a command prints. Raises Refusal where it fails, with what it says."""
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            timeout=limit,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, "PATH": path_of_system()},
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Refusal(f"{' '.join(command)}: {error}") from None
+    if done.returncode:
+        said = (done.stderr or done.stdout).strip().splitlines() or ["failed"]
+        raise Refusal(f"{' '.join(command)}: {said[-1]}")
+    return done.stdout
+
+
+def existing() -> Names:
+    """What of labs is on the machine, whoever made it: (kind, name), found by its name alone."""
+    names = [("namespace", p.name) for p in NAMESPACES.glob("*")] if NAMESPACES.is_dir() else []
+    names += [("interface", p.name) for p in Path("/sys/class/net").glob("*")]
+    return sorted(pair for pair in names if OWN_NAMES.fullmatch(pair[1]))
+
+
+def other_networks() -> list[tuple[str, str]]:
+    """The networks that interfaces of the machine are in: (interface, network)."""
+    routes = json.loads(output(["ip", "-json", "-4", "route", "show"]) or "[]")
+    return [(r["dev"], r["dst"]) for r in routes if "dev" in r and r["dst"] != "default"]
+
+
+def remove(names: Names, done: Callable[[], None] = lambda: None) -> Names:
+    """Removes namespaces and interfaces; returns what is still there. Calls `done` after each.
+
+    A namespace goes when its last process does, so those are to be killed first.
+    """
+    for kind, name in sorted(names, key=lambda pair: pair[0] != "namespace"):
+        noun = ["netns"] if kind == "namespace" else ["link"]
+        # It may have gone with its other end; what is left after all is returned.
+        with contextlib.suppress(Refusal):
+            output(["ip", *noun, "del", name])
+        done()
+    deadline = time.monotonic() + 5
+    while (left := sorted(set(names) & set(existing()))) and time.monotonic() < deadline:
+        time.sleep(0.05)  # the kernel empties namespaces in the background
+    return left
+
+
+def raise_settings(least: dict[str, int]) -> dict[str, int]:
+    """Raises kernel settings that are below `least`; returns what they were, to be put back."""
+    before = {}
+    for name, value in least.items():
+        path = Path("/proc/sys") / name
+        try:
+            now = int(path.read_text())
+            if now < value:
+                path.write_text(str(value))
+                before[name] = now
+        except OSError as error:
+            raise Refusal(f"{path}: {error.strerror}") from None
+    return before
+
+
+def restore_settings(before: dict[str, int]) -> None:
+    """Puts settings back; one that the kernel no longer has is none to put back."""
+    for name, value in before.items():
+        path = Path("/proc/sys") / name
+        if path.exists():
+            path.write_text(str(value))
+
+
+def processes(namespaces: Iterable[str]) -> dict[str, list[int]]:
+    """The processes in network namespaces, by namespace; those of other users only for root."""
+    wanted = {}
+    for name in namespaces:
+        try:
+            status = (NAMESPACES / name).stat()
+        except OSError:
+            continue
+        wanted[status.st_dev, status.st_ino] = name
+    found: dict[str, list[int]] = {name: [] for name in wanted.values()}
+    for entry in Path("/proc").iterdir() if wanted else ():
+        if not entry.name.isdigit():
+            continue
+        try:
+            status = (entry / "ns/net").stat()
+        except OSError:
+            continue  # it has ended, or is somebody else's
+        name = wanted.get((status.st_dev, status.st_ino))
+        if name:
+            found[name].append(int(entry.name))
+    return found
+
+
+def kill(namespaces: list[str], patience: float = 5) -> list[int]:
+    """Kills all processes in network namespaces; returns what does not go in `patience` seconds."""
+    deadline = time.monotonic() + patience
+    while True:
+        left = [pid for pids in processes(namespaces).values() for pid in pids]
+        if not left or time.monotonic() > deadline:
+            return left
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.05)

@@ -1,0 +1,118 @@
+"""Runs a launcher in the lab so that nothing of it outlives the run."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO
+
+from tutti.lab import machine
+from tutti.lab.layout import Layout
+
+PATIENCE = 3.0
+"""Seconds that a launcher has to end its ranks by itself before all are killed."""
+
+GRACE = 2.0
+"""Seconds that the launcher's daemons have to go after the launcher has ended."""
+
+TIMED_OUT = 124
+"""The exit status of a run that was stopped, as that of timeout(1)."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a run has ended."""
+
+    status: int
+    """The launcher's; 128 and more for a signal, TIMED_OUT after the time limit."""
+    output: str = ""
+    killed: int = 0
+    """Processes that were left in the nodes and have been killed."""
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Turns SIGTERM and SIGHUP into KeyboardInterrupt, so that they end a run as Ctrl-C does."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = {s: signal.signal(s, interrupt) for s in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """Ends a launcher that leads a session, first gently."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, number)
+        except ProcessLookupError:
+            return
+        try:
+            process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            continue
+
+
+def _left(spaces: list[str], grace: float) -> int:
+    """The processes that are still in the nodes after `grace` seconds."""
+    deadline = time.monotonic() + grace
+    while True:
+        left = sum(map(len, machine.processes(spaces).values()))
+        if not left or time.monotonic() >= deadline:
+            return left
+        time.sleep(0.05)
+
+
+def run(
+    command: list[str],
+    layout: Layout,
+    environment: Mapping[str, str],
+    limit: float,
+    capture: bool = False,
+) -> Ended:
+    """Runs a launcher for at most `limit` seconds; then nothing of it is left, however it ends.
+
+    Args:
+        environment: the whole environment of the launcher, which the nodes inherit.
+        capture: return the output instead of passing it through.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C, SIGTERM or SIGHUP, after everything has been killed.
+    """
+    spaces = [layout.namespace(node) for node in range(1, layout.nodes + 1)]
+    stream: IO[str] | int | None = subprocess.PIPE if capture else None
+    with _terminable():
+        process = subprocess.Popen(
+            command,
+            env={**environment, "PATH": machine.path_of_system(dict(environment))},
+            start_new_session=True,
+            stdin=subprocess.DEVNULL if capture else None,
+            stdout=stream,
+            stderr=subprocess.STDOUT if capture else None,
+            text=True,
+        )
+        output, status = "", TIMED_OUT
+        try:
+            output = process.communicate(timeout=limit)[0] or ""
+            status = process.returncode
+        except subprocess.TimeoutExpired:
+            pass
+        finally:
+            _end(process)
+            left = _left(spaces, GRACE if status != TIMED_OUT else 0)
+            machine.kill(spaces)
+    return Ended(status if status >= 0 else 128 - status, output, left)

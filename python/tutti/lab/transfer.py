@@ -1,0 +1,84 @@
+"""Measures the rate of a link: one TCP connection from node to node.
+
+python transfer.py receive          prints its port, then "bytes seconds"
+python transfer.py send HOST PORT SECONDS
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+
+PIECE = 1 << 16
+HEAD = 0.2
+"""The part of the time that is not counted: the bucket's burst and the start of the connection."""
+
+
+def receive() -> None:
+    """Counts what comes after the head: from `HEAD` of the announced time on, to the last byte."""
+    with socket.create_server(("0.0.0.0", 0)) as server:
+        server.settimeout(30)
+        print(server.getsockname()[1], flush=True)
+        peer, _ = server.accept()
+        with peer:
+            peer.settimeout(30)
+            announced = float(peer.recv(16, socket.MSG_WAITALL))
+            begin = time.monotonic()
+            counted, since, last = 0, 0.0, begin
+            while piece := peer.recv(PIECE):
+                last = time.monotonic()
+                if since:
+                    counted += len(piece)
+                elif last - begin > HEAD * announced:
+                    since = last
+    print(counted, last - since, flush=True)
+
+
+def send(host: str, port: int, seconds: float) -> None:
+    """Sends for a while, after 16 bytes that announce for how long."""
+    piece = os.urandom(PIECE)
+    with socket.create_connection((host, port), timeout=30) as peer:
+        peer.sendall(f"{seconds:16.6f}".encode())
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            peer.sendall(piece)
+
+
+def measure(shell: str, names: tuple[str, str], address: str, seconds: float) -> float:
+    """Bytes of payload per second from one node to another. Raises OSError where nothing comes.
+
+    Args:
+        shell: the node shell.
+        names: host names of the sender and of the receiver.
+        address: of the receiver.
+        seconds: for how long to send.
+    """
+    me = [sys.executable, "-I", os.path.abspath(__file__)]
+    limit = 60 + 4 * seconds
+    quiet = subprocess.DEVNULL
+    receiver = subprocess.Popen(
+        [shell, names[1], *me, "receive"], stdout=subprocess.PIPE, text=True, stdin=quiet
+    )
+    try:
+        assert receiver.stdout is not None
+        port = receiver.stdout.readline().strip()
+        words = ["send", address, port, str(seconds)]
+        sender = [shell, names[0], *me, *words]
+        subprocess.run(sender, check=True, timeout=limit, capture_output=True, stdin=quiet)
+        counted, duration = receiver.communicate(timeout=limit)[0].split()
+    except (subprocess.SubprocessError, ValueError) as error:
+        raise OSError(f"no transfer from {names[0]} to {names[1]}: {error}") from None
+    finally:
+        receiver.kill()
+        receiver.wait()
+    return int(counted) / float(duration)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "receive":
+        receive()
+    else:
+        send(sys.argv[2], int(sys.argv[3]), float(sys.argv[4]))

@@ -1,0 +1,610 @@
+"""tutti lab: its plans and command lines as values, and a lab of three nodes where this is root."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import installed as there
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tutti.commands import lab as commands
+from tutti.console import Refusal
+from tutti.lab import checks, launch, machine, mpi, session, state
+from tutti.lab.launch import Placement, Site
+from tutti.lab.layout import FRAME, OWN_NAMES, Layout, parse_rate, show_rate
+
+GBIT = 10**9
+SITE = Site("/lab/nodesh", "/lab/ranks")
+OPENMPI4 = mpi.Mpi("openmpi", "4.1.4", "/usr/bin/mpirun")
+OPENMPI5 = mpi.Mpi("openmpi", "5.0.11", "/opt/bin/mpirun")
+MPICH4 = mpi.Mpi("mpich", "4.0.2", "/usr/bin/mpiexec", "ch4:ucx")
+MPICH5 = mpi.Mpi("mpich", "5.0.2", "/opt/bin/mpiexec", "ch4:ucx ofi")
+INTEL = mpi.Mpi("intel", "2021.18", "/opt/bin/mpiexec.hydra")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    """Where the state is kept during a test; the machine's own lab stays alone."""
+    monkeypatch.setattr(state, "FOLDER", tmp_path / "lab")
+    return tmp_path / "lab"
+
+
+@pytest.fixture
+def quiet_machine(monkeypatch):
+    """A machine that has no lab, and a user who is root."""
+    monkeypatch.setattr(machine, "existing", lambda: [])
+    monkeypatch.setattr(machine, "other_networks", lambda: [("eth0", "192.168.0.0/24")])
+    monkeypatch.setattr(machine, "processes", lambda names: {name: [] for name in names})
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+
+
+# ---- the layout
+
+
+@pytest.mark.parametrize(
+    ("text", "bits", "shown"),
+    [
+        ("1gbit", GBIT, "1 Gbit/s"),
+        ("2.5Gbit", 25 * GBIT // 10, "2.5 Gbit/s"),
+        ("100mbit", GBIT // 10, "100 Mbit/s"),
+        ("64kbit", 64000, "64 kbit/s"),
+    ],
+)
+def test_rates(text, bits, shown):
+    assert parse_rate(text, "--rate") == bits
+    assert show_rate(bits) == shown
+
+
+@pytest.mark.parametrize("text", ["", "1", "fast", "1gb", "-1gbit", "0mbit", "1kbit"])
+def test_what_is_no_rate_is_refused(text):
+    with pytest.raises(Refusal, match="--rate .*: a rate looks like"):
+        parse_rate(text, "--rate")
+
+
+def test_more_nodes_than_a_byte_counts():
+    layout = Layout(600, GBIT)
+    layout.check()
+    assert layout.address(1) == "10.77.0.1"
+    assert layout.address(254) == "10.77.0.254"
+    assert layout.address(256) == "10.77.1.0"
+    assert layout.address(600) == "10.77.2.88"
+    assert layout.host_address == "10.77.255.254"
+    network = ipaddress.ip_network(layout.network)
+    addresses = [layout.address(node) for node in range(1, 601)] + [layout.host_address]
+    assert len(set(addresses)) == 601
+    assert all(ipaddress.ip_address(address) in network for address in addresses)
+
+
+def test_a_network_is_filled_to_its_last_address():
+    # 256 addresses; the first and the last are the network's, one is the machine's.
+    layout = Layout(253, GBIT, network="10.1.2.0/24")
+    layout.check()
+    assert (layout.address(253), layout.host_address) == ("10.1.2.253", "10.1.2.254")
+    with pytest.raises(Refusal, match="has room for 253 nodes only"):
+        replace(layout, nodes=254).check()
+
+
+@pytest.mark.parametrize(
+    ("layout", "text"),
+    [
+        (Layout(0, GBIT), "one node or more"),
+        (Layout(4, GBIT, switches=5), "from 1 to the number of nodes"),
+        (Layout(4, GBIT, switches=0), "from 1 to the number of nodes"),
+        (Layout(1001, GBIT), "1000 ports"),
+        (Layout(4, GBIT, network="10.77.0.1/16"), "host bits set"),
+    ],
+)
+def test_what_makes_no_lab_is_refused(layout, text):
+    with pytest.raises(Refusal, match=text):
+        layout.check()
+
+
+@given(st.integers(1, 300), st.data())
+def test_switches_share_the_nodes_evenly(nodes, data):
+    switches = data.draw(st.integers(2, max(2, nodes)))
+    if switches > nodes:
+        return
+    layout = Layout(nodes, GBIT, switches)
+    at = [layout.switch_of(node) for node in range(1, nodes + 1)]
+    counts = [at.count(switch) for switch in range(1, switches + 1)]
+    assert at == sorted(at) and sum(counts) == nodes
+    assert max(counts) - min(counts) <= 1
+
+
+def test_all_names_are_own_and_short_enough_for_the_kernel():
+    layout = Layout(999, GBIT, 99)
+    made = [
+        command[command.index("add") + 1] if command[1] != "link" else command[3]
+        for _, steps in layout.steps()
+        for command in steps
+        if command[:3] in (["ip", "netns", "add"], ["ip", "link", "add"])
+    ]
+    assert len(made) == 1 + 2 * 99 + 2 * 999
+    assert all(OWN_NAMES.fullmatch(name) and len(name) <= 15 for name in made)
+
+
+@pytest.mark.parametrize("name", ["eth0", "tuttilab", "tuttilab-", "tuttilab-x1", "tuttilab-n1a",
+                                  "my-tuttilab-n1", "tuttilab-home"])  # fmt: skip
+def test_other_peoples_names_are_not_own(name):
+    assert not OWN_NAMES.fullmatch(name)
+
+
+def test_links_are_shaped_at_both_ends():
+    commands = Layout(2, GBIT // 10, 2, GBIT // 20).steps()
+    text = [" ".join(command) for _, step in commands for command in step]
+    shaped = [line for line in text if "tbf" in line]
+    for end in ("tc -n tuttilab-n2 qdisc add dev eth0", "tc qdisc add dev tuttilab-p2"):
+        assert any(line.startswith(end) and "rate 100000000bit" in line for line in shaped)
+    for end in ("u1", "d1", "u2", "d2"):
+        assert any(f"dev tuttilab-{end} " in line and "50000000bit" in line for line in shaped)
+
+
+def test_the_wire_time_of_a_scatter_is_that_of_the_slowest_link():
+    size = 8 << 20
+    # 7 of 8 nodes' blocks leave the root's node, with 4.6 % of headers.
+    one = Layout(8, GBIT)
+    assert one.scatter_time([4] * 8, size) == pytest.approx(size * 8 * FRAME * 7 / 8 / 1e9)
+    assert one.scatter_time([1], size) == 0
+    # Half of the blocks cross two switches; an uplink of a quarter is slower than the link.
+    two = Layout(8, GBIT, 2, GBIT // 4)
+    assert two.scatter_time([1] * 8, size) == pytest.approx(size * 8 * FRAME * 4 / 8 / (1e9 / 4))
+    # Uneven: 6 of 8 ranks on the second node.
+    assert one.scatter_time([2, 6], size) == pytest.approx(size * 8 * FRAME * 6 / 8 / 1e9)
+
+
+# ---- which MPI, and how it is started
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("mpirun (Open MPI) 5.0.11\n", ("openmpi", "5.0.11")),
+        ("mpirun.openmpi (OpenRTE) 4.1.4\n", ("openmpi", "4.1.4")),
+        ("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4", ("openmpi", "4.1.4")),
+        ("HYDRA build details:\n    Version:      4.0.2\n", ("mpich", "4.0.2")),
+        ("MPICH Version:\t5.0.2\nMPICH Device:\tch4:ofi\n", ("mpich", "5.0.2")),
+        ("Intel(R) MPI Library for Linux* OS, Version 2021.18.1 Build 1", ("intel", "2021.18.1")),
+        ("Intel(R) MPI Library 2021.18.1 for Linux* OS\n", ("intel", "2021.18.1")),
+        ("slurm 23.02", None),
+    ],
+)
+def test_an_mpi_is_known_by_what_it_says(text, expected):
+    assert mpi.recognise(text) == expected
+
+
+def test_block_and_round_robin():
+    assert Placement((1, 3, 2)).nodes_of_ranks() == [1, 2, 2, 2, 3, 3]
+    assert Placement((1, 3, 2), "round-robin").nodes_of_ranks() == [1, 2, 3, 2, 3, 2]
+
+
+@given(st.lists(st.integers(0, 5), min_size=1).filter(any), st.sampled_from(launch.MAPPINGS))
+def test_every_node_has_its_ranks_however_they_are_mapped(ranks, mapping):
+    placed = Placement(tuple(ranks), mapping).nodes_of_ranks()
+    assert [placed.count(node) for node in range(1, len(ranks) + 1)] == ranks
+
+
+UNEVEN = Placement((1, 0, 2), "round-robin")
+LAYOUT = Layout(3, GBIT)
+
+
+def test_the_file_of_hosts_names_the_node_of_each_rank():
+    assert launch.hosts_of_ranks(LAYOUT, UNEVEN) == "10.77.0.1\n10.77.0.3\n10.77.0.3\n"
+
+
+def line(which: mpi.Mpi, placement: Placement = UNEVEN) -> str:
+    return " ".join(launch.command(which, LAYOUT, placement, SITE))
+
+
+def test_the_command_of_open_mpi_4():
+    assert line(OPENMPI4) == (
+        "/usr/bin/mpirun --mca plm rsh --mca plm_rsh_agent /lab/nodesh "
+        "--mca plm_rsh_no_tree_spawn 1 --mca oob_tcp_if_include 10.77.0.0/16 --mca pml ob1 "
+        "--mca btl tcp,vader,self --mca btl_tcp_if_include eth0 --mca osc ^ucx "
+        "--mca mpi_yield_when_idle 1 --bind-to none --map-by seq --hostfile /lab/ranks -n 3"
+    )
+    assert launch.environment(OPENMPI4)["OMPI_ALLOW_RUN_AS_ROOT"] == "1"
+
+
+def test_the_command_of_open_mpi_5():
+    assert line(OPENMPI5) == (
+        "/opt/bin/mpirun --prtemca plm ssh --prtemca plm_ssh_agent /lab/nodesh "
+        "--prtemca plm_ssh_no_tree_spawn 1 --prtemca prte_if_include 10.77.0.0/16 --mca pml ob1 "
+        "--mca btl tcp,sm,self --mca btl_tcp_if_include eth0 --mca osc ^ucx "
+        "--mca mpi_yield_when_idle 1 --bind-to none --map-by seq --hostfile /lab/ranks -n 3"
+    )
+
+
+def test_the_command_of_mpich_5():
+    # -rankmap counts the hosts that are named, from 0: node 3 is the second of them.
+    assert line(MPICH5) == (
+        "/opt/bin/mpiexec -launcher ssh -launcher-exec /lab/nodesh -iface tuttilab-s0 "
+        "-hosts 10.77.0.1,10.77.0.3 -rankmap 0,1,1 -genv MPIR_CVAR_CH4_NETMOD ofi "
+        "-genv FI_PROVIDER tcp -genv FI_TCP_IFACE eth0 -n 3"
+    )
+
+
+def test_mpich_4_gets_one_node_and_no_option_that_it_lacks():
+    launch.check(MPICH4, Placement((0, 4)))
+    assert "-hosts 10.77.0.2 -genv" in line(MPICH4, Placement((0, 4)))
+    with pytest.raises(Refusal, match="MPICH 4.0.2 over UCX was seen to hang in MPI_Finalize"):
+        launch.check(MPICH4, Placement((1, 1)))
+    launch.check(replace(MPICH4, devices="ch4:ofi"), Placement((1, 1)))
+    for other in (MPICH5, INTEL, OPENMPI4, OPENMPI5):
+        launch.check(other, Placement((1, 1)))
+
+
+def test_the_command_of_intel_mpi():
+    assert line(INTEL) == (
+        "/opt/bin/mpiexec.hydra -bootstrap ssh -bootstrap-exec /lab/nodesh -iface tuttilab-s0 "
+        "-machinefile /lab/ranks -genv I_MPI_FABRICS shm:ofi -genv FI_PROVIDER tcp "
+        "-genv FI_TCP_IFACE eth0 -genv I_MPI_PIN 0 -genv I_MPI_WAIT_MODE 1 -n 3"
+    )
+    assert int(launch.environment(INTEL)["I_MPI_HYDRA_BRANCH_COUNT"]) >= 1000
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ((None, 1, None), (1, 1, 1)),
+        ((2, 4, None), (4, 4)),
+        ((None, 1, "1,0,2"), (1, 0, 2)),
+        ((None, 1, "5"), (5,)),
+    ],
+)
+def test_placements(words, expected):
+    assert launch.place(LAYOUT, *words, "block").ranks == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ((4, 1, None, "block"), "4 nodes are asked for, the lab has 3"),
+        ((0, 1, None, "block"), "at least one of each"),
+        ((1, 0, None, "block"), "at least one of each"),
+        ((2, 1, "1,1", "block"), "--ranks says it all"),
+        ((None, 1, "1,x", "block"), "a number for each node"),
+        ((None, 1, "0,0", "block"), "a number for each node"),
+        ((None, 1, "1,1,1,1", "block"), "4 nodes are asked for"),
+        ((None, 1, None, "spiral"), "--mapping spiral: block or round-robin"),
+    ],
+)
+def test_wrong_placements_are_refused(words, text):
+    with pytest.raises(Refusal, match=text):
+        launch.place(LAYOUT, *words)
+
+
+def launcher(folder: Path, name: str, says: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / name
+    path.write_text(f"#!/bin/sh\necho '{says}'\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_the_launcher_beside_the_library_is_taken(tmp_path, monkeypatch):
+    other = launcher(tmp_path / "other", "mpirun", "mpirun (Open MPI) 4.1.4")
+    own = launcher(tmp_path / "own/bin", "mpirun", "mpirun (Open MPI) 5.0.11")
+    monkeypatch.setenv("PATH", f"{other.parent}:/usr/bin:/bin")
+    library = tmp_path / "own/lib/libmpi.so.40"
+    found = mpi.find("./app", None, lambda _: library, lambda _: "Open MPI v5.0.11, package")
+    assert (found.mpirun, found.version, found.mpicc()) == (str(own), "5.0.11", None)
+    found = mpi.find("./app", str(other))
+    assert (found.family, found.major, found.mpirun) == ("openmpi", 4, str(other))
+
+
+def test_what_is_not_found_is_named(tmp_path, monkeypatch):
+    silent = launcher(tmp_path, "mpirun", "hello")
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    nothing = [
+        (("./app", None, lambda _: None), "./app links to no MPI: name it by --mpi"),
+        (("./app", "lam"), "--mpi lam: openmpi, mpich, intel"),
+        (("./app", "intel"), "--mpi intel: no launcher of Intel MPI on PATH"),
+        (("./app", str(silent)), "no launcher of Open MPI, MPICH or Intel MPI"),
+        (("./app", None, lambda _: tmp_path / "libmpi.so", lambda _: ""), "does not say which MPI"),
+        (
+            ("./app", None, lambda _: tmp_path / "libmpi.so", lambda _: "Open MPI v9.9.9"),
+            "is Open MPI 9.9.9, but no launcher of it was found",
+        ),
+    ]
+    for arguments, text in nothing:
+        with pytest.raises(Refusal, match=text):
+            mpi.find(*arguments)
+
+
+# ---- the state and the command
+
+
+def test_the_state_survives(folder):
+    assert state.load() is None
+    kept = state.State(Layout(5, GBIT, 2, GBIT // 2), {"net/a": 3}, True, 12.5)
+    kept.save()
+    assert state.load() == kept
+    state.forget()
+    assert state.load() is None and not folder.exists()
+
+
+def test_an_unreadable_state_is_said(folder):
+    folder.mkdir()
+    for text in ("", "[]", '{"layout": {"nodes": 1, "colour": 2}}'):
+        (folder / "state.json").write_text(text)
+        with pytest.raises(Refusal, match="state.json: .*; tutti lab down removes it"):
+            state.load()
+
+
+def test_one_process_at_a_time_has_the_lab(folder):
+    assert state.user() is None
+    with state.alone():
+        assert state.user() == os.getpid()
+        with pytest.raises(Refusal, match=f"in use by process {os.getpid()}"), state.alone():
+            raise AssertionError
+    assert state.user() is None
+
+
+def test_dry_runs_print_commands_and_need_no_root(command, folder, monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    done = command("lab", "up", "2", "--rate", "100mbit", "--dry-run")
+    lines = done.out.splitlines()
+    shape = "rate 100000000bit burst 32768b latency 400ms"
+    assert done.status == 0 and done.err == ""
+    assert lines[0].startswith("sysctl -w net.ipv4.neigh.default.gc_thresh1=18 ")
+    assert "ip link add tuttilab-s0 type bridge" in lines
+    assert "ip addr add 10.77.255.254/16 dev tuttilab-s0" in lines
+    assert lines[-8:] == [
+        "ip netns add tuttilab-n2",
+        "ip link add tuttilab-p2 type veth peer name eth0 netns tuttilab-n2",
+        "ip link set tuttilab-p2 master tuttilab-s0 up",
+        "ip -n tuttilab-n2 addr add 10.77.0.2/16 dev eth0",
+        "ip -n tuttilab-n2 link set lo up",
+        "ip -n tuttilab-n2 link set eth0 up",
+        f"tc -n tuttilab-n2 qdisc add dev eth0 root tbf {shape}",
+        f"tc qdisc add dev tuttilab-p2 root tbf {shape}",
+    ]
+    assert not folder.exists()
+
+
+def test_who_is_not_root_is_told_what_root_would_do(command, folder, monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(machine, "existing", lambda: [("namespace", "tuttilab-n1")])
+    done = command("lab", "up", "3")
+    assert (done.status, done.out) == (2, "")
+    assert done.err == (
+        "tutti: tutti lab needs root to make 3 nodes as network namespaces; "
+        "--dry-run shows the commands\n"
+    )
+    assert "needs root to remove 1" in command("lab", "down").err
+
+
+def test_what_is_not_there_is_said(command, folder, quiet_machine):
+    assert "there is no lab" in command("lab", "run", "--", "true").err
+    assert "there is no lab" in command("lab", "check").err
+    assert command("lab", "status").out == "there is no lab\n"
+    assert command("lab", "down").out == "there is no lab\n"
+    assert json.loads(command("lab", "status", "--json").out)["lab"] is None
+    assert command("lab", "run").err.startswith("tutti: run what?")
+
+
+def test_wrong_words_are_refused(command, folder, quiet_machine):
+    state.State(LAYOUT, complete=True).save()
+    for words, text in (
+        (("up", "3", "--rate", "fast"), "a rate looks like"),
+        (("up", "3", "--uplink", "1gbit"), "there is none at one switch"),
+        (("up", "3"), "there is a lab"),
+        (("run", "--", "no-such-program"), "no-such-program: there is no such program"),
+        (("run", "--", "true"), "true links to no MPI"),
+        (("run", "--native", "--report", "-", "--", "true"), "there is no report of --native"),
+        (("run", "--nodes", "4", "--", "true"), "the lab has 3"),
+    ):
+        done = command("lab", *words)
+        assert done.status == 2 and text in done.err, words
+
+
+def test_a_network_that_the_machine_is_in_is_refused(command, folder, quiet_machine):
+    done = command("lab", "up", "3", "--network", "192.168.0.0/16")
+    assert done.status == 2 and "eth0 is in 192.168.0.0/24; name another one" in done.err
+
+
+def test_a_lab_that_cannot_be_finished_is_removed(command, folder, quiet_machine, monkeypatch):
+    ran = []
+
+    def output(words, limit=30):
+        ran.append(words)
+        if words[:2] == ["ip", "netns"] and words[-1] == "tuttilab-n2":
+            raise Refusal("ip netns add tuttilab-n2: no room")
+        return ""
+
+    monkeypatch.setattr(machine, "output", output)
+    monkeypatch.setattr(machine, "raise_settings", lambda least: {"net/x": 7})
+    put_back = []
+    monkeypatch.setattr(machine, "restore_settings", put_back.append)
+    done = command("lab", "up", "3")
+    assert done.status == 2 and "no room" in done.err
+    assert put_back == [{"net/x": 7}] and not folder.exists()
+    assert ["ip", "netns", "add", "tuttilab-n3"] not in ran
+
+
+def test_the_dry_run_of_a_run_shows_the_whole_command(command, folder, quiet_machine, installed,
+                                                      tmp_path, monkeypatch):  # fmt: skip
+    launcher(tmp_path / "bin", "mpirun", "mpirun (Open MPI) 4.1.4")
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    state.State(LAYOUT, complete=True).save()
+    words = ("lab", "run", "--nodes", "2", "--mpi", "openmpi", "--dry-run")
+    under = command(*words, "--", "true", "--program's own")
+    assert f"LD_PRELOAD={installed}/lib/libtutti.so" in under.out
+    assert "mpirun -x LD_PRELOAD --mca plm rsh" in under.out
+    assert under.out.endswith(" -n 2 true '--program'\"'\"'s own'\n")
+    assert "LD_PRELOAD" not in command(*words, "--native", "--", "true").out
+
+
+def test_the_checks_judge():
+    seen = {"names": 2, "groups": 1, "bytes": 8 << 20, "seconds": 0.05}
+    layout, placement = Layout(2, GBIT), Placement((1, 1))
+    names, groups, scatter = checks.judge(layout, placement, seen)
+    assert names.good and not groups.good and "several nodes for one" in groups.advice
+    # 4 MiB with headers at 1 Gbit/s are 35 ms.
+    assert scatter.meant == pytest.approx(35.08, rel=1e-3) and not scatter.good
+    assert checks.judge(layout, placement, {**seen, "seconds": 0.036})[2].good
+    with pytest.raises(Refusal, match="wrong data"):
+        checks.judge(layout, placement, {**seen, "seconds": -1})
+
+
+# ---- a run is always ended
+
+
+def test_a_run_ends_with_its_time(quiet_machine):
+    began = time.monotonic()
+    ended = session.run(["sleep", "60"], LAYOUT, os.environ, 0.2)
+    assert ended.status == session.TIMED_OUT and time.monotonic() - began < 10
+
+
+def test_a_run_hands_on_status_and_output(quiet_machine):
+    ended = session.run(["sh", "-c", "echo $X; exit 3"], LAYOUT, {**os.environ, "X": "y"}, 20, True)
+    assert (ended.status, ended.output, ended.killed) == (3, "y\n", 0)
+    assert session.run(["sh", "-c", "kill -9 $$"], LAYOUT, os.environ, 20).status == 128 + 9
+
+
+# ---- the real thing
+
+PROGRAM = """
+#include <mpi.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  char name[MPI_MAX_PROCESSOR_NAME]; int rank, length, near; MPI_Comm node;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Get_processor_name(name, &length);
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  MPI_Comm_size(node, &near);
+  printf("%d %s %d\\n", rank, name, near);
+  fflush(stdout);
+  if (argc > 1) sleep(1000);
+  MPI_Finalize();
+  return 0;
+}
+"""
+
+
+@pytest.fixture
+def program(tmp_path) -> Path:
+    openmpi = next(found for found in there.mpis() if found.flavour == "openmpi")
+    source = tmp_path / "who.c"
+    source.write_text(PROGRAM)
+    there.run(openmpi.mpicc, source, "-o", tmp_path / "who")
+    return tmp_path / "who"
+
+
+def surroundings() -> dict[str, str]:
+    """The environment for `python -m tutti` with the package of this test."""
+    package = str(Path(commands.__file__).parents[2])
+    libraries = str(there.PREFIX / "lib")
+    return there.environment(PYTHONPATH=package, TUTTI_LIBRARY_DIR=libraries)
+
+
+def tutti(*words, limit=120):
+    return subprocess.run(
+        [sys.executable, "-m", "tutti", "lab", *map(str, words)],
+        env=surroundings(),
+        capture_output=True,
+        text=True,
+        timeout=limit,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def good(*words) -> str:
+    done = tutti(*words)
+    assert done.returncode == 0, f"{words}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def ranks_in(text: str) -> list[str]:
+    return sorted(line for line in text.splitlines() if " node" in line)
+
+
+def interrupted(program: Path, number: int) -> subprocess.Popen:
+    """A run that was under way when it got a signal."""
+    words = ["run", "--native", "--", program, "stay"]
+    run = subprocess.Popen(
+        [sys.executable, "-m", "tutti", "lab", *map(str, words)],
+        env=surroundings(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert run.stdout is not None and " node" in run.stdout.readline()
+    told = json.loads(good("status", "--json"))
+    assert told["used_by"] == run.pid and all(row["processes"] for row in told["nodes"])
+    run.send_signal(number)
+    run.wait(30)
+    return run
+
+
+def three_nodes(program: Path) -> None:
+    """Uses a lab of three nodes in every way."""
+    assert ranks_in(good("run", "--native", "--ranks-per-node", 2, "--", program)) == [
+        "0 node1 2", "1 node1 2", "2 node2 2", "3 node2 2", "4 node3 2", "5 node3 2",
+    ]  # fmt: skip
+    words = ("--ranks", "1,0,2", "--mapping", "round-robin")
+    under = good("run", *words, "--report", "-", "--", program)
+    assert ranks_in(under) == ["0 node1 1", "1 node3 2", "2 node3 2"]
+    late = tutti("run", "--native", "--timeout", "2", "--", program, "stay")
+    assert late.returncode == session.TIMED_OUT and "stopped after 2 s" in late.stderr
+    assert interrupted(program, signal.SIGINT).returncode == 130
+    assert json.loads(good("status", "--json"))["leftovers"] == []
+    # Nobody cleans up after SIGKILL: status shows what is left, and the next run removes it.
+    interrupted(program, signal.SIGKILL)
+    assert json.loads(good("status", "--json"))["leftovers"]
+    assert len(ranks_in(good("run", "--native", "--", program))) == 3
+    measured = json.loads(tutti("check", "--json").stdout)
+    assert [line["measured"] for line in measured if line["what"].startswith("nodes")] == [3, 3]
+
+
+def test_a_lab_of_three_nodes(program):
+    if os.geteuid() != 0:
+        done = tutti("up", "3")
+        assert done.returncode == 2 and "needs root to make 3 nodes" in done.stderr
+        return
+    assert not machine.existing(), "this machine has a lab; tutti lab down removes it"
+    settings = {name: Path("/proc/sys", name).read_text() for name in LAYOUT.settings()}
+    try:
+        good("up", "3", "--rate", "100mbit", "--switches", "2", "--uplink", "50mbit")
+        told = json.loads(good("status", "--json"))
+        assert told["complete"] and [row["switch"] for row in told["nodes"]] == [1, 1, 2]
+        three_nodes(program)
+    finally:
+        down = tutti("down")
+    assert (down.returncode, down.stdout) == (0, "removed\n")
+    assert machine.existing() == [] and not state.FOLDER.exists()
+    assert settings == {name: Path("/proc/sys", name).read_text() for name in settings}
+
+
+def test_what_a_crash_leaves_is_removed(command):
+    if os.geteuid() != 0:
+        assert "needs root" in command("lab", "up", "1").err
+        return
+    assert not machine.existing(), "this machine has a lab; tutti lab down removes it"
+    bystander = "tuttilabX-n1"  # nearly a lab's name
+    machine.output(["ip", "netns", "add", bystander])
+    try:
+        for step in Layout(2, GBIT).steps()[:2]:
+            for words in step[1][:3]:
+                machine.output(words)
+        state.State(Layout(2, GBIT)).save()
+        assert "the lab is not complete" in command("lab", "status").out
+        assert "there is a lab, or what is left of one" in command("lab", "up", "2").err
+        state.forget()
+        assert "left over" in command("lab", "status").out
+        assert command("lab", "down").out == "removed\n"
+        assert machine.existing() == []
+        assert (machine.NAMESPACES / bystander).exists()
+    finally:
+        machine.output(["ip", "netns", "del", bystander])
