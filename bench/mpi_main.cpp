@@ -97,6 +97,9 @@ Metadata metadata_of(const Options& options, const Job& job, const Clock& clock,
       {"order", "each repetition calls all contenders, in a new random order"},
       {"repetitions", std::to_string(options.repetitions)},
       {"warmup", std::to_string(options.warmup)},
+      {"delay", options.delays.text},
+      {"compute", std::to_string(options.compute * 1e3) + " ms, asleep"},
+      {"edge", options.edge > 0 ? std::to_string(options.edge) + " %" : "none"},
       {"distributions", joined(distributions)},
       {"rho", std::to_string(options.rho)},
       {"seed", std::to_string(options.seed)},
@@ -121,6 +124,7 @@ std::string refusal(const Options& options, const Job& job) {
     return "no MPI library among the loaded objects (a static one cannot be measured)";
   }
   if (const auto root = rank_of(options.root, job.p()); !root) return root.error();
+  if (std::string text = options.delays.refusal(job.p()); !text.empty()) return text;
   const auto collective = collective_named(name_of(options.command));
   if (!collective) return "";
   for (const std::string& name : options.algorithms) {

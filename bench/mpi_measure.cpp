@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <numeric>
 #include <random>
+#include <thread>
 #include <utility>
 
 #include "tutti/tutti.h"
@@ -20,9 +22,20 @@ std::string collective_name(const Contender& contender) {
 /// The times of one rank: arrival and exit of each repetition.
 using OwnTimes = std::vector<std::array<double, 2>>;
 
+void sleep(double seconds) {
+  if (seconds > 0) std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+}
+
+/// Sleeps as long as this rank computes before the call of a repetition.
+void compute(const Bench& bench, int repetition) {
+  const Options& options = bench.options;
+  const auto call = static_cast<std::uint64_t>(repetition + options.warmup);
+  sleep(options.compute + options.delays.of(bench.job.rank(), bench.job.p(), call, options.seed));
+}
+
 /// One call between arrival and exit; checks what came.
 std::array<double, 2> call_once(const Bench& bench, const Contender& contender,
-                                std::uint32_t number) {
+                                std::uint32_t number, int repetition) {
   Workload& workload = *contender.workload;
   if (!contender.specification.empty()) {
     const Result<bool> set = set_algorithm(workload.collective(), contender.specification);
@@ -33,6 +46,7 @@ std::array<double, 2> call_once(const Bench& bench, const Contender& contender,
   workload.prime(contender.functions);
   if (bench.options.check) workload.prepare(number);
   bench.job.barrier();
+  compute(bench, repetition);
   const double arrival = bench.clock.now();
   const int code = contender.call();
   const double exit = bench.clock.now();
@@ -111,6 +125,13 @@ double Calls::seconds(int repetition) const {
   return range_of(*this, exits, repetition).last - range_of(*this, arrivals, repetition).first;
 }
 
+double Calls::elapsed(int repetition) const {
+  double sum = 0;
+  for_each_rank(*this, exits, repetition, [&](double time) { sum += time; });
+  for_each_rank(*this, arrivals, repetition, [&](double time) { sum -= time; });
+  return sum / p;
+}
+
 double Calls::spread(int repetition) const {
   const Range range = range_of(*this, arrivals, repetition);
   return range.last - range.first;
@@ -148,7 +169,7 @@ std::vector<Calls> measure(const Bench& bench, std::span<const Contender> conten
     for (const std::size_t index : order) {
       const Contender& contender = contenders[index];
       bench.watchdog.enter(contender.name, block, repetition);
-      const auto time = call_once(bench, contender, ++number);
+      const auto time = call_once(bench, contender, ++number, repetition);
       if (repetition >= 0) times[index].push_back(time);
       if (repetition + 1 == bench.options.repetitions) calls[index].ran = what_ran(contender);
     }

@@ -35,6 +35,8 @@ struct Calls {
   [[nodiscard]] double seconds(int repetition) const;
   /// Last arrival less first arrival.
   [[nodiscard]] double spread(int repetition) const;
+  /// Mean over the ranks of exit less arrival.
+  [[nodiscard]] double elapsed(int repetition) const;
   /// Of all ranks, counted from the first.
   [[nodiscard]] std::vector<double> arrivals_of(int repetition) const;
 };
@@ -49,9 +51,9 @@ struct Bench {
 
 /// Every repetition calls each contender once, in a new random order: all see the same drift, and
 /// none always follows the same other one, which matters where a call leaves ranks without the
-/// rest of their time slice. Before a call the ranks meet in a barrier; each then notes when it
-/// enters
-/// and when it leaves. Received data are compared after each call, warm-up included; wrong data
+/// rest of their time slice. Before a call the ranks meet in a barrier, then compute as long as the
+/// options say, all contenders of a repetition alike; each rank notes when it enters and when it
+/// leaves. Received data are compared after each call, warm-up included; wrong data
 /// or an MPI error end the job. Collective.
 [[nodiscard]] std::vector<Calls> measure(const Bench& bench, std::span<const Contender> contenders,
                                          Bytes block);

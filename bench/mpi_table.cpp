@@ -39,6 +39,12 @@ double median_spread(const Calls& calls) {
   return summarize(std::move(spreads)).median;
 }
 
+double mean_elapsed(const Calls& calls) {
+  double sum = 0;
+  for (int i = 0; i < calls.repetitions; ++i) sum += calls.elapsed(i);
+  return sum / calls.repetitions;
+}
+
 double median_to_bound(const Calls& calls, const Case& problem, Collective collective,
                        const Machine& machine) {
   std::vector<Bytes> sizes = problem.blocks;
@@ -92,8 +98,13 @@ std::vector<Line> lines_of(const std::vector<Contender>& contenders,
                                    [](const Contender& c) { return c.name == native_name; });
   std::vector<Line> lines;
   for (std::size_t i = 0; i < contenders.size(); ++i) {
-    Line line{contenders[i].name,      calls[i].ran, seconds_of(calls[i]),
-              median_spread(calls[i]), {},           {}};
+    Line line{contenders[i].name,
+              calls[i].ran,
+              seconds_of(calls[i]),
+              median_spread(calls[i]),
+              mean_elapsed(calls[i]),
+              {},
+              {}};
     const auto native_index = static_cast<std::size_t>(native - contenders.begin());
     if (native != contenders.end() && native_index != i) {
       line.to_native = ratio_of_medians(line.samples, seconds_of(calls[native_index]));

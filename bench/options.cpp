@@ -150,6 +150,25 @@ constexpr Option table[] = {
     {"root", "WHERE", tables, read_root, "half (p/2), first, last or a rank (half)"},
     {"algorithm", "SPEC", collectives, read_algorithms,
      "native, auto or an algorithm; may be repeated (native, auto)"},
+    {"delay", "PATTERN", collectives,
+     [](Options& o, Text v) {
+       const Result<Delays> delays = delays_from(v);
+       if (delays) o.delays = *delays;
+       return delays ? Accepted() : delays.error();
+     },
+     "ranks arrive late: uniform:50ms, normal:5ms, one-late:50ms[@RANK], recorded:FILE (none)"},
+    {"compute", "TIME", collectives,
+     [](Options& o, Text v) {
+       const Result<double> seconds = seconds_from(v);
+       if (seconds) o.compute = *seconds;
+       return seconds ? Accepted() : seconds.error();
+     },
+     "what every rank computes (sleeps) before its delay (as long as the largest delay)"},
+    {"edge", "PERCENT", collectives,
+     [](Options& o, Text v) {
+       return read(v, 0, o.edge) && o.edge <= 100 ? "" : Accepted("0 to 100");
+     },
+     "tell Tutti when so much of computing and delay is over; 0: never (50)"},
     {"repetitions", "N", measured,
      [](Options& o, Text v) { return read_count(v, 1, o.repetitions); }, "timed calls (75)"},
     {"warmup", "N", measured, [](Options& o, Text v) { return read_count(v, 0, o.warmup); },
@@ -225,6 +244,7 @@ void set_defaults(Options& options) {
   if (options.blocks.empty() && options.totals.empty()) {
     options.blocks = {1, 10, 100, 1000, 10000};
   }
+  if (options.compute < 0) options.compute = options.delays.scale();
   if (options.algorithms.empty()) options.algorithms = {"native", "auto"};
 }
 

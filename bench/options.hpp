@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/delays.hpp"
 #include "core/distributions.hpp"
 #include "core/result.hpp"
 #include "core/types.hpp"
@@ -43,6 +44,9 @@ struct Options {
   Bytes gap = 0;                            ///< elements between blocks at the root
   RootPlace root;
   std::vector<std::string> algorithms;  ///< empty: native and auto
+  Delays delays;                        ///< before each call
+  double compute = -1;  ///< seconds before each call without delay; -1: the delays' scale
+  int edge = 50;        ///< percent of the computing after which Tutti is told
   int repetitions = 75;
   int warmup = 10;
   std::uint64_t seed = 1;

@@ -44,7 +44,8 @@ Json to_json(const Line& line) {
                {"p90_us", in_micro(summary.p90)},
                {"p99_us", in_micro(summary.p99)},
                {"max_us", in_micro(summary.most)},
-               {"arrival_spread_median_us", in_micro(line.spread)}};
+               {"arrival_spread_median_us", in_micro(line.spread)},
+               {"elapsed_mean_us", in_micro(line.elapsed)}};
   json["ratio_to_native"] = line.to_native ? to_json(*line.to_native) : Json(nullptr);
   json["ratio_to_bound"] = line.to_bound ? number_or_null(*line.to_bound) : Json(nullptr);
   Json samples = Json::array();
@@ -116,7 +117,8 @@ Result<std::shared_ptr<Report>> Report::open(const Options& options, Metadata me
     fmt::print(
         report->csv_.get(),
         "collective,distribution,block,element_bytes,root,bytes,algorithm,ran,mean_us,min_us,"
-        "median_us,p90_us,p99_us,ratio,ratio_low,ratio_high,verdict,to_bound\n");
+        "median_us,p90_us,p99_us,ratio,ratio_low,ratio_high,verdict,to_bound,elapsed_us,spread_"
+        "us\n");
   }
   return report;
 }
@@ -140,17 +142,19 @@ void Report::print_columns(const Row& row) {
   if (section != section_) {
     section_ = section;
     say(fmt::format("\n# {}, root {}", section, row.root));
-    say(fmt::format("{:>9}{:>11}  {:<{}}{:>11}{:>11}{:>11}{:>11}{:>11}{:>8}{:>16}{:>8}{:>8}  {}",
-                    "# block", "bytes", "algorithm", widest, "avg(us)", "min(us)", "median(us)",
-                    "p90(us)", "p99(us)", "/native", "95%", "", "/bound", "ran"));
+    say(fmt::format(
+        "{:>9}{:>11}  {:<{}}{:>11}{:>11}{:>11}{:>11}{:>11}{:>12}{:>8}{:>16}{:>8}{:>8}  {}",
+        "# block", "bytes", "algorithm", widest, "avg(us)", "min(us)", "median(us)", "p90(us)",
+        "p99(us)", "elapsed(us)", "/native", "95%", "", "/bound", "ran"));
   }
   for (const Line& line : row.lines) {
     const Summary summary = summarize(line.samples);
     say(fmt::format(
-        "{:>9}{:>11}  {:<{}}{:>11.2f}{:>11.2f}{:>11.2f}{:>11.2f}{:>11.2f}{}{:>8}  {}", row.block,
-        row.total * row.width, line.name, widest, summary.mean * micro, summary.least * micro,
-        summary.median * micro, summary.p90 * micro, summary.p99 * micro, ratio_columns(line),
-        line.to_bound ? fmt::format("{:.1f}", *line.to_bound) : "-", first_word(line.ran)));
+        "{:>9}{:>11}  {:<{}}{:>11.2f}{:>11.2f}{:>11.2f}{:>11.2f}{:>11.2f}{:>12.2f}{}{:>8}  {}",
+        row.block, row.total * row.width, line.name, widest, summary.mean * micro,
+        summary.least * micro, summary.median * micro, summary.p90 * micro, summary.p99 * micro,
+        line.elapsed * micro, ratio_columns(line),
+        line.to_bound ? fmt::format("{:.2f}", *line.to_bound) : "-", first_word(line.ran)));
   }
 }
 
@@ -170,8 +174,9 @@ void Report::write_csv(const Row& row) {
     } else {
       fmt::print(csv_.get(), ",,,,");
     }
-    fmt::print(csv_.get(), ",{}\n",
-               line.to_bound ? fmt::format("{:.3f}", *line.to_bound) : std::string());
+    fmt::print(csv_.get(), ",{},{:.3f},{:.3f}\n",
+               line.to_bound ? fmt::format("{:.3f}", *line.to_bound) : std::string(),
+               line.elapsed * micro, line.spread * micro);
   }
   std::fflush(csv_.get());
 }

@@ -24,6 +24,7 @@ struct Line {
   std::string ran;                 ///< what Tutti ran and why, or empty
   std::vector<double> samples;     ///< last exit less first arrival, by repetition
   double spread = 0;               ///< median of last arrival less first arrival
+  double elapsed = 0;              ///< mean over calls and ranks of exit - arrival
   std::optional<Ratio> to_native;  ///< time / native's time
   std::optional<double> to_bound;  ///< median of time / lower bound
 };

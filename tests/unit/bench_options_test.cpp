@@ -1,6 +1,8 @@
 /// The command line: what it means, and each of its errors.
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "bench/options.hpp"
 
 namespace tutti::bench {
@@ -48,6 +50,54 @@ TEST(BenchOptions, KeepsTheSettingsOfASpecificationTogether) {
 TEST(BenchOptions, ReadsUnits) {
   EXPECT_EQ(parsed({"gather", "--bytes", "8,64K,8M,1G"})->totals,
             (std::vector<Bytes>{8, 64 << 10, 8 << 20, 1 << 30}));
+}
+
+TEST(BenchOptions, ReadsDelays) {
+  const auto options = parsed({"gather", "--delay", "uniform:50ms", "--edge", "30"});
+  ASSERT_TRUE(options) << options.error();
+  EXPECT_EQ(options->delays.kind, Delays::Kind::uniform);
+  EXPECT_DOUBLE_EQ(options->delays.seconds, 0.05);
+  EXPECT_DOUBLE_EQ(options->compute, 0.05) << "as long as the largest delay";
+  EXPECT_EQ(options->edge, 30);
+  EXPECT_EQ(parsed({"gather", "--delay", "one-late:1.5s@3"})->delays.late, 3);
+  EXPECT_DOUBLE_EQ(parsed({"gather", "--compute", "200us"})->compute, 200e-6);
+  EXPECT_DOUBLE_EQ(parsed({"gather"})->compute, 0);
+  expect_error({"gather", "--delay", "uniform:50"}, {"--delay \"uniform:50\"", "uniform:50ms"});
+  expect_error({"gather", "--delay", "late"}, {"one-late:50ms@RANK"});
+  expect_error({"gather", "--delay", "one-late:5ms@x"}, {"\"x\" is no rank"});
+  expect_error({"gather", "--delay", "recorded:/no/such"}, {"the file cannot be read"});
+  expect_error({"gather", "--edge", "101"}, {"--edge \"101\"", "0 to 100"});
+}
+
+TEST(BenchDelays, AreTheSameForAllWhoAskAndInTheirRange) {
+  const Delays uniform = *delays_from("uniform:10ms");
+  double sum = 0;
+  for (Rank rank = 0; rank < 50; ++rank) {
+    for (std::uint64_t call = 0; call < 40; ++call) {
+      const double delay = uniform.of(rank, 50, call, 1);
+      EXPECT_EQ(delay, uniform.of(rank, 50, call, 1));
+      EXPECT_TRUE(delay >= 0 && delay < 0.01) << delay;
+      sum += delay;
+    }
+  }
+  EXPECT_NEAR(sum / 2000, 0.005, 0.0005);
+  EXPECT_NE(uniform.of(3, 50, 7, 1), uniform.of(3, 50, 7, 2));
+  const Delays late = *delays_from("one-late:5ms");
+  EXPECT_DOUBLE_EQ(late.of(6, 7, 0, 1), 0.005);
+  EXPECT_DOUBLE_EQ(late.of(0, 7, 0, 1), 0);
+}
+
+TEST(BenchDelays, ThoseOfAFileAreForItsNumberOfRanks) {
+  const std::string name = testing::TempDir() + "/delays";
+  std::ofstream(name) << "# seconds\n0,0.5,0.25\n0.1,0,0\n";
+  const Delays recorded = *delays_from("recorded:" + name);
+  EXPECT_DOUBLE_EQ(recorded.of(1, 3, 0, 9), 0.5);
+  EXPECT_DOUBLE_EQ(recorded.of(0, 3, 3, 9), 0.1) << "calls in turn";
+  EXPECT_DOUBLE_EQ(recorded.scale(), 0.5);
+  EXPECT_EQ(recorded.refusal(3), "");
+  EXPECT_NE(recorded.refusal(4).find("has 3 ranks, this run 4"), std::string::npos);
+  std::ofstream(name) << "0,0.5\n0.1\n";
+  EXPECT_NE(delays_from("recorded:" + name).error().find("line 2 has 1 ranks"), std::string::npos);
 }
 
 TEST(BenchOptions, RootsBecomeRanks) {
