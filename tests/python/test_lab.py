@@ -1,22 +1,17 @@
-"""tutti lab: its plans and command lines as values, and a lab of three nodes where this is root."""
+"""tutti lab: its plans, its command lines for each MPI, its state and its refusals."""
 
 from __future__ import annotations
 
 import ipaddress
 import json
 import os
-import signal
-import subprocess
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
 
-import installed as there
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tutti.commands import lab as commands
 from tutti.console import Refusal
 from tutti.lab import checks, launch, machine, mpi, session, state
 from tutti.lab.launch import Placement, Site
@@ -122,13 +117,15 @@ def test_switches_share_the_nodes_evenly(nodes, data):
 
 def test_all_names_are_own_and_short_enough_for_the_kernel():
     layout = Layout(999, GBIT, 99)
-    made = [
-        command[command.index("add") + 1] if command[1] != "link" else command[3]
+    made = {
+        word
         for _, steps in layout.steps()
         for command in steps
-        if command[:3] in (["ip", "netns", "add"], ["ip", "link", "add"])
-    ]
-    assert len(made) == 1 + 2 * 99 + 2 * 999
+        for word in command
+        if word.startswith("tutti")
+    }
+    # The core; switches with both ends of their uplinks; nodes with their ports.
+    assert len(made) == 1 + 3 * 99 + 2 * 999
     assert all(OWN_NAMES.fullmatch(name) and len(name) <= 15 for name in made)
 
 
@@ -469,142 +466,3 @@ def test_a_run_hands_on_status_and_output(quiet_machine):
     ended = session.run(["sh", "-c", "echo $X; exit 3"], LAYOUT, {**os.environ, "X": "y"}, 20, True)
     assert (ended.status, ended.output, ended.killed) == (3, "y\n", 0)
     assert session.run(["sh", "-c", "kill -9 $$"], LAYOUT, os.environ, 20).status == 128 + 9
-
-
-# ---- the real thing
-
-PROGRAM = """
-#include <mpi.h>
-#include <stdio.h>
-#include <unistd.h>
-int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  char name[MPI_MAX_PROCESSOR_NAME]; int rank, length, near; MPI_Comm node;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Get_processor_name(name, &length);
-  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-  MPI_Comm_size(node, &near);
-  printf("%d %s %d\\n", rank, name, near);
-  fflush(stdout);
-  if (argc > 1) sleep(1000);
-  MPI_Finalize();
-  return 0;
-}
-"""
-
-
-@pytest.fixture
-def program(tmp_path) -> Path:
-    openmpi = next(found for found in there.mpis() if found.flavour == "openmpi")
-    source = tmp_path / "who.c"
-    source.write_text(PROGRAM)
-    there.run(openmpi.mpicc, source, "-o", tmp_path / "who")
-    return tmp_path / "who"
-
-
-def surroundings() -> dict[str, str]:
-    """The environment for `python -m tutti` with the package of this test."""
-    package = str(Path(commands.__file__).parents[2])
-    libraries = str(there.PREFIX / "lib")
-    return there.environment(PYTHONPATH=package, TUTTI_LIBRARY_DIR=libraries)
-
-
-def tutti(*words, limit=120):
-    return subprocess.run(
-        [sys.executable, "-m", "tutti", "lab", *map(str, words)],
-        env=surroundings(),
-        capture_output=True,
-        text=True,
-        timeout=limit,
-        stdin=subprocess.DEVNULL,
-    )
-
-
-def good(*words) -> str:
-    done = tutti(*words)
-    assert done.returncode == 0, f"{words}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
-
-
-def ranks_in(text: str) -> list[str]:
-    return sorted(line for line in text.splitlines() if " node" in line)
-
-
-def interrupted(program: Path, number: int) -> subprocess.Popen:
-    """A run that was under way when it got a signal."""
-    words = ["run", "--native", "--", program, "stay"]
-    run = subprocess.Popen(
-        [sys.executable, "-m", "tutti", "lab", *map(str, words)],
-        env=surroundings(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    assert run.stdout is not None and " node" in run.stdout.readline()
-    told = json.loads(good("status", "--json"))
-    assert told["used_by"] == run.pid and all(row["processes"] for row in told["nodes"])
-    run.send_signal(number)
-    run.wait(30)
-    return run
-
-
-def three_nodes(program: Path) -> None:
-    """Uses a lab of three nodes in every way."""
-    assert ranks_in(good("run", "--native", "--ranks-per-node", 2, "--", program)) == [
-        "0 node1 2", "1 node1 2", "2 node2 2", "3 node2 2", "4 node3 2", "5 node3 2",
-    ]  # fmt: skip
-    words = ("--ranks", "1,0,2", "--mapping", "round-robin")
-    under = good("run", *words, "--report", "-", "--", program)
-    assert ranks_in(under) == ["0 node1 1", "1 node3 2", "2 node3 2"]
-    late = tutti("run", "--native", "--timeout", "2", "--", program, "stay")
-    assert late.returncode == session.TIMED_OUT and "stopped after 2 s" in late.stderr
-    assert interrupted(program, signal.SIGINT).returncode == 130
-    assert json.loads(good("status", "--json"))["leftovers"] == []
-    # Nobody cleans up after SIGKILL: status shows what is left, and the next run removes it.
-    interrupted(program, signal.SIGKILL)
-    assert json.loads(good("status", "--json"))["leftovers"]
-    assert len(ranks_in(good("run", "--native", "--", program))) == 3
-    measured = json.loads(tutti("check", "--json").stdout)
-    assert [line["measured"] for line in measured if line["what"].startswith("nodes")] == [3, 3]
-
-
-def test_a_lab_of_three_nodes(program):
-    if os.geteuid() != 0:
-        done = tutti("up", "3")
-        assert done.returncode == 2 and "needs root to make 3 nodes" in done.stderr
-        return
-    assert not machine.existing(), "this machine has a lab; tutti lab down removes it"
-    settings = {name: Path("/proc/sys", name).read_text() for name in LAYOUT.settings()}
-    try:
-        good("up", "3", "--rate", "100mbit", "--switches", "2", "--uplink", "50mbit")
-        told = json.loads(good("status", "--json"))
-        assert told["complete"] and [row["switch"] for row in told["nodes"]] == [1, 1, 2]
-        three_nodes(program)
-    finally:
-        down = tutti("down")
-    assert (down.returncode, down.stdout) == (0, "removed\n")
-    assert machine.existing() == [] and not state.FOLDER.exists()
-    assert settings == {name: Path("/proc/sys", name).read_text() for name in settings}
-
-
-def test_what_a_crash_leaves_is_removed(command):
-    if os.geteuid() != 0:
-        assert "needs root" in command("lab", "up", "1").err
-        return
-    assert not machine.existing(), "this machine has a lab; tutti lab down removes it"
-    bystander = "tuttilabX-n1"  # nearly a lab's name
-    machine.output(["ip", "netns", "add", bystander])
-    try:
-        for step in Layout(2, GBIT).steps()[:2]:
-            for words in step[1][:3]:
-                machine.output(words)
-        state.State(Layout(2, GBIT)).save()
-        assert "the lab is not complete" in command("lab", "status").out
-        assert "there is a lab, or what is left of one" in command("lab", "up", "2").err
-        state.forget()
-        assert "left over" in command("lab", "status").out
-        assert command("lab", "down").out == "removed\n"
-        assert machine.existing() == []
-        assert (machine.NAMESPACES / bystander).exists()
-    finally:
-        machine.output(["ip", "netns", "del", bystander])
