@@ -66,6 +66,10 @@ std::string set_parameter(Specification& spec, std::string_view key, std::string
     return "";
   }
   if (key == "k") return read_integer(value, 2, parameters.k) ? "" : "an integer from 2 on";
+  if (key == "flight") {
+    return read_integer(value, 0, parameters.flight) ? "" : "an integer from 0 (no limit) on";
+  }
+  if (key == "late") return read_integer(value, 0, parameters.late) ? "" : "an integer from 0 on";
   if (key == "ports") return read_integer(value, 1, parameters.ports) ? "" : "an integer from 1 on";
   if (key == "segment" || key == "threshold") {
     const bool off = key == "threshold" && value == "off";
@@ -172,6 +176,8 @@ std::string to_text(const Specification& spec) {
   if (now.rule != defaults.rule) add("rule", "gather_time");
   if (now.threshold != defaults.threshold) add("threshold", std::to_string(now.threshold));
   if (now.promote != defaults.promote) add("promote", "off");
+  if (now.flight != defaults.flight) add("flight", std::to_string(now.flight));
+  if (now.late != defaults.late) add("late", std::to_string(now.late));
   if (now.ports != defaults.ports) add("ports", std::to_string(now.ports));
   return std::string(spec.algorithm->name) + settings;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "shapes/knomial.hpp"
+#include "shapes/relay.hpp"
 #include "shapes/sequences.hpp"
 
 namespace tutti {
@@ -16,6 +17,7 @@ std::vector<Position> receiving_sequence(const Specification& specification, int
   const Algorithm& algorithm = *specification.algorithm;
   const int k = specification.parameters.k;
   if (algorithm.name.starts_with("linear")) return as_the_root_serves(p);
+  if (algorithm.name == "relay") return RelayTree(p, specification.parameters.late).sequence();
   if (!is_gather(algorithm.collective)) return large_subtrees_first(p, k);
   if (specification.order == OrderName::late_leaf) {
     const bool early = specification.runner == Runner::background;
@@ -46,7 +48,10 @@ Order order_of(const Specification& specification, int p, Rank root, const Expec
     }
   }
   const Knomial tree(p, specification.parameters.k);
-  const Depth depth = [&](Position v) { return linear ? std::min(v, 1) : tree.depth(v); };
+  const RelayTree relays(p, specification.parameters.late);
+  const Depth depth = [&](Position v) {
+    return linear ? std::min(v, 1) : algorithm.name == "relay" ? relays.depth(v) : tree.depth(v);
+  };
   return by_size(*expected.sizes, root, depth);
 }
 

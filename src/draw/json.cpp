@@ -30,6 +30,8 @@ std::string to_json(const Step& step) {
   }
   number("bytes", step.bytes);
   if (step.offset != 0) number("offset", step.offset);
+  if (step.after >= 0) number("after", step.after);
+  if (step.slots != 0) number("slots", step.slots);
   if (step.runner == Runner::background) text += ",\"runner\":\"background\"";
   return text + "}";
 }

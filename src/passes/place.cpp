@@ -140,6 +140,8 @@ class Placer {
     operation.peer = step.peer;
     operation.message = (sends ? sent_ : received_)[step.peer]++;
     (sends ? operation.from : operation.to) = place_of(step);
+    operation.slots = step.slots;
+    if (step.after >= 0) need(operation, operation_of_[static_cast<std::size_t>(step.after)]);
     if (!carries(step)) return;
     if (!sends) {
       writers_.push_back({number, step.blocks.range});

@@ -32,6 +32,7 @@ struct Operation {
   Place to;                           ///< recv and copy
   int first_need = 0, last_need = 0;  ///< its part of Placement::needs
   int first = 0, last = 0;            ///< wait: operations
+  int slots = 0;                      ///< as in a step: most such operations in flight at once
 };
 
 /// All operations of one rank.

@@ -30,6 +30,15 @@ StepId ScheduleBuilder::append(StepKind kind, Rank peer, const Blocks& blocks, B
   return static_cast<StepId>(schedule_.steps.size()) - 1;
 }
 
+void ScheduleBuilder::after(StepId step, StepId other) {
+  if (step == none || other == none) return;
+  schedule_.steps[static_cast<std::size_t>(step)].after = other;
+}
+
+void ScheduleBuilder::limit(StepId step, int slots) {
+  if (step != none) schedule_.steps[static_cast<std::size_t>(step)].slots = slots;
+}
+
 void ScheduleBuilder::wait(StepId step) {
   if (step == none) return;
   Step wait;

@@ -31,6 +31,10 @@ class ScheduleBuilder {
   StepId signal(Rank to) { return append(StepKind::send, to, {}, 0, 0); }
   StepId await_signal(Rank from) { return append(StepKind::recv, from, {}, 0, 0); }
 
+  /// `step` starts after the earlier step `other` has completed; nothing if either is `none`.
+  void after(StepId step, StepId other);
+  /// Of the steps with slots at most `slots` are in flight at once; nothing for `none`.
+  void limit(StepId step, int slots);
   /// Later steps start after `step` has completed; nothing for `none`.
   void wait(StepId step);
   /// Later steps start after all earlier ones have completed.

@@ -23,7 +23,8 @@ bool is_message(const Step& step) {
 }
 
 /// What is wrong with a step's operands, empty if nothing is.
-std::string operand_flaw(const Schedule& schedule, const Step& step) {
+std::string operand_flaw(const Schedule& schedule, StepId id) {
+  const Step& step = schedule.steps[static_cast<std::size_t>(id)];
   const auto steps = static_cast<StepId>(schedule.steps.size());
   if (step.kind == StepKind::wait) {
     const bool good = 0 <= step.first && step.first <= step.last && step.last <= steps;
@@ -35,6 +36,8 @@ std::string operand_flaw(const Schedule& schedule, const Step& step) {
     }
     if (step.peer == schedule.rank) return "its peer is the rank itself";
   }
+  if (step.after < -1 || step.after >= id) return "it needs a step that is not before it";
+  if (step.slots < 0) return "its slots are negative";
   if (step.bytes < 0 || step.offset < 0) return "its bytes are negative";
   const BlockRange range = step.blocks.range;
   if (range.begin < 0 || range.end < range.begin || range.end > schedule.p) {
@@ -105,11 +108,12 @@ std::optional<Flaw> StepGraph::add_rank(Rank rank) {
   writers_.clear();
   for (Node node = first; node < static_cast<Node>(end); ++node) {
     const Step& step = schedule.steps[index(node - first)];
-    if (std::string text = operand_flaw(schedule, step); !text.empty()) {
+    if (std::string text = operand_flaw(schedule, node - first); !text.empty()) {
       return Flaw{rank, node - first, std::move(text)};
     }
     if (step.kind == StepKind::send) sends_.push_back({rank, step.peer, node});
     if (step.kind == StepKind::recv) recvs_.push_back({step.peer, rank, node});
+    if (step.after >= 0) add_need(node, first + step.after);
     if (step.bytes == 0) continue;
     if (step.kind == StepKind::recv) {
       writers_.push_back(node);
@@ -122,11 +126,14 @@ std::optional<Flaw> StepGraph::add_rank(Rank rank) {
 
 void StepGraph::add_needs(Node reader) {
   for (const Node writer : writers_) {
-    if (!overlap(step(writer).blocks, step(reader).blocks)) continue;
-    edges_.push_back({reader, first_edge_[index(writer)]});
-    first_edge_[index(writer)] = static_cast<int>(edges_.size()) - 1;
-    ++needs_[index(reader)];
+    if (overlap(step(writer).blocks, step(reader).blocks)) add_need(reader, writer);
   }
+}
+
+void StepGraph::add_need(Node reader, Node writer) {
+  edges_.push_back({reader, first_edge_[index(writer)]});
+  first_edge_[index(writer)] = static_cast<int>(edges_.size()) - 1;
+  ++needs_[index(reader)];
 }
 
 std::optional<Flaw> StepGraph::pair_messages() {
@@ -158,6 +165,8 @@ void Flow::start(const StepGraph& graph) {
   needs_ = graph.needs();
   gate_.assign(static_cast<std::size_t>(graph.p()), 0);
   remaining_.assign(static_cast<std::size_t>(graph.p()), 0);
+  slots_taken_.assign(static_cast<std::size_t>(graph.p()), 0);
+  queues_.clear();
   posted_.clear();
   taken_ = 0;
   open_ = graph.nodes();
@@ -184,9 +193,31 @@ void Flow::advance(Rank rank) {
   }
 }
 
+void Flow::post(Node node) {
+  if (const int slots = graph_->step(node).slots; slots > 0) {
+    const Rank rank = graph_->rank_of(node);
+    int& taken = slots_taken_[static_cast<std::size_t>(rank)];
+    if (taken >= slots) {
+      queues_[rank].push_back(node);
+      return;
+    }
+    ++taken;
+  }
+  state_[static_cast<std::size_t>(node)] = State::posted;
+  posted_.push_back(node);
+}
+
 void Flow::finish(Node node) {
   state_[static_cast<std::size_t>(node)] = State::done;
   --open_;
+  if (graph_->step(node).slots == 0) return;
+  const Rank rank = graph_->rank_of(node);
+  --slots_taken_[static_cast<std::size_t>(rank)];
+  std::deque<Node>& queue = queues_[rank];
+  if (queue.empty()) return;
+  const Node next = queue.front();
+  queue.pop_front();
+  post(next);
 }
 
 void Flow::complete(Node node) {
@@ -216,6 +247,12 @@ Flow::Node Flow::obstacle(Node node) const {
     for (StepId named = wait.first; named < wait.last; ++named) {
       if (!is_done(graph_->node(rank, named))) return graph_->node(rank, named);
     }
+  }
+  const auto queue = queues_.find(rank);
+  if (queue != queues_.end() && std::count(queue->second.begin(), queue->second.end(), node) > 0) {
+    Node taking = graph_->node(rank, 0);
+    while (graph_->step(taking).slots == 0 || !is_posted(taking) || is_done(taking)) ++taking;
+    return taking;
   }
   for (Node writer = graph_->node(rank, 0); writer < node; ++writer) {
     bool keeps = false;

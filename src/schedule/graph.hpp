@@ -2,6 +2,8 @@
 /// simulation have in common.
 #pragma once
 
+#include <deque>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -48,9 +50,9 @@ class StepGraph {
   }
   /// The other end of a message; none for a step that is local to its rank.
   [[nodiscard]] Node partner(Node node) const { return partner_[index(node)]; }
-  /// How many earlier steps write what this one reads.
+  /// How many earlier steps a step needs: they write what it reads, or it is said to come after.
   [[nodiscard]] const std::vector<int>& needs() const { return needs_; }
-  /// Calls visit(Node) for each later step that reads what `writer` writes.
+  /// Calls visit(Node) for each later step that needs `writer`.
   template <class Visit>
   void for_each_reader(Node writer, Visit visit) const {
     for (int edge = first_edge_[index(writer)]; edge >= 0; edge = edges_[index(edge)].next) {
@@ -73,6 +75,7 @@ class StepGraph {
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
   [[nodiscard]] std::optional<Flaw> add_rank(Rank rank);
   void add_needs(Node reader);
+  void add_need(Node reader, Node writer);
   [[nodiscard]] std::optional<Flaw> pair_messages();
   [[nodiscard]] Flaw unpaired(const End& end) const;
 
@@ -112,8 +115,8 @@ class Flow {
     return state_[static_cast<std::size_t>(node)] >= State::posted;
   }
   /// An unfinished step that keeps this unfinished one from being posted or completed: the other
-  /// end of its message, a step named by a wait that it stands behind, or one that writes what it
-  /// reads.
+  /// end of its message, a step named by a wait that it stands behind, one that has a slot, or one
+  /// that it needs.
   [[nodiscard]] Node obstacle(Node node) const;
 
  private:
@@ -121,16 +124,15 @@ class Flow {
 
   void advance(Rank rank);
   void finish(Node node);
-  void post(Node node) {
-    state_[static_cast<std::size_t>(node)] = State::posted;
-    posted_.push_back(node);
-  }
+  void post(Node node);
 
   const StepGraph* graph_ = nullptr;
   std::vector<State> state_;
   std::vector<int> needs_;
-  std::vector<StepId> gate_;    ///< by rank: the wait it stands before, or its number of steps
-  std::vector<int> remaining_;  ///< by rank: steps that this wait still waits for
+  std::vector<StepId> gate_;      ///< by rank: the wait it stands before, or its number of steps
+  std::vector<int> remaining_;    ///< by rank: steps that this wait still waits for
+  std::vector<int> slots_taken_;  ///< by rank
+  std::map<Rank, std::deque<Node>> queues_;  ///< whose needs are met, waiting for a slot
   std::vector<Node> posted_;
   std::size_t taken_ = 0;
   int open_ = 0;

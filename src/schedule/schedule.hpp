@@ -14,6 +14,7 @@ namespace tutti {
 
 /// What a step does. All steps whose needs are met are in flight at once; a step that reads
 /// blocks needs the earlier steps that write them, and every step needs the `wait`s before it.
+/// A message may need one further step (`after`) and a free slot (`slots`).
 enum class StepKind : std::uint8_t {
   send,    ///< blocks, packed in position order, to peer
   recv,    ///< blocks, packed in position order, from peer
@@ -62,8 +63,11 @@ struct Step {
   Blocks blocks;
   Bytes offset = 0;
   Bytes bytes = 0;
-  StepId first = 0;  ///< wait only
-  StepId last = 0;   ///< wait only
+  StepId first = 0;   ///< wait only
+  StepId last = 0;    ///< wait only
+  StepId after = -1;  ///< messages: this earlier step must have completed; -1 none
+  int slots = 0;      ///< messages: at most so many of the rank's steps with slots are in flight
+                      ///< at once, those first whose needs are met first; 0 no limit
   friend bool operator==(const Step&, const Step&) = default;
 };
 
@@ -88,7 +92,8 @@ struct Schedule {
 ///     3 send 9 [0,8) 12 without [4,6) from 4 background
 ///
 /// A step is its number, kind, peer, blocks and bytes; `without` lists holes, `from a` says
-/// that the bytes are those from the a-th on, `background` is the runner.
+/// that the bytes are those from the a-th on, `after 0` names a further step that it needs,
+/// `slots 2` says how many such steps may be in flight, `background` is the runner.
 [[nodiscard]] std::string to_text(const Schedule& schedule);
 /// The schedule that `text` describes, or an error that names the line.
 [[nodiscard]] Result<Schedule> from_text(std::string_view text);

@@ -28,6 +28,8 @@ std::string to_text(const Step& step) {
     for (const BlockRange& hole : step.blocks.holes) text += " " + to_text(hole);
   }
   if (step.offset != 0) text += " from " + std::to_string(step.offset);
+  if (step.after >= 0) text += " after " + std::to_string(step.after);
+  if (step.slots != 0) text += " slots " + std::to_string(step.slots);
   if (step.runner == Runner::background) text += " background";
   return text;
 }
@@ -94,6 +96,10 @@ bool read_options(Words& words, Step& step) {
       step.runner = Runner::background;
     } else if (word == "from") {
       if (!words.number(step.offset)) return false;
+    } else if (word == "after") {
+      if (!words.number(step.after)) return false;
+    } else if (word == "slots") {
+      if (!words.number(step.slots)) return false;
     } else if (word == "without") {
       while (words.peek().starts_with("[")) {
         BlockRange hole;

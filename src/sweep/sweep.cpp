@@ -195,6 +195,14 @@ std::vector<Specification> variations(const Algorithm& algorithm) {
       spec.parameters.threshold = std::max<Bytes>(bytes, -1);
     });
   }
+  if (algorithm.takes("flight")) {
+    multiply(specs, std::array{0, 1, 2},
+             [](Specification& spec, int flight) { spec.parameters.flight = flight; });
+  }
+  if (algorithm.takes("late")) {
+    multiply(specs, std::array{-1, 1, 25},
+             [](Specification& spec, int late) { spec.parameters.late = late; });
+  }
   if (algorithm.takes("runner")) {
     multiply(specs, std::array{Runner::caller, Runner::background},
              [](Specification& spec, Runner runner) { spec.runner = runner; });

@@ -16,7 +16,8 @@ std::string specification_error(const char* text) {
 }
 
 const std::string known_names =
-    "linear, linear_sequence, linear_sync, binomial, knomial, ordered_tree, LIN, LS, BNOM, SLIN, "
+    "linear, linear_sequence, linear_sync, linear_pull, binomial, knomial, ordered_tree, LIN, LS, "
+    "BNOM, SLIN, "
     "BSLN, SLS, BSLS, SBN, BSBN, A-LIN, TUW, TUW_Gatherv, TUW_Scatterv, traff";
 
 TEST(SpecificationError, NamesTheAlgorithmsThereAre) {
@@ -51,6 +52,10 @@ TEST(SpecificationError, SaysWhatASettingAccepts) {
   EXPECT_EQ(specification_error("knomial:k=99999999999"),
             "k=99999999999: k is an integer from 2 on");
   EXPECT_EQ(specification_error("ordered_tree:ports=0"), "ports=0: ports is an integer from 1 on");
+  EXPECT_EQ(specification_error("linear_pull:flight=-1"),
+            "flight=-1: flight is an integer from 0 (no limit) on");
+  EXPECT_EQ(specification(Collective::scatterv, "relay:late=some").error(),
+            "late=some: late is an integer from 0 on");
   EXPECT_EQ(specification_error("linear_sync:segment=1Z"),
             "segment=1Z: segment is bytes such as 4K");
   EXPECT_EQ(specification_error("ordered_tree:threshold=-5"),

@@ -9,6 +9,7 @@
 #include "draw/picture.hpp"
 #include "draw/transfer_tree.hpp"
 #include "shapes/knomial.hpp"
+#include "shapes/relay.hpp"
 
 namespace tutti {
 namespace {
@@ -62,6 +63,7 @@ std::string drawn(Collective collective, const char* algorithm, const Order& ord
     problem.root = 2;
     problem.order = order;
     problem.sizes = Sizes::equal(1);
+    problem.parameters = spec.parameters;
     schedules.push_back(spec.algorithm->schedule(problem));
   }
   return drawn(schedules, false);
@@ -75,6 +77,16 @@ TEST(Picture, OfTheKnomialShape) {
   shape.children = [&](int v) { return tree.children(v); };
   shape.label = [](int v) { return std::to_string(v); };
   EXPECT_EQ(to_text(shape), picture_in("shapes/knomial.hpp", "p = 11, k = 3"));
+}
+
+TEST(Picture, OfTheRelayShapeAndScatter) {
+  const RelayTree tree(7, 3);
+  TreeShape shape;
+  shape.children = [&](int v) { return tree.children(v); };
+  shape.label = [](int v) { return std::to_string(v); };
+  EXPECT_EQ(to_text(shape), picture_in("shapes/relay.hpp", "p = 7, late = 3"));
+  EXPECT_EQ(drawn(Collective::scatter, "relay:late=2", Order::listed({2, 0, 5, 1, 4, 3})),
+            picture_in("algorithms/scatter/relay.cpp", "p = 6, late = 2"));
 }
 
 TEST(Picture, OfTheKnomialGatherAndScatter) {

@@ -276,6 +276,27 @@ TEST_F(Planted, BackgroundStepsOfAScatter) {
   expect(0, 1, 1, "runs in the background, but reads what the rank brings");
 }
 
+TEST_F(Planted, NeedsAndSlotsThatCannotBe) {
+  step(2, 1).after = 1;
+  expect(2, 1, 2, "it needs a step that is not before it");
+  step(2, 1).after = -1;
+  step(2, 1).slots = -1;
+  expect(2, 1, 2, "its slots are negative");
+}
+
+TEST_F(Planted, SlotsThatKeepRanksFromEachOther) {
+  // The root takes rank 1's block first, which waits for what the root sends only then.
+  reset("binomial:order=natural");
+  insert(1, 0, message(StepKind::recv, 0, {}, 0));
+  step(1, 1).after = 0;
+  insert(0, 1, message(StepKind::send, 1, {}, 0));
+  EXPECT_FALSE(check());
+  step(0, 0).slots = step(0, 1).slots = 2;
+  EXPECT_FALSE(check());
+  step(0, 0).slots = step(0, 1).slots = 1;
+  expect(0, 0, 1, "deadlock");
+}
+
 TEST_F(Planted, CopiesReadLikeSends) {
   insert(2, 0, message(StepKind::copy, no_rank, {3, 4}, 2));
   expect(2, 0, 3, "reads what the rank does not hold and no earlier step has received");

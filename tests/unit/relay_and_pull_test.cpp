@@ -1,0 +1,132 @@
+/// What goes beyond Proficz 2020: relays for late ranks, and roots that serve whoever comes first.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "call_helpers.hpp"
+#include "cost/bounds.hpp"
+#include "passes/place.hpp"
+#include "shapes/relay.hpp"
+#include "simulate/simulate.hpp"
+
+namespace tutti {
+namespace {
+
+using testing_support::schedules_of;
+
+/// A call of p ranks with blocks of 10 bytes, the last `late` of them at time t.
+Call with_late_ranks(Collective collective, int p, int late, double t) {
+  const auto ranks = static_cast<std::size_t>(p);
+  Call call{collective, 0, std::vector<Bytes>(ranks, 10), 0, std::vector<double>(ranks, 0)};
+  std::fill(call.arrivals.end() - late, call.arrivals.end(), t);
+  return call;
+}
+
+double run_time(const std::string& name, const Call& call, const Network& network) {
+  return simulate(schedules_of(name, call), network, call.arrivals)->run_time();
+}
+
+TEST(RelayTree, IsATreeOfRangesWithEarlyHeads) {
+  for (int p = 1; p <= 40; ++p) {
+    for (int late = 0; late <= p; ++late) {
+      const RelayTree tree(p, late);
+      std::vector<Position> found = {0};
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        Position at = found[i] + 1;
+        int inside = 1;
+        for (const Position child : tree.children(found[i])) {
+          EXPECT_EQ(tree.parent(child), found[i]);
+          EXPECT_EQ(tree.depth(child), tree.depth(found[i]) + 1);
+          inside += tree.subtree(child).count();
+          found.push_back(child);
+        }
+        EXPECT_EQ(tree.subtree(found[i]), (BlockRange{at - 1, at - 1 + inside}));
+      }
+      std::sort(found.begin(), found.end());
+      std::vector<Position> seated = tree.sequence();
+      const auto heads = seated.begin() + std::max(p - 1 - late, 0);
+      EXPECT_TRUE(
+          std::all_of(seated.begin(), heads, [&](Position v) { return tree.depth(v) == 1; }));
+      EXPECT_TRUE(
+          std::all_of(heads, seated.end(), [&](Position v) { return tree.children(v).empty(); }));
+      seated.push_back(0);
+      std::sort(seated.begin(), seated.end());
+      EXPECT_EQ(seated, found) << p << " " << late;
+      EXPECT_EQ(static_cast<int>(found.size()), p);
+    }
+  }
+}
+
+TEST(Relay, MeetsTheLowerBoundForManyLateRanks) {
+  struct Case {
+    int p, late;
+    double t, alpha, sorted, relayed, bound;
+  };
+  // beta m = 10. P = 48: 24 blocks after the last arrival become one, of 36 three.
+  for (const Case& c : {Case{9, 4, 100, 2, 148, 112, 112}, Case{48, 24, 1000, 1, 1264, 1011, 1011},
+                        Case{48, 36, 1000, 1, 1396, 1033, 1031}}) {
+    const Call call = with_late_ranks(Collective::scatter, c.p, c.late, c.t);
+    const Network network = {c.alpha, 1};
+    EXPECT_DOUBLE_EQ(run_time("SLIN", call, network), c.sorted);
+    EXPECT_DOUBLE_EQ(run_time("relay:late=" + std::to_string(c.late), call, network), c.relayed);
+    EXPECT_DOUBLE_EQ(scatter_bound({0, call.sizes, call.arrivals, c.alpha, 1, Runner::caller}),
+                     c.bound);
+  }
+}
+
+TEST(Pull, NeedsNoPrediction) {
+  // P = 8, m beta = 10, alpha = 2, rank 1 late by 200 and nobody knows: LIN waits for it, pull
+  // serves the others, and rank 1 by a request and a block: 200 + 2 + 12.
+  Call call = with_late_ranks(Collective::scatter, 8, 0, 0);
+  for (const Collective collective : {Collective::scatter, Collective::gather}) {
+    call.collective = collective;
+    std::vector<double> actual(8, 0);
+    actual[1] = 200;
+    const auto exit = [&](const char* name) {
+      return simulate(schedules_of(name, call), {2, 1}, actual)->run_time();
+    };
+    EXPECT_DOUBLE_EQ(exit("LIN"), 200 + 7 * 12);
+    EXPECT_DOUBLE_EQ(exit("linear_pull"), 200 + 2 + 12);
+    // All at once: seven blocks, each with a request.
+    actual[1] = 0;
+    EXPECT_DOUBLE_EQ(exit("linear_pull"), 7 * (2 * 2 + 10));
+  }
+}
+
+TEST(Pull, KeepsNoMoreBlocksInFlightThanAsked) {
+  const Call call = with_late_ranks(Collective::gather, 16, 0, 0);
+  for (const int flight : {1, 2, 5, 15}) {
+    const auto name = "linear_pull:flight=" + std::to_string(flight);
+    const Timeline timeline = *simulate(schedules_of(name, call), {2, 1, 99, true});
+    int most = 0;
+    for (const Timeline::Transfer& one : timeline.transfers) {
+      const auto overlaps = [&](const Timeline::Transfer& other) {
+        return other.bytes > 0 && other.start <= one.start && one.start < other.end;
+      };
+      const auto count =
+          std::count_if(timeline.transfers.begin(), timeline.transfers.end(), overlaps);
+      if (one.bytes > 0) most = std::max(most, static_cast<int>(count));
+    }
+    EXPECT_EQ(most, flight);
+  }
+}
+
+TEST(Pull, HandsItsNeedsAndSlotsToTheExecutor) {
+  const Call call = with_late_ranks(Collective::scatter, 3, 0, 0);
+  const Schedule root = schedules_of("linear_pull:flight=1", call)[0];
+  EXPECT_EQ(to_text(root),
+            "scatter p 3 rank 0 root 0\n"
+            "0 recv 1 [0,0) 0\n"
+            "1 send 1 [1,2) 10 after 0 slots 1\n"
+            "2 recv 2 [0,0) 0\n"
+            "3 send 2 [2,3) 10 after 2 slots 1\n");
+  EXPECT_EQ(*from_text(to_text(root)), root);
+  const Placement placed = place(root, 0, 10, {});
+  const Operation& second = placed.operations[3];
+  EXPECT_EQ(second.slots, 1);
+  ASSERT_EQ(second.last_need - second.first_need, 1);
+  EXPECT_EQ(placed.needs[static_cast<std::size_t>(second.first_need)], 2);
+}
+
+}  // namespace
+}  // namespace tutti
