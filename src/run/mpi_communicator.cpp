@@ -1,15 +1,17 @@
 /// Running rooted collectives over a private communicator.
 #include "run/mpi_communicator.hpp"
 
+#include "run/mpi_quirks.hpp"
+
 namespace tutti {
 
 namespace {
 
 void hear_nothing(MPI_Comm*, int*, ...) {}
 
-/// Makes a communicator return its errors, by a handler of our own: the value of MPI_ERRORS_RETURN
-/// is another one in some libraries of the standard ABI (Intel MPI 2021.18), and stops them.
+/// Makes a communicator return its errors.
 int make_quiet(MPI_Comm comm) {
+  if (!has_other_errors_return()) return mpi().Comm_set_errhandler(comm, mpi().errors_return);
   MPI_Errhandler handler{};
   int error = mpi().Comm_create_errhandler(hear_nothing, &handler);
   if (error != MPI_SUCCESS) return error;

@@ -95,6 +95,7 @@ void fetch_handles(void* library, MpiFunctions& all) {
   fetch_data(library, "ompi_mpi_datatype_null", all.type_null, all);
   fetch_data(library, "ompi_mpi_byte", all.byte, all);
   fetch_data(library, "ompi_mpi_packed", all.packed, all);
+  fetch_data(library, "ompi_mpi_errors_return", all.errors_return, all);
   fetch_data(library, "ompi_mpi_group_null", all.group_null, all);
   fetch_data(library, "ompi_mpi_info_null", all.info_null, all);
   fetch_data(library, "ompi_request_null", all.request_null, all);
@@ -107,6 +108,7 @@ void fetch_handles(void*, MpiFunctions& all) {
   all.type_null = MPI_DATATYPE_NULL;
   all.byte = MPI_BYTE;
   all.packed = MPI_PACKED;
+  all.errors_return = MPI_ERRORS_RETURN;
   all.group_null = MPI_GROUP_NULL;
   all.info_null = MPI_INFO_NULL;
   all.request_null = MPI_REQUEST_NULL;

@@ -32,6 +32,7 @@ struct MpiFunctions {
   MPI_Datatype type_null{};
   MPI_Datatype byte{};
   MPI_Datatype packed{};
+  MPI_Errhandler errors_return{};
   MPI_Group group_null{};
   MPI_Info info_null{};
   MPI_Request request_null{};

@@ -27,12 +27,9 @@ const char* library_version() {
 }
 
 bool find_typed_receives_truncate() {
-  const char* version = std::strstr(library_version(), "MPICH Version:");
-  if (version == nullptr || std::strstr(version, "ch4:ucx") == nullptr) return false;
-  int major = 0;
-  int minor = 0;
-  return std::sscanf(version, "MPICH Version: %d.%d", &major, &minor) == 2 &&
-         (major < 4 || (major == 4 && minor < 2));
+  const char* version = library_version();
+  return std::strstr(version, "MPICH Version:") != nullptr &&
+         std::strstr(version, "ch4") != nullptr;
 }
 
 /// The ranks on this node, or 0 where the launcher does not tell: Hydra and Open MPI do.
@@ -48,6 +45,14 @@ long local_ranks() {
 bool typed_receives_truncate() {
   static const bool answer = find_typed_receives_truncate();
   return answer;
+}
+
+bool has_other_errors_return() {
+#if defined(OPEN_MPI) || defined(MPICH_VERSION) || defined(I_MPI_VERSION)
+  return false;
+#else
+  return std::strstr(library_version(), "Intel(R) MPI") != nullptr;
+#endif
 }
 
 bool waits_without_yielding() {

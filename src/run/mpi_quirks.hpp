@@ -4,9 +4,14 @@
 namespace tutti {
 
 /// A message that was sent as packed bytes cannot be received with a datatype that has gaps: it
-/// is truncated where a fragment of it ends within an element. MPICH before 4.2 over UCX
-/// (pmodels/mpich pull request 6796).
+/// is truncated where a fragment of it ends within an element. MPICH with ch4: before 4.2 over UCX
+/// (pmodels/mpich pull request 6796), in 5.0 still between ranks of one node.
 [[nodiscard]] bool typed_receives_truncate();
+
+/// The value that the standard ABI gives to MPI_ERRORS_RETURN stands for MPI_ERRORS_ABORT: Intel
+/// MPI 2021. A handler of one's own returns errors there; in MPICH 5 calls that fail then return
+/// MPI_SUCCESS.
+[[nodiscard]] bool has_other_errors_return();
 
 /// The MPI's own collectives wait in a loop that never gives up the core: MPICH, whatever its
 /// settings. A call with more ranks than cores then takes slices of the scheduler.
