@@ -95,12 +95,13 @@ def interrupted(program: Path, number: int) -> subprocess.Popen:
 def node_is_a_machine_of_its_own() -> None:
     """What an MPI may know a machine by differs between nodes, and from the machine's own."""
     shell = str(state.FOLDER / "nodesh")
-    spaces = "/proc/self/ns/ipc /proc/self/ns/net"
-    ask = f"hostname; cat /proc/sys/kernel/random/boot_id; readlink {spaces}"
+    ask = "hostname; cat /proc/sys/kernel/random/boot_id; readlink /proc/self/ns/net"
     seen = [machine.output([shell, "-x", "-o", "A=b", f"node{n}", ask]) for n in (1, 2)]
     own = machine.output(["sh", "-c", ask])
     for one, two, here in zip(*(text.splitlines() for text in (*seen, own)), strict=True):
         assert len({one, two, here}) == 3
+    space = ["readlink", "/proc/self/ns/ipc"]
+    assert machine.output([shell, "node1", *space]) != machine.output(space)
     # Memory is shared by name within a node only.
     leave = "touch /dev/shm/tutti-test; ls /dev/shm"
     assert machine.output([shell, "10.77.0.1", leave]) == "tutti-test\n"
