@@ -23,11 +23,12 @@ PROGRAM = """
 #include <unistd.h>
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  char name[MPI_MAX_PROCESSOR_NAME]; int rank, length, near; MPI_Comm node;
+  char name[MPI_MAX_PROCESSOR_NAME]; int rank, length, near, all[16]; MPI_Comm node;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Get_processor_name(name, &length);
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
   MPI_Comm_size(node, &near);
+  MPI_Gather(&rank, 1, MPI_INT, all, 1, MPI_INT, 0, MPI_COMM_WORLD);
   printf("%d %s %d\\n", rank, name, near);
   fflush(stdout);
   if (argc > 1) sleep(1000);
@@ -127,6 +128,7 @@ def three_nodes(program: Path) -> None:
     words = ("--ranks", "1,0,2", "--mapping", "round-robin")
     under = good("run", *words, "--report", "-", "--", program)
     assert ranks_in(under) == ["0 node1 1", "1 node3 2", "2 node3 2"]
+    assert "3 ranks on 2 nodes" in under  # so says Tutti, which all of them have loaded
     late = tutti("run", "--native", "--timeout", "2", "--", program, "stay")
     assert late.returncode == session.TIMED_OUT and "stopped after 2 s" in late.stderr
     assert interrupted(program, signal.SIGINT).returncode == 130
