@@ -126,9 +126,9 @@ def three_nodes(program: Path) -> None:
         "0 node1 2", "1 node1 2", "2 node2 2", "3 node2 2", "4 node3 2", "5 node3 2",
     ]  # fmt: skip
     words = ("--ranks", "1,0,2", "--mapping", "round-robin")
-    under = good("run", *words, "--report", "-", "--", program)
-    assert ranks_in(under) == ["0 node1 1", "1 node3 2", "2 node3 2"]
-    assert "3 ranks on 2 nodes" in under  # so says Tutti, which all of them have loaded
+    under = tutti("run", *words, "--report", "-", "--", program)
+    assert ranks_in(under.stdout) == ["0 node1 1", "1 node3 2", "2 node3 2"]
+    assert "3 ranks on 2 nodes" in under.stderr  # so says Tutti, which all of them have loaded
     late = tutti("run", "--native", "--timeout", "2", "--", program, "stay")
     assert late.returncode == session.TIMED_OUT and "stopped after 2 s" in late.stderr
     assert interrupted(program, signal.SIGINT).returncode == 130
