@@ -69,6 +69,71 @@ int TUTTI_Scatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MP
                      MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
                      MPI_Datatype recvtype, int root, MPI_Comm comm);
 
+/* Arrivals. Ranks never come to a collective together. A program that says how far it is lets
+ * algorithms with order=arrival or order=late_leaf (SLIN, SLS, SBN, ..) serve whoever comes first
+ * (Proficz 2020: PAT_Init, PAT_Edge, PAT_Finalize). What calls use is always the same on all ranks,
+ * and no rank waits for a late one to learn it: where not all ranks have passed their edge when the
+ * first one is at the call, the others are taken at their habits, and as long as nothing at all is
+ * known the order is the rotated one. */
+
+/* From now on the program passes an edge before a call of a collective on `comm`, when `fraction`
+ * (above 0, up to 1) of the work since the last one is done. Collective. Needs
+ * MPI_THREAD_MULTIPLE and rank 0's background thread, which it starts, wherever all ranks must know
+ * the order (all but the linear algorithms). Called again, it only sets the fraction. MPI_ERR_ARG
+ * if the fraction is out of range, MPI_ERR_COMM on an inter-communicator. */
+int TUTTI_Arrival_init(MPI_Comm comm, double fraction);
+
+/* An edge: this rank's arrival at the next call on `comm` is estimated from the time since it left
+ * the last one, and sent to rank 0 in one short message. Local; waits for nobody. Any rank may skip
+ * any edge. MPI_ERR_COMM where TUTTI_Arrival_init was not called. */
+int TUTTI_Arrival_edge(MPI_Comm comm);
+
+/* Ends what TUTTI_Arrival_init began. Collective; MPI_Comm_free and MPI_Finalize do the same. */
+int TUTTI_Arrival_finalize(MPI_Comm comm);
+
+/* Persistent forms: a call that is set up once and made many times. They part what MPI_Start joins:
+ *
+ *     TUTTI_Scatter_init(.., &request);
+ *     for (..) {
+ *       TUTTI_Start(&request);       from here on Tutti may write the receive buffer
+ *       .. compute, with an edge ..
+ *       TUTTI_Wait(&request);        the send buffer is ready: the rank arrives
+ *     }
+ *     TUTTI_Request_free(&request);
+ *
+ * With runner=background (BSLN, BSLS, BSBN, ..) and MPI_THREAD_MULTIPLE on all ranks, blocks are
+ * received and passed on between the two. An init is collective, takes the algorithm in force for
+ * the life of the request, and a duplicate of the communicator; arrays and datatypes must live as
+ * long as the request. The ranks must make, start, and free requests on a communicator in the same
+ * sequence as each other and as their other collectives on it. Calls of requests are not in the
+ * report. */
+typedef struct TUTTI_Request_content* TUTTI_Request;
+#define TUTTI_REQUEST_NULL ((TUTTI_Request)0)
+
+int TUTTI_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                      int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                      TUTTI_Request* request);
+int TUTTI_Gatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                       const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+                       MPI_Comm comm, TUTTI_Request* request);
+int TUTTI_Scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                       int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                       TUTTI_Request* request);
+int TUTTI_Scatterv_init(const void* sendbuf, const int sendcounts[], const int displs[],
+                        MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                        int root, MPI_Comm comm, TUTTI_Request* request);
+
+/* Hands the receive buffer to Tutti. Local. MPI_ERR_REQUEST if the request is under way. */
+int TUTTI_Start(TUTTI_Request* request);
+
+/* Hands over the send buffer and completes the call; returns at once if it was not started. The
+ * request stays and can be started again. */
+int TUTTI_Wait(TUTTI_Request* request);
+
+/* Frees a request that is not under way (else MPI_ERR_REQUEST) and sets it to TUTTI_REQUEST_NULL.
+ * Collective. */
+int TUTTI_Request_free(TUTTI_Request* request);
+
 /* The version of the library that runs, which may be newer than this header's. */
 int TUTTI_Get_version(int* major, int* minor, int* patch);
 

@@ -66,7 +66,9 @@ int at_end_of_mpi(MPI_Comm, int, void*, void*) {
   if (reports_world || !environment().report.empty()) {
     write_report(environment().report, reports_world);
   }
+  for (Communicator* communicator : live) communicator->begin_close();
   for (Communicator* communicator : live) communicator->close();
+  Background::of_process().stop();
   return MPI_SUCCESS;
 }
 
@@ -90,6 +92,7 @@ struct Agreement {
   char is_reported = 0;
   char is_refused = 0;
   char native_spins = 0;
+  char wants_background = 0;
 };
 
 }  // namespace
@@ -171,6 +174,7 @@ int Communicator::agree() {
     agreement.machine = environment().machine;
     agreement.id = new_communicator_id();
     agreement.is_reported = environment().report.empty() ? 0 : 1;
+    agreement.wants_background = environment().background ? 1 : 0;
     agreement.is_refused = environment().error.empty() ? 0 : 1;
     agreement.native_spins = waits_without_yielding() && ranks_outnumber_cores() ? 1 : 0;
     for (std::size_t i = 0; i < settings_.size(); ++i) {
@@ -190,6 +194,7 @@ int Communicator::agree() {
   native_spins_ = agreement.native_spins != 0;
   id_ = agreement.id;
   is_reported_ = agreement.is_reported != 0;
+  wants_background_ = agreement.wants_background != 0;
   for (std::size_t i = 0; i < settings_.size(); ++i) {
     settings_[i] = *setting(all_collectives[i], agreement.settings[i].data());
   }
@@ -207,7 +212,11 @@ const Decision& Communicator::decide(Collective collective) {
     const std::lock_guard lock(all.mutex);
     if (all.overrules[at]) setting = *all.overrules[at];
   }
-  const Choice choice = choose(setting, {collective, p_, std::nullopt, native_spins_}, machine_);
+  Situation situation;
+  situation.collective = collective;
+  situation.p = p_;
+  situation.native_spins = native_spins_;
+  const Choice choice = choose(setting, situation, machine_);
   decision.epoch = epoch;
   decision.specification = choice.specification;
   decision.text =
@@ -227,6 +236,23 @@ PrivateComm* Communicator::private_comm(int& error) {
   return private_.get();
 }
 
-void Communicator::close() { private_.reset(); }
+int Communicator::open_arrival() {
+  return arrival_ == nullptr ? Arrival::open(comm_, arrival_) : MPI_SUCCESS;
+}
+
+void Communicator::close_arrival() {
+  if (arrival_ == nullptr) return;
+  arrival_->finish_close();
+  arrival_.reset();
+}
+
+void Communicator::begin_close() {
+  if (arrival_ != nullptr) arrival_->begin_close();
+}
+
+void Communicator::close() {
+  close_arrival();
+  private_.reset();
+}
 
 }  // namespace tutti

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "choose/choose.hpp"
+#include "run/mpi_arrival.hpp"
 #include "run/mpi_communicator.hpp"
 
 namespace tutti {
@@ -46,7 +47,17 @@ class Communicator {
   void note_run(Collective collective) { ran_[static_cast<std::size_t>(collective)] = true; }
   /// The private duplicate; made at the first need. Collective.
   PrivateComm* private_comm(int& error);
-  /// Frees the private duplicate while MPI still runs. Collective.
+
+  /// What is known of arrivals; null as long as nobody has asked for it.
+  [[nodiscard]] const std::shared_ptr<Arrival>& arrival() const { return arrival_; }
+  /// From now on arrivals are exchanged. Collective. Returns an MPI error code.
+  int open_arrival();
+  void close_arrival();
+  /// Does rank 0's environment ask for the background thread?
+  [[nodiscard]] bool wants_background() const { return wants_background_; }
+
+  /// Two steps that free what belongs to MPI while it still runs, as Arrival's. Collective.
+  void begin_close();
   void close();
 
  private:
@@ -59,6 +70,7 @@ class Communicator {
   int p_ = 1;
   bool inter_ = false;
   bool is_reported_ = false;
+  bool wants_background_ = false;
   std::uint64_t id_ = 0;
   std::uint64_t calls_ = 0;
   Machine machine_;
@@ -67,6 +79,7 @@ class Communicator {
   std::array<Decision, all_collectives.size()> decisions_;
   std::array<bool, all_collectives.size()> ran_{};
   std::unique_ptr<PrivateComm> private_;
+  std::shared_ptr<Arrival> arrival_;
 };
 
 /// Settings made by TUTTI_Algorithm_set, which overrule the environment's from then on.

@@ -21,6 +21,7 @@ class Reader {
   Environment read() {
     read_switch("TUTTI", environment_.on);
     read_switch("TUTTI_VERBOSE", environment_.verbose);
+    read_switch("TUTTI_BACKGROUND", environment_.background);
     for (const Collective collective : all_collectives) read_algorithm(collective);
     read_machine();
     environment_.report = value_of("TUTTI_REPORT");
@@ -38,8 +39,9 @@ class Reader {
   void read_switch(const std::string& name, bool& setting) {
     const std::string value = value_of(name);
     if (value.empty()) return;
-    if (value != "on" && value != "off") return refuse(name, value, "it is on or off");
-    setting = value == "on";
+    const bool on = value == "on" || value == "1";
+    if (!on && value != "off" && value != "0") return refuse(name, value, "it is on or off");
+    setting = on;
   }
 
   void read_algorithm(Collective collective) {

@@ -11,6 +11,7 @@ namespace tutti {
 struct Environment {
   bool on = true;
   bool verbose = false;
+  bool background = false;
   std::array<Setting, all_collectives.size()> settings;  ///< by collective
   std::string report;                                    ///< "-", a file, or empty for none
   Machine machine;

@@ -6,10 +6,12 @@
 #include <new>
 #include <vector>
 
+#include "api/arrived_call.hpp"
 #include "api/communicator.hpp"
 #include "api/environment.hpp"
 #include "api/hooks.hpp"
 #include "api/report.hpp"
+#include "api/rooted_call.hpp"
 
 namespace tutti {
 
@@ -27,25 +29,6 @@ class Inside {
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
 };
-
-/// Could any MPI run this? Whatever is wrong here is left to the program's MPI to name. Reads no
-/// argument that is not significant at this rank.
-bool looks_valid(const RootedCall& call, const Communicator& communicator) {
-  if (call.root < 0 || call.root >= communicator.p()) return false;
-  const bool at_root = communicator.rank() == call.root;
-  if (call.in_place() && !at_root) return false;
-  if (!call.in_place() && (call.own_count < 0 || call.own_type == mpi().type_null)) return false;
-  if (!at_root) return true;
-  return call.all_type != mpi().type_null && call.blocks.are_given() &&
-         call.blocks.are_counted(communicator.p());
-}
-
-/// Errors of inner calls come from a communicator that returns them; the program's own error
-/// handler hears of them here, once.
-int raise(MPI_Comm comm, int error) {
-  mpi().Comm_call_errhandler(comm, error);
-  return error;
-}
 
 /// Keeps for the report what ran since `record.arrival`.
 void record(const RootedCall& call, const Communicator& communicator, CallRecord record) {
@@ -75,7 +58,7 @@ void record(const RootedCall& call, const Communicator& communicator, CallRecord
 /// What `decide` chose, or the MPI's own where the arguments are not valid.
 template <class Native>
 int run_decision(RootedCall& call, Communicator& communicator, const Decision& decision,
-                 Native run_native) {
+                 const ArrivedCall& arrived, Native run_native) {
   if (!decision.specification) return run_native();
   int error = MPI_SUCCESS;
   PrivateComm* comm = communicator.private_comm(error);
@@ -85,7 +68,13 @@ int run_decision(RootedCall& call, Communicator& communicator, const Decision& d
     return error == MPI_SUCCESS ? error : raise(call.comm, error);
   }
   if (!comm->learn_types(call)) return run_native();
-  error = comm->run(call, specification, communicator.machine().latency_in_bytes());
+  std::shared_ptr<const ArrivalVersion> version;
+  error = arrived.find_version(specification, communicator.rank() == call.root, version);
+  if (error == MPI_SUCCESS) {
+    error = comm->run(
+        call, specification,
+        {communicator.machine().latency_in_bytes(), version ? &version->places : nullptr});
+  }
   return error == MPI_SUCCESS ? error : raise(call.comm, error);
 }
 
@@ -101,15 +90,18 @@ int rooted(RootedCall& call, Native run_native) {
     if (communicator->is_inter() || !looks_valid(call, *communicator)) return run_native();
     const Decision& decision = communicator->decide(call.collective);
     communicator->note_run(call.collective);
+    error = learn_arrivals(*communicator, decision.specification);
+    if (error != MPI_SUCCESS) return raise(call.comm, error);
+    const ArrivedCall arrived(communicator->arrival().get(), site);
     if (!communicator->is_reported()) {
-      return run_decision(call, *communicator, decision, run_native);
+      return run_decision(call, *communicator, decision, arrived, run_native);
     }
     CallRecord begun;
     begun.site = site;
     begun.call = communicator->next_call();
     begun.decision = &decision.text;
     begun.arrival = report_clock();
-    error = run_decision(call, *communicator, decision, run_native);
+    error = run_decision(call, *communicator, decision, arrived, run_native);
     if (error == MPI_SUCCESS) record(call, *communicator, begun);
     return error;
   } catch (const std::bad_alloc&) {
@@ -137,7 +129,7 @@ int run_without_large_form(RootedCall& call) {
   if (comm == nullptr) return raise(call.comm, error);
   if (!comm->learn_types(call)) return raise(call.comm, MPI_ERR_TYPE);
   const Specification linear = *specification(call.collective, "linear");
-  error = comm->run(call, linear, communicator->machine().latency_in_bytes());
+  error = comm->run(call, linear, {communicator->machine().latency_in_bytes()});
   return error == MPI_SUCCESS ? error : raise(call.comm, error);
 }
 
@@ -146,24 +138,6 @@ int run_native_large([[maybe_unused]] Function MpiFunctions::*function, RootedCa
                      [[maybe_unused]] Arguments... arguments) {
   if (mpi().*function != nullptr) return (mpi().*function)(arguments...);
   return run_without_large_form(call);
-}
-
-struct OwnBlock {
-  void* address;
-  MPI_Count count;
-  MPI_Datatype type;
-};
-
-struct AllBlocks {
-  void* address;
-  RootBlocks blocks;
-  MPI_Datatype type;
-};
-
-RootedCall call_of(Collective collective, const OwnBlock& own, const AllBlocks& all, int root,
-                   MPI_Comm comm) {
-  return {collective, root,        comm,       own.address, own.count,
-          own.type,   all.address, all.blocks, all.type};
 }
 
 NativeFunctions functions_of_mpi() {
@@ -175,8 +149,6 @@ const NativeFunctions& native() {
   static const NativeFunctions functions = functions_of_mpi();
   return depth > 1 ? functions : next_functions();
 }
-
-void* buffer(const void* address) { return const_cast<void*>(address); }
 
 }  // namespace
 

@@ -167,10 +167,15 @@ void ArrivalMember::take(const std::vector<std::int64_t>& words) {
   grants_.push_back({words[2], words[3], newest_});
 }
 
-std::shared_ptr<const ArrivalVersion> ArrivalMember::version_for(CallNumber call) {
+std::shared_ptr<const ArrivalVersion> ArrivalMember::version_for(CallNumber call) const {
+  const auto grant = std::find_if(grants_.begin(), grants_.end(), [&](const Grant& one) {
+    return one.first <= call && call <= one.last;
+  });
+  return grant == grants_.end() ? nullptr : grant->version;
+}
+
+void ArrivalMember::forget_before(CallNumber call) {
   while (!grants_.empty() && grants_.front().last < call) grants_.pop_front();
-  const bool known = !grants_.empty() && grants_.front().first <= call;
-  return known ? grants_.front().version : nullptr;
 }
 
 }  // namespace tutti

@@ -106,8 +106,10 @@ class ArrivalMember {
   /// Takes a message of the coordinator.
   void take(const std::vector<std::int64_t>& words);
 
-  /// The version for `call`, or null while this rank does not know it. `call` never decreases.
-  [[nodiscard]] std::shared_ptr<const ArrivalVersion> version_for(CallNumber call);
+  /// The version for `call`, or null while this rank does not know it.
+  [[nodiscard]] std::shared_ptr<const ArrivalVersion> version_for(CallNumber call) const;
+  /// No earlier call will be asked for.
+  void forget_before(CallNumber call);
   /// The newest version that this rank has heard of; never null.
   [[nodiscard]] std::shared_ptr<const ArrivalVersion> newest() const { return newest_; }
   /// The coordinator sends nothing more.

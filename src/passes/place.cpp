@@ -87,6 +87,7 @@ class Placer {
       if (!carries(step)) continue;
       segmented = segmented || !is_whole(step);
       forwards = forwards || (!at_root_ && step.kind == part);
+      in_background_ = in_background_ || step.runner == Runner::background;
     }
     staged_ = forwards || (segmented && !(at_root_ ? ends_.all_dense : ends_.own_dense));
     if (!staged_) return;
@@ -137,6 +138,7 @@ class Placer {
     const bool sends = step.kind == StepKind::send;
     const int number = static_cast<int>(placement_.operations.size());
     Operation& operation = append(step.kind);
+    operation.runner = step.runner;
     operation.peer = step.peer;
     operation.message = (sends ? sent_ : received_)[step.peer]++;
     (sends ? operation.from : operation.to) = place_of(step);
@@ -179,6 +181,7 @@ class Placer {
   /// A copy that needs the receives of `after`.
   void add_copy(const Place& from, const Place& to, BlockRange after) {
     Operation& copy = append(StepKind::copy);
+    if (in_background_ && from.area == Area::scratch) copy.runner = Runner::background;
     copy.from = from;
     copy.to = to;
     for (const Writer& writer : writers_) {
@@ -197,6 +200,7 @@ class Placer {
   Ends ends_;
   bool gathers_;
   bool at_root_;
+  bool in_background_ = false;
   bool staged_ = false;
   std::vector<int> operation_of_;
   std::map<Key, Bytes> message_bytes_;  ///< whole bytes of the blocks of each message

@@ -26,6 +26,7 @@ struct Place {
 /// A step bound to buffers. `wait` keeps the meaning it has in a schedule.
 struct Operation {
   StepKind kind = StepKind::send;
+  Runner runner = Runner::caller;
   Rank peer = no_rank;
   int message = 0;                    ///< the how-many-eth message to or from this peer
   Place from;                         ///< send and copy
@@ -53,7 +54,9 @@ struct Ends {
 
 /// Places the blocks of a gather or scatter. Data moves straight between the callers' buffers
 /// where a rank passes on nothing but its own block; ranks that forward keep one packed copy of
-/// what passes through them, in the order of positions. `own_bytes` is the size of the rank's
+/// what passes through them, in the order of positions. Messages keep the runner of their step; a
+/// copy that only writes the caller's receive buffer goes with the schedule's background steps, if
+/// it has any. `own_bytes` is the size of the rank's
 /// own block, `position` its position in the order. O(steps log steps).
 [[nodiscard]] Placement place(const Schedule& schedule, Position position, Bytes own_bytes,
                               const Ends& ends);

@@ -19,12 +19,36 @@ Transfer transfer_of(const Exchange::Message& message, bool sends) {
 }  // namespace
 
 int Executor::run(const Placement& placement, Buffers& buffers, Transport& transport) {
+  begin(placement);
+  return finish(placement, buffers, transport);
+}
+
+void Executor::begin(const Placement& placement) {
   done_.assign(placement.operations.size(), 0);
   deferred_.clear();
+  slotted_.clear();
   next_ = 0;
   damage_ = 0;
   open_ = placement.operations.size();
-  int error = advance(placement, buffers, transport);
+  arrived_ = false;
+}
+
+int Executor::progress(const Placement& placement, Buffers& buffers, Transport& transport,
+                       bool& moved) {
+  const std::size_t open = open_;
+  const std::size_t next = next_;
+  int error = poll(transport);
+  if (error == 0) error = start_deferred(placement, buffers, transport);
+  if (error == 0) error = advance(placement, buffers, transport);
+  moved = open_ != open || next_ != next;
+  if (error != 0) transport.abandon();
+  return error;
+}
+
+int Executor::finish(const Placement& placement, Buffers& buffers, Transport& transport) {
+  arrived_ = true;
+  int error = start_deferred(placement, buffers, transport);
+  if (error == 0) error = advance(placement, buffers, transport);
   while (error == 0 && open_ > 0) {
     error = await(transport);
     if (error == 0) error = start_deferred(placement, buffers, transport);
@@ -53,7 +77,7 @@ int Executor::advance(const Placement& placement, Buffers& buffers, Transport& t
       if (!is_over(operation)) return 0;
       done_[next_] = 1;
       --open_;
-    } else if (!needs_are_met(placement, operation)) {
+    } else if (!may_start(placement, operation)) {
       deferred_.push_back(static_cast<int>(next_));
     } else if (const int error = start(static_cast<int>(next_), operation, buffers, transport)) {
       return error;
@@ -66,7 +90,7 @@ int Executor::start_deferred(const Placement& placement, Buffers& buffers, Trans
   for (std::size_t i = 0; i < deferred_.size();) {
     const int number = deferred_[i];
     const Operation& operation = placement.operations[static_cast<std::size_t>(number)];
-    if (!needs_are_met(placement, operation)) {
+    if (!may_start(placement, operation)) {
       ++i;
       continue;
     }
@@ -85,6 +109,7 @@ int Executor::start(int number, const Operation& operation, Buffers& buffers,
     return error;
   }
   if (operation.kind != StepKind::copy) {
+    if (operation.slots > 0) slotted_.push_back(number);
     return transport.begin(number,
                            {sends, operation.peer, first_message_tag + operation.message, region});
   }
@@ -101,7 +126,10 @@ int Executor::poll(Transport& transport) {
   const int error = transport.poll(completed_);
   if (error != 0 && completed_.empty()) return error;
   if (damage_ == 0) damage_ = error;
-  for (const int number : completed_) done_[static_cast<std::size_t>(number)] = 1;
+  for (const int number : completed_) {
+    done_[static_cast<std::size_t>(number)] = 1;
+    if (!slotted_.empty()) std::erase(slotted_, number);
+  }
   open_ -= completed_.size();
   return 0;
 }
@@ -111,7 +139,11 @@ bool Executor::is_over(const Operation& wait) {
                      [](char done) { return done != 0; });
 }
 
-bool Executor::needs_are_met(const Placement& placement, const Operation& operation) {
+bool Executor::may_start(const Placement& placement, const Operation& operation) {
+  if (!arrived_ && operation.runner == Runner::caller) return false;
+  if (operation.slots > 0 && slotted_.size() >= static_cast<std::size_t>(operation.slots)) {
+    return false;
+  }
   return std::all_of(placement.needs.begin() + operation.first_need,
                      placement.needs.begin() + operation.last_need,
                      [&](int need) { return done_[static_cast<std::size_t>(need)] != 0; });
@@ -119,6 +151,7 @@ bool Executor::needs_are_met(const Placement& placement, const Operation& operat
 
 int Executor::run(Protocol& protocol, Transport& transport) {
   Exchange exchange;
+  slotted_.clear();
   damage_ = 0;
   while (protocol.next(exchange)) {
     int slot = 0;

@@ -28,6 +28,16 @@ class Executor {
   /// and the error is returned.
   int run(const Placement& placement, Buffers& buffers, Transport& transport);
 
+  /// The same in parts, by two threads that take turns: begin(), then progress() any number of
+  /// times before this rank has arrived, then finish().
+  void begin(const Placement& placement);
+  /// Runs what the background may run now, and sets `moved` if anything came of it. Never waits.
+  /// Errors are those of run().
+  int progress(const Placement& placement, Buffers& buffers, Transport& transport, bool& moved);
+  /// The rank has arrived: runs everything that is left.
+  int finish(const Placement& placement, Buffers& buffers, Transport& transport);
+  [[nodiscard]] bool is_done() const { return open_ == 0; }
+
   /// Runs one rank's side of a protocol to its end.
   int run(Protocol& protocol, Transport& transport);
 
@@ -38,14 +48,16 @@ class Executor {
   int await(Transport& transport);
   int poll(Transport& transport);
   [[nodiscard]] bool is_over(const Operation& wait);
-  [[nodiscard]] bool needs_are_met(const Placement& placement, const Operation& operation);
+  [[nodiscard]] bool may_start(const Placement& placement, const Operation& operation);
 
   std::vector<char> done_;
-  std::vector<int> deferred_;  ///< operations whose needs were not met when their turn came
+  std::vector<int> deferred_;  ///< operations that could not start when their turn came
+  std::vector<int> slotted_;   ///< operations with slots that are in flight
   std::vector<int> completed_;
   int damage_ = 0;        ///< the first error of a message that completed
   std::size_t next_ = 0;  ///< the first operation whose turn has not come
   std::size_t open_ = 0;  ///< operations that are not done
+  bool arrived_ = false;  ///< the caller's operations may start
 };
 
 }  // namespace tutti

@@ -52,13 +52,19 @@ bool PrivateComm::learn_types(RootedCall& call) {
   return (call.in_place() || call.own_info.valid) && (rank_ != call.root || call.all_info.valid);
 }
 
-int PrivateComm::run(const RootedCall& call, const Specification& specification, Bytes latency) {
+int PrivateComm::run(const RootedCall& call, const Specification& specification,
+                     const CallKnowledge& knowledge) {
+  const Plan* plan = nullptr;
+  if (const int error = prepare(call, specification, knowledge, plan)) return error;
+  if (!specification.needs_arrivals()) remember(call, *plan);
+  return execute(call, *plan);
+}
+
+RootedProblem PrivateComm::problem_of(const RootedCall& call) const {
   RootedProblem problem;
-  problem.specification = &specification;
   problem.p = p_;
   problem.rank = rank_;
   problem.root = call.root;
-  problem.latency = latency;
   // One captured address fits into the function object, so that this allocates nothing.
   const RootedCall* captured = &call;
   problem.size = [captured](Rank rank) {
@@ -68,13 +74,22 @@ int PrivateComm::run(const RootedCall& call, const Specification& specification,
   problem.ends.own_in_place = call.in_place();
   problem.ends.own_dense = call.in_place() || call.own_info.dense;
   problem.ends.all_dense = rank_ != call.root || call.all_info.dense;
+  return problem;
+}
 
-  const Plan* plan = nullptr;
+int PrivateComm::prepare(const RootedCall& call, const Specification& specification,
+                         const CallKnowledge& knowledge, const Plan*& plan) {
+  RootedProblem problem = problem_of(call);
+  problem.specification = &specification;
+  problem.latency = knowledge.latency;
+  problem.arrivals = knowledge.arrivals;
+  problem.all_sizes = knowledge.all_sizes;
   const int error = planner_.prepare(problem, executor_, transport_, plan);
-  if (error == RootedPlanner::mismatch) return MPI_ERR_TRUNCATE;
-  if (error != 0) return error;
-  remember(call, *plan);
-  return execute(call, *plan);
+  return error == RootedPlanner::mismatch ? MPI_ERR_TRUNCATE : error;
+}
+
+int PrivateComm::learn_sizes(const RootedCall& call, std::vector<Bytes>& sizes) {
+  return RootedPlanner::learn_sizes(problem_of(call), executor_, transport_, sizes);
 }
 
 int PrivateComm::execute(const RootedCall& call, const Plan& plan) {

@@ -13,6 +13,13 @@
 
 namespace tutti {
 
+/// What is known to a call beside its arguments (see RootedProblem).
+struct CallKnowledge {
+  Bytes latency = 0;
+  const std::vector<double>* arrivals = nullptr;
+  const std::vector<Bytes>* all_sizes = nullptr;
+};
+
 /// The private duplicate of a communicator, with everything that is reused from call to call.
 class PrivateComm {
  public:
@@ -36,7 +43,18 @@ class PrivateComm {
   [[nodiscard]] bool learn_types(RootedCall& call);
 
   /// Runs a gather or scatter with valid arguments and known types. Returns an MPI error code.
-  int run(const RootedCall& call, const Specification& specification, Bytes latency);
+  int run(const RootedCall& call, const Specification& specification,
+          const CallKnowledge& knowledge);
+
+  /// Sets `plan` to what this rank is to do in such a call, after whatever exchange that takes. It
+  /// lasts until the next plan is made.
+  int prepare(const RootedCall& call, const Specification& specification,
+              const CallKnowledge& knowledge, const Plan*& plan);
+  /// Sets `sizes` to the bytes of all ranks' blocks. Collective. Returns an MPI error code.
+  int learn_sizes(const RootedCall& call, std::vector<Bytes>& sizes);
+  /// For who runs a plan in parts.
+  [[nodiscard]] Executor& executor() { return executor_; }
+  [[nodiscard]] Transport& transport() { return transport_; }
 
  private:
   PrivateComm(MPI_Comm comm, Rank rank, int p)
@@ -49,6 +67,7 @@ class PrivateComm {
     unsigned generation = 0;  ///< of the plans
   };
 
+  [[nodiscard]] RootedProblem problem_of(const RootedCall& call) const;
   [[nodiscard]] bool is_same(const RootedCall& call, const Prepared& before) const;
   void remember(const RootedCall& call, const Plan& plan);
   int execute(const RootedCall& call, const Plan& plan);

@@ -20,6 +20,7 @@ struct PlanKey {
   Bytes own = 0;
   Ends ends;
   std::vector<std::int64_t> known;
+  std::vector<double> places;  ///< of the ranks in the sequence of their arrivals, where known
   [[nodiscard]] bool is_of(const Specification& specification) const {
     return algorithm == specification.algorithm && order == specification.order &&
            runner == specification.runner && parameters == specification.parameters;

@@ -32,6 +32,18 @@ std::vector<std::int64_t> sizes_of_subtrees(const RootedProblem& problem, const 
   return sizes;
 }
 
+Knowledge knowledge_of(const RootedProblem& problem) {
+  return problem.all_sizes != nullptr ? Knowledge::all_sizes : problem.specification->knowledge();
+}
+
+Order order_for(const RootedProblem& problem, const std::vector<Bytes>* sizes) {
+  const Specification& spec = *problem.specification;
+  if (spec.needs_arrivals() && problem.arrivals == nullptr) {
+    return Order::rotated(problem.p, problem.root);
+  }
+  return order_of(spec, problem.p, problem.root, {sizes, problem.arrivals});
+}
+
 void append(std::vector<std::int64_t>& words, const Subtree& subtree) {
   words.insert(words.end(), {subtree.root, subtree.blocks.begin, subtree.blocks.end, subtree.bytes,
                              subtree.ready, static_cast<std::int64_t>(subtree.holes.size())});
@@ -51,6 +63,8 @@ int RootedPlanner::prepare(const RootedProblem& problem, Executor& executor, Tra
   key_.own = problem.own;
   key_.ends = problem.ends;
   key_.known.clear();
+  key_.places.clear();
+  if (spec.needs_arrivals() && problem.arrivals != nullptr) key_.places = *problem.arrivals;
   if (is_irregular(spec.algorithm->collective)) {
     if (const int error = acquire(problem, executor, transport)) return error;
   }
@@ -63,12 +77,16 @@ int RootedPlanner::prepare(const RootedProblem& problem, Executor& executor, Tra
 int RootedPlanner::acquire(const RootedProblem& problem, Executor& executor, Transport& transport) {
   const Specification& spec = *problem.specification;
   const bool at_root = problem.rank == problem.root;
+  if (problem.all_sizes != nullptr) {
+    key_.known = *problem.all_sizes;
+    return 0;
+  }
   switch (spec.knowledge()) {
     case Knowledge::nothing:
       if (at_root) note_all_sizes(problem);
       return 0;
     case Knowledge::subtree_sizes: {
-      const Order order = order_of(spec, problem.p, problem.root, {});
+      const Order order = order_for(problem, nullptr);
       const Knomial tree(problem.p, spec.parameters.k);
       SubtreeSizes protocol(knomial_edges(order, tree, problem.rank), problem.own);
       const int error = executor.run(protocol, transport);
@@ -76,19 +94,25 @@ int RootedPlanner::acquire(const RootedProblem& problem, Executor& executor, Tra
       if (error != 0 || !at_root) return error;
       return key_.known == sizes_of_subtrees(problem, order, tree) ? 0 : mismatch;
     }
-    case Knowledge::all_sizes: {
-      const Order order = Order::rotated(problem.p, problem.root);
-      if (at_root) note_all_sizes(problem);
-      key_.known.resize(static_cast<std::size_t>(problem.p));
-      AllSizes protocol(knomial_edges(order, Knomial(problem.p, 2), problem.rank), key_.known);
-      const int error = executor.run(protocol, transport);
-      key_.known = protocol.sizes();
-      return error;
-    }
+    case Knowledge::all_sizes:
+      return learn_sizes(problem, executor, transport, key_.known);
     case Knowledge::tree_neighbours:
       break;
   }
   return construct_tree(problem, executor, transport);
+}
+
+int RootedPlanner::learn_sizes(const RootedProblem& problem, Executor& executor,
+                               Transport& transport, std::vector<Bytes>& sizes) {
+  const Order order = Order::rotated(problem.p, problem.root);
+  sizes.assign(static_cast<std::size_t>(problem.p), 0);
+  for (Rank rank = 0; problem.rank == problem.root && rank < problem.p; ++rank) {
+    sizes[static_cast<std::size_t>(rank)] = problem.size(rank);
+  }
+  AllSizes protocol(knomial_edges(order, Knomial(problem.p, 2), problem.rank), sizes);
+  const int error = executor.run(protocol, transport);
+  sizes = protocol.sizes();
+  return error;
 }
 
 void RootedPlanner::note_all_sizes(const RootedProblem& problem) {
@@ -132,16 +156,16 @@ Plan RootedPlanner::build(const RootedProblem& problem) const {
   Plan plan;
   plan.key = key_;
   plan.order = whole.order;
-  plan.placement = place(problem.specification->algorithm->schedule(whole), whole.position(),
-                         problem.own, problem.ends);
+  plan.placement = place(schedule_of(*problem.specification, whole), whole.position(), problem.own,
+                         problem.ends);
   return plan;
 }
 
 Problem RootedPlanner::problem_of(const RootedProblem& problem) const {
   const Specification& spec = *problem.specification;
   const bool at_root = problem.rank == problem.root;
-  const bool knows_all = spec.knowledge() == Knowledge::all_sizes ||
-                         (at_root && spec.knowledge() == Knowledge::nothing);
+  const bool knows_all = knowledge_of(problem) == Knowledge::all_sizes ||
+                         (at_root && knowledge_of(problem) == Knowledge::nothing);
   Problem whole;
   whole.collective = spec.algorithm->collective;
   whole.p = problem.p;
@@ -149,12 +173,12 @@ Problem RootedPlanner::problem_of(const RootedProblem& problem) const {
   whole.root = problem.root;
   whole.parameters = spec.parameters;
   if (!spec.algorithm->takes("order") || spec.order != OrderName::by_size) {
-    whole.order = order_of(spec, problem.p, problem.root, {});
+    whole.order = order_for(problem, nullptr);
   } else if (!is_irregular(whole.collective)) {
     const std::vector<Bytes> equal(static_cast<std::size_t>(problem.p), problem.own);
-    whole.order = order_of(spec, problem.p, problem.root, {&equal, nullptr});
+    whole.order = order_for(problem, &equal);
   } else if (knows_all) {
-    whole.order = order_of(spec, problem.p, problem.root, {&key_.known, nullptr});
+    whole.order = order_for(problem, &key_.known);
   } else {
     whole.order = Order::natural(problem.p, problem.root);  // a leaf of a linear shape
   }
@@ -173,7 +197,7 @@ Sizes RootedPlanner::sizes_of(const RootedProblem& problem, const Order& order) 
   if (!is_irregular(spec.algorithm->collective)) return Sizes::equal(problem.own);
   const Position me = order.position_of(problem.rank);
   std::vector<Sizes::Known> known = {{{me, me + 1}, problem.own}};
-  switch (spec.knowledge()) {
+  switch (knowledge_of(problem)) {
     case Knowledge::all_sizes:
       return Sizes::all(key_.known, order);
     case Knowledge::nothing:

@@ -20,6 +20,11 @@ struct RootedProblem {
   Bytes own = 0;  ///< bytes of this rank's block
   Ends ends;
   Bytes latency = 0;
+  /// When the ranks are expected; null: not known, and an order by arrival is the rotated one.
+  /// Equal on all ranks whose schedule depends on the order.
+  const std::vector<double>* arrivals = nullptr;
+  /// Of all ranks, where they have been exchanged before; else null.
+  const std::vector<Bytes>* all_sizes = nullptr;
   /// Bytes of any rank's block; called at the root only.
   std::function<Bytes(Rank)> size;
 };
@@ -31,6 +36,10 @@ class RootedPlanner {
   /// 0, an error code of the transport, or `mismatch`.
   int prepare(const RootedProblem& problem, Executor& executor, Transport& transport,
               const Plan*& plan);
+
+  /// Sets `sizes` to those of all ranks. Collective. Returns an error code of the transport.
+  static int learn_sizes(const RootedProblem& problem, Executor& executor, Transport& transport,
+                         std::vector<Bytes>& sizes);
 
   /// Changes whenever a plan may have been dropped.
   [[nodiscard]] unsigned generation() const { return cache_.kept(); }

@@ -100,6 +100,7 @@ void add_datatypes(Suite& suite);
 void add_caches(Suite& suite);
 void add_errors(Suite& suite);
 void add_threads(Suite& suite);
+void add_arrivals(Suite& suite);
 /// To be added last: messages that nobody received may be left behind.
 void add_truncation(Suite& suite);
 

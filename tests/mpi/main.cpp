@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
     add_caches(suite);
     add_errors(suite);
     add_threads(suite);
+    add_arrivals(suite);
     add_truncation(suite);
     status = suite.run(context);
   } catch (const std::exception& error) {

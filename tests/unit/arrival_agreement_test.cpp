@@ -89,6 +89,7 @@ class Job {
       return;
     }
     used_[call].push_back(version);
+    members_[rank].forget_before(call + 1);
     if (++call > calls_) {
       to_coordinator_[rank].push_back(ArrivalMember::farewell());
     } else if (has_an_edge(rank)) {

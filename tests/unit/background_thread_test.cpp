@@ -106,9 +106,12 @@ TEST(BackgroundThread, IsNotThereInAChildProcess) {
     // Another one, that can be started, woken and stopped.
     Background& own = Background::of_process();
     Counter task(Progress::waiting);
-    bool good = &own != parents && own.start();
+    bool good = &own != parents;
     own.add(task);
+#if !defined(__SANITIZE_THREAD__)  // which knows no threads in a child of threads
+    good = own.start() && good;
     await_rounds(task, 2);
+#endif
     own.remove(task);
     own.stop();
     _exit(good ? 0 : 1);

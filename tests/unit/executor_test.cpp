@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <deque>
+#include <mutex>
 #include <thread>
 
 #include "algorithms/problems.hpp"
@@ -68,9 +71,12 @@ class ThreadedCall {
       Block block;
       for (Bytes i = 0; i < size(rank); ++i) block.push_back(payload(rank, i));
       whole_.insert(whole_.end(), block.begin(), block.end());
-      own_.push_back(gathers() ? block : Block(block.size()));
+      const bool is_late = spec.runner == Runner::background;
+      own_.push_back(gathers() && !is_late ? block : Block(block.size()));
+      sent_.push_back(std::move(block));
     }
-    all_ = gathers() ? Block(whole_.size()) : whole_;
+    const bool is_ready = !gathers() && spec.runner == Runner::caller;
+    all_ = is_ready ? whole_ : Block(whole_.size());
   }
 
   /// Runs all ranks; `faults` by rank. The errors by rank.
@@ -103,7 +109,35 @@ class ThreadedCall {
     const Plan* plan = nullptr;
     if (const int error = planner.prepare(problem, executor, transport, plan)) return error;
     PlainBuffers buffers(own_[static_cast<std::size_t>(rank)], call_.sizes, all_, *plan);
-    return executor.run(plan->placement, buffers, transport);
+    if (spec_.runner == Runner::caller) return executor.run(plan->placement, buffers, transport);
+    return run_by_two_threads(rank, executor, plan->placement, buffers, transport);
+  }
+
+  /// The background runs what it may until the rank arrives, which takes it a while.
+  int run_by_two_threads(Rank rank, Executor& executor, const Placement& placement,
+                         Buffers& buffers, Transport& transport) {
+    std::mutex mutex;
+    std::atomic<bool> arrived = false;
+    int error = 0;
+    executor.begin(placement);
+    std::thread background([&] {
+      while (!arrived) {
+        const std::lock_guard lock(mutex);
+        bool moved = false;
+        if (!arrived && error == 0) error = executor.progress(placement, buffers, transport, moved);
+      }
+    });
+    std::this_thread::sleep_for(std::chrono::microseconds((rank * 7919) % 300));
+    arrived = true;
+    {
+      const std::lock_guard lock(mutex);
+      // Its data is ready no sooner than now: whoever has read it before has read something else.
+      if (gathers()) own_[static_cast<std::size_t>(rank)] = sent_[static_cast<std::size_t>(rank)];
+      if (!gathers() && rank == call_.root) all_ = whole_;
+      if (error == 0) error = executor.finish(placement, buffers, transport);
+    }
+    background.join();
+    return error;
   }
 
   void expect_result() const {
@@ -127,6 +161,7 @@ class ThreadedCall {
   Specification spec_;
   Call call_;
   std::vector<Block> own_;
+  std::vector<Block> sent_;
   Block all_;
   Block whole_;
 };
@@ -150,6 +185,24 @@ TEST(Executor, MovesEveryByteWithEveryAlgorithmUnderDelaysAndReordering) {
     for (const int p : {1, 2, 3, 6, 7}) {
       for (Rank root = 0; root < p; ++root) {
         const std::string text(algorithm.name);
+        SCOPED_TRACE(std::string(name_of(algorithm.collective)) + " " + text + " p " +
+                     std::to_string(p) + " root " + std::to_string(root));
+        ThreadedCall call(*specification(algorithm.collective, text),
+                          call_of(algorithm.collective, p, root));
+        const auto errors = call.run(delays(p, static_cast<unsigned>(p * 100 + root)));
+        for (const int error : errors) EXPECT_EQ(error, 0);
+        call.expect_result();
+      }
+    }
+  }
+}
+
+TEST(Executor, LeavesTheCallersDataAloneUntilItArrives) {
+  for (const Algorithm& algorithm : all_algorithms()) {
+    if (!algorithm.takes("runner")) continue;
+    for (const int p : {1, 2, 6}) {
+      for (const Rank root : {0, p - 1}) {
+        const std::string text = std::string(algorithm.name) + ":runner=background";
         SCOPED_TRACE(std::string(name_of(algorithm.collective)) + " " + text + " p " +
                      std::to_string(p) + " root " + std::to_string(root));
         ThreadedCall call(*specification(algorithm.collective, text),

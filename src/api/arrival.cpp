@@ -1,0 +1,59 @@
+/// TUTTI_Arrival_init, TUTTI_Arrival_edge, TUTTI_Arrival_finalize.
+#include <tutti/tutti.h>
+
+#include <new>
+
+#include "api/communicator.hpp"
+#include "api/environment.hpp"
+
+namespace {
+
+/// The program's error handler hears of errors, as from any collective.
+int raise_if(MPI_Comm comm, int error) {
+  if (error != MPI_SUCCESS) tutti::mpi().Comm_call_errhandler(comm, error);
+  return error;
+}
+
+}  // namespace
+
+int TUTTI_Arrival_init(MPI_Comm comm, double fraction) {
+  if (comm == tutti::mpi().comm_null) return MPI_ERR_COMM;
+  if (!(fraction > 0 && fraction <= 1)) return raise_if(comm, MPI_ERR_ARG);
+  if (!tutti::environment().on) return MPI_SUCCESS;
+  try {
+    int error = MPI_SUCCESS;
+    tutti::Communicator* communicator = tutti::Communicator::of(comm, error);
+    if (communicator == nullptr) return raise_if(comm, error);
+    if (communicator->is_inter()) return raise_if(comm, MPI_ERR_COMM);
+    error = communicator->open_arrival();
+    if (error == MPI_SUCCESS) communicator->arrival()->expect_edges(fraction);
+    return raise_if(comm, error);
+  } catch (const std::bad_alloc&) {
+    return raise_if(comm, MPI_ERR_NO_MEM);
+  }
+}
+
+int TUTTI_Arrival_edge(MPI_Comm comm) {
+  if (comm == tutti::mpi().comm_null) return MPI_ERR_COMM;
+  if (!tutti::environment().on) return MPI_SUCCESS;
+  try {
+    const tutti::Communicator* communicator = tutti::Communicator::known(comm);
+    if (communicator == nullptr || communicator->arrival() == nullptr) {
+      return raise_if(comm, MPI_ERR_COMM);
+    }
+    return raise_if(comm, communicator->arrival()->edge());
+  } catch (const std::bad_alloc&) {
+    return raise_if(comm, MPI_ERR_NO_MEM);
+  }
+}
+
+int TUTTI_Arrival_finalize(MPI_Comm comm) {
+  if (comm == tutti::mpi().comm_null) return MPI_ERR_COMM;
+  if (!tutti::environment().on) return MPI_SUCCESS;
+  tutti::Communicator* communicator = tutti::Communicator::known(comm);
+  if (communicator == nullptr || communicator->arrival() == nullptr) {
+    return raise_if(comm, MPI_ERR_COMM);
+  }
+  communicator->close_arrival();
+  return MPI_SUCCESS;
+}

@@ -1,0 +1,37 @@
+/// A call as those see it who exchange their arrivals.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "api/communicator.hpp"
+
+namespace tutti {
+
+/// Do all ranks need the order? In linear shapes only the root looks at it.
+[[nodiscard]] bool order_matters_everywhere(const Specification& specification);
+
+/// Opens the exchange of arrivals where rank 0's environment asks for it and `specification` has a
+/// use for it. Collective whenever that is so. Returns an MPI error code.
+int learn_arrivals(Communicator& communicator, const std::optional<Specification>& specification);
+
+/// One rank's call, from its arrival to its exit. Does nothing where `arrival` is null.
+class ArrivedCall {
+ public:
+  ArrivedCall(Arrival* arrival, const void* site);
+  ~ArrivedCall();
+  ArrivedCall(const ArrivedCall&) = delete;
+  ArrivedCall& operator=(const ArrivedCall&) = delete;
+
+  /// When the ranks are expected at this call, as far as this rank must know; null where it need
+  /// not or nobody does. Returns an MPI error code.
+  int find_version(const Specification& specification, bool at_root,
+                   std::shared_ptr<const ArrivalVersion>& version) const;
+
+ private:
+  Arrival* arrival_;
+  const void* site_;
+  CallNumber number_ = 0;
+};
+
+}  // namespace tutti

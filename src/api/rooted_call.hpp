@@ -1,0 +1,37 @@
+/// Arguments of the rooted collectives, as the C API takes them.
+#pragma once
+
+#include "api/communicator.hpp"
+#include "run/mpi_call.hpp"
+
+namespace tutti {
+
+struct OwnBlock {
+  void* address;
+  MPI_Count count;
+  MPI_Datatype type;
+};
+
+struct AllBlocks {
+  void* address;
+  RootBlocks blocks;
+  MPI_Datatype type;
+};
+
+[[nodiscard]] inline RootedCall call_of(Collective collective, const OwnBlock& own,
+                                        const AllBlocks& all, int root, MPI_Comm comm) {
+  return {collective, root,        comm,       own.address, own.count,
+          own.type,   all.address, all.blocks, all.type};
+}
+
+[[nodiscard]] inline void* buffer(const void* address) { return const_cast<void*>(address); }
+
+/// Could any MPI run this? Whatever is wrong here is left to the program's MPI to name. Reads no
+/// argument that is not significant at this rank.
+[[nodiscard]] bool looks_valid(const RootedCall& call, const Communicator& communicator);
+
+/// Errors of inner calls come from a communicator that returns them; the program's own error
+/// handler hears of them here, once. Returns `error`.
+int raise(MPI_Comm comm, int error);
+
+}  // namespace tutti

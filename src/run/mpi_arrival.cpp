@@ -1,0 +1,241 @@
+/// The agreement over an MPI channel, driven by whichever thread is there.
+#include "run/mpi_arrival.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace tutti {
+
+namespace {
+
+/// How much the latest gap between two calls counts against all earlier ones.
+constexpr double weight = 0.5;
+constexpr std::size_t most_sites = 64;
+
+bool can_have_thread() {
+  int level = MPI_THREAD_SINGLE;
+  mpi().Query_thread(&level);
+  return level == MPI_THREAD_MULTIPLE && Background::of_process().start();
+}
+
+void say_once_that_there_is_no_thread() {
+  static bool said = false;
+  if (std::exchange(said, true)) return;
+  std::fprintf(stderr,
+               "tutti: no background thread, as it needs MPI_THREAD_MULTIPLE on every rank: the "
+               "calling thread runs everything\n");
+}
+
+}  // namespace
+
+int Arrival::open(MPI_Comm comm, std::shared_ptr<Arrival>& made) {
+  std::shared_ptr<Arrival> arrival(new Arrival);
+  mpi().Comm_rank(comm, &arrival->rank_);
+  mpi().Comm_size(comm, &arrival->p_);
+  arrival->coordinator_ = ArrivalCoordinator(arrival->p_);
+  if (const int error = arrival->agree_on_threads(comm)) return error;
+  if (const int error =
+          MpiChannel::open(comm, longest_arrival_mail(arrival->p_), arrival->channel_)) {
+    return error;
+  }
+  if (const int error = arrival->clock_.synchronise(comm)) return error;
+  arrival->last_exit_ = arrival->clock_.now();
+  if (arrival->has_thread_) Background::of_process().add(*arrival);
+  made = std::move(arrival);
+  return MPI_SUCCESS;
+}
+
+int Arrival::agree_on_threads(MPI_Comm comm) {
+  const char mine = can_have_thread() ? 1 : 0;
+  std::vector<char> all(rank_ == 0 ? static_cast<std::size_t>(p_) : 0);
+  int error = mpi().Gather(&mine, 1, mpi().byte, all.data(), 1, mpi().byte, 0, comm);
+  if (error != MPI_SUCCESS) return error;
+  char together = std::all_of(all.begin(), all.end(), [](char one) { return one != 0; }) ? 1 : 0;
+  error = mpi().Bcast(&together, 1, mpi().byte, 0, comm);
+  has_thread_ = together != 0;
+  if (error == MPI_SUCCESS && rank_ == 0 && !has_thread_) say_once_that_there_is_no_thread();
+  return error;
+}
+
+Arrival::~Arrival() {
+  if (has_thread_) Background::of_process().remove(*this);
+}
+
+void Arrival::begin_close() {
+  const std::lock_guard lock(mutex_);
+  if (std::exchange(has_left_, true) || error_ != MPI_SUCCESS) return;
+  error_ = tell(ArrivalMember::farewell());
+}
+
+/// No message may be under way when the channel's communicator goes.
+void Arrival::finish_close() {
+  begin_close();
+  if (channel_ == nullptr) return;
+  for (bool over = false; !over;) {
+    {
+      const std::lock_guard lock(mutex_);
+      bool moved = false;
+      error_ = exchange(moved);
+      over = (member_.is_over() && channel_->is_empty()) || error_ != MPI_SUCCESS;
+    }
+    if (!over) sched_yield();
+  }
+  if (has_thread_) Background::of_process().remove(*this);
+  const std::lock_guard lock(mutex_);
+  channel_.reset();
+}
+
+void Arrival::expect_edges(double fraction) {
+  const std::lock_guard lock(mutex_);
+  has_edges_ = true;
+  fraction_ = fraction;
+}
+
+int Arrival::edge() {
+  const std::lock_guard lock(mutex_);
+  const double now = clock_.now();
+  take_mail();
+  return tell_estimate(last_exit_ + (now - last_exit_) / fraction_);
+}
+
+CallNumber Arrival::begin_call() {
+  const std::lock_guard lock(mutex_);
+  under_way_.insert(++begun_);
+  return begun_;
+}
+
+void Arrival::arrive(const void* site) {
+  const std::lock_guard lock(mutex_);
+  ++arrived_;
+  if (arrived_ > 1) {
+    double& gap = gap_after(last_site_);
+    const double measured = clock_.now() - last_exit_;
+    gap = std::isnan(gap) ? measured : gap + weight * (measured - gap);
+  }
+  last_site_ = site;
+}
+
+int Arrival::leave(CallNumber call, const void* site) {
+  const std::lock_guard lock(mutex_);
+  under_way_.erase(call);
+  member_.forget_before(under_way_.empty() ? begun_ + 1 : *under_way_.begin());
+  last_exit_ = clock_.now();
+  take_mail();
+  const double gap = gap_after(site);
+  // A program without edges is taken at its habits.
+  return has_edges_ || std::isnan(gap) ? error_ : tell_estimate(last_exit_ + gap);
+}
+
+/// NaN where it is not known yet.
+double& Arrival::gap_after(const void* site) {
+  const auto found =
+      std::find_if(gaps_.begin(), gaps_.end(), [&](const Gap& gap) { return gap.site == site; });
+  if (found != gaps_.end()) return found->seconds;
+  if (gaps_.size() == most_sites) gaps_.erase(gaps_.begin());
+  return gaps_.emplace_back(Gap{site, std::nan("")}).seconds;
+}
+
+int Arrival::agreed_version(CallNumber call, std::shared_ptr<const ArrivalVersion>& version) {
+  version = nullptr;
+  if (!has_thread_ || is_closed()) return MPI_SUCCESS;
+  for (bool asked = false;;) {
+    {
+      const std::lock_guard lock(mutex_);
+      take_mail();
+      version = member_.version_for(call);
+      if (error_ != MPI_SUCCESS || version != nullptr) break;
+      if (!std::exchange(asked, true)) error_ = tell(ArrivalMember::question(call));
+    }
+    sched_yield();
+  }
+  if (version != nullptr && version->number == 0) version = nullptr;
+  return error_;
+}
+
+bool Arrival::find_agreed_version(CallNumber call, std::shared_ptr<const ArrivalVersion>& version) {
+  version = nullptr;
+  if (!has_thread_ || is_closed()) return true;
+  const std::lock_guard lock(mutex_);
+  take_mail();
+  version = member_.version_for(call);
+  if (version == nullptr) return false;
+  if (version->number == 0) version = nullptr;
+  return true;
+}
+
+std::shared_ptr<const ArrivalVersion> Arrival::newest_version() {
+  const std::lock_guard lock(mutex_);
+  take_mail();
+  return member_.newest()->number == 0 ? nullptr : member_.newest();
+}
+
+bool Arrival::is_closed() {
+  const std::lock_guard lock(mutex_);
+  return has_left_;
+}
+
+BackgroundTask::Progress Arrival::proceed() {
+  // Only the coordinator must be there for others; the others' mail can wait for their next call.
+  if (rank_ != 0) return Progress::nothing_expected;
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return Progress::waiting;
+  const bool any = take_mail();
+  if (error_ != MPI_SUCCESS || member_.is_over()) return Progress::nothing_expected;
+  return any ? Progress::moved : Progress::waiting;
+}
+
+int Arrival::tell_estimate(double arrival) {
+  if (error_ == MPI_SUCCESS && !has_left_)
+    error_ = tell(ArrivalMember::estimate(arrived_ + 1, arrival));
+  return error_;
+}
+
+int Arrival::tell(std::vector<std::int64_t> words) {
+  if (rank_ != 0) return channel_->send(0, std::move(words));
+  std::vector<ArrivalMail> mail;
+  coordinator_.take(0, words, clock_.now(), mail);
+  return deliver(mail);
+}
+
+int Arrival::deliver(std::vector<ArrivalMail>& mail) {
+  for (ArrivalMail& letter : mail) {
+    if (letter.peer == 0) {
+      member_.take(letter.words);
+    } else if (const int error = channel_->send(letter.peer, std::move(letter.words))) {
+      return error;
+    }
+  }
+  return MPI_SUCCESS;
+}
+
+/// Takes all messages that are there; true if there were any.
+bool Arrival::take_mail() {
+  bool any = false;
+  for (bool moved = true; error_ == MPI_SUCCESS && moved; any = any || moved) {
+    error_ = exchange(moved);
+  }
+  return any;
+}
+
+/// Takes one message, if there is one.
+int Arrival::exchange(bool& moved) {
+  moved = false;
+  if (error_ != MPI_SUCCESS || channel_ == nullptr) return error_;  // closed
+  Rank from = no_rank;
+  std::vector<std::int64_t> words;
+  if (const int error = channel_->receive(from, words)) return error;
+  moved = !words.empty();
+  if (!moved) return MPI_SUCCESS;
+  if (rank_ != 0) {
+    member_.take(words);
+    return MPI_SUCCESS;
+  }
+  std::vector<ArrivalMail> mail;
+  coordinator_.take(from, words, clock_.now(), mail);
+  return deliver(mail);
+}
+
+}  // namespace tutti

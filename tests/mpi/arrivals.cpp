@@ -1,0 +1,315 @@
+/// Orders by arrival: right whatever the ranks say of their arrivals, and whenever they come.
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "exchange.hpp"
+#include "harness.hpp"
+
+namespace tutti::test {
+namespace {
+
+/// All names of Proficz 2020 (an algorithm may have several), and orders beyond the paper.
+constexpr std::array names = {"LIN",
+                              "SLIN",
+                              "BSLN",
+                              "LS",
+                              "SLS",
+                              "BSLS",
+                              "BNOM",
+                              "SBN",
+                              "BSBN",
+                              "linear:order=arrival",
+                              "binomial:order=late_leaf",
+                              "knomial:k=3,order=arrival"};
+
+/// Which ranks pass an edge before a call.
+enum class Edges { all, some, every_second, none };
+
+struct Habits {
+  Edges edges = Edges::all;
+  unsigned longest_delay = 300;  ///< microseconds
+};
+
+bool has_edge(Edges edges, int rank, unsigned call) {
+  switch (edges) {
+    case Edges::all:
+      return true;
+    case Edges::some:
+      return rank % 2 == 0;
+    case Edges::every_second:
+      return (call + static_cast<unsigned>(rank)) % 2 == 0;
+    default:
+      return false;
+  }
+}
+
+void expect(Context& context, int code, const char* what) {
+  if (code != MPI_SUCCESS) context.fail(std::string(what) + ": " + error_text(code));
+}
+
+/// Computes for a while, with an edge in the middle.
+void compute(Context& context, MPI_Comm comm, const Habits& habits, unsigned call,
+             std::mt19937& random) {
+  const auto delay =
+      static_cast<unsigned>(habits.longest_delay == 0 ? 0 : random() % habits.longest_delay);
+  usleep(delay / 2);
+  if (has_edge(habits.edges, context.rank(), call) && !context.options().native) {
+    expect(context, TUTTI_Arrival_edge(comm), "TUTTI_Arrival_edge");
+  }
+  usleep(delay / 2);
+}
+
+std::vector<int> units_for(Kind kind, int p, unsigned call, std::mt19937& random) {
+  constexpr int equal[] = {40, 0, 1, 700, 20000};
+  if (!is_irregular(kind)) return std::vector<int>(static_cast<std::size_t>(p), equal[call % 5]);
+  const auto& shapes = size_shapes();
+  return sizes(shapes[call % shapes.size()], p, random);
+}
+
+/// Calls with every root, each at a time of its own on every rank.
+void calls_after_delays(Context& context, MPI_Comm comm, Kind kind, const Habits& habits) {
+  int p = 0;
+  int rank = 0;
+  PMPI_Comm_size(comm, &p);
+  PMPI_Comm_rank(comm, &rank);
+  std::mt19937 common(7);
+  std::mt19937 own(static_cast<unsigned>(rank));
+  const unsigned calls = static_cast<unsigned>(std::max(2 * p, 5) * context.options().effort);
+  for (unsigned call = 0; call < calls; ++call) {
+    compute(context, comm, habits, call, own);
+    const int root = static_cast<int>(call) % p;
+    check(context, draw(kind, comm, root, units_for(kind, p, call, common), common));
+  }
+}
+
+void begin(Context& context, MPI_Comm comm) {
+  if (context.options().native) return;
+  expect(context, TUTTI_Arrival_init(comm, 0.5), "TUTTI_Arrival_init");
+}
+
+void all_names(Context& context, Kind kind) {
+  const OwnComm comm;
+  begin(context, comm.get());
+  for (const char* name : names) {
+    const Forced forced(kind, name, context.options().native);
+    context.expect_empty(forced.error());
+    calls_after_delays(context, comm.get(), kind, {});
+  }
+}
+
+void odd_edges(Context& context, Edges edges) {
+  const OwnComm comm;
+  begin(context, comm.get());
+  for (const Kind kind : {Kind::gather, Kind::scatterv}) {
+    for (const char* name : {"SBN", "SLIN"}) {
+      const Forced forced(kind, name, context.options().native);
+      calls_after_delays(context, comm.get(), kind, {edges, 200});
+    }
+  }
+}
+
+/// Without any knowledge, order=arrival is the rotated one.
+void no_arrivals_known(Context& context) {
+  const OwnComm comm;
+  for (const char* name : {"SBN", "SLS"}) {
+    const Forced forced(Kind::gather, name, context.options().native);
+    calls_after_delays(context, comm.get(), Kind::gather, {Edges::none, 0});
+  }
+}
+
+void two_communicators(Context& context) {
+  const OwnComm one;
+  const OwnComm other(0, -context.rank());
+  begin(context, one.get());
+  begin(context, other.get());
+  const Forced forced(Kind::gatherv, "SBN", context.options().native);
+  std::mt19937 random(3);
+  for (unsigned call = 0; call < 12; ++call) {
+    if (!context.options().native) {
+      expect(context, TUTTI_Arrival_edge(one.get()), "edge");
+      expect(context, TUTTI_Arrival_edge(other.get()), "edge");
+    }
+    for (const OwnComm* comm : {&other, &one}) {
+      const int p = comm->size();
+      check(context, draw(Kind::gatherv, comm->get(), static_cast<int>(call) % p,
+                          units_for(Kind::gatherv, p, call, random), random));
+    }
+  }
+}
+
+/// The thread is at work when the communicator goes, and a new one may have its handle.
+void freed_while_the_thread_works(Context& context) {
+  for (int round = 0; round < 10 * context.options().effort; ++round) {
+    const OwnComm comm;
+    begin(context, comm.get());
+    const Forced forced(Kind::gather, "SBN", context.options().native);
+    if (round % 3 == 1) continue;
+    if (!context.options().native && context.rank() % 2 == round % 2) {
+      expect(context, TUTTI_Arrival_edge(comm.get()), "edge");
+    }
+    if (round % 3 == 2) calls_after_delays(context, comm.get(), Kind::gather, {Edges::some, 50});
+  }
+}
+
+void begun_and_ended(Context& context) {
+  if (context.options().native) return;
+  const OwnComm comm;
+  const Forced forced(Kind::scatter, "SBN", false);
+  if (TUTTI_Arrival_edge(comm.get()) != MPI_ERR_COMM) context.fail("an edge without init");
+  if (TUTTI_Arrival_finalize(comm.get()) != MPI_ERR_COMM) context.fail("finalize without init");
+  for (const double wrong : {0.0, -1.0, 1.5}) {
+    if (TUTTI_Arrival_init(comm.get(), wrong) != MPI_ERR_ARG) context.fail("a wrong fraction");
+  }
+  for (int round = 0; round < 3; ++round) {
+    begin(context, comm.get());
+    calls_after_delays(context, comm.get(), Kind::scatter, {Edges::all, 50});
+    expect(context, TUTTI_Arrival_finalize(comm.get()), "TUTTI_Arrival_finalize");
+    calls_after_delays(context, comm.get(), Kind::scatter, {Edges::none, 50});
+  }
+}
+
+/// Starts a request, waits for it after a while, and once more.
+int run_twice(TUTTI_Request* request, int error) {
+  static unsigned calls = 0;
+  for (int round = 0; round < 2 && error == MPI_SUCCESS; ++round) {
+    error = TUTTI_Start(request);
+    if (++calls % 3 == 0) usleep(calls * 37 % 300);
+    if (error == MPI_SUCCESS) error = TUTTI_Wait(request);
+  }
+  const int freed = *request == TUTTI_REQUEST_NULL ? MPI_SUCCESS : TUTTI_Request_free(request);
+  return error == MPI_SUCCESS ? freed : error;
+}
+
+int gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+           MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  TUTTI_Request request = TUTTI_REQUEST_NULL;
+  const int error = TUTTI_Gather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                      root, comm, &request);
+  return run_twice(&request, error);
+}
+
+int gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+            const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+            MPI_Comm comm) {
+  TUTTI_Request request = TUTTI_REQUEST_NULL;
+  const int error = TUTTI_Gatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                                       recvtype, root, comm, &request);
+  return run_twice(&request, error);
+}
+
+int scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+            MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  TUTTI_Request request = TUTTI_REQUEST_NULL;
+  const int error = TUTTI_Scatter_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                       root, comm, &request);
+  return run_twice(&request, error);
+}
+
+int scatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
+             void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  TUTTI_Request request = TUTTI_REQUEST_NULL;
+  const int error = TUTTI_Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
+                                        recvtype, root, comm, &request);
+  return run_twice(&request, error);
+}
+
+/// The persistent forms in the clothes of the blocking ones.
+const Calls& persistent_calls() {
+  static const Calls calls = {gather,  gatherv, scatter, scatterv,
+                              nullptr, nullptr, nullptr, nullptr};
+  return calls;
+}
+
+void persistent(Context& context, Kind kind) {
+  if (context.options().native) return;
+  const OwnComm comm;
+  const int p = comm.size();
+  std::mt19937 random(11);
+  for (const char* name : {"native", "BSLN", "BSLS", "BSBN", "SBN", "ordered_tree",
+                           "linear:order=arrival,runner=background", "LIN"}) {
+    const Forced forced(kind, name, false);
+    for (unsigned call = 0; call < static_cast<unsigned>(std::max(p, 5)); ++call) {
+      Exchange exchange = draw(kind, comm.get(), static_cast<int>(call) % p,
+                               units_for(kind, p, call, random), random);
+      exchange.large = false;
+      if (std::string(name) == "native") spare_native(exchange);
+      context.step(std::string(name) + " " + to_text(exchange));
+      context.expect_empty(run(exchange, persistent_calls()));
+    }
+  }
+}
+
+/// Plain calls and two requests on one communicator, each with numbers of its own.
+void requests_among_calls(Context& context) {
+  if (context.options().native) return;
+  const OwnComm comm;
+  begin(context, comm.get());
+  const Forced scattered(Kind::scatter, "BSBN", false);
+  const Forced gathered(Kind::gather, "BSLS", false);
+  const int p = comm.size();
+  const int root = p - 1;
+  std::vector<int> all(static_cast<std::size_t>(p));
+  std::vector<int> back(static_cast<std::size_t>(p));
+  int mine = -1;
+  int doubled = -1;
+  TUTTI_Request in = TUTTI_REQUEST_NULL;
+  TUTTI_Request out = TUTTI_REQUEST_NULL;
+  expect(context,
+         TUTTI_Scatter_init(all.data(), 1, MPI_INT, &mine, 1, MPI_INT, root, comm.get(), &in),
+         "TUTTI_Scatter_init");
+  expect(context,
+         TUTTI_Gather_init(&doubled, 1, MPI_INT, back.data(), 1, MPI_INT, root, comm.get(), &out),
+         "TUTTI_Gather_init");
+  std::mt19937 common(5);
+  std::mt19937 own(static_cast<unsigned>(context.rank()));
+  for (int round = 0; round < 40 * context.options().effort; ++round) {
+    context.step("round " + std::to_string(round));
+    expect(context, TUTTI_Start(&in), "TUTTI_Start");
+    if (TUTTI_Request_free(&in) != MPI_ERR_REQUEST) context.fail("freed a request under way");
+    expect(context, TUTTI_Start(&out), "TUTTI_Start");
+    compute(context, comm.get(), {Edges::every_second, 200}, static_cast<unsigned>(round), own);
+    for (int rank = 0; rank < p; ++rank) all[static_cast<std::size_t>(rank)] = round * 100 + rank;
+    expect(context, TUTTI_Wait(&in), "TUTTI_Wait");
+    if (mine != round * 100 + context.rank()) context.fail("scattered " + std::to_string(mine));
+    check(context,
+          draw(Kind::gather, comm.get(), round % p, std::vector<int>(all.size(), 3), common));
+    doubled = 2 * mine;
+    expect(context, TUTTI_Wait(&out), "TUTTI_Wait");
+    for (int rank = 0; rank < p && context.rank() == root; ++rank) {
+      const int found = back[static_cast<std::size_t>(rank)];
+      if (found != 2 * (round * 100 + rank)) context.fail("gathered " + std::to_string(found));
+    }
+    expect(context, TUTTI_Wait(&out), "TUTTI_Wait on what was not started");
+  }
+  expect(context, TUTTI_Request_free(&in), "TUTTI_Request_free");
+  expect(context, TUTTI_Request_free(&out), "TUTTI_Request_free");
+  if (in != TUTTI_REQUEST_NULL || TUTTI_Start(&in) != MPI_ERR_REQUEST)
+    context.fail("a null request");
+}
+
+}  // namespace
+
+void add_arrivals(Suite& suite) {
+  for (const Kind kind : all_kinds) {
+    suite.add(std::string("arrival: all names, ") + name_of(kind),
+              [kind](Context& context) { all_names(context, kind); });
+  }
+  suite.add("arrival: edges on some ranks only",
+            [](Context& context) { odd_edges(context, Edges::some); });
+  suite.add("arrival: every second edge skipped",
+            [](Context& context) { odd_edges(context, Edges::every_second); });
+  suite.add("arrival: no edges", [](Context& context) { odd_edges(context, Edges::none); });
+  suite.add("arrival: nothing known", no_arrivals_known);
+  suite.add("arrival: two communicators", two_communicators);
+  suite.add("arrival: freed while the thread works", freed_while_the_thread_works);
+  suite.add("arrival: begun and ended", begun_and_ended);
+  for (const Kind kind : all_kinds) {
+    suite.add(std::string("persistent ") + name_of(kind),
+              [kind](Context& context) { persistent(context, kind); });
+  }
+  suite.add("persistent: two requests among calls", requests_among_calls);
+}
+
+}  // namespace tutti::test
