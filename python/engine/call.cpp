@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "algorithms/problems.hpp"
@@ -25,9 +26,20 @@ namespace tutti {
 
 namespace {
 
+/// What is wrong with arrivals, empty if nothing is.
+std::string flaw_of(const std::vector<double>& arrivals, int p) {
+  if (arrivals.size() != static_cast<std::size_t>(p)) {
+    return std::to_string(arrivals.size()) + " arrivals: there are " + std::to_string(p) + " ranks";
+  }
+  const bool finite = std::all_of(arrivals.begin(), arrivals.end(),
+                                  [](double arrival) { return std::isfinite(arrival); });
+  return finite ? "" : "an arrival is no finite number of seconds";
+}
+
 Call checked_call(const std::string& collective, std::vector<Bytes> sizes, Rank root,
-                  const Machine& machine) {
-  Call call{collective_or_raise(collective), root, std::move(sizes), machine.latency_in_bytes()};
+                  const Machine& machine, std::vector<double> expected) {
+  Call call{collective_or_raise(collective), root, std::move(sizes), machine.latency_in_bytes(),
+            std::move(expected)};
   std::string wrong;
   if (call.sizes.empty()) wrong = "no sizes: a call has at least one rank";
   for (std::size_t i = 0; i < call.sizes.size(); ++i) {
@@ -43,6 +55,7 @@ Call checked_call(const std::string& collective, std::vector<Bytes> sizes, Rank 
     wrong = "root " + std::to_string(root) + ": of " + std::to_string(call.p()) +
             " ranks the root is one of 0.." + std::to_string(call.p() - 1);
   }
+  if (wrong.empty() && !call.arrivals.empty()) wrong = flaw_of(call.arrivals, call.p());
   if (!wrong.empty()) throw nb::value_error(wrong.c_str());
   return call;
 }
@@ -51,8 +64,8 @@ Call checked_call(const std::string& collective, std::vector<Bytes> sizes, Rank 
 class PyCall {
  public:
   PyCall(const std::string& collective, std::vector<Bytes> sizes, Rank root,
-         const std::string& algorithm, const Machine& machine)
-      : call_(checked_call(collective, std::move(sizes), root, machine)),
+         const std::string& algorithm, const Machine& machine, std::vector<double> expected)
+      : call_(checked_call(collective, std::move(sizes), root, machine, std::move(expected))),
         machine_(machine),
         specification_(value_or_raise(specification(call_.collective, algorithm))),
         problems_(specification_, call_),
@@ -93,19 +106,19 @@ class PyCall {
     return value_or_raise(tutti::simulate(schedules_, Network::of(machine_), arrivals));
   }
 
-  double lower_bound(const std::vector<double>& arrivals) const {
+  double lower_bound(const std::vector<double>& arrivals, bool background) const {
     check_arrivals(arrivals);
+    const Runner receiver = background ? Runner::background : Runner::caller;
     const BoundCase bound{call_.root,       call_.sizes,       arrivals,
-                          machine_.latency, machine_.per_byte, Runner::caller};
+                          machine_.latency, machine_.per_byte, receiver};
     return is_gather(call_.collective) ? gather_bound(bound) : scatter_bound(bound);
   }
 
  private:
   void check_arrivals(const std::vector<double>& arrivals) const {
-    if (arrivals.empty() || arrivals.size() == call_.sizes.size()) return;
-    const std::string text = std::to_string(arrivals.size()) + " arrivals: there are " +
-                             std::to_string(call_.p()) + " ranks";
-    throw nb::value_error(text.c_str());
+    if (arrivals.empty()) return;
+    const std::string wrong = flaw_of(arrivals, call_.p());
+    if (!wrong.empty()) throw nb::value_error(wrong.c_str());
   }
 
   Call call_;
@@ -116,9 +129,18 @@ class PyCall {
 };
 
 Choice choice_for(const std::string& collective, const std::string& text, int ranks,
-                  std::optional<Bytes> block, const Machine& machine) {
+                  std::optional<Bytes> block, const Machine& machine, Rank root,
+                  std::vector<double> expected, double error, bool background) {
   const Collective named = collective_or_raise(collective);
-  return choose(value_or_raise(setting(named, text)), {named, ranks, block}, machine);
+  Situation situation{named, ranks, block};
+  if (!expected.empty()) {
+    std::string wrong = flaw_of(expected, ranks);
+    if (wrong.empty() && (root < 0 || root >= ranks)) wrong = "the root is none of the ranks";
+    if (!wrong.empty()) throw nb::value_error(wrong.c_str());
+    situation.root = root;
+    situation.forecast = Forecast{std::move(expected), error, background};
+  }
+  return choose(value_or_raise(setting(named, text)), situation, machine);
 }
 
 void bind_timeline(nb::module_& module) {
@@ -172,9 +194,10 @@ void bind_call(nb::module_& module) {
       .def_ro("candidates", &Choice::candidates);
   nb::class_<PyCall>(module, "Call", "One call of a collective, seen from outside.")
       .def(nb::init<const std::string&, std::vector<Bytes>, Rank, const std::string&,
-                    const Machine&>(),
+                    const Machine&, std::vector<double>>(),
            "collective"_a, "sizes"_a, "root"_a = 0, "algorithm"_a = "ordered_tree",
-           "machine"_a = Machine{})
+           "machine"_a = Machine{}, "expected"_a = std::vector<double>(),
+           "expected: when ranks are expected, in seconds, for orders by arrival.")
       .def_prop_ro("algorithm", &PyCall::algorithm, "The specification, as short as it gets.")
       .def_prop_ro("knowledge", &PyCall::knowledge, "What a rank must learn first.")
       .def("knowledge_price", &PyCall::price, "The traffic of the protocol that acquires it.")
@@ -195,9 +218,12 @@ void bind_call(nb::module_& module) {
       .def("simulate", &PyCall::simulate, "arrivals"_a = std::vector<double>(),
            "Replays the data's messages, one port a rank; arrivals in seconds by rank.")
       .def("lower_bound", &PyCall::lower_bound, "arrivals"_a = std::vector<double>(),
-           "No algorithm can be over earlier; seconds from time 0.");
+           "background"_a = false,
+           "No algorithm can be over earlier; seconds from time 0. With background, none whose "
+           "ranks receive before they arrive.");
   module.def("choose", choice_for, "collective"_a, "setting"_a, "ranks"_a,
-             "block"_a = std::optional<Bytes>(), "machine"_a = Machine{},
+             "block"_a = std::optional<Bytes>(), "machine"_a = Machine{}, "root"_a = 0,
+             "expected"_a = std::vector<double>(), "error"_a = 0.0, "background"_a = false,
              "What Tutti runs under a setting, from what every rank knows.");
 }
 

@@ -218,7 +218,8 @@ class Choice:
 class Call:
     """One call of a collective, seen from outside."""
 
-    def __init__(self, collective: str, sizes: Sequence[int], root: int = 0, algorithm: str = 'ordered_tree', machine: Machine = ...) -> None: ...
+    def __init__(self, collective: str, sizes: Sequence[int], root: int = 0, algorithm: str = 'ordered_tree', machine: Machine = ..., expected: Sequence[float] = []) -> None:
+        """expected: when ranks are expected, in seconds, for orders by arrival."""
 
     @property
     def algorithm(self) -> str:
@@ -262,10 +263,12 @@ class Call:
         Replays the data's messages, one port a rank; arrivals in seconds by rank.
         """
 
-    def lower_bound(self, arrivals: Sequence[float] = []) -> float:
-        """No algorithm can be over earlier; seconds from time 0."""
+    def lower_bound(self, arrivals: Sequence[float] = [], background: bool = False) -> float:
+        """
+        No algorithm can be over earlier; seconds from time 0. With background, none whose ranks receive before they arrive.
+        """
 
-def choose(collective: str, setting: str, ranks: int, block: int | None = None, machine: Machine = ...) -> Choice:
+def choose(collective: str, setting: str, ranks: int, block: int | None = None, machine: Machine = ..., root: int = 0, expected: Sequence[float] = [], error: float = 0.0, background: bool = False) -> Choice:
     """What Tutti runs under a setting, from what every rank knows."""
 
 class SweepResult:

@@ -99,6 +99,17 @@ def _contender(call: Call, machine: Machine, arrivals: list[float]) -> Contender
     )
 
 
+def _made_for_arrivals(collective: str, background: bool) -> list[str]:
+    """The points that papers name for ranks that arrive apart, and what goes beyond them."""
+    gathers = collective.startswith("gather")
+    names = ["SLS", "SBN", "binomial:order=late_leaf"] if gathers else ["SLIN", "SBN"]
+    if background:
+        names += ["BSLS", "BSBN", "binomial:order=late_leaf,runner=background"] if gathers else [
+            "BSLN", "BSBN", "linear:order=arrival,runner=background"
+        ]  # fmt: skip
+    return names
+
+
 def explain(
     collective: str,
     sizes: list[int],
@@ -107,6 +118,7 @@ def explain(
     algorithm: str = "auto",
     machine: Machine | None = None,
     arrivals: list[float] | None = None,
+    background: bool = False,
 ) -> Explanation:
     """Explains one call.
 
@@ -116,7 +128,9 @@ def explain(
         root: the root's rank.
         algorithm: a setting as in TUTTI_GATHERV: auto, native or a specification.
         machine: the model's parameters; by default those of a common cluster.
-        arrivals: when each rank makes the call, in seconds; by default all at once.
+        arrivals: when each rank makes the call, and is expected to, in seconds; by default all
+            at once.
+        background: every rank has a background thread, so that points that use it count.
 
     Raises:
         ValueError: names the argument that is wrong and what is accepted.
@@ -124,16 +138,24 @@ def explain(
     machine = machine or Machine()
     collective = collective.lower()
     block = sizes[0] if sizes and not collective.endswith("v") else None
-    choice = choose(collective, algorithm, len(sizes), block, machine)
+    times = arrivals or []
+    expected = times if len(set(times)) > 1 else []
+    choice = choose(
+        collective, algorithm, len(sizes), block, machine, root, expected, background=background
+    )
     # Native is taken as linear, so that drawing linear for it would show nothing of Tutti's own.
     own = [c.name for c in choice.candidates if c.name not in ("native", "linear")]
     drawn = choice.algorithm if choice.algorithm != "native" else [*own, "linear"][0]
-    call = Call(collective, sizes, root, drawn, machine)
+    call = Call(collective, sizes, root, drawn, machine, expected)
     names = [listed.name for listed in algorithms() if listed.collective == collective]
-    names += [call.algorithm] if call.algorithm not in names else []
-    calls = [Call(collective, sizes, root, name, machine) for name in names]
-    times = arrivals or []
-    contenders = [_contender(other, machine, times) for other in calls]
+    if expected:
+        names += _made_for_arrivals(collective, background) + own
+    calls = {
+        made.algorithm: made
+        for made in (Call(collective, sizes, root, name, machine, expected) for name in names)
+    }
+    calls[call.algorithm] = call
+    contenders = [_contender(other, machine, times) for other in calls.values()]
     return Explanation(
         collective=collective,
         root=root,
@@ -142,6 +164,6 @@ def explain(
         call=call,
         rounds=[list(group) for _, group in groupby(call.messages(), key=lambda m: m.round)],
         contenders=sorted(contenders, key=lambda contender: contender.seconds),
-        lower_bound=call.lower_bound(times) - min(times, default=0.0),
+        lower_bound=call.lower_bound(times, background) - min(times, default=0.0),
         timeline=call.simulate(times),
     )

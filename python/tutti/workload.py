@@ -100,7 +100,9 @@ _PATTERNS = (
 
 
 def seconds_of(text: str) -> float | None:
-    """A time such as 500us, 2ms or 1s in seconds; None where it is none."""
+    """A time such as 0, 500us, 2ms or 1s in seconds; None where it is none."""
+    if text.strip() == "0":
+        return 0.0
     match = re.fullmatch(r"(\d+(?:\.\d*)?(?:e-?\d+)?)(us|ms|s)", text.strip())
     return float(match[1]) * _UNITS[match[2]] if match else None
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "choose/arrival_model.hpp"
 #include "knowledge/growth.hpp"
 
 namespace tutti {
@@ -60,12 +61,6 @@ std::vector<Candidate> candidates_for(const Situation& situation, const Machine&
     candidates.push_back({"linear", linear, "latency + (p - 2) gap + bytes"});
     candidates.push_back({"binomial", binomial, "ceil(log2 p) start-ups + bytes"});
   }
-  if (situation.native_spins) {
-    candidates.front().seconds += spinning_seconds;
-    candidates.front().note += "; it spins, and there are more ranks than cores";
-  }
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
   return candidates;
 }
 
@@ -98,7 +93,15 @@ Choice choose(const Setting& setting, const Situation& situation, const Machine&
   }
   if (situation.p == 1) return {std::nullopt, "one rank has nothing to exchange", {}};
   Choice choice;
-  choice.candidates = candidates_for(situation, machine);
+  const bool by_arrivals = weighs_arrivals(situation, machine);
+  choice.candidates =
+      by_arrivals ? candidates_by_arrival(situation, machine) : candidates_for(situation, machine);
+  if (situation.native_spins) {
+    choice.candidates.front().seconds += spinning_seconds;
+    choice.candidates.front().note += "; it spins, and there are more ranks than cores";
+  }
+  std::stable_sort(choice.candidates.begin(), choice.candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
   const Candidate& best = choice.candidates.front();
   const Candidate& native =
       *std::find_if(choice.candidates.begin(), choice.candidates.end(),
@@ -108,7 +111,8 @@ Choice choose(const Setting& setting, const Situation& situation, const Machine&
     return choice;
   }
   choice.specification = *specification(situation.collective, best.name);
-  choice.reason = "modelled " + microseconds(best.seconds) + " against native's " +
+  choice.reason = std::string(by_arrivals ? "ranks are expected to arrive apart; " : "") +
+                  "modelled " + microseconds(best.seconds) + " against native's " +
                   microseconds(native.seconds) +
                   (situation.native_spins ? ", which spins on shared cores" : "");
   return choice;

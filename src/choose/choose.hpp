@@ -21,6 +21,15 @@ struct Setting {
 [[nodiscard]] Result<Setting> setting(Collective collective, std::string_view text);
 [[nodiscard]] std::string to_text(const Setting& setting);
 
+/// When the ranks of a call are expected, as they have agreed on it: the same bits everywhere.
+struct Forecast {
+  std::vector<double> arrivals;  ///< seconds from any zero, by rank
+  double error = 0;              ///< seconds: what a prediction has been wrong by, agreed too
+  bool background = false;       ///< every rank has a background thread, and buffers for it
+
+  [[nodiscard]] double spread() const;  ///< last less first arrival, in seconds
+};
+
 /// What every rank of a call knows to be equal: nothing else may enter a choice.
 struct Situation {
   Collective collective = Collective::gather;
@@ -28,6 +37,8 @@ struct Situation {
   std::optional<Bytes> block;  ///< bytes of each rank's block, where MPI makes them equal
   /// Ranks outnumber cores, and the MPI's own collectives wait without giving up theirs.
   bool native_spins = false;
+  Rank root = 0;                          ///< counts where arrivals are expected only
+  std::optional<Forecast> forecast = {};  ///< none: nothing is known of arrivals
 };
 
 struct Candidate {
@@ -43,7 +54,9 @@ struct Choice {
 };
 
 /// The setting, or by the model the fastest candidate that promises a gain over the MPI's own of
-/// at least a tenth. Every rank decides alike.
+/// at least a tenth. Every rank decides alike. Where a forecast counts (see `weighs_arrivals`) the
+/// times are those of the expected arrivals, and points that make use of them are candidates too;
+/// O(p log p) then, else O(1).
 [[nodiscard]] Choice choose(const Setting& setting, const Situation& situation,
                             const Machine& machine);
 

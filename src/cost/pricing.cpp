@@ -20,23 +20,26 @@ std::size_t index(int i) { return static_cast<std::size_t>(i); }
 /// Steps become ready, are served by their rank one after the other, and are over.
 class Pricing {
  public:
-  Pricing(const StepGraph& graph, const Machine& machine, PriceModel model)
+  Pricing(const StepGraph& graph, const Machine& machine, PriceModel model,
+          std::span<const double> arrivals)
       : graph_(graph),
         machine_(machine),
         rendezvous_(model == PriceModel::hockney),
+        arrivals_(arrivals),
         ends_(index(graph.nodes()), 0),
+        met_(index(graph.nodes()), 0),
         ranks_(index(graph.p())) {
     if (model == PriceModel::logp) machine_.per_byte = 0;
   }
 
   Result<double> run() {
-    double last = 0;
+    double last = arrivals_.empty() ? 0 : *std::max_element(arrivals_.begin(), arrivals_.end());
     flow_.start(graph_);
     note_posted(0);
     while (!events_.empty()) {
       const Event event = events_.top();
       events_.pop();
-      last = event.time;
+      last = std::max(last, event.time);
       handle(event);
     }
     if (flow_.all_done()) return last;
@@ -84,22 +87,31 @@ class Pricing {
     for (Node node = flow_.take_posted(); node != StepGraph::none; node = flow_.take_posted()) {
       const Node partner = graph_.partner(node);
       const bool sends = graph_.step(node).kind == StepKind::send;
+      const double posted = std::max(now, arrival(node));
       if (partner == StepGraph::none) {
-        events_.push({now, Kind::over, 0, node});
+        events_.push({posted, Kind::over, 0, node});
       } else if (rendezvous_) {
-        meet(sends ? node : partner, now);
+        meet(sends ? node : partner, posted);
       } else if (sends) {
-        add_ready(node, now);
+        add_ready(node, posted);
       } else {
-        meet(node, now);
+        meet(node, posted);
       }
     }
+  }
+
+  /// No step of this kind starts before.
+  [[nodiscard]] double arrival(Node node) const {
+    if (arrivals_.empty() || graph_.step(node).runner == Runner::background) return 0;
+    return arrivals_[index(graph_.rank_of(node))];
   }
 
   /// One of the two things that `node` needs has come: both ends of a rendezvous, or a posted
   /// receive and its message.
   void meet(Node node, double now) {
-    if (++ends_[index(node)] == 2) add_ready(node, now);
+    double& met = met_[index(node)];
+    met = std::max(met, now);
+    if (++ends_[index(node)] == 2) add_ready(node, met);
   }
 
   void add_ready(Node node, double now) {
@@ -144,21 +156,27 @@ class Pricing {
   Machine machine_;
   bool rendezvous_;
   Flow flow_;
+  std::span<const double> arrivals_;
   std::vector<int> ends_;
+  std::vector<double> met_;  ///< the later of the two ends
   std::vector<RankState> ranks_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
 };
 
 }  // namespace
 
-Result<double> price(std::span<const Schedule> schedules, const Machine& machine,
-                     PriceModel model) {
+Result<double> price(std::span<const Schedule> schedules, const Machine& machine, PriceModel model,
+                     std::span<const double> arrivals) {
+  if (!arrivals.empty() && arrivals.size() != schedules.size()) {
+    return Error{"there are " + std::to_string(arrivals.size()) + " arrivals for " +
+                 std::to_string(schedules.size()) + " ranks"};
+  }
   StepGraph graph;
   if (const auto flaw = graph.build(schedules)) {
     return Error{"rank " + std::to_string(flaw->rank) + ", step " + std::to_string(flaw->step) +
                  ": " + flaw->text};
   }
-  return Pricing(graph, machine, model).run();
+  return Pricing(graph, machine, model, arrivals).run();
 }
 
 Times linear_times(int p, Bytes block, const Machine& machine) {

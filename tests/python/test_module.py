@@ -208,3 +208,24 @@ def test_the_stub_is_that_of_the_engine(tmp_path):
         check=True,
     )
     assert members(made) == members(ROOT / "python/tutti/_engine.pyi")
+
+
+def test_a_call_that_expects_arrivals_is_ordered_by_them():
+    expected = [0.0, 30e-3, 0.0, 10e-3]
+    call = tutti.Call("scatter", [8] * 4, algorithm="SLIN", expected=expected)
+    assert call.order == [0, 2, 3, 1]
+    with pytest.raises(ValueError, match="3 arrivals: there are 4 ranks"):
+        tutti.Call("scatter", [8] * 4, expected=[0.0, 1.0, 2.0])
+
+
+def test_expected_arrivals_enter_the_choice():
+    late = [0.0] * 4 + [3e-3] + [0.0] * 3
+    together = _engine.choose("scatter", "auto", 8, 1 << 20)
+    apart = _engine.choose("scatter", "auto", 8, 1 << 20, expected=late)
+    assert together.algorithm == "native"
+    assert apart.algorithm == "linear"
+    assert "expected to arrive apart" in apart.reason
+    told = tutti.explain("scatter", [1 << 20] * 8, arrivals=late, background=True)
+    assert told.choice.algorithm.endswith("runner=background")
+    assert told.seconds == pytest.approx(3e-3)
+    assert all(c.seconds >= told.lower_bound for c in told.contenders)

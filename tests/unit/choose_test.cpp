@@ -85,6 +85,89 @@ TEST(Choose, LeavesARankAloneToTheMpi) {
   EXPECT_TRUE(choose(*forced, {Collective::gather, 1, 8}, {}).specification);
 }
 
+// Blocks of 1 MiB take 0.2 ms each on the default machine.
+Situation expecting(Collective collective, std::vector<double> arrivals, bool background = false) {
+  Situation situation{collective, static_cast<int>(arrivals.size()), Bytes{1} << 20};
+  situation.forecast = Forecast{std::move(arrivals), 0, background};
+  return situation;
+}
+
+TEST(Gate, IsClosedWhereRanksArriveTogether) {
+  for (const Collective collective : {Collective::gather, Collective::scatter}) {
+    const Situation together = expecting(collective, std::vector<double>(8, 3), true);
+    EXPECT_FALSE(choose({}, together, {}).specification);
+    Situation without = together;
+    without.forecast.reset();
+    EXPECT_EQ(choose({}, together, {}).reason, choose({}, without, {}).reason);
+    // A microsecond is less than a start-up; 2 ms less than twice the error.
+    Situation close = expecting(collective, {0, 0, 0, 0, 1e-6, 0, 0, 0});
+    EXPECT_EQ(choose({}, close, {}).reason, choose({}, without, {}).reason);
+    close.forecast = Forecast{{0, 0, 0, 0, 2e-3, 0, 0, 0}, 1e-3, true};
+    EXPECT_EQ(choose({}, close, {}).reason, choose({}, without, {}).reason);
+  }
+}
+
+TEST(Gate, OpensForOneLateRankWithMuchData) {
+  // Rank 4 heads half of a binomial tree and stands before three others in a sequence.
+  for (const Collective collective : {Collective::gather, Collective::scatter}) {
+    const Choice choice = choose({}, expecting(collective, {0, 0, 0, 0, 2e-3, 0, 0, 0}), {});
+    ASSERT_TRUE(choice.specification) << choice.reason;
+    EXPECT_EQ(to_text(*choice.specification), "linear");
+    EXPECT_NE(choice.reason.find("expected to arrive apart"), std::string::npos);
+    Situation small = expecting(collective, {0, 0, 0, 0, 2e-3, 0, 0, 0});
+    small.block = 8;
+    EXPECT_FALSE(choose({}, small, {}).specification);
+  }
+}
+
+TEST(Gate, SendsManyLateRanksToRelays) {
+  // A binomial tree by arrival relays to its leaves, half of the ranks; with four early ranks its
+  // first one serves 15 late ones, where relays have 11 each.
+  std::vector<double> arrivals(48, 0);
+  std::fill(arrivals.begin() + 24, arrivals.end(), 20e-3);
+  const Choice half = choose({}, expecting(Collective::scatter, arrivals), {});
+  ASSERT_TRUE(half.specification);
+  EXPECT_EQ(to_text(*half.specification), "binomial:order=arrival");
+  std::fill(arrivals.begin() + 4, arrivals.end(), 20e-3);
+  const Choice relayed = choose({}, expecting(Collective::scatter, arrivals), {});
+  ASSERT_TRUE(relayed.specification);
+  EXPECT_EQ(to_text(*relayed.specification), "relay:late=44");
+  // With threads the data is there before the ranks are.
+  const Choice hidden = choose({}, expecting(Collective::scatter, arrivals, true), {});
+  ASSERT_TRUE(hidden.specification);
+  EXPECT_EQ(hidden.specification->runner, Runner::background);
+}
+
+TEST(Gate, LetsTheThreadOfALateRootGather) {
+  std::vector<double> arrivals(16, 0);
+  arrivals[3] = 5e-3;
+  Situation situation = expecting(Collective::gather, arrivals, true);
+  situation.root = 3;
+  const Choice choice = choose({}, situation, {});
+  ASSERT_TRUE(choice.specification);
+  EXPECT_EQ(choice.specification->runner, Runner::background);
+  // Without it all must wait for the root, and no point gains.
+  situation.forecast->background = false;
+  EXPECT_FALSE(choose({}, situation, {}).specification);
+}
+
+TEST(Gate, ChargesWhatReliesOnTheForecastForItsError) {
+  std::vector<double> half(48, 0);
+  std::fill(half.begin() + 24, half.end(), 20e-3);
+  Situation situation = expecting(Collective::scatter, half);
+  situation.forecast->error = 5e-3;
+  const Choice choice = choose({}, situation, {});
+  const auto seconds = [](const Choice& of, std::string_view name) {
+    return std::find_if(of.candidates.begin(), of.candidates.end(),
+                        [&](const Candidate& c) { return c.name == name; })
+        ->seconds;
+  };
+  situation.forecast->error = 0;
+  const Choice exact = choose({}, situation, {});
+  EXPECT_DOUBLE_EQ(seconds(choice, "relay:late=24"), seconds(exact, "relay:late=24") + 10e-3);
+  EXPECT_DOUBLE_EQ(seconds(choice, "linear"), seconds(exact, "linear"));
+}
+
 TEST(Machine, ReadsBackFromItsText) {
   const Machine machine = {1.23456789e-6, 3.3e-10, 1e-7, 5e-7};
   EXPECT_EQ(*machine_from_text(to_text(machine)), machine);

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "call_helpers.hpp"
+#include "simulate/simulate.hpp"
 
 namespace tutti {
 namespace {
@@ -61,6 +64,30 @@ TEST(Price, OfADeadlockIsAnError) {
   schedules[1].steps.insert(schedules[1].steps.begin(), wait);
   EXPECT_EQ(price(schedules, machine, PriceModel::hockney).error(),
             "rank 0, step 0 (recv from 1) never completes: the schedules deadlock");
+}
+
+TEST(Price, CountsArrivalsAsTheReplayDoes) {
+  const Machine slow = {7, 1, 1, 1};
+  std::mt19937_64 random(1);
+  for (const char* name : {"linear", "linear_sequence", "binomial:order=arrival", "SLIN", "BSLN"}) {
+    for (const Collective collective : {Collective::gather, Collective::scatter}) {
+      for (const int p : {1, 2, 11, 32}) {
+        const auto ranks = static_cast<std::size_t>(p);
+        Call call{collective, p / 2, std::vector<Bytes>(ranks, 3), 0,
+                  std::vector<double>(ranks, 0)};
+        for (double& arrival : call.arrivals) arrival = static_cast<double>(random() % 100);
+        call.arrivals[0] = 0;  // the replay counts from the first arrival
+        const auto schedules = testing_support::schedules_of(name, call);
+        EXPECT_DOUBLE_EQ(*price(schedules, slow, PriceModel::hockney, call.arrivals),
+                         simulate(schedules, Network::of(slow), call.arrivals)->run_time())
+            << name << " p " << p;
+      }
+    }
+  }
+  const std::vector<Schedule> one = {{Collective::gather, 1, 0, 0, {}}};
+  EXPECT_EQ(*price(one, slow, PriceModel::loggp, std::vector{5.}), 5);
+  EXPECT_EQ(price(one, slow, PriceModel::logp, std::vector{5., 6.}).error(),
+            "there are 2 arrivals for 1 ranks");
 }
 
 }  // namespace

@@ -157,6 +157,9 @@ def explain(
     arrivals: Annotated[
         str, typer.Option(metavar="PATTERN", help="When ranks arrive, e.g. one-late:500us.")
     ] = "together",
+    background: Annotated[
+        bool, typer.Option("--background", help="Every rank has a background thread.")
+    ] = False,
     machine: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="The model's parameters; built-in, or as TUTTI_MACHINE."),
@@ -189,6 +192,7 @@ def explain(
         algorithm=algorithm,
         machine=model,
         arrivals=arrivals_of(arrivals, len(blocks)),
+        background=background,
     )
     if steps is not None and not 0 <= steps < told.ranks:
         raise Refusal(f"--steps {steps}: ranks are 0..{told.ranks - 1}")

@@ -76,6 +76,9 @@ def simulate(
     algorithm: Annotated[
         str, typer.Option(metavar="SPEC", help="Also this one, and draw it.")
     ] = "ordered_tree",
+    background: Annotated[
+        bool, typer.Option("--background", help="Every rank has a background thread.")
+    ] = False,
     machine: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="The model's parameters; built-in, or as TUTTI_MACHINE."),
@@ -109,6 +112,7 @@ def simulate(
         algorithm=algorithm,
         machine=machine_of(machine),
         arrivals=arrivals_of(arrivals, len(blocks)),
+        background=background,
     )
     if svg is not None:
         write(svg, told.timeline.svg(told.title), "--svg")

@@ -15,7 +15,9 @@ namespace tutti {
 ///
 /// For L late ranks among p that come together, ceil(L / (p - L)) blocks follow the last arrival
 /// instead of L: the lower bound of a scatter to ranks that receive when they are there, where
-/// the root is done before. p = 48, L = 24: one block instead of 24. In no paper that we know of.
+/// the root is done before. p = 48, L = 24: one block instead of 24. In no paper that we know of,
+/// though a binomial tree by arrival relays too, to the half of the ranks that are its leaves; for
+/// more its largest subtrees make it the longer one (L = 44: 15 blocks instead of 11).
 Schedule scatter_relay(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   const RelayTree tree(problem.p, problem.parameters.late);

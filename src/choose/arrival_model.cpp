@@ -1,0 +1,108 @@
+/// Replaying candidates with expected arrivals.
+#include "choose/arrival_model.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <set>
+#include <span>
+#include <string>
+
+#include "algorithms/problems.hpp"
+#include "cost/pricing.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// The size up to which the MPIs that we know send a block whose receiver is not there.
+constexpr Bytes eager_limit = 65536;
+
+/// Prices specifications for one call.
+class Replays {
+ public:
+  Replays(const Situation& situation, const Machine& machine) : machine_(machine) {
+    const auto p = static_cast<std::size_t>(situation.p);
+    call_ = {situation.collective, situation.root, std::vector<Bytes>(p, *situation.block),
+             machine.latency_in_bytes(), situation.forecast->arrivals};
+    const double first = *std::min_element(call_.arrivals.begin(), call_.arrivals.end());
+    for (double& arrival : call_.arrivals) arrival -= first;
+  }
+
+  [[nodiscard]] double seconds(const std::string& text) const {
+    const Specification spec = *specification(call_.collective, text);
+    return *price(Problems(spec, call_).schedules(), machine_, PriceModel::hockney, call_.arrivals);
+  }
+
+ private:
+  Machine machine_;
+  Call call_;
+};
+
+double native_seconds(const Situation& situation, const Replays& replays) {
+  const bool waits_for_each = *situation.block > eager_limit;
+  return std::min(replays.seconds(waits_for_each ? "linear_sequence:order=natural"
+                                                 : "linear:order=natural,runner=background"),
+                  replays.seconds("binomial"));
+}
+
+/// How many ranks relays should deliver to: those behind the longest gap, and some fixed shares.
+std::set<int> late_counts(const Situation& situation) {
+  std::vector<double> sorted = situation.forecast->arrivals;
+  const double root = sorted[static_cast<std::size_t>(situation.root)];
+  for (double& arrival : sorted) arrival = std::max(arrival, root);
+  std::sort(sorted.begin(), sorted.end());
+  std::size_t behind = 1;
+  for (std::size_t i = 1; i < sorted.size(); ++i) {
+    if (sorted[i] - sorted[i - 1] > sorted[behind] - sorted[behind - 1]) behind = i;
+  }
+  const int p = situation.p;
+  return {static_cast<int>(sorted.size() - behind), p / 4, p / 2, 3 * p / 4};
+}
+
+}  // namespace
+
+double Forecast::spread() const {
+  if (arrivals.empty()) return 0;
+  const auto [first, last] = std::minmax_element(arrivals.begin(), arrivals.end());
+  return *last - *first;
+}
+
+bool weighs_arrivals(const Situation& situation, const Machine& machine) {
+  if (!situation.forecast || situation.block.value_or(0) == 0) return false;
+  const Forecast& forecast = *situation.forecast;
+  assert(forecast.arrivals.size() == static_cast<std::size_t>(situation.p));
+  return situation.p <= most_forecast_ranks &&
+         forecast.spread() > std::max(machine.latency, 2 * forecast.error);
+}
+
+std::vector<Candidate> candidates_by_arrival(const Situation& situation, const Machine& machine) {
+  const Replays replays(situation, machine);
+  const Forecast& forecast = *situation.forecast;
+  std::vector<Candidate> candidates = {
+      {"native", native_seconds(situation, replays),
+       "the MPI's own, taken as the better of linear and binomial"}};
+  const auto add = [&](const std::string& text, bool predicted, const char* note) {
+    candidates.push_back(
+        {text, replays.seconds(text) + (predicted ? 2 * forecast.error : 0), note});
+  };
+  add("linear", false, "all in flight: whoever is there is served");
+  add("linear_pull", false, "whoever asks is served");
+  if (is_gather(situation.collective)) {
+    add("binomial:order=late_leaf", true, "late ranks have a short way to the root");
+  } else {
+    add("binomial:order=arrival", true, "late ranks are leaves");
+    for (const int late : late_counts(situation)) {
+      if (late > 0) {
+        add("relay:late=" + std::to_string(late), true, "early ranks deliver for the late ones");
+      }
+    }
+  }
+  if (!forecast.background) return candidates;
+  const std::string tree = is_gather(situation.collective) ? "late_leaf" : "arrival";
+  add("linear:order=arrival,runner=background", true, "threads receive before their ranks arrive");
+  add("binomial:order=" + tree + ",runner=background", true,
+      "threads receive and forward before their ranks arrive");
+  return candidates;
+}
+
+}  // namespace tutti
