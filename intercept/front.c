@@ -114,6 +114,16 @@ static void find_backend(void) {
   __atomic_store_n(&backend, found, __ATOMIC_RELEASE);
 }
 
+/* Who asks for the background thread asks for the thread level that it needs. Programs that call
+ * MPI_Init, in whatever language, get it through these, which MPIs read there; what the user has
+ * set stays. */
+__attribute__((constructor)) static void raise_thread_level(void) {
+  const char* background = getenv("TUTTI_BACKGROUND");
+  if (background == NULL || (strcmp(background, "on") != 0 && strcmp(background, "1") != 0)) return;
+  setenv("OMPI_MPI_THREAD_LEVEL", "3", 0);
+  setenv("MPIR_CVAR_DEFAULT_THREAD_LEVEL", "MPI_THREAD_MULTIPLE", 0);
+}
+
 static const struct tutti_backend_interface* get_backend(const void* site) {
   const struct tutti_backend_interface* found = __atomic_load_n(&backend, __ATOMIC_ACQUIRE);
   if (found == NULL) {

@@ -23,6 +23,8 @@ class ArrivedCall {
   ArrivedCall(const ArrivedCall&) = delete;
   ArrivedCall& operator=(const ArrivedCall&) = delete;
 
+  /// Is there a background thread?
+  [[nodiscard]] bool has_thread() const { return arrival_ != nullptr && arrival_->has_thread(); }
   /// When the ranks are expected at this call, as far as this rank must know; null where it need
   /// not or nobody does. Returns an MPI error code.
   int find_version(const Specification& specification, bool at_root,

@@ -64,6 +64,7 @@ int run_decision(RootedCall& call, Communicator& communicator, const Decision& d
   PrivateComm* comm = communicator.private_comm(error);
   if (comm == nullptr) return raise(call.comm, error);
   const Specification& specification = *decision.specification;
+  if (specification.runner == Runner::background && arrived.has_thread()) comm->receive_early();
   if (comm->repeat(call, specification, error)) {
     return error == MPI_SUCCESS ? error : raise(call.comm, error);
   }

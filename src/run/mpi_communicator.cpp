@@ -42,8 +42,17 @@ PrivateComm::~PrivateComm() { free(); }
 
 void PrivateComm::free() {
   if (comm_ == mpi().comm_null) return;
+  early_.reset();
   mpi().Comm_free(&comm_);
   comm_ = mpi().comm_null;
+}
+
+void PrivateComm::receive_early() {
+  if (!early_) early_.emplace(transport_, comm_);
+}
+
+std::unique_lock<std::mutex> PrivateComm::take_turn() {
+  return early_ ? early_->take_turn() : std::unique_lock<std::mutex>();
 }
 
 bool PrivateComm::learn_types(RootedCall& call) {
@@ -54,6 +63,7 @@ bool PrivateComm::learn_types(RootedCall& call) {
 
 int PrivateComm::run(const RootedCall& call, const Specification& specification,
                      const CallKnowledge& knowledge) {
+  const auto turn = take_turn();
   const Plan* plan = nullptr;
   if (const int error = prepare(call, specification, knowledge, plan)) return error;
   if (!specification.needs_arrivals()) remember(call, *plan);
@@ -84,17 +94,17 @@ int PrivateComm::prepare(const RootedCall& call, const Specification& specificat
   problem.latency = knowledge.latency;
   problem.arrivals = knowledge.arrivals;
   problem.all_sizes = knowledge.all_sizes;
-  const int error = planner_.prepare(problem, executor_, transport_, plan);
+  const int error = planner_.prepare(problem, executor_, transport(), plan);
   return error == RootedPlanner::mismatch ? MPI_ERR_TRUNCATE : error;
 }
 
 int PrivateComm::learn_sizes(const RootedCall& call, std::vector<Bytes>& sizes) {
-  return RootedPlanner::learn_sizes(problem_of(call), executor_, transport_, sizes);
+  return RootedPlanner::learn_sizes(problem_of(call), executor_, transport(), sizes);
 }
 
 int PrivateComm::execute(const RootedCall& call, const Plan& plan) {
   MpiBuffers buffers(call, plan.order, scratch_.reserve(plan.placement.scratch), runs_);
-  const int result = executor_.run(plan.placement, buffers, transport_);
+  const int result = executor_.run(plan.placement, buffers, transport());
   scratch_.trim();
   return result;
 }
@@ -104,6 +114,7 @@ bool PrivateComm::repeat(RootedCall& call, const Specification& specification, i
     if (!is_same(call, before) || !before.plan->key.is_of(specification)) continue;
     call.own_info = before.call.own_info;
     call.all_info = before.call.all_info;
+    const auto turn = take_turn();
     error = execute(call, *before.plan);
     return true;
   }

@@ -8,6 +8,7 @@
 #include "run/executor.hpp"
 #include "run/mpi_buffers.hpp"
 #include "run/mpi_call.hpp"
+#include "run/mpi_early.hpp"
 #include "run/mpi_transport.hpp"
 #include "run/rooted.hpp"
 
@@ -54,7 +55,11 @@ class PrivateComm {
   int learn_sizes(const RootedCall& call, std::vector<Bytes>& sizes);
   /// For who runs a plan in parts.
   [[nodiscard]] Executor& executor() { return executor_; }
-  [[nodiscard]] Transport& transport() { return transport_; }
+  [[nodiscard]] Transport& transport() {
+    return early_ ? static_cast<Transport&>(*early_) : transport_;
+  }
+  /// From now on the process's background thread receives between calls what has come. Local.
+  void receive_early();
 
  private:
   PrivateComm(MPI_Comm comm, Rank rank, int p)
@@ -68,6 +73,8 @@ class PrivateComm {
   };
 
   [[nodiscard]] RootedProblem problem_of(const RootedCall& call) const;
+  /// Keeps the background thread away during a call.
+  [[nodiscard]] std::unique_lock<std::mutex> take_turn();
   [[nodiscard]] bool is_same(const RootedCall& call, const Prepared& before) const;
   void remember(const RootedCall& call, const Plan& plan);
   int execute(const RootedCall& call, const Plan& plan);
@@ -76,6 +83,7 @@ class PrivateComm {
   Rank rank_;
   int p_;
   MpiTransport transport_;
+  std::optional<EarlyMessages> early_;
   Executor executor_;
   RootedPlanner planner_;
   Scratch scratch_;

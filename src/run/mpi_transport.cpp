@@ -16,13 +16,6 @@ namespace {
 /// A copy between one rank and itself has a tag of its own.
 constexpr int copy_tag = 1023;
 
-MPI_Datatype datatype(std::uint64_t type) {
-  if (type == 0) return mpi().packed;
-  MPI_Datatype handle;
-  std::memcpy(&handle, &type, sizeof handle);
-  return handle;
-}
-
 /// Bytes beyond INT_MAX need a datatype that stands for many.
 class Typed {
  public:
@@ -68,6 +61,13 @@ class Typed {
 };
 
 }  // namespace
+
+MPI_Datatype datatype(std::uint64_t type) {
+  if (type == 0) return mpi().packed;
+  MPI_Datatype handle;
+  std::memcpy(&handle, &type, sizeof handle);
+  return handle;
+}
 
 std::uint64_t region_type(MPI_Datatype type) {
   std::uint64_t handle = 0;

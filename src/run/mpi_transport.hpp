@@ -11,6 +11,8 @@ namespace tutti {
 
 /// A datatype handle as a region carries it; 0, which no valid handle is, stands for bytes.
 [[nodiscard]] std::uint64_t region_type(MPI_Datatype type);
+/// The way back; bytes are MPI_PACKED.
+[[nodiscard]] MPI_Datatype datatype(std::uint64_t type);
 
 class MpiTransport final : public Transport {
  public:

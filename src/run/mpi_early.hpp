@@ -1,0 +1,63 @@
+/// Messages that arrive before their rank does, received by the background thread.
+#pragma once
+
+#include <cstddef>
+#include <list>
+#include <mutex>
+#include <vector>
+
+#include "run/background.hpp"
+#include "run/mpi_transport.hpp"
+
+namespace tutti {
+
+/// Stands before another transport of the same communicator. Between calls the background thread
+/// receives what has come into memory of Tutti's own, never into the program's; a call takes from
+/// there what it would have received, in the sequence in which it was sent. For plain calls, whose
+/// buffers nobody knows before they are made: a large block is here when its rank arrives, and
+/// whoever sent it has not had to wait.
+class EarlyMessages final : public Transport, public BackgroundTask {
+ public:
+  EarlyMessages(Transport& inner, MPI_Comm comm) : inner_(inner), comm_(comm) {
+    Background::of_process().add(*this);
+  }
+  ~EarlyMessages() override;
+  EarlyMessages(const EarlyMessages&) = delete;
+  EarlyMessages& operator=(const EarlyMessages&) = delete;
+
+  /// To be held during a call.
+  [[nodiscard]] std::unique_lock<std::mutex> take_turn() { return std::unique_lock(mutex_); }
+
+  Progress proceed() override;
+
+  int begin(int slot, const Transfer& transfer) override;
+  int poll(std::vector<int>& completed) override;
+  int copy(const Region& from, const Region& to) override { return inner_.copy(from, to); }
+  void idle() override { inner_.idle(); }
+  void abandon() override;
+
+ private:
+  struct Message {
+    Rank peer;
+    int tag;
+    std::vector<std::byte> packed;
+    MPI_Request request{};
+    bool is_here = false;
+    bool is_claimed = false;
+    int slot = 0;
+    Region region = {};
+  };
+
+  int receive_next(bool& moved);
+  static int test(Message& message);
+  int hand_over(Message& message);
+
+  Transport& inner_;
+  MPI_Comm comm_;
+  std::mutex mutex_;
+  std::list<Message> messages_;  ///< in the sequence of their arrival
+  std::size_t kept_ = 0;         ///< bytes
+  int error_ = MPI_SUCCESS;      ///< met by the background thread
+};
+
+}  // namespace tutti
