@@ -1,10 +1,9 @@
 /// Reading and synchronising clocks.
 #include "bench/mpi_clock.hpp"
 
-#include <time.h>
-
 #include <algorithm>
-#include <limits>
+
+#include "run/clock.hpp"
 
 namespace tutti::bench {
 
@@ -12,18 +11,11 @@ namespace {
 
 constexpr int exchanges = 30;
 
-/// Seconds since the system started: small enough for a double to hold nanoseconds for months.
-double local_seconds() {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
 }  // namespace
 
 Clock::Clock(const Job& job) : common_(job.nodes() == 1) { synchronise(job); }
 
-double Clock::now() const { return local_seconds() - offset_; }
+double Clock::now() const { return monotonic_seconds() - offset_; }
 
 std::string Clock::method() const {
   return common_ ? "CLOCK_MONOTONIC, common to all ranks"
@@ -42,26 +34,22 @@ void Clock::measure_offset(const Job& job, Rank other) {
   if (job.rank() != 0) {
     for (int exchange = 0; exchange < exchanges; ++exchange) {
       job.receive(nullptr, 0, 0);
-      const double here = local_seconds();
+      const double here = monotonic_seconds();
       job.send(&here, sizeof here, 0);
     }
     job.receive(&offset_, sizeof offset_, 0);
     return;
   }
-  double fastest = std::numeric_limits<double>::infinity();
-  double offset = 0;
+  ClockOffset measured;
   for (int exchange = 0; exchange < exchanges; ++exchange) {
     double there = 0;
-    const double begin = local_seconds();
+    const double begin = monotonic_seconds();
     job.send(nullptr, 0, other);
     job.receive(&there, sizeof there, other);
-    const double end = local_seconds();
-    if (end - begin < fastest) {
-      fastest = end - begin;
-      offset = there - (begin + end) / 2;
-    }
+    measured.add(begin, there, monotonic_seconds());
   }
-  error_ = std::max(error_, fastest / 2);
+  error_ = std::max(error_, measured.error());
+  const double offset = measured.offset();
   job.send(&offset, sizeof offset, other);
 }
 

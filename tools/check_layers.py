@@ -51,7 +51,7 @@ LAYERS: dict[str, frozenset[str]] = {
         }
     ),
     "intercept": frozenset({"api", "tutti", "mpi.h"}),
-    "bench": frozenset({"core", "cost", "tutti", "mpi.h"}),
+    "bench": frozenset({"core", "cost", "run", "tutti", "mpi.h"}),
 }  # fmt: skip
 
 BELOW_THE_LINE = frozenset({"src/run", "src/api", "intercept", "bench"})

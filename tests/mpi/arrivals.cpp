@@ -1,4 +1,5 @@
 /// Orders by arrival: right whatever the ranks say of their arrivals, and whenever they come.
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -150,6 +151,21 @@ void freed_while_the_thread_works(Context& context) {
       expect(context, TUTTI_Arrival_edge(comm.get()), "edge");
     }
     if (round % 3 == 2) calls_after_delays(context, comm.get(), Kind::gather, {Edges::some, 50});
+  }
+}
+
+/// A child process has neither the thread nor MPI, and goes without either.
+void forked_while_the_thread_works(Context& context) {
+  const OwnComm comm;
+  begin(context, comm.get());
+  const Forced forced(Kind::scatter, "BSLN", context.options().native);
+  for (int round = 0; round < 5; ++round) {
+    calls_after_delays(context, comm.get(), Kind::scatter, {Edges::all, 50});
+    const pid_t child = fork();
+    if (child == 0) _exit(0);
+    int status = -1;
+    waitpid(child, &status, 0);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) context.fail("a child process failed");
   }
 }
 
@@ -305,6 +321,7 @@ void add_arrivals(Suite& suite) {
   suite.add("arrival: two communicators", two_communicators);
   suite.add("arrival: freed while the thread works", freed_while_the_thread_works);
   suite.add("arrival: begun and ended", begun_and_ended);
+  suite.add("arrival: fork", forked_while_the_thread_works);
   for (const Kind kind : all_kinds) {
     suite.add(std::string("persistent ") + name_of(kind),
               [kind](Context& context) { persistent(context, kind); });
