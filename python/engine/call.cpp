@@ -38,8 +38,12 @@ std::string flaw_of(const std::vector<double>& arrivals, int p) {
 
 Call checked_call(const std::string& collective, std::vector<Bytes> sizes, Rank root,
                   const Machine& machine, std::vector<double> expected) {
-  Call call{collective_or_raise(collective), root, std::move(sizes), machine.latency_in_bytes(),
-            std::move(expected)};
+  Call call{collective_or_raise(collective),
+            root,
+            std::move(sizes),
+            machine.latency_in_bytes(),
+            std::move(expected),
+            1 / machine.per_byte};
   std::string wrong;
   if (call.sizes.empty()) wrong = "no sizes: a call has at least one rank";
   for (std::size_t i = 0; i < call.sizes.size(); ++i) {

@@ -83,7 +83,7 @@ std::string set_parameter(Specification& spec, std::string_view key, std::string
     return "";
   }
   if (value != "on" && value != "off") return "on or off";
-  parameters.promote = value == "on";
+  (key == "promote" ? parameters.promote : parameters.arrivals) = value == "on";
   return "";
 }
 
@@ -176,6 +176,7 @@ std::string to_text(const Specification& spec) {
   if (now.rule != defaults.rule) add("rule", "gather_time");
   if (now.threshold != defaults.threshold) add("threshold", std::to_string(now.threshold));
   if (now.promote != defaults.promote) add("promote", "off");
+  if (now.arrivals) add("arrivals", "on");
   if (now.flight != defaults.flight) add("flight", std::to_string(now.flight));
   if (now.late != defaults.late) add("late", std::to_string(now.late));
   if (now.ports != defaults.ports) add("ports", std::to_string(now.ports));

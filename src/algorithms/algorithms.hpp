@@ -52,9 +52,9 @@ struct Specification {
   Runner runner = Runner::caller;
 
   [[nodiscard]] Knowledge knowledge() const;
-  /// The order depends on when ranks are expected to arrive.
+  /// The schedule depends on when ranks are expected to arrive.
   [[nodiscard]] bool needs_arrivals() const {
-    return order == OrderName::arrival || order == OrderName::late_leaf;
+    return order == OrderName::arrival || order == OrderName::late_leaf || parameters.arrivals;
   }
 };
 

@@ -2,6 +2,7 @@
 #include "algorithms/problems.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "shapes/knomial.hpp"
 #include "shapes/relay.hpp"
@@ -9,8 +10,18 @@
 
 namespace tutti {
 
-Growth growth_of(const Specification& specification, int p, Rank root, Bytes latency) {
-  return {p, root, specification.parameters, latency};
+Growth growth_of(const Specification& specification, int p, Rank root, Bytes latency,
+                 ReadyTimes ready) {
+  return {p, root, specification.parameters, latency, std::move(ready)};
+}
+
+ReadyTimes ready_times(const Specification& specification, const std::vector<double>& arrivals,
+                       double rate) {
+  if (!specification.parameters.arrivals || arrivals.empty()) return nullptr;
+  const double first = *std::min_element(arrivals.begin(), arrivals.end());
+  std::vector<Bytes> ready;
+  for (const double arrival : arrivals) ready.push_back(std::llround((arrival - first) * rate));
+  return std::make_shared<const std::vector<Bytes>>(std::move(ready));
 }
 
 std::vector<Position> receiving_sequence(const Specification& specification, int p) {
@@ -62,7 +73,8 @@ Problems::Problems(const Specification& specification, const Call& call)
       order_(order_of(specification, call.p(), call.root, {&call.sizes, &call.arrivals})),
       sizes_(equal_ ? Sizes::equal(call.sizes[0]) : Sizes::all(call.sizes, order_)) {
   if (specification.algorithm->name != "ordered_tree") return;
-  const Growth growth = growth_of(specification, call.p(), call.root, call.latency);
+  const Growth growth = growth_of(specification, call.p(), call.root, call.latency,
+                                  ready_times(specification, call.arrivals, call.rate));
   tree_ = equal_ ? OrderedTree(growth, call.sizes[0]) : OrderedTree(growth, call.sizes);
   neighbours_ = tree_->all_neighbours();
 }

@@ -19,6 +19,7 @@ struct Call {
   /// When each rank is expected, in any unit from any zero; empty: all at once. All ranks build
   /// from the same bits.
   std::vector<double> arrivals = {};
+  double rate = 1;  ///< the bytes that pass in one unit of `arrivals`, for trees grown by them
 
   [[nodiscard]] int p() const { return static_cast<int>(sizes.size()); }
 };
@@ -53,7 +54,13 @@ class Problems {
 };
 
 /// The tree's rules for a call: root, parameters, latency.
-[[nodiscard]] Growth growth_of(const Specification& specification, int p, Rank root, Bytes latency);
+[[nodiscard]] Growth growth_of(const Specification& specification, int p, Rank root, Bytes latency,
+                               ReadyTimes ready = nullptr);
+
+/// When ranks are ready, for growth_of: null where the specification does not ask for arrivals or
+/// none are known. `rate` is that of Call. Rounds to bytes, so that equal bits give equal trees.
+[[nodiscard]] ReadyTimes ready_times(const Specification& specification,
+                                     const std::vector<double>& arrivals, double rate);
 
 /// The positions below the root that take ranks by expected arrival, earliest first. With
 /// late_leaf a gather along a tree puts late ranks where their blocks have the shortest way; in

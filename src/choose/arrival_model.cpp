@@ -22,8 +22,12 @@ class Replays {
  public:
   Replays(const Situation& situation, const Machine& machine) : machine_(machine) {
     const auto p = static_cast<std::size_t>(situation.p);
-    call_ = {situation.collective, situation.root, std::vector<Bytes>(p, *situation.block),
-             machine.latency_in_bytes(), situation.forecast->arrivals};
+    call_ = {situation.collective,
+             situation.root,
+             std::vector<Bytes>(p, *situation.block),
+             machine.latency_in_bytes(),
+             situation.forecast->arrivals,
+             1 / machine.per_byte};
     const double first = *std::min_element(call_.arrivals.begin(), call_.arrivals.end());
     for (double& arrival : call_.arrivals) arrival -= first;
   }

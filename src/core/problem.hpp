@@ -23,6 +23,7 @@ struct Parameters {
   Bytes threshold = -1;              ///< ordered tree: heavier subtrees send to the root; -1 off
   bool promote = true;               ///< ordered tree: promote subtrees while the root idles
   int ports = 1;                     ///< ordered tree: messages a rank can take at once
+  bool arrivals = false;             ///< ordered tree: ranks are ready when they are expected
   int flight = 2;                    ///< linear_pull: blocks on the way at once; 0 no limit
   int late = -1;                     ///< relay: ranks that others deliver to; -1 half of them
   friend bool operator==(const Parameters&, const Parameters&) = default;

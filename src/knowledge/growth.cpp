@@ -60,14 +60,14 @@ Join Growth::join(int level, long first, std::span<const Cube> cubes) const {
   return join;
 }
 
-Bytes serve(std::span<const Subtree> children, Bytes latency) {
+Bytes serve(std::span<const Subtree> children, Bytes latency, Bytes start) {
   std::vector<const Subtree*> queue;
   for (const Subtree& child : children) {
     if (child.bytes > 0) queue.push_back(&child);
   }
   std::stable_sort(queue.begin(), queue.end(),
                    [](const Subtree* a, const Subtree* b) { return a->ready < b->ready; });
-  Bytes time = 0;
+  Bytes time = start;
   for (const Subtree* child : queue) time = std::max(time, child->ready) + latency + child->bytes;
   return time;
 }

@@ -2,6 +2,7 @@
 /// constructions share them (Träff 2017, Lemmas 1 to 3).
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -27,6 +28,9 @@ struct Join {
   Cube joined;
 };
 
+/// By rank, the bytes that could pass from the first arrival to this rank's; null: all at once.
+using ReadyTimes = std::shared_ptr<const std::vector<Bytes>>;
+
 /// p ranks, joined in rounds: at level d the cubes are [a b^d, min((a+1) b^d, p)), b = ports + 1,
 /// and b adjacent ones become one of level d + 1.
 struct Growth {
@@ -34,7 +38,12 @@ struct Growth {
   Rank root = no_rank;  ///< external root; no_rank lets the rules choose one
   Parameters parameters;
   Bytes latency = 0;  ///< alpha / beta: the bytes that could pass during one start-up
+  ReadyTimes ready = nullptr;
 
+  /// When `rank` has its own block and can receive others.
+  [[nodiscard]] Bytes ready_at(Rank rank) const {
+    return ready ? (*ready)[static_cast<std::size_t>(rank)] : 0;
+  }
   [[nodiscard]] int radix() const { return parameters.ports + 1; }
   /// Ranks in a full cube of `level`.
   [[nodiscard]] long width(int level) const;
@@ -47,7 +56,9 @@ struct Growth {
   [[nodiscard]] std::pair<long, long> group(int level, long index) const;
 
   /// A rank alone.
-  [[nodiscard]] static Cube single(Rank rank, Bytes bytes) { return {0, bytes, bytes, rank}; }
+  [[nodiscard]] Cube single(Rank rank, Bytes bytes) const {
+    return {ready_at(rank), bytes, bytes, rank};
+  }
   /// Joins cubes [first, first + cubes.size()) of `level`. The cube of the external root wins;
   /// otherwise the larger by the joining rule, ties by the other rule, then the upper one.
   [[nodiscard]] Join join(int level, long first, std::span<const Cube> cubes) const;
@@ -69,7 +80,7 @@ inline constexpr std::size_t max_promotions = 14;
 
 /// The time at which a rank that takes one message at a time has all of `children`, served as
 /// they become ready, from `start` on. Empty messages cost nothing.
-[[nodiscard]] Bytes serve(std::span<const Subtree> children, Bytes latency);
+[[nodiscard]] Bytes serve(std::span<const Subtree> children, Bytes latency, Bytes start);
 
 /// The subtree that cube `index` of `level` is.
 [[nodiscard]] Subtree subtree_of(const Growth& growth, int level, long index, const Cube& cube);

@@ -31,7 +31,7 @@ OrderedTree::OrderedTree(const Growth& growth, const std::vector<Bytes>& sizes)
   std::vector<Cube> level_cubes;
   level_cubes.reserve(sizes.size());
   for (Rank rank = 0; rank < growth_.p; ++rank) {
-    level_cubes.push_back(Growth::single(rank, sizes[static_cast<std::size_t>(rank)]));
+    level_cubes.push_back(growth_.single(rank, sizes[static_cast<std::size_t>(rank)]));
   }
   cubes_.push_back(std::move(level_cubes));
   for (int level = 0; level < growth_.levels(); ++level) {
@@ -51,7 +51,12 @@ OrderedTree::OrderedTree(const Growth& growth, const std::vector<Bytes>& sizes)
 }
 
 OrderedTree::OrderedTree(const Growth& growth, Bytes each)
-    : growth_(growth), equal_(true), each_(each) {
+    : growth_(growth), equal_(growth.ready == nullptr), each_(each) {
+  if (!equal_) {
+    // Ranks that are not ready alike are as different as if their blocks were.
+    *this = OrderedTree(growth, std::vector<Bytes>(static_cast<std::size_t>(growth.p), each));
+    return;
+  }
   finish();
 }
 
@@ -66,14 +71,14 @@ void OrderedTree::finish() {
     for (const Subtree& subtree : detached) root_.self.bytes += subtree.bytes;
     note_holes(root_.children);
   }
-  time_ = serve(root_.children, growth_.latency);
+  time_ = serve(root_.children, growth_.latency, growth_.ready_at(root()));
   if (growth_.promotes()) promote_while_root_idles();
 }
 
 Cube OrderedTree::cube(int level, long index) const {
   if (!equal_) return cubes_[static_cast<std::size_t>(level)][static_cast<std::size_t>(index)];
   const BlockRange ranks = growth_.cube(level, index);
-  if (level == 0) return Growth::single(ranks.begin, each_);
+  if (level == 0) return growth_.single(ranks.begin, each_);
   const bool plain = ranks.count() == growth_.width(level) &&
                      !(growth_.root != no_rank && ranks.contains(growth_.root));
   const auto [first, end] = growth_.group(level - 1, index);
@@ -100,7 +105,7 @@ std::vector<Cube> OrderedTree::group_cubes(int level, long first, long end) cons
 TreeNeighbours OrderedTree::grown(Rank rank) const {
   TreeNeighbours neighbours;
   const Cube alone = cube(0, rank);
-  neighbours.self = {rank, {rank, rank + 1}, {}, alone.total, 0};
+  neighbours.self = {rank, {rank, rank + 1}, {}, alone.total, alone.ready};
   for (int level = 0; level < growth_.levels(); ++level) {
     const long index = rank / growth_.width(level);
     const auto [first, end] = growth_.group(level, index / growth_.radix());
@@ -134,17 +139,17 @@ void OrderedTree::promote_while_root_idles() {
     const auto [at, is_new] = opened.try_emplace(rank);
     if (is_new) {
       at->second = grown(rank);
-      at->second.self.ready = serve(at->second.children, growth_.latency);
+      at->second.self.ready = serve(at->second.children, growth_.latency, growth_.ready_at(rank));
     }
     return at->second;
   };
   for (Subtree& child : root_.children) child.ready = open(child.root).self.ready;
-  time_ = serve(root_.children, growth_.latency);
+  time_ = serve(root_.children, growth_.latency, growth_.ready_at(root()));
   while (promoted_.size() < max_promotions) {
     std::vector<Subtree> children = root_.children;
     std::stable_sort(children.begin(), children.end(),
                      [](const Subtree& a, const Subtree& b) { return a.ready < b.ready; });
-    Bytes time = 0;
+    Bytes time = growth_.ready_at(root());
     Subtree* last = nullptr;
     for (Subtree& child : children) {
       if (child.bytes == 0) continue;
@@ -160,11 +165,11 @@ void OrderedTree::promote_while_root_idles() {
     if (!growth_.may_be_promoted(heaviest.bytes)) return;
     TreeNeighbours after = before;
     apply_promotions(growth_, std::span(&heaviest.root, 1), after);
-    after.self.ready = serve(after.children, growth_.latency);
+    after.self.ready = serve(after.children, growth_.latency, growth_.ready_at(after.self.root));
     *last = after.self;
     children.push_back(heaviest);
     children.back().ready = open(heaviest.root).self.ready;
-    const Bytes shorter = serve(children, growth_.latency);
+    const Bytes shorter = serve(children, growth_.latency, growth_.ready_at(root()));
     if (shorter >= time) return;
     opened[after.self.root] = after;
     root_.children = std::move(children);

@@ -25,9 +25,9 @@ TreeConstruction::TreeConstruction(const Growth& growth, Rank rank, Bytes own,
                                    std::vector<Rank> promoted)
     : growth_(growth),
       rank_(rank),
-      cube_(Growth::single(rank, own)),
+      cube_(growth_.single(rank, own)),
       promoted_(std::move(promoted)) {
-  neighbours_.self = {rank, {rank, rank + 1}, {}, own, 0};
+  neighbours_.self = {rank, {rank, rank + 1}, {}, own, growth_.ready_at(rank)};
 }
 
 std::size_t TreeConstruction::position_in_group() const {

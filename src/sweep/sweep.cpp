@@ -195,6 +195,10 @@ std::vector<Specification> variations(const Algorithm& algorithm) {
       spec.parameters.threshold = std::max<Bytes>(bytes, -1);
     });
   }
+  if (algorithm.takes("arrivals")) {
+    multiply(specs, std::array{false, true},
+             [](Specification& spec, bool on) { spec.parameters.arrivals = on; });
+  }
   if (algorithm.takes("flight")) {
     multiply(specs, std::array{0, 1, 2},
              [](Specification& spec, int flight) { spec.parameters.flight = flight; });

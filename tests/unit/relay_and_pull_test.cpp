@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <random>
 
 #include "call_helpers.hpp"
 #include "cost/bounds.hpp"
@@ -72,6 +73,42 @@ TEST(Relay, MeetsTheLowerBoundForManyLateRanks) {
     EXPECT_DOUBLE_EQ(scatter_bound({0, call.sizes, call.arrivals, c.alpha, 1, Runner::caller}),
                      c.bound);
   }
+}
+
+TEST(GrownByArrivals, TakesWhatStandsBehindALateRank) {
+  // p = 8, root 0, rank 7 has the largest block and heads ranks 4..7, late by 300: the root takes
+  // the subtrees of 5 and 6 itself while it waits.
+  Call call{
+      Collective::gatherv, 0, {10, 10, 10, 10, 40, 60, 50, 70}, 0, {0, 0, 0, 0, 0, 0, 0, 300}};
+  const auto exit = [&](const std::string& name) { return run_time(name, call, {2, 1}); };
+  call.latency = 2;
+  const double as_if_together = exit("ordered_tree");
+  const double by_arrivals = exit("ordered_tree:arrivals=on");
+  EXPECT_LT(by_arrivals, as_if_together);
+  EXPECT_DOUBLE_EQ(by_arrivals, 300 + 2 + 70);
+  // All at once, nothing changes.
+  call.arrivals[7] = 0;
+  EXPECT_EQ(schedules_of("ordered_tree:arrivals=on", call), schedules_of("ordered_tree", call));
+}
+
+TEST(GrownByArrivals, IsFasterOnTheWhole) {
+  std::mt19937_64 random(1);
+  int faster = 0;
+  int slower = 0;
+  for (int i = 0; i < 500; ++i) {
+    const int p = 4 + static_cast<int>(random() % 60);
+    Call call{Collective::gatherv, static_cast<Rank>(random() % static_cast<unsigned>(p)), {}, 2};
+    for (int rank = 0; rank < p; ++rank) {
+      call.sizes.push_back(static_cast<Bytes>(random() % 100));
+      call.arrivals.push_back(random() % 4 == 0 ? static_cast<double>(random() % 2000) : 0);
+    }
+    const double plain = run_time("ordered_tree", call, {2, 1});
+    const double grown = run_time("ordered_tree:arrivals=on", call, {2, 1});
+    faster += grown < plain ? 1 : 0;
+    slower += grown > plain ? 1 : 0;
+  }
+  EXPECT_GT(faster, 400);
+  EXPECT_LT(slower, 10);
 }
 
 TEST(Pull, NeedsNoPrediction) {

@@ -116,6 +116,11 @@ Growth random_growth(std::mt19937_64& random) {
   growth.parameters.promote = below(2) == 0;
   growth.parameters.threshold = below(3) == 0 ? below(40) : -1;
   growth.latency = below(4);
+  if (below(2) == 0) {
+    std::vector<Bytes> ready;
+    for (int rank = 0; rank < growth.p; ++rank) ready.push_back(below(3) == 0 ? below(200) : 0);
+    growth.ready = std::make_shared<const std::vector<Bytes>>(std::move(ready));
+  }
   return growth;
 }
 
