@@ -19,8 +19,9 @@ namespace {
 /// The one registry: keyval, live communicators in the sequence of their making, overrules.
 struct Registry {
   std::mutex mutex;
-  int keyval = MPI_KEYVAL_INVALID;
-  bool watches_end = false;
+  std::mutex making_keyval;
+  std::atomic<int> keyval = MPI_KEYVAL_INVALID;  ///< of the attribute, once it can be used
+  std::atomic<bool> watches_end{false};
   bool reports_world = false;  ///< a communicator of the world's processes is reported
   std::vector<Communicator*> live;
   std::array<std::optional<Setting>, all_collectives.size()> overrules;
@@ -84,6 +85,34 @@ void watch_end_of_mpi() {
   all.watches_end = mpi().Comm_set_attr(mpi().comm_self, keyval, nullptr) == MPI_SUCCESS;
 }
 
+/// Makes the keyval of the attribute, once. Returns an MPI error code.
+int make_keyval() {
+  Registry& all = registry();
+  const std::lock_guard lock(all.making_keyval);
+  if (all.keyval != MPI_KEYVAL_INVALID) return MPI_SUCCESS;
+  int keyval = MPI_KEYVAL_INVALID;
+  const int error =
+      mpi().Comm_create_keyval(copy_nothing, free_with_communicator, &keyval, nullptr);
+  if (error != MPI_SUCCESS) return error;
+  watch_end_of_mpi();
+  all.keyval.store(keyval, std::memory_order_release);
+  return MPI_SUCCESS;
+}
+
+/// What a user should hear of the settings, on standard error.
+void tell_of_environment() {
+  const Environment& all = environment();
+  if (!all.error.empty()) std::fprintf(stderr, "tutti: %s\n", all.error.c_str());
+  if (!all.warning.empty()) std::fprintf(stderr, "tutti: %s\n", all.warning.c_str());
+  if (!all.verbose) return;
+  std::string line = "tutti " TUTTI_VERSION " over " + library_name() + ":";
+  for (const Collective collective : all_collectives) {
+    line += " " + std::string(name_of(collective)) + "=" +
+            to_text(all.settings[static_cast<std::size_t>(collective)]);
+  }
+  std::fprintf(stderr, "%s\n", line.c_str());
+}
+
 /// What rank 0 tells the others, so that ranks with another environment do not decide otherwise.
 struct Agreement {
   std::array<std::array<char, 240>, all_collectives.size()> settings{};
@@ -122,7 +151,7 @@ Communicator* Communicator::known(MPI_Comm comm) {
   if (last.communicator != nullptr && last.comm == comm && last.frees == frees) {
     return last.communicator;
   }
-  const int keyval = registry().keyval;
+  const int keyval = registry().keyval.load(std::memory_order_acquire);
   if (keyval == MPI_KEYVAL_INVALID) return nullptr;
   void* attribute = nullptr;
   int found = 0;
@@ -139,20 +168,17 @@ Communicator* Communicator::of(MPI_Comm comm, int& error) {
   error = create(comm, made);
   if (error != MPI_SUCCESS) return nullptr;
   Registry& all = registry();
-  const std::lock_guard lock(all.mutex);
-  if (all.keyval == MPI_KEYVAL_INVALID) {
-    error = mpi().Comm_create_keyval(copy_nothing, free_with_communicator, &all.keyval, nullptr);
-    if (error != MPI_SUCCESS) return nullptr;
-  }
-  watch_end_of_mpi();
-  error = mpi().Comm_set_attr(comm, all.keyval, made.get());
+  error = make_keyval();
+  if (error == MPI_SUCCESS) error = mpi().Comm_set_attr(comm, all.keyval, made.get());
   if (error != MPI_SUCCESS) return nullptr;
-  if (all.watches_end && made->is_reported_) {
+  int compared = MPI_UNEQUAL;
+  if (made->is_reported_ && all.watches_end) {
     // Processes that were spawned and merged may be as many as the world, and yet others.
-    int compared = MPI_UNEQUAL;
     mpi().Comm_compare(comm, mpi().comm_world, &compared);
-    all.reports_world = all.reports_world || compared != MPI_UNEQUAL;
   }
+  // Never held while MPI is called, which calls back when a communicator is freed.
+  const std::lock_guard lock(all.mutex);
+  all.reports_world = all.reports_world || compared != MPI_UNEQUAL;
   all.live.push_back(made.get());
   return made.release();
 }
@@ -182,10 +208,7 @@ int Communicator::agree() {
           .copy(agreement.settings[i].data(), agreement.settings[i].size() - 1);
     }
     static std::once_flag told;
-    if (agreement.is_refused != 0) {
-      std::call_once(told,
-                     [] { std::fprintf(stderr, "tutti: %s\n", environment().error.c_str()); });
-    }
+    std::call_once(told, tell_of_environment);
   }
   if (const int error = mpi().Bcast(&agreement, sizeof agreement, mpi().byte, 0, comm_))
     return error;

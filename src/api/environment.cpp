@@ -1,11 +1,16 @@
 /// Reading the environment.
 #include "api/environment.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
+#include <string_view>
+
+#include "choose/settings.hpp"
 
 namespace tutti {
 
@@ -26,6 +31,7 @@ class Reader {
     read_machine();
     environment_.report = value_of("TUTTI_REPORT");
     if (environment_.report == "none") environment_.report.clear();
+    note_unknown();
     return environment_;
   }
 
@@ -33,6 +39,26 @@ class Reader {
   void refuse(const std::string& name, const std::string& value, const std::string& why) {
     if (environment_.error.empty()) {
       environment_.error = name + "=" + value + " is refused: " + why;
+    }
+  }
+
+  /// A name that is spelt wrongly would else be passed over in silence.
+  void note_unknown() {
+    for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+      const std::string_view assignment = *variable;
+      const std::string_view name = assignment.substr(0, assignment.find('='));
+      const auto settings = all_settings();
+      if (!name.starts_with("TUTTI_") ||
+          std::any_of(settings.begin(), settings.end(),
+                      [name](const SettingInfo& setting) { return setting.name == name; })) {
+        continue;
+      }
+      environment_.warning += (environment_.warning.empty() ? "" : ", ") + std::string(name);
+    }
+    if (environment_.warning.empty()) return;
+    environment_.warning += " in the environment is no setting; there are";
+    for (const SettingInfo& setting : all_settings()) {
+      environment_.warning += " " + std::string(setting.name);
     }
   }
 

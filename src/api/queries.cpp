@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <string_view>
 
 #include "api/communicator.hpp"
@@ -26,6 +27,18 @@ std::optional<Collective> collective_of(const char* name) {
   return name == nullptr ? std::nullopt : tutti::collective_named(name);
 }
 
+/// No exception leaves the library.
+template <class Function>
+int guarded(Function function) {
+  try {
+    return function();
+  } catch (const std::bad_alloc&) {
+    return MPI_ERR_NO_MEM;
+  } catch (...) {
+    return MPI_ERR_INTERN;
+  }
+}
+
 }  // namespace
 
 int TUTTI_Get_version(int* major, int* minor, int* patch) {
@@ -47,29 +60,35 @@ int TUTTI_Algorithm_name(const char* collective, int index, char* name, int* len
 
 int TUTTI_Algorithm_set(const char* collective, const char* specification, char* message,
                         int* length) {
-  const auto wanted = collective_of(collective);
-  if (!wanted || specification == nullptr) {
-    give("the collective is one of gather, gatherv, scatter, scatterv", message, length);
-    return MPI_ERR_ARG;
-  }
-  const auto setting = tutti::setting(*wanted, specification);
-  if (!setting) {
-    give(setting.error(), message, length);
-    return MPI_ERR_ARG;
-  }
-  tutti::overrule(*wanted, *setting);
-  return give("", message, length);
+  return guarded([&]() -> int {
+    const auto wanted = collective_of(collective);
+    if (!wanted || specification == nullptr) {
+      give("the collective is one of gather, gatherv, scatter, scatterv", message, length);
+      return MPI_ERR_ARG;
+    }
+    const auto setting = tutti::setting(*wanted, specification);
+    if (!setting) {
+      give(setting.error(), message, length);
+      return MPI_ERR_ARG;
+    }
+    tutti::overrule(*wanted, *setting);
+    return give("", message, length);
+  });
 }
 
 int TUTTI_Algorithm_get(const char* collective, char* specification, int* length) {
-  const auto wanted = collective_of(collective);
-  if (!wanted) return MPI_ERR_ARG;
-  return give(to_text(tutti::setting_in_force(*wanted)), specification, length);
+  return guarded([&]() -> int {
+    const auto wanted = collective_of(collective);
+    if (!wanted) return MPI_ERR_ARG;
+    return give(to_text(tutti::setting_in_force(*wanted)), specification, length);
+  });
 }
 
 int TUTTI_Algorithm_last(MPI_Comm comm, const char* collective, char* text, int* length) {
-  const auto wanted = collective_of(collective);
-  if (!wanted || comm == tutti::mpi().comm_null) return MPI_ERR_ARG;
-  const tutti::Communicator* communicator = tutti::Communicator::known(comm);
-  return give(communicator == nullptr ? "" : communicator->last(*wanted), text, length);
+  return guarded([&]() -> int {
+    const auto wanted = collective_of(collective);
+    if (!wanted || comm == tutti::mpi().comm_null) return MPI_ERR_ARG;
+    const tutti::Communicator* communicator = tutti::Communicator::known(comm);
+    return give(communicator == nullptr ? "" : communicator->last(*wanted), text, length);
+  });
 }

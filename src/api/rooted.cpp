@@ -30,6 +30,18 @@ class Inside {
   Inside& operator=(const Inside&) = delete;
 };
 
+/// No exception leaves the library.
+template <class Function>
+int guarded(MPI_Comm comm, Function function) {
+  try {
+    return function();
+  } catch (const std::bad_alloc&) {
+    return raise(comm, MPI_ERR_NO_MEM);
+  } catch (...) {
+    return raise(comm, MPI_ERR_INTERN);
+  }
+}
+
 /// Keeps for the report what ran since `record.arrival`.
 void record(const RootedCall& call, const Communicator& communicator, CallRecord record) {
   record.collective = call.collective;
@@ -55,7 +67,8 @@ void record(const RootedCall& call, const Communicator& communicator, CallRecord
   record_call(record);
 }
 
-/// What `decide` chose, or the MPI's own where the arguments are not valid.
+/// What `decide` chose, or the MPI's own where the arguments are not valid. Whether those of one
+/// rank are is that rank's affair: all take part in what the others wait for.
 template <class Native>
 int run_decision(RootedCall& call, Communicator& communicator, const Decision& decision,
                  const ArrivedCall& arrived, Native run_native) {
@@ -63,51 +76,60 @@ int run_decision(RootedCall& call, Communicator& communicator, const Decision& d
   int error = MPI_SUCCESS;
   PrivateComm* comm = communicator.private_comm(error);
   if (comm == nullptr) return raise(call.comm, error);
+  comm->begin(call);
   const Specification& specification = *decision.specification;
   if (specification.runner == Runner::background && arrived.has_thread()) comm->receive_early();
-  if (comm->repeat(call, specification, error)) {
+  const bool valid = looks_valid(call, communicator);
+  if (valid && comm->repeat(call, specification, error)) {
     return error == MPI_SUCCESS ? error : raise(call.comm, error);
   }
-  if (!comm->learn_types(call)) return run_native();
   std::shared_ptr<const ArrivalVersion> version;
   error = arrived.find_version(specification, communicator.rank() == call.root, version);
-  if (error == MPI_SUCCESS) {
-    error = comm->run(
-        call, specification,
-        {communicator.machine().latency_in_bytes(), version ? &version->places : nullptr});
+  if (error != MPI_SUCCESS) return raise(call.comm, error);
+  const CallKnowledge knowledge = {communicator.machine().latency_in_bytes(),
+                                   version ? &version->places : nullptr};
+  if (!valid || !comm->learn_types(call)) {
+    comm->attend(call, specification, knowledge);
+    return run_native();
   }
+  error = comm->run(call, specification, knowledge);
   return error == MPI_SUCCESS ? error : raise(call.comm, error);
+}
+
+template <class Native>
+int run_reported(RootedCall& call, Communicator& communicator, const void* site,
+                 Native run_native) {
+  const Decision& decision = communicator.decide(call.collective);
+  communicator.note_run(call.collective);
+  if (const int error = learn_arrivals(communicator, decision.specification)) {
+    return raise(call.comm, error);
+  }
+  const ArrivedCall arrived(communicator.arrival().get(), site);
+  if (!communicator.is_reported()) {
+    return run_decision(call, communicator, decision, arrived, run_native);
+  }
+  CallRecord begun;
+  begun.site = site;
+  begun.call = communicator.next_call();
+  begun.decision = &decision.text;
+  begun.arrival = report_clock();
+  const int error = run_decision(call, communicator, decision, arrived, run_native);
+  if (error == MPI_SUCCESS) record(call, communicator, begun);
+  return error;
 }
 
 template <class Native>
 int rooted(RootedCall& call, Native run_native) {
   const void* site = take_call_site();
   const Inside guard;
-  if (depth > 1 || !environment().on || call.comm == mpi().comm_null) return run_native();
-  try {
+  return guarded(call.comm, [&] {
+    if (depth > 1 || !environment().on || call.comm == mpi().comm_null) return run_native();
     int error = MPI_SUCCESS;
     Communicator* communicator = Communicator::of(call.comm, error);
     if (communicator == nullptr) return raise(call.comm, error);
-    if (communicator->is_inter() || !looks_valid(call, *communicator)) return run_native();
-    const Decision& decision = communicator->decide(call.collective);
-    communicator->note_run(call.collective);
-    error = learn_arrivals(*communicator, decision.specification);
-    if (error != MPI_SUCCESS) return raise(call.comm, error);
-    const ArrivedCall arrived(communicator->arrival().get(), site);
-    if (!communicator->is_reported()) {
-      return run_decision(call, *communicator, decision, arrived, run_native);
-    }
-    CallRecord begun;
-    begun.site = site;
-    begun.call = communicator->next_call();
-    begun.decision = &decision.text;
-    begun.arrival = report_clock();
-    error = run_decision(call, *communicator, decision, arrived, run_native);
-    if (error == MPI_SUCCESS) record(call, *communicator, begun);
-    return error;
-  } catch (const std::bad_alloc&) {
-    return raise(call.comm, MPI_ERR_NO_MEM);
-  }
+    if (communicator->is_inter()) return run_native();
+    return run_reported(call, *communicator, site, run_native);
+  });
 }
 
 /// The class of what is wrong with arguments that `looks_valid` refused, for an MPI that has no
@@ -124,10 +146,11 @@ int run_without_large_form(RootedCall& call) {
   Communicator* communicator = Communicator::of(call.comm, error);
   if (communicator == nullptr) return raise(call.comm, error);
   if (communicator->is_inter()) return raise(call.comm, MPI_ERR_UNSUPPORTED_OPERATION);
-  if (call.root < 0 || call.root >= communicator->p()) return raise(call.comm, MPI_ERR_ROOT);
-  if (!looks_valid(call, *communicator)) return raise(call.comm, fault_of(call));
   PrivateComm* comm = communicator->private_comm(error);
   if (comm == nullptr) return raise(call.comm, error);
+  comm->begin(call);
+  if (call.root < 0 || call.root >= communicator->p()) return raise(call.comm, MPI_ERR_ROOT);
+  if (!looks_valid(call, *communicator)) return raise(call.comm, fault_of(call));
   if (!comm->learn_types(call)) return raise(call.comm, MPI_ERR_TYPE);
   const Specification linear = *specification(call.collective, "linear");
   error = comm->run(call, linear, {communicator->machine().latency_in_bytes()});

@@ -14,7 +14,7 @@ bool looks_valid(const RootedCall& call, const Communicator& communicator) {
 }
 
 int raise(MPI_Comm comm, int error) {
-  mpi().Comm_call_errhandler(comm, error);
+  if (comm != mpi().comm_null) mpi().Comm_call_errhandler(comm, error);
   return error;
 }
 

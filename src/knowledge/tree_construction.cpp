@@ -22,11 +22,12 @@ Cube cube_at(const std::vector<std::int64_t>& words, std::size_t index) {
 }  // namespace
 
 TreeConstruction::TreeConstruction(const Growth& growth, Rank rank, Bytes own,
-                                   std::vector<Rank> promoted)
+                                   std::vector<Rank> promoted, Accepts accepts)
     : growth_(growth),
       rank_(rank),
       cube_(growth_.single(rank, own)),
-      promoted_(std::move(promoted)) {
+      promoted_(std::move(promoted)),
+      accepts_(std::move(accepts)) {
   neighbours_.self = {rank, {rank, rank + 1}, {}, own, growth_.ready_at(rank)};
 }
 
@@ -136,6 +137,10 @@ void TreeConstruction::forward_verdict(const Exchange& completed, Exchange& next
     for (const std::int64_t word : completed.recvs[0].words) {
       if (word != no_rank) promoted_.push_back(static_cast<Rank>(word));
     }
+  }
+  if (rank_ == growth_.root && accepts_ && !accepts_(neighbours_)) {
+    accepted_ = false;
+    promoted_.clear();
   }
   std::vector<std::int64_t> words(promoted_.begin(), promoted_.end());
   words.resize(max_promotions, no_rank);

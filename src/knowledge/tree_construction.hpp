@@ -1,6 +1,7 @@
 /// The ordered tree, grown by all ranks together, each from its own size alone.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -17,14 +18,21 @@ namespace tutti {
 /// heavy subtrees only; both ends of an edge know whether one comes.
 class TreeConstruction final : public Protocol {
  public:
-  /// `own` is the size of this rank's block. `promoted` counts at the external root alone.
-  TreeConstruction(const Growth& growth, Rank rank, Bytes own, std::vector<Rank> promoted = {});
+  /// Is what the external root sees of a grown tree what it knows it to be?
+  using Accepts = std::function<bool(const TreeNeighbours&)>;
+
+  /// `own` is the size of this rank's block. `promoted` and `accepts` count at the external root
+  /// alone: it promotes nothing in a tree that it does not accept.
+  TreeConstruction(const Growth& growth, Rank rank, Bytes own, std::vector<Rank> promoted = {},
+                   Accepts accepts = {});
 
   bool next(Exchange& exchange) override;
 
   /// The place of this rank, once `next` has returned false. At an external root it lacks the
   /// subtrees that a threshold or a promotion sends there.
   [[nodiscard]] const TreeNeighbours& neighbours() const { return neighbours_; }
+  /// False where `accepts` said so.
+  [[nodiscard]] bool accepted() const { return accepted_; }
 
  private:
   enum class Phase : std::uint8_t { begin, exchange, notify, await_verdict, forward_verdict, done };
@@ -48,6 +56,8 @@ class TreeConstruction final : public Protocol {
   long first_ = 0;           ///< index of the group's first cube
   TreeNeighbours neighbours_;
   std::vector<Rank> promoted_;
+  Accepts accepts_;
+  bool accepted_ = true;
 };
 
 }  // namespace tutti

@@ -9,14 +9,39 @@ namespace {
 
 /// Tags of schedules lie above those of protocols.
 constexpr int first_message_tag = 1024;
+/// Messages between two ranks that share a tag match in the sequence in which they begin.
+constexpr int message_tags = 3072;
+/// MPI grants tags up to 32767.
+constexpr int tags_of_call = first_message_tag + message_tags;
+constexpr unsigned calls_told_apart = 8;
 
-Transfer transfer_of(const Exchange::Message& message, bool sends) {
+/// Gives up what is open when a run ends early, by an error or an exception.
+class Abandon {
+ public:
+  explicit Abandon(Transport& transport) : transport_(transport) {}
+  ~Abandon() {
+    if (!finished_) transport_.abandon();
+  }
+  Abandon(const Abandon&) = delete;
+  Abandon& operator=(const Abandon&) = delete;
+  void finished() { finished_ = true; }
+
+ private:
+  Transport& transport_;
+  bool finished_ = false;
+};
+
+Transfer transfer_of(const Exchange::Message& message, bool sends, int tag_base) {
   void* words = const_cast<std::int64_t*>(message.words.data());
   const auto bytes = static_cast<std::int64_t>(message.words.size() * sizeof(std::int64_t));
-  return {sends, message.peer, message.tag, {words, bytes, 0}};
+  return {sends, message.peer, tag_base + message.tag, {words, bytes, 0}};
 }
 
 }  // namespace
+
+void Executor::begin_call() {
+  tag_base_ = static_cast<int>(++calls_ % calls_told_apart) * tags_of_call;
+}
 
 int Executor::run(const Placement& placement, Buffers& buffers, Transport& transport) {
   begin(placement);
@@ -37,16 +62,18 @@ int Executor::progress(const Placement& placement, Buffers& buffers, Transport& 
                        bool& moved) {
   const std::size_t open = open_;
   const std::size_t next = next_;
+  Abandon unless(transport);
   int error = poll(transport);
   if (error == 0) error = start_deferred(placement, buffers, transport);
   if (error == 0) error = advance(placement, buffers, transport);
   moved = open_ != open || next_ != next;
-  if (error != 0) transport.abandon();
+  if (error == 0) unless.finished();
   return error;
 }
 
 int Executor::finish(const Placement& placement, Buffers& buffers, Transport& transport) {
   arrived_ = true;
+  Abandon unless(transport);
   int error = start_deferred(placement, buffers, transport);
   if (error == 0) error = advance(placement, buffers, transport);
   while (error == 0 && open_ > 0) {
@@ -54,9 +81,9 @@ int Executor::finish(const Placement& placement, Buffers& buffers, Transport& tr
     if (error == 0) error = start_deferred(placement, buffers, transport);
     if (error == 0) error = advance(placement, buffers, transport);
   }
-  if (error == 0) return damage_;
-  transport.abandon();
-  return error;
+  if (error != 0) return error;
+  unless.finished();
+  return damage_;
 }
 
 /// Polls until something completes.
@@ -110,12 +137,13 @@ int Executor::start(int number, const Operation& operation, Buffers& buffers,
   }
   if (operation.kind != StepKind::copy) {
     if (operation.slots > 0) slotted_.push_back(number);
-    return transport.begin(number,
-                           {sends, operation.peer, first_message_tag + operation.message, region});
+    const int tag = tag_base_ + first_message_tag + operation.message % message_tags;
+    return transport.begin(number, {sends, operation.peer, tag, region});
   }
   Region to;
   if (const int error = buffers.find(operation.to, to)) return error;
-  if (const int error = transport.copy(region, to)) return error;
+  const int error = transport.copy(region, to);
+  if (damage_ == 0) damage_ = error;
   done_[static_cast<std::size_t>(number)] = 1;
   --open_;
   return 0;
@@ -152,6 +180,7 @@ bool Executor::may_start(const Placement& placement, const Operation& operation)
 int Executor::run(Protocol& protocol, Transport& transport) {
   Exchange exchange;
   slotted_.clear();
+  Abandon unless(transport);
   damage_ = 0;
   while (protocol.next(exchange)) {
     int slot = 0;
@@ -159,19 +188,17 @@ int Executor::run(Protocol& protocol, Transport& transport) {
     open_ = exchange.recvs.size() + exchange.sends.size();
     done_.assign(open_, 0);
     for (const Exchange::Message& message : exchange.recvs) {
-      if (error == 0) error = transport.begin(slot++, transfer_of(message, false));
+      if (error == 0) error = transport.begin(slot++, transfer_of(message, false, tag_base_));
     }
     for (const Exchange::Message& message : exchange.sends) {
-      if (error == 0) error = transport.begin(slot++, transfer_of(message, true));
+      if (error == 0) error = transport.begin(slot++, transfer_of(message, true, tag_base_));
     }
     while (error == 0 && open_ > 0) error = await(transport);
     // Without the right words there is no way on.
     if (error == 0) error = damage_;
-    if (error != 0) {
-      transport.abandon();
-      return error;
-    }
+    if (error != 0) return error;
   }
+  unless.finished();
   return 0;
 }
 

@@ -21,6 +21,10 @@ class Buffers {
 /// placement of a size it has seen before allocates nothing.
 class Executor {
  public:
+  /// Tells apart the messages of one call from those of the calls before, some of which may have
+  /// failed and left messages behind. All ranks must begin the same calls.
+  void begin_call();
+
   /// Runs all operations, each as soon as its needs are met and the waits before it are over.
   /// Never blocks in the transport: it polls, and idles when nothing moves. A message
   /// that arrives damaged does not keep what follows from running, so that no other rank waits in
@@ -50,6 +54,8 @@ class Executor {
   [[nodiscard]] bool is_over(const Operation& wait);
   [[nodiscard]] bool may_start(const Placement& placement, const Operation& operation);
 
+  unsigned calls_ = 0;
+  int tag_base_ = 0;
   std::vector<char> done_;
   std::vector<int> deferred_;  ///< operations that could not start when their turn came
   std::vector<int> slotted_;   ///< operations with slots that are in flight

@@ -74,6 +74,8 @@ struct RootedCall {
   TypeInfo own_info = {};  ///< filled in by PrivateComm::learn_types
   TypeInfo all_info = {};
 
+  bool begun = false;  ///< counted by PrivateComm::begin
+
   [[nodiscard]] bool in_place() const { return own == MPI_IN_PLACE; }
 };
 

@@ -1,6 +1,8 @@
 /// Running rooted collectives over a private communicator.
 #include "run/mpi_communicator.hpp"
 
+#include <algorithm>
+
 #include "run/mpi_quirks.hpp"
 
 namespace tutti {
@@ -35,7 +37,9 @@ int PrivateComm::duplicate(MPI_Comm of, std::unique_ptr<PrivateComm>& made) {
   mpi().Comm_rank(comm, &rank);
   mpi().Comm_size(comm, &p);
   made.reset(new PrivateComm(comm, rank, p));
-  return make_quiet(comm);
+  error = make_quiet(comm);
+  if (error != MPI_SUCCESS) made.reset();
+  return error;
 }
 
 PrivateComm::~PrivateComm() { free(); }
@@ -64,8 +68,12 @@ bool PrivateComm::learn_types(RootedCall& call) {
 int PrivateComm::run(const RootedCall& call, const Specification& specification,
                      const CallKnowledge& knowledge) {
   const auto turn = take_turn();
+  const RootedProblem problem = problem_of(call, specification, knowledge);
   const Plan* plan = nullptr;
-  if (const int error = prepare(call, specification, knowledge, plan)) return error;
+  const int error = planner_.prepare(problem, executor_, transport(), plan);
+  if (error == RootedPlanner::mismatch) return exchange_announced(call);
+  if (error == RootedPlanner::misfit) return run_as_expected(call, problem);
+  if (error != 0) return error;
   if (!specification.needs_arrivals()) remember(call, *plan);
   return execute(call, *plan);
 }
@@ -87,19 +95,78 @@ RootedProblem PrivateComm::problem_of(const RootedCall& call) const {
   return problem;
 }
 
-int PrivateComm::prepare(const RootedCall& call, const Specification& specification,
-                         const CallKnowledge& knowledge, const Plan*& plan) {
+RootedProblem PrivateComm::problem_of(const RootedCall& call, const Specification& specification,
+                                      const CallKnowledge& knowledge) const {
   RootedProblem problem = problem_of(call);
   problem.specification = &specification;
   problem.latency = knowledge.latency;
   problem.arrivals = knowledge.arrivals;
   problem.all_sizes = knowledge.all_sizes;
-  const int error = planner_.prepare(problem, executor_, transport(), plan);
-  return error == RootedPlanner::mismatch ? MPI_ERR_TRUNCATE : error;
+  return problem;
+}
+
+int PrivateComm::prepare(const RootedCall& call, const Specification& specification,
+                         const CallKnowledge& knowledge, const Plan*& plan) {
+  const int error =
+      planner_.prepare(problem_of(call, specification, knowledge), executor_, transport(), plan);
+  return error == RootedPlanner::mismatch || error == RootedPlanner::misfit ? MPI_ERR_TRUNCATE
+                                                                            : error;
 }
 
 int PrivateComm::learn_sizes(const RootedCall& call, std::vector<Bytes>& sizes) {
   return RootedPlanner::learn_sizes(problem_of(call), executor_, transport(), sizes);
+}
+
+void PrivateComm::attend(const RootedCall& call, const Specification& specification,
+                         const CallKnowledge& knowledge) {
+  const bool others_wait =
+      is_irregular(call.collective) && specification.knowledge() != Knowledge::nothing;
+  if (!others_wait || call.root < 0 || call.root >= p_) return;
+  RootedCall empty = call;
+  empty.own = nullptr;
+  empty.own_count = 0;
+  empty.blocks = RootBlocks(0);
+  empty.own_info = empty.all_info = {};
+  run(empty, specification, knowledge);
+}
+
+/// Takes or gives what the others have said, with zeros for data, so that none waits in vain.
+int PrivateComm::exchange_announced(const RootedCall& call) {
+  const bool gathers = is_gather(call.collective);
+  Placement placement;
+  for (const auto& [peer, bytes] : planner_.announced()) {
+    if (bytes == 0) continue;
+    Operation operation;
+    operation.kind = gathers ? StepKind::recv : StepKind::send;
+    operation.peer = peer;
+    (gathers ? operation.to : operation.from) = {Area::scratch, {}, placement.scratch, bytes, true};
+    placement.scratch += bytes;
+    placement.operations.push_back(std::move(operation));
+  }
+  std::byte* scratch = scratch_.reserve(placement.scratch);
+  std::fill_n(scratch, placement.scratch, std::byte{});
+  const Order order = Order::identity(p_);
+  MpiBuffers buffers(call, order, scratch, runs_);
+  const int error = executor_.run(placement, buffers, transport());
+  scratch_.trim();
+  return error == 0 ? MPI_ERR_TRUNCATE : error;
+}
+
+/// Plays the part that the root has told all ranks of, with zeros for data.
+int PrivateComm::run_as_expected(const RootedCall& call, const RootedProblem& problem) {
+  const Bytes expected = planner_.expected(rank_);
+  std::vector<std::byte> block(static_cast<std::size_t>(expected));
+  RootedCall substitute = call;
+  substitute.own = block.data();
+  substitute.own_count = expected;
+  substitute.own_type = mpi().byte;
+  substitute.own_info = {true, true, true, 1, 1};
+  RootedProblem fitting = problem;
+  fitting.own = expected;
+  fitting.ends.own_dense = true;
+  fitting.ends.own_in_place = false;
+  const int error = execute(substitute, planner_.plan_of(fitting));
+  return error == 0 ? MPI_ERR_TRUNCATE : error;
 }
 
 int PrivateComm::execute(const RootedCall& call, const Plan& plan) {
@@ -111,7 +178,8 @@ int PrivateComm::execute(const RootedCall& call, const Plan& plan) {
 
 bool PrivateComm::repeat(RootedCall& call, const Specification& specification, int& error) {
   for (const Prepared& before : prepared_) {
-    if (!is_same(call, before) || !before.plan->key.is_of(specification)) continue;
+    if (before.plan == nullptr || !is_same(call, before) || !before.plan->key.is_of(specification))
+      continue;
     call.own_info = before.call.own_info;
     call.all_info = before.call.all_info;
     const auto turn = take_turn();
@@ -137,6 +205,11 @@ void PrivateComm::remember(const RootedCall& call, const Plan& plan) {
   const bool lasts = !is_irregular(call.collective) && (call.in_place() || call.own_info.named) &&
                      (rank_ != call.root || call.all_info.named);
   if (!lasts) return;
+  for (Prepared& before : prepared_) {
+    if (before.plan != &plan) continue;
+    before = {call, &plan, planner_.generation()};
+    return;
+  }
   prepared_[next_prepared_] = {call, &plan, planner_.generation()};
   next_prepared_ = (next_prepared_ + 1) % prepared_.size();
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "run/executor.hpp"
 #include "run/mpi_buffers.hpp"
@@ -35,6 +36,17 @@ class PrivateComm {
   void free();
   [[nodiscard]] MPI_Comm handle() const { return comm_; }
 
+  /// To be called in every call that the ranks run here, whether or not its arguments are valid
+  /// at this rank; counts each call once.
+  void begin(RootedCall& call) {
+    if (!std::exchange(call.begun, true)) executor_.begin_call();
+  }
+
+  /// Takes part for the others' sake in a call whose arguments are bad at this rank, where they
+  /// need it to learn what they must know: as if its block were empty, and at the root all blocks.
+  void attend(const RootedCall& call, const Specification& specification,
+              const CallKnowledge& knowledge);
+
   /// Runs a regular call that differs from an earlier one in nothing but its addresses, if there
   /// was one lately: the short way for small blocks. Sets `error` to an MPI error code.
   [[nodiscard]] bool repeat(RootedCall& call, const Specification& specification, int& error);
@@ -43,7 +55,8 @@ class PrivateComm {
   /// communicator of the program hears of the error.
   [[nodiscard]] bool learn_types(RootedCall& call);
 
-  /// Runs a gather or scatter with valid arguments and known types. Returns an MPI error code.
+  /// Runs a gather or scatter with valid arguments and known types. Returns an MPI error code;
+  /// where sizes contradict one another that is MPI_ERR_TRUNCATE, and no rank waits in vain.
   int run(const RootedCall& call, const Specification& specification,
           const CallKnowledge& knowledge);
 
@@ -78,6 +91,10 @@ class PrivateComm {
   [[nodiscard]] bool is_same(const RootedCall& call, const Prepared& before) const;
   void remember(const RootedCall& call, const Plan& plan);
   int execute(const RootedCall& call, const Plan& plan);
+  [[nodiscard]] RootedProblem problem_of(const RootedCall& call, const Specification& specification,
+                                         const CallKnowledge& knowledge) const;
+  int exchange_announced(const RootedCall& call);
+  int run_as_expected(const RootedCall& call, const RootedProblem& problem);
 
   MPI_Comm comm_;
   Rank rank_;

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -41,6 +42,13 @@ long local_ranks() {
 }
 
 }  // namespace
+
+std::string library_name() {
+  const std::string version = library_version();
+  std::string line = version.substr(0, version.find_first_of("\n,"));
+  std::replace(line.begin(), line.end(), '\t', ' ');
+  return line;
+}
 
 bool typed_receives_truncate() {
   static const bool answer = find_typed_receives_truncate();

@@ -1,7 +1,12 @@
 /// What some MPI libraries do wrong, told by their versions.
 #pragma once
 
+#include <string>
+
 namespace tutti {
+
+/// The first line of what the loaded MPI says of itself.
+[[nodiscard]] std::string library_name();
 
 /// A message that was sent as packed bytes cannot be received with a datatype that has gaps: it
 /// is truncated where a fragment of it ends within an element. MPICH with ch4: before 4.2 over UCX

@@ -82,18 +82,20 @@ int MpiTransport::begin(int slot, const Transfer& transfer) {
   }
   const Typed typed(transfer.region);
   if (typed.error() != MPI_SUCCESS) return typed.error();
-  MPI_Request request = mpi().request_null;
-  const int error = transfer.sends
-                        ? mpi().Isend(transfer.region.address, typed.count(), typed.type(),
-                                      transfer.peer, transfer.tag, comm_, &request)
-                        : mpi().Irecv(transfer.region.address, typed.count(), typed.type(),
-                                      transfer.peer, transfer.tag, comm_, &request);
-  if (error != MPI_SUCCESS) return error;
-  requests_.push_back(request);
+  // Nothing may throw once the message has begun.
   slots_.push_back(slot);
+  requests_.push_back(mpi().request_null);
   indices_.resize(requests_.size());
   statuses_.resize(requests_.size());
-  return 0;
+  const int error = transfer.sends
+                        ? mpi().Isend(transfer.region.address, typed.count(), typed.type(),
+                                      transfer.peer, transfer.tag, comm_, &requests_.back())
+                        : mpi().Irecv(transfer.region.address, typed.count(), typed.type(),
+                                      transfer.peer, transfer.tag, comm_, &requests_.back());
+  if (error == MPI_SUCCESS) return 0;
+  slots_.pop_back();
+  requests_.pop_back();
+  return error;
 }
 
 int MpiTransport::poll(std::vector<int>& completed) {
@@ -187,10 +189,14 @@ int MpiTransport::unpack(const std::byte* packed, const Region& to) {
 
 int MpiTransport::copy(const Region& from, const Region& to) {
   if (from.type == 0 && to.type == 0) {
-    std::memmove(to.address, from.address, static_cast<std::size_t>(from.count));
-    return 0;
+    std::memmove(to.address, from.address,
+                 static_cast<std::size_t>(std::min(from.count, to.count)));
+    return from.count > to.count ? MPI_ERR_TRUNCATE : 0;
   }
   if (from.type == 0 && typed_receives_truncate()) {
+    MPI_Count element = 0;
+    if (const int error = mpi().Type_size_x(datatype(to.type), &element)) return error;
+    if (from.count > element * to.count) return MPI_ERR_TRUNCATE;
     return unpack(static_cast<const std::byte*>(from.address), to);
   }
   const Typed source(from);
@@ -206,7 +212,11 @@ void MpiTransport::idle() {
   // Most messages come soon: whoever gives up a core of its own at once pays for it in latency, and
   // whoever shares one keeps the sender from sending.
   static const int patience = each_rank_has_a_core() ? 4000 : 30;
-  if (++fruitless_polls_ > patience) sched_yield();
+  if (fruitless_polls_ < patience) {
+    ++fruitless_polls_;
+  } else {
+    sched_yield();
+  }
 }
 
 void MpiTransport::abandon() {

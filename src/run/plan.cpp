@@ -14,8 +14,10 @@ const Plan* PlanCache::find(const PlanKey& key) {
 }
 
 const Plan& PlanCache::keep(Plan plan) {
-  ++kept_;
-  if (plans_.size() == capacity) plans_.pop_back();
+  if (plans_.size() == capacity) {
+    plans_.pop_back();
+    ++dropped_;
+  }
   plans_.insert(plans_.begin(), std::make_unique<Plan>(std::move(plan)));
   return *plans_.front();
 }

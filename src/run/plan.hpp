@@ -41,11 +41,11 @@ class PlanCache {
   [[nodiscard]] const Plan* find(const PlanKey& key);
   /// Keeps `plan`, dropping the one unused for longest if there are too many.
   const Plan& keep(Plan plan);
-  /// How many plans it was given: those that were found before this changes are still there.
-  [[nodiscard]] unsigned kept() const { return kept_; }
+  /// Plans that were found before this changes are still there.
+  [[nodiscard]] unsigned dropped() const { return dropped_; }
 
  private:
-  unsigned kept_ = 0;
+  unsigned dropped_ = 0;
   static constexpr std::size_t capacity = 32;
   std::vector<std::unique_ptr<Plan>> plans_;
 };

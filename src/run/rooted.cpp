@@ -1,6 +1,8 @@
 /// Acquiring knowledge and building plans for gathers and scatters.
 #include "run/rooted.hpp"
 
+#include <algorithm>
+
 #include "knowledge/fixed_tree.hpp"
 #include "knowledge/tree_construction.hpp"
 #include "schedule/builder.hpp"
@@ -44,6 +46,15 @@ Order order_for(const RootedProblem& problem, const std::vector<Bytes>* sizes) {
   return order_of(spec, problem.p, problem.root, {sizes, problem.arrivals});
 }
 
+/// Is each of these subtrees one of those? A threshold keeps some of those from the root's view.
+bool are_among(const std::vector<Subtree>& grown, const std::vector<Subtree>& expected) {
+  return std::all_of(grown.begin(), grown.end(), [&](const Subtree& child) {
+    return std::any_of(expected.begin(), expected.end(), [&](const Subtree& other) {
+      return child.root == other.root && child.bytes == other.bytes;
+    });
+  });
+}
+
 void append(std::vector<std::int64_t>& words, const Subtree& subtree) {
   words.insert(words.end(), {subtree.root, subtree.blocks.begin, subtree.blocks.end, subtree.bytes,
                              subtree.ready, static_cast<std::int64_t>(subtree.holes.size())});
@@ -64,13 +75,19 @@ int RootedPlanner::prepare(const RootedProblem& problem, Executor& executor, Tra
   key_.ends = problem.ends;
   key_.known.clear();
   key_.places.clear();
+  announced_.clear();
   if (spec.needs_arrivals() && problem.arrivals != nullptr) key_.places = *problem.arrivals;
   if (is_irregular(spec.algorithm->collective)) {
     if (const int error = acquire(problem, executor, transport)) return error;
   }
-  plan = cache_.find(key_);
-  if (plan == nullptr) plan = &cache_.keep(build(problem));
+  plan = &plan_of(problem);
   return 0;
+}
+
+const Plan& RootedPlanner::plan_of(const RootedProblem& problem) {
+  key_.own = problem.own;
+  const Plan* plan = cache_.find(key_);
+  return plan != nullptr ? *plan : cache_.keep(build(problem));
 }
 
 /// Puts what this rank must know into `key_.known`, and a grown tree into `tree_`.
@@ -92,10 +109,18 @@ int RootedPlanner::acquire(const RootedProblem& problem, Executor& executor, Tra
       const int error = executor.run(protocol, transport);
       key_.known.assign(protocol.children().begin(), protocol.children().end());
       if (error != 0 || !at_root) return error;
-      return key_.known == sizes_of_subtrees(problem, order, tree) ? 0 : mismatch;
+      if (key_.known == sizes_of_subtrees(problem, order, tree)) return 0;
+      std::size_t at = 0;
+      for (const Position child : tree.children(0)) {
+        announced_.push_back({order.rank_at(child), key_.known[at++]});
+      }
+      return mismatch;
     }
-    case Knowledge::all_sizes:
-      return learn_sizes(problem, executor, transport, key_.known);
+    case Knowledge::all_sizes: {
+      const int error = learn_sizes(problem, executor, transport, key_.known);
+      if (error != 0) return error;
+      return key_.known[static_cast<std::size_t>(problem.rank)] == problem.own ? 0 : misfit;
+    }
     case Knowledge::tree_neighbours:
       break;
   }
@@ -127,21 +152,29 @@ int RootedPlanner::construct_tree(const RootedProblem& problem, Executor& execut
   const Growth growth = growth_of(*problem.specification, problem.p, problem.root, problem.latency);
   const bool at_root = problem.rank == problem.root;
   std::vector<Rank> promoted;
+  TreeConstruction::Accepts accepts;
   if (at_root) {
     note_all_sizes(problem);
     if (!root_tree_ || root_tree_->key != key_) {
-      root_tree_.emplace(RootTree{key_, OrderedTree(growth, key_.known)});
+      Growth plain = growth;
+      plain.parameters.promote = false;
+      root_tree_.emplace(RootTree{key_, OrderedTree(growth, key_.known),
+                                  OrderedTree(plain, key_.known).neighbours(problem.rank)});
     }
     promoted = root_tree_->tree.promoted();
+    accepts = [expected = &root_tree_->plain](const TreeNeighbours& grown) {
+      return are_among(grown.children, expected->children);
+    };
   }
-  TreeConstruction construction(growth, problem.rank, problem.own, std::move(promoted));
+  TreeConstruction construction(growth, problem.rank, problem.own, std::move(promoted),
+                                std::move(accepts));
   if (const int error = executor.run(construction, transport)) return error;
   tree_ = construction.neighbours();
   if (at_root) {
-    Bytes expected = 0;
-    for (const Bytes bytes : key_.known) expected += bytes;
-    const bool detaches = growth.parameters.threshold >= 0;
-    if (!detaches && tree_.self.bytes != expected) return mismatch;
+    if (!construction.accepted()) {
+      for (const Subtree& child : tree_.children) announced_.push_back({child.root, child.bytes});
+      return mismatch;
+    }
     tree_ = root_tree_->tree.neighbours(problem.rank);
     return 0;
   }

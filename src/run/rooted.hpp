@@ -33,19 +33,35 @@ struct RootedProblem {
 class RootedPlanner {
  public:
   /// Sets `plan` to the plan of this rank, after whatever exchange its knowledge needs. Returns
-  /// 0, an error code of the transport, or `mismatch`.
+  /// 0, an error code of the transport, `mismatch` or `misfit`.
   int prepare(const RootedProblem& problem, Executor& executor, Transport& transport,
               const Plan*& plan);
 
+  /// The plan for a problem with what `prepare` has last learnt, even if it returned a misfit.
+  const Plan& plan_of(const RootedProblem& problem);
   /// Sets `sizes` to those of all ranks. Collective. Returns an error code of the transport.
   static int learn_sizes(const RootedProblem& problem, Executor& executor, Transport& transport,
                          std::vector<Bytes>& sizes);
 
-  /// Changes whenever a plan may have been dropped.
-  [[nodiscard]] unsigned generation() const { return cache_.kept(); }
+  /// Changes whenever a plan is dropped.
+  [[nodiscard]] unsigned generation() const { return cache_.dropped(); }
 
-  /// The root's sizes are not what the ranks said.
+  /// The root's sizes are not what the ranks said. Those wait for the messages that follow from
+  /// what they said: `announced` at the root.
   static constexpr int mismatch = -1;
+  /// This rank's size is not what the root says, and what the others expect of it.
+  static constexpr int misfit = -2;
+
+  /// A message that a neighbour of the root will send or expects. Zero bytes are no message.
+  struct Announced {
+    Rank peer = no_rank;
+    Bytes bytes = 0;
+  };
+  [[nodiscard]] const std::vector<Announced>& announced() const { return announced_; }
+  /// What the root says is this rank's size, after a misfit.
+  [[nodiscard]] Bytes expected(Rank rank) const {
+    return key_.known[static_cast<std::size_t>(rank)];
+  }
 
  private:
   int acquire(const RootedProblem& problem, Executor& executor, Transport& transport);
@@ -59,12 +75,14 @@ class RootedPlanner {
   struct RootTree {
     PlanKey key;
     OrderedTree tree;
+    TreeNeighbours plain;  ///< the root's, if nothing were promoted
   };
 
   PlanCache cache_;
   PlanKey key_;          ///< of the current call; its memory is kept
   TreeNeighbours tree_;  ///< of the current call
   std::optional<RootTree> root_tree_;
+  std::vector<Announced> announced_;
 };
 
 }  // namespace tutti
