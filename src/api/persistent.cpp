@@ -42,6 +42,7 @@ int open_call(RootedCall& call, Communicator& communicator, std::unique_ptr<Pers
   PersistentCall::Setup setup = {call,
                                  specification,
                                  communicator.machine().latency_in_bytes(),
+                                 1 / communicator.machine().per_byte,
                                  communicator.arrival(),
                                  order_matters_everywhere(specification),
                                  communicator.rank() == call.root};

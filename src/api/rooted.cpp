@@ -87,7 +87,7 @@ int run_decision(RootedCall& call, Communicator& communicator, const Decision& d
   error = arrived.find_version(specification, communicator.rank() == call.root, version);
   if (error != MPI_SUCCESS) return raise(call.comm, error);
   const CallKnowledge knowledge = {communicator.machine().latency_in_bytes(),
-                                   version ? &version->places : nullptr};
+                                   1 / communicator.machine().per_byte, version.get()};
   if (!valid || !comm->learn_types(call)) {
     comm->attend(call, specification, knowledge);
     return run_native();

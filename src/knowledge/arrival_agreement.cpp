@@ -118,11 +118,16 @@ void ArrivalCoordinator::make_version(const Estimates& estimates, double not_bef
   const double first = first_of(estimates);
   const double base = std::isinf(first) ? 0 : first;
   arrivals_ = estimates;
+  double latest = std::max(base, not_before);
   for (std::size_t rank = 0; rank < arrivals_.size(); ++rank) {
     double& arrival = arrivals_[rank];
-    if (!std::isnan(arrival)) continue;
-    const double late = lateness_[rank];
-    arrival = std::isnan(late) ? never : std::max(base + late, not_before);
+    if (std::isnan(arrival) && !std::isnan(lateness_[rank])) {
+      arrival = std::max(base + lateness_[rank], not_before);
+    }
+    if (!std::isnan(arrival)) latest = std::max(latest, arrival);
+  }
+  for (double& arrival : arrivals_) {
+    if (std::isnan(arrival)) arrival = std::nextafter(latest, never);
   }
   ++version_;
   learned_ = false;

@@ -53,7 +53,7 @@ struct ArrivalMail {
 
 /// What rank 0 does for all. Estimates that are missing when a version is due are made up from
 /// how late a rank has been before (an exponentially weighted mean over its estimates); a rank
-/// that nothing is known of is expected at infinity.
+/// that nothing is known of is expected just behind all others.
 class ArrivalCoordinator {
  public:
   explicit ArrivalCoordinator(int p);

@@ -139,29 +139,26 @@ double& Arrival::gap_after(const void* site) {
 }
 
 int Arrival::agreed_version(CallNumber call, std::shared_ptr<const ArrivalVersion>& version) {
-  version = nullptr;
-  if (!has_thread_ || is_closed()) return MPI_SUCCESS;
-  for (bool asked = false;;) {
+  for (bool asked = false; !find_agreed_version(call, version); asked = true) {
     {
       const std::lock_guard lock(mutex_);
-      take_mail();
-      version = member_.version_for(call);
-      if (error_ != MPI_SUCCESS || version != nullptr) break;
-      if (!std::exchange(asked, true)) error_ = tell(ArrivalMember::question(call));
+      if (!asked && error_ == MPI_SUCCESS && !has_left_)
+        error_ = tell(ArrivalMember::question(call));
     }
     sched_yield();
   }
-  if (version != nullptr && version->number == 0) version = nullptr;
+  const std::lock_guard lock(mutex_);
   return error_;
 }
 
 bool Arrival::find_agreed_version(CallNumber call, std::shared_ptr<const ArrivalVersion>& version) {
   version = nullptr;
-  if (!has_thread_ || is_closed()) return true;
+  if (!has_thread_) return true;
   const std::lock_guard lock(mutex_);
   take_mail();
   version = member_.version_for(call);
-  if (version == nullptr) return false;
+  // Once the stream has ended all ranks have heard the same: what it has not granted is unknown.
+  if (version == nullptr) return member_.is_over() || error_ != MPI_SUCCESS;
   if (version->number == 0) version = nullptr;
   return true;
 }
@@ -170,11 +167,6 @@ std::shared_ptr<const ArrivalVersion> Arrival::newest_version() {
   const std::lock_guard lock(mutex_);
   take_mail();
   return member_.newest()->number == 0 ? nullptr : member_.newest();
-}
-
-bool Arrival::is_closed() {
-  const std::lock_guard lock(mutex_);
-  return has_left_;
 }
 
 BackgroundTask::Progress Arrival::proceed() {

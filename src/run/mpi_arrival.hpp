@@ -26,9 +26,10 @@ class Arrival final : public BackgroundTask {
   Arrival(const Arrival&) = delete;
   Arrival& operator=(const Arrival&) = delete;
 
-  /// No call knows anything of arrivals any more.
+  /// Calls that no version has been granted to know nothing of arrivals any more.
   /// Two steps, both collective, so that one rank can leave several communicators that others leave
-  /// in another sequence. No rank may be in a call.
+  /// in another sequence. No rank may be in a call, but requests may be under
+  /// way.
   void begin_close();
   void finish_close();
 
@@ -52,7 +53,7 @@ class Arrival final : public BackgroundTask {
   /// For a call whose ranks all need the same order. Asks if need be, which takes one round trip
   /// to rank 0's thread. Sets `version` to null where nothing is known. Returns an MPI error code.
   int agreed_version(CallNumber call, std::shared_ptr<const ArrivalVersion>& version);
-  /// The same without asking: false as long as this rank does not know.
+  /// The same without asking: false as long as this rank does not know. True after an error.
   bool find_agreed_version(CallNumber call, std::shared_ptr<const ArrivalVersion>& version);
   /// For the root of a shape in which nobody else needs the order. Null where nothing is known.
   [[nodiscard]] std::shared_ptr<const ArrivalVersion> newest_version();
@@ -73,7 +74,6 @@ class Arrival final : public BackgroundTask {
   int deliver(std::vector<ArrivalMail>& mail);
   bool take_mail();
   int exchange(bool& moved);
-  bool is_closed();
   double& gap_after(const void* site);
 
   std::mutex mutex_;

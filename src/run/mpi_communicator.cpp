@@ -100,7 +100,10 @@ RootedProblem PrivateComm::problem_of(const RootedCall& call, const Specificatio
   RootedProblem problem = problem_of(call);
   problem.specification = &specification;
   problem.latency = knowledge.latency;
-  problem.arrivals = knowledge.arrivals;
+  if (knowledge.version != nullptr) {
+    problem.arrivals = &knowledge.version->places;
+    problem.ready = ready_times(specification, knowledge.version->arrivals, knowledge.rate);
+  }
   problem.all_sizes = knowledge.all_sizes;
   return problem;
 }

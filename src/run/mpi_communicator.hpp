@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "knowledge/arrival_agreement.hpp"
 #include "run/executor.hpp"
 #include "run/mpi_buffers.hpp"
 #include "run/mpi_call.hpp"
@@ -18,7 +19,8 @@ namespace tutti {
 /// What is known to a call beside its arguments (see RootedProblem).
 struct CallKnowledge {
   Bytes latency = 0;
-  const std::vector<double>* arrivals = nullptr;
+  double rate = 1;                          ///< bytes that pass in a second
+  const ArrivalVersion* version = nullptr;  ///< of the expected arrivals
   const std::vector<Bytes>* all_sizes = nullptr;
 };
 

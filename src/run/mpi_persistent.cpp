@@ -15,7 +15,8 @@ int PersistentCall::open(Setup setup, std::unique_ptr<PrivateComm> comm,
   int error = MPI_SUCCESS;
   if (is_irregular(call->setup_.call.collective) && spec.knowledge() != Knowledge::nothing) {
     // What else a call would exchange is exchanged now: the thread must not wait for anybody.
-    error = spec.knowledge() == Knowledge::tree_neighbours ? call->begin() : call->learn_sizes();
+    const bool lasts = spec.knowledge() == Knowledge::tree_neighbours && !spec.needs_arrivals();
+    error = lasts ? call->begin() : call->learn_sizes();
   }
   if (error != MPI_SUCCESS) return error;
   made = std::move(call);
@@ -57,7 +58,7 @@ bool PersistentCall::find_order(bool arrived, int& error) {
 }
 
 int PersistentCall::begin() {
-  const CallKnowledge knowledge = {setup_.latency, version_ ? &version_->places : nullptr,
+  const CallKnowledge knowledge = {setup_.latency, setup_.rate, version_.get(),
                                    sizes_ ? &*sizes_ : nullptr};
   if (plan_ == nullptr || setup_.specification.needs_arrivals()) {
     const int error = comm_->prepare(setup_.call, setup_.specification, knowledge, plan_);

@@ -22,6 +22,7 @@ class PersistentCall final : public BackgroundTask {
     RootedCall call;  ///< valid, with known types
     Specification specification;
     Bytes latency = 0;
+    double rate = 1;                   ///< bytes that pass in a second
     std::shared_ptr<Arrival> arrival;  ///< null: nothing is known of arrivals
     bool agrees_on_order = false;      ///< all ranks need the order, not only the root
     bool at_root = false;

@@ -20,7 +20,8 @@ struct PlanKey {
   Bytes own = 0;
   Ends ends;
   std::vector<std::int64_t> known;
-  std::vector<double> places;  ///< of the ranks in the sequence of their arrivals, where known
+  /// Of the ranks in the sequence of their arrivals, or when they are ready, where it is known.
+  std::vector<double> places;
   [[nodiscard]] bool is_of(const Specification& specification) const {
     return algorithm == specification.algorithm && order == specification.order &&
            runner == specification.runner && parameters == specification.parameters;

@@ -40,7 +40,7 @@ Knowledge knowledge_of(const RootedProblem& problem) {
 
 Order order_for(const RootedProblem& problem, const std::vector<Bytes>* sizes) {
   const Specification& spec = *problem.specification;
-  if (spec.needs_arrivals() && problem.arrivals == nullptr) {
+  if (spec.algorithm->takes("order") && spec.needs_arrivals() && problem.arrivals == nullptr) {
     return Order::rotated(problem.p, problem.root);
   }
   return order_of(spec, problem.p, problem.root, {sizes, problem.arrivals});
@@ -76,7 +76,11 @@ int RootedPlanner::prepare(const RootedProblem& problem, Executor& executor, Tra
   key_.known.clear();
   key_.places.clear();
   announced_.clear();
-  if (spec.needs_arrivals() && problem.arrivals != nullptr) key_.places = *problem.arrivals;
+  if (problem.ready != nullptr) {
+    key_.places.assign(problem.ready->begin(), problem.ready->end());
+  } else if (spec.needs_arrivals() && problem.arrivals != nullptr) {
+    key_.places = *problem.arrivals;
+  }
   if (is_irregular(spec.algorithm->collective)) {
     if (const int error = acquire(problem, executor, transport)) return error;
   }
@@ -149,7 +153,8 @@ void RootedPlanner::note_all_sizes(const RootedProblem& problem) {
 /// construction for the others' sake.
 int RootedPlanner::construct_tree(const RootedProblem& problem, Executor& executor,
                                   Transport& transport) {
-  const Growth growth = growth_of(*problem.specification, problem.p, problem.root, problem.latency);
+  const Growth growth =
+      growth_of(*problem.specification, problem.p, problem.root, problem.latency, problem.ready);
   const bool at_root = problem.rank == problem.root;
   std::vector<Rank> promoted;
   TreeConstruction::Accepts accepts;
@@ -216,12 +221,16 @@ Problem RootedPlanner::problem_of(const RootedProblem& problem) const {
     whole.order = Order::natural(problem.p, problem.root);  // a leaf of a linear shape
   }
   whole.sizes = sizes_of(problem, whole.order);
-  if (spec.knowledge() == Knowledge::tree_neighbours) {
+  if (spec.algorithm->takes("order")) return whole;
+  if (knowledge_of(problem) == Knowledge::tree_neighbours) {
     whole.tree = tree_;
-  } else if (!spec.algorithm->takes("order")) {
-    const Growth growth = growth_of(spec, problem.p, problem.root, problem.latency);
-    whole.tree = OrderedTree(growth, problem.own).neighbours(problem.rank);
+    return whole;
   }
+  const Growth growth = growth_of(spec, problem.p, problem.root, problem.latency, problem.ready);
+  const bool irregular = is_irregular(whole.collective);
+  const OrderedTree tree =
+      irregular ? OrderedTree(growth, key_.known) : OrderedTree(growth, problem.own);
+  whole.tree = tree.neighbours(problem.rank);
   return whole;
 }
 

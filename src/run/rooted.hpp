@@ -23,6 +23,8 @@ struct RootedProblem {
   /// When the ranks are expected; null: not known, and an order by arrival is the rotated one.
   /// Equal on all ranks whose schedule depends on the order.
   const std::vector<double>* arrivals = nullptr;
+  /// The same for trees grown by arrivals (see ready_times).
+  ReadyTimes ready;
   /// Of all ranks, where they have been exchanged before; else null.
   const std::vector<Bytes>* all_sizes = nullptr;
   /// Bytes of any rank's block; called at the root only.

@@ -23,7 +23,8 @@ constexpr std::array names = {"LIN",
                               "BSBN",
                               "linear:order=arrival",
                               "binomial:order=late_leaf",
-                              "knomial:k=3,order=arrival"};
+                              "knomial:k=3,order=arrival",
+                              "ordered_tree:arrivals=on"};
 
 /// Which ranks pass an edge before a call.
 enum class Edges { all, some, every_second, none };
@@ -93,7 +94,9 @@ void begin(Context& context, MPI_Comm comm) {
 void all_names(Context& context, Kind kind) {
   const OwnComm comm;
   begin(context, comm.get());
-  for (const char* name : names) {
+  std::vector<std::string> all(names.begin(), names.end());
+  if (!is_gather(kind)) all.emplace_back("relay:late=1");
+  for (const std::string& name : all) {
     const Forced forced(kind, name, context.options().native);
     context.expect_empty(forced.error());
     calls_after_delays(context, comm.get(), kind, {});
@@ -244,6 +247,7 @@ void persistent(Context& context, Kind kind) {
   const int p = comm.size();
   std::mt19937 random(11);
   for (const char* name : {"native", "BSLN", "BSLS", "BSBN", "SBN", "ordered_tree",
+                           "ordered_tree:arrivals=on,runner=background",
                            "linear:order=arrival,runner=background", "LIN"}) {
     const Forced forced(kind, name, false);
     for (unsigned call = 0; call < static_cast<unsigned>(std::max(p, 5)); ++call) {
@@ -285,6 +289,11 @@ void requests_among_calls(Context& context) {
     expect(context, TUTTI_Start(&in), "TUTTI_Start");
     if (TUTTI_Request_free(&in) != MPI_ERR_REQUEST) context.fail("freed a request under way");
     expect(context, TUTTI_Start(&out), "TUTTI_Start");
+    // The exchange may end and begin anew while requests are under way.
+    if (round % 10 == 9) {
+      expect(context, TUTTI_Arrival_finalize(comm.get()), "TUTTI_Arrival_finalize");
+      begin(context, comm.get());
+    }
     compute(context, comm.get(), {Edges::every_second, 200}, static_cast<unsigned>(round), own);
     for (int rank = 0; rank < p; ++rank) all[static_cast<std::size_t>(rank)] = round * 100 + rank;
     expect(context, TUTTI_Wait(&in), "TUTTI_Wait");
