@@ -99,6 +99,7 @@ Metadata metadata_of(const Options& options, const Job& job, const Clock& clock,
       {"warmup", std::to_string(options.warmup)},
       {"delay", options.delays.text},
       {"compute", std::to_string(options.compute * 1e3) + " ms, asleep"},
+      {"calls", options.persistent ? "persistent, started before computing" : "plain"},
       {"edge", options.edge > 0 ? std::to_string(options.edge) + " %" : "none"},
       {"distributions", joined(distributions)},
       {"rho", std::to_string(options.rho)},
@@ -214,10 +215,13 @@ int run(std::span<const char* const> arguments) {
 }  // namespace tutti::bench
 
 int main(int argc, char** argv) {
-  // The watchdog's thread makes no MPI calls.
+  const std::span<const char* const> arguments(argv + 1, static_cast<std::size_t>(argc - 1));
+  // The watchdog's thread makes no MPI calls; Tutti's background thread does where ranks are late.
+  const auto options = tutti::bench::parse(arguments);
+  const bool has_delays = options && options->compute > 0;
   int provided = MPI_THREAD_SINGLE;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-  const int status = tutti::bench::run({argv + 1, static_cast<std::size_t>(argc - 1)});
+  MPI_Init_thread(&argc, &argv, has_delays ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &provided);
+  const int status = tutti::bench::run(arguments);
   MPI_Finalize();
   return status;
 }

@@ -26,11 +26,22 @@ void sleep(double seconds) {
   if (seconds > 0) std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
 }
 
-/// Sleeps as long as this rank computes before the call of a repetition.
-void compute(const Bench& bench, int repetition) {
+/// Tutti hears of edges: there are some, and a contender that could use them.
+bool has_edges(const Options& options) {
+  return options.edge > 0 && options.compute + options.delays.scale() > 0;
+}
+
+/// Sleeps as long as this rank computes before the call of a repetition, and tells Tutti on the
+/// way where it runs the call.
+void compute(const Bench& bench, const Contender& contender, int repetition) {
   const Options& options = bench.options;
   const auto call = static_cast<std::uint64_t>(repetition + options.warmup);
-  sleep(options.compute + options.delays.of(bench.job.rank(), bench.job.p(), call, options.seed));
+  const double seconds =
+      options.compute + options.delays.of(bench.job.rank(), bench.job.p(), call, options.seed);
+  const double before_edge = seconds * options.edge / 100;
+  sleep(before_edge);
+  if (!contender.specification.empty() && has_edges(options)) TUTTI_Arrival_edge(MPI_COMM_WORLD);
+  sleep(seconds - before_edge);
 }
 
 /// One call between arrival and exit; checks what came.
@@ -43,12 +54,13 @@ std::array<double, 2> call_once(const Bench& bench, const Contender& contender,
   }
   // A new setting makes Tutti choose anew at the next call, which is no part of a call's time. All
   // contenders do the same before it, so that the ranks come to the barrier alike.
-  workload.prime(contender.functions);
+  if (!contender.start) workload.prime(contender.functions);
   if (bench.options.check) workload.prepare(number);
   bench.job.barrier();
-  compute(bench, repetition);
+  int code = contender.start ? contender.start() : MPI_SUCCESS;
+  compute(bench, contender, repetition);
   const double arrival = bench.clock.now();
-  const int code = contender.call();
+  if (code == MPI_SUCCESS) code = contender.call();
   const double exit = bench.clock.now();
   if (code != MPI_SUCCESS) {
     bench.job.fail(contender.name + ": MPI error code " + std::to_string(code));
@@ -81,6 +93,7 @@ Calls collect(const Bench& bench, const OwnTimes& own) {
 
 std::string what_ran(const Contender& contender) {
   if (contender.specification.empty()) return "";
+  if (contender.start) return contender.specification + ": it was asked for";
   std::array<char, 512> text{};
   int length = static_cast<int>(text.size());
   TUTTI_Algorithm_last(MPI_COMM_WORLD, collective_name(contender).c_str(), text.data(), &length);
@@ -164,6 +177,7 @@ std::vector<Calls> measure(const Bench& bench, std::span<const Contender> conten
   std::mt19937_64 random(bench.options.seed);
   std::uint32_t number = 0;
   bench.clock.synchronise(bench.job);
+  if (has_edges(bench.options)) TUTTI_Arrival_init(MPI_COMM_WORLD, bench.options.edge / 100.0);
   for (int repetition = -warmup; repetition < bench.options.repetitions; ++repetition) {
     shuffle(order, random);
     for (const std::size_t index : order) {
@@ -174,6 +188,7 @@ std::vector<Calls> measure(const Bench& bench, std::span<const Contender> conten
       if (repetition + 1 == bench.options.repetitions) calls[index].ran = what_ran(contender);
     }
   }
+  if (has_edges(bench.options)) TUTTI_Arrival_finalize(MPI_COMM_WORLD);
   for (std::size_t index = 0; index < contenders.size(); ++index) {
     std::string ran = std::move(calls[index].ran);
     calls[index] = collect(bench, times[index]);

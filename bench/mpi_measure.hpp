@@ -19,8 +19,9 @@ struct Contender {
   std::string name;
   std::string specification;  ///< of the algorithm in force for its collective; empty: none
   Workload* workload = nullptr;
-  Functions functions;        ///< those that `call` uses
-  std::function<int()> call;  ///< what is timed; an MPI error code
+  Functions functions;              ///< those that `call` uses
+  std::function<int()> call;        ///< what is timed; an MPI error code
+  std::function<int()> start = {};  ///< before the computing, where the call is persistent
 };
 
 /// When every rank came and left, in every timed call of one contender. Only at rank 0.

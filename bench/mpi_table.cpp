@@ -2,6 +2,7 @@
 #include "bench/mpi_table.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 
 #include "cost/bounds.hpp"
@@ -16,13 +17,36 @@ Collective collective_of(Command command) {
   return tutti::collective_named(name_of(command)).value_or(Collective::gatherv);
 }
 
-std::vector<Contender> contenders_of(const Options& options, Workload& workload) {
+using Workloads = std::vector<std::unique_ptr<Workload>>;
+
+/// One for all contenders, or one for each where calls are persistent, as those keep their buffers.
+Workloads workloads_of(const Bench& bench, Collective collective, const Layout& layout,
+                       const Case& problem) {
+  Workloads workloads;
+  do {
+    workloads.push_back(std::make_unique<Workload>(collective, layout, type_of(problem),
+                                                   problem.root, bench.job.rank()));
+  } while (bench.options.persistent && workloads.size() < bench.options.algorithms.size());
+  return workloads;
+}
+
+std::vector<Contender> contenders_of(const Options& options, const Workloads& workloads) {
   std::vector<Contender> contenders;
   for (const std::string& name : options.algorithms) {
     const bool native = name == native_name;
     const Functions functions = native ? native_functions() : tutti_functions();
-    contenders.push_back({name, native ? "" : name, &workload, functions,
-                          [&workload, functions] { return workload.run(functions); }});
+    Workload& workload = *workloads[options.persistent ? contenders.size() : 0];
+    Contender contender{name,
+                        native ? "" : name,
+                        &workload,
+                        functions,
+                        [&workload, functions] { return workload.run(functions); },
+                        {}};
+    if (options.persistent && !native) {
+      contender.start = [&workload] { return workload.start(); };
+      contender.call = [&workload] { return workload.wait(); };
+    }
+    contenders.push_back(std::move(contender));
   }
   return contenders;
 }
@@ -124,8 +148,8 @@ Result<bool> run_table(const Bench& bench, Rank root, const Machine& machine, Re
   for (const Case& problem : cases_of(options, bench.job.p(), root)) {
     const Result<Layout> layout = lay_out(problem.blocks, problem.width, options.gap);
     if (!layout) return Error{layout.error()};
-    Workload workload(collective, *layout, type_of(problem), root, bench.job.rank());
-    const std::vector<Contender> contenders = contenders_of(options, workload);
+    const Workloads workloads = workloads_of(bench, collective, *layout, problem);
+    const std::vector<Contender> contenders = contenders_of(options, workloads);
     const std::vector<Calls> calls = measure(bench, contenders, problem.block);
     if (report == nullptr) continue;
     Row row = row_of(problem, std::string(tutti::name_of(collective)));

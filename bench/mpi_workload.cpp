@@ -51,6 +51,41 @@ int Workload::call(const Functions& functions, const std::vector<int>& all_count
   return MPI_ERR_OTHER;
 }
 
+int Workload::set_up() {
+  const int own = layout_.counts[static_cast<std::size_t>(rank_)];
+  const int* counts = at_root() ? layout_.counts.data() : nullptr;
+  const int* displacements = at_root() ? layout_.displacements.data() : nullptr;
+  void* vector = at_root() ? vector_.data() : nullptr;
+  void* block = block_.data();
+  const MPI_Comm comm = MPI_COMM_WORLD;
+  switch (collective_) {
+    case Collective::gather:
+      return TUTTI_Gather_init(block, own, type_, vector, own, type_, root_, comm, &request_);
+    case Collective::gatherv:
+      return TUTTI_Gatherv_init(block, own, type_, vector, counts, displacements, type_, root_,
+                                comm, &request_);
+    case Collective::scatter:
+      return TUTTI_Scatter_init(vector, own, type_, block, own, type_, root_, comm, &request_);
+    case Collective::scatterv:
+      return TUTTI_Scatterv_init(vector, counts, displacements, type_, block, own, type_, root_,
+                                 comm, &request_);
+  }
+  return MPI_ERR_OTHER;
+}
+
+int Workload::start() {
+  if (request_ == TUTTI_REQUEST_NULL) {
+    if (const int error = set_up()) return error;
+  }
+  return TUTTI_Start(&request_);
+}
+
+int Workload::wait() { return TUTTI_Wait(&request_); }
+
+Workload::~Workload() {
+  if (request_ != TUTTI_REQUEST_NULL) TUTTI_Request_free(&request_);
+}
+
 std::optional<Mismatch> Workload::check(std::uint32_t call) const {
   if (!is_gather(collective_)) {
     const auto wrong = bench::check(block_.at(0, layout_.size(rank_)), rank_, call);

@@ -169,6 +169,12 @@ constexpr Option table[] = {
        return read(v, 0, o.edge) && o.edge <= 100 ? "" : Accepted("0 to 100");
      },
      "tell Tutti when so much of computing and delay is over; 0: never (50)"},
+    {"persistent", "", collectives,
+     [](Options& o, Text) {
+       o.persistent = true;
+       return Accepted();
+     },
+     "call Tutti's algorithms in their persistent form, started before the computing"},
     {"repetitions", "N", measured,
      [](Options& o, Text v) { return read_count(v, 1, o.repetitions); }, "timed calls (75)"},
     {"warmup", "N", measured, [](Options& o, Text v) { return read_count(v, 0, o.warmup); },

@@ -45,8 +45,9 @@ struct Options {
   RootPlace root;
   std::vector<std::string> algorithms;  ///< empty: native and auto
   Delays delays;                        ///< before each call
-  double compute = -1;  ///< seconds before each call without delay; -1: the delays' scale
-  int edge = 50;        ///< percent of the computing after which Tutti is told
+  double compute = -1;      ///< seconds before each call without delay; -1: the delays' scale
+  int edge = 50;            ///< percent of the computing after which Tutti is told
+  bool persistent = false;  ///< Tutti's algorithms by init, start and wait
   int repetitions = 75;
   int warmup = 10;
   std::uint64_t seed = 1;
