@@ -10,6 +10,7 @@
 
 #include "api/environment.hpp"
 #include "api/report.hpp"
+#include "api/report_collect.hpp"
 #include "run/mpi_quirks.hpp"
 
 namespace tutti {
@@ -175,6 +176,8 @@ Communicator* Communicator::of(MPI_Comm comm, int& error) {
   if (made->is_reported_ && all.watches_end) {
     // Processes that were spawned and merged may be as many as the world, and yet others.
     mpi().Comm_compare(comm, mpi().comm_world, &compared);
+    // All ranks come here for that one communicator, whatever their threads do with others.
+    if (compared == MPI_IDENT) note_clocks(comm);
   }
   // Never held while MPI is called, which calls back when a communicator is freed.
   const std::lock_guard lock(all.mutex);

@@ -2,7 +2,6 @@
 #include "api/report.hpp"
 
 #include <fcntl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <array>
@@ -18,7 +17,9 @@
 #include "api/report_collect.hpp"
 #include "api/report_sites.hpp"
 #include "report/content.hpp"
+#include "run/clock.hpp"
 #include "run/mpi_functions.hpp"
+#include "run/mpi_quirks.hpp"
 
 namespace tutti {
 
@@ -40,13 +41,6 @@ Recorder& recorder() {
 std::string host_name() {
   std::array<char, 256> name{};
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "an unknown host";
-}
-
-std::string mpi_version() {
-  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
-  int length = 0;
-  mpi().Get_library_version(text.data(), &length);
-  return text.data();
 }
 
 bool is_json(const std::string& destination) { return destination.ends_with(".json"); }
@@ -104,22 +98,16 @@ void write_at_exit() {
 /// Whatever stands still while the program runs is fetched with the first record.
 void begin(Recorder& all) {
   all.process = getpid();
-  all.mpi = mpi_version();
+  all.mpi = library_version();
   std::atexit(write_at_exit);
 }
 
 }  // namespace
 
-double report_clock() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
 std::uint64_t new_communicator_id() {
   static std::atomic<std::uint64_t> count{0};
   static const std::uint64_t process = std::hash<std::string>()(
-      host_name() + ":" + std::to_string(getpid()) + ":" + std::to_string(report_clock()));
+      host_name() + ":" + std::to_string(getpid()) + ":" + std::to_string(monotonic_seconds()));
   // An odd factor keeps the ids of a process apart; the hash keeps those of processes apart.
   return process + ++count * 0x9E3779B97F4A7C15U;
 }
@@ -146,11 +134,11 @@ void write_report(const std::string& destination, bool all_ranks) noexcept {
       return put_own(all, destination, p);
     }
     const auto whole = collect([&](WorldPlace place) {
-      Summary own = summarise(all.log, place.node, place.is_leader ? 1 : 0, site_name);
+      Summary own = summarise(all.log, place.node, place.is_leader ? 1 : 0, site_name, place.clock);
       own.destination = destination;
       return own;
     });
-    if (whole) put(content_of(*whole, mpi_version()), whole->destination);
+    if (whole) put(content_of(*whole, library_version()), whole->destination);
   } catch (const std::exception& error) {
     complain(destination, error.what());
   }

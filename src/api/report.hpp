@@ -8,9 +8,6 @@
 
 namespace tutti {
 
-/// Seconds of the clock that records use, which all processes of a node share.
-[[nodiscard]] double report_clock();
-
 /// For CallRecord::communicator: rank 0 of a communicator makes it and tells the others.
 [[nodiscard]] std::uint64_t new_communicator_id();
 

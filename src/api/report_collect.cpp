@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "report/summary_bytes.hpp"
+#include "run/mpi_clock.hpp"
 #include "run/mpi_communicator.hpp"
 
 namespace tutti {
@@ -67,6 +68,25 @@ void join_summary(Summary& summary, Rank from, MPI_Comm comm) {
   if (theirs) join(summary, std::move(*theirs));
 }
 
+/// The first comparison. Written before a communicator is used, read when MPI ends.
+struct {
+  bool done = false;
+  double time = 0;
+  MpiClock clock;
+} start;
+
+/// Puts the times of all ranks on rank 0's clock. False where the MPI fails.
+bool compare_clocks(MPI_Comm world, ClockDrift& drift) {
+  MpiClock end;
+  if (end.synchronise(world) != MPI_SUCCESS) return false;
+  drift = {0, 0, monotonic_seconds(), end.offset(), end.error()};
+  if (!start.done) return true;
+  drift.first = start.time;
+  drift.ahead_first = start.clock.offset();
+  drift.error = std::max(drift.error, start.clock.error());
+  return true;
+}
+
 /// Nodes are told apart by the world rank of their leader.
 bool find_place(MPI_Comm world, Rank rank, WorldPlace& place) {
   MPI_Comm node = mpi().comm_null;
@@ -85,6 +105,12 @@ bool find_place(MPI_Comm world, Rank rank, WorldPlace& place) {
 
 }  // namespace
 
+void note_clocks(MPI_Comm comm) {
+  if (start.done) return;
+  start.done = start.clock.synchronise(comm) == MPI_SUCCESS;
+  start.time = monotonic_seconds();
+}
+
 std::optional<Summary> collect(const std::function<Summary(WorldPlace)>& make) {
   std::unique_ptr<PrivateComm> duplicate;
   if (PrivateComm::duplicate(mpi().comm_world, duplicate) != MPI_SUCCESS) return std::nullopt;
@@ -95,6 +121,7 @@ std::optional<Summary> collect(const std::function<Summary(WorldPlace)>& make) {
   mpi().Comm_size(world, &p);
   WorldPlace place;
   if (!find_place(world, rank, place)) return std::nullopt;
+  if (compare_clocks(world, place.clock)) place.node = 0;
   Summary summary = make(place);
   for (Rank step = 1; step < p; step *= 2) {
     if ((rank & step) != 0) {

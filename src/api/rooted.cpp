@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <climits>
 #include <new>
+#include <optional>
 #include <vector>
 
 #include "api/arrived_call.hpp"
@@ -12,6 +13,7 @@
 #include "api/hooks.hpp"
 #include "api/report.hpp"
 #include "api/rooted_call.hpp"
+#include "run/clock.hpp"
 
 namespace tutti {
 
@@ -49,7 +51,7 @@ void record(const RootedCall& call, const Communicator& communicator, CallRecord
   record.rank = communicator.rank();
   record.p = communicator.p();
   record.root = call.root;
-  record.exit = report_clock();
+  record.exit = monotonic_seconds();
   MPI_Count element = 0;
   if (record.rank == record.root) {
     mpi().Type_size_x(call.all_type, &element);
@@ -96,23 +98,29 @@ int run_decision(RootedCall& call, Communicator& communicator, const Decision& d
   return error == MPI_SUCCESS ? error : raise(call.comm, error);
 }
 
+/// Where a call came from, and when, if that had to be noted early.
+struct Arrived {
+  const void* site;
+  std::optional<double> time;
+};
+
 template <class Native>
-int run_reported(RootedCall& call, Communicator& communicator, const void* site,
+int run_reported(RootedCall& call, Communicator& communicator, const Arrived& noted,
                  Native run_native) {
   const Decision& decision = communicator.decide(call.collective);
   communicator.note_run(call.collective);
   if (const int error = learn_arrivals(communicator, decision.specification)) {
     return raise(call.comm, error);
   }
-  const ArrivedCall arrived(communicator.arrival().get(), site);
+  const ArrivedCall arrived(communicator.arrival().get(), noted.site);
   if (!communicator.is_reported()) {
     return run_decision(call, communicator, decision, arrived, run_native);
   }
   CallRecord begun;
-  begun.site = site;
+  begun.site = noted.site;
   begun.call = communicator.next_call();
   begun.decision = &decision.text;
-  begun.arrival = report_clock();
+  begun.arrival = noted.time ? *noted.time : monotonic_seconds();
   const int error = run_decision(call, communicator, decision, arrived, run_native);
   if (error == MPI_SUCCESS) record(call, communicator, begun);
   return error;
@@ -124,11 +132,16 @@ int rooted(RootedCall& call, Native run_native) {
   const Inside guard;
   return guarded(call.comm, [&] {
     if (depth > 1 || !environment().on || call.comm == mpi().comm_null) return run_native();
-    int error = MPI_SUCCESS;
-    Communicator* communicator = Communicator::of(call.comm, error);
-    if (communicator == nullptr) return raise(call.comm, error);
+    Arrived arrived{site, {}};
+    Communicator* communicator = Communicator::known(call.comm);
+    if (communicator == nullptr) {
+      arrived.time = monotonic_seconds();  // what follows may wait for other ranks
+      int error = MPI_SUCCESS;
+      communicator = Communicator::of(call.comm, error);
+      if (communicator == nullptr) return raise(call.comm, error);
+    }
     if (communicator->is_inter()) return run_native();
-    return run_reported(call, *communicator, site, run_native);
+    return run_reported(call, *communicator, arrived, run_native);
   });
 }
 

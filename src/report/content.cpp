@@ -67,6 +67,7 @@ ReportContent content_of(const Summary& summary, const std::string& mpi, bool pa
   content.mpi = short_version(mpi);
   content.ranks = summary.ranks;
   content.nodes = summary.nodes;
+  content.clock_error = summary.clock_error;
   content.seconds_mean = summary.seconds_sum / std::max(1, summary.ranks);
   content.seconds_max = summary.seconds_max;
   for (const SiteCalls& calls : summary.calls) {

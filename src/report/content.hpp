@@ -40,6 +40,7 @@ struct ReportContent {
   std::string mpi;
   int ranks = 0;
   std::optional<int> nodes;
+  double clock_error = 0;  ///< of times of several nodes, at most; seconds; 0: one clock
   /// What is missing, and whose view this is; empty for a full report.
   std::string partial;
   double seconds_mean = 0;  ///< per rank, in all these calls

@@ -50,6 +50,7 @@ std::string to_json(const ReportContent& content) {
       "{\"format\":1,\"tutti\":" + json_string(content.version) +
       ",\"mpi\":" + json_string(content.mpi) + ",\"ranks\":" + std::to_string(content.ranks) +
       ",\"nodes\":" + (content.nodes ? std::to_string(*content.nodes) : "null") +
+      ",\"clock_error\":" + json_number(content.clock_error) +
       ",\"partial\":" + (content.partial.empty() ? "false" : "true") +
       ",\"view\":" + (content.partial.empty() ? "\"all ranks\"" : json_string(content.partial)) +
       ",\"seconds\":" + object({{"mean", content.seconds_mean}, {"max", content.seconds_max}}) +

@@ -170,8 +170,16 @@ PendingCall pending(const TimedCall& timed) {
 
 }  // namespace
 
-Summary summarise(const CallLog& log, Node node, int nodes, const NameSite& name_site) {
+double ClockDrift::common(double time) const {
+  if (last <= first) return time - ahead_last;
+  const double passed = (time - first) / (last - first);
+  return time - (ahead_first + passed * (ahead_last - ahead_first));
+}
+
+Summary summarise(const CallLog& log, Node node, int nodes, const NameSite& name_site,
+                  const ClockDrift& clock) {
   Summary summary;
+  summary.clock_error = clock.error;
   summary.ranks = 1;
   summary.nodes = nodes;
   // By the log's index: the root's place, or the name of another rank's.
@@ -197,7 +205,9 @@ Summary summarise(const CallLog& log, Node node, int nodes, const NameSite& name
   summary.seconds_max = summary.seconds_sum;
   for (const Track& track : log.tracks()) {
     PendingTrack waiting = {track.communicator, track.collective, track.p, node, {}};
-    for (const TimedCall& timed : track.calls) {
+    for (TimedCall timed : track.calls) {
+      timed.arrival = clock.common(timed.arrival);
+      timed.exit = clock.common(timed.exit);
       PendingCall& call = waiting.calls.emplace_back(pending(timed));
       if (log.logged()[timed.logged].at_root) {
         call.at = place[timed.logged];
@@ -215,6 +225,7 @@ void join(Summary& summary, Summary&& other) {
   if (summary.destination.empty()) summary.destination = other.destination;
   summary.ranks += other.ranks;
   summary.nodes += other.nodes;
+  summary.clock_error = std::max(summary.clock_error, other.clock_error);
   summary.seconds_sum += other.seconds_sum;
   summary.seconds_max = std::max(summary.seconds_max, other.seconds_max);
   take_places(summary, other);

@@ -88,6 +88,19 @@ struct PendingTrack {
   std::vector<PendingCall> calls;
 };
 
+/// How far a process's clock is ahead of the one that all share, measured twice. In between it is
+/// taken to drift evenly. Seconds of the process's own clock.
+struct ClockDrift {
+  double first = 0;  ///< when it was measured
+  double ahead_first = 0;
+  double last = 0;
+  double ahead_last = 0;
+  double error = 0;  ///< of either measurement, at most
+
+  /// A time of this process on the common clock.
+  [[nodiscard]] double common(double time) const;
+};
+
 /// A call leaves the pending ones for the statistics of its place as soon as all its ranks are
 /// there, so that what is kept does not grow with the number of processes, except for calls on
 /// communicators that are still incomplete.
@@ -95,6 +108,7 @@ struct Summary {
   std::string destination;  ///< of the report, if any process knows one
   int ranks = 0;            ///< processes joined here
   int nodes = 0;
+  double clock_error = 0;  ///< of times of several nodes, at most; seconds
   double seconds_sum = 0;  ///< that processes spent in the calls
   double seconds_max = 0;  ///< that one process spent in them
   std::vector<SiteCalls> calls;
@@ -105,9 +119,10 @@ struct Summary {
 /// How to print a return address.
 using NameSite = std::function<std::string(const void*)>;
 
-/// One process's log. `nodes` is 1 on one process of each node, else 0.
-[[nodiscard]] Summary summarise(const CallLog& log, Node node, int nodes,
-                                const NameSite& name_site);
+/// One process's log. `nodes` is 1 on one process of each node, else 0. Processes with the same
+/// `node` have one clock, be it by `clock`.
+[[nodiscard]] Summary summarise(const CallLog& log, Node node, int nodes, const NameSite& name_site,
+                                const ClockDrift& clock = {});
 
 /// Adds what other processes saw. The time is that of sorting both.
 void join(Summary& summary, Summary&& other);

@@ -128,8 +128,8 @@ void describe(Stream& stream, Tracked& track) {
 template <class Stream, class Whole>
 requires std::is_same_v<std::remove_const_t<Whole>, Summary>
 void describe(Stream& stream, Whole& summary) {
-  describe_each(stream, summary.destination, summary.ranks, summary.nodes, summary.seconds_sum,
-                summary.seconds_max);
+  describe_each(stream, summary.destination, summary.ranks, summary.nodes, summary.clock_error,
+                summary.seconds_sum, summary.seconds_max);
   describe_all(stream, summary.calls);
   describe_all(stream, summary.sites);
   describe_all(stream, summary.tracks);

@@ -82,6 +82,10 @@ std::string header_of(const ReportContent& content) {
     ranks += " on " + std::to_string(*content.nodes) + (*content.nodes == 1 ? " node" : " nodes");
   }
   std::string text = "Tutti " + content.version + " with " + content.mpi + ranks + "\n";
+  if (content.clock_error > 0) {
+    text += "clocks of the nodes compared by ping-pong at both ends: off by at most " +
+            duration(content.clock_error) + "\n";
+  }
   if (!content.partial.empty()) text += wrapped("partial: " + content.partial, 0);
   text += "seconds in the calls below: " + fixed(content.seconds_mean, 6);
   text += content.partial.empty()

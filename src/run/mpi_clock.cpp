@@ -7,8 +7,11 @@
 #include <cstdio>
 #include <fstream>
 #include <functional>
+#include <memory>
 #include <sstream>
 #include <vector>
+
+#include "run/mpi_communicator.hpp"
 
 namespace tutti {
 
@@ -57,23 +60,26 @@ int MpiClock::synchronise(MPI_Comm comm) {
                                      sizeof identity, mpi().byte, 0, comm)) {
     return error;
   }
-  const std::uint64_t own = identity;
-  if (const int error = mpi().Bcast(&identity, sizeof identity, mpi().byte, 0, comm)) return error;
+  struct {
+    std::uint64_t of_first;
+    std::uint64_t is_shared;
+  } found = {identity, 1};
+  for (const std::uint64_t other : identities) found.is_shared &= other == identity ? 1U : 0U;
+  if (const int error = mpi().Bcast(&found, sizeof found, mpi().byte, 0, comm)) return error;
   offset_ = error_ = 0;
-  is_shared_ = true;
-  if (rank != 0 && own != identity) {
-    if (const int error = compare(comm, rank, 0)) return error;
+  is_shared_ = found.is_shared != 0;
+  if (is_shared_) return MPI_SUCCESS;
+  // Not on the program's communicator, where a receive from any rank may be open.
+  std::unique_ptr<PrivateComm> own;
+  if (const int error = PrivateComm::duplicate(comm, own)) return error;
+  if (rank != 0 && identity != found.of_first) {
+    if (const int error = compare(own->handle(), rank, 0)) return error;
   }
   for (int other = 1; rank == 0 && other < p; ++other) {
     if (identities[static_cast<std::size_t>(other)] == identity) continue;
-    if (const int error = compare(comm, rank, other)) return error;
-    is_shared_ = false;
+    if (const int error = compare(own->handle(), rank, other)) return error;
   }
-  double words[] = {error_, is_shared_ ? 1.0 : 0.0};
-  const int error = mpi().Bcast(words, sizeof words, mpi().byte, 0, comm);
-  error_ = words[0];
-  is_shared_ = words[1] != 0;
-  return error;
+  return mpi().Bcast(&error_, sizeof error_, mpi().byte, 0, comm);
 }
 
 /// Rank 0 asks and tells the other, which answers, how far it is off.

@@ -18,6 +18,8 @@ class MpiClock {
   int synchronise(MPI_Comm comm);
 
   [[nodiscard]] double now() const { return monotonic_seconds() - offset_; }
+  /// How far this rank's clock is ahead of rank 0's. Seconds.
+  [[nodiscard]] double offset() const { return offset_; }
   /// No rank's offset was further off when it was measured. Seconds; alike on all ranks.
   [[nodiscard]] double error() const { return error_; }
   /// What was done, in one line; alike on all ranks.

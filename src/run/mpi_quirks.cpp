@@ -15,7 +15,7 @@ namespace tutti {
 
 namespace {
 
-const char* library_version() {
+const char* version_text() {
   // MPI may return up to MPI_MAX_LIBRARY_VERSION_STRING of the library that is loaded, which may
   // be longer than that of the header.
   static const auto text = [] {
@@ -28,7 +28,7 @@ const char* library_version() {
 }
 
 bool find_typed_receives_truncate() {
-  const char* version = library_version();
+  const char* version = version_text();
   return std::strstr(version, "MPICH Version:") != nullptr &&
          std::strstr(version, "ch4") != nullptr;
 }
@@ -43,8 +43,10 @@ long local_ranks() {
 
 }  // namespace
 
+std::string library_version() { return version_text(); }
+
 std::string library_name() {
-  const std::string version = library_version();
+  const std::string version = version_text();
   std::string line = version.substr(0, version.find_first_of("\n,"));
   std::replace(line.begin(), line.end(), '\t', ' ');
   return line;
@@ -59,13 +61,11 @@ bool has_other_errors_return() {
 #if defined(OPEN_MPI) || defined(MPICH_VERSION) || defined(I_MPI_VERSION)
   return false;
 #else
-  return std::strstr(library_version(), "Intel(R) MPI") != nullptr;
+  return std::strstr(version_text(), "Intel(R) MPI") != nullptr;
 #endif
 }
 
-bool waits_without_yielding() {
-  return std::strstr(library_version(), "MPICH Version:") != nullptr;
-}
+bool waits_without_yielding() { return std::strstr(version_text(), "MPICH Version:") != nullptr; }
 
 bool ranks_outnumber_cores() { return local_ranks() > sysconf(_SC_NPROCESSORS_ONLN); }
 

@@ -5,7 +5,9 @@
 
 namespace tutti {
 
-/// The first line of what the loaded MPI says of itself.
+/// What the loaded MPI says of itself.
+[[nodiscard]] std::string library_version();
+/// The first line of that.
 [[nodiscard]] std::string library_name();
 
 /// A message that was sent as packed bytes cannot be received with a datatype that has gaps: it

@@ -4,16 +4,26 @@
 #
 #   tests/abi/mpi4py_suite.sh mpich|openmpi NP [ALGORITHM...]     all algorithms unless some are named
 #
-# TUTTI_LIBRARY_DIR is the folder of libtutti.so (build/all/lib), TUTTI_ABI_CACHE that of what is
-# built for the tests (build/abi); pytest tests/abi builds mpi4py there. One line an algorithm;
-# ends with "N passed, N failed".
+# The algorithms are those of `tutti list`, each forced for the collectives that have it; some more
+# can be named. TUTTI_LIBRARY_DIR is the folder of libtutti.so (build/all/lib), TUTTI_ABI_CACHE that
+# of what is built for the tests (build/abi); pytest tests/abi builds mpi4py there. One line an
+# algorithm; ends with "N passed, N failed".
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 mpi=${1:?mpich or openmpi} np=${2:?the number of ranks}
 shift 2
 algorithms=("$@")
-((${#algorithms[@]})) ||
-  algorithms=(linear linear_sequence linear_sync binomial knomial:k=3 ordered_tree TUW)
+command=${TUTTI_COMMAND:-$root/.venv/bin/tutti}
+
+# Lines "name collective" of all that there is.
+listed() {
+  "$command" list --json | python3 -c '
+import json, sys
+for line in json.load(sys.stdin)["algorithms"]:
+    print(line["name"], line["collective"])'
+}
+list=$(listed)
+((${#algorithms[@]})) || mapfile -t algorithms < <(cut -d " " -f 1 <<<"$list" | awk '!seen[$0]++')
 library=${TUTTI_LIBRARY_DIR:-$root/build/all/lib}/libtutti.so
 cache=${TUTTI_ABI_CACHE:-$root/build/abi}
 python=$cache/mpi4py-$mpi/bin/python
@@ -34,19 +44,32 @@ launch=("mpirun.$mpi" -n "$np")
 [[ $mpi == openmpi ]] && launch+=(--oversubscribe)
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
-# How the suite ended, without its times: the ranks' "Ran N tests" and "OK".
+# How the suite ended, without its times: the ranks' "Ran N tests" and "OK". Ranks may print on one
+# line.
 suite() {
   (cd "$source" && timeout --kill-after=10 "$limit" "${launch[@]}" env "$@" \
     "$python" test/main.py -i test_cco 2>&1 </dev/null || true) |
-    sed -n 's/^\(Ran [0-9]* tests\).*/\1/p; /^OK/p; /^FAILED/p' | sort | uniq -c | tr -s ' \n' ' '
+    grep -oE 'Ran [0-9]+ tests|OK( \(skipped=[0-9]+\))?|FAILED( \([a-z0-9=, ]*\))?|(FAIL|ERROR): .*' |
+    sort | uniq -c | tr -s ' \n' ' '
+}
+
+# Assignments that force an algorithm wherever the list has it, aliases and those with settings
+# everywhere.
+forcing() {
+  local collective
+  for collective in gather gatherv scatter scatterv; do
+    if ! grep -q "^$1 " <<<"$list" || grep -q "^$1 $collective\$" <<<"$list"; then
+      echo "TUTTI_${collective^^}=$1"
+    fi
+  done
 }
 
 native=$(suite TUTTI=off)
 echo "np $np native:$native"
 passed=0 failed=0
 for algorithm in "${algorithms[@]}"; do
-  forced=$(suite LD_PRELOAD="$library" TUTTI_GATHER="$algorithm" TUTTI_GATHERV="$algorithm" \
-    TUTTI_SCATTER="$algorithm" TUTTI_SCATTERV="$algorithm")
+  mapfile -t assignments < <(forcing "$algorithm")
+  forced=$(suite LD_PRELOAD="$library" "${assignments[@]}")
   if [[ $forced == "$native" && $forced == *OK* ]]; then
     passed=$((passed + 1))
     echo "np $np $algorithm: equal"

@@ -115,8 +115,8 @@ TEST(ReportJson, HasTheFieldsOfFormat1) {
   EXPECT_TRUE(test::JsonReader::accepts(json)) << json;
   EXPECT_EQ(
       json,
-      R"({"format":1,"tutti":"0.1.0","mpi":"MPICH 4.0.2","ranks":16,"nodes":1,"partial":false,)"
-      R"("view":"all ranks","seconds":{"mean":0.006,"max":0.0125},"calls":[)"
+      R"({"format":1,"tutti":"0.1.0","mpi":"MPICH 4.0.2","ranks":16,"nodes":1,"clock_error":0,)"
+      R"("partial":false,"view":"all ranks","seconds":{"mean":0.006,"max":0.0125},"calls":[)"
       R"({"collective":"gatherv","site":"particles: write_snapshot+0x4c",)"
       R"("other_sites":["particles: main+0x1f0"],"calls":4,"bytes":5242880,)"
       R"("irregularity":{"mean":3.25,"max":9},"algorithm":"ordered_tree",)"
