@@ -31,6 +31,8 @@ void Scratch::trim() {
 }
 
 MpiBuffers::~MpiBuffers() {
+  if (made_.empty()) return;
+  const auto alone = alone_with_types();
   for (MPI_Datatype& type : made_) mpi().Type_free(&type);
 }
 
@@ -96,6 +98,7 @@ int MpiBuffers::indexed(MPI_Aint extent, Region& region) {
       places.push_back((displacement + static_cast<MPI_Aint>(done)) * extent);
     }
   }
+  const auto alone = alone_with_types();
   MPI_Datatype type{};
   int error = mpi().Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(),
                                          places.data(), call_.all_type, &type);

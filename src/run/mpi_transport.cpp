@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "run/mpi_quirks.hpp"
+#include "run/mpi_types.hpp"
 
 namespace tutti {
 
@@ -32,6 +33,7 @@ class Typed {
       lengths.push_back(static_cast<int>(std::min(piece, region.count - at)));
       places.push_back(static_cast<MPI_Aint>(at) * extent);
     }
+    const auto alone = alone_with_types();
     MPI_Datatype whole{};
     if (error_ == MPI_SUCCESS) {
       error_ = mpi().Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(),
@@ -44,7 +46,9 @@ class Typed {
     error_ = mpi().Type_commit(&type_);
   }
   ~Typed() {
-    if (made_) mpi().Type_free(&type_);
+    if (!made_) return;
+    const auto alone = alone_with_types();
+    mpi().Type_free(&type_);
   }
   Typed(const Typed&) = delete;
   Typed& operator=(const Typed&) = delete;

@@ -3,6 +3,11 @@
 
 namespace tutti {
 
+std::unique_lock<std::mutex> alone_with_types() {
+  static std::mutex mutex;
+  return std::unique_lock(mutex);
+}
+
 TypeInfo TypeCache::of(MPI_Datatype type, MPI_Comm comm) {
   for (std::size_t i = 0; i < used_; ++i) {
     if (entries_[i].type == type) return entries_[i].info;

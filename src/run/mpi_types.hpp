@@ -2,11 +2,16 @@
 #pragma once
 
 #include <array>
+#include <mutex>
 
 #include "core/types.hpp"
 #include "run/mpi_functions.hpp"
 
 namespace tutti {
+
+/// To be held while a datatype is made or freed: Open MPI 4.1 fails at times where two threads do
+/// so at once, whatever level of threads it grants.
+[[nodiscard]] std::unique_lock<std::mutex> alone_with_types();
 
 struct TypeInfo {
   bool valid = false;
