@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
@@ -198,9 +197,6 @@ def members(stub):
     return found
 
 
-@pytest.mark.skipif(
-    importlib.util.find_spec("nanobind") is None, reason="stubs are written by nanobind"
-)
 def test_the_stub_is_that_of_the_engine(tmp_path):
     made = tmp_path / "_engine.pyi"
     subprocess.run(

@@ -103,12 +103,14 @@ TEST(BackgroundThread, IsNotThereInAChildProcess) {
   ASSERT_TRUE(parents->start());
   const pid_t child = fork();
   if (child == 0) {
+    alarm(60);  // what hangs is no success
     // Another one, that can be started, woken and stopped.
     Background& own = Background::of_process();
     Counter task(Progress::waiting);
     bool good = &own != parents;
     own.add(task);
-#if !defined(__SANITIZE_THREAD__)  // which knows no threads in a child of threads
+    // Of a process with threads a child may hold the sanitizers' own locks, for ever.
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
     good = own.start() && good;
     await_rounds(task, 2);
 #endif
