@@ -18,6 +18,7 @@
 #include "draw/tree_svg.hpp"
 #include "engine.hpp"
 #include "knowledge.hpp"
+#include "values.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -10,6 +10,7 @@
 #include "core/distributions.hpp"
 #include "cost/machine.hpp"
 #include "engine.hpp"
+#include "values.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -8,6 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "engine.hpp"
+#include "values.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
