@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "run/mpi_quirks.hpp"
+
 namespace tutti {
 
 namespace {
@@ -16,6 +18,7 @@ constexpr double weight = 0.5;
 constexpr std::size_t most_sites = 64;
 
 bool can_have_thread() {
+  if (ends_locks_before_attributes()) return false;
   int level = MPI_THREAD_SINGLE;
   mpi().Query_thread(&level);
   return level == MPI_THREAD_MULTIPLE && Background::of_process().start();
@@ -25,8 +28,9 @@ void say_once_that_there_is_no_thread() {
   static bool said = false;
   if (std::exchange(said, true)) return;
   std::fprintf(stderr,
-               "tutti: no background thread, as it needs MPI_THREAD_MULTIPLE on every rank: the "
-               "calling thread runs everything\n");
+               "tutti: no background thread, as it needs MPI_THREAD_MULTIPLE on every rank, and an "
+               "MPI that can do without it in MPI_Finalize (not MPICH): the calling thread runs "
+               "everything\n");
 }
 
 }  // namespace

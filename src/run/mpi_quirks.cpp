@@ -67,6 +67,14 @@ bool has_other_errors_return() {
 
 bool waits_without_yielding() { return std::strstr(version_text(), "MPICH Version:") != nullptr; }
 
+bool ends_locks_before_attributes() {
+#if defined(OPEN_MPI)
+  return false;
+#else
+  return true;
+#endif
+}
+
 bool ranks_outnumber_cores() { return local_ranks() > sysconf(_SC_NPROCESSORS_ONLN); }
 
 bool each_rank_has_a_core() { return local_ranks() > 0 && !ranks_outnumber_cores(); }

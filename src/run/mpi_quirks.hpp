@@ -24,6 +24,11 @@ namespace tutti {
 /// settings. A call with more ranks than cores then takes slices of the scheduler.
 [[nodiscard]] bool waits_without_yielding();
 
+/// MPI_Finalize takes the MPI's locks away before it deletes the attributes of MPI_COMM_SELF, which
+/// is where a library can stop its threads: one that is inside the MPI then breaks it. MPICH and
+/// what derives from it.
+[[nodiscard]] bool ends_locks_before_attributes();
+
 /// The ranks on this node outnumber its cores, as far as the launcher tells.
 [[nodiscard]] bool ranks_outnumber_cores();
 

@@ -53,7 +53,8 @@ def test_background(mpi):
         "scatter": "linear_sequence:order=arrival,runner=background",
         "scatterv": "linear_sync:order=arrival",
     }
-    assert "no background thread" not in outcome.err
+    # MPICH takes its locks away before a library can stop its thread.
+    assert ("no background thread" in outcome.err) == (mpi.name == "mpich")
 
 
 def test_rank_0_decides_for_all(mpi):
