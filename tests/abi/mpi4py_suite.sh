@@ -44,13 +44,19 @@ launch=("mpirun.$mpi" -n "$np")
 [[ $mpi == openmpi ]] && launch+=(--oversubscribe)
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
-# How the suite ended, without its times: the ranks' "Ran N tests" and "OK". Ranks may print on one
-# line.
+outputs=$(mktemp -d)
+trap 'rm -rf "$outputs"' EXIT
+
+# How the suite ended, without its times: the ranks' "Ran N tests" and "OK". Each rank writes a file of
+# its own, as lines of several ranks would mix.
 suite() {
-  (cd "$source" && timeout --kill-after=10 "$limit" "${launch[@]}" env "$@" \
-    "$python" test/main.py -i test_cco 2>&1 </dev/null || true) |
-    grep -oE 'Ran [0-9]+ tests|OK( \(skipped=[0-9]+\))?|FAILED( \([a-z0-9=, ]*\))?|(FAIL|ERROR): .*' |
-    sort | uniq -c | tr -s ' \n' ' '
+  rm -f "$outputs"/*
+  # shellcheck disable=SC2016
+  (cd "$source" && timeout --kill-after=10 "$limit" "${launch[@]}" env OUTPUTS="$outputs" "$@" \
+    sh -c '"$@" >"$OUTPUTS/${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" 2>&1' suite \
+    "$python" test/main.py -i test_cco >/dev/null 2>&1 </dev/null || true)
+  cat "$outputs"/* 2>/dev/null |
+    grep -oE '^Ran [0-9]+ tests|^OK.*|^FAILED.*|^(FAIL|ERROR): .*' | sort | uniq -c | tr -s ' \n' ' '
 }
 
 # Assignments that force an algorithm wherever the list has it, aliases and those with settings
