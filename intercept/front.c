@@ -115,13 +115,12 @@ static void find_backend(void) {
 }
 
 /* Who asks for the background thread asks for the thread level that it needs. Programs that call
- * MPI_Init, in whatever language, get it through these, which MPIs read there; what the user has
- * set stays. */
+ * MPI_Init, in whatever language, get it through what Open MPI reads there; what the user has set
+ * stays. On MPICH there is no such thread. */
 __attribute__((constructor)) static void raise_thread_level(void) {
   const char* background = getenv("TUTTI_BACKGROUND");
   if (background == NULL || (strcmp(background, "on") != 0 && strcmp(background, "1") != 0)) return;
   setenv("OMPI_MPI_THREAD_LEVEL", "3", 0);
-  setenv("MPIR_CVAR_DEFAULT_THREAD_LEVEL", "MPI_THREAD_MULTIPLE", 0);
 }
 
 static const struct tutti_backend_interface* get_backend(const void* site) {
