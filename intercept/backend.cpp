@@ -29,6 +29,7 @@ void set_next(const tutti_functions* next) {
   replace(native.gatherv, next->Gatherv);
   replace(native.scatter, next->Scatter);
   replace(native.scatterv, next->Scatterv);
+  replace(native.finalize, next->Finalize);
 }
 
 const char* missing() { return tutti::mpi().missing; }
@@ -38,7 +39,11 @@ const char* missing() { return tutti::mpi().missing; }
 extern "C" __attribute__((visibility("default"))) const tutti_backend_interface* tutti_backend() {
 #define TUTTI_MEMBER(name, arguments) as_words<tutti_call##arguments>(TUTTI_##name),
   static const tutti_backend_interface interface = {
-      {TUTTI_INTERCEPTED_ALL(TUTTI_MEMBER)}, tutti::set_call_site, set_next, missing};
+      {TUTTI_INTERCEPTED_ALL(TUTTI_MEMBER) tutti::finalize_mpi},
+      tutti::set_call_site,
+      set_next,
+      tutti::set_front,
+      missing};
 #undef TUTTI_MEMBER
   return &interface;
 }

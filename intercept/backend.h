@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 typedef uintptr_t tutti_word;
+typedef int (*tutti_call0)(void);
 typedef int (*tutti_call8)(tutti_word, tutti_word, tutti_word, tutti_word, tutti_word, tutti_word,
                            tutti_word, tutti_word);
 typedef int (*tutti_call9)(tutti_word, tutti_word, tutti_word, tutti_word, tutti_word, tutti_word,
@@ -27,15 +28,18 @@ struct tutti_functions {
 #define TUTTI_MEMBER(name, arguments) tutti_call##arguments name;
   TUTTI_INTERCEPTED_ALL(TUTTI_MEMBER)
 #undef TUTTI_MEMBER
+  tutti_call0 Finalize;
 };
 
 struct tutti_backend_interface {
-  /* TUTTI_X for each collective. */
+  /* TUTTI_X for each collective, and what stands for MPI_Finalize. */
   struct tutti_functions run;
   /* Notes where the program called from. */
   void (*set_call_site)(const void* site);
   /* Makes the next tool's functions stand for the MPI's own; null members change nothing. */
   void (*set_next)(const struct tutti_functions* next);
+  /* Some address in the front, where the program's calls of MPI_Finalize go. */
+  void (*set_front)(const void* address);
   /* The name of a function that the loaded MPI lacks, or null if all is there. */
   const char* (*missing)(void);
 };

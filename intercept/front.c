@@ -110,17 +110,20 @@ static void find_backend(void) {
   struct tutti_functions next;
 #define FIND_NEXT(name, arguments) *(void**)&next.name = dlsym(RTLD_NEXT, "MPI_" #name);
   TUTTI_INTERCEPTED_ALL(FIND_NEXT)
+  *(void**)&next.Finalize = dlsym(RTLD_NEXT, "MPI_Finalize");
   found->set_next(&next);
+  found->set_front((void*)(uintptr_t)&find_backend);
   __atomic_store_n(&backend, found, __ATOMIC_RELEASE);
 }
 
 /* Who asks for the background thread asks for the thread level that it needs. Programs that call
- * MPI_Init, in whatever language, get it through what Open MPI reads there; what the user has set
- * stays. On MPICH there is no such thread. */
+ * MPI_Init, in whatever language, get it through what Open MPI and MPICH read there; what the user
+ * has set stays. */
 __attribute__((constructor)) static void raise_thread_level(void) {
   const char* background = getenv("TUTTI_BACKGROUND");
   if (background == NULL || (strcmp(background, "on") != 0 && strcmp(background, "1") != 0)) return;
   setenv("OMPI_MPI_THREAD_LEVEL", "3", 0);
+  setenv("MPIR_CVAR_DEFAULT_THREAD_LEVEL", "MPI_THREAD_MULTIPLE", 0);
 }
 
 static const struct tutti_backend_interface* get_backend(const void* site) {
@@ -151,3 +154,16 @@ static const struct tutti_backend_interface* get_backend(const void* site) {
     return get_backend(__builtin_return_address(0))->run.name(ARGUMENTS##arguments); \
   }
 TUTTI_INTERCEPTED_ALL(DEFINE)
+
+/* A program that has called nothing of the above ends as if Tutti were not there. Its MPI is not
+ * always next in line: it may have been loaded privately. */
+static int finalize(const char* name) {
+  tutti_call0 next = NULL;
+  if (__atomic_load_n(&backend, __ATOMIC_ACQUIRE) == NULL) *(void**)&next = dlsym(RTLD_NEXT, name);
+  return next != NULL ? next() : get_backend(NULL)->run.Finalize();
+}
+
+EXPORT int MPI_Finalize(void);
+EXPORT int PMPI_Finalize(void);
+int MPI_Finalize(void) { return finalize("MPI_Finalize"); }
+int PMPI_Finalize(void) { return finalize("PMPI_Finalize"); }

@@ -19,7 +19,10 @@
  *  7. A char array with an int* length takes and gives lengths as bytes: on entry the size of
  *     the array, on return the length of the text without its final zero. A text that does not
  *     fit is cut and still ends in a zero.
- *  8. Settings are local to a process and must be made alike on all ranks that take part.
+ *  8. The library has an MPI_Finalize of its own, which ends Tutti's background thread and goes on
+ *     to the MPI's. Link it before the MPI, as its compiler wrapper does: where MPI_Finalize is the
+ *     MPI's, there is no such thread on MPICH.
+ *  9. Settings are local to a process and must be made alike on all ranks that take part.
  */
 #ifndef TUTTI_H
 #define TUTTI_H

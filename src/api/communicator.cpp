@@ -6,11 +6,13 @@
 #include <cstdio>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <vector>
 
 #include "api/environment.hpp"
 #include "api/report.hpp"
 #include "api/report_collect.hpp"
+#include "run/mpi_end.hpp"
 #include "run/mpi_quirks.hpp"
 
 namespace tutti {
@@ -53,9 +55,9 @@ int copy_nothing(MPI_Comm, int, void*, void*, void*, int* copies) {
   return MPI_SUCCESS;
 }
 
-/// MPI calls this first thing in MPI_Finalize, as an attribute of MPI_COMM_SELF goes: all still
-/// works, and all ranks are here.
-int at_end_of_mpi(MPI_Comm, int, void*, void*) {
+/// Writes the report and closes what is open on all communicators, while all still works and all
+/// ranks are here.
+void close_all() {
   std::vector<Communicator*> live;
   bool reports_world = false;
   {
@@ -70,7 +72,12 @@ int at_end_of_mpi(MPI_Comm, int, void*, void*) {
   }
   for (Communicator* communicator : live) communicator->begin_close();
   for (Communicator* communicator : live) communicator->close();
-  Background::of_process().stop();
+}
+
+/// MPI calls this first thing in MPI_Finalize, as an attribute of MPI_COMM_SELF goes: for programs
+/// whose calls of that do not pass through Tutti.
+int at_end_of_mpi(MPI_Comm, int, void*, void*) {
+  prepare_end_of_mpi();
   return MPI_SUCCESS;
 }
 
@@ -126,6 +133,16 @@ struct Agreement {
 };
 
 }  // namespace
+
+void prepare_end_of_mpi() {
+  if (!note_end_of_mpi()) return;
+  try {
+    close_all();
+  } catch (const std::bad_alloc&) {
+    // What is not closed goes with the process.
+  }
+  Background::of_process().stop();
+}
 
 void overrule(Collective collective, const Setting& setting) {
   Registry& all = registry();

@@ -82,6 +82,10 @@ class Communicator {
   std::shared_ptr<Arrival> arrival_;
 };
 
+/// Writes the report, closes what is open on all communicators and ends the background thread. To
+/// be called while MPI still works, where all ranks end it; does nothing the second time.
+void prepare_end_of_mpi();
+
 /// Settings made by TUTTI_Algorithm_set, which overrule the environment's from then on.
 void overrule(Collective collective, const Setting& setting);
 /// The setting in force in this process, the environment's unless it was overruled.

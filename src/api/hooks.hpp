@@ -12,11 +12,18 @@ struct NativeFunctions {
   decltype(&PMPI_Gatherv) gatherv = nullptr;
   decltype(&PMPI_Scatter) scatter = nullptr;
   decltype(&PMPI_Scatterv) scatterv = nullptr;
+  decltype(&PMPI_Finalize) finalize = nullptr;
 };
 [[nodiscard]] NativeFunctions& next_functions();
 
 /// The return address of the call under way, set by the front; null for direct calls.
 void set_call_site(const void* site);
 [[nodiscard]] const void* take_call_site();
+
+/// Notes some address in the front, where the program's calls of MPI_Finalize go.
+void set_front(const void* address);
+
+/// MPI_Finalize of the next tool in line or the MPI, after all that Tutti has to do before.
+int finalize_mpi();
 
 }  // namespace tutti

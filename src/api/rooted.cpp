@@ -178,7 +178,7 @@ int run_native_large([[maybe_unused]] Function MpiFunctions::*function, RootedCa
 }
 
 NativeFunctions functions_of_mpi() {
-  return {mpi().Gather, mpi().Gatherv, mpi().Scatter, mpi().Scatterv};
+  return {mpi().Gather, mpi().Gatherv, mpi().Scatter, mpi().Scatterv, mpi().Finalize};
 }
 
 /// What stands for the MPI in the call under way.

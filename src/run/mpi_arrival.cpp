@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "run/mpi_quirks.hpp"
+#include "run/mpi_end.hpp"
 
 namespace tutti {
 
@@ -18,7 +18,7 @@ constexpr double weight = 0.5;
 constexpr std::size_t most_sites = 64;
 
 bool can_have_thread() {
-  if (ends_locks_before_attributes()) return false;
+  if (!can_end_threads()) return false;
   int level = MPI_THREAD_SINGLE;
   mpi().Query_thread(&level);
   return level == MPI_THREAD_MULTIPLE && Background::of_process().start();
@@ -28,8 +28,8 @@ void say_once_that_there_is_no_thread() {
   static bool said = false;
   if (std::exchange(said, true)) return;
   std::fprintf(stderr,
-               "tutti: no background thread, as it needs MPI_THREAD_MULTIPLE on every rank, and an "
-               "MPI that can do without it in MPI_Finalize (not MPICH): the calling thread runs "
+               "tutti: no background thread, as it needs MPI_THREAD_MULTIPLE on every rank, and on "
+               "MPICH a program that calls MPI_Finalize through Tutti: the calling thread runs "
                "everything\n");
 }
 

@@ -36,27 +36,6 @@ def test_wrong_value(mpi, name, value, accepted):
     assert accepted in lines[0]
 
 
-def test_background(mpi):
-    """Programs that know nothing of arrivals, and call MPI_Init, run with the thread."""
-    by_arrival = {
-        "TUTTI_GATHER": "SBN",
-        "TUTTI_GATHERV": "BSBN",
-        "TUTTI_SCATTER": "BSLN",
-        "TUTTI_SCATTERV": "SLS",
-    }
-    outcome = mpi.run(mpi.compile("gather.c"), settings=by_arrival | {"TUTTI_BACKGROUND": "on"})
-    assert outcome.status == 0, outcome.err
-    assert "correct" in outcome.out.split()
-    assert outcome.algorithms() == {
-        "gather": "binomial:order=arrival",
-        "gatherv": "binomial:order=arrival,runner=background",
-        "scatter": "linear_sequence:order=arrival,runner=background",
-        "scatterv": "linear_sync:order=arrival",
-    }
-    # MPICH takes its locks away before a library can stop its thread.
-    assert ("no background thread" in outcome.err) == (mpi.name == "mpich")
-
-
 def test_rank_0_decides_for_all(mpi):
     """The others force another algorithm: without agreement this would hang."""
     script = 'test "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" = 0 || export TUTTI_GATHERV=linear; "$0"'

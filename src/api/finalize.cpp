@@ -1,0 +1,53 @@
+/// MPI_Finalize of programs that link this library before their MPI, and of those behind the front.
+#include <dlfcn.h>
+#include <tutti/tutti.h>
+
+#include <cstring>
+#include <utility>
+
+#include "api/communicator.hpp"
+#include "api/hooks.hpp"
+#include "run/mpi_end.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// Whether or not the program may call MPI_Finalize now is the MPI's to say.
+void prepare_if_running() {
+  int initialized = 0;
+  int finalized = 0;
+  mpi().Initialized(&initialized);
+  mpi().Finalized(&finalized);
+  if (initialized != 0 && finalized == 0) prepare_end_of_mpi();
+}
+
+}  // namespace
+
+void set_front(const void* address) { note_front(address); }
+
+int finalize_mpi() {
+  static bool entered = false;
+  prepare_if_running();
+  // A tool behind the front hands the call on to the front's PMPI_Finalize.
+  return std::exchange(entered, true) ? mpi().Finalize() : next_functions().finalize();
+}
+
+}  // namespace tutti
+
+#pragma GCC visibility push(default)
+
+int MPI_Finalize() {
+  tutti::prepare_if_running();
+  decltype(&PMPI_Finalize) next = nullptr;
+  void* address = dlsym(RTLD_NEXT, "MPI_Finalize");
+  std::memcpy(&next, &address, sizeof next);
+  return next != nullptr ? next() : tutti::mpi().Finalize();
+}
+
+int PMPI_Finalize() {
+  tutti::prepare_if_running();
+  return tutti::mpi().Finalize();
+}
+
+#pragma GCC visibility pop

@@ -1,0 +1,69 @@
+"""Programs that know nothing of the background thread run with it, and end."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import FRONT, HERE, LIBRARIES
+
+SETTINGS = {
+    "TUTTI_BACKGROUND": "on",
+    "TUTTI_GATHER": "SBN",
+    "TUTTI_GATHERV": "BSBN",
+    "TUTTI_SCATTER": "BSLN",
+    "TUTTI_SCATTERV": "SLS",
+}
+RAN = {
+    "gather": "binomial:order=arrival",
+    "gatherv": "binomial:order=arrival,runner=background",
+    "scatter": "linear_sequence:order=arrival,runner=background",
+    "scatterv": "linear_sync:order=arrival",
+}
+RANKS = 2  # MPICH never yields: more ranks than cores take seconds for each call
+ROUNDS = 3  # MPI_Finalize and the thread must not meet in any of them
+NO_THREAD = "no background thread"
+
+
+def check(mpi, *command, **options):
+    for _ in range(ROUNDS):
+        outcome = mpi.run(*command, np=RANKS, settings=SETTINGS, **options)
+        assert outcome.status == 0, outcome.err
+        assert "correct" in outcome.out.split()
+        assert outcome.algorithms() == RAN
+        assert NO_THREAD not in outcome.err
+
+
+@pytest.mark.parametrize("argument", ["init", "thread"])
+def test_c(mpi, argument):
+    check(mpi, mpi.compile("gather.c"), argument)
+
+
+@pytest.mark.parametrize("binding", ["mpif", "mpi", "f08"])
+def test_fortran(mpi, binding):
+    check(mpi, mpi.compile(f"gather_{binding}.f90", "-fallow-argument-mismatch"))
+
+
+def test_mpi4py_preloaded(mpi):
+    check(mpi, mpi.python(), HERE / "programs/gather.py")
+
+
+def test_mpi4py_profile(mpi):
+    check(mpi, mpi.python(), HERE / "programs/gather.py", FRONT, preload=())
+
+
+def test_mpi_in_a_privately_loaded_object(mpi):
+    plugin = mpi.compile("gather.c", "-Dmain=run", "-shared", "-fPIC", output="plugin.so")
+    check(mpi, mpi.compile("load.c", "-ldl"), plugin)
+
+
+def test_tools_on_both_sides(mpi):
+    tool = mpi.compile("tool.c", "-shared", "-fPIC", output="tool.so")
+    check(mpi, mpi.compile("gather.c"), "thread", preload=(tool, FRONT))
+    check(mpi, mpi.compile("gather.c"), "thread", preload=(FRONT, tool))
+
+
+def test_no_thread_where_the_end_is_not_seen(mpi):
+    library = LIBRARIES / f"libtutti-{mpi.name}.so"
+    outcome = mpi.run(mpi.compile("private.c", "-ldl"), library, np=RANKS, preload=(), report=False)
+    assert outcome.status == 0, outcome.err
+    assert outcome.out.count("correct") == RANKS
+    assert (NO_THREAD in outcome.err) == (mpi.name == "mpich")

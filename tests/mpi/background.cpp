@@ -1,0 +1,83 @@
+/// What the background thread does while its rank is elsewhere: other ranks wait for it, so that
+/// these cases hang where it does not.
+#include "exchange.hpp"
+#include "harness.hpp"
+
+namespace tutti::test {
+namespace {
+
+void expect(Context& context, int code, const char* what) {
+  if (code != MPI_SUCCESS) context.fail(std::string(what) + ": " + error_text(code));
+}
+
+constexpr int tag = 3;
+
+void tell(MPI_Comm comm, int rank) { PMPI_Send(nullptr, 0, MPI_BYTE, rank, tag, comm); }
+void hear(MPI_Comm comm, int rank) {
+  PMPI_Recv(nullptr, 0, MPI_BYTE, rank, tag, comm, MPI_STATUS_IGNORE);
+}
+
+/// In the binomial tree of four ranks 2 passes on what 3 waits for, and here waits for 3.
+void passed_on(Context& context) {
+  if (context.options().native || context.size() < 4) return;
+  const OwnComm comm(context.rank() < 4 ? 0 : 1, 0);
+  if (context.rank() >= 4) return;
+  const Forced forced(Kind::scatter, "binomial:runner=background", false);
+  constexpr int count = 5000;
+  std::vector<int> all(4 * count);
+  std::vector<int> mine(count, -1);
+  TUTTI_Request request = TUTTI_REQUEST_NULL;
+  expect(context,
+         TUTTI_Scatter_init(all.data(), count, MPI_INT, mine.data(), count, MPI_INT, 0, comm.get(),
+                            &request),
+         "TUTTI_Scatter_init");
+  for (int round = 0; round < 5; ++round) {
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = round + static_cast<int>(i);
+    expect(context, TUTTI_Start(&request), "TUTTI_Start");
+    if (comm.rank() == 2) hear(comm.get(), 3);
+    expect(context, TUTTI_Wait(&request), "TUTTI_Wait");
+    if (comm.rank() == 3) tell(comm.get(), 2);
+    for (std::size_t i = 0; i < mine.size(); ++i) {
+      const int expected = round + comm.rank() * count + static_cast<int>(i);
+      if (mine[i] != expected) return context.fail("element " + std::to_string(i));
+    }
+  }
+  expect(context, TUTTI_Request_free(&request), "TUTTI_Request_free");
+}
+
+/// The root of a gather calls its ranks one after the other, and waits here for the last of them.
+void called_for(Context& context) {
+  if (context.options().native || context.size() < 2) return;
+  const OwnComm comm;
+  const Forced forced(Kind::gather, "linear_sync:runner=background", false);
+  constexpr int count = 50000;  // a message that waits for its receiver
+  const int last = comm.size() - 1;
+  std::vector<int> mine(count);
+  std::vector<int> all(count * static_cast<std::size_t>(comm.size()));
+  TUTTI_Request request = TUTTI_REQUEST_NULL;
+  expect(context,
+         TUTTI_Gather_init(mine.data(), count, MPI_INT, all.data(), count, MPI_INT, 0, comm.get(),
+                           &request),
+         "TUTTI_Gather_init");
+  for (int round = 0; round < 5; ++round) {
+    mine.assign(mine.size(), 100 * round + comm.rank());
+    expect(context, TUTTI_Start(&request), "TUTTI_Start");
+    if (comm.rank() == 0) hear(comm.get(), last);
+    expect(context, TUTTI_Wait(&request), "TUTTI_Wait");
+    if (comm.rank() == last) tell(comm.get(), 0);
+    for (std::size_t i = 0; i < all.size() && comm.rank() == 0; ++i) {
+      if (all[i] != 100 * round + static_cast<int>(i) / count)
+        return context.fail("element " + std::to_string(i));
+    }
+  }
+  expect(context, TUTTI_Request_free(&request), "TUTTI_Request_free");
+}
+
+}  // namespace
+
+void add_background(Suite& suite) {
+  suite.add("background: passed on", passed_on);
+  suite.add("background: called for", called_for);
+}
+
+}  // namespace tutti::test
