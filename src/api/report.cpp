@@ -75,7 +75,7 @@ void put(const ReportContent& content, const std::string& destination) {
 
 /// `ranks` is 0 where the number of processes is not known.
 void put_own(const Recorder& all, const std::string& destination, int ranks) {
-  const Summary summary = summarise(all.log, 0, 0, site_name);
+  const Summary summary = summarise(all.log, {}, site_name);
   if (destination.empty() || summary.calls.empty()) return;
   const std::string who = "process " + std::to_string(getpid()) + " on " + host_name();
   put(partial_content_of(summary, all.mpi, ranks, who), destination);
@@ -133,8 +133,8 @@ void write_report(const std::string& destination, bool all_ranks) noexcept {
       mpi().Comm_size(mpi().comm_world, &p);
       return put_own(all, destination, p);
     }
-    const auto whole = collect([&](WorldPlace place) {
-      Summary own = summarise(all.log, place.node, place.is_leader ? 1 : 0, site_name, place.clock);
+    const auto whole = collect([&](const ProcessPlace& place) {
+      Summary own = summarise(all.log, place, site_name);
       own.destination = destination;
       return own;
     });

@@ -88,7 +88,7 @@ bool compare_clocks(MPI_Comm world, ClockDrift& drift) {
 }
 
 /// Nodes are told apart by the world rank of their leader.
-bool find_place(MPI_Comm world, Rank rank, WorldPlace& place) {
+bool find_place(MPI_Comm world, ProcessPlace& place) {
   MPI_Comm node = mpi().comm_null;
   if (mpi().Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, mpi().info_null, &node) !=
       MPI_SUCCESS) {
@@ -96,7 +96,7 @@ bool find_place(MPI_Comm world, Rank rank, WorldPlace& place) {
   }
   Rank in_node = 0;
   mpi().Comm_rank(node, &in_node);
-  place.node = rank;
+  place.node = place.rank;
   place.is_leader = in_node == 0;
   const int error = mpi().Bcast(&place.node, sizeof place.node, mpi().byte, 0, node);
   mpi().Comm_free(&node);
@@ -111,16 +111,16 @@ void note_clocks(MPI_Comm comm) {
   start.time = monotonic_seconds();
 }
 
-std::optional<Summary> collect(const std::function<Summary(WorldPlace)>& make) {
+std::optional<Summary> collect(const std::function<Summary(const ProcessPlace&)>& make) {
   std::unique_ptr<PrivateComm> duplicate;
   if (PrivateComm::duplicate(mpi().comm_world, duplicate) != MPI_SUCCESS) return std::nullopt;
   const MPI_Comm world = duplicate->handle();
-  Rank rank = 0;
   int p = 1;
-  mpi().Comm_rank(world, &rank);
   mpi().Comm_size(world, &p);
-  WorldPlace place;
-  if (!find_place(world, rank, place)) return std::nullopt;
+  ProcessPlace place;
+  mpi().Comm_rank(world, &place.rank);
+  const Rank rank = place.rank;
+  if (!find_place(world, place)) return std::nullopt;
   if (compare_clocks(world, place.clock)) place.node = 0;
   Summary summary = make(place);
   for (Rank step = 1; step < p; step *= 2) {

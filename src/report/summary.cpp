@@ -176,14 +176,13 @@ double ClockDrift::common(double time) const {
   return time - (ahead_first + passed * (ahead_last - ahead_first));
 }
 
-Summary summarise(const CallLog& log, Node node, int nodes, const NameSite& name_site,
-                  const ClockDrift& clock) {
+Summary summarise(const CallLog& log, const ProcessPlace& place, const NameSite& name_site) {
   Summary summary;
-  summary.clock_error = clock.error;
+  summary.clock_error = place.clock.error;
   summary.ranks = 1;
-  summary.nodes = nodes;
-  // By the log's index: the root's place, or the name of another rank's.
-  std::vector<std::uint32_t> place;
+  summary.nodes = place.is_leader ? 1 : 0;
+  // By the log's index: the root's line, or the name of another rank's site.
+  std::vector<std::uint32_t> line;
   for (const LoggedCalls& logged : log.logged()) {
     summary.seconds_sum += logged.seconds;
     SiteCalls calls;
@@ -196,23 +195,23 @@ Summary summarise(const CallLog& log, Node node, int nodes, const NameSite& name
     calls.irregularity_max = logged.irregularity_max;
     calls.root_seconds = logged.seconds;
     if (logged.at_root) {
-      place.push_back(index_of(summary.calls, calls));
-      add(summary.calls[place.back()], calls);
+      line.push_back(index_of(summary.calls, calls));
+      add(summary.calls[line.back()], calls);
     } else {
-      place.push_back(index_of(summary.sites, calls.site));
+      line.push_back(index_of(summary.sites, calls.site));
     }
   }
   summary.seconds_max = summary.seconds_sum;
   for (const Track& track : log.tracks()) {
-    PendingTrack waiting = {track.communicator, track.collective, track.p, node, {}};
+    PendingTrack waiting = {track.communicator, track.collective, track.p, place.node, {}};
     for (TimedCall timed : track.calls) {
-      timed.arrival = clock.common(timed.arrival);
-      timed.exit = clock.common(timed.exit);
+      timed.arrival = place.clock.common(timed.arrival);
+      timed.exit = place.clock.common(timed.exit);
       PendingCall& call = waiting.calls.emplace_back(pending(timed));
       if (log.logged()[timed.logged].at_root) {
-        call.at = place[timed.logged];
+        call.at = line[timed.logged];
       } else {
-        call.others.push_back(place[timed.logged]);
+        call.others.push_back(line[timed.logged]);
       }
     }
     settle_complete(summary, waiting);

@@ -119,10 +119,17 @@ struct Summary {
 /// How to print a return address.
 using NameSite = std::function<std::string(const void*)>;
 
-/// One process's log. `nodes` is 1 on one process of each node, else 0. Processes with the same
-/// `node` have one clock, be it by `clock`.
-[[nodiscard]] Summary summarise(const CallLog& log, Node node, int nodes, const NameSite& name_site,
-                                const ClockDrift& clock = {});
+/// One process among those of MPI_COMM_WORLD.
+struct ProcessPlace {
+  Rank rank = 0;
+  Node node = 0;           ///< alike for processes whose times are on one clock, be it by `clock`
+  bool is_leader = false;  ///< one of each node is
+  ClockDrift clock;
+};
+
+/// One process's log.
+[[nodiscard]] Summary summarise(const CallLog& log, const ProcessPlace& place,
+                                const NameSite& name_site);
 
 /// Adds what other processes saw. The time is that of sorting both.
 void join(Summary& summary, Summary&& other);

@@ -47,11 +47,11 @@ CallLog log_of(Rank rank, int p, std::uint64_t calls, std::uint64_t communicator
 }
 
 Summary summary_of(Rank rank, int p, std::uint64_t calls, Node node = 0) {
-  return summarise(log_of(rank, p, calls), node, rank == 0 || node != 0 ? 1 : 0, name_of_place);
+  return summarise(log_of(rank, p, calls), {rank, node, rank == 0 || node != 0, {}}, name_of_place);
 }
 
 TEST(Summary, OneRankIsAWholeCommunicatorOfOne) {
-  const Summary summary = summarise(log_of(1, 1, 3), 0, 1, name_of_place);
+  const Summary summary = summarise(log_of(1, 1, 3), {}, name_of_place);
   ASSERT_EQ(summary.calls.size(), 1U);
   EXPECT_EQ(summary.calls[0].timed, 3);
   EXPECT_TRUE(summary.tracks.empty());
@@ -114,7 +114,8 @@ TEST(Summary, CommunicatorsWithinNodesAreTimedThoughTheWorldIsNot) {
   for (const std::uint64_t communicator : {10U, 20U}) {
     for (Rank rank = 0; rank < 2; ++rank) {
       const auto node = static_cast<Node>(communicator);
-      join(whole, summarise(log_of(rank, 2, 3, communicator), node, rank == 0, name_of_place));
+      join(whole,
+           summarise(log_of(rank, 2, 3, communicator), {rank, node, rank == 0, {}}, name_of_place));
     }
   }
   EXPECT_EQ(whole.nodes, 2);
@@ -193,9 +194,9 @@ TEST(Summary, ClocksThatDriftAreBroughtTogether) {
   EXPECT_DOUBLE_EQ((ClockDrift{0, 0, 5, 0.5, 0}.common(5)), 4.5);
   EXPECT_DOUBLE_EQ(ClockDrift{}.common(7), 7) << "one clock";
   // Two ranks that arrive together by the common clock, the second one's own being 3 s ahead.
-  Summary whole = summarise(log_of(0, 2, 3), 0, 1, name_of_place);
+  Summary whole = summarise(log_of(0, 2, 3), {0, 0, true, {}}, name_of_place);
   const ClockDrift ahead = {0, 3, 100, 3, 2e-5};
-  join(whole, summarise(log_of(1, 2, 3), 0, 1, name_of_place, ahead));
+  join(whole, summarise(log_of(1, 2, 3), {1, 0, false, ahead}, name_of_place));
   ASSERT_EQ(whole.calls.size(), 1U);
   EXPECT_GT(whole.calls[0].spread.max(), 2.5) << "the logs agree, so that the correction shows";
   EXPECT_DOUBLE_EQ(whole.clock_error, 2e-5);
