@@ -69,21 +69,19 @@ void join_summary(Summary& summary, Rank from, MPI_Comm comm) {
 }
 
 /// The first comparison. Written before a communicator is used, read when MPI ends.
-struct {
-  bool done = false;
-  double time = 0;
+std::optional<ClockReading> start;
+
+std::optional<ClockReading> read_clock(MPI_Comm world) {
   MpiClock clock;
-} start;
+  if (clock.synchronise(world) != MPI_SUCCESS) return std::nullopt;
+  return ClockReading{monotonic_seconds(), clock.offset(), clock.error()};
+}
 
 /// Puts the times of all ranks on rank 0's clock. False where the MPI fails.
 bool compare_clocks(MPI_Comm world, ClockDrift& drift) {
-  MpiClock end;
-  if (end.synchronise(world) != MPI_SUCCESS) return false;
-  drift = {0, 0, monotonic_seconds(), end.offset(), end.error()};
-  if (!start.done) return true;
-  drift.first = start.time;
-  drift.ahead_first = start.clock.offset();
-  drift.error = std::max(drift.error, start.clock.error());
+  const std::optional<ClockReading> end = read_clock(world);
+  if (!end) return false;
+  drift = {start, *end};
   return true;
 }
 
@@ -106,9 +104,7 @@ bool find_place(MPI_Comm world, ProcessPlace& place) {
 }  // namespace
 
 void note_clocks(MPI_Comm comm) {
-  if (start.done) return;
-  start.done = start.clock.synchronise(comm) == MPI_SUCCESS;
-  start.time = monotonic_seconds();
+  if (!start) start = read_clock(comm);
 }
 
 std::optional<Summary> collect(const std::function<Summary(const ProcessPlace&)>& make) {

@@ -171,14 +171,16 @@ PendingCall pending(const TimedCall& timed) {
 }  // namespace
 
 double ClockDrift::common(double time) const {
-  if (last <= first) return time - ahead_last;
-  const double passed = (time - first) / (last - first);
-  return time - (ahead_first + passed * (ahead_last - ahead_first));
+  if (!first || last.time <= first->time) return time - last.ahead;
+  const double passed = (time - first->time) / (last.time - first->time);
+  return time - (first->ahead + passed * (last.ahead - first->ahead));
 }
+
+double ClockDrift::error() const { return first ? std::max(first->error, last.error) : last.error; }
 
 Summary summarise(const CallLog& log, const ProcessPlace& place, const NameSite& name_site) {
   Summary summary;
-  summary.clock_error = place.clock.error;
+  summary.clock_error = place.clock.error();
   summary.ranks = 1;
   summary.nodes = place.is_leader ? 1 : 0;
   // By the log's index: the root's line, or the name of another rank's site.

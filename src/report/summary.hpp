@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -88,17 +89,23 @@ struct PendingTrack {
   std::vector<PendingCall> calls;
 };
 
-/// How far a process's clock is ahead of the one that all share, measured twice. In between it is
-/// taken to drift evenly. Seconds of the process's own clock.
+/// How far a process's clock is ahead of the one that all share. Seconds of the process's clock.
+struct ClockReading {
+  double time = 0;  ///< when it was measured
+  double ahead = 0;
+  double error = 0;  ///< at most
+};
+
+/// What is known of a process's clock: in between two readings it is taken to drift evenly, and
+/// with one reading not at all.
 struct ClockDrift {
-  double first = 0;  ///< when it was measured
-  double ahead_first = 0;
-  double last = 0;
-  double ahead_last = 0;
-  double error = 0;  ///< of either measurement, at most
+  std::optional<ClockReading> first;
+  ClockReading last;
 
   /// A time of this process on the common clock.
   [[nodiscard]] double common(double time) const;
+  /// Of either reading, at most.
+  [[nodiscard]] double error() const;
 };
 
 /// A call leaves the pending ones for the statistics of its place as soon as all its ranks are

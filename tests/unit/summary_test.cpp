@@ -187,15 +187,19 @@ TEST(Quantiles, MediansAreExactUntilThereAreMany) {
 
 TEST(Summary, ClocksThatDriftAreBroughtTogether) {
   // One second ahead after 10 s, two seconds after 20 s; at 15.5 s of its own clock it is 14 s.
-  const ClockDrift drift = {11, 1, 22, 2, 1e-5};
+  const ClockDrift drift = {ClockReading{11, 1, 1e-5}, {22, 2, 3e-5}};
   EXPECT_DOUBLE_EQ(drift.common(11), 10);
   EXPECT_DOUBLE_EQ(drift.common(22), 20);
   EXPECT_DOUBLE_EQ(drift.common(16.5), 15);
-  EXPECT_DOUBLE_EQ((ClockDrift{0, 0, 5, 0.5, 0}.common(5)), 4.5);
+  EXPECT_DOUBLE_EQ(drift.error(), 3e-5);
+  const ClockDrift read_once = {{}, {1000, 0.5, 2e-5}};
+  EXPECT_DOUBLE_EQ(read_once.common(1000), 999.5);
+  EXPECT_DOUBLE_EQ(read_once.common(4), 3.5) << "no drift is made up";
+  EXPECT_DOUBLE_EQ(read_once.error(), 2e-5);
   EXPECT_DOUBLE_EQ(ClockDrift{}.common(7), 7) << "one clock";
   // Two ranks that arrive together by the common clock, the second one's own being 3 s ahead.
   Summary whole = summarise(log_of(0, 2, 3), {0, 0, true, {}}, name_of_place);
-  const ClockDrift ahead = {0, 3, 100, 3, 2e-5};
+  const ClockDrift ahead = {ClockReading{0, 3, 2e-5}, {100, 3, 1e-5}};
   join(whole, summarise(log_of(1, 2, 3), {1, 0, false, ahead}, name_of_place));
   ASSERT_EQ(whole.calls.size(), 1U);
   EXPECT_GT(whole.calls[0].spread.max(), 2.5) << "the logs agree, so that the correction shows";
