@@ -38,8 +38,10 @@ class Communicator {
   [[nodiscard]] bool is_reported() const { return is_reported_; }
   /// Alike on all ranks, and no other communicator's in the job.
   [[nodiscard]] std::uint64_t id() const { return id_; }
-  /// The number of the call that begins now, alike on all ranks.
-  std::uint64_t next_call() { return calls_++; }
+  /// The number of the call of `collective` that begins now, alike on all ranks.
+  std::uint64_t next_call(Collective collective) {
+    return calls_[static_cast<std::size_t>(collective)]++;
+  }
   /// What runs for `collective` now.
   const Decision& decide(Collective collective);
   /// What ran last, or empty.
@@ -72,7 +74,7 @@ class Communicator {
   bool is_reported_ = false;
   bool wants_background_ = false;
   std::uint64_t id_ = 0;
-  std::uint64_t calls_ = 0;
+  std::array<std::uint64_t, all_collectives.size()> calls_{};
   Machine machine_;
   bool native_spins_ = false;  ///< as rank 0 sees its node
   std::array<Setting, all_collectives.size()> settings_;

@@ -118,7 +118,7 @@ int run_reported(RootedCall& call, Communicator& communicator, const Arrived& no
   }
   CallRecord begun;
   begun.site = noted.site;
-  begun.call = communicator.next_call();
+  begun.call = communicator.next_call(call.collective);
   begun.decision = &decision.text;
   begun.arrival = noted.time ? *noted.time : monotonic_seconds();
   const int error = run_decision(call, communicator, decision, arrived, run_native);

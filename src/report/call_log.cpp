@@ -19,17 +19,12 @@ double irregularity_of(const CallRecord& record) {
 }
 
 void add_time(Track& track, const TimedCall& timed) {
-  if (track.count++ % track.stride != 0) return;
-  if (track.calls.size() == CallLog::calls_in_track) {
-    // Calls stand here by the multiples of the stride: every second one stays.
+  const auto is_left_out = [&](const TimedCall& call) { return call.call % track.stride != 0; };
+  while (!is_left_out(timed) && track.calls.size() == CallLog::calls_in_track) {
     track.stride *= 2;
-    for (std::size_t at = 1; 2 * at < track.calls.size(); ++at)
-      track.calls[at] = track.calls[2 * at];
-    track.calls.resize(track.calls.size() / 2);
+    std::erase_if(track.calls, is_left_out);
   }
-  // The memory is full after an even number of calls, so this call is a multiple of the new
-  // stride too.
-  track.calls.push_back(timed);
+  if (!is_left_out(timed)) track.calls.push_back(timed);
 }
 
 }  // namespace
@@ -102,6 +97,7 @@ Track* CallLog::find_track(const CallRecord& record) {
   Track& track = tracks_.emplace_back();
   track.communicator = record.communicator;
   track.collective = record.collective;
+  track.rank = record.rank;
   track.p = record.p;
   track.calls.reserve(calls_in_track);
   return &track;

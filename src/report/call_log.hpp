@@ -17,7 +17,7 @@ struct CallRecord {
   Collective collective = Collective::gather;
   const void* site = nullptr;      ///< the return address of the call in the program
   std::uint64_t communicator = 0;  ///< alike on its ranks, and no other communicator's in the job
-  std::uint64_t call = 0;          ///< how many went before it on this communicator
+  std::uint64_t call = 0;          ///< how many of this collective began there before it
   Rank rank = 0;                   ///< in the communicator of the call
   int p = 1;
   Rank root = 0;
@@ -46,7 +46,7 @@ struct LoggedCalls {
 
 /// When one call began and ended at this process.
 struct TimedCall {
-  std::uint64_t call = 0;  ///< of the communicator
+  std::uint64_t call = 0;  ///< of the collective on the communicator
   double arrival = 0;
   double exit = 0;
   std::uint32_t logged = 0;  ///< index into CallLog::logged()
@@ -54,16 +54,17 @@ struct TimedCall {
 
 /// The timed calls of one collective on one communicator, thinned out as they become many.
 ///
-/// Every stride-th call is kept, and the stride doubles whenever the memory is full. As all ranks
-/// of a communicator make the same calls in the same sequence, they keep the same ones without a
-/// word to each other, whatever their call sites are.
+/// Calls whose numbers are multiples of the stride are kept, and the stride doubles whenever the
+/// memory is full. As all ranks of a communicator make calls of the same numbers, they keep the
+/// same ones without a word to each other, whatever their call sites are, and even where some
+/// finish persistent calls in another sequence than others.
 struct Track {
   std::uint64_t communicator = 0;
   Collective collective = Collective::gather;
+  Rank rank = 0;
   int p = 1;
-  std::uint64_t count = 0;  ///< calls so far
   std::uint64_t stride = 1;
-  std::vector<TimedCall> calls;
+  std::vector<TimedCall> calls;  ///< in the sequence in which they ended
 };
 
 /// Adding a record takes constant time and, once its call site, decision and communicator are

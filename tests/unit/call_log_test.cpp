@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
+#include <random>
+
 namespace tutti {
 namespace {
 
@@ -104,11 +108,40 @@ TEST(CallLog, RanksKeepTheSameCallsWhateverTheirSites) {
   }
 }
 
+TEST(CallLog, RanksKeepTheSameCallsInWhateverSequenceTheyEnd) {
+  std::mt19937 random(1);
+  for (const std::uint64_t calls : {1000U, 1025U, 5000U}) {
+    std::vector<std::uint64_t> numbers(calls);
+    std::iota(numbers.begin(), numbers.end(), std::uint64_t{0});
+    std::vector<std::uint64_t> expected;
+    for (int rank = 0; rank < 5; ++rank) {
+      CallLog log;
+      for (const std::uint64_t number : numbers) log.add(record_of(rank, number));
+      std::vector<std::uint64_t> kept;
+      for (const TimedCall& timed : log.tracks()[0].calls) kept.push_back(timed.call);
+      std::sort(kept.begin(), kept.end());
+      if (rank == 0) expected = kept;
+      EXPECT_EQ(kept, expected);
+      std::shuffle(numbers.begin(), numbers.end(), random);
+    }
+  }
+  // The even ones first, so that at the first odd one none of the kept ones can go.
+  CallLog log;
+  for (std::uint64_t call = 0; call < 2048; call += 2) log.add(record_of(0, call));
+  for (std::uint64_t call = 1; call < 2048; call += 2) log.add(record_of(0, call));
+  EXPECT_EQ(log.tracks()[0].calls.size(), 1024U);
+  log.add(record_of(0, 2048));
+  EXPECT_EQ(log.tracks()[0].calls.size(), 513U);
+}
+
 TEST(CallLog, ARareCollectiveBesideAFrequentOneKeepsItsTimes) {
   CallLog log;
   for (std::uint64_t call = 0; call < 50'000; ++call) {
     CallRecord record = record_of(0, call);
-    if (call % 10'000 == 777) record.collective = Collective::scatter;
+    if (call % 10'000 == 777) {
+      record.collective = Collective::scatter;
+      record.call = call / 10'000;
+    }
     log.add(record);
   }
   ASSERT_EQ(log.tracks().size(), 2U);
