@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "report/numbers.hpp"
+
 namespace tutti {
 
 namespace {
@@ -32,6 +34,25 @@ std::string note_of(const SiteCalls& calls, const Summary& summary, bool partial
          std::to_string(calls.calls);
 }
 
+std::string clock_of(const Summary& summary) {
+  if (summary.clock_error <= 0) return "all ranks read one clock";
+  return std::string(
+             "clocks of the nodes compared with rank 0's by the fastest of 30 ping-pongs ") +
+         (summary.clock_drift ? "at both ends of the run, drift taken to be even in between"
+                              : "at the end of the run, drift not known") +
+         ": off by at most " + duration(summary.clock_error);
+}
+
+ReportedCalls::Split split_of(const SiteCalls& calls, double clock_error) {
+  const auto count = static_cast<double>(calls.split);
+  const Parts& sums = calls.parts;
+  return {calls.split,
+          {sums.waiting / count, sums.held / count, sums.moving / count},
+          who_is_late(calls.pattern, clock_error),
+          calls.patterns,
+          calls.pattern};
+}
+
 ReportedCalls reported(const SiteCalls& calls, const Summary& summary, bool partial) {
   ReportedCalls line;
   line.collective = calls.collective;
@@ -52,6 +73,7 @@ ReportedCalls reported(const SiteCalls& calls, const Summary& summary, bool part
     line.together = {calls.run_sum / timed, calls.run_max, calls.spread.median(),
                      calls.spread.max(), calls.moving_sum / timed};
   }
+  if (calls.split > 0) line.split = split_of(calls, summary.clock_error);
   line.note = note_of(calls, summary, partial);
   return line;
 }
@@ -68,6 +90,7 @@ ReportContent content_of(const Summary& summary, const std::string& mpi, bool pa
   content.ranks = summary.ranks;
   content.nodes = summary.nodes;
   content.clock_error = summary.clock_error;
+  content.clock = clock_of(summary);
   content.seconds_mean = summary.seconds_sum / std::max(1, summary.ranks);
   content.seconds_max = summary.seconds_max;
   for (const SiteCalls& calls : summary.calls) {
@@ -91,6 +114,7 @@ ReportContent partial_content_of(const Summary& summary, const std::string& mpi,
   ReportContent content = content_of(summary, mpi, true);
   content.ranks = ranks;
   content.nodes.reset();
+  content.clock = "each rank reads its own clock";
   content.partial = "the calls of which " + who + " was the root";
   return content;
 }

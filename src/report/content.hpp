@@ -31,6 +31,16 @@ struct ReportedCalls {
     double moving_mean = 0;  ///< of max exit - max arrival
   };
   std::optional<Together> together;
+
+  /// What needs the times of single ranks, and which rank is late.
+  struct Split {
+    std::int64_t calls = 0;  ///< of which they are known
+    Parts mean;              ///< over ranks and calls
+    std::string late;        ///< one sentence about the pattern; empty for a rank alone
+    int communicators = 0;   ///< that these calls are on
+    ArrivalPattern pattern;  ///< of the one whose ranks waited longest
+  };
+  std::optional<Split> split;
   std::string note;  ///< why times are not known, or of how many calls they are; else empty
 };
 
@@ -41,6 +51,7 @@ struct ReportContent {
   int ranks = 0;
   std::optional<int> nodes;
   double clock_error = 0;  ///< of times of several nodes, at most; seconds; 0: one clock
+  std::string clock;       ///< how times of several ranks were put on one clock; a sentence
   /// What is missing, and whose view this is; empty for a full report.
   std::string partial;
   double seconds_mean = 0;  ///< per rank, in all these calls

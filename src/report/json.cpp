@@ -19,17 +19,63 @@ std::string object(std::initializer_list<std::pair<const char*, double>> numbers
   return text + "}";
 }
 
-std::string list(const std::vector<std::string>& texts) {
+/// [first,second] of what `show` makes of each.
+template <class Elements, class Show>
+std::string list(const Elements& elements, Show show) {
   std::string text = "[";
-  for (const std::string& each : texts) text += (text.size() > 1 ? "," : "") + json_string(each);
+  for (const auto& each : elements) {
+    if (text.size() > 1) text += ",";
+    text += show(each);
+  }
   return text + "]";
+}
+
+template <class Value>
+std::string whole(Value value) {
+  return std::to_string(value);
+}
+
+std::string times(const std::vector<float>& seconds) { return list(seconds, json_five_digits); }
+
+/// The pattern itself call by call, and what it comes to rank by rank.
+std::string to_json(const ArrivalPattern& pattern, int communicators) {
+  const std::vector<CallTimes>& calls = pattern.calls;
+  const std::vector<RankShare> shares = shares_of(pattern);
+  const double begin = calls.front().begin;
+  const auto by_call = [&](auto show) { return list(calls, show); };
+  const auto by_rank = [&](auto show) { return list(shares, show); };
+  return "{\"communicators\":" + whole(communicators) +
+         ",\"ranks\":" + list(pattern.world, whole<Rank>) +
+         ",\"calls\":" + by_call([](const CallTimes& call) { return whole(call.call); }) +
+         ",\"roots\":" + by_call([](const CallTimes& call) { return whole(call.root); }) +
+         ",\"begins\":" +
+         by_call([&](const CallTimes& call) { return json_number(call.begin - begin); }) +
+         ",\"lateness\":" + by_call([](const CallTimes& call) { return times(call.lateness); }) +
+         ",\"elapsed\":" + by_call([](const CallTimes& call) { return times(call.elapsed); }) +
+         ",\"waiting\":" +
+         by_rank([](const RankShare& share) { return json_five_digits(share.parts.waiting); }) +
+         ",\"held\":" +
+         by_rank([](const RankShare& share) { return json_five_digits(share.parts.held); }) +
+         ",\"moving\":" +
+         by_rank([](const RankShare& share) { return json_five_digits(share.parts.moving); }) +
+         ",\"mean_lateness\":" +
+         by_rank([](const RankShare& share) { return json_five_digits(share.lateness); }) +
+         ",\"last\":" + by_rank([](const RankShare& share) { return whole(share.last); }) + "}";
+}
+
+std::string parts(const ReportedCalls::Split& split) {
+  return "{\"calls\":" + whole(split.calls) + ",\"waiting\":" + json_number(split.mean.waiting) +
+         ",\"held\":" + json_number(split.mean.held) +
+         ",\"moving\":" + json_number(split.mean.moving) + "}";
 }
 
 std::string to_json(const ReportedCalls& line) {
   using std::string_literals::operator""s;
   const auto& together = line.together;
+  const auto& split = line.split;
   return "{\"collective\":" + json_string(name_of(line.collective)) +
-         ",\"site\":" + json_string(line.site) + ",\"other_sites\":" + list(line.other_sites) +
+         ",\"site\":" + json_string(line.site) +
+         ",\"other_sites\":" + list(line.other_sites, json_string) +
          ",\"calls\":" + std::to_string(line.calls) + ",\"bytes\":" + std::to_string(line.bytes) +
          ",\"irregularity\":" +
          object({{"mean", line.irregularity_mean}, {"max", line.irregularity_max}}) +
@@ -40,7 +86,10 @@ std::string to_json(const ReportedCalls& line) {
          (together ? object({{"median", together->spread_median}, {"max", together->spread_max}})
                    : "null"s) +
          ",\"moving\":" + (together ? object({{"mean", together->moving_mean}}) : "null"s) +
-         ",\"spread_note\":" + json_string(line.note) + "}";
+         ",\"spread_note\":" + json_string(line.note) +
+         ",\"parts\":" + (split ? parts(*split) : "null") +
+         ",\"late\":" + (split ? json_string(split->late) : "null") +
+         ",\"pattern\":" + (split ? to_json(split->pattern, split->communicators) : "null") + "}";
 }
 
 }  // namespace
@@ -51,6 +100,7 @@ std::string to_json(const ReportContent& content) {
       ",\"mpi\":" + json_string(content.mpi) + ",\"ranks\":" + std::to_string(content.ranks) +
       ",\"nodes\":" + (content.nodes ? std::to_string(*content.nodes) : "null") +
       ",\"clock_error\":" + json_number(content.clock_error) +
+      ",\"clock\":" + json_string(content.clock) +
       ",\"partial\":" + (content.partial.empty() ? "false" : "true") +
       ",\"view\":" + (content.partial.empty() ? "\"all ranks\"" : json_string(content.partial)) +
       ",\"seconds\":" + object({{"mean", content.seconds_mean}, {"max", content.seconds_max}}) +

@@ -72,6 +72,12 @@ std::uint32_t index_of(std::vector<SiteCalls>& all, const SiteCalls& wanted) {
   return index;
 }
 
+/// Is `one` to be shown rather than `other`? In whatever sequence they are compared.
+bool is_worse(const ArrivalPattern& one, const ArrivalPattern& other) {
+  if (one.is_empty() || other.is_empty()) return !one.is_empty();
+  return std::pair(one.waited, one.communicator) > std::pair(other.waited, other.communicator);
+}
+
 void add(SiteCalls& calls, const SiteCalls& more) {
   calls.calls += more.calls;
   calls.bytes += more.bytes;
@@ -86,6 +92,12 @@ void add(SiteCalls& calls, const SiteCalls& more) {
   calls.run_max = std::max(calls.run_max, more.run_max);
   calls.moving_sum += more.moving_sum;
   calls.spread.add(more.spread);
+  calls.split += more.split;
+  calls.parts.waiting += more.parts.waiting;
+  calls.parts.held += more.parts.held;
+  calls.parts.moving += more.parts.moving;
+  calls.patterns += more.patterns;
+  if (is_worse(more.pattern, calls.pattern)) calls.pattern = more.pattern;
 }
 
 /// Another part of the ranks of the same call.
@@ -96,6 +108,8 @@ void add(PendingCall& call, const PendingCall& more) {
   call.last_exit = std::max(call.last_exit, more.last_exit);
   call.elapsed_sum += more.elapsed_sum;
   if (more.at != PendingCall::none) call.at = more.at;
+  if (more.root != no_rank) call.root = more.root;
+  call.times.insert(call.times.end(), more.times.begin(), more.times.end());
   for (const std::uint32_t other : more.others) {
     const auto place = std::lower_bound(call.others.begin(), call.others.end(), other);
     if (place == call.others.end() || *place != other) call.others.insert(place, other);
@@ -132,12 +146,56 @@ void settle(Summary& summary, const PendingTrack& track, const PendingCall& call
   calls.spread.add(call.last_arrival - call.first_arrival);
 }
 
+/// The times of all ranks of a call, and who they are.
+CallTimes call_times(PendingCall& call, std::vector<Rank>& world) {
+  std::sort(call.times.begin(), call.times.end(),
+            [](const RankTimes& a, const RankTimes& b) { return a.rank < b.rank; });
+  CallTimes made;
+  made.call = call.call;
+  made.root = call.root;
+  made.begin = call.first_arrival;
+  world.clear();
+  for (const RankTimes& times : call.times) {
+    world.push_back(times.world);
+    made.lateness.push_back(static_cast<float>(times.arrival - call.first_arrival));
+    made.elapsed.push_back(static_cast<float>(times.exit - times.arrival));
+  }
+  return made;
+}
+
+/// Splits the times of all ranks of one more call.
+void add_split(SiteCalls& calls, ArrivalPattern& pattern, CallTimes&& times) {
+  const auto p = static_cast<double>(times.lateness.size());
+  for (const Parts& parts : parts_of(times)) {
+    calls.parts.waiting += parts.waiting / p;
+    calls.parts.held += parts.held / p;
+    calls.parts.moving += parts.moving / p;
+    pattern.waited += parts.waiting + parts.held;
+  }
+  ++calls.split;
+  pattern.calls.push_back(std::move(times));
+}
+
+/// All ranks of a communicator meet at once, so that its patterns are made as a whole.
 void settle_complete(Summary& summary, PendingTrack& track) {
-  std::erase_if(track.calls, [&](const PendingCall& call) {
+  std::map<std::uint32_t, ArrivalPattern> patterns;
+  std::erase_if(track.calls, [&](PendingCall& call) {
     const bool complete = call.ranks == track.p && call.at != PendingCall::none;
-    if (complete) settle(summary, track, call);
-    return complete;
+    if (!complete) return false;
+    settle(summary, track, call);
+    if (track.node == PendingTrack::several) return true;
+    if (call.times.size() != static_cast<std::size_t>(track.p)) return true;
+    ArrivalPattern& pattern = patterns[call.at];
+    CallTimes times = call_times(call, pattern.world);
+    add_split(summary.calls[call.at], pattern, std::move(times));
+    return true;
   });
+  for (auto& [at, pattern] : patterns) {
+    SiteCalls& calls = summary.calls[at];
+    pattern.communicator = track.communicator;
+    ++calls.patterns;
+    if (is_worse(pattern, calls.pattern)) calls.pattern = std::move(pattern);
+  }
 }
 
 /// Indexes into `other` become indexes into `summary`.
@@ -168,6 +226,39 @@ PendingCall pending(const TimedCall& timed) {
   return call;
 }
 
+/// Of calls whose numbers are multiples of this, single ranks' times fit into the memory: alike on
+/// all ranks.
+std::uint64_t stride_of_times(const Track& track) {
+  const std::size_t most =
+      std::max<std::size_t>(1, PendingCall::times_at_most / static_cast<std::size_t>(track.p));
+  std::uint64_t stride = track.stride;
+  for (std::size_t calls = track.calls.size(); calls > most; calls = (calls + 1) / 2) stride *= 2;
+  return stride;
+}
+
+/// One rank's calls. `line` is, by the log's index, the root's line or another rank's site.
+PendingTrack pending(const Track& track, const CallLog& log, const ProcessPlace& place,
+                     const std::vector<std::uint32_t>& line) {
+  PendingTrack waiting = {track.communicator, track.collective, track.p, place.node, {}};
+  const std::uint64_t stride = stride_of_times(track);
+  for (TimedCall timed : track.calls) {
+    timed.arrival = place.clock.common(timed.arrival);
+    timed.exit = place.clock.common(timed.exit);
+    PendingCall& call = waiting.calls.emplace_back(pending(timed));
+    if (log.logged()[timed.logged].at_root) {
+      call.at = line[timed.logged];
+      call.root = track.rank;
+    } else {
+      call.others.push_back(line[timed.logged]);
+    }
+    if (timed.call % stride != 0) continue;
+    call.times.push_back({track.rank, place.rank, timed.arrival, timed.exit});
+  }
+  std::sort(waiting.calls.begin(), waiting.calls.end(),
+            [](const PendingCall& a, const PendingCall& b) { return a.call < b.call; });
+  return waiting;
+}
+
 }  // namespace
 
 double ClockDrift::common(double time) const {
@@ -181,6 +272,7 @@ double ClockDrift::error() const { return first ? std::max(first->error, last.er
 Summary summarise(const CallLog& log, const ProcessPlace& place, const NameSite& name_site) {
   Summary summary;
   summary.clock_error = place.clock.error();
+  summary.clock_drift = place.clock.first.has_value();
   summary.ranks = 1;
   summary.nodes = place.is_leader ? 1 : 0;
   // By the log's index: the root's line, or the name of another rank's site.
@@ -205,17 +297,7 @@ Summary summarise(const CallLog& log, const ProcessPlace& place, const NameSite&
   }
   summary.seconds_max = summary.seconds_sum;
   for (const Track& track : log.tracks()) {
-    PendingTrack waiting = {track.communicator, track.collective, track.p, place.node, {}};
-    for (TimedCall timed : track.calls) {
-      timed.arrival = place.clock.common(timed.arrival);
-      timed.exit = place.clock.common(timed.exit);
-      PendingCall& call = waiting.calls.emplace_back(pending(timed));
-      if (log.logged()[timed.logged].at_root) {
-        call.at = line[timed.logged];
-      } else {
-        call.others.push_back(line[timed.logged]);
-      }
-    }
+    PendingTrack waiting = pending(track, log, place, line);
     settle_complete(summary, waiting);
     if (!waiting.calls.empty()) summary.tracks.push_back(std::move(waiting));
   }
@@ -227,6 +309,7 @@ void join(Summary& summary, Summary&& other) {
   summary.ranks += other.ranks;
   summary.nodes += other.nodes;
   summary.clock_error = std::max(summary.clock_error, other.clock_error);
+  summary.clock_drift = summary.clock_drift && other.clock_drift;
   summary.seconds_sum += other.seconds_sum;
   summary.seconds_max = std::max(summary.seconds_max, other.seconds_max);
   take_places(summary, other);

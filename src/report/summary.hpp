@@ -11,6 +11,7 @@
 
 #include "core/types.hpp"
 #include "report/call_log.hpp"
+#include "report/pattern.hpp"
 
 namespace tutti {
 
@@ -62,11 +63,26 @@ struct SiteCalls {
   double run_max = 0;
   double moving_sum = 0;  ///< of max exit - max arrival
   Quantiles spread;       ///< max arrival - min arrival
+
+  std::int64_t split = 0;  ///< timed calls whose single ranks' times are known
+  Parts parts;             ///< sums over these calls of means over ranks
+  int patterns = 0;        ///< communicators that these calls are on
+  ArrivalPattern pattern;  ///< of the communicator whose ranks waited longest
+};
+
+/// When one rank was in a call.
+struct RankTimes {
+  Rank rank = 0;
+  Rank world = 0;  ///< the same in MPI_COMM_WORLD
+  double arrival = 0;
+  double exit = 0;
 };
 
 /// A call of which some ranks' times are known.
 struct PendingCall {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
+  /// Of one track: with many ranks, single ranks' times are kept of fewer calls. 3 MiB.
+  static constexpr std::size_t times_at_most = 131072;
 
   std::uint64_t call = 0;
   int ranks = 0;  ///< that are joined here
@@ -76,6 +92,8 @@ struct PendingCall {
   double elapsed_sum = 0;
   std::uint32_t at = none;            ///< the root's place: index into Summary::calls
   std::vector<std::uint32_t> others;  ///< other ranks' places: indexes into Summary::sites
+  Rank root = no_rank;
+  std::vector<RankTimes> times;  ///< of the ranks that are joined here, or none
 };
 
 /// The calls of one collective on one communicator that wait for more ranks, by number.
@@ -109,15 +127,16 @@ struct ClockDrift {
 };
 
 /// A call leaves the pending ones for the statistics of its place as soon as all its ranks are
-/// there, so that what is kept does not grow with the number of processes, except for calls on
-/// communicators that are still incomplete.
+/// there, so that what is kept is bounded, whatever the number of processes: 3 MiB of single ranks'
+/// times for each track of a communicator that is still incomplete, 1 MiB for each place.
 struct Summary {
   std::string destination;  ///< of the report, if any process knows one
   int ranks = 0;            ///< processes joined here
   int nodes = 0;
-  double clock_error = 0;  ///< of times of several nodes, at most; seconds
-  double seconds_sum = 0;  ///< that processes spent in the calls
-  double seconds_max = 0;  ///< that one process spent in them
+  double clock_error = 0;   ///< of times of several nodes, at most; seconds
+  bool clock_drift = true;  ///< clocks were compared twice, so that drift is taken off
+  double seconds_sum = 0;   ///< that processes spent in the calls
+  double seconds_max = 0;   ///< that one process spent in them
   std::vector<SiteCalls> calls;
   std::vector<std::string> sites;
   std::vector<PendingTrack> tracks;

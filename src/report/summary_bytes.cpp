@@ -100,6 +100,28 @@ void describe_each(Stream& stream, Fields&... fields) {
   (describe(stream, fields), ...);
 }
 
+template <class Stream, class Times>
+requires std::is_same_v<std::remove_const_t<Times>, CallTimes>
+void describe(Stream& stream, Times& call) {
+  describe_each(stream, call.call, call.root, call.begin);
+  describe_all(stream, call.lateness);
+  describe_all(stream, call.elapsed);
+}
+
+template <class Stream, class Pattern>
+requires std::is_same_v<std::remove_const_t<Pattern>, ArrivalPattern>
+void describe(Stream& stream, Pattern& pattern) {
+  describe_each(stream, pattern.communicator, pattern.waited);
+  describe_all(stream, pattern.world);
+  describe_all(stream, pattern.calls);
+}
+
+template <class Stream, class Times>
+requires std::is_same_v<std::remove_const_t<Times>, RankTimes>
+void describe(Stream& stream, Times& times) {
+  describe_each(stream, times.rank, times.world, times.arrival, times.exit);
+}
+
 /// `Calls` is SiteCalls for the reader and const for the writer; likewise below.
 template <class Stream, class Calls>
 requires std::is_same_v<std::remove_const_t<Calls>, SiteCalls>
@@ -107,15 +129,17 @@ void describe(Stream& stream, Calls& calls) {
   describe_each(stream, calls.collective, calls.site, calls.decision, calls.calls, calls.bytes,
                 calls.irregularity_sum, calls.irregularity_max, calls.root_seconds,
                 calls.other_sites, calls.measured, calls.elapsed_sum, calls.timed, calls.run_sum,
-                calls.run_max, calls.moving_sum, calls.spread);
+                calls.run_max, calls.moving_sum, calls.spread, calls.split, calls.parts.waiting,
+                calls.parts.held, calls.parts.moving, calls.patterns, calls.pattern);
 }
 
 template <class Stream, class Call>
 requires std::is_same_v<std::remove_const_t<Call>, PendingCall>
 void describe(Stream& stream, Call& call) {
   describe_each(stream, call.call, call.ranks, call.first_arrival, call.last_arrival,
-                call.last_exit, call.elapsed_sum, call.at);
+                call.last_exit, call.elapsed_sum, call.at, call.root);
   describe_all(stream, call.others);
+  describe_all(stream, call.times);
 }
 
 template <class Stream, class Tracked>
@@ -129,20 +153,39 @@ template <class Stream, class Whole>
 requires std::is_same_v<std::remove_const_t<Whole>, Summary>
 void describe(Stream& stream, Whole& summary) {
   describe_each(stream, summary.destination, summary.ranks, summary.nodes, summary.clock_error,
-                summary.seconds_sum, summary.seconds_max);
+                summary.clock_drift, summary.seconds_sum, summary.seconds_max);
   describe_all(stream, summary.calls);
   describe_all(stream, summary.sites);
   describe_all(stream, summary.tracks);
 }
 
+bool is_sound(const PendingCall& call, int p, const Summary& summary) {
+  if (call.at != PendingCall::none && call.at >= summary.calls.size()) return false;
+  if (call.root != no_rank && (call.root < 0 || call.root >= p)) return false;
+  for (const std::uint32_t other : call.others) {
+    if (other >= summary.sites.size()) return false;
+  }
+  return true;
+}
+
+bool is_sound(const ArrivalPattern& pattern) {
+  const std::size_t p = pattern.world.size();
+  for (const CallTimes& call : pattern.calls) {
+    if (call.lateness.size() != p || call.elapsed.size() != p) return false;
+    if (call.root != no_rank && (call.root < 0 || static_cast<std::size_t>(call.root) >= p))
+      return false;
+  }
+  return true;
+}
+
 /// Do all indexes lead somewhere?
 bool is_sound(const Summary& summary) {
+  for (const SiteCalls& calls : summary.calls) {
+    if (!is_sound(calls.pattern)) return false;
+  }
   for (const PendingTrack& track : summary.tracks) {
     for (const PendingCall& call : track.calls) {
-      if (call.at != PendingCall::none && call.at >= summary.calls.size()) return false;
-      for (const std::uint32_t other : call.others) {
-        if (other >= summary.sites.size()) return false;
-      }
+      if (!is_sound(call, track.p, summary)) return false;
     }
   }
   return true;

@@ -16,16 +16,10 @@ std::string right(const std::string& text, std::size_t width) {
   return std::string(width - std::min(width, text.size()), ' ') + text;
 }
 
-/// Three digits and a unit: "1.23 ms".
-std::string three_digits(double value, std::string_view unit) {
-  const int digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
-  return fixed(value, digits) + " " + std::string(unit);
-}
-
-std::string duration(double seconds) {
-  if (seconds >= 0.9995) return three_digits(seconds, "s ");
-  if (seconds >= 0.9995e-3) return three_digits(seconds * 1e3, "ms");
-  return three_digits(seconds * 1e6, "us");
+/// As wide for seconds as for their parts.
+std::string duration_in_column(double seconds) {
+  const std::string text = duration(seconds);
+  return text.ends_with(" s") ? text + " " : text;
 }
 
 std::string volume(Bytes bytes) {
@@ -62,7 +56,7 @@ std::string wrapped(const std::string& text, std::size_t indent) {
 std::string line_of(const ReportedCalls& line) {
   const auto& together = line.together;
   const auto time = [&](double ReportedCalls::Together::*value) {
-    return right(together ? duration(*together.*value) : "-  ", 10);
+    return right(together ? duration_in_column(*together.*value) : "-  ", 10);
   };
   std::string collective(name_of(line.collective));
   collective.resize(10, ' ');
@@ -71,7 +65,14 @@ std::string line_of(const ReportedCalls& line) {
          time(&ReportedCalls::Together::run_mean) + time(&ReportedCalls::Together::run_max) +
          time(&ReportedCalls::Together::spread_median) +
          time(&ReportedCalls::Together::spread_max) + time(&ReportedCalls::Together::moving_mean) +
-         right(duration(line.elapsed), 10) + "\n";
+         right(duration_in_column(line.elapsed), 10) + "\n";
+}
+
+std::string late_ranks(const ReportedCalls::Split& split) {
+  std::string text = "a rank's time: waiting " + duration(split.mean.waiting) + ", held " +
+                     duration(split.mean.held) + ", moving " + duration(split.mean.moving);
+  if (!split.late.empty()) text += "; " + split.late;
+  return text;
 }
 
 std::string header_of(const ReportContent& content) {
@@ -82,11 +83,8 @@ std::string header_of(const ReportContent& content) {
     ranks += " on " + std::to_string(*content.nodes) + (*content.nodes == 1 ? " node" : " nodes");
   }
   std::string text = "Tutti " + content.version + " with " + content.mpi + ranks + "\n";
-  if (content.clock_error > 0) {
-    text += "clocks of the nodes compared by ping-pong at both ends: off by at most " +
-            duration(content.clock_error) + "\n";
-  }
   if (!content.partial.empty()) text += wrapped("partial: " + content.partial, 0);
+  text += wrapped("times: " + content.clock, 0);
   text += "seconds in the calls below: " + fixed(content.seconds_mean, 6);
   text += content.partial.empty()
               ? " in the mean over ranks, " + fixed(content.seconds_max, 6) + " at most\n"
@@ -104,7 +102,10 @@ constexpr std::string_view legend =
     "time: first arrival to last exit; spread: first to last arrival; moving: last arrival to last "
     "exit;\n"
     "elapsed: arrival to exit, mean over ranks; max/mean block: largest block to mean block, 1 is "
-    "regular\n";
+    "regular\n"
+    "a rank's time, in the mean: waiting for ranks that it needs; held, as others were late and it "
+    "stood behind\n"
+    "them or moved data; moving, with nobody missing whom it saw come\n";
 
 }  // namespace
 
@@ -117,6 +118,7 @@ std::string to_text(const ReportContent& content) {
     text += wrapped("at " + line.site, 2);
     for (const std::string& site : line.other_sites) text += wrapped("other ranks at " + site, 2);
     text += wrapped(line.algorithm + (line.reason.empty() ? "" : ": " + line.reason), 2);
+    if (line.split) text += wrapped(late_ranks(*line.split), 2);
     const std::string_view what = line.together ? "" : "time, spread, moving ";
     if (!line.note.empty()) text += wrapped(std::string(what) + line.note, 2);
   }

@@ -25,6 +25,12 @@ SiteCalls write_calls() {
   calls.run_max = 0.125;
   calls.moving_sum = 4 * 0.0005;
   for (const double spread : {0.00025, 0.00125, 0.00175, 0.0115}) calls.spread.add(spread);
+  calls.split = 2;
+  calls.parts = {2 * 0.0004, 2 * 0.0001, 2 * 0.001};
+  calls.patterns = 1;
+  calls.pattern.world = {0, 1, 2};
+  calls.pattern.calls = {{0, 2, 10, {0, 0.001F, 0.0005F}, {0.002F, 0.001F, 0.0015F}},
+                         {2, 2, 10.5, {0, 0.003F, 0.00025F}, {0.004F, 0.001F, 0.003F}}};
   return calls;
 }
 
@@ -57,6 +63,7 @@ const std::string mpich =
 TEST(ReportText, IsAnAlignedTable) {
   EXPECT_EQ("\n" + to_text(content_of(summary(), mpich)), R"(
 Tutti 0.1.0 with MPICH 4.0.2, 16 ranks on 1 node
+times: all ranks read one clock
 seconds in the calls below: 0.006000 in the mean over ranks, 0.012500 at most
 
                                max/mean block                time              spread    moving   elapsed
@@ -65,6 +72,8 @@ gatherv           4   5.00 MiB     3.25     9.00   2.50 ms    125 ms   1.50 ms  
   at particles: write_snapshot+0x4c
   other ranks at particles: main+0x1f0
   ordered_tree: it was asked for
+  a rank's time: waiting 400 us, held 100 us, moving 1.00 ms; rank 1 is last in 100 % of 2 calls, 2.00 ms
+  behind the first
 scatter           2    640 B       1.00     1.00       -         -         -         -         -     12.5 us
   at C API
   native: no gain is modelled
@@ -72,6 +81,8 @@ scatter           2    640 B       1.00     1.00       -         -         -    
 
 time: first arrival to last exit; spread: first to last arrival; moving: last arrival to last exit;
 elapsed: arrival to exit, mean over ranks; max/mean block: largest block to mean block, 1 is regular
+a rank's time, in the mean: waiting for ranks that it needs; held, as others were late and it stood behind
+them or moved data; moving, with nobody missing whom it saw come
 )");
 }
 
@@ -106,6 +117,7 @@ TEST(ReportText, NothingCalledIsNoTable) {
   none.nodes = 1;
   EXPECT_EQ(to_text(content_of(none, mpich)),
             "Tutti 0.1.0 with MPICH 4.0.2, 2 ranks on 1 node\n"
+            "times: all ranks read one clock\n"
             "seconds in the calls below: 0.000000 in the mean over ranks, 0.000000 at most\n"
             "no calls\n");
 }
@@ -116,18 +128,27 @@ TEST(ReportJson, HasTheFieldsOfFormat1) {
   EXPECT_EQ(
       json,
       R"({"format":1,"tutti":"0.1.0","mpi":"MPICH 4.0.2","ranks":16,"nodes":1,"clock_error":0,)"
+      R"("clock":"all ranks read one clock",)"
       R"("partial":false,"view":"all ranks","seconds":{"mean":0.006,"max":0.0125},"calls":[)"
       R"({"collective":"gatherv","site":"particles: write_snapshot+0x4c",)"
       R"("other_sites":["particles: main+0x1f0"],"calls":4,"bytes":5242880,)"
       R"("irregularity":{"mean":3.25,"max":9},"algorithm":"ordered_tree",)"
       R"("reason":"it was asked for","seconds":{"mean":0.0025,"max":0.125},)"
       R"("elapsed":{"mean":0.0015},"spread":{"median":0.0015,"max":0.0115},)"
-      R"("moving":{"mean":5e-04},"spread_note":""},)"
+      R"("moving":{"mean":5e-04},"spread_note":"",)"
+      R"("parts":{"calls":2,"waiting":4e-04,"held":1e-04,"moving":0.001},)"
+      R"("late":"rank 1 is last in 100 % of 2 calls, 2.00 ms behind the first",)"
+      R"("pattern":{"communicators":1,"ranks":[0,1,2],"calls":[0,2],"roots":[2,2],)"
+      R"("begins":[0,0.5],"lateness":[[0,0.001,0.0005],[0,0.003,0.00025]],)"
+      R"("elapsed":[[0.002,0.001,0.0015],[0.004,0.001,0.003]],)"
+      R"("waiting":[0.000375,0,0.001625],"held":[0.001625,0,0],"moving":[0.001,0.001,0.000625],)"
+      R"("mean_lateness":[0,0.002,0.000375],"last":[0,2,0]}},)"
       R"({"collective":"scatter","site":"C API","other_sites":[],"calls":2,"bytes":640,)"
       R"("irregularity":{"mean":1,"max":1},"algorithm":"native",)"
       R"("reason":"no gain is modelled","seconds":null,"elapsed":{"mean":1.25e-05},)"
       R"("spread":null,"moving":null,)"
-      R"("spread_note":"unknown: of no call the times of all ranks were kept"}]})"
+      R"("spread_note":"unknown: of no call the times of all ranks were kept",)"
+      R"("parts":null,"late":null,"pattern":null}]})"
       "\n");
 }
 
@@ -143,6 +164,19 @@ TEST(Report, TellsOfHowManyCallsTimesAre) {
   Summary thinned = summary();
   thinned.calls[1].calls = 4000;
   EXPECT_EQ(content_of(thinned, mpich).calls[0].note, "times are those of 4 calls of 4000");
+}
+
+TEST(Report, TellsHowClocksWereCompared) {
+  Summary nodes = summary();
+  nodes.nodes = 3;
+  nodes.clock_error = 21e-6;
+  EXPECT_EQ(
+      content_of(nodes, mpich).clock,
+      "clocks of the nodes compared with rank 0's by the fastest of 30 ping-pongs at both ends "
+      "of the run, drift taken to be even in between: off by at most 21.0 us");
+  nodes.clock_drift = false;
+  EXPECT_NE(content_of(nodes, mpich).clock.find("at the end of the run, drift not known: off"),
+            std::string::npos);
 }
 
 TEST(Report, TellsThatClocksAreNotSynchronised) {

@@ -133,6 +133,85 @@ TEST(Summary, ACallThatARankDidNotKeepIsCountedButNotTimed) {
   EXPECT_EQ(whole.calls[0].measured, 3);
 }
 
+TEST(Summary, KeepsWhenEachRankCame) {
+  Summary whole = summary_of(2, 3, 4);
+  join(whole, summary_of(0, 3, 4));
+  EXPECT_TRUE(whole.calls.empty());
+  join(whole, summary_of(1, 3, 4));
+  const SiteCalls& calls = whole.calls.at(0);
+  EXPECT_EQ(calls.split, 4);
+  EXPECT_EQ(calls.patterns, 1);
+  ASSERT_EQ(calls.pattern.calls.size(), 4U);
+  EXPECT_EQ(calls.pattern.communicator, 7U);
+  EXPECT_EQ(calls.pattern.world, (std::vector<Rank>{0, 1, 2}));
+  for (std::uint64_t call = 0; call < 4; ++call) {
+    const CallTimes& times = calls.pattern.calls[call];
+    EXPECT_EQ(times.call, call);
+    EXPECT_EQ(times.root, 1);
+    EXPECT_DOUBLE_EQ(times.begin, static_cast<double>(call));
+    EXPECT_EQ(times.lateness, (std::vector<float>{0, 0.125F, 0.25F}));
+    EXPECT_EQ(times.elapsed, (std::vector<float>{2, 1.875F, 1.75F}));
+  }
+  // The root waits from 1/8 to 2/8 and rank 0 for the root from 0 to 1/8, then is held.
+  EXPECT_DOUBLE_EQ(calls.parts.waiting, 4 * (0.125 + 0.125) / 3);
+  EXPECT_DOUBLE_EQ(calls.parts.held, 4 * 0.125 / 3);
+  EXPECT_DOUBLE_EQ(calls.parts.moving, 4 * 1.75);
+  EXPECT_DOUBLE_EQ(calls.pattern.waited, 4 * 0.375);
+}
+
+TEST(Summary, ShowsTheCommunicatorWhoseRanksWaitMost) {
+  std::vector<Summary> parts;
+  for (Rank rank = 0; rank < 8; ++rank) {  // two ranks each of 10 and 20, four of 30
+    const std::uint64_t communicator = rank < 2 ? 10U : rank < 4 ? 20U : 30U;
+    const Rank first = rank < 2 ? 0 : rank < 4 ? 2 : 4;
+    const CallLog log = log_of(rank - first, rank < 4 ? 2 : 4, 3, communicator);
+    parts.push_back(summarise(log, {rank, 0, rank == 0, {}}, name_of_place));
+  }
+  std::mt19937 random(1);
+  for (int round = 0; round < 20; ++round) {
+    std::shuffle(parts.begin(), parts.end(), random);
+    Summary whole;
+    for (Summary part : parts) join(whole, std::move(part));
+    EXPECT_EQ(whole.calls.at(0).patterns, 3);
+    EXPECT_EQ(whole.calls[0].split, 9);
+    EXPECT_EQ(whole.calls[0].pattern.communicator, 30U);
+    EXPECT_EQ(whole.calls[0].pattern.world, (std::vector<Rank>{4, 5, 6, 7}));
+  }
+}
+
+TEST(Summary, WithManyRanksSingleTimesAreOfFewerCalls) {
+  const int p = 1000;  // 131 calls of 131,072 times, so every eighth of 1024
+  Summary whole = summary_of(0, p, 1024);
+  for (Rank rank = 1; rank < p; ++rank) join(whole, summary_of(rank, p, 1024));
+  const SiteCalls& calls = whole.calls.at(0);
+  EXPECT_EQ(calls.timed, 1024);
+  EXPECT_EQ(calls.split, 128);
+  ASSERT_EQ(calls.pattern.calls.size(), 128U);
+  EXPECT_EQ(calls.pattern.calls[1].call, 8U);
+  EXPECT_TRUE(whole.tracks.empty());
+}
+
+TEST(Summary, CallsThatEndInAnotherSequenceElsewhereAreJoinedByNumber) {
+  CallLog backwards;
+  for (std::uint64_t call = 6; call-- > 0;) {
+    CallRecord record;
+    record.collective = Collective::gatherv;
+    record.communicator = 7;
+    record.call = call;
+    record.rank = 0;
+    record.p = 2;
+    record.root = 1;
+    record.decision = &decision;
+    record.arrival = static_cast<double>(call);
+    record.exit = record.arrival + 1;
+    backwards.add(record);
+  }
+  Summary whole = summarise(backwards, {}, name_of_place);
+  join(whole, summary_of(1, 2, 6));
+  EXPECT_EQ(whole.calls.at(0).timed, 6);
+  EXPECT_EQ(whole.calls[0].pattern.calls.at(5).call, 5U);
+}
+
 TEST(Summary, TravelsAsBytes) {
   Summary part = summary_of(1, 3, 1100);
   join(part, summary_of(0, 3, 1100));
@@ -166,6 +245,15 @@ TEST(Summary, RefusesBytesWhoseIndexesLeadNowhere) {
   part.tracks[0].calls[0].at = PendingCall::none;
   part.tracks[0].calls[0].others = {9};
   EXPECT_FALSE(summary_from_bytes(to_bytes(part)));
+  part.tracks[0].calls[0].others = {};
+  EXPECT_TRUE(summary_from_bytes(to_bytes(part)));
+  part.tracks[0].calls[0].root = 3;
+  EXPECT_FALSE(summary_from_bytes(to_bytes(part)));
+  Summary whole = summary_of(1, 2, 1);
+  join(whole, summary_of(0, 2, 1));
+  EXPECT_TRUE(summary_from_bytes(to_bytes(whole)));
+  whole.calls[0].pattern.calls[0].elapsed.pop_back();
+  EXPECT_FALSE(summary_from_bytes(to_bytes(whole)));
 }
 
 TEST(Quantiles, MediansAreExactUntilThereAreMany) {

@@ -72,9 +72,30 @@ def check_world(runner: Runner) -> None:
     assert gatherv["seconds"]["mean"] >= 0.002, gatherv
     assert gatherv["seconds"]["max"] >= gatherv["seconds"]["mean"], gatherv
     assert 0 < gatherv["moving"]["mean"] < gatherv["seconds"]["mean"], gatherv
+    check_pattern(gatherv)
     scatter = call_of(report, "scatter")
     assert scatter["calls"] == 1 and scatter["bytes"] == 4 * RANKS, scatter
     assert scatter["irregularity"]["max"] == 1 and scatter["other_sites"] == [], scatter
+
+
+def check_pattern(call: dict) -> None:
+    """Who arrived when, and what each rank did with its time."""
+    pattern = call["pattern"]
+    assert pattern["communicators"] == 1 and pattern["ranks"] == list(range(RANKS)), pattern
+    assert pattern["calls"] == list(range(CALLS)) and pattern["roots"] == [0] * CALLS, pattern
+    assert pattern["begins"] == sorted(pattern["begins"]) and pattern["begins"][0] == 0, pattern
+    for lateness, elapsed in zip(pattern["lateness"], pattern["elapsed"]):
+        assert len(lateness) == len(elapsed) == RANKS and min(lateness) == 0, pattern
+        assert min(elapsed) > 0, pattern
+    assert max(row[-1] for row in pattern["lateness"]) >= 0.002, pattern  # the last rank slept
+    assert sum(pattern["last"]) == CALLS, pattern
+    assert call["late"].startswith(("rank ", "no rank ")), call
+    parts = call["parts"]
+    assert parts["calls"] == CALLS, parts
+    whole = parts["waiting"] + parts["held"] + parts["moving"]
+    assert abs(whole - call["elapsed"]["mean"]) < 1e-6, call
+    # The root needs all ranks, so that nobody holds it.
+    assert pattern["held"][0] == 0 and pattern["waiting"][0] > 0, pattern
 
 
 def check_text(runner: Runner) -> None:

@@ -1,0 +1,99 @@
+/// Splitting the time of ranks, and naming the late ones.
+#include "report/pattern.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "report/numbers.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// The rank that came last: of several, the lowest one.
+std::size_t last_of(const CallTimes& call) {
+  const auto last = std::max_element(call.lateness.begin(), call.lateness.end());
+  return static_cast<std::size_t>(last - call.lateness.begin());
+}
+
+double spread_of(const CallTimes& call) { return call.lateness[last_of(call)]; }
+
+/// How the ranks of a report are called: those of other communicators have a second name.
+std::string name_of(const ArrivalPattern& pattern, std::size_t rank) {
+  const std::string name = "rank " + std::to_string(rank);
+  const auto of_world = static_cast<std::size_t>(pattern.world[rank]);
+  return of_world == rank ? name : name + " (" + std::to_string(of_world) + " of the world)";
+}
+
+std::string percent(std::int64_t part, std::size_t of) {
+  const double share = 100 * static_cast<double>(part) / static_cast<double>(of);
+  return fixed(share, 0) + " %";
+}
+
+}  // namespace
+
+std::vector<Parts> parts_of(const CallTimes& call) {
+  std::vector<double> sorted(call.lateness.begin(), call.lateness.end());
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<Parts> parts;
+  for (std::size_t rank = 0; rank < call.lateness.size(); ++rank) {
+    const double arrival = call.lateness[rank];
+    const double exit = arrival + std::max(0.0F, call.elapsed[rank]);
+    const double seen = *std::prev(std::upper_bound(sorted.begin(), sorted.end(), exit));
+    double needed = seen;
+    if (call.root != no_rank && static_cast<Rank>(rank) != call.root) {
+      const double root = call.lateness[static_cast<std::size_t>(call.root)];
+      needed = root <= exit ? std::max(arrival, root) : arrival;
+    }
+    parts.push_back({needed - arrival, seen - needed, exit - seen});
+  }
+  return parts;
+}
+
+std::vector<RankShare> shares_of(const ArrivalPattern& pattern) {
+  std::vector<RankShare> shares(pattern.world.size());
+  for (const CallTimes& call : pattern.calls) {
+    const std::vector<Parts> parts = parts_of(call);
+    for (std::size_t rank = 0; rank < shares.size(); ++rank) {
+      shares[rank].parts.waiting += parts[rank].waiting;
+      shares[rank].parts.held += parts[rank].held;
+      shares[rank].parts.moving += parts[rank].moving;
+      shares[rank].lateness += call.lateness[rank];
+    }
+    RankShare& last = shares[last_of(call)];
+    ++last.last;
+    last.lateness_as_last += spread_of(call);
+  }
+  const auto calls = static_cast<double>(pattern.calls.size());
+  for (RankShare& share : shares) {
+    for (double* sum : {&share.parts.waiting, &share.parts.held, &share.parts.moving})
+      *sum /= calls;
+    share.lateness /= calls;
+    if (share.last > 0) share.lateness_as_last /= static_cast<double>(share.last);
+  }
+  return shares;
+}
+
+std::string who_is_late(const ArrivalPattern& pattern, double clock_error) {
+  if (pattern.world.size() < 2 || pattern.is_empty()) return "";
+  const std::size_t calls = pattern.calls.size();
+  const double spread =
+      std::accumulate(pattern.calls.begin(), pattern.calls.end(), 0.0,
+                      [](double sum, const CallTimes& call) { return sum + spread_of(call); }) /
+      static_cast<double>(calls);
+  if (spread <= clock_error) return "ranks arrive together as far as the clocks can tell";
+  const std::vector<RankShare> shares = shares_of(pattern);
+  const auto most =
+      std::max_element(shares.begin(), shares.end(),
+                       [](const RankShare& a, const RankShare& b) { return a.last < b.last; });
+  const std::string name = name_of(pattern, static_cast<std::size_t>(most - shares.begin()));
+  const std::string of_calls = calls == 1 ? "the one call" : std::to_string(calls) + " calls";
+  if (2 * static_cast<std::size_t>(most->last) > calls) {
+    return name + " is last in " + (calls == 1 ? "" : percent(most->last, calls) + " of ") +
+           of_calls + ", " + duration(most->lateness_as_last) + " behind the first";
+  }
+  return "no rank is last in most of " + of_calls + ": " + name + " is most often, in " +
+         percent(most->last, calls) + "; the last one is " + duration(spread) + " behind the first";
+}
+
+}  // namespace tutti
