@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""Measures the grid of Proficz 2020, tables 3 and 4, in the lab, and writes its page.
+
+    bench/lab_grid.py measure gather --nodes 48 --rate 100 FOLDER
+    bench/lab_grid.py page FOLDER > docs/results/arrival-lab.md
+
+The lab has to be up (tutti lab up 48 --rate 100mbit). One run of tutti-bench for each delay writes
+FOLDER/lab-<collective>-<mpi>-<nodes>-<delay>.json; runs whose file exists are left out, so that a
+measurement that was stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+PAPER = json.loads((Path(__file__).parent / "proficz2020.json").read_text())
+FLOAT = 4
+ALGORITHMS = {
+    "scatter": ["native", "LIN", "BSLN", "linear:runner=background", "auto"],
+    "gather": ["native", "LS", "BSLS", "linear_pull:flight=4,runner=background", "auto"],
+}
+SHORTEST_COMPUTING_MS = 100
+err = Console(stderr=True)
+app = typer.Typer(add_completion=False)
+
+
+def slowdown(rate: float) -> float:
+    """How many times slower the lab's links are than the paper's 1 Gbit/s."""
+    return 1000 / rate
+
+
+def computing(delay: float) -> float:
+    return max(delay, SHORTEST_COMPUTING_MS)
+
+
+def repetitions(delay: float, sizes: list[int], rate: float, algorithms: int, budget: float) -> int:
+    """As many as the budget of seconds allows: between 3 and the paper's 128."""
+    transfer = sum(size * 8 / (rate * 1e6) for size in sizes)
+    once = algorithms * (1.3 * transfer + len(sizes) * (computing(delay) + 0.7 * delay) / 1000)
+    return max(3, min(128, int(budget / once) - 1))
+
+
+def name_of(collective: str, mpi: str, nodes: int, delay: float) -> str:
+    return f"lab-{collective}-{mpi}-{nodes}-{delay:g}ms.json"
+
+
+@app.command()
+def measure(
+    collective: Annotated[str, typer.Argument(help="scatter or gather")],
+    folder: Annotated[Path, typer.Argument(help="Where the files go.")],
+    nodes: Annotated[int, typer.Option(help="Nodes, of one rank each.")] = 48,
+    rate: Annotated[float, typer.Option(help="Of the lab's links, in Mbit/s.")] = 100,
+    mpi: Annotated[str, typer.Option(help="As that of tutti lab run.")] = "openmpi",
+    label: Annotated[str, typer.Option(help="Names the MPI in file names.")] = "openmpi",
+    budget: Annotated[float, typer.Option(help="Seconds for each delay.")] = 120,
+    delays: Annotated[str, typer.Option(help="The paper's, in ms, by commas.")] = "",
+    sizes: Annotated[str, typer.Option(help="Kilofloats, by commas.")] = "",
+    program: Annotated[str, typer.Option(help="The benchmark.")] = "tutti-bench",
+) -> None:
+    """Measure; delays are those of the paper times the slowdown of the links."""
+    if collective not in ALGORITHMS:
+        raise typer.BadParameter(f"{collective}: scatter or gather", param_hint="collective")
+    scale = slowdown(rate)
+    chosen = [float(word) for word in delays.split(",")] if delays else PAPER["delays_ms"]
+    kilofloats = [int(word) for word in sizes.split(",")] if sizes else PAPER["kilofloats"]
+    totals = [1024 * FLOAT * size for size in kilofloats]
+    algorithms = ALGORITHMS[collective]
+    folder.mkdir(parents=True, exist_ok=True)
+    with Progress(console=err) as progress:
+        task = progress.add_task(collective, total=len(chosen))
+        for delay in (scale * each for each in chosen):
+            progress.update(task, description=f"{collective}, delays up to {delay:g} ms")
+            path = folder / name_of(collective, label, nodes, delay)
+            if not path.exists():
+                count = repetitions(delay, totals, rate, len(algorithms), budget)
+                _run(path, nodes, mpi, [
+                    program, collective, "--root", "first", "--persistent", "--no-check",
+                    "--quiet", "--bytes", ",".join(map(str, totals)),
+                    "--delay", f"uniform:{delay:g}ms" if delay else "none",
+                    "--compute", f"{computing(delay):g}ms",
+                    "--repetitions", str(count), "--warmup", "1",
+                    *(word for each in algorithms for word in ("--algorithm", each)),
+                ], 4 * budget + 600)  # fmt: skip
+            progress.advance(task)
+
+
+def _run(path: Path, nodes: int, mpi: str, words: list[str], limit: float) -> None:
+    unfinished = path.with_suffix(".part")
+    command = ["tutti", "lab", "run", "--native", "--nodes", str(nodes), "--ranks-per-node", "1",
+               "--mpi", mpi, "--timeout", f"{limit:g}", "--", *words,
+               "--json", str(unfinished)]  # fmt: skip
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    if ended.returncode != 0:
+        err.print(ended.stdout + ended.stderr)
+        raise typer.Exit(ended.returncode)
+    unfinished.rename(path)
+
+
+class Grid:
+    """What has been measured of one collective on one MPI and number of nodes."""
+
+    def __init__(self, files: list[Path]) -> None:
+        self.documents = [json.loads(path.read_text()) for path in files]
+        self.metadata = self.documents[0]["metadata"]
+        self.cells: dict[tuple[int, float], dict[str, dict[str, Any]]] = {}
+        self.repetitions: dict[float, int] = {}
+        for path, document in zip(files, self.documents, strict=True):
+            delay = float(path.stem.rsplit("-", 1)[1].removesuffix("ms"))
+            self.repetitions[delay] = int(document["metadata"]["repetitions"])
+            for row in document["rows"]:
+                lines = {line["name"]: line for line in row["algorithms"]}
+                kilofloats = round(row["bytes"] / FLOAT / 1024)
+                self.cells[kilofloats, delay] = lines
+        self.collective: str = self.documents[0]["rows"][0]["collective"]
+        self.names: list[str] = [line["name"] for line in self.documents[0]["rows"][0]["algorithms"]]
+
+    @property
+    def sizes(self) -> list[int]:
+        return sorted({size for size, _ in self.cells})
+
+    @property
+    def delays(self) -> list[float]:
+        return sorted({delay for _, delay in self.cells})
+
+    def table(self, value: Any) -> list[str]:
+        """A table shaped as the paper's; value(lines, size, delay) writes a cell."""
+        lines = ["| K floats | " + " | ".join(f"{delay:g} ms" for delay in self.delays) + " |",
+                 "| ---: |" + " ---: |" * len(self.delays)]  # fmt: skip
+        for size in self.sizes:
+            cells = (
+                value(self.cells[size, delay], size, delay) if (size, delay) in self.cells else ""
+                for delay in self.delays
+            )
+            lines.append(f"| {size} | " + " | ".join(cells) + " |")
+        return [*lines, ""]
+
+
+def mean(lines: dict[str, dict[str, Any]], name: str) -> float:
+    return lines[name]["mean_us"] / 1000  # type: ignore[no-any-return]
+
+
+def median(lines: dict[str, dict[str, Any]], name: str) -> float:
+    return lines[name]["median_us"] / 1000  # type: ignore[no-any-return]
+
+
+def quotient(base: str, other: str, paper: Any = None) -> Any:
+    """Difference in ms and quotient of means, as in the paper, and the quotient of medians."""
+
+    def cell(lines: dict[str, dict[str, Any]], size: int, delay: float) -> str:
+        difference = mean(lines, other) - mean(lines, base)
+        text = f"{difference:+.0f}<br>**{mean(lines, base) / mean(lines, other):.2f}**"
+        text += f" ({median(lines, base) / median(lines, other):.2f})"
+        if paper is not None:
+            text += f"<br>_{paper(size, delay):.2f}_"
+        return text
+
+    return cell
+
+
+def _section(grid: Grid, nodes: str) -> list[str]:
+    paper = PAPER[grid.collective]
+    base, proposed = paper["base"], paper["proposed"]
+    ours = next(name for name in grid.names if name not in ("native", "auto", base, proposed))
+    scale = 10
+
+    def published(size: int, delay: float) -> float:
+        column = PAPER["delays_ms"].index(round(delay / scale))
+        return float(paper["quotient"][PAPER["kilofloats"].index(size)][column])
+
+    def of_bound(lines: dict[str, dict[str, Any]], _size: int, _delay: float) -> str:
+        return " ".join(f"{lines[name]['ratio_to_bound']:.2f}" for name in grid.names)
+
+    def elapsed(lines: dict[str, dict[str, Any]], _size: int, _delay: float) -> str:
+        return " ".join(f"{lines[name]['elapsed_mean_us'] / 1000:.0f}" for name in grid.names)
+
+    def runs(lines: dict[str, dict[str, Any]], _size: int, _delay: float) -> str:
+        return " ".join(f"{mean(lines, name):.0f}" for name in grid.names)
+
+    def automatic(lines: dict[str, dict[str, Any]], _size: int, _delay: float) -> str:
+        best = min((name for name in grid.names if name != "auto"), key=lambda n: median(lines, n))
+        text = f"{median(lines, 'auto') / median(lines, best):.2f} of `{best.split(':')[0]}`"
+        ran = lines["auto"]["ran"].split(": ")[0] or "native"
+        return f"{text}<br>ran `{ran.replace('runner=', '')}`"
+
+    several = " ".join(f"`{name}`" for name in grid.names)
+    heading = f"## {grid.collective.capitalize()}, {grid.metadata['library'].split(',')[0]}, {nodes}"
+    counts = ", ".join(f"{grid.repetitions[d]} ({d:g} ms)" for d in sorted(grid.repetitions))
+    lines = [heading, "", f"Repetitions: {counts}.", ""]
+    lines += [f"`{proposed}` against `{base}`: difference of mean r in ms, quotient of means (of"
+              " medians), and _the paper's quotient_ at a tenth of the delay:", ""]  # fmt: skip
+    lines += grid.table(quotient(base, proposed, published))
+    lines += [f"`{ours}` against `native`:", "", *grid.table(quotient("native", ours))]
+    lines += ["`auto` against `native`:", "", *grid.table(quotient("native", "auto"))]
+    lines += ["Median r of `auto` over that of the best other one, and what it ran last:", ""]
+    lines += grid.table(automatic)
+    lines += [f"Mean r in ms: {several}", "", *grid.table(runs)]
+    lines += [f"Median of r / bound: {several}", "", *grid.table(of_bound)]
+    lines += [f"Mean elapsed time in ms: {several}", "", *grid.table(elapsed)]
+    return lines
+
+
+@app.command()
+def page(folder: Annotated[Path, typer.Argument(help="Where the files are.")]) -> None:
+    """Print the tables of all that has been measured, as Markdown."""
+    grids: dict[tuple[str, str, str], list[Path]] = {}
+    for path in sorted(folder.glob("lab-*-*-*-*ms.json")):
+        _, collective, mpi, nodes, _ = path.stem.split("-")
+        grids.setdefault((collective, mpi, nodes), []).append(path)
+    for (_, _, nodes), files in sorted(grids.items(), key=lambda item: (item[0][1:], item[0][0])):
+        sys.stdout.write("\n".join(_section(Grid(files), f"{nodes} nodes")) + "\n")
+
+
+if __name__ == "__main__":
+    app()
