@@ -82,14 +82,19 @@ class Placer {
     }
     bool segmented = false;
     bool forwards = false;
+    bool joins = false;
+    bool has_holes = false;
     const StepKind part = gathers_ ? StepKind::recv : StepKind::send;
     for (const Step& step : schedule_.steps) {
       if (!carries(step)) continue;
       segmented = segmented || !is_whole(step);
       forwards = forwards || (!at_root_ && step.kind == part);
+      joins = joins || step.blocks.range.end - step.blocks.range.begin > 1;
+      has_holes = has_holes || !step.blocks.holes.empty();
       in_background_ = in_background_ || step.runner == Runner::background;
     }
-    staged_ = forwards || (segmented && !(at_root_ ? ends_.all_dense : ends_.own_dense));
+    staged_ = forwards || (segmented && !(at_root_ ? ends_.all_dense : ends_.own_dense)) ||
+              (at_root_ && joins && !has_holes && ends_.all_packed);
     if (!staged_) return;
     for (const Step& step : schedule_.steps) {
       const bool is_part = carries(step) && (at_root_ || (forwards && step.kind == part));

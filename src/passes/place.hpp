@@ -48,6 +48,10 @@ struct Ends {
   bool own_in_place = false;  ///< the root's own block is already where it belongs
   bool own_dense = true;      ///< packed bytes of the own block can be addressed in place
   bool all_dense = true;      ///< the same for the root's buffer
+  /// The root's blocks are small, and those that follow one another in the order do not do so in
+  /// its buffer: messages of several blocks are packed and unpacked by copies of its own. Left to
+  /// the MPI where blocks of one message lie between those of another (holes).
+  bool all_packed = false;
 
   friend bool operator==(const Ends&, const Ends&) = default;
 };

@@ -129,21 +129,24 @@ int Executor::start_deferred(const Placement& placement, Buffers& buffers, Trans
 
 int Executor::start(int number, const Operation& operation, Buffers& buffers,
                     Transport& transport) {
+  if (operation.kind == StepKind::copy) return copy(number, operation, buffers, transport);
   const bool sends = operation.kind == StepKind::send;
   Region region;
-  if (const int error = buffers.find(
-          sends || operation.kind == StepKind::copy ? operation.from : operation.to, region)) {
-    return error;
+  if (const int error = buffers.find(sends ? operation.from : operation.to, region)) return error;
+  if (operation.slots > 0) slotted_.push_back(number);
+  const int tag = tag_base_ + first_message_tag + operation.message % message_tags;
+  return transport.begin(number, {sends, operation.peer, tag, region});
+}
+
+int Executor::copy(int number, const Operation& operation, Buffers& buffers, Transport& transport) {
+  if (!buffers.copy(operation.from, operation.to)) {
+    Region from;
+    Region to;
+    if (const int error = buffers.find(operation.from, from)) return error;
+    if (const int error = buffers.find(operation.to, to)) return error;
+    const int error = transport.copy(from, to);
+    if (damage_ == 0) damage_ = error;
   }
-  if (operation.kind != StepKind::copy) {
-    if (operation.slots > 0) slotted_.push_back(number);
-    const int tag = tag_base_ + first_message_tag + operation.message % message_tags;
-    return transport.begin(number, {sends, operation.peer, tag, region});
-  }
-  Region to;
-  if (const int error = buffers.find(operation.to, to)) return error;
-  const int error = transport.copy(region, to);
-  if (damage_ == 0) damage_ = error;
   done_[static_cast<std::size_t>(number)] = 1;
   --open_;
   return 0;

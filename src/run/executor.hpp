@@ -15,6 +15,13 @@ class Buffers {
   virtual ~Buffers() = default;
   /// Sets `region`; returns 0 or an error code of the transport.
   virtual int find(const Place& place, Region& region) = 0;
+  /// Copies at once where both are plain bytes in several stretches. False where they are not: then
+  /// the transport copies between what find() says.
+  virtual bool copy(const Place& from, const Place& to) {
+    static_cast<void>(from);
+    static_cast<void>(to);
+    return false;
+  }
 };
 
 /// One executor for all schedules. It keeps its memory from run to run, so that running a
@@ -48,6 +55,7 @@ class Executor {
  private:
   int advance(const Placement& placement, Buffers& buffers, Transport& transport);
   int start(int number, const Operation& operation, Buffers& buffers, Transport& transport);
+  int copy(int number, const Operation& operation, Buffers& buffers, Transport& transport);
   int start_deferred(const Placement& placement, Buffers& buffers, Transport& transport);
   int await(Transport& transport);
   int poll(Transport& transport);

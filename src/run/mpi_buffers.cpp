@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstring>
 
 #include "run/mpi_transport.hpp"
 
@@ -10,6 +11,9 @@ namespace tutti {
 
 namespace {
 constexpr Bytes scratch_worth_keeping = Bytes{16} << 20;
+
+/// Bytes of a block up to which copying it takes less than what an indexed datatype costs for it.
+constexpr Bytes packed_block = 256;
 
 void* at(void* address, Bytes offset) { return static_cast<std::byte*>(address) + offset; }
 }  // namespace
@@ -28,6 +32,18 @@ void Scratch::trim() {
   if (size_ <= scratch_worth_keeping) return;
   memory_ = nullptr;
   size_ = 0;
+}
+
+bool packing_pays(const RootBlocks& blocks, Bytes element, int p, bool are_shuffled) {
+  if (blocks.are_equal()) return are_shuffled && blocks.count(0) * element < packed_block;
+  bool torn = are_shuffled;
+  Bytes elements = blocks.count(0);
+  for (Rank rank = 1; rank < p; ++rank) {
+    torn =
+        torn || blocks.displacement(rank) != blocks.displacement(rank - 1) + blocks.count(rank - 1);
+    elements += blocks.count(rank);
+  }
+  return torn && elements * element < packed_block * p;
 }
 
 MpiBuffers::~MpiBuffers() {
@@ -56,10 +72,38 @@ int MpiBuffers::find(const Place& place, Region& region) {
   return find_among_all(place, region);
 }
 
+bool MpiBuffers::copy(const Place& from, const Place& to) {
+  const bool unpacks = from.area == Area::scratch && to.area == Area::all;
+  const bool packs = from.area == Area::all && to.area == Area::scratch;
+  if (!call_.all_info.dense || !(packs || unpacks)) return false;
+  const Place& blocks = packs ? from : to;
+  find_runs(blocks.blocks);
+  MPI_Count elements = 0;
+  for (const auto& [displacement, count] : runs_) elements += count;
+  const MPI_Aint extent = call_.all_info.extent;
+  if (elements * extent != blocks.bytes) return false;
+  std::byte* packed = scratch_ + (packs ? to.offset : from.offset);
+  for (const auto& [displacement, count] : runs_) {
+    void* const run = at(call_.all, displacement * extent);
+    const auto bytes = static_cast<std::size_t>(count * extent);
+    if (packs) {
+      std::memcpy(packed, run, bytes);
+    } else {
+      std::memcpy(run, packed, bytes);
+    }
+    packed += bytes;
+  }
+  return true;
+}
+
+void MpiBuffers::find_runs(const Blocks& blocks) {
+  runs_.clear();
+  blocks.for_each_run([&](BlockRange run) { append_run(run); });
+}
+
 int MpiBuffers::find_among_all(const Place& place, Region& region) {
   const MPI_Aint extent = call_.all_info.extent;
-  runs_.clear();
-  place.blocks.for_each_run([&](BlockRange run) { append_run(run); });
+  find_runs(place.blocks);
   if (runs_.size() == 1) {
     if (call_.all_info.dense) {
       // Whole blocks are as long as the root says, whatever a rank that sends more has announced.

@@ -105,6 +105,9 @@ RootedProblem PrivateComm::problem_of(const RootedCall& call, const Specificatio
     problem.ready = ready_times(specification, knowledge.version->arrivals, knowledge.rate);
   }
   problem.all_sizes = knowledge.all_sizes;
+  problem.ends.all_packed =
+      rank_ == call.root && call.all_info.dense &&
+      packing_pays(call.blocks, call.all_info.size, p_, problem.arrivals != nullptr);
   return problem;
 }
 

@@ -103,6 +103,7 @@ class ThreadedCall {
     problem.root = call_.root;
     problem.own = size(rank);
     problem.latency = call_.latency;
+    problem.ends.all_packed = call_.p() % 2 == 1;  // both ways among the cases
     problem.size = [this](Rank of) { return size(of); };
     Executor executor;
     RootedPlanner planner;
