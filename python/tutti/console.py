@@ -48,6 +48,15 @@ def microseconds(seconds: float) -> str:
     return f"{value:,.0f} us" if value >= 1000 else f"{value:.3g} us"
 
 
+def duration(seconds: float) -> str:
+    """A time with three digits and its unit, as the library's reports have it: "41.0 ms"."""
+    for factor, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "us")):
+        value = seconds * factor
+        if value >= 0.9995 or unit == "us":
+            break
+    return f"{value:.{2 if value < 9.995 else 1 if value < 99.95 else 0}f} {unit}"
+
+
 def count(number: int, noun: str) -> str:
     """A number with its noun: "1 message", "2 messages"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,4 +1,4 @@
-"""Plots of what tutti-bench has measured; needs Matplotlib."""
+"""Plots of what tutti-bench has measured, and what all plots share; needs Matplotlib."""
 
 from __future__ import annotations
 
@@ -8,19 +8,37 @@ from typing import Any
 from tutti.console import Refusal
 
 
+def pyplot_for(option: str) -> Any:
+    """Matplotlib's pyplot, set up to write files. Raises Refusal where Matplotlib is missing."""
+    try:
+        import matplotlib
+    except ImportError:
+        raise Refusal(f"{option} needs Matplotlib: pip install 'tutti[plot]'") from None
+    matplotlib.use("Agg")
+    # Text stays text, and the same data give the same file.
+    matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "tutti"})
+    from matplotlib import pyplot
+
+    return pyplot
+
+
+def save(figure: Any, path: Path, option: str) -> None:
+    """Writes a figure. Raises Refusal where that cannot be, or Matplotlib does not know the kind
+    of file."""
+    metadata = {"Date": None} if path.suffix == ".svg" else None
+    try:
+        figure.savefig(path, dpi=150, metadata=metadata)
+    except (OSError, ValueError) as error:
+        raise Refusal(f"{option} {path}: {error}") from None
+
+
 def plot(result: dict[str, Any], path: Path) -> None:
     """One panel for each collective and distribution: median, least and 90th percentile by bytes.
 
     Raises:
         Refusal: Matplotlib is missing, or the file's kind is not one that it writes.
     """
-    try:
-        import matplotlib
-    except ImportError:
-        raise Refusal("--plot needs Matplotlib: pip install 'tutti[plot]'") from None
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
+    pyplot = pyplot_for("--plot")
     panels: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in result["rows"]:
         panels.setdefault((row["collective"], row["distribution"]), []).append(row)
@@ -39,10 +57,7 @@ def plot(result: dict[str, Any], path: Path) -> None:
     axes.flat[0].legend(fontsize=8, frameon=False)
     figure.suptitle(result["metadata"].get("mpi", ""), fontsize=9)
     figure.tight_layout()
-    try:
-        figure.savefig(path, dpi=150)
-    except (OSError, ValueError) as error:
-        raise Refusal(f"--plot {path}: {error}") from None
+    save(figure, path, "--plot")
     pyplot.close(figure)
 
 

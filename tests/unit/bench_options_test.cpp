@@ -100,6 +100,16 @@ TEST(BenchDelays, ThoseOfAFileAreForItsNumberOfRanks) {
   EXPECT_NE(delays_from("recorded:" + name).error().find("line 2 has 1 ranks"), std::string::npos);
 }
 
+TEST(BenchDelays, AreReadFromWhatTuttiReportWrites) {
+  // tests/python/test_report.py compares what the command writes with the same file.
+  const Delays recorded =
+      *delays_from(std::string("recorded:") + TUTTI_TEST_DATA + "/golden/recorded_delays.csv");
+  EXPECT_EQ(recorded.refusal(4), "");
+  EXPECT_EQ(recorded.recorded.size(), 3U);
+  EXPECT_DOUBLE_EQ(recorded.of(2, 4, 1, 1), 0.041);
+  EXPECT_DOUBLE_EQ(recorded.of(3, 4, 1, 1), 0);
+}
+
 TEST(BenchOptions, RootsBecomeRanks) {
   EXPECT_EQ(*rank_of({RootPlace::Kind::half, 0}, 11), 5);
   EXPECT_EQ(*rank_of({RootPlace::Kind::first, 0}, 11), 0);

@@ -2,75 +2,114 @@
 
 from __future__ import annotations
 
-import json
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
 from rich.markup import escape
 
-from tutti.console import Refusal, console, print_json, table
+from tutti import heatmap
+from tutti.arrival_picture import draw
+from tutti.console import Refusal, console, count, duration, print_json, table, write
+from tutti.reports import Pattern, Site, find, find_pattern, read, sites_of, with_patterns
 
-VERSION = 1  # of the format that docs/report.md describes
-
-
-def read(path: Path) -> list[dict[str, Any]]:
-    """The reports of format version 1 in a file: one, or a line for each part where the library
-    could only write parts. Raises Refusal where the file is not that."""
-    try:
-        text = path.read_text()
-    except OSError as error:
-        raise Refusal(f"{path}: {error.strerror}") from None
-    try:
-        try:
-            reports = [json.loads(text)]
-        except ValueError:
-            reports = [json.loads(line) for line in text.splitlines() if line.strip()]
-    except ValueError as error:
-        raise Refusal(f"{path}: no JSON: {error}; TUTTI_REPORT=name.json writes it") from None
-    if not reports:
-        raise Refusal(f"{path}: no JSON: it is empty; TUTTI_REPORT=name.json writes it")
-    for report in reports:
-        if not isinstance(report, dict) or not isinstance(report.get("calls"), list):
-            raise Refusal(f"{path}: no report of Tutti: it has no list of calls")
-        version = report.get("format")
-        if version != VERSION:
-            raise Refusal(f"{path}: format version {version}; {VERSION} is understood")
-    return reports
+_MOST_SITES = 3
+_MOST_RANKS = 8
 
 
 def _number(call: dict[str, Any], name: str, statistic: str, form: str = ".6f") -> str:
     """A statistic of a call; "-" where the report could not tell."""
-    value = call[name]
+    value = call.get(name)
     return "-" if value is None else format(value[statistic], form)
+
+
+def _part(call: dict[str, Any], name: str) -> str:
+    parts = call.get("parts")
+    return duration(parts[name]) if parts else "-"
 
 
 def report(
     file: Annotated[Path, typer.Argument(help="Written with TUTTI_REPORT=name.json.")],
+    site: Annotated[
+        str | None,
+        typer.Option(metavar="SITE", help="Only this line: its number, or a part of its name."),
+    ] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw ranks by calls, colour = lateness (.svg, .png)."),
+    ] = None,
+    pattern: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SITE", help="Write this line's pattern for tutti-bench --delay recorded:FILE."
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="--pattern: write it there."),
+    ] = None,
+    full: Annotated[bool, typer.Option("--full", help="Leave nothing out.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """Show a report: what ran at each call site, how long, and why."""
+    """Show a report: what ran at each call site, how long, why, and for whom it waited.
+
+    tutti report run.json --picture arrivals.svg
+
+    tutti report run.json --pattern 1 -o pattern.csv
+    """
     reports = read(file)
+    sites = sites_of(reports)
+    if output is not None and pattern is None:
+        raise Refusal(f"--output {output}: it goes with --pattern SITE")
+    if pattern is not None:
+        text = find_pattern(sites, pattern, "--pattern")[1].text()
+        if output is None:
+            print(text, end="")
+        else:
+            write(output, text, "--output")
+        return
+    shown = sites if site is None else [find(sites, site, "--site")]
+    if picture is not None:
+        draw(_title(reports[0]), with_patterns(shown), picture)
     if as_json:
         print_json(reports[0] if len(reports) == 1 else reports)
         return
-    for told in reports:
-        _show(told)
-
-
-def _show(told: dict[str, Any]) -> None:
-    """One report as a table."""
     out = console()
-    out.print(
-        f"[bold]Tutti {told.get('tutti', '')}[/], {escape(str(told.get('mpi', '')))}, "
-        f"{told.get('ranks', '?')} ranks"
-    )
+    for told in reports:
+        _head(out, told)
+        _lines(out, [one for one in shown if any(one.told is line for line in told["calls"])])
+    _arrivals(out, with_patterns(shown), full)
+
+
+def _title(told: dict[str, Any]) -> str:
+    ranks = told.get("ranks")
+    words = [f"Tutti {told.get('tutti', '')}", str(told.get("mpi", ""))]
+    return ", ".join([*words, count(ranks, "rank") if ranks else "? ranks"])
+
+
+def _head(out: Console, told: dict[str, Any]) -> None:
+    first, rest = _title(told).split(", ", 1)
+    out.print(f"[bold]{escape(first)}[/], {escape(rest)}")
+    if told.get("partial"):
+        out.print(f"partial: {escape(str(told.get('view', '')))}")
+    if told.get("clock"):
+        out.print(f"times: {escape(told['clock'])}")
+
+
+def _lines(out: Console, sites: list[Site]) -> None:
+    """All lines as a table."""
     numbers = ("calls", "bytes", "irregularity", "seconds", "spread")
+    parts = ("waiting", "held", "moving")
     listing = table(
-        "collective", "site", *numbers[:3], "algorithm", *numbers[3:], "why", right=numbers
-    )
-    for call in told["calls"]:
+        "", "collective", "site", *numbers[:3], "algorithm", *numbers[3:], *parts, "why",
+        right=("", *numbers, *parts),
+    )  # fmt: skip
+    for site in sites:
+        call = site.told
         listing.add_row(
+            str(site.number),
             escape(call["collective"]),
             escape(call["site"]),
             f"{call['calls']:,}",
@@ -79,10 +118,63 @@ def _show(told: dict[str, Any]) -> None:
             f"[cyan]{escape(call['algorithm'])}[/]",
             _number(call, "seconds", "mean"),
             _number(call, "spread", "median"),
+            *(_part(call, name) for name in parts),
             escape(call["reason"]),
         )
     out.print(listing)
     out.print(
         "[dim]irregularity: largest block over mean block; seconds: mean of a call, first arrival "
-        "to last exit; spread: last arrival less first, median.[/]"
+        "to last exit; spread: last arrival less first, median.\n"
+        "A rank's time in a call, in the mean: waiting for ranks that it needs; held, as others "
+        "were late and it stood behind them or moved data; moving, with nobody missing.[/]"
     )
+
+
+def _arrivals(out: Console, sites: list[Site], full: bool) -> None:
+    """Who waits for whom, where ranks waited longest."""
+    for site in sites if full else sites[:_MOST_SITES]:
+        pattern = site.pattern
+        if pattern is None or len(pattern.ranks) < 2:
+            continue
+        out.print(f"\n[bold]{site.number}: {escape(site.name)}[/]")
+        out.print(escape(site.late))
+        if pattern.communicators > 1:
+            out.print(
+                f"of {count(pattern.communicators, 'communicator')}, the one that waited longest"
+            )
+        _ranks(out, pattern, full)
+        unicode = (sys.stdout.encoding or "").lower().startswith("utf")
+        shades = heatmap.SHADES if unicode else heatmap.SHADES_ASCII
+        for line in heatmap.text_of(pattern.lateness, min(out.width, 110), shades=shades):
+            out.print(line, markup=False, no_wrap=True, overflow="crop")
+    left = 0 if full else len(sites) - _MOST_SITES
+    if left > 0:
+        out.print(f"\n.. and {count(left, 'more line')} with arrivals; --full shows them")
+
+
+def _ranks(out: Console, pattern: Pattern, full: bool) -> None:
+    """What each rank's time went into: all of them, or the latest and those who lost most."""
+    ranks = range(len(pattern.ranks))
+    shown = list(ranks)
+    if not full and len(shown) > _MOST_RANKS:
+        lost = sorted(ranks, key=lambda rank: -(pattern.waiting[rank] + pattern.held[rank]))
+        late = sorted(ranks, key=lambda rank: -pattern.mean_lateness[rank])
+        half = _MOST_RANKS // 2
+        shown = sorted({*late[:half], *lost[:half]})
+    numbers = ("rank", "last in", "behind the first", "waiting", "held", "moving")
+    listing = table(*numbers, right=numbers)
+    for rank in shown:
+        listing.add_row(
+            str(rank),
+            f"{pattern.last[rank] / len(pattern.calls):.0%}",
+            duration(pattern.mean_lateness[rank]),
+            duration(pattern.waiting[rank]),
+            duration(pattern.held[rank]),
+            duration(pattern.moving[rank]),
+        )
+    out.print(listing)
+    if len(shown) < len(pattern.ranks):
+        out.print(
+            f"[dim]The latest of {len(pattern.ranks):,} ranks and those who waited longest; "
+            "--full shows all.[/]"
+        )

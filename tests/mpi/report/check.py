@@ -84,7 +84,9 @@ def check_pattern(call: dict) -> None:
     assert pattern["communicators"] == 1 and pattern["ranks"] == list(range(RANKS)), pattern
     assert pattern["calls"] == list(range(CALLS)) and pattern["roots"] == [0] * CALLS, pattern
     assert pattern["begins"] == sorted(pattern["begins"]) and pattern["begins"][0] == 0, pattern
-    for lateness, elapsed in zip(pattern["lateness"], pattern["elapsed"]):
+    assert len(pattern["lateness"]) == len(pattern["elapsed"]) == CALLS, pattern
+    for call_number in range(CALLS):
+        lateness, elapsed = pattern["lateness"][call_number], pattern["elapsed"][call_number]
         assert len(lateness) == len(elapsed) == RANKS and min(lateness) == 0, pattern
         assert min(elapsed) > 0, pattern
     assert max(row[-1] for row in pattern["lateness"]) >= 0.002, pattern  # the last rank slept

@@ -1,0 +1,73 @@
+"""Lateness by rank and call on a grid that is small enough to be looked at, and as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tutti.console import duration
+
+SHADES = " ░▒▓█"
+SHADES_ASCII = " .:*#"
+
+
+def edges(count: int, cells: int) -> list[int]:
+    """Where each of at most `cells` equal parts of 0..count-1 begins, and `count` at the end."""
+    cells = max(1, min(cells, count))
+    return [cell * count // cells for cell in range(cells + 1)]
+
+
+def grid_of(lateness: Sequence[Sequence[float]], rows: int, columns: int) -> list[list[float]]:
+    """Lateness by call and rank as at most `rows` rows of ranks and `columns` columns of calls.
+
+    A cell holds the mean over its calls, and of its ranks' means the largest: so one late rank
+    among a thousand can be seen. O(calls * ranks).
+    """
+    by_rank = list(zip(*lateness, strict=True))
+    lines = edges(len(by_rank), rows)
+    parts = edges(len(lateness), columns)
+    grid = []
+    for top, bottom in zip(lines, lines[1:], strict=False):
+        means = [
+            [sum(rank[a:b]) / (b - a) for a, b in zip(parts, parts[1:], strict=False)]
+            for rank in by_rank[top:bottom]
+        ]
+        grid.append([max(cell) for cell in zip(*means, strict=True)])
+    return grid
+
+
+def top_of(grid: Sequence[Sequence[float]]) -> float:
+    """Where the scale of a grid ends: its largest value, or, where a few cells are far beyond all
+    others, what 99 % of them do not exceed. At least a nanosecond."""
+    values = sorted(value for row in grid for value in row)
+    most = values[-1]
+    usual = values[min(len(values) - 1, int(0.99 * len(values)))]
+    return max(usual if most > 4 * usual > 0 else most, 1e-9)
+
+
+def text_of(
+    lateness: Sequence[Sequence[float]], width: int, height: int = 16, shades: str = SHADES
+) -> list[str]:
+    """A picture of characters, at most `width` wide: ranks by calls, and its scale below."""
+    ranks, calls = len(lateness[0]), len(lateness)
+    lines = edges(ranks, height)
+    labels = [
+        f"rank {top}" if bottom - top == 1 else f"rank {top}-{bottom - 1}"
+        for top, bottom in zip(lines, lines[1:], strict=False)
+    ]
+    margin = max(len(label) for label in labels)
+    room = max(1, width - margin - 3)
+    wide = min(4, max(1, room // calls))
+    grid = grid_of(lateness, height, room // wide)
+    top = top_of(grid)
+    steps = len(shades) - 1
+    drawn = []
+    for label, row in zip(labels, grid, strict=True):
+        cells = "".join(shades[min(steps, round(steps * value / top))] * wide for value in row)
+        drawn.append(f"{label:>{margin}} |{cells}|")
+    scale = "  ".join(
+        f"[{shade}] {duration(top * step / steps)}" for step, shade in enumerate(shades)
+    )
+    each = -(-calls // len(grid[0]))
+    over = f"; a column is {each} calls" if each > 1 else ""
+    drawn.append(f"{'':>{margin}}  behind the first: {scale}{over}")
+    return drawn

@@ -1,0 +1,76 @@
+"""Reports as the library writes them, of made-up calls."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+
+def pattern_of(lateness: list[list[float]]) -> dict:
+    """The pattern of gathers to rank 0 in which all move data for a millisecond at the end."""
+    ranks, calls = len(lateness[0]), len(lateness)
+    spreads = [max(call) for call in lateness]
+    waiting = [0.0] * ranks
+    last = [0] * ranks
+    for call, spread in zip(lateness, spreads, strict=True):
+        waiting[0] += (spread - call[0]) / calls
+        last[call.index(spread)] += 1
+    return {
+        "communicators": 1,
+        "ranks": list(range(ranks)),
+        "calls": [2 * call for call in range(calls)],
+        "roots": [0] * calls,
+        "begins": [float(call) for call in range(calls)],
+        "lateness": lateness,
+        "elapsed": [
+            [spread - late + 0.001 for late in call]
+            for call, spread in zip(lateness, spreads, strict=True)
+        ],
+        "waiting": waiting,
+        "held": [0.0] * ranks,
+        "moving": [0.001] * ranks,
+        "mean_lateness": [sum(rank) / calls for rank in zip(*lateness, strict=True)],
+        "last": last,
+    }
+
+
+def line_of(lateness: list[list[float]] | None, **changes: object) -> dict:
+    """A line of a report; without lateness, one of which no times are known."""
+    pattern = pattern_of(lateness) if lateness else None
+    calls = len(lateness) if lateness else 3
+    return {
+        "collective": "gather",
+        "site": "app: main+0x10",
+        "other_sites": [],
+        "calls": calls,
+        "bytes": 4096 * calls * (len(lateness[0]) if lateness else 4),
+        "irregularity": {"mean": 1.0, "max": 1.0},
+        "algorithm": "native",
+        "reason": "no gain",
+        "seconds": {"mean": 0.25, "max": 0.5} if pattern else None,
+        "elapsed": {"mean": 0.125},
+        "spread": {"median": 0.02, "max": 0.04} if pattern else None,
+        "moving": {"mean": 0.001} if pattern else None,
+        "spread_note": "" if pattern else "unknown: clocks of 2 nodes are not synchronised",
+        "parts": {"calls": calls, "waiting": 0.0123, "held": 0.0, "moving": 0.001}
+        if pattern
+        else None,
+        "late": "rank 2 is last in 90 % of 10 calls, 41.0 ms behind the first" if pattern else None,
+        "pattern": pattern,
+        **changes,
+    }
+
+
+def write_report(folder: Path, *lines: dict) -> str:
+    """The name of a file with a report that has these lines."""
+    path = folder / "report.json"
+    head = {"format": 1, "tutti": "0.1.0", "mpi": "MPICH 4", "ranks": 4, "nodes": 1}
+    more = {"clock_error": 0, "clock": "all ranks read one clock", "partial": False}
+    path.write_text(json.dumps({**head, **more, "calls": list(lines)}))
+    return str(path)
+
+
+def late_rank(ranks: int, calls: int, late: int, seconds: float = 0.041) -> list[list[float]]:
+    """One rank is late, in all calls but every tenth."""
+    row = [seconds if rank == late else 0.0 for rank in range(ranks)]
+    return [row if call % 10 != 9 else [0.0] * ranks for call in range(calls)]

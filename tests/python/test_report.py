@@ -1,0 +1,171 @@
+"""`tutti report`: who waits for whom as table and picture, and patterns for tutti-bench."""
+
+from __future__ import annotations
+
+import json
+import struct
+from pathlib import Path
+
+import pytest
+from installed import BUILD, PREFIX, ROOT, mpis, run
+from reporting import late_rank, line_of, write_report
+from tutti import heatmap, reports
+from tutti.console import Refusal
+
+OTHER = {"collective": "scatter", "site": "app: setup+0x20"}
+
+
+def test_a_report_says_who_is_late_and_what_that_costs(command, tmp_path):
+    name = write_report(tmp_path, line_of(None, **OTHER), line_of(late_rank(4, 10, 2)))
+    out = command("report", name).out
+    assert "times: all ranks read one clock" in out
+    assert "rank 2 is last in 90 % of 10 calls, 41.0 ms behind the first" in out
+    assert "12.3 ms" in out  # waiting, in the table of lines
+    rows = [line.split() for line in out.splitlines()]
+    # rank, last in, behind the first, waiting, held, moving: rank 0 is the root, which waits.
+    assert ["0", "10%", "0.00", "us", "36.9", "ms", "0.00", "us", "1.00", "ms"] in rows
+    assert ["2", "90%", "36.9", "ms", "0.00", "us", "0.00", "us", "1.00", "ms"] in rows
+    (drawn,) = [line for line in out.splitlines() if line.startswith("rank 2 |")]
+    assert drawn.endswith("█    |")  # the tenth call is not late
+    assert command("report", name, "--site", "scatter").out.count("app: main") == 0
+
+
+def test_long_reports_show_the_worst(command, tmp_path):
+    lines = [line_of(late_rank(20, 5, 3, 0.01 * n), site=f"app: f{n}+0x1") for n in range(1, 6)]
+    name = write_report(tmp_path, *lines)
+    out = command("report", name).out
+    assert "5: gather at app: f5" in out and "1: gather at app: f1" not in out
+    assert ".. and 2 more lines with arrivals" in out and "of 20 ranks" in out
+    full = command("report", name, "--full").out
+    assert "1: gather at app: f1" in full and ".. and" not in full
+
+
+def test_parts_and_lines_without_patterns_are_shown(command, tmp_path):
+    path = tmp_path / "parts.json"
+    own = {"format": 1, "partial": True, "view": "the calls of process 5", "mpi": "MPICH 4"}
+    part = json.dumps({**own, "calls": [line_of(None)]})
+    path.write_text(part + "\n" + part + "\n")
+    out = command("report", str(path)).out
+    assert out.count("partial: the calls of process 5") == 2 and "\n2  gather" in out
+
+
+@pytest.mark.parametrize(("ranks", "calls"), [(2, 1), (1000, 130), (3, 100_000), (1, 5)])
+def test_the_picture_can_be_read_with_few_and_many(command, tmp_path, ranks, calls):
+    pytest.importorskip("matplotlib")
+    late = max(0, ranks - 2)
+    name = write_report(tmp_path, line_of(late_rank(ranks, calls, late)), line_of(None, **OTHER))
+    picture = tmp_path / "arrivals.png"
+    shown = command("report", name, "--picture", str(picture), "--site", "1")
+    assert shown.status == 0, shown.err
+    data = picture.read_bytes()
+    assert data.startswith(b"\x89PNG") and b"IEND" in data[-12:]
+    assert struct.unpack(">II", data[16:24]) == (1500, 645)  # 10 x 4.3 inches, 150 dots each
+
+
+def test_the_picture_shows_the_data(tmp_path):
+    pytest.importorskip("matplotlib")
+    from matplotlib import pyplot
+    from tutti.arrival_picture import figure_of
+
+    lines = line_of(late_rank(4, 10, 2)), line_of(None), line_of(late_rank(1000, 8, 700))
+    sites = reports.sites_of(reports.read(Path(write_report(tmp_path, *lines))))
+    figure = figure_of("title of the whole", sites)
+    small, parts, large, _, *bars = figure.axes
+    grid = small.images[0].get_array()
+    assert grid.shape == (4, 10)
+    assert list(grid[2]) == pytest.approx([41.0] * 9 + [0.0]) and float(grid[1].max()) == 0
+    assert small.images[0].get_clim() == (0, 41.0)
+    assert bars[0].get_ylabel() == "behind the first, ms"
+    assert small.images[0].get_cmap().name == "cividis"
+    assert "41.0 ms behind the first" in small.get_title(loc="left")
+    assert "1: gather at app: main+0x10, native" in small.get_title(loc="left")
+    assert small.get_ylabel() == "rank" and small.get_xlabel() == "gather number"
+    assert small.get_ylim() == (3.5, -0.5)  # rank 0 is on top
+    # Ticks are the calls' own numbers: every second call was kept.
+    assert small.xaxis.get_major_formatter()(3, 0) == "6"
+    assert parts.get_xlabel() == "mean time in a call, ms"
+    waiting = parts.collections[0].get_paths()[0].vertices
+    assert waiting[:, 0].max() == pytest.approx(36.9)
+    many = large.images[0].get_array()
+    assert many.shape == (300, 8) and many.max() == pytest.approx(41.0), "one rank can be seen"
+    assert many[:, 0].argmax() == 700 * 300 // 1000
+    pyplot.close(figure)
+
+
+def test_the_picture_as_svg_has_its_words_as_text_and_is_always_the_same(command, tmp_path):
+    pytest.importorskip("matplotlib")
+    name = write_report(tmp_path, line_of(late_rank(4, 10, 2)))
+    for file in ("a.svg", "b.svg"):
+        assert command("report", name, "--picture", str(tmp_path / file)).status == 0
+    text = (tmp_path / "a.svg").read_text()
+    assert "41.0 ms behind the first" in text and "MPICH 4, 4 ranks" in text
+    assert text == (tmp_path / "b.svg").read_text()
+
+
+def test_grids_keep_the_latest_rank_and_the_mean_over_calls():
+    lateness = [[0, 0, 8, 0], [0, 0, 4, 0], [1, 0, 0, 0], [3, 0, 0, 0]]  # by call
+    assert heatmap.grid_of(lateness, 2, 2) == [[0, 2], [6, 0]]
+    assert heatmap.grid_of(lateness, 9, 9)[2] == [8, 4, 0, 0]
+    assert heatmap.edges(10, 4) == [0, 2, 5, 7, 10]
+    assert heatmap.top_of([[1.0] * 200 + [100.0]]) == 1.0, "one far cell does not hide the others"
+    assert heatmap.top_of([[0.0, 5.0]]) == 5.0 and heatmap.top_of([[0.0]]) > 0
+
+
+def test_the_picture_of_characters_fits_and_bins_ranks():
+    lines = heatmap.text_of(late_rank(1000, 500, 999), 80, shades=heatmap.SHADES_ASCII)
+    assert all(len(line) <= 80 for line in lines[:-1]) and len(lines) == 17
+    assert lines[0].startswith("   rank 0-61 |") and lines[15].startswith("rank 937-999 |")
+    assert set(lines[0].split("|")[1]) == {" "} and "#" in lines[15]
+    assert "[#] " in lines[16] and "a column is" in lines[16]
+
+
+def test_a_pattern_is_what_tutti_bench_reads(command, tmp_path):
+    name = write_report(tmp_path, line_of(None, **OTHER), line_of(late_rank(4, 3, 2)))
+    out = command("report", name, "--pattern", "2").out
+    assert out == (ROOT / "tests" / "golden" / "recorded_delays.csv").read_text()
+    file = tmp_path / "pattern.csv"
+    assert command("report", name, "--pattern", "main", "-o", str(file)).out == ""
+    assert file.read_text() == out
+
+
+@pytest.mark.parametrize("mpi", mpis()[-1:] or [None], ids=str)
+def test_a_recorded_pattern_is_emulated_and_recorded_again(command, mpi, tmp_path):
+    assert mpi, f"no build for an MPI in {BUILD}; run ./test, or set TUTTI_BUILD"
+    name = write_report(tmp_path, line_of([[0.0, 0.06, 0.03], [0.0, 0.03, 0.06]]))
+    pattern, again = tmp_path / "pattern.csv", tmp_path / "again.json"
+    assert command("report", name, "--pattern", "1", "-o", str(pattern)).status == 0
+    run(mpi.mpirun, "-n", 3, PREFIX / "bin" / "tutti-bench", "gather", "--delay",
+        f"recorded:{pattern}", "--algorithm", "linear", "--block", "8", "--repetitions", "4",
+        TUTTI_REPORT=str(again))  # fmt: skip
+    sites = reports.sites_of(reports.read(again))
+    (recorded,) = [site for site in sites if site.told["algorithm"] == "linear"]
+    assert recorded.pattern is not None and len(recorded.pattern.ranks) == 3
+    # The first call is made before anything is measured; then rank 0 is never the last one.
+    for late in recorded.pattern.lateness[1:]:
+        assert late[0] < max(late), late
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["--site", "9"], "--site 9: no line has it: 1: gather at app: main+0x10; 2: scatter"),
+        (["--site", "app"], "--site app: several lines have it"),
+        (["--pattern", "2"], "--pattern 2: who arrived when is not known: unknown: clocks of 2"),
+        (["-o", "x"], "--output x: it goes with --pattern SITE"),
+        (["--pattern", "1", "-o", "/none/x"], "--output /none/x: No such file"),
+        (["--picture", "/none/x.svg"], "--picture /none/x.svg: "),
+        (["--picture", "/tmp/x.frob"], "frob"),
+        (["--picture", "/tmp/x.svg", "--site", "2"], "does not know who arrived when"),
+    ],
+)
+def test_errors_are_one_line(command, tmp_path, words, text):
+    pytest.importorskip("matplotlib")
+    name = write_report(tmp_path, line_of(late_rank(4, 3, 2)), line_of(None, **OTHER))
+    shown = command("report", name, *words)
+    assert shown.status == 2 and text in shown.err
+    assert shown.err.count("\n") == 1 and shown.err.startswith("tutti: ")
+
+
+def test_a_report_without_any_pattern_is_refused_where_one_is_needed():
+    with pytest.raises(Refusal, match="does not know who arrived when"):
+        reports.find_pattern([], None, "--site")
