@@ -25,6 +25,8 @@ class ArrivedCall {
 
   /// Is there a background thread?
   [[nodiscard]] bool has_thread() const { return arrival_ != nullptr && arrival_->has_thread(); }
+  /// Of this call; 0 where there is no exchange of arrivals.
+  [[nodiscard]] CallNumber number() const { return number_; }
   /// When the ranks are expected at this call, as far as this rank must know; null where it need
   /// not or nobody does. Returns an MPI error code.
   int find_version(const Specification& specification, bool at_root,

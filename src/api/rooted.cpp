@@ -88,8 +88,11 @@ int run_decision(RootedCall& call, Communicator& communicator, const Decision& d
   std::shared_ptr<const ArrivalVersion> version;
   error = arrived.find_version(specification, communicator.rank() == call.root, version);
   if (error != MPI_SUCCESS) return raise(call.comm, error);
-  const CallKnowledge knowledge = {communicator.machine().latency_in_bytes(),
-                                   1 / communicator.machine().per_byte, version.get()};
+  const Circumstances circumstances = {communicator.machine().latency_in_bytes(),
+                                       1 / communicator.machine().per_byte, communicator.arrival(),
+                                       arrived.number(), order_matters_everywhere(specification)};
+  const CallKnowledge knowledge = {circumstances.latency, circumstances.rate, version.get(),
+                                   nullptr, &circumstances};
   if (!valid || !comm->learn_types(call)) {
     comm->attend(call, specification, knowledge);
     return run_native();

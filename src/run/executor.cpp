@@ -13,7 +13,7 @@ constexpr int first_message_tag = 1024;
 constexpr int message_tags = 3072;
 /// MPI grants tags up to 32767.
 constexpr int tags_of_call = first_message_tag + message_tags;
-constexpr unsigned calls_told_apart = 8;
+constexpr std::int64_t calls_told_apart = 8;
 
 /// Gives up what is open when a run ends early, by an error or an exception.
 class Abandon {

@@ -31,6 +31,8 @@ class Executor {
   /// Tells apart the messages of one call from those of the calls before, some of which may have
   /// failed and left messages behind. All ranks must begin the same calls.
   void begin_call();
+  /// How many calls have begun.
+  [[nodiscard]] std::int64_t calls() const { return calls_; }
 
   /// Runs all operations, each as soon as its needs are met and the waits before it are over.
   /// Never blocks in the transport: it polls, and idles when nothing moves. A message
@@ -62,7 +64,7 @@ class Executor {
   [[nodiscard]] bool is_over(const Operation& wait);
   [[nodiscard]] bool may_start(const Placement& placement, const Operation& operation);
 
-  unsigned calls_ = 0;
+  std::int64_t calls_ = 0;
   int tag_base_ = 0;
   std::vector<char> done_;
   std::vector<int> deferred_;  ///< operations that could not start when their turn came

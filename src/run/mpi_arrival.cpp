@@ -167,6 +167,11 @@ bool Arrival::find_agreed_version(CallNumber call, std::shared_ptr<const Arrival
   return true;
 }
 
+bool Arrival::is_open() {
+  const std::lock_guard lock(mutex_);
+  return !has_left_ && error_ == MPI_SUCCESS;
+}
+
 std::shared_ptr<const ArrivalVersion> Arrival::newest_version() {
   const std::lock_guard lock(mutex_);
   take_mail();

@@ -55,6 +55,8 @@ class Arrival final : public BackgroundTask {
   int agreed_version(CallNumber call, std::shared_ptr<const ArrivalVersion>& version);
   /// The same without asking: false as long as this rank does not know. True after an error.
   bool find_agreed_version(CallNumber call, std::shared_ptr<const ArrivalVersion>& version);
+  /// Has this rank neither left nor met an error?
+  [[nodiscard]] bool is_open();
   /// For the root of a shape in which nobody else needs the order. Null where nothing is known.
   [[nodiscard]] std::shared_ptr<const ArrivalVersion> newest_version();
 

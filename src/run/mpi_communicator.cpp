@@ -52,7 +52,13 @@ void PrivateComm::free() {
 }
 
 void PrivateComm::receive_early() {
-  if (!early_) early_.emplace(transport_, comm_);
+  if (!early_) early_.emplace(transport_, comm_, executor_, planner_, rank_, p_);
+}
+
+void PrivateComm::begin(RootedCall& call) {
+  if (std::exchange(call.begun, true)) return;
+  const auto turn = take_turn();
+  if (!early_ || early_->calls().enter()) executor_.begin_call();
 }
 
 std::unique_lock<std::mutex> PrivateComm::take_turn() {
@@ -68,14 +74,24 @@ bool PrivateComm::learn_types(RootedCall& call) {
 int PrivateComm::run(const RootedCall& call, const Specification& specification,
                      const CallKnowledge& knowledge) {
   const auto turn = take_turn();
+  const int error = run_in_turn(call, specification, knowledge);
+  if (early_) early_->calls().leave();
+  return error;
+}
+
+int PrivateComm::run_in_turn(const RootedCall& call, const Specification& specification,
+                             const CallKnowledge& knowledge) {
   const RootedProblem problem = problem_of(call, specification, knowledge);
+  if (early_ && early_->calls().has_begun(call, problem.own, specification)) {
+    return early_->calls().finish(call);
+  }
   const Plan* plan = nullptr;
   const int error = planner_.prepare(problem, executor_, transport(), plan);
   if (error == RootedPlanner::mismatch) return exchange_announced(call);
   if (error == RootedPlanner::misfit) return run_as_expected(call, problem);
   if (error != 0) return error;
   if (!specification.needs_arrivals()) remember(call, *plan);
-  return execute(call, *plan);
+  return execute(call, *plan, knowledge.circumstances);
 }
 
 RootedProblem PrivateComm::problem_of(const RootedCall& call) const {
@@ -127,7 +143,11 @@ void PrivateComm::attend(const RootedCall& call, const Specification& specificat
                          const CallKnowledge& knowledge) {
   const bool others_wait =
       is_irregular(call.collective) && specification.knowledge() != Knowledge::nothing;
-  if (!others_wait || call.root < 0 || call.root >= p_) return;
+  if (!others_wait || call.root < 0 || call.root >= p_) {
+    const auto turn = take_turn();
+    if (early_) early_->calls().give_up();
+    return;
+  }
   RootedCall empty = call;
   empty.own = nullptr;
   empty.own_count = 0;
@@ -175,7 +195,12 @@ int PrivateComm::run_as_expected(const RootedCall& call, const RootedProblem& pr
   return error == 0 ? MPI_ERR_TRUNCATE : error;
 }
 
-int PrivateComm::execute(const RootedCall& call, const Plan& plan) {
+int PrivateComm::execute(const RootedCall& call, const Plan& plan,
+                         const Circumstances* circumstances) {
+  if (early_ && !is_irregular(call.collective)) {
+    const int error = early_->calls().announce(call, plan.key.own, plan, circumstances);
+    if (error != MPI_SUCCESS) return error;
+  }
   MpiBuffers buffers(call, plan.order, scratch_.reserve(plan.placement.scratch), runs_);
   const int result = executor_.run(plan.placement, buffers, transport());
   scratch_.trim();
@@ -189,7 +214,12 @@ bool PrivateComm::repeat(RootedCall& call, const Specification& specification, i
     call.own_info = before.call.own_info;
     call.all_info = before.call.all_info;
     const auto turn = take_turn();
-    error = execute(call, *before.plan);
+    if (early_ && early_->calls().has_begun(call, before.plan->key.own, specification)) {
+      error = early_->calls().finish(call);
+    } else {
+      error = execute(call, *before.plan);
+    }
+    if (early_) early_->calls().leave();
     return true;
   }
   return false;

@@ -22,6 +22,8 @@ struct CallKnowledge {
   double rate = 1;                          ///< bytes that pass in a second
   const ArrivalVersion* version = nullptr;  ///< of the expected arrivals
   const std::vector<Bytes>* all_sizes = nullptr;
+  /// What the background thread may begin the next such call with; null: none does.
+  const Circumstances* circumstances = nullptr;
 };
 
 /// The private duplicate of a communicator, with everything that is reused from call to call.
@@ -40,9 +42,7 @@ class PrivateComm {
 
   /// To be called in every call that the ranks run here, whether or not its arguments are valid
   /// at this rank; counts each call once.
-  void begin(RootedCall& call) {
-    if (!std::exchange(call.begun, true)) executor_.begin_call();
-  }
+  void begin(RootedCall& call);
 
   /// Takes part for the others' sake in a call whose arguments are bad at this rank, where they
   /// need it to learn what they must know: as if its block were empty, and at the root all blocks.
@@ -92,7 +92,10 @@ class PrivateComm {
   [[nodiscard]] std::unique_lock<std::mutex> take_turn();
   [[nodiscard]] bool is_same(const RootedCall& call, const Prepared& before) const;
   void remember(const RootedCall& call, const Plan& plan);
-  int execute(const RootedCall& call, const Plan& plan);
+  int run_in_turn(const RootedCall& call, const Specification& specification,
+                  const CallKnowledge& knowledge);
+  int execute(const RootedCall& call, const Plan& plan,
+              const Circumstances* circumstances = nullptr);
   [[nodiscard]] RootedProblem problem_of(const RootedCall& call, const Specification& specification,
                                          const CallKnowledge& knowledge) const;
   int exchange_announced(const RootedCall& call);

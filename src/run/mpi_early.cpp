@@ -1,7 +1,10 @@
 /// Receiving before anybody asks.
 #include "run/mpi_early.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
+#include <cstring>
 
 namespace tutti {
 
@@ -14,6 +17,12 @@ constexpr std::size_t most_bytes = std::size_t{256} << 20;
 
 EarlyMessages::~EarlyMessages() {
   Background::of_process().remove(*this);
+  // No ticket may be under way when the communicator goes. All that are missing have been sent.
+  bool moved = false;
+  while (calls_.expects_tickets() && error_ == MPI_SUCCESS) {
+    error_ = receive(moved);
+    if (!moved) sched_yield();
+  }
   for (Message& message : messages_) {
     if (message.is_here) continue;
     mpi().Cancel(&message.request);
@@ -26,20 +35,40 @@ BackgroundTask::Progress EarlyMessages::proceed() {
   if (!lock.owns_lock()) return Progress::waiting;
   bool any = false;
   try {
-    for (bool moved = true; error_ == MPI_SUCCESS && moved; any = any || moved) {
-      error_ = receive_next(moved);
-    }
-    for (Message& message : messages_) {
-      if (error_ == MPI_SUCCESS) error_ = test(message);
-    }
+    if (error_ == MPI_SUCCESS) error_ = receive(any);
+    if (error_ == MPI_SUCCESS) error_ = calls_.proceed(any);
   } catch (const std::bad_alloc&) {
     // It can stay with the MPI until the program asks for it.
   }
   return any ? Progress::moved : Progress::waiting;
 }
 
-/// No receive is posted between calls, and nobody else receives here: what is probed stays the
-/// first of its sender and tag.
+/// All that has come.
+int EarlyMessages::receive(bool& moved) {
+  for (bool more = true; error_ == MPI_SUCCESS && more; moved = moved || more) {
+    error_ = receive_next(more);
+  }
+  for (Message& message : messages_) {
+    if (error_ == MPI_SUCCESS) error_ = test(message);
+  }
+  take_tickets();
+  return error_;
+}
+
+void EarlyMessages::take_tickets() {
+  std::erase_if(messages_, [this](const Message& message) {
+    if (message.tag != EarlyCalls::ticket_tag || !message.is_here) return false;
+    EarlyCalls::Ticket ticket{};
+    std::memcpy(ticket.data(), message.packed.data(),
+                std::min(sizeof ticket, message.packed.size()));
+    calls_.take(ticket);
+    kept_ -= message.packed.size();
+    return true;
+  });
+}
+
+/// Receives that are posted between calls match before anything can be probed, and nobody else
+/// receives here: what is probed stays the first of its sender and tag.
 int EarlyMessages::receive_next(bool& moved) {
   moved = false;
   int found = 0;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "run/background.hpp"
+#include "run/mpi_early_calls.hpp"
 #include "run/mpi_transport.hpp"
 
 namespace tutti {
@@ -18,7 +19,9 @@ namespace tutti {
 /// whoever sent it has not had to wait.
 class EarlyMessages final : public Transport, public BackgroundTask {
  public:
-  EarlyMessages(Transport& inner, MPI_Comm comm) : inner_(inner), comm_(comm) {
+  EarlyMessages(Transport& inner, MPI_Comm comm, Executor& executor, RootedPlanner& planner,
+                Rank rank, int p)
+      : inner_(inner), comm_(comm), calls_(executor, planner, *this, comm, rank, p) {
     Background::of_process().add(*this);
   }
   ~EarlyMessages() override;
@@ -27,6 +30,9 @@ class EarlyMessages final : public Transport, public BackgroundTask {
 
   /// To be held during a call.
   [[nodiscard]] std::unique_lock<std::mutex> take_turn() { return std::unique_lock(mutex_); }
+
+  /// Calls that this rank has not made yet. Not to be used without the turn.
+  [[nodiscard]] EarlyCalls& calls() { return calls_; }
 
   Progress proceed() override;
 
@@ -48,7 +54,9 @@ class EarlyMessages final : public Transport, public BackgroundTask {
     Region region = {};
   };
 
+  int receive(bool& moved);
   int receive_next(bool& moved);
+  void take_tickets();
   static int test(Message& message);
   int hand_over(Message& message);
 
@@ -58,6 +66,7 @@ class EarlyMessages final : public Transport, public BackgroundTask {
   std::list<Message> messages_;  ///< in the sequence of their arrival
   std::size_t kept_ = 0;         ///< bytes
   int error_ = MPI_SUCCESS;      ///< met by the background thread
+  EarlyCalls calls_;
 };
 
 }  // namespace tutti

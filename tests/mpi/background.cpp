@@ -1,5 +1,9 @@
 /// What the background thread does while its rank is elsewhere: other ranks wait for it, so that
 /// these cases hang where it does not.
+#include <unistd.h>
+
+#include <algorithm>
+
 #include "exchange.hpp"
 #include "harness.hpp"
 
@@ -73,11 +77,101 @@ void called_for(Context& context) {
   expect(context, TUTTI_Request_free(&request), "TUTTI_Request_free");
 }
 
+/// The same in plain calls, once the thread has seen one like them.
+void plain_passed_on(Context& context) {
+  if (context.options().native || context.size() < 4) return;
+  const OwnComm comm(context.rank() < 4 ? 0 : 1, 0);
+  if (context.rank() >= 4) return;
+  expect(context, TUTTI_Arrival_init(comm.get(), 0.5), "TUTTI_Arrival_init");
+  const Forced forced(Kind::scatter, "binomial:runner=background", false);
+  constexpr int count = 5000;
+  std::vector<int> all(4 * count);
+  for (int round = 0; round < 8; ++round) {
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = round + static_cast<int>(i);
+    std::vector<int> mine(count, -1);
+    if (round > 0 && comm.rank() == 2) hear(comm.get(), 3);
+    for (const int found : mine) {
+      if (found != -1) return context.fail("wrote before the call");
+    }
+    expect(context,
+           TUTTI_Scatter(all.data(), count, MPI_INT, mine.data(), count, MPI_INT, 0, comm.get()),
+           "TUTTI_Scatter");
+    if (round > 0 && comm.rank() == 3) tell(comm.get(), 2);
+    for (std::size_t i = 0; i < mine.size(); ++i) {
+      const int expected = round + comm.rank() * count + static_cast<int>(i);
+      if (mine[i] != expected) return context.fail("element " + std::to_string(i));
+    }
+  }
+}
+
+void plain_called_for(Context& context) {
+  if (context.options().native || context.size() < 2) return;
+  const OwnComm comm;
+  expect(context, TUTTI_Arrival_init(comm.get(), 0.5), "TUTTI_Arrival_init");
+  const Forced forced(Kind::gather, "BSLS", false);
+  constexpr int count = 50000;
+  const int last = comm.size() - 1;
+  std::vector<int> mine(count);
+  std::vector<int> all(count * static_cast<std::size_t>(comm.size()));
+  for (int round = 0; round < 8; ++round) {
+    mine.assign(mine.size(), 100 * round + comm.rank());
+    if (round > 0 && comm.rank() == 0) hear(comm.get(), last);
+    const bool in_place = comm.rank() == 0 && round % 2 == 1;
+    if (in_place) std::copy(mine.begin(), mine.end(), all.begin());
+    expect(context,
+           TUTTI_Gather(in_place ? MPI_IN_PLACE : mine.data(), count, MPI_INT, all.data(), count,
+                        MPI_INT, 0, comm.get()),
+           "TUTTI_Gather");
+    if (round > 0 && comm.rank() == last) tell(comm.get(), 0);
+    for (std::size_t i = 0; i < all.size() && comm.rank() == 0; ++i) {
+      if (all[i] != 100 * round + static_cast<int>(i) / count)
+        return context.fail("element " + std::to_string(i));
+    }
+  }
+}
+
+/// Calls that come again and again, each rank at times of its own.
+void plain_among_others(Context& context) {
+  if (context.options().native) return;
+  const OwnComm comm;
+  expect(context, TUTTI_Arrival_init(comm.get(), 0.5), "TUTTI_Arrival_init");
+  const auto p = static_cast<std::size_t>(comm.size());
+  struct Names {
+    const char* scatter;
+    const char* gather;
+  };
+  for (const auto& [scatter, gather] :
+       {Names{"BSBN", "BSLS"}, Names{"knomial:k=3,runner=background", "BSBN"},
+        Names{"ordered_tree:arrivals=on,runner=background", "linear_pull:runner=background"},
+        Names{"BSLN", "linear_sync:segment=1K,runner=background"}}) {
+    const Forced scattered(Kind::scatter, scatter, false);
+    const Forced gathered(Kind::gather, gather, false);
+    context.expect_empty(scattered.error() + gathered.error());
+    std::mt19937 common(4);
+    std::mt19937 own(static_cast<unsigned>(context.rank()));
+    for (unsigned call = 0; call < 60 * static_cast<unsigned>(context.options().effort); ++call) {
+      if (own() % 3 == 0) usleep(static_cast<unsigned>(own() % 300));
+      if (own() % 3 == 0) expect(context, TUTTI_Arrival_edge(comm.get()), "edge");
+      if (call % 25 == 24) {
+        expect(context, TUTTI_Arrival_finalize(comm.get()), "TUTTI_Arrival_finalize");
+        expect(context, TUTTI_Arrival_init(comm.get(), 0.5), "TUTTI_Arrival_init");
+      }
+      const Kind kind = common() % 3 == 0 ? Kind::gather : Kind::scatter;
+      const int units = common() % 2 == 0 ? 2000 : 10;
+      const int root = common() % 4 == 0 ? comm.size() - 1 : 0;
+      check(context, draw(kind, comm.get(), root, std::vector<int>(p, units), common));
+    }
+  }
+}
+
 }  // namespace
 
 void add_background(Suite& suite) {
   suite.add("background: passed on", passed_on);
   suite.add("background: called for", called_for);
+  suite.add("background: passed on in plain calls", plain_passed_on);
+  suite.add("background: called for in plain calls", plain_called_for);
+  suite.add("background: plain calls among others", plain_among_others);
 }
 
 }  // namespace tutti::test
