@@ -47,8 +47,9 @@ int Workload::call(const Functions& functions, const std::vector<int>& all_count
     case Collective::scatterv:
       return functions.scatterv(vector, counts, displacements, type_, block, own, type_, root_,
                                 comm);
+    default:  // Tutti runs no other one
+      return MPI_ERR_OTHER;
   }
-  return MPI_ERR_OTHER;
 }
 
 int Workload::set_up() {
@@ -69,8 +70,9 @@ int Workload::set_up() {
     case Collective::scatterv:
       return TUTTI_Scatterv_init(vector, counts, displacements, type_, block, own, type_, root_,
                                  comm, &request_);
+    default:
+      return MPI_ERR_OTHER;
   }
-  return MPI_ERR_OTHER;
 }
 
 int Workload::start() {

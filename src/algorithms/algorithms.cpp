@@ -12,16 +12,33 @@ namespace tutti {
 
 #define TUTTI_ALGORITHM(collective, name, function, order, knowledge, parameters, summary) \
   Schedule function(const Problem& problem);
+#define TUTTI_REDUCTION(collective, name, function, order, operations, parameters, summary) \
+  Schedule function(const Problem& problem);
 #include "algorithms/list.inc"
 #undef TUTTI_ALGORITHM
+#undef TUTTI_REDUCTION
 
 namespace {
+
+/// The operations that a reduction of list.inc is for.
+enum class Operations : std::uint8_t { any, commutative };
 
 constexpr Algorithm list[] = {
 #define TUTTI_ALGORITHM(collective, name, function, order, knowledge, parameters, summary) \
   {Collective::collective, #name, function, #order, Knowledge::knowledge, parameters, summary},
+#define TUTTI_REDUCTION(collective, name, function, order, operations, parameters, summary) \
+  {                                                                                         \
+      Collective::collective,                                                               \
+      #name,                                                                                \
+      function,                                                                             \
+      #order,                                                                               \
+      Knowledge::nothing,                                                                   \
+      parameters,                                                                           \
+      summary,                                                                              \
+      Operations::operations == Operations::commutative},
 #include "algorithms/list.inc"
 #undef TUTTI_ALGORITHM
+#undef TUTTI_REDUCTION
 };
 
 constexpr Alias aliases[] = {
@@ -38,12 +55,22 @@ bool same_name(std::string_view a, std::string_view b) {
 
 std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
 
+/// There is an algorithm of that name for the collective.
+bool names_algorithm_of(Collective collective, const Alias& alias) {
+  const std::string_view name = alias.specification.substr(0, alias.specification.find(':'));
+  return std::any_of(std::begin(list), std::end(list), [&](const Algorithm& algorithm) {
+    return algorithm.collective == collective && algorithm.name == name;
+  });
+}
+
 std::string known_names(Collective collective) {
   std::string names;
   for (const Algorithm& algorithm : list) {
     if (algorithm.collective == collective) names += std::string(algorithm.name) + ", ";
   }
-  for (const Alias& alias : aliases) names += std::string(alias.name) + ", ";
+  for (const Alias& alias : aliases) {
+    if (names_algorithm_of(collective, alias)) names += std::string(alias.name) + ", ";
+  }
   return names.substr(0, names.size() - 2);
 }
 
@@ -68,6 +95,9 @@ std::string set_parameter(Specification& spec, std::string_view key, std::string
   if (key == "k") return read_integer(value, 2, parameters.k) ? "" : "an integer from 2 on";
   if (key == "flight") {
     return read_integer(value, 0, parameters.flight) ? "" : "an integer from 0 (no limit) on";
+  }
+  if (key == "parts") {
+    return read_integer(value, 0, parameters.parts) ? "" : "an integer from 0 (by the size) on";
   }
   if (key == "late") return read_integer(value, 0, parameters.late) ? "" : "an integer from 0 on";
   if (key == "ports") return read_integer(value, 1, parameters.ports) ? "" : "an integer from 1 on";
@@ -117,7 +147,7 @@ Result<Specification> read(Collective collective, std::string_view text) {
     return read_parameters(spec, rest);
   }
   for (const Alias& alias : aliases) {
-    if (!same_name(alias.name, name)) continue;
+    if (!same_name(alias.name, name) || !names_algorithm_of(collective, alias)) continue;
     Result<Specification> meant = read(collective, alias.specification);
     return meant ? read_parameters(*meant, rest) : meant;
   }
@@ -153,7 +183,8 @@ Knowledge Specification::knowledge() const {
 
 Schedule schedule_of(const Specification& specification, const Problem& problem) {
   Schedule schedule = specification.algorithm->schedule(problem);
-  return specification.runner == Runner::background ? in_background(std::move(schedule)) : schedule;
+  if (specification.runner == Runner::caller) return schedule;
+  return in_background(std::move(schedule), problem.position());
 }
 
 Result<Specification> specification(Collective collective, std::string_view text) {
@@ -179,6 +210,7 @@ std::string to_text(const Specification& spec) {
   if (now.arrivals) add("arrivals", "on");
   if (now.flight != defaults.flight) add("flight", std::to_string(now.flight));
   if (now.late != defaults.late) add("late", std::to_string(now.late));
+  if (now.parts != defaults.parts) add("parts", std::to_string(now.parts));
   if (now.ports != defaults.ports) add("ports", std::to_string(now.ports));
   return std::string(spec.algorithm->name) + settings;
 }

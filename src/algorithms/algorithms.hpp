@@ -30,6 +30,9 @@ struct Algorithm {
   Knowledge knowledge;
   std::string_view parameters;  ///< comma-separated names
   std::string_view summary;
+  /// Reductions: combines in other sequences than that of ranks, so that the operation must
+  /// commute. Else any associative one will do.
+  bool commutative = false;
 
   [[nodiscard]] bool takes(std::string_view parameter) const;
 };
@@ -52,9 +55,12 @@ struct Specification {
   Runner runner = Runner::caller;
 
   [[nodiscard]] Knowledge knowledge() const;
+  /// Its tree is grown from the arrivals alone.
+  [[nodiscard]] bool follows_arrivals() const { return algorithm->name == "earliest"; }
   /// The schedule depends on when ranks are expected to arrive.
   [[nodiscard]] bool needs_arrivals() const {
-    return order == OrderName::arrival || order == OrderName::late_leaf || parameters.arrivals;
+    return order == OrderName::arrival || order == OrderName::late_leaf || parameters.arrivals ||
+           follows_arrivals();
   }
 };
 

@@ -2,13 +2,57 @@
 #include "algorithms/problems.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
+#include "shapes/informed.hpp"
 #include "shapes/knomial.hpp"
 #include "shapes/relay.hpp"
 #include "shapes/sequences.hpp"
 
 namespace tutti {
+
+namespace {
+
+/// The whole vector of a call as one part.
+Sizes vector_of(const Call& call) { return Sizes::parts(call.sizes[0] / call.unit, call.unit, 1); }
+
+/// Who is at position 0: the root, or without one whoever is expected first.
+Rank first_rank(const Call& call) {
+  if (has_root(call.collective) || call.arrivals.empty()) return call.root;
+  return static_cast<Rank>(std::min_element(call.arrivals.begin(), call.arrivals.end()) -
+                           call.arrivals.begin());
+}
+
+}  // namespace
+
+Bytes Call::pair(Rank from, Rank to) const {
+  const auto ranks = sizes.size();
+  const auto s = static_cast<std::size_t>(from);
+  const auto d = static_cast<std::size_t>(to);
+  return pairs.empty() ? sizes[(s + d) % ranks] : pairs[s * ranks + d];
+}
+
+std::vector<Bytes> Call::block_sizes(int parts) const {
+  std::vector<Bytes> all;
+  switch (block_kind(collective)) {
+    case BlockKind::ranks:
+      return sizes;
+    case BlockKind::pairs:
+      for (Rank from = 0; from < p(); ++from) {
+        for (Rank to = 0; to < p(); ++to) all.push_back(pair(from, to));
+      }
+      break;
+    case BlockKind::parts: {
+      const Sizes cut = vector_of(*this).cut(parts);
+      for (int part = 0; part < parts; ++part) all.push_back(cut.of({part, part + 1}));
+      break;
+    }
+    case BlockKind::none:
+      break;
+  }
+  return all;
+}
 
 Growth growth_of(const Specification& specification, int p, Rank root, Bytes latency,
                  ReadyTimes ready) {
@@ -17,19 +61,43 @@ Growth growth_of(const Specification& specification, int p, Rank root, Bytes lat
 
 ReadyTimes ready_times(const Specification& specification, const std::vector<double>& arrivals,
                        double rate) {
-  if (!specification.parameters.arrivals || arrivals.empty()) return nullptr;
+  const bool counts = specification.parameters.arrivals || specification.follows_arrivals();
+  if (!counts || arrivals.empty()) return nullptr;
   const double first = *std::min_element(arrivals.begin(), arrivals.end());
   std::vector<Bytes> ready;
   for (const double arrival : arrivals) ready.push_back(std::llround((arrival - first) * rate));
   return std::make_shared<const std::vector<Bytes>>(std::move(ready));
 }
 
+namespace {
+
+/// One position serves, or passes on to, the next; else positions are those of a tree.
+bool is_served_in_turn(const Algorithm& algorithm) {
+  constexpr std::array in_turn = {"ring",
+                                  "chain",
+                                  "sync_bcast",
+                                  "bruck",
+                                  "circulant",
+                                  "pairwise",
+                                  "recursive_doubling",
+                                  "recursive_halving",
+                                  "halving_doubling",
+                                  "dissemination"};
+  return algorithm.name.starts_with("linear") ||
+         std::find(in_turn.begin(), in_turn.end(), algorithm.name) != in_turn.end();
+}
+
+}  // namespace
+
 std::vector<Position> receiving_sequence(const Specification& specification, int p) {
   const Algorithm& algorithm = *specification.algorithm;
   const int k = specification.parameters.k;
-  if (algorithm.name.starts_with("linear")) return as_the_root_serves(p);
+  if (is_served_in_turn(algorithm)) return as_the_root_serves(p);
   if (algorithm.name == "relay") return RelayTree(p, specification.parameters.late).sequence();
-  if (!is_gather(algorithm.collective)) return large_subtrees_first(p, k);
+  // An allgather along a tree begins as a gather.
+  if (!flows_to_root(algorithm.collective) && algorithm.name != "gather_bcast") {
+    return large_subtrees_first(p, k);
+  }
   if (specification.order == OrderName::late_leaf) {
     const bool early = specification.runner == Runner::background;
     return long_ways_first(p, k, early ? Receives::early : Receives::on_arrival);
@@ -42,7 +110,7 @@ std::vector<Position> receiving_sequence(const Specification& specification, int
 Order order_of(const Specification& specification, int p, Rank root, const Expected& expected) {
   const Algorithm& algorithm = *specification.algorithm;
   if (!algorithm.takes("order")) return Order::identity(p);
-  const bool linear = algorithm.name.starts_with("linear");
+  const bool linear = is_served_in_turn(algorithm);
   switch (specification.order) {
     case OrderName::natural:
       return Order::natural(p, root);
@@ -70,8 +138,15 @@ Problems::Problems(const Specification& specification, const Call& call)
     : specification_(specification),
       call_(call),
       equal_(!is_irregular(call.collective)),
-      order_(order_of(specification, call.p(), call.root, {&call.sizes, &call.arrivals})),
-      sizes_(equal_ ? Sizes::equal(call.sizes[0]) : Sizes::all(call.sizes, order_)) {
+      order_(order_of(specification, call.p(), first_rank(call), {&call.sizes, &call.arrivals})),
+      sizes_(block_kind(call.collective) == BlockKind::parts ? vector_of(call)
+             : equal_                                        ? Sizes::equal(call.sizes[0])
+                                                             : Sizes::all(call.sizes, order_)) {
+  if (specification.follows_arrivals()) {
+    const ReadyTimes ready = ready_times(specification, call.arrivals, call.rate);
+    const std::vector<Bytes> at_once(call.sizes.size(), 0);
+    neighbours_ = informed_tree(ready ? *ready : at_once, call.root, call.latency + call.sizes[0]);
+  }
   if (specification.algorithm->name != "ordered_tree") return;
   const Growth growth = growth_of(specification, call.p(), call.root, call.latency,
                                   ready_times(specification, call.arrivals, call.rate));
@@ -81,7 +156,10 @@ Problems::Problems(const Specification& specification, const Call& call)
 
 Sizes Problems::known_sizes(Rank rank) const {
   const Knowledge knowledge = specification_.knowledge();
-  if (equal_ || rank == call_.root || knowledge == Knowledge::all_sizes) return sizes_;
+  if (block_kind(call_.collective) == BlockKind::pairs && !equal_) return pair_sizes(rank);
+  // Where no rank is the root, all are told all sizes by their arguments.
+  const bool told = equal_ || rank == call_.root || !has_root(call_.collective);
+  if (told || knowledge == Knowledge::all_sizes) return sizes_;
   const Position me = order_.position_of(rank);
   const BlockRange own = {me, me + 1};
   std::vector<Sizes::Known> known = {{own, sizes_.of(own)}};
@@ -95,6 +173,16 @@ Sizes Problems::known_sizes(Rank rank) const {
   return Sizes::some(std::move(known));
 }
 
+Sizes Problems::pair_sizes(Rank rank) const {
+  std::vector<Bytes> sent;
+  std::vector<Bytes> received;
+  for (Rank other = 0; other < call_.p(); ++other) {
+    sent.push_back(call_.pair(rank, other));
+    received.push_back(call_.pair(other, rank));
+  }
+  return Sizes::pairs(sent, received, order_, rank);
+}
+
 Problem Problems::at(Rank rank) const {
   Problem problem;
   problem.collective = call_.collective;
@@ -104,7 +192,7 @@ Problem Problems::at(Rank rank) const {
   problem.order = order_;
   problem.sizes = known_sizes(rank);
   problem.parameters = specification_.parameters;
-  if (tree_) problem.tree = neighbours_[static_cast<std::size_t>(rank)];
+  if (!neighbours_.empty()) problem.tree = neighbours_[static_cast<std::size_t>(rank)];
   return problem;
 }
 

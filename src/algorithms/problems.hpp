@@ -14,14 +14,24 @@ namespace tutti {
 struct Call {
   Collective collective = Collective::gatherv;
   Rank root = 0;
-  std::vector<Bytes> sizes;  ///< of each rank's block; its length is p
-  Bytes latency = 0;         ///< alpha / beta, for trees grown from sizes
+  /// Of each rank's block; its length is p. Of the vector where blocks are its parts, of a block
+  /// for one rank in an alltoall: all equal.
+  std::vector<Bytes> sizes;
+  Bytes latency = 0;  ///< alpha / beta, for trees grown from sizes
   /// When each rank is expected, in any unit from any zero; empty: all at once. All ranks build
   /// from the same bits.
   std::vector<double> arrivals = {};
   double rate = 1;  ///< the bytes that pass in one unit of `arrivals`, for trees grown by them
+  Bytes unit = 1;   ///< of an element of a vector, which is not cut
+  /// alltoallv: what rank s has for rank d, at s * p + d; empty: as much as rank (s + d) % p's
+  /// size.
+  std::vector<Bytes> pairs = {};
 
   [[nodiscard]] int p() const { return static_cast<int>(sizes.size()); }
+  /// The bytes that rank `from` has for rank `to`, where blocks are pairs.
+  [[nodiscard]] Bytes pair(Rank from, Rank to) const;
+  /// The sizes of all blocks as the contract numbers them; of a vector in `parts` parts.
+  [[nodiscard]] std::vector<Bytes> block_sizes(int parts) const;
 };
 
 /// Gives each rank the knowledge, no more, that its protocol would have acquired (the central
@@ -43,6 +53,7 @@ class Problems {
 
  private:
   [[nodiscard]] Sizes known_sizes(Rank rank) const;
+  [[nodiscard]] Sizes pair_sizes(Rank rank) const;
 
   Specification specification_;
   Call call_;

@@ -77,9 +77,9 @@ class Communicator {
   std::array<std::uint64_t, all_collectives.size()> calls_{};
   Machine machine_;
   bool native_spins_ = false;  ///< as rank 0 sees its node
-  std::array<Setting, all_collectives.size()> settings_;
-  std::array<Decision, all_collectives.size()> decisions_;
-  std::array<bool, all_collectives.size()> ran_{};
+  std::array<Setting, runnable_collectives.size()> settings_;
+  std::array<Decision, runnable_collectives.size()> decisions_;
+  std::array<bool, runnable_collectives.size()> ran_{};
   std::unique_ptr<PrivateComm> private_;
   std::shared_ptr<Arrival> arrival_;
 };

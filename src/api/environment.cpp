@@ -27,7 +27,7 @@ class Reader {
     read_switch("TUTTI", environment_.on);
     read_switch("TUTTI_VERBOSE", environment_.verbose);
     read_switch("TUTTI_BACKGROUND", environment_.background);
-    for (const Collective collective : all_collectives) read_algorithm(collective);
+    for (const Collective collective : runnable_collectives) read_algorithm(collective);
     read_machine();
     environment_.report = value_of("TUTTI_REPORT");
     if (environment_.report == "none") environment_.report.clear();

@@ -12,8 +12,8 @@ struct Environment {
   bool on = true;
   bool verbose = false;
   bool background = false;
-  std::array<Setting, all_collectives.size()> settings;  ///< by collective
-  std::string report;                                    ///< "-", a file, or empty for none
+  std::array<Setting, runnable_collectives.size()> settings;  ///< by collective
+  std::string report;                                         ///< "-", a file, or empty for none
   Machine machine;
   std::string warning;  ///< of TUTTI_ names that are no settings
   std::string error;  ///< names the variable, the value and what is accepted; empty if all is well

@@ -23,8 +23,10 @@ int give(std::string_view text, char* array, int* length) {
   return MPI_SUCCESS;
 }
 
+/// Only those that Tutti runs: a setting of another one would do nothing.
 std::optional<Collective> collective_of(const char* name) {
-  return name == nullptr ? std::nullopt : tutti::collective_named(name);
+  const auto named = name == nullptr ? std::nullopt : tutti::collective_named(name);
+  return named && tutti::is_runnable(*named) ? named : std::nullopt;
 }
 
 /// No exception leaves the library.

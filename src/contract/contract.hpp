@@ -5,20 +5,70 @@
 
 namespace tutti {
 
-/// A collective of p ranks, as two predicates over (rank, block). Block i is what rank i
-/// contributes or receives.
+/// A block as its collective numbers it, by ranks (see BlockKind).
+using Block = int;
+
+/// A collective of p ranks, as predicates over (rank, block).
+///
+///     collective                    holds before           wants after
+///     gather(v)                     block == rank          rank == root
+///     scatter(v)                    rank == root           block == rank
+///     bcast                         rank == root           all
+///     allgather(v)                  block == rank          all
+///     alltoall(v), block (s, d)     s == rank              d == rank
+///     reduce                        all: its contribution  rank == root: that of all ranks
+///     allreduce                     all: its contribution  all: that of all ranks
+///     reduce_scatter(_block)        all: its contribution  block == rank: that of all ranks
+///     barrier                       no blocks; no rank leaves before all ranks have entered
+///
+/// What reduces wants every rank's contribution exactly once in a block, combined in the sequence
+/// of ranks where the operation does not commute.
 struct Contract {
   Collective collective = Collective::gather;
   int p = 1;
   Rank root = 0;
+  int parts = 1;            ///< into which the vector is cut, where that is what blocks are
+  bool commutative = true;  ///< the operation, where one reduces
 
-  /// Does `rank` hold block `block` when it enters?
-  [[nodiscard]] bool holds_before(Rank rank, Rank block) const {
-    return is_gather(collective) ? rank == block : rank == root;
+  [[nodiscard]] int blocks() const { return block_count(collective, p, parts); }
+
+  /// Does `rank` hold block `block` when it enters, or its contribution to it?
+  [[nodiscard]] bool holds_before(Rank rank, Block block) const {
+    switch (collective) {
+      case Collective::gather:
+      case Collective::gatherv:
+      case Collective::allgather:
+      case Collective::allgatherv:
+        return rank == block;
+      case Collective::scatter:
+      case Collective::scatterv:
+      case Collective::bcast:
+        return rank == root;
+      case Collective::alltoall:
+      case Collective::alltoallv:
+        return rank == block / p;
+      default:
+        return true;
+    }
   }
   /// Must `rank` hold block `block` when it leaves?
-  [[nodiscard]] bool wants_after(Rank rank, Rank block) const {
-    return is_gather(collective) ? rank == root : rank == block;
+  [[nodiscard]] bool wants_after(Rank rank, Block block) const {
+    switch (collective) {
+      case Collective::gather:
+      case Collective::gatherv:
+      case Collective::reduce:
+        return rank == root;
+      case Collective::scatter:
+      case Collective::scatterv:
+      case Collective::reduce_scatter:
+      case Collective::reduce_scatter_block:
+        return rank == block;
+      case Collective::alltoall:
+      case Collective::alltoallv:
+        return rank == block % p;
+      default:
+        return true;
+    }
   }
 };
 

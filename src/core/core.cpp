@@ -10,8 +10,20 @@
 namespace tutti {
 
 namespace {
-constexpr std::array<std::string_view, all_collectives.size()> names = {"gather", "gatherv",
-                                                                        "scatter", "scatterv"};
+constexpr std::array<std::string_view, all_collectives.size()> names = {"gather",
+                                                                        "gatherv",
+                                                                        "scatter",
+                                                                        "scatterv",
+                                                                        "bcast",
+                                                                        "allgather",
+                                                                        "allgatherv",
+                                                                        "alltoall",
+                                                                        "alltoallv",
+                                                                        "reduce",
+                                                                        "allreduce",
+                                                                        "reduce_scatter",
+                                                                        "reduce_scatter_block",
+                                                                        "barrier"};
 }  // namespace
 
 std::string_view name_of(Collective collective) {
@@ -61,6 +73,47 @@ Sizes Sizes::all(const std::vector<Bytes>& by_rank, const Order& order) {
   return sizes;
 }
 
+Sizes Sizes::parts(Bytes elements, Bytes unit, int parts) {
+  Sizes sizes;
+  sizes.kind_ = Kind::parts;
+  sizes.elements_ = elements;
+  sizes.each_ = unit;
+  sizes.parts_ = parts;
+  return sizes;
+}
+
+Sizes Sizes::pairs(const std::vector<Bytes>& sent, const std::vector<Bytes>& received,
+                   const Order& order, Rank rank) {
+  const std::size_t p = sent.size();
+  auto both = std::make_shared<std::vector<Bytes>>(2 * p);
+  for (std::size_t position = 0; position < p; ++position) {
+    const auto other = static_cast<std::size_t>(order.rank_at(static_cast<Position>(position)));
+    (*both)[position] = sent[other];
+    (*both)[p + position] = received[other];
+  }
+  Sizes sizes;
+  sizes.kind_ = Kind::pairs;
+  sizes.prefix_ = std::move(both);
+  sizes.parts_ = order.position_of(rank);
+  return sizes;
+}
+
+Sizes Sizes::cut(int parts) const {
+  assert(kind_ == Kind::parts);
+  return Sizes::parts(elements_, each_, parts);
+}
+
+Bytes Sizes::of_pairs(BlockRange blocks) const {
+  const auto p = static_cast<int>(prefix_->size() / 2);
+  Bytes bytes = 0;
+  for (int block = blocks.begin; block < blocks.end; ++block) {
+    const bool sends = block / p == parts_;
+    assert((sends || block % p == parts_) && "the size of a pair that this rank is not of");
+    bytes += (*prefix_)[static_cast<std::size_t>(sends ? block % p : p + block / p)];
+  }
+  return bytes;
+}
+
 Sizes Sizes::some(std::vector<Known> known) {
   Sizes sizes;
   sizes.kind_ = Kind::some;
@@ -75,6 +128,10 @@ Bytes Sizes::of(BlockRange blocks) const {
     case Kind::all:
       return (*prefix_)[static_cast<std::size_t>(blocks.end)] -
              (*prefix_)[static_cast<std::size_t>(blocks.begin)];
+    case Kind::parts:
+      return each_ * (elements_ * blocks.end / parts_ - elements_ * blocks.begin / parts_);
+    case Kind::pairs:
+      return of_pairs(blocks);
     case Kind::some:
       break;
   }

@@ -26,6 +26,7 @@ struct Parameters {
   bool arrivals = false;             ///< ordered tree: ranks are ready when they are expected
   int flight = 2;                    ///< linear_pull: blocks on the way at once; 0 no limit
   int late = -1;                     ///< relay: ranks that others deliver to; -1 half of them
+  int parts = 0;                     ///< of a pipelined vector; 0 by its size
   friend bool operator==(const Parameters&, const Parameters&) = default;
 };
 
@@ -55,12 +56,26 @@ struct Problem {
   Rank root = 0;
   Order order = Order::identity(1);
   Sizes sizes = Sizes::equal(0);
+  int parts = 1;  ///< of the vector, where that is what the blocks are
   Parameters parameters = {};
   TreeNeighbours tree = {};  ///< only where the algorithm's knowledge is tree_neighbours
 
   [[nodiscard]] Position position() const { return order.position_of(rank); }
   [[nodiscard]] Rank rank_at(Position position) const { return order.rank_at(position); }
   [[nodiscard]] bool at_root() const { return rank == root; }
+  /// The block that the rank at `from` has for the one at `to`, where blocks are pairs.
+  [[nodiscard]] BlockRange pair(Position from, Position to) const {
+    return {from * p + to, from * p + to + 1};
+  }
+  /// The same problem with the vector cut into `count` parts.
+  [[nodiscard]] Problem cut(int count) const {
+    Problem problem = *this;
+    problem.parts = count;
+    problem.sizes = sizes.cut(count);
+    return problem;
+  }
+  /// All bytes of the vector, however it is cut.
+  [[nodiscard]] Bytes vector_bytes() const { return sizes.of({0, parts}); }
 };
 
 }  // namespace tutti

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -30,24 +31,113 @@ struct BlockRange {
   friend bool operator==(const BlockRange&, const BlockRange&) = default;
 };
 
-/// Every collective that a contract is written for.
-enum class Collective : std::uint8_t { gather, gatherv, scatter, scatterv };
+/// Every collective that a contract is written for. MPI_Alltoallw is alltoallv: a contract counts
+/// packed bytes, so that each pair's datatypes are a matter of the two ends.
+enum class Collective : std::uint8_t {
+  gather,
+  gatherv,
+  scatter,
+  scatterv,
+  bcast,
+  allgather,
+  allgatherv,
+  alltoall,
+  alltoallv,
+  reduce,
+  allreduce,
+  reduce_scatter,
+  reduce_scatter_block,
+  barrier,
+};
 
-inline constexpr std::array all_collectives = {Collective::gather, Collective::gatherv,
-                                               Collective::scatter, Collective::scatterv};
+inline constexpr std::array all_collectives = {Collective::gather,
+                                               Collective::gatherv,
+                                               Collective::scatter,
+                                               Collective::scatterv,
+                                               Collective::bcast,
+                                               Collective::allgather,
+                                               Collective::allgatherv,
+                                               Collective::alltoall,
+                                               Collective::alltoallv,
+                                               Collective::reduce,
+                                               Collective::allreduce,
+                                               Collective::reduce_scatter,
+                                               Collective::reduce_scatter_block,
+                                               Collective::barrier};
+
+/// Those that Tutti runs over MPI, the first ones of all: only they have settings. The others are
+/// schedules that can be verified, priced and drawn.
+inline constexpr std::array runnable_collectives = {Collective::gather, Collective::gatherv,
+                                                    Collective::scatter, Collective::scatterv};
+
+[[nodiscard]] constexpr bool is_runnable(Collective collective) {
+  return static_cast<std::size_t>(collective) < runnable_collectives.size();
+}
 
 /// The lower-case name, e.g. "gatherv".
 [[nodiscard]] std::string_view name_of(Collective collective);
 /// The collective of that name in any case, with or without "MPI_" before it.
 [[nodiscard]] std::optional<Collective> collective_named(std::string_view name);
 
-/// Data flows from all ranks to the root.
+/// What the blocks of a collective are.
+enum class BlockKind : std::uint8_t {
+  ranks,  ///< one for each rank: block i is what rank i contributes or receives
+  pairs,  ///< one for each pair: block s * p + d is what rank s has for rank d
+  parts,  ///< those of one vector, cut into as many as an algorithm wants
+  none,   ///< there is no data
+};
+[[nodiscard]] constexpr BlockKind block_kind(Collective collective) {
+  switch (collective) {
+    case Collective::alltoall:
+    case Collective::alltoallv:
+      return BlockKind::pairs;
+    case Collective::bcast:
+    case Collective::reduce:
+    case Collective::allreduce:
+      return BlockKind::parts;
+    case Collective::barrier:
+      return BlockKind::none;
+    default:
+      return BlockKind::ranks;
+  }
+}
+
+/// How many blocks a collective of p ranks has; `parts` counts where they are that.
+[[nodiscard]] constexpr int block_count(Collective collective, int p, int parts) {
+  switch (block_kind(collective)) {
+    case BlockKind::pairs:
+      return p * p;
+    case BlockKind::parts:
+      return parts;
+    case BlockKind::none:
+      return 0;
+    case BlockKind::ranks:
+      break;
+  }
+  return p;
+}
+
+/// Blocks flow from all ranks to the root.
 [[nodiscard]] constexpr bool is_gather(Collective collective) {
   return collective == Collective::gather || collective == Collective::gatherv;
 }
-/// Blocks may differ in size from rank to rank; only the root knows all sizes.
+/// Blocks may differ in size.
 [[nodiscard]] constexpr bool is_irregular(Collective collective) {
-  return collective == Collective::gatherv || collective == Collective::scatterv;
+  return collective == Collective::gatherv || collective == Collective::scatterv ||
+         collective == Collective::allgatherv || collective == Collective::alltoallv ||
+         collective == Collective::reduce_scatter;
+}
+/// Data flows from all ranks to the root, as blocks or combined.
+[[nodiscard]] constexpr bool flows_to_root(Collective collective) {
+  return is_gather(collective) || collective == Collective::reduce;
+}
+/// One rank, the root, has a part of its own.
+[[nodiscard]] constexpr bool has_root(Collective collective) {
+  return collective <= Collective::bcast || collective == Collective::reduce;
+}
+/// What ranks contribute to a block is combined into one.
+[[nodiscard]] constexpr bool reduces(Collective collective) {
+  return Collective::reduce <= collective && collective <= Collective::reduce_scatter_block;
 }
 
 }  // namespace tutti

@@ -59,6 +59,7 @@ class Rounds {
   void enter_posted(int round) {
     for (Node node = flow_.take_posted(); node != StepGraph::none; node = flow_.take_posted()) {
       const Node other = graph_.partner(node);
+      if (other == StepGraph::none) flow_.complete(node);  // within its rank
       if (other == StepGraph::none || !flow_.is_posted(other)) continue;
       const bool sends = graph_.step(node).kind == StepKind::send;
       const Node send = sends ? node : other;
@@ -114,7 +115,7 @@ Result<std::vector<Message>> messages(std::span<const Schedule> schedules) {
   if (const auto flaw = graph.build(schedules)) {
     return Error{place(flaw->rank, flaw->step) + ": " + flaw->text};
   }
-  return Rounds(graph, !schedules.empty() && is_gather(schedules.front().collective)).run();
+  return Rounds(graph, !schedules.empty() && flows_to_root(schedules.front().collective)).run();
 }
 
 }  // namespace tutti

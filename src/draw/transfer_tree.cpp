@@ -11,7 +11,8 @@ TransferTree transfer_tree(std::span<const Schedule> schedules) {
   if (schedules.empty()) return tree;
   tree.root = schedules.front().root;
   // The parent is whoever receives in a gather and whoever sends in a scatter.
-  const StepKind kind = is_gather(schedules.front().collective) ? StepKind::recv : StepKind::send;
+  const StepKind kind =
+      flows_to_root(schedules.front().collective) ? StepKind::recv : StepKind::send;
   std::vector<Rank> parent(schedules.size(), no_rank);  // of each child met so far
   std::vector<std::size_t> edge(schedules.size(), 0);   // and its place among its siblings
   for (const Schedule& schedule : schedules) {
@@ -38,6 +39,23 @@ std::vector<Bytes> TransferTree::bytes_above() const {
   return bytes;
 }
 
+bool TransferTree::is_tree() const {
+  std::vector<bool> reached(children.size(), false);
+  std::vector<Rank> open = {root};
+  std::size_t edges = 0;
+  std::size_t taken = 0;
+  for (const auto& below : children) edges += below.size();
+  while (!open.empty()) {
+    const auto rank = static_cast<std::size_t>(open.back());
+    open.pop_back();
+    if (rank >= reached.size() || reached[rank]) return false;
+    reached[rank] = true;
+    taken += children[rank].size();
+    for (const Edge& edge : children[rank]) open.push_back(edge.child);
+  }
+  return taken == edges;
+}
+
 std::vector<Rank> TransferTree::idle() const {
   const std::vector<Bytes> bytes = bytes_above();
   std::vector<Rank> ranks;
@@ -50,6 +68,7 @@ std::vector<Rank> TransferTree::idle() const {
 }
 
 std::string to_text(const TransferTree& tree) {
+  if (!tree.is_tree()) return "";
   const std::vector<Bytes> bytes = tree.bytes_above();
   TreeShape shape;
   shape.root = tree.root;

@@ -20,14 +20,18 @@ struct TransferTree {
 
   /// The bytes on the edge above each rank; 0 at the root and at ranks that take no part.
   [[nodiscard]] std::vector<Bytes> bytes_above() const;
+  /// Every rank that takes part is reached from the root, on one way only. Not so where data is
+  /// exchanged.
+  [[nodiscard]] bool is_tree() const;
   /// The ranks that neither send nor receive, ascending.
   [[nodiscard]] std::vector<Rank> idle() const;
 };
 
-/// The edges that carry data, towards the root for gathers and away from it for scatters.
+/// The edges that carry data, towards the root where it flows there and away from it elsewhere.
 [[nodiscard]] TransferTree transfer_tree(std::span<const Schedule> schedules);
 
-/// The tree as text, each rank below the root with the bytes on its edge: "3:12".
+/// The tree as text, each rank below the root with the bytes on its edge: "3:12". Empty where the
+/// edges make no tree.
 [[nodiscard]] std::string to_text(const TransferTree& tree);
 
 }  // namespace tutti

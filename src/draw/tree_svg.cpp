@@ -107,10 +107,14 @@ Result<std::string> tree_to_svg(std::span<const Schedule> schedules, std::string
   const Result<std::vector<Message>> all = messages(schedules);
   if (!all) return Error{all.error()};
   const TransferTree tree = transfer_tree(schedules);
+  if (!tree.is_tree()) {
+    return Error{"the data of this " + std::string(name_of(schedules.front().collective)) +
+                 " does not flow along a tree; draw its timeline instead"};
+  }
   const Layout layout(tree);
   const std::vector<Bytes> bytes = tree.bytes_above();
   const std::vector<int> rounds =
-      rounds_above(*all, is_gather(schedules.front().collective), schedules.size());
+      rounds_above(*all, flows_to_root(schedules.front().collective), schedules.size());
   const int last = *std::max_element(rounds.begin(), rounds.end());
   const double most = static_cast<double>(*std::max_element(bytes.begin(), bytes.end()));
   const std::vector<Rank> idle = tree.idle();

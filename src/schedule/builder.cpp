@@ -10,6 +10,33 @@ ScheduleBuilder::ScheduleBuilder(const Problem& problem) : problem_(problem) {
   schedule_.p = problem.p;
   schedule_.rank = problem.rank;
   schedule_.root = problem.root;
+  schedule_.parts = problem.parts;
+}
+
+Bytes ScheduleBuilder::bytes(const Blocks& blocks) const {
+  Bytes bytes = 0;
+  blocks.for_each_run([&](BlockRange run) { bytes += problem_.sizes.of(run); });
+  return bytes;
+}
+
+Blocks ScheduleBuilder::cyclic(Position begin, int count) const {
+  const int blocks = schedule_.blocks();
+  begin %= blocks;
+  const Position end = begin + count;
+  if (end <= blocks) return BlockRange{begin, end};
+  if (end - blocks >= begin) return BlockRange{0, blocks};
+  return {{0, blocks}, {{end - blocks, begin}}};
+}
+
+StepId ScheduleBuilder::reduce(Rank from, const Blocks& blocks, Operand operand) {
+  const Bytes all = bytes(blocks);
+  const StepId received = part(StepKind::recv, from, blocks, 0, all);
+  if (received == none) return none;
+  schedule_.steps.back().aside = true;
+  const StepId reduced = part(StepKind::reduce, from, blocks, 0, all);
+  schedule_.steps.back().after = received;
+  schedule_.steps.back().operand = operand;
+  return reduced;
 }
 
 StepId ScheduleBuilder::part(StepKind kind, Rank peer, const Blocks& blocks, Bytes offset,
@@ -28,6 +55,18 @@ StepId ScheduleBuilder::append(StepKind kind, Rank peer, const Blocks& blocks, B
   step.bytes = bytes;
   schedule_.steps.push_back(std::move(step));
   return static_cast<StepId>(schedule_.steps.size()) - 1;
+}
+
+void ScheduleBuilder::append(const Schedule& schedule) {
+  const auto before = static_cast<StepId>(schedule_.steps.size());
+  for (Step step : schedule.steps) {
+    if (step.kind == StepKind::wait) {
+      step.first += before;
+      step.last += before;
+    }
+    if (step.after >= 0) step.after += before;
+    schedule_.steps.push_back(std::move(step));
+  }
 }
 
 void ScheduleBuilder::after(StepId step, StepId other) {

@@ -27,9 +27,29 @@ class ScheduleBuilder {
   /// The bytes [offset, offset + bytes) of the packed blocks.
   StepId part(StepKind kind, Rank peer, const Blocks& blocks, Bytes offset, Bytes bytes);
 
+  /// Sends or receives a cyclic range of blocks: `count` from `begin` on, modulo their number.
+  StepId send_cyclic(Rank to, Position begin, int count) {
+    return cyclic(StepKind::send, to, begin, count);
+  }
+  StepId recv_cyclic(Rank from, Position begin, int count) {
+    return cyclic(StepKind::recv, from, begin, count);
+  }
+
+  /// Receives blocks and combines them into those held, on the side that `operand` says. The
+  /// message needs nothing; the combination waits until what it changes has been sent. Returns the
+  /// step that combines, or `none`.
+  StepId reduce(Rank from, const Blocks& blocks, Operand operand);
+  StepId reduce(Rank from, BlockRange blocks, Operand operand) {
+    return reduce(from, Blocks(blocks), operand);
+  }
+
   /// A message without bytes.
   StepId signal(Rank to) { return append(StepKind::send, to, {}, 0, 0); }
   StepId await_signal(Rank from) { return append(StepKind::recv, from, {}, 0, 0); }
+
+  /// Appends the steps of a schedule of the same rank, which need what was there before only for
+  /// the blocks that they read or change.
+  void append(const Schedule& schedule);
 
   /// `step` starts after the earlier step `other` has completed; nothing if either is `none`.
   void after(StepId step, StepId other);
@@ -41,12 +61,19 @@ class ScheduleBuilder {
   void wait_all();
 
   [[nodiscard]] Bytes bytes(BlockRange blocks) const { return problem_.sizes.of(blocks); }
+  [[nodiscard]] Bytes bytes(const Blocks& blocks) const;
+  /// `count` blocks from `begin` on, modulo their number.
+  [[nodiscard]] Blocks cyclic(Position begin, int count) const;
   [[nodiscard]] Schedule done() { return std::move(schedule_); }
 
   static constexpr StepId none = -1;
 
  private:
   StepId message(StepKind kind, Rank peer, BlockRange blocks) {
+    return part(kind, peer, blocks, 0, bytes(blocks));
+  }
+  StepId cyclic(StepKind kind, Rank peer, Position begin, int count) {
+    const Blocks blocks = cyclic(begin, count);
     return part(kind, peer, blocks, 0, bytes(blocks));
   }
   StepId append(StepKind kind, Rank peer, const Blocks& blocks, Bytes offset, Bytes bytes);

@@ -12,14 +12,39 @@ bool overlap(BlockRange a, BlockRange b) { return a.begin < b.end && b.begin < a
 bool overlap(const Blocks& a, const Blocks& b) {
   if (!overlap(a.range, b.range)) return false;
   if (a.holes.empty() && b.holes.empty()) return !a.range.empty() && !b.range.empty();
-  bool found = false;
-  a.for_each_run(
-      [&](BlockRange x) { b.for_each_run([&](BlockRange y) { found = found || overlap(x, y); }); });
-  return found;
+  // Through the common range, from hole to hole of either.
+  const Position end = std::min(a.range.end, b.range.end);
+  auto x = a.holes.begin();
+  auto y = b.holes.begin();
+  for (Position at = std::max(a.range.begin, b.range.begin); at < end;) {
+    while (x != a.holes.end() && x->end <= at) ++x;
+    while (y != b.holes.end() && y->end <= at) ++y;
+    if (x != a.holes.end() && x->begin <= at) {
+      at = x->end;
+    } else if (y != b.holes.end() && y->begin <= at) {
+      at = y->end;
+    } else {
+      return true;
+    }
+  }
+  return false;
 }
 
 bool is_message(const Step& step) {
   return step.kind == StepKind::send || step.kind == StepKind::recv;
+}
+
+/// What is wrong with a reduce whose `after` is a step, empty if nothing is.
+std::string reduce_flaw(const Schedule& schedule, const Step& step) {
+  if (!reduces(schedule.collective)) {
+    return "a " + std::string(name_of(schedule.collective)) + " reduces nothing";
+  }
+  if (step.after < 0) return "it names no step that has received for it";
+  const Step& received = schedule.steps[static_cast<std::size_t>(step.after)];
+  const bool fits = received.kind == StepKind::recv && received.aside &&
+                    received.blocks == step.blocks && received.bytes == step.bytes &&
+                    received.offset == step.offset && received.peer == step.peer;
+  return fits ? "" : "step " + std::to_string(step.after) + " has not received these blocks aside";
 }
 
 /// What is wrong with a step's operands, empty if nothing is.
@@ -40,8 +65,10 @@ std::string operand_flaw(const Schedule& schedule, StepId id) {
   if (step.slots < 0) return "its slots are negative";
   if (step.bytes < 0 || step.offset < 0) return "its bytes are negative";
   const BlockRange range = step.blocks.range;
-  if (range.begin < 0 || range.end < range.begin || range.end > schedule.p) {
-    return "its blocks are not in 0.." + std::to_string(schedule.p - 1);
+  if (const int blocks = schedule.blocks();
+      range.begin < 0 || range.end < range.begin || range.end > blocks) {
+    return blocks == 0 ? "there are no blocks"
+                       : "its blocks are not in 0.." + std::to_string(blocks - 1);
   }
   Position at = range.begin;
   for (const BlockRange& hole : step.blocks.holes) {
@@ -50,7 +77,10 @@ std::string operand_flaw(const Schedule& schedule, StepId id) {
     }
     at = hole.end;
   }
-  return "";
+  if (step.aside && (step.kind != StepKind::recv || !reduces(schedule.collective))) {
+    return "nothing is kept aside here";
+  }
+  return step.kind == StepKind::reduce ? reduce_flaw(schedule, step) : "";
 }
 
 }  // namespace
@@ -106,6 +136,8 @@ std::optional<Flaw> StepGraph::add_rank(Rank rank) {
   needs_.resize(end, 0);
   first_edge_.resize(end, none);
   writers_.clear();
+  readers_.clear();
+  const bool reducing = reduces(schedule.collective);
   for (Node node = first; node < static_cast<Node>(end); ++node) {
     const Step& step = schedule.steps[index(node - first)];
     if (std::string text = operand_flaw(schedule, node - first); !text.empty()) {
@@ -114,11 +146,17 @@ std::optional<Flaw> StepGraph::add_rank(Rank rank) {
     if (step.kind == StepKind::send) sends_.push_back({rank, step.peer, node});
     if (step.kind == StepKind::recv) recvs_.push_back({step.peer, rank, node});
     if (step.after >= 0) add_need(node, first + step.after);
-    if (step.bytes == 0) continue;
-    if (step.kind == StepKind::recv) {
-      writers_.push_back(node);
-    } else {
+    if (step.bytes == 0 || step.aside) continue;
+    const bool writes = step.kind == StepKind::recv || step.kind == StepKind::reduce;
+    if (reducing) {
+      add_turns(node, writes);
+    } else if (!writes) {
       add_needs(node);
+    }
+    if (writes) {
+      writers_.push_back(node);
+    } else if (reducing) {
+      readers_.push_back(node);
     }
   }
   return std::nullopt;
@@ -127,6 +165,23 @@ std::optional<Flaw> StepGraph::add_rank(Rank rank) {
 void StepGraph::add_needs(Node reader) {
   for (const Node writer : writers_) {
     if (overlap(step(writer).blocks, step(reader).blocks)) add_need(reader, writer);
+  }
+}
+
+void StepGraph::add_turns(Node node, bool writes) {
+  const Blocks& blocks = step(node).blocks;
+  Node covering = none;
+  for (std::size_t i = writers_.size(); i-- > 0 && covering == none;) {
+    const Blocks& written = step(writers_[i]).blocks;
+    if (!overlap(written, blocks)) continue;
+    add_need(node, writers_[i]);
+    const bool covers = written.holes.empty() && written.range.begin <= blocks.range.begin &&
+                        blocks.range.end <= written.range.end;
+    if (covers) covering = writers_[i];
+  }
+  if (!writes) return;
+  for (std::size_t i = readers_.size(); i-- > 0 && readers_[i] > covering;) {
+    if (overlap(step(readers_[i]).blocks, blocks)) add_need(node, readers_[i]);
   }
 }
 

@@ -50,7 +50,8 @@ class StepGraph {
   }
   /// The other end of a message; none for a step that is local to its rank.
   [[nodiscard]] Node partner(Node node) const { return partner_[index(node)]; }
-  /// How many earlier steps a step needs: they write what it reads, or it is said to come after.
+  /// How many earlier steps a step needs: they write what it reads, read or write what it changes,
+  /// or it is said to come after.
   [[nodiscard]] const std::vector<int>& needs() const { return needs_; }
   /// Calls visit(Node) for each later step that needs `writer`.
   template <class Visit>
@@ -75,6 +76,9 @@ class StepGraph {
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
   [[nodiscard]] std::optional<Flaw> add_rank(Rank rank);
   void add_needs(Node reader);
+  /// Where blocks change: `node` needs the earlier steps that write what it touches and, if it
+  /// writes, those that read it. Those before one that writes all of it are needed by that one.
+  void add_turns(Node node, bool writes);
   void add_need(Node reader, Node writer);
   [[nodiscard]] std::optional<Flaw> pair_messages();
   [[nodiscard]] Flaw unpaired(const End& end) const;
@@ -87,6 +91,7 @@ class StepGraph {
   std::vector<int> first_edge_;
   std::vector<Edge> edges_;
   std::vector<Node> writers_;  ///< of the rank being added
+  std::vector<Node> readers_;  ///< the same, where blocks change
   std::vector<End> sends_;
   std::vector<End> recvs_;
 };

@@ -14,12 +14,13 @@ namespace tutti {
 
 /// What a step does. All steps whose needs are met are in flight at once; a step that reads
 /// blocks needs the earlier steps that write them, and every step needs the `wait`s before it.
-/// A message may need one further step (`after`) and a free slot (`slots`).
+/// A message may need one further step (`after`) and a free slot (`slots`). Where blocks are
+/// reduced they change: a step that writes needs the earlier steps that read or write them too.
 enum class StepKind : std::uint8_t {
   send,    ///< blocks, packed in position order, to peer
   recv,    ///< blocks, packed in position order, from peer
   copy,    ///< blocks, from where they are to where the caller wants them
-  reduce,  ///< blocks received from peer into those held (room for reductions)
+  reduce,  ///< what an earlier step has received aside into the blocks held
   wait,    ///< until the steps [first, last) of this schedule have completed
   put,     ///< blocks into peer's memory (room for one-sided transport)
   notify,  ///< peer that its memory holds blocks (room for one-sided transport)
@@ -28,6 +29,12 @@ enum class StepKind : std::uint8_t {
 
 /// Which thread runs a step.
 enum class Runner : std::uint8_t { caller, background };
+
+/// Where the blocks received stand when they are combined with those held.
+enum class Operand : std::uint8_t {
+  left,   ///< received op held: they are of lower ranks
+  right,  ///< held op received
+};
 
 using StepId = int;
 
@@ -63,11 +70,14 @@ struct Step {
   Blocks blocks;
   Bytes offset = 0;
   Bytes bytes = 0;
-  StepId first = 0;   ///< wait only
-  StepId last = 0;    ///< wait only
-  StepId after = -1;  ///< messages: this earlier step must have completed; -1 none
-  int slots = 0;      ///< messages: at most so many of the rank's steps with slots are in flight
-                      ///< at once, those first whose needs are met first; 0 no limit
+  StepId first = 0;    ///< wait only
+  StepId last = 0;     ///< wait only
+  StepId after = -1;   ///< messages: this earlier step must have completed; -1 none
+                       ///< reduce: the step that has received aside
+  int slots = 0;       ///< messages: at most so many of the rank's steps with slots are in flight
+                       ///< at once, those first whose needs are met first; 0 no limit
+  bool aside = false;  ///< recv: the bytes are kept apart from the blocks held, for a reduce
+  Operand operand = Operand::left;  ///< reduce only
   friend bool operator==(const Step&, const Step&) = default;
 };
 
@@ -77,6 +87,9 @@ struct Schedule {
   Rank rank = 0;
   Rank root = 0;
   std::vector<Step> steps;
+  int parts = 1;  ///< into which the vector is cut, where that is what blocks are
+
+  [[nodiscard]] int blocks() const { return block_count(collective, p, parts); }
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };
 
@@ -93,7 +106,12 @@ struct Schedule {
 ///
 /// A step is its number, kind, peer, blocks and bytes; `without` lists holes, `from a` says
 /// that the bytes are those from the a-th on, `after 0` names a further step that it needs,
-/// `slots 2` says how many such steps may be in flight, `background` is the runner.
+/// `slots 2` says how many such steps may be in flight, `background` is the runner. A vector in
+/// parts says so in the first line; what is received aside is combined by a step after it:
+///
+///     allreduce p 4 rank 1 root 0 parts 2
+///     0 recv 0 [0,2) 16 aside
+///     1 reduce 0 [0,2) 16 after 0 left
 [[nodiscard]] std::string to_text(const Schedule& schedule);
 /// The schedule that `text` describes, or an error that names the line.
 [[nodiscard]] Result<Schedule> from_text(std::string_view text);

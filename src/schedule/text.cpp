@@ -30,6 +30,8 @@ std::string to_text(const Step& step) {
   if (step.offset != 0) text += " from " + std::to_string(step.offset);
   if (step.after >= 0) text += " after " + std::to_string(step.after);
   if (step.slots != 0) text += " slots " + std::to_string(step.slots);
+  if (step.aside) text += " aside";
+  if (step.kind == StepKind::reduce) text += step.operand == Operand::left ? " left" : " right";
   if (step.runner == Runner::background) text += " background";
   return text;
 }
@@ -87,6 +89,7 @@ bool read_header(Words words, Schedule& schedule) {
   schedule.collective = *collective;
   return words.next() == "p" && words.number(schedule.p) && words.next() == "rank" &&
          words.number(schedule.rank) && words.next() == "root" && words.number(schedule.root) &&
+         (words.peek() != "parts" || (words.next() == "parts" && words.number(schedule.parts))) &&
          words.next().empty();
 }
 
@@ -94,6 +97,10 @@ bool read_options(Words& words, Step& step) {
   for (std::string_view word = words.next(); !word.empty(); word = words.next()) {
     if (word == "background") {
       step.runner = Runner::background;
+    } else if (word == "aside") {
+      step.aside = true;
+    } else if (word == "left" || word == "right") {
+      step.operand = word == "left" ? Operand::left : Operand::right;
     } else if (word == "from") {
       if (!words.number(step.offset)) return false;
     } else if (word == "after") {
@@ -133,7 +140,8 @@ std::string_view name_of(StepKind kind) { return kinds[static_cast<std::size_t>(
 std::string to_text(const Schedule& schedule) {
   std::string text(name_of(schedule.collective));
   text += " p " + std::to_string(schedule.p) + " rank " + std::to_string(schedule.rank) + " root " +
-          std::to_string(schedule.root) + "\n";
+          std::to_string(schedule.root) +
+          (schedule.parts == 1 ? "" : " parts " + std::to_string(schedule.parts)) + "\n";
   for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
     text += std::to_string(i) + " " + to_text(schedule.steps[i]) + "\n";
   }

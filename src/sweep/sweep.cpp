@@ -6,7 +6,7 @@
 #include <random>
 
 #include "core/distributions.hpp"
-#include "verify/verify.hpp"
+#include "sweep/check.hpp"
 
 namespace tutti {
 
@@ -48,6 +48,12 @@ std::vector<std::vector<Bytes>> irregular_sizes(int p) {
 std::vector<std::vector<Bytes>> sizes_for(Collective collective, int p) {
   if (is_irregular(collective)) return irregular_sizes(p);
   const auto ranks = static_cast<std::size_t>(p);
+  if (block_kind(collective) == BlockKind::none) return {std::vector<Bytes>(ranks, 0)};
+  if (block_kind(collective) == BlockKind::parts) {
+    // Fewer bytes than parts, as many, and more.
+    return {std::vector<Bytes>(ranks, 0), std::vector<Bytes>(ranks, 1),
+            std::vector<Bytes>(ranks, average_block), std::vector<Bytes>(ranks, 100)};
+  }
   return {std::vector<Bytes>(ranks, 0), std::vector<Bytes>(ranks, 1),
           std::vector<Bytes>(ranks, average_block)};
 }
@@ -66,6 +72,14 @@ std::vector<std::vector<double>> arrival_patterns(int p) {
   return all;
 }
 
+/// Up to how many ranks an algorithm is sampled: where every rank has a message for every other
+/// one, steps are as many as the square of the ranks.
+int most_ranks(const Algorithm& algorithm) {
+  if (block_kind(algorithm.collective) == BlockKind::pairs) return 65;
+  if (algorithm.collective == Collective::barrier) return 513;
+  return has_root(algorithm.collective) ? 1024 : 257;
+}
+
 std::vector<Unit> units_of(const SweepOptions& options) {
   std::vector<Unit> units;
   for (const Algorithm& algorithm : all_algorithms()) {
@@ -74,13 +88,17 @@ std::vector<Unit> units_of(const SweepOptions& options) {
     for (const Specification& specification : variations(algorithm)) {
       for (int p = 1; p <= options.max_p; ++p) units.push_back({specification, p, false});
       for (const int p : sampled_p) {
-        if (options.max_p < p && p <= options.sampled_max_p) {
+        if (options.max_p < p && p <= std::min(options.sampled_max_p, most_ranks(algorithm))) {
           units.push_back({specification, p, true});
         }
       }
     }
   }
   return units;
+}
+
+int roots_of(const Unit& unit) {
+  return has_root(unit.specification.algorithm->collective) ? unit.p : 1;
 }
 
 class Sweep {
@@ -97,7 +115,7 @@ class Sweep {
       std::mt19937_64 random(seed);
       const auto choose = [&](std::size_t count) { return static_cast<int>(random() % count); };
       const auto& sizes = all_sizes[static_cast<std::size_t>(choose(all_sizes.size()))];
-      const auto root = static_cast<Rank>(choose(static_cast<std::size_t>(unit.p)));
+      const auto root = static_cast<Rank>(choose(static_cast<std::size_t>(roots_of(unit))));
       const Bytes latency = choose(8);
       return run(unit, {unit.specification.algorithm->collective, root, sizes, latency,
                         patterns[static_cast<std::size_t>(choose(patterns.size()))]});
@@ -106,7 +124,7 @@ class Sweep {
     // multiplied in, the sizes take turns.
     const bool in_turn =
         unit.specification.needs_arrivals() || unit.specification.runner == Runner::background;
-    for (Rank root = 0; root < unit.p; ++root) {
+    for (Rank root = 0; root < roots_of(unit); ++root) {
       for (std::size_t pattern = 0; pattern < patterns.size(); ++pattern) {
         const std::size_t turn = (static_cast<std::size_t>(root) + pattern) % all_sizes.size();
         for (std::size_t i = 0; i < all_sizes.size(); ++i) {
@@ -129,8 +147,8 @@ class Sweep {
   void run(const Unit& unit, const Call& call) {
     const Problems problems(unit.specification, call);
     ++result_.cases;
-    const auto fault = verifier_.verify({call.collective, call.p(), call.root}, problems.order(),
-                                        call.sizes, problems.schedules());
+    const auto fault =
+        check(verifier_, unit.specification, call, problems.order(), problems.schedules());
     if (!fault || result_.failures.size() >= most_failures) return;
     std::string text = std::string(name_of(call.collective)) + " " + to_text(unit.specification) +
                        ", p " + std::to_string(call.p()) + ", root " + std::to_string(call.root) +
@@ -198,6 +216,10 @@ std::vector<Specification> variations(const Algorithm& algorithm) {
   if (algorithm.takes("arrivals")) {
     multiply(specs, std::array{false, true},
              [](Specification& spec, bool on) { spec.parameters.arrivals = on; });
+  }
+  if (algorithm.takes("parts")) {
+    multiply(specs, std::array{0, 1, 3, 8, 20},
+             [](Specification& spec, int parts) { spec.parameters.parts = parts; });
   }
   if (algorithm.takes("flight")) {
     multiply(specs, std::array{0, 1, 2},

@@ -2,7 +2,6 @@
 #include "verify/verify.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace tutti {
 
@@ -12,8 +11,6 @@ std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 std::string number(std::int64_t value) { return std::to_string(value); }
 
-constexpr StepId after_all = std::numeric_limits<StepId>::max();
-
 }  // namespace
 
 std::optional<Fault> Verifier::verify(const Contract& contract, const Order& order,
@@ -21,14 +18,7 @@ std::optional<Fault> Verifier::verify(const Contract& contract, const Order& ord
                                       std::span<const Schedule> schedules) {
   contract_ = contract;
   schedules_ = schedules;
-  if (schedules.size() != index(contract.p) || sizes.size() != schedules.size() ||
-      order.size() != contract.p) {
-    return Fault{no_rank, -1, no_rank,
-                 "a call of " + number(contract.p) + " ranks needs as many schedules, sizes and " +
-                     "positions, not " + number(static_cast<std::int64_t>(schedules.size())) +
-                     ", " + number(static_cast<std::int64_t>(sizes.size())) + " and " +
-                     number(order.size())};
-  }
+  if (auto found = check_call(order, sizes)) return found;
   lay_out(order, sizes);
   if (const auto flaw = graph_.build(schedules)) return fault_of(*flaw);
   parts_.clear();
@@ -40,21 +30,129 @@ std::optional<Fault> Verifier::verify(const Contract& contract, const Order& ord
     if (graph_.step(node).kind != StepKind::send) continue;
     if (auto found = check_ends(node)) return found;
   }
+  if (reduces(contract.collective)) return check_reduction();
+  if (block_kind(contract.collective) == BlockKind::none) return check_barrier();
+  return check_movement();
+}
+
+/// Every collective that only moves blocks: what a rank holds grows, so that all but deadlock can
+/// be seen in the schedules as they are.
+std::optional<Fault> Verifier::check_movement() {
   std::optional<Fault> missing;  // told last: a fault of a step explains more
-  for (const Schedule& schedule : schedules) {
+  for (const Schedule& schedule : schedules_) {
     collect_holdings(schedule);
     if (auto found = check_rank(schedule)) return found;
     if (!missing) missing = check_wanted(schedule.rank);
   }
-  if (auto found = execute()) return found;
+  if (auto found = execute([](Node) { return std::nullopt; })) return found;
   return missing;
+}
+
+/// Every collective that combines blocks, in an execution that keeps their values.
+std::optional<Fault> Verifier::check_reduction() {
+  for (Node node = 0; node < graph_.nodes(); ++node) {
+    if (auto found = check_whole(node)) return found;
+  }
+  contributions_.start(contract_, graph_);
+  auto found = execute([&](Node node) -> std::optional<Fault> {
+    const Step& step = graph_.step(node);
+    if (step.bytes == 0) return std::nullopt;
+    if (step.kind == StepKind::send) contributions_.move(node);
+    if (step.kind != StepKind::reduce) return std::nullopt;
+    const auto finding = contributions_.combine(node);
+    return finding ? std::optional(fault_of(*finding)) : std::nullopt;
+  });
+  for (Rank rank = 0; rank < contract_.p && !found; ++rank) {
+    for (Block block = 0; block < contract_.blocks() && !found; ++block) {
+      const Interval place = place_of(block);
+      if (place.begin == place.end || !contract_.wants_after(rank, block)) continue;
+      const auto finding = contributions_.check_all(rank, index_of(block));
+      if (finding) found = fault_of(*finding);
+    }
+  }
+  return found;
+}
+
+/// Values are those of whole blocks, and what the caller brings is in all of them from the start.
+std::optional<Fault> Verifier::check_whole(Node node) const {
+  const Step& step = graph_.step(node);
+  if (step.kind == StepKind::wait || step.bytes == 0) return std::nullopt;
+  Bytes all = 0;
+  step.blocks.for_each_run(
+      [&](BlockRange run) { all += prefix_[index(run.end)] - prefix_[index(run.begin)]; });
+  const bool whole = step.offset == 0 && step.bytes == all;
+  const bool early = step.runner == Runner::background && !step.aside;
+  if (whole && !early) return std::nullopt;
+  return fault(graph_.rank_of(node), graph_.step_of(node), block_of(step.blocks.range.begin),
+               whole ? "runs in the background, but touches what the rank brings when it arrives"
+                     : "a part of a block cannot be reduced; parts are blocks of their own");
+}
+
+std::optional<Fault> Verifier::check_barrier() {
+  awareness_.start(graph_);
+  auto found = execute([&](Node node) -> std::optional<Fault> {
+    if (graph_.step(node).kind == StepKind::send) awareness_.complete(node);
+    return std::nullopt;
+  });
+  for (Rank rank = 0; rank < contract_.p && !found; ++rank) {
+    const Rank unheard = awareness_.unheard_of(rank);
+    if (unheard == no_rank) continue;
+    found =
+        fault(rank, -1, no_rank, "leaves though rank " + number(unheard) + " may not have entered");
+  }
+  return found;
+}
+
+std::optional<Fault> Verifier::check_call(const Order& order,
+                                          const std::vector<Bytes>& sizes) const {
+  const std::size_t p = index(contract_.p);
+  if (schedules_.size() != p || sizes.size() != index(contract_.blocks()) ||
+      order.size() != contract_.p) {
+    const int blocks = contract_.blocks();
+    return Fault{no_rank, -1, no_rank,
+                 "a call of " + number(contract_.p) + " ranks needs as many schedules, " +
+                     (blocks == contract_.p ? "" : number(blocks) + " ") + "sizes and " +
+                     "positions, not " + number(static_cast<std::int64_t>(schedules_.size())) +
+                     ", " + number(static_cast<std::int64_t>(sizes.size())) + " and " +
+                     number(order.size())};
+  }
+  for (const Schedule& schedule : schedules_) {
+    if (schedule.parts == contract_.parts) continue;
+    return fault(schedule.rank, -1, no_rank,
+                 "cuts the vector into " + number(schedule.parts) + " parts, not " +
+                     number(contract_.parts));
+  }
+  return std::nullopt;
 }
 
 void Verifier::lay_out(const Order& order, const std::vector<Bytes>& sizes) {
   order_ = &order;
   prefix_.assign(1, 0);
-  for (Position position = 0; position < order.size(); ++position) {
-    prefix_.push_back(prefix_.back() + sizes[index(order.rank_at(position))]);
+  for (int at = 0; at < contract_.blocks(); ++at) {
+    prefix_.push_back(prefix_.back() + sizes[index(block_of(at))]);
+  }
+}
+
+Block Verifier::block_of(int at) const {
+  switch (block_kind(contract_.collective)) {
+    case BlockKind::ranks:
+      return order_->rank_at(at);
+    case BlockKind::pairs:
+      return order_->rank_at(at / contract_.p) * contract_.p + order_->rank_at(at % contract_.p);
+    default:
+      return at;
+  }
+}
+
+int Verifier::index_of(Block block) const {
+  switch (block_kind(contract_.collective)) {
+    case BlockKind::ranks:
+      return order_->position_of(block);
+    case BlockKind::pairs:
+      return order_->position_of(block / contract_.p) * contract_.p +
+             order_->position_of(block % contract_.p);
+    default:
+      return block;
   }
 }
 
@@ -63,9 +161,13 @@ Fault Verifier::fault_of(const Flaw& flaw) const {
   if (flaw.step >= 0) {
     const Blocks& blocks = schedules_[index(flaw.rank)].steps[index(flaw.step)].blocks;
     const Position first = blocks.range.begin;
-    if (!blocks.range.empty() && 0 <= first && first < contract_.p) block = order_->rank_at(first);
+    if (!blocks.range.empty() && 0 <= first && first < contract_.blocks()) block = block_of(first);
   }
   return fault(flaw.rank, flaw.step, block, flaw.text);
+}
+
+Fault Verifier::fault_of(const Finding& finding) const {
+  return fault(finding.rank, finding.step, block_of(finding.block), finding.text);
 }
 
 /// Finds the bytes of all steps of one rank.
@@ -74,9 +176,9 @@ std::optional<Fault> Verifier::resolve(const Schedule& schedule) {
     const Step& step = schedule.steps[i];
     const auto id = static_cast<StepId>(i);
     const bool known = step.kind == StepKind::send || step.kind == StepKind::recv ||
-                       step.kind == StepKind::copy || step.kind == StepKind::wait;
-    const Rank block =
-        step.blocks.range.empty() ? no_rank : order_->rank_at(step.blocks.range.begin);
+                       step.kind == StepKind::copy || step.kind == StepKind::wait ||
+                       step.kind == StepKind::reduce;
+    const Block block = step.blocks.range.empty() ? no_rank : block_of(step.blocks.range.begin);
     if (!known) {
       return fault(schedule.rank, id, block,
                    "a " + std::string(name_of(contract_.collective)) + " has no such step");
@@ -127,7 +229,7 @@ std::optional<Fault> Verifier::check_ends(Node send) const {
                    : b == received.end()  ? a->begin
                    : a->begin == b->begin ? std::min(a->end, b->end)
                                           : a->begin;
-  const Rank block = block_at(std::min(at, prefix_.back() - 1));
+  const Block block = block_at(std::min(at, prefix_.back() - 1));
   return fault(sender, graph_.step_of(send), block,
                bytes != expected
                    ? "sends " + number(bytes) + " bytes, but rank " + number(receiver) +
@@ -135,89 +237,19 @@ std::optional<Fault> Verifier::check_ends(Node send) const {
                    : "sends other bytes than rank " + number(receiver) + " expects" + other);
 }
 
-/// What a rank holds from the start and what each of its receives adds, ascending.
-void Verifier::collect_holdings(const Schedule& schedule) {
-  holdings_.clear();
-  for (Rank block = 0; block < contract_.p; ++block) {
-    if (!contract_.holds_before(schedule.rank, block)) continue;
-    const Interval place = place_of(block);
-    if (place.begin < place.end) holdings_.push_back({place, -1});
-  }
-  for (StepId step = 0; step < graph_.steps(schedule.rank); ++step) {
-    if (schedule.steps[index(step)].kind != StepKind::recv) continue;
-    for (const Interval& part : parts(graph_.node(schedule.rank, step))) {
-      holdings_.push_back({part, step});
-    }
-  }
-  std::sort(holdings_.begin(), holdings_.end(), [](const Holding& a, const Holding& b) {
-    return std::pair(a.bytes.begin, a.step) < std::pair(b.bytes.begin, b.step);
-  });
-}
-
-std::optional<Fault> Verifier::check_rank(const Schedule& schedule) const {
-  for (std::size_t i = 1; i < holdings_.size(); ++i) {
-    const Holding& before = holdings_[i - 1];
-    const Holding& after = holdings_[i];
-    if (after.bytes.begin >= before.bytes.end) continue;
-    const StepId first = std::min(before.step, after.step);
-    return fault(schedule.rank, std::max(before.step, after.step), block_at(after.bytes.begin),
-                 first < 0 ? "receives what the rank holds from the start"
-                           : "receives what step " + number(first) + " has received");
-  }
-  for (StepId step = 0; step < graph_.steps(schedule.rank); ++step) {
-    if (auto found = check_read(schedule, step)) return found;
-  }
-  return std::nullopt;
-}
-
-std::optional<Fault> Verifier::check_read(const Schedule& schedule, StepId step) const {
-  const StepKind kind = schedule.steps[index(step)].kind;
-  if (kind != StepKind::send && kind != StepKind::copy) return std::nullopt;
-  for (const Interval& part : parts(graph_.node(schedule.rank, step))) {
-    if (const auto byte = first_missing(part, step)) {
-      return fault(schedule.rank, step, block_at(*byte),
-                   "reads what the rank does not hold and no earlier step has received");
-    }
-    if (schedule.steps[index(step)].runner == Runner::caller) continue;
-    if (const auto byte = first_brought(part)) {
-      return fault(schedule.rank, step, block_at(*byte),
-                   "runs in the background, but reads what the rank brings when it arrives");
-    }
-  }
-  return std::nullopt;
-}
-
-std::optional<Bytes> Verifier::first_missing(Interval wanted, StepId reader) const {
-  auto at = std::partition_point(holdings_.begin(), holdings_.end(), [&](const Holding& holding) {
-    return holding.bytes.end <= wanted.begin;
-  });
-  for (Bytes byte = wanted.begin; byte < wanted.end; byte = at++->bytes.end) {
-    if (at == holdings_.end() || at->bytes.begin > byte || at->step > reader) return byte;
-  }
-  return std::nullopt;
-}
-
-std::optional<Bytes> Verifier::first_brought(Interval wanted) const {
-  for (const Holding& holding : holdings_) {
-    const Bytes begin = std::max(holding.bytes.begin, wanted.begin);
-    if (holding.step < 0 && begin < std::min(holding.bytes.end, wanted.end)) return begin;
-  }
-  return std::nullopt;
-}
-
 /// Runs all ranks. What a step reads has been checked already; what is left is whether the
-/// steps can complete.
-std::optional<Fault> Verifier::execute() {
+/// steps can complete. Tells `completed` each local step, and each message by its send.
+template <class Completed>
+std::optional<Fault> Verifier::execute(Completed completed) {
   flow_.start(graph_);
   for (Node node = flow_.take_posted(); node != StepGraph::none; node = flow_.take_posted()) {
     if (flow_.is_done(node)) continue;  // its partner has come first
     const Node partner = graph_.partner(node);
-    if (partner == StepGraph::none) {
-      flow_.complete(node);
-    } else if (flow_.is_posted(partner)) {
-      flow_.complete(node);
-      flow_.complete(partner);
-    }
+    if (partner != StepGraph::none && !flow_.is_posted(partner)) continue;
+    const bool receives = graph_.step(node).kind == StepKind::recv;
+    if (std::optional<Fault> found = completed(receives ? partner : node)) return found;
+    flow_.complete(node);
+    if (partner != StepGraph::none) flow_.complete(partner);
   }
   if (flow_.all_done()) return std::nullopt;
   return deadlock();
@@ -242,19 +274,7 @@ Fault Verifier::deadlock() const {
   }
   const Blocks& blocks = graph_.step(node).blocks;
   return fault(graph_.rank_of(node), graph_.step_of(node),
-               blocks.range.empty() ? no_rank : order_->rank_at(blocks.range.begin), circle);
-}
-
-std::optional<Fault> Verifier::check_wanted(Rank rank) const {
-  for (Rank block = 0; block < contract_.p; ++block) {
-    if (!contract_.wants_after(rank, block)) continue;
-    const auto missing = first_missing(place_of(block), after_all);
-    if (!missing) continue;
-    return fault(rank, -1, block,
-                 "byte " + number(*missing - place_of(block).begin) +
-                     " of the block never reaches the rank");
-  }
-  return std::nullopt;
+               blocks.range.empty() ? no_rank : block_of(blocks.range.begin), circle);
 }
 
 std::span<const Verifier::Interval> Verifier::parts(Node node) const {
@@ -262,23 +282,27 @@ std::span<const Verifier::Interval> Verifier::parts(Node node) const {
   return std::span(parts_).subspan(first, index(first_part_[index(node) + 1]) - first);
 }
 
-Verifier::Interval Verifier::place_of(Rank block) const {
-  const std::size_t position = index(order_->position_of(block));
-  return {prefix_[position], prefix_[position + 1]};
+Verifier::Interval Verifier::place_of(Block block) const {
+  const std::size_t at = index(index_of(block));
+  return {prefix_[at], prefix_[at + 1]};
 }
 
-Rank Verifier::block_at(Bytes byte) const {
+Block Verifier::block_at(Bytes byte) const {
   const auto after = std::upper_bound(prefix_.begin(), prefix_.end(), byte);
-  return order_->rank_at(static_cast<Position>(after - prefix_.begin()) - 1);
+  return block_of(static_cast<int>(after - prefix_.begin()) - 1);
 }
 
-Fault Verifier::fault(Rank rank, StepId step, Rank block, const std::string& text) const {
+Fault Verifier::fault(Rank rank, StepId step, Block block, const std::string& text) const {
   std::string where = "rank " + number(rank);
   if (step >= 0) {
     where += ", step " + number(step) + " (" +
              describe(schedules_[index(rank)].steps[index(step)]) + ")";
   }
   if (block != no_rank) where += ", block " + number(block);
+  if (block != no_rank && block_kind(contract_.collective) == BlockKind::pairs) {
+    where +=
+        " (of rank " + number(block / contract_.p) + " for " + number(block % contract_.p) + ")";
+  }
   return {rank, step, block, where + ": " + text};
 }
 

@@ -9,30 +9,39 @@
 #include "contract/contract.hpp"
 #include "core/order.hpp"
 #include "schedule/graph.hpp"
+#include "verify/awareness.hpp"
+#include "verify/contributions.hpp"
 
 namespace tutti {
 
 /// What is wrong with a set of schedules.
 struct Fault {
   Rank rank = no_rank;
-  StepId step = -1;      ///< of that rank; -1 when no step of it is to blame
-  Rank block = no_rank;  ///< by the rank that it belongs to; no_rank when none is concerned
-  std::string text;      ///< a sentence that names all three
+  StepId step = -1;       ///< of that rank; -1 when no step of it is to blame
+  Block block = no_rank;  ///< as the contract numbers it; no_rank when none is concerned
+  std::string text;       ///< a sentence that names all three
 };
 
 /// Executes schedules with bytes as symbols: every byte of every block has a place in one long
-/// array, in the order of positions, and a step reads or writes intervals of it. Keeps its memory
-/// from call to call.
+/// array, in the order of positions, and a step reads or writes intervals of it. Reductions are
+/// executed with whole blocks as symbols, barriers with what ranks know of each other. Keeps its
+/// memory from call to call.
 class Verifier {
  public:
-  /// The first fault, if any. Block positions of the schedules refer to `order`; `sizes` are the
-  /// blocks' by rank. It holds that
+  /// The first fault, if any. Block positions of the schedules refer to `order`; `sizes` are those
+  /// of the contract's blocks. It holds that
   ///  - sends and receives pair up, and both ends mean the same bytes of the same blocks;
   ///  - a step reads only bytes that its rank has had from the start or from an earlier receive;
   ///  - a step of the background thread reads nothing that the rank brings when it arrives;
   ///  - no byte is received where it already is, or twice;
   ///  - all steps complete though no message does before both its ends are posted (rendezvous);
   ///  - in the end every rank has all bytes of the blocks that the contract wants there.
+  /// Where blocks are reduced, instead of what is said of holding and receiving bytes:
+  ///  - a step reads what the steps before it have made of the blocks: no step changes them before
+  ///    or while they are read;
+  ///  - no contribution is combined twice, nor out of order if the operation does not commute;
+  ///  - in the end a block that the contract wants has the contributions of all ranks.
+  /// Of a barrier: no rank can leave before all have entered.
   /// O(p^2 + steps log steps).
   [[nodiscard]] std::optional<Fault> verify(const Contract& contract, const Order& order,
                                             const std::vector<Bytes>& sizes,
@@ -50,14 +59,22 @@ class Verifier {
   };
   using Node = StepGraph::Node;
 
+  [[nodiscard]] std::optional<Fault> check_call(const Order& order,
+                                                const std::vector<Bytes>& sizes) const;
   void lay_out(const Order& order, const std::vector<Bytes>& sizes);
+  [[nodiscard]] std::optional<Fault> check_movement();
+  [[nodiscard]] std::optional<Fault> check_reduction();
+  [[nodiscard]] std::optional<Fault> check_whole(Node node) const;
+  [[nodiscard]] std::optional<Fault> check_barrier();
+  [[nodiscard]] Fault fault_of(const Finding& finding) const;
   [[nodiscard]] Fault fault_of(const Flaw& flaw) const;
   [[nodiscard]] std::optional<Fault> resolve(const Schedule& schedule);
   [[nodiscard]] bool resolve(const Step& step);
   [[nodiscard]] std::optional<Fault> check_ends(Node send) const;
   [[nodiscard]] std::optional<Fault> check_rank(const Schedule& schedule) const;
   [[nodiscard]] std::optional<Fault> check_read(const Schedule& schedule, StepId step) const;
-  [[nodiscard]] std::optional<Fault> execute();
+  template <class Completed>
+  [[nodiscard]] std::optional<Fault> execute(Completed completed);
   [[nodiscard]] Fault deadlock() const;
   [[nodiscard]] std::optional<Fault> check_wanted(Rank rank) const;
   void collect_holdings(const Schedule& schedule);
@@ -67,19 +84,24 @@ class Verifier {
   [[nodiscard]] std::optional<Bytes> first_brought(Interval wanted) const;
 
   [[nodiscard]] std::span<const Interval> parts(Node node) const;
-  [[nodiscard]] Interval place_of(Rank block) const;
-  [[nodiscard]] Rank block_at(Bytes byte) const;
-  [[nodiscard]] Fault fault(Rank rank, StepId step, Rank block, const std::string& text) const;
+  /// The block at an index of the schedules, and back.
+  [[nodiscard]] Block block_of(int at) const;
+  [[nodiscard]] int index_of(Block block) const;
+  [[nodiscard]] Interval place_of(Block block) const;
+  [[nodiscard]] Block block_at(Bytes byte) const;
+  [[nodiscard]] Fault fault(Rank rank, StepId step, Block block, const std::string& text) const;
 
   Contract contract_;
   const Order* order_ = nullptr;
   std::span<const Schedule> schedules_;
-  std::vector<Bytes> prefix_;      ///< by position, where its block begins; and the end
+  std::vector<Bytes> prefix_;      ///< by index in the schedules, where a block begins; and the end
   std::vector<Interval> parts_;    ///< of all nodes, one after the other
   std::vector<int> first_part_;    ///< by node, and the end
   std::vector<Holding> holdings_;  ///< of the rank being checked, ascending
   StepGraph graph_;
   Flow flow_;
+  Contributions contributions_;
+  Awareness awareness_;
 };
 
 /// The same for a single call.

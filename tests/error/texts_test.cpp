@@ -92,8 +92,9 @@ TEST(ScheduleError, NamesTheLineAndTheForm) {
             "an empty text is no schedule; it starts with a header such as \"gatherv p 4 rank 1 "
             "root 0\"");
   EXPECT_EQ(error("\n  \n"), error(""));
-  for (const char* bad : {"reduce p 4 rank 1 root 0", "gatherv p x rank 1 root 0",
-                          "gatherv p 4 rank 1", "gatherv p 4 rank 1 root 0 more"}) {
+  for (const char* bad :
+       {"shuffle p 4 rank 1 root 0", "gatherv p x rank 1 root 0", "gatherv p 4 rank 1",
+        "gatherv p 4 rank 1 root 0 more", "bcast p 4 rank 1 root 0 parts"}) {
     EXPECT_EQ(error(bad), "line 1, \"" + std::string(bad) +
                               "\", is not a header (such as \"gatherv p 4 rank 1 root 0\")");
   }

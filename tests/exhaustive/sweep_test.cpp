@@ -34,11 +34,11 @@ TEST_P(EveryCollective, KeepsItsContractWithEveryAlgorithm) {
   options.max_p = max_p;
   options.sampled_max_p = sampled_max_p;
   const SweepResult result = sweep_in_threads(options);
-  EXPECT_GT(result.cases, 10000);
+  EXPECT_GT(result.cases, has_root(GetParam()) ? 10000 : 1000);
   for (const std::string& failure : result.failures) ADD_FAILURE() << failure;
 }
 
-INSTANTIATE_TEST_SUITE_P(Sweep, EveryCollective, testing::ValuesIn(all_collectives),
+INSTANTIATE_TEST_SUITE_P(Sweep, EveryCollective, testing::ValuesIn(runnable_collectives),
                          [](const auto& test) { return std::string(name_of(test.param)); });
 
 }  // namespace

@@ -31,6 +31,7 @@ TEST(List, OffersTheSameAlgorithmsForEveryCollective) {
   }
   EXPECT_EQ(names[Collective::gatherv], names[Collective::gather]);
   EXPECT_EQ(names[Collective::scatterv], names[Collective::scatter]);
+  EXPECT_EQ(names[Collective::allgatherv], names[Collective::allgather]);
   // Early ranks can deliver for late ones; what a late rank brings, it can send itself.
   EXPECT_EQ(std::erase(names[Collective::scatter], "relay"), 1U);
   EXPECT_EQ(names[Collective::scatter], names[Collective::gather]);
@@ -54,11 +55,16 @@ TEST(Specification, ReadsBackFromItsText) {
 
 TEST(Specification, TakesThePapersNamesInAnyCase) {
   for (const Alias& alias : all_aliases()) {
+    int collectives = 0;
     for (const Collective collective : all_collectives) {
+      const auto direct = specification(collective, alias.specification);
       const auto meant = specification(collective, alias.name);
-      ASSERT_TRUE(meant) << meant.error();
-      EXPECT_EQ(to_text(*meant), to_text(spec_of(collective, alias.specification)));
+      ASSERT_EQ(static_cast<bool>(meant), static_cast<bool>(direct)) << alias.name;
+      if (!meant) continue;
+      EXPECT_EQ(to_text(*meant), to_text(*direct));
+      ++collectives;
     }
+    EXPECT_GE(collectives, 1) << alias.name;
   }
   EXPECT_EQ(to_text(spec_of(Collective::gatherv, "tuw_GATHERV")),
             "ordered_tree:rule=gather_time,promote=off");
@@ -152,7 +158,7 @@ TEST_P(SameSchedules, SyncWithOneSegmentHasAMessageLess) {
   EXPECT_EQ(two[1].steps.size(), one[1].steps.size() + 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Lists, SameSchedules, testing::ValuesIn(all_collectives),
+INSTANTIATE_TEST_SUITE_P(Lists, SameSchedules, testing::ValuesIn(runnable_collectives),
                          [](const auto& test) { return std::string(name_of(test.param)); });
 
 // The gather read backwards, with sends for receives, is the scatter.
@@ -181,6 +187,7 @@ TEST(Mirror, OfAGatherIsTheScatter) {
 
 TEST(Schedules, OfEmptyBlocksAreEmpty) {
   for (const Algorithm& algorithm : all_algorithms()) {
+    if (algorithm.collective == Collective::barrier) continue;  // without data from the start
     const Call call{algorithm.collective, 2, std::vector<Bytes>(7, 0), 0};
     for (const Schedule& schedule : schedules_of(algorithm.name, call)) {
       EXPECT_TRUE(schedule.steps.empty()) << algorithm.name << "\n" << to_text(schedule);
@@ -191,6 +198,7 @@ TEST(Schedules, OfEmptyBlocksAreEmpty) {
 TEST(Schedules, OfAnInnerRankAreAsLongAsItsDegree) {
   // Memory of a leaf or inner rank is O(children), whatever p is.
   for (const Algorithm& algorithm : all_algorithms()) {
+    if (!is_runnable(algorithm.collective)) continue;  // leaves take what all ranks bring
     const int p = 1000;
     const Call call{algorithm.collective, 0, std::vector<Bytes>(p, 8), 0};
     const auto schedules = schedules_of(algorithm.name, call);

@@ -10,8 +10,9 @@ namespace {
 
 std::string background_steps(const char* algorithm, Collective collective, Rank rank) {
   const Call call{collective, 0, std::vector<Bytes>(8, 4), 0};
-  const Schedule schedule =
-      in_background(testing_support::schedules_of(algorithm, call)[static_cast<std::size_t>(rank)]);
+  const auto schedules = testing_support::schedules_of(algorithm, call);
+  // Rotated orders from rank 0 on: positions are ranks.
+  const Schedule schedule = in_background(schedules[static_cast<std::size_t>(rank)], rank);
   std::string kinds;
   for (const Step& step : schedule.steps) {
     if (step.kind == StepKind::wait) continue;
@@ -35,6 +36,18 @@ TEST(Background, TakesTheWholeRootLoopOfAGather) {
 TEST(Background, TakesTheReceivesBelowTheRootOfAGather) {
   EXPECT_EQ(background_steps("binomial", Collective::gather, 4), "bbc");  // sends its own block
   EXPECT_EQ(background_steps("binomial", Collective::gather, 0), "bbb");
+}
+
+TEST(Background, TakesAllOfABroadcastBelowTheRootButItsRequest) {
+  EXPECT_EQ(background_steps("binomial", Collective::bcast, 4), "bbb");
+  EXPECT_EQ(background_steps("binomial", Collective::bcast, 0), "ccc");
+  EXPECT_EQ(background_steps("linear_pull", Collective::bcast, 4), "cb");
+}
+
+TEST(Background, TakesOfAnAllgatherWhatTheRankDoesNotBring) {
+  // Seven times send and receive; only the first send is the rank's own block (BDR).
+  EXPECT_EQ(background_steps("ring", Collective::allgather, 4), "cbbbbbbbbbbbbb");
+  EXPECT_EQ(background_steps("linear", Collective::allgather, 4), "cbcbcbcbcbcbcb");
 }
 
 }  // namespace

@@ -103,7 +103,10 @@ TEST(Bound, NoSimulatedTimeIsBelowIt) {
     const char* algorithm = algorithms[static_cast<std::size_t>(below(6))];
     auto schedules = testing_support::schedules_of(algorithm, call);
     if (background) {
-      for (Schedule& schedule : schedules) schedule = in_background(schedule);
+      const Order order = Order::rotated(p, call.root);
+      for (Schedule& schedule : schedules) {
+        schedule = in_background(schedule, order.position_of(schedule.rank));
+      }
     }
     const Network network{static_cast<double>(below(6)), 1};
     const Timeline timeline = *simulate(schedules, network, arrivals);

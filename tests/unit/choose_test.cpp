@@ -37,7 +37,7 @@ TEST(Choose, TakesTheTreeForIrregularBlocksOfManyRanks) {
 }
 
 TEST(Choose, TakesOverFromAnMpiThatSpinsOnSharedCores) {
-  for (const Collective collective : all_collectives) {
+  for (const Collective collective : runnable_collectives) {
     const Choice choice = choose({}, {collective, 8, std::nullopt, true}, {});
     ASSERT_TRUE(choice.specification) << choice.reason;
     EXPECT_NE(choice.reason.find("spins on shared cores"), std::string::npos) << choice.reason;
@@ -49,7 +49,7 @@ TEST(Choose, TakesOverFromAnMpiThatSpinsOnSharedCores) {
 }
 
 TEST(Choose, LeavesTheMpiWhatIsNotExpectedToGain) {
-  for (const Collective collective : all_collectives) {
+  for (const Collective collective : runnable_collectives) {
     for (const int p : {1, 2, 3, 8, 100, 10000}) {
       for (const Bytes block : {Bytes{0}, Bytes{8}, Bytes{1} << 30}) {
         Situation situation{collective, p, block};
@@ -74,7 +74,7 @@ TEST(Choose, LeavesTheMpiWhatIsNotExpectedToGain) {
 
 TEST(Choose, LeavesARankAloneToTheMpi) {
   // Most modelled times are 0 here; none may be taken for a gain over native's 0.
-  for (const Collective collective : all_collectives) {
+  for (const Collective collective : runnable_collectives) {
     for (const Bytes block : {Bytes{0}, Bytes{8}}) {
       const Choice choice = choose({}, {collective, 1, block}, {});
       EXPECT_FALSE(choice.specification) << name_of(collective);

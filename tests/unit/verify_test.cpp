@@ -6,6 +6,7 @@
 #include <random>
 
 #include "call_helpers.hpp"
+#include "sweep/check.hpp"
 #include "sweep/sweep.hpp"
 
 namespace tutti {
@@ -241,6 +242,8 @@ TEST_F(Planted, OperandsOutOfRange) {
 
 TEST_F(Planted, StepThatIsNoPartOfAGather) {
   insert(1, 1, message(StepKind::reduce, 0, {1, 2}, 2));
+  expect(1, 1, 1, "a gatherv reduces nothing");
+  step(1, 1).kind = StepKind::put;
   expect(1, 1, 1, "a gatherv has no such step");
 }
 
@@ -308,6 +311,7 @@ TEST_F(Planted, CopiesReadLikeSends) {
 // keep the contract are left out by construction: each loses, doubles or misdirects bytes.
 TEST(PlantedAtRandom, IsCaughtInEveryAlgorithm) {
   std::mt19937_64 random(1);
+  Verifier verifier;
   for (const Algorithm& algorithm : all_algorithms()) {
     for (const Specification& specification : variations(algorithm)) {
       const int p = 9;
@@ -335,8 +339,7 @@ TEST(PlantedAtRandom, IsCaughtInEveryAlgorithm) {
             place->kind = place->kind == StepKind::send ? StepKind::recv : StepKind::send;
             break;
         }
-        const auto fault =
-            verify({call.collective, p, call.root}, problems.order(), call.sizes, bad);
+        const auto fault = check(verifier, specification, call, problems.order(), bad);
         ASSERT_TRUE(fault) << name_of(call.collective) << " " << to_text(specification);
         EXPECT_GE(fault->rank, 0) << fault->text;
       }

@@ -1,0 +1,85 @@
+/// Moving and combining sets of contributions.
+#include "verify/contributions.hpp"
+
+namespace tutti {
+
+namespace {
+
+template <class Visit>
+void for_each_block(const Step& step, Visit visit) {
+  step.blocks.for_each_run([&](BlockRange run) {
+    for (int block = run.begin; block < run.end; ++block) visit(block);
+  });
+}
+
+}  // namespace
+
+void Contributions::start(const Contract& contract, const StepGraph& graph) {
+  contract_ = contract;
+  graph_ = &graph;
+  blocks_ = static_cast<std::size_t>(contract.blocks());
+  sets_.start(contract.p, contract.p);
+  held_.clear();
+  for (Rank rank = 0; rank < contract.p; ++rank) {
+    sets_.insert(rank, rank);
+    held_.insert(held_.end(), blocks_, rank);
+  }
+  aside_.clear();
+  kept_.assign(static_cast<std::size_t>(graph.nodes()), 0);
+}
+
+void Contributions::move(Node send) {
+  const Node recv = graph_->partner(send);
+  const Rank from = graph_->rank_of(send);
+  const Rank to = graph_->rank_of(recv);
+  const Step& step = graph_->step(recv);
+  kept_[static_cast<std::size_t>(recv)] = aside_.size();
+  for_each_block(step, [&](int block) {
+    if (step.aside) {
+      aside_.push_back(held(from, block));
+    } else {
+      held(to, block) = held(from, block);
+    }
+  });
+}
+
+std::optional<Finding> Contributions::combine(Node node) {
+  const Rank rank = graph_->rank_of(node);
+  const Step& step = graph_->step(node);
+  const Node received = graph_->node(rank, step.after);
+  std::size_t next = kept_[static_cast<std::size_t>(received)];
+  std::optional<Finding> found;
+  for_each_block(step, [&](int block) {
+    if (found) return;
+    const Set other = aside_[next++];
+    Set& own = held(rank, block);
+    const auto note = [&](std::string text) {
+      found = Finding{rank, graph_->step_of(node), block, std::move(text)};
+    };
+    if (const Rank twice = sets_.common(own, other); twice != no_rank) {
+      return note("combines the contribution of rank " + std::to_string(twice) + " twice");
+    }
+    const bool left = step.operand == Operand::left;
+    const Rank before = sets_.last(left ? other : own);
+    const Rank after = sets_.first(left ? own : other);
+    if (!contract_.commutative && before > after) {
+      return note("puts the contribution of rank " + std::to_string(before) +
+                  " before that of rank " + std::to_string(after) +
+                  ", and the operation does not commute");
+    }
+    own = sets_.copy_of(own);
+    sets_.insert_all(own, other);
+  });
+  return found;
+}
+
+std::optional<Finding> Contributions::check_all(Rank rank, int block) const {
+  const Set set = held_[static_cast<std::size_t>(rank) * blocks_ + static_cast<std::size_t>(block)];
+  const Rank missing = sets_.missing(set, contract_.p);
+  if (missing == no_rank) return std::nullopt;
+  return Finding{
+      rank, -1, block,
+      "the contribution of rank " + std::to_string(missing) + " is not in it at the end"};
+}
+
+}  // namespace tutti

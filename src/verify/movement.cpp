@@ -1,0 +1,101 @@
+/// What each rank holds where blocks only move: from the start, and by its receives.
+#include <algorithm>
+#include <limits>
+
+#include "verify/verify.hpp"
+
+namespace tutti {
+
+namespace {
+
+std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
+std::string number(std::int64_t value) { return std::to_string(value); }
+
+constexpr StepId after_all = std::numeric_limits<StepId>::max();
+
+}  // namespace
+
+/// What a rank holds from the start and what each of its receives adds, ascending.
+void Verifier::collect_holdings(const Schedule& schedule) {
+  holdings_.clear();
+  for (Block block = 0; block < contract_.blocks(); ++block) {
+    if (!contract_.holds_before(schedule.rank, block)) continue;
+    const Interval place = place_of(block);
+    if (place.begin < place.end) holdings_.push_back({place, -1});
+  }
+  for (StepId step = 0; step < graph_.steps(schedule.rank); ++step) {
+    if (schedule.steps[index(step)].kind != StepKind::recv) continue;
+    for (const Interval& part : parts(graph_.node(schedule.rank, step))) {
+      holdings_.push_back({part, step});
+    }
+  }
+  std::sort(holdings_.begin(), holdings_.end(), [](const Holding& a, const Holding& b) {
+    return std::pair(a.bytes.begin, a.step) < std::pair(b.bytes.begin, b.step);
+  });
+}
+
+std::optional<Fault> Verifier::check_rank(const Schedule& schedule) const {
+  for (std::size_t i = 1; i < holdings_.size(); ++i) {
+    const Holding& before = holdings_[i - 1];
+    const Holding& after = holdings_[i];
+    if (after.bytes.begin >= before.bytes.end) continue;
+    const StepId first = std::min(before.step, after.step);
+    return fault(schedule.rank, std::max(before.step, after.step), block_at(after.bytes.begin),
+                 first < 0 ? "receives what the rank holds from the start"
+                           : "receives what step " + number(first) + " has received");
+  }
+  for (StepId step = 0; step < graph_.steps(schedule.rank); ++step) {
+    if (auto found = check_read(schedule, step)) return found;
+  }
+  return std::nullopt;
+}
+
+std::optional<Fault> Verifier::check_read(const Schedule& schedule, StepId step) const {
+  const StepKind kind = schedule.steps[index(step)].kind;
+  if (kind != StepKind::send && kind != StepKind::copy) return std::nullopt;
+  for (const Interval& part : parts(graph_.node(schedule.rank, step))) {
+    if (const auto byte = first_missing(part, step)) {
+      return fault(schedule.rank, step, block_at(*byte),
+                   "reads what the rank does not hold and no earlier step has received");
+    }
+    if (schedule.steps[index(step)].runner == Runner::caller) continue;
+    if (const auto byte = first_brought(part)) {
+      return fault(schedule.rank, step, block_at(*byte),
+                   "runs in the background, but reads what the rank brings when it arrives");
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Bytes> Verifier::first_missing(Interval wanted, StepId reader) const {
+  auto at = std::partition_point(holdings_.begin(), holdings_.end(), [&](const Holding& holding) {
+    return holding.bytes.end <= wanted.begin;
+  });
+  for (Bytes byte = wanted.begin; byte < wanted.end; byte = at++->bytes.end) {
+    if (at == holdings_.end() || at->bytes.begin > byte || at->step > reader) return byte;
+  }
+  return std::nullopt;
+}
+
+std::optional<Bytes> Verifier::first_brought(Interval wanted) const {
+  for (const Holding& holding : holdings_) {
+    const Bytes begin = std::max(holding.bytes.begin, wanted.begin);
+    if (holding.step < 0 && begin < std::min(holding.bytes.end, wanted.end)) return begin;
+  }
+  return std::nullopt;
+}
+
+std::optional<Fault> Verifier::check_wanted(Rank rank) const {
+  for (Block block = 0; block < contract_.blocks(); ++block) {
+    if (!contract_.wants_after(rank, block)) continue;
+    const auto missing = first_missing(place_of(block), after_all);
+    if (!missing) continue;
+    return fault(rank, -1, block,
+                 "byte " + number(*missing - place_of(block).begin) +
+                     " of the block never reaches the rank");
+  }
+  return std::nullopt;
+}
+
+}  // namespace tutti

@@ -1,0 +1,75 @@
+/// Sets of ranks, many of them.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "core/types.hpp"
+
+namespace tutti {
+
+/// Sets of ranks 0..p-1 by number, one bit for each rank. Keeps its memory from start to start.
+class RankSets {
+ public:
+  using Set = int;
+
+  /// `count` empty sets.
+  void start(int p, int count) {
+    words_ = static_cast<std::size_t>(p + 63) / 64;
+    bits_.assign(words_ * static_cast<std::size_t>(count), 0);
+  }
+  /// A further set, equal to `other`.
+  Set copy_of(Set other) {
+    const std::size_t from = at(other);
+    bits_.resize(bits_.size() + words_);
+    for (std::size_t i = 0; i < words_; ++i) bits_[bits_.size() - words_ + i] = bits_[from + i];
+    return static_cast<Set>(bits_.size() / words_) - 1;
+  }
+
+  void insert(Set set, Rank rank) { bits_[at(set) + word(rank)] |= bit(rank); }
+  void insert_all(Set set, Set other) {
+    for (std::size_t i = 0; i < words_; ++i) bits_[at(set) + i] |= bits_[at(other) + i];
+  }
+
+  [[nodiscard]] bool contains(Set set, Rank rank) const {
+    return (bits_[at(set) + word(rank)] & bit(rank)) != 0;
+  }
+  /// The lowest rank that both have; no_rank if there is none.
+  [[nodiscard]] Rank common(Set a, Set b) const {
+    for (std::size_t i = 0; i < words_; ++i) {
+      if (const auto both = bits_[at(a) + i] & bits_[at(b) + i]) return lowest(i, both);
+    }
+    return no_rank;
+  }
+  /// The lowest rank of 0..p-1 that it lacks; no_rank if it has all.
+  [[nodiscard]] Rank missing(Set set, int p) const {
+    for (std::size_t i = 0; i < words_; ++i) {
+      if (bits_[at(set) + i] == ~std::uint64_t{0}) continue;
+      const Rank rank = lowest(i, ~bits_[at(set) + i]);
+      return rank < p ? rank : no_rank;
+    }
+    return no_rank;
+  }
+  [[nodiscard]] Rank first(Set set) const { return common(set, set); }
+  [[nodiscard]] Rank last(Set set) const {
+    for (std::size_t i = words_; i-- > 0;) {
+      const std::uint64_t bits = bits_[at(set) + i];
+      if (bits != 0) return static_cast<Rank>(i * 64) + 63 - std::countl_zero(bits);
+    }
+    return no_rank;
+  }
+
+ private:
+  [[nodiscard]] std::size_t at(Set set) const { return words_ * static_cast<std::size_t>(set); }
+  static std::size_t word(Rank rank) { return static_cast<std::size_t>(rank) / 64; }
+  static std::uint64_t bit(Rank rank) { return std::uint64_t{1} << (rank % 64); }
+  static Rank lowest(std::size_t word, std::uint64_t bits) {
+    return static_cast<Rank>(word * 64) + std::countr_zero(bits);
+  }
+
+  std::size_t words_ = 1;
+  std::vector<std::uint64_t> bits_;
+};
+
+}  // namespace tutti
