@@ -64,7 +64,7 @@ def table(header: list[str], rows: list[list[str]]) -> str:
 
 @dataclass(frozen=True)
 class Algorithm:
-    """One line of list.inc."""
+    """One line of list.inc; of a reduction, `knowledge` is the operations that it is for."""
 
     collective: str
     name: str
@@ -76,7 +76,7 @@ class Algorithm:
 
     def file(self, root: Path) -> str:
         """Where its function is defined, in the folder of its direction."""
-        folder = root / "src/algorithms" / self.collective.removesuffix("v")
+        folder = root / "src/algorithms" / self.collective.removesuffix("v").removesuffix("_block")
         definition = f"\nSchedule {self.function}(const Problem& problem) {{"
         files = [path for path in sorted(folder.glob("*.cpp")) if definition in path.read_text()]
         if len(files) != 1:
@@ -87,7 +87,7 @@ class Algorithm:
 def algorithms_of(root: Path) -> list[Algorithm]:
     """The list, in its own sequence."""
     source = (root / "src/algorithms/list.inc").read_text()
-    return [Algorithm(*arguments) for arguments in entries(source, "TUTTI_ALGORITHM")]
+    return [Algorithm(*arguments) for arguments in entries(source, "TUTTI_(?:ALGORITHM|REDUCTION)")]
 
 
 def algorithms_page(root: Path) -> str:
@@ -97,14 +97,17 @@ def algorithms_page(root: Path) -> str:
     page += "`native` is the MPI's own algorithm and `auto` leaves the choice to Tutti.\n"
     algorithms = algorithms_of(root)
     for collective in dict.fromkeys(algorithm.collective for algorithm in algorithms):
+        own = [a for a in algorithms if a.collective == collective]
+        reduces = own[0].knowledge in ("any", "commutative")
         rows = [
-            [f"[`{a.name}`](../../{a.file(root)})", a.summary, KNOWLEDGE[a.knowledge], a.order,
+            [f"[`{a.name}`](../../{a.file(root)})", a.summary,
+             a.knowledge if reduces else KNOWLEDGE[a.knowledge], a.order,
              ", ".join(f"`{key}`" for key in a.parameters.split(","))]
-            for a in algorithms
-            if a.collective == collective
+            for a in own
         ]  # fmt: skip
+        third = "operations" if reduces else "a rank knows"
         page += f"\n## {collective}\n\n"
-        page += table(["name", "how", "a rank knows", "order", "parameters"], rows)
+        page += table(["name", "how", third, "order", "parameters"], rows)
     page += "\n## Names in papers\n\n"
     aliases = entries((root / "src/algorithms/aliases.inc").read_text(), "TUTTI_ALIAS")
     page += table(["name", "stands for"], [[f"`{name}`", f"`{spec}`"] for name, spec in aliases])

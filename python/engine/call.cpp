@@ -9,7 +9,7 @@
 
 #include "algorithms/problems.hpp"
 #include "choose/choose.hpp"
-#include "cost/bounds.hpp"
+#include "cost/collective_bounds.hpp"
 #include "draw/goal.hpp"
 #include "draw/json.hpp"
 #include "draw/messages.hpp"
@@ -37,6 +37,13 @@ std::string flaw_of(const std::vector<double>& arrivals, int p) {
   return finite ? "" : "an arrival is no finite number of seconds";
 }
 
+/// The collective to turn to where sizes differ, as the end of a sentence.
+std::string irregular_form(Collective collective) {
+  if (collective == Collective::reduce_scatter_block) return "; try reduce_scatter";
+  const auto irregular = collective_named(std::string(name_of(collective)) + "v");
+  return irregular ? "; try " + std::string(name_of(*irregular)) : "";
+}
+
 Call checked_call(const std::string& collective, std::vector<Bytes> sizes, Rank root,
                   const Machine& machine, std::vector<double> expected) {
   Call call{collective_or_raise(collective),
@@ -53,13 +60,14 @@ Call checked_call(const std::string& collective, std::vector<Bytes> sizes, Rank 
               ": sizes are bytes from 0 on";
     } else if (!is_irregular(call.collective) && call.sizes[i] != call.sizes[0]) {
       wrong = "sizes " + std::to_string(call.sizes[0]) + " and " + std::to_string(call.sizes[i]) +
-              ": every block of a " + collective + " has the same size; try " + collective + "v";
+              ": all sizes of a " + collective + " are equal" + irregular_form(call.collective);
     }
   }
   if (wrong.empty() && (root < 0 || root >= call.p())) {
     wrong = "root " + std::to_string(root) + ": of " + std::to_string(call.p()) +
             " ranks the root is one of 0.." + std::to_string(call.p() - 1);
   }
+  if (wrong.empty() && !has_root(call.collective)) call.root = 0;
   if (wrong.empty() && !call.arrivals.empty()) wrong = flaw_of(call.arrivals, call.p());
   if (!wrong.empty()) throw nb::value_error(wrong.c_str());
   return call;
@@ -116,7 +124,9 @@ class PyCall {
     const Runner receiver = background ? Runner::background : Runner::caller;
     const BoundCase bound{call_.root,       call_.sizes,       arrivals,
                           machine_.latency, machine_.per_byte, receiver};
-    return is_gather(call_.collective) ? gather_bound(bound) : scatter_bound(bound);
+    const bool of_pairs = call_.collective == Collective::alltoallv;
+    return tutti::lower_bound(call_.collective, bound,
+                              of_pairs ? call_.block_sizes(1) : std::vector<Bytes>());
   }
 
  private:

@@ -96,6 +96,13 @@ void bind_lists(nb::module_& module) {
     return names;
   });
   module.def(
+      "is_irregular",
+      [](const std::string& name) { return is_irregular(collective_or_raise(name)); },
+      "collective"_a, "Blocks of this collective may differ in size.");
+  module.def(
+      "has_root", [](const std::string& name) { return has_root(collective_or_raise(name)); },
+      "collective"_a, "One rank of this collective has a part of its own.");
+  module.def(
       "setting",
       [](const std::string& collective, const std::string& text) {
         return to_text(value_or_raise(setting(collective_or_raise(collective), text)));

@@ -62,7 +62,7 @@ def schedule(
     """The steps of one rank as text, one a line.
 
     Args:
-        collective: "gather", "gatherv", "scatter" or "scatterv".
+        collective: a name that `tutti list` shows, such as "gatherv".
         sizes: bytes of each rank's block.
         rank: whose steps.
         root: the root's rank.
@@ -88,7 +88,7 @@ def simulate(
     """Replays one call in simulated time: every rank takes part in one message at a time.
 
     Args:
-        collective: "gather", "gatherv", "scatter" or "scatterv".
+        collective: a name that `tutti list` shows, such as "gatherv".
         sizes: bytes of each rank's block.
         root: the root's rank.
         algorithm: a specification as `tutti list` shows them.

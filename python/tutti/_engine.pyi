@@ -97,6 +97,12 @@ def distributions() -> list[str]: ...
 
 def collectives() -> list[str]: ...
 
+def is_irregular(collective: str) -> bool:
+    """Blocks of this collective may differ in size."""
+
+def has_root(collective: str) -> bool:
+    """One rank of this collective has a part of its own."""
+
 def setting(collective: str, text: str) -> str:
     """
     The shortest text that means the same setting; ValueError if it means nothing.

@@ -14,6 +14,8 @@ from tutti._engine import (
     Timeline,
     algorithms,
     choose,
+    has_root,
+    is_irregular,
 )
 
 
@@ -67,8 +69,13 @@ class Explanation:
 
     @property
     def tree(self) -> str:
-        """The tree of transfers as text."""
+        """The tree of transfers as text; empty where data does not flow along a tree."""
         return self.call.tree()
+
+    @property
+    def rooted(self) -> bool:
+        """One rank has a part of its own."""
+        return has_root(self.collective)
 
     @property
     def irregularity(self) -> float:
@@ -80,8 +87,8 @@ class Explanation:
     def title(self) -> str:
         """One line that names the call."""
         return (
-            f"{self.collective}, {self.call.algorithm}, {self.ranks} ranks, root {self.root}, "
-            f"{sum(self.sizes)} bytes"
+            f"{self.collective}, {self.call.algorithm}, {self.ranks} ranks, "
+            f"{f'root {self.root}, ' if self.rooted else ''}{sum(self.sizes)} bytes"
         )
 
 
@@ -99,15 +106,23 @@ def _contender(call: Call, machine: Machine, arrivals: list[float]) -> Contender
     )
 
 
+_FOR_ARRIVALS = {
+    "gather": (
+        ["SLS", "SBN", "binomial:order=late_leaf"],
+        ["BSLS", "BSBN", "binomial:order=late_leaf,runner=background"],
+    ),
+    "scatter": (["SLIN", "SBN"], ["BSLN", "BSBN", "linear:order=arrival,runner=background"]),
+    "bcast": (["SLIN", "SBN"], ["BSLN", "BSBN", "earliest:runner=background"]),
+    "allgather": (["sync_bcast:order=arrival"], ["BDR", "BSLB"]),
+}
+"""The points that papers name for ranks that arrive apart, and what goes beyond them: without a
+background thread, and further ones with it. The irregular forms have the same."""
+
+
 def _made_for_arrivals(collective: str, background: bool) -> list[str]:
-    """The points that papers name for ranks that arrive apart, and what goes beyond them."""
-    gathers = collective.startswith("gather")
-    names = ["SLS", "SBN", "binomial:order=late_leaf"] if gathers else ["SLIN", "SBN"]
-    if background:
-        names += ["BSLS", "BSBN", "binomial:order=late_leaf,runner=background"] if gathers else [
-            "BSLN", "BSBN", "linear:order=arrival,runner=background"
-        ]  # fmt: skip
-    return names
+    """Those of `_FOR_ARRIVALS` for this collective."""
+    without, with_thread = _FOR_ARRIVALS.get(collective.removesuffix("v"), ([], []))
+    return without + with_thread if background else without
 
 
 def explain(
@@ -123,9 +138,10 @@ def explain(
     """Explains one call.
 
     Args:
-        collective: "gather", "gatherv", "scatter" or "scatterv".
-        sizes: bytes of each rank's block; equal ones for gather and scatter.
-        root: the root's rank.
+        collective: a name that `tutti list` shows, such as "gatherv".
+        sizes: bytes of each rank's block; equal ones where blocks do not differ, of the vector in
+            a bcast and reductions, of the block for one rank in an alltoall.
+        root: the root's rank, where there is one.
         algorithm: a setting as in TUTTI_GATHERV: auto, native or a specification.
         machine: the model's parameters; by default those of a common cluster.
         arrivals: when each rank makes the call, and is expected to, in seconds; by default all
@@ -137,7 +153,7 @@ def explain(
     """
     machine = machine or Machine()
     collective = collective.lower()
-    block = sizes[0] if sizes and not collective.endswith("v") else None
+    block = sizes[0] if sizes and not is_irregular(collective) else None
     times = arrivals or []
     expected = times if len(set(times)) > 1 else []
     choice = choose(
@@ -145,8 +161,6 @@ def explain(
     )
     # Native is taken as linear, so that drawing linear for it would show nothing of Tutti's own.
     own = [c.name for c in choice.candidates if c.name not in ("native", "linear")]
-    drawn = choice.algorithm if choice.algorithm != "native" else [*own, "linear"][0]
-    call = Call(collective, sizes, root, drawn, machine, expected)
     names = [listed.name for listed in algorithms() if listed.collective == collective]
     if expected:
         names += _made_for_arrivals(collective, background) + own
@@ -154,16 +168,20 @@ def explain(
         made.algorithm: made
         for made in (Call(collective, sizes, root, name, machine, expected) for name in names)
     }
-    calls[call.algorithm] = call
-    contenders = [_contender(other, machine, times) for other in calls.values()]
+    contenders = {name: _contender(other, machine, times) for name, other in calls.items()}
+    # Where nothing is chosen, the fastest is drawn.
+    fastest = min(contenders.values(), key=lambda contender: contender.seconds).algorithm
+    drawn = choice.algorithm if choice.algorithm != "native" else [*own, fastest][0]
+    call = Call(collective, sizes, root, drawn, machine, expected)
+    contenders.setdefault(call.algorithm, _contender(call, machine, times))
     return Explanation(
         collective=collective,
-        root=root,
+        root=root if has_root(collective) else 0,
         sizes=sizes,
         choice=choice,
         call=call,
         rounds=[list(group) for _, group in groupby(call.messages(), key=lambda m: m.round)],
-        contenders=sorted(contenders, key=lambda contender: contender.seconds),
+        contenders=sorted(contenders.values(), key=lambda contender: contender.seconds),
         lower_bound=call.lower_bound(times, background) - min(times, default=0.0),
         timeline=call.simulate(times),
     )

@@ -59,6 +59,15 @@ def _machine_set() -> str:
     return str(measured) if measured.exists() else ""
 
 
+def _other_form(collective: str) -> str:
+    """The collective to turn to where sizes differ, as the end of a sentence."""
+    name = collective.lower()
+    for other in (name + "v", name.removesuffix("_block")):
+        if other != name and other in _engine.collectives():
+            return f"; try {other}"
+    return ""
+
+
 def sizes_of(
     collective: str, ranks: int | None, sizes: str | None, distribution: str | None, block: str
 ) -> list[int]:
@@ -84,10 +93,9 @@ def sizes_of(
     average = bytes_of(block, "--block")
     if distribution is None:
         return [average] * ranks
-    if not collective.lower().endswith("v") and distribution != "same":
+    if distribution != "same" and not _engine.is_irregular(collective):
         raise Refusal(
-            f"--distribution {distribution}: every block of a {collective} has the same size; "
-            f"try {collective}v"
+            f"--distribution {distribution}: all sizes of a {collective} are equal{_other_form(collective)}"
         )
     return _engine.distribute(distribution, ranks, average)
 

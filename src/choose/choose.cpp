@@ -91,6 +91,9 @@ Choice choose(const Setting& setting, const Situation& situation, const Machine&
   if (setting.kind == Setting::Kind::forced) {
     return {setting.specification, "it was asked for", {}};
   }
+  if (!is_runnable(situation.collective)) {
+    return {std::nullopt, "Tutti has schedules for it, and does not run them yet", {}};
+  }
   if (situation.p == 1) return {std::nullopt, "one rank has nothing to exchange", {}};
   Choice choice;
   const bool by_arrivals = weighs_arrivals(situation, machine);

@@ -38,7 +38,7 @@ TEST_P(EveryCollective, KeepsItsContractWithEveryAlgorithm) {
   for (const std::string& failure : result.failures) ADD_FAILURE() << failure;
 }
 
-INSTANTIATE_TEST_SUITE_P(Sweep, EveryCollective, testing::ValuesIn(runnable_collectives),
+INSTANTIATE_TEST_SUITE_P(Sweep, EveryCollective, testing::ValuesIn(all_collectives),
                          [](const auto& test) { return std::string(name_of(test.param)); });
 
 }  // namespace

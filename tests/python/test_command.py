@@ -211,9 +211,10 @@ def test_bench_plots_what_was_measured(command, tmp_path):
     ("words", "text"),
     [
         (["frobnicate"], "No such command 'frobnicate'"),
-        (["list", "bcast"], '"bcast" is no collective; there are gather, gatherv'),
+        (["list", "scan"], '"scan" is no collective; there are gather, gatherv'),
         (["explain", "gatherv"], "--ranks or --sizes is missing"),
-        (["explain", "bcast", "--ranks", "3"], '"bcast" is no collective'),
+        (["explain", "scan", "--ranks", "3"], '"scan" is no collective'),
+        (["explain", "allgather", "--ranks", "3", "--svg", "x"], "does not flow along a tree"),
         (["explain", "gatherv", "--ranks", "0"], "--ranks 0"),
         (["explain", "gatherv", "--ranks", "x"], "--ranks"),
         (["explain", "gatherv", "--ranks", "3", "--sizes", "1,2"], "--sizes lists 2"),

@@ -24,13 +24,14 @@ calls = st.integers(1, 24).flatmap(
     )
 )
 irregular = st.sampled_from(
-    [(a.collective, a.name) for a in tutti.algorithms() if a.collective.endswith("v")]
+    [(a.collective, a.name) for a in tutti.algorithms() if a.collective in ("gatherv", "scatterv")]
 )
+every = st.sampled_from([(a.collective, a.name) for a in tutti.algorithms()])
 
 
 def test_the_lists_are_those_of_the_source():
     source = (ROOT / "src/algorithms/list.inc").read_text()
-    lines = [line for line in source.splitlines() if line.startswith("TUTTI_ALGORITHM(")]
+    lines = [line for line in source.splitlines() if line.startswith(("TUTTI_ALGORITHM(", "TUTTI_REDUCTION("))]
     assert len(tutti.algorithms()) == len(lines)
     assert "ordered_tree" in {a.name for a in tutti.algorithms()}
     settings = (ROOT / "src/choose/settings.inc").read_text()
@@ -41,7 +42,11 @@ def test_the_lists_are_those_of_the_source():
 
 def test_every_papers_name_means_an_algorithm():
     for alias in tutti.aliases():
-        assert _engine.setting("gatherv", alias.name.lower()) == alias.specification
+        name = alias.specification.split(":")[0]
+        of_that_name = [a.collective for a in tutti.algorithms() if a.name == name]
+        assert of_that_name
+        for collective in of_that_name:
+            assert _engine.setting(collective, alias.name.lower()) == alias.specification
 
 
 def test_explains_the_papers_example():
@@ -68,6 +73,16 @@ def test_every_byte_reaches_the_root_and_no_time_beats_the_bound(case, algorithm
     at_root = sum(m.bytes for m in call.messages() if (m.target if inward else m.source) == root)
     assert at_root == sum(sizes) - sizes[root]
     assert call.simulate().run_time >= call.lower_bound() * (1 - 1e-9)
+
+
+@given(calls, every, st.integers(0, 3))
+def test_no_time_of_any_collective_beats_its_bound(case, algorithm, late):
+    (sizes, root), (collective, name) = case, algorithm
+    if not _engine.is_irregular(collective):
+        sizes = [sizes[0]] * len(sizes)
+    arrivals = [1e-5 * (rank * late % 7) for rank in range(len(sizes))]
+    call = tutti.Call(collective, sizes, root, name, expected=arrivals)
+    assert max(call.simulate(arrivals).exits) >= call.lower_bound(arrivals) * (1 - 1e-9)
 
 
 @given(calls)
@@ -149,7 +164,9 @@ def test_random_arrivals_depend_on_their_seed_alone():
 @pytest.mark.parametrize(
     ("wrong", "text"),
     [
-        (lambda: tutti.Call("bcast", [1]), '"bcast" is no collective'),
+        (lambda: tutti.Call("scan", [1]), '"scan" is no collective'),
+        (lambda: tutti.Call("allgather", [1, 2], 0, "ring"), "try allgatherv"),
+        (lambda: tutti.Call("reduce_scatter_block", [1, 2], 0, "ring"), "try reduce_scatter"),
         (lambda: tutti.Call("gatherv", []), "at least one rank"),
         (lambda: tutti.Call("gatherv", [1, -2]), "size -2 of rank 1"),
         (lambda: tutti.Call("gather", [1, 2], 0, "linear"), "try gatherv"),

@@ -34,7 +34,8 @@ def _cut(lines: list[str], full: bool) -> list[str]:
 def _headline(out: Console, told: Explanation) -> None:
     filled = sum(1 for size in told.sizes if size)
     out.print(
-        f"[bold]{told.collective}[/] of {count(told.ranks, 'rank')}, root {told.root}: "
+        f"[bold]{told.collective}[/] of {count(told.ranks, 'rank')}"
+        f"{f', root {told.root}' if told.rooted else ''}: "
         f"{count(sum(told.sizes), 'byte')} in {count(filled, 'block')}, the largest "
         f"{max(told.sizes):,} ({told.irregularity:.3g} times the mean)"
     )
@@ -99,7 +100,7 @@ def _choice(out: Console, told: Explanation) -> None:
             f"[cyan]{candidate.name}[/]", microseconds(candidate.seconds), escape(candidate.note)
         )
     out.print(listing)
-    if told.collective.endswith("v"):
+    if _engine.is_irregular(told.collective):
         out.print("[dim]All ranks must choose alike, so sizes, which few of them know, do not "
                   "enter the choice.[/]")  # fmt: skip
 
@@ -137,7 +138,7 @@ def _as_json(told: Explanation) -> dict[str, object]:
 
 
 def explain(
-    collective: Annotated[str, typer.Argument(help="gather, gatherv, scatter or scatterv.")],
+    collective: Annotated[str, typer.Argument(help="One that tutti list shows, e.g. gatherv.")],
     ranks: Annotated[int | None, typer.Option(help="How many; --sizes may say it too.")] = None,
     root: Annotated[str, typer.Option(metavar="RANK", help="A rank, first, half or last.")] = "0",
     sizes: Annotated[
@@ -197,6 +198,8 @@ def explain(
     if steps is not None and not 0 <= steps < told.ranks:
         raise Refusal(f"--steps {steps}: ranks are 0..{told.ranks - 1}")
     if svg is not None:
+        if not told.tree:
+            raise Refusal(f"--svg {svg}: data does not flow along a tree; try tutti simulate --svg")
         write(svg, told.call.svg(told.title), "--svg")
     if goal is not None:
         write(goal, told.call.goal(), "--goal")
@@ -210,9 +213,10 @@ def explain(
     out.print()
     if told.choice.algorithm == "native":
         out.print(f"Tutti's own [cyan]{told.call.algorithm}[/] would be:\n")
-    for line in _cut(told.tree.splitlines(), full):
-        out.print(line, markup=False)
-    out.print("[dim]Each edge with its bytes; ranks without data are left out.[/]\n")
+    if told.tree:
+        for line in _cut(told.tree.splitlines(), full):
+            out.print(line, markup=False)
+        out.print("[dim]Each edge with its bytes; ranks without data are left out.[/]\n")
     _rounds(out, told, full)
     out.print()
     _knowledge(out, told, model)

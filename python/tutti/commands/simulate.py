@@ -27,7 +27,8 @@ def _contender_json(contender: Contender) -> dict[str, object]:
 def _print(told: Explanation) -> None:
     out = console()
     out.print(
-        f"[bold]SIMULATED[/] {told.collective} of {count(told.ranks, 'rank')}, root {told.root}, "
+        f"[bold]SIMULATED[/] {told.collective} of {count(told.ranks, 'rank')}, "
+        f"{f'root {told.root}, ' if told.rooted else ''}"
         f"{count(sum(told.sizes), 'byte')}; arrivals spread over "
         f"{microseconds(told.timeline.spread)}"
     )
@@ -58,7 +59,7 @@ def _tables(output: Path | None, machine: Path | None) -> None:
 
 
 def simulate(
-    what: Annotated[str, typer.Argument(help="gather, gatherv, scatter, scatterv, or tables.")],
+    what: Annotated[str, typer.Argument(help="A collective of tutti list, or tables.")],
     ranks: Annotated[int | None, typer.Option(help="How many; --sizes may say it too.")] = None,
     root: Annotated[
         str, typer.Option(metavar="RANK", help="A rank, first, half or last.")
@@ -74,8 +75,8 @@ def simulate(
         str, typer.Option(metavar="PATTERN", help="When ranks arrive: one-late:500us, ramp:1ms, ..")
     ] = "together",
     algorithm: Annotated[
-        str, typer.Option(metavar="SPEC", help="Also this one, and draw it.")
-    ] = "ordered_tree",
+        str, typer.Option(metavar="SPEC", help="Also this one, and draw it; auto: the fastest.")
+    ] = "auto",
     background: Annotated[
         bool, typer.Option("--background", help="Every rank has a background thread.")
     ] = False,

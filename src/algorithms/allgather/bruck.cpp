@@ -1,0 +1,31 @@
+/// Allgather by Bruck, for any number of ranks.
+#include <algorithm>
+
+#include "schedule/builder.hpp"
+
+namespace tutti {
+
+/// A position that has the blocks of the `step` positions from itself on gets as many more from
+/// each of those at 1, .., k - 1 times `step` (Bruck et al. 1997, section 3):
+///
+///     p = 6, k = 2    0 has {0}    from 1: {0 1}    from 2: {0 1 2 3}    from 4: all
+///
+/// (k - 1) ceil(logk p) messages of each rank in ceil(logk p) rounds, (p - 1) m beta. Blocks stay
+/// where their positions say, so nothing is rotated at the end.
+Schedule allgather_bruck(const Problem& problem) {
+  ScheduleBuilder schedule(problem);
+  const int p = problem.p;
+  const Position me = problem.position();
+  for (long step = 1; step < p; step *= problem.parameters.k) {
+    for (int digit = 1; digit < problem.parameters.k && digit * step < p; ++digit) {
+      const auto distance = static_cast<int>(digit * step);
+      const int count = static_cast<int>(std::min<long>(step, p - distance));
+      const Position from = (me + distance) % p;
+      schedule.send_cyclic(problem.rank_at((me - distance + p) % p), me, count);
+      schedule.recv_cyclic(problem.rank_at(from), from, count);
+    }
+  }
+  return schedule.done();
+}
+
+}  // namespace tutti

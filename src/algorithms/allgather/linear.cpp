@@ -1,0 +1,19 @@
+/// Linear allgather: everyone sends to everyone.
+#include "schedule/builder.hpp"
+
+namespace tutti {
+
+/// Position v sends to v + 1, v + 2, .. and receives from v - 1, v - 2, .., so that no two ranks
+/// begin with the same one. p - 1 messages from each rank, all in flight at once.
+Schedule allgather_linear(const Problem& problem) {
+  ScheduleBuilder schedule(problem);
+  const Position me = problem.position();
+  for (int distance = 1; distance < problem.p; ++distance) {
+    const Position from = (me - distance + problem.p) % problem.p;
+    schedule.send(problem.rank_at((me + distance) % problem.p), {me, me + 1});
+    schedule.recv(problem.rank_at(from), {from, from + 1});
+  }
+  return schedule.done();
+}
+
+}  // namespace tutti

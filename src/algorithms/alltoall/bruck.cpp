@@ -1,0 +1,57 @@
+/// Alltoall by Bruck: blocks travel together, a digit of their distance at a time.
+#include "schedule/builder.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// The blocks that leave position v for distance digit * step: those still to go a distance with
+/// that digit in base k, wherever they come from. One from x positions before has gone x already.
+Blocks blocks_leaving(const Problem& problem, Position v, long step, int digit) {
+  const int p = problem.p;
+  std::vector<bool> leaves(static_cast<std::size_t>(p) * static_cast<std::size_t>(p), false);
+  for (int distance = 0; distance < p; ++distance) {
+    if (distance / step % problem.parameters.k != digit) continue;
+    const auto gone = static_cast<int>(distance % step);
+    const Position from = (v - gone + p) % p;
+    const BlockRange block = problem.pair(from, (from + distance) % p);
+    leaves[static_cast<std::size_t>(block.begin)] = true;
+  }
+  Blocks blocks;
+  for (int at = 0; at < p * p; ++at) {
+    if (!leaves[static_cast<std::size_t>(at)]) continue;
+    if (blocks.range.empty()) blocks.range.begin = blocks.range.end = at;
+    if (blocks.range.end < at) blocks.holes.push_back({blocks.range.end, at});
+    blocks.range.end = at + 1;
+  }
+  return blocks;
+}
+
+}  // namespace
+
+/// A block for the position d ahead goes the digits of d in base k one after the other, the lowest
+/// first, together with all others that have the same digit there (Bruck et al. 1997, section 2):
+///
+///     p = 5, k = 2    +1: d = 1, 3    +2: d = 2, 3    +4: d = 4
+///
+/// ceil(logk p) rounds of k - 1 messages; with k = 2 about p / 2 blocks in each: log2 p alpha
+/// + p / 2 log2 p m beta. Small k for small blocks, k = p is the direct one.
+Schedule alltoall_bruck(const Problem& problem) {
+  ScheduleBuilder schedule(problem);
+  const int p = problem.p;
+  const int k = problem.parameters.k;
+  const Position me = problem.position();
+  for (long step = 1; step < p; step *= k) {
+    for (int digit = 1; digit < k && digit * step < p; ++digit) {
+      const auto hop = static_cast<int>(digit * step);
+      const Position from = (me - hop + p) % p;
+      const Blocks out = blocks_leaving(problem, me, step, digit);
+      const Blocks in = blocks_leaving(problem, from, step, digit);
+      schedule.send(problem.rank_at((me + hop) % p), out, schedule.bytes(out));
+      schedule.recv(problem.rank_at(from), in, schedule.bytes(in));
+    }
+  }
+  return schedule.done();
+}
+
+}  // namespace tutti

@@ -1,0 +1,36 @@
+/// Linear and pairwise alltoall: every block goes straight from its source to its destination.
+#include "schedule/builder.hpp"
+
+namespace tutti {
+
+namespace {
+
+Schedule direct(const Problem& problem, bool in_rounds) {
+  ScheduleBuilder schedule(problem);
+  const int p = problem.p;
+  const Position me = problem.position();
+  for (int distance = 1; distance < p; ++distance) {
+    const Position to = (me + distance) % p;
+    const Position from = (me - distance + p) % p;
+    schedule.recv(problem.rank_at(from), problem.pair(from, me));
+    schedule.send(problem.rank_at(to), problem.pair(me, to));
+    if (in_rounds) schedule.wait_all();
+  }
+  return schedule.done();
+}
+
+}  // namespace
+
+/// All p - 1 sends and receives are in flight at once, the nearest positions first, so that no two
+/// ranks begin with the same one.
+Schedule alltoall_linear(const Problem& problem) { return direct(problem, false); }
+
+/// In round d position v sends to v + d and receives from v - d; a round begins when the one before
+/// is over at both ends:
+///
+///     p = 4    0>1 1>2 2>3 3>0    0>2 1>3 2>0 3>1    0>3 1>0 2>1 3>2
+///
+/// (p - 1)(alpha + m beta) where a rank sends and receives at once.
+Schedule alltoall_pairwise(const Problem& problem) { return direct(problem, true); }
+
+}  // namespace tutti

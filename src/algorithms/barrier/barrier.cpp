@@ -1,0 +1,60 @@
+/// Barriers: messages without bytes, each after all that its rank has heard before.
+#include <ranges>
+
+#include "schedule/builder.hpp"
+#include "shapes/knomial.hpp"
+
+namespace tutti {
+
+/// Everyone tells position 0, which answers when it has heard of all. 2 (p - 1) messages.
+Schedule barrier_linear(const Problem& problem) {
+  ScheduleBuilder schedule(problem);
+  if (problem.position() != 0) {
+    schedule.signal(problem.rank_at(0));
+    schedule.await_signal(problem.rank_at(0));
+    return schedule.done();
+  }
+  for (Position from = 1; from < problem.p; ++from) schedule.await_signal(problem.rank_at(from));
+  schedule.wait_all();
+  for (Position to = 1; to < problem.p; ++to) schedule.signal(problem.rank_at(to));
+  return schedule.done();
+}
+
+/// Up a k-nomial tree and down again: 2 (p - 1) messages in 2 ceil(logk p) rounds.
+Schedule barrier_tree(const Problem& problem) {
+  ScheduleBuilder schedule(problem);
+  const Knomial tree(problem.p, problem.parameters.k);
+  const Position me = problem.position();
+  const std::vector<Position> children = tree.children(me);
+  for (const Position child : children) schedule.await_signal(problem.rank_at(child));
+  schedule.wait_all();
+  if (me != 0) {
+    schedule.signal(problem.rank_at(tree.parent(me)));
+    schedule.wait(schedule.await_signal(problem.rank_at(tree.parent(me))));
+  }
+  for (const Position child : children | std::views::reverse) {
+    schedule.signal(problem.rank_at(child));
+  }
+  return schedule.done();
+}
+
+/// In round d position v tells v + d and hears from v - d, d = 1, k, k^2, .. and their multiples
+/// below the next: afterwards it has heard of as many before it (Hensgen, Finkel & Manber 1988).
+/// ceil(logk p) rounds for any p, k - 1 messages of each rank in each.
+Schedule barrier_dissemination(const Problem& problem) {
+  ScheduleBuilder schedule(problem);
+  const int p = problem.p;
+  const int k = problem.parameters.k;
+  const Position me = problem.position();
+  for (long step = 1; step < p; step *= k) {
+    for (int digit = 1; digit < k && digit * step < p; ++digit) {
+      const auto distance = static_cast<int>(digit * step);
+      schedule.signal(problem.rank_at((me + distance) % p));
+      schedule.await_signal(problem.rank_at((me - distance + p) % p));
+    }
+    schedule.wait_all();
+  }
+  return schedule.done();
+}
+
+}  // namespace tutti

@@ -1,0 +1,55 @@
+/// k-nomial reduce over the order of the problem.
+#include "shapes/knomial.hpp"
+
+#include "schedule/builder.hpp"
+
+namespace tutti {
+
+namespace {
+
+constexpr BlockRange vector = {0, 1};
+
+/// Position v combines what its children bring, which stand at the positions behind it.
+void climb(ScheduleBuilder& schedule, const Problem& problem, const Knomial& tree, Position me) {
+  for (const Position child : tree.children(me)) {
+    schedule.reduce(problem.rank_at(child), vector, Operand::right);
+  }
+  if (me != 0) schedule.send(problem.rank_at(tree.parent(me)), vector);
+}
+
+}  // namespace
+
+/// The k-nomial gather with combined vectors. Combines in the sequence of the order, which is that
+/// of ranks only where the root is rank 0.
+///
+///     p = 6, k = 2, root 2, order 2 3 4 5 0 1
+///         2 -+- 3
+///            +- 4 --- 5
+///            +- 0 --- 1
+///
+/// (k - 1) ceil(logk p) (alpha + m beta) at most.
+Schedule reduce_knomial(const Problem& problem) {
+  ScheduleBuilder schedule(problem);
+  climb(schedule, problem, Knomial(problem.p, problem.parameters.k), problem.position());
+  return schedule.done();
+}
+
+/// The k-nomial one with k = 2: ceil(log2 p) rounds.
+Schedule reduce_binomial(const Problem& problem) {
+  Problem binary = problem;
+  binary.parameters.k = 2;
+  return reduce_knomial(binary);
+}
+
+/// For operations that do not commute: the k-nomial tree of the ranks as they are numbered, and one
+/// more message from rank 0 to the root, where that is another one (MPICH's binomial reduce).
+Schedule reduce_knomial_ordered(const Problem& problem) {
+  ScheduleBuilder schedule(problem);
+  climb(schedule, problem, Knomial(problem.p, problem.parameters.k), problem.rank);
+  if (problem.root == 0) return schedule.done();
+  if (problem.rank == 0) schedule.send(problem.root, vector);
+  if (problem.at_root()) schedule.recv(0, vector);
+  return schedule.done();
+}
+
+}  // namespace tutti

@@ -1,0 +1,39 @@
+/// Linear and pairwise reduce_scatter: every contribution goes straight to its block's rank.
+#include "schedule/builder.hpp"
+
+namespace tutti {
+
+/// Each rank combines what it receives in the sequence of ranks: its own contribution grows to the
+/// left, then to the right, so that any associative operation will do. All messages are in flight
+/// at once; (p - 1) alpha + (M - m) beta.
+Schedule reduce_scatter_linear(const Problem& problem) {
+  ScheduleBuilder schedule(problem);
+  const int p = problem.p;
+  const Rank me = problem.rank;
+  const BlockRange own = {me, me + 1};
+  for (int distance = 1; distance < p; ++distance) {
+    const Rank to = (me + distance) % p;
+    schedule.send(to, {to, to + 1});
+  }
+  for (Rank from = me - 1; from >= 0; --from) schedule.reduce(from, own, Operand::left);
+  for (Rank from = me + 1; from < p; ++from) schedule.reduce(from, own, Operand::right);
+  return schedule.done();
+}
+
+/// In round d position v sends its contribution to block v + d there and combines the one from
+/// v - d, a round after the other (MPICH for large vectors). (p - 1)(alpha + m beta) where a rank
+/// sends and receives at once. Combines in a cyclic sequence.
+Schedule reduce_scatter_pairwise(const Problem& problem) {
+  ScheduleBuilder schedule(problem);
+  const int p = problem.p;
+  const Position me = problem.position();
+  for (int distance = 1; distance < p; ++distance) {
+    const Position to = (me + distance) % p;
+    schedule.send(problem.rank_at(to), {to, to + 1});
+    schedule.reduce(problem.rank_at((me - distance + p) % p), {me, me + 1}, Operand::left);
+    schedule.wait_all();
+  }
+  return schedule.done();
+}
+
+}  // namespace tutti

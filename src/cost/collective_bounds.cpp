@@ -1,0 +1,219 @@
+/// Ports, rounds and volumes after each arrival.
+#include "cost/collective_bounds.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <vector>
+
+namespace tutti {
+
+namespace {
+
+std::size_t index(Rank rank) { return static_cast<std::size_t>(rank); }
+
+int ranks_of(const BoundCase& call) { return static_cast<int>(call.sizes.size()); }
+
+double arrival(const BoundCase& call, Rank rank) {
+  return call.arrivals.empty() ? 0 : call.arrivals[index(rank)];
+}
+
+double last_arrival(const BoundCase& call) {
+  return call.arrivals.empty() ? 0 : *std::max_element(call.arrivals.begin(), call.arrivals.end());
+}
+
+/// Ascending.
+std::vector<double> sorted_arrivals(const BoundCase& call) {
+  std::vector<double> sorted(call.sizes.size(), 0);
+  std::copy(call.arrivals.begin(), call.arrivals.end(), sorted.begin());
+  std::sort(sorted.begin(), sorted.end());
+  return sorted;
+}
+
+double rounds(std::size_t ranks) {  // ceil(log2 ranks)
+  return static_cast<double>(std::bit_width(ranks - 1));
+}
+
+double bytes_time(const BoundCase& call, double bytes) { return call.per_byte * bytes; }
+
+bool is_caller(const BoundCase& call) { return call.receiver == Runner::caller; }
+
+double total(const BoundCase& call) {
+  return static_cast<double>(std::accumulate(call.sizes.begin(), call.sizes.end(), Bytes{0}));
+}
+
+/// `message` is what a round costs.
+double bcast(const BoundCase& call, double message) {
+  double bound = last_arrival(call);
+  const int p = ranks_of(call);
+  if (p == 1 || call.sizes[0] == 0) return bound;
+  const double start = arrival(call, call.root);
+  const double whole = call.latency + bytes_time(call, static_cast<double>(call.sizes[0]));
+  bound = std::max({bound, start + whole, start + message * rounds(index(p))});
+  if (!is_caller(call)) return bound;
+  const std::vector<double> arrivals = sorted_arrivals(call);
+  bound = std::max(bound, std::max(arrivals.back(), start) + (arrivals.back() > start ? whole : 0));
+  for (std::size_t early = 1; early < arrivals.size(); ++early) {
+    const double t = arrivals[early];
+    if (t <= start || t == arrivals[early - 1]) continue;
+    bound = std::max(bound, t + message * rounds((arrivals.size() + early - 1) / early));
+  }
+  return bound;
+}
+
+}  // namespace
+
+double bcast_bound(const BoundCase& call) { return bcast(call, call.latency); }
+
+double bcast_whole_bound(const BoundCase& call) {
+  return bcast(call, call.latency + bytes_time(call, static_cast<double>(call.sizes[0])));
+}
+
+double allgather_bound(const BoundCase& call) {
+  double bound = last_arrival(call);
+  const int p = ranks_of(call);
+  const double all = total(call);
+  if (p == 1) return bound;
+  for (Rank rank = 0; rank < p; ++rank) {
+    const double t = arrival(call, rank);
+    const auto own = static_cast<double>(call.sizes[index(rank)]);
+    if (own > 0) bound = std::max(bound, t + call.latency * rounds(index(p)));
+    if (is_caller(call) && all > own) {
+      bound = std::max(bound, t + call.latency + bytes_time(call, all - own));
+    }
+  }
+  // A rank that was there before t must receive all that comes from t on; from the first arrival
+  // on, the one that brings least receives most.
+  std::vector<Rank> by_arrival(index(p));
+  std::iota(by_arrival.begin(), by_arrival.end(), 0);
+  std::sort(by_arrival.begin(), by_arrival.end(),
+            [&](Rank a, Rank b) { return arrival(call, a) > arrival(call, b); });
+  const auto least = static_cast<double>(*std::min_element(call.sizes.begin(), call.sizes.end()));
+  double late = 0;
+  for (std::size_t i = 0; i < by_arrival.size(); ++i) {
+    late += static_cast<double>(call.sizes[index(by_arrival[i])]);
+    const double received = i + 1 < by_arrival.size() ? late : late - least;
+    if (received <= 0) continue;
+    bound =
+        std::max(bound, arrival(call, by_arrival[i]) + call.latency + bytes_time(call, received));
+  }
+  return bound;
+}
+
+double reduce_bound(const BoundCase& call) {
+  double bound = last_arrival(call);
+  const int p = ranks_of(call);
+  if (p == 1 || call.sizes[0] == 0) return bound;
+  std::vector<double> others;
+  for (Rank rank = 0; rank < p; ++rank) {
+    if (rank != call.root) others.push_back(arrival(call, rank));
+  }
+  std::sort(others.begin(), others.end(), std::greater<>());
+  const double start = is_caller(call) ? std::max(arrival(call, call.root), others[0]) : others[0];
+  bound =
+      std::max(bound, start + call.latency + bytes_time(call, static_cast<double>(call.sizes[0])));
+  for (std::size_t late = 1; late <= others.size(); ++late) {
+    bound = std::max(bound, others[late - 1] + call.latency * rounds(1 + late));
+  }
+  return bound;
+}
+
+double reduce_scatter_bound(const BoundCase& call) {
+  double bound = last_arrival(call);
+  const int p = ranks_of(call);
+  const double all = total(call);
+  if (p == 1 || all == 0) return bound;
+  const auto owners = static_cast<std::size_t>(
+      std::count_if(call.sizes.begin(), call.sizes.end(), [](Bytes bytes) { return bytes > 0; }));
+  bound = std::max(bound, last_arrival(call) + call.latency * rounds(owners));
+  for (Rank rank = 0; rank < p; ++rank) {
+    const double sent = all - static_cast<double>(call.sizes[index(rank)]);
+    if (sent == 0) continue;
+    bound = std::max(bound, arrival(call, rank) + call.latency + bytes_time(call, sent));
+  }
+  return bound;
+}
+
+double allreduce_bound(const BoundCase& call) {
+  double bound = last_arrival(call);
+  const int p = ranks_of(call);
+  const auto bytes = static_cast<double>(call.sizes[0]);
+  if (p == 1 || bytes == 0) return bound;
+  const double last = last_arrival(call);
+  bound = std::max({bound, last + call.latency + bytes_time(call, bytes),
+                    last + call.latency * rounds(index(p))});
+  const std::vector<double> arrivals = sorted_arrivals(call);
+  for (int late = 1; late <= p; ++late) {
+    const double t = arrivals[index(p - late)];
+    const double moves = bytes * (std::min(late, p - 1) + p - 1) / p;
+    bound = std::max(bound, t + call.latency + bytes_time(call, moves));
+  }
+  return bound;
+}
+
+double alltoall_bound(const BoundCase& call, std::span<const Bytes> pairs) {
+  double bound = last_arrival(call);
+  const int p = ranks_of(call);
+  if (p == 1) return bound;
+  const auto size = [&](Rank from, Rank to) {
+    return static_cast<double>(pairs.empty() ? call.sizes[0]
+                                             : pairs[index(from) * index(p) + index(to)]);
+  };
+  std::vector<Rank> latest_first(index(p));
+  std::iota(latest_first.begin(), latest_first.end(), 0);
+  std::sort(latest_first.begin(), latest_first.end(),
+            [&](Rank a, Rank b) { return arrival(call, a) > arrival(call, b); });
+  const auto note = [&](double t, double bytes) {
+    if (bytes > 0) bound = std::max(bound, t + call.latency + bytes_time(call, bytes));
+  };
+  bool all_pairs = true;
+  for (Rank rank = 0; rank < p; ++rank) {
+    double sent = 0;
+    double received = 0;
+    for (const Rank other : latest_first) {
+      if (other == rank) continue;
+      sent += size(rank, other);
+      all_pairs = all_pairs && size(rank, other) > 0;
+      received += size(other, rank);
+      note(arrival(call, other), received);
+    }
+    note(arrival(call, rank), sent);
+    if (is_caller(call)) note(arrival(call, rank), received);
+  }
+  return all_pairs ? std::max(bound, barrier_bound(call)) : bound;
+}
+
+double barrier_bound(const BoundCase& call) {
+  return last_arrival(call) + call.latency * rounds(call.sizes.size());
+}
+
+double lower_bound(Collective collective, const BoundCase& call, std::span<const Bytes> pairs) {
+  switch (collective) {
+    case Collective::gather:
+    case Collective::gatherv:
+      return gather_bound(call);
+    case Collective::scatter:
+    case Collective::scatterv:
+      return scatter_bound(call);
+    case Collective::bcast:
+      return bcast_bound(call);
+    case Collective::allgather:
+    case Collective::allgatherv:
+      return allgather_bound(call);
+    case Collective::alltoall:
+    case Collective::alltoallv:
+      return alltoall_bound(call, pairs);
+    case Collective::reduce:
+      return reduce_bound(call);
+    case Collective::allreduce:
+      return allreduce_bound(call);
+    case Collective::reduce_scatter:
+    case Collective::reduce_scatter_block:
+      return reduce_scatter_bound(call);
+    case Collective::barrier:
+      break;
+  }
+  return barrier_bound(call);
+}
+
+}  // namespace tutti

@@ -1,0 +1,41 @@
+/// A power of two of groups, for shapes that need one.
+#pragma once
+
+#include "core/types.hpp"
+
+namespace tutti {
+
+/// Positions 0..p-1 in the largest power of two of groups that is not above p: with p = 2^k + e
+/// the first e groups are the pairs {2i, 2i + 1}, the others single positions. The first of a
+/// group leads it. Groups are ranges and ascend, so that what neighbours combine stays in order.
+///
+///     p = 6    groups {0 1} {2 3} {4} {5}
+class Folded {
+ public:
+  explicit Folded(int p) : p_(p) {
+    while (2 * groups_ <= p) groups_ *= 2;
+    pairs_ = p - groups_;
+  }
+
+  [[nodiscard]] int groups() const { return groups_; }
+  [[nodiscard]] int group_of(Position v) const { return v < 2 * pairs_ ? v / 2 : v - pairs_; }
+  /// The positions of the groups [first, last).
+  [[nodiscard]] BlockRange positions(int first, int last) const {
+    return {begin(first), begin(last)};
+  }
+  [[nodiscard]] Position leader(int group) const { return begin(group); }
+  [[nodiscard]] bool leads(Position v) const { return v >= 2 * pairs_ || v % 2 == 0; }
+  /// The other position of the pair; -1 for one that is alone.
+  [[nodiscard]] Position other(Position v) const { return v < 2 * pairs_ ? v ^ 1 : -1; }
+
+ private:
+  [[nodiscard]] Position begin(int group) const {
+    return group < pairs_ ? 2 * group : group + pairs_;
+  }
+
+  int p_;
+  int groups_ = 1;
+  int pairs_ = 0;
+};
+
+}  // namespace tutti
