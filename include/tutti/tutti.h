@@ -126,6 +126,21 @@ int TUTTI_Scatterv_init(const void* sendbuf, const int sendcounts[], const int d
                         MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
                         int root, MPI_Comm comm, TUTTI_Request* request);
 
+/* The same with large counts. */
+int TUTTI_Gather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                        void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                        MPI_Comm comm, TUTTI_Request* request);
+int TUTTI_Gatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                         void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                         MPI_Datatype recvtype, int root, MPI_Comm comm, TUTTI_Request* request);
+int TUTTI_Scatter_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                         void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                         MPI_Comm comm, TUTTI_Request* request);
+int TUTTI_Scatterv_init_c(const void* sendbuf, const MPI_Count sendcounts[],
+                          const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf,
+                          MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                          TUTTI_Request* request);
+
 /* Hands the receive buffer to Tutti. Local. MPI_ERR_REQUEST if the request is under way. */
 int TUTTI_Start(TUTTI_Request* request);
 

@@ -87,7 +87,9 @@ int run_native(const TUTTI_Request_content& request) {
 
 using tutti::buffer;
 using tutti::Collective;
+using tutti::MpiFunctions;
 using tutti::RootBlocks;
+using tutti::RootedCall;
 
 int TUTTI_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                       int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
@@ -137,6 +139,64 @@ int TUTTI_Scatterv_init(const void* sendbuf, const int sendcounts[], const int d
       [=] {
         return tutti::next_functions().scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf,
                                                 recvcount, recvtype, root, comm);
+      },
+      request);
+}
+
+int TUTTI_Gather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                        void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                        MPI_Comm comm, TUTTI_Request* request) {
+  RootedCall call = tutti::call_of(Collective::gather, {buffer(sendbuf), sendcount, sendtype},
+                                   {recvbuf, RootBlocks(recvcount), recvtype}, root, comm);
+  return tutti::init(
+      call,
+      [=]() mutable {
+        return tutti::run_native_large(&MpiFunctions::Gather_c, call, sendbuf, sendcount, sendtype,
+                                       recvbuf, recvcount, recvtype, root, comm);
+      },
+      request);
+}
+
+int TUTTI_Gatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                         void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                         MPI_Datatype recvtype, int root, MPI_Comm comm, TUTTI_Request* request) {
+  RootedCall call = tutti::call_of(Collective::gatherv, {buffer(sendbuf), sendcount, sendtype},
+                                   {recvbuf, RootBlocks(recvcounts, displs), recvtype}, root, comm);
+  return tutti::init(
+      call,
+      [=]() mutable {
+        return tutti::run_native_large(&MpiFunctions::Gatherv_c, call, sendbuf, sendcount, sendtype,
+                                       recvbuf, recvcounts, displs, recvtype, root, comm);
+      },
+      request);
+}
+
+int TUTTI_Scatter_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                         void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                         MPI_Comm comm, TUTTI_Request* request) {
+  RootedCall call = tutti::call_of(Collective::scatter, {recvbuf, recvcount, recvtype},
+                                   {buffer(sendbuf), RootBlocks(sendcount), sendtype}, root, comm);
+  return tutti::init(
+      call,
+      [=]() mutable {
+        return tutti::run_native_large(&MpiFunctions::Scatter_c, call, sendbuf, sendcount, sendtype,
+                                       recvbuf, recvcount, recvtype, root, comm);
+      },
+      request);
+}
+
+int TUTTI_Scatterv_init_c(const void* sendbuf, const MPI_Count sendcounts[],
+                          const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf,
+                          MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                          TUTTI_Request* request) {
+  RootedCall call =
+      tutti::call_of(Collective::scatterv, {recvbuf, recvcount, recvtype},
+                     {buffer(sendbuf), RootBlocks(sendcounts, displs), sendtype}, root, comm);
+  return tutti::init(
+      call,
+      [=]() mutable {
+        return tutti::run_native_large(&MpiFunctions::Scatterv_c, call, sendbuf, sendcounts, displs,
+                                       sendtype, recvbuf, recvcount, recvtype, root, comm);
       },
       request);
 }

@@ -156,7 +156,18 @@ int fault_of(const RootedCall& call) {
   return MPI_ERR_ARG;
 }
 
-/// A large-count call on an MPI without that form: the linear algorithm, on all ranks alike.
+NativeFunctions functions_of_mpi() {
+  return {mpi().Gather, mpi().Gatherv, mpi().Scatter, mpi().Scatterv, mpi().Finalize};
+}
+
+/// What stands for the MPI in the call under way.
+const NativeFunctions& native() {
+  static const NativeFunctions functions = functions_of_mpi();
+  return depth > 1 ? functions : next_functions();
+}
+
+}  // namespace
+
 int run_without_large_form(RootedCall& call) {
   int error = MPI_SUCCESS;
   Communicator* communicator = Communicator::of(call.comm, error);
@@ -172,25 +183,6 @@ int run_without_large_form(RootedCall& call) {
   error = comm->run(call, linear, {communicator->machine().latency_in_bytes()});
   return error == MPI_SUCCESS ? error : raise(call.comm, error);
 }
-
-template <class Function, class... Arguments>
-int run_native_large([[maybe_unused]] Function MpiFunctions::*function, RootedCall& call,
-                     [[maybe_unused]] Arguments... arguments) {
-  if (mpi().*function != nullptr) return (mpi().*function)(arguments...);
-  return run_without_large_form(call);
-}
-
-NativeFunctions functions_of_mpi() {
-  return {mpi().Gather, mpi().Gatherv, mpi().Scatter, mpi().Scatterv, mpi().Finalize};
-}
-
-/// What stands for the MPI in the call under way.
-const NativeFunctions& native() {
-  static const NativeFunctions functions = functions_of_mpi();
-  return depth > 1 ? functions : next_functions();
-}
-
-}  // namespace
 
 NativeFunctions& next_functions() {
   static NativeFunctions functions = functions_of_mpi();

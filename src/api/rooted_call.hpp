@@ -34,4 +34,14 @@ struct AllBlocks {
 /// handler hears of them here, once. Returns `error`.
 int raise(MPI_Comm comm, int error);
 
+/// A large-count call on an MPI without that form: the linear algorithm, on all ranks alike.
+int run_without_large_form(RootedCall& call);
+
+/// The MPI's own large-count function, or what stands for it.
+template <class Function, class... Arguments>
+int run_native_large(Function MpiFunctions::*function, RootedCall& call, Arguments... arguments) {
+  if (mpi().*function != nullptr) return (mpi().*function)(arguments...);
+  return run_without_large_form(call);
+}
+
 }  // namespace tutti

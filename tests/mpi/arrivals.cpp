@@ -234,10 +234,44 @@ int scatterv(const void* sendbuf, const int sendcounts[], const int displs[], MP
   return run_twice(&request, error);
 }
 
+int gather_large(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                 MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  TUTTI_Request request = TUTTI_REQUEST_NULL;
+  const int error = TUTTI_Gather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                        root, comm, &request);
+  return run_twice(&request, error);
+}
+
+int gatherv_large(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                  const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                  int root, MPI_Comm comm) {
+  TUTTI_Request request = TUTTI_REQUEST_NULL;
+  const int error = TUTTI_Gatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                                         recvtype, root, comm, &request);
+  return run_twice(&request, error);
+}
+
+int scatter_large(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                  MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  TUTTI_Request request = TUTTI_REQUEST_NULL;
+  const int error = TUTTI_Scatter_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                         root, comm, &request);
+  return run_twice(&request, error);
+}
+
+int scatterv_large(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+                   MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                   int root, MPI_Comm comm) {
+  TUTTI_Request request = TUTTI_REQUEST_NULL;
+  const int error = TUTTI_Scatterv_init_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
+                                          recvtype, root, comm, &request);
+  return run_twice(&request, error);
+}
+
 /// The persistent forms in the clothes of the blocking ones.
 const Calls& persistent_calls() {
-  static const Calls calls = {gather,  gatherv, scatter, scatterv,
-                              nullptr, nullptr, nullptr, nullptr};
+  static const Calls calls = {gather,       gatherv,       scatter,       scatterv,
+                              gather_large, gatherv_large, scatter_large, scatterv_large};
   return calls;
 }
 
@@ -253,7 +287,6 @@ void persistent(Context& context, Kind kind) {
     for (unsigned call = 0; call < static_cast<unsigned>(std::max(p, 5)); ++call) {
       Exchange exchange = draw(kind, comm.get(), static_cast<int>(call) % p,
                                units_for(kind, p, call, random), random);
-      exchange.large = false;
       if (std::string(name) == "native") spare_native(exchange);
       context.step(std::string(name) + " " + to_text(exchange));
       context.expect_empty(run(exchange, persistent_calls()));
