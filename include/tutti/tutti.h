@@ -94,6 +94,10 @@ int TUTTI_Arrival_edge(MPI_Comm comm);
 /* Ends what TUTTI_Arrival_init began. Collective; MPI_Comm_free and MPI_Finalize do the same. */
 int TUTTI_Arrival_finalize(MPI_Comm comm);
 
+/* In Fortran: tutti_arrival_init(comm, fraction, ierror), tutti_arrival_edge(comm, ierror) and
+ * tutti_arrival_finalize(comm, ierror), with comm an integer (comm%MPI_VAL of mpi_f08) and fraction
+ * of double precision; not for the standard ABI. */
+
 /* Persistent forms: a call that is set up once and made many times. They part what MPI_Start joins:
  *
  *     TUTTI_Scatter_init(.., &request);

@@ -11,9 +11,11 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from tutti.refusal import Refusal
 
-class Refusal(Exception):
-    """Bad input: one sentence that names the value and what is accepted. Exit status 2."""
+__all__ = [
+    "Refusal", "console", "count", "duration", "microseconds", "print_json", "table", "write",
+]  # fmt: skip
 
 
 def console() -> Console:

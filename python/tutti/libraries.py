@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from tutti.console import Refusal
+from tutti.refusal import Refusal
 
 FLAVOURS = {
     "mpich": "MPICH 4 and 5, Intel MPI, and other MPIs with MPICH's ABI",

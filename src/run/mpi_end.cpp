@@ -22,7 +22,7 @@ const void* object_of(const void* address) {
   return address != nullptr && dladdr(address, &found) != 0 ? found.dli_fbase : nullptr;
 }
 
-/// The object whose function of this name the program calls, however it has loaded its MPI.
+/// The object whose symbol of this name the program uses, however it has loaded its MPI.
 const void* provider_of(const char* name) {
   void* global_scope = dlopen(nullptr, RTLD_LAZY);
   const void* provider = object_of(dlsym(global_scope, name));
@@ -30,10 +30,18 @@ const void* provider_of(const char* name) {
   return provider;
 }
 
+/// The front, if calls of this program have come through it, or would: one that links this library
+/// finds its MPI's functions in the global scope.
+const void* front() {
+  if (the_front != nullptr) return object_of(the_front);
+  return provider_of("TUTTI_Get_version") == object_of(&has_ended) ? provider_of("tutti_front")
+                                                                   : nullptr;
+}
+
 bool comes_to_us() {
   const void* provider = provider_of("PMPI_Finalize");
   if (provider == nullptr) return false;
-  if (provider != object_of(&has_ended) && provider != object_of(the_front)) return false;
+  if (provider != object_of(&has_ended) && provider != front()) return false;
   // Another tool may stand before us: it calls PMPI_Finalize.
   const void* mpis = nullptr;
   std::memcpy(&mpis, &mpi().Finalize, sizeof mpis);

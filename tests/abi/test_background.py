@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from conftest import FRONT, HERE, LIBRARIES
+from conftest import FRONT, HERE, LIBRARIES, ROOT
 
 SETTINGS = {
     "TUTTI_BACKGROUND": "on",
@@ -67,3 +67,28 @@ def test_no_thread_where_the_end_is_not_seen(mpi):
     assert outcome.status == 0, outcome.err
     assert outcome.out.count("correct") == RANKS
     assert (NO_THREAD in outcome.err) == (mpi.name == "mpich")
+
+
+@pytest.mark.parametrize("preload", [(FRONT,), ()], ids=["preloaded", "alone"])
+def test_edges_and_persistent_calls_in_python(mpi, preload):
+    variables = {"TUTTI_LIBRARY_DIR": str(LIBRARIES), "PYTHONPATH": str(LIBRARIES.parent / "python"),
+                 "TUTTI_SCATTER": "BSBN", "TUTTI_GATHER": "BSLS", "TUTTI_SCATTERV": "BSBN"}  # fmt: skip
+    outcome = mpi.run(mpi.python(), HERE / "programs/arrivals.py", np=RANKS, preload=preload,
+                      settings=variables, report=False)  # fmt: skip
+    assert outcome.status == 0, outcome.err
+    assert "correct" in outcome.out.split()
+    assert (NO_THREAD in outcome.err) == (mpi.name == "mpich" and not preload)
+
+
+@pytest.mark.parametrize("preload", [(FRONT,), ()], ids=["preloaded", "alone"])
+def test_edges_in_fortran(mpi, preload):
+    example = ROOT / "examples/fortran/edges.f90"
+    program = mpi.compile(example, f"-L{LIBRARIES}", f"-ltutti-{mpi.name}", f"-Wl,-rpath,{LIBRARIES}",
+                          output="edges")  # fmt: skip
+    outcome = mpi.run(program, np=RANKS, preload=preload, settings={"TUTTI_SCATTER": "BSBN"},
+                      report=bool(preload))  # fmt: skip
+    assert outcome.status == 0, outcome.err
+    assert "correct" in outcome.out.split()
+    if preload:
+        assert outcome.algorithms() == {"scatter": "binomial:order=arrival,runner=background"}
+    assert NO_THREAD not in outcome.err

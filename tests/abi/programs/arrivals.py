@@ -1,0 +1,59 @@
+"""Edges and persistent calls from Python; checks its own data."""
+
+import numpy as np
+from mpi4py import MPI
+from tutti import arrival
+
+comm = MPI.COMM_WORLD
+rank, size = comm.rank, comm.size
+counts = [r + 1 for r in range(size)]
+
+
+def check(condition):
+    if not condition:
+        print(f"wrong on rank {rank}", flush=True)
+        comm.Abort(1)
+
+
+for root in range(size):
+    at_root = rank == root
+    everything = np.empty((size, 100))
+    mine = np.empty(100)
+    column = np.empty(rank + 1, dtype="i4")
+    columns = np.empty(sum(counts), dtype="i4")
+    requests = [
+        arrival.scatter_init(comm, everything if at_root else None, mine, root),
+        arrival.gather_init(comm, mine, everything if at_root else None, root),
+        arrival.gatherv_init(comm, column, [columns, counts] if at_root else None, root),
+        arrival.scatterv_init(comm, [columns, (counts, None), MPI.INT32_T], [column, MPI.INT32_T], root),
+    ]  # fmt: skip
+    with arrival.edges(comm, 0.5):
+        for call in range(5):
+            arrival.edge(comm)
+            mine[:] = -1
+            requests[0].start()
+            everything[:] = np.arange(size)[:, None] + call
+            requests[0].wait()
+            check((mine == rank + call).all())
+            mine *= 2
+            everything[:] = -1
+            requests[1].start()
+            requests[1].wait()
+            check(not at_root or (everything == 2 * (np.arange(size)[:, None] + call)).all())
+            requests[2].start()
+            column[:] = rank + call
+            requests[2].wait()
+            check(not at_root or (columns == np.repeat(np.arange(size) + call, counts)).all())
+            column[:] = -1
+            requests[3].start()
+            requests[3].wait()
+            check((column == rank + call).all())
+    for request in requests:
+        request.free()
+try:
+    arrival.edge(comm)
+    check(False)
+except MPI.Exception as error:
+    check(error.Get_error_class() == MPI.ERR_COMM)
+if rank == 0:
+    print("correct")
