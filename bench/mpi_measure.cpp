@@ -26,10 +26,10 @@ void sleep(double seconds) {
   if (seconds > 0) std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
 }
 
+bool computes(const Options& options) { return options.compute + options.delays.scale() > 0; }
+
 /// Tutti hears of edges: there are some, and a contender that could use them.
-bool has_edges(const Options& options) {
-  return options.edge > 0 && options.compute + options.delays.scale() > 0;
-}
+bool has_edges(const Options& options) { return options.edge > 0 && computes(options); }
 
 /// Sleeps as long as this rank computes before the call of a repetition, and tells Tutti on the
 /// way where it runs the call.
@@ -53,10 +53,13 @@ std::array<double, 2> call_once(const Bench& bench, const Contender& contender,
     if (!set) bench.job.fail(set.error());
   }
   // A new setting makes Tutti choose anew at the next call, which is no part of a call's time. All
-  // contenders do the same before it, so that the ranks come to the barrier alike.
-  if (!contender.start) workload.prime(contender.functions);
+  // contenders do the same before it, so that the ranks come to the barrier alike; where they
+  // compute next, behind the barrier, as Tutti takes that for the beginning of the computing.
+  const bool primes_late = computes(bench.options);
+  if (!contender.start && !primes_late) workload.prime(contender.functions);
   if (bench.options.check) workload.prepare(number);
   bench.job.barrier();
+  if (!contender.start && primes_late) workload.prime(contender.functions);
   int code = contender.start ? contender.start() : MPI_SUCCESS;
   compute(bench, contender, repetition);
   const double arrival = bench.clock.now();

@@ -153,7 +153,8 @@ Choice choice_for(const std::string& collective, const std::string& text, int ra
     if (wrong.empty() && (root < 0 || root >= ranks)) wrong = "the root is none of the ranks";
     if (!wrong.empty()) throw nb::value_error(wrong.c_str());
     situation.root = root;
-    situation.forecast = Forecast{std::move(expected), error, background};
+    situation.forecast =
+        Forecast{std::move(expected), error, background ? Helper::runs : Helper::none};
   }
   return choose(value_or_raise(setting(named, text)), situation, machine);
 }

@@ -7,16 +7,19 @@ bool order_matters_everywhere(const Specification& specification) {
   return !specification.algorithm->name.starts_with("linear");
 }
 
-int learn_arrivals(Communicator& communicator, const std::optional<Specification>& specification) {
-  if (!communicator.wants_background() || !specification) return MPI_SUCCESS;
-  const bool useful =
-      specification->needs_arrivals() || specification->runner == Runner::background;
+int learn_arrivals(Communicator& communicator, const Decision& decision) {
+  if (!communicator.wants_background()) return MPI_SUCCESS;
+  const auto& specification = decision.specification;
+  const bool useful = (decision.is_automatic && communicator.p() > 1) ||
+                      (specification && (specification->needs_arrivals() ||
+                                         specification->runner == Runner::background));
   return useful ? communicator.open_arrival() : MPI_SUCCESS;
 }
 
-ArrivedCall::ArrivedCall(Arrival* arrival, const void* site) : arrival_(arrival), site_(site) {
+ArrivedCall::ArrivedCall(Arrival* arrival, Collective collective, const void* site)
+    : arrival_(arrival), site_(site) {
   if (arrival_ == nullptr) return;
-  number_ = arrival_->begin_call();
+  number_ = arrival_->begin_call(collective);
   arrival_->arrive(site_);
 }
 
@@ -24,9 +27,37 @@ ArrivedCall::~ArrivedCall() {
   if (arrival_ != nullptr) arrival_->leave(number_, site_);
 }
 
+int ArrivedCall::weigh(RootedCall& call, Communicator& communicator, const Decision*& decision) {
+  if (arrival_ == nullptr || !decision->is_automatic || communicator.p() == 1) return MPI_SUCCESS;
+  std::shared_ptr<const ArrivalVersion> picture;
+  int error = arrival_->agreed_picture(number_, picture);
+  if (error != MPI_SUCCESS) return error;
+  const bool counts = picture != nullptr && communicator.are_apart(*picture);
+  const bool irregular = is_irregular(call.collective);
+  if (!counts && !irregular) return MPI_SUCCESS;
+  PrivateComm* comm = communicator.private_comm(error);
+  if (comm == nullptr) return error;
+  // Arguments that are bad here go to the MPI, whatever the others run.
+  if (!looks_valid(call, communicator) || !comm->learn_types(call)) return MPI_SUCCESS;
+  const Bytes own = call.in_place() ? call.blocks.count(communicator.rank()) * call.all_info.size
+                                    : call.own_count * call.own_info.size;
+  if (irregular) arrival_->note_block(own);
+  if (!counts) return MPI_SUCCESS;
+  decision = &communicator.decide({call.collective, call.root, irregular ? picture->block : own,
+                                   has_thread() ? Helper::receives : Helper::none, picture});
+  picture_ = std::move(picture);
+  return MPI_SUCCESS;
+}
+
 int ArrivedCall::find_version(const Specification& specification, bool at_root,
                               std::shared_ptr<const ArrivalVersion>& version) const {
   if (arrival_ == nullptr || !specification.needs_arrivals()) return MPI_SUCCESS;
+  // Edges tell of this very call; without them the picture is as good, and needs no exchange.
+  const bool is_told_of = arrival_->has_edges() && arrival_->has_thread();
+  if (picture_ != nullptr && !is_told_of) {
+    version = picture_;
+    return MPI_SUCCESS;
+  }
   if (order_matters_everywhere(specification)) return arrival_->agreed_version(number_, version);
   if (at_root) version = arrival_->newest_version();
   return MPI_SUCCESS;

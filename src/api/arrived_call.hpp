@@ -2,27 +2,30 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 
-#include "api/communicator.hpp"
+#include "api/rooted_call.hpp"
 
 namespace tutti {
 
 /// Do all ranks need the order? In linear shapes only the root looks at it.
 [[nodiscard]] bool order_matters_everywhere(const Specification& specification);
 
-/// Opens the exchange of arrivals where rank 0's environment asks for it and `specification` has a
-/// use for it. Collective whenever that is so. Returns an MPI error code.
-int learn_arrivals(Communicator& communicator, const std::optional<Specification>& specification);
+/// Opens the exchange of arrivals where rank 0's environment asks for it and `decision` has a use
+/// for it. Collective whenever that is so. Returns an MPI error code.
+int learn_arrivals(Communicator& communicator, const Decision& decision);
 
 /// One rank's call, from its arrival to its exit. Does nothing where `arrival` is null.
 class ArrivedCall {
  public:
-  ArrivedCall(Arrival* arrival, const void* site);
+  ArrivedCall(Arrival* arrival, Collective collective, const void* site);
   ~ArrivedCall();
   ArrivedCall(const ArrivedCall&) = delete;
   ArrivedCall& operator=(const ArrivedCall&) = delete;
 
+  /// Replaces a `decision` that is Tutti's own by one that weighs when ranks are expected, where
+  /// they are expected apart. All ranks do the same, even one whose arguments are bad. Returns an
+  /// MPI error code.
+  int weigh(RootedCall& call, Communicator& communicator, const Decision*& decision);
   /// Is there a background thread?
   [[nodiscard]] bool has_thread() const { return arrival_ != nullptr && arrival_->has_thread(); }
   /// Of this call; 0 where there is no exchange of arrivals.
@@ -36,6 +39,7 @@ class ArrivedCall {
   Arrival* arrival_;
   const void* site_;
   CallNumber number_ = 0;
+  std::shared_ptr<const ArrivalVersion> picture_;  ///< by which the call was decided; else null
 };
 
 }  // namespace tutti

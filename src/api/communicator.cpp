@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
@@ -12,6 +13,7 @@
 #include "api/environment.hpp"
 #include "api/report.hpp"
 #include "api/report_collect.hpp"
+#include "choose/arrival_model.hpp"
 #include "run/mpi_end.hpp"
 #include "run/mpi_quirks.hpp"
 
@@ -131,6 +133,14 @@ struct Agreement {
   char native_spins = 0;
   char wants_background = 0;
 };
+
+Decision decision_for(const Choice& choice) {
+  Decision decision;
+  decision.specification = choice.specification;
+  decision.text =
+      (choice.specification ? to_text(*choice.specification) : "native") + ": " + choice.reason;
+  return decision;
+}
 
 }  // namespace
 
@@ -255,22 +265,51 @@ const Decision& Communicator::decide(Collective collective) {
     const std::lock_guard lock(all.mutex);
     if (all.overrules[at]) setting = *all.overrules[at];
   }
+  decision = decision_for(choose(setting, situation_of(collective), machine_));
+  decision.epoch = epoch;
+  decision.is_automatic = setting.kind == Setting::Kind::automatic;
+  return decision;
+}
+
+const Decision& Communicator::decide(const ExpectedCall& call) {
+  const Bytes block =
+      call.block <= 0 ? 0
+                      : static_cast<Bytes>(std::bit_ceil(static_cast<std::uint64_t>(call.block)));
+  for (const ExpectedDecision& known : expected_) {
+    if (known.call.picture == call.picture && known.call.root == call.root &&
+        known.call.block == block && known.call.collective == call.collective &&
+        known.call.helper == call.helper) {
+      return known.decision;
+    }
+  }
+  Situation situation = situation_of(call.collective);
+  situation.root = call.root;
+  situation.block = block;
+  situation.forecast = {call.picture->arrivals, call.picture->error, call.helper};
+  ExpectedDecision& made = expected_[next_expected_];
+  next_expected_ = (next_expected_ + 1) % expected_.size();
+  made.call = call;
+  made.call.block = block;
+  made.decision = decision_for(choose({}, situation, machine_));
+  return made.decision;
+}
+
+bool Communicator::are_apart(const ArrivalVersion& picture) const {
+  return tutti::are_apart(picture.arrivals, picture.error, machine_);
+}
+
+Situation Communicator::situation_of(Collective collective) const {
   Situation situation;
   situation.collective = collective;
   situation.p = p_;
   situation.native_spins = native_spins_;
-  const Choice choice = choose(setting, situation, machine_);
-  decision.epoch = epoch;
-  decision.specification = choice.specification;
-  decision.text =
-      (choice.specification ? to_text(*choice.specification) : "native") + ": " + choice.reason;
-  return decision;
+  return situation;
 }
 
 const std::string& Communicator::last(Collective collective) const {
   static const std::string nothing;
-  const auto at = static_cast<std::size_t>(collective);
-  return ran_[at] ? decisions_[at].text : nothing;
+  const Decision* decision = last_[static_cast<std::size_t>(collective)];
+  return decision == nullptr ? nothing : decision->text;
 }
 
 PrivateComm* Communicator::private_comm(int& error) {

@@ -16,8 +16,18 @@ namespace tutti {
 /// What runs for one collective on one communicator. Alike on all its ranks.
 struct Decision {
   unsigned epoch = ~0U;                        ///< of the settings that it was made under
+  bool is_automatic = false;                   ///< nobody asked for it
   std::optional<Specification> specification;  ///< none: the MPI's own
   std::string text;                            ///< "ordered_tree: why"
+};
+
+/// A call whose ranks have agreed on when they are expected. Alike on all of them.
+struct ExpectedCall {
+  Collective collective = Collective::gather;
+  Rank root = 0;
+  Bytes block = 0;  ///< see Situation::block
+  Helper helper = Helper::none;
+  std::shared_ptr<const ArrivalVersion> picture;  ///< not null
 };
 
 /// Kept as an attribute of the program's communicator and freed with it.
@@ -44,9 +54,17 @@ class Communicator {
   }
   /// What runs for `collective` now.
   const Decision& decide(Collective collective);
+  /// The same where the choice is Tutti's and arrivals count. Blocks between two powers of two are
+  /// taken as the larger one, so that few calls of a picture are new: O(1) for those that are not,
+  /// a replay of the candidates for those that are.
+  const Decision& decide(const ExpectedCall& call);
+  /// Are ranks expected far enough apart to weigh more than their MPI's own?
+  [[nodiscard]] bool are_apart(const ArrivalVersion& picture) const;
   /// What ran last, or empty.
   [[nodiscard]] const std::string& last(Collective collective) const;
-  void note_run(Collective collective) { ran_[static_cast<std::size_t>(collective)] = true; }
+  void note_run(Collective collective, const Decision& decision) {
+    last_[static_cast<std::size_t>(collective)] = &decision;
+  }
   /// The private duplicate; made at the first need. Collective.
   PrivateComm* private_comm(int& error);
 
@@ -66,6 +84,12 @@ class Communicator {
   Communicator() = default;
   static int create(MPI_Comm comm, std::unique_ptr<Communicator>& made);
   int agree();
+  [[nodiscard]] Situation situation_of(Collective collective) const;
+
+  struct ExpectedDecision {
+    ExpectedCall call;
+    Decision decision;
+  };
 
   MPI_Comm comm_{};
   Rank rank_ = 0;
@@ -79,7 +103,9 @@ class Communicator {
   bool native_spins_ = false;  ///< as rank 0 sees its node
   std::array<Setting, runnable_collectives.size()> settings_;
   std::array<Decision, runnable_collectives.size()> decisions_;
-  std::array<bool, runnable_collectives.size()> ran_{};
+  std::array<ExpectedDecision, 16> expected_;
+  std::size_t next_expected_ = 0;
+  std::array<const Decision*, runnable_collectives.size()> last_{};
   std::unique_ptr<PrivateComm> private_;
   std::shared_ptr<Arrival> arrival_;
 };

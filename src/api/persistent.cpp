@@ -14,6 +14,7 @@
 
 struct TUTTI_Request_content {
   MPI_Comm comm;
+  tutti::Collective collective = tutti::Collective::gather;
   std::function<int()> run_native;                ///< where the MPI's own algorithm runs
   std::unique_ptr<tutti::PersistentCall> tuttis;  ///< or ours, else null
   bool active = false;
@@ -26,7 +27,7 @@ namespace {
 /// What runs now for such a call, or nothing where that is the MPI's own.
 int open_call(RootedCall& call, Communicator& communicator, std::unique_ptr<PersistentCall>& made) {
   const Decision& decision = communicator.decide(call.collective);
-  communicator.note_run(call.collective);
+  communicator.note_run(call.collective, decision);
   if (!decision.specification) return MPI_SUCCESS;
   const Specification& specification = *decision.specification;
   int error = MPI_SUCCESS;
@@ -56,6 +57,7 @@ int init(RootedCall call, std::function<int()> run_native, TUTTI_Request* reques
   try {
     auto content = std::make_unique<TUTTI_Request_content>();
     content->comm = call.comm;
+    content->collective = call.collective;
     content->run_native = std::move(run_native);
     if (environment().on) {
       int error = MPI_SUCCESS;
@@ -77,7 +79,7 @@ int init(RootedCall call, std::function<int()> run_native, TUTTI_Request* reques
 int run_native(const TUTTI_Request_content& request) {
   const Communicator* communicator = Communicator::known(request.comm);
   const ArrivedCall arrived(communicator == nullptr ? nullptr : communicator->arrival().get(),
-                            &request);
+                            request.collective, &request);
   return request.run_native();
 }
 

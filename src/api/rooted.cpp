@@ -110,21 +110,20 @@ struct Arrived {
 template <class Native>
 int run_reported(RootedCall& call, Communicator& communicator, const Arrived& noted,
                  Native run_native) {
-  const Decision& decision = communicator.decide(call.collective);
-  communicator.note_run(call.collective);
-  if (const int error = learn_arrivals(communicator, decision.specification)) {
-    return raise(call.comm, error);
-  }
-  const ArrivedCall arrived(communicator.arrival().get(), noted.site);
+  const Decision* decision = &communicator.decide(call.collective);
+  if (const int error = learn_arrivals(communicator, *decision)) return raise(call.comm, error);
+  CallRecord begun;  // before anything that may wait for other ranks
+  if (communicator.is_reported()) begun.arrival = noted.time ? *noted.time : monotonic_seconds();
+  ArrivedCall arrived(communicator.arrival().get(), call.collective, noted.site);
+  if (const int error = arrived.weigh(call, communicator, decision)) return raise(call.comm, error);
+  communicator.note_run(call.collective, *decision);
   if (!communicator.is_reported()) {
-    return run_decision(call, communicator, decision, arrived, run_native);
+    return run_decision(call, communicator, *decision, arrived, run_native);
   }
-  CallRecord begun;
   begun.site = noted.site;
   begun.call = communicator.next_call(call.collective);
-  begun.decision = &decision.text;
-  begun.arrival = noted.time ? *noted.time : monotonic_seconds();
-  const int error = run_decision(call, communicator, decision, arrived, run_native);
+  begun.decision = &decision->text;
+  const int error = run_decision(call, communicator, *decision, arrived, run_native);
   if (error == MPI_SUCCESS) record(call, communicator, begun);
   return error;
 }

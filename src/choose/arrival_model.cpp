@@ -42,11 +42,18 @@ class Replays {
   Call call_;
 };
 
+double spread_of(std::span<const double> arrivals) {
+  if (arrivals.empty()) return 0;
+  const auto [first, last] = std::minmax_element(arrivals.begin(), arrivals.end());
+  return *last - *first;
+}
+
 double native_seconds(const Situation& situation, const Replays& replays) {
   const bool waits_for_each = *situation.block > eager_limit;
-  return std::min(replays.seconds(waits_for_each ? "linear_sequence:order=natural"
-                                                 : "linear:order=natural,runner=background"),
-                  replays.seconds("binomial"));
+  const double linear = replays.seconds(waits_for_each ? "linear_sequence:order=natural"
+                                                       : "linear:order=natural,runner=background");
+  if (is_irregular(situation.collective)) return linear;  // nobody knows the sizes for a tree
+  return std::min(linear, replays.seconds("binomial"));
 }
 
 /// How many ranks relays should deliver to: those behind the longest gap, and some fixed shares.
@@ -65,18 +72,17 @@ std::set<int> late_counts(const Situation& situation) {
 
 }  // namespace
 
-double Forecast::spread() const {
-  if (arrivals.empty()) return 0;
-  const auto [first, last] = std::minmax_element(arrivals.begin(), arrivals.end());
-  return *last - *first;
+double Forecast::spread() const { return spread_of(arrivals); }
+
+bool are_apart(std::span<const double> arrivals, double error, const Machine& machine) {
+  return arrivals.size() <= most_forecast_ranks &&
+         spread_of(arrivals) > std::max(machine.latency, 2 * error);
 }
 
 bool weighs_arrivals(const Situation& situation, const Machine& machine) {
   if (!situation.forecast || situation.block.value_or(0) == 0) return false;
-  const Forecast& forecast = *situation.forecast;
-  assert(forecast.arrivals.size() == static_cast<std::size_t>(situation.p));
-  return situation.p <= most_forecast_ranks &&
-         forecast.spread() > std::max(machine.latency, 2 * forecast.error);
+  assert(situation.forecast->arrivals.size() == static_cast<std::size_t>(situation.p));
+  return are_apart(situation.forecast->arrivals, situation.forecast->error, machine);
 }
 
 std::vector<Candidate> candidates_by_arrival(const Situation& situation, const Machine& machine) {
@@ -91,9 +97,11 @@ std::vector<Candidate> candidates_by_arrival(const Situation& situation, const M
   };
   add("linear", false, "all in flight: whoever is there is served");
   add("linear_pull", false, "whoever asks is served");
-  if (is_gather(situation.collective)) {
+  // Of irregular blocks the mean alone is known, on which linear shapes depend but not trees.
+  const bool irregular = is_irregular(situation.collective);
+  if (!irregular && is_gather(situation.collective)) {
     add("binomial:order=late_leaf", true, "late ranks have a short way to the root");
-  } else {
+  } else if (!irregular) {
     add("binomial:order=arrival", true, "late ranks are leaves");
     for (const int late : late_counts(situation)) {
       if (late > 0) {
@@ -101,9 +109,10 @@ std::vector<Candidate> candidates_by_arrival(const Situation& situation, const M
       }
     }
   }
-  if (!forecast.background) return candidates;
-  const std::string tree = is_gather(situation.collective) ? "late_leaf" : "arrival";
+  if (forecast.helper == Helper::none) return candidates;
   add("linear:order=arrival,runner=background", true, "threads receive before their ranks arrive");
+  if (forecast.helper == Helper::receives || irregular) return candidates;
+  const std::string tree = is_gather(situation.collective) ? "late_leaf" : "arrival";
   add("binomial:order=" + tree + ",runner=background", true,
       "threads receive and forward before their ranks arrive");
   return candidates;

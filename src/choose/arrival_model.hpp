@@ -1,16 +1,20 @@
 /// What a call takes when its ranks arrive apart: the gate before points that make use of that.
 #pragma once
 
+#include <span>
+
 #include "choose/choose.hpp"
 
 namespace tutti {
 
-/// The forecast counts: blocks are equal and not empty, and ranks are expected further apart than
-/// a start-up and than twice the forecast's error, by which an order that it gives may be worse
-/// than the best one (1|r_j|Cmax with wrong release dates). From `most_forecast_ranks` on a replay
-/// for each forecast would take too long.
+/// Ranks are expected further apart than a start-up and than twice the forecast's error, by which
+/// an order that it gives may be worse than the best one (1|r_j|Cmax with wrong release dates).
+/// From `most_forecast_ranks` on a replay for each forecast would take too long.
+[[nodiscard]] bool are_apart(std::span<const double> arrivals, double error,
+                             const Machine& machine);
+/// The forecast counts: so it is, and there is something to exchange.
 [[nodiscard]] bool weighs_arrivals(const Situation& situation, const Machine& machine);
-inline constexpr int most_forecast_ranks = 1024;
+inline constexpr std::size_t most_forecast_ranks = 1024;
 
 /// Native first, then Tutti's points, those that need least first; each priced by a replay under
 /// Hockney with the expected arrivals, from the first of them on. Native is taken as the better of

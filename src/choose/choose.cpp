@@ -12,8 +12,10 @@ namespace tutti {
 
 namespace {
 
-/// The least gain for which Tutti takes a call from the MPI.
+/// The least gain for which Tutti takes a call from the MPI, of the time that an algorithm can do
+/// anything about, and of all.
 constexpr double least_gain = 1.1;
+constexpr double least_gain_in_all = 1.01;
 
 /// What a call loses where a rank that waits keeps the core that another one needs: slices of
 /// the system's scheduler, milliseconds each.
@@ -39,10 +41,26 @@ double grown_seconds(const Situation& situation, const Machine& machine) {
   return std::max(0.0, 3 * rounds_of(situation.p) - 1) * machine.latency;
 }
 
+/// No algorithm ends before the last rank has come, `inevitable` seconds after the first.
+bool gains(const Candidate& best, const Candidate& native, double inevitable) {
+  const double own = std::max(0.0, best.seconds - inevitable);
+  return own * least_gain < native.seconds - inevitable &&
+         best.seconds * least_gain_in_all < native.seconds;
+}
+
 std::string microseconds(double seconds) {
   char text[32];
   std::snprintf(text, sizeof text, "%.3g us", seconds * 1e6);
   return text;
+}
+
+/// The same where the ranks arrive apart: the construction waits for all of them.
+Candidate grown_after_all(const Situation& situation, const Machine& machine) {
+  const double bytes = static_cast<double>(*situation.block) * (situation.p - 1);
+  return {
+      "ordered_tree",
+      situation.forecast->spread() + grown_seconds(situation, machine) + bytes * machine.per_byte,
+      "after the last rank, 3 ceil(log2 p) - 1 start-ups, and the data"};
 }
 
 std::vector<Candidate> candidates_for(const Situation& situation, const Machine& machine) {
@@ -99,6 +117,9 @@ Choice choose(const Setting& setting, const Situation& situation, const Machine&
   const bool by_arrivals = weighs_arrivals(situation, machine);
   choice.candidates =
       by_arrivals ? candidates_by_arrival(situation, machine) : candidates_for(situation, machine);
+  if (by_arrivals && is_irregular(situation.collective)) {
+    choice.candidates.push_back(grown_after_all(situation, machine));
+  }
   if (situation.native_spins) {
     choice.candidates.front().seconds += spinning_seconds;
     choice.candidates.front().note += "; it spins, and there are more ranks than cores";
@@ -109,7 +130,7 @@ Choice choose(const Setting& setting, const Situation& situation, const Machine&
   const Candidate& native =
       *std::find_if(choice.candidates.begin(), choice.candidates.end(),
                     [](const Candidate& candidate) { return candidate.name == "native"; });
-  if (best.seconds * least_gain >= native.seconds) {
+  if (!gains(best, native, by_arrivals ? situation.forecast->spread() : 0)) {
     choice.reason = "no gain of a tenth is modelled over native's " + microseconds(native.seconds);
     return choice;
   }

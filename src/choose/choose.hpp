@@ -21,11 +21,18 @@ struct Setting {
 [[nodiscard]] Result<Setting> setting(Collective collective, std::string_view text);
 [[nodiscard]] std::string to_text(const Setting& setting);
 
+/// What the background threads of all ranks do for a call before its ranks arrive.
+enum class Helper : std::uint8_t {
+  none,      ///< there are no threads
+  receives,  ///< they receive into memory of their own, as for calls that nobody has announced
+  runs,      ///< they receive to where it belongs, and pass on, as for persistent calls
+};
+
 /// When the ranks of a call are expected, as they have agreed on it: the same bits everywhere.
 struct Forecast {
   std::vector<double> arrivals;  ///< seconds from any zero, by rank
   double error = 0;              ///< seconds: what a prediction has been wrong by, agreed too
-  bool background = false;       ///< every rank has a background thread, and buffers for it
+  Helper helper = Helper::none;
 
   [[nodiscard]] double spread() const;  ///< last less first arrival, in seconds
 };
@@ -34,7 +41,9 @@ struct Forecast {
 struct Situation {
   Collective collective = Collective::gather;
   int p = 1;
-  std::optional<Bytes> block;  ///< bytes of each rank's block, where MPI makes them equal
+  /// Bytes of each rank's block, where MPI makes them equal; with a forecast of an irregular call,
+  /// their mean at the calls before, as agreed.
+  std::optional<Bytes> block;
   /// Ranks outnumber cores, and the MPI's own collectives wait without giving up theirs.
   bool native_spins = false;
   Rank root = 0;                          ///< counts where arrivals are expected only
@@ -54,9 +63,10 @@ struct Choice {
 };
 
 /// The setting, or by the model the fastest candidate that promises a gain over the MPI's own of
-/// at least a tenth. Every rank decides alike. Where a forecast counts (see `weighs_arrivals`) the
-/// times are those of the expected arrivals, and points that make use of them are candidates too;
-/// O(p log p) then, else O(1).
+/// at least a tenth: of the time beyond the last arrival, and a hundredth of all. Every rank
+/// decides alike. Where a forecast counts (see `weighs_arrivals`) the times are those of the
+/// expected arrivals, and points that make use of them are candidates too; O(p log p) then, else
+/// O(1).
 [[nodiscard]] Choice choose(const Setting& setting, const Situation& situation,
                             const Machine& machine);
 

@@ -11,7 +11,14 @@ namespace tutti {
 
 namespace {
 
-enum Kind : std::int64_t { estimate_kind, question_kind, farewell_kind, grant_kind };
+enum Kind : std::int64_t {
+  estimate_kind,
+  question_kind,
+  picture_question_kind,
+  farewell_kind,
+  grant_kind,
+  lease_kind,
+};
 
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 constexpr double never = std::numeric_limits<double>::infinity();
@@ -20,6 +27,9 @@ constexpr double weight = 0.5;
 /// As long as nothing new is known, grants double up to so many calls: a new version cannot count
 /// for calls that are granted.
 constexpr CallNumber longest_grant = 64;
+/// The same for leases, from this call on: before it nobody has habits.
+constexpr CallNumber longest_lease = 32;
+constexpr CallNumber first_calls = 8;
 /// A rank that is so many calls ahead of another does not make the coordinator remember more.
 constexpr std::size_t most_open_calls = 8;
 
@@ -34,6 +44,17 @@ std::vector<double> places_of(const std::vector<double>& arrivals) {
   return places;
 }
 
+std::shared_ptr<ArrivalVersion> version_of(const std::vector<std::int64_t>& words, std::size_t head,
+                                           std::int64_t number, double error) {
+  auto version = std::make_shared<ArrivalVersion>();
+  version->number = number;
+  version->error = error;
+  for (std::size_t i = head; i < words.size(); ++i)
+    version->arrivals.push_back(std::bit_cast<double>(words[i]));
+  version->places = places_of(version->arrivals);
+  return version;
+}
+
 double first_of(const std::vector<double>& estimates) {
   double first = never;
   for (const double estimate : estimates)
@@ -46,30 +67,45 @@ double first_of(const std::vector<double>& estimates) {
 ArrivalCoordinator::ArrivalCoordinator(int p)
     : p_(p),
       lateness_(static_cast<std::size_t>(p), nothing),
+      errors_(static_cast<std::size_t>(p), nothing),
+      blocks_(static_cast<std::size_t>(p), 0),
       last_told_(static_cast<std::size_t>(p), 0),
-      last_(p) {}
+      wanted_(static_cast<std::size_t>(p), 0) {}
 
 void ArrivalCoordinator::take(Rank from, const std::vector<std::int64_t>& words, double now,
                               std::vector<ArrivalMail>& out) {
   switch (words[0]) {
     case estimate_kind:
-      note_estimate(from, words[1], std::bit_cast<double>(words[2]), out);
+      note_estimate(from,
+                    {words[1], std::bit_cast<double>(words[2]), std::bit_cast<double>(words[3]),
+                     words[4], static_cast<Collective>(words[5] / 2), words[5] % 2 != 0},
+                    out);
       break;
     case question_kind:
       answer(words[1], now, out);
+      break;
+    case picture_question_kind:
+      has_leases_ = true;
+      if (words[1] > leased_) prolong(words[1], out);
       break;
     default:
       if (++left_ == p_) send_to_all({farewell_kind}, out);
   }
 }
 
-void ArrivalCoordinator::note_estimate(Rank from, CallNumber call, double arrival,
+void ArrivalCoordinator::note_estimate(Rank from, const ArrivalEstimate& estimate,
                                        std::vector<ArrivalMail>& out) {
   const auto rank = static_cast<std::size_t>(from);
-  Estimates& estimates = open_[call];
-  estimates.resize(static_cast<std::size_t>(p_), nothing);
-  estimates[rank] = arrival;
-  last_told_[rank] = std::max(last_told_[rank], call);
+  Estimates& estimates = open_[estimate.call];
+  estimates.arrivals.resize(static_cast<std::size_t>(p_), nothing);
+  estimates.arrivals[rank] = estimate.arrival;
+  estimates.after = estimate.after;
+  errors_[rank] = estimate.error;
+  blocks_[rank] = estimate.block;
+  last_told_[rank] = std::max(last_told_[rank], estimate.call);
+  if (estimate.wants_version) wanted_[rank] = estimate.call;
+  // Half a lease ahead of its end, nobody waits for the next one.
+  if (has_leases_ && estimate.call + lease_ / 2 > leased_) prolong(estimate.call, out);
   const CallNumber all_past = *std::min_element(last_told_.begin(), last_told_.end());
   while (!open_.empty() && (open_.begin()->first <= all_past || open_.size() > most_open_calls)) {
     settle(open_.begin()->first, out);
@@ -79,10 +115,12 @@ void ArrivalCoordinator::note_estimate(Rank from, CallNumber call, double arriva
 /// Nothing more will be said about `call`, or not soon enough.
 void ArrivalCoordinator::settle(CallNumber call, std::vector<ArrivalMail>& out) {
   const Estimates estimates = std::move(open_.extract(call).mapped());
-  learn(estimates);
+  learn(estimates.arrivals);
+  picture(estimates, out);
   unchanged_ = 0;
-  if (call <= granted_) return;
-  make_version(estimates, -never);
+  const bool is_wanted = *std::max_element(wanted_.begin(), wanted_.end()) >= call;
+  if (call <= granted_ || !is_wanted) return;
+  make_version(estimates.arrivals, -never);
   publish(granted_ + 1, call, out);
 }
 
@@ -90,10 +128,10 @@ void ArrivalCoordinator::answer(CallNumber call, double now, std::vector<Arrival
   if (call <= granted_) return;  // the answer is on its way
   CallNumber last = call;
   if (const auto told = open_.find(call); told != open_.end()) {
-    make_version(told->second, now);
+    make_version(told->second.arrivals, now);
     unchanged_ = 0;
   } else if (learned_) {
-    make_version(Estimates(static_cast<std::size_t>(p_), nothing), -never);
+    make_version(std::vector<double>(static_cast<std::size_t>(p_), nothing), -never);
     unchanged_ = 0;
   } else {
     last += std::min(unchanged_, longest_grant - 1);
@@ -102,7 +140,7 @@ void ArrivalCoordinator::answer(CallNumber call, double now, std::vector<Arrival
   publish(granted_ + 1, last, out);
 }
 
-void ArrivalCoordinator::learn(const Estimates& estimates) {
+void ArrivalCoordinator::learn(const std::vector<double>& estimates) {
   const double first = first_of(estimates);
   for (std::size_t rank = 0; rank < estimates.size(); ++rank) {
     if (std::isnan(estimates[rank])) continue;
@@ -114,7 +152,7 @@ void ArrivalCoordinator::learn(const Estimates& estimates) {
 }
 
 /// A rank that has said nothing about a call is not there before `not_before`.
-void ArrivalCoordinator::make_version(const Estimates& estimates, double not_before) {
+void ArrivalCoordinator::make_version(const std::vector<double>& estimates, double not_before) {
   const double first = first_of(estimates);
   const double base = std::isinf(first) ? 0 : first;
   arrivals_ = estimates;
@@ -133,8 +171,54 @@ void ArrivalCoordinator::make_version(const Estimates& estimates, double not_bef
   learned_ = false;
 }
 
+double ArrivalCoordinator::worst_error() const {
+  double worst = 0;
+  for (const double error : errors_) worst = std::max(worst, std::isnan(error) ? worst : error);
+  return worst;
+}
+
+/// Makes a picture of what is known of a call, where the ranks' habits fill it and all have been
+/// able to compare a forecast with what came.
+void ArrivalCoordinator::picture(const Estimates& estimates, std::vector<ArrivalMail>& out) {
+  if (!has_leases_) return;
+  const auto is_nan = [](double value) { return std::isnan(value); };
+  const double first = first_of(estimates.arrivals);
+  std::vector<double> arrivals = estimates.arrivals;
+  for (std::size_t rank = 0; rank < arrivals.size(); ++rank) {
+    if (std::isnan(arrivals[rank])) arrivals[rank] = first + lateness_[rank];
+  }
+  if (std::any_of(arrivals.begin(), arrivals.end(), is_nan) ||
+      std::any_of(errors_.begin(), errors_.end(), is_nan)) {
+    return;
+  }
+  const Bytes block = std::accumulate(blocks_.begin(), blocks_.end(), Bytes{0}) / p_;
+  ArrivalOutlook& outlook = outlooks_[static_cast<std::size_t>(estimates.after)];
+  if (!outlook.take(std::move(arrivals), worst_error(), block)) return;
+  lease_ = 1;
+  lease(leased_ + 1, &outlook.picture(), estimates.after, out);
+}
+
+/// Extends the lease to `call` at least. O(p).
+void ArrivalCoordinator::prolong(CallNumber call, std::vector<ArrivalMail>& out) {
+  lease(std::max(call, leased_ + lease_), nullptr, Collective::gather, out);
+  if (call > first_calls) lease_ = std::min(2 * lease_, longest_lease);
+}
+
+void ArrivalCoordinator::lease(CallNumber last, const ArrivalPicture* picture, Collective after,
+                               std::vector<ArrivalMail>& out) {
+  std::vector<std::int64_t> words = {lease_kind, leased_ + 1, last};
+  if (picture != nullptr) {
+    words.insert(words.end(), {static_cast<std::int64_t>(after), ++pictures_,
+                               std::bit_cast<std::int64_t>(picture->error), picture->block});
+    for (const double late : picture->lateness) words.push_back(std::bit_cast<std::int64_t>(late));
+  }
+  leased_ = last;
+  send_to_all(words, out);
+}
+
 void ArrivalCoordinator::publish(CallNumber first, CallNumber last, std::vector<ArrivalMail>& out) {
-  std::vector<std::int64_t> words = {grant_kind, version_, first, last};
+  std::vector<std::int64_t> words = {grant_kind, version_, first, last,
+                                     std::bit_cast<std::int64_t>(worst_error())};
   if (published_ != version_) {
     for (const double arrival : arrivals_) words.push_back(std::bit_cast<std::int64_t>(arrival));
   }
@@ -148,11 +232,30 @@ void ArrivalCoordinator::send_to_all(const std::vector<std::int64_t>& words,
   for (Rank rank = 0; rank < p_; ++rank) out.push_back({rank, words});
 }
 
-std::vector<std::int64_t> ArrivalMember::estimate(CallNumber call, double arrival) {
-  return {estimate_kind, call, std::bit_cast<std::int64_t>(arrival)};
+void ForecastError::add(double seconds) {
+  constexpr double negligible = 1e-6;
+  constexpr double share = 0.25;
+  if (std::isnan(mean_)) {
+    mean_ = seconds;
+  } else {
+    mean_ += share * (std::min(seconds, 3 * mean_ + negligible) - mean_);
+  }
+}
+
+std::vector<std::int64_t> ArrivalMember::estimate(const ArrivalEstimate& estimate) {
+  return {estimate_kind,
+          estimate.call,
+          std::bit_cast<std::int64_t>(estimate.arrival),
+          std::bit_cast<std::int64_t>(estimate.error),
+          estimate.block,
+          2 * static_cast<std::int64_t>(estimate.after) + (estimate.wants_version ? 1 : 0)};
 }
 
 std::vector<std::int64_t> ArrivalMember::question(CallNumber call) { return {question_kind, call}; }
+
+std::vector<std::int64_t> ArrivalMember::picture_question(CallNumber call) {
+  return {picture_question_kind, call};
+}
 
 std::vector<std::int64_t> ArrivalMember::farewell() { return {farewell_kind}; }
 
@@ -161,15 +264,33 @@ void ArrivalMember::take(const std::vector<std::int64_t>& words) {
     over_ = true;
     return;
   }
-  if (words.size() > 4) {
-    auto version = std::make_shared<ArrivalVersion>();
-    version->number = words[1];
-    for (std::size_t i = 4; i < words.size(); ++i)
-      version->arrivals.push_back(std::bit_cast<double>(words[i]));
-    version->places = places_of(version->arrivals);
-    newest_ = std::move(version);
+  if (words[0] == lease_kind) return take_lease(words);
+  constexpr std::size_t head = 5;
+  if (words.size() > head) {
+    newest_ = version_of(words, head, words[1], std::bit_cast<double>(words[4]));
   }
   grants_.push_back({words[2], words[3], newest_});
+}
+
+void ArrivalMember::take_lease(const std::vector<std::int64_t>& words) {
+  Lease lease = {words[2], leases_.empty() ? Pictures{} : leases_.back().pictures};
+  constexpr std::size_t head = 7;
+  if (words.size() > head) {
+    changed_ = words[1];
+    auto version = version_of(words, head, words[4], std::bit_cast<double>(words[5]));
+    version->block = words[6];
+    lease.pictures[static_cast<std::size_t>(words[3])] = std::move(version);
+  }
+  leases_.push_back(std::move(lease));
+}
+
+bool ArrivalMember::find_picture(CallNumber call, Collective after,
+                                 std::shared_ptr<const ArrivalVersion>& picture) const {
+  const auto lease = std::find_if(leases_.begin(), leases_.end(),
+                                  [&](const Lease& one) { return call <= one.last; });
+  if (lease == leases_.end()) return false;
+  picture = lease->pictures[static_cast<std::size_t>(after)];
+  return true;
 }
 
 std::shared_ptr<const ArrivalVersion> ArrivalMember::version_for(CallNumber call) const {
@@ -181,6 +302,8 @@ std::shared_ptr<const ArrivalVersion> ArrivalMember::version_for(CallNumber call
 
 void ArrivalMember::forget_before(CallNumber call) {
   while (!grants_.empty() && grants_.front().last < call) grants_.pop_front();
+  // The last lease stays: its pictures go on into the next one.
+  while (leases_.size() > 1 && leases_.front().last < call) leases_.pop_front();
 }
 
 }  // namespace tutti

@@ -16,6 +16,9 @@ namespace {
 /// How much the latest gap between two calls counts against all earlier ones.
 constexpr double weight = 0.5;
 constexpr std::size_t most_sites = 64;
+/// Every call is told of until so many after a change, then one in so many.
+constexpr CallNumber told_each = 8;
+constexpr CallNumber told_one_in = 8;
 
 bool can_have_thread() {
   if (!can_end_threads()) return false;
@@ -101,36 +104,53 @@ void Arrival::expect_edges(double fraction) {
 int Arrival::edge() {
   const std::lock_guard lock(mutex_);
   const double now = clock_.now();
-  take_mail();
-  return tell_estimate(last_exit_ + (now - last_exit_) / fraction_);
+  expected_ = last_exit_ + (now - last_exit_) / fraction_;
+  return tell_estimate();
 }
 
-CallNumber Arrival::begin_call() {
+CallNumber Arrival::begin_call(Collective collective) {
   const std::lock_guard lock(mutex_);
-  under_way_.insert(++begun_);
+  under_way_.emplace(++begun_, std::exchange(last_, collective));
   return begun_;
 }
 
 void Arrival::arrive(const void* site) {
   const std::lock_guard lock(mutex_);
   ++arrived_;
+  const double now = clock_.now();
   if (arrived_ > 1) {
     double& gap = gap_after(last_site_);
-    const double measured = clock_.now() - last_exit_;
+    const double measured = now - last_exit_;
     gap = std::isnan(gap) ? measured : gap + weight * (measured - gap);
   }
   last_site_ = site;
+  prediction_.ahead = std::exchange(expected_, std::nan("")) - now;
+  if (!std::isnan(prediction_.ahead)) forecast_error_.add(std::abs(prediction_.ahead));
+  prediction_.error = forecast_error_.mean();
+}
+
+void Arrival::note_block(Bytes block) {
+  const std::lock_guard lock(mutex_);
+  block_ = block;
+}
+
+CallPrediction Arrival::prediction_of_call() const {
+  const std::lock_guard lock(mutex_);
+  return prediction_;
 }
 
 int Arrival::leave(CallNumber call, const void* site) {
   const std::lock_guard lock(mutex_);
   under_way_.erase(call);
-  member_.forget_before(under_way_.empty() ? begun_ + 1 : *under_way_.begin());
+  member_.forget_before(under_way_.empty() ? begun_ + 1 : under_way_.begin()->first);
   last_exit_ = clock_.now();
-  take_mail();
+  // Rank 0 answers; what the others are told does not count before the end of what they know.
+  if (rank_ == 0) take_mail();
   const double gap = gap_after(site);
   // A program without edges is taken at its habits.
-  return has_edges_ || std::isnan(gap) ? error_ : tell_estimate(last_exit_ + gap);
+  if (has_edges_ || std::isnan(gap)) return error_;
+  expected_ = last_exit_ + gap;
+  return tell_estimate();
 }
 
 /// NaN where it is not known yet.
@@ -140,6 +160,29 @@ double& Arrival::gap_after(const void* site) {
   if (found != gaps_.end()) return found->seconds;
   if (gaps_.size() == most_sites) gaps_.erase(gaps_.begin());
   return gaps_.emplace_back(Gap{site, std::nan("")}).seconds;
+}
+
+int Arrival::agreed_picture(CallNumber call, std::shared_ptr<const ArrivalVersion>& picture) {
+  for (bool asked = false; !find_picture(call, picture); asked = true) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!asked && error_ == MPI_SUCCESS && !has_left_)
+        error_ = tell(ArrivalMember::picture_question(call));
+    }
+    sched_yield();
+  }
+  const std::lock_guard lock(mutex_);
+  return error_;
+}
+
+/// False as long as this rank does not know. True after an error, and at the end of the stream.
+bool Arrival::find_picture(CallNumber call, std::shared_ptr<const ArrivalVersion>& picture) {
+  const std::lock_guard lock(mutex_);
+  const Collective after = under_way_.at(call);
+  if (member_.find_picture(call, after, picture)) return true;
+  take_mail();
+  picture = nullptr;
+  return member_.find_picture(call, after, picture) || member_.is_over() || error_ != MPI_SUCCESS;
 }
 
 int Arrival::agreed_version(CallNumber call, std::shared_ptr<const ArrivalVersion>& version) {
@@ -159,6 +202,7 @@ bool Arrival::find_agreed_version(CallNumber call, std::shared_ptr<const Arrival
   version = nullptr;
   if (!has_thread_) return true;
   const std::lock_guard lock(mutex_);
+  versions_until_ = call + told_each;
   take_mail();
   version = member_.version_for(call);
   // Once the stream has ended all ranks have heard the same: what it has not granted is unknown.
@@ -174,6 +218,7 @@ bool Arrival::is_open() {
 
 std::shared_ptr<const ArrivalVersion> Arrival::newest_version() {
   const std::lock_guard lock(mutex_);
+  versions_until_ = begun_ + told_each;
   take_mail();
   return member_.newest()->number == 0 ? nullptr : member_.newest();
 }
@@ -188,9 +233,16 @@ BackgroundTask::Progress Arrival::proceed() {
   return any ? Progress::moved : Progress::waiting;
 }
 
-int Arrival::tell_estimate(double arrival) {
-  if (error_ == MPI_SUCCESS && !has_left_)
-    error_ = tell(ArrivalMember::estimate(arrived_ + 1, arrival));
+int Arrival::tell_estimate() {
+  const CallNumber call = arrived_ + 1;
+  const bool wants_version = call <= versions_until_;
+  const bool tells =
+      wants_version || call <= member_.changed() + told_each || call % told_one_in == 0;
+  if (!tells) return error_;
+  take_mail();
+  if (error_ != MPI_SUCCESS || has_left_) return error_;
+  error_ = tell(ArrivalMember::estimate(
+      {call, expected_, forecast_error_.mean(), block_, last_, wants_version}));
   return error_;
 }
 

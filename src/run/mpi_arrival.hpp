@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <vector>
 
 #include "knowledge/arrival_agreement.hpp"
@@ -14,10 +15,21 @@
 
 namespace tutti {
 
+/// What this rank expected of one of its calls, for reports.
+struct CallPrediction {
+  /// Seconds: the expected arrival less the actual one; NaN where nothing was expected.
+  double ahead = std::numeric_limits<double>::quiet_NaN();
+  double error = std::numeric_limits<double>::quiet_NaN();  ///< the running mean, in seconds
+};
+
 /// One rank's part in the agreement on arrivals (knowledge/arrival_agreement.hpp), with rank 0 of
 /// the communicator as coordinator. Its background thread answers while rank 0 computes; where some
 /// rank can have no such thread, only shapes in which the root alone looks at the order use what is
-/// known, and nobody asks. Functions may be called by several threads at once.
+/// known, and nobody asks; pictures, which change seldom, are told by rank 0 when it comes to a
+/// call that has none. Functions may be called by several threads at once.
+///
+/// A rank tells its estimate for each of the first calls, after a change, and for as long as calls
+/// need a version each; else for every eighth call, on all ranks the same.
 class Arrival final : public BackgroundTask {
  public:
   /// Collective. Returns an MPI error code. Starts the process's background thread if it may.
@@ -43,10 +55,15 @@ class Arrival final : public BackgroundTask {
   /// The program is at an edge. Sends one short message.
   int edge();
 
+  /// Alike on all ranks.
+  [[nodiscard]] bool has_edges() const { return has_edges_; }
+
   /// A call begins; it gets its number.
-  CallNumber begin_call();
+  CallNumber begin_call(Collective collective);
   /// This rank arrives at its call; `site` is what the program calls it from.
   void arrive(const void* site);
+  /// The bytes of this rank's block, where the ranks' blocks may differ.
+  void note_block(Bytes block);
   /// This rank leaves the call.
   int leave(CallNumber call, const void* site);
 
@@ -57,6 +74,12 @@ class Arrival final : public BackgroundTask {
   bool find_agreed_version(CallNumber call, std::shared_ptr<const ArrivalVersion>& version);
   /// Has this rank neither left nor met an error?
   [[nodiscard]] bool is_open();
+  /// Sets `picture` to what all ranks of the call take as usual, null where nothing is known. Only
+  /// a call beyond the lease asks, or waits for rank 0 to come to it where that has no thread.
+  /// Returns an MPI error code.
+  int agreed_picture(CallNumber call, std::shared_ptr<const ArrivalVersion>& picture);
+  /// Of the call that this rank has come to last.
+  [[nodiscard]] CallPrediction prediction_of_call() const;
   /// For the root of a shape in which nobody else needs the order. Null where nothing is known.
   [[nodiscard]] std::shared_ptr<const ArrivalVersion> newest_version();
 
@@ -72,13 +95,15 @@ class Arrival final : public BackgroundTask {
   Arrival() = default;
   int agree_on_threads(MPI_Comm comm);
   int tell(std::vector<std::int64_t> words);
-  int tell_estimate(double arrival);
+  void expect_at(double arrival);
+  int tell_estimate();
+  bool find_picture(CallNumber call, std::shared_ptr<const ArrivalVersion>& picture);
   int deliver(std::vector<ArrivalMail>& mail);
   bool take_mail();
   int exchange(bool& moved);
   double& gap_after(const void* site);
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   Rank rank_ = 0;
   int p_ = 1;
   bool has_thread_ = false;
@@ -94,9 +119,15 @@ class Arrival final : public BackgroundTask {
   double last_exit_ = 0;
   const void* last_site_ = nullptr;
   std::vector<Gap> gaps_;
+  double expected_ = std::numeric_limits<double>::quiet_NaN();  ///< arrival at the next call
+  CallPrediction prediction_;
+  ForecastError forecast_error_;
+  Bytes block_ = 0;
   CallNumber begun_ = 0;
   CallNumber arrived_ = 0;
-  std::set<CallNumber> under_way_;
+  CallNumber versions_until_ = 0;  ///< calls up to this one are taken to need a version
+  Collective last_ = Collective::gather;
+  std::map<CallNumber, Collective> under_way_;  ///< and the collective of the call before each
 };
 
 }  // namespace tutti

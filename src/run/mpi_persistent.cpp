@@ -37,7 +37,9 @@ void PersistentCall::start() {
     begun_ = false;
     error_ = MPI_SUCCESS;
     version_ = nullptr;
-    if (setup_.arrival != nullptr) number_ = setup_.arrival->begin_call();
+    if (setup_.arrival != nullptr) {
+      number_ = setup_.arrival->begin_call(setup_.call.collective);
+    }
   }
   if (runs_in_background()) Background::of_process().wake();
 }

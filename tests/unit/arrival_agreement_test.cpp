@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <deque>
 #include <map>
 #include <random>
+#include <set>
 
 namespace tutti {
 namespace {
@@ -51,8 +53,28 @@ class Job {
       for (const auto& version : versions) {
         EXPECT_EQ(version->number, versions[0]->number) << "call " << call;
         EXPECT_EQ(version->arrivals, versions[0]->arrivals) << "call " << call;
+        EXPECT_EQ(version->error, versions[0]->error) << "call " << call;
       }
     }
+    for (const auto& [call, pictures] : seen_) {
+      ASSERT_EQ(pictures.size(), static_cast<std::size_t>(p_));
+      for (const auto& picture : pictures) {
+        ASSERT_EQ(picture == nullptr, pictures[0] == nullptr) << "call " << call;
+        if (picture == nullptr) continue;
+        EXPECT_EQ(picture->number, pictures[0]->number) << "call " << call;
+        EXPECT_EQ(picture->arrivals, pictures[0]->arrivals) << "call " << call;
+        EXPECT_EQ(picture->error, pictures[0]->error) << "call " << call;
+      }
+    }
+  }
+
+  /// How many pictures calls went by.
+  [[nodiscard]] std::size_t pictures() const {
+    std::set<std::int64_t> numbers;
+    for (const auto& [call, pictures] : seen_) {
+      if (pictures[0] != nullptr) numbers.insert(pictures[0]->number);
+    }
+    return numbers.size();
   }
 
  private:
@@ -83,19 +105,31 @@ class Job {
     CallNumber& call = at_[rank];
     if (call > calls_) return;
     const auto version = members_[rank].version_for(call);
-    if (version == nullptr) {
-      if (asked_[rank] != call) to_coordinator_[rank].push_back(ArrivalMember::question(call));
+    std::shared_ptr<const ArrivalVersion> picture;
+    const bool sees = members_[rank].find_picture(call, after(call), picture);
+    if (version == nullptr || !sees) {
+      if (asked_[rank] == call) return;
       asked_[rank] = call;
+      if (!sees) to_coordinator_[rank].push_back(ArrivalMember::picture_question(call));
+      if (version == nullptr) to_coordinator_[rank].push_back(ArrivalMember::question(call));
       return;
     }
     used_[call].push_back(version);
+    seen_[call].push_back(picture);
     members_[rank].forget_before(call + 1);
     if (++call > calls_) {
       to_coordinator_[rank].push_back(ArrivalMember::farewell());
     } else if (has_an_edge(rank)) {
       const double late = static_cast<double>(random_() % 100);
-      to_coordinator_[rank].push_back(ArrivalMember::estimate(call, now_ + late));
+      // Now these are late, now those, so that pictures change.
+      const double later = rank % 3 == static_cast<std::size_t>(call / 8) % 3 ? 1000 : 0;
+      to_coordinator_[rank].push_back(ArrivalMember::estimate(
+          {call, now_ + late + later, 10, 8, after(call), random_() % 2 == 0}));
     }
+  }
+
+  static Collective after(CallNumber call) {
+    return call % 4 < 3 ? Collective::gather : Collective::scatterv;
   }
 
   void deliver_question(std::size_t rank) {
@@ -127,16 +161,20 @@ class Job {
   std::vector<std::deque<std::vector<std::int64_t>>> to_coordinator_;
   std::vector<std::deque<std::vector<std::int64_t>>> to_rank_;
   std::map<CallNumber, std::vector<std::shared_ptr<const ArrivalVersion>>> used_;
+  std::map<CallNumber, std::vector<std::shared_ptr<const ArrivalVersion>>> seen_;
 };
 
 TEST(ArrivalAgreement, GivesAllRanksOneVersionForOneCallInAnySequenceOfEvents) {
+  std::size_t most_pictures = 0;
   for (std::uint64_t seed = 0; seed < 3000; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    Job job(1 + static_cast<int>(seed % 7), 12, seed);
+    Job job(1 + static_cast<int>(seed % 7), seed % 10 == 0 ? 60 : 12, seed);
     job.run();
     job.expect_agreement();
+    most_pictures = std::max(most_pictures, job.pictures());
     if (HasFailure()) return;
   }
+  EXPECT_GE(most_pictures, 4U);
 }
 
 /// The coordinator and the members of p ranks, where every message arrives at once.
@@ -145,8 +183,22 @@ class Table {
   explicit Table(int p) : coordinator_(p), members_(static_cast<std::size_t>(p)) {}
 
   void tell(Rank rank, CallNumber call, double arrival) {
-    send(rank, ArrivalMember::estimate(call, arrival), 0);
+    send(rank, ArrivalMember::estimate({call, arrival}), 0);
   }
+  void tell(Rank rank, const ArrivalEstimate& estimate) {
+    send(rank, ArrivalMember::estimate(estimate), 0);
+  }
+  /// The picture for a call after a gather; null where there is none. Asks if need be.
+  std::shared_ptr<const ArrivalVersion> picture(Rank rank, CallNumber call) {
+    std::shared_ptr<const ArrivalVersion> found;
+    if (!member(rank).find_picture(call, Collective::gather, found)) {
+      ++questions_;
+      send(rank, ArrivalMember::picture_question(call), 0);
+      EXPECT_TRUE(member(rank).find_picture(call, Collective::gather, found));
+    }
+    return found;
+  }
+  [[nodiscard]] int questions() const { return questions_; }
   void ask(Rank rank, CallNumber call, double now) {
     send(rank, ArrivalMember::question(call), now);
   }
@@ -164,6 +216,7 @@ class Table {
   ArrivalCoordinator coordinator_;
   std::vector<ArrivalMember> members_;
   long messages_ = 0;
+  int questions_ = 0;
 };
 
 TEST(ArrivalAgreement, PublishesTheEstimatesOfACallWhenTheyAreComplete) {
@@ -232,6 +285,151 @@ TEST(ArrivalAgreement, RemembersLittleOfARankThatIsFarAhead) {
   for (CallNumber call = 1; call <= 100; ++call) table.tell(1, call, 1.0);
   // All but the last eight calls are settled without rank 0.
   EXPECT_EQ(table.member(0).newest()->number, 92);
+}
+
+/// Ranks that tell before each call, or before each eighth, with one of them `late`.
+class Calls {
+ public:
+  explicit Calls(int p) : p_(p), table(p) {}
+
+  /// Up to `last`; all go by one picture at each call. The number of the first call that goes by a
+  /// new one, or 0.
+  CallNumber run(CallNumber last, CallNumber told_one_in, Rank late, double seconds) {
+    CallNumber first_new = 0;
+    for (; call_ <= last; ++call_) {
+      std::shared_ptr<const ArrivalVersion> one;
+      for (Rank rank = 0; rank < p_; ++rank) {
+        const auto picture = table.picture(rank, call_);
+        if (rank == 0) one = picture;
+        EXPECT_EQ(picture == nullptr ? 0 : picture->number, one == nullptr ? 0 : one->number);
+        if (call_ % told_one_in != 0) continue;
+        const double arrival = static_cast<double>(call_) + (rank == late ? seconds : 0);
+        table.tell(rank,
+                   {call_ + 1, arrival, rank == 2 ? 3e-4 : 1e-4, 8, Collective::gather, false});
+      }
+      const std::int64_t number = one == nullptr ? 0 : one->number;
+      if (number != number_ && first_new == 0) first_new = call_;
+      number_ = number;
+      newest = one;
+    }
+    return first_new;
+  }
+
+ private:
+  int p_;
+  CallNumber call_ = 1;
+  std::int64_t number_ = 0;
+
+ public:
+  Table table;
+  std::shared_ptr<const ArrivalVersion> newest;
+};
+
+TEST(ArrivalPictures, AreKnownAfterAFewCallsWithTheWorstRanksError) {
+  Calls calls(4);
+  // Told of call 2 when all have left call 1; call 2 has its lease when the first one tells.
+  EXPECT_EQ(calls.run(8, 1, 1, 0.01), 3);
+  ASSERT_NE(calls.newest, nullptr);
+  EXPECT_NEAR(calls.newest->arrivals[1], 0.01, 1e-12);
+  EXPECT_EQ(calls.newest->places, (std::vector<double>{0, 3, 1, 2}));
+  EXPECT_EQ(calls.newest->error, 3e-4);
+  EXPECT_EQ(calls.newest->block, 8);
+}
+
+TEST(ArrivalPictures, CostLittleWhileNothingChanges) {
+  Calls calls(4);
+  calls.run(8, 1, 1, 0.01);
+  const long before = calls.table.messages();
+  EXPECT_EQ(calls.run(1008, 8, 1, 0.01), 0);
+  // One message to each rank for 32 calls, and some while leases grow; no version is made.
+  EXPECT_LE(calls.table.messages() - before, 4 * (1000 / 32 + 8));
+  // Nor does anybody ask, but for the first call.
+  EXPECT_LE(calls.table.questions(), 3);
+}
+
+TEST(ArrivalPictures, FollowANewLateRank) {
+  Calls calls(4);
+  calls.run(104, 8, 1, 0.01);
+  const CallNumber changed = calls.run(304, 8, 3, 0.01);
+  EXPECT_GT(changed, 104);
+  // Four forecasts, and what was leased by then: half a lease ahead of its end, and the next one.
+  EXPECT_LE(changed, 104 + 4 * 8 + 16 + 32 + 1);
+  EXPECT_EQ(calls.newest->places[3], 3);
+}
+
+TEST(ArrivalPictures, NeedAWordOfEachRankAndAnErrorThatIsKnown) {
+  Table table(2);
+  EXPECT_EQ(table.picture(0, 1), nullptr);
+  for (CallNumber call = 2; call < 40; ++call) {
+    table.tell(0, {call, 1.0, 1e-4, 0, Collective::gather, false});
+    EXPECT_EQ(table.picture(0, call), nullptr);  // rank 1 has not said anything
+  }
+  for (CallNumber call = 40; call < 80; ++call) {
+    table.tell(0, {call, 1.0, 1e-4, 0, Collective::gather, false});
+    table.tell(1, {call, 2.0, std::nan(""), 0, Collective::gather, false});
+    EXPECT_EQ(table.picture(0, call), nullptr);
+  }
+  table.tell(0, {80, 1.0, 1e-4, 0, Collective::gather, false});
+  table.tell(1, {80, 2.0, 1e-4, 0, Collective::gather, false});
+  EXPECT_NE(table.picture(0, 80 + 33), nullptr);
+}
+
+TEST(ForecastError, IsMovedLittleByOneCallAndFollowsAHabit) {
+  ForecastError error;
+  EXPECT_TRUE(std::isnan(error.mean()));
+  for (int call = 0; call < 20; ++call) error.add(1e-3);
+  EXPECT_DOUBLE_EQ(error.mean(), 1e-3);
+  error.add(1.0);
+  EXPECT_NEAR(error.mean(), 1.5e-3, 1e-6);
+  for (int call = 0; call < 30; ++call) error.add(1.0);
+  EXPECT_NEAR(error.mean(), 1.0, 1e-2);
+}
+
+TEST(ArrivalOutlook, StaysWhereOtherRanksAreLateEachTime) {
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<double> uniform(0, 0.05);
+  ArrivalOutlook outlook;
+  int changes = 0;
+  for (int call = 0; call < 500; ++call) {
+    std::vector<double> arrivals(16);
+    for (double& arrival : arrivals) arrival = uniform(random);
+    changes += outlook.take(arrivals, 1e-4, 0) ? 1 : 0;
+  }
+  EXPECT_LE(changes, 5);
+}
+
+TEST(ArrivalOutlook, PassesOverAHiccupButNotOverANewHabit) {
+  ArrivalOutlook outlook;
+  const std::vector<double> usual = {0, 0.01, 0, 0};
+  EXPECT_TRUE(outlook.take(usual, 1e-4, 0));
+  for (int call = 0; call < 5; ++call) EXPECT_FALSE(outlook.take(usual, 1e-4, 0));
+  EXPECT_FALSE(outlook.take({0.3, 0, 0, 0}, 1e-4, 0));
+  for (int call = 0; call < 5; ++call) EXPECT_FALSE(outlook.take(usual, 1e-4, 0));
+  EXPECT_EQ(outlook.picture().lateness, usual);
+  int calls = 0;
+  while (!outlook.take({0, 0, 0.01, 0}, 1e-4, 0)) ASSERT_LT(++calls, 4);
+  EXPECT_EQ(outlook.picture().lateness, (std::vector<double>{0, 0, 0.01, 0}));
+}
+
+TEST(ArrivalOutlook, DoesNotLookAtDifferencesWithinTheError) {
+  std::mt19937_64 random(2);
+  std::uniform_real_distribution<double> uniform(0, 1e-3);
+  ArrivalOutlook outlook;
+  int changes = 0;
+  for (int call = 0; call < 500; ++call) {
+    std::vector<double> arrivals(8);
+    for (double& arrival : arrivals) arrival = uniform(random);
+    changes += outlook.take(arrivals, 0.5e-3 + uniform(random), 0) ? 1 : 0;
+  }
+  EXPECT_EQ(changes, 1);
+}
+
+TEST(ArrivalOutlook, HearsOfMuchLargerErrorsAndBlocks) {
+  ArrivalOutlook outlook;
+  EXPECT_TRUE(outlook.take({0, 0.01}, 1e-3, 1000));
+  EXPECT_FALSE(outlook.take({0, 0.01}, 1.4e-3, 1500));
+  EXPECT_TRUE(outlook.take({0, 0.01}, 3e-3, 1500));
+  EXPECT_TRUE(outlook.take({0, 0.01}, 3e-3, 10000));
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ TEST(Choose, LeavesARankAloneToTheMpi) {
 // Blocks of 1 MiB take 0.2 ms each on the default machine.
 Situation expecting(Collective collective, std::vector<double> arrivals, bool background = false) {
   Situation situation{collective, static_cast<int>(arrivals.size()), Bytes{1} << 20};
-  situation.forecast = Forecast{std::move(arrivals), 0, background};
+  situation.forecast = Forecast{std::move(arrivals), 0, background ? Helper::runs : Helper::none};
   return situation;
 }
 
@@ -102,7 +102,7 @@ TEST(Gate, IsClosedWhereRanksArriveTogether) {
     // A microsecond is less than a start-up; 2 ms less than twice the error.
     Situation close = expecting(collective, {0, 0, 0, 0, 1e-6, 0, 0, 0});
     EXPECT_EQ(choose({}, close, {}).reason, choose({}, without, {}).reason);
-    close.forecast = Forecast{{0, 0, 0, 0, 2e-3, 0, 0, 0}, 1e-3, true};
+    close.forecast = Forecast{{0, 0, 0, 0, 2e-3, 0, 0, 0}, 1e-3, Helper::runs};
     EXPECT_EQ(choose({}, close, {}).reason, choose({}, without, {}).reason);
   }
 }
@@ -147,7 +147,7 @@ TEST(Gate, LetsTheThreadOfALateRootGather) {
   ASSERT_TRUE(choice.specification);
   EXPECT_EQ(choice.specification->runner, Runner::background);
   // Without it all must wait for the root, and no point gains.
-  situation.forecast->background = false;
+  situation.forecast->helper = Helper::none;
   EXPECT_FALSE(choose({}, situation, {}).specification);
 }
 

@@ -1,0 +1,88 @@
+/// The most typical forecast, and what moves it.
+#include "knowledge/arrival_outlook.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace tutti {
+
+namespace {
+
+/// So many forecasts are compared: four of a new pattern outweigh the old one.
+constexpr std::size_t remembered = 5;
+/// Seconds that no collective makes use of.
+constexpr double negligible = 1e-5;
+
+/// The largest difference for any rank.
+double distance(const std::vector<double>& a, const std::vector<double>& b) {
+  double largest = 0;
+  for (std::size_t rank = 0; rank < a.size(); ++rank)
+    largest = std::max(largest, std::abs(a[rank] - b[rank]));
+  return largest;
+}
+
+double spread(const ArrivalPicture& picture) {
+  return *std::max_element(picture.lateness.begin(), picture.lateness.end());
+}
+
+bool is_flat(const ArrivalPicture& picture, double errors) {
+  return spread(picture) <= std::max(negligible, errors * picture.error);
+}
+
+/// By half, and by enough to move a choice.
+bool differ_in_error(const ArrivalPicture& a, const ArrivalPicture& b) {
+  const auto [less, more] = std::minmax(a.error, b.error);
+  return more > 1.5 * less + negligible && more > spread(b) / 8;
+}
+
+int magnitude(Bytes bytes) {
+  return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(bytes)));
+}
+
+}  // namespace
+
+bool ArrivalOutlook::take(std::vector<double> arrivals, double error, Bytes block) {
+  const double first = *std::min_element(arrivals.begin(), arrivals.end());
+  for (double& arrival : arrivals) arrival -= first;
+  last_.push_back(std::move(arrivals));
+  if (last_.size() > remembered) last_.pop_front();
+  const std::vector<double>& typical = most_typical();
+  if (!has_changed({typical, error, block}, mean_distance(typical))) return false;
+  picture_ = {typical, error, block};
+  return true;
+}
+
+/// From the forecasts, or if it is one of them from the others.
+double ArrivalOutlook::mean_distance(const std::vector<double>& lateness) const {
+  double sum = 0;
+  std::size_t others = 0;
+  for (const std::vector<double>& other : last_) {
+    if (&other == &lateness) continue;
+    sum += distance(lateness, other);
+    ++others;
+  }
+  return others == 0 ? 0 : sum / static_cast<double>(others);
+}
+
+/// Of several, the latest.
+const std::vector<double>& ArrivalOutlook::most_typical() const {
+  return *std::min_element(last_.rbegin(), last_.rend(), [this](const auto& a, const auto& b) {
+    return mean_distance(a) < mean_distance(b);
+  });
+}
+
+/// `scatter` is how far the forecasts are from the one that `now` shows.
+bool ArrivalOutlook::has_changed(const ArrivalPicture& now, double scatter) const {
+  if (picture_.lateness.empty()) return true;
+  // Once flat it takes more to be apart again, or a picture at the border would never rest.
+  const bool was_flat = is_flat(picture_, 2);
+  const bool flat = is_flat(now, was_flat ? 3 : 2);
+  if (was_flat && flat) return false;
+  if (was_flat != flat || differ_in_error(picture_, now)) return true;
+  if (std::abs(magnitude(picture_.block) - magnitude(now.block)) >= 2) return true;
+  const double away = mean_distance(picture_.lateness);
+  return away > std::max(spread(picture_), spread(now)) / 4 + negligible && away > 1.5 * scatter;
+}
+
+}  // namespace tutti
