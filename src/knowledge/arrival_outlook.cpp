@@ -11,6 +11,8 @@ namespace {
 
 /// So many forecasts are compared: four of a new pattern outweigh the old one.
 constexpr std::size_t remembered = 5;
+/// The first picture waits for as many as it takes to tell what is usual from what is not.
+constexpr std::size_t enough = 3;
 /// Seconds that no collective makes use of.
 constexpr double negligible = 1e-5;
 
@@ -47,6 +49,7 @@ bool ArrivalOutlook::take(std::vector<double> arrivals, double error, Bytes bloc
   for (double& arrival : arrivals) arrival -= first;
   last_.push_back(std::move(arrivals));
   if (last_.size() > remembered) last_.pop_front();
+  if (last_.size() < enough) return false;
   const std::vector<double>& typical = most_typical();
   if (!has_changed({typical, error, block}, mean_distance(typical))) return false;
   picture_ = {typical, error, block};

@@ -20,7 +20,8 @@ struct ArrivalPicture {
 /// The picture is the most typical of the last five forecasts: the one nearest to the others, where
 /// two are apart by the largest difference for any rank. Where the same ranks are late in each call
 /// that shows them, whatever a hiccup in one call looked like; where other ranks are late each time
-/// it is one pattern like the others. It is replaced when the forecasts have moved away from it
+/// it is one pattern like the others. The first one is made of three. It is replaced when the
+/// forecasts have moved away from it
 ///
 ///  - by more than a quarter of the spread and, in the mean, half as far again as they are from
 ///    the most typical one, or

@@ -101,6 +101,7 @@ void add_caches(Suite& suite);
 void add_errors(Suite& suite);
 void add_threads(Suite& suite);
 void add_arrivals(Suite& suite);
+void add_choices(Suite& suite);
 void add_background(Suite& suite);
 /// To be added last: messages that nobody received may be left behind.
 void add_truncation(Suite& suite);

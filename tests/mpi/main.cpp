@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
     add_errors(suite);
     add_threads(suite);
     add_arrivals(suite);
+    add_choices(suite);
     add_background(suite);
     add_truncation(suite);
     status = suite.run(context);

@@ -327,8 +327,8 @@ class Calls {
 
 TEST(ArrivalPictures, AreKnownAfterAFewCallsWithTheWorstRanksError) {
   Calls calls(4);
-  // Told of call 2 when all have left call 1; call 2 has its lease when the first one tells.
-  EXPECT_EQ(calls.run(8, 1, 1, 0.01), 3);
+  // Calls 2 to 4 are told of when all have left the call before; call 4 has its lease by then.
+  EXPECT_EQ(calls.run(8, 1, 1, 0.01), 5);
   ASSERT_NE(calls.newest, nullptr);
   EXPECT_NEAR(calls.newest->arrivals[1], 0.01, 1e-12);
   EXPECT_EQ(calls.newest->places, (std::vector<double>{0, 3, 1, 2}));
@@ -369,9 +369,11 @@ TEST(ArrivalPictures, NeedAWordOfEachRankAndAnErrorThatIsKnown) {
     table.tell(1, {call, 2.0, std::nan(""), 0, Collective::gather, false});
     EXPECT_EQ(table.picture(0, call), nullptr);
   }
-  table.tell(0, {80, 1.0, 1e-4, 0, Collective::gather, false});
-  table.tell(1, {80, 2.0, 1e-4, 0, Collective::gather, false});
-  EXPECT_NE(table.picture(0, 80 + 33), nullptr);
+  for (CallNumber call = 80; call < 83; ++call) {
+    table.tell(0, {call, 1.0, 1e-4, 0, Collective::gather, false});
+    table.tell(1, {call, 2.0, 1e-4, 0, Collective::gather, false});
+  }
+  EXPECT_NE(table.picture(0, 82 + 16 + 33), nullptr);
 }
 
 TEST(ForecastError, IsMovedLittleByOneCallAndFollowsAHabit) {
@@ -401,7 +403,7 @@ TEST(ArrivalOutlook, StaysWhereOtherRanksAreLateEachTime) {
 TEST(ArrivalOutlook, PassesOverAHiccupButNotOverANewHabit) {
   ArrivalOutlook outlook;
   const std::vector<double> usual = {0, 0.01, 0, 0};
-  EXPECT_TRUE(outlook.take(usual, 1e-4, 0));
+  for (int call = 1; call <= 3; ++call) EXPECT_EQ(outlook.take(usual, 1e-4, 0), call == 3);
   for (int call = 0; call < 5; ++call) EXPECT_FALSE(outlook.take(usual, 1e-4, 0));
   EXPECT_FALSE(outlook.take({0.3, 0, 0, 0}, 1e-4, 0));
   for (int call = 0; call < 5; ++call) EXPECT_FALSE(outlook.take(usual, 1e-4, 0));
@@ -426,7 +428,9 @@ TEST(ArrivalOutlook, DoesNotLookAtDifferencesWithinTheError) {
 
 TEST(ArrivalOutlook, HearsOfMuchLargerErrorsAndBlocks) {
   ArrivalOutlook outlook;
-  EXPECT_TRUE(outlook.take({0, 0.01}, 1e-3, 1000));
+  for (int call = 1; call <= 3; ++call) {
+    EXPECT_EQ(outlook.take({0, 0.01}, 1e-3, 1000), call == 3);
+  }
   EXPECT_FALSE(outlook.take({0, 0.01}, 1.4e-3, 1500));
   EXPECT_TRUE(outlook.take({0, 0.01}, 3e-3, 1500));
   EXPECT_TRUE(outlook.take({0, 0.01}, 3e-3, 10000));

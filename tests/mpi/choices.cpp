@@ -1,0 +1,188 @@
+/// The default choice follows the arrivals that the ranks have agreed on, on all of them alike.
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "exchange.hpp"
+#include "harness.hpp"
+
+namespace tutti::test {
+namespace {
+
+constexpr int calls = 60;
+
+/// What each of several calls ran, in fields of one width.
+class Log {
+ public:
+  void note(MPI_Comm comm, Kind kind) {
+    std::array<char, 160> text{};
+    int length = static_cast<int>(text.size());
+    TUTTI_Algorithm_last(comm, name_of(kind), text.data(), &length);
+    all_.insert(all_.end(), text.begin(), text.end());
+    const std::string_view what(text.data());
+    if (!what.starts_with("native: ")) ++by_tutti_;
+  }
+  [[nodiscard]] unsigned by_tutti() const { return by_tutti_; }
+
+  void expect_alike(Context& context, MPI_Comm comm) {
+    std::vector<char> of_rank_0 = all_;
+    PMPI_Bcast(of_rank_0.data(), static_cast<int>(of_rank_0.size()), MPI_CHAR, 0, comm);
+    if (of_rank_0 != all_) context.fail("this rank's choices were not rank 0's");
+  }
+
+ private:
+  std::vector<char> all_;
+  unsigned by_tutti_ = 0;
+};
+
+/// Blocks of one size that tell their rank and call: what takes longer to check than to exchange
+/// makes a late root.
+class Blocks {
+ public:
+  Blocks(Kind kind, MPI_Comm comm, int root, int count) : kind_(kind), comm_(comm), root_(root) {
+    PMPI_Comm_size(comm, &p_);
+    PMPI_Comm_rank(comm, &rank_);
+    own_.resize(static_cast<std::size_t>(count));
+    counts_.assign(static_cast<std::size_t>(p_), count);
+    for (int rank = 0; rank < p_; ++rank) displs_.push_back(rank * count);
+    if (rank_ == root) all_.resize(own_.size() * static_cast<std::size_t>(p_));
+  }
+
+  void exchange(Context& context, int call) {
+    const bool gathers = is_gather(kind_);
+    std::fill(own_.begin(), own_.end(), gathers ? value(call, rank_) : -1);
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+      all_[i] = gathers ? -1 : value(call, static_cast<int>(i / own_.size()));
+    }
+    context.step(std::string(name_of(kind_)) + " " + std::to_string(call));
+    if (run() != MPI_SUCCESS) context.fail("an error");
+    bool right = true;
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+      right = right && all_[i] == value(call, static_cast<int>(i / own_.size()));
+    }
+    for (const int item : own_) right = right && item == value(call, rank_);
+    if (!right) context.fail("wrong data in call " + std::to_string(call));
+  }
+
+ private:
+  static int value(int call, int rank) { return 1000 * call + rank; }
+
+  int run() {
+    const int count = counts_[0];
+    switch (kind_) {
+      case Kind::gather:
+        return TUTTI_Gather(own_.data(), count, MPI_INT, all_.data(), count, MPI_INT, root_, comm_);
+      case Kind::gatherv:
+        return TUTTI_Gatherv(own_.data(), count, MPI_INT, all_.data(), counts_.data(),
+                             displs_.data(), MPI_INT, root_, comm_);
+      case Kind::scatter:
+        return TUTTI_Scatter(all_.data(), count, MPI_INT, own_.data(), count, MPI_INT, root_,
+                             comm_);
+      default:
+        return TUTTI_Scatterv(all_.data(), counts_.data(), displs_.data(), MPI_INT, own_.data(),
+                              count, MPI_INT, root_, comm_);
+    }
+  }
+
+  Kind kind_;
+  MPI_Comm comm_;
+  int root_;
+  int p_ = 0;
+  int rank_ = 0;
+  std::vector<int> own_;
+  std::vector<int> all_;
+  std::vector<int> counts_;
+  std::vector<int> displs_;
+};
+
+/// How ranks come to calls: one of them later than the others, with or without an edge before.
+struct Pattern {
+  int root;
+  int count;
+  int late_rank;
+  unsigned late;  ///< microseconds
+  bool has_edges;
+};
+
+Log run_calls(Context& context, Kind kind, const Pattern& pattern) {
+  const OwnComm comm;
+  TUTTI_Arrival_init(comm.get(), 1);
+  Log log;
+  Blocks blocks(kind, comm.get(), pattern.root, pattern.count);
+  for (int call = 0; call < calls; ++call) {
+    usleep(context.rank() == pattern.late_rank ? pattern.late : 500);
+    if (pattern.has_edges) TUTTI_Arrival_edge(comm.get());
+    blocks.exchange(context, call);
+    log.note(comm.get(), kind);
+  }
+  log.expect_alike(context, comm.get());
+  return log;
+}
+
+/// Large blocks must not stand behind that of the late rank, which is not the last one in the
+/// sequence of ranks and not a leaf of the binomial tree.
+void switches(Context& context, Kind kind) {
+  if (context.options().native) return;
+  const int p = context.size();
+  for (const int root : {0, p - 1}) {
+    const Log log = run_calls(context, kind, {root, 1 << 18, (root + 2) % p, 10000, true});
+    if (p >= 4 && log.by_tutti() == 0) context.fail("no call followed the arrivals");
+  }
+}
+
+/// Small blocks gain nothing, whoever is late.
+void stays_with_small_blocks(Context& context, Kind kind) {
+  if (context.options().native) return;
+  const Log log = run_calls(context, kind, {0, 1, 1 % context.size(), 5000, true});
+  if (log.by_tutti() > 0) context.fail("a call left the MPI without a gain");
+}
+
+/// Nor is anything expected of ranks that say nothing.
+void stays_where_nothing_is_known(Context& context, Kind kind) {
+  if (context.options().native) return;
+  const Log log = run_calls(context, kind, {0, 1 << 16, 1 % context.size(), 2000, false});
+  if (log.by_tutti() > 0) context.fail("a call went by arrivals that nobody told of");
+}
+
+/// Ranks of every collective in turn, whose pictures are apart, with new late ranks and roots.
+void changes_its_mind(Context& context) {
+  if (context.options().native) return;
+  const OwnComm comm;
+  TUTTI_Arrival_init(comm.get(), 0.5);
+  std::mt19937 random(9);
+  Log log;
+  for (int call = 0; call < 4 * calls; ++call) {
+    usleep(context.rank() == call / calls % context.size() ? 1500 : 50);
+    // Some say nothing now and then.
+    if ((call + context.rank()) % 7 != 0) TUTTI_Arrival_edge(comm.get());
+    const Kind kind = all_kinds[call % 4];
+    const int root = call / 8 % context.size();
+    const std::vector<int> units(static_cast<std::size_t>(context.size()), 2000);
+    check(context, draw(kind, comm.get(), root, units, random));
+    log.note(comm.get(), kind);
+    if (call == 3 * calls) {
+      TUTTI_Arrival_finalize(comm.get());
+      TUTTI_Arrival_init(comm.get(), 0.5);
+    }
+  }
+  log.expect_alike(context, comm.get());
+}
+
+}  // namespace
+
+void add_choices(Suite& suite) {
+  for (const Kind kind : all_kinds) {
+    const std::string name = name_of(kind);
+    suite.add("choice: a late rank, " + name,
+              [kind](Context& context) { switches(context, kind); });
+    suite.add("choice: small blocks, " + name,
+              [kind](Context& context) { stays_with_small_blocks(context, kind); });
+  }
+  suite.add("choice: nothing known", [](Context& context) {
+    for (const Kind kind : all_kinds) stays_where_nothing_is_known(context, kind);
+  });
+  suite.add("choice: other ranks late", changes_its_mind);
+}
+
+}  // namespace tutti::test
