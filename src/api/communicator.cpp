@@ -291,6 +291,12 @@ const Decision& Communicator::decide(const ExpectedCall& call) {
   made.call = call;
   made.call.block = block;
   made.decision = decision_for(choose({}, situation, machine_));
+  // Without the times of this picture: reports count calls by text.
+  made.decision.text = made.decision.specification
+                           ? to_text(*made.decision.specification) +
+                                 ": ranks are expected to arrive apart" +
+                                 (native_spins_ ? ", and native spins on shared cores" : "")
+                           : "native: ranks are expected to arrive apart, but no gain is modelled";
   return made.decision;
 }
 

@@ -1,7 +1,6 @@
 /// The default choice follows the arrivals that the ranks have agreed on, on all of them alike.
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 
 #include "exchange.hpp"
@@ -20,11 +19,19 @@ class Log {
     int length = static_cast<int>(text.size());
     TUTTI_Algorithm_last(comm, name_of(kind), text.data(), &length);
     all_.insert(all_.end(), text.begin(), text.end());
-    const bool went = std::string_view(text.data()).find("arrive apart") != std::string_view::npos;
-    by_arrivals_ += went ? 1U : 0U;
+    const auto says = [&](std::string_view what) {
+      return std::string_view(text.data()).find(what) != std::string_view::npos;
+    };
+    if (!says("arrive apart") || says("native: ")) return;
+    ++by_arrivals_;
+    // An MPI that spins on shared cores loses its calls with or without arrivals.
+    if (!says("spins")) ++only_by_arrivals_;
   }
   /// Calls that Tutti ran for the ranks' arrivals.
   [[nodiscard]] unsigned by_arrivals() const { return by_arrivals_; }
+
+  /// Of those, the ones that the MPI would have kept otherwise.
+  [[nodiscard]] unsigned only_by_arrivals() const { return only_by_arrivals_; }
 
   void expect_alike(Context& context, MPI_Comm comm) {
     std::vector<char> of_rank_0 = all_;
@@ -35,10 +42,10 @@ class Log {
  private:
   std::vector<char> all_;
   unsigned by_arrivals_ = 0;
+  unsigned only_by_arrivals_ = 0;
 };
 
-/// Blocks of one size that tell their rank and call: what takes longer to check than to exchange
-/// makes a late root.
+/// Blocks of one size whose ends tell their rank and call: to check all would make a late root.
 class Blocks {
  public:
   Blocks(Kind kind, MPI_Comm comm, int root, int count) : kind_(kind), comm_(comm), root_(root) {
@@ -50,24 +57,31 @@ class Blocks {
     if (rank_ == root) all_.resize(own_.size() * static_cast<std::size_t>(p_));
   }
 
-  void exchange(Context& context, int call) {
+  void prepare(int call) {
     const bool gathers = is_gather(kind_);
-    std::fill(own_.begin(), own_.end(), gathers ? value(call, rank_) : -1);
-    for (std::size_t i = 0; i < all_.size(); ++i) {
-      all_[i] = gathers ? -1 : value(call, static_cast<int>(i / own_.size()));
+    mark(own_.data(), gathers ? value(call, rank_) : -1);
+    for (int rank = 0; rank < p_ && rank_ == root_; ++rank) {
+      mark(at_root(rank), gathers ? -1 : value(call, rank));
     }
+  }
+
+  void exchange(Context& context, int call) {
     context.step(std::string(name_of(kind_)) + " " + std::to_string(call));
     if (run() != MPI_SUCCESS) context.fail("an error");
-    bool right = true;
-    for (std::size_t i = 0; i < all_.size(); ++i) {
-      right = right && all_[i] == value(call, static_cast<int>(i / own_.size()));
+    bool right = is_marked(own_.data(), value(call, rank_));
+    for (int rank = 0; rank < p_ && rank_ == root_; ++rank) {
+      right = right && is_marked(at_root(rank), value(call, rank));
     }
-    for (const int item : own_) right = right && item == value(call, rank_);
     if (!right) context.fail("wrong data in call " + std::to_string(call));
   }
 
  private:
   static int value(int call, int rank) { return 1000 * call + rank; }
+  int* at_root(int rank) { return &all_[own_.size() * static_cast<std::size_t>(rank)]; }
+  void mark(int* block, int value) const { block[0] = block[own_.size() - 1] = value; }
+  bool is_marked(const int* block, int value) const {
+    return block[0] == value && block[own_.size() - 1] == value;
+  }
 
   int run() {
     const int count = counts_[0];
@@ -112,6 +126,7 @@ Log run_calls(Context& context, Kind kind, const Pattern& pattern) {
   Log log;
   Blocks blocks(kind, comm.get(), pattern.root, pattern.count);
   for (int call = 0; call < calls; ++call) {
+    blocks.prepare(call);
     usleep(context.rank() == pattern.late_rank ? pattern.late : 500);
     if (pattern.has_edges) TUTTI_Arrival_edge(comm.get());
     blocks.exchange(context, call);
@@ -136,7 +151,7 @@ void switches(Context& context, Kind kind) {
 void stays_with_small_blocks(Context& context, Kind kind) {
   if (context.options().native) return;
   const Log log = run_calls(context, kind, {0, 1, 1 % context.size(), 5000, true});
-  if (log.by_arrivals() > 0) context.fail("a call followed arrivals without a gain");
+  if (log.only_by_arrivals() > 0) context.fail("a call followed arrivals without a gain");
 }
 
 /// Nor is anything expected of ranks that say nothing.
@@ -160,7 +175,9 @@ void changes_its_mind(Context& context) {
     const Kind kind = all_kinds[call % 4];
     const int root = call / 8 % context.size();
     const std::vector<int> units(static_cast<std::size_t>(context.size()), 2000);
-    check(context, draw(kind, comm.get(), root, units, random));
+    Exchange exchange = draw(kind, comm.get(), root, units, random);
+    spare_native(exchange);
+    check(context, exchange);
     log.note(comm.get(), kind);
     if (call == 3 * calls) {
       TUTTI_Arrival_finalize(comm.get());
