@@ -43,10 +43,17 @@ int ArrivedCall::weigh(RootedCall& call, Communicator& communicator, const Decis
                                     : call.own_count * call.own_info.size;
   if (irregular) arrival_->note_block(own);
   if (!counts) return MPI_SUCCESS;
-  decision = &communicator.decide({call.collective, call.root, irregular ? picture->block : own,
-                                   has_thread() ? Helper::receives : Helper::none, picture});
+  decision = &communicator.decide(
+      {call.collective, call.root, irregular ? picture->block : own, helper(), picture});
   picture_ = std::move(picture);
   return MPI_SUCCESS;
+}
+
+/// Threads find the order of a call by its own number, not in a picture: they pass on only where
+/// edges tell of each call.
+Helper ArrivedCall::helper() const {
+  if (!has_thread()) return Helper::none;
+  return arrival_->has_edges() ? Helper::runs : Helper::receives;
 }
 
 int ArrivedCall::find_version(const Specification& specification, bool at_root,

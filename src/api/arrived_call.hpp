@@ -36,6 +36,8 @@ class ArrivedCall {
                    std::shared_ptr<const ArrivalVersion>& version) const;
 
  private:
+  [[nodiscard]] Helper helper() const;
+
   Arrival* arrival_;
   const void* site_;
   CallNumber number_ = 0;
