@@ -145,8 +145,8 @@ class ArrivalCoordinator {
   std::int64_t published_ = 0;  ///< the newest that the ranks have been told
   std::vector<double> arrivals_;
 
-  std::array<ArrivalOutlook, all_collectives.size()> outlooks_;  ///< by the call before
-  bool has_leases_ = false;                                      ///< somebody goes by pictures
+  std::array<ArrivalOutlook, runnable_collectives.size()> outlooks_;  ///< by the call before
+  bool has_leases_ = false;                                           ///< somebody goes by pictures
   CallNumber leased_ = 0;  ///< up to this call no picture changes any more
   CallNumber lease_ = 1;   ///< how many calls the next one is for
   std::int64_t pictures_ = 0;
@@ -191,7 +191,7 @@ class ArrivalMember {
     std::shared_ptr<const ArrivalVersion> version;
   };
 
-  using Pictures = std::array<std::shared_ptr<const ArrivalVersion>, all_collectives.size()>;
+  using Pictures = std::array<std::shared_ptr<const ArrivalVersion>, runnable_collectives.size()>;
   struct Lease {
     CallNumber last;  ///< from the one before on
     Pictures pictures;
