@@ -27,6 +27,8 @@ class Pattern:
     """By call and rank: behind the first arrival."""
     elapsed: list[list[float]] = field(repr=False)
     """By call and rank: from arrival to exit."""
+    ahead: list[list[float | None]] | None = field(repr=False)
+    """By call and rank: when the library expected it less its arrival; None where it did not."""
     waiting: list[float]
     """By rank, in the mean: for ranks that it needs."""
     held: list[float]

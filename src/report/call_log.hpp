@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -27,6 +28,8 @@ struct CallRecord {
   const std::string* decision = nullptr;  ///< "algorithm: why"
   double arrival = 0;                     ///< seconds of the machine's monotonic clock
   double exit = 0;
+  /// Seconds: when this rank was expected less its arrival; NaN where nothing was expected.
+  double ahead = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// Calls that one process made as root, or as one of the others, from one place under one
@@ -50,6 +53,7 @@ struct TimedCall {
   double arrival = 0;
   double exit = 0;
   std::uint32_t logged = 0;  ///< index into CallLog::logged()
+  float ahead = 0;           ///< as CallRecord's
 };
 
 /// The timed calls of one collective on one communicator, thinned out as they become many.

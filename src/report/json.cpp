@@ -1,6 +1,7 @@
 /// The report for programs.
 #include "core/json.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "report/content.hpp"
@@ -37,6 +38,16 @@ std::string whole(Value value) {
 
 std::string times(const std::vector<float>& seconds) { return list(seconds, json_five_digits); }
 
+/// Null where nobody was expected in any call.
+std::string expectations(const std::vector<CallTimes>& calls) {
+  const auto is_known = [](float ahead) { return !std::isnan(ahead); };
+  const bool any = std::any_of(calls.begin(), calls.end(), [&](const CallTimes& call) {
+    return std::any_of(call.ahead.begin(), call.ahead.end(), is_known);
+  });
+  if (!any) return "null";
+  return list(calls, [](const CallTimes& call) { return times(call.ahead); });
+}
+
 /// The pattern itself call by call, and what it comes to rank by rank.
 std::string to_json(const ArrivalPattern& pattern, int communicators) {
   const std::vector<CallTimes>& calls = pattern.calls;
@@ -52,7 +63,7 @@ std::string to_json(const ArrivalPattern& pattern, int communicators) {
          by_call([&](const CallTimes& call) { return json_number(call.begin - begin); }) +
          ",\"lateness\":" + by_call([](const CallTimes& call) { return times(call.lateness); }) +
          ",\"elapsed\":" + by_call([](const CallTimes& call) { return times(call.elapsed); }) +
-         ",\"waiting\":" +
+         ",\"ahead\":" + expectations(calls) + ",\"waiting\":" +
          by_rank([](const RankShare& share) { return json_five_digits(share.parts.waiting); }) +
          ",\"held\":" +
          by_rank([](const RankShare& share) { return json_five_digits(share.parts.held); }) +

@@ -17,6 +17,8 @@ struct CallTimes {
   double begin = 0;             ///< the first arrival, on the clock that all share
   std::vector<float> lateness;  ///< by rank: arrival - begin
   std::vector<float> elapsed;   ///< by rank: exit - arrival
+  /// By rank: when it was expected less its arrival; NaN where nothing was expected.
+  std::vector<float> ahead;
 };
 
 /// What a rank did between its arrival and its exit: three intervals that follow each other.

@@ -76,12 +76,13 @@ struct RankTimes {
   Rank world = 0;  ///< the same in MPI_COMM_WORLD
   double arrival = 0;
   double exit = 0;
+  float ahead = 0;  ///< when it was expected less its arrival; NaN where nothing was expected
 };
 
 /// A call of which some ranks' times are known.
 struct PendingCall {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
-  /// Of one track: with many ranks, single ranks' times are kept of fewer calls. 3 MiB.
+  /// Of one track: with many ranks, single ranks' times are kept of fewer calls. 4 MiB.
   static constexpr std::size_t times_at_most = 131072;
 
   std::uint64_t call = 0;
@@ -127,8 +128,8 @@ struct ClockDrift {
 };
 
 /// A call leaves the pending ones for the statistics of its place as soon as all its ranks are
-/// there, so that what is kept is bounded, whatever the number of processes: 3 MiB of single ranks'
-/// times for each track of a communicator that is still incomplete, 1 MiB for each place.
+/// there, so that what is kept is bounded, whatever the number of processes: 4 MiB of single ranks'
+/// times for each track of a communicator that is still incomplete, 1.5 MiB for each place.
 struct Summary {
   std::string destination;  ///< of the report, if any process knows one
   int ranks = 0;            ///< processes joined here

@@ -26,6 +26,7 @@ def pattern_of(lateness: list[list[float]]) -> dict:
             [spread - late + 0.001 for late in call]
             for call, spread in zip(lateness, spreads, strict=True)
         ],
+        "ahead": None,
         "waiting": waiting,
         "held": [0.0] * ranks,
         "moving": [0.001] * ranks,

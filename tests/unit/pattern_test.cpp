@@ -93,6 +93,7 @@ ArrivalPattern pattern_of(const std::vector<std::vector<float>>& lateness) {
     call.call = pattern.calls.size();
     call.lateness = late;
     call.elapsed.assign(late.size(), 0.001F);
+    call.ahead.assign(late.size(), 0);
     pattern.calls.push_back(std::move(call));
   }
   return pattern;

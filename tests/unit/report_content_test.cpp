@@ -1,6 +1,7 @@
 /// What reports say and how they look.
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <sstream>
 
 #include "report/content.hpp"
@@ -8,6 +9,8 @@
 
 namespace tutti {
 namespace {
+
+constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 
 SiteCalls write_calls() {
   SiteCalls calls;
@@ -29,8 +32,9 @@ SiteCalls write_calls() {
   calls.parts = {2 * 0.0004, 2 * 0.0001, 2 * 0.001};
   calls.patterns = 1;
   calls.pattern.world = {0, 1, 2};
-  calls.pattern.calls = {{0, 2, 10, {0, 0.001F, 0.0005F}, {0.002F, 0.001F, 0.0015F}},
-                         {2, 2, 10.5, {0, 0.003F, 0.00025F}, {0.004F, 0.001F, 0.003F}}};
+  calls.pattern.calls = {
+      {0, 2, 10, {0, 0.001F, 0.0005F}, {0.002F, 0.001F, 0.0015F}, std::vector<float>(3, unknown)},
+      {2, 2, 10.5, {0, 0.003F, 0.00025F}, {0.004F, 0.001F, 0.003F}, {unknown, -0.001F, 0}}};
   return calls;
 }
 
@@ -141,6 +145,7 @@ TEST(ReportJson, HasTheFieldsOfFormat1) {
       R"("pattern":{"communicators":1,"ranks":[0,1,2],"calls":[0,2],"roots":[2,2],)"
       R"("begins":[0,0.5],"lateness":[[0,0.001,0.0005],[0,0.003,0.00025]],)"
       R"("elapsed":[[0.002,0.001,0.0015],[0.004,0.001,0.003]],)"
+      R"("ahead":[[null,null,null],[null,-0.001,0]],)"
       R"("waiting":[0.000375,0,0.001625],"held":[0.001625,0,0],"moving":[0.001,0.001,0.000625],)"
       R"("mean_lateness":[0,0.002,0.000375],"last":[0,2,0]}},)"
       R"({"collective":"scatter","site":"C API","other_sites":[],"calls":2,"bytes":640,)"
