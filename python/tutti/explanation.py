@@ -119,7 +119,7 @@ _FOR_ARRIVALS = {
 background thread, and further ones with it. The irregular forms have the same."""
 
 
-def _made_for_arrivals(collective: str, background: bool) -> list[str]:
+def made_for_arrivals(collective: str, background: bool) -> list[str]:
     """Those of `_FOR_ARRIVALS` for this collective."""
     without, with_thread = _FOR_ARRIVALS.get(collective.removesuffix("v"), ([], []))
     return without + with_thread if background else without
@@ -163,7 +163,7 @@ def explain(
     own = [c.name for c in choice.candidates if c.name not in ("native", "linear")]
     names = [listed.name for listed in algorithms() if listed.collective == collective]
     if expected:
-        names += _made_for_arrivals(collective, background) + own
+        names += made_for_arrivals(collective, background) + own
     calls = {
         made.algorithm: made
         for made in (Call(collective, sizes, root, name, machine, expected) for name in names)

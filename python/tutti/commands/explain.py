@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from tutti import _engine
+from tutti.commands.explain_report import explain_report
 from tutti.console import Refusal, console, count, microseconds, print_json, table, write
 from tutti.explanation import Explanation
 from tutti.explanation import explain as explain_call
@@ -138,7 +139,9 @@ def _as_json(told: Explanation) -> dict[str, object]:
 
 
 def explain(
-    collective: Annotated[str, typer.Argument(help="One that tutti list shows, e.g. gatherv.")],
+    collective: Annotated[
+        str | None, typer.Argument(help="One that tutti list shows, e.g. gatherv.")
+    ] = None,
     ranks: Annotated[int | None, typer.Option(help="How many; --sizes may say it too.")] = None,
     root: Annotated[str, typer.Option(metavar="RANK", help="A rank, first, half or last.")] = "0",
     sizes: Annotated[
@@ -161,6 +164,14 @@ def explain(
     background: Annotated[
         bool, typer.Option("--background", help="Every rank has a background thread.")
     ] = False,
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Instead of a call: the arrivals of this report."),
+    ] = None,
+    site: Annotated[
+        str | None,
+        typer.Option(metavar="SITE", help="--report: the line, by number or a part of its name."),
+    ] = None,
     machine: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="The model's parameters; built-in, or as TUTTI_MACHINE."),
@@ -183,7 +194,20 @@ def explain(
     tutti explain gatherv --ranks 11 --root 9 --sizes 1,0,2,3,4,2,0,0,1,7,5
 
     tutti explain gatherv --ranks 560 --root half --distribution spikes --block 1K
+
+    tutti explain --report run.json --site 1
     """
+    if report is not None:
+        if collective is not None:
+            raise Refusal(
+                f"--report {report}: it says what was called, so {collective} is too much"
+            )
+        explain_report(report, site, machine, background, as_json)
+        return
+    if site is not None:
+        raise Refusal(f"--site {site}: it goes with --report FILE")
+    if collective is None:
+        raise Refusal("explain what? A collective, or --report FILE")
     blocks = sizes_of(collective, ranks, sizes, distribution, block)
     model = machine_of(machine)
     told = explain_call(

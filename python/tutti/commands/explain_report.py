@@ -1,0 +1,130 @@
+"""`tutti explain --report`: the arrivals of a report, what was expected of them, and what each
+algorithm would have made of them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+
+from tutti.console import console, count, duration, microseconds, print_json, table
+from tutti.prediction import (
+    Judgement,
+    Replay,
+    from_habits,
+    from_library,
+    judge,
+    replay,
+    replayed,
+)
+from tutti.reports import Pattern, Site, find_pattern, read, sites_of
+from tutti.workload import machine_of
+
+_MOST_RANKS = 8
+
+
+def explain_report(
+    file: Path, wanted: str | None, machine: Path | None, background: bool, as_json: bool
+) -> None:
+    """Explains one line of a report, the one whose ranks waited longest unless `wanted` says.
+
+    Raises:
+        Refusal: the file is no report, or the line is not there or has no arrivals.
+    """
+    site, pattern = find_pattern(sites_of(read(file)), wanted, "--site")
+    ranks = len(pattern.ranks)
+    block = round(site.told["bytes"] / max(1, site.told["calls"]) / ranks)
+    habits = from_habits(pattern.lateness)
+    in_run = from_library(pattern)
+    judged = {
+        "from earlier calls": judge(pattern, habits),
+        "by the library in the run": judge(pattern, in_run) if in_run else None,
+    }
+    known = {name: one for name, one in judged.items() if one is not None}
+    expected = in_run or habits
+    replays = replay(
+        site.told["collective"], block, pattern, expected, machine_of(machine), background
+    )
+    if as_json:
+        print_json(
+            {
+                "site": site.number,
+                "collective": site.told["collective"],
+                "ranks": ranks,
+                "block": block,
+                "late": site.late,
+                "mean_lateness": pattern.mean_lateness,
+                "predictions": {name: asdict(one) for name, one in known.items()},
+                "replayed_calls": [pattern.calls[at] for at in replayed(pattern, expected)],
+                "algorithms": [asdict(one) for one in replays],
+            }
+        )
+        return
+    out = console()
+    _head(out, site, pattern, block)
+    _predictions(out, known)
+    _ranks(out, pattern, known)
+    _replays(out, replays, len(replayed(pattern, expected)))
+
+
+def _head(out: Console, site: Site, pattern: Pattern, block: int) -> None:
+    out.print(
+        f"[bold]{site.number}: {escape(site.name)}[/]: {count(len(pattern.calls), 'call')} of "
+        f"{count(len(pattern.ranks), 'rank')}, ran {escape(site.told['algorithm'])}"
+    )
+    mean = ", the mean: the report has no single sizes" if block and _is_irregular(site) else ""
+    out.print(f"{escape(site.late)}; blocks of {count(block, 'byte')}{mean}\n")
+
+
+def _is_irregular(site: Site) -> bool:
+    return str(site.told["collective"]).endswith("v")
+
+
+def _predictions(out: Console, known: dict[str, Judgement]) -> None:
+    if not known:
+        out.print("Nothing could be expected: there is only one call.\n")
+        return
+    numbers = ("calls", "error", "if taken to come at once", "last rank foreseen")
+    listing = table("expected", *numbers, right=numbers)
+    for name, one in known.items():
+        listing.add_row(
+            name, f"{one.calls:,}", duration(one.error), duration(one.together), f"{one.last:.0%}"
+        )
+    out.print(listing)
+    out.print(
+        "[dim]error: mean over ranks and calls of |expected - actual|. From earlier calls: the "
+        "mean of a rank's lateness, in which the latest call counts a half.[/]\n"
+    )
+
+
+def _ranks(out: Console, pattern: Pattern, known: dict[str, Judgement]) -> None:
+    """The actual pattern beside what was expected: the latest ranks."""
+    ranks = sorted(range(len(pattern.ranks)), key=lambda rank: -pattern.mean_lateness[rank])
+    numbers = ["rank", "behind the first"]
+    for name in known:
+        numbers += [f"expected {name}", "error"]
+    listing = table(*numbers, right=tuple(numbers))
+    for rank in sorted(ranks[:_MOST_RANKS]):
+        cells = [str(rank), duration(pattern.mean_lateness[rank])]
+        for one in known.values():
+            cells += [duration(one.expected[rank]), duration(one.by_rank[rank])]
+        listing.add_row(*cells)
+    out.print(listing)
+    if len(ranks) > _MOST_RANKS:
+        out.print(f"[dim]The {_MOST_RANKS} latest of {len(ranks):,} ranks.[/]")
+
+
+def _replays(out: Console, replays: list[Replay], calls: int) -> None:
+    numbers = ("modelled", "/bound")
+    listing = table("with these arrivals", *numbers, right=numbers)
+    for one in replays:
+        ratio = one.seconds / one.bound if one.bound else 1.0
+        listing.add_row(f"[cyan]{one.algorithm}[/]", microseconds(one.seconds), f"{ratio:.2f}")
+    out.print()
+    out.print(listing)
+    out.print(
+        f"[dim]SIMULATED: mean of {count(calls, 'recorded call')}, first arrival to last exit; "
+        "orders by arrival go by what was expected.[/]"
+    )

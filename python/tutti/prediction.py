@@ -1,0 +1,153 @@
+"""What was expected of the arrivals in a report, how far that was off, and what would have run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tutti._engine import Call, Machine, algorithms
+from tutti.explanation import made_for_arrivals
+from tutti.reports import Pattern
+
+WEIGHT = 0.5
+"""How much the latest call counts against all earlier ones, as in the library's coordinator
+(src/knowledge/arrival_agreement.cpp)."""
+
+MOST_REPLAYS = 16
+
+Expected = list[list[float] | None]
+"""By call: lateness by rank, behind the first; None where nothing was expected."""
+
+
+def from_habits(lateness: Sequence[Sequence[float]]) -> Expected:
+    """What the library's rule expects of each call from those before it: how late a rank is in
+    the exponentially weighted mean. Nothing is expected of the first call."""
+    known: list[float] | None = None
+    expected: Expected = []
+    for call in lateness:
+        expected.append(known)
+        known = (
+            list(call)
+            if known is None
+            else [mean + WEIGHT * (late - mean) for mean, late in zip(known, call, strict=True)]
+        )
+    return expected
+
+
+def from_library(pattern: Pattern) -> Expected | None:
+    """What the library expected in the run itself; None where it expected nothing."""
+    if pattern.ahead is None:
+        return None
+    expected: Expected = []
+    for late, ahead in zip(pattern.lateness, pattern.ahead, strict=True):
+        known = [a for a in ahead if a is not None]
+        if len(known) < len(ahead):
+            expected.append(None)
+            continue
+        times = [time + more for time, more in zip(late, known, strict=True)]
+        expected.append([time - min(times) for time in times])
+    return expected if any(call is not None for call in expected) else None
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """How good expectations were, over the calls of which there were any. Seconds."""
+
+    calls: int
+    error: float
+    """Mean over ranks and calls of |expected - actual| lateness."""
+    together: float
+    """The same if all ranks had been expected at once: the mean lateness."""
+    last: float
+    """Share of calls whose last rank was expected to be the last."""
+    by_rank: list[float] = field(repr=False)
+    """The error of each rank, in the mean over calls."""
+    expected: list[float] = field(repr=False)
+    """What was expected of each rank, in the mean over calls."""
+
+
+def judge(pattern: Pattern, expected: Expected) -> Judgement | None:
+    """Compares expectations with what happened; None where there were none. Both are counted from
+    where their mean is, as only differences between ranks matter."""
+    ranks = len(pattern.ranks)
+    errors, means = [0.0] * ranks, [0.0] * ranks
+    calls = hits = 0
+    together = 0.0
+    for late, times in zip(pattern.lateness, expected, strict=True):
+        if times is None:
+            continue
+        calls += 1
+        shift = (sum(late) - sum(times)) / ranks
+        mean = sum(late) / ranks
+        for rank, (actual, time) in enumerate(zip(late, times, strict=True)):
+            errors[rank] += abs(time + shift - actual)
+            means[rank] += time
+            together += abs(mean - actual)
+        hits += late.index(max(late)) == times.index(max(times))
+    if calls == 0:
+        return None
+    return Judgement(
+        calls=calls,
+        error=sum(errors) / ranks / calls,
+        together=together / ranks / calls,
+        last=hits / calls,
+        by_rank=[error / calls for error in errors],
+        expected=[mean / calls for mean in means],
+    )
+
+
+@dataclass(frozen=True)
+class Replay:
+    """One algorithm with the recorded arrivals, modelled. Means over the replayed calls."""
+
+    algorithm: str
+    seconds: float
+    """From the first arrival to the last exit."""
+    bound: float
+    """What no algorithm can be faster than."""
+
+
+def replayed(pattern: Pattern, expected: Expected) -> list[int]:
+    """The calls to be replayed: at most MOST_REPLAYS of those of which something was expected,
+    evenly spread; all of a pattern of one call."""
+    known = [at for at, times in enumerate(expected) if times is not None]
+    known = known or list(range(len(pattern.calls)))
+    step = math.ceil(len(known) / MOST_REPLAYS)
+    return known[::step]
+
+
+def replay(
+    collective: str,
+    block: int,
+    pattern: Pattern,
+    expected: Expected,
+    machine: Machine,
+    background: bool,
+) -> list[Replay]:
+    """Every candidate with the recorded arrivals, as `tutti simulate --arrivals` replays one call;
+    the fastest comes first. What orders by arrival go by is what was expected of the call.
+
+    Args:
+        collective: of the pattern.
+        block: bytes of each rank.
+        pattern: who arrived when.
+        expected: for orders by arrival.
+        machine: the model's parameters.
+        background: every rank has a background thread.
+    """
+    names = [listed.name for listed in algorithms() if listed.collective == collective]
+    names += made_for_arrivals(collective, background)
+    calls = replayed(pattern, expected)
+    sizes = [block] * len(pattern.ranks)
+    sums: dict[str, list[float]] = {}
+    for at in calls:
+        late, times = pattern.lateness[at], expected[at] or []
+        for name in names:
+            call = Call(collective, sizes, pattern.roots[at], name, machine, times)
+            total = sums.setdefault(call.algorithm, [0.0, 0.0])
+            total[0] += call.simulate(late).run_time
+            total[1] += call.lower_bound(late, background) - min(late)
+    count = len(calls)
+    made = [Replay(name, total[0] / count, total[1] / count) for name, total in sums.items()]
+    return sorted(made, key=lambda one: one.seconds)

@@ -1,0 +1,113 @@
+"""`tutti explain --report`: what was expected of recorded arrivals, and what would have run."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import tutti
+from reporting import late_rank, line_of, pattern_of, write_report
+from tutti import prediction, reports
+
+
+def made(lateness: list[list[float]], **changes: object) -> reports.Pattern:
+    """A pattern with these arrivals."""
+    line = {**line_of(lateness), "pattern": {**pattern_of(lateness), **changes}}
+    (site,) = reports.sites_of([{"calls": [line]}])
+    assert site.pattern is not None
+    return site.pattern
+
+
+def test_habits_are_means_in_which_the_latest_call_counts_a_half():
+    expected = prediction.from_habits([[0, 0.004], [0, 0.008], [0.002, 0], [0, 0]])
+    assert expected[0] is None and expected[1] == [0, 0.004]
+    assert expected[2] == pytest.approx([0, 0.006])
+    assert expected[3] == pytest.approx([0.001, 0.003])
+
+
+def test_errors_are_what_expectations_were_off_by():
+    pattern = made([[0, 0.004], [0, 0.008], [0.002, 0]])
+    judged = prediction.judge(pattern, prediction.from_habits(pattern.lateness))
+    assert judged is not None and judged.calls == 2
+    # Half a difference for each of two ranks: of 4 against 8 ms, then of 6 against -2 ms.
+    assert judged.error == pytest.approx((0.002 + 0.004) / 2)
+    assert judged.together == pytest.approx((0.004 + 0.001) / 2)
+    assert judged.last == 0.5
+    assert judged.by_rank == pytest.approx([0.003, 0.003])
+    assert prediction.judge(made([[0, 1]]), [None]) is None
+
+
+def test_what_the_library_expected_comes_from_the_report():
+    # Call 0: nothing; call 1: of one rank only; call 2: rank 0 at -1 ms, rank 1 at 5 ms.
+    ahead = [[None, None], [0.0, None], [-0.001, -0.003]]
+    expected = prediction.from_library(made([[0, 0], [0, 0], [0, 0.008]], ahead=ahead))
+    assert expected is not None and expected[:2] == [None, None]
+    assert expected[2] == pytest.approx([0, 0.006])
+    assert prediction.from_library(made([[0, 0]])) is None
+    assert prediction.from_library(made([[0, 0]], ahead=[[None, None]])) is None
+
+
+def test_replays_are_those_of_a_single_call():
+    pattern = made([[0.0, 0.0, 0.003, 0.0]] * 3)
+    machine = tutti.Machine()
+    replays = prediction.replay(
+        "gather", 1 << 20, pattern, prediction.from_habits(pattern.lateness), machine, False
+    )
+    seconds = {one.algorithm: one.seconds for one in replays}
+    assert list(seconds.values()) == sorted(seconds.values())
+    alone = tutti.explain("gather", [1 << 20] * 4, 0, arrivals=pattern.lateness[0])
+    for contender in alone.contenders:
+        if contender.algorithm in seconds:
+            assert seconds[contender.algorithm] == pytest.approx(contender.data_seconds)
+    assert [one.bound for one in replays] == pytest.approx([alone.lower_bound] * len(replays))
+    assert seconds["linear"] < seconds["linear_sync"]
+
+
+def test_long_patterns_are_replayed_in_part():
+    pattern = made(late_rank(3, 100, 1))
+    expected = prediction.from_habits(pattern.lateness)
+    calls = prediction.replayed(pattern, expected)
+    assert len(calls) <= prediction.MOST_REPLAYS and calls[0] == 1 and calls[-1] > 90
+    assert prediction.replayed(made([[0, 1]]), [None]) == [0]
+
+
+def test_explain_shows_the_pattern_and_what_each_algorithm_takes(command, tmp_path):
+    name = write_report(tmp_path, line_of(late_rank(4, 10, 2)), line_of(None, collective="scatter"))
+    out = command("explain", "--report", name).out
+    assert "1: gather at app: main+0x10: 10 calls of 4 ranks, ran native" in out
+    assert "rank 2 is last in 90 % of 10 calls" in out and "blocks of 4,096 bytes" in out
+    assert "from earlier calls" in out and "by the library" not in out
+    assert "binomial:order=late_leaf" in out and "SIMULATED" in out
+    told = json.loads(command("explain", "--report", name, "--site", "1", "--json").out)
+    assert told["block"] == 4096 and told["replayed_calls"] == [2 * n for n in range(1, 10)]
+    # Of nine expectations eight were right; the last call's rank was not late.
+    judged = told["predictions"]["from earlier calls"]
+    assert judged["calls"] == 9
+    assert judged["error"] == pytest.approx((2 * 0.041 * 3 / 4) / 4 / 9)
+    assert judged["expected"][2] == pytest.approx(0.041)
+
+
+def test_the_librarys_own_expectations_come_first_where_there_are_any(command, tmp_path):
+    line = line_of([[0.0, 0.01], [0.0, 0.02]])
+    line["pattern"]["ahead"] = [[None, None], [0.0, -0.004]]
+    out = command("explain", "--report", write_report(tmp_path, line)).out
+    assert "by the library in the run" in out and "16.0 ms" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["--site", "2"], "--site 2: who arrived when is not known"),
+        (["--site", "7"], "--site 7: no line has it"),
+        (["gather"], "it says what was called, so gather is too much"),
+    ],
+)
+def test_errors_are_one_line(command, tmp_path, words, text):
+    name = write_report(tmp_path, line_of(late_rank(4, 3, 2)), line_of(None))
+    shown = command("explain", *words, "--report", name)
+    assert shown.status == 2 and text in shown.err and shown.err.count("\n") == 1
+
+
+def test_what_is_missing_is_said(command):
+    assert "A collective, or --report FILE" in command("explain").err
+    assert "it goes with --report FILE" in command("explain", "gather", "--site", "1").err
