@@ -1,0 +1,153 @@
+/// The grammar of JSON's values.
+#include "core/json_reader.hpp"
+
+#include <charconv>
+#include <cmath>
+
+namespace tutti {
+
+namespace {
+
+constexpr int deepest = 64;  ///< values within values that are skipped
+
+void append_utf8(std::string& text, unsigned code) {
+  const auto push = [&](unsigned byte) { text += static_cast<char>(byte); };
+  if (code < 0x80) return push(code);
+  if (code < 0x800) {
+    push(0xC0 | code >> 6);
+  } else {
+    push(0xE0 | code >> 12);
+    push(0x80 | (code >> 6 & 0x3F));
+  }
+  push(0x80 | (code & 0x3F));
+}
+
+}  // namespace
+
+bool JsonReader::refuse(const std::string& reason) {
+  if (error_.empty()) error_ = "line " + std::to_string(line_) + ": " + reason;
+  return false;
+}
+
+void JsonReader::blanks() {
+  const std::size_t count = std::min(rest_.find_first_not_of(" \t\r\n"), rest_.size());
+  line_ +=
+      static_cast<int>(std::count(rest_.begin(), rest_.begin() + static_cast<long>(count), '\n'));
+  rest_.remove_prefix(count);
+}
+
+bool JsonReader::take_if(char c) {
+  if (!error_.empty()) return false;
+  blanks();
+  if (!rest_.starts_with(c)) return false;
+  rest_.remove_prefix(1);
+  return true;
+}
+
+bool JsonReader::take(char c, const char* what) {
+  if (take_if(c)) return true;
+  const std::string found =
+      rest_.empty() ? "the end" : "\"" + std::string(rest_.substr(0, 12)) + "\"";
+  return refuse("there is " + found.substr(0, found.find('\n')) + " instead of " + what);
+}
+
+bool JsonReader::number(double& value) {
+  if (!error_.empty()) return false;
+  blanks();
+  const std::string_view digits = rest_.substr(0, rest_.find_first_not_of("+-.0123456789eE"));
+  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (digits.empty() || error != std::errc() || stop != digits.data() + digits.size() ||
+      !std::isfinite(value)) {
+    const std::string_view found = rest_.substr(0, rest_.find_first_of(",]} \t\r\n"));
+    return refuse("\"" + std::string(found.substr(0, 40)) + "\" is no number");
+  }
+  rest_.remove_prefix(digits.size());
+  return true;
+}
+
+bool JsonReader::integer(long& value, long least, long most) {
+  double read = 0;
+  if (!number(read)) return false;
+  if (read != std::floor(read) || read < static_cast<double>(least) ||
+      read > static_cast<double>(most)) {
+    char text[32];
+    const auto written = std::to_chars(text, text + sizeof text, read);
+    return refuse(std::string(text, written.ptr) + " is no integer from " + std::to_string(least) +
+                  " to " + std::to_string(most));
+  }
+  value = static_cast<long>(read);
+  return true;
+}
+
+bool JsonReader::escape(std::string& value) {
+  constexpr std::string_view letters = "\"\\/bfnrt";
+  constexpr std::string_view meant = "\"\\/\b\f\n\r\t";
+  const std::size_t at = rest_.empty() ? std::string_view::npos : letters.find(rest_.front());
+  if (at != std::string_view::npos) {
+    value += meant[at];
+    rest_.remove_prefix(1);
+    return true;
+  }
+  unsigned code = 0;
+  const std::string_view digits = rest_.substr(std::min<std::size_t>(rest_.size(), 1), 4);
+  const auto [stop, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
+  if (!rest_.starts_with('u') || digits.size() != 4 || error != std::errc() ||
+      stop != digits.data() + 4) {
+    return refuse("a string has an escape that JSON does not know");
+  }
+  append_utf8(value, code);
+  rest_.remove_prefix(5);
+  return true;
+}
+
+bool JsonReader::string(std::string& value) {
+  if (!take('"', "a string")) return false;
+  value.clear();
+  while (!rest_.empty() && rest_.front() != '"') {
+    const char c = rest_.front();
+    rest_.remove_prefix(1);
+    if (c == '\n') return refuse("a string does not end on its line");
+    if (c != '\\') {
+      value += c;
+    } else if (!escape(value)) {
+      return false;
+    }
+  }
+  if (rest_.empty()) return refuse("a string does not end");
+  rest_.remove_prefix(1);
+  return true;
+}
+
+bool JsonReader::skip() {
+  if (!error_.empty()) return false;
+  blanks();
+  if (++depth_ > deepest) return refuse("there are too many values within values");
+  bool skipped = false;
+  std::string text;
+  double value = 0;
+  if (rest_.starts_with('{')) {
+    skipped = object([&](const std::string&) { return skip(); });
+  } else if (rest_.starts_with('[')) {
+    skipped = array([&] { return skip(); });
+  } else if (rest_.starts_with('"')) {
+    skipped = string(text);
+  } else {
+    for (const std::string_view word : {"true", "false", "null"}) {
+      if (skipped || !rest_.starts_with(word)) continue;
+      rest_.remove_prefix(word.size());
+      skipped = true;
+    }
+    skipped = skipped || number(value);
+  }
+  --depth_;
+  return skipped;
+}
+
+bool JsonReader::end() {
+  if (!error_.empty()) return false;
+  blanks();
+  return rest_.empty() || refuse("there is more after the end of the value");
+}
+
+}  // namespace tutti

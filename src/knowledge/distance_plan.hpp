@@ -1,0 +1,57 @@
+/// Which pairs of ranks are measured, and what is known of the others.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "core/distances.hpp"
+
+namespace tutti {
+
+/// Ranks in groups, groups in larger groups: nodes and switches, for example.
+struct Hierarchy {
+  int p = 1;
+  /// By level, the finest first: the group of each rank, any numbers. Groups of a level lie within
+  /// groups of the next. No level: every pair is measured.
+  std::vector<std::vector<int>> levels = {};
+
+  friend bool operator==(const Hierarchy&, const Hierarchy&) = default;
+};
+
+/// What is wrong with a hierarchy; empty if nothing is.
+[[nodiscard]] std::string flaw_of(const Hierarchy& hierarchy);
+
+using RankPair = std::pair<Rank, Rank>;
+
+/// The pair that is measured for two different ranks: the lowest ranks of the largest groups that
+/// hold only one of the two, or where they share a finest group, themselves. O(levels) after O(p).
+class Representatives {
+ public:
+  explicit Representatives(const Hierarchy& hierarchy);
+  [[nodiscard]] RankPair of(Rank a, Rank b) const;
+
+ private:
+  const Hierarchy& hierarchy_;
+  std::vector<std::vector<Rank>> lowest_;  ///< by level and rank: the lowest rank of its group
+};
+
+/// All pairs that are measured, lower rank first, in rounds in which no rank is in two: a
+/// round-robin tournament in each finest group, all groups at once, then one of the lowest ranks
+/// of groups in each group of the next level, and so on. So a rank takes part in at most p - 1
+/// pairs, and one that represents groups of k1, k2, .. in k1 + k2 + .. less one each. Without
+/// levels there are p - 1 rounds, p where p is odd. O(pairs).
+[[nodiscard]] std::vector<std::vector<RankPair>> rounds_to_measure(const Hierarchy& hierarchy);
+
+/// A pair with its seconds; they count for both ways unless the other way is listed too.
+struct MeasuredPair {
+  Rank from = 0;
+  Rank to = 0;
+  double seconds = 0;
+};
+
+/// The whole matrix: each pair takes the time of the pair that was measured for it. O(p^2). The
+/// error names a pair that is missing or a time that is none.
+[[nodiscard]] Result<Distances> expanded(const Hierarchy& hierarchy,
+                                         const std::vector<MeasuredPair>& measured);
+
+}  // namespace tutti

@@ -1,0 +1,181 @@
+/// Matrices of distances, the plan by which they are measured, and their file.
+#include "core/distances.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <set>
+
+#include "json_reader.hpp"
+#include "knowledge/clusters.hpp"
+#include "knowledge/distance_file.hpp"
+
+namespace tutti {
+namespace {
+
+Distances random_distances(int p, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> microseconds(1, 100);
+  Distances distances(p);
+  for (Rank from = 0; from < p; ++from) {
+    for (Rank to = 0; to < p; ++to) {
+      if (from != to) distances.set(from, to, microseconds(random) * 1e-6);
+    }
+  }
+  return distances;
+}
+
+TEST(Links, FromOneSizeScaleTheMachine) {
+  // 10 + 2 * 5 = 20 on the machine, measured 30: one and a half times as slow.
+  const Distances measured = *Distances::of(2, {0, 30, 40, 0});
+  const Links links({5, measured}, 10, 2);
+  EXPECT_DOUBLE_EQ(links.latency(0, 1), 15);
+  EXPECT_DOUBLE_EQ(links.per_byte(0, 1), 3);
+  EXPECT_DOUBLE_EQ(links.seconds(1, 0, 5), 40);
+  EXPECT_EQ(links.at(5)(0, 1), 30);
+}
+
+TEST(Links, FromTwoSizesAreTheLineThroughBoth) {
+  const Links links({2, *Distances::of(2, {0, 10, 7, 0})}, {6, *Distances::of(2, {0, 18, 5, 0})});
+  EXPECT_DOUBLE_EQ(links.latency(0, 1), 6);
+  EXPECT_DOUBLE_EQ(links.per_byte(0, 1), 2);
+  // The larger message was faster.
+  EXPECT_DOUBLE_EQ(links.latency(1, 0), 7);
+  EXPECT_DOUBLE_EQ(links.per_byte(1, 0), 0);
+}
+
+TEST(Plan, MeasuresEachPairOnceInRoundsOfDisjointPairs) {
+  for (int p = 1; p <= 40; ++p) {
+    std::set<RankPair> seen;
+    const auto rounds = rounds_to_measure({p, {}});
+    EXPECT_EQ(rounds.size(), static_cast<std::size_t>(p == 1 ? 0 : p % 2 == 0 ? p - 1 : p));
+    for (const auto& round : rounds) {
+      std::set<Rank> busy;
+      for (const auto& [low, high] : round) {
+        EXPECT_LT(low, high);
+        EXPECT_TRUE(seen.emplace(low, high).second);
+        EXPECT_TRUE(busy.insert(low).second && busy.insert(high).second);
+      }
+    }
+    EXPECT_EQ(seen.size(), static_cast<std::size_t>(p * (p - 1) / 2));
+  }
+}
+
+/// Ranks in nodes of `per_node`, dealt out round robin, and nodes in switches of `per_switch`.
+Hierarchy dealt(int p, int per_node, int per_switch) {
+  const int nodes = (p + per_node - 1) / per_node;
+  Hierarchy hierarchy{p, {{}, {}}};
+  for (Rank rank = 0; rank < p; ++rank) {
+    hierarchy.levels[0].push_back(rank % nodes);
+    hierarchy.levels[1].push_back(rank % nodes / per_switch);
+  }
+  return hierarchy;
+}
+
+TEST(Plan, OfLevelsMeasuresWhatEveryPairIsTakenFrom) {
+  for (const int p : {1, 2, 7, 24, 61, 200}) {
+    const Hierarchy hierarchy = dealt(p, 4, 3);
+    EXPECT_EQ(flaw_of(hierarchy), "");
+    std::set<RankPair> measured;
+    std::map<Rank, int> pairs_of;
+    for (const auto& round : rounds_to_measure(hierarchy)) {
+      std::set<Rank> busy;
+      for (const auto& pair : round) {
+        EXPECT_TRUE(measured.insert(pair).second);
+        for (const Rank rank : {pair.first, pair.second}) {
+          EXPECT_TRUE(busy.insert(rank).second);
+          ++pairs_of[rank];
+        }
+      }
+    }
+    const Representatives representatives(hierarchy);
+    for (Rank a = 0; a < p; ++a) {
+      EXPECT_LE(pairs_of[a], p - 1);
+      for (Rank b = 0; b < p; ++b) {
+        if (a == b) continue;
+        const auto [x, y] = representatives.of(a, b);
+        EXPECT_TRUE(measured.contains(std::minmax(x, y))) << a << " " << b;
+      }
+    }
+  }
+  // 1,000 ranks, 32 nodes a switch of 8 ranks each: 7 in the node, 31 nodes, 3 switches at most.
+  std::map<Rank, int> pairs_of;
+  for (const auto& round : rounds_to_measure(dealt(1000, 8, 32))) {
+    for (const auto& [low, high] : round) ++pairs_of[low], ++pairs_of[high];
+  }
+  for (const auto& [rank, pairs] : pairs_of) EXPECT_LE(pairs, 7 + 31 + 3);
+}
+
+TEST(Plan, RefusesGroupsThatLieInTwo) {
+  EXPECT_EQ(flaw_of({4, {{0, 0, 1, 1}, {0, 1, 1, 1}}}),
+            "group 0 of level 0 lies in two groups of level 1");
+  EXPECT_EQ(flaw_of({3, {{0, 0}}}), "level 0 has groups for 2 ranks: there are 3");
+}
+
+TEST(Plan, ExpandsToTheWholeMatrix) {
+  const Hierarchy nodes{4, {{0, 1, 0, 1}}};
+  const Distances whole = *expanded(nodes, {{0, 2, 1}, {1, 3, 2}, {0, 1, 9}, {1, 0, 8}});
+  EXPECT_EQ(whole, *Distances::of(4, {0, 9, 1, 9, 8, 0, 8, 2, 1, 9, 0, 9, 8, 2, 8, 0}));
+  EXPECT_EQ(expanded(nodes, {{0, 2, 1}, {1, 3, 2}}).error(),
+            "the pair of ranks 0 and 1 is missing");
+}
+
+TEST(DistanceFile, ReadsBackWhatItWrites) {
+  for (const int p : {1, 2, 5}) {
+    DistanceFile file{"ping-pong \"x\"", {}, {p, {}}, {{1, random_distances(p, 1)}}};
+    file.measured.push_back({65536, random_distances(p, 2)});
+    for (int rank = 0; rank < p; ++rank) file.names.push_back("n\n" + std::to_string(rank));
+    const std::string text = to_text(file);
+    EXPECT_TRUE(test::JsonReader::accepts(text));
+    const Result<DistanceFile> read = distances_from_text(text);
+    ASSERT_TRUE(read) << read.error();
+    EXPECT_EQ(read->method, file.method);
+    EXPECT_EQ(read->names, file.names);
+    ASSERT_EQ(read->measured.size(), 2U);
+    for (Rank a = 0; a < p; ++a) {
+      for (Rank b = 0; b < p; ++b) {
+        EXPECT_DOUBLE_EQ(read->measured[1].distances(a, b), file.measured[1].distances(a, b));
+      }
+    }
+  }
+}
+
+TEST(DistanceFile, KeepsPairsWhereTheySayItAll) {
+  const Hierarchy nodes = dealt(12, 3, 2);
+  std::vector<MeasuredPair> pairs;
+  for (const auto& round : rounds_to_measure(nodes)) {
+    for (const auto& [low, high] : round)
+      pairs.push_back({low, high, 1e-6 * (1 + low + 12 * high)});
+  }
+  DistanceFile file{"", {}, nodes, {{1, *expanded(nodes, pairs)}}};
+  EXPECT_NE(to_text(file).find("\"pairs\""), std::string::npos);
+  const Result<DistanceFile> read = distances_from_text(to_text(file));
+  ASSERT_TRUE(read) << read.error();
+  EXPECT_EQ(read->hierarchy, nodes);
+  EXPECT_DOUBLE_EQ(read->measured[0].distances(0, 11), file.measured[0].distances(0, 11));
+  file.measured[0].distances.set(0, 11, 1);
+  EXPECT_NE(to_text(file).find("\"matrix\""), std::string::npos);
+}
+
+/// Two switches of nodes of two ranks, dealt out; a fifth of noise.
+TEST(Clusters, AreNodesAndSwitches) {
+  const Hierarchy truth = dealt(24, 2, 6);
+  Distances distances = random_distances(24, 3);
+  for (Rank a = 0; a < 24; ++a) {
+    for (Rank b = 0; b < 24; ++b) {
+      if (a == b) continue;
+      const auto at = [](int rank) { return static_cast<std::size_t>(rank); };
+      const double mean = truth.levels[0][at(a)] == truth.levels[0][at(b)]   ? 1e-6
+                          : truth.levels[1][at(a)] == truth.levels[1][at(b)] ? 20e-6
+                                                                             : 50e-6;
+      distances.set(a, b, mean * (1 + distances(a, b) * 2e3));
+    }
+  }
+  EXPECT_EQ(clusters_of(distances), truth);
+  EXPECT_TRUE(clusters_of(random_distances(24, 4)).levels.empty());
+  EXPECT_TRUE(clusters_of(Distances(1)).levels.empty());
+}
+
+}  // namespace
+}  // namespace tutti
