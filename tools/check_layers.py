@@ -34,7 +34,7 @@ LAYERS: dict[str, frozenset[str]] = {
     "src/simulate": frozenset({"core", "schedule", "cost"}),
     "src/draw": frozenset({"core", "schedule", "simulate"}),
     "src/report": frozenset({"core"}),
-    "src/choose": frozenset({"core", "schedule", "knowledge", "algorithms", "cost"}),
+    "src/choose": frozenset({"core", "schedule", "knowledge", "orders", "algorithms", "cost"}),
     "src/sweep": frozenset(
         {
             "core", "schedule", "contract", "knowledge", "orders", "algorithms", "verify", "cost",

@@ -1,0 +1,133 @@
+/// Greedy orders by distance.
+#include "orders/by_distance.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <queue>
+#include <tuple>
+
+namespace tutti {
+
+namespace {
+
+std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
+/// Ranks and positions that have found each other, and those that have not.
+class Seats {
+ public:
+  Seats(const Distances& distances, Rank first)
+      : distances_(distances),
+        rank_at_(index(distances.size()), no_rank),
+        free_(index(distances.size())) {
+    std::iota(free_.begin(), free_.end(), 0);
+    take(0, free_.begin() + first);
+  }
+
+  [[nodiscard]] bool any_free() const { return !free_.empty(); }
+  [[nodiscard]] bool taken(Position position) const { return rank_at_[index(position)] != no_rank; }
+
+  /// Gives `position` the free rank that is nearest from that at `near`, or to it. O(p).
+  void take_nearest(Position position, Position near, bool from_near) {
+    const Rank other = rank_at_[index(near)];
+    const auto distance = [&](Rank rank) {
+      return from_near ? distances_(other, rank) : distances_(rank, other);
+    };
+    take(position, std::min_element(free_.begin(), free_.end(),
+                                    [&](Rank a, Rank b) { return distance(a) < distance(b); }));
+  }
+
+  [[nodiscard]] std::vector<Rank> done() {
+    assert(!any_free());
+    return std::move(rank_at_);
+  }
+
+ private:
+  void take(Position position, std::vector<Rank>::iterator rank) {
+    rank_at_[index(position)] = *rank;
+    free_.erase(rank);
+  }
+
+  const Distances& distances_;
+  std::vector<Rank> rank_at_;
+  std::vector<Rank> free_;  ///< ascending
+};
+
+/// A message as one of its ends sees it.
+struct Edge {
+  Bytes bytes = 0;
+  int round = 0;
+  Position other = 0;
+  bool sends = false;
+};
+
+/// The edges of each position, the heaviest first, then those of the latest round.
+std::vector<std::vector<Edge>> edges_of(const Traffic& traffic) {
+  std::vector<std::vector<Edge>> edges(index(traffic.p));
+  for (std::size_t round = 0; round < traffic.rounds.size(); ++round) {
+    for (const Traffic::Message& message : traffic.rounds[round].messages) {
+      const auto [from, to, bytes] = message;
+      edges[index(from)].push_back({bytes, static_cast<int>(round), to, true});
+      edges[index(to)].push_back({bytes, static_cast<int>(round), from, false});
+    }
+  }
+  for (std::vector<Edge>& own : edges) {
+    std::stable_sort(own.begin(), own.end(), [](const Edge& a, const Edge& b) {
+      return std::tie(b.bytes, b.round) < std::tie(a.bytes, a.round);
+    });
+  }
+  return edges;
+}
+
+}  // namespace
+
+std::vector<Rank> nearest_next(const Distances& distances, Rank first) {
+  Seats seats(distances, first);
+  for (Position v = 1; v < distances.size(); ++v) seats.take_nearest(v, v - 1, true);
+  return seats.done();
+}
+
+std::vector<Rank> two_partners_each(const Distances& distances, const Traffic& traffic,
+                                    Rank first) {
+  const auto edges = edges_of(traffic);
+  Seats seats(distances, first);
+  std::vector<Position> references = {0};
+  while (seats.any_free()) {
+    const Position reference = references.back();
+    int placed = 0;
+    for (const Edge& edge : edges[index(reference)]) {
+      if (placed == 2 || seats.taken(edge.other)) continue;
+      seats.take_nearest(edge.other, reference, edge.sends);
+      references.push_back(edge.other);
+      ++placed;
+    }
+    if (placed == 0) references.pop_back();
+  }
+  return seats.done();
+}
+
+std::vector<Rank> heaviest_first(const Distances& distances, const Traffic& traffic, Rank first) {
+  // Bytes, round, sequence of being seen (the earlier the better), both positions, direction.
+  using Waiting = std::tuple<Bytes, int, long, Position, Position, bool>;
+  const auto edges = edges_of(traffic);
+  std::priority_queue<Waiting> waiting;
+  Seats seats(distances, first);
+  long seen = 0;
+  const auto note = [&](Position v) {
+    for (const Edge& edge : edges[index(v)]) {
+      if (!seats.taken(edge.other)) {
+        waiting.push({edge.bytes, edge.round, --seen, v, edge.other, edge.sends});
+      }
+    }
+  };
+  note(0);
+  while (seats.any_free()) {
+    const auto [bytes, round, sequence, near, position, sends] = waiting.top();
+    waiting.pop();
+    if (seats.taken(position)) continue;
+    seats.take_nearest(position, near, sends);
+    note(position);
+  }
+  return seats.done();
+}
+
+}  // namespace tutti

@@ -1,0 +1,179 @@
+/// Swaps, with the times of rounds kept up to date.
+#include "orders/descent.hpp"
+
+#include <algorithm>
+
+namespace tutti {
+
+namespace {
+
+/// What is smaller by less is no gain but rounding.
+constexpr double rounding = 1e-9;
+
+std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
+/// An order and the times that follow from it.
+class Descent {
+ public:
+  Descent(std::vector<Rank> order, const Traffic& traffic, const Links& links, long looks)
+      : order_(std::move(order)), links_(links), looks_(looks), own_(order_.size()) {
+    for (const Traffic::Round& round : traffic.rounds) {
+      if (round.messages.empty()) continue;
+      const int begin = static_cast<int>(messages_.size());
+      for (const Traffic::Message& message : round.messages) {
+        const auto id = static_cast<int>(messages_.size());
+        own_[index(message.from)].push_back(id);
+        own_[index(message.to)].push_back(id);
+        messages_.push_back({message, static_cast<int>(rounds_.size()), 0});
+      }
+      const int end = static_cast<int>(messages_.size());
+      rounds_.push_back({static_cast<double>(round.times), begin, end, begin});
+    }
+    for (Timed& timed : messages_) time(timed);
+    for (Round& round : rounds_) find_slowest(round);
+  }
+
+  std::vector<Rank> run(Position first) {
+    bool gains = true;
+    while (gains && looks_ > 0) {
+      const Swap best = best_swap(first);
+      gains = best.a >= 0;
+      if (gains) swap(best);
+    }
+    return std::move(order_);
+  }
+
+ private:
+  struct Timed {
+    Traffic::Message message;
+    int round = 0;
+    double seconds = 0;
+  };
+  struct Round {
+    double times = 1;
+    int begin = 0;  ///< its messages
+    int end = 0;
+    int slowest = 0;  ///< one of them
+  };
+  struct Swap {
+    Position a = -1;
+    Position b = -1;
+  };
+  struct Seconds {
+    double rounds = 0;
+    double messages = 0;
+
+    [[nodiscard]] bool gains_over(const Seconds& other) const {
+      if (rounds < other.rounds * (1 - rounding)) return true;
+      return rounds <= other.rounds && messages < other.messages * (1 - rounding);
+    }
+  };
+
+  /// Takes a message's time into account anew.
+  void time(Timed& timed) {
+    --looks_;
+    const auto [from, to, bytes] = timed.message;
+    const double now = links_.seconds(order_[index(from)], order_[index(to)], bytes);
+    in_all_ += now - timed.seconds;
+    timed.seconds = now;
+  }
+
+  void find_slowest(Round& round) {
+    looks_ -= round.end - round.begin;
+    const auto begin = messages_.begin();
+    round.slowest = static_cast<int>(
+        std::max_element(begin + round.begin, begin + round.end,
+                         [](const Timed& a, const Timed& b) { return a.seconds < b.seconds; }) -
+        begin);
+  }
+
+  void swap(Swap swapped) {
+    std::swap(order_[index(swapped.a)], order_[index(swapped.b)]);
+    for (const Position v : {swapped.a, swapped.b}) {
+      for (const int id : own_[index(v)]) time(messages_[index(id)]);
+    }
+    for (const Position v : {swapped.a, swapped.b}) {
+      for (const int id : own_[index(v)]) {
+        Round& round = rounds_[index(messages_[index(id)].round)];
+        const Traffic::Message& slowest = messages_[index(round.slowest)].message;
+        const bool stands = slowest.from != swapped.a && slowest.from != swapped.b &&
+                            slowest.to != swapped.a && slowest.to != swapped.b;
+        if (!stands) {
+          find_slowest(round);
+        } else if (messages_[index(id)].seconds > messages_[index(round.slowest)].seconds) {
+          round.slowest = id;
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] Seconds now() const {
+    Seconds now{0, in_all_};
+    for (const Round& round : rounds_) {
+      now.rounds += round.times * messages_[index(round.slowest)].seconds;
+    }
+    return now;
+  }
+
+  /// The ends of the slowest message of each round, none twice.
+  [[nodiscard]] std::vector<Position> slowest_ends(Position first) const {
+    std::vector<Position> ends;
+    for (const Round& round : rounds_) {
+      const Traffic::Message& slowest = messages_[index(round.slowest)].message;
+      for (const Position end : {slowest.from, slowest.to}) {
+        if (end >= first) ends.push_back(end);
+      }
+    }
+    std::sort(ends.begin(), ends.end());
+    ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
+    return ends;
+  }
+
+  /// The swap that gains most; {-1, -1} where none gains.
+  Swap best_swap(Position first) {
+    Seconds best = now();
+    Swap found;
+    for (const Position a : slowest_ends(first)) {
+      for (Position b = first; b < static_cast<Position>(order_.size()) && looks_ > 0; ++b) {
+        if (a == b) continue;
+        swap({a, b});
+        const Seconds after = now();
+        swap({a, b});
+        if (!after.gains_over(best)) continue;
+        best = after;
+        found = {a, b};
+      }
+    }
+    return found;
+  }
+
+  std::vector<Rank> order_;
+  const Links& links_;
+  long looks_;
+  std::vector<Timed> messages_;  ///< by round
+  std::vector<Round> rounds_;
+  std::vector<std::vector<int>> own_;  ///< the messages of each position
+  double in_all_ = 0;                  ///< seconds of all messages
+};
+
+}  // namespace
+
+double rounds_seconds(const Traffic& traffic, const Links& links, const std::vector<Rank>& order) {
+  double seconds = 0;
+  for (const Traffic::Round& round : traffic.rounds) {
+    double slowest = 0;
+    for (const Traffic::Message& message : round.messages) {
+      slowest = std::max(slowest, links.seconds(order[index(message.from)],
+                                                order[index(message.to)], message.bytes));
+    }
+    seconds += round.times * slowest;
+  }
+  return seconds;
+}
+
+std::vector<Rank> descend(std::vector<Rank> order, const Traffic& traffic, const Links& links,
+                          bool keep_first, long looks) {
+  return Descent(std::move(order), traffic, links, looks).run(keep_first ? 1 : 0);
+}
+
+}  // namespace tutti

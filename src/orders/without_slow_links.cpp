@@ -1,0 +1,103 @@
+/// Local search on a ring.
+#include <algorithm>
+#include <array>
+
+#include "orders/by_distance.hpp"
+
+namespace tutti {
+
+namespace {
+
+class RingSearch {
+ public:
+  RingSearch(const Distances& distances, std::vector<Rank> ring, long looks)
+      : distances_(distances),
+        ring_(std::move(ring)),
+        p_(static_cast<int>(ring_.size())),
+        looks_(looks) {}
+
+  std::vector<Rank> run() {
+    const Rank first = ring_[0];
+    bool moved = p_ > 3;
+    while (moved && looks_ > 0) {
+      moved = turn_ranges();
+      for (int count = 1; count <= 3 && count + 3 <= p_; ++count) moved |= move_neighbours(count);
+    }
+    std::rotate(ring_.begin(), std::find(ring_.begin(), ring_.end(), first), ring_.end());
+    return std::move(ring_);
+  }
+
+ private:
+  [[nodiscard]] Rank at(int position) const {
+    return ring_[static_cast<std::size_t>(position % p_)];
+  }
+  double link(Rank a, Rank b) {
+    --looks_;
+    return std::max(distances_(a, b), distances_(b, a));
+  }
+
+  /// The slower links decide; a ring only ever gets a smaller sorted list, so a search ends.
+  template <std::size_t n>
+  static bool improves(std::array<double, n> now, std::array<double, n> before) {
+    std::sort(now.begin(), now.end(), std::greater<>());
+    std::sort(before.begin(), before.end(), std::greater<>());
+    return now < before;
+  }
+
+  /// Replaces two links by two others, for each two of the ring.
+  bool turn_ranges() {
+    bool moved = false;
+    for (int i = 0; i + 1 < p_ && looks_ > 0; ++i) {
+      for (int j = i + 2; j < p_; ++j) {
+        if (j + 1 == p_ && i == 0) continue;  // the same link on both sides
+        const Rank a = at(i), b = at(i + 1), c = at(j), d = at(j + 1);
+        const std::array before = {link(a, b), link(c, d)};
+        if (!improves({link(a, c), link(b, d)}, before)) continue;
+        std::reverse(ring_.begin() + i + 1, ring_.begin() + j + 1);
+        moved = true;
+      }
+    }
+    return moved;
+  }
+
+  /// Moves `count` neighbours between two others, either way round, from each place.
+  bool move_neighbours(int count) {
+    bool moved = false;
+    for (int i = 0; i < p_ && looks_ > 0; ++i) {
+      // The neighbours stand at the end of the ring.
+      std::rotate(ring_.begin(), ring_.begin() + 1, ring_.end());
+      moved |= move_last(count);
+    }
+    return moved;
+  }
+
+  bool move_last(int count) {
+    const int rest = p_ - count;
+    const Rank head = at(rest), tail = at(p_ - 1), before = at(rest - 1), after = at(0);
+    const double into = link(before, head), out = link(tail, after), closed = link(before, after);
+    for (int i = 0; i + 1 < rest; ++i) {
+      const Rank left = at(i), right = at(i + 1);
+      const std::array now = {into, out, link(left, right)};
+      const bool forward = improves({closed, link(left, head), link(tail, right)}, now);
+      if (!forward && !improves({closed, link(left, tail), link(head, right)}, now)) continue;
+      if (!forward) std::reverse(ring_.begin() + rest, ring_.end());
+      std::rotate(ring_.begin() + i + 1, ring_.begin() + rest, ring_.end());
+      return true;
+    }
+    return false;
+  }
+
+  const Distances& distances_;
+  std::vector<Rank> ring_;
+  int p_;
+  long looks_;
+};
+
+}  // namespace
+
+std::vector<Rank> without_slow_links(const Distances& distances, std::vector<Rank> order,
+                                     long looks) {
+  return RingSearch(distances, std::move(order), looks).run();
+}
+
+}  // namespace tutti
