@@ -43,8 +43,9 @@ Protocols protocols_of(const Specification& spec, const Call& call) {
   if (spec.knowledge() == Knowledge::tree_neighbours) return tree_constructions(spec, call);
   const bool subtrees = spec.knowledge() == Knowledge::subtree_sizes;
   if (!subtrees && spec.knowledge() != Knowledge::all_sizes) return all;
-  const Order order = subtrees ? order_of(spec, call.p(), call.root, {nullptr, &call.arrivals})
-                               : Order::rotated(call.p(), call.root);
+  const Order order =
+      subtrees ? order_of(spec, call.p(), call.root, {nullptr, &call.arrivals, &call.placed})
+               : Order::rotated(call.p(), call.root);
   const Knomial tree(call.p(), subtrees ? spec.parameters.k : 2);
   for (Rank rank = 0; rank < call.p(); ++rank) {
     TreeEdges edges = edges_of(order, tree, rank);

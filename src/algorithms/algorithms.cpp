@@ -85,7 +85,7 @@ std::string set_parameter(Specification& spec, std::string_view key, std::string
   if (key == "order") {
     const auto order = order_named(value);
     if (order) spec.order = *order;
-    return order ? "" : "natural, rotated, by_size, arrival or late_leaf";
+    return order ? "" : "natural, rotated, by_size, arrival, late_leaf or distance";
   }
   if (key == "runner") {
     if (value != "caller" && value != "background") return "caller or background";

@@ -62,6 +62,8 @@ struct Specification {
     return order == OrderName::arrival || order == OrderName::late_leaf || parameters.arrivals ||
            follows_arrivals();
   }
+  /// The schedule depends on how far ranks are from one another.
+  [[nodiscard]] bool needs_distances() const { return order == OrderName::distance; }
 };
 
 /// The schedule of the rank that `problem` is the view of: the algorithm's, with the steps that

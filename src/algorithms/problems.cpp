@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cmath>
 
 #include "shapes/informed.hpp"
@@ -116,6 +117,10 @@ Order order_of(const Specification& specification, int p, Rank root, const Expec
       return Order::natural(p, root);
     case OrderName::rotated:
       return Order::rotated(p, root);
+    case OrderName::distance:
+      if (expected.placed == nullptr || expected.placed->empty()) return Order::rotated(p, root);
+      assert(!has_root(algorithm.collective) || expected.placed->front() == root);
+      return Order::listed(*expected.placed);
     case OrderName::by_size:
       break;
     case OrderName::arrival:
@@ -138,7 +143,8 @@ Problems::Problems(const Specification& specification, const Call& call)
     : specification_(specification),
       call_(call),
       equal_(!is_irregular(call.collective)),
-      order_(order_of(specification, call.p(), first_rank(call), {&call.sizes, &call.arrivals})),
+      order_(order_of(specification, call.p(), first_rank(call),
+                      {&call.sizes, &call.arrivals, &call.placed})),
       sizes_(block_kind(call.collective) == BlockKind::parts ? vector_of(call)
              : equal_                                        ? Sizes::equal(call.sizes[0])
                                                              : Sizes::all(call.sizes, order_)) {

@@ -26,6 +26,8 @@ struct Call {
   /// alltoallv: what rank s has for rank d, at s * p + d; empty: as much as rank (s + d) % p's
   /// size.
   std::vector<Bytes> pairs = {};
+  /// The rank at each position for the order by distance, the root first; empty: rotated.
+  std::vector<Rank> placed = {};
 
   [[nodiscard]] int p() const { return static_cast<int>(sizes.size()); }
   /// The bytes that rank `from` has for rank `to`, where blocks are pairs.
@@ -82,6 +84,7 @@ class Problems {
 struct Expected {
   const std::vector<Bytes>* sizes = nullptr;      ///< for by_size, which needs them
   const std::vector<double>* arrivals = nullptr;  ///< for arrival, late_leaf; null: all at once
+  const std::vector<Rank>* placed = nullptr;      ///< for distance; null or empty: rotated
 };
 
 /// The order of a specification, from what every rank knows. O(p log p) where it sorts.

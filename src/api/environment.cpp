@@ -78,6 +78,7 @@ class Reader {
     if (value.empty()) return;
     const Result<Setting> read = setting(collective, value);
     if (!read) return refuse(name, value, read.error());
+    if (const std::string why = out_of_reach(*read); !why.empty()) return refuse(name, value, why);
     environment_.settings[static_cast<std::size_t>(collective)] = *read;
   }
 

@@ -104,6 +104,12 @@ std::string to_text(const Setting& setting) {
   return to_text(setting.specification);
 }
 
+std::string out_of_reach(const Setting& setting) {
+  if (setting.kind != Setting::Kind::forced || !setting.specification.needs_distances()) return "";
+  return "order=distance needs the distances between the ranks, which are not known at run time; "
+         "tutti explain, simulate and place take them with --distances FILE";
+}
+
 Choice choose(const Setting& setting, const Situation& situation, const Machine& machine) {
   if (setting.kind == Setting::Kind::native) return {std::nullopt, "native was asked for", {}};
   if (setting.kind == Setting::Kind::forced) {

@@ -20,6 +20,8 @@ struct Setting {
 /// Reads "auto", "native" or a specification.
 [[nodiscard]] Result<Setting> setting(Collective collective, std::string_view text);
 [[nodiscard]] std::string to_text(const Setting& setting);
+/// Why a running program cannot do what the setting asks for; empty where it can.
+[[nodiscard]] std::string out_of_reach(const Setting& setting);
 
 /// What the background threads of all ranks do for a call before its ranks arrive.
 enum class Helper : std::uint8_t {

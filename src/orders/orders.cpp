@@ -9,8 +9,8 @@ namespace tutti {
 
 namespace {
 
-constexpr std::array<std::string_view, 5> names = {"natural", "rotated", "by_size", "arrival",
-                                                   "late_leaf"};
+constexpr std::array<std::string_view, 6> names = {"natural", "rotated",   "by_size",
+                                                   "arrival", "late_leaf", "distance"};
 
 /// All ranks but the root, by `before`, ties by rank.
 template <class Before>

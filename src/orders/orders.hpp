@@ -18,6 +18,7 @@ enum class OrderName : std::uint8_t {
   by_size,    ///< large blocks near the root
   arrival,    ///< as a shape takes early ranks first (Proficz 2020)
   late_leaf,  ///< late ranks with the shortest way to the root of a gather
+  distance,   ///< ranks that exchange much close to one another
 };
 
 [[nodiscard]] std::string_view name_of(OrderName order);

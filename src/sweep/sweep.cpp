@@ -5,7 +5,9 @@
 #include <array>
 #include <random>
 
+#include "algorithms/traffic.hpp"
 #include "core/distributions.hpp"
+#include "orders/by_distance.hpp"
 #include "sweep/check.hpp"
 
 namespace tutti {
@@ -80,6 +82,26 @@ int most_ranks(const Algorithm& algorithm) {
   return has_root(algorithm.collective) ? 1024 : 257;
 }
 
+/// Orders by distance from `root` of a random matrix, each way of finding one in turn.
+std::vector<Rank> random_placement(const Specification& specification, int p, Rank root) {
+  Distances distances(p);
+  std::uint32_t random = static_cast<std::uint32_t>(p);
+  for (Rank from = 0; from < p; ++from) {
+    for (Rank to = 0; to < p; ++to) {
+      random = random * 1664525 + 1013904223;  // Knuth's, as there are many matrices
+      if (from != to) distances.set(from, to, 1 + (random >> 16));
+    }
+  }
+  const int way = (root + p) % 4;
+  if (way == 3) {
+    return without_slow_links(distances, nearest_next(distances, root), 1L * p * p);
+  }
+  const Traffic traffic = traffic_of(specification, p, average_block);
+  return way == 0   ? nearest_next(distances, root)
+         : way == 1 ? heaviest_first(distances, traffic, root)
+                    : two_partners_each(distances, traffic, root);
+}
+
 std::vector<Unit> units_of(const SweepOptions& options) {
   std::vector<Unit> units;
   for (const Algorithm& algorithm : all_algorithms()) {
@@ -121,9 +143,10 @@ class Sweep {
                         patterns[static_cast<std::size_t>(choose(patterns.size()))]});
     }
     // The runner does not change what is sent, nor do arrivals depend on sizes: where they are
-    // multiplied in, the sizes take turns.
-    const bool in_turn =
-        unit.specification.needs_arrivals() || unit.specification.runner == Runner::background;
+    // multiplied in, the sizes take turns. Nor do distances.
+    const bool in_turn = unit.specification.needs_arrivals() ||
+                         unit.specification.needs_distances() ||
+                         unit.specification.runner == Runner::background;
     for (Rank root = 0; root < roots_of(unit); ++root) {
       for (std::size_t pattern = 0; pattern < patterns.size(); ++pattern) {
         const std::size_t turn = (static_cast<std::size_t>(root) + pattern) % all_sizes.size();
@@ -144,7 +167,10 @@ class Sweep {
     run(unit, call);
   }
 
-  void run(const Unit& unit, const Call& call) {
+  void run(const Unit& unit, Call call) {
+    if (unit.specification.needs_distances()) {
+      call.placed = random_placement(unit.specification, call.p(), call.root);
+    }
     const Problems problems(unit.specification, call);
     ++result_.cases;
     const auto fault =
@@ -186,8 +212,8 @@ void SweepResult::add(const SweepResult& other) {
 std::vector<Specification> variations(const Algorithm& algorithm) {
   std::vector<Specification> specs = {*specification(algorithm.collective, algorithm.name)};
   if (algorithm.takes("order")) {
-    const std::array orders = {OrderName::natural, OrderName::rotated, OrderName::by_size,
-                               OrderName::arrival, OrderName::late_leaf};
+    const std::array orders = {OrderName::natural, OrderName::rotated,   OrderName::by_size,
+                               OrderName::arrival, OrderName::late_leaf, OrderName::distance};
     multiply(specs, orders, [](Specification& spec, OrderName order) { spec.order = order; });
   }
   if (algorithm.takes("k")) {

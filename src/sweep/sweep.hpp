@@ -36,7 +36,8 @@ using SweepProgress = std::function<void(double done, std::string_view at)>;
 /// Verifies every collective and algorithm with every order, runner and variation of its
 /// parameters, for every p and root, with sizes equal, zero, one huge, random, and those of all
 /// distributions. Orders by arrival are built for all ranks at once, rising, falling and random
-/// arrivals, and one late rank; these and the background runner take the sizes in turn.
+/// arrivals, and one late rank; those by distance from random matrices. These and
+/// the background runner take the sizes in turn.
 /// Seconds for the default options.
 [[nodiscard]] SweepResult sweep(const SweepOptions& options, const SweepProgress& progress = {});
 

@@ -43,7 +43,7 @@ TEST(SpecificationError, NamesTheSettingsOfTheAlgorithm) {
 
 TEST(SpecificationError, SaysWhatASettingAccepts) {
   EXPECT_EQ(specification_error("linear:order=random"),
-            "order=random: order is natural, rotated, by_size, arrival or late_leaf");
+            "order=random: order is natural, rotated, by_size, arrival, late_leaf or distance");
   EXPECT_EQ(specification_error("linear:runner=thread"),
             "runner=thread: runner is caller or background");
   EXPECT_EQ(specification_error("knomial:k=1"), "k=1: k is an integer from 2 on");
@@ -112,6 +112,16 @@ TEST(SettingError, AlsoOffersAutoAndNative) {
   EXPECT_EQ(setting(Collective::gatherv, "quick").error(),
             "\"quick\" is no algorithm for gatherv; there are " + known_names +
                 " (or native, the MPI's own, or auto, Tutti's choice)");
+}
+
+TEST(SettingError, SaysWhatNoProgramCanDo) {
+  EXPECT_EQ(
+      out_of_reach(*setting(Collective::gatherv, "binomial:order=distance")),
+      "order=distance needs the distances between the ranks, which are not known at run time; "
+      "tutti explain, simulate and place take them with --distances FILE");
+  for (const char* text : {"auto", "native", "binomial", "binomial:order=arrival"}) {
+    EXPECT_EQ(out_of_reach(*setting(Collective::gatherv, text)), "");
+  }
 }
 
 TEST(SimulationError, NamesWhatDoesNotFit) {
