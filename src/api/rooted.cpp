@@ -123,6 +123,7 @@ int run_reported(RootedCall& call, Communicator& communicator, const Arrived& no
   begun.site = noted.site;
   begun.call = communicator.next_call(call.collective);
   begun.decision = &decision->text;
+  if (const auto& known = communicator.arrival()) begun.ahead = known->prediction_of_call().ahead;
   const int error = run_decision(call, communicator, *decision, arrived, run_native);
   if (error == MPI_SUCCESS) record(call, communicator, begun);
   return error;

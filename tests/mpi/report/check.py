@@ -100,6 +100,19 @@ def check_pattern(call: dict) -> None:
     assert pattern["held"][0] == 0 and pattern["waiting"][0] > 0, pattern
 
 
+def check_expectations(runner: Runner) -> None:
+    """Where the library exchanges arrivals, the report has what it expected."""
+    (report,), _ = runner.run(
+        "world", TUTTI_GATHERV="binomial:order=arrival", TUTTI_BACKGROUND="on"
+    )
+    pattern = call_of(report, "gatherv")["pattern"]
+    ahead = pattern["ahead"]
+    assert ahead[0] == [None] * RANKS, ahead  # nobody has habits yet
+    assert len(ahead) == CALLS and None not in ahead[-1], ahead
+    (plain,), _ = runner.run("world")
+    assert call_of(plain, "gatherv")["pattern"]["ahead"] is None, plain
+
+
 def check_text(runner: Runner) -> None:
     _, printed = runner.run("world", report="-")
     assert f"{RANKS} ranks on 1 node" in printed and "ordered_tree" in printed, printed
@@ -136,6 +149,7 @@ def main() -> None:
         runner = Runner(preloaded, program, mpirun, Path(folder))
         check_world(runner)
         check_text(runner)
+        check_expectations(runner)
         check_environment_of_one_rank(runner)
         check_no_place(runner)
         check_partial(runner, "halves", 2, RANKS // 2)
