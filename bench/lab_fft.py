@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""Runs examples/fft in the lab with each gather of Proficz 2020, table 5, and prints that table.
+
+    bench/lab_fft.py measure PROGRAM FILE --nodes 8 --iterations 1000
+    bench/lab_fft.py page FILE
+
+The lab has to be up (tutti lab up 8 --rate 1gbit). Algorithms run in turn, in rounds.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import track
+
+ROWS = ("native", "LS", "BNOM", "SLS", "SBN", "BSLS", "BSBN", "linear:runner=background",
+        "linear_pull:flight=4,runner=background", "auto")  # fmt: skip
+PAPER = {
+    "LS": (64.854, 0.012, 0.004),
+    "BNOM": (69.632, 0.017, 0.005),
+    "SLS": (62.728, 0.010, 0.002),
+    "SBN": (69.845, 0.017, 0.005),
+    "BSLS": (62.813, 0.010, 0.002),
+    "BSBN": (67.402, 0.015, 0.003),
+    "native": (64.815, 0.012, 0.004),
+}
+"""Seconds of table 5: total time of 1000 iterations, mean run time, mean elapsed time."""
+TIMES = re.compile(r"total ([\d.]+) s, gather run ([\d.]+) ms, elapsed ([\d.]+) ms, "
+                   r"spread ([\d.]+) ms")  # fmt: skip
+app = typer.Typer(add_completion=False)
+err = Console(stderr=True)
+
+
+def run(program: Path, nodes: int, algorithm: str, iterations: int) -> list[float]:
+    """Total in seconds; run, elapsed and spread in milliseconds."""
+    native = algorithm == "native"
+    command = ["tutti", "lab", "run", *(["--native"] if native else []), "--nodes", str(nodes),
+               "--", str(program.resolve()), "-i", str(iterations)]  # fmt: skip
+    # Ranks share the cores of the machine, so that threads must not spin.
+    settings = {"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
+    if not native:
+        settings |= {"TUTTI_GATHER": algorithm, "TUTTI_BACKGROUND": "on"}
+    ended = subprocess.run(
+        command, env=os.environ | settings, capture_output=True, text=True, check=False
+    )
+    told = TIMES.search(ended.stdout)
+    if ended.returncode != 0 or told is None or "right" not in ended.stdout:
+        err.print(ended.stdout + ended.stderr)
+        raise typer.Exit(1)
+    return [float(word) for word in told.groups()]
+
+
+@app.command()
+def measure(
+    program: Annotated[Path, typer.Argument(help="examples/fft, compiled.")],
+    file: Annotated[Path, typer.Argument(help="Where the times go.")],
+    nodes: Annotated[int, typer.Option(help="Nodes, of one rank each.")] = 8,
+    iterations: Annotated[int, typer.Option(help="Of each algorithm, in all.")] = 1000,
+    rounds: Annotated[int, typer.Option(help="They are split into so many runs.")] = 5,
+) -> None:
+    """Measure all rows in turn."""
+    times: dict[str, list[list[float]]] = {name: [] for name in ROWS}
+    turns = [name for _ in range(rounds) for name in ROWS]
+    for name in track(turns, description="runs", console=err):
+        times[name].append(run(program, nodes, name, iterations // rounds))
+    document = {"schema": "tutti-lab-fft/1", "nodes": nodes, "iterations": iterations,
+                "rounds": rounds, "times": times}  # fmt: skip
+    file.write_text(json.dumps(document) + "\n")
+
+
+@app.command()
+def page(file: Annotated[Path, typer.Argument(help="What measure has written.")]) -> None:
+    """Print the table, as Markdown."""
+    document = json.loads(file.read_text())
+    rounds = document["rounds"]
+    print("| gather | total, s | run, ms | elapsed, ms | native's run / it | rounds in which it"
+          " beats native | paper: total, run, elapsed |")  # fmt: skip
+    print("| --- | ---: | ---: | ---: | ---: | ---: | --- |")
+    native = document["times"]["native"]
+    for name, times in document["times"].items():
+        total = sum(one[0] for one in times)
+        runs, elapsed = (sum(one[i] for one in times) / rounds for i in (1, 2))
+        quotient = sum(one[1] for one in native) / rounds / runs
+        wins = sum(one[1] < other[1] for one, other in zip(times, native, strict=True))
+        published = PAPER.get(name)
+        said = "" if published is None else (
+            f"{published[0]:.1f} s, {published[1] * 1000:.0f} ms, {published[2] * 1000:.0f} ms"
+        )  # fmt: skip
+        won = "" if name == "native" else f"{wins} of {rounds}"
+        print(f"| `{name}` | {total:.1f} | {runs:.1f} | {elapsed:.1f} | {quotient:.2f} | {won} |"
+              f" {said} |")  # fmt: skip
+
+
+if __name__ == "__main__":
+    app()
