@@ -96,7 +96,9 @@ Calls collect(const Bench& bench, const OwnTimes& own) {
 
 std::string what_ran(const Contender& contender) {
   if (contender.specification.empty()) return "";
-  if (contender.start) return contender.specification + ": it was asked for";
+  if (contender.start && contender.specification != "auto") {
+    return contender.specification + ": it was asked for";
+  }
   std::array<char, 512> text{};
   int length = static_cast<int>(text.size());
   TUTTI_Algorithm_last(MPI_COMM_WORLD, collective_name(contender).c_str(), text.data(), &length);

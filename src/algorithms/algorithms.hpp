@@ -64,6 +64,7 @@ struct Specification {
   }
   /// The schedule depends on how far ranks are from one another.
   [[nodiscard]] bool needs_distances() const { return order == OrderName::distance; }
+  friend bool operator==(const Specification&, const Specification&) = default;
 };
 
 /// The schedule of the rank that `problem` is the view of: the algorithm's, with the steps that

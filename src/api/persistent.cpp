@@ -6,69 +6,26 @@
 #include <memory>
 #include <new>
 
-#include "api/arrived_call.hpp"
-#include "api/environment.hpp"
 #include "api/hooks.hpp"
+#include "api/request.hpp"
 #include "api/rooted_call.hpp"
-#include "run/mpi_persistent.hpp"
 
 struct TUTTI_Request_content {
-  MPI_Comm comm;
-  tutti::Collective collective = tutti::Collective::gather;
-  std::function<int()> run_native;                ///< where the MPI's own algorithm runs
-  std::unique_ptr<tutti::PersistentCall> tuttis;  ///< or ours, else null
-  bool active = false;
+  std::unique_ptr<tutti::PersistentRequest> request;
 };
 
 namespace tutti {
 
 namespace {
 
-/// What runs now for such a call, or nothing where that is the MPI's own.
-int open_call(RootedCall& call, Communicator& communicator, std::unique_ptr<PersistentCall>& made) {
-  const Decision& decision = communicator.decide(call.collective);
-  communicator.note_run(call.collective, decision);
-  if (!decision.specification) return MPI_SUCCESS;
-  const Specification& specification = *decision.specification;
-  int error = MPI_SUCCESS;
-  if (specification.needs_arrivals() || specification.runner == Runner::background) {
-    error = communicator.open_arrival();
-  }
-  PrivateComm* shared = error == MPI_SUCCESS ? communicator.private_comm(error) : nullptr;
-  if (shared == nullptr) return error;
-  if (!shared->learn_types(call)) return MPI_ERR_TYPE;
-  std::unique_ptr<PrivateComm> own;
-  error = PrivateComm::duplicate(shared->handle(), own);
-  if (error != MPI_SUCCESS) return error;
-  PersistentCall::Setup setup = {call,
-                                 specification,
-                                 communicator.machine().latency_in_bytes(),
-                                 1 / communicator.machine().per_byte,
-                                 communicator.arrival(),
-                                 order_matters_everywhere(specification),
-                                 communicator.rank() == call.root};
-  return PersistentCall::open(std::move(setup), std::move(own), made);
-}
-
-int init(RootedCall call, std::function<int()> run_native, TUTTI_Request* request) {
+int init(const RootedCall& call, std::function<int()> run_native, TUTTI_Request* request) {
   if (request == nullptr) return MPI_ERR_ARG;
   *request = TUTTI_REQUEST_NULL;
   if (call.comm == mpi().comm_null) return MPI_ERR_COMM;
   try {
     auto content = std::make_unique<TUTTI_Request_content>();
-    content->comm = call.comm;
-    content->collective = call.collective;
-    content->run_native = std::move(run_native);
-    if (environment().on) {
-      int error = MPI_SUCCESS;
-      Communicator* communicator = Communicator::of(call.comm, error);
-      if (communicator == nullptr) return raise(call.comm, error);
-      // What is wrong with the arguments is named by the MPI when the call is made.
-      if (!communicator->is_inter() && looks_valid(call, *communicator)) {
-        error = open_call(call, *communicator, content->tuttis);
-        if (error != MPI_SUCCESS) return raise(call.comm, error);
-      }
-    }
+    const int error = PersistentRequest::open(call, std::move(run_native), content->request);
+    if (error != MPI_SUCCESS) return raise(call.comm, error);
     *request = content.release();
     return MPI_SUCCESS;
   } catch (const std::bad_alloc&) {
@@ -76,11 +33,14 @@ int init(RootedCall call, std::function<int()> run_native, TUTTI_Request* reques
   }
 }
 
-int run_native(const TUTTI_Request_content& request) {
-  const Communicator* communicator = Communicator::known(request.comm);
-  const ArrivedCall arrived(communicator == nullptr ? nullptr : communicator->arrival().get(),
-                            request.collective, &request);
-  return request.run_native();
+/// `step` of an existing request, its error raised on the request's communicator.
+int run(PersistentRequest& request, int (PersistentRequest::*step)()) {
+  try {
+    const int error = (request.*step)();
+    return error == MPI_SUCCESS ? error : raise(request.comm(), error);
+  } catch (const std::bad_alloc&) {
+    return raise(request.comm(), MPI_ERR_NO_MEM);
+  }
 }
 
 }  // namespace
@@ -205,29 +165,22 @@ int TUTTI_Scatterv_init_c(const void* sendbuf, const MPI_Count sendcounts[],
 
 int TUTTI_Start(TUTTI_Request* request) {
   if (request == nullptr || *request == TUTTI_REQUEST_NULL) return MPI_ERR_REQUEST;
-  TUTTI_Request_content& content = **request;
-  if (std::exchange(content.active, true)) return tutti::raise(content.comm, MPI_ERR_REQUEST);
-  if (content.tuttis != nullptr) content.tuttis->start();
-  return MPI_SUCCESS;
+  tutti::PersistentRequest& content = *(*request)->request;
+  if (content.is_active()) return tutti::raise(content.comm(), MPI_ERR_REQUEST);
+  return tutti::run(content, &tutti::PersistentRequest::start);
 }
 
 int TUTTI_Wait(TUTTI_Request* request) {
   if (request == nullptr) return MPI_ERR_REQUEST;
   if (*request == TUTTI_REQUEST_NULL) return MPI_SUCCESS;
-  TUTTI_Request_content& content = **request;
-  if (!std::exchange(content.active, false)) return MPI_SUCCESS;
-  try {
-    if (content.tuttis == nullptr) return tutti::run_native(content);
-    const int error = content.tuttis->finish();
-    return error == MPI_SUCCESS ? error : tutti::raise(content.comm, error);
-  } catch (const std::bad_alloc&) {
-    return tutti::raise(content.comm, MPI_ERR_NO_MEM);
-  }
+  tutti::PersistentRequest& content = *(*request)->request;
+  return content.is_active() ? tutti::run(content, &tutti::PersistentRequest::finish) : MPI_SUCCESS;
 }
 
 int TUTTI_Request_free(TUTTI_Request* request) {
   if (request == nullptr || *request == TUTTI_REQUEST_NULL) return MPI_ERR_REQUEST;
-  if ((*request)->active) return tutti::raise((*request)->comm, MPI_ERR_REQUEST);
+  const tutti::PersistentRequest& content = *(*request)->request;
+  if (content.is_active()) return tutti::raise(content.comm(), MPI_ERR_REQUEST);
   delete *request;
   *request = TUTTI_REQUEST_NULL;
   return MPI_SUCCESS;

@@ -110,6 +110,12 @@ std::vector<Candidate> candidates_by_arrival(const Situation& situation, const M
     }
   }
   if (forecast.helper == Helper::none) return candidates;
+  // Threads serve whoever asks, without a prediction and with few blocks on the way at once. Those
+  // of plain calls, who hear of a call from ranks that are in it, cannot do so for irregular
+  // blocks.
+  if (forecast.helper == Helper::runs || !irregular) {
+    add("linear_pull:flight=4,runner=background", false, "threads serve whoever asks");
+  }
   add("linear:order=arrival,runner=background", true, "threads receive before their ranks arrive");
   if (forecast.helper == Helper::receives || irregular) return candidates;
   const std::string tree = is_gather(situation.collective) ? "late_leaf" : "arrival";

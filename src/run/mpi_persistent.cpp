@@ -20,26 +20,32 @@ int PersistentCall::open(Setup setup, std::unique_ptr<PrivateComm> comm,
   }
   if (error != MPI_SUCCESS) return error;
   made = std::move(call);
-  if (made->runs_in_background()) Background::of_process().add(*made);
+  if (made->has_thread()) Background::of_process().add(*made);
   return MPI_SUCCESS;
 }
 
 PersistentCall::~PersistentCall() {
-  if (runs_in_background()) Background::of_process().remove(*this);
+  if (has_thread()) Background::of_process().remove(*this);
 }
 
 int PersistentCall::learn_sizes() { return comm_->learn_sizes(setup_.call, sizes_.emplace()); }
 
-void PersistentCall::start() {
+void PersistentCall::change(const Specification& specification, bool agrees_on_order) {
+  const std::lock_guard lock(mutex_);
+  if (specification == setup_.specification) return;
+  setup_.specification = specification;
+  setup_.agrees_on_order = agrees_on_order;
+  plan_ = nullptr;
+}
+
+void PersistentCall::start(CallNumber number) {
   {
     const std::lock_guard lock(mutex_);
     under_way_ = true;
     begun_ = false;
     error_ = MPI_SUCCESS;
     version_ = nullptr;
-    if (setup_.arrival != nullptr) {
-      number_ = setup_.arrival->begin_call(setup_.call.collective);
-    }
+    number_ = number;
   }
   if (runs_in_background()) Background::of_process().wake();
 }
@@ -73,7 +79,9 @@ int PersistentCall::begin() {
 
 BackgroundTask::Progress PersistentCall::proceed() {
   const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock() || !under_way_ || error_ != MPI_SUCCESS) return Progress::nothing_expected;
+  if (!lock.owns_lock() || !under_way_ || !runs_in_background() || error_ != MPI_SUCCESS) {
+    return Progress::nothing_expected;
+  }
   bool moved = false;
   try {
     if (!begun_) {

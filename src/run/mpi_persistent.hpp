@@ -35,7 +35,11 @@ class PersistentCall final : public BackgroundTask {
   PersistentCall(const PersistentCall&) = delete;
   PersistentCall& operator=(const PersistentCall&) = delete;
 
-  void start();
+  /// From now on the specification is another one, which needs no knowledge of sizes that opening
+  /// has not brought. Alike on all ranks, and not while a call is under way.
+  void change(const Specification& specification, bool agrees_on_order);
+  /// `number` is the call's in the exchange of arrivals, if there is one.
+  void start(CallNumber number);
   /// Returns an MPI error code, that of the background's part included.
   int finish();
 
@@ -47,9 +51,11 @@ class PersistentCall final : public BackgroundTask {
   int learn_sizes();
   bool find_order(bool arrived, int& error);
   int begin();
+  [[nodiscard]] bool has_thread() const {
+    return setup_.arrival != nullptr && setup_.arrival->has_thread();
+  }
   [[nodiscard]] bool runs_in_background() const {
-    return setup_.specification.runner == Runner::background && setup_.arrival != nullptr &&
-           setup_.arrival->has_thread();
+    return has_thread() && setup_.specification.runner == Runner::background;
   }
 
   Setup setup_;

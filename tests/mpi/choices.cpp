@@ -65,9 +65,21 @@ class Blocks {
     }
   }
 
+  /// From now on calls are those of one persistent request, which start() begins.
+  void persist(Context& context) {
+    if (init() != MPI_SUCCESS) context.fail("an error when the request was made");
+  }
+  void start() {
+    if (request_ != TUTTI_REQUEST_NULL) TUTTI_Start(&request_);
+  }
+  void release() {
+    if (request_ != TUTTI_REQUEST_NULL) TUTTI_Request_free(&request_);
+  }
+
   void exchange(Context& context, int call) {
     context.step(std::string(name_of(kind_)) + " " + std::to_string(call));
-    if (run() != MPI_SUCCESS) context.fail("an error");
+    const int error = request_ == TUTTI_REQUEST_NULL ? run() : TUTTI_Wait(&request_);
+    if (error != MPI_SUCCESS) context.fail("an error");
     bool right = is_marked(own_.data(), value(call, rank_));
     for (int rank = 0; rank < p_ && rank_ == root_; ++rank) {
       right = right && is_marked(at_root(rank), value(call, rank));
@@ -100,9 +112,28 @@ class Blocks {
     }
   }
 
+  int init() {
+    const int count = counts_[0];
+    switch (kind_) {
+      case Kind::gather:
+        return TUTTI_Gather_init(own_.data(), count, MPI_INT, all_.data(), count, MPI_INT, root_,
+                                 comm_, &request_);
+      case Kind::gatherv:
+        return TUTTI_Gatherv_init(own_.data(), count, MPI_INT, all_.data(), counts_.data(),
+                                  displs_.data(), MPI_INT, root_, comm_, &request_);
+      case Kind::scatter:
+        return TUTTI_Scatter_init(all_.data(), count, MPI_INT, own_.data(), count, MPI_INT, root_,
+                                  comm_, &request_);
+      default:
+        return TUTTI_Scatterv_init(all_.data(), counts_.data(), displs_.data(), MPI_INT,
+                                   own_.data(), count, MPI_INT, root_, comm_, &request_);
+    }
+  }
+
   Kind kind_;
   MPI_Comm comm_;
   int root_;
+  TUTTI_Request request_ = TUTTI_REQUEST_NULL;
   int p_ = 0;
   int rank_ = 0;
   std::vector<int> own_;
@@ -118,6 +149,7 @@ struct Pattern {
   int late_rank;
   unsigned late;  ///< microseconds
   bool has_edges;
+  bool persists = false;
 };
 
 Log run_calls(Context& context, Kind kind, const Pattern& pattern) {
@@ -125,13 +157,16 @@ Log run_calls(Context& context, Kind kind, const Pattern& pattern) {
   TUTTI_Arrival_init(comm.get(), 1);
   Log log;
   Blocks blocks(kind, comm.get(), pattern.root, pattern.count);
+  if (pattern.persists) blocks.persist(context);
   for (int call = 0; call < calls; ++call) {
     blocks.prepare(call);
+    blocks.start();
     usleep(context.rank() == pattern.late_rank ? pattern.late : 500);
     if (pattern.has_edges) TUTTI_Arrival_edge(comm.get());
     blocks.exchange(context, call);
     log.note(comm.get(), kind);
   }
+  blocks.release();
   log.expect_alike(context, comm.get());
   return log;
 }
@@ -144,6 +179,18 @@ void switches(Context& context, Kind kind) {
   for (const int root : {0, p - 1}) {
     const Log log = run_calls(context, kind, {root, 1 << 18, (root + 2) % p, 10000, true});
     if (p >= 4 && log.by_arrivals() == 0) context.fail("no call followed the arrivals");
+  }
+}
+
+/// A persistent request chooses at each start, where it has a thread that answers for rank 0.
+void switches_at_start(Context& context, Kind kind) {
+  if (context.options().native) return;
+  const int p = context.size();
+  const Log log = run_calls(context, kind, {0, 1 << 18, 2 % p, 10000, true, true});
+  int level = 0;
+  MPI_Query_thread(&level);
+  if (p >= 4 && level == MPI_THREAD_MULTIPLE && log.by_arrivals() == 0) {
+    context.fail("no call followed the arrivals");
   }
 }
 
@@ -194,6 +241,8 @@ void add_choices(Suite& suite) {
     const std::string name = name_of(kind);
     suite.add("choice: a late rank, " + name,
               [kind](Context& context) { switches(context, kind); });
+    suite.add("choice: a late rank, persistent " + name,
+              [kind](Context& context) { switches_at_start(context, kind); });
     suite.add("choice: small blocks, " + name,
               [kind](Context& context) { stays_with_small_blocks(context, kind); });
   }

@@ -1,0 +1,121 @@
+/// Opening, starting and finishing persistent requests.
+#include "api/request.hpp"
+
+#include "api/arrived_call.hpp"
+#include "api/environment.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// What stands where the choice by arrivals will be put before each start.
+Specification any_specification(Collective collective) {
+  return *specification(collective, "linear");
+}
+
+Bytes bytes_of_own(const RootedCall& call, Rank rank) {
+  return call.in_place() ? call.blocks.count(rank) * call.all_info.size
+                         : call.own_count * call.own_info.size;
+}
+
+}  // namespace
+
+int PersistentRequest::open(const RootedCall& call, std::function<int()> run_native,
+                            std::unique_ptr<PersistentRequest>& made) {
+  std::unique_ptr<PersistentRequest> request(new PersistentRequest(call, std::move(run_native)));
+  if (environment().on) {
+    int error = MPI_SUCCESS;
+    Communicator* communicator = Communicator::of(call.comm, error);
+    if (communicator == nullptr && error != MPI_SUCCESS) return error;
+    // What is wrong with the arguments is named by the MPI when the call is made.
+    if (communicator != nullptr && !communicator->is_inter() && looks_valid(call, *communicator)) {
+      error = request->settle(*communicator);
+      if (error != MPI_SUCCESS) return error;
+    }
+  }
+  made = std::move(request);
+  return MPI_SUCCESS;
+}
+
+int PersistentRequest::settle(Communicator& communicator) {
+  const Decision& decision = communicator.decide(call_.collective);
+  communicator.note_run(call_.collective, decision);
+  int error = learn_arrivals(communicator, decision);
+  if (error == MPI_SUCCESS && decision.specification) {
+    error = open_call(communicator, *decision.specification, settled_);
+  }
+  arrival_ = communicator.arrival();
+  const bool weighs = decision.is_automatic && communicator.p() > 1 && arrival_ != nullptr &&
+                      arrival_->has_thread();
+  if (error == MPI_SUCCESS && weighs) {
+    error = open_call(communicator, any_specification(call_.collective), by_arrivals_);
+  }
+  return error;
+}
+
+int PersistentRequest::open_call(Communicator& communicator, const Specification& specification,
+                                 std::unique_ptr<PersistentCall>& made) {
+  int error = MPI_SUCCESS;
+  if (specification.needs_arrivals() || specification.runner == Runner::background) {
+    error = communicator.open_arrival();
+  }
+  PrivateComm* shared = error == MPI_SUCCESS ? communicator.private_comm(error) : nullptr;
+  if (shared == nullptr) return error;
+  if (!shared->learn_types(call_)) return MPI_ERR_TYPE;
+  std::unique_ptr<PrivateComm> own;
+  error = PrivateComm::duplicate(shared->handle(), own);
+  if (error != MPI_SUCCESS) return error;
+  PersistentCall::Setup setup = {call_,
+                                 specification,
+                                 communicator.machine().latency_in_bytes(),
+                                 1 / communicator.machine().per_byte,
+                                 communicator.arrival(),
+                                 order_matters_everywhere(specification),
+                                 communicator.rank() == call_.root};
+  return PersistentCall::open(std::move(setup), std::move(own), made);
+}
+
+int PersistentRequest::start() {
+  active_ = true;
+  current_ = settled_.get();
+  if (arrival_ != nullptr) number_ = arrival_->begin_call(call_.collective);
+  Communicator* communicator = by_arrivals_ ? Communicator::known(call_.comm) : nullptr;
+  if (communicator != nullptr) {
+    if (const int error = choose_by_arrivals(*communicator)) return error;
+  }
+  if (current_ != nullptr) current_->start(number_);
+  return MPI_SUCCESS;
+}
+
+/// Rank 0's thread answers where it must be asked, so that nobody waits for a rank that is late.
+int PersistentRequest::choose_by_arrivals(Communicator& communicator) {
+  std::shared_ptr<const ArrivalVersion> picture;
+  if (const int error = arrival_->agreed_picture(number_, picture)) return error;
+  const bool irregular = is_irregular(call_.collective);
+  const Bytes own = bytes_of_own(call_, communicator.rank());
+  if (irregular) arrival_->note_block(own);
+  if (picture == nullptr || !communicator.are_apart(*picture)) return MPI_SUCCESS;
+  const Decision& decision = communicator.decide(
+      {call_.collective, call_.root, irregular ? picture->block : own, Helper::runs, picture});
+  communicator.note_run(call_.collective, decision);
+  current_ = nullptr;
+  if (!decision.specification) return MPI_SUCCESS;
+  by_arrivals_->change(*decision.specification, order_matters_everywhere(*decision.specification));
+  current_ = by_arrivals_.get();
+  return MPI_SUCCESS;
+}
+
+int PersistentRequest::finish() {
+  active_ = false;
+  return current_ == nullptr ? run_native() : current_->finish();
+}
+
+int PersistentRequest::run_native() {
+  if (arrival_ == nullptr) return run_native_();
+  arrival_->arrive(this);
+  const int error = run_native_();
+  const int left = arrival_->leave(number_, this);
+  return error == MPI_SUCCESS ? left : error;
+}
+
+}  // namespace tutti

@@ -1,0 +1,48 @@
+/// What a persistent request of the C API runs, which is decided anew at each start.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "api/communicator.hpp"
+#include "run/mpi_persistent.hpp"
+
+namespace tutti {
+
+/// One gather or scatter with its arguments. What is asked for by name, and what is chosen without
+/// arrivals, is settled when the request is opened. Where arrivals are exchanged by then and the
+/// choice is Tutti's, each start goes by what all ranks know of its call. Starting never waits for
+/// another rank's program: all that is collective happens when the request is opened.
+class PersistentRequest {
+ public:
+  /// `run_native` makes the call through the program's MPI. Collective. Returns an MPI error code.
+  static int open(const RootedCall& call, std::function<int()> run_native,
+                  std::unique_ptr<PersistentRequest>& made);
+
+  [[nodiscard]] MPI_Comm comm() const { return call_.comm; }
+  [[nodiscard]] bool is_active() const { return active_; }
+  /// Not to be called while active. Returns an MPI error code.
+  int start();
+  /// To be called while active. Returns an MPI error code.
+  int finish();
+
+ private:
+  PersistentRequest(const RootedCall& call, std::function<int()> run_native)
+      : call_(call), run_native_(std::move(run_native)) {}
+  int settle(Communicator& communicator);
+  int open_call(Communicator& communicator, const Specification& specification,
+                std::unique_ptr<PersistentCall>& made);
+  int choose_by_arrivals(Communicator& communicator);
+  int run_native();
+
+  RootedCall call_;
+  std::function<int()> run_native_;
+  std::shared_ptr<Arrival> arrival_;             ///< null: not exchanged
+  std::unique_ptr<PersistentCall> settled_;      ///< null: the MPI's own
+  std::unique_ptr<PersistentCall> by_arrivals_;  ///< null: nothing is weighed at the start
+  PersistentCall* current_ = nullptr;            ///< null: the MPI's own
+  CallNumber number_ = 0;
+  bool active_ = false;
+};
+
+}  // namespace tutti
