@@ -10,6 +10,7 @@
 #include "algorithms/problems.hpp"
 #include "choose/choose.hpp"
 #include "cost/collective_bounds.hpp"
+#include "distances.hpp"
 #include "draw/goal.hpp"
 #include "draw/json.hpp"
 #include "draw/messages.hpp"
@@ -77,10 +78,12 @@ Call checked_call(const std::string& collective, std::vector<Bytes> sizes, Rank 
 class PyCall {
  public:
   PyCall(const std::string& collective, std::vector<Bytes> sizes, Rank root,
-         const std::string& algorithm, const Machine& machine, std::vector<double> expected)
+         const std::string& algorithm, const Machine& machine, std::vector<double> expected,
+         const std::optional<DistanceFile>& distances)
       : call_(checked_call(collective, std::move(sizes), root, machine, std::move(expected))),
         machine_(machine),
-        specification_(value_or_raise(specification(call_.collective, algorithm))),
+        links_(links_for(distances, machine, call_.p())),
+        specification_(placed(value_or_raise(specification(call_.collective, algorithm)))),
         problems_(specification_, call_),
         schedules_(problems_.schedules()) {}
 
@@ -116,20 +119,48 @@ class PyCall {
 
   Timeline simulate(const std::vector<double>& arrivals) const {
     check_arrivals(arrivals);
-    return value_or_raise(tutti::simulate(schedules_, Network::of(machine_), arrivals));
+    Network network = Network::of(machine_);
+    if (links_) network.links = &*links_;
+    return value_or_raise(tutti::simulate(schedules_, network, arrivals));
   }
 
   double lower_bound(const std::vector<double>& arrivals, bool background) const {
     check_arrivals(arrivals);
     const Runner receiver = background ? Runner::background : Runner::caller;
-    const BoundCase bound{call_.root,       call_.sizes,       arrivals,
-                          machine_.latency, machine_.per_byte, receiver};
+    const Machine fastest = links_ ? fastest_link() : machine_;
+    const BoundCase bound{call_.root,      call_.sizes,      arrivals,
+                          fastest.latency, fastest.per_byte, receiver};
     const bool of_pairs = call_.collective == Collective::alltoallv;
     return tutti::lower_bound(call_.collective, bound,
                               of_pairs ? call_.block_sizes(1) : std::vector<Bytes>());
   }
 
  private:
+  /// Of all pairs the least latency and the least time per byte: no message is faster.
+  [[nodiscard]] Machine fastest_link() const {
+    Machine fastest = machine_;
+    for (Rank from = 0; from < call_.p(); ++from) {
+      for (Rank to = 0; to < call_.p(); ++to) {
+        if (from == to) continue;
+        const bool first = from == 0 && to == 1;
+        const double latency = links_->latency(from, to);
+        const double per_byte = links_->per_byte(from, to);
+        fastest.latency = first ? latency : std::min(fastest.latency, latency);
+        fastest.per_byte = first ? per_byte : std::min(fastest.per_byte, per_byte);
+      }
+    }
+    return fastest;
+  }
+
+  /// Gives the call the order by distance where the specification asks for it.
+  Specification placed(Specification specification) {
+    if (specification.needs_distances()) {
+      if (!links_) throw nb::value_error("order=distance needs distances: a file of them");
+      call_.placed = reordered_call(specification, call_, *links_).best.ranks;
+    }
+    return specification;
+  }
+
   void check_arrivals(const std::vector<double>& arrivals) const {
     if (arrivals.empty()) return;
     const std::string wrong = flaw_of(arrivals, call_.p());
@@ -138,6 +169,7 @@ class PyCall {
 
   Call call_;
   Machine machine_;
+  std::optional<Links> links_;
   Specification specification_;
   Problems problems_;
   std::vector<Schedule> schedules_;
@@ -210,10 +242,12 @@ void bind_call(nb::module_& module) {
       .def_ro("candidates", &Choice::candidates);
   nb::class_<PyCall>(module, "Call", "One call of a collective, seen from outside.")
       .def(nb::init<const std::string&, std::vector<Bytes>, Rank, const std::string&,
-                    const Machine&, std::vector<double>>(),
+                    const Machine&, std::vector<double>, const std::optional<DistanceFile>&>(),
            "collective"_a, "sizes"_a, "root"_a = 0, "algorithm"_a = "ordered_tree",
            "machine"_a = Machine{}, "expected"_a = std::vector<double>(),
-           "expected: when ranks are expected, in seconds, for orders by arrival.")
+           "distances"_a = nb::none(),
+           "expected: when ranks are expected, in seconds, for orders by arrival; distances: for "
+           "orders by distance, and the time of messages in a simulation.")
       .def_prop_ro("algorithm", &PyCall::algorithm, "The specification, as short as it gets.")
       .def_prop_ro("knowledge", &PyCall::knowledge, "What a rank must learn first.")
       .def("knowledge_price", &PyCall::price, "The traffic of the protocol that acquires it.")

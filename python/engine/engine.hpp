@@ -9,5 +9,6 @@ namespace tutti {
 void bind_lists(nanobind::module_& module);
 void bind_call(nanobind::module_& module);
 void bind_sweep(nanobind::module_& module);
+void bind_distances(nanobind::module_& module);
 
 }  // namespace tutti

@@ -117,6 +117,74 @@ def bytes_from(text: str) -> int:
 def machine_from_text(text: str) -> Machine:
     """A machine from "name value" lines."""
 
+class Seating:
+    """An order of ranks and its modelled time."""
+
+    @property
+    def name(self) -> str:
+        """How it was found."""
+
+    @property
+    def ranks(self) -> list[int]:
+        """The rank at each position."""
+
+    @property
+    def seconds(self) -> float: ...
+
+class Reordering:
+    """The orders by distance that were looked at."""
+
+    @property
+    def natural(self) -> Seating: ...
+
+    @property
+    def best(self) -> Seating:
+        """The natural one where no other is modelled faster."""
+
+    @property
+    def all(self) -> list[Seating]:
+        """By modelled time."""
+
+    @property
+    def gain(self) -> float:
+        """The natural order's time over the best one's."""
+
+    @property
+    def helps(self) -> bool: ...
+
+class Distances:
+    """The measured distances between ranks."""
+
+    @property
+    def ranks(self) -> int: ...
+
+    @property
+    def method(self) -> str: ...
+
+    @property
+    def names(self) -> list[str]:
+        """Of each rank's node; empty: not known."""
+
+    @property
+    def bytes(self) -> list[int]:
+        """The sizes of messages that were measured, one or two."""
+
+    def matrix(self, which: int = 0) -> list[list[float]]:
+        """Seconds from each rank to each, with messages of bytes[which]."""
+
+    def clusters(self) -> list[list[int]]:
+        """
+        The group of each rank by level, finest first, as the largest messages show them.
+        """
+
+    def reordering(self, collective: str, algorithm: str, block: int, root: int = 0, machine: Machine = ...) -> Reordering:
+        """
+        What orders by distance bring to an algorithm with blocks of so many bytes.
+        """
+
+def distances_from_text(text: str) -> Distances:
+    """Distances from their file's JSON."""
+
 class Transfer:
     """A message in simulated time."""
 
@@ -224,8 +292,10 @@ class Choice:
 class Call:
     """One call of a collective, seen from outside."""
 
-    def __init__(self, collective: str, sizes: Sequence[int], root: int = 0, algorithm: str = 'ordered_tree', machine: Machine = ..., expected: Sequence[float] = []) -> None:
-        """expected: when ranks are expected, in seconds, for orders by arrival."""
+    def __init__(self, collective: str, sizes: Sequence[int], root: int = 0, algorithm: str = 'ordered_tree', machine: Machine = ..., expected: Sequence[float] = [], distances: Distances | None = None) -> None:
+        """
+        expected: when ranks are expected, in seconds, for orders by arrival; distances: for orders by distance, and the time of messages in a simulation.
+        """
 
     @property
     def algorithm(self) -> str:

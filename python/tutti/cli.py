@@ -15,6 +15,7 @@ from tutti.commands.explain import explain
 from tutti.commands.info import info
 from tutti.commands.lab import lab
 from tutti.commands.list import list_algorithms
+from tutti.commands.place import place
 from tutti.commands.report import report
 from tutti.commands.run import run
 from tutti.commands.simulate import simulate
@@ -57,6 +58,7 @@ app.command("list", rich_help_panel=_ASK)(list_algorithms)
 app.command("info", rich_help_panel=_ASK)(info)
 app.command("explain", rich_help_panel=_ASK)(explain)
 app.command("simulate", rich_help_panel=_ASK)(simulate)
+app.command("place", rich_help_panel=_ASK)(place)
 app.command("verify", rich_help_panel=_CHECK)(verify)
 app.command(
     "bench",

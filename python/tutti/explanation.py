@@ -8,6 +8,7 @@ from itertools import groupby
 from tutti._engine import (
     Call,
     Choice,
+    Distances,
     KnowledgePrice,
     Machine,
     Message,
@@ -119,6 +120,10 @@ _FOR_ARRIVALS = {
 background thread, and further ones with it. The irregular forms have the same."""
 
 
+_PLACED = ("binomial", "knomial", "ring", "recursive_doubling")
+"""The shapes whose time depends on the distances between the ranks that stand in them."""
+
+
 def made_for_arrivals(collective: str, background: bool) -> list[str]:
     """Those of `_FOR_ARRIVALS` for this collective."""
     without, with_thread = _FOR_ARRIVALS.get(collective.removesuffix("v"), ([], []))
@@ -134,6 +139,7 @@ def explain(
     machine: Machine | None = None,
     arrivals: list[float] | None = None,
     background: bool = False,
+    distances: Distances | None = None,
 ) -> Explanation:
     """Explains one call.
 
@@ -147,6 +153,7 @@ def explain(
         arrivals: when each rank makes the call, and is expected to, in seconds; by default all
             at once.
         background: every rank has a background thread, so that points that use it count.
+        distances: between the ranks, for orders by distance and the time of each message.
 
     Raises:
         ValueError: names the argument that is wrong and what is accepted.
@@ -164,15 +171,19 @@ def explain(
     names = [listed.name for listed in algorithms() if listed.collective == collective]
     if expected:
         names += made_for_arrivals(collective, background) + own
+    if distances:
+        names += [f"{name}:order=distance" for name in names if name in _PLACED]
     calls = {
         made.algorithm: made
-        for made in (Call(collective, sizes, root, name, machine, expected) for name in names)
+        for made in (
+            Call(collective, sizes, root, name, machine, expected, distances) for name in names
+        )
     }
     contenders = {name: _contender(other, machine, times) for name, other in calls.items()}
     # Where nothing is chosen, the fastest is drawn.
     fastest = min(contenders.values(), key=lambda contender: contender.seconds).algorithm
     drawn = choice.algorithm if choice.algorithm != "native" else [*own, fastest][0]
-    call = Call(collective, sizes, root, drawn, machine, expected)
+    call = Call(collective, sizes, root, drawn, machine, expected, distances)
     contenders.setdefault(call.algorithm, _contender(call, machine, times))
     return Explanation(
         collective=collective,

@@ -50,6 +50,20 @@ def machine_of(path: Path | None) -> _engine.Machine:
         raise Refusal(f"{option}{named}: {error}") from None
 
 
+def distances_of(path: Path, option: str = "--distances ") -> _engine.Distances:
+    """The distances between ranks that a file holds; `option` names it in an error.
+
+    Raises:
+        Refusal: it cannot be read or is no such file.
+    """
+    try:
+        return _engine.distances_from_text(path.read_text())
+    except OSError as error:
+        raise Refusal(f"{option}{path}: {error.strerror}") from None
+    except ValueError as error:
+        raise Refusal(f"{option}{path}: {error}") from None
+
+
 def _machine_set() -> str:
     named = os.environ.get("TUTTI_MACHINE", "")
     if named:

@@ -166,7 +166,10 @@ class Replay {
   void start_transfer(Node send, double now) {
     const Node recv = graph_.partner(send);
     const Bytes bytes = graph_.step(send).bytes;
-    const double duration = network_.latency + network_.per_byte * static_cast<double>(bytes);
+    const double duration =
+        network_.links != nullptr
+            ? network_.links->seconds(graph_.rank_of(send), graph_.rank_of(recv), bytes)
+            : network_.latency + network_.per_byte * static_cast<double>(bytes);
     ++ports_[send_port(send)].taken;
     ++ports_[recv_port(send)].taken;
     timeline_.busy[index(graph_.rank_of(send))] += duration;
@@ -218,6 +221,10 @@ Result<Timeline> simulate(std::span<const Schedule> schedules, const Network& ne
   if (!arrivals.empty() && arrivals.size() != schedules.size()) {
     return Error{"there are " + std::to_string(arrivals.size()) + " arrivals for " +
                  std::to_string(schedules.size()) + " ranks"};
+  }
+  if (network.links != nullptr && index(network.links->size()) != schedules.size()) {
+    return Error{"there are distances between " + std::to_string(network.links->size()) +
+                 " ranks: the schedules are of " + std::to_string(schedules.size())};
   }
   if (network.ports < 1)
     return Error{"a rank has at least 1 port, not " + std::to_string(network.ports)};

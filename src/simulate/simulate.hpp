@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "core/distances.hpp"
 #include "core/result.hpp"
 #include "cost/machine.hpp"
 #include "schedule/schedule.hpp"
@@ -17,9 +18,11 @@ struct Network {
   double per_byte = 0;       ///< beta
   int ports = 1;             ///< messages that a rank takes part in at once
   bool full_duplex = false;  ///< a rank has that many ports for each direction, not for both
+  /// Each pair of ranks with a latency and a time per byte of its own; null: all have those above.
+  const Links* links = nullptr;
 
   [[nodiscard]] static Network of(const Machine& machine) {
-    return {machine.latency, machine.per_byte, 1, false};
+    return {machine.latency, machine.per_byte, 1, false, nullptr};
   }
 };
 

@@ -126,6 +126,9 @@ TEST(SettingError, SaysWhatNoProgramCanDo) {
 
 TEST(SimulationError, NamesWhatDoesNotFit) {
   const std::vector<Schedule> one = {{Collective::gather, 1, 0, 0, {}}};
+  const Links links({1, Distances(3)}, 1, 1);
+  EXPECT_EQ(simulate(one, {0, 0, 1, false, &links}).error(),
+            "there are distances between 3 ranks: the schedules are of 1");
   EXPECT_EQ(simulate({}, {}).error(), "a simulation needs the schedules of all ranks, not none");
   EXPECT_EQ(simulate(one, {}, std::vector<double>{1, 2}).error(),
             "there are 2 arrivals for 1 ranks");

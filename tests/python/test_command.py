@@ -9,7 +9,18 @@ import pytest
 import tutti
 from tutti import simulated_tables
 
-COMMANDS = ("run", "list", "info", "explain", "verify", "simulate", "bench", "check", "report")
+COMMANDS = (
+    "run",
+    "list",
+    "info",
+    "explain",
+    "place",
+    "verify",
+    "simulate",
+    "bench",
+    "check",
+    "report",
+)
 FIGURE = ("--root", "9", "--sizes", "1,0,2,3,4,2,0,0,1,7,5")
 
 

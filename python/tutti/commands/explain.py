@@ -14,7 +14,7 @@ from tutti.commands.explain_report import explain_report
 from tutti.console import Refusal, console, count, microseconds, print_json, table, write
 from tutti.explanation import Explanation
 from tutti.explanation import explain as explain_call
-from tutti.workload import arrivals_of, machine_of, root_of, sizes_of
+from tutti.workload import arrivals_of, distances_of, machine_of, root_of, sizes_of
 
 _MOST_LINES = 60
 _KNOWLEDGE = {
@@ -172,6 +172,9 @@ def explain(
         str | None,
         typer.Option(metavar="SITE", help="--report: the line, by number or a part of its name."),
     ] = None,
+    distances: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Between ranks, for order=distance.")
+    ] = None,
     machine: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="The model's parameters; built-in, or as TUTTI_MACHINE."),
@@ -218,6 +221,7 @@ def explain(
         machine=model,
         arrivals=arrivals_of(arrivals, len(blocks)),
         background=background,
+        distances=distances_of(distances) if distances else None,
     )
     if steps is not None and not 0 <= steps < told.ranks:
         raise Refusal(f"--steps {steps}: ranks are 0..{told.ranks - 1}")

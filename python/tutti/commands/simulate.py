@@ -11,7 +11,7 @@ from tutti import simulated_tables
 from tutti.console import Refusal, console, count, microseconds, print_json, table, write
 from tutti.explanation import Contender, Explanation
 from tutti.explanation import explain as explain_call
-from tutti.workload import arrivals_of, machine_of, root_of, sizes_of
+from tutti.workload import arrivals_of, distances_of, machine_of, root_of, sizes_of
 
 
 def _contender_json(contender: Contender) -> dict[str, object]:
@@ -80,6 +80,9 @@ def simulate(
     background: Annotated[
         bool, typer.Option("--background", help="Every rank has a background thread.")
     ] = False,
+    distances: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Between ranks, for order=distance.")
+    ] = None,
     machine: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="The model's parameters; built-in, or as TUTTI_MACHINE."),
@@ -114,6 +117,7 @@ def simulate(
         machine=machine_of(machine),
         arrivals=arrivals_of(arrivals, len(blocks)),
         background=background,
+        distances=distances_of(distances) if distances else None,
     )
     if svg is not None:
         write(svg, told.timeline.svg(told.title), "--svg")

@@ -1,0 +1,111 @@
+/// Distances and orders by them for Python.
+#include "distances.hpp"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+
+#include "algorithms/traffic.hpp"
+#include "engine.hpp"
+#include "knowledge/clusters.hpp"
+#include "values.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tutti {
+
+std::optional<Links> links_for(const std::optional<DistanceFile>& distances, const Machine& machine,
+                               int p) {
+  if (!distances) return std::nullopt;
+  if (distances->p() != p) {
+    const std::string text = "the distances are between " + std::to_string(distances->p()) +
+                             " ranks, the call is of " + std::to_string(p);
+    throw nb::value_error(text.c_str());
+  }
+  return distances->links(machine.latency, machine.per_byte);
+}
+
+Reordering reordered_call(const Specification& specification, const Call& call,
+                          const Links& links) {
+  const Bytes block = *std::max_element(call.sizes.begin(), call.sizes.end());
+  return reordered(traffic_of(specification, call.p(), block), links, block,
+                   {call.root, has_root(call.collective)});
+}
+
+namespace {
+
+using Matrix = std::vector<std::vector<double>>;
+
+Matrix rows_of(const Distances& distances) {
+  Matrix rows;
+  for (Rank from = 0; from < distances.size(); ++from) {
+    rows.emplace_back();
+    for (Rank to = 0; to < distances.size(); ++to) rows.back().push_back(distances(from, to));
+  }
+  return rows;
+}
+
+Reordering reordering_of(const DistanceFile& file, const std::string& collective,
+                         const std::string& algorithm, Bytes block, Rank root,
+                         const Machine& machine) {
+  const Collective named = collective_or_raise(collective);
+  const Specification spec = value_or_raise(specification(named, algorithm));
+  if (root < 0 || root >= file.p() || block < 0) {
+    const std::string text = "root " + std::to_string(root) + ", block " + std::to_string(block) +
+                             ": the root is one of 0.." + std::to_string(file.p() - 1) +
+                             ", a block has bytes from 0 on";
+    throw nb::value_error(text.c_str());
+  }
+  const Call call{named, root, std::vector<Bytes>(static_cast<std::size_t>(file.p()), block)};
+  return reordered_call(spec, call, file.links(machine.latency, machine.per_byte));
+}
+
+}  // namespace
+
+void bind_distances(nb::module_& module) {
+  nb::class_<Seating>(module, "Seating", "An order of ranks and its modelled time.")
+      .def_ro("name", &Seating::name, "How it was found.")
+      .def_ro("ranks", &Seating::ranks, "The rank at each position.")
+      .def_ro("seconds", &Seating::seconds);
+  nb::class_<Reordering>(module, "Reordering", "The orders by distance that were looked at.")
+      .def_ro("natural", &Reordering::natural)
+      .def_ro("best", &Reordering::best, "The natural one where no other is modelled faster.")
+      .def_ro("all", &Reordering::all, "By modelled time.")
+      .def_prop_ro("gain", &Reordering::gain, "The natural order's time over the best one's.")
+      .def_prop_ro("helps", &Reordering::helps);
+  nb::class_<DistanceFile>(module, "Distances", "The measured distances between ranks.")
+      .def_prop_ro("ranks", &DistanceFile::p)
+      .def_ro("method", &DistanceFile::method)
+      .def_ro("names", &DistanceFile::names, "Of each rank's node; empty: not known.")
+      .def_prop_ro(
+          "bytes",
+          [](const DistanceFile& file) {
+            std::vector<Bytes> bytes;
+            for (const MeasuredDistances& measured : file.measured) bytes.push_back(measured.bytes);
+            return bytes;
+          },
+          "The sizes of messages that were measured, one or two.")
+      .def(
+          "matrix",
+          [](const DistanceFile& file, std::size_t which) {
+            return rows_of(file.measured.at(which).distances);
+          },
+          "which"_a = 0, "Seconds from each rank to each, with messages of bytes[which].")
+      .def(
+          "clusters",
+          [](const DistanceFile& file) {
+            return clusters_of(file.measured.back().distances).levels;
+          },
+          "The group of each rank by level, finest first, as the largest messages show them.")
+      .def("reordering", reordering_of, "collective"_a, "algorithm"_a, "block"_a, "root"_a = 0,
+           "machine"_a = Machine{},
+           "What orders by distance bring to an algorithm with blocks of so many bytes.");
+  module.def(
+      "distances_from_text",
+      [](const std::string& text) { return value_or_raise(distances_from_text(text)); }, "text"_a,
+      "Distances from their file's JSON.");
+}
+
+}  // namespace tutti

@@ -1,0 +1,166 @@
+"""`tutti place`: how far ranks are from one another, and what an order by that would bring."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from tutti import place as placing
+from tutti._engine import Distances
+from tutti.console import Refusal, console, count, microseconds, print_json, table
+from tutti.workload import bytes_of, distances_of, machine_of
+
+_MOST_SHOWN = 16
+_MOST_GROUPS = 12
+
+
+def _ranks(ranks: list[int]) -> str:
+    words = [str(rank) for rank in ranks[:_MOST_SHOWN]]
+    return " ".join(words) + (f" .. {len(ranks)} in all" if len(ranks) > _MOST_SHOWN else "")
+
+
+def _matrix(out: Console, distances: Distances, which: int) -> None:
+    matrix = distances.matrix(which)
+    far = placing.slowest(matrix)
+    out.print(
+        f"[bold]Messages of {count(distances.bytes[which], 'byte')}[/]: "
+        f"median {microseconds(placing.middle(matrix))}, the longest "
+        f"{microseconds(matrix[far[0]][far[1]])} from rank {far[0]} to {far[1]}"
+    )
+    if distances.ranks > _MOST_SHOWN:
+        return
+    columns = [str(rank) for rank in range(distances.ranks)]
+    listing = table("us", *columns, right=("us", *columns))
+    for rank, row in enumerate(matrix):
+        listing.add_row(
+            f"[bold dim]{rank}[/]",
+            *(f"{one * 1e6:.4g}" if other != rank else "." for other, one in enumerate(row)),
+        )
+    out.print(listing)
+
+
+def _clusters(out: Console, levels: list[list[int]]) -> None:
+    if not levels:
+        out.print("No groups of ranks are seen that are near to one another and far from the rest.")
+    for level in levels:
+        groups = placing.groups_of(level)
+        out.print(f"[bold]{count(len(groups), 'group')}[/] of ranks near to one another:")
+        for group in groups[:_MOST_GROUPS]:
+            out.print(f"  {_ranks(group)}")
+        if len(groups) > _MOST_GROUPS:
+            out.print(f"  .. and {len(groups) - _MOST_GROUPS:,} more")
+
+
+def _cases(out: Console, cases: list[placing.Case]) -> None:
+    numbers = ("block", "natural", "RMH", "RDMH", "best", "gain")
+    listing = table("collective", "shape", *numbers, "how", right=numbers)
+    for case in cases:
+        found = case.reordering
+        heuristics = [case.seconds(way) for way in ("nearest_next", "two_partners_each")]
+        listing.add_row(
+            case.collective,
+            f"[cyan]{case.algorithm}[/]",
+            f"{case.block:,}",
+            microseconds(found.natural.seconds),
+            *("" if one is None else microseconds(one) for one in heuristics),
+            microseconds(found.best.seconds),
+            f"{found.gain:.2f}",
+            escape(found.best.name) if case.worth_it else "not worth it",
+            style="bold" if case.worth_it else "",
+        )
+    out.print(listing)
+    out.print(
+        "[dim]Modelled: each round as long as its slowest message. RMH and RDMH are the orders of "
+        "Bhowmik & Bodele 2019; below a gain of a tenth an order is not worth it.[/]"
+    )
+
+
+def _verdict(out: Console, cases: list[placing.Case]) -> None:
+    worth = [case for case in cases if case.worth_it]
+    if not worth:
+        out.print("[bold]A reordering is not worth it[/] for any of these.")
+        return
+    best = max(worth, key=lambda case: case.reordering.gain)
+    out.print(
+        f"[bold]A reordering is worth it[/] for {len(worth)} of {len(cases)}; most for "
+        f"{best.collective} {best.algorithm} with blocks of {count(best.block, 'byte')}, "
+        f"{best.reordering.gain:.2f} times: {_ranks(best.reordering.best.ranks)}"
+    )
+
+
+def _as_json(
+    distances: Distances, levels: list[list[int]], cases: list[placing.Case]
+) -> dict[str, object]:
+    return {
+        "ranks": distances.ranks,
+        "method": distances.method,
+        "names": distances.names,
+        "measured": [
+            {"bytes": size, "seconds": distances.matrix(which)}
+            for which, size in enumerate(distances.bytes)
+        ],
+        "clusters": [placing.groups_of(level) for level in levels],
+        "modelled": True,
+        "cases": [
+            {
+                "collective": case.collective,
+                "algorithm": case.algorithm,
+                "block": case.block,
+                "natural_seconds": case.reordering.natural.seconds,
+                "best_seconds": case.reordering.best.seconds,
+                "gain": case.reordering.gain,
+                "worth_it": case.worth_it,
+                "how": case.reordering.best.name,
+                "order": case.reordering.best.ranks,
+                "tried": {s.name: s.seconds for s in case.reordering.all},
+            }
+            for case in cases
+        ],
+    }
+
+
+def place(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Measured distances, as JSON.")],
+    block: Annotated[
+        str, typer.Option(metavar="BYTES,..", help="Blocks to model, or vectors for bcast.")
+    ] = "8,1K,64K",
+    root: Annotated[int, typer.Option(metavar="RANK", help="Of bcast, gather, scatter.")] = 0,
+    machine: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The model's parameters; built-in, or as TUTTI_MACHINE."),
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the matrix (.svg, .png, .pdf).")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Show how far ranks are from one another, and what an order by distance would bring.
+
+    tutti place examples/place/bhowmik-bodele-2019.json --block 8,64K
+    """
+    distances = distances_of(file, "")
+    if not 0 <= root < distances.ranks:
+        raise Refusal(f"--root {root}: ranks are 0..{distances.ranks - 1}")
+    blocks = [bytes_of(word.strip(), "--block") for word in block.split(",")]
+    cases = placing.cases_of(distances, blocks, root, machine_of(machine))
+    if picture is not None:
+        placing.draw(distances, picture)
+    levels = distances.clusters()
+    if as_json:
+        print_json(_as_json(distances, levels, cases))
+        return
+    out = console()
+    method = f" ({escape(distances.method)})" if distances.method else ""
+    out.print(f"[bold]{count(distances.ranks, 'rank')}[/]{method}\n")
+    for which in range(len(distances.bytes)):
+        _matrix(out, distances, which)
+        out.print()
+    _clusters(out, levels)
+    out.print()
+    _cases(out, cases)
+    out.print()
+    _verdict(out, cases)
