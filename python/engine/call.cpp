@@ -101,7 +101,9 @@ class PyCall {
   std::string algorithm() const { return to_text(specification_); }
   std::string knowledge() const { return std::string(name_of(specification_.knowledge())); }
   KnowledgePrice price() const { return knowledge_price(specification_, call_); }
-  std::string tree() const { return to_text(transfer_tree(schedules_)); }
+  std::string tree() const {
+    return has_root(call_.collective) ? to_text(transfer_tree(schedules_)) : "";
+  }
   std::vector<Message> messages() const { return value_or_raise(tutti::messages(schedules_)); }
   std::string svg(const std::string& title) const {
     return value_or_raise(tree_to_svg(schedules_, title));
@@ -119,7 +121,7 @@ class PyCall {
 
   Timeline simulate(const std::vector<double>& arrivals) const {
     check_arrivals(arrivals);
-    Network network = Network::of(machine_);
+    Network network = Network::of(machine_, call_.collective);
     if (links_) network.links = &*links_;
     return value_or_raise(tutti::simulate(schedules_, network, arrivals));
   }
@@ -266,7 +268,9 @@ void bind_call(nb::module_& module) {
           "json", [](const PyCall& call) { return to_json(call.schedules()); },
           "All schedules as JSON.")
       .def("simulate", &PyCall::simulate, "arrivals"_a = std::vector<double>(),
-           "Replays the data's messages, one port a rank; arrivals in seconds by rank.")
+           "Replays the data's messages; arrivals in seconds by rank. A rank has one port, or one "
+           "for "
+           "each direction in all but gathers and scatters.")
       .def("lower_bound", &PyCall::lower_bound, "arrivals"_a = std::vector<double>(),
            "background"_a = false,
            "No algorithm can be over earlier; seconds from time 0. With background, none whose "

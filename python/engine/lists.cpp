@@ -4,6 +4,8 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
+
 #include "algorithms/algorithms.hpp"
 #include "choose/choose.hpp"
 #include "choose/settings.hpp"
@@ -99,6 +101,18 @@ void bind_lists(nb::module_& module) {
       "is_irregular",
       [](const std::string& name) { return is_irregular(collective_or_raise(name)); },
       "collective"_a, "Blocks of this collective may differ in size.");
+  module.def(
+      "block_kind",
+      [](const std::string& name) {
+        constexpr std::array<const char*, 4> kinds = {"ranks", "pairs", "parts", "none"};
+        return kinds[static_cast<std::size_t>(block_kind(collective_or_raise(name)))];
+      },
+      "collective"_a,
+      "What its blocks are: those of ranks, of pairs of ranks, parts of one vector, or none.");
+  module.def(
+      "has_two_ports",
+      [](const std::string& name) { return has_two_ports(collective_or_raise(name)); },
+      "collective"_a, "Models let a rank send one message while it receives another.");
   module.def(
       "has_root", [](const std::string& name) { return has_root(collective_or_raise(name)); },
       "collective"_a, "One rank of this collective has a part of its own.");

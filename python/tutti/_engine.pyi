@@ -100,6 +100,14 @@ def collectives() -> list[str]: ...
 def is_irregular(collective: str) -> bool:
     """Blocks of this collective may differ in size."""
 
+def block_kind(collective: str) -> str:
+    """
+    What its blocks are: those of ranks, of pairs of ranks, parts of one vector, or none.
+    """
+
+def has_two_ports(collective: str) -> bool:
+    """Models let a rank send one message while it receives another."""
+
 def has_root(collective: str) -> bool:
     """One rank of this collective has a part of its own."""
 

@@ -14,6 +14,7 @@ from tutti._engine import (
     Message,
     Timeline,
     algorithms,
+    block_kind,
     choose,
     has_root,
     is_irregular,
@@ -74,6 +75,16 @@ class Explanation:
         return self.call.tree()
 
     @property
+    def bytes(self) -> int:
+        """Of all blocks, of the vector, or of what one rank has for the others."""
+        kind = block_kind(self.collective)
+        if kind == "none" or not self.sizes:
+            return 0
+        if kind == "parts":
+            return self.sizes[0]
+        return sum(self.sizes)
+
+    @property
     def rooted(self) -> bool:
         """One rank has a part of its own."""
         return has_root(self.collective)
@@ -89,7 +100,7 @@ class Explanation:
         """One line that names the call."""
         return (
             f"{self.collective}, {self.call.algorithm}, {self.ranks} ranks, "
-            f"{f'root {self.root}, ' if self.rooted else ''}{sum(self.sizes)} bytes"
+            f"{f'root {self.root}, ' if self.rooted else ''}{self.bytes} bytes"
         )
 
 
@@ -114,7 +125,10 @@ _FOR_ARRIVALS = {
     ),
     "scatter": (["SLIN", "SBN"], ["BSLN", "BSBN", "linear:order=arrival,runner=background"]),
     "bcast": (["SLIN", "SBN"], ["BSLN", "BSBN", "earliest:runner=background"]),
-    "allgather": (["sync_bcast:order=arrival"], ["BDR", "BSLB"]),
+    "allgather": (
+        ["sync_bcast:order=arrival"],
+        ["BDR", "BSLB", "linear:runner=background", "broadcasts:runner=background"],
+    ),
 }
 """The points that papers name for ranks that arrive apart, and what goes beyond them: without a
 background thread, and further ones with it. The irregular forms have the same."""

@@ -8,7 +8,16 @@ namespace tutti {
 /// A block as its collective numbers it, by ranks (see BlockKind).
 using Block = int;
 
-/// A collective of p ranks, as predicates over (rank, block).
+/// The blocks first, first + stride, .., `count` of them.
+struct BlockSeries {
+  Block first = 0;
+  int count = 0;
+  int stride = 1;
+
+  [[nodiscard]] Block operator[](int i) const { return first + i * stride; }
+};
+
+/// A collective of p ranks, as what each of them holds before and wants after.
 ///
 ///     collective                    holds before           wants after
 ///     gather(v)                     block == rank          rank == root
@@ -32,42 +41,42 @@ struct Contract {
 
   [[nodiscard]] int blocks() const { return block_count(collective, p, parts); }
 
-  /// Does `rank` hold block `block` when it enters, or its contribution to it?
-  [[nodiscard]] bool holds_before(Rank rank, Block block) const {
+  /// The blocks that `rank` holds when it enters, or contributes to.
+  [[nodiscard]] BlockSeries before(Rank rank) const {
     switch (collective) {
       case Collective::gather:
       case Collective::gatherv:
       case Collective::allgather:
       case Collective::allgatherv:
-        return rank == block;
+        return {rank, 1};
       case Collective::scatter:
       case Collective::scatterv:
       case Collective::bcast:
-        return rank == root;
+        return {0, rank == root ? blocks() : 0};
       case Collective::alltoall:
       case Collective::alltoallv:
-        return rank == block / p;
+        return {rank * p, p};
       default:
-        return true;
+        return {0, blocks()};
     }
   }
-  /// Must `rank` hold block `block` when it leaves?
-  [[nodiscard]] bool wants_after(Rank rank, Block block) const {
+  /// The blocks that `rank` must hold when it leaves.
+  [[nodiscard]] BlockSeries after(Rank rank) const {
     switch (collective) {
       case Collective::gather:
       case Collective::gatherv:
       case Collective::reduce:
-        return rank == root;
+        return {0, rank == root ? blocks() : 0};
       case Collective::scatter:
       case Collective::scatterv:
       case Collective::reduce_scatter:
       case Collective::reduce_scatter_block:
-        return rank == block;
+        return {rank, 1};
       case Collective::alltoall:
       case Collective::alltoallv:
-        return rank == block % p;
+        return {rank, p, p};
       default:
-        return true;
+        return {0, blocks()};
     }
   }
 };

@@ -131,6 +131,11 @@ enum class BlockKind : std::uint8_t {
 [[nodiscard]] constexpr bool flows_to_root(Collective collective) {
   return is_gather(collective) || collective == Collective::reduce;
 }
+/// Models give a rank a port for each direction, so that it sends one message while it receives
+/// another. The papers on gathers and scatters have one for both.
+[[nodiscard]] constexpr bool has_two_ports(Collective collective) {
+  return collective > Collective::scatterv;
+}
 /// One rank, the root, has a part of its own.
 [[nodiscard]] constexpr bool has_root(Collective collective) {
   return collective <= Collective::bcast || collective == Collective::reduce;

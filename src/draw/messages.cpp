@@ -20,10 +20,11 @@ std::string place(Rank rank, StepId step) {
 /// once their round is over.
 class Rounds {
  public:
-  Rounds(const StepGraph& graph, bool by_receiver)
+  Rounds(const StepGraph& graph, Collective collective)
       : graph_(graph),
-        by_receiver_(by_receiver),
-        free_(static_cast<std::size_t>(graph.p()), 1),
+        by_receiver_(flows_to_root(collective)),
+        ports_(has_two_ports(collective) ? 2 : 1),
+        free_(static_cast<std::size_t>(graph.p()) * 2, 1),
         entered_(static_cast<std::size_t>(graph.nodes()), false) {
     flow_.start(graph);
   }
@@ -74,8 +75,8 @@ class Rounds {
     const Node recv = graph_.partner(send);
     Message message{graph_.rank_of(send), graph_.rank_of(recv),    graph_.step_of(send),
                     graph_.step_of(recv), graph_.step(send).bytes, 0};
-    int& sender = free_[static_cast<std::size_t>(message.from)];
-    int& receiver = free_[static_cast<std::size_t>(message.to)];
+    int& sender = free_[static_cast<std::size_t>(message.from) * 2];
+    int& receiver = free_[static_cast<std::size_t>(message.to) * 2 + (ports_ == 2 ? 1 : 0)];
     message.round = std::max({ready_.top().round, sender, receiver});
     sender = receiver = message.round + 1;
     running_.push({message.round, 0, send});
@@ -101,7 +102,8 @@ class Rounds {
   const StepGraph& graph_;
   Flow flow_;
   bool by_receiver_;
-  std::vector<int> free_;      ///< by rank: the next round in which it can take part
+  int ports_;                  ///< of a rank: 1 for both directions, or 1 for each
+  std::vector<int> free_;      ///< two by rank: the next round in which its port is free
   std::vector<bool> entered_;  ///< by send: is or was ready
   std::priority_queue<Entry> ready_;
   std::priority_queue<Entry> running_;
@@ -115,7 +117,7 @@ Result<std::vector<Message>> messages(std::span<const Schedule> schedules) {
   if (const auto flaw = graph.build(schedules)) {
     return Error{place(flaw->rank, flaw->step) + ": " + flaw->text};
   }
-  return Rounds(graph, !schedules.empty() && flows_to_root(schedules.front().collective)).run();
+  return Rounds(graph, schedules.empty() ? Collective::gather : schedules.front().collective).run();
 }
 
 }  // namespace tutti

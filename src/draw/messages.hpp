@@ -21,10 +21,10 @@ struct Message {
 };
 
 /// The messages of the schedules of ranks 0..p-1. A round is what can happen at once if each rank
-/// takes part in one message at a time: a message gets the first round in which both its ranks
-/// are free after all that it needs; where several could go, the sequence of the receiver's steps
-/// (gathers) or of the sender's (scatters) decides. Sorted by (round, from, to).
-/// O(messages log messages) beyond the building of the graph.
+/// takes part in one message at a time, in one each way where ranks have two ports: a message gets
+/// the first round in which both its ranks are free after all that it needs; where several could
+/// go, the sequence of the receiver's steps (gathers) or of the sender's (scatters) decides. Sorted
+/// by (round, from, to). O(messages log messages) beyond the building of the graph.
 ///
 /// The error names a rank and step without a partner, or one that waits forever.
 [[nodiscard]] Result<std::vector<Message>> messages(std::span<const Schedule> schedules);

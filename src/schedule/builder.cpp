@@ -28,15 +28,21 @@ Blocks ScheduleBuilder::cyclic(Position begin, int count) const {
   return {{0, blocks}, {{end - blocks, begin}}};
 }
 
-StepId ScheduleBuilder::reduce(Rank from, const Blocks& blocks, Operand operand) {
-  const Bytes all = bytes(blocks);
-  const StepId received = part(StepKind::recv, from, blocks, 0, all);
+StepId ScheduleBuilder::recv_aside(Rank from, const Blocks& blocks) {
+  const StepId received = part(StepKind::recv, from, blocks, 0, bytes(blocks));
+  if (received != none) schedule_.steps.back().aside = true;
+  return received;
+}
+
+StepId ScheduleBuilder::combine(StepId received, Operand operand) {
   if (received == none) return none;
-  schedule_.steps.back().aside = true;
-  const StepId reduced = part(StepKind::reduce, from, blocks, 0, all);
-  schedule_.steps.back().after = received;
-  schedule_.steps.back().operand = operand;
-  return reduced;
+  Step step = schedule_.steps[static_cast<std::size_t>(received)];
+  step.kind = StepKind::reduce;
+  step.aside = false;
+  step.after = received;
+  step.operand = operand;
+  schedule_.steps.push_back(std::move(step));
+  return static_cast<StepId>(schedule_.steps.size()) - 1;
 }
 
 StepId ScheduleBuilder::part(StepKind kind, Rank peer, const Blocks& blocks, Bytes offset,

@@ -35,10 +35,15 @@ class ScheduleBuilder {
     return cyclic(StepKind::recv, from, begin, count);
   }
 
-  /// Receives blocks and combines them into those held, on the side that `operand` says. The
-  /// message needs nothing; the combination waits until what it changes has been sent. Returns the
-  /// step that combines, or `none`.
-  StepId reduce(Rank from, const Blocks& blocks, Operand operand);
+  /// Receives blocks aside, for a later `combine`. The message needs nothing.
+  StepId recv_aside(Rank from, const Blocks& blocks);
+  /// Combines what `received` has put aside into the blocks held, on the side that `operand` says,
+  /// once what it changes has been sent. Nothing for `none`.
+  StepId combine(StepId received, Operand operand);
+  /// Both, one after the other. Returns the step that combines, or `none`.
+  StepId reduce(Rank from, const Blocks& blocks, Operand operand) {
+    return combine(recv_aside(from, blocks), operand);
+  }
   StepId reduce(Rank from, BlockRange blocks, Operand operand) {
     return reduce(from, Blocks(blocks), operand);
   }

@@ -21,8 +21,9 @@ struct Network {
   /// Each pair of ranks with a latency and a time per byte of its own; null: all have those above.
   const Links* links = nullptr;
 
-  [[nodiscard]] static Network of(const Machine& machine) {
-    return {machine.latency, machine.per_byte, 1, false, nullptr};
+  [[nodiscard]] static Network of(const Machine& machine,
+                                  Collective collective = Collective::gather) {
+    return {machine.latency, machine.per_byte, 1, has_two_ports(collective), nullptr};
   }
 };
 

@@ -19,9 +19,9 @@ constexpr StepId after_all = std::numeric_limits<StepId>::max();
 /// What a rank holds from the start and what each of its receives adds, ascending.
 void Verifier::collect_holdings(const Schedule& schedule) {
   holdings_.clear();
-  for (Block block = 0; block < contract_.blocks(); ++block) {
-    if (!contract_.holds_before(schedule.rank, block)) continue;
-    const Interval place = place_of(block);
+  const BlockSeries brought = contract_.before(schedule.rank);
+  for (int i = 0; i < brought.count; ++i) {
+    const Interval place = place_of(brought[i]);
     if (place.begin < place.end) holdings_.push_back({place, -1});
   }
   for (StepId step = 0; step < graph_.steps(schedule.rank); ++step) {
@@ -87,8 +87,9 @@ std::optional<Bytes> Verifier::first_brought(Interval wanted) const {
 }
 
 std::optional<Fault> Verifier::check_wanted(Rank rank) const {
-  for (Block block = 0; block < contract_.blocks(); ++block) {
-    if (!contract_.wants_after(rank, block)) continue;
+  const BlockSeries wanted = contract_.after(rank);
+  for (int i = 0; i < wanted.count; ++i) {
+    const Block block = wanted[i];
     const auto missing = first_missing(place_of(block), after_all);
     if (!missing) continue;
     return fault(rank, -1, block,

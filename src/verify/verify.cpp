@@ -63,10 +63,11 @@ std::optional<Fault> Verifier::check_reduction() {
     return finding ? std::optional(fault_of(*finding)) : std::nullopt;
   });
   for (Rank rank = 0; rank < contract_.p && !found; ++rank) {
-    for (Block block = 0; block < contract_.blocks() && !found; ++block) {
-      const Interval place = place_of(block);
-      if (place.begin == place.end || !contract_.wants_after(rank, block)) continue;
-      const auto finding = contributions_.check_all(rank, index_of(block));
+    const BlockSeries wanted = contract_.after(rank);
+    for (int i = 0; i < wanted.count && !found; ++i) {
+      const Interval place = place_of(wanted[i]);
+      if (place.begin == place.end) continue;
+      const auto finding = contributions_.check_all(rank, index_of(wanted[i]));
       if (finding) found = fault_of(*finding);
     }
   }

@@ -3,7 +3,6 @@
 
 #include <numeric>
 
-#include "contract/contract.hpp"
 #include "core/distributions.hpp"
 #include "core/result.hpp"
 #include "core/sizes.hpp"
@@ -82,31 +81,6 @@ TEST(Distribution, DrawsAroundItsAverageAndDependsOnTheSeedAlone) {
   }
   for (const Bytes bytes : distribute(Distribution::spikes, 1000, 3, 1, 4)) {
     EXPECT_TRUE(bytes == 1 || bytes == 12) << bytes;
-  }
-}
-
-TEST(Contract, SaysWhoHoldsWhat) {
-  const Contract gather{Collective::gatherv, 3, 1};
-  EXPECT_TRUE(gather.holds_before(2, 2));
-  EXPECT_FALSE(gather.holds_before(1, 2));
-  EXPECT_TRUE(gather.wants_after(1, 2));
-  EXPECT_FALSE(gather.wants_after(2, 2));
-  const Contract scatter{Collective::scatter, 3, 1};
-  EXPECT_TRUE(scatter.holds_before(1, 0));
-  EXPECT_FALSE(scatter.holds_before(0, 0));
-  EXPECT_TRUE(scatter.wants_after(0, 0));
-  EXPECT_FALSE(scatter.wants_after(1, 0));
-}
-
-// A gather's contract read backwards is a scatter's.
-TEST(Contract, OfAScatterMirrorsTheGather) {
-  for (Rank rank = 0; rank < 5; ++rank) {
-    for (Rank block = 0; block < 5; ++block) {
-      const Contract gather{Collective::gather, 5, 3};
-      const Contract scatter{Collective::scatter, 5, 3};
-      EXPECT_EQ(gather.holds_before(rank, block), scatter.wants_after(rank, block));
-      EXPECT_EQ(gather.wants_after(rank, block), scatter.holds_before(rank, block));
-    }
   }
 }
 

@@ -32,13 +32,26 @@ def _cut(lines: list[str], full: bool) -> list[str]:
     return [*lines[:_MOST_LINES], f".. and {left:,} more lines; --full shows them"]
 
 
-def _headline(out: Console, told: Explanation) -> None:
+def _data(told: Explanation) -> str:
+    """What the call moves, in words."""
+    kind = _engine.block_kind(told.collective)
     filled = sum(1 for size in told.sizes if size)
-    out.print(
-        f"[bold]{told.collective}[/] of {count(told.ranks, 'rank')}"
-        f"{f', root {told.root}' if told.rooted else ''}: "
+    if kind == "none":
+        return "no data"
+    if kind == "parts":
+        return f"a vector of {count(told.sizes[0], 'byte')}"
+    if kind == "pairs":
+        return f"blocks of up to {count(max(told.sizes), 'byte')} from every rank for every rank"
+    return (
         f"{count(sum(told.sizes), 'byte')} in {count(filled, 'block')}, the largest "
         f"{max(told.sizes):,} ({told.irregularity:.3g} times the mean)"
+    )
+
+
+def _headline(out: Console, told: Explanation) -> None:
+    root = f", root {told.root}" if told.rooted else ""
+    out.print(
+        f"[bold]{told.collective}[/] of {count(told.ranks, 'rank')}{root}: {_data(told)}"
     )
     out.print(f"[bold]Tutti runs [cyan]{told.choice.algorithm}[/][/]: {escape(told.choice.reason)}")
 
@@ -54,7 +67,8 @@ def _rounds(out: Console, told: Explanation, full: bool) -> None:
     out.print(listing)
     if len(shown) < len(told.rounds):
         out.print(f".. and {len(told.rounds) - len(shown):,} more rounds; --full shows them")
-    out.print("[dim]A rank takes part in one message a round; source>target:bytes.[/]")
+    takes = "sends and receives" if _engine.has_two_ports(told.collective) else "takes part in"
+    out.print(f"[dim]A rank {takes} one message a round; source>target:bytes.[/]")
 
 
 def _knowledge(out: Console, told: Explanation, machine: _engine.Machine) -> None:
@@ -88,8 +102,10 @@ def _contenders(out: Console, told: Explanation) -> None:
             style="bold" if contender.algorithm == told.call.algorithm else "",
         )
     out.print(listing)
-    out.print("[dim]learn: a latency for each dependent step of the protocol; data: simulated, one "
-              "message a rank at a time.[/]")  # fmt: skip
+    ports = "one message a rank each way" if _engine.has_two_ports(told.collective) else (
+        "one message a rank")  # fmt: skip
+    out.print("[dim]learn: a latency for each dependent step of the protocol; data: simulated, "
+              f"{ports} at a time.[/]")  # fmt: skip
 
 
 def _choice(out: Console, told: Explanation) -> None:

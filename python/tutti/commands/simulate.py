@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from tutti import simulated_tables
+from tutti._engine import has_two_ports
 from tutti.console import Refusal, console, count, microseconds, print_json, table, write
 from tutti.explanation import Contender, Explanation
 from tutti.explanation import explain as explain_call
@@ -29,7 +30,7 @@ def _print(told: Explanation) -> None:
     out.print(
         f"[bold]SIMULATED[/] {told.collective} of {count(told.ranks, 'rank')}, "
         f"{f'root {told.root}, ' if told.rooted else ''}"
-        f"{count(sum(told.sizes), 'byte')}; arrivals spread over "
+        f"{count(told.bytes, 'byte')}; arrivals spread over "
         f"{microseconds(told.timeline.spread)}"
     )
     numbers = ("run time", "learn", "data", "/bound", "messages")
@@ -46,8 +47,9 @@ def _print(told: Explanation) -> None:
         )
     listing.add_row("[dim]lower bound[/]", microseconds(told.lower_bound), "", "", "1.00", "")
     out.print(listing)
-    out.print("[dim]From the first arrival to the last exit; a rank takes part in one message at a "
-              "time, latency + bytes * per_byte each.[/]")  # fmt: skip
+    each_way = " each way" if has_two_ports(told.collective) else ""
+    out.print("[dim]From the first arrival to the last exit; a rank takes part in one message"
+              f"{each_way} at a time, latency + bytes * per_byte each.[/]")  # fmt: skip
 
 
 def _tables(output: Path | None, machine: Path | None) -> None:
@@ -130,7 +132,7 @@ def simulate(
                 "collective": told.collective,
                 "ranks": told.ranks,
                 "root": told.root,
-                "bytes": sum(told.sizes),
+                "bytes": told.bytes,
                 "spread_seconds": told.timeline.spread,
                 "lower_bound_seconds": told.lower_bound,
                 "algorithms": [_contender_json(c) for c in told.contenders],

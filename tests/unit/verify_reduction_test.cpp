@@ -1,0 +1,179 @@
+/// Planted faults of reductions, exchanges of pairs and barriers.
+#include <gtest/gtest.h>
+
+#include "call_helpers.hpp"
+#include "sweep/check.hpp"
+
+namespace tutti {
+namespace {
+
+class PlantedIn : public testing::Test {
+ protected:
+  void reset(Collective collective, const char* algorithm, int p, Bytes bytes, Rank root = 0) {
+    call_ = {collective, root, std::vector<Bytes>(static_cast<std::size_t>(p), bytes), 0};
+    specification_ = testing_support::spec_of(collective, algorithm);
+    const Problems problems(specification_, call_);
+    schedules_ = problems.schedules();
+    order_ = problems.order();
+    const auto fault = check();
+    ASSERT_FALSE(fault) << fault->text;
+  }
+
+  std::optional<Fault> check() {
+    return tutti::check(verifier_, specification_, call_, order_, schedules_);
+  }
+
+  void expect(Rank rank, StepId step, Block block, const std::string& says) {
+    const auto fault = check();
+    ASSERT_TRUE(fault) << "not caught";
+    EXPECT_EQ(fault->rank, rank) << fault->text;
+    EXPECT_EQ(fault->step, step) << fault->text;
+    EXPECT_EQ(fault->block, block) << fault->text;
+    EXPECT_NE(fault->text.find(says), std::string::npos) << fault->text;
+  }
+
+  std::vector<Step>& steps(Rank rank) { return schedules_[static_cast<std::size_t>(rank)].steps; }
+  Step& step(Rank rank, StepId step) { return steps(rank)[static_cast<std::size_t>(step)]; }
+
+  Call call_;
+  Specification specification_;
+  Order order_ = Order::identity(1);
+  std::vector<Schedule> schedules_;
+  Verifier verifier_;
+};
+
+// A linear reduce of 3 ranks to rank 1:
+//     rank 1    0 recv 0 aside    1 reduce 0 after 0 left    2 recv 2 aside    3 reduce 2 after 2
+//     right
+TEST_F(PlantedIn, ContributionThatIsNeverCombined) {
+  reset(Collective::reduce, "linear", 3, 4, 1);
+  steps(1).pop_back();
+  expect(1, -1, 0, "the contribution of rank 2 is not in it at the end");
+}
+
+TEST_F(PlantedIn, ContributionThatIsCombinedTwice) {
+  reset(Collective::reduce, "linear", 3, 4, 1);
+  steps(1).push_back(step(1, 3));
+  expect(1, 4, 0, "combines the contribution of rank 2 twice");
+}
+
+TEST_F(PlantedIn, OperandsOutOfTheSequenceOfRanks) {
+  reset(Collective::reduce, "linear", 3, 4, 1);
+  step(1, 3).operand = Operand::left;
+  expect(1, 3, 0, "before that of rank 0, and the operation does not commute");
+}
+
+TEST_F(PlantedIn, NeighboursLeftOutBetweenOperands) {
+  // Rank 2 combines 0 first: 0 op 2, and where would 1 go?
+  reset(Collective::reduce, "linear", 3, 4, 2);
+  std::swap(step(2, 0), step(2, 2));
+  std::swap(step(2, 1), step(2, 3));
+  step(2, 1).after = 0;
+  step(2, 3).after = 2;
+  expect(2, 3, 0, "puts the contribution of rank 1 before that of rank 0");
+}
+
+TEST_F(PlantedIn, AnyOrderDoesForWhatCommutes) {
+  reset(Collective::reduce, "binomial", 6, 4);
+  for (Rank rank = 0; rank < 6; ++rank) {
+    for (Step& step : steps(rank)) step.operand = Operand::left;
+  }
+  EXPECT_FALSE(check());
+}
+
+TEST_F(PlantedIn, ReduceWithoutItsReceive) {
+  reset(Collective::reduce, "linear", 3, 4, 1);
+  step(1, 3).after = 0;
+  expect(1, 3, 0, "step 0 has not received these blocks aside");
+  step(1, 3).after = -1;
+  expect(1, 3, 0, "it names no step that has received for it");
+}
+
+TEST_F(PlantedIn, SendBeforeTheCombination) {
+  // Rank 2 of a binomial reduce passes on its own contribution only.
+  reset(Collective::reduce, "binomial", 4, 4);
+  ASSERT_EQ(steps(2).size(), 3U);
+  const Step send = step(2, 2);
+  steps(2).erase(steps(2).begin() + 2);
+  steps(2).insert(steps(2).begin(), send);
+  step(2, 2).after = 1;
+  expect(0, -1, 0, "the contribution of rank 3 is not in it at the end");
+}
+
+TEST_F(PlantedIn, PartOfABlock) {
+  reset(Collective::allreduce, "recursive_doubling", 2, 4);
+  for (Rank rank = 0; rank < 2; ++rank) {
+    for (Step& step : steps(rank)) step.bytes = 2;
+  }
+  expect(0, 0, 0, "a part of a block cannot be reduced");
+}
+
+TEST_F(PlantedIn, OtherNumberOfParts) {
+  reset(Collective::allreduce, "ring", 3, 6);
+  schedules_[2].parts = 2;
+  expect(2, -1, no_rank, "cuts the vector into 2 parts, not 3");
+}
+
+TEST_F(PlantedIn, ResultThatIsReplacedByAnOlderOne) {
+  // The last step of rank 1 receives the result; let it receive what rank 0 had at first.
+  reset(Collective::allreduce, "reduce_bcast", 2, 4);
+  const Step send = steps(0).back();
+  steps(0).pop_back();
+  steps(0).insert(steps(0).begin(), send);
+  step(0, 2).after = 1;
+  expect(1, -1, 0, "the contribution of rank 1 is not in it at the end");
+}
+
+TEST_F(PlantedIn, CombinationInTheBackground) {
+  reset(Collective::reduce, "linear", 3, 4, 1);
+  step(1, 0).runner = Runner::background;
+  EXPECT_FALSE(check());
+  step(1, 1).runner = Runner::background;
+  expect(1, 1, 0, "runs in the background, but touches what the rank brings");
+}
+
+TEST_F(PlantedIn, ExchangeThatWaitsForItself) {
+  // Where the message itself waits for what it changes, both ranks wait for each other.
+  reset(Collective::allreduce, "recursive_doubling", 2, 4);
+  for (Rank rank = 0; rank < 2; ++rank) {
+    Step& receive = step(rank, 1);
+    receive.aside = false;
+    steps(rank).pop_back();
+  }
+  const auto fault = check();
+  ASSERT_TRUE(fault);
+  EXPECT_NE(fault->text.find("deadlock"), std::string::npos) << fault->text;
+}
+
+TEST_F(PlantedIn, BlockOfAnotherPair) {
+  reset(Collective::alltoall, "linear", 3, 2);
+  // Rank 0 sends rank 1 what is for rank 2, and rank 1 takes it.
+  for (Step* step : {&step(0, 1), &step(1, 0)}) {
+    ASSERT_EQ(step->blocks.range, (BlockRange{1, 2}));
+    step->blocks.range = {2, 3};
+  }
+  expect(1, -1, 1, "block 1 (of rank 0 for 1): byte 0 of the block never reaches the rank");
+}
+
+TEST_F(PlantedIn, BarrierThatLeavesTooEarly) {
+  reset(Collective::barrier, "dissemination", 4, 0);
+  // If it waits for nothing rank 0 tells rank 2 before it has heard of rank 3.
+  const auto wait = std::find_if(steps(0).begin(), steps(0).end(),
+                                 [](const Step& step) { return step.kind == StepKind::wait; });
+  ASSERT_NE(wait, steps(0).end());
+  wait->last = wait->first;
+  const auto fault = check();
+  ASSERT_TRUE(fault);
+  EXPECT_NE(fault->text.find("leaves though rank 3 may not have entered"), std::string::npos)
+      << fault->text;
+  EXPECT_EQ(fault->rank, 2);
+}
+
+TEST_F(PlantedIn, BarrierWithData) {
+  reset(Collective::barrier, "linear", 3, 0);
+  step(1, 0).blocks.range = {0, 1};
+  expect(1, 0, no_rank, "there are no blocks");
+}
+
+}  // namespace
+}  // namespace tutti
