@@ -52,6 +52,10 @@ TEST(Numbers, OfBroadcasts) {
                                      {"earliest", 8, 8, 3, 24},
                                      {"chain:parts=4", 5, 8, 7, 8},  // n + p - 2
                                      {"chain:parts=1", 5, 8, 4, 8},
+                                     {"circulant:parts=1", 8, 8, 3, 24},
+                                     {"circulant:parts=4", 8, 8, 6, 12},   // 3 + 3 rounds of 2
+                                     {"circulant:parts=8", 6, 8, 10, 10},  // 7 + 3 rounds of 1
+                                     {"circulant:parts=8", 5, 8, 10, 10, 3},
                                      // 0 scatters 4 + 2 + 1 of 8 parts, and 7 around the ring
                                      {"scatter_allgather", 2, 8, 2, 8},
                                  });

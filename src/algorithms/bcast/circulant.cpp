@@ -1,0 +1,38 @@
+/// Pipelined broadcast on the circulant graph, for any number of ranks.
+#include <map>
+
+#include "algorithms/pipeline.hpp"
+#include "schedule/builder.hpp"
+#include "shapes/circulant_broadcast.hpp"
+
+namespace tutti {
+
+/// n parts in n - 1 + ceil(log2 p) rounds, in each of which every rank sends one part and receives
+/// another: no broadcast of n parts takes fewer (Träff 2022, arXiv 2205.10072; the rounds are in
+/// shapes/circulant_broadcast.hpp). (n - 1 + ceil(log2 p))(alpha + m / n beta); with the best n,
+/// (sqrt((ceil(log2 p) - 1) alpha) + sqrt(m beta))^2.
+Schedule bcast_circulant(const Problem& problem) {
+  const Problem cut = problem.cut(pipeline_parts(problem));
+  ScheduleBuilder schedule(cut);
+  const int p = problem.p;
+  const Position me = problem.position();
+  CirculantBroadcast broadcast(p, cut.parts);
+  const std::vector<int> mine = broadcast.received(me);
+  std::map<int, std::vector<int>> theirs;  // by skip: what the rank that far ahead receives
+  for (int round = 0; round < broadcast.rounds(); ++round) {
+    const int skip = broadcast.skip(round);
+    const Position to = (me + skip) % p;
+    const auto at = static_cast<std::size_t>(round);
+    if (!theirs.contains(skip)) theirs[skip] = broadcast.received(to);
+    if (const int part = theirs[skip][at]; part >= 0) {
+      schedule.send(problem.rank_at(to), {part, part + 1});
+    }
+    if (const int part = mine[at]; part >= 0) {
+      schedule.recv(problem.rank_at((me - skip + p) % p), {part, part + 1});
+    }
+    schedule.wait_all();
+  }
+  return schedule.done();
+}
+
+}  // namespace tutti
