@@ -213,8 +213,10 @@ void SweepResult::add(const SweepResult& other) {
 std::vector<Specification> variations(const Algorithm& algorithm) {
   std::vector<Specification> specs = {*specification(algorithm.collective, algorithm.name)};
   if (algorithm.takes("order")) {
-    const std::array orders = {OrderName::natural, OrderName::rotated,   OrderName::by_size,
-                               OrderName::arrival, OrderName::late_leaf, OrderName::distance};
+    std::vector<OrderName> orders = {OrderName::natural, OrderName::rotated,   OrderName::by_size,
+                                     OrderName::arrival, OrderName::late_leaf, OrderName::distance};
+    // An order is a renaming of positions; where parts are many there are cases enough.
+    if (algorithm.takes("parts")) orders = {OrderName::rotated, OrderName::arrival};
     multiply(specs, orders, [](Specification& spec, OrderName order) { spec.order = order; });
   }
   if (algorithm.takes("k")) {

@@ -1,9 +1,5 @@
 /// Allgather as a broadcast of each block on its own.
-#include <ranges>
-
 #include "schedule/builder.hpp"
-#include "shapes/knomial.hpp"
-#include "shapes/sequences.hpp"
 
 namespace tutti {
 
@@ -20,18 +16,24 @@ namespace tutti {
 Schedule allgather_broadcasts(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   const int p = problem.p;
-  const Knomial tree(p, problem.parameters.k);
+  const int k = problem.parameters.k;
   const Position me = problem.position();
-  // Those with the longest way still to go first, at both ends of each message.
-  std::vector<Position> sequence = large_subtrees_first(p, problem.parameters.k);
-  sequence.insert(sequence.begin(), 0);
-  for (const Position v : sequence) {
-    const Position source = (me - v + p) % p;
-    const BlockRange block = {source, source + 1};
-    const auto rank_at = [&](Position in_tree) { return problem.rank_at((source + in_tree) % p); };
-    if (v > 0) schedule.recv(rank_at(tree.parent(v)), block);
-    for (const Position child : tree.children(v) | std::views::reverse) {
-      schedule.send(rank_at(child), block);
+  const auto block = [&](int before) {
+    const Position source = (me - before + p) % p;
+    return BlockRange{source, source + 1};
+  };
+  long step = 1;
+  while (step * k < p) step *= k;
+  // The longest hops first, which have most still to go; both ends of a hop have the same sequence.
+  for (; step >= 1; step /= k) {
+    for (int digit = k - 1; digit >= 1; --digit) {
+      const long hop = digit * step;
+      for (long from = 0; from + hop < p; from += step * k) {
+        const auto distance = static_cast<int>(hop);
+        schedule.send(problem.rank_at((me + distance) % p), block(static_cast<int>(from)));
+        schedule.recv(problem.rank_at((me - distance + p) % p),
+                      block(static_cast<int>(from + hop)));
+      }
     }
   }
   return schedule.done();
