@@ -7,8 +7,7 @@
 #include <span>
 #include <string>
 
-#include "algorithms/problems.hpp"
-#include "cost/pricing.hpp"
+#include "choose/replays.hpp"
 
 namespace tutti {
 
@@ -16,31 +15,6 @@ namespace {
 
 /// The size up to which the MPIs that we know send a block whose receiver is not there.
 constexpr Bytes eager_limit = 65536;
-
-/// Prices specifications for one call.
-class Replays {
- public:
-  Replays(const Situation& situation, const Machine& machine) : machine_(machine) {
-    const auto p = static_cast<std::size_t>(situation.p);
-    call_ = {situation.collective,
-             situation.root,
-             std::vector<Bytes>(p, *situation.block),
-             machine.latency_in_bytes(),
-             situation.forecast->arrivals,
-             1 / machine.per_byte};
-    const double first = *std::min_element(call_.arrivals.begin(), call_.arrivals.end());
-    for (double& arrival : call_.arrivals) arrival -= first;
-  }
-
-  [[nodiscard]] double seconds(const std::string& text) const {
-    const Specification spec = *specification(call_.collective, text);
-    return *price(Problems(spec, call_).schedules(), machine_, PriceModel::hockney, call_.arrivals);
-  }
-
- private:
-  Machine machine_;
-  Call call_;
-};
 
 double spread_of(std::span<const double> arrivals) {
   if (arrivals.empty()) return 0;

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "choose/arrival_model.hpp"
+#include "choose/unrun.hpp"
 #include "knowledge/growth.hpp"
 
 namespace tutti {
@@ -115,9 +116,7 @@ Choice choose(const Setting& setting, const Situation& situation, const Machine&
   if (setting.kind == Setting::Kind::forced) {
     return {setting.specification, "it was asked for", {}};
   }
-  if (!is_runnable(situation.collective)) {
-    return {std::nullopt, "Tutti has schedules for it, and does not run them yet", {}};
-  }
+  if (!is_runnable(situation.collective)) return choose_unrun(situation, machine);
   if (situation.p == 1) return {std::nullopt, "one rank has nothing to exchange", {}};
   Choice choice;
   const bool by_arrivals = weighs_arrivals(situation, machine);

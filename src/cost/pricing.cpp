@@ -25,6 +25,7 @@ class Pricing {
       : graph_(graph),
         machine_(machine),
         rendezvous_(model == PriceModel::hockney),
+        two_ports_(graph.p() > 0 && has_two_ports(graph.collective())),
         arrivals_(arrivals),
         ends_(index(graph.nodes()), 0),
         met_(index(graph.nodes()), 0),
@@ -60,7 +61,8 @@ class Pricing {
     friend auto operator<=>(const Event&, const Event&) = default;
   };
   struct RankState {
-    double processor = 0;  ///< free from then on; under Hockney the only port
+    double processor = 0;  ///< free from then on; under Hockney the port, or that of sends
+    double receiver = 0;   ///< under Hockney the port of receives, where ranks have two
     double next_send = 0;  ///< the gap since the last send has passed
     double next_recv = -std::numeric_limits<double>::infinity();
   };
@@ -122,9 +124,10 @@ class Pricing {
   void transfer(Node send, double now) {
     RankState& from = ranks_[index(graph_.rank_of(send))];
     RankState& to = ranks_[index(graph_.rank_of(graph_.partner(send)))];
-    const double end = std::max({now, from.processor, to.processor}) + machine_.latency +
+    double& receiver = two_ports_ ? to.receiver : to.processor;
+    const double end = std::max({now, from.processor, receiver}) + machine_.latency +
                        machine_.per_byte * static_cast<double>(graph_.step(send).bytes);
-    from.processor = to.processor = end;
+    from.processor = receiver = end;
     events_.push({end, Kind::over, 0, send});
   }
 
@@ -155,6 +158,7 @@ class Pricing {
   const StepGraph& graph_;
   Machine machine_;
   bool rendezvous_;
+  bool two_ports_;
   Flow flow_;
   std::span<const double> arrivals_;
   std::vector<int> ends_;

@@ -176,5 +176,49 @@ TEST(Machine, ReadsBackFromItsText) {
   EXPECT_EQ((Machine{2e-6, 2e-10, 1e-7, 1e-7}.latency_in_bytes()), 10000);
 }
 
+std::string best_of(Collective collective, std::vector<double> arrivals, bool background) {
+  const Choice choice = choose({}, expecting(collective, std::move(arrivals), background), {});
+  EXPECT_FALSE(choice.specification) << "nothing runs it";
+  const bool gains = choice.reason.find("would gain") != std::string::npos;
+  return gains ? choice.candidates.front().name : "native";
+}
+
+TEST(ChooseUnrun, CountsOnArrivalsOnlyWhereTheyPay) {
+  // Blocks of 1 MiB, 0.2 ms each.
+  const std::vector<double> together(8, 3);
+  const std::vector<double> one_late = {0, 0, 0, 0, 5e-3, 0, 0, 0};
+  EXPECT_EQ(best_of(Collective::allgather, together, true), "native");
+  EXPECT_EQ(best_of(Collective::allgather, one_late, false), "native");
+  EXPECT_EQ(best_of(Collective::allgather, one_late, true), "broadcasts:runner=background");
+  EXPECT_EQ(best_of(Collective::bcast, together, true), "native");
+  EXPECT_EQ(best_of(Collective::bcast, one_late, true), "binomial:order=arrival,runner=background");
+  // In a binomial tree rank 4 keeps half of the others waiting; a forecast without error knows.
+  EXPECT_EQ(best_of(Collective::bcast, one_late, false), "earliest");
+}
+
+TEST(ChooseUnrun, ChargesForPredictionsThatMayBeWrong) {
+  Situation situation = expecting(Collective::bcast, {0, 0, 0, 0, 5e-3, 0, 0, 0});
+  const auto seconds = [&](const char* name) {
+    const Choice choice = choose({}, situation, {});
+    return std::find_if(choice.candidates.begin(), choice.candidates.end(),
+                        [&](const Candidate& candidate) { return candidate.name == name; })
+        ->seconds;
+  };
+  const double earliest = seconds("earliest");
+  const double pull = seconds("linear_pull");
+  situation.forecast->error = 1e-3;
+  EXPECT_DOUBLE_EQ(seconds("earliest"), earliest + 2e-3);
+  EXPECT_DOUBLE_EQ(seconds("linear_pull"), pull);
+}
+
+TEST(ChooseUnrun, SaysThatNothingRuns) {
+  for (const Collective collective : all_collectives) {
+    if (is_runnable(collective)) continue;
+    const Choice choice = choose({}, {collective, 8, 8}, {});
+    EXPECT_FALSE(choice.specification);
+    EXPECT_EQ(choice.reason, "Tutti has schedules for it, and does not run them yet");
+  }
+}
+
 }  // namespace
 }  // namespace tutti

@@ -1,0 +1,76 @@
+/// Modelling broadcasts and allgathers.
+#include "choose/unrun.hpp"
+
+#include <algorithm>
+
+#include "choose/arrival_model.hpp"
+#include "choose/replays.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// From there on a replay for each forecast would take too long: an allgather has p^2 messages.
+constexpr int most_exchanged_ranks = 128;
+
+struct Point {
+  const char* specification;
+  bool in_background;
+  bool predicted;
+  const char* note;
+};
+
+/// What MPIs have; the best one stands for native.
+std::vector<const char*> baselines(Collective collective) {
+  if (collective == Collective::bcast) return {"binomial", "scatter_allgather"};
+  return {"recursive_doubling", "bruck", "ring"};
+}
+
+std::vector<Point> points(Collective collective) {
+  if (collective == Collective::bcast) {
+    return {{"linear_pull", false, false, "whoever asks is served"},
+            {"earliest", false, true, "the earliest of the uninformed is served first"},
+            {"binomial:order=arrival,runner=background", true, true,
+             "threads receive and forward before their ranks arrive"}};
+  }
+  return {{"sync_bcast:order=arrival,runner=background", true, true, "BSLB of Proficz 2021"},
+          {"ring:runner=background", true, false, "BDR of Proficz 2021"},
+          {"broadcasts:runner=background", true, false, "each block on a tree of its own"}};
+}
+
+}  // namespace
+
+Choice choose_unrun(const Situation& situation, const Machine& machine) {
+  Choice choice;
+  choice.reason = "Tutti has schedules for it, and does not run them yet";
+  const Collective collective = situation.collective;
+  const bool exchanges = collective == Collective::allgather;
+  const bool modelled = exchanges
+                            ? situation.p <= most_exchanged_ranks
+                            : collective == Collective::bcast &&
+                                  static_cast<std::size_t>(situation.p) <= most_forecast_ranks;
+  if (!modelled || situation.p == 1 || situation.block.value_or(0) == 0) return choice;
+  const Replays replays(situation, machine);
+  double native = replays.seconds(baselines(collective).front());
+  for (const char* text : baselines(collective)) native = std::min(native, replays.seconds(text));
+  choice.candidates.push_back({"native", native, "taken as the best of what MPIs have"});
+  if (!weighs_arrivals(situation, machine)) return choice;
+  const Forecast& forecast = *situation.forecast;
+  for (const Point& point : points(collective)) {
+    if (point.in_background && forecast.helper == Helper::none) continue;
+    const double error = point.predicted ? 2 * forecast.error : 0;
+    choice.candidates.push_back(
+        {point.specification, replays.seconds(point.specification) + error, point.note});
+  }
+  std::stable_sort(choice.candidates.begin(), choice.candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
+  const Candidate& best = choice.candidates.front();
+  // What all ranks wait for anyway is no part of a gain.
+  const double waited = forecast.spread();
+  if ((best.seconds - waited) * 1.1 < native - waited) {
+    choice.reason += "; " + best.name + " would gain";
+  }
+  return choice;
+}
+
+}  // namespace tutti
