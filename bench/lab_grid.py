@@ -12,6 +12,7 @@ measurement that was stopped goes on where it was.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -28,6 +29,8 @@ ALGORITHMS = {
     "gather": ["native", "LS", "BSLS", "linear_pull:flight=4,runner=background", "auto"],
 }
 SHORTEST_COMPUTING_MS = 100
+WARMUP = 3
+"""Calls of each algorithm before those that count: the automatic choice learns in them."""
 err = Console(stderr=True)
 app = typer.Typer(add_completion=False)
 
@@ -45,7 +48,7 @@ def repetitions(delay: float, sizes: list[int], rate: float, algorithms: int, bu
     """As many as the budget of seconds allows: between 3 and the paper's 128."""
     transfer = sum(size * 8 / (rate * 1e6) for size in sizes)
     once = algorithms * (1.3 * transfer + len(sizes) * (computing(delay) + 0.7 * delay) / 1000)
-    return max(3, min(128, int(budget / once) - 1))
+    return max(3, min(128, int(budget / once) - WARMUP))
 
 
 def name_of(collective: str, mpi: str, nodes: int, delay: float) -> str:
@@ -74,6 +77,10 @@ def measure(
     totals = [1024 * FLOAT * size for size in kilofloats]
     algorithms = ALGORITHMS[collective]
     folder.mkdir(parents=True, exist_ok=True)
+    machine = folder / f"machine-{label}-{nodes}"
+    if not machine.exists():
+        _run(machine, nodes, mpi, [program, "machine", "--output"], budget + 600)
+    os.environ["TUTTI_MACHINE"] = str(machine.resolve())  # what the automatic choice goes by
     with Progress(console=err) as progress:
         task = progress.add_task(collective, total=len(chosen))
         for delay in (scale * each for each in chosen):
@@ -86,17 +93,17 @@ def measure(
                     "--quiet", "--bytes", ",".join(map(str, totals)),
                     "--delay", f"uniform:{delay:g}ms" if delay else "none",
                     "--compute", f"{computing(delay):g}ms",
-                    "--repetitions", str(count), "--warmup", "1",
-                    *(word for each in algorithms for word in ("--algorithm", each)),
+                    "--repetitions", str(count), "--warmup", str(WARMUP),
+                    *(word for each in algorithms for word in ("--algorithm", each)), "--json",
                 ], 4 * budget + 600)  # fmt: skip
             progress.advance(task)
 
 
 def _run(path: Path, nodes: int, mpi: str, words: list[str], limit: float) -> None:
+    """Runs the benchmark, whose last option names the file that it writes."""
     unfinished = path.with_suffix(".part")
     command = ["tutti", "lab", "run", "--native", "--nodes", str(nodes), "--ranks-per-node", "1",
-               "--mpi", mpi, "--timeout", f"{limit:g}", "--", *words,
-               "--json", str(unfinished)]  # fmt: skip
+               "--mpi", mpi, "--timeout", f"{limit:g}", "--", *words, str(unfinished)]  # fmt: skip
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     if ended.returncode != 0:
         err.print(ended.stdout + ended.stderr)

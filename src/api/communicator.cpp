@@ -314,8 +314,8 @@ Situation Communicator::situation_of(Collective collective) const {
 
 const std::string& Communicator::last(Collective collective) const {
   static const std::string nothing;
-  const Decision* decision = last_[static_cast<std::size_t>(collective)];
-  return decision == nullptr ? nothing : decision->text;
+  const std::string* text = last_[static_cast<std::size_t>(collective)];
+  return text == nullptr ? nothing : *text;
 }
 
 PrivateComm* Communicator::private_comm(int& error) {

@@ -63,7 +63,13 @@ class Communicator {
   /// What ran last, or empty.
   [[nodiscard]] const std::string& last(Collective collective) const;
   void note_run(Collective collective, const Decision& decision) {
-    last_[static_cast<std::size_t>(collective)] = &decision;
+    last_[static_cast<std::size_t>(collective)] = &decision.text;
+  }
+  /// The same of a request, which may go before the communicator.
+  void note_request(Collective collective, const std::string& text) {
+    const auto at = static_cast<std::size_t>(collective);
+    of_requests_[at] = text;
+    last_[at] = &of_requests_[at];
   }
   /// The private duplicate; made at the first need. Collective.
   PrivateComm* private_comm(int& error);
@@ -105,7 +111,8 @@ class Communicator {
   std::array<Decision, runnable_collectives.size()> decisions_;
   std::array<ExpectedDecision, 16> expected_;
   std::size_t next_expected_ = 0;
-  std::array<const Decision*, runnable_collectives.size()> last_{};
+  std::array<const std::string*, runnable_collectives.size()> last_{};
+  std::array<std::string, runnable_collectives.size()> of_requests_;
   std::unique_ptr<PrivateComm> private_;
   std::shared_ptr<Arrival> arrival_;
 };

@@ -33,10 +33,11 @@ int init(const RootedCall& call, std::function<int()> run_native, TUTTI_Request*
   }
 }
 
-/// `step` of an existing request, its error raised on the request's communicator.
-int run(PersistentRequest& request, int (PersistentRequest::*step)()) {
+/// `step` of an existing request; its error is raised on the request's communicator.
+template <class Step>
+int run(PersistentRequest& request, Step step) {
   try {
-    const int error = (request.*step)();
+    const int error = step();
     return error == MPI_SUCCESS ? error : raise(request.comm(), error);
   } catch (const std::bad_alloc&) {
     return raise(request.comm(), MPI_ERR_NO_MEM);
@@ -167,14 +168,16 @@ int TUTTI_Start(TUTTI_Request* request) {
   if (request == nullptr || *request == TUTTI_REQUEST_NULL) return MPI_ERR_REQUEST;
   tutti::PersistentRequest& content = *(*request)->request;
   if (content.is_active()) return tutti::raise(content.comm(), MPI_ERR_REQUEST);
-  return tutti::run(content, &tutti::PersistentRequest::start);
+  return tutti::run(content, [&] { return content.start(); });
 }
 
 int TUTTI_Wait(TUTTI_Request* request) {
   if (request == nullptr) return MPI_ERR_REQUEST;
   if (*request == TUTTI_REQUEST_NULL) return MPI_SUCCESS;
   tutti::PersistentRequest& content = *(*request)->request;
-  return content.is_active() ? tutti::run(content, &tutti::PersistentRequest::finish) : MPI_SUCCESS;
+  if (!content.is_active()) return MPI_SUCCESS;
+  const void* site = __builtin_return_address(0);
+  return tutti::run(content, [&] { return content.finish(site); });
 }
 
 int TUTTI_Request_free(TUTTI_Request* request) {

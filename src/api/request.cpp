@@ -3,6 +3,8 @@
 
 #include "api/arrived_call.hpp"
 #include "api/environment.hpp"
+#include "api/rooted_call.hpp"
+#include "run/clock.hpp"
 
 namespace tutti {
 
@@ -40,6 +42,7 @@ int PersistentRequest::open(const RootedCall& call, std::function<int()> run_nat
 int PersistentRequest::settle(Communicator& communicator) {
   const Decision& decision = communicator.decide(call_.collective);
   communicator.note_run(call_.collective, decision);
+  settled_text_ = decision.text;
   int error = learn_arrivals(communicator, decision);
   if (error == MPI_SUCCESS && decision.specification) {
     error = open_call(communicator, *decision.specification, settled_);
@@ -78,10 +81,16 @@ int PersistentRequest::open_call(Communicator& communicator, const Specification
 int PersistentRequest::start() {
   active_ = true;
   current_ = settled_.get();
+  if (settled_text_.empty()) return MPI_SUCCESS;
+  Communicator& communicator = *Communicator::known(call_.comm);
+  communicator.note_request(call_.collective, settled_text_);
   if (arrival_ != nullptr) number_ = arrival_->begin_call(call_.collective);
-  Communicator* communicator = by_arrivals_ ? Communicator::known(call_.comm) : nullptr;
-  if (communicator != nullptr) {
-    if (const int error = choose_by_arrivals(*communicator)) return error;
+  if (communicator.is_reported()) {
+    text_ = settled_text_;
+    counted_ = communicator.next_call(call_.collective);
+  }
+  if (by_arrivals_) {
+    if (const int error = choose_by_arrivals(communicator)) return error;
   }
   if (current_ != nullptr) current_->start(number_);
   return MPI_SUCCESS;
@@ -98,6 +107,7 @@ int PersistentRequest::choose_by_arrivals(Communicator& communicator) {
   const Decision& decision = communicator.decide(
       {call_.collective, call_.root, irregular ? picture->block : own, Helper::runs, picture});
   communicator.note_run(call_.collective, decision);
+  if (communicator.is_reported()) text_ = decision.text;
   current_ = nullptr;
   if (!decision.specification) return MPI_SUCCESS;
   by_arrivals_->change(*decision.specification, order_matters_everywhere(*decision.specification));
@@ -105,9 +115,21 @@ int PersistentRequest::choose_by_arrivals(Communicator& communicator) {
   return MPI_SUCCESS;
 }
 
-int PersistentRequest::finish() {
+int PersistentRequest::finish(const void* site) {
   active_ = false;
-  return current_ == nullptr ? run_native() : current_->finish();
+  CallRecord record;
+  record.arrival = monotonic_seconds();
+  const int error = current_ == nullptr ? run_native() : current_->finish();
+  const Communicator* communicator =
+      settled_text_.empty() ? nullptr : Communicator::known(call_.comm);
+  if (error == MPI_SUCCESS && communicator != nullptr && communicator->is_reported()) {
+    record.site = site;
+    record.call = counted_;
+    record.decision = &text_;
+    if (arrival_ != nullptr) record.ahead = arrival_->prediction_of_call().ahead;
+    record_rooted(call_, *communicator, record);
+  }
+  return error;
 }
 
 int PersistentRequest::run_native() {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "api/communicator.hpp"
 #include "run/mpi_persistent.hpp"
@@ -23,8 +24,8 @@ class PersistentRequest {
   [[nodiscard]] bool is_active() const { return active_; }
   /// Not to be called while active. Returns an MPI error code.
   int start();
-  /// To be called while active. Returns an MPI error code.
-  int finish();
+  /// To be called while active; `site` is the program's, for the report. Returns an MPI error code.
+  int finish(const void* site);
 
  private:
   PersistentRequest(const RootedCall& call, std::function<int()> run_native)
@@ -38,10 +39,13 @@ class PersistentRequest {
   RootedCall call_;
   std::function<int()> run_native_;
   std::shared_ptr<Arrival> arrival_;             ///< null: not exchanged
+  std::string settled_text_;                     ///< "native: why"; empty without Tutti
   std::unique_ptr<PersistentCall> settled_;      ///< null: the MPI's own
   std::unique_ptr<PersistentCall> by_arrivals_;  ///< null: nothing is weighed at the start
   PersistentCall* current_ = nullptr;            ///< null: the MPI's own
   CallNumber number_ = 0;
+  std::string text_;           ///< of what runs now, where a report is wanted
+  std::uint64_t counted_ = 0;  ///< the call's number for the report
   bool active_ = false;
 };
 

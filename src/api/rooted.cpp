@@ -1,7 +1,6 @@
 /// TUTTI_Gather, TUTTI_Gatherv, TUTTI_Scatter, TUTTI_Scatterv and their large-count forms.
 #include <tutti/tutti.h>
 
-#include <algorithm>
 #include <climits>
 #include <new>
 #include <optional>
@@ -42,31 +41,6 @@ int guarded(MPI_Comm comm, Function function) {
   } catch (...) {
     return raise(comm, MPI_ERR_INTERN);
   }
-}
-
-/// Keeps for the report what ran since `record.arrival`.
-void record(const RootedCall& call, const Communicator& communicator, CallRecord record) {
-  record.collective = call.collective;
-  record.communicator = communicator.id();
-  record.rank = communicator.rank();
-  record.p = communicator.p();
-  record.root = call.root;
-  record.exit = monotonic_seconds();
-  MPI_Count element = 0;
-  if (record.rank == record.root) {
-    mpi().Type_size_x(call.all_type, &element);
-    record.total = record.largest = 0;
-    for (Rank rank = 0; rank < record.p; ++rank) {
-      const Bytes bytes = call.blocks.count(rank) * element;
-      record.total += bytes;
-      record.largest = std::max(record.largest, bytes);
-    }
-    record.own = call.blocks.count(record.rank) * element;
-  } else {
-    mpi().Type_size_x(call.own_type, &element);
-    record.own = call.own_count * element;
-  }
-  record_call(record);
 }
 
 /// What `decide` chose, or the MPI's own where the arguments are not valid. Whether those of one
@@ -125,7 +99,7 @@ int run_reported(RootedCall& call, Communicator& communicator, const Arrived& no
   begun.decision = &decision->text;
   if (const auto& known = communicator.arrival()) begun.ahead = known->prediction_of_call().ahead;
   const int error = run_decision(call, communicator, *decision, arrived, run_native);
-  if (error == MPI_SUCCESS) record(call, communicator, begun);
+  if (error == MPI_SUCCESS) record_rooted(call, communicator, begun);
   return error;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "api/communicator.hpp"
+#include "api/report.hpp"
 #include "run/mpi_call.hpp"
 
 namespace tutti {
@@ -29,6 +30,9 @@ struct AllBlocks {
 /// Could any MPI run this? Whatever is wrong here is left to the program's MPI to name. Reads no
 /// argument that is not significant at this rank.
 [[nodiscard]] bool looks_valid(const RootedCall& call, const Communicator& communicator);
+
+/// Keeps for the report what ran since `record.arrival`: fills in what the call itself tells.
+void record_rooted(const RootedCall& call, const Communicator& communicator, CallRecord record);
 
 /// Errors of inner calls come from a communicator that returns them; the program's own error
 /// handler hears of them here, once. Returns `error`.

@@ -239,6 +239,6 @@ def test_expected_arrivals_enter_the_choice():
     assert apart.algorithm == "linear"
     assert "expected to arrive apart" in apart.reason
     told = tutti.explain("scatter", [1 << 20] * 8, arrivals=late, background=True)
-    assert told.choice.algorithm.endswith("runner=background")
+    assert "runner=background" in told.choice.algorithm
     assert told.seconds == pytest.approx(3e-3)
     assert all(c.seconds >= told.lower_bound for c in told.contenders)

@@ -1,13 +1,21 @@
 /* Calls with known numbers, for the report: calls MODE [N]. Knows nothing of Tutti.
  *
  * N times an irregular gather, of which rank i brings 1000 i bytes and the last rank comes 2 ms
- * late, then one scatter. MODE is the communicator, or how the program ends. */
+ * late, then one scatter. MODE is the communicator, or how the program ends. Only `persistent` knows
+ * of Tutti: N times the same persistent gather, the last rank 2 ms late. */
 #define _POSIX_C_SOURCE 199309L
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "tutti/tutti.h"
+
+#pragma weak TUTTI_Gather_init
+#pragma weak TUTTI_Start
+#pragma weak TUTTI_Wait
+#pragma weak TUTTI_Request_free
 
 static void sleep_2_ms(void) {
   const struct timespec pause = {0, 2000000};
@@ -54,6 +62,23 @@ static void call(MPI_Comm comm, int times) {
   read_parameters(comm);
 }
 
+static void persist(MPI_Comm comm, int times) {
+  int rank, p;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &p);
+  int* all = calloc((size_t)p, sizeof *all);
+  TUTTI_Request request;
+  TUTTI_Gather_init(&rank, 1, MPI_INT, all, 1, MPI_INT, 0, comm, &request);
+  for (int i = 0; i < times; ++i) {
+    MPI_Barrier(comm);
+    TUTTI_Start(&request);
+    if (rank == p - 1) sleep_2_ms();
+    TUTTI_Wait(&request);
+  }
+  TUTTI_Request_free(&request);
+  free(all);
+}
+
 static int run_session(int times) {
 #if MPI_VERSION >= 4
   MPI_Session session;
@@ -89,6 +114,8 @@ int main(int argc, char** argv) {
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
     call(half, times);
     MPI_Comm_free(&half);
+  } else if (strcmp(mode, "persistent") == 0) {
+    persist(MPI_COMM_WORLD, times);
   } else {
     call(MPI_COMM_WORLD, times);
   }

@@ -113,6 +113,17 @@ def check_expectations(runner: Runner) -> None:
     assert call_of(plain, "gatherv")["pattern"]["ahead"] is None, plain
 
 
+def check_persistent(runner: Runner) -> None:
+    """Persistent calls are there like others: from Wait to its end."""
+    for algorithm in ("native", "binomial"):
+        (report,), _ = runner.run("persistent", TUTTI_GATHER=algorithm)
+        gather = call_of(report, "gather")
+        assert gather["calls"] == CALLS and gather["bytes"] == CALLS * 4 * RANKS, gather
+        assert gather["algorithm"] == algorithm and ": persist+0x" in gather["site"], gather
+        assert gather["spread"]["max"] >= 0.002, gather
+        assert gather["pattern"]["calls"] == list(range(CALLS)), gather
+
+
 def check_text(runner: Runner) -> None:
     _, printed = runner.run("world", report="-")
     assert f"{RANKS} ranks on 1 node" in printed and "ordered_tree" in printed, printed
@@ -150,6 +161,7 @@ def main() -> None:
         check_world(runner)
         check_text(runner)
         check_expectations(runner)
+        check_persistent(runner)
         check_environment_of_one_rank(runner)
         check_no_place(runner)
         check_partial(runner, "halves", 2, RANKS // 2)
