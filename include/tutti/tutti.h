@@ -87,8 +87,9 @@ int TUTTI_Scatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MP
 int TUTTI_Arrival_init(MPI_Comm comm, double fraction);
 
 /* An edge: this rank's arrival at the next call on `comm` is estimated from the time since it left
- * the last one, and sent to rank 0 in one short message. Local; waits for nobody. Any rank may skip
- * any edge. MPI_ERR_COMM where TUTTI_Arrival_init was not called. */
+ * the last one, or has started a persistent one if that was later, and sent to rank 0 in one short
+ * message. Local; waits for nobody. Any rank may skip any edge. MPI_ERR_COMM where
+ * TUTTI_Arrival_init was not called. */
 int TUTTI_Arrival_edge(MPI_Comm comm);
 
 /* Ends what TUTTI_Arrival_init began. Collective; MPI_Comm_free and MPI_Finalize do the same. */
@@ -111,9 +112,9 @@ int TUTTI_Arrival_finalize(MPI_Comm comm);
  * With runner=background (BSLN, BSLS, BSBN, ..) and MPI_THREAD_MULTIPLE on all ranks, blocks are
  * received and passed on between the two. An init is collective, takes the algorithm in force for
  * the life of the request, and a duplicate of the communicator; arrays and datatypes must live as
- * long as the request. The ranks must make, start, and free requests on a communicator in the same
- * sequence as each other and as their other collectives on it. Calls of requests are not in the
- * report. */
+ * long as the request. Where the choice is Tutti's and arrivals are exchanged by then, it is made
+ * anew at each start. The ranks must make, start, and free requests on a communicator in the same
+ * sequence as each other and as their other collectives on it. */
 typedef struct TUTTI_Request_content* TUTTI_Request;
 #define TUTTI_REQUEST_NULL ((TUTTI_Request)0)
 

@@ -84,7 +84,10 @@ int PersistentRequest::start() {
   if (settled_text_.empty()) return MPI_SUCCESS;
   Communicator& communicator = *Communicator::known(call_.comm);
   communicator.note_request(call_.collective, settled_text_);
-  if (arrival_ != nullptr) number_ = arrival_->begin_call(call_.collective);
+  if (arrival_ != nullptr) {
+    arrival_->begin_computing();
+    number_ = arrival_->begin_call(call_.collective);
+  }
   if (communicator.is_reported()) {
     text_ = settled_text_;
     counted_ = communicator.next_call(call_.collective);

@@ -49,7 +49,7 @@ int Arrival::open(MPI_Comm comm, std::shared_ptr<Arrival>& made) {
     return error;
   }
   if (const int error = arrival->clock_.synchronise(comm)) return error;
-  arrival->last_exit_ = arrival->clock_.now();
+  arrival->last_exit_ = arrival->computing_since_ = arrival->clock_.now();
   if (arrival->has_thread_) Background::of_process().add(*arrival);
   made = std::move(arrival);
   return MPI_SUCCESS;
@@ -104,8 +104,13 @@ void Arrival::expect_edges(double fraction) {
 int Arrival::edge() {
   const std::lock_guard lock(mutex_);
   const double now = clock_.now();
-  expected_ = last_exit_ + (now - last_exit_) / fraction_;
+  expected_ = computing_since_ + (now - computing_since_) / fraction_;
   return tell_estimate();
+}
+
+void Arrival::begin_computing() {
+  const std::lock_guard lock(mutex_);
+  computing_since_ = clock_.now();
 }
 
 CallNumber Arrival::begin_call(Collective collective) {
@@ -143,7 +148,7 @@ int Arrival::leave(CallNumber call, const void* site) {
   const std::lock_guard lock(mutex_);
   under_way_.erase(call);
   member_.forget_before(under_way_.empty() ? begun_ + 1 : under_way_.begin()->first);
-  last_exit_ = clock_.now();
+  last_exit_ = computing_since_ = clock_.now();
   // Rank 0 answers; what the others are told does not count before the end of what they know.
   if (rank_ == 0) take_mail();
   const double gap = gap_after(site);

@@ -52,6 +52,8 @@ class Arrival final : public BackgroundTask {
   /// From now on the program says how far it is: `fraction` of the work between two calls is done
   /// at each edge.
   void expect_edges(double fraction);
+  /// The program begins to compute what a call that has begun waits for: edges count from here.
+  void begin_computing();
   /// The program is at an edge. Sends one short message.
   int edge();
 
@@ -117,6 +119,7 @@ class Arrival final : public BackgroundTask {
   bool has_edges_ = false;
   double fraction_ = 1;
   double last_exit_ = 0;
+  double computing_since_ = 0;  ///< the last exit, or the start of a persistent call if later
   const void* last_site_ = nullptr;
   std::vector<Gap> gaps_;
   double expected_ = std::numeric_limits<double>::quiet_NaN();  ///< arrival at the next call

@@ -1,8 +1,8 @@
 /* Calls with known numbers, for the report: calls MODE [N]. Knows nothing of Tutti.
  *
  * N times an irregular gather, of which rank i brings 1000 i bytes and the last rank comes 2 ms
- * late, then one scatter. MODE is the communicator, or how the program ends. Only `persistent` knows
- * of Tutti: N times the same persistent gather, the last rank 2 ms late. */
+ * late, then one scatter. MODE is the communicator, or how the program ends. Only `persistent`
+ * knows of Tutti: N times the same persistent gather, the last rank 2 ms late. */
 #define _POSIX_C_SOURCE 199309L
 #include <mpi.h>
 #include <stdio.h>
