@@ -79,23 +79,23 @@ int PersistentRequest::open_call(Communicator& communicator, const Specification
 }
 
 int PersistentRequest::start() {
-  active_ = true;
   current_ = settled_.get();
-  if (settled_text_.empty()) return MPI_SUCCESS;
-  Communicator& communicator = *Communicator::known(call_.comm);
-  communicator.note_request(call_.collective, settled_text_);
   if (arrival_ != nullptr) {
     arrival_->begin_computing();
     number_ = arrival_->begin_call(call_.collective);
   }
-  if (communicator.is_reported()) {
-    text_ = settled_text_;
-    counted_ = communicator.next_call(call_.collective);
-  }
-  if (by_arrivals_) {
-    if (const int error = choose_by_arrivals(communicator)) return error;
+  Communicator* communicator = settled_text_.empty() ? nullptr : Communicator::known(call_.comm);
+  if (communicator != nullptr) {
+    communicator->note_request(call_.collective, settled_text_);
+    if (communicator->is_reported()) {
+      text_ = settled_text_;
+      counted_ = communicator->next_call(call_.collective);
+    }
+    const int error = by_arrivals_ ? choose_by_arrivals(*communicator) : MPI_SUCCESS;
+    if (error != MPI_SUCCESS) return error;
   }
   if (current_ != nullptr) current_->start(number_);
+  active_ = true;
   return MPI_SUCCESS;
 }
 
