@@ -113,8 +113,9 @@ int TUTTI_Arrival_finalize(MPI_Comm comm);
  * received and passed on between the two. An init is collective, takes the algorithm in force for
  * the life of the request, and a duplicate of the communicator; arrays and datatypes must live as
  * long as the request. Where the choice is Tutti's and arrivals are exchanged by then, it is made
- * anew at each start. The ranks must make, start, and free requests on a communicator in the same
- * sequence as each other and as their other collectives on it. */
+ * anew at each start. The ranks must make, start, wait for and free requests on a
+ * communicator in the same sequence as each other and as their other collectives on it, as the
+ * MPI's own algorithm may run in the wait. The communicator must live as long as the request. */
 typedef struct TUTTI_Request_content* TUTTI_Request;
 #define TUTTI_REQUEST_NULL ((TUTTI_Request)0)
 

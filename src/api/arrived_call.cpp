@@ -37,14 +37,20 @@ int ArrivedCall::weigh(RootedCall& call, Communicator& communicator, const Decis
   if (!counts && !irregular) return MPI_SUCCESS;
   PrivateComm* comm = communicator.private_comm(error);
   if (comm == nullptr) return error;
+  // Whatever this call runs, it counts on every rank, so that the next one has the same tags.
+  if (counts) comm->begin(call);
   // Arguments that are bad here go to the MPI, whatever the others run.
-  if (!looks_valid(call, communicator) || !comm->learn_types(call)) return MPI_SUCCESS;
+  if (!looks_valid(call, communicator) || !comm->learn_types(call)) {
+    comm->give_up();
+    return MPI_SUCCESS;
+  }
   const Bytes own = call.in_place() ? call.blocks.count(communicator.rank()) * call.all_info.size
                                     : call.own_count * call.own_info.size;
   if (irregular) arrival_->note_block(own);
   if (!counts) return MPI_SUCCESS;
   decision = &communicator.decide(
       {call.collective, call.root, irregular ? picture->block : own, helper(), picture});
+  if (!decision->specification) comm->give_up();
   picture_ = std::move(picture);
   return MPI_SUCCESS;
 }

@@ -139,15 +139,16 @@ int PrivateComm::learn_sizes(const RootedCall& call, std::vector<Bytes>& sizes) 
   return RootedPlanner::learn_sizes(problem_of(call), executor_, transport(), sizes);
 }
 
+void PrivateComm::give_up() {
+  const auto turn = take_turn();
+  if (early_) early_->calls().give_up();
+}
+
 void PrivateComm::attend(const RootedCall& call, const Specification& specification,
                          const CallKnowledge& knowledge) {
   const bool others_wait =
       is_irregular(call.collective) && specification.knowledge() != Knowledge::nothing;
-  if (!others_wait || call.root < 0 || call.root >= p_) {
-    const auto turn = take_turn();
-    if (early_) early_->calls().give_up();
-    return;
-  }
+  if (!others_wait || call.root < 0 || call.root >= p_) return give_up();
   RootedCall empty = call;
   empty.own = nullptr;
   empty.own_count = 0;

@@ -44,6 +44,8 @@ class PrivateComm {
   /// at this rank; counts each call once.
   void begin(RootedCall& call);
 
+  /// A call that has begun is not run by Tutti on this rank.
+  void give_up();
   /// Takes part for the others' sake in a call whose arguments are bad at this rank, where they
   /// need it to learn what they must know: as if its block were empty, and at the root all blocks.
   void attend(const RootedCall& call, const Specification& specification,

@@ -165,6 +165,7 @@ int EarlyCalls::proceed(bool& moved) {
   bool more = false;
   const int error = executor_.progress(begun_->plan->placement, *begun_->buffers, transport_, more);
   in_error_ = error != MPI_SUCCESS;
+  begun_->error = error;
   moved = moved || more;
   return error;
 }
@@ -241,7 +242,10 @@ bool EarlyCalls::has_begun(const RootedCall& call, Bytes bytes,
 }
 
 int EarlyCalls::finish(const RootedCall& call) {
-  int error = executor_.finish(begun_->plan->placement, *begun_->buffers, transport_);
+  int error = begun_->error;  // after which nothing of the call is under way any more
+  if (error == MPI_SUCCESS) {
+    error = executor_.finish(begun_->plan->placement, *begun_->buffers, transport_);
+  }
   if (error == MPI_SUCCESS) error = hand_over(call);
   in_error_ = in_error_ || error != MPI_SUCCESS;
   begun_.reset();

@@ -98,6 +98,7 @@ class EarlyCalls {
     Scratch scratch;
     MpiBuffers::Runs runs;
     std::optional<MpiBuffers> buffers;
+    int error = MPI_SUCCESS;  ///< met by the thread
   };
   struct Letter {
     Ticket ticket;

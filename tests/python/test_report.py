@@ -140,9 +140,11 @@ def test_a_recorded_pattern_is_emulated_and_recorded_again(command, mpi, tmp_pat
     sites = reports.sites_of(reports.read(again))
     (recorded,) = [site for site in sites if site.told["algorithm"] == "linear"]
     assert recorded.pattern is not None and len(recorded.pattern.ranks) == 3
-    # The first call is made before anything is measured; then rank 0 is never the last one.
-    for late in recorded.pattern.lateness[1:]:
-        assert late[0] < max(late), late
+    # Between those that are measured there are calls without blocks, all together. In the pattern
+    # rank 0 is never the last one.
+    emulated = [late for late in recorded.pattern.lateness if max(late) > 0.02]
+    assert len(emulated) >= 4
+    assert all(late[0] < max(late) for late in emulated), emulated
 
 
 @pytest.mark.parametrize(
