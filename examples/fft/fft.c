@@ -16,6 +16,7 @@
 #include <math.h>
 #include <mpi.h>
 #include <omp.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -230,13 +231,27 @@ static void print_times(const Times* times, int iterations, int rank, int p, dou
          run / iterations * 1e3, elapsed / iterations * 1e3, spread / iterations * 1e3, iterations);
 }
 
+/* All ranks have been given the same arguments and refuse them together, which leaves no launcher
+ * with a job to kill. */
+__attribute__((format(printf, 1, 2), noreturn)) static void refuse(const char* format, ...) {
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) {
+    va_list values;
+    va_start(values, format);
+    fputs("fft: ", stderr);
+    vfprintf(stderr, format, values);
+    fputc('\n', stderr);
+    va_end(values);
+  }
+  MPI_Finalize();
+  exit(2);
+}
+
 static long number(const char* name, const char* text, long least) {
   char* end;
   const long value = strtol(text, &end, 10);
-  if (*end != '\0' || value < least) {
-    fprintf(stderr, "fft: %s %s is not a number from %ld on\n", name, text, least);
-    MPI_Abort(MPI_COMM_WORLD, 2);
-  }
+  if (*end != '\0' || value < least) refuse("%s %s is not a number from %ld on", name, text, least);
   return value;
 }
 
@@ -254,8 +269,7 @@ static Options read_options(int argc, char** argv) {
     } else if (strcmp(name, "-r") == 0) {
       options.seed = (uint64_t)number(name, value, 0);
     } else {
-      fprintf(stderr, "fft: %s is none of -n -i -c -r\n", name);
-      MPI_Abort(MPI_COMM_WORLD, 2);
+      refuse("%s is none of -n -i -c -r", name);
     }
   }
   int p = 0;
@@ -263,8 +277,7 @@ static Options read_options(int argc, char** argv) {
   const long least = power_of_two_from(p);
   if ((options.samples & (options.samples - 1)) != 0 || options.samples < least ||
       options.samples > 1L << 30) {
-    fprintf(stderr, "fft: -n %ld is not a power of two from %ld to 2^30\n", options.samples, least);
-    MPI_Abort(MPI_COMM_WORLD, 2);
+    refuse("-n %ld is not a power of two from %ld to 2^30", options.samples, least);
   }
   return options;
 }

@@ -9,8 +9,8 @@ namespace tutti {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(NDEBUG)
-constexpr int max_p = 12;  // the same space, cut where instrumented code takes minutes
-constexpr int sampled_max_p = 130;
+constexpr int max_p = 9;  // the same space, cut where instrumented code takes minutes
+constexpr int sampled_max_p = 34;
 #else
 constexpr int max_p = 33;
 constexpr int sampled_max_p = 1024;

@@ -21,7 +21,8 @@ std::string name_of_place(const void* site) {
                          : "place " + std::to_string(static_cast<const char*>(site) - places);
 }
 
-/// Rank r of p arrives at call + r / 8 and leaves at call + 2; the root calls from its own place.
+/// Rank r of p arrives at call + r / 8 and leaves at call + 2; the root, rank 1 where there is one,
+/// calls from its own place.
 CallLog log_of(Rank rank, int p, std::uint64_t calls, std::uint64_t communicator = 7) {
   CallLog log;
   for (std::uint64_t call = 0; call < calls; ++call) {
@@ -31,7 +32,7 @@ CallLog log_of(Rank rank, int p, std::uint64_t calls, std::uint64_t communicator
     record.call = call;
     record.rank = rank;
     record.p = p;
-    record.root = 1;
+    record.root = std::min(1, p - 1);
     record.site = rank == record.root ? at_root : elsewhere;
     record.own = 8;
     if (rank == record.root) {
@@ -52,7 +53,7 @@ Summary summary_of(Rank rank, int p, std::uint64_t calls, Node node = 0) {
 }
 
 TEST(Summary, OneRankIsAWholeCommunicatorOfOne) {
-  const Summary summary = summarise(log_of(1, 1, 3), {}, name_of_place);
+  const Summary summary = summarise(log_of(0, 1, 3), {}, name_of_place);
   ASSERT_EQ(summary.calls.size(), 1U);
   EXPECT_EQ(summary.calls[0].timed, 3);
   EXPECT_TRUE(summary.tracks.empty());
