@@ -1,0 +1,128 @@
+/// Numbering of nodes, and their text form.
+#include "core/nodes.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <numeric>
+#include <random>
+
+namespace tutti {
+
+namespace {
+
+/// Counts that any machine could have; more are a slip of the pen.
+constexpr int most_ranks = 1 << 22;
+
+bool read_count(std::string_view text, int& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && 0 < value &&
+         value <= most_ranks;
+}
+
+/// Appends the ranks of the nodes that "6" or "8x6" stands for; false if it is neither.
+bool read_item(std::string_view item, std::vector<int>& sizes) {
+  const std::size_t times = item.find('x');
+  int nodes = 1;
+  int ranks = 0;
+  if (times != std::string_view::npos && !read_count(item.substr(0, times), nodes)) return false;
+  if (!read_count(item.substr(times == std::string_view::npos ? 0 : times + 1), ranks)) {
+    return false;
+  }
+  if (most_ranks / ranks < nodes) return false;
+  sizes.insert(sizes.end(), static_cast<std::size_t>(nodes), ranks);
+  return true;
+}
+
+/// The node of each rank when nodes take one rank in turn, as long as they have room.
+std::vector<int> deal(std::vector<int> sizes) {
+  std::vector<int> labels;
+  for (bool dealt = true; dealt;) {
+    dealt = false;
+    for (std::size_t node = 0; node < sizes.size(); ++node) {
+      if (sizes[node] == 0) continue;
+      --sizes[node];
+      labels.push_back(static_cast<int>(node));
+      dealt = true;
+    }
+  }
+  return labels;
+}
+
+/// Fisher and Yates with a generator that gives the same numbers everywhere.
+void shuffle(std::vector<int>& labels) {
+  std::minstd_rand random(1);
+  for (std::size_t i = labels.size(); i > 1; --i) std::swap(labels[i - 1], labels[random() % i]);
+}
+
+}  // namespace
+
+Nodes Nodes::of(std::span<const int> labels) {
+  Nodes nodes;
+  std::map<int, int> numbers;
+  std::vector<int> sizes;
+  for (const int label : labels) {
+    const auto [at, isnew] = numbers.try_emplace(label, static_cast<int>(numbers.size()));
+    if (isnew) sizes.push_back(0);
+    nodes.node_.push_back(at->second);
+    nodes.local_.push_back(sizes[index(at->second)]++);
+  }
+  nodes.first_.resize(sizes.size() + 1);
+  std::partial_sum(sizes.begin(), sizes.end(), nodes.first_.begin() + 1);
+  nodes.ranks_.resize(labels.size());
+  for (Rank rank = 0; rank < nodes.p(); ++rank) {
+    nodes.ranks_[index(nodes.first_[index(nodes.node_of(rank))] + nodes.local_of(rank))] = rank;
+  }
+  return nodes;
+}
+
+Nodes Nodes::consecutive(std::span<const int> sizes) {
+  std::vector<int> labels;
+  for (std::size_t node = 0; node < sizes.size(); ++node) {
+    labels.insert(labels.end(), index(sizes[node]), static_cast<int>(node));
+  }
+  return of(labels);
+}
+
+int Nodes::most() const {
+  int most = 0;
+  for (int node = 0; node < count(); ++node) most = std::max(most, size(node));
+  return most;
+}
+
+bool Nodes::even() const {
+  for (int node = 1; node < count(); ++node) {
+    if (size(node) != size(0)) return false;
+  }
+  return true;
+}
+
+bool Nodes::in_rank_order() const { return std::is_sorted(node_.begin(), node_.end()); }
+
+Result<Nodes> nodes_from(std::string_view text) {
+  const Error error{
+      "nodes " + std::string(text) +
+      ": write the ranks of each node as 1,4,2,3,1 or 8x6 (nodes x ranks), and after it :block, "
+      ":round_robin or :shuffled"};
+  const std::size_t colon = text.find(':');
+  const std::string_view mapping =
+      colon == std::string_view::npos ? "block" : text.substr(colon + 1);
+  std::vector<int> sizes;
+  for (std::string_view rest = text.substr(0, colon); !rest.empty() || sizes.empty();) {
+    const std::string_view item = rest.substr(0, rest.find(','));
+    if (!read_item(item, sizes)) return error;
+    if (rest.size() == item.size() + 1) return error;
+    rest.remove_prefix(std::min(rest.size(), item.size() + 1));
+  }
+  if (std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}) > most_ranks) return error;
+  if (mapping == "block") return Nodes::consecutive(sizes);
+  std::vector<int> labels = deal(sizes);
+  if (mapping == "shuffled") {
+    shuffle(labels);
+  } else if (mapping != "round_robin") {
+    return error;
+  }
+  return Nodes::of(labels);
+}
+
+}  // namespace tutti
