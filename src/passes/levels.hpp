@@ -31,7 +31,7 @@ struct LevelCall {
   int leaders = 1;          ///< lanes asked for; no more than the largest node has ranks
   bool commutative = true;  ///< the operation, where one reduces
   Bytes unit = 1;           ///< of an element: parts of vectors and chunks end between elements
-  int chunks = 1;           ///< each block goes in so many parts one after the other; see chunks_for
+  int chunks = 1;  ///< each block goes in so many parts one after the other; see chunks_for
   /// This rank's sides can be used as packed bytes where they are: its inner call may read and
   /// write them instead of node memory that nobody else would touch.
   bool direct = false;

@@ -46,7 +46,8 @@ enum class LevelArea : std::uint8_t {
 };
 
 /// One end of an inner call: counts and displacements in bytes, the latter from `at` on. As in MPI
-///  - one for each node: both ends of an alltoall(v); the receive end of an allgather(v), and at its
+///  - one for each node: both ends of an alltoall(v); the receive end of an allgather(v), and at
+///  its
 ///    root of a gather(v); at its root the send end of a scatter(v); the send end of a
 ///    reduce_scatter(_block), whose blocks follow one another;
 ///  - one: all other ends that count, also a bcast's on both sides, which are equal there;
@@ -91,9 +92,11 @@ struct LevelPlan {
   friend bool operator==(const LevelPlan&, const LevelPlan&) = default;
 };
 
-/// The local rank that leads `lane` on a node of `ranks` ranks: lane % ranks. A rank that leads
-/// several lanes makes their calls in ascending sequence.
-[[nodiscard]] constexpr int lane_leader(int lane, int ranks) { return lane % ranks; }
+/// The local rank that leads `lane` of `lanes` on a node of `ranks` ranks: leaders are spread over
+/// the node. A rank that leads several lanes makes their calls in ascending sequence.
+[[nodiscard]] constexpr int lane_leader(int lane, int lanes, int ranks) {
+  return lane * ranks / lanes;
+}
 
 [[nodiscard]] std::string_view name_of(LevelKind kind);
 /// A plan in words, one step a line, for people.

@@ -1,0 +1,48 @@
+/// What one chunk of a call through node memory copies, combines and calls, without the flags.
+#pragma once
+
+#include <vector>
+
+#include "passes/level_layout.hpp"
+#include "schedule/level_plan.hpp"
+
+namespace tutti {
+
+/// Local ranks [first, last).
+struct LocalRange {
+  int first = 0;
+  int last = 0;
+};
+
+/// What must be over before a chunk is copied out.
+enum class LevelStage : std::uint8_t {
+  written,   ///< node memory has been written by its ranks, and combined where it is
+  released,  ///< the inner calls
+};
+
+/// One rank's part in a chunk.
+struct LevelChunk {
+  std::vector<LevelStep> in;
+  bool combines = false;           ///< ranks of this node combine vectors before anything else
+  std::vector<LevelStep> combine;  ///< this rank's slice
+  std::vector<InnerCall> calls;    ///< of the lanes that this rank leads
+  LocalRange inner_needs;          ///< who must have written or combined before; empty: nobody
+  std::vector<LevelStep> out;
+  LevelStage out_after = LevelStage::released;
+  std::vector<LocalRange> out_needs;  ///< whom the copies out await
+};
+
+/// The chunk of `view` for `rank`, of view.node(), in memory from `base` on.
+[[nodiscard]] LevelChunk level_chunk(const LevelView& view, Rank rank, Bytes base);
+
+/// Bytes that the chunk needs on the view's node.
+[[nodiscard]] Bytes chunk_memory(const LevelView& view);
+
+/// The most that any chunk needs, in whole cache lines.
+[[nodiscard]] Bytes level_half(const LevelCall& call, const Nodes& nodes, int node);
+
+/// Lets the plan's only inner call read and write the rank's own sides, where a copy is of the same
+/// bytes one after the other and nobody else on the node touches them.
+void use_sides(LevelPlan& plan, const Nodes& nodes);
+
+}  // namespace tutti

@@ -1,0 +1,214 @@
+/// The plan of a rank: chunks one after the other, with the flags that keep them apart.
+#include "passes/levels.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "passes/level_chunk.hpp"
+#include "passes/level_layout.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// Where the memory of the second chunk begins: whole cache lines after the first.
+Bytes aligned(Bytes bytes) { return (bytes + 63) / 64 * 64; }
+
+/// Appends the steps of all chunks. Two chunks are under way at once:
+///
+///     in 0 | in 1  inner 0  out 0 | in 2  inner 1  out 1 | in 3  ..
+class LevelPlanner {
+ public:
+  LevelPlanner(const LevelCall& call, const Nodes& nodes, Rank rank)
+      : chunks_(call.chunks), ranks_(nodes.size(nodes.node_of(rank))) {
+    plan_.collective = call.collective;
+    plan_.p = nodes.p();
+    plan_.rank = rank;
+    plan_.root = call.root;
+    plan_.node = nodes.node_of(rank);
+    plan_.local = nodes.local_of(rank);
+    plan_.leaders = std::clamp(call.leaders, 1, nodes.most());
+    const Bytes half = level_half(call, nodes, plan_.node);
+    plan_.memory = chunks_ == 1 ? half : 2 * half;
+    for (int i = 0; i < chunks_; ++i) {
+      placed_.push_back(level_chunk(LevelView(call, nodes, plan_.node, i), rank, i % 2 * half));
+    }
+  }
+
+  LevelPlan done() {
+    enter(0);
+    for (int i = 0; i < chunks_; ++i) {
+      if (i + 1 < chunks_) enter(i + 1);
+      combine(i);
+      between_nodes(i);
+      leave(i);
+    }
+    plan_.ticks = left(chunks_ - 1);
+    return std::move(plan_);
+  }
+
+ private:
+  // Ticks in the sequence of done(); each rank raises those of its own steps.
+  static int entered(int i) { return i == 0 ? 1 : 4 * i - 2; }
+  static int combined(int i) { return 4 * i + 3; }
+  static int released(int i) { return 4 * i + 4; }
+  static int left(int i) { return 4 * i + 5; }
+
+  LevelChunk& chunk(int i) { return placed_[static_cast<std::size_t>(i)]; }
+
+  void await(int tick, int first, int last) {
+    if (first >= last || (last - first == 1 && first == plan_.local)) return;
+    LevelStep step;
+    step.kind = LevelKind::await;
+    step.tick = tick;
+    step.first = first;
+    step.last = last;
+    plan_.steps.push_back(step);
+  }
+  /// Until the memory of chunk `i` is free of those who used it before.
+  void await_free(int i) { await(i < 2 ? 0 : left(i - 2), 0, ranks_); }
+
+  void raise(int tick) {
+    LevelStep step;
+    step.kind = LevelKind::raise;
+    step.tick = tick;
+    const bool again = !plan_.steps.empty() && plan_.steps.back().kind == LevelKind::raise;
+    if (again) plan_.steps.pop_back();
+    plan_.steps.push_back(step);
+  }
+
+  void add(const std::vector<LevelStep>& steps) {
+    plan_.steps.insert(plan_.steps.end(), steps.begin(), steps.end());
+  }
+
+  void enter(int i) {
+    if (!chunk(i).in.empty()) await_free(i);
+    add(chunk(i).in);
+    raise(entered(i));
+  }
+
+  void combine(int i) {
+    if (!chunk(i).combines) return;
+    await(entered(i), 0, ranks_);
+    add(chunk(i).combine);
+    raise(combined(i));
+  }
+
+  void between_nodes(int i) {
+    LevelChunk& now = chunk(i);
+    if (now.calls.empty()) return;
+    if (now.inner_needs.last > now.inner_needs.first) {
+      await(now.combines ? combined(i) : entered(i), now.inner_needs.first, now.inner_needs.last);
+    } else if (ranks_ > 1) {
+      await_free(i);
+    }
+    for (InnerCall& call : now.calls) {
+      LevelStep step;
+      step.kind = LevelKind::inner;
+      step.call = static_cast<int>(plan_.calls.size());
+      plan_.steps.push_back(step);
+      plan_.calls.push_back(std::move(call));
+    }
+    raise(released(i));
+  }
+
+  void leave(int i) {
+    const LevelChunk& now = chunk(i);
+    for (const LocalRange& locals : now.out_needs) {
+      const int tick = now.out_after == LevelStage::released ? released(i)
+                       : now.combines                        ? combined(i)
+                                                             : entered(i);
+      await(tick, locals.first, locals.last);
+    }
+    add(now.out);
+    raise(left(i));
+  }
+
+  int chunks_;
+  int ranks_;
+  std::vector<LevelChunk> placed_;
+  LevelPlan plan_;
+};
+
+/// The elements of the largest block: more chunks than that are of no use.
+Bytes most_elements(const LevelCall& call) {
+  Bytes most = call.sizes.each;
+  for (const auto* sizes : {&call.sizes.by_rank, &call.sizes.sent, &call.sizes.received}) {
+    for (const Bytes bytes : *sizes) most = std::max(most, bytes);
+  }
+  return std::max<Bytes>(most / call.unit, 1);
+}
+
+/// Every rank knows the sizes of all blocks.
+bool knows_all(Collective collective) { return told(collective, 1, false) == 0; }
+
+Bytes memory_of(const LevelCall& call, const Nodes& nodes, int node) {
+  const Bytes half = level_half(call, nodes, node);
+  return call.chunks == 1 ? half : 2 * half;
+}
+
+/// The chunks of equal blocks hardly differ, so that the first ones tell.
+Bytes most_memory(const LevelCall& call, const Nodes& nodes, int own) {
+  if (!knows_all(call.collective)) return memory_of(call, nodes, own);
+  Bytes most = 0;
+  for (int node = 0; node < nodes.count(); ++node) {
+    most = std::max(most, memory_of(call, nodes, node));
+  }
+  return most;
+}
+
+}  // namespace
+
+Bytes level_half(const LevelCall& call, const Nodes& nodes, int node) {
+  Bytes most = 0;
+  for (int i = 0; i < call.chunks; ++i) {
+    most = std::max(most, chunk_memory(LevelView(call, nodes, node, i)));
+  }
+  return aligned(most);
+}
+
+int told(Collective collective, int p, bool at_root) {
+  switch (collective) {
+    case Collective::alltoallv:
+      return 2 * p;
+    case Collective::gatherv:
+    case Collective::scatterv:
+      return at_root ? p + 1 : 1;
+    default:
+      return 0;
+  }
+}
+
+Result<LevelPlan> level_plan(const LevelCall& call, const Nodes& nodes, Rank rank) {
+  if (reduces(call.collective) && !call.commutative && !nodes.in_rank_order()) {
+    return Error{
+        "the operation does not commute, and the ranks of a node do not follow one another: the "
+        "call stays flat"};
+  }
+  LevelPlan plan = LevelPlanner(call, nodes, rank).done();
+  if (call.direct && call.chunks == 1) use_sides(plan, nodes);
+  return plan;
+}
+
+Bytes level_memory(const LevelCall& call, const Nodes& nodes, Rank rank) {
+  return memory_of(call, nodes, nodes.node_of(rank));
+}
+
+int chunks_for(const LevelCall& call, const Nodes& nodes, Rank rank, Bytes bound) {
+  LevelCall tried = call;
+  tried.chunks = 1;
+  const int own = nodes.node_of(rank);
+  const Bytes whole = most_memory(tried, nodes, own);
+  if (whole <= bound) return 1;
+  constexpr Bytes many = 1 << 20;
+  const Bytes most = std::min(most_elements(call), many);
+  for (Bytes chunks = 2 * whole / std::max<Bytes>(bound, 1); chunks < most;
+       chunks += 1 + chunks / 8) {
+    tried.chunks = static_cast<int>(std::max<Bytes>(chunks, 2));
+    if (most_memory(tried, nodes, own) <= bound) return tried.chunks;
+  }
+  return static_cast<int>(most);
+}
+
+}  // namespace tutti
