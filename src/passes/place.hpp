@@ -29,8 +29,8 @@ struct Operation {
   Runner runner = Runner::caller;
   Rank peer = no_rank;
   int message = 0;                    ///< the how-many-eth message to or from this peer
-  Place from;                         ///< send and copy
-  Place to;                           ///< recv and copy
+  Place from;                         ///< send, copy and reduce
+  Place to;                           ///< recv, copy and reduce, which makes it from op to
   int first_need = 0, last_need = 0;  ///< its part of Placement::needs
   int first = 0, last = 0;            ///< wait: operations
   int slots = 0;                      ///< as in a step: most such operations in flight at once

@@ -130,6 +130,10 @@ int Executor::start_deferred(const Placement& placement, Buffers& buffers, Trans
 int Executor::start(int number, const Operation& operation, Buffers& buffers,
                     Transport& transport) {
   if (operation.kind == StepKind::copy) return copy(number, operation, buffers, transport);
+  if (operation.kind == StepKind::reduce) {
+    finish_local(number, buffers.reduce(operation.from, operation.to));
+    return 0;
+  }
   const bool sends = operation.kind == StepKind::send;
   Region region;
   if (const int error = buffers.find(sends ? operation.from : operation.to, region)) return error;
@@ -144,12 +148,18 @@ int Executor::copy(int number, const Operation& operation, Buffers& buffers, Tra
     Region to;
     if (const int error = buffers.find(operation.from, from)) return error;
     if (const int error = buffers.find(operation.to, to)) return error;
-    const int error = transport.copy(from, to);
-    if (damage_ == 0) damage_ = error;
+    finish_local(number, transport.copy(from, to));
+    return 0;
   }
+  finish_local(number, 0);
+  return 0;
+}
+
+/// An operation without a message is over. What it has damaged does not keep others waiting.
+void Executor::finish_local(int number, int error) {
+  if (damage_ == 0) damage_ = error;
   done_[static_cast<std::size_t>(number)] = 1;
   --open_;
-  return 0;
 }
 
 int Executor::poll(Transport& transport) {

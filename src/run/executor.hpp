@@ -1,6 +1,7 @@
 /// Runs placed schedules and protocols over a transport.
 #pragma once
 
+#include <cassert>
 #include <vector>
 
 #include "knowledge/protocol.hpp"
@@ -21,6 +22,14 @@ class Buffers {
     static_cast<void>(from);
     static_cast<void>(to);
     return false;
+  }
+  /// Makes `to` what `from` op `to` is, element by element; only where something is reduced.
+  /// Returns 0 or an error code of the transport.
+  virtual int reduce(const Place& from, const Place& to) {
+    static_cast<void>(from);
+    static_cast<void>(to);
+    assert(!"these buffers have no operation");
+    return -1;
   }
 };
 
@@ -58,6 +67,7 @@ class Executor {
   int advance(const Placement& placement, Buffers& buffers, Transport& transport);
   int start(int number, const Operation& operation, Buffers& buffers, Transport& transport);
   int copy(int number, const Operation& operation, Buffers& buffers, Transport& transport);
+  void finish_local(int number, int error);
   int start_deferred(const Placement& placement, Buffers& buffers, Transport& transport);
   int await(Transport& transport);
   int poll(Transport& transport);
