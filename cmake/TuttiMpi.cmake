@@ -88,8 +88,9 @@ function(tutti_add_flavour flavour)
   # A few words of each thread's own, asked for at every call: take them without a call.
   target_compile_options(tutti_${flavour} PRIVATE -ftls-model=initial-exec)
   # No libmpi here: the library takes the functions of the MPI that the program has loaded.
+  # Its own functions are its own even where the front has others of their names.
   target_link_options(tutti_${flavour} PRIVATE -static-libgcc -static-libstdc++
-    -Wl,--exclude-libs,ALL
+    -Wl,--exclude-libs,ALL -Wl,-Bsymbolic-functions
     -Wl,--version-script=${PROJECT_SOURCE_DIR}/src/api/exports.map)
   install(TARGETS tutti_${flavour} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   if(EXISTS ${PROJECT_SOURCE_DIR}/bench/CMakeLists.txt)

@@ -1,6 +1,7 @@
-/* The preloaded library: exports the MPI functions that Tutti handles, finds out at the first call
- * which MPI the program has loaded, and hands over to the backend for it. It knows no MPI header
- * and links to no MPI, so that one file serves all, and programs without MPI are not touched. */
+/* The preloaded library: exports the MPI functions that Tutti handles and the C API, finds out at
+ * the first call which MPI the program has loaded, and hands over to the backend for it. It knows
+ * no MPI header and links to no MPI, so that one file serves all, and programs without MPI are not
+ * touched. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api.inc"
 #include "backend.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -23,10 +25,12 @@ static const struct {
     {"libmpich.so.12", "libtutti-mpich.so"},   {"libmpi.so.12", "libtutti-mpich.so"},
 };
 
-/* By this a program's own copy of the C API finds that this front is there. */
+/* By this a program that loads the C API itself finds that this front is there, whose copy it then
+ * has to use: calls of MPI_Finalize come here. Linked programs get the front's functions anyhow. */
 EXPORT const char tutti_front = 1;
 
 static const struct tutti_backend_interface* backend;
+static void* backend_library;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static const char* file_of(const char* path) {
@@ -104,7 +108,8 @@ static void find_backend(void) {
          "the MPI may be linked statically, or be none of MPICH, Intel MPI, Open MPI, MPI ABI");
   }
   tutti_backend_function get = NULL;
-  *(void**)&get = dlsym(open_beside_this(file), "tutti_backend");
+  backend_library = open_beside_this(file);
+  *(void**)&get = dlsym(backend_library, "tutti_backend");
   if (get == NULL) stop(file, "it is not a backend of this version");
   const struct tutti_backend_interface* found = get();
   if (found->missing() != NULL) stop(found->missing(), "the loaded MPI lacks this function");
@@ -157,6 +162,39 @@ static const struct tutti_backend_interface* get_backend(const void* site) {
     return get_backend(__builtin_return_address(0))->run.name(ARGUMENTS##arguments); \
   }
 TUTTI_INTERCEPTED_ALL(DEFINE)
+
+/* The backend's function of the C API that the front exports by the same name. */
+static void* api_function(const char* name, void** known, const void* site) {
+  get_backend(site);
+  void* function = __atomic_load_n(known, __ATOMIC_RELAXED);
+  if (function != NULL) return function;
+  function = dlsym(backend_library, name);
+  if (function == NULL) stop(name, "the backend is not of this version");
+  __atomic_store_n(known, function, __ATOMIC_RELAXED);
+  return function;
+}
+
+#define FIND_API(call, name) \
+  static void* known;        \
+  *(void**)&(call) = api_function(#name, &known, __builtin_return_address(0));
+
+#define DEFINE_C(name, parameters, arguments) \
+  EXPORT int name parameters;                 \
+  int name parameters {                       \
+    int(*call) parameters;                    \
+    FIND_API(call, name)                      \
+    return call arguments;                    \
+  }
+TUTTI_C_ALL(DEFINE_C)
+
+#define DEFINE_FORTRAN(name, parameters, arguments) \
+  EXPORT void name parameters;                      \
+  void name parameters {                            \
+    void(*call) parameters;                         \
+    FIND_API(call, name)                            \
+    call arguments;                                 \
+  }
+TUTTI_FORTRAN_ALL(DEFINE_FORTRAN)
 
 /* A program that has called nothing of the above ends as if Tutti were not there. Its MPI is not
  * always next in line: it may have been loaded privately. */

@@ -176,7 +176,9 @@ int TUTTI_Wait(TUTTI_Request* request) {
   if (*request == TUTTI_REQUEST_NULL) return MPI_SUCCESS;
   tutti::PersistentRequest& content = *(*request)->request;
   if (!content.is_active()) return MPI_SUCCESS;
-  const void* site = __builtin_return_address(0);
+  const void* direct = __builtin_return_address(0);
+  const void* front = tutti::take_call_site();
+  const void* site = front != nullptr ? front : direct;
   return tutti::run(content, [&] { return content.finish(site); });
 }
 

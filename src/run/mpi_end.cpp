@@ -30,13 +30,8 @@ const void* provider_of(const char* name) {
   return provider;
 }
 
-/// The front, if calls of this program have come through it, or would: one that links this library
-/// finds its MPI's functions in the global scope.
-const void* front() {
-  if (the_front != nullptr) return object_of(the_front);
-  return provider_of("TUTTI_Get_version") == object_of(&has_ended) ? provider_of("tutti_front")
-                                                                   : nullptr;
-}
+/// The front, if calls of this program have come through it.
+const void* front() { return object_of(the_front); }
 
 bool comes_to_us() {
   const void* provider = provider_of("PMPI_Finalize");

@@ -23,6 +23,16 @@ def test_spectrum(mpi, np, collective, algorithm):
     assert outcome.algorithms()[collective] != "native"
 
 
+def test_edges_reach_the_preloaded_library(mpi):
+    """The weak symbols are found: nothing else makes the library expect arrivals here."""
+    settings = {"OMP_NUM_THREADS": "1", "TUTTI_GATHER": "SBN"}
+    outcome = mpi.run(mpi.compile(FFT, *OPTIONS, output="fft"), "-i", 20, "-n", 4096,
+                      np=2, settings=settings)
+    assert outcome.status == 0, outcome.err
+    (gather,) = (call for call in outcome.report["calls"] if call["collective"] == "gather")
+    assert gather["pattern"]["ahead"] is not None
+
+
 def test_too_few_samples_are_refused(mpi):
     outcome = mpi.run(mpi.compile(FFT, *OPTIONS, output="fft"), "-n", 7, np=2, settings={})
     assert outcome.status != 0

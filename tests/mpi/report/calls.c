@@ -1,8 +1,8 @@
 /* Calls with known numbers, for the report: calls MODE [N]. Knows nothing of Tutti.
  *
- * N times an irregular gather, of which rank i brings 1000 i bytes and the last rank comes 2 ms
+ * N times an irregular gather, of which rank i brings 1000 i bytes and the last rank comes 20 ms
  * late, then one scatter. MODE is the communicator, or how the program ends. Only `persistent`
- * knows of Tutti: N times the same persistent gather, the last rank 2 ms late. */
+ * knows of Tutti: N times the same persistent gather, the last rank 20 ms late. */
 #define _POSIX_C_SOURCE 199309L
 #include <mpi.h>
 #include <stdio.h>
@@ -17,8 +17,8 @@
 #pragma weak TUTTI_Wait
 #pragma weak TUTTI_Request_free
 
-static void sleep_2_ms(void) {
-  const struct timespec pause = {0, 2000000};
+static void sleep_20_ms(void) {
+  const struct timespec pause = {0, 20000000};
   nanosleep(&pause, NULL);
 }
 
@@ -37,7 +37,7 @@ __attribute__((noinline)) static void write_snapshot(MPI_Comm comm) {
   char* own = calloc((size_t)counts[rank] + 1, 1);
   char* all = calloc((size_t)total + 1, 1);
   MPI_Barrier(comm);
-  if (rank == p - 1) sleep_2_ms();
+  if (rank == p - 1) sleep_20_ms();
   if (rank == 0) {
     MPI_Gatherv(own, counts[rank], MPI_CHAR, all, counts, places, MPI_CHAR, 0, comm);
   } else {
@@ -62,7 +62,7 @@ static void call(MPI_Comm comm, int times) {
   read_parameters(comm);
 }
 
-static void persist(MPI_Comm comm, int times) {
+__attribute__((noinline)) static void persist(MPI_Comm comm, int times) {
   int rank, p;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &p);
@@ -72,7 +72,7 @@ static void persist(MPI_Comm comm, int times) {
   for (int i = 0; i < times; ++i) {
     MPI_Barrier(comm);
     TUTTI_Start(&request);
-    if (rank == p - 1) sleep_2_ms();
+    if (rank == p - 1) sleep_20_ms();
     TUTTI_Wait(&request);
   }
   TUTTI_Request_free(&request);
@@ -124,7 +124,7 @@ int main(int argc, char** argv) {
     MPI_Barrier(MPI_COMM_WORLD);
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank != 0) sleep_2_ms();
+    if (rank != 0) sleep_20_ms();
     exit(0);
   }
   MPI_Finalize();

@@ -1,0 +1,33 @@
+"""The preloaded library has every function of the C API, in C and Fortran."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+from conftest import FRONT, LIBRARIES, ROOT
+
+
+def exported(library):
+    """The functions of Tutti's own that a library shows, but for what front and backend share."""
+    command = ["nm", "--dynamic", "--defined-only", "--format=posix", library]
+    lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+    names = {line.split()[0].split("@")[0] for line in lines if line.split()[1] == "T"}
+    return {name for name in names if re.fullmatch(r"TUTTI_\w+|tutti_\w+_", name)}
+
+
+def declared():
+    """What tutti.h declares: the names of functions outside its comments."""
+    header = (ROOT / "include/tutti/tutti.h").read_text()
+    code = re.sub(r"/\*.*?\*/", "", header, flags=re.DOTALL)
+    return set(re.findall(r"\b(TUTTI_\w+)\(", code)) - {"TUTTI_H"}
+
+
+def test_front_has_what_the_header_declares():
+    assert len(declared()) > 20
+    assert {name for name in exported(FRONT) if name.startswith("TUTTI_")} == declared()
+
+
+def test_front_and_backends_have_the_same_functions(mpi):
+    assert "tutti_arrival_edge_" in exported(FRONT)
+    assert exported(LIBRARIES / f"libtutti-{mpi.name}.so") == exported(FRONT)
