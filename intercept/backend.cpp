@@ -25,11 +25,11 @@ void replace(Function& function, Call next) {
 
 void set_next(const tutti_functions* next) {
   tutti::NativeFunctions& native = tutti::next_functions();
-  replace(native.gather, next->Gather);
-  replace(native.gatherv, next->Gatherv);
-  replace(native.scatter, next->Scatter);
-  replace(native.scatterv, next->Scatterv);
-  replace(native.finalize, next->Finalize);
+  replace(native.Gather, next->Gather);
+  replace(native.Gatherv, next->Gatherv);
+  replace(native.Scatter, next->Scatter);
+  replace(native.Scatterv, next->Scatterv);
+  replace(native.Finalize, next->Finalize);
 }
 
 const char* missing() { return tutti::mpi().missing; }

@@ -4,17 +4,10 @@
 #include <new>
 
 #include "api/communicator.hpp"
+#include "api/entry.hpp"
 #include "api/environment.hpp"
 
-namespace {
-
-/// The program's error handler hears of errors, as from any collective.
-int raise_if(MPI_Comm comm, int error) {
-  if (error != MPI_SUCCESS) tutti::mpi().Comm_call_errhandler(comm, error);
-  return error;
-}
-
-}  // namespace
+using tutti::raise_if;
 
 int TUTTI_Arrival_init(MPI_Comm comm, double fraction) {
   if (comm == tutti::mpi().comm_null) return MPI_ERR_COMM;

@@ -30,7 +30,7 @@ int finalize_mpi() {
   static bool entered = false;
   prepare_if_running();
   // A tool behind the front hands the call on to the front's PMPI_Finalize.
-  return std::exchange(entered, true) ? mpi().Finalize() : next_functions().finalize();
+  return std::exchange(entered, true) ? mpi().Finalize() : next_functions().Finalize();
 }
 
 }  // namespace tutti

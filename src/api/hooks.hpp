@@ -7,12 +7,16 @@ namespace tutti {
 
 /// The functions that stand for the MPI's own: those of the next tool in line where there is
 /// one, else the MPI's PMPI_ functions.
+#define TUTTI_NATIVE_ALL(X) \
+  X(Gather)                 \
+  X(Gatherv)                \
+  X(Scatter)                \
+  X(Scatterv)               \
+  X(Finalize)
 struct NativeFunctions {
-  decltype(&PMPI_Gather) gather = nullptr;
-  decltype(&PMPI_Gatherv) gatherv = nullptr;
-  decltype(&PMPI_Scatter) scatter = nullptr;
-  decltype(&PMPI_Scatterv) scatterv = nullptr;
-  decltype(&PMPI_Finalize) finalize = nullptr;
+#define TUTTI_MEMBER(name) decltype(&PMPI_##name) name = nullptr;
+  TUTTI_NATIVE_ALL(TUTTI_MEMBER)
+#undef TUTTI_MEMBER
 };
 [[nodiscard]] NativeFunctions& next_functions();
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 
+#include "api/entry.hpp"
 #include "api/hooks.hpp"
 #include "api/request.hpp"
 #include "api/rooted_call.hpp"
@@ -51,7 +52,7 @@ int run(PersistentRequest& request, Step step) {
 using tutti::buffer;
 using tutti::Collective;
 using tutti::MpiFunctions;
-using tutti::RootBlocks;
+using tutti::RankBlocks;
 using tutti::RootedCall;
 
 int TUTTI_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -59,9 +60,9 @@ int TUTTI_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                       TUTTI_Request* request) {
   return tutti::init(
       tutti::call_of(Collective::gather, {buffer(sendbuf), sendcount, sendtype},
-                     {recvbuf, RootBlocks(recvcount), recvtype}, root, comm),
+                     {recvbuf, RankBlocks(recvcount), recvtype}, root, comm),
       [=] {
-        return tutti::next_functions().gather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        return tutti::next_functions().Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
                                               recvtype, root, comm);
       },
       request);
@@ -72,9 +73,9 @@ int TUTTI_Gatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype
                        MPI_Comm comm, TUTTI_Request* request) {
   return tutti::init(
       tutti::call_of(Collective::gatherv, {buffer(sendbuf), sendcount, sendtype},
-                     {recvbuf, RootBlocks(recvcounts, displs), recvtype}, root, comm),
+                     {recvbuf, RankBlocks(recvcounts, displs), recvtype}, root, comm),
       [=] {
-        return tutti::next_functions().gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+        return tutti::next_functions().Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
                                                displs, recvtype, root, comm);
       },
       request);
@@ -85,9 +86,9 @@ int TUTTI_Scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype
                        TUTTI_Request* request) {
   return tutti::init(
       tutti::call_of(Collective::scatter, {recvbuf, recvcount, recvtype},
-                     {buffer(sendbuf), RootBlocks(sendcount), sendtype}, root, comm),
+                     {buffer(sendbuf), RankBlocks(sendcount), sendtype}, root, comm),
       [=] {
-        return tutti::next_functions().scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        return tutti::next_functions().Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount,
                                                recvtype, root, comm);
       },
       request);
@@ -98,9 +99,9 @@ int TUTTI_Scatterv_init(const void* sendbuf, const int sendcounts[], const int d
                         int root, MPI_Comm comm, TUTTI_Request* request) {
   return tutti::init(
       tutti::call_of(Collective::scatterv, {recvbuf, recvcount, recvtype},
-                     {buffer(sendbuf), RootBlocks(sendcounts, displs), sendtype}, root, comm),
+                     {buffer(sendbuf), RankBlocks(sendcounts, displs), sendtype}, root, comm),
       [=] {
-        return tutti::next_functions().scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf,
+        return tutti::next_functions().Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf,
                                                 recvcount, recvtype, root, comm);
       },
       request);
@@ -110,7 +111,7 @@ int TUTTI_Gather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype s
                         void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
                         MPI_Comm comm, TUTTI_Request* request) {
   RootedCall call = tutti::call_of(Collective::gather, {buffer(sendbuf), sendcount, sendtype},
-                                   {recvbuf, RootBlocks(recvcount), recvtype}, root, comm);
+                                   {recvbuf, RankBlocks(recvcount), recvtype}, root, comm);
   return tutti::init(
       call,
       [=]() mutable {
@@ -124,7 +125,7 @@ int TUTTI_Gatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype 
                          void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
                          MPI_Datatype recvtype, int root, MPI_Comm comm, TUTTI_Request* request) {
   RootedCall call = tutti::call_of(Collective::gatherv, {buffer(sendbuf), sendcount, sendtype},
-                                   {recvbuf, RootBlocks(recvcounts, displs), recvtype}, root, comm);
+                                   {recvbuf, RankBlocks(recvcounts, displs), recvtype}, root, comm);
   return tutti::init(
       call,
       [=]() mutable {
@@ -138,7 +139,7 @@ int TUTTI_Scatter_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype 
                          void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
                          MPI_Comm comm, TUTTI_Request* request) {
   RootedCall call = tutti::call_of(Collective::scatter, {recvbuf, recvcount, recvtype},
-                                   {buffer(sendbuf), RootBlocks(sendcount), sendtype}, root, comm);
+                                   {buffer(sendbuf), RankBlocks(sendcount), sendtype}, root, comm);
   return tutti::init(
       call,
       [=]() mutable {
@@ -154,7 +155,7 @@ int TUTTI_Scatterv_init_c(const void* sendbuf, const MPI_Count sendcounts[],
                           TUTTI_Request* request) {
   RootedCall call =
       tutti::call_of(Collective::scatterv, {recvbuf, recvcount, recvtype},
-                     {buffer(sendbuf), RootBlocks(sendcounts, displs), sendtype}, root, comm);
+                     {buffer(sendbuf), RankBlocks(sendcounts, displs), sendtype}, root, comm);
   return tutti::init(
       call,
       [=]() mutable {

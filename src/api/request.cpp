@@ -2,6 +2,7 @@
 #include "api/request.hpp"
 
 #include "api/arrived_call.hpp"
+#include "api/entry.hpp"
 #include "api/environment.hpp"
 #include "api/rooted_call.hpp"
 #include "run/clock.hpp"
@@ -130,7 +131,8 @@ int PersistentRequest::finish(const void* site) {
     record.call = counted_;
     record.decision = &text_;
     if (arrival_ != nullptr) record.ahead = arrival_->prediction_of_call().ahead;
-    record_rooted(call_, *communicator, record);
+    keep_record(call_.collective, *communicator, record,
+                [this](CallRecord& kept) { describe(call_, kept); });
   }
   return error;
 }

@@ -1,9 +1,7 @@
-/// Valid arguments, where errors go, and what the report keeps.
+/// Valid arguments, and what the report keeps.
 #include "api/rooted_call.hpp"
 
 #include <algorithm>
-
-#include "run/clock.hpp"
 
 namespace tutti {
 
@@ -17,33 +15,22 @@ bool looks_valid(const RootedCall& call, const Communicator& communicator) {
          call.blocks.are_counted(communicator.p());
 }
 
-int raise(MPI_Comm comm, int error) {
-  if (comm != mpi().comm_null) mpi().Comm_call_errhandler(comm, error);
-  return error;
-}
-
-void record_rooted(const RootedCall& call, const Communicator& communicator, CallRecord record) {
-  record.collective = call.collective;
-  record.communicator = communicator.id();
-  record.rank = communicator.rank();
-  record.p = communicator.p();
+void describe(const RootedCall& call, CallRecord& record) {
   record.root = call.root;
-  record.exit = monotonic_seconds();
   MPI_Count element = 0;
-  if (record.rank == record.root) {
-    mpi().Type_size_x(call.all_type, &element);
-    record.total = record.largest = 0;
-    for (Rank rank = 0; rank < record.p; ++rank) {
-      const Bytes bytes = call.blocks.count(rank) * element;
-      record.total += bytes;
-      record.largest = std::max(record.largest, bytes);
-    }
-    record.own = call.blocks.count(record.rank) * element;
-  } else {
+  if (record.rank != record.root) {
     mpi().Type_size_x(call.own_type, &element);
     record.own = call.own_count * element;
+    return;
   }
-  record_call(record);
+  mpi().Type_size_x(call.all_type, &element);
+  record.total = record.largest = 0;
+  for (Rank rank = 0; rank < record.p; ++rank) {
+    const Bytes bytes = call.blocks.count(rank) * element;
+    record.total += bytes;
+    record.largest = std::max(record.largest, bytes);
+  }
+  record.own = call.blocks.count(record.rank) * element;
 }
 
 }  // namespace tutti

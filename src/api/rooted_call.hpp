@@ -15,7 +15,7 @@ struct OwnBlock {
 
 struct AllBlocks {
   void* address;
-  RootBlocks blocks;
+  RankBlocks blocks;
   MPI_Datatype type;
 };
 
@@ -31,12 +31,8 @@ struct AllBlocks {
 /// argument that is not significant at this rank.
 [[nodiscard]] bool looks_valid(const RootedCall& call, const Communicator& communicator);
 
-/// Keeps for the report what ran since `record.arrival`: fills in what the call itself tells.
-void record_rooted(const RootedCall& call, const Communicator& communicator, CallRecord record);
-
-/// Errors of inner calls come from a communicator that returns them; the program's own error
-/// handler hears of them here, once. Returns `error`.
-int raise(MPI_Comm comm, int error);
+/// Fills in what the arguments tell of a call, for the report; rank and p are there.
+void describe(const RootedCall& call, CallRecord& record);
 
 /// A large-count call on an MPI without that form: the linear algorithm, on all ranks alike.
 int run_without_large_form(RootedCall& call);

@@ -9,16 +9,16 @@
 namespace tutti {
 
 /// How many elements the root has for each rank, and where: MPI's three ways to say it.
-class RootBlocks {
+class RankBlocks {
  public:
-  RootBlocks() = default;
+  RankBlocks() = default;
   /// Equal counts, one block after the other (MPI_Gather, MPI_Scatter).
-  explicit RootBlocks(MPI_Count each) : each_(each) {}
-  RootBlocks(const int* counts, const int* displacements)
+  explicit RankBlocks(MPI_Count each) : each_(each) {}
+  RankBlocks(const int* counts, const int* displacements)
       : counts_(counts),
         displacements_(displacements),
         given_(counts != nullptr && displacements != nullptr) {}
-  RootBlocks(const MPI_Count* counts, const MPI_Aint* displacements)
+  RankBlocks(const MPI_Count* counts, const MPI_Aint* displacements)
       : large_counts_(counts),
         large_displacements_(displacements),
         given_(counts != nullptr && displacements != nullptr) {}
@@ -40,7 +40,7 @@ class RootBlocks {
   }
   /// One count for all ranks, as in MPI_Gather and MPI_Scatter.
   [[nodiscard]] bool are_equal() const { return counts_ == nullptr && large_counts_ == nullptr; }
-  friend bool operator==(const RootBlocks&, const RootBlocks&) = default;
+  friend bool operator==(const RankBlocks&, const RankBlocks&) = default;
   /// In extents of the datatype, from the start of the buffer.
   [[nodiscard]] MPI_Aint displacement(Rank rank) const {
     if (counts_ != nullptr) return displacements_[rank];
@@ -68,7 +68,7 @@ struct RootedCall {
   MPI_Datatype own_type{};
 
   void* all = nullptr;  ///< significant at the root only, like the next two
-  RootBlocks blocks;
+  RankBlocks blocks;
   MPI_Datatype all_type{};
 
   TypeInfo own_info = {};  ///< filled in by PrivateComm::learn_types

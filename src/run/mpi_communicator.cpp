@@ -152,7 +152,7 @@ void PrivateComm::attend(const RootedCall& call, const Specification& specificat
   RootedCall empty = call;
   empty.own = nullptr;
   empty.own_count = 0;
-  empty.blocks = RootBlocks(0);
+  empty.blocks = RankBlocks(0);
   empty.own_info = empty.all_info = {};
   run(empty, specification, knowledge);
 }

@@ -112,7 +112,7 @@ class PrivateComm {
   RootedPlanner planner_;
   Scratch scratch_;
   TypeCache types_;
-  MpiBuffers::Runs runs_;
+  Runs runs_;
   std::array<Prepared, 4> prepared_;
   std::size_t next_prepared_ = 0;
 };

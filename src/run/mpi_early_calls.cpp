@@ -218,7 +218,7 @@ int EarlyCalls::begin(const Ticket& ticket, const Known& known,
   call.own = at_root ? MPI_IN_PLACE : begun->block.data();
   call.own_count = known.bytes;
   call.all = begun->block.data();
-  call.blocks = RootBlocks(known.bytes);
+  call.blocks = RankBlocks(known.bytes);
   call.own_type = call.all_type = mpi().byte;
   call.own_info = call.all_info = {true, true, true, 1, 1};
   begun->buffers.emplace(call, begun->plan->order,

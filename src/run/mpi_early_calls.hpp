@@ -96,7 +96,7 @@ class EarlyCalls {
     std::shared_ptr<const ArrivalVersion> version;
     const Plan* plan = nullptr;
     Scratch scratch;
-    MpiBuffers::Runs runs;
+    Runs runs;
     std::optional<MpiBuffers> buffers;
     int error = MPI_SUCCESS;  ///< met by the thread
   };

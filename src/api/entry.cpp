@@ -1,0 +1,45 @@
+/// Depth of calls, call sites, what stands for the MPI, where errors go.
+#include "api/entry.hpp"
+
+#include <utility>
+
+namespace tutti {
+
+namespace {
+
+thread_local const void* call_site = nullptr;
+thread_local int depth = 0;
+
+NativeFunctions functions_of_mpi() {
+  NativeFunctions functions;
+#define TUTTI_TAKE(name) functions.name = mpi().name;
+  TUTTI_NATIVE_ALL(TUTTI_TAKE)
+#undef TUTTI_TAKE
+  return functions;
+}
+
+}  // namespace
+
+Inside::Inside() { ++depth; }
+Inside::~Inside() { --depth; }
+bool Inside::another() { return depth > 1; }
+
+const NativeFunctions& native() {
+  static const NativeFunctions functions = functions_of_mpi();
+  return Inside::another() ? functions : next_functions();
+}
+
+NativeFunctions& next_functions() {
+  static NativeFunctions functions = functions_of_mpi();
+  return functions;
+}
+
+int raise(MPI_Comm comm, int error) {
+  if (comm != mpi().comm_null) mpi().Comm_call_errhandler(comm, error);
+  return error;
+}
+
+void set_call_site(const void* site) { call_site = site; }
+const void* take_call_site() { return std::exchange(call_site, nullptr); }
+
+}  // namespace tutti

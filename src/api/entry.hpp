@@ -1,0 +1,112 @@
+/// The way into the library that all collectives of the C API have in common.
+#pragma once
+
+#include <new>
+#include <optional>
+
+#include "api/communicator.hpp"
+#include "api/environment.hpp"
+#include "api/hooks.hpp"
+#include "api/report.hpp"
+#include "run/clock.hpp"
+
+namespace tutti {
+
+/// How many collectives this thread is inside of. Inner calls, such as those of a tool behind
+/// Tutti that hands on what it was given, go straight to the MPI.
+class Inside {
+ public:
+  Inside();
+  ~Inside();
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+  [[nodiscard]] static bool another();
+};
+
+/// What stands for the MPI in the call under way.
+[[nodiscard]] const NativeFunctions& native();
+
+/// Errors of inner calls come from a communicator that returns them; the program's own error
+/// handler hears of them here, once. Returns `error`.
+int raise(MPI_Comm comm, int error);
+/// The same for what may be no error.
+inline int raise_if(MPI_Comm comm, int error) {
+  return error == MPI_SUCCESS ? error : raise(comm, error);
+}
+
+/// No exception leaves the library.
+template <class Function>
+int guarded(MPI_Comm comm, Function function) {
+  try {
+    return function();
+  } catch (const std::bad_alloc&) {
+    return raise(comm, MPI_ERR_NO_MEM);
+  } catch (...) {
+    return raise(comm, MPI_ERR_INTERN);
+  }
+}
+
+/// Where a call came from, and when, if that had to be noted early.
+struct Arrived {
+  const void* site;
+  std::optional<double> time;
+};
+
+/// Calls `run(Communicator&, Arrived)` where Tutti has a part in the call, else `run_native()`.
+template <class Native, class Run>
+int enter(MPI_Comm comm, Native run_native, Run run) {
+  const void* site = take_call_site();
+  const Inside guard;
+  return guarded(comm, [&] {
+    if (Inside::another() || !environment().on || comm == mpi().comm_null) return run_native();
+    Arrived arrived{site, {}};
+    Communicator* communicator = Communicator::known(comm);
+    if (communicator == nullptr) {
+      arrived.time = monotonic_seconds();  // what follows may wait for other ranks
+      int error = MPI_SUCCESS;
+      communicator = Communicator::of(comm, error);
+      if (communicator == nullptr) return raise(comm, error);
+    }
+    if (communicator->is_inter()) return run_native();
+    return run(*communicator, arrived);
+  });
+}
+
+/// A record of a call that begins now; to be made before anything that may wait for other ranks.
+[[nodiscard]] inline CallRecord begin_record(const Communicator& communicator,
+                                             const Arrived& noted) {
+  CallRecord begun;
+  begun.site = noted.site;
+  if (communicator.is_reported()) begun.arrival = noted.time ? *noted.time : monotonic_seconds();
+  return begun;
+}
+
+/// Keeps a record of a call that ends now: `describe(record)` fills in what its arguments tell.
+template <class Describe>
+void keep_record(Collective collective, const Communicator& communicator, CallRecord record,
+                 Describe describe) {
+  record.collective = collective;
+  record.communicator = communicator.id();
+  record.rank = communicator.rank();
+  record.p = communicator.p();
+  record.exit = monotonic_seconds();
+  describe(record);
+  record_call(record);
+}
+
+/// Runs what was decided, and keeps a record of it where a report is asked for.
+template <class Run, class Describe>
+int reported(Collective collective, Communicator& communicator, const Decision& decision,
+             CallRecord begun, Run run, Describe describe) {
+  communicator.note_run(collective, decision);
+  if (!communicator.is_reported()) return run();
+  begun.call = communicator.next_call(collective);
+  begun.decision = &decision.text;
+  if (const auto& known = communicator.arrival()) begun.ahead = known->prediction_of_call().ahead;
+  const int error = run();
+  if (error == MPI_SUCCESS) keep_record(collective, communicator, begun, describe);
+  return error;
+}
+
+}  // namespace tutti
