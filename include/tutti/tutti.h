@@ -13,7 +13,8 @@
  *     from as many threads as the thread level that MPI granted allows.
  *  5. Traffic runs on private duplicates of communicators, made at the first call on each and
  *     freed with it.
- *  6. Names of collectives are "gather", "gatherv", "scatter", "scatterv", in any case.
+ *  6. Names of collectives are "gather", "gatherv", "scatter", "scatterv", "bcast", "allgather",
+ *     "allgatherv", "alltoall", "alltoallv" (also for alltoallw), "barrier", in any case.
  *     Specifications of algorithms are "auto" (Tutti chooses), "native" (the MPI's own) or
  *     name[:key=value,..] as `tutti list` shows them.
  *  7. A char array with an int* length takes and gives lengths as bytes: on entry the size of
@@ -71,6 +72,46 @@ int TUTTI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 int TUTTI_Scatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
                      MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
                      MPI_Datatype recvtype, int root, MPI_Comm comm);
+
+/* MPI_Bcast with the algorithm in force. */
+int TUTTI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm);
+
+/* MPI_Allgather and MPI_Allgatherv with the algorithm in force: every rank's block to all. */
+int TUTTI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                    int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+int TUTTI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                     const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+                     MPI_Comm comm);
+
+/* MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw with the algorithm in force: a block from each rank
+ * to each. What is set for "alltoallv" holds for both of the latter. */
+int TUTTI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                   int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+int TUTTI_Alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                    MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
+                    const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
+int TUTTI_Alltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                    const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
+                    const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
+
+/* MPI_Barrier with the algorithm in force: no rank leaves before all have entered. */
+int TUTTI_Barrier(MPI_Comm comm);
+
+/* The same with large counts. */
+int TUTTI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm);
+int TUTTI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                      void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+int TUTTI_Allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                       void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                       MPI_Datatype recvtype, MPI_Comm comm);
+int TUTTI_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+int TUTTI_Alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                      MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
+                      const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
+int TUTTI_Alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                      const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
+                      const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
 
 /* Arrivals. Ranks never come to a collective together. A program that says how far it is lets
  * algorithms with order=arrival or order=late_leaf (SLIN, SLS, SBN, ..) serve whoever comes first

@@ -4,7 +4,8 @@
 namespace tutti {
 
 bool order_matters_everywhere(const Specification& specification) {
-  return !specification.algorithm->name.starts_with("linear");
+  return !has_root(specification.algorithm->collective) ||
+         !specification.algorithm->name.starts_with("linear");
 }
 
 int learn_arrivals(Communicator& communicator, const Decision& decision) {

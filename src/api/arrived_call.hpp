@@ -7,7 +7,7 @@
 
 namespace tutti {
 
-/// Do all ranks need the order? In linear shapes only the root looks at it.
+/// Do all ranks need the order? In linear shapes with a root only this one looks at it.
 [[nodiscard]] bool order_matters_everywhere(const Specification& specification);
 
 /// Opens the exchange of arrivals where rank 0's environment asks for it and `decision` has a use

@@ -12,6 +12,13 @@ namespace tutti {
   X(Gatherv)                \
   X(Scatter)                \
   X(Scatterv)               \
+  X(Allgather)              \
+  X(Allgatherv)             \
+  X(Alltoall)               \
+  X(Alltoallv)              \
+  X(Alltoallw)              \
+  X(Bcast)                  \
+  X(Barrier)                \
   X(Finalize)
 struct NativeFunctions {
 #define TUTTI_MEMBER(name) decltype(&PMPI_##name) name = nullptr;

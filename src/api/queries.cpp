@@ -65,7 +65,11 @@ int TUTTI_Algorithm_set(const char* collective, const char* specification, char*
   return guarded([&]() -> int {
     const auto wanted = collective_of(collective);
     if (!wanted || specification == nullptr) {
-      give("the collective is one of gather, gatherv, scatter, scatterv", message, length);
+      std::string names;
+      for (const Collective one : tutti::runnable_collectives) {
+        names += (names.empty() ? "" : ", ") + std::string(name_of(one));
+      }
+      give("the collective is one of " + names, message, length);
       return MPI_ERR_ARG;
     }
     const auto setting = tutti::setting(*wanted, specification);

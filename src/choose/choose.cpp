@@ -116,8 +116,8 @@ Choice choose(const Setting& setting, const Situation& situation, const Machine&
   if (setting.kind == Setting::Kind::forced) {
     return {setting.specification, "it was asked for", {}};
   }
-  if (!is_runnable(situation.collective)) return choose_unrun(situation, machine);
   if (situation.p == 1) return {std::nullopt, "one rank has nothing to exchange", {}};
+  if (!is_gather_or_scatter(situation.collective)) return choose_unrun(situation, machine);
   Choice choice;
   const bool by_arrivals = weighs_arrivals(situation, machine);
   choice.candidates =

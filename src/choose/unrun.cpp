@@ -42,7 +42,9 @@ std::vector<Point> points(Collective collective) {
 
 Choice choose_unrun(const Situation& situation, const Machine& machine) {
   Choice choice;
-  choice.reason = "Tutti has schedules for it, and does not run them yet";
+  choice.reason = is_runnable(situation.collective)
+                      ? "no gain is known over the MPI's own"
+                      : "Tutti has schedules for it, and does not run them yet";
   const Collective collective = situation.collective;
   const bool exchanges = collective == Collective::allgather;
   const bool modelled = exchanges

@@ -10,20 +10,14 @@
 namespace tutti {
 
 namespace {
-constexpr std::array<std::string_view, all_collectives.size()> names = {"gather",
-                                                                        "gatherv",
-                                                                        "scatter",
-                                                                        "scatterv",
-                                                                        "bcast",
-                                                                        "allgather",
-                                                                        "allgatherv",
-                                                                        "alltoall",
-                                                                        "alltoallv",
-                                                                        "reduce",
-                                                                        "allreduce",
-                                                                        "reduce_scatter",
-                                                                        "reduce_scatter_block",
-                                                                        "barrier"};
+constexpr std::array<std::string_view, all_collectives.size()> names = {
+    "gather",         "gatherv",
+    "scatter",        "scatterv",
+    "bcast",          "allgather",
+    "allgatherv",     "alltoall",
+    "alltoallv",      "barrier",
+    "reduce",         "allreduce",
+    "reduce_scatter", "reduce_scatter_block"};
 }  // namespace
 
 std::string_view name_of(Collective collective) {

@@ -43,32 +43,36 @@ enum class Collective : std::uint8_t {
   allgatherv,
   alltoall,
   alltoallv,
+  barrier,
   reduce,
   allreduce,
   reduce_scatter,
   reduce_scatter_block,
-  barrier,
 };
 
-inline constexpr std::array all_collectives = {Collective::gather,
-                                               Collective::gatherv,
-                                               Collective::scatter,
-                                               Collective::scatterv,
-                                               Collective::bcast,
-                                               Collective::allgather,
-                                               Collective::allgatherv,
-                                               Collective::alltoall,
-                                               Collective::alltoallv,
-                                               Collective::reduce,
-                                               Collective::allreduce,
-                                               Collective::reduce_scatter,
-                                               Collective::reduce_scatter_block,
-                                               Collective::barrier};
+inline constexpr std::array all_collectives = {
+    Collective::gather,         Collective::gatherv,
+    Collective::scatter,        Collective::scatterv,
+    Collective::bcast,          Collective::allgather,
+    Collective::allgatherv,     Collective::alltoall,
+    Collective::alltoallv,      Collective::barrier,
+    Collective::reduce,         Collective::allreduce,
+    Collective::reduce_scatter, Collective::reduce_scatter_block};
+
+/// Those in which the root alone sends or receives, the first ones of all.
+inline constexpr std::array gathers_and_scatters = {Collective::gather, Collective::gatherv,
+                                                    Collective::scatter, Collective::scatterv};
+
+[[nodiscard]] constexpr bool is_gather_or_scatter(Collective collective) {
+  return static_cast<std::size_t>(collective) < gathers_and_scatters.size();
+}
 
 /// Those that Tutti runs over MPI, the first ones of all: only they have settings. The others are
 /// schedules that can be verified, priced and drawn.
-inline constexpr std::array runnable_collectives = {Collective::gather, Collective::gatherv,
-                                                    Collective::scatter, Collective::scatterv};
+inline constexpr std::array runnable_collectives = {
+    Collective::gather,    Collective::gatherv,   Collective::scatter,    Collective::scatterv,
+    Collective::bcast,     Collective::allgather, Collective::allgatherv, Collective::alltoall,
+    Collective::alltoallv, Collective::barrier};
 
 [[nodiscard]] constexpr bool is_runnable(Collective collective) {
   return static_cast<std::size_t>(collective) < runnable_collectives.size();
@@ -134,11 +138,12 @@ enum class BlockKind : std::uint8_t {
 /// Models give a rank a port for each direction, so that it sends one message while it receives
 /// another. The papers on gathers and scatters have one for both.
 [[nodiscard]] constexpr bool has_two_ports(Collective collective) {
-  return collective > Collective::scatterv;
+  return !is_gather_or_scatter(collective);
 }
 /// One rank, the root, has a part of its own.
 [[nodiscard]] constexpr bool has_root(Collective collective) {
-  return collective <= Collective::bcast || collective == Collective::reduce;
+  return is_gather_or_scatter(collective) || collective == Collective::bcast ||
+         collective == Collective::reduce;
 }
 /// What ranks contribute to a block is combined into one.
 [[nodiscard]] constexpr bool reduces(Collective collective) {

@@ -9,8 +9,8 @@ namespace tutti {
 
 /// Where bytes are: in the caller's buffers or in Tutti's.
 enum class Area : std::uint8_t {
-  own,      ///< the caller's buffer for the rank's own block
-  all,      ///< the root's buffer for the blocks of all ranks
+  own,  ///< the caller's buffer for the rank's own block; the send buffer where there is no root
+  all,  ///< the root's buffer for the blocks of all ranks; the receive buffer without a root
   scratch,  ///< packed bytes of Tutti's own
 };
 
@@ -45,13 +45,15 @@ struct Placement {
 
 /// What the caller's buffers allow.
 struct Ends {
-  bool own_in_place = false;  ///< the root's own block is already where it belongs
-  bool own_dense = true;      ///< packed bytes of the own block can be addressed in place
-  bool all_dense = true;      ///< the same for the root's buffer
+  bool own_in_place = false;  ///< the own block is already where it belongs (MPI_IN_PLACE)
+  bool own_dense = true;      ///< packed bytes of Area::own can be addressed in place
+  bool all_dense = true;      ///< the same for Area::all
   /// The root's blocks are small, and those that follow one another in the order do not do so in
   /// its buffer: messages of several blocks are packed and unpacked by copies of its own. Left to
   /// the MPI where blocks of one message lie between those of another (holes).
   bool all_packed = false;
+  /// Without a root: blocks that follow one another in the order do not do so in Area::all.
+  bool all_torn = false;
 
   friend bool operator==(const Ends&, const Ends&) = default;
 };

@@ -1,5 +1,8 @@
-/// The arguments of the rooted collectives of MPI, in one form for all of them.
+/// The arguments of the collectives of MPI, in one form for gathers and scatters and one for the
+/// others.
 #pragma once
+
+#include <vector>
 
 #include "core/order.hpp"
 #include "core/types.hpp"
@@ -8,7 +11,10 @@
 
 namespace tutti {
 
-/// How many elements the root has for each rank, and where: MPI's three ways to say it.
+struct ArrivalVersion;
+struct Circumstances;
+
+/// How many elements a buffer has for or from each rank, and where: MPI's three ways to say it.
 class RankBlocks {
  public:
   RankBlocks() = default;
@@ -77,6 +83,55 @@ struct RootedCall {
   bool begun = false;  ///< counted by PrivateComm::begin
 
   [[nodiscard]] bool in_place() const { return own == MPI_IN_PLACE; }
+};
+
+/// What a rank sends or receives in a collective without a root's side: one block or vector, or one
+/// block for or from each rank.
+struct CallSide {
+  void* address = nullptr;
+  RankBlocks blocks;
+  MPI_Datatype type{};
+  const MPI_Datatype* types = nullptr;  ///< MPI_Alltoallw: by rank, with displacements in bytes
+  TypeInfo info = {};                   ///< filled in by CollectiveCalls::learn_types
+  const TypeInfo* infos = nullptr;      ///< the same, by rank, for `types`
+
+  [[nodiscard]] MPI_Datatype type_for(Rank rank) const {
+    return types != nullptr ? types[rank] : type;
+  }
+  [[nodiscard]] const TypeInfo& info_for(Rank rank) const {
+    return infos != nullptr ? infos[rank] : info;
+  }
+  /// Packed bytes of the block for or from a rank.
+  [[nodiscard]] Bytes bytes(Rank rank) const { return blocks.count(rank) * info_for(rank).size; }
+  /// From `address` to that block, in bytes.
+  [[nodiscard]] MPI_Aint displacement(Rank rank) const {
+    return blocks.displacement(rank) * (types != nullptr ? 1 : info.extent);
+  }
+};
+
+/// One call of any other collective. A bcast's buffer is `receive` at all ranks, and `send` is
+/// MPI_IN_PLACE. What MPI calls not significant at a rank is never read there.
+struct CollectiveCall {
+  Collective collective = Collective::barrier;
+  Rank root = 0;  ///< bcast and reduce
+  MPI_Comm comm{};
+  CallSide send;     ///< all but its address is not significant with MPI_IN_PLACE
+  CallSide receive;  ///< of a reduce significant at the root only
+  MPI_Op op{};       ///< reductions
+
+  bool begun = false;  ///< counted by PrivateComm::begin
+
+  [[nodiscard]] bool in_place() const { return send.address == MPI_IN_PLACE; }
+};
+
+/// What is known to a call beside its arguments (see RootedProblem).
+struct CallKnowledge {
+  Bytes latency = 0;
+  double rate = 1;                          ///< bytes that pass in a second
+  const ArrivalVersion* version = nullptr;  ///< of the expected arrivals
+  const std::vector<Bytes>* all_sizes = nullptr;
+  /// What the background thread may begin the next such call with; null: none does.
+  const Circumstances* circumstances = nullptr;
 };
 
 }  // namespace tutti

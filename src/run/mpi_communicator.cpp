@@ -55,8 +55,7 @@ void PrivateComm::receive_early() {
   if (!early_) early_.emplace(transport_, comm_, executor_, planner_, rank_, p_);
 }
 
-void PrivateComm::begin(RootedCall& call) {
-  if (std::exchange(call.begun, true)) return;
+void PrivateComm::count_call() {
   const auto turn = take_turn();
   if (!early_ || early_->calls().enter()) executor_.begin_call();
 }

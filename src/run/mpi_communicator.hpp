@@ -10,21 +10,12 @@
 #include "run/executor.hpp"
 #include "run/mpi_buffers.hpp"
 #include "run/mpi_call.hpp"
+#include "run/mpi_collective.hpp"
 #include "run/mpi_early.hpp"
 #include "run/mpi_transport.hpp"
 #include "run/rooted.hpp"
 
 namespace tutti {
-
-/// What is known to a call beside its arguments (see RootedProblem).
-struct CallKnowledge {
-  Bytes latency = 0;
-  double rate = 1;                          ///< bytes that pass in a second
-  const ArrivalVersion* version = nullptr;  ///< of the expected arrivals
-  const std::vector<Bytes>* all_sizes = nullptr;
-  /// What the background thread may begin the next such call with; null: none does.
-  const Circumstances* circumstances = nullptr;
-};
 
 /// The private duplicate of a communicator, with everything that is reused from call to call.
 class PrivateComm {
@@ -42,7 +33,10 @@ class PrivateComm {
 
   /// To be called in every call that the ranks run here, whether or not its arguments are valid
   /// at this rank; counts each call once.
-  void begin(RootedCall& call);
+  template <class Call>
+  void begin(Call& call) {
+    if (!std::exchange(call.begun, true)) count_call();
+  }
 
   /// A call that has begun is not run by Tutti on this rank.
   void give_up();
@@ -70,17 +64,34 @@ class PrivateComm {
               const CallKnowledge& knowledge, const Plan*& plan);
   /// Sets `sizes` to the bytes of all ranks' blocks. Collective. Returns an MPI error code.
   int learn_sizes(const RootedCall& call, std::vector<Bytes>& sizes);
-  /// For who runs a plan in parts.
+  /// All other collectives.
+  [[nodiscard]] CollectiveCalls& collectives() { return collectives_; }
+
+  /// For who runs a plan in parts, or other collectives.
   [[nodiscard]] Executor& executor() { return executor_; }
   [[nodiscard]] Transport& transport() {
     return early_ ? static_cast<Transport&>(*early_) : transport_;
+  }
+  [[nodiscard]] TypeCache& types() { return types_; }
+  [[nodiscard]] Scratch& scratch() { return scratch_; }
+  [[nodiscard]] Runs& runs() { return runs_; }
+  [[nodiscard]] Rank rank() const { return rank_; }
+  [[nodiscard]] int p() const { return p_; }
+  /// Runs a call that the background thread never begins, and keeps it away meanwhile.
+  template <class Run>
+  int in_turn(Run run) {
+    const auto turn = take_turn();
+    if (early_) early_->calls().enter_other();
+    const int error = run();
+    if (early_) early_->calls().leave();
+    return error;
   }
   /// From now on the process's background thread receives between calls what has come. Local.
   void receive_early();
 
  private:
   PrivateComm(MPI_Comm comm, Rank rank, int p)
-      : comm_(comm), rank_(rank), p_(p), transport_(comm, rank) {}
+      : comm_(comm), rank_(rank), p_(p), transport_(comm, rank), collectives_(*this) {}
 
   /// A call whose plan follows from its arguments alone, as long as handles keep their meaning.
   struct Prepared {
@@ -90,6 +101,7 @@ class PrivateComm {
   };
 
   [[nodiscard]] RootedProblem problem_of(const RootedCall& call) const;
+  void count_call();
   /// Keeps the background thread away during a call.
   [[nodiscard]] std::unique_lock<std::mutex> take_turn();
   [[nodiscard]] bool is_same(const RootedCall& call, const Prepared& before) const;
@@ -115,6 +127,7 @@ class PrivateComm {
   Runs runs_;
   std::array<Prepared, 4> prepared_;
   std::size_t next_prepared_ = 0;
+  CollectiveCalls collectives_;
 };
 
 }  // namespace tutti

@@ -54,6 +54,8 @@ class EarlyCalls {
 
   /// The rank makes its next call. False if the thread has begun it already.
   bool enter();
+  /// The rank's next call is none that the thread begins: what it has begun is given up.
+  void enter_other() { abandon(); }
   /// The rank has made its call: the thread may begin the next one.
   void leave();
   /// The same for a call that it cannot make, as its arguments are not valid.

@@ -13,6 +13,16 @@ using GatherLarge = int (*)(const void*, MPI_Count, MPI_Datatype, void*, MPI_Cou
                             int, MPI_Comm);
 using GathervLarge = int (*)(const void*, MPI_Count, MPI_Datatype, void*, const MPI_Count[],
                              const MPI_Aint[], MPI_Datatype, int, MPI_Comm);
+using AllgatherLarge = int (*)(const void*, MPI_Count, MPI_Datatype, void*, MPI_Count, MPI_Datatype,
+                               MPI_Comm);
+using AllgathervLarge = int (*)(const void*, MPI_Count, MPI_Datatype, void*, const MPI_Count[],
+                                const MPI_Aint[], MPI_Datatype, MPI_Comm);
+using AlltoallvLarge = int (*)(const void*, const MPI_Count[], const MPI_Aint[], MPI_Datatype,
+                               void*, const MPI_Count[], const MPI_Aint[], MPI_Datatype, MPI_Comm);
+using AlltoallwLarge = int (*)(const void*, const MPI_Count[], const MPI_Aint[],
+                               const MPI_Datatype[], void*, const MPI_Count[], const MPI_Aint[],
+                               const MPI_Datatype[], MPI_Comm);
+using BcastLarge = int (*)(void*, MPI_Count, MPI_Datatype, int, MPI_Comm);
 using ScattervLarge = int (*)(const void*, const MPI_Count[], const MPI_Aint[], MPI_Datatype, void*,
                               MPI_Count, MPI_Datatype, int, MPI_Comm);
 

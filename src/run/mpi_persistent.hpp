@@ -62,7 +62,7 @@ class PersistentCall final : public BackgroundTask {
   std::unique_ptr<PrivateComm> comm_;
   std::optional<std::vector<Bytes>> sizes_;  ///< of all ranks, where each order needs them anew
   Scratch scratch_;
-  MpiBuffers::Runs runs_;
+  Runs runs_;
 
   std::mutex mutex_;  ///< of what follows, which both threads use
   bool under_way_ = false;

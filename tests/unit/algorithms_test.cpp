@@ -158,7 +158,7 @@ TEST_P(SameSchedules, SyncWithOneSegmentHasAMessageLess) {
   EXPECT_EQ(two[1].steps.size(), one[1].steps.size() + 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Lists, SameSchedules, testing::ValuesIn(runnable_collectives),
+INSTANTIATE_TEST_SUITE_P(Lists, SameSchedules, testing::ValuesIn(gathers_and_scatters),
                          [](const auto& test) { return std::string(name_of(test.param)); });
 
 // The gather read backwards, with sends for receives, is the scatter.
@@ -198,7 +198,7 @@ TEST(Schedules, OfEmptyBlocksAreEmpty) {
 TEST(Schedules, OfAnInnerRankAreAsLongAsItsDegree) {
   // Memory of a leaf or inner rank is O(children), whatever p is.
   for (const Algorithm& algorithm : all_algorithms()) {
-    if (!is_runnable(algorithm.collective)) continue;  // leaves take what all ranks bring
+    if (!is_gather_or_scatter(algorithm.collective)) continue;  // leaves take what all ranks bring
     const int p = 1000;
     const Call call{algorithm.collective, 0, std::vector<Bytes>(p, 8), 0};
     const auto schedules = schedules_of(algorithm.name, call);

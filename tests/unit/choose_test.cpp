@@ -37,7 +37,7 @@ TEST(Choose, TakesTheTreeForIrregularBlocksOfManyRanks) {
 }
 
 TEST(Choose, TakesOverFromAnMpiThatSpinsOnSharedCores) {
-  for (const Collective collective : runnable_collectives) {
+  for (const Collective collective : gathers_and_scatters) {
     const Choice choice = choose({}, {collective, 8, std::nullopt, true}, {});
     ASSERT_TRUE(choice.specification) << choice.reason;
     EXPECT_NE(choice.reason.find("spins on shared cores"), std::string::npos) << choice.reason;
@@ -49,7 +49,7 @@ TEST(Choose, TakesOverFromAnMpiThatSpinsOnSharedCores) {
 }
 
 TEST(Choose, LeavesTheMpiWhatIsNotExpectedToGain) {
-  for (const Collective collective : runnable_collectives) {
+  for (const Collective collective : gathers_and_scatters) {
     for (const int p : {1, 2, 3, 8, 100, 10000}) {
       for (const Bytes block : {Bytes{0}, Bytes{8}, Bytes{1} << 30}) {
         Situation situation{collective, p, block};

@@ -183,7 +183,7 @@ Call call_of(Collective collective, int p, Rank root) {
 
 TEST(Executor, MovesEveryByteWithEveryAlgorithmUnderDelaysAndReordering) {
   for (const Algorithm& algorithm : all_algorithms()) {
-    if (!is_runnable(algorithm.collective)) continue;
+    if (!is_gather_or_scatter(algorithm.collective)) continue;
     for (const int p : {1, 2, 3, 6, 7}) {
       for (Rank root = 0; root < p; ++root) {
         const std::string text(algorithm.name);
@@ -201,7 +201,7 @@ TEST(Executor, MovesEveryByteWithEveryAlgorithmUnderDelaysAndReordering) {
 
 TEST(Executor, LeavesTheCallersDataAloneUntilItArrives) {
   for (const Algorithm& algorithm : all_algorithms()) {
-    if (!is_runnable(algorithm.collective) || !algorithm.takes("runner")) continue;
+    if (!is_gather_or_scatter(algorithm.collective) || !algorithm.takes("runner")) continue;
     for (const int p : {1, 2, 6}) {
       for (const Rank root : {0, p - 1}) {
         const std::string text = std::string(algorithm.name) + ":runner=background";

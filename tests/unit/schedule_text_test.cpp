@@ -11,7 +11,7 @@ namespace {
 Schedule random_schedule(std::mt19937_64& random) {
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
   Schedule schedule;
-  schedule.collective = runnable_collectives[static_cast<std::size_t>(below(4))];
+  schedule.collective = gathers_and_scatters[static_cast<std::size_t>(below(4))];
   schedule.p = 2 + below(2000);
   schedule.rank = below(schedule.p);
   schedule.root = below(schedule.p);

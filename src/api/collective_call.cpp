@@ -1,0 +1,111 @@
+/// Valid arguments, running what was decided, and what the report keeps.
+#include "api/collective_call.hpp"
+
+#include <algorithm>
+
+namespace tutti {
+
+namespace {
+
+bool has_send_side(const CollectiveCall& call) {
+  return call.collective != Collective::barrier && !call.in_place();
+}
+
+bool looks_valid(const CallSide& side, int p) {
+  if (!side.blocks.are_given() || !side.blocks.are_counted(p)) return false;
+  if (side.types == nullptr) return side.type != mpi().type_null;
+  for (Rank rank = 0; rank < p; ++rank) {
+    if (side.blocks.count(rank) > 0 && side.types[rank] == mpi().type_null) return false;
+  }
+  return true;
+}
+
+/// The class of what is wrong with arguments that `looks_valid` refused, for an MPI that has no
+/// large-count form to name it.
+int fault_of(const CollectiveCall& call, const Communicator& communicator) {
+  if (has_root(call.collective) && (call.root < 0 || call.root >= communicator.p())) {
+    return MPI_ERR_ROOT;
+  }
+  for (const CallSide* side : {&call.send, &call.receive}) {
+    if (side == &call.send && !has_send_side(call)) continue;
+    if (!side->blocks.are_given()) return MPI_ERR_ARG;
+    if (!side->blocks.are_counted(communicator.p())) return MPI_ERR_COUNT;
+  }
+  return MPI_ERR_TYPE;
+}
+
+Bytes element_size(const CallSide& side, Rank rank) {
+  MPI_Count size = 0;
+  if (side.blocks.count(rank) > 0) mpi().Type_size_x(side.type_for(rank), &size);
+  return size;
+}
+
+}  // namespace
+
+bool looks_valid(const CollectiveCall& call, const Communicator& communicator) {
+  const int p = communicator.p();
+  if (call.collective == Collective::barrier) return true;
+  if (has_root(call.collective) && (call.root < 0 || call.root >= p)) return false;
+  return (!has_send_side(call) || looks_valid(call.send, p)) && looks_valid(call.receive, p);
+}
+
+/// What a rank gives: its block or its blocks; of a bcast the vector.
+void describe(const CollectiveCall& call, CallRecord& record) {
+  record.root = call.root;
+  record.own = 0;
+  if (call.collective == Collective::barrier) return;
+  const bool pairs = block_kind(call.collective) == BlockKind::pairs;
+  const CallSide& sent = call.in_place() ? call.receive : call.send;
+  const Rank mine = call.in_place() ? record.rank : 0;
+  record.own = sent.blocks.count(mine) * element_size(sent, mine);
+  if (!pairs && record.rank != record.root) return;
+  record.total = record.largest = 0;
+  const CallSide& blocks = pairs ? sent : call.receive;
+  const bool one_vector = block_kind(call.collective) == BlockKind::parts;
+  Bytes element = element_size(blocks, 0);
+  for (Rank rank = 0; rank < (one_vector ? 1 : record.p); ++rank) {
+    if (blocks.types != nullptr || element == 0) element = element_size(blocks, rank);
+    const Bytes bytes = blocks.blocks.count(rank) * element;
+    record.total += bytes;
+    record.largest = std::max(record.largest, bytes);
+  }
+  if (!pairs) return;
+  record.own = record.total;
+  if (record.rank != record.root) record.total = record.largest = -1;
+}
+
+int run_specification(CollectiveCall& call, Communicator& communicator,
+                      const Specification& specification, const ArrivedCall& arrived,
+                      bool& is_native) {
+  int error = MPI_SUCCESS;
+  PrivateComm* comm = communicator.private_comm(error);
+  if (comm == nullptr) return error;
+  comm->begin(call);
+  const bool valid = looks_valid(call, communicator);
+  CollectiveCalls& calls = comm->collectives();
+  if (valid && calls.repeat(call, specification, error)) return error;
+  std::shared_ptr<const ArrivalVersion> version;
+  error = arrived.find_version(specification, communicator.rank() == call.root, version);
+  if (error != MPI_SUCCESS) return error;
+  if (!valid || !calls.learn_types(call)) {
+    comm->give_up();
+    is_native = true;
+    return MPI_SUCCESS;
+  }
+  return calls.run(call, specification,
+                   {communicator.machine().latency_in_bytes(), 1 / communicator.machine().per_byte,
+                    version.get(), nullptr, nullptr});
+}
+
+int run_without_large_form(CollectiveCall& call) {
+  int error = MPI_SUCCESS;
+  Communicator* communicator = Communicator::of(call.comm, error);
+  if (communicator == nullptr) return raise(call.comm, error);
+  if (communicator->is_inter()) return raise(call.comm, MPI_ERR_UNSUPPORTED_OPERATION);
+  bool is_native = false;
+  error = run_specification(call, *communicator, *specification(call.collective, "linear"),
+                            ArrivedCall(nullptr, call.collective, nullptr), is_native);
+  return raise_if(call.comm, is_native ? fault_of(call, *communicator) : error);
+}
+
+}  // namespace tutti

@@ -1,0 +1,105 @@
+/// Building plans.
+#include "run/collective.hpp"
+
+#include <algorithm>
+
+#include "passes/place_movement.hpp"
+#include "shapes/informed.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// At position 0 is the root, or without one whoever is expected first.
+Rank first_rank(const CollectiveProblem& problem) {
+  if (has_root(problem.specification->algorithm->collective) || problem.arrivals == nullptr) {
+    return problem.root;
+  }
+  const auto first = std::min_element(problem.arrivals->begin(), problem.arrivals->end());
+  return static_cast<Rank>(first - problem.arrivals->begin());
+}
+
+/// Sizes by rank may sort ranks where all ranks know them to be equal; those of pairs are not.
+Order order_for(const CollectiveProblem& problem) {
+  const Specification& spec = *problem.specification;
+  if (spec.algorithm->takes("order") && spec.needs_arrivals() && problem.arrivals == nullptr) {
+    return Order::rotated(problem.p, problem.root);
+  }
+  const Collective collective = spec.algorithm->collective;
+  const bool by_rank = is_irregular(collective) && block_kind(collective) == BlockKind::ranks;
+  const std::vector<Bytes> equal(static_cast<std::size_t>(problem.p), 0);
+  return order_of(spec, problem.p, first_rank(problem),
+                  {by_rank ? problem.sizes : &equal, problem.arrivals});
+}
+
+Sizes sizes_of(const CollectiveProblem& problem, const Order& order) {
+  const std::vector<Bytes>& sizes = *problem.sizes;
+  const Collective collective = problem.specification->algorithm->collective;
+  switch (block_kind(collective)) {
+    case BlockKind::none:
+      return Sizes::equal(0);
+    case BlockKind::parts:
+      return Sizes::parts(sizes[0], 1, 1);
+    case BlockKind::ranks:
+      return is_irregular(collective) ? Sizes::all(sizes, order) : Sizes::equal(sizes[0]);
+    case BlockKind::pairs:
+      break;
+  }
+  if (!is_irregular(collective)) return Sizes::equal(sizes[0]);
+  const auto middle = sizes.begin() + problem.p;
+  return Sizes::pairs({sizes.begin(), middle}, {middle, sizes.end()}, order, problem.rank);
+}
+
+Problem problem_of(const CollectiveProblem& problem) {
+  const Specification& spec = *problem.specification;
+  Problem whole;
+  whole.collective = spec.algorithm->collective;
+  whole.p = problem.p;
+  whole.rank = problem.rank;
+  whole.root = problem.root;
+  whole.parameters = spec.parameters;
+  whole.order = order_for(problem);
+  whole.sizes = sizes_of(problem, whole.order);
+  if (spec.follows_arrivals()) {
+    const std::vector<Bytes> at_once(static_cast<std::size_t>(problem.p), 0);
+    whole.tree = informed_tree(
+        problem.ready ? *problem.ready : at_once, problem.root,
+        problem.latency + whole.vector_bytes())[static_cast<std::size_t>(problem.rank)];
+  }
+  return whole;
+}
+
+}  // namespace
+
+const Plan& CollectivePlanner::plan_of(const CollectiveProblem& problem) {
+  const Specification& spec = *problem.specification;
+  key_.algorithm = spec.algorithm;
+  key_.order = spec.order;
+  key_.runner = spec.runner;
+  key_.parameters = spec.parameters;
+  key_.root = problem.root;
+  key_.ends = problem.ends;
+  key_.known = *problem.sizes;
+  key_.places.clear();
+  if (problem.ready != nullptr) {
+    key_.places.assign(problem.ready->begin(), problem.ready->end());
+  } else if (spec.needs_arrivals() && problem.arrivals != nullptr) {
+    key_.places = *problem.arrivals;
+  }
+  const Plan* plan = cache_.find(key_);
+  return plan != nullptr ? *plan : cache_.keep(build(problem));
+}
+
+Plan CollectivePlanner::build(const CollectiveProblem& problem) const {
+  const Problem whole = problem_of(problem);
+  const Schedule schedule = schedule_of(*problem.specification, whole);
+  const bool in_parts = block_kind(whole.collective) == BlockKind::parts;
+  Plan plan;
+  plan.key = key_;
+  plan.order = whole.order;
+  plan.placement =
+      place_movement(schedule, in_parts ? whole.cut(schedule.parts) : whole, problem.ends);
+  return plan;
+}
+
+}  // namespace tutti
