@@ -42,10 +42,19 @@ Functions native_functions() {
   find(library, "PMPI_Gatherv", functions.gatherv);
   find(library, "PMPI_Scatter", functions.scatter);
   find(library, "PMPI_Scatterv", functions.scatterv);
+  find(library, "PMPI_Bcast", functions.bcast);
+  find(library, "PMPI_Allgather", functions.allgather);
+  find(library, "PMPI_Allgatherv", functions.allgatherv);
+  find(library, "PMPI_Alltoall", functions.alltoall);
+  find(library, "PMPI_Alltoallv", functions.alltoallv);
+  find(library, "PMPI_Barrier", functions.barrier);
   return functions;
 }
 
-Functions tutti_functions() { return {TUTTI_Gather, TUTTI_Gatherv, TUTTI_Scatter, TUTTI_Scatterv}; }
+Functions tutti_functions() {
+  return {TUTTI_Gather,    TUTTI_Gatherv,    TUTTI_Scatter,  TUTTI_Scatterv,  TUTTI_Bcast,
+          TUTTI_Allgather, TUTTI_Allgatherv, TUTTI_Alltoall, TUTTI_Alltoallv, TUTTI_Barrier};
+}
 
 bool is_intercepted() {
   return dlsym(RTLD_DEFAULT, "MPI_Gatherv") != dlsym(mpi_library(), "MPI_Gatherv");

@@ -10,6 +10,12 @@ struct Functions {
   decltype(&MPI_Gatherv) gatherv = nullptr;
   decltype(&MPI_Scatter) scatter = nullptr;
   decltype(&MPI_Scatterv) scatterv = nullptr;
+  decltype(&MPI_Bcast) bcast = nullptr;
+  decltype(&MPI_Allgather) allgather = nullptr;
+  decltype(&MPI_Allgatherv) allgatherv = nullptr;
+  decltype(&MPI_Alltoall) alltoall = nullptr;
+  decltype(&MPI_Alltoallv) alltoallv = nullptr;
+  decltype(&MPI_Barrier) barrier = nullptr;
 };
 
 /// The MPI library's own, taken from the library itself: neither MPI_X nor PMPI_X may be trusted

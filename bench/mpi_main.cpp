@@ -120,8 +120,7 @@ Metadata metadata_of(const Options& options, const Job& job, const Clock& clock,
 /// What is wrong with the options in this job, or empty. Alike on all ranks.
 std::string refusal(const Options& options, const Job& job) {
   const Functions native = native_functions();
-  if (native.gather == nullptr || native.gatherv == nullptr || native.scatter == nullptr ||
-      native.scatterv == nullptr) {
+  if (native.gather == nullptr) {
     return "no MPI library among the loaded objects (a static one cannot be measured)";
   }
   if (const auto root = rank_of(options.root, job.p()); !root) return root.error();

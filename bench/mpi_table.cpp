@@ -5,7 +5,9 @@
 #include <memory>
 #include <numeric>
 
-#include "cost/bounds.hpp"
+#include "bench/mpi_exchange.hpp"
+#include "bench/mpi_rooted.hpp"
+#include "cost/collective_bounds.hpp"
 
 namespace tutti::bench {
 
@@ -19,13 +21,27 @@ Collective collective_of(Command command) {
 
 using Workloads = std::vector<std::unique_ptr<Workload>>;
 
+Result<std::unique_ptr<Workload>> workload_of(const Bench& bench, Collective collective,
+                                              const Case& problem) {
+  const MPI_Datatype type = type_of(problem);
+  const Rank rank = bench.job.rank();
+  if (!is_gather_or_scatter(collective)) {
+    return ExchangeWorkload::make(collective, problem.blocks, problem.width, type, problem.root,
+                                  rank);
+  }
+  Result<Layout> layout = lay_out(problem.blocks, problem.width, bench.options.gap);
+  if (!layout) return Error{layout.error()};
+  return std::unique_ptr<Workload>(
+      new RootedWorkload(collective, std::move(*layout), type, problem.root, rank));
+}
+
 /// One for all contenders, or one for each where calls are persistent, as those keep their buffers.
-Workloads workloads_of(const Bench& bench, Collective collective, const Layout& layout,
-                       const Case& problem) {
+Result<Workloads> workloads_of(const Bench& bench, Collective collective, const Case& problem) {
   Workloads workloads;
   do {
-    workloads.push_back(std::make_unique<Workload>(collective, layout, type_of(problem),
-                                                   problem.root, bench.job.rank()));
+    Result<std::unique_ptr<Workload>> workload = workload_of(bench, collective, problem);
+    if (!workload) return Error{workload.error()};
+    workloads.push_back(std::move(*workload));
   } while (bench.options.persistent && workloads.size() < bench.options.algorithms.size());
   return workloads;
 }
@@ -69,18 +85,30 @@ double mean_elapsed(const Calls& calls) {
   return sum / calls.repetitions;
 }
 
+/// Of an ExchangeWorkload: what rank s has for rank d is at s p + d.
+std::vector<Bytes> sizes_of_pairs(const std::vector<Bytes>& sizes) {
+  std::vector<Bytes> pairs;
+  std::vector<Bytes> row = sizes;
+  for (std::size_t sender = 0; sender < sizes.size(); ++sender) {
+    pairs.insert(pairs.end(), row.begin(), row.end());
+    std::rotate(row.begin(), row.begin() + 1, row.end());
+  }
+  return pairs;
+}
+
 double median_to_bound(const Calls& calls, const Case& problem, Collective collective,
                        const Machine& machine) {
   std::vector<Bytes> sizes = problem.blocks;
   for (Bytes& size : sizes) size *= problem.width;
+  const std::vector<Bytes> pairs =
+      collective == Collective::alltoallv ? sizes_of_pairs(sizes) : std::vector<Bytes>();
   std::vector<double> ratios;
   for (int i = 0; i < calls.repetitions; ++i) {
     const std::vector<double> arrivals = calls.arrivals_of(i);
     const BoundCase call{problem.root,     sizes,
                          arrivals,         std::min(machine.latency, machine.gap),
                          machine.per_byte, Runner::background};
-    const double bound = is_gather(collective) ? gather_bound(call) : scatter_bound(call);
-    ratios.push_back(calls.seconds(i) / bound);
+    ratios.push_back(calls.seconds(i) / lower_bound(collective, call, pairs));
   }
   return summarize(std::move(ratios)).median;
 }
@@ -89,11 +117,12 @@ double median_to_bound(const Calls& calls, const Case& problem, Collective colle
 
 std::vector<Case> cases_of(const Options& options, int p, Rank root) {
   const bool in_bytes = !options.totals.empty();
+  const bool is_whole = options.command == Command::bcast;
   std::vector<Case> cases;
   for (const Distribution distribution : options.distributions) {
     for (const Bytes size : in_bytes ? options.totals : options.blocks) {
       // A vector of fewer bytes than ranks still has a byte for each.
-      const Bytes block = in_bytes ? std::max(Bytes{1}, size / p) : size;
+      const Bytes block = in_bytes && !is_whole ? std::max(Bytes{1}, size / p) : size;
       const int width = in_bytes ? 1 : static_cast<int>(sizeof(int));
       cases.push_back({distribution, block, width, root,
                        distribute(distribution, p, block, options.seed, options.rho)});
@@ -105,12 +134,14 @@ std::vector<Case> cases_of(const Options& options, int p, Rank root) {
 MPI_Datatype type_of(const Case& problem) { return problem.width == 1 ? MPI_BYTE : MPI_INT; }
 
 Row row_of(const Case& problem, std::string collective) {
+  const bool is_whole = collective == tutti::name_of(Collective::bcast);
   return {std::move(collective),
           std::string(tutti::name_of(problem.distribution)),
           problem.block,
           problem.width,
           problem.root,
-          std::accumulate(problem.blocks.begin(), problem.blocks.end(), Bytes{0}),
+          is_whole ? problem.block
+                   : std::accumulate(problem.blocks.begin(), problem.blocks.end(), Bytes{0}),
           *std::max_element(problem.blocks.begin(), problem.blocks.end()),
           {}};
 }
@@ -146,10 +177,9 @@ Result<bool> run_table(const Bench& bench, Rank root, const Machine& machine, Re
   const Options& options = bench.options;
   const Collective collective = collective_of(options.command);
   for (const Case& problem : cases_of(options, bench.job.p(), root)) {
-    const Result<Layout> layout = lay_out(problem.blocks, problem.width, options.gap);
-    if (!layout) return Error{layout.error()};
-    const Workloads workloads = workloads_of(bench, collective, *layout, problem);
-    const std::vector<Contender> contenders = contenders_of(options, workloads);
+    const Result<Workloads> workloads = workloads_of(bench, collective, problem);
+    if (!workloads) return Error{workloads.error()};
+    const std::vector<Contender> contenders = contenders_of(options, *workloads);
     const std::vector<Calls> calls = measure(bench, contenders, problem.block);
     if (report == nullptr) continue;
     Row row = row_of(problem, std::string(tutti::name_of(collective)));

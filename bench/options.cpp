@@ -16,15 +16,22 @@ using Text = std::string_view;
 using Accepted = std::string;
 
 constexpr unsigned bit(Command command) { return 1U << static_cast<unsigned>(command); }
-constexpr unsigned regular = bit(Command::gather) | bit(Command::scatter);
-constexpr unsigned irregular = bit(Command::gatherv) | bit(Command::scatterv);
-constexpr unsigned collectives = regular | irregular;
-constexpr unsigned tables = collectives | bit(Command::guidelines);
+constexpr unsigned spread_at_root = bit(Command::gatherv) | bit(Command::scatterv);
+constexpr unsigned persistent = spread_at_root | bit(Command::gather) | bit(Command::scatter);
+constexpr unsigned rooted = persistent | bit(Command::bcast);
+constexpr unsigned irregular = spread_at_root | bit(Command::allgatherv) | bit(Command::alltoallv);
+constexpr unsigned with_data =
+    rooted | irregular | bit(Command::allgather) | bit(Command::alltoall);
+constexpr unsigned collectives = with_data | bit(Command::barrier);
+constexpr unsigned guidelines = bit(Command::guidelines);
+constexpr unsigned tables = collectives | guidelines;
 constexpr unsigned measured = tables | bit(Command::latency);
 constexpr unsigned every = measured | bit(Command::machine);
 
-constexpr std::array commands = {Command::gather,   Command::gatherv,    Command::scatter,
-                                 Command::scatterv, Command::guidelines, Command::latency,
+constexpr std::array commands = {Command::gather,     Command::gatherv,    Command::scatter,
+                                 Command::scatterv,   Command::bcast,      Command::allgather,
+                                 Command::allgatherv, Command::alltoall,   Command::alltoallv,
+                                 Command::barrier,    Command::guidelines, Command::latency,
                                  Command::machine};
 
 std::string quoted(Text text) { return "\"" + std::string(text) + "\""; }
@@ -134,20 +141,20 @@ struct Option {
 };
 
 constexpr Option table[] = {
-    {"distribution", "LIST", irregular | bit(Command::guidelines), read_distributions,
+    {"distribution", "LIST", irregular | guidelines, read_distributions,
      "same, random, spikes, decreasing, alternating, two-blocks (all six)"},
-    {"rho", "N", irregular | bit(Command::guidelines),
-     [](Options& o, Text v) { return read_count(v, 1, o.rho); },
+    {"rho", "N", irregular | guidelines, [](Options& o, Text v) { return read_count(v, 1, o.rho); },
      "spikes: blocks are N times the average with probability 1/N (5)"},
-    {"block", "LIST", tables, read_blocks, "average block of a rank in ints (1,10,100,1000,10000)"},
-    {"bytes", "LIST", tables, read_totals,
-     "instead of --block: bytes of the whole vector at the root, e.g. 8,64K,8M"},
-    {"gap", "N", irregular,
+    {"block", "LIST", with_data | guidelines, read_blocks,
+     "ints (1,10,100,1000,10000): average block of a rank; alltoall: for a rank; bcast: of all"},
+    {"bytes", "LIST", with_data | guidelines, read_totals,
+     "instead of --block: bytes of all that the root, or any rank, has in the end, e.g. 8,64K,8M"},
+    {"gap", "N", spread_at_root,
      [](Options& o, Text v) {
        return read(v, Bytes{0}, o.gap) ? "" : Accepted("a whole number from 0 on");
      },
      "elements between the blocks at the root, so that they are not contiguous (0)"},
-    {"root", "WHERE", tables, read_root, "half (p/2), first, last or a rank (half)"},
+    {"root", "WHERE", rooted | guidelines, read_root, "half (p/2), first, last or a rank (half)"},
     {"algorithm", "SPEC", collectives, read_algorithms,
      "native, auto or an algorithm; may be repeated (native, auto)"},
     {"delay", "PATTERN", collectives,
@@ -169,7 +176,7 @@ constexpr Option table[] = {
        return read(v, 0, o.edge) && o.edge <= 100 ? "" : Accepted("0 to 100");
      },
      "tell Tutti when so much of computing and delay is over; 0: never (50)"},
-    {"persistent", "", collectives,
+    {"persistent", "", persistent,
      [](Options& o, Text) {
        o.persistent = true;
        return Accepted();
@@ -241,14 +248,15 @@ std::string contradiction(const Options& options) {
 void set_defaults(Options& options) {
   const unsigned command = bit(options.command);
   if (options.distributions.empty()) {
-    if (command & regular) {
-      options.distributions = {Distribution::same};
-    } else {
+    if (command & (irregular | guidelines)) {
       options.distributions.assign(all_distributions.begin(), all_distributions.end());
+    } else {
+      options.distributions = {Distribution::same};
     }
   }
   if (options.blocks.empty() && options.totals.empty()) {
     options.blocks = {1, 10, 100, 1000, 10000};
+    if (!(command & (with_data | guidelines))) options.blocks = {0};
   }
   if (options.compute < 0) options.compute = options.delays.scale();
   if (options.algorithms.empty()) options.algorithms = {"native", "auto"};
@@ -286,8 +294,9 @@ std::optional<Error> read_option(Options& options, std::span<const char* const>&
 }  // namespace
 
 std::string_view name_of(Command command) {
-  constexpr std::array<Text, 7> names = {"gather",     "gatherv", "scatter", "scatterv",
-                                         "guidelines", "latency", "machine"};
+  constexpr std::array<Text, 13> names = {
+      "gather",   "gatherv",   "scatter", "scatterv",   "bcast",   "allgather", "allgatherv",
+      "alltoall", "alltoallv", "barrier", "guidelines", "latency", "machine"};
   return names[static_cast<std::size_t>(command)];
 }
 
@@ -332,7 +341,8 @@ Result<Rank> rank_of(const RootPlace& root, int p) {
 std::string help() {
   std::string text =
       "mpirun -n P tutti-bench COMMAND [OPTION...]\n\n"
-      "  gather, gatherv, scatter, scatterv   times of algorithms, called in turn in one run\n"
+      "  gather, gatherv, scatter, scatterv, bcast, allgather, allgatherv, alltoall, alltoallv,\n"
+      "  barrier      times of algorithms, called in turn in one run\n"
       "  guidelines   Gather <= Gatherv and Gatherv <= Allreduce + padded Gather\n"
       "  latency      what a call through Tutti costs beyond the MPI's own\n"
       "  machine      latency, per_byte, overhead and gap of this job, for TUTTI_MACHINE\n\n";

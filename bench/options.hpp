@@ -19,6 +19,12 @@ enum class Command : std::uint8_t {
   gatherv,
   scatter,
   scatterv,
+  bcast,
+  allgather,
+  allgatherv,
+  alltoall,
+  alltoallv,
+  barrier,
   guidelines,
   latency,
   machine
@@ -39,8 +45,8 @@ struct Options {
   bool help = false;
   std::vector<Distribution> distributions;  ///< empty: the command's own
   int rho = 5;                              ///< of spikes
-  std::vector<Bytes> blocks;                ///< average ints of a rank
-  std::vector<Bytes> totals;                ///< bytes of the whole vector at the root
+  std::vector<Bytes> blocks;                ///< ints, see help()
+  std::vector<Bytes> totals;                ///< bytes of all that one rank has in the end
   Bytes gap = 0;                            ///< elements between blocks at the root
   RootPlace root;
   std::vector<std::string> algorithms;  ///< empty: native and auto

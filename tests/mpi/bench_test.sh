@@ -39,6 +39,12 @@ for ranks in 1 2 5; do
       --algorithm native,auto,linear,linear_sequence,linear_sync,binomial,knomial:k=3,TUW,traff
   done
 done
+for ranks in 1 3; do
+  for collective in bcast allgather allgatherv alltoall alltoallv; do
+    expect "$ranks" 0 "# $collective, " $collective $short --bytes 2,6000 --algorithm native,linear
+  done
+  expect "$ranks" 0 "# barrier, same" barrier $short --algorithm native,dissemination
+done
 expect 3 0 "ordered_tree" gatherv $short --bytes 8,64K --gap 3 --algorithm traff
 expect 3 0 "m'" guidelines $short --block 10
 expect 2 0 "bound 150 ns" latency $short

@@ -1,12 +1,13 @@
-/// Filling, calling and checking.
-#include "bench/mpi_workload.hpp"
+/// Filling, calling and checking gathers and scatters.
+#include "bench/mpi_rooted.hpp"
 
 #include <utility>
 
 namespace tutti::bench {
 
-Workload::Workload(Collective collective, Layout layout, MPI_Datatype type, Rank root, Rank rank)
-    : collective_(collective),
+RootedWorkload::RootedWorkload(Collective collective, Layout layout, MPI_Datatype type, Rank root,
+                               Rank rank)
+    : Workload(collective),
       layout_(std::move(layout)),
       no_counts_(layout_.counts.size(), 0),
       type_(type),
@@ -15,8 +16,8 @@ Workload::Workload(Collective collective, Layout layout, MPI_Datatype type, Rank
       vector_(rank == root ? layout_.bytes : 0),
       block_(layout_.size(rank)) {}
 
-void Workload::prepare(std::uint32_t call) {
-  if (is_gather(collective_)) {
+void RootedWorkload::prepare(std::uint32_t call) {
+  if (is_gather(collective())) {
     fill(block_.at(0, layout_.size(rank_)), rank_, call);
   } else if (at_root()) {
     for (Rank rank = 0; rank < static_cast<Rank>(layout_.counts.size()); ++rank) {
@@ -25,18 +26,18 @@ void Workload::prepare(std::uint32_t call) {
   }
 }
 
-int Workload::run(const Functions& functions) { return call(functions, layout_.counts); }
+int RootedWorkload::run(const Functions& functions) { return call(functions, layout_.counts); }
 
-int Workload::prime(const Functions& functions) { return call(functions, no_counts_); }
+int RootedWorkload::prime(const Functions& functions) { return call(functions, no_counts_); }
 
-int Workload::call(const Functions& functions, const std::vector<int>& all_counts) {
+int RootedWorkload::call(const Functions& functions, const std::vector<int>& all_counts) {
   const int own = all_counts[static_cast<std::size_t>(rank_)];
   const int* counts = at_root() ? all_counts.data() : nullptr;
   const int* displacements = at_root() ? layout_.displacements.data() : nullptr;
   void* vector = at_root() ? vector_.data() : nullptr;
   void* block = block_.data();
   const MPI_Comm comm = MPI_COMM_WORLD;
-  switch (collective_) {
+  switch (collective()) {
     case Collective::gather:
       return functions.gather(block, own, type_, vector, own, type_, root_, comm);
     case Collective::gatherv:
@@ -47,19 +48,19 @@ int Workload::call(const Functions& functions, const std::vector<int>& all_count
     case Collective::scatterv:
       return functions.scatterv(vector, counts, displacements, type_, block, own, type_, root_,
                                 comm);
-    default:  // Tutti runs no other one
+    default:
       return MPI_ERR_OTHER;
   }
 }
 
-int Workload::set_up() {
+int RootedWorkload::set_up() {
   const int own = layout_.counts[static_cast<std::size_t>(rank_)];
   const int* counts = at_root() ? layout_.counts.data() : nullptr;
   const int* displacements = at_root() ? layout_.displacements.data() : nullptr;
   void* vector = at_root() ? vector_.data() : nullptr;
   void* block = block_.data();
   const MPI_Comm comm = MPI_COMM_WORLD;
-  switch (collective_) {
+  switch (collective()) {
     case Collective::gather:
       return TUTTI_Gather_init(block, own, type_, vector, own, type_, root_, comm, &request_);
     case Collective::gatherv:
@@ -75,21 +76,21 @@ int Workload::set_up() {
   }
 }
 
-int Workload::start() {
+int RootedWorkload::start() {
   if (request_ == TUTTI_REQUEST_NULL) {
     if (const int error = set_up()) return error;
   }
   return TUTTI_Start(&request_);
 }
 
-int Workload::wait() { return TUTTI_Wait(&request_); }
+int RootedWorkload::wait() { return TUTTI_Wait(&request_); }
 
-Workload::~Workload() {
+RootedWorkload::~RootedWorkload() {
   if (request_ != TUTTI_REQUEST_NULL) TUTTI_Request_free(&request_);
 }
 
-std::optional<Mismatch> Workload::check(std::uint32_t call) const {
-  if (!is_gather(collective_)) {
+std::optional<Mismatch> RootedWorkload::check(std::uint32_t call) const {
+  if (!is_gather(collective())) {
     const auto wrong = bench::check(block_.at(0, layout_.size(rank_)), rank_, call);
     return wrong ? wrong : block_.check_guards();
   }

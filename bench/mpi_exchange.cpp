@@ -1,0 +1,114 @@
+/// Filling, calling and checking exchanges.
+#include "bench/mpi_exchange.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tutti::bench {
+
+namespace {
+
+bool is_alltoall(Collective collective) {
+  return collective == Collective::alltoall || collective == Collective::alltoallv;
+}
+
+/// What one rank sends, block by block.
+std::vector<Bytes> sent_by(Collective collective, const std::vector<Bytes>& sizes, Rank rank) {
+  if (collective == Collective::barrier) return {};
+  if (!is_alltoall(collective)) return {sizes[static_cast<std::size_t>(rank)]};
+  std::vector<Bytes> sent(sizes);
+  std::rotate(sent.begin(), sent.begin() + rank, sent.end());
+  return sent;
+}
+
+/// The same of what it receives.
+std::vector<Bytes> received_by(Collective collective, const std::vector<Bytes>& sizes, Rank rank) {
+  if (collective == Collective::barrier) return {};
+  if (collective == Collective::bcast) return {sizes.front()};
+  if (is_alltoall(collective)) return sent_by(collective, sizes, rank);
+  return sizes;
+}
+
+int count_of(const Layout& layout) { return layout.counts.empty() ? 0 : layout.counts.front(); }
+
+}  // namespace
+
+Result<std::unique_ptr<Workload>> ExchangeWorkload::make(Collective collective,
+                                                         const std::vector<Bytes>& sizes, int width,
+                                                         MPI_Datatype type, Rank root, Rank rank) {
+  Result<Layout> sent = lay_out(sent_by(collective, sizes, rank), width, 0);
+  if (!sent) return Error{sent.error()};
+  Result<Layout> received = lay_out(received_by(collective, sizes, rank), width, 0);
+  if (!received) return Error{received.error()};
+  return std::unique_ptr<Workload>(
+      new ExchangeWorkload(collective, std::move(*sent), std::move(*received), type, root, rank));
+}
+
+ExchangeWorkload::ExchangeWorkload(Collective collective, Layout sent, Layout received,
+                                   MPI_Datatype type, Rank root, Rank rank)
+    : Workload(collective),
+      sent_(std::move(sent)),
+      received_(std::move(received)),
+      type_(type),
+      root_(root),
+      rank_(rank),
+      send_(collective == Collective::bcast ? 0 : sent_.bytes),
+      receive_(received_.bytes) {
+  MPI_Comm_size(MPI_COMM_WORLD, &p_);
+  nothing_.counts.assign(static_cast<std::size_t>(p_), 0);
+  nothing_.displacements = nothing_.counts;
+}
+
+Rank ExchangeWorkload::mark_of_sent(int block) const {
+  return is_alltoall(collective()) ? rank_ * p_ + block : rank_;
+}
+
+Rank ExchangeWorkload::mark_of_received(int block) const {
+  if (is_alltoall(collective())) return block * p_ + rank_;
+  return collective() == Collective::bcast ? root_ : block;
+}
+
+void ExchangeWorkload::prepare(std::uint32_t call) {
+  const bool is_bcast = collective() == Collective::bcast;
+  if (is_bcast && rank_ != root_) return;
+  GuardedBuffer& buffer = is_bcast ? receive_ : send_;
+  for (int block = 0; block < static_cast<int>(sent_.counts.size()); ++block) {
+    fill(buffer.at(sent_.begin(block), sent_.size(block)), mark_of_sent(block), call);
+  }
+}
+
+int ExchangeWorkload::call(const Functions& functions, const Layout& sent, const Layout& received) {
+  const MPI_Comm comm = MPI_COMM_WORLD;
+  switch (collective()) {
+    case Collective::bcast:
+      return functions.bcast(receive_.data(), count_of(received), type_, root_, comm);
+    case Collective::allgather:
+      return functions.allgather(send_.data(), count_of(sent), type_, receive_.data(),
+                                 count_of(received), type_, comm);
+    case Collective::allgatherv:
+      return functions.allgatherv(send_.data(), count_of(sent), type_, receive_.data(),
+                                  received.counts.data(), received.displacements.data(), type_,
+                                  comm);
+    case Collective::alltoall:
+      return functions.alltoall(send_.data(), count_of(sent), type_, receive_.data(),
+                                count_of(received), type_, comm);
+    case Collective::alltoallv:
+      return functions.alltoallv(send_.data(), sent.counts.data(), sent.displacements.data(), type_,
+                                 receive_.data(), received.counts.data(),
+                                 received.displacements.data(), type_, comm);
+    case Collective::barrier:
+      return functions.barrier(comm);
+    default:
+      return MPI_ERR_OTHER;
+  }
+}
+
+std::optional<Mismatch> ExchangeWorkload::check(std::uint32_t call) const {
+  for (int block = 0; block < static_cast<int>(received_.counts.size()); ++block) {
+    const auto bytes = receive_.at(received_.begin(block), received_.size(block));
+    if (const auto wrong = bench::check(bytes, mark_of_received(block), call)) return wrong;
+  }
+  return receive_.check_guards();
+}
+
+}  // namespace tutti::bench
