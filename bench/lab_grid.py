@@ -13,13 +13,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
+from lab_job import err, run_in_lab
 from rich.progress import Progress
 
 PAPER = json.loads((Path(__file__).parent / "proficz2020.json").read_text())
@@ -31,7 +30,6 @@ ALGORITHMS = {
 SHORTEST_COMPUTING_MS = 100
 WARMUP = 3
 """Calls of each algorithm before those that count: the automatic choice learns in them."""
-err = Console(stderr=True)
 app = typer.Typer(add_completion=False)
 
 
@@ -79,7 +77,7 @@ def measure(
     folder.mkdir(parents=True, exist_ok=True)
     machine = folder / f"machine-{label}-{nodes}"
     if not machine.exists():
-        _run(machine, nodes, mpi, [program, "machine", "--output"], budget + 600)
+        run_in_lab(machine, [program, "machine", "--output"], nodes=nodes, mpi=mpi)
     os.environ["TUTTI_MACHINE"] = str(machine.resolve())  # what the automatic choice goes by
     with Progress(console=err) as progress:
         task = progress.add_task(collective, total=len(chosen))
@@ -88,27 +86,15 @@ def measure(
             path = folder / name_of(collective, label, nodes, delay)
             if not path.exists():
                 count = repetitions(delay, totals, rate, len(algorithms), budget)
-                _run(path, nodes, mpi, [
+                run_in_lab(path, [
                     program, collective, "--root", "first", "--persistent", "--no-check",
                     "--quiet", "--bytes", ",".join(map(str, totals)),
                     "--delay", f"uniform:{delay:g}ms" if delay else "none",
                     "--compute", f"{computing(delay):g}ms",
                     "--repetitions", str(count), "--warmup", str(WARMUP),
                     *(word for each in algorithms for word in ("--algorithm", each)), "--json",
-                ], 4 * budget + 600)  # fmt: skip
+                ], nodes=nodes, mpi=mpi, limit=4 * budget + 600)  # fmt: skip
             progress.advance(task)
-
-
-def _run(path: Path, nodes: int, mpi: str, words: list[str], limit: float) -> None:
-    """Runs the benchmark, whose last option names the file that it writes."""
-    unfinished = path.with_suffix(".part")
-    command = ["tutti", "lab", "run", "--native", "--nodes", str(nodes), "--ranks-per-node", "1",
-               "--mpi", mpi, "--timeout", f"{limit:g}", "--", *words, str(unfinished)]  # fmt: skip
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
-    if ended.returncode != 0:
-        err.print(ended.stdout + ended.stderr)
-        raise typer.Exit(ended.returncode)
-    unfinished.rename(path)
 
 
 class Grid:
