@@ -25,10 +25,9 @@ void replace(Function& function, Call next) {
 
 void set_next(const tutti_functions* next) {
   tutti::NativeFunctions& native = tutti::next_functions();
-  replace(native.Gather, next->Gather);
-  replace(native.Gatherv, next->Gatherv);
-  replace(native.Scatter, next->Scatter);
-  replace(native.Scatterv, next->Scatterv);
+#define TUTTI_REPLACE(name, arguments) replace(native.name, next->name);
+  TUTTI_INTERCEPTED_OLD(TUTTI_REPLACE)
+#undef TUTTI_REPLACE
   replace(native.Finalize, next->Finalize);
 }
 

@@ -8,21 +8,41 @@
 
 typedef uintptr_t tutti_word;
 typedef int (*tutti_call0)(void);
+typedef int (*tutti_call1)(tutti_word);
+typedef int (*tutti_call5)(tutti_word, tutti_word, tutti_word, tutti_word, tutti_word);
+typedef int (*tutti_call7)(tutti_word, tutti_word, tutti_word, tutti_word, tutti_word, tutti_word,
+                           tutti_word);
 typedef int (*tutti_call8)(tutti_word, tutti_word, tutti_word, tutti_word, tutti_word, tutti_word,
                            tutti_word, tutti_word);
 typedef int (*tutti_call9)(tutti_word, tutti_word, tutti_word, tutti_word, tutti_word, tutti_word,
                            tutti_word, tutti_word, tutti_word);
 
-/* The collectives that the drop-in handles: TUTTI_INTERCEPTED(name, number of arguments). */
-#define TUTTI_INTERCEPTED_ALL(X) \
+/* The collectives that the drop-in handles: TUTTI_INTERCEPTED(name, number of arguments); those of
+ * all MPIs, and their forms with large counts. */
+#define TUTTI_INTERCEPTED_OLD(X) \
   X(Gather, 8)                   \
   X(Gatherv, 9)                  \
   X(Scatter, 8)                  \
   X(Scatterv, 9)                 \
-  X(Gather_c, 8)                 \
-  X(Gatherv_c, 9)                \
-  X(Scatter_c, 8)                \
-  X(Scatterv_c, 9)
+  X(Bcast, 5)                    \
+  X(Allgather, 7)                \
+  X(Allgatherv, 8)               \
+  X(Alltoall, 7)                 \
+  X(Alltoallv, 9)                \
+  X(Alltoallw, 9)                \
+  X(Barrier, 1)
+#define TUTTI_INTERCEPTED_LARGE(X) \
+  X(Gather_c, 8)                   \
+  X(Gatherv_c, 9)                  \
+  X(Scatter_c, 8)                  \
+  X(Scatterv_c, 9)                 \
+  X(Bcast_c, 5)                    \
+  X(Allgather_c, 7)                \
+  X(Allgatherv_c, 8)               \
+  X(Alltoall_c, 7)                 \
+  X(Alltoallv_c, 9)                \
+  X(Alltoallw_c, 9)
+#define TUTTI_INTERCEPTED_ALL(X) TUTTI_INTERCEPTED_OLD(X) TUTTI_INTERCEPTED_LARGE(X)
 
 struct tutti_functions {
 #define TUTTI_MEMBER(name, arguments) tutti_call##arguments name;

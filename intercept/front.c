@@ -144,11 +144,15 @@ static const struct tutti_backend_interface* get_backend(const void* site) {
   return found;
 }
 
-#define PARAMETERS8                                                                   \
-  tutti_word a, tutti_word b, tutti_word c, tutti_word d, tutti_word e, tutti_word f, \
-      tutti_word g, tutti_word h
+#define PARAMETERS1 tutti_word a
+#define PARAMETERS5 PARAMETERS1, tutti_word b, tutti_word c, tutti_word d, tutti_word e
+#define PARAMETERS7 PARAMETERS5, tutti_word f, tutti_word g
+#define PARAMETERS8 PARAMETERS7, tutti_word h
 #define PARAMETERS9 PARAMETERS8, tutti_word i
-#define ARGUMENTS8 a, b, c, d, e, f, g, h
+#define ARGUMENTS1 a
+#define ARGUMENTS5 ARGUMENTS1, b, c, d, e
+#define ARGUMENTS7 ARGUMENTS5, f, g
+#define ARGUMENTS8 ARGUMENTS7, h
 #define ARGUMENTS9 ARGUMENTS8, i
 
 /* PMPI_X too: Open MPI's Fortran bindings and tools in front of this one call it. */

@@ -7,19 +7,6 @@ namespace tutti {
 
 namespace {
 
-bool has_send_side(const CollectiveCall& call) {
-  return call.collective != Collective::barrier && !call.in_place();
-}
-
-bool looks_valid(const CallSide& side, int p) {
-  if (!side.blocks.are_given() || !side.blocks.are_counted(p)) return false;
-  if (side.types == nullptr) return side.type != mpi().type_null;
-  for (Rank rank = 0; rank < p; ++rank) {
-    if (side.blocks.count(rank) > 0 && side.types[rank] == mpi().type_null) return false;
-  }
-  return true;
-}
-
 /// The class of what is wrong with arguments that `looks_valid` refused, for an MPI that has no
 /// large-count form to name it.
 int fault_of(const CollectiveCall& call, const Communicator& communicator) {
@@ -27,7 +14,7 @@ int fault_of(const CollectiveCall& call, const Communicator& communicator) {
     return MPI_ERR_ROOT;
   }
   for (const CallSide* side : {&call.send, &call.receive}) {
-    if (side == &call.send && !has_send_side(call)) continue;
+    if (side == &call.send && !call.has_send_side()) continue;
     if (!side->blocks.are_given()) return MPI_ERR_ARG;
     if (!side->blocks.are_counted(communicator.p())) return MPI_ERR_COUNT;
   }
@@ -44,9 +31,9 @@ Bytes element_size(const CallSide& side, Rank rank) {
 
 bool looks_valid(const CollectiveCall& call, const Communicator& communicator) {
   const int p = communicator.p();
-  if (call.collective == Collective::barrier) return true;
   if (has_root(call.collective) && (call.root < 0 || call.root >= p)) return false;
-  return (!has_send_side(call) || looks_valid(call.send, p)) && looks_valid(call.receive, p);
+  return (!call.has_send_side() || call.send.looks_valid(p)) &&
+         (!call.has_receive_side() || call.receive.looks_valid(p));
 }
 
 /// What a rank gives: its block or its blocks; of a bcast the vector.
@@ -87,14 +74,13 @@ int run_specification(CollectiveCall& call, Communicator& communicator,
   std::shared_ptr<const ArrivalVersion> version;
   error = arrived.find_version(specification, communicator.rank() == call.root, version);
   if (error != MPI_SUCCESS) return error;
-  if (!valid || !calls.learn_types(call)) {
-    comm->give_up();
-    is_native = true;
-    return MPI_SUCCESS;
-  }
-  return calls.run(call, specification,
-                   {communicator.machine().latency_in_bytes(), 1 / communicator.machine().per_byte,
-                    version.get(), nullptr, nullptr});
+  const CallKnowledge knowledge = {communicator.machine().latency_in_bytes(),
+                                   1 / communicator.machine().per_byte, version.get(), nullptr,
+                                   nullptr};
+  is_native = !valid || !calls.learn_types(call);
+  if (!is_native) return calls.run(call, specification, knowledge);
+  calls.attend(call, specification, knowledge);
+  return MPI_SUCCESS;
 }
 
 int run_without_large_form(CollectiveCall& call) {

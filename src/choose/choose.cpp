@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "choose/arrival_model.hpp"
-#include "choose/unrun.hpp"
+#include "choose/exchanges.hpp"
 #include "knowledge/growth.hpp"
 
 namespace tutti {
@@ -17,10 +17,6 @@ namespace {
 /// anything about, and of all.
 constexpr double least_gain = 1.1;
 constexpr double least_gain_in_all = 1.01;
-
-/// What a call loses where a rank that waits keeps the core that another one needs: slices of
-/// the system's scheduler, milliseconds each.
-constexpr double spinning_seconds = 1e-3;
 
 double rounds_of(int p) { return Growth{p, 0, {}, 0}.levels(); }
 
@@ -117,7 +113,7 @@ Choice choose(const Setting& setting, const Situation& situation, const Machine&
     return {setting.specification, "it was asked for", {}};
   }
   if (situation.p == 1) return {std::nullopt, "one rank has nothing to exchange", {}};
-  if (!is_gather_or_scatter(situation.collective)) return choose_unrun(situation, machine);
+  if (!is_gather_or_scatter(situation.collective)) return choose_exchange(situation, machine);
   Choice choice;
   const bool by_arrivals = weighs_arrivals(situation, machine);
   choice.candidates =

@@ -52,6 +52,10 @@ struct Situation {
   std::optional<Forecast> forecast = {};  ///< none: nothing is known of arrivals
 };
 
+/// What a call loses where a rank that waits keeps the core that another one needs: slices of
+/// the system's scheduler, milliseconds each.
+inline constexpr double spinning_seconds = 1e-3;
+
 struct Candidate {
   std::string name;  ///< a specification, or "native"
   double seconds = 0;

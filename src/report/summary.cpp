@@ -248,7 +248,8 @@ PendingTrack pending(const Track& track, const CallLog& log, const ProcessPlace&
     PendingCall& call = waiting.calls.emplace_back(pending(timed));
     if (log.logged()[timed.logged].at_root) {
       call.at = line[timed.logged];
-      call.root = track.rank;
+      // Without a root every rank needs all others, and rank 0 speaks for all.
+      if (has_root(track.collective)) call.root = track.rank;
     } else {
       call.others.push_back(line[timed.logged]);
     }

@@ -101,6 +101,15 @@ struct CallSide {
   [[nodiscard]] const TypeInfo& info_for(Rank rank) const {
     return infos != nullptr ? infos[rank] : info;
   }
+  /// Could any MPI take it, by its counts and handles?
+  [[nodiscard]] bool looks_valid(int p) const {
+    if (!blocks.are_given() || !blocks.are_counted(p)) return false;
+    if (types == nullptr) return type != mpi().type_null;
+    for (Rank rank = 0; rank < p; ++rank) {
+      if (blocks.count(rank) > 0 && types[rank] == mpi().type_null) return false;
+    }
+    return true;
+  }
   /// Packed bytes of the block for or from a rank.
   [[nodiscard]] Bytes bytes(Rank rank) const { return blocks.count(rank) * info_for(rank).size; }
   /// From `address` to that block, in bytes.
@@ -122,6 +131,10 @@ struct CollectiveCall {
   bool begun = false;  ///< counted by PrivateComm::begin
 
   [[nodiscard]] bool in_place() const { return send.address == MPI_IN_PLACE; }
+  [[nodiscard]] bool has_send_side() const {
+    return !in_place() && collective != Collective::barrier;
+  }
+  [[nodiscard]] bool has_receive_side() const { return collective != Collective::barrier; }
 };
 
 /// What is known to a call beside its arguments (see RootedProblem).

@@ -10,12 +10,6 @@ namespace tutti {
 
 namespace {
 
-/// Does a rank read its send side at all?
-bool sends(const CollectiveCall& call) {
-  return !call.in_place() && call.collective != Collective::barrier;
-}
-bool receives(const CollectiveCall& call) { return call.collective != Collective::barrier; }
-
 /// Blocks that follow one another are not together in memory.
 bool are_torn(const CallSide& side, int p) {
   for (Rank rank = 1; rank < p && !side.blocks.are_equal(); ++rank) {
@@ -45,8 +39,8 @@ Ends ends_of(const CollectiveCall& call, const Specification& specification,
 }  // namespace
 
 bool CollectiveCalls::learn_types(CollectiveCall& call) {
-  return (!sends(call) || learn(call.send, send_infos_)) &&
-         (!receives(call) || learn(call.receive, receive_infos_));
+  return (!call.has_send_side() || learn(call.send, send_infos_)) &&
+         (!call.has_receive_side() || learn(call.receive, receive_infos_));
 }
 
 /// Types of empty blocks do not matter.
@@ -106,6 +100,39 @@ int CollectiveCalls::run(const CollectiveCall& call, const Specification& specif
   });
 }
 
+void CollectiveCalls::attend(const CollectiveCall& call, const Specification& specification,
+                             const CallKnowledge& knowledge) {
+  CollectiveCall known = call;
+  const bool receives =
+      known.receive.looks_valid(comm_.p()) && learn(known.receive, receive_infos_);
+  const bool sends =
+      !call.in_place() && known.send.looks_valid(comm_.p()) && learn(known.send, send_infos_);
+  const bool regular =
+      call.collective == Collective::allgather || call.collective == Collective::alltoall;
+  const bool told =
+      receives ? regular || call.collective == Collective::allgatherv : sends && regular;
+  if (!told) return comm_.give_up();
+  std::vector<MPI_Count> counts;
+  std::vector<MPI_Aint> displacements;
+  MPI_Count total = 0;
+  for (Rank rank = 0; rank < comm_.p(); ++rank) {
+    counts.push_back(receives ? known.receive.bytes(rank) : known.send.bytes(rank));
+    displacements.push_back(static_cast<MPI_Aint>(total));
+    total += counts.back();
+  }
+  std::vector<std::byte> sent(static_cast<std::size_t>(total));
+  std::vector<std::byte> received(sent.size());
+  const auto side = [&](std::vector<std::byte>& memory, const RankBlocks& blocks) {
+    return CallSide{memory.data(), blocks, mpi().byte, nullptr, {true, true, true, 1, 1}, nullptr};
+  };
+  const auto mine = counts[static_cast<std::size_t>(comm_.rank())];
+  known.send = side(sent, RankBlocks(mine));
+  known.receive =
+      side(received, is_irregular(call.collective) ? RankBlocks(counts.data(), displacements.data())
+                                                   : RankBlocks(mine));
+  run(known, specification, knowledge);
+}
+
 int CollectiveCalls::execute(const CollectiveCall& call, const Plan& plan) {
   Scratch& scratch = comm_.scratch();
   MovementBuffers buffers(call, plan.order, scratch.reserve(plan.placement.scratch), comm_.runs());
@@ -133,13 +160,14 @@ bool CollectiveCalls::is_same(const CollectiveCall& call, const Prepared& before
   };
   return before.generation == planner_.generation() && call.collective == other.collective &&
          call.root == other.root && call.in_place() == other.in_place() &&
-         (!sends(call) || are_same(call.send, other.send)) &&
-         (!receives(call) || are_same(call.receive, other.receive));
+         (!call.has_send_side() || are_same(call.send, other.send)) &&
+         (!call.has_receive_side() || are_same(call.receive, other.receive));
 }
 
 void CollectiveCalls::remember(const CollectiveCall& call, const Plan& plan) {
-  const bool lasts = !is_irregular(call.collective) && (!sends(call) || call.send.info.named) &&
-                     (!receives(call) || call.receive.info.named);
+  const bool lasts = !is_irregular(call.collective) &&
+                     (!call.has_send_side() || call.send.info.named) &&
+                     (!call.has_receive_side() || call.receive.info.named);
   if (!lasts) return;
   prepared_[next_prepared_] = {call, &plan, planner_.generation()};
   next_prepared_ = (next_prepared_ + 1) % prepared_.size();

@@ -29,6 +29,11 @@ class CollectiveCalls {
   int run(const CollectiveCall& call, const Specification& specification,
           const CallKnowledge& knowledge);
 
+  /// Takes part for the others' sake in a call whose arguments are bad at this rank, with zeros for
+  /// data, where one side tells what all ranks need to know.
+  void attend(const CollectiveCall& call, const Specification& specification,
+              const CallKnowledge& knowledge);
+
  private:
   struct Prepared {
     CollectiveCall call;

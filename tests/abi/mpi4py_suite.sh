@@ -63,7 +63,8 @@ suite() {
 # everywhere.
 forcing() {
   local collective
-  for collective in gather gatherv scatter scatterv; do
+  for collective in gather gatherv scatter scatterv bcast allgather allgatherv alltoall alltoallv \
+    barrier; do
     if ! grep -q "^$1 " <<<"$list" || grep -q "^$1 $collective\$" <<<"$list"; then
       echo "TUTTI_${collective^^}=$1"
     fi

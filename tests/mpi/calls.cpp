@@ -35,10 +35,10 @@ constexpr std::array paper_names = {"LIN", "LS", "bnom", "TUW", "traff"};
 
 using Text = std::array<char, 1024>;
 
-std::string name_at(Kind kind, int index) {
+std::string name_at(const char* collective, int index) {
   Text text;
   int length = static_cast<int>(text.size());
-  const int code = TUTTI_Algorithm_name(name_of(kind), index, text.data(), &length);
+  const int code = TUTTI_Algorithm_name(collective, index, text.data(), &length);
   return code == MPI_SUCCESS ? std::string(text.data(), static_cast<std::size_t>(length)) : "";
 }
 
@@ -79,9 +79,12 @@ const Calls& calls_under_test(bool native) {
 }
 
 std::vector<std::string> algorithms(Kind kind, bool native) {
-  if (native) return {"native"};
+  return native ? std::vector<std::string>{"native"} : algorithms(name_of(kind));
+}
+
+std::vector<std::string> algorithms(const char* collective) {
   std::vector<std::string> names;
-  for (std::string name; !(name = name_at(kind, static_cast<int>(names.size()))).empty();) {
+  for (std::string name; !(name = name_at(collective, static_cast<int>(names.size()))).empty();) {
     names.push_back(name);
   }
   return names;
@@ -101,31 +104,31 @@ std::vector<std::string> specifications(Kind kind, bool native) {
   return all;
 }
 
-Forced::Forced(Kind kind, const std::string& specification, bool native)
-    : kind_(kind), native_(native) {
+Forced::Forced(const char* collective, const std::string& specification, bool native)
+    : collective_(collective), native_(native) {
   if (native_) return;
   Text text;
   int length = static_cast<int>(text.size());
-  const int code = TUTTI_Algorithm_set(name_of(kind), specification.c_str(), text.data(), &length);
+  const int code = TUTTI_Algorithm_set(collective, specification.c_str(), text.data(), &length);
   if (code != MPI_SUCCESS) {
     error_ = "cannot force " + specification + ": " + text.data();
     return;
   }
   length = static_cast<int>(text.size());
-  TUTTI_Algorithm_get(name_of(kind), text.data(), &length);
+  TUTTI_Algorithm_get(collective, text.data(), &length);
   name_ = std::string(text.data());
   name_ = name_.substr(0, name_.find(':'));
 }
 
 Forced::~Forced() {
-  if (!native_) TUTTI_Algorithm_set(name_of(kind_), "auto", nullptr, nullptr);
+  if (!native_) TUTTI_Algorithm_set(collective_, "auto", nullptr, nullptr);
 }
 
 std::string Forced::wrongly_ran(MPI_Comm comm) const {
   if (native_ || name_ == "auto") return "";
   Text text;
   int length = static_cast<int>(text.size());
-  if (TUTTI_Algorithm_last(comm, name_of(kind_), text.data(), &length) != MPI_SUCCESS) {
+  if (TUTTI_Algorithm_last(comm, collective_, text.data(), &length) != MPI_SUCCESS) {
     return "TUTTI_Algorithm_last fails";
   }
   const std::string ran = text.data();

@@ -42,12 +42,15 @@ struct Calls {
 [[nodiscard]] std::vector<std::string> specifications(Kind kind, bool native);
 /// One specification for each algorithm that the library lists.
 [[nodiscard]] std::vector<std::string> algorithms(Kind kind, bool native);
+[[nodiscard]] std::vector<std::string> algorithms(const char* collective);
 
 /// Forces an algorithm for as long as it lives, then goes back to "auto". Does nothing where
 /// `native`. An error is in `error()`.
 class Forced {
  public:
-  Forced(Kind kind, const std::string& specification, bool native);
+  Forced(Kind kind, const std::string& specification, bool native)
+      : Forced(name_of(kind), specification, native) {}
+  Forced(const char* collective, const std::string& specification, bool native);
   ~Forced();
   Forced(const Forced&) = delete;
   Forced& operator=(const Forced&) = delete;
@@ -57,7 +60,7 @@ class Forced {
   [[nodiscard]] std::string wrongly_ran(MPI_Comm comm) const;
 
  private:
-  Kind kind_;
+  const char* collective_;
   bool native_;
   std::string name_;  ///< the list's name of the forced algorithm
   std::string error_;

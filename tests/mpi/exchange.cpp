@@ -72,24 +72,6 @@ int call_large(const Exchange& e, const Arguments& a, const Calls& calls, bool a
   return MPI_ERR_INTERN;
 }
 
-/// Displacements of the root's blocks, in extents.
-std::vector<int> displacements(const Exchange& e, const std::vector<int>& counts) {
-  std::mt19937 random(e.salt);
-  std::vector<std::size_t> order(counts.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  if (e.placement == Placement::reversed) std::reverse(order.begin(), order.end());
-  if (e.placement == Placement::shuffled) std::shuffle(order.begin(), order.end(), random);
-  const bool gaps = e.placement == Placement::gaps || e.placement == Placement::shuffled;
-  std::vector<int> displs(counts.size());
-  int next = e.placement == Placement::shuffled ? -11 : 0;
-  for (const std::size_t block : order) {
-    if (gaps) next += static_cast<int>(random() % 4);
-    displs[block] = next;
-    next += counts[block];
-  }
-  return displs;
-}
-
 /// The root's side of an exchange: counts, displacements and the memory they span.
 struct RootSide {
   std::vector<int> counts;
@@ -97,32 +79,13 @@ struct RootSide {
   Image image;
 };
 
-Image image_for(const Layout& layout, const std::vector<int>& counts,
-                const std::vector<int>& displs) {
-  std::ptrdiff_t lowest = 0;
-  std::ptrdiff_t highest = 0;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    const std::ptrdiff_t first = displs[i] * layout.extent();
-    lowest = std::min(lowest, first + layout.lowest());
-    highest = std::max(highest, first + counts[i] * layout.extent() + layout.highest());
-  }
-  return {lowest, highest};
-}
-
 RootSide root_side(const Exchange& e) {
   std::vector<int> counts;
   for (const int units : e.units) counts.push_back(units * e.at_root->per_unit());
-  Exchange placed = e;
-  if (!is_irregular(e.kind)) placed.placement = Placement::dense;
-  std::vector<int> displs = displacements(placed, counts);
+  const Placement placement = is_irregular(e.kind) ? e.placement : Placement::dense;
+  std::vector<int> displs = displacements(placement, e.salt, counts);
   Image image = image_for(*e.at_root, counts, displs);
   return {std::move(counts), std::move(displs), std::move(image)};
-}
-
-std::string compare(const char* buffer, const Image& image) {
-  std::ptrdiff_t offset = 0;
-  if (!image.differs(offset)) return "";
-  return std::string("wrong byte at ") + std::to_string(offset) + " of " + buffer;
 }
 
 void set_leaf(const Exchange& e, int rank, Image& leaf, Arguments& a) {
@@ -162,6 +125,41 @@ void set_root(const Exchange& e, RootSide& root, Arguments& a) {
 }
 
 }  // namespace
+
+std::vector<int> displacements(Placement placement, unsigned salt, const std::vector<int>& counts) {
+  std::mt19937 random(salt);
+  std::vector<std::size_t> order(counts.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (placement == Placement::reversed) std::reverse(order.begin(), order.end());
+  if (placement == Placement::shuffled) std::shuffle(order.begin(), order.end(), random);
+  const bool gaps = placement == Placement::gaps || placement == Placement::shuffled;
+  std::vector<int> displs(counts.size());
+  int next = placement == Placement::shuffled ? -11 : 0;
+  for (const std::size_t block : order) {
+    if (gaps) next += static_cast<int>(random() % 4);
+    displs[block] = next;
+    next += counts[block];
+  }
+  return displs;
+}
+
+Image image_for(const Layout& layout, const std::vector<int>& counts,
+                const std::vector<int>& displs) {
+  std::ptrdiff_t lowest = 0;
+  std::ptrdiff_t highest = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const std::ptrdiff_t first = displs[i] * layout.extent();
+    lowest = std::min(lowest, first + layout.lowest());
+    highest = std::max(highest, first + counts[i] * layout.extent() + layout.highest());
+  }
+  return {lowest, highest};
+}
+
+std::string compare(const char* buffer, const Image& image) {
+  std::ptrdiff_t offset = 0;
+  if (!image.differs(offset)) return "";
+  return std::string("wrong byte at ") + std::to_string(offset) + " of " + buffer;
+}
 
 std::string to_text(const Exchange& e) {
   constexpr const char* placements[] = {"dense", "gaps", "reversed", "shuffled"};

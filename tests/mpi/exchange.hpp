@@ -22,6 +22,15 @@ enum class Placement {
   shuffled,  ///< any order, gaps, some displacements negative
 };
 
+/// Displacements of blocks of so many elements, in extents.
+[[nodiscard]] std::vector<int> displacements(Placement placement, unsigned salt,
+                                             const std::vector<int>& counts);
+/// Memory for such blocks.
+[[nodiscard]] Image image_for(const Layout& layout, const std::vector<int>& counts,
+                              const std::vector<int>& displs);
+/// What is wrong with the memory; empty if nothing is.
+[[nodiscard]] std::string compare(const char* buffer, const Image& image);
+
 /// What all ranks of a communicator are to do together. Arguments that are not significant at a
 /// rank are garbage there.
 struct Exchange {

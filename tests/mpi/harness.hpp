@@ -103,6 +103,9 @@ void add_threads(Suite& suite);
 void add_arrivals(Suite& suite);
 void add_choices(Suite& suite);
 void add_background(Suite& suite);
+/// Bcast, allgather(v), alltoall(v, w) and barrier.
+void add_movements(Suite& suite);
+void add_bad_movements(Suite& suite);
 /// To be added last: messages that nobody received may be left behind.
 void add_truncation(Suite& suite);
 

@@ -26,6 +26,8 @@ int main(int argc, char** argv) {
     add_arrivals(suite);
     add_choices(suite);
     add_background(suite);
+    add_movements(suite);
+    add_bad_movements(suite);
     add_truncation(suite);
     status = suite.run(context);
   } catch (const std::exception& error) {

@@ -178,12 +178,12 @@ TEST(Machine, ReadsBackFromItsText) {
 
 std::string best_of(Collective collective, std::vector<double> arrivals, bool background) {
   const Choice choice = choose({}, expecting(collective, std::move(arrivals), background), {});
-  EXPECT_FALSE(choice.specification) << "nothing runs it";
+  EXPECT_FALSE(choice.specification) << "it is modelled only";
   const bool gains = choice.reason.find("would gain") != std::string::npos;
   return gains ? choice.candidates.front().name : "native";
 }
 
-TEST(ChooseUnrun, CountsOnArrivalsOnlyWhereTheyPay) {
+TEST(ChooseExchange, CountsOnArrivalsOnlyWhereTheyPay) {
   // Blocks of 1 MiB, 0.2 ms each.
   const std::vector<double> together(8, 3);
   const std::vector<double> one_late = {0, 0, 0, 0, 5e-3, 0, 0, 0};
@@ -196,7 +196,7 @@ TEST(ChooseUnrun, CountsOnArrivalsOnlyWhereTheyPay) {
   EXPECT_EQ(best_of(Collective::bcast, one_late, false), "earliest");
 }
 
-TEST(ChooseUnrun, ChargesForPredictionsThatMayBeWrong) {
+TEST(ChooseExchange, ChargesForPredictionsThatMayBeWrong) {
   Situation situation = expecting(Collective::bcast, {0, 0, 0, 0, 5e-3, 0, 0, 0});
   const auto seconds = [&](const char* name) {
     const Choice choice = choose({}, situation, {});
@@ -211,7 +211,20 @@ TEST(ChooseUnrun, ChargesForPredictionsThatMayBeWrong) {
   EXPECT_DOUBLE_EQ(seconds("linear_pull"), pull);
 }
 
-TEST(ChooseUnrun, SaysThatNothingRuns) {
+TEST(ChooseExchange, StandsInForAnMpiThatSpinsOnSharedCores) {
+  for (const Collective collective : runnable_collectives) {
+    if (is_gather_or_scatter(collective)) continue;
+    const Choice choice = choose({}, {collective, 8, std::nullopt, true}, {});
+    ASSERT_TRUE(choice.specification) << name_of(collective);
+    EXPECT_EQ(choice.reason, "native spins on shared cores");
+    EXPECT_FALSE(choose({}, {collective, 8, std::nullopt, false}, {}).specification);
+    EXPECT_FALSE(choose({}, {collective, 1, std::nullopt, true}, {}).specification);
+  }
+  // Ten thousand start-ups take longer than what spinning costs.
+  EXPECT_FALSE(choose({}, {Collective::alltoall, 100000, std::nullopt, true}, {}).specification);
+}
+
+TEST(ChooseExchange, SaysThatNothingRuns) {
   for (const Collective collective : all_collectives) {
     if (is_runnable(collective)) continue;
     const Choice choice = choose({}, {collective, 8, 8}, {});

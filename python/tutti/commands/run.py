@@ -119,6 +119,12 @@ def run(
     gatherv: Annotated[str | None, typer.Option(metavar="SPEC", help=_SPEC)] = None,
     scatter: Annotated[str | None, typer.Option(metavar="SPEC", help=_SPEC)] = None,
     scatterv: Annotated[str | None, typer.Option(metavar="SPEC", help=_SPEC)] = None,
+    bcast: Annotated[str | None, typer.Option(metavar="SPEC", help=_SPEC)] = None,
+    allgather: Annotated[str | None, typer.Option(metavar="SPEC", help=_SPEC)] = None,
+    allgatherv: Annotated[str | None, typer.Option(metavar="SPEC", help=_SPEC)] = None,
+    alltoall: Annotated[str | None, typer.Option(metavar="SPEC", help=_SPEC)] = None,
+    alltoallv: Annotated[str | None, typer.Option(metavar="SPEC", help=_SPEC)] = None,
+    barrier: Annotated[str | None, typer.Option(metavar="SPEC", help=_SPEC)] = None,
     off: Annotated[
         bool, typer.Option("--off", help="Preload, but leave every call alone.")
     ] = False,
@@ -143,6 +149,12 @@ def run(
         ("gatherv", gatherv),
         ("scatter", scatter),
         ("scatterv", scatterv),
+        ("bcast", bcast),
+        ("allgather", allgather),
+        ("allgatherv", allgatherv),
+        ("alltoall", alltoall),
+        ("alltoallv", alltoallv),
+        ("barrier", barrier),
     ):
         if text is not None:
             settings["TUTTI_" + name.upper()] = check_algorithm(name, text, "--" + name)

@@ -1,10 +1,11 @@
-/// Modelling broadcasts and allgathers.
-#include "choose/unrun.hpp"
+/// Choosing for collectives without a root's side.
+#include "choose/exchanges.hpp"
 
 #include <algorithm>
 
 #include "choose/arrival_model.hpp"
 #include "choose/replays.hpp"
+#include "knowledge/growth.hpp"
 
 namespace tutti {
 
@@ -38,9 +39,47 @@ std::vector<Point> points(Collective collective) {
           {"broadcasts:runner=background", true, false, "each block on a tree of its own"}};
 }
 
+/// A few rounds that move no more than they must: what stands in for an MPI that spins.
+struct StandIn {
+  const char* specification;
+  double start_ups;  ///< one after the other
+};
+
+StandIn stand_in(Collective collective, int p) {
+  const double rounds = Growth{p, 0, {}, 0}.levels();
+  switch (collective) {
+    case Collective::bcast:
+      return {"binomial", rounds};
+    case Collective::allgather:
+    case Collective::allgatherv:
+      return {"bruck", rounds};
+    case Collective::barrier:
+      return {"dissemination", rounds};
+    default:
+      return {"linear", static_cast<double>(p - 1)};
+  }
+}
+
+/// An MPI that spins on shared cores loses slices of the scheduler, whatever it runs.
+Choice choose_beside_spinning(const Situation& situation, const Machine& machine) {
+  const StandIn ours = stand_in(situation.collective, situation.p);
+  const double seconds = ours.start_ups * machine.latency;
+  Choice choice;
+  choice.candidates = {{ours.specification, seconds, "start-ups one after the other"},
+                       {"native", seconds + spinning_seconds,
+                        "taken as equal; it spins, and there are more ranks than cores"}};
+  const bool gains = seconds * 1.1 < seconds + spinning_seconds;
+  if (gains) choice.specification = *specification(situation.collective, ours.specification);
+  choice.reason = gains ? "native spins on shared cores" : "no gain of a tenth is modelled";
+  return choice;
+}
+
 }  // namespace
 
-Choice choose_unrun(const Situation& situation, const Machine& machine) {
+Choice choose_exchange(const Situation& situation, const Machine& machine) {
+  if (situation.native_spins && is_runnable(situation.collective)) {
+    return choose_beside_spinning(situation, machine);
+  }
   Choice choice;
   choice.reason = is_runnable(situation.collective)
                       ? "no gain is known over the MPI's own"

@@ -1,0 +1,86 @@
+! Bcast, allgather(v), alltoall(v), barrier, in place where MPI knows that, through mpif.h (the
+! default), the module mpi (-DMODULE) or mpi_f08 (-DF08); checks its own data.
+program movements
+#if defined(F08)
+  use mpi_f08
+#elif defined(MODULE)
+  use mpi
+#endif
+  implicit none
+#if !defined(F08) && !defined(MODULE)
+  include 'mpif.h'
+#endif
+  integer :: rank, size, ierror, r, i, k, wrong, total
+  integer, allocatable :: counts(:), places(:), mine(:), all(:), sent(:)
+
+  call MPI_Init(ierror)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierror)
+  call MPI_Comm_size(MPI_COMM_WORLD, size, ierror)
+  allocate (counts(size), places(size), mine(size + 1), all(size * (size + 3)), sent(size * 2))
+  do r = 1, size
+    counts(r) = r
+    places(r) = r * (r - 1) / 2 + r
+  end do
+  wrong = 0
+  do r = 0, size - 1
+    mine = -1
+    if (rank == r) mine = [(r * 100 + i, i = 1, size + 1)]
+    call MPI_Bcast(mine, size + 1, MPI_INTEGER, r, MPI_COMM_WORLD, ierror)
+    if (any(mine /= [(r * 100 + i, i = 1, size + 1)])) wrong = wrong + 1
+  end do
+  call MPI_Barrier(MPI_COMM_WORLD, ierror)
+
+  all = -1
+  mine(1:2) = [rank, -rank]
+  call MPI_Allgather(mine, 2, MPI_INTEGER, all, 2, MPI_INTEGER, MPI_COMM_WORLD, ierror)
+  do r = 0, size - 1
+    if (any(all(2 * r + 1:2 * r + 2) /= [r, -r])) wrong = wrong + 1
+  end do
+  all = -1
+  all(rank + 1) = rank * 3
+  call MPI_Allgather(MPI_IN_PLACE, 1, MPI_INTEGER, all, 1, MPI_INTEGER, MPI_COMM_WORLD, ierror)
+  if (any(all(1:size) /= [(3 * r, r = 0, size - 1)])) wrong = wrong + 1
+
+  do k = 0, 1
+    all = -1
+    mine(1:rank + 1) = [(1000 * rank + i, i = 1, rank + 1)]
+    if (k == 0) then
+      call MPI_Allgatherv(mine, rank + 1, MPI_INTEGER, all, counts, places, MPI_INTEGER, &
+                          MPI_COMM_WORLD, ierror)
+    else
+      all(places(rank + 1) + 1:places(rank + 1) + rank + 1) = mine(1:rank + 1)
+      call MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_INTEGER, all, counts, places, MPI_INTEGER, &
+                          MPI_COMM_WORLD, ierror)
+    end if
+    do r = 0, size - 1
+      do i = 1, r + 1
+        if (all(places(r + 1) + i) /= 1000 * r + i) wrong = wrong + 1
+      end do
+      if (all(places(r + 1)) /= -1) wrong = wrong + 1
+    end do
+  end do
+
+  sent = [(100 * rank + i, i = 1, 2 * size)]
+  all = -1
+  call MPI_Alltoall(sent, 2, MPI_INTEGER, all, 2, MPI_INTEGER, MPI_COMM_WORLD, ierror)
+  do r = 0, size - 1
+    if (any(all(2 * r + 1:2 * r + 2) /= [(100 * r + 2 * rank + i, i = 1, 2)])) wrong = wrong + 1
+  end do
+  all(1:size) = [(100 * rank + i, i = 1, size)]
+  call MPI_Alltoall(MPI_IN_PLACE, 0, MPI_INTEGER, all, 1, MPI_INTEGER, MPI_COMM_WORLD, ierror)
+  if (any(all(1:size) /= [(100 * r + rank + 1, r = 0, size - 1)])) wrong = wrong + 1
+
+  counts = 1
+  places = [(2 * i, i = 0, size - 1)]
+  all = -1
+  call MPI_Alltoallv(sent, counts, places, MPI_INTEGER, all, counts, places, MPI_INTEGER, &
+                     MPI_COMM_WORLD, ierror)
+  do r = 0, size - 1
+    if (any(all(2 * r + 1:2 * r + 2) /= [100 * r + 2 * rank + 1, -1])) wrong = wrong + 1
+  end do
+
+  call MPI_Reduce(wrong, total, 1, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD, ierror)
+  if (rank == 0 .and. total == 0) print '(a)', 'correct'
+  if (rank == 0 .and. total /= 0) print '(a)', 'wrong'
+  call MPI_Finalize(ierror)
+end program

@@ -1,0 +1,40 @@
+"""Unmodified programs run broadcasts, allgathers, alltoalls and barriers by what was asked for."""
+
+from __future__ import annotations
+
+import pytest
+
+ALGORITHMS = {
+    "TUTTI_BCAST": "scatter_allgather",
+    "TUTTI_ALLGATHER": "bruck",
+    "TUTTI_ALLGATHERV": "circulant",
+    "TUTTI_ALLTOALL": "bruck",
+    "TUTTI_ALLTOALLV": "pairwise",
+    "TUTTI_BARRIER": "dissemination",
+}
+RAN = {name.removeprefix("TUTTI_").lower(): algorithm for name, algorithm in ALGORITHMS.items()}
+
+
+def check(outcome):
+    assert outcome.status == 0, outcome.err
+    assert "correct" in outcome.out.split()
+    # Reductions are there as well.
+    assert {name: ran for name, ran in outcome.algorithms().items() if name in RAN} == RAN
+
+
+def test_c(mpi):
+    check(mpi.run(mpi.compile("movements.c"), settings=ALGORITHMS))
+
+
+@pytest.mark.parametrize("binding", ["F77", "MODULE", "F08"])
+def test_fortran(mpi, binding):
+    # mpif.h declares no interfaces, so that one routine takes buffers of several kinds.
+    options = ("-cpp", f"-D{binding}", "-fallow-argument-mismatch")
+    program = mpi.compile("movements.f90", *options, output=f"movements_{binding}")
+    check(mpi.run(program, settings=ALGORITHMS))
+
+
+def test_left_alone_it_is_correct(mpi):
+    outcome = mpi.run(mpi.compile("movements.c"), settings={})
+    assert outcome.status == 0, outcome.err
+    assert "correct" in outcome.out.split()

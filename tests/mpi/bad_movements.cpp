@@ -1,0 +1,155 @@
+/// Bad arguments of collectives without a root's side: the MPI's own error, and no rank left
+/// waiting where the good ones can know what to do.
+#include <array>
+
+#include "harness.hpp"
+#include "movement.hpp"
+
+namespace tutti::test {
+namespace {
+
+enum class Fault { none, send_count, send_type, receive_count, receive_type, root };
+constexpr std::array<const char*, 6> fault_names = {"none",          "send count",   "send type",
+                                                    "receive count", "receive type", "root"};
+
+int class_of(int code) {
+  int error_class = MPI_SUCCESS;
+  PMPI_Error_class(code, &error_class);
+  return error_class;
+}
+
+/// Calls with a few ints, of which something may be spoilt.
+struct Spoilt {
+  explicit Spoilt(int p) : blocks(static_cast<std::size_t>(p), 1), places(blocks), bytes(blocks) {
+    for (int i = 0; i < p; ++i) {
+      places[static_cast<std::size_t>(i)] = i;
+      bytes[static_cast<std::size_t>(i)] = i * 4;
+    }
+    sent.assign(static_cast<std::size_t>(p), 7);
+    received.assign(static_cast<std::size_t>(p), -1);
+  }
+
+  int call(Motion motion, Fault fault, MPI_Comm comm, bool native) {
+    const int sc = fault == Fault::send_count ? -3 : 1;
+    const int rc = fault == Fault::receive_count ? -3 : 1;
+    const MPI_Datatype st = fault == Fault::send_type ? MPI_DATATYPE_NULL : MPI_INT;
+    const MPI_Datatype rt = fault == Fault::receive_type ? MPI_DATATYPE_NULL : MPI_INT;
+    const std::vector<int> scs(blocks.size(), sc);
+    const std::vector<int> rcs(blocks.size(), rc);
+    const std::vector<MPI_Datatype> sts(blocks.size(), st);
+    const std::vector<MPI_Datatype> rts(blocks.size(), rt);
+    const int root = fault == Fault::root ? 1000 : 0;
+    switch (motion) {
+      case Motion::bcast:
+        return (native ? PMPI_Bcast : TUTTI_Bcast)(sent.data(), rc, rt, root, comm);
+      case Motion::allgather:
+        return (native ? PMPI_Allgather : TUTTI_Allgather)(sent.data(), sc, st, received.data(), rc,
+                                                           rt, comm);
+      case Motion::allgatherv:
+        return (native ? PMPI_Allgatherv : TUTTI_Allgatherv)(sent.data(), sc, st, received.data(),
+                                                             rcs.data(), places.data(), rt, comm);
+      case Motion::alltoall:
+        return (native ? PMPI_Alltoall : TUTTI_Alltoall)(sent.data(), sc, st, received.data(), rc,
+                                                         rt, comm);
+      case Motion::alltoallv:
+        return (native ? PMPI_Alltoallv : TUTTI_Alltoallv)(sent.data(), scs.data(), places.data(),
+                                                           st, received.data(), rcs.data(),
+                                                           places.data(), rt, comm);
+      case Motion::alltoallw:
+        return (native ? PMPI_Alltoallw : TUTTI_Alltoallw)(sent.data(), scs.data(), bytes.data(),
+                                                           sts.data(), received.data(), rcs.data(),
+                                                           bytes.data(), rts.data(), comm);
+    }
+    return MPI_ERR_INTERN;
+  }
+
+  std::vector<int> blocks;
+  std::vector<int> places;
+  std::vector<int> bytes;
+  std::vector<int> sent;
+  std::vector<int> received;
+};
+
+bool can_happen(Motion motion, Fault fault) {
+  if (fault == Fault::root) return motion == Motion::bcast;
+  // Open MPI does not look at these and copies.
+  if (fault == Fault::receive_count && motion == Motion::allgatherv) return false;
+  return motion != Motion::bcast || fault == Fault::receive_count || fault == Fault::receive_type;
+}
+
+/// A good call after a bad one.
+void expect_good(Context& context, Motion motion, MPI_Comm comm, int p) {
+  std::mt19937 random(5);
+  for (int j = 0; j < 3; ++j) {
+    Movement m = draw(motion, comm, p, 9, random);
+    m.sent = m.received = layouts_of_ints().data();
+    context.expect_empty(run(m, false));
+  }
+}
+
+void everywhere(Context& context, Motion motion) {
+  if (context.options().native) return;
+  const OwnComm comm;
+  for (const std::string& name : {std::string("native"), std::string("linear")}) {
+    const Forced forced(setting_of(motion), name, false);
+    for (const Fault fault : {Fault::send_count, Fault::send_type, Fault::receive_count,
+                              Fault::receive_type, Fault::root}) {
+      if (!can_happen(motion, fault)) continue;
+      context.step(name + " with a bad " + fault_names[static_cast<std::size_t>(fault)]);
+      Spoilt arguments(comm.size());
+      const int expected = class_of(arguments.call(motion, fault, comm.get(), true));
+      const int found = class_of(arguments.call(motion, fault, comm.get(), false));
+      if (found != expected) {
+        context.fail("returns " + error_text(found) + " instead of " + error_text(expected));
+      }
+      expect_good(context, motion, comm.get(), comm.size());
+    }
+  }
+}
+
+/// The others get what they can, and the next call is what it would have been.
+void at_one_rank(Context& context, Motion motion, const std::vector<Fault>& faults) {
+  if (context.options().native) return;
+  const OwnComm comm;
+  const int p = comm.size();
+  if (p == 1) return;
+  for (const std::string& name : algorithms(setting_of(motion))) {
+    const Forced forced(setting_of(motion), name, false);
+    for (const Fault fault : faults) {
+      for (const int bad : {0, p - 1}) {
+        context.step(name + " with a bad " + fault_names[static_cast<std::size_t>(fault)] +
+                     " at rank " + std::to_string(bad));
+        Spoilt arguments(p);
+        const bool mine = comm.rank() == bad;
+        const int code = arguments.call(motion, mine ? fault : Fault::none, comm.get(), false);
+        if (mine == (code == MPI_SUCCESS)) context.fail("returns " + error_text(code));
+        for (int from = 0; from < p && !mine; ++from) {
+          const int value = arguments.received[static_cast<std::size_t>(from)];
+          if (value != (from == bad ? 0 : 7)) context.fail("wrong data");
+        }
+        expect_good(context, motion, comm.get(), p);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void add_bad_movements(Suite& suite) {
+  for (const Motion motion : all_motions) {
+    suite.add(std::string("bad arguments, ") + name_of(motion),
+              [motion](Context& context) { everywhere(context, motion); });
+  }
+  // What all ranks must know is on both sides, or on the receiving one.
+  const std::vector<Fault> either = {Fault::send_count, Fault::send_type, Fault::receive_count,
+                                     Fault::receive_type};
+  const std::vector<Fault> sending = {Fault::send_count, Fault::send_type};
+  suite.add("bad arguments at one rank, allgather",
+            [=](Context& context) { at_one_rank(context, Motion::allgather, either); });
+  suite.add("bad arguments at one rank, allgatherv",
+            [=](Context& context) { at_one_rank(context, Motion::allgatherv, sending); });
+  suite.add("bad arguments at one rank, alltoall",
+            [=](Context& context) { at_one_rank(context, Motion::alltoall, either); });
+}
+
+}  // namespace tutti::test

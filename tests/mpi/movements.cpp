@@ -1,0 +1,252 @@
+/// Every algorithm of the collectives that move data without a root's side, over many calls and
+/// communicators; and a barrier that is one.
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "harness.hpp"
+#include "movement.hpp"
+
+namespace tutti::test {
+namespace {
+
+/// Parameters worth a run of their own, by collective and algorithm.
+const std::multimap<std::string, std::string>& variants() {
+  static const std::multimap<std::string, std::string> all = {
+      {"bcast", "knomial:k=3,order=natural"},
+      {"bcast", "binomial:order=by_size"},
+      {"bcast", "chain:parts=1"},
+      {"bcast", "chain:parts=7"},
+      {"bcast", "circulant:parts=5"},
+      {"bcast", "linear_pull:flight=0"},
+      {"bcast", "binomial:runner=background"},
+      {"allgather", "bruck:k=3"},
+      {"allgather", "gather_bcast:k=3"},
+      {"allgather", "broadcasts:k=4"},
+      {"allgather", "BDR"},
+      {"allgather", "BSLB"},
+      {"allgatherv", "ring:order=by_size"},
+      {"allgatherv", "circulant:order=by_size"},
+      {"allgatherv", "gather_bcast:k=3,order=by_size"},
+      {"allgatherv", "sync_bcast:segment=1"},
+      {"alltoall", "bruck:k=3"},
+      {"alltoall", "bruck:k=9"},
+      {"alltoallv", "pairwise:order=natural"},
+  };
+  return all;
+}
+
+std::vector<std::string> specifications(const char* collective, bool native) {
+  if (native) return {"native"};
+  std::vector<std::string> all = {"auto", "native"};
+  const std::vector<std::string> names = algorithms(collective);
+  all.insert(all.end(), names.begin(), names.end());
+  const auto [first, last] = variants().equal_range(collective);
+  for (auto variant = first; variant != last; ++variant) all.push_back(variant->second);
+  return all;
+}
+
+/// MPICH before 4.2 over UCX loses bytes of long messages whose fragments end within an element;
+/// Open MPI 4.1 takes the displacements of a lone rank's MPI_Alltoallw for extents.
+void spare_native(Movement& m, int p) {
+  if (m.motion == Motion::alltoallw && p == 1) m.placement = Placement::dense;
+  const std::vector<Layout>& records = layouts_of_records();
+  if (m.sent < &records.front() || m.sent > &records.back()) return;
+  m.sent = &layouts_of_ints()[0];
+  m.received = &layouts_of_ints()[1];
+}
+
+void check(Context& context, Movement m, const std::string& specification) {
+  int p = 0;
+  PMPI_Comm_size(m.comm, &p);
+  const bool native = specification == "native" || specification == "auto";
+  if (native || context.options().native) spare_native(m, p);
+  context.step(specification + " " + to_text(m));
+  context.expect_empty(run(m, context.options().native));
+}
+
+void sweep(Context& context, Motion motion) {
+  const bool native = context.options().native;
+  constexpr int scales[] = {40, 0, 1, 700, 3, 12000};
+  for (const std::string& specification : specifications(setting_of(motion), native)) {
+    const OwnComm comm;
+    const Forced forced(setting_of(motion), specification, native);
+    context.expect_empty(forced.error());
+    if (!forced.error().empty()) continue;
+    std::mt19937 random(static_cast<unsigned>(std::hash<std::string>()(specification)));
+    const int calls = std::max(comm.size(), 6) * context.options().effort;
+    for (int j = 0; j < calls; ++j) {
+      // Pairs are many: their blocks are smaller.
+      const int scale = scales[j % 6] / (has_pairs(motion) ? 4 : 1);
+      Movement m = draw(motion, comm.get(), comm.size(), scale, random);
+      m.root = (j + j / 6) % comm.size();
+      check(context, m, specification);
+      context.expect_empty(forced.wrongly_ran(comm.get()));
+    }
+  }
+}
+
+/// What is repeated with other buffers takes the short way; what differs must not.
+void repeat(Context& context, Motion motion) {
+  const OwnComm comm;
+  std::mt19937 random(7);
+  for (const std::string& specification :
+       specifications(setting_of(motion), context.options().native)) {
+    const Forced forced(setting_of(motion), specification, context.options().native);
+    Movement m = draw(motion, comm.get(), comm.size(), 30, random);
+    m.sent = m.received = layouts_of_ints().data();
+    for (int j = 0; j < 8; ++j) {
+      m.salt = static_cast<unsigned>(random());
+      m.in_place = motion != Motion::bcast && !is_irregular(motion) && j % 4 == 1;
+      m.root = j / 4 % comm.size();
+      check(context, m, specification);
+    }
+  }
+}
+
+/// Parts of the world, single ranks, ranks the other way round, all of them in turn.
+void many_communicators(Context& context) {
+  const bool native = context.options().native;
+  std::vector<std::unique_ptr<OwnComm>> comms;
+  comms.push_back(std::make_unique<OwnComm>());
+  comms.push_back(std::make_unique<OwnComm>(context.rank() % 2, context.rank()));
+  comms.push_back(std::make_unique<OwnComm>(0, -context.rank()));
+  comms.push_back(std::make_unique<OwnComm>(MPI_COMM_SELF));
+  std::mt19937 random(11);
+  const std::map<Motion, const char*> forced_names = {
+      {Motion::bcast, "binomial"}, {Motion::allgather, "bruck"},  {Motion::allgatherv, "ring"},
+      {Motion::alltoall, "bruck"}, {Motion::alltoallv, "linear"}, {Motion::alltoallw, "linear"}};
+  for (const Motion motion : all_motions) {
+    const Forced forced(setting_of(motion), native ? "native" : forced_names.at(motion), native);
+    for (int j = 0; j < 5; ++j) {
+      for (const auto& comm : comms) {
+        // All ranks draw as often, whatever their part of the world is.
+        std::mt19937 fork(static_cast<unsigned>(random()));
+        check(context, draw(motion, comm->get(), comm->size(), 20 + j, fork), "");
+      }
+    }
+  }
+}
+
+/// Calls of other collectives, by Tutti and by the MPI, may stand between.
+void mixed(Context& context) {
+  const bool native = context.options().native;
+  const OwnComm comm;
+  std::mt19937 random(13);
+  for (int j = 0; j < 40 * context.options().effort; ++j) {
+    const Motion motion = all_motions[random() % std::size(all_motions)];
+    const auto names = specifications(setting_of(motion), native);
+    const std::string& name = names[random() % names.size()];
+    const Forced forced(setting_of(motion), name, native);
+    check(context, draw(motion, comm.get(), comm.size(), 50, random), name);
+    const Kind kind = all_kinds[random() % 4];
+    const std::vector<int> units(static_cast<std::size_t>(comm.size()), 5);
+    const Forced rooted(kind, "linear", native);
+    check(context, draw(kind, comm.get(), j % comm.size(), units, random));
+  }
+}
+
+/// Orders by arrival and trees that follow it, with edges and without.
+void by_arrivals(Context& context) {
+  if (context.options().native) return;
+  const OwnComm comm;
+  constexpr std::pair<Motion, const char*> points[] = {
+      {Motion::bcast, "earliest"},
+      {Motion::bcast, "binomial:order=arrival"},
+      {Motion::bcast, "linear:order=arrival"},
+      {Motion::allgather, "ring:order=arrival"},
+      {Motion::allgather, "BSLB"},
+      {Motion::allgatherv, "gather_bcast:order=arrival"},
+      {Motion::alltoall, "pairwise:order=arrival"},
+      {Motion::alltoallv, "linear:order=arrival"}};
+  std::mt19937 own(static_cast<unsigned>(context.rank()));
+  for (const bool told : {false, true}) {
+    if (told && TUTTI_Arrival_init(comm.get(), 0.5) != MPI_SUCCESS) context.fail("no arrivals");
+    std::mt19937 random(3);
+    for (const auto& [motion, name] : points) {
+      const Forced forced(setting_of(motion), name, false);
+      context.expect_empty(forced.error());
+      for (int call = 0; call < 6; ++call) {
+        usleep(static_cast<unsigned>(own() % 150));
+        if (told && TUTTI_Arrival_edge(comm.get()) != MPI_SUCCESS) context.fail("no edge");
+        usleep(static_cast<unsigned>(own() % 150));
+        check(context, draw(motion, comm.get(), comm.size(), 60, random), name);
+      }
+    }
+  }
+  if (TUTTI_Arrival_finalize(comm.get()) != MPI_SUCCESS) context.fail("arrivals do not end");
+}
+
+/// A counter that all ranks see.
+class SharedCounter {
+ public:
+  explicit SharedCounter(MPI_Comm comm) {
+    int rank = 0;
+    PMPI_Comm_rank(comm, &rank);
+    void* memory = nullptr;
+    PMPI_Win_allocate_shared(rank == 0 ? sizeof(std::atomic<long>) : 0, 1, MPI_INFO_NULL, comm,
+                             &memory, &window_);
+    MPI_Aint size = 0;
+    int unit = 0;
+    PMPI_Win_shared_query(window_, 0, &size, &unit, &memory);
+    value_ = static_cast<std::atomic<long>*>(memory);
+    if (rank == 0) value_->store(0);
+    PMPI_Barrier(comm);
+  }
+  ~SharedCounter() { PMPI_Win_free(&window_); }
+  SharedCounter(const SharedCounter&) = delete;
+  SharedCounter& operator=(const SharedCounter&) = delete;
+
+  std::atomic<long>& value() { return *value_; }
+
+ private:
+  MPI_Win window_ = MPI_WIN_NULL;
+  std::atomic<long>* value_ = nullptr;
+};
+
+/// No rank leaves before all have entered.
+void barrier(Context& context) {
+  const bool native = context.options().native;
+  const OwnComm comm;
+  SharedCounter entered(comm.get());
+  long before = 0;
+  std::vector<std::string> names = specifications("barrier", native);
+  if (!native) names.insert(names.end(), {"knomial:k=4", "dissemination:k=3"});
+  for (const std::string& name : names) {
+    const Forced forced("barrier", name, native);
+    context.step("barrier " + name);
+    context.expect_empty(forced.error());
+    for (int j = 0; j < comm.size(); ++j) {
+      if (comm.rank() == j) usleep(2000);  // what does not wait is seen then
+      entered.value().fetch_add(1);
+      const int code = native ? PMPI_Barrier(comm.get()) : TUTTI_Barrier(comm.get());
+      before += comm.size();
+      if (code != MPI_SUCCESS) context.fail(name + " returns " + error_text(code));
+      if (entered.value().load() < before) context.fail(name + " lets a rank go too early");
+    }
+    context.expect_empty(forced.wrongly_ran(comm.get()));
+  }
+  PMPI_Barrier(comm.get());
+}
+
+}  // namespace
+
+void add_movements(Suite& suite) {
+  for (const Motion motion : all_motions) {
+    const std::string name = name_of(motion);
+    suite.add("sweep " + name, [motion](Context& context) { sweep(context, motion); });
+    suite.add("repeat " + name, [motion](Context& context) { repeat(context, motion); });
+  }
+  suite.add("movements: many communicators", many_communicators);
+  suite.add("movements: mixed with others", mixed);
+  suite.add("movements: by arrivals", by_arrivals);
+  suite.add("barrier", barrier);
+}
+
+}  // namespace tutti::test
