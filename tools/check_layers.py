@@ -37,7 +37,7 @@ LAYERS: dict[str, frozenset[str]] = {
     "src/choose": frozenset({"core", "schedule", "knowledge", "orders", "algorithms", "cost"}),
     "src/sweep": frozenset(
         {
-            "core", "schedule", "contract", "knowledge", "orders", "algorithms", "verify", "cost",
+            "core", "schedule", "contract", "knowledge", "orders", "algorithms", "passes", "verify", "cost",
             "simulate",
         }
     ),

@@ -215,6 +215,18 @@ std::string to_text(const Specification& spec) {
   return std::string(spec.algorithm->name) + settings;
 }
 
+Result<Specification> between_nodes(const Specification& specification, Collective inner) {
+  Specification between = specification;
+  if (inner == specification.algorithm->collective) return between;
+  const Result<Specification> named = read(inner, specification.algorithm->name);
+  if (!named) {
+    return Error{to_text(specification) + ": between these nodes the call is " +
+                 std::string(name_of(inner)) + "; " + named.error()};
+  }
+  between.algorithm = named->algorithm;
+  return between;
+}
+
 Result<Bytes> bytes_from(std::string_view text) {
   Bytes value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

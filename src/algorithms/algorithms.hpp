@@ -78,6 +78,11 @@ struct Specification {
 /// The shortest text that reads back as the same specification.
 [[nodiscard]] std::string to_text(const Specification& specification);
 
+/// The same algorithm for `inner`, a regular or irregular form of its collective: what runs between
+/// nodes where the call does. The error says that there is none of that name.
+[[nodiscard]] Result<Specification> between_nodes(const Specification& specification,
+                                                  Collective inner);
+
 /// A number of bytes such as "0", "1536", "64K", "8M".
 [[nodiscard]] Result<Bytes> bytes_from(std::string_view text);
 

@@ -176,12 +176,26 @@ class ChunkPlanner {
     for (int lane = 0; lane < lanes; ++lane) {
       if (leader_of(lane) == local_) chunk_.calls.push_back(inner(lane));
     }
-    const int root = view_.nodes().local_of(root_);
-    if (!root_sends()) {
-      chunk_.inner_needs = {0, view_.ranks()};
-    } else if (at_root_node()) {
-      chunk_.inner_needs = {root, root + 1};
+    if (chunk_.calls.empty()) return;
+    chunk_.inner_needs = needs_of_calls();
+    // The root has awaited it before it wrote, and these ranks await the root.
+    if (root_sends() && at_root_node()) return;
+    for (const InnerCall& call : chunk_.calls) chunk_.writes |= !call.receive.counts.empty();
+  }
+
+  /// Who has written what the calls read.
+  [[nodiscard]] LocalRange needs_of_calls() const {
+    if (root_sends()) {
+      const int root = view_.nodes().local_of(root_);
+      return at_root_node() ? LocalRange{root, root + 1} : LocalRange{};
     }
+    const bool own_lanes = is_gather(collective_) || collective_ == Collective::allgather ||
+                           collective_ == Collective::allgatherv;
+    if (!own_lanes) return {0, view_.ranks()};
+    const int first = chunk_.calls.front().lane;
+    const int last = chunk_.calls.back().lane;
+    return {locals_of_lane(first, view_.lanes(), view_.ranks()).begin,
+            locals_of_lane(last, view_.lanes(), view_.ranks()).end};
   }
 
   [[nodiscard]] InnerCall inner(int lane) const {

@@ -27,6 +27,7 @@ struct LevelChunk {
   std::vector<LevelStep> combine;  ///< this rank's slice
   std::vector<InnerCall> calls;    ///< of the lanes that this rank leads
   LocalRange inner_needs;          ///< who must have written or combined before; empty: nobody
+  bool writes = false;             ///< the calls write to node memory, which others must have left
   std::vector<LevelStep> out;
   LevelStage out_after = LevelStage::released;
   std::vector<LocalRange> out_needs;  ///< whom the copies out await

@@ -15,13 +15,20 @@ namespace {
 /// Where the memory of the second chunk begins: whole cache lines after the first.
 Bytes aligned(Bytes bytes) { return (bytes + 63) / 64 * 64; }
 
+/// A barrier has nothing to cut.
+int chunks_of(const LevelCall& call) {
+  return call.collective == Collective::barrier ? 1 : call.chunks;
+}
+
 /// Appends the steps of all chunks. Two chunks are under way at once:
 ///
 ///     in 0 | in 1  inner 0  out 0 | in 2  inner 1  out 1 | in 3  ..
 class LevelPlanner {
  public:
   LevelPlanner(const LevelCall& call, const Nodes& nodes, Rank rank)
-      : chunks_(call.chunks), ranks_(nodes.size(nodes.node_of(rank))) {
+      : chunks_(chunks_of(call)),
+        ranks_(nodes.size(nodes.node_of(rank))),
+        awaited_(static_cast<std::size_t>(ranks_), -1) {
     plan_.collective = call.collective;
     plan_.p = nodes.p();
     plan_.rank = rank;
@@ -58,7 +65,13 @@ class LevelPlanner {
   LevelChunk& chunk(int i) { return placed_[static_cast<std::size_t>(i)]; }
 
   void await(int tick, int first, int last) {
-    if (first >= last || (last - first == 1 && first == plan_.local)) return;
+    bool known = true;
+    for (int local = first; local < last; ++local) {
+      int& awaited = awaited_[static_cast<std::size_t>(local)];
+      known = known && (local == plan_.local || awaited >= tick);
+      awaited = std::max(awaited, tick);
+    }
+    if (known) return;
     LevelStep step;
     step.kind = LevelKind::await;
     step.tick = tick;
@@ -69,7 +82,9 @@ class LevelPlanner {
   /// Until the memory of chunk `i` is free of those who used it before.
   void await_free(int i) { await(i < 2 ? 0 : left(i - 2), 0, ranks_); }
 
+  /// Who is alone on its node tells nobody but the call after this one.
   void raise(int tick) {
+    if (ranks_ == 1 && tick != left(chunks_ - 1)) return;
     LevelStep step;
     step.kind = LevelKind::raise;
     step.tick = tick;
@@ -98,11 +113,8 @@ class LevelPlanner {
   void between_nodes(int i) {
     LevelChunk& now = chunk(i);
     if (now.calls.empty()) return;
-    if (now.inner_needs.last > now.inner_needs.first) {
-      await(now.combines ? combined(i) : entered(i), now.inner_needs.first, now.inner_needs.last);
-    } else if (ranks_ > 1) {
-      await_free(i);
-    }
+    await(now.combines ? combined(i) : entered(i), now.inner_needs.first, now.inner_needs.last);
+    if (now.writes) await_free(i);
     for (InnerCall& call : now.calls) {
       LevelStep step;
       step.kind = LevelKind::inner;
@@ -127,6 +139,7 @@ class LevelPlanner {
 
   int chunks_;
   int ranks_;
+  std::vector<int> awaited_;  ///< by local rank, the highest tick so far
   std::vector<LevelChunk> placed_;
   LevelPlan plan_;
 };
@@ -148,7 +161,7 @@ Bytes memory_of(const LevelCall& call, const Nodes& nodes, int node) {
   return call.chunks == 1 ? half : 2 * half;
 }
 
-/// The chunks of equal blocks hardly differ, so that the first ones tell.
+/// On the nodes whose sizes `own` knows.
 Bytes most_memory(const LevelCall& call, const Nodes& nodes, int own) {
   if (!knows_all(call.collective)) return memory_of(call, nodes, own);
   Bytes most = 0;

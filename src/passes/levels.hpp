@@ -65,10 +65,11 @@ struct LevelCall {
 /// Bytes of node memory that `level_plan` uses on `rank`'s node.
 [[nodiscard]] Bytes level_memory(const LevelCall& call, const Nodes& nodes, Rank rank);
 
-/// The fewest chunks with which `rank`'s node stays within `bound` bytes of memory (at least one
-/// element of each block in a chunk; what is needed then is used). The same on all nodes but for
-/// alltoallv, gatherv and scatterv, where each node knows its own part only: whoever bounds those
-/// takes the maximum over nodes, one number in one allreduce on lane 0, and only there.
+/// Enough chunks for `rank`'s node to stay within `bound` bytes of memory, hardly more than needed
+/// (at most as many as the largest block has elements; what is needed then is used). The same on
+/// all nodes but for alltoallv, gatherv and scatterv, where each node knows its own part only:
+/// whoever bounds those takes the maximum over nodes, one number in one allreduce on lane 0, and
+/// only there.
 [[nodiscard]] int chunks_for(const LevelCall& call, const Nodes& nodes, Rank rank, Bytes bound);
 
 }  // namespace tutti

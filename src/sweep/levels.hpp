@@ -1,0 +1,26 @@
+/// The exhaustive sweep of level plans: every collective on every shape of nodes.
+#pragma once
+
+#include <optional>
+
+#include "algorithms/level_problems.hpp"
+#include "sweep/sweep.hpp"
+#include "verify/levels.hpp"
+
+namespace tutti {
+
+/// The first fault of the plans for `call`, if any.
+[[nodiscard]] std::optional<LevelFault> check(const Call& call, const Nodes& nodes,
+                                              const LevelOptions& options,
+                                              std::span<const LevelPlan> plans);
+
+/// Verifies the plans of `collective` for every way to put up to `max_p` ranks on nodes, dealt out
+/// in blocks, in turn and shuffled, and for some larger shapes; for every root, up to four leaders,
+/// one to three chunks, with and without use of the ranks' own buffers, and with sizes in turn.
+/// Each inner call that occurs is then verified with the schedules of every algorithm between
+/// nodes. Seconds for `max_p` 5.
+[[nodiscard]] SweepResult sweep_levels(Collective collective, int max_p = 5);
+/// The same on one shape.
+[[nodiscard]] SweepResult sweep_levels(Collective collective, const Nodes& nodes);
+
+}  // namespace tutti
