@@ -81,26 +81,6 @@ std::vector<Candidate> candidates_for(const Situation& situation, const Machine&
 
 }  // namespace
 
-Result<Setting> setting(Collective collective, std::string_view text) {
-  if (text == "auto") return Setting{};
-  if (text == "native") return Setting{Setting::Kind::native, {}};
-  const Result<Specification> spec = specification(collective, text);
-  if (!spec) return Error{spec.error() + " (or native, the MPI's own, or auto, Tutti's choice)"};
-  return Setting{Setting::Kind::forced, *spec};
-}
-
-std::string to_text(const Setting& setting) {
-  switch (setting.kind) {
-    case Setting::Kind::automatic:
-      return "auto";
-    case Setting::Kind::native:
-      return "native";
-    case Setting::Kind::forced:
-      break;
-  }
-  return to_text(setting.specification);
-}
-
 std::string out_of_reach(const Setting& setting) {
   if (setting.kind != Setting::Kind::forced || !setting.specification.needs_distances()) return "";
   return "order=distance needs the distances between the ranks, which are not known at run time; "

@@ -10,16 +10,28 @@
 
 namespace tutti {
 
+/// Whether a call goes through the memory of nodes, and how many ranks of each node then take part
+/// between the nodes.
+struct Level {
+  bool node = false;
+  int leaders = 1;
+  friend bool operator==(const Level&, const Level&) = default;
+};
+
 /// What the user asked for: a forced algorithm, the MPI's own, or a choice by the model.
 struct Setting {
   enum class Kind : std::uint8_t { automatic, native, forced };
   Kind kind = Kind::automatic;
-  Specification specification;  ///< forced only
+  Specification specification;  ///< forced only; with a level what runs between nodes
+  Level level = {};             ///< not with automatic
 };
 
-/// Reads "auto", "native" or a specification.
+/// Reads "auto", "native" or a specification; the last two also with level=flat or level=node and
+/// leaders=K among their parameters, as in "native:level=node,leaders=2".
 [[nodiscard]] Result<Setting> setting(Collective collective, std::string_view text);
 [[nodiscard]] std::string to_text(const Setting& setting);
+/// Reads "flat", "node" or "node:leaders=K".
+[[nodiscard]] Result<Level> level(std::string_view text);
 /// Why a running program cannot do what the setting asks for; empty where it can.
 [[nodiscard]] std::string out_of_reach(const Setting& setting);
 

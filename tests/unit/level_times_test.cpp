@@ -1,0 +1,163 @@
+/// Modelled times of the node level: closed forms against replays, bounds, and the choice.
+#include "cost/level_times.hpp"
+
+#include <gtest/gtest.h>
+
+#include "call_helpers.hpp"
+#include "choose/levels.hpp"
+#include "simulate/simulate.hpp"
+
+namespace tutti {
+namespace {
+
+using testing_support::schedules_of;
+
+/// One rank on each node, and nothing but latency and bytes: what a replay knows too.
+NodeMachine plain_machine() {
+  NodeMachine machine;
+  machine.latency = 3;
+  machine.per_byte = 0.5;
+  machine.sender_per_byte = 0.5;
+  machine.node_gap = 0;
+  machine.combine_per_byte = 0;
+  return machine;
+}
+
+double replayed(Collective collective, const char* algorithm, int p, Bytes block) {
+  Call call;
+  call.collective = collective;
+  call.sizes.assign(static_cast<std::size_t>(p), block);
+  const NodeMachine machine = plain_machine();
+  const Network network{machine.latency, machine.per_byte, 1, has_two_ports(collective), nullptr};
+  const auto schedules = schedules_of(algorithm, call);
+  return simulate(schedules, network)->run_time();
+}
+
+struct Replayed {
+  Collective collective;
+  FlatShape shape;
+  const char* algorithm;
+};
+
+TEST(LevelTimes, EqualTheReplayOfTheSchedules) {
+  constexpr Replayed cases[] = {
+      {Collective::allgather, FlatShape::ring, "ring"},
+      {Collective::allgather, FlatShape::recursive, "recursive_doubling"},
+      {Collective::alltoall, FlatShape::pairwise, "pairwise"},
+      {Collective::alltoall, FlatShape::recursive, "bruck"},
+      {Collective::reduce_scatter_block, FlatShape::ring, "ring"},
+      {Collective::reduce_scatter_block, FlatShape::recursive, "recursive_halving"},
+      {Collective::reduce_scatter_block, FlatShape::pairwise, "pairwise"},
+      {Collective::allreduce, FlatShape::recursive, "recursive_doubling"},
+      {Collective::allreduce, FlatShape::ring, "ring"},
+      {Collective::gather, FlatShape::recursive, "binomial"},
+      {Collective::scatter, FlatShape::recursive, "binomial"},
+      {Collective::bcast, FlatShape::recursive, "binomial"},
+      {Collective::reduce, FlatShape::recursive, "binomial"},
+      {Collective::barrier, FlatShape::recursive, "dissemination"},
+  };
+  for (const Replayed& one : cases) {
+    for (const int p : {1, 2, 8, 32}) {
+      const Bytes block = one.collective == Collective::barrier ? 0 : 64;
+      EXPECT_NEAR(flat_seconds(one.collective, one.shape, {p, 1}, block, plain_machine()),
+                  replayed(one.collective, one.algorithm, p, block), 1e-9)
+          << name_of(one.collective) << " " << one.algorithm << " p " << p;
+    }
+  }
+}
+
+// 2 nodes of 2 ranks, alltoall of 1000 bytes: pairwise sends 2 rounds of 2 messages a node at once,
+// 3 + 2 * 1000 / 2 each, and one inside. Through node memory 4000 bytes pass once.
+TEST(LevelTimes, AddUpAsTheyAreSaidTo) {
+  NodeMachine machine = plain_machine();
+  machine.local_latency = 1;
+  machine.local_per_byte = 0.25;
+  machine.shared_per_byte = 0.01;
+  machine.copy_per_byte = 0.1;
+  machine.flag = 2;
+  EXPECT_DOUBLE_EQ(flat_seconds(Collective::alltoall, FlatShape::pairwise, {2, 2}, 1000, machine),
+                   2 * (3 + 1000) + 1 + 250);
+  const LevelSeconds level = level_seconds(Collective::alltoall, {2, 2}, 1000, 1, machine);
+  EXPECT_DOUBLE_EQ(level.copies_in, 4000 * 0.1);
+  EXPECT_DOUBLE_EQ(level.between, 3 + 4000 * 0.5);
+  EXPECT_DOUBLE_EQ(level.copies_out, 4000 * 0.1);
+  EXPECT_DOUBLE_EQ(level.flags, (2 + 1) * 2.0);
+  EXPECT_DOUBLE_EQ(level.total(), 400 + 2003 + 400 + 6);
+}
+
+TEST(LevelTimes, AreNoLessThanTheBound) {
+  const NodeMachine machine;
+  for (const Collective collective : all_collectives) {
+    for (const NodeShape& shape : {NodeShape{1, 8}, NodeShape{8, 1}, NodeShape{64, 32}}) {
+      for (const Bytes block : {Bytes{0}, Bytes{8}, Bytes{4096}, Bytes{1} << 20}) {
+        const double bound = between_nodes_bound(collective, shape, block, machine);
+        EXPECT_LE(bound, best_flat_seconds(collective, shape, block, machine) * (1 + 1e-9))
+            << name_of(collective) << " " << shape.nodes << "x" << shape.ranks << " " << block;
+        const int leaders = best_leaders(collective, shape, block, machine);
+        EXPECT_LE(bound,
+                  level_seconds(collective, shape, block, leaders, machine).total() * (1 + 1e-9))
+            << name_of(collective) << " " << shape.nodes << "x" << shape.ranks << " " << block;
+      }
+    }
+  }
+}
+
+TEST(LevelTimes, TakeSeveralSendersWhereOneCannotFillTheAdapter) {
+  NodeMachine machine;
+  machine.sender_per_byte = 4 * machine.per_byte;
+  EXPECT_EQ(best_leaders(Collective::alltoall, {16, 32}, 65536, machine), 4);
+  machine.sender_per_byte = machine.per_byte;
+  EXPECT_EQ(best_leaders(Collective::alltoall, {16, 32}, 65536, machine), 1);
+}
+
+LevelSituation allgather_on(const char* nodes, Bytes block) {
+  return {Collective::allgather, shape_of(*nodes_from(nodes)), block, true};
+}
+
+TEST(LevelChoices, GoThroughNodeMemoryWhereItPays) {
+  const LevelChoice choice = choose_level(allgather_on("64x32", 512), {});
+  EXPECT_TRUE(choice.level.node);
+  EXPECT_GT(choice.level.leaders, 1);
+  EXPECT_EQ(choice.candidates.front().name,
+            to_text(Setting{Setting::Kind::native, {}, choice.level}));
+  EXPECT_NE(choice.reason.find("against flat"), std::string::npos);
+}
+
+TEST(LevelChoices, StayFlatElsewhere) {
+  EXPECT_FALSE(choose_level(allgather_on("64x1", 512), {}).level.node);
+  LevelSituation unknown = allgather_on("64x32", 512);
+  unknown.block.reset();
+  EXPECT_FALSE(choose_level(unknown, {}).level.node);
+  LevelSituation ordered = allgather_on("64x32", 512);
+  ordered.collective = Collective::allreduce;
+  ordered.keeps_order = false;
+  EXPECT_NE(choose_level(ordered, {}).reason.find("does not commute"), std::string::npos);
+  LevelSituation large = allgather_on("64x32", 1 << 20);
+  large.collective = Collective::reduce_scatter_block;
+  EXPECT_NE(choose_level(large, {}).reason.find("no gain of a tenth"), std::string::npos);
+}
+
+TEST(NodeMachines, AreReadAndRefused) {
+  NodeMachine machine;
+  machine.flag = 3e-7;
+  EXPECT_EQ(*node_machine_from_text(to_text(machine)), machine);
+  EXPECT_EQ(*node_machine_from_text("gap 1e-6 # of a Machine\n"), NodeMachine{});
+  const auto refused = node_machine_from_text("flag -1");
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().find("flag needs a positive number"), std::string::npos);
+}
+
+TEST(LevelSpecifications, SayWhatRunsBetweenNodes) {
+  const Specification ring = *specification(Collective::allgather, "ring");
+  EXPECT_EQ(between_nodes(ring, Collective::allgatherv)->algorithm->collective,
+            Collective::allgatherv);
+  EXPECT_EQ(to_text(*between_nodes(ring, Collective::allgatherv)), "ring");
+  const Specification bruck = *specification(Collective::alltoall, "bruck:k=3");
+  EXPECT_EQ(to_text(*between_nodes(bruck, Collective::alltoall)), "bruck:k=3");
+  const auto refused = between_nodes(bruck, Collective::alltoallv);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().find("between these nodes the call is alltoallv"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tutti
