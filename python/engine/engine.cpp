@@ -7,5 +7,6 @@ NB_MODULE(_engine, module) {
   tutti::bind_lists(module);
   tutti::bind_distances(module);
   tutti::bind_call(module);
+  tutti::bind_levels(module);
   tutti::bind_sweep(module);
 }

@@ -8,6 +8,7 @@ namespace tutti {
 // Each adds the bindings of one file to the module.
 void bind_lists(nanobind::module_& module);
 void bind_call(nanobind::module_& module);
+void bind_levels(nanobind::module_& module);
 void bind_sweep(nanobind::module_& module);
 void bind_distances(nanobind::module_& module);
 

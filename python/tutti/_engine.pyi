@@ -344,7 +344,7 @@ class Call:
 
     def simulate(self, arrivals: Sequence[float] = []) -> Timeline:
         """
-        Replays the data's messages, one port a rank; arrivals in seconds by rank.
+        Replays the data's messages; arrivals in seconds by rank. A rank has one port, or one for each direction in all but gathers and scatters.
         """
 
     def lower_bound(self, arrivals: Sequence[float] = [], background: bool = False) -> float:
@@ -354,6 +354,118 @@ class Call:
 
 def choose(collective: str, setting: str, ranks: int, block: int | None = None, machine: Machine = ..., root: int = 0, expected: Sequence[float] = [], error: float = 0.0, background: bool = False) -> Choice:
     """What Tutti runs under a setting, from what every rank knows."""
+
+class NodeMachine:
+    """What a cluster of many-core nodes can do."""
+
+    def __init__(self) -> None: ...
+
+    @staticmethod
+    def from_text(text: str) -> NodeMachine:
+        """Of one "name value" a line; missing names keep their defaults."""
+
+    def text(self) -> str:
+        """All numbers, one a line, with what they mean."""
+
+class LevelSeconds:
+    """Where the time of a call goes."""
+
+    @property
+    def copies_in(self) -> float: ...
+
+    @property
+    def flags(self) -> float: ...
+
+    @property
+    def between(self) -> float: ...
+
+    @property
+    def copies_out(self) -> float: ...
+
+    @property
+    def total(self) -> float: ...
+
+class LevelEstimate:
+    """Modelled seconds, flat and by node memory."""
+
+    @property
+    def flat(self) -> dict[str, float]:
+        """By shape."""
+
+    @property
+    def level(self) -> LevelSeconds:
+        """With the best number of leaders."""
+
+    @property
+    def one_leader(self) -> LevelSeconds: ...
+
+    @property
+    def leaders(self) -> int: ...
+
+    @property
+    def bound(self) -> float:
+        """No algorithm is over earlier."""
+
+def level_estimate(collective: str, nodes: int, ranks: int, block: int, machine: NodeMachine = ...) -> LevelEstimate:
+    """Closed forms for nodes of equally many ranks; block in bytes."""
+
+class LevelChoice:
+    """Whether a call goes through node memory."""
+
+    @property
+    def level(self) -> str:
+        """As in a setting, or flat."""
+
+    @property
+    def reason(self) -> str: ...
+
+    @property
+    def candidates(self) -> list[Candidate]: ...
+
+class LevelCall:
+    """A call through node memory, seen from outside."""
+
+    def __init__(self, collective: str, sizes: Sequence[int], nodes: str, root: int = 0, algorithm: str = 'native:level=node', bound: int = 0, commutative: bool = True, machine: NodeMachine = ...) -> None:
+        """
+        nodes: as 1,4,2 or 8x6, with :round_robin or :shuffled; bound: bytes of node memory, 0 for any.
+        """
+
+    @property
+    def algorithm(self) -> str: ...
+
+    @property
+    def leaders(self) -> int: ...
+
+    @property
+    def chunks(self) -> int: ...
+
+    @property
+    def ranks(self) -> list[list[int]]:
+        """The ranks of each node."""
+
+    @property
+    def memory(self) -> list[int]:
+        """Bytes on each node."""
+
+    def plan(self, rank: int) -> str:
+        """The steps of a rank as text."""
+
+    def calls(self) -> list[str]:
+        """The collectives between nodes, lane by lane."""
+
+    def fault(self) -> str:
+        """What is wrong with the plans; empty if nothing is."""
+
+    def choice(self) -> LevelChoice:
+        """Flat or through node memory, by the model."""
+
+def node_ranks(nodes: str) -> list[list[int]]:
+    """The ranks of each node of a shape such as 1,4,2 or 8x6:round_robin."""
+
+def sweep_levels(collective: str, max_ranks: int = 5, nodes: str = '') -> SweepResult:
+    """
+    Verifies level plans on all shapes of nodes up to max_ranks and some larger ones, or on one.
+    """
 
 class SweepResult:
     """What a sweep has found."""

@@ -54,3 +54,31 @@ def verify(
     for other in results[1:]:
         results[0].add(other)
     return results[0]
+
+
+def verify_levels(
+    max_ranks: int = 5, *, collective: str = "", nodes: str = "", progress: Progress | None = None
+) -> _engine.SweepResult:
+    """Verifies the plans of calls through node memory.
+
+    Args:
+        max_ranks: every way to put up to so many ranks on nodes, and some larger ones.
+        collective: only this one; empty means all.
+        nodes: only this shape, e.g. "1,4,2,3,1:round_robin".
+        progress: as for verify.
+
+    Raises:
+        ValueError: names the argument that is wrong and what is accepted.
+    """
+    names = [collective] if collective else list(_engine.collectives())
+    result: _engine.SweepResult | None = None
+    for done, name in enumerate(names):
+        if progress:
+            progress(done / len(names), f"{name} through node memory")
+        found = _engine.sweep_levels(name, max_ranks, nodes)
+        if result is None:
+            result = found
+        else:
+            result.add(found)
+    assert result is not None
+    return result

@@ -29,6 +29,14 @@ def root_of(text: str, ranks: int) -> int:
     return int(text)
 
 
+def ranks_on(nodes: str) -> int:
+    """The ranks of a shape of nodes such as 1,4,2 or 8x6."""
+    try:
+        return sum(len(ranks) for ranks in _engine.node_ranks(nodes))
+    except ValueError as error:
+        raise Refusal(f"--nodes: {error}") from None
+
+
 def machine_of(path: Path | None) -> _engine.Machine:
     """The model's parameters where the library would take them from.
 
@@ -39,15 +47,35 @@ def machine_of(path: Path | None) -> _engine.Machine:
     Raises:
         Refusal: a file cannot be read or says something else.
     """
+    text, source = _machine_text(path)
+    try:
+        return _engine.machine_from_text(text)
+    except ValueError as error:
+        raise Refusal(f"{source}: {error}") from None
+
+
+def node_machine_of(path: Path | None) -> _engine.NodeMachine:
+    """The numbers of a cluster of many-core nodes, from where machine_of takes its own.
+
+    Raises:
+        Refusal: a file cannot be read or says something else.
+    """
+    text, source = _machine_text(path)
+    try:
+        return _engine.NodeMachine.from_text(text)
+    except ValueError as error:
+        raise Refusal(f"{source}: {error}") from None
+
+
+def _machine_text(path: Path | None) -> tuple[str, str]:
+    """The text of a machine's file, empty for the built-in one, and where it comes from."""
     option, named = ("--machine ", str(path)) if path else ("TUTTI_MACHINE=", _machine_set())
     if named in ("", "built-in"):
-        return _engine.Machine()
+        return "", option
     try:
-        return _engine.machine_from_text(Path(named).read_text())
+        return Path(named).read_text(), f"{option}{named}"
     except OSError as error:
         raise Refusal(f"{option}{named}: {error.strerror}") from None
-    except ValueError as error:
-        raise Refusal(f"{option}{named}: {error}") from None
 
 
 def distances_of(path: Path, option: str = "--distances ") -> _engine.Distances:

@@ -10,11 +10,21 @@ from rich.console import Console
 from rich.markup import escape
 
 from tutti import _engine
+from tutti.commands.explain_levels import explain_levels
 from tutti.commands.explain_report import explain_report
 from tutti.console import Refusal, console, count, microseconds, print_json, table, write
 from tutti.explanation import Explanation
 from tutti.explanation import explain as explain_call
-from tutti.workload import arrivals_of, distances_of, machine_of, root_of, sizes_of
+from tutti.workload import (
+    arrivals_of,
+    bytes_of,
+    distances_of,
+    machine_of,
+    node_machine_of,
+    ranks_on,
+    root_of,
+    sizes_of,
+)
 
 _MOST_LINES = 60
 _KNOWLEDGE = {
@@ -205,6 +215,13 @@ def explain(
     schedules: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the schedules as JSON.")
     ] = None,
+    nodes: Annotated[
+        str | None,
+        typer.Option(metavar="SHAPE", help="Through node memory, e.g. 1,4,2:round_robin or 8x6."),
+    ] = None,
+    node_memory: Annotated[
+        str | None, typer.Option(metavar="BYTES", help="--nodes: no more of it; in chunks then.")
+    ] = None,
     full: Annotated[bool, typer.Option("--full", help="Leave nothing out.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
@@ -213,6 +230,8 @@ def explain(
     tutti explain gatherv --ranks 11 --root 9 --sizes 1,0,2,3,4,2,0,0,1,7,5
 
     tutti explain gatherv --ranks 560 --root half --distribution spikes --block 1K
+
+    tutti explain alltoall --nodes 1,4,2 --algorithm native:level=node,leaders=2
 
     tutti explain --report run.json --site 1
     """
@@ -227,6 +246,25 @@ def explain(
         raise Refusal(f"--site {site}: it goes with --report FILE")
     if collective is None:
         raise Refusal("explain what? A collective, or --report FILE")
+    if nodes is not None:
+        if ranks is None and sizes is None:
+            ranks = ranks_on(nodes)
+        blocks = sizes_of(collective, ranks, sizes, distribution, block)
+        bound = bytes_of(node_memory, "--node-memory") if node_memory else 0
+        explain_levels(
+            collective,
+            blocks,
+            nodes,
+            root_of(root, len(blocks)),
+            algorithm,
+            bound,
+            node_machine_of(machine),
+            steps,
+            as_json,
+        )
+        return
+    if node_memory is not None:
+        raise Refusal(f"--node-memory {node_memory}: it goes with --nodes")
     blocks = sizes_of(collective, ranks, sizes, distribution, block)
     model = machine_of(machine)
     told = explain_call(

@@ -7,12 +7,19 @@ from typing import Annotated
 
 import typer
 
-from tutti import simulated_tables
+from tutti import simulated_levels, simulated_tables
 from tutti._engine import has_two_ports
 from tutti.console import Refusal, console, count, microseconds, print_json, table, write
 from tutti.explanation import Contender, Explanation
 from tutti.explanation import explain as explain_call
-from tutti.workload import arrivals_of, distances_of, machine_of, root_of, sizes_of
+from tutti.workload import (
+    arrivals_of,
+    distances_of,
+    machine_of,
+    node_machine_of,
+    root_of,
+    sizes_of,
+)
 
 
 def _contender_json(contender: Contender) -> dict[str, object]:
@@ -52,8 +59,12 @@ def _print(told: Explanation) -> None:
               f"{each_way} at a time, latency + bytes * per_byte each.[/]")  # fmt: skip
 
 
-def _tables(output: Path | None, machine: Path | None) -> None:
-    text = simulated_tables.markdown(machine_of(machine or Path("built-in")))
+def _tables(what: str, output: Path | None, machine: Path | None) -> None:
+    path = machine or Path("built-in")
+    if what == "levels":
+        text = simulated_levels.markdown(node_machine_of(path))
+    else:
+        text = simulated_tables.markdown(machine_of(path))
     if output is None:
         print(text, end="")
         return
@@ -61,7 +72,7 @@ def _tables(output: Path | None, machine: Path | None) -> None:
 
 
 def simulate(
-    what: Annotated[str, typer.Argument(help="A collective of tutti list, or tables.")],
+    what: Annotated[str, typer.Argument(help="A collective of tutti list, tables or levels.")],
     ranks: Annotated[int | None, typer.Option(help="How many; --sizes may say it too.")] = None,
     root: Annotated[
         str, typer.Option(metavar="RANK", help="A rank, first, half or last.")
@@ -94,7 +105,8 @@ def simulate(
         Path | None, typer.Option(metavar="FILE", help="Write the timeline as JSON.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="tables: write them there (Markdown).")
+        Path | None,
+        typer.Option(metavar="FILE", help="tables, levels: write them there (Markdown)."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
@@ -103,13 +115,14 @@ def simulate(
         tutti simulate gatherv --ranks 560 --distribution decreasing --block 100
 
     `tables` simulates the gathers of Träff 2017 at 560, 1600 and 6400 ranks, beside the times that
-    the paper has measured.
+    the paper has measured. `levels` models collectives through node memory on 64 to 65,536 cores,
+    beside the averages of Parsons & Pai 2014.
     """
-    if what == "tables":
-        _tables(output, machine)
+    if what in ("tables", "levels"):
+        _tables(what, output, machine)
         return
     if output is not None:
-        raise Refusal(f"--output {output}: it goes with tutti simulate tables")
+        raise Refusal(f"--output {output}: it goes with tutti simulate tables or levels")
     blocks = sizes_of(what, ranks, sizes, distribution, block)
     told = explain_call(
         what,

@@ -1,0 +1,249 @@
+/// The node level for Python: plans, their verification, and modelled times.
+#include "choose/levels.hpp"
+
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <map>
+
+#include "engine.hpp"
+#include "sweep/check.hpp"
+#include "sweep/levels.hpp"
+#include "values.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tutti {
+
+namespace {
+
+/// Irregular blocks count as equal ones of their mean.
+Bytes mean_block(const Call& call) {
+  Bytes sum = 0;
+  for (const Bytes bytes : call.sizes) sum += bytes;
+  return sum / std::max(call.p(), 1);
+}
+
+std::vector<std::vector<Rank>> ranks_of(const Nodes& nodes) {
+  std::vector<std::vector<Rank>> all;
+  for (int node = 0; node < nodes.count(); ++node) {
+    all.emplace_back(nodes.ranks(node).begin(), nodes.ranks(node).end());
+  }
+  return all;
+}
+
+/// A call through node memory, seen from outside.
+class PyLevelCall {
+ public:
+  PyLevelCall(const std::string& collective, std::vector<Bytes> sizes, const std::string& nodes,
+              Rank root, const std::string& algorithm, Bytes bound, bool commutative,
+              const NodeMachine& machine)
+      : nodes_(value_or_raise(nodes_from(nodes))), machine_(machine) {
+    call_.collective = collective_or_raise(collective);
+    call_.root = has_root(call_.collective) ? root : 0;
+    call_.sizes = std::move(sizes);
+    check_call(nodes);
+    setting_ = value_or_raise(setting(call_.collective, algorithm));
+    options_.commutative = commutative;
+    options_.leaders = std::min(setting_.level.leaders, nodes_.most());
+    if (bound > 0) options_.chunks = agreed_chunks(call_, nodes_, options_, bound);
+    plans_ = value_or_raise(level_plans(call_, nodes_, options_));
+  }
+
+  [[nodiscard]] std::string plan(Rank rank) const {
+    if (rank < 0 || rank >= call_.p()) {
+      const std::string text =
+          "rank " + std::to_string(rank) + ": there are ranks 0.." + std::to_string(call_.p() - 1);
+      throw nb::index_error(text.c_str());
+    }
+    return to_text(plans_[static_cast<std::size_t>(rank)]);
+  }
+
+  [[nodiscard]] std::vector<std::vector<Rank>> ranks() const { return ranks_of(nodes_); }
+
+  [[nodiscard]] std::vector<Bytes> memory() const {
+    std::vector<Bytes> all;
+    for (int node = 0; node < nodes_.count(); ++node) {
+      all.push_back(plans_[static_cast<std::size_t>(nodes_.rank_at(node, 0))].memory);
+    }
+    return all;
+  }
+
+  [[nodiscard]] std::vector<std::string> calls() const {
+    std::vector<std::string> all;
+    for (const Call& inner : inner_calls(plans_, nodes_, call_.unit)) {
+      std::string text = std::string(name_of(inner.collective));
+      if (has_root(inner.collective)) text += " root " + std::to_string(inner.root);
+      const bool pairs = inner.collective == Collective::alltoallv;
+      text += pairs ? " pairs" : " bytes";
+      for (const Bytes bytes : pairs ? inner.pairs : inner.sizes)
+        text += " " + std::to_string(bytes);
+      all.push_back(text);
+    }
+    return all;
+  }
+
+  /// The first fault of the plans or of a schedule between nodes; empty if there is none.
+  [[nodiscard]] std::string fault() const {
+    if (const auto fault = check(call_, nodes_, options_, plans_)) return fault->text;
+    if (setting_.kind != Setting::Kind::forced) return "";
+    Verifier verifier;
+    for (const Call& inner : inner_calls(plans_, nodes_, call_.unit)) {
+      const Specification between =
+          value_or_raise(between_nodes(setting_.specification, inner.collective));
+      const Problems problems(between, inner);
+      const auto fault =
+          tutti::check(verifier, between, inner, problems.order(), problems.schedules());
+      if (fault) return "between nodes: " + fault->text;
+    }
+    return "";
+  }
+
+  [[nodiscard]] LevelChoice choice() const { return choose_level(situation(), machine_); }
+  [[nodiscard]] int leaders() const { return options_.leaders; }
+  [[nodiscard]] int chunks() const { return options_.chunks; }
+  [[nodiscard]] std::string algorithm() const { return to_text(setting_); }
+
+ private:
+  void check_call(const std::string& nodes) const {
+    std::string wrong;
+    if (nodes_.p() != call_.p()) {
+      wrong = "nodes " + nodes + " are of " + std::to_string(nodes_.p()) + " ranks, the call of " +
+              std::to_string(call_.p());
+    } else if (call_.root < 0 || call_.root >= call_.p()) {
+      wrong = "root " + std::to_string(call_.root) + ": of " + std::to_string(call_.p()) +
+              " ranks the root is one of 0.." + std::to_string(call_.p() - 1);
+    } else if (reduces(call_.collective) && call_.p() > 64) {
+      wrong = std::to_string(call_.p()) + " ranks: plans of reductions are shown for up to 64";
+    }
+    for (const Bytes bytes : call_.sizes) {
+      if (bytes < 0) wrong = "size " + std::to_string(bytes) + ": sizes are bytes from 0 on";
+      if (!is_irregular(call_.collective) && bytes != call_.sizes[0]) {
+        wrong = "all sizes of a " + std::string(name_of(call_.collective)) + " are equal";
+      }
+    }
+    if (!wrong.empty()) throw nb::value_error(wrong.c_str());
+  }
+
+  [[nodiscard]] LevelSituation situation() const {
+    return {call_.collective, shape_of(nodes_), mean_block(call_),
+            options_.commutative || nodes_.in_rank_order()};
+  }
+
+  Nodes nodes_;
+  NodeMachine machine_;
+  Call call_;
+  Setting setting_;
+  LevelOptions options_;
+  std::vector<LevelPlan> plans_;
+};
+
+/// Modelled seconds of one call, flat and through node memory.
+struct LevelEstimate {
+  std::map<std::string, double> flat;
+  LevelSeconds level;
+  LevelSeconds one_leader;
+  int leaders = 1;
+  double bound = 0;
+};
+
+LevelEstimate estimate(const std::string& collective, int nodes, int ranks, Bytes block,
+                       const NodeMachine& machine) {
+  const Collective named = collective_or_raise(collective);
+  if (nodes < 1 || ranks < 1 || block < 0 || nodes > (1 << 24) / ranks) {
+    throw nb::value_error("nodes and ranks of each are from 1 on, at most 16,777,216 together");
+  }
+  const NodeShape shape{nodes, ranks};
+  LevelEstimate estimate;
+  for (const FlatShape flat : flat_shapes) {
+    if (has_shape(named, flat)) {
+      estimate.flat[std::string(name_of(flat))] = flat_seconds(named, flat, shape, block, machine);
+    }
+  }
+  estimate.leaders = best_leaders(named, shape, block, machine);
+  estimate.level = level_seconds(named, shape, block, estimate.leaders, machine);
+  estimate.one_leader = level_seconds(named, shape, block, 1, machine);
+  estimate.bound = between_nodes_bound(named, shape, block, machine);
+  return estimate;
+}
+
+void bind_times(nb::module_& module) {
+  nb::class_<NodeMachine>(module, "NodeMachine", "What a cluster of many-core nodes can do.")
+      .def(nb::init<>())
+      .def_static(
+          "from_text",
+          [](const std::string& text) { return value_or_raise(node_machine_from_text(text)); },
+          "text"_a, "Of one \"name value\" a line; missing names keep their defaults.")
+      .def(
+          "text", [](const NodeMachine& machine) { return to_text(machine); },
+          "All numbers, one a line, with what they mean.");
+  nb::class_<LevelSeconds>(module, "LevelSeconds", "Where the time of a call goes.")
+      .def_ro("copies_in", &LevelSeconds::copies_in)
+      .def_ro("flags", &LevelSeconds::flags)
+      .def_ro("between", &LevelSeconds::between)
+      .def_ro("copies_out", &LevelSeconds::copies_out)
+      .def_prop_ro("total", &LevelSeconds::total);
+  nb::class_<LevelEstimate>(module, "LevelEstimate", "Modelled seconds, flat and by node memory.")
+      .def_ro("flat", &LevelEstimate::flat, "By shape.")
+      .def_ro("level", &LevelEstimate::level, "With the best number of leaders.")
+      .def_ro("one_leader", &LevelEstimate::one_leader)
+      .def_ro("leaders", &LevelEstimate::leaders)
+      .def_ro("bound", &LevelEstimate::bound, "No algorithm is over earlier.");
+  module.def("level_estimate", estimate, "collective"_a, "nodes"_a, "ranks"_a, "block"_a,
+             "machine"_a = NodeMachine{},
+             "Closed forms for nodes of equally many ranks; block in bytes.");
+}
+
+}  // namespace
+
+void bind_levels(nb::module_& module) {
+  bind_times(module);
+  nb::class_<LevelChoice>(module, "LevelChoice", "Whether a call goes through node memory.")
+      .def_prop_ro(
+          "level",
+          [](const LevelChoice& choice) {
+            return choice.level.node ? to_text(Setting{Setting::Kind::native, {}, choice.level})
+                                     : std::string("flat");
+          },
+          "As in a setting, or flat.")
+      .def_ro("reason", &LevelChoice::reason)
+      .def_ro("candidates", &LevelChoice::candidates);
+  nb::class_<PyLevelCall>(module, "LevelCall", "A call through node memory, seen from outside.")
+      .def(nb::init<const std::string&, std::vector<Bytes>, const std::string&, Rank,
+                    const std::string&, Bytes, bool, const NodeMachine&>(),
+           "collective"_a, "sizes"_a, "nodes"_a, "root"_a = 0, "algorithm"_a = "native:level=node",
+           "bound"_a = 0, "commutative"_a = true, "machine"_a = NodeMachine{},
+           "nodes: as 1,4,2 or 8x6, with :round_robin or :shuffled; bound: bytes of node memory, 0 "
+           "for any.")
+      .def_prop_ro("algorithm", &PyLevelCall::algorithm)
+      .def_prop_ro("leaders", &PyLevelCall::leaders)
+      .def_prop_ro("chunks", &PyLevelCall::chunks)
+      .def_prop_ro("ranks", &PyLevelCall::ranks, "The ranks of each node.")
+      .def_prop_ro("memory", &PyLevelCall::memory, "Bytes on each node.")
+      .def("plan", &PyLevelCall::plan, "rank"_a, "The steps of a rank as text.")
+      .def("calls", &PyLevelCall::calls, "The collectives between nodes, lane by lane.")
+      .def("fault", &PyLevelCall::fault, "What is wrong with the plans; empty if nothing is.")
+      .def("choice", &PyLevelCall::choice, "Flat or through node memory, by the model.");
+  module.def(
+      "node_ranks",
+      [](const std::string& nodes) { return ranks_of(value_or_raise(nodes_from(nodes))); },
+      "nodes"_a, "The ranks of each node of a shape such as 1,4,2 or 8x6:round_robin.");
+  module.def(
+      "sweep_levels",
+      [](const std::string& collective, int max_ranks, const std::string& nodes) {
+        const Collective named = collective_or_raise(collective);
+        if (nodes.empty()) {
+          const nb::gil_scoped_release unlocked;
+          return sweep_levels(named, max_ranks);
+        }
+        return sweep_levels(named, value_or_raise(nodes_from(nodes)));
+      },
+      "collective"_a, "max_ranks"_a = 5, "nodes"_a = "",
+      "Verifies level plans on all shapes of nodes up to max_ranks and some larger ones, or on "
+      "one.");
+}
+
+}  // namespace tutti

@@ -1,0 +1,111 @@
+"""`tutti explain --nodes`: a call through node memory."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.markup import escape
+
+from tutti import _engine
+from tutti.console import Refusal, console, count, microseconds, print_json, table
+
+_MOST_NODES = 12
+
+
+def _level_call(
+    collective: str,
+    sizes: list[int],
+    nodes: str,
+    root: int,
+    algorithm: str,
+    bound: int,
+    machine: _engine.NodeMachine,
+) -> _engine.LevelCall:
+    named = "native:level=node" if algorithm == "auto" else algorithm
+    if "level=node" not in named:
+        raise Refusal(
+            f"--algorithm {algorithm}: with --nodes it has level=node, as in native:level=node or "
+            "ring:level=node,leaders=2"
+        )
+    try:
+        return _engine.LevelCall(collective, sizes, nodes, root, named, bound, True, machine)
+    except ValueError as error:
+        raise Refusal(str(error)) from None
+
+
+def _nodes(out: Console, call: _engine.LevelCall) -> None:
+    listing = table("node", "ranks", "bytes of memory", right=("bytes of memory",))
+    for node, (ranks, memory) in enumerate(zip(call.ranks, call.memory, strict=True)):
+        if node == _MOST_NODES:
+            listing.add_row("..", f"{len(call.ranks) - node} more", "")
+            break
+        listing.add_row(str(node), " ".join(str(rank) for rank in ranks), f"{memory:,}")
+    out.print(listing)
+
+
+def _choice(out: Console, choice: _engine.LevelChoice) -> None:
+    listing = table("candidate", "modelled", "", right=("modelled",))
+    for candidate in choice.candidates:
+        listing.add_row(
+            f"[cyan]{escape(candidate.name)}[/]",
+            microseconds(candidate.seconds),
+            f"[dim]{candidate.note}[/]",
+        )
+    out.print(listing)
+    out.print(f"The model chooses [cyan]{choice.level}[/]: {escape(choice.reason)}.")
+
+
+def explain_levels(
+    collective: str,
+    sizes: list[int],
+    nodes: str,
+    root: int,
+    algorithm: str,
+    bound: int,
+    machine: _engine.NodeMachine,
+    steps: int | None,
+    as_json: bool,
+) -> None:
+    """Shows nodes, the collectives between them, the verifier's verdict and the model's choice.
+
+    Raises:
+        Refusal: names the argument that is wrong and what is accepted.
+    """
+    call = _level_call(collective, sizes, nodes, root, algorithm, bound, machine)
+    if steps is not None and not 0 <= steps < len(sizes):
+        raise Refusal(f"--steps {steps}: ranks are 0..{len(sizes) - 1}")
+    fault = call.fault()
+    choice = call.choice()
+    if as_json:
+        print_json(
+            {
+                "collective": collective,
+                "algorithm": call.algorithm,
+                "leaders": call.leaders,
+                "chunks": call.chunks,
+                "nodes": call.ranks,
+                "memory": call.memory,
+                "between_nodes": call.calls(),
+                "fault": fault or None,
+                "choice": choice.level,
+                "reason": choice.reason,
+            }
+        )
+        return
+    out = console()
+    out.print(
+        f"[bold]{collective} of {count(len(sizes), 'rank')} on {count(len(call.ranks), 'node')}[/] "
+        f"by [cyan]{escape(call.algorithm)}[/]: {count(call.leaders, 'leader')} each, "
+        f"{count(call.chunks, 'chunk')}"
+    )
+    _nodes(out, call)
+    for inner in call.calls():
+        out.print(f"between nodes: {inner}", markup=False)
+    out.print(
+        f"[red]{escape(fault)}[/]" if fault else "[green]Verified[/]: every byte, every flag."
+    )
+    out.print()
+    _choice(out, choice)
+    if steps is not None:
+        out.print(f"\n[bold]Steps of rank {steps}[/]")
+        for line in call.plan(steps).splitlines()[1:]:
+            out.print(line, markup=False)

@@ -1,0 +1,193 @@
+"""Simulated collectives through node memory beside the averages of Parsons & Pai 2014."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import geometric_mean, mean
+
+from tutti._engine import LevelEstimate, NodeMachine, level_estimate
+
+RANKS = 32
+"""Cores of each node."""
+CORES = (64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536)
+BLOCKS = (8, 64, 512, 4096, 32768, 65536)
+"""Bytes that a rank has for one block of the contract."""
+_PAPER = {"alltoallv": 14.2, "allgather": 26.0, "reduce_scatter": 32.7}
+_PAPER_SENDERS = 2.5
+_COLLECTIVES = ("alltoallv", "allgather", "reduce_scatter", "alltoall", "allreduce", "bcast")
+_SHAPES = ("ring", "recursive", "pairwise")
+_NUMBERS = (
+    "latency",
+    "per_byte",
+    "sender_per_byte",
+    "node_gap",
+    "local_latency",
+    "local_per_byte",
+    "copy_per_byte",
+    "shared_per_byte",
+    "combine_per_byte",
+    "flag",
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One collective on so many cores, with blocks of so many bytes."""
+
+    cores: int
+    block: int
+    times: LevelEstimate
+
+    def factor(self, shape: str) -> float:
+        """How much longer the flat algorithm takes than node memory."""
+        return self.times.flat[shape] / self.times.level.total
+
+    @property
+    def best_factor(self) -> float:
+        """The same for the fastest flat algorithm."""
+        return min(self.times.flat.values()) / self.times.level.total
+
+    @property
+    def senders_factor(self) -> float:
+        """What several leaders gain between nodes over one."""
+        between = self.times.level.between
+        return self.times.one_leader.between / between if between else 1.0
+
+
+def rows_of(collective: str, machine: NodeMachine) -> list[Row]:
+    """All cores and blocks."""
+    return [
+        Row(cores, block, level_estimate(collective, cores // RANKS, RANKS, block, machine))
+        for cores in CORES
+        for block in BLOCKS
+    ]
+
+
+def _averages(rows: list[Row], factor: Callable[[Row], float]) -> str:
+    factors = [factor(row) for row in rows]
+    return f"{geometric_mean(factors):.1f} / {mean(factors):.1f}"
+
+
+def _shapes_of(rows: list[Row]) -> list[str]:
+    return [shape for shape in _SHAPES if shape in rows[0].times.flat]
+
+
+def _summary(machine: NodeMachine) -> str:
+    text = (
+        "| collective | flat ring | flat recursive | flat pairwise | fastest flat "
+        "| several leaders over one, between nodes | paper |\n|" + " --- |" + " ---: |" * 6 + "\n"
+    )
+    for collective in _COLLECTIVES:
+        rows = rows_of(collective, machine)
+        shapes = _shapes_of(rows)
+        cells = [
+            _averages(rows, lambda row, shape=shape: row.factor(shape)) if shape in shapes else "-"
+            for shape in _SHAPES
+        ]
+        cells.append(_averages(rows, lambda row: row.best_factor))
+        cells.append(_averages(rows, lambda row: row.senders_factor))
+        paper = f"{_PAPER[collective]:g}" if collective in _PAPER else "-"
+        text += f"| {collective} | " + " | ".join(cells) + f" | {paper} |\n"
+    return text
+
+
+def _changed(machine: NodeMachine, name: str, times: float) -> NodeMachine:
+    lines = []
+    for line in machine.text().splitlines():
+        key, value = line.split("#")[0].split()
+        lines.append(f"{key} {float(value) * (times if key == name else 1)!r}")
+    return NodeMachine.from_text("\n".join(lines))
+
+
+def _sensitivity(machine: NodeMachine) -> str:
+    def best(changed: NodeMachine, collective: str) -> str:
+        rows = rows_of(collective, changed)
+        return f"{geometric_mean(row.best_factor for row in rows):.2f}"
+
+    header = "".join(f" {collective} x 1/4 | x 4 |" for collective in _PAPER)
+    text = f"| number |{header}\n| --- |" + " ---: |" * (2 * len(_PAPER)) + "\n"
+    for name in _NUMBERS:
+        cells = [
+            best(_changed(machine, name, times), collective)
+            for collective in _PAPER
+            for times in (0.25, 4.0)
+        ]
+        text += f"| {name} | " + " | ".join(cells) + " |\n"
+    return text
+
+
+def _table(collective: str, machine: NodeMachine) -> str:
+    rows = [row for row in rows_of(collective, machine) if row.cores in (64, 512, 4096, 65536)]
+    shapes = _shapes_of(rows)
+    text = (
+        f"\n### {collective}\n\n| cores | block | through node memory | leaders | copies in "
+        "| flags | between nodes | copies out | bound | "
+        + " | ".join(f"{shape} / node" for shape in shapes)
+        + " |\n|"
+        + " ---: |" * (9 + len(shapes))
+        + "\n"
+    )
+    for row in rows:
+        level = row.times.level
+        parts = (level.copies_in, level.flags, level.between, level.copies_out, row.times.bound)
+        cells = [f"{level.total * 1e6:,.1f}", str(row.times.leaders)]
+        cells += [f"{seconds * 1e6:,.1f}" for seconds in parts]
+        cells += [f"**{row.factor(shape):.2f}**" for shape in shapes]
+        text += f"| {row.cores} | {row.block} | " + " | ".join(cells) + " |\n"
+    return text
+
+
+def _readable(line: str) -> str:
+    number, meaning = line.split("  # ")
+    name, value = number.split()
+    return f"{name} {float(value):g}  # {meaning}\n"
+
+
+def markdown(machine: NodeMachine) -> str:
+    """All tables, with the method, as one page."""
+    parameters = "".join(_readable(line) for line in machine.text().splitlines())
+    text = f"""# Collectives through node memory, simulated
+
+Written by `tutti simulate levels`. **All numbers without the word paper are SIMULATED**: closed
+forms of the rounds of each algorithm on nodes of {RANKS} cores that share one adapter, all ranks
+arriving at once (`src/cost/level_times.hpp` says which; with one rank a node a test holds them
+against the replay of the schedules themselves). Cores are {CORES[0]} to {CORES[-1]:,}, blocks
+{BLOCKS[0]} to {BLOCKS[-1]:,} bytes: of a rank, or for a rank, or the whole vector of an allreduce
+and bcast. Nothing is fitted to the paper's machine; its averages are over problems that its
+abstract does not name, against the MPIs of its day.
+
+ - ring, recursive, pairwise: flat algorithms, blind to nodes.
+ - through node memory: copies in, flags, the fastest flat algorithm between nodes, copies out; with
+   the number of leaders for which the model is fastest.
+ - bound: what must pass each node's adapter, and one latency.
+
+## How much longer flat algorithms take, and the paper's averages
+
+Each cell: geometric mean / arithmetic mean over all cores and blocks. The paper's average for
+several senders is {_PAPER_SENDERS}.
+
+{_summary(machine)}
+Beside a library that always takes the fastest of the flat algorithms the gain is that of the column
+"fastest flat"; where a cell of the tables below has a factor under 1 (large reductions, which memory
+and not the network limits, and the largest blocks of an alltoall), Tutti's choice stays flat.
+Factors as large as the paper's are against algorithms that do not fit the size.
+
+## Machine
+
+Seconds, and seconds per byte:
+
+```
+{parameters}```
+
+## Sensitivity
+
+The geometric mean over the fastest flat algorithm, with one number of the machine a quarter and
+four times as large.
+
+{_sensitivity(machine)}
+## Times
+
+Microseconds.
+"""
+    return text + "".join(_table(collective, machine) for collective in _COLLECTIVES)

@@ -1,0 +1,80 @@
+"""Calls through node memory in the commands and the module."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tutti import _engine
+
+
+def test_explain_shows_plans_and_their_verdict(command):
+    told = json.loads(
+        command(
+            "explain", "alltoall", "--nodes", "1,4,2", "--block", "1K",
+            "--algorithm", "native:level=node,leaders=2", "--json",
+        ).out
+    )  # fmt: skip
+    assert told["nodes"] == [[0], [1, 2, 3, 4], [5, 6]]
+    assert told["leaders"] == 2
+    assert told["fault"] is None
+    assert len(told["between_nodes"]) == 2
+    assert all(call.startswith("alltoallv") for call in told["between_nodes"])
+
+
+def test_explain_shows_the_steps_of_a_rank(command):
+    shown = command("explain", "allgather", "--nodes", "2x2", "--block", "5", "--steps", "1").out
+    assert "Verified" in shown
+    assert "copy_in blocks [0,1) [0,5) to node [5,10)" in shown
+
+
+def test_a_bound_on_node_memory_gives_chunks(command):
+    arguments = ("explain", "bcast", "--nodes", "3,2", "--block", "64K", "--json")
+    assert json.loads(command(*arguments).out)["chunks"] == 1
+    bounded = json.loads(command(*arguments, "--node-memory", "8K").out)
+    assert bounded["chunks"] > 1
+    assert max(bounded["memory"]) <= 8192
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("--nodes", "2,"), "write the ranks of each node"),
+        (("--nodes", "2,2", "--ranks", "5"), "are of 4 ranks, the call of 5"),
+        (("--nodes", "2,2", "--algorithm", "ring"), "has level=node"),
+        (("--nodes", "2,2", "--steps", "4"), "ranks are 0..3"),
+        (("--node-memory", "1K"), "goes with --nodes"),
+    ],
+)
+def test_explain_refuses(command, arguments, why):
+    refused = command("explain", "allgather", *arguments)
+    assert refused.status == 2
+    assert why in refused.err
+
+
+def test_verify_takes_one_shape(command):
+    told = json.loads(
+        command("verify", "--nodes", "1,3:round_robin", "--collective", "gatherv", "--json").out
+    )
+    assert told["cases"] > 50
+    assert told["failures"] == []
+    assert "without --algorithm" in command("verify", "--nodes", "2x2", "--algorithm", "ring").err
+
+
+def test_simulated_levels_say_so_and_name_the_paper(command, tmp_path):
+    page = tmp_path / "levels.md"
+    command("simulate", "levels", "--output", str(page))
+    text = page.read_text()
+    assert "SIMULATED" in text
+    assert "32.7" in text
+    assert "| 65536 | 8 |" in text
+
+
+def test_estimates_add_up():
+    estimate = _engine.level_estimate("allgather", 2, 32, 8)
+    level = estimate.level
+    parts = level.copies_in + level.flags + level.between + level.copies_out
+    assert level.total == pytest.approx(parts)
+    assert set(estimate.flat) == {"ring", "recursive", "pairwise"}
+    with pytest.raises(ValueError, match="from 1 on"):
+        _engine.level_estimate("allgather", 0, 32, 8)
