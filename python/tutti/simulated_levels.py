@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import geometric_mean, mean
 
 from tutti._engine import LevelEstimate, NodeMachine, level_estimate
+from tutti.plot import pyplot_for, save
 
 RANKS = 32
 """Cores of each node."""
@@ -173,6 +175,8 @@ Beside a library that always takes the fastest of the flat algorithms the gain i
 and not the network limits, and the largest blocks of an alltoall), Tutti's choice stays flat.
 Factors as large as the paper's are against algorithms that do not fit the size.
 
+![The fastest flat algorithm against node memory](../images/simulated-levels.svg)
+
 ## Machine
 
 Seconds, and seconds per byte:
@@ -191,3 +195,32 @@ four times as large.
 Microseconds.
 """
     return text + "".join(_table(collective, machine) for collective in _COLLECTIVES)
+
+
+def picture(machine: NodeMachine, path: Path, option: str) -> None:
+    """One panel for each of the paper's collectives: how much longer flat algorithms take.
+
+    Raises:
+        Refusal: Matplotlib is missing, or the file cannot be written.
+    """
+    pyplot = pyplot_for(option)
+    figure, axes = pyplot.subplots(1, len(_PAPER), figsize=(13, 3.8), sharey=True)
+    for axis, (collective, average) in zip(axes, _PAPER.items(), strict=True):
+        rows = rows_of(collective, machine)
+        for block in (8, 512, 4096, 65536):
+            of_block = [row for row in rows if row.block == block]
+            factors = [row.best_factor for row in of_block]
+            axis.plot(CORES, factors, marker="o", markersize=3, label=f"{block:,} bytes")
+        axis.axhline(average, color="gray", linestyle="--", linewidth=1)
+        axis.text(CORES[0], average * 1.05, f"the paper's average, {average:g}", fontsize=8)
+        axis.axhline(1, color="black", linewidth=0.6)
+        axis.set_xscale("log", base=2)
+        axis.set_yscale("log")
+        axis.set_xlabel(f"cores, {RANKS} a node")
+        axis.set_title(f"{collective} (SIMULATED)", fontsize=10)
+        axis.grid(True, which="major", alpha=0.25)
+    axes[0].set_ylabel("fastest flat / node memory")
+    axes[0].legend(fontsize=8, frameon=False)
+    figure.tight_layout()
+    save(figure, path, option)
+    pyplot.close(figure)

@@ -59,8 +59,12 @@ def _print(told: Explanation) -> None:
               f"{each_way} at a time, latency + bytes * per_byte each.[/]")  # fmt: skip
 
 
-def _tables(what: str, output: Path | None, machine: Path | None) -> None:
+def _tables(what: str, output: Path | None, machine: Path | None, svg: Path | None) -> None:
     path = machine or Path("built-in")
+    if svg is not None and what != "levels":
+        raise Refusal(f"--svg {svg}: the tables have no picture")
+    if svg is not None:
+        simulated_levels.picture(node_machine_of(path), svg, "--svg")
     if what == "levels":
         text = simulated_levels.markdown(node_machine_of(path))
     else:
@@ -100,7 +104,10 @@ def simulate(
         Path | None,
         typer.Option(metavar="FILE", help="The model's parameters; built-in, or as TUTTI_MACHINE."),
     ] = None,
-    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw ranks over time.")] = None,
+    svg: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw ranks over time; levels: the gain by cores."),
+    ] = None,
     timeline: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the timeline as JSON.")
     ] = None,
@@ -119,7 +126,7 @@ def simulate(
     beside the averages of Parsons & Pai 2014.
     """
     if what in ("tables", "levels"):
-        _tables(what, output, machine)
+        _tables(what, output, machine, svg)
         return
     if output is not None:
         raise Refusal(f"--output {output}: it goes with tutti simulate tables or levels")
