@@ -82,7 +82,7 @@ class PyCall {
          const std::optional<DistanceFile>& distances)
       : call_(checked_call(collective, std::move(sizes), root, machine, std::move(expected))),
         machine_(machine),
-        links_(links_for(distances, machine, call_.p())),
+        fabric_(fabric_for(distances, machine, call_.p())),
         specification_(placed(value_or_raise(specification(call_.collective, algorithm)))),
         problems_(specification_, call_),
         schedules_(problems_.schedules()) {}
@@ -122,14 +122,14 @@ class PyCall {
   Timeline simulate(const std::vector<double>& arrivals) const {
     check_arrivals(arrivals);
     Network network = Network::of(machine_, call_.collective);
-    if (links_) network.links = &*links_;
+    if (fabric_) network.links = &fabric_->links;
     return value_or_raise(tutti::simulate(schedules_, network, arrivals));
   }
 
   double lower_bound(const std::vector<double>& arrivals, bool background) const {
     check_arrivals(arrivals);
     const Runner receiver = background ? Runner::background : Runner::caller;
-    const Machine fastest = links_ ? fastest_link() : machine_;
+    const Machine fastest = fabric_ ? fastest_link() : machine_;
     const BoundCase bound{call_.root,      call_.sizes,      arrivals,
                           fastest.latency, fastest.per_byte, receiver};
     const bool of_pairs = call_.collective == Collective::alltoallv;
@@ -145,8 +145,8 @@ class PyCall {
       for (Rank to = 0; to < call_.p(); ++to) {
         if (from == to) continue;
         const bool first = from == 0 && to == 1;
-        const double latency = links_->latency(from, to);
-        const double per_byte = links_->per_byte(from, to);
+        const double latency = fabric_->links.latency(from, to);
+        const double per_byte = fabric_->links.per_byte(from, to);
         fastest.latency = first ? latency : std::min(fastest.latency, latency);
         fastest.per_byte = first ? per_byte : std::min(fastest.per_byte, per_byte);
       }
@@ -157,8 +157,8 @@ class PyCall {
   /// Gives the call the order by distance where the specification asks for it.
   Specification placed(Specification specification) {
     if (specification.needs_distances()) {
-      if (!links_) throw nb::value_error("order=distance needs distances: a file of them");
-      call_.placed = reordered_call(specification, call_, *links_).best.ranks;
+      if (!fabric_) throw nb::value_error("order=distance needs distances: a file of them");
+      call_.placed = reordered_call(specification, call_, *fabric_).best.ranks;
     }
     return specification;
   }
@@ -171,7 +171,7 @@ class PyCall {
 
   Call call_;
   Machine machine_;
-  std::optional<Links> links_;
+  std::optional<Fabric> fabric_;
   Specification specification_;
   Problems problems_;
   std::vector<Schedule> schedules_;

@@ -9,6 +9,7 @@
 #include "algorithms/traffic.hpp"
 #include "engine.hpp"
 #include "knowledge/clusters.hpp"
+#include "knowledge/shared_ways.hpp"
 #include "values.hpp"
 
 namespace nb = nanobind;
@@ -16,21 +17,21 @@ using namespace nb::literals;
 
 namespace tutti {
 
-std::optional<Links> links_for(const std::optional<DistanceFile>& distances, const Machine& machine,
-                               int p) {
+std::optional<Fabric> fabric_for(const std::optional<DistanceFile>& distances,
+                                 const Machine& machine, int p) {
   if (!distances) return std::nullopt;
   if (distances->p() != p) {
     const std::string text = "the distances are between " + std::to_string(distances->p()) +
                              " ranks, the call is of " + std::to_string(p);
     throw nb::value_error(text.c_str());
   }
-  return distances->links(machine.latency, machine.per_byte);
+  return fabric_of(*distances, machine.latency, machine.per_byte);
 }
 
 Reordering reordered_call(const Specification& specification, const Call& call,
-                          const Links& links) {
+                          const Fabric& fabric) {
   const Bytes block = *std::max_element(call.sizes.begin(), call.sizes.end());
-  return reordered(traffic_of(specification, call.p(), block), links, block,
+  return reordered(traffic_of(specification, call.p(), block), fabric, block,
                    {call.root, has_root(call.collective)});
 }
 
@@ -59,7 +60,7 @@ Reordering reordering_of(const DistanceFile& file, const std::string& collective
     throw nb::value_error(text.c_str());
   }
   const Call call{named, root, std::vector<Bytes>(static_cast<std::size_t>(file.p()), block)};
-  return reordered_call(spec, call, file.links(machine.latency, machine.per_byte));
+  return reordered_call(spec, call, fabric_of(file, machine.latency, machine.per_byte));
 }
 
 }  // namespace

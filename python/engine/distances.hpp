@@ -10,12 +10,12 @@
 
 namespace tutti {
 
-/// The links of a file's ranks, of which there must be `p`; none without a file.
-[[nodiscard]] std::optional<Links> links_for(const std::optional<DistanceFile>& distances,
-                                             const Machine& machine, int p);
+/// The fabric of a file's ranks, of which there must be `p`; none without a file.
+[[nodiscard]] std::optional<Fabric> fabric_for(const std::optional<DistanceFile>& distances,
+                                               const Machine& machine, int p);
 
 /// The orders by distance for a call, its largest block being every rank's.
 [[nodiscard]] Reordering reordered_call(const Specification& specification, const Call& call,
-                                        const Links& links);
+                                        const Fabric& fabric);
 
 }  // namespace tutti

@@ -2,7 +2,11 @@
 #include "algorithms/traffic.hpp"
 
 #include <algorithm>
+#include <cassert>
+#include <deque>
 
+#include "algorithms/problems.hpp"
+#include "schedule/graph.hpp"
 #include "shapes/traffic.hpp"
 
 namespace tutti {
@@ -25,9 +29,98 @@ Traffic tree_traffic(Collective collective, int p, int k, Bytes block) {
                                : tree_scatter_traffic(p, k, block);
 }
 
+/// Runs schedules round by round.
+class Rounds {
+ public:
+  explicit Rounds(const std::vector<Schedule>& schedules) {
+    [[maybe_unused]] const auto flaw = graph_.build(schedules);
+    assert(!flaw);
+    traffic_.p = graph_.p();
+    is_ready_.assign(static_cast<std::size_t>(graph_.nodes()), 0);
+    flow_.start(graph_);
+    for (take_posted(); !waiting_.empty(); take_posted()) run_round();
+  }
+  [[nodiscard]] Traffic done() { return std::move(traffic_); }
+
+ private:
+  using Node = StepGraph::Node;
+
+  /// What a rank does by itself takes no round.
+  void take_posted() {
+    const auto before = static_cast<std::ptrdiff_t>(waiting_.size());
+    for (Node node = flow_.take_posted(); node != StepGraph::none; node = flow_.take_posted()) {
+      const Node other = graph_.partner(node);
+      if (other == StepGraph::none) {
+        flow_.complete(node);
+      } else if (is_ready_[static_cast<std::size_t>(other)] == 0) {
+        is_ready_[static_cast<std::size_t>(node)] = 1;
+      } else {
+        waiting_.push_back(graph_.step(node).kind == StepKind::send ? node : other);
+      }
+    }
+    // Whichever end was ready last, a rank sends in the sequence of its steps.
+    std::sort(waiting_.begin() + before, waiting_.end());
+  }
+
+  void run_round() {
+    const auto p = static_cast<std::size_t>(traffic_.p);
+    std::vector<char> sends(p, 0);
+    std::vector<char> receives(p, 0);
+    std::deque<Node> later;
+    std::vector<Node> now;
+    Traffic::Round round;
+    for (const Node send : waiting_) {
+      const Rank from = graph_.rank_of(send);
+      const Rank to = graph_.step(send).peer;
+      char& busy_from = sends[static_cast<std::size_t>(from)];
+      char& busy_to = receives[static_cast<std::size_t>(to)];
+      if (busy_from != 0 || busy_to != 0) {
+        later.push_back(send);
+        continue;
+      }
+      busy_from = busy_to = 1;
+      now.push_back(send);
+      round.messages.push_back({from, to, graph_.step(send).bytes});
+    }
+    waiting_ = std::move(later);
+    for (const Node send : now) {
+      flow_.complete(send);
+      flow_.complete(graph_.partner(send));
+    }
+    add(std::move(round));
+  }
+
+  /// Equal rounds in a row count as one.
+  void add(Traffic::Round round) {
+    std::sort(round.messages.begin(), round.messages.end(),
+              [](const auto& a, const auto& b) { return a.from < b.from; });
+    if (!traffic_.rounds.empty() && traffic_.rounds.back().messages == round.messages) {
+      ++traffic_.rounds.back().times;
+    } else {
+      traffic_.rounds.push_back(std::move(round));
+    }
+  }
+
+  StepGraph graph_;
+  Flow flow_;
+  std::vector<char> is_ready_;  ///< by node: an end of a message whose other end was not yet
+  std::deque<Node> waiting_;    ///< sends whose both ends are ready
+  Traffic traffic_;
+};
+
 }  // namespace
 
 Traffic traffic_of(const Specification& specification, int p, Bytes block) {
+  if (p > most_exact_ranks) return shape_traffic_of(specification, p, block);
+  Specification natural = specification;
+  natural.order = OrderName::natural;
+  const Call call{specification.algorithm->collective, 0,
+                  std::vector<Bytes>(static_cast<std::size_t>(p), block)};
+  const std::vector<Schedule> schedules = Problems(natural, call).schedules();
+  return Rounds(schedules).done();
+}
+
+Traffic shape_traffic_of(const Specification& specification, int p, Bytes block) {
   const Algorithm& algorithm = *specification.algorithm;
   const bool vector = block_kind(algorithm.collective) == BlockKind::parts;
   const bool tree = algorithm.name == "binomial" || algorithm.name == "knomial";

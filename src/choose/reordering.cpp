@@ -32,19 +32,19 @@ bool is_ring(const Traffic& traffic) {
 
 }  // namespace
 
-Reordering reordered(const Traffic& traffic, const Links& links, Bytes block, Anchor anchor,
+Reordering reordered(const Traffic& traffic, const Fabric& fabric, Bytes block, Anchor anchor,
                      long looks) {
   const int p = traffic.p;
   Reordering found;
   const auto add = [&](std::string name, std::vector<Rank> ranks) {
-    const double seconds = rounds_seconds(traffic, links, ranks);
+    const double seconds = rounds_seconds(traffic, fabric, ranks);
     found.all.push_back({std::move(name), std::move(ranks), seconds});
   };
   const auto faster = [](const Seating& a, const Seating& b) { return a.seconds < b.seconds; };
   add("natural", natural_order(p, anchor.first));
   found.natural = found.all[0];
   if (p > 2) {
-    const Distances distances = links.at(block);
+    const Distances distances = fabric.links.at(block);
     add("nearest_next", nearest_next(distances, anchor.first));
     add("two_partners_each", two_partners_each(distances, traffic, anchor.first));
     add("heaviest_first", heaviest_first(distances, traffic, anchor.first));
@@ -55,7 +55,7 @@ Reordering reordered(const Traffic& traffic, const Links& links, Bytes block, An
     std::stable_sort(found.all.begin() + 1, found.all.end(), faster);
     for (std::size_t i = 0; i < (p > most_for_all_descents ? 2 : greedy); ++i) {
       add(found.all[i].name + " + swaps",
-          descend(found.all[i].ranks, traffic, links, anchor.fixed, looks));
+          descend(found.all[i].ranks, traffic, fabric, anchor.fixed, looks));
     }
     std::stable_sort(found.all.begin(), found.all.end(), faster);
   }

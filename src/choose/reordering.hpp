@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/distances.hpp"
+#include "core/fabric.hpp"
 #include "core/traffic.hpp"
 
 namespace tutti {
@@ -40,7 +40,7 @@ struct Anchor {
 /// is the size whose distances the greedy orders go by. `looks` bounds the work in link times
 /// looked at; in all up to ten times as many are, from 8 ranks on. Alike on all ranks that pass the
 /// same bits.
-[[nodiscard]] Reordering reordered(const Traffic& traffic, const Links& links, Bytes block,
+[[nodiscard]] Reordering reordered(const Traffic& traffic, const Fabric& fabric, Bytes block,
                                    Anchor anchor, long looks = 20'000'000);
 
 }  // namespace tutti

@@ -3,12 +3,16 @@
 
 #include <cassert>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "core/result.hpp"
 #include "core/types.hpp"
 
 namespace tutti {
+
+/// Two ranks; of a message the sender first.
+using RankPair = std::pair<Rank, Rank>;
 
 /// The time of a message of some size from each rank to each other one. It may be asymmetric.
 class Distances {

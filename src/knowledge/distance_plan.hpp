@@ -1,7 +1,6 @@
 /// Which pairs of ranks are measured, and what is known of the others.
 #pragma once
 
-#include <utility>
 #include <vector>
 
 #include "core/distances.hpp"
@@ -20,8 +19,6 @@ struct Hierarchy {
 
 /// What is wrong with a hierarchy; empty if nothing is.
 [[nodiscard]] std::string flaw_of(const Hierarchy& hierarchy);
-
-using RankPair = std::pair<Rank, Rank>;
 
 /// The pair that is measured for two different ranks: the lowest ranks of the largest groups that
 /// hold only one of the two, or where they share a finest group, themselves. O(levels) after O(p).

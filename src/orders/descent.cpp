@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "orders/way_loads.hpp"
+
 namespace tutti {
 
 namespace {
@@ -15,8 +17,8 @@ std::size_t index(int i) { return static_cast<std::size_t>(i); }
 /// An order and the times that follow from it.
 class Descent {
  public:
-  Descent(std::vector<Rank> order, const Traffic& traffic, const Links& links, long looks)
-      : order_(std::move(order)), links_(links), looks_(looks), own_(order_.size()) {
+  Descent(std::vector<Rank> order, const Traffic& traffic, const Fabric& fabric, long looks)
+      : order_(std::move(order)), fabric_(fabric), looks_(looks), own_(order_.size()) {
     for (const Traffic::Round& round : traffic.rounds) {
       if (round.messages.empty()) continue;
       const int begin = static_cast<int>(messages_.size());
@@ -27,9 +29,9 @@ class Descent {
         messages_.push_back({message, static_cast<int>(rounds_.size()), 0});
       }
       const int end = static_cast<int>(messages_.size());
-      rounds_.push_back({static_cast<double>(round.times), begin, end, begin});
+      rounds_.push_back({static_cast<double>(round.times), begin, end, begin, WayLoads(fabric)});
     }
-    for (Timed& timed : messages_) time(timed);
+    for (Timed& timed : messages_) add(timed);
     for (Round& round : rounds_) find_slowest(round);
   }
 
@@ -53,7 +55,8 @@ class Descent {
     double times = 1;
     int begin = 0;  ///< its messages
     int end = 0;
-    int slowest = 0;  ///< one of them
+    int slowest = 0;  ///< one of them, each alone
+    WayLoads loads;
   };
   struct Swap {
     Position a = -1;
@@ -69,13 +72,21 @@ class Descent {
     }
   };
 
-  /// Takes a message's time into account anew.
-  void time(Timed& timed) {
+  [[nodiscard]] RankPair ends_of(const Traffic::Message& message) const {
+    return {order_[index(message.from)], order_[index(message.to)]};
+  }
+
+  void add(Timed& timed) {
     --looks_;
-    const auto [from, to, bytes] = timed.message;
-    const double now = links_.seconds(order_[index(from)], order_[index(to)], bytes);
-    in_all_ += now - timed.seconds;
-    timed.seconds = now;
+    const auto [from, to] = ends_of(timed.message);
+    timed.seconds = fabric_.links.seconds(from, to, timed.message.bytes);
+    in_all_ += timed.seconds;
+    rounds_[index(timed.round)].loads.add({from, to}, timed.message.bytes);
+  }
+
+  void remove(const Timed& timed) {
+    in_all_ -= timed.seconds;
+    rounds_[index(timed.round)].loads.add(ends_of(timed.message), -timed.message.bytes);
   }
 
   void find_slowest(Round& round) {
@@ -87,41 +98,60 @@ class Descent {
         begin);
   }
 
-  void swap(Swap swapped) {
-    std::swap(order_[index(swapped.a)], order_[index(swapped.b)]);
-    for (const Position v : {swapped.a, swapped.b}) {
-      for (const int id : own_[index(v)]) time(messages_[index(id)]);
-    }
-    for (const Position v : {swapped.a, swapped.b}) {
-      for (const int id : own_[index(v)]) {
-        Round& round = rounds_[index(messages_[index(id)].round)];
-        const Traffic::Message& slowest = messages_[index(round.slowest)].message;
-        const bool stands = slowest.from != swapped.a && slowest.from != swapped.b &&
-                            slowest.to != swapped.a && slowest.to != swapped.b;
-        if (!stands) {
-          find_slowest(round);
-        } else if (messages_[index(id)].seconds > messages_[index(round.slowest)].seconds) {
-          round.slowest = id;
-        }
-      }
+  /// Calls `visit` for each message that begins or ends at one of both, none twice.
+  template <class Visit>
+  void for_each_message(Swap swapped, Visit visit) {
+    for (const int id : own_[index(swapped.a)]) visit(id);
+    for (const int id : own_[index(swapped.b)]) {
+      const Traffic::Message& message = messages_[index(id)].message;
+      if (message.from != swapped.a && message.to != swapped.a) visit(id);
     }
   }
 
-  [[nodiscard]] Seconds now() const {
+  void swap(Swap swapped) {
+    for_each_message(swapped, [&](int id) { remove(messages_[index(id)]); });
+    std::swap(order_[index(swapped.a)], order_[index(swapped.b)]);
+    for_each_message(swapped, [&](int id) { add(messages_[index(id)]); });
+    for_each_message(swapped, [&](int id) {
+      Round& round = rounds_[index(messages_[index(id)].round)];
+      const Traffic::Message& slowest = messages_[index(round.slowest)].message;
+      const bool stands = slowest.from != swapped.a && slowest.from != swapped.b &&
+                          slowest.to != swapped.a && slowest.to != swapped.b;
+      if (!stands) {
+        find_slowest(round);
+      } else if (messages_[index(id)].seconds > messages_[index(round.slowest)].seconds) {
+        round.slowest = id;
+      }
+    });
+  }
+
+  [[nodiscard]] Seconds now() {
     Seconds now{0, in_all_};
     for (const Round& round : rounds_) {
-      now.rounds += round.times * messages_[index(round.slowest)].seconds;
+      looks_ -= round.loads.ways();
+      const double alone = messages_[index(round.slowest)].seconds;
+      now.rounds += round.times * std::max(alone, round.loads.slowest().seconds);
     }
     return now;
   }
 
-  /// The ends of the slowest message of each round, none twice.
+  /// The ends of the messages that each round waits for, none twice.
   [[nodiscard]] std::vector<Position> slowest_ends(Position first) const {
     std::vector<Position> ends;
-    for (const Round& round : rounds_) {
-      const Traffic::Message& slowest = messages_[index(round.slowest)].message;
-      for (const Position end : {slowest.from, slowest.to}) {
+    const auto add = [&](const Traffic::Message& message) {
+      for (const Position end : {message.from, message.to}) {
         if (end >= first) ends.push_back(end);
+      }
+    };
+    for (const Round& round : rounds_) {
+      const WayLoads::Slowest way = round.loads.slowest();
+      if (way.seconds <= messages_[index(round.slowest)].seconds) {
+        add(messages_[index(round.slowest)].message);
+        continue;
+      }
+      for (int id = round.begin; id < round.end; ++id) {
+        const Traffic::Message& message = messages_[index(id)].message;
+        if (round.loads.takes(ends_of(message), way)) add(message);
       }
     }
     std::sort(ends.begin(), ends.end());
@@ -148,7 +178,7 @@ class Descent {
   }
 
   std::vector<Rank> order_;
-  const Links& links_;
+  const Fabric& fabric_;
   long looks_;
   std::vector<Timed> messages_;  ///< by round
   std::vector<Round> rounds_;
@@ -158,22 +188,25 @@ class Descent {
 
 }  // namespace
 
-double rounds_seconds(const Traffic& traffic, const Links& links, const std::vector<Rank>& order) {
+double rounds_seconds(const Traffic& traffic, const Fabric& fabric,
+                      const std::vector<Rank>& order) {
   double seconds = 0;
   for (const Traffic::Round& round : traffic.rounds) {
     double slowest = 0;
+    WayLoads loads(fabric);
     for (const Traffic::Message& message : round.messages) {
-      slowest = std::max(slowest, links.seconds(order[index(message.from)],
-                                                order[index(message.to)], message.bytes));
+      const RankPair ends = {order[index(message.from)], order[index(message.to)]};
+      slowest = std::max(slowest, fabric.links.seconds(ends.first, ends.second, message.bytes));
+      loads.add(ends, message.bytes);
     }
-    seconds += round.times * slowest;
+    seconds += round.times * std::max(slowest, loads.slowest().seconds);
   }
   return seconds;
 }
 
-std::vector<Rank> descend(std::vector<Rank> order, const Traffic& traffic, const Links& links,
+std::vector<Rank> descend(std::vector<Rank> order, const Traffic& traffic, const Fabric& fabric,
                           bool keep_first, long looks) {
-  return Descent(std::move(order), traffic, links, looks).run(keep_first ? 1 : 0);
+  return Descent(std::move(order), traffic, fabric, looks).run(keep_first ? 1 : 0);
 }
 
 }  // namespace tutti

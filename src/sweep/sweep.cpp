@@ -97,7 +97,7 @@ std::vector<Rank> random_placement(const Specification& specification, int p, Ra
   if (way == 3) {
     return without_slow_links(distances, nearest_next(distances, root), 1L * p * p);
   }
-  const Traffic traffic = traffic_of(specification, p, average_block);
+  const Traffic traffic = shape_traffic_of(specification, p, average_block);
   return way == 0   ? nearest_next(distances, root)
          : way == 1 ? heaviest_first(distances, traffic, root)
                     : two_partners_each(distances, traffic, root);

@@ -1,0 +1,47 @@
+/// What the messages of a round put on the ways that they share.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "core/fabric.hpp"
+
+namespace tutti {
+
+/// The bytes on each way out of, and into, each group of a fabric.
+class WayLoads {
+ public:
+  /// `fabric` must outlive it.
+  explicit WayLoads(const Fabric& fabric);
+
+  /// Adds a message of so many bytes, or takes it away where they are negative. O(levels).
+  void add(RankPair ends, Bytes bytes);
+
+  /// The way that takes longest for what is on it.
+  struct Slowest {
+    double seconds = 0;
+    std::size_t level = 0;
+    int group = -1;  ///< none where nothing is shared
+    bool out = true;
+  };
+  /// O(ways).
+  [[nodiscard]] Slowest slowest() const;
+  [[nodiscard]] bool takes(RankPair ends, const Slowest& way) const;
+  /// How many there are.
+  [[nodiscard]] long ways() const { return ways_; }
+
+ private:
+  [[nodiscard]] int group(std::size_t level, Rank rank) const {
+    return fabric_->ways[level].group[static_cast<std::size_t>(rank)];
+  }
+
+  struct Load {
+    Bytes out = 0;
+    Bytes in = 0;
+  };
+  const Fabric* fabric_;
+  std::vector<std::vector<Load>> loads_;  ///< by level and group
+  long ways_ = 0;
+};
+
+}  // namespace tutti
