@@ -199,6 +199,33 @@ int TUTTI_Wait(TUTTI_Request* request);
  * Collective. */
 int TUTTI_Request_free(TUTTI_Request* request);
 
+/* Distances. Where ranks sit decides which messages cross a slow link. With the distances between
+ * them, order=distance puts ranks that exchange much close to one another, inside a call: results
+ * stay in the order of the communicator's ranks. TUTTI_DISTANCES=FILE names a file of them, which
+ * `tutti place --mpirun` or TUTTI_Distances_measure has written; rank 0 of a communicator reads it.
+ * Rows belong to ranks by their rank in MPI_COMM_WORLD, or by node where the file is of another
+ * job. What is known at the first use on a communicator stays in force on it. */
+
+/* Measures the time of messages between the ranks of `comm`, every pair up to 64 ranks, beyond that
+ * within each node and between one rank of each node; where `nodes_per_switch` is above 0, so many
+ * nodes in a row share a switch, and between switches one rank of each is enough. One pair at a
+ * time: at p ranks about p^2 / 2 times a few milliseconds. Writes `file` at rank 0, where that
+ * alone is significant; NULL writes none. From now on these distances are known to all ranks of
+ * `comm`. Collective. MPI_ERR_FILE on all ranks if the file cannot be written. */
+int TUTTI_Distances_measure(MPI_Comm comm, const char* file, int nodes_per_switch);
+
+/* A new communicator of the same ranks, numbered by distance, so that neighbours in the algorithms
+ * of the MPI and of Tutti sit close to one another (Bhowmik & Bodele 2019): for `collective`, or
+ * for several alike with NULL. Rank 0 stays rank 0. No order is taken that is modelled slower in
+ * all, or by more than a hundredth for any of the shapes in question; without distances, or where
+ * nothing is gained, ranks keep their numbers. Data that a program keeps by rank must follow.
+ * Collective. Attributes of `comm` are not copied. MPI_ERR_ARG where `collective` is none or
+ * `newcomm` is NULL, MPI_ERR_COMM on an inter-communicator. */
+int TUTTI_Comm_reorder(MPI_Comm comm, const char* collective, MPI_Comm* newcomm);
+
+/* In Fortran: tutti_distances_measure(comm, file, nodes_per_switch, ierror) and
+ * tutti_comm_reorder(comm, collective, newcomm, ierror), with blank texts for NULL. */
+
 /* The version of the library that runs, which may be newer than this header's. */
 int TUTTI_Get_version(int* major, int* minor, int* patch);
 

@@ -85,7 +85,9 @@ std::string set_parameter(Specification& spec, std::string_view key, std::string
   if (key == "order") {
     const auto order = order_named(value);
     if (order) spec.order = *order;
-    return order ? "" : "natural, rotated, by_size, arrival, late_leaf or distance";
+    return order ? ""
+                 : "natural, rotated, by_size, arrival, late_leaf, distance, nearest_next or "
+                   "two_partners_each";
   }
   if (key == "runner") {
     if (value != "caller" && value != "background") return "caller or background";

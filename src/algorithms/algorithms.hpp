@@ -63,7 +63,10 @@ struct Specification {
            follows_arrivals();
   }
   /// The schedule depends on how far ranks are from one another.
-  [[nodiscard]] bool needs_distances() const { return order == OrderName::distance; }
+  [[nodiscard]] bool needs_distances() const {
+    return order == OrderName::distance || order == OrderName::nearest_next ||
+           order == OrderName::two_partners_each;
+  }
   friend bool operator==(const Specification&, const Specification&) = default;
 };
 

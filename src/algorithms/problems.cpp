@@ -118,6 +118,8 @@ Order order_of(const Specification& specification, int p, Rank root, const Expec
     case OrderName::rotated:
       return Order::rotated(p, root);
     case OrderName::distance:
+    case OrderName::nearest_next:
+    case OrderName::two_partners_each:
       if (expected.placed == nullptr || expected.placed->empty()) return Order::rotated(p, root);
       assert(!has_root(algorithm.collective) || expected.placed->front() == root);
       return Order::listed(*expected.placed);

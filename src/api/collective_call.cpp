@@ -74,9 +74,14 @@ int run_specification(CollectiveCall& call, Communicator& communicator,
   std::shared_ptr<const ArrivalVersion> version;
   error = arrived.find_version(specification, communicator.rank() == call.root, version);
   if (error != MPI_SUCCESS) return error;
+  const Placements* placements = communicator.placements(specification, call.root, error);
+  if (error != MPI_SUCCESS) return error;
   const CallKnowledge knowledge = {communicator.machine().latency_in_bytes(),
-                                   1 / communicator.machine().per_byte, version.get(), nullptr,
-                                   nullptr};
+                                   1 / communicator.machine().per_byte,
+                                   version.get(),
+                                   nullptr,
+                                   nullptr,
+                                   placements};
   is_native = !valid || !calls.learn_types(call);
   if (!is_native) return calls.run(call, specification, knowledge);
   calls.attend(call, specification, knowledge);

@@ -10,6 +10,7 @@
 #include <new>
 #include <vector>
 
+#include "api/distance_source.hpp"
 #include "api/environment.hpp"
 #include "api/report.hpp"
 #include "api/report_collect.hpp"
@@ -231,7 +232,7 @@ int Communicator::agree() {
     agreement.id = new_communicator_id();
     agreement.is_reported = environment().report.empty() ? 0 : 1;
     agreement.wants_background = environment().background ? 1 : 0;
-    agreement.is_refused = environment().error.empty() ? 0 : 1;
+    agreement.is_refused = environment().error.empty() && are_distances_good() ? 0 : 1;
     agreement.native_spins = waits_without_yielding() && ranks_outnumber_cores() ? 1 : 0;
     for (std::size_t i = 0; i < settings_.size(); ++i) {
       to_text(environment().settings[i])
@@ -322,6 +323,21 @@ PrivateComm* Communicator::private_comm(int& error) {
   error = MPI_SUCCESS;
   if (private_ == nullptr) error = PrivateComm::duplicate(comm_, private_);
   return private_.get();
+}
+
+const Placements* Communicator::placements(const Specification& specification, Rank root,
+                                           int& error) {
+  error = MPI_SUCCESS;
+  // The same on all ranks: a root that is none of them is an error on all.
+  if (!specification.needs_distances() || root < 0 || root >= p_) return nullptr;
+  DistanceOrders* known = distances(error);
+  return known == nullptr ? nullptr : known->placements(specification, root, error);
+}
+
+DistanceOrders* Communicator::distances(int& error) {
+  error = MPI_SUCCESS;
+  if (distances_ == nullptr) error = DistanceOrders::open(comm_, machine_, distances_);
+  return distances_.get();
 }
 
 int Communicator::open_arrival() {

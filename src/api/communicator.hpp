@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "api/distance_orders.hpp"
 #include "choose/choose.hpp"
 #include "run/mpi_arrival.hpp"
 #include "run/mpi_communicator.hpp"
@@ -74,6 +75,13 @@ class Communicator {
   /// The private duplicate; made at the first need. Collective.
   PrivateComm* private_comm(int& error);
 
+  /// The orders for a specification by distance; null where it asks for none, or no distances of
+  /// these ranks are known. Collective at the first call with a specification and root, and there
+  /// as long as the communicator. Sets `error` to an MPI error code.
+  const Placements* placements(const Specification& specification, Rank root, int& error);
+  /// What is known of distances. Collective at the first call. Null with an MPI error code.
+  DistanceOrders* distances(int& error);
+
   /// What is known of arrivals; null as long as nobody has asked for it.
   [[nodiscard]] const std::shared_ptr<Arrival>& arrival() const { return arrival_; }
   /// From now on arrivals are exchanged. Collective. Returns an MPI error code.
@@ -113,6 +121,7 @@ class Communicator {
   std::size_t next_expected_ = 0;
   std::array<const std::string*, runnable_collectives.size()> last_{};
   std::array<std::string, runnable_collectives.size()> of_requests_;
+  std::unique_ptr<DistanceOrders> distances_;
   std::unique_ptr<PrivateComm> private_;
   std::shared_ptr<Arrival> arrival_;
 };

@@ -27,6 +27,8 @@ class Reader {
     read_switch("TUTTI", environment_.on);
     read_switch("TUTTI_VERBOSE", environment_.verbose);
     read_switch("TUTTI_BACKGROUND", environment_.background);
+    environment_.distances = value_of("TUTTI_DISTANCES");
+    if (environment_.distances == "none") environment_.distances.clear();
     for (const Collective collective : runnable_collectives) read_algorithm(collective);
     read_machine();
     environment_.report = value_of("TUTTI_REPORT");
@@ -78,7 +80,8 @@ class Reader {
     if (value.empty()) return;
     const Result<Setting> read = setting(collective, value);
     if (!read) return refuse(name, value, read.error());
-    if (const std::string why = out_of_reach(*read); !why.empty()) return refuse(name, value, why);
+    const std::string why = out_of_reach(*read, !environment_.distances.empty());
+    if (!why.empty()) return refuse(name, value, why);
     environment_.settings[static_cast<std::size_t>(collective)] = *read;
   }
 

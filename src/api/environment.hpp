@@ -14,6 +14,7 @@ struct Environment {
   bool background = false;
   std::array<Setting, runnable_collectives.size()> settings;  ///< by collective
   std::string report;                                         ///< "-", a file, or empty for none
+  std::string distances;                                      ///< a file, or empty for none
   Machine machine;
   std::string warning;  ///< of TUTTI_ names that are no settings
   std::string error;  ///< names the variable, the value and what is accepted; empty if all is well

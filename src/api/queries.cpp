@@ -77,10 +77,6 @@ int TUTTI_Algorithm_set(const char* collective, const char* specification, char*
       give(setting.error(), message, length);
       return MPI_ERR_ARG;
     }
-    if (const std::string why = tutti::out_of_reach(*setting); !why.empty()) {
-      give(why, message, length);
-      return MPI_ERR_ARG;
-    }
     tutti::overrule(*wanted, *setting);
     return give("", message, length);
   });

@@ -66,6 +66,8 @@ int PersistentRequest::open_call(Communicator& communicator, const Specification
   PrivateComm* shared = error == MPI_SUCCESS ? communicator.private_comm(error) : nullptr;
   if (shared == nullptr) return error;
   if (!shared->learn_types(call_)) return MPI_ERR_TYPE;
+  const Placements* placements = communicator.placements(specification, call_.root, error);
+  if (error != MPI_SUCCESS) return error;
   std::unique_ptr<PrivateComm> own;
   error = PrivateComm::duplicate(shared->handle(), own);
   if (error != MPI_SUCCESS) return error;
@@ -75,7 +77,8 @@ int PersistentRequest::open_call(Communicator& communicator, const Specification
                                  1 / communicator.machine().per_byte,
                                  communicator.arrival(),
                                  order_matters_everywhere(specification),
-                                 communicator.rank() == call_.root};
+                                 communicator.rank() == call_.root,
+                                 placements};
   return PersistentCall::open(std::move(setup), std::move(own), made);
 }
 

@@ -31,8 +31,11 @@ int run_decision(RootedCall& call, Communicator& communicator, const Decision& d
   const Circumstances circumstances = {communicator.machine().latency_in_bytes(),
                                        1 / communicator.machine().per_byte, communicator.arrival(),
                                        arrived.number(), order_matters_everywhere(specification)};
-  const CallKnowledge knowledge = {circumstances.latency, circumstances.rate, version.get(),
-                                   nullptr, &circumstances};
+  const Placements* placements = communicator.placements(specification, call.root, error);
+  if (error != MPI_SUCCESS) return raise(call.comm, error);
+  const CallKnowledge knowledge = {circumstances.latency, circumstances.rate,
+                                   version.get(),         nullptr,
+                                   &circumstances,        placements};
   if (!valid || !comm->learn_types(call)) {
     comm->attend(call, specification, knowledge);
     return run_native();

@@ -81,10 +81,13 @@ std::vector<Candidate> candidates_for(const Situation& situation, const Machine&
 
 }  // namespace
 
-std::string out_of_reach(const Setting& setting) {
-  if (setting.kind != Setting::Kind::forced || !setting.specification.needs_distances()) return "";
-  return "order=distance needs the distances between the ranks, which are not known at run time; "
-         "tutti explain, simulate and place take them with --distances FILE";
+std::string out_of_reach(const Setting& setting, bool has_distances) {
+  const bool needed =
+      setting.kind == Setting::Kind::forced && setting.specification.needs_distances();
+  if (!needed || has_distances) return "";
+  return "order=" + std::string(name_of(setting.specification.order)) +
+         " needs the distances between the ranks: TUTTI_DISTANCES=FILE names them, and tutti place "
+         "--mpirun measures them";
 }
 
 Choice choose(const Setting& setting, const Situation& situation, const Machine& machine) {

@@ -32,8 +32,9 @@ struct Setting {
 [[nodiscard]] std::string to_text(const Setting& setting);
 /// Reads "flat", "node" or "node:leaders=K".
 [[nodiscard]] Result<Level> level(std::string_view text);
-/// Why a running program cannot do what the setting asks for; empty where it can.
-[[nodiscard]] std::string out_of_reach(const Setting& setting);
+/// Why a running program cannot do what its environment asks for, with or without distances
+/// between its ranks; empty where it can.
+[[nodiscard]] std::string out_of_reach(const Setting& setting, bool has_distances);
 
 /// What the background threads of all ranks do for a call before its ranks arrive.
 enum class Helper : std::uint8_t {

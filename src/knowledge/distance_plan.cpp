@@ -28,6 +28,29 @@ void add_tournament(std::vector<Rank> players, std::size_t first_round,
   }
 }
 
+/// Who meets whom: by level the ranks of each group, all on the finest one, on the others one for
+/// each group below.
+std::vector<std::vector<std::vector<Rank>>> players_of(const Hierarchy& hierarchy) {
+  std::vector<std::vector<std::vector<Rank>>> levels;
+  std::vector<Rank> players(index(hierarchy.p));
+  for (Rank rank = 0; rank < hierarchy.p; ++rank) players[index(rank)] = rank;
+  for (std::size_t level = 0; level <= hierarchy.levels.size(); ++level) {
+    std::map<int, std::vector<Rank>> groups;
+    for (const Rank rank : players) {
+      const bool top = level == hierarchy.levels.size();
+      groups[top ? 0 : hierarchy.levels[level][index(rank)]].push_back(rank);
+    }
+    players.clear();
+    levels.emplace_back();
+    for (auto& [group, ranks] : groups) {
+      players.push_back(ranks.front());
+      levels.back().push_back(std::move(ranks));
+    }
+    std::sort(players.begin(), players.end());
+  }
+  return levels;
+}
+
 }  // namespace
 
 std::string flaw_of(const Hierarchy& hierarchy) {
@@ -71,23 +94,41 @@ RankPair Representatives::of(Rank a, Rank b) const {
 
 std::vector<std::vector<RankPair>> rounds_to_measure(const Hierarchy& hierarchy) {
   std::vector<std::vector<RankPair>> rounds;
-  std::vector<Rank> players(index(hierarchy.p));
-  for (Rank rank = 0; rank < hierarchy.p; ++rank) players[index(rank)] = rank;
-  for (std::size_t level = 0; level <= hierarchy.levels.size(); ++level) {
-    std::map<int, std::vector<Rank>> groups;
-    for (const Rank rank : players) {
-      const bool top = level == hierarchy.levels.size();
-      groups[top ? 0 : hierarchy.levels[level][index(rank)]].push_back(rank);
-    }
+  for (const std::vector<std::vector<Rank>>& level : players_of(hierarchy)) {
     const std::size_t first_round = rounds.size();
-    players.clear();
-    for (const auto& [group, ranks] : groups) {
-      add_tournament(ranks, first_round, rounds);
-      players.push_back(ranks.front());
-    }
-    std::sort(players.begin(), players.end());
+    for (const std::vector<Rank>& players : level) add_tournament(players, first_round, rounds);
   }
   return rounds;
+}
+
+std::vector<std::vector<std::vector<RankPair>>> chains_to_measure(const Hierarchy& hierarchy) {
+  std::vector<std::vector<std::vector<RankPair>>> levels;
+  for (const std::vector<std::vector<Rank>>& level : players_of(hierarchy)) {
+    auto& chains = levels.emplace_back();
+    for (const std::vector<Rank>& players : level) {
+      std::vector<std::vector<RankPair>> rounds;
+      add_tournament(players, 0, rounds);
+      std::vector<RankPair> chain;
+      for (const auto& round : rounds) chain.insert(chain.end(), round.begin(), round.end());
+      if (!chain.empty()) chains.push_back(std::move(chain));
+    }
+  }
+  return levels;
+}
+
+Hierarchy hierarchy_to_measure(const std::vector<std::string>& nodes, int nodes_per_switch) {
+  Hierarchy hierarchy{static_cast<int>(nodes.size()), {}};
+  if (hierarchy.p <= most_for_all_pairs) return hierarchy;
+  std::map<std::string, int> numbers;
+  std::vector<int> node;
+  std::vector<int> at_switch;
+  for (const std::string& name : nodes) {
+    node.push_back(numbers.emplace(name, static_cast<int>(numbers.size())).first->second);
+    if (nodes_per_switch > 0) at_switch.push_back(node.back() / nodes_per_switch);
+  }
+  hierarchy.levels.push_back(std::move(node));
+  if (nodes_per_switch > 0) hierarchy.levels.push_back(std::move(at_switch));
+  return hierarchy;
 }
 
 Result<Distances> expanded(const Hierarchy& hierarchy, const std::vector<MeasuredPair>& measured) {

@@ -1,6 +1,7 @@
 /// Which pairs of ranks are measured, and what is known of the others.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "core/distances.hpp"
@@ -38,6 +39,19 @@ class Representatives {
 /// pairs, and one that represents groups of k1, k2, .. in k1 + k2 + .. less one each. Without
 /// levels there are p - 1 rounds, p where p is odd. O(pairs).
 [[nodiscard]] std::vector<std::vector<RankPair>> rounds_to_measure(const Hierarchy& hierarchy);
+
+/// The same pairs one after the other, so that none disturbs another: by level, the finest first, a
+/// chain for each group whose pairs share links. The chains of a level are of ranks within groups
+/// that share no links, and may run at once; a level begins when the one before is over. O(pairs).
+[[nodiscard]] std::vector<std::vector<std::vector<RankPair>>> chains_to_measure(
+    const Hierarchy& hierarchy);
+
+/// The hierarchy of ranks that are on these nodes: none up to `most_for_all_pairs` ranks, so that
+/// every pair is measured (Bhowmik & Bodele 2019); beyond them nodes, and where
+/// `nodes_per_switch` is above 0, as many nodes in a row at each switch.
+[[nodiscard]] Hierarchy hierarchy_to_measure(const std::vector<std::string>& nodes,
+                                             int nodes_per_switch);
+inline constexpr int most_for_all_pairs = 64;
 
 /// A pair with its seconds; they count for both ways unless the other way is listed too.
 struct MeasuredPair {

@@ -9,8 +9,9 @@ namespace tutti {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> names = {"natural", "rotated",   "by_size",
-                                                   "arrival", "late_leaf", "distance"};
+constexpr std::array<std::string_view, 8> names = {"natural",      "rotated",          "by_size",
+                                                   "arrival",      "late_leaf",        "distance",
+                                                   "nearest_next", "two_partners_each"};
 
 /// All ranks but the root, by `before`, ties by rank.
 template <class Before>

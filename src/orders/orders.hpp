@@ -13,12 +13,14 @@ namespace tutti {
 
 /// The orders that an algorithm can be asked for.
 enum class OrderName : std::uint8_t {
-  natural,    ///< the root, then ranks as they are numbered
-  rotated,    ///< onwards from the root, modulo p
-  by_size,    ///< large blocks near the root
-  arrival,    ///< as a shape takes early ranks first (Proficz 2020)
-  late_leaf,  ///< late ranks with the shortest way to the root of a gather
-  distance,   ///< ranks that exchange much close to one another
+  natural,            ///< the root, then ranks as they are numbered
+  rotated,            ///< onwards from the root, modulo p
+  by_size,            ///< large blocks near the root
+  arrival,            ///< as a shape takes early ranks first (Proficz 2020)
+  late_leaf,          ///< late ranks with the shortest way to the root of a gather
+  distance,           ///< ranks that exchange much close to one another
+  nearest_next,       ///< the nearest free rank is next (Bhowmik & Bodele 2019, RMH)
+  two_partners_each,  ///< two partners for each reference (Bhowmik & Bodele 2019, RDMH)
 };
 
 [[nodiscard]] std::string_view name_of(OrderName order);

@@ -29,7 +29,7 @@ Order order_for(const CollectiveProblem& problem) {
   const bool by_rank = is_irregular(collective) && block_kind(collective) == BlockKind::ranks;
   const std::vector<Bytes> equal(static_cast<std::size_t>(problem.p), 0);
   return order_of(spec, problem.p, first_rank(problem),
-                  {by_rank ? problem.sizes : &equal, problem.arrivals});
+                  {by_rank ? problem.sizes : &equal, problem.arrivals, problem.placed});
 }
 
 Sizes sizes_of(const CollectiveProblem& problem, const Order& order) {
@@ -81,6 +81,7 @@ const Plan& CollectivePlanner::plan_of(const CollectiveProblem& problem) {
   key_.ends = problem.ends;
   key_.known = *problem.sizes;
   key_.places.clear();
+  key_.placed = problem.placed;
   if (problem.ready != nullptr) {
     key_.places.assign(problem.ready->begin(), problem.ready->end());
   } else if (spec.needs_arrivals() && problem.arrivals != nullptr) {

@@ -23,6 +23,9 @@ struct CollectiveProblem {
   /// When the ranks are expected; null: not known. Equal on all ranks.
   const std::vector<double>* arrivals = nullptr;
   ReadyTimes ready;  ///< the same for trees grown by arrivals (see ready_times)
+  /// The rank at each position of an order by distance; null: the rotated one. Equal on all ranks,
+  /// and there as long as the plans.
+  const std::vector<Rank>* placed = nullptr;
 };
 
 /// Prepares and keeps plans for one communicator.

@@ -6,6 +6,7 @@
 
 #include "core/order.hpp"
 #include "core/types.hpp"
+#include "knowledge/placements.hpp"
 #include "run/mpi_functions.hpp"
 #include "run/mpi_types.hpp"
 
@@ -145,6 +146,8 @@ struct CallKnowledge {
   const std::vector<Bytes>* all_sizes = nullptr;
   /// What the background thread may begin the next such call with; null: none does.
   const Circumstances* circumstances = nullptr;
+  /// Orders by distance; null: none are asked for, or no distances known.
+  const Placements* placements = nullptr;
 };
 
 }  // namespace tutti

@@ -84,6 +84,11 @@ CollectiveProblem CollectiveCalls::problem_of(const CollectiveCall& call,
   problem.ends = ends_of(call, specification, sizes_, comm_.p());
   problem.sizes = &sizes_;
   problem.latency = knowledge.latency;
+  if (knowledge.placements != nullptr) {
+    problem.placed = is_irregular(call.collective) || sizes_.empty()
+                         ? &knowledge.placements->of_any()
+                         : &knowledge.placements->of(sizes_.front());
+  }
   if (knowledge.version != nullptr) {
     problem.arrivals = &knowledge.version->places;
     problem.ready = ready_times(specification, knowledge.version->arrivals, knowledge.rate);

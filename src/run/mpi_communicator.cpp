@@ -119,6 +119,10 @@ RootedProblem PrivateComm::problem_of(const RootedCall& call, const Specificatio
     problem.arrivals = &knowledge.version->places;
     problem.ready = ready_times(specification, knowledge.version->arrivals, knowledge.rate);
   }
+  if (knowledge.placements != nullptr) {
+    problem.placed = is_irregular(call.collective) ? &knowledge.placements->of_any()
+                                                   : &knowledge.placements->of(problem.own);
+  }
   problem.all_sizes = knowledge.all_sizes;
   problem.ends.all_packed =
       rank_ == call.root && call.all_info.dense &&

@@ -90,7 +90,7 @@ const EarlyCalls::Known& EarlyCalls::note(const RootedCall& call, Bytes bytes, c
   if (known_.size() == most_known) known_.pop_back();
   return known_.emplace_front(Known{call.collective, call.root, bytes, specification,
                                     digest_of(to_text(specification)),
-                                    circumstances_.agrees_on_order});
+                                    circumstances_.agrees_on_order, plan.key.placed});
 }
 
 int EarlyCalls::announce(const RootedCall& call, Bytes bytes, const Plan& plan,
@@ -205,6 +205,7 @@ int EarlyCalls::begin(const Ticket& ticket, const Known& known,
   problem.own = known.bytes;
   problem.ends.own_in_place = at_root;
   problem.latency = circumstances_.latency;
+  problem.placed = known.placed;
   if (begun->version != nullptr) {
     problem.arrivals = &begun->version->places;
     problem.ready = ready_times(known.specification, begun->version->arrivals, circumstances_.rate);

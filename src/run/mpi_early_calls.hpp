@@ -89,6 +89,7 @@ class EarlyCalls {
     Specification specification = {};
     std::int64_t digest = 0;  ///< of the specification
     bool agrees_on_order = false;
+    const std::vector<Rank>* placed = nullptr;  ///< see RootedProblem
   };
   /// A call that the thread has begun.
   struct Begun {

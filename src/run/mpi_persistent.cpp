@@ -66,8 +66,9 @@ bool PersistentCall::find_order(bool arrived, int& error) {
 }
 
 int PersistentCall::begin() {
-  const CallKnowledge knowledge = {setup_.latency, setup_.rate, version_.get(),
-                                   sizes_ ? &*sizes_ : nullptr};
+  const CallKnowledge knowledge = {setup_.latency, setup_.rate,
+                                   version_.get(), sizes_ ? &*sizes_ : nullptr,
+                                   nullptr,        setup_.placements};
   if (plan_ == nullptr || setup_.specification.needs_arrivals()) {
     const int error = comm_->prepare(setup_.call, setup_.specification, knowledge, plan_);
     if (error != MPI_SUCCESS) return error;

@@ -26,6 +26,7 @@ class PersistentCall final : public BackgroundTask {
     std::shared_ptr<Arrival> arrival;  ///< null: nothing is known of arrivals
     bool agrees_on_order = false;      ///< all ranks need the order, not only the root
     bool at_root = false;
+    const Placements* placements = nullptr;  ///< see CallKnowledge
   };
 
   /// Takes over `comm`. Collective. Returns an MPI error code.

@@ -22,6 +22,8 @@ struct PlanKey {
   std::vector<std::int64_t> known;
   /// Of the ranks in the sequence of their arrivals, or when they are ready, where it is known.
   std::vector<double> places;
+  /// The order by distance, which stays where it is as long as the communicator; null: none known.
+  const std::vector<Rank>* placed = nullptr;
   [[nodiscard]] bool is_of(const Specification& specification) const {
     return algorithm == specification.algorithm && order == specification.order &&
            runner == specification.runner && parameters == specification.parameters;

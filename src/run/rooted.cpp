@@ -43,7 +43,7 @@ Order order_for(const RootedProblem& problem, const std::vector<Bytes>* sizes) {
   if (spec.algorithm->takes("order") && spec.needs_arrivals() && problem.arrivals == nullptr) {
     return Order::rotated(problem.p, problem.root);
   }
-  return order_of(spec, problem.p, problem.root, {sizes, problem.arrivals});
+  return order_of(spec, problem.p, problem.root, {sizes, problem.arrivals, problem.placed});
 }
 
 /// Is each of these subtrees one of those? A threshold keeps some of those from the root's view.
@@ -75,6 +75,7 @@ int RootedPlanner::prepare(const RootedProblem& problem, Executor& executor, Tra
   key_.ends = problem.ends;
   key_.known.clear();
   key_.places.clear();
+  key_.placed = problem.placed;
   announced_.clear();
   if (problem.ready != nullptr) {
     key_.places.assign(problem.ready->begin(), problem.ready->end());

@@ -25,6 +25,9 @@ struct RootedProblem {
   const std::vector<double>* arrivals = nullptr;
   /// The same for trees grown by arrivals (see ready_times).
   ReadyTimes ready;
+  /// The rank at each position of an order by distance, the root first; null: the rotated one.
+  /// Equal on all ranks, and there as long as the plans.
+  const std::vector<Rank>* placed = nullptr;
   /// Of all ranks, where they have been exchanged before; else null.
   const std::vector<Bytes>* all_sizes = nullptr;
   /// Bytes of any rank's block; called at the root only.

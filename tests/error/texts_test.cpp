@@ -43,7 +43,8 @@ TEST(SpecificationError, NamesTheSettingsOfTheAlgorithm) {
 
 TEST(SpecificationError, SaysWhatASettingAccepts) {
   EXPECT_EQ(specification_error("linear:order=random"),
-            "order=random: order is natural, rotated, by_size, arrival, late_leaf or distance");
+            "order=random: order is natural, rotated, by_size, arrival, late_leaf, distance, "
+            "nearest_next or two_partners_each");
   EXPECT_EQ(specification_error("linear:runner=thread"),
             "runner=thread: runner is caller or background");
   EXPECT_EQ(specification_error("knomial:k=1"), "k=1: k is an integer from 2 on");
@@ -115,12 +116,13 @@ TEST(SettingError, AlsoOffersAutoAndNative) {
 }
 
 TEST(SettingError, SaysWhatNoProgramCanDo) {
-  EXPECT_EQ(
-      out_of_reach(*setting(Collective::gatherv, "binomial:order=distance")),
-      "order=distance needs the distances between the ranks, which are not known at run time; "
-      "tutti explain, simulate and place take them with --distances FILE");
+  const Setting by_distance = *setting(Collective::gatherv, "binomial:order=distance");
+  EXPECT_EQ(out_of_reach(by_distance, false),
+            "order=distance needs the distances between the ranks: TUTTI_DISTANCES=FILE names "
+            "them, and tutti place --mpirun measures them");
+  EXPECT_EQ(out_of_reach(by_distance, true), "");
   for (const char* text : {"auto", "native", "binomial", "binomial:order=arrival"}) {
-    EXPECT_EQ(out_of_reach(*setting(Collective::gatherv, text)), "");
+    EXPECT_EQ(out_of_reach(*setting(Collective::gatherv, text), false), "");
   }
 }
 

@@ -106,6 +106,19 @@ void add_background(Suite& suite);
 /// Bcast, allgather(v), alltoall(v, w) and barrier.
 void add_movements(Suite& suite);
 void add_bad_movements(Suite& suite);
+/// Makes up distances between the ranks of MPI_COMM_WORLD and names them to Tutti, for all cases: a
+/// file that is gone when this is. To be made before anything asks Tutti.
+class MadeUpDistances {
+ public:
+  MadeUpDistances();
+  ~MadeUpDistances();
+  MadeUpDistances(const MadeUpDistances&) = delete;
+  MadeUpDistances& operator=(const MadeUpDistances&) = delete;
+
+ private:
+  std::string file_;
+};
+void add_distances(Suite& suite);
 /// To be added last: messages that nobody received may be left behind.
 void add_truncation(Suite& suite);
 

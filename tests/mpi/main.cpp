@@ -16,6 +16,7 @@ int main(int argc, char** argv) {
   try {
     Context context(read_options(argc, argv));
     const Watchdog watchdog(context);
+    const MadeUpDistances distances;
     Suite suite;
     add_communicators(suite);
     add_sweep(suite);
@@ -28,6 +29,7 @@ int main(int argc, char** argv) {
     add_background(suite);
     add_movements(suite);
     add_bad_movements(suite);
+    add_distances(suite);
     add_truncation(suite);
     status = suite.run(context);
   } catch (const std::exception& error) {

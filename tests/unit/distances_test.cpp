@@ -10,6 +10,8 @@
 #include "json_reader.hpp"
 #include "knowledge/clusters.hpp"
 #include "knowledge/distance_file.hpp"
+#include "knowledge/distance_rows.hpp"
+#include "knowledge/placements.hpp"
 
 namespace tutti {
 namespace {
@@ -105,6 +107,123 @@ TEST(Plan, OfLevelsMeasuresWhatEveryPairIsTakenFrom) {
     for (const auto& [low, high] : round) ++pairs_of[low], ++pairs_of[high];
   }
   for (const auto& [rank, pairs] : pairs_of) EXPECT_LE(pairs, 7 + 31 + 3);
+}
+
+TEST(Plan, MeasuresTheSamePairsInChains) {
+  for (const Hierarchy& hierarchy :
+       {Hierarchy{1, {}}, Hierarchy{9, {}}, dealt(60, 4, 3), dealt(57, 5, 2)}) {
+    std::set<RankPair> in_rounds;
+    for (const auto& round : rounds_to_measure(hierarchy)) {
+      in_rounds.insert(round.begin(), round.end());
+    }
+    std::set<RankPair> in_chains;
+    std::size_t pairs = 0;
+    for (const auto& level : chains_to_measure(hierarchy)) {
+      std::set<Rank> in_level;
+      for (const auto& chain : level) {
+        std::set<Rank> ranks;
+        for (const auto& [low, high] : chain) ranks.insert({low, high});
+        // Chains that run at once share no rank.
+        for (const Rank rank : ranks) EXPECT_TRUE(in_level.insert(rank).second);
+        in_chains.insert(chain.begin(), chain.end());
+        pairs += chain.size();
+      }
+    }
+    EXPECT_EQ(in_chains, in_rounds);
+    EXPECT_EQ(pairs, in_rounds.size());
+  }
+}
+
+/// The messages of each rank, with so many for each pair that it is in.
+std::map<Rank, long> messages(const Hierarchy& hierarchy, int each) {
+  std::map<Rank, long> count;
+  for (const auto& level : chains_to_measure(hierarchy)) {
+    for (const auto& chain : level) {
+      for (const auto& [low, high] : chain) count[low] += each, count[high] += each;
+    }
+  }
+  return count;
+}
+
+TEST(Plan, CostsARankOfAThousandOrderPMessages) {
+  std::vector<std::string> nodes;
+  for (Rank rank = 0; rank < 1000; ++rank) nodes.push_back("node" + std::to_string(rank / 8));
+  // 20 and 4 exchanges and one more of each size, two messages each, and two turns.
+  const int each = 2 * (20 + 4 + 2) + 2;
+  const Hierarchy by_node = hierarchy_to_measure(nodes, 0);
+  ASSERT_EQ(by_node.levels.size(), 1U);
+  long most = 0;
+  long all = 0;
+  for (const auto& [rank, count] : messages(by_node, each)) {
+    most = std::max(most, count);
+    all += count;
+  }
+  EXPECT_EQ(most, (7 + 124) * each);  // of who stands for its node
+  EXPECT_LE(most, 10L * 1000);
+  EXPECT_EQ(all, 2L * each * (125 * 28 + 125 * 124 / 2));
+  // With switches of 32 nodes who stands for them has 7 + 31 + 3 pairs.
+  const Hierarchy by_switch = hierarchy_to_measure(nodes, 32);
+  ASSERT_EQ(by_switch.levels.size(), 2U);
+  for (const auto& [rank, count] : messages(by_switch, each)) EXPECT_LE(count, (7 + 31 + 3) * each);
+  // One rank on each node: p - 1 pairs each.
+  nodes.clear();
+  for (Rank rank = 0; rank < 1000; ++rank) nodes.push_back("node" + std::to_string(rank));
+  for (const auto& [rank, count] : messages(hierarchy_to_measure(nodes, 0), each)) {
+    EXPECT_EQ(count, 999 * each);
+  }
+  // Few ranks: every pair, as in the paper.
+  nodes.resize(64);
+  EXPECT_TRUE(hierarchy_to_measure(nodes, 4).levels.empty());
+}
+
+TEST(Rows, AreTheWorldsRanksWhereTheNodesAreThoseOfTheFile) {
+  const DistanceFile file{"", {"a", "a", "b", "b"}, {4, {}}, {}};
+  EXPECT_EQ(*rows_for(file, {{"b", 3}, {"a", 0}}, 4), (std::vector<int>{3, 0}));
+  // In a file without names too.
+  EXPECT_EQ(*rows_for({"", {}, {4, {}}, {}}, {{"x", 2}, {"y", 1}}, 4), (std::vector<int>{2, 1}));
+}
+
+TEST(Rows, FollowTheNodesInOtherJobs) {
+  const DistanceFile file{"", {"a", "a", "b", "b"}, {4, {}}, {}};
+  // Ranks dealt to nodes in turn; the second one on a node has its second row.
+  EXPECT_EQ(*rows_for(file, {{"a", 0}, {"b", 1}, {"a", 2}, {"b", 3}}, 4),
+            (std::vector<int>{0, 2, 1, 3}));
+  // A smaller job, numbered backwards in the communicator.
+  EXPECT_EQ(*rows_for(file, {{"b", 2}, {"b", 1}, {"a", 0}}, 3), (std::vector<int>{3, 2, 0}));
+  EXPECT_EQ(*rows_for(file, {{"b", no_rank}}, 0), (std::vector<int>{2}));
+}
+
+TEST(Rows, SayWhoHasNone) {
+  const DistanceFile file{"", {"a", "b"}, {2, {}}, {}};
+  EXPECT_EQ(rows_for(file, {{"a", 0}, {"a", 1}}, 2).error(),
+            "rank 1 is on node a, of which there are 1 ranks among the distances");
+  EXPECT_EQ(rows_for(file, {{"c", 0}}, 1).error(),
+            "rank 0 is on node c, of which there are 0 ranks among the distances");
+  EXPECT_EQ(rows_for({"", {}, {4, {}}, {}}, {{"a", 0}}, 1).error(),
+            "the distances are between 4 ranks on nodes without names, the program has 1");
+}
+
+TEST(Rows, MakeTheDistancesOfTheirRanks) {
+  const Distances distances = random_distances(4, 3);
+  const DistanceFile file{"m", {"a", "b", "c", "d"}, {4, {{0, 1, 2, 2}}}, {{1, distances}}};
+  const DistanceFile chosen = with_rows(file, {3, 1});
+  EXPECT_EQ(chosen.names, (std::vector<std::string>{"d", "b"}));
+  EXPECT_EQ(chosen.hierarchy, (Hierarchy{2, {{2, 1}}}));
+  EXPECT_EQ(chosen.measured[0].distances(0, 1), distances(3, 1));
+  EXPECT_EQ(chosen.measured[0].distances(1, 0), distances(1, 3));
+}
+
+TEST(Placements, TakeBlocksByClass) {
+  const Placements placements({std::vector<Rank>{0}, {1}, {2}, {3}});
+  const auto of = [&](Bytes block) { return placements.of(block).front(); };
+  EXPECT_EQ(of(0), 0);
+  EXPECT_EQ(of(256), 0);
+  EXPECT_EQ(of(257), 1);
+  EXPECT_EQ(of(4096), 1);
+  EXPECT_EQ(of(65536), 2);
+  EXPECT_EQ(of(65537), 3);
+  EXPECT_EQ(of(Bytes{1} << 40), 3);
+  EXPECT_EQ(placements.of_any().front(), 2);
 }
 
 TEST(Plan, RefusesGroupsThatLieInTwo) {

@@ -1,6 +1,4 @@
 /// Orders by distance: the numbers of papers, optima, and that none is worse than natural.
-#include "choose/reordering.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <sstream>
 
 #include "algorithms/traffic.hpp"
+#include "choose/placing.hpp"
 #include "knowledge/distance_file.hpp"
 #include "knowledge/shared_ways.hpp"
 #include "orders/by_distance.hpp"
@@ -101,6 +100,15 @@ TEST(NearestNext, IsTheMappingOfFigure1) {
   EXPECT_NEAR(ring_times(distances, identity(8)).longest, 0.0967, 5e-5);
   EXPECT_NEAR(ring_times(distances, ring).sum, 0.1993, 5e-5);
   EXPECT_NEAR(ring_times(distances, ring).longest, 0.0466, 5e-5);
+  // The least of all rings, which the heuristic misses.
+  double sum = 1;
+  double longest = 1;
+  for (Ranks any = identity(8); std::next_permutation(any.begin() + 1, any.end());) {
+    sum = std::min(sum, ring_times(distances, any).sum);
+    longest = std::min(longest, ring_times(distances, any).longest);
+  }
+  EXPECT_NEAR(sum, 0.1845, 5e-5);
+  EXPECT_NEAR(longest, 0.0345, 5e-5);
 }
 
 TEST(WithoutSlowLinks, FindsTheFastestSlowestLinkOfFigure1) {
@@ -349,13 +357,13 @@ std::vector<Traffic> all_traffics(int p) {
           tree_gather_traffic(p, 2, 3), tree_scatter_traffic(p, 4, 3), tree_bcast_traffic(p, 3, 3)};
 }
 
-Fabric random_distances_network(int p, std::uint64_t seed) {
+Fabric random_fabric(int p, std::uint64_t seed) {
   return Links({1, random_distances(p, seed)}, 5, 1);
 }
 
 /// The same with ranks in three groups that share ways.
 Fabric grouped(int p, std::uint64_t seed) {
-  Fabric fabric = random_distances_network(p, seed);
+  Fabric fabric = random_fabric(p, seed);
   SharedWays ways{{}, {1, 2, 3}, {500, 0, 700}};
   for (Rank rank = 0; rank < p; ++rank) ways.group.push_back(rank % 3);
   fabric.ways.push_back(ways);
@@ -366,7 +374,7 @@ TEST(Reordering, IsNeverSlowerThanNatural) {
   for (const int p : {1, 2, 3, 4, 6, 7, 8, 11, 16, 23}) {
     for (const Traffic& traffic : all_traffics(p)) {
       for (std::uint64_t seed = 0; seed < 3; ++seed) {
-        const Fabric links = seed == 2 ? grouped(p, seed) : random_distances_network(p, seed);
+        const Fabric links = seed == 2 ? grouped(p, seed) : random_fabric(p, seed);
         const Anchor anchor{p / 2, seed != 0};
         const Reordering found = reordered(traffic, links, 3, anchor, 200000);
         for (const Seating& seating : found.all) {
@@ -393,6 +401,76 @@ TEST(Reordering, FindsTheOptimaOfFigure1) {
   const Links links = by_bytes(figure_1().distances);
   EXPECT_NEAR(reordered(doubling_traffic(8, 1), links, 1, {0, false}).best.seconds, 0.2045, 5e-5);
   EXPECT_NEAR(reordered(ring_traffic(8, 1), links, 1, {0, false}).best.seconds, 7 * 0.034503, 1e-6);
+}
+
+TEST(Placing, GivesHeuristicsAsTheyAreAndOthersNeverSlowerThanNatural) {
+  const Fabric figure = by_bytes(figure_1().distances);
+  const auto ring = spec(Collective::allgather, "RMH");
+  EXPECT_EQ(placements_of(ring, figure, 0).of(16), (Ranks{0, 1, 3, 7, 5, 6, 4, 2}));
+  const auto doubling = spec(Collective::allgather, "RDMH");
+  EXPECT_EQ(placements_of(doubling, figure, 0).of(16), (Ranks{0, 3, 2, 6, 1, 5, 7, 4}));
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    const Fabric fabric = seed % 2 == 0 ? grouped(11, seed) : random_fabric(11, seed);
+    for (const char* name : {"binomial:order=distance", "knomial:k=3,order=distance"}) {
+      const Specification by_distance = spec(Collective::gather, name);
+      const Placements placements = placements_of(by_distance, fabric, 4);
+      for (const Bytes block : Placements::blocks) {
+        const Traffic traffic = traffic_of(by_distance, 11, block);
+        expect_permutation(placements.of(block), 4);
+        const Reordering found = reordered(traffic, fabric, block, {4, true}, 1000000);
+        EXPECT_LE(rounds_seconds(traffic, fabric, placements.of(block)), found.natural.seconds);
+      }
+    }
+  }
+}
+
+/// The same, where a small message costs its latency.
+Fabric slow_to_begin(Fabric fabric) {
+  Distances first(fabric.size());
+  Distances second(fabric.size());
+  for (Rank a = 0; a < fabric.size(); ++a) {
+    for (Rank b = 0; b < fabric.size(); ++b) {
+      if (a == b) continue;
+      first.set(a, b, 1e5);
+      second.set(a, b, 1e5 + 1000 * fabric.links.per_byte(a, b));
+    }
+  }
+  return {Links({0, first}, {1000, second}), fabric.ways};
+}
+
+TEST(Placing, OfACommunicatorIsInNoShapeSlower) {
+  const auto seconds = [](Collective collective, const char* name, const Fabric& fabric,
+                          const Ranks& ranks, Bytes block) {
+    return rounds_seconds(traffic_of(spec(collective, name), fabric.size(), block), fabric, ranks);
+  };
+  for (const Fabric& fabric : {two_switches(12), grouped(12, 1), random_fabric(12, 2)}) {
+    const Ranks ranks = order_for_all(std::nullopt, fabric);
+    expect_permutation(ranks, 0);
+    double sum = 0;
+    const auto weigh = [&](Collective collective, const char* name, Bytes block) {
+      const double ratio = seconds(collective, name, fabric, ranks, block) /
+                           seconds(collective, name, fabric, identity(12), block);
+      EXPECT_LE(ratio, 1.01);
+      sum += ratio;
+    };
+    const auto [small, large] = std::pair(Placements::blocks.front(), Placements::blocks.back());
+    weigh(Collective::allgather, "recursive_doubling", small);
+    weigh(Collective::allgather, "ring", large);
+    for (const Collective collective :
+         {Collective::bcast, Collective::gather, Collective::scatter}) {
+      weigh(collective, "binomial", small);
+      weigh(collective, "binomial", large);
+    }
+    EXPECT_LE(sum, 8 * (1 + 1e-6));
+  }
+  // Ranks that alternate between two switches gain.
+  const Fabric alternating = slow_to_begin(two_switches(8));
+  EXPECT_NE(order_for_all(Collective::allgather, alternating), identity(8));
+  EXPECT_EQ(order_for_all(std::nullopt, Links({1, switches(9, 1, 1, 1)}, 5, 1)), identity(9));
+  // Of every collective there is a shape to go by.
+  for (const Collective collective : all_collectives) {
+    expect_permutation(order_for_all(collective, two_switches(6)), 0);
+  }
 }
 
 TEST(Reordering, EndsWithinItsBudgetForThousandsOfRanks) {

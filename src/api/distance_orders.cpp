@@ -1,0 +1,95 @@
+/// Who sits where, and telling the orders.
+#include "api/distance_orders.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <mutex>
+#include <numeric>
+
+#include "api/distance_source.hpp"
+#include "choose/placing.hpp"
+#include "knowledge/distance_rows.hpp"
+#include "knowledge/shared_ways.hpp"
+#include "run/mpi_places.hpp"
+
+namespace tutti {
+
+namespace {
+
+void tell_once(const std::string& why) {
+  static std::once_flag told;
+  std::call_once(told, [&] {
+    std::fprintf(stderr, "tutti: the distances do not fit, orders by distance are not used: %s\n",
+                 why.c_str());
+  });
+}
+
+}  // namespace
+
+int DistanceOrders::open(MPI_Comm comm, const Machine& machine,
+                         std::unique_ptr<DistanceOrders>& made) {
+  std::unique_ptr<DistanceOrders> orders(new DistanceOrders(comm));
+  mpi().Comm_rank(comm, &orders->rank_);
+  mpi().Comm_size(comm, &orders->p_);
+  if (const int error = orders->find_fabric(machine)) return error;
+  made = std::move(orders);
+  return MPI_SUCCESS;
+}
+
+int DistanceOrders::find_fabric(const Machine& machine) {
+  std::vector<RankPlace> places;
+  int world = 0;
+  if (const int error = gather_places(comm_, places, world)) return error;
+  char known = 0;
+  if (rank_ == 0) {
+    if (const auto distances = known_distances()) {
+      const Result<std::vector<int>> rows = rows_for(*distances, places, world);
+      if (rows) {
+        fabric_ = fabric_of(with_rows(*distances, *rows), machine.latency, machine.per_byte);
+      } else {
+        tell_once(rows.error());
+      }
+    }
+    known = fabric_ ? 1 : 0;
+  }
+  const int error = mpi().Bcast(&known, 1, mpi().byte, 0, comm_);
+  known_ = known != 0;
+  return error;
+}
+
+int DistanceOrders::tell(std::vector<Rank>& ranks) const {
+  ranks.resize(static_cast<std::size_t>(p_));
+  return mpi().Bcast(ranks.data(), static_cast<int>(ranks.size() * sizeof(Rank)), mpi().byte, 0,
+                     comm_);
+}
+
+const Placements* DistanceOrders::placements(const Specification& specification, Rank root,
+                                             int& error) {
+  error = MPI_SUCCESS;
+  if (!known_) return nullptr;
+  for (const Entry& entry : entries_) {
+    if (entry.root == root && entry.specification == specification) return &entry.placements;
+  }
+  std::optional<Placements> found;
+  if (rank_ == 0) found = placements_of(specification, *fabric_, root);
+  std::array<std::vector<Rank>, Placements::blocks.size()> ranks;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (found) ranks[i] = found->of(Placements::blocks[i]);
+    error = tell(ranks[i]);
+    if (error != MPI_SUCCESS) return nullptr;
+  }
+  entries_.push_back({specification, root, Placements(std::move(ranks))});
+  return &entries_.back().placements;
+}
+
+int DistanceOrders::order_of_all(std::optional<Collective> collective,
+                                 std::vector<Rank>& ranks) const {
+  ranks.resize(static_cast<std::size_t>(p_));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  if (!known_) return MPI_SUCCESS;
+  if (rank_ == 0) ranks = order_for_all(collective, *fabric_);
+  return tell(ranks);
+}
+
+}  // namespace tutti

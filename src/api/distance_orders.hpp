@@ -1,0 +1,54 @@
+/// Orders by distance on one communicator.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "algorithms/algorithms.hpp"
+#include "core/fabric.hpp"
+#include "cost/machine.hpp"
+#include "knowledge/placements.hpp"
+#include "run/mpi_functions.hpp"
+
+namespace tutti {
+
+/// Rank 0 alone holds the distances and finds the orders; the others are told them. What is known
+/// when this is made stays in force, so that all ranks go by the same orders.
+class DistanceOrders {
+ public:
+  /// Collective. Where the distances that rank 0 knows are not those of these ranks, it says so on
+  /// standard error, once. Returns an MPI error code.
+  static int open(MPI_Comm comm, const Machine& machine, std::unique_ptr<DistanceOrders>& made);
+
+  /// Alike on all ranks.
+  [[nodiscard]] bool are_known() const { return known_; }
+
+  /// Null where no distances are known. Collective at the first call with a specification and
+  /// root. Sets `error` to an MPI error code.
+  const Placements* placements(const Specification& specification, Rank root, int& error);
+
+  /// Sets `ranks` to the rank at each place of an order for a new communicator (order_for_all), the
+  /// natural one where no distances are known. Collective. Returns an MPI error code.
+  int order_of_all(std::optional<Collective> collective, std::vector<Rank>& ranks) const;
+
+ private:
+  struct Entry {
+    Specification specification;
+    Rank root = 0;
+    Placements placements;
+  };
+
+  explicit DistanceOrders(MPI_Comm comm) : comm_(comm) {}
+  int find_fabric(const Machine& machine);
+  int tell(std::vector<Rank>& ranks) const;
+
+  MPI_Comm comm_;
+  Rank rank_ = 0;
+  int p_ = 1;
+  bool known_ = false;
+  std::optional<Fabric> fabric_;  ///< at rank 0
+  std::deque<Entry> entries_;     ///< which stay where they are
+};
+
+}  // namespace tutti

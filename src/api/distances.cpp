@@ -1,0 +1,101 @@
+/// TUTTI_Distances_measure, TUTTI_Comm_reorder.
+#include <tutti/tutti.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "api/communicator.hpp"
+#include "api/distance_source.hpp"
+#include "api/entry.hpp"
+#include "run/mpi_distances.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// Whole or not at all.
+bool write(const std::string& path, const std::string& text) {
+  const std::string unfinished = path + ".part";
+  std::FILE* file = std::fopen(unfinished.c_str(), "w");
+  if (file == nullptr) return false;
+  const bool written = std::fputs(text.c_str(), file) >= 0;
+  return std::fclose(file) == 0 && written && std::rename(unfinished.c_str(), path.c_str()) == 0;
+}
+
+/// Tells all ranks what rank 0 has found, as each may be rank 0 of other communicators.
+int share(MPI_Comm comm, std::string& text) {
+  auto length = static_cast<int>(text.size());
+  int error = mpi().Bcast(&length, sizeof length, mpi().byte, 0, comm);
+  if (error != MPI_SUCCESS) return error;
+  text.resize(static_cast<std::size_t>(length));
+  return mpi().Bcast(text.data(), length, mpi().byte, 0, comm);
+}
+
+int measure(MPI_Comm comm, const char* file, int nodes_per_switch) {
+  std::unique_ptr<PrivateComm> own;
+  int error = PrivateComm::duplicate(comm, own);
+  if (error != MPI_SUCCESS) return error;
+  PingPong how;
+  how.nodes_per_switch = nodes_per_switch;
+  DistanceFile distances;
+  error = measure_distances(own->handle(), how, distances);
+  if (error != MPI_SUCCESS) return error;
+  std::string text;
+  char written = 1;
+  if (own->rank() == 0) {
+    text = to_text(distances);
+    if (file != nullptr && !write(file, text)) written = 0;
+  }
+  error = share(own->handle(), text);
+  if (error == MPI_SUCCESS) error = mpi().Bcast(&written, 1, mpi().byte, 0, own->handle());
+  if (error != MPI_SUCCESS) return error;
+  set_distances(std::move(text));
+  return written != 0 ? MPI_SUCCESS : MPI_ERR_FILE;
+}
+
+int reorder(Communicator& communicator, MPI_Comm comm, std::optional<Collective> collective,
+            MPI_Comm* made) {
+  int error = MPI_SUCCESS;
+  const DistanceOrders* distances = communicator.distances(error);
+  if (distances == nullptr) return error;
+  std::vector<Rank> ranks;
+  error = distances->order_of_all(collective, ranks);
+  if (error != MPI_SUCCESS) return error;
+  const auto place = std::find(ranks.begin(), ranks.end(), communicator.rank());
+  return mpi().Comm_split(comm, 0, static_cast<int>(place - ranks.begin()), made);
+}
+
+}  // namespace
+
+}  // namespace tutti
+
+int TUTTI_Distances_measure(MPI_Comm comm, const char* file, int nodes_per_switch) {
+  if (comm == tutti::mpi().comm_null) return MPI_ERR_COMM;
+  return tutti::guarded(comm, [&] {
+    int inter = 0;
+    int error = tutti::mpi().Comm_test_inter(comm, &inter);
+    if (error == MPI_SUCCESS && inter != 0) error = MPI_ERR_COMM;
+    if (error == MPI_SUCCESS && nodes_per_switch < 0) error = MPI_ERR_ARG;
+    if (error == MPI_SUCCESS) error = tutti::measure(comm, file, nodes_per_switch);
+    return tutti::raise_if(comm, error);
+  });
+}
+
+int TUTTI_Comm_reorder(MPI_Comm comm, const char* collective, MPI_Comm* newcomm) {
+  if (comm == tutti::mpi().comm_null) return MPI_ERR_COMM;
+  if (newcomm == nullptr) return tutti::raise_if(comm, MPI_ERR_ARG);
+  *newcomm = tutti::mpi().comm_null;
+  return tutti::guarded(comm, [&]() -> int {
+    const auto named = collective == nullptr ? std::nullopt : tutti::collective_named(collective);
+    if (collective != nullptr && !named) return tutti::raise_if(comm, MPI_ERR_ARG);
+    if (!tutti::environment().on) {
+      return tutti::raise_if(comm, tutti::mpi().Comm_split(comm, 0, 0, newcomm));
+    }
+    int error = MPI_SUCCESS;
+    tutti::Communicator* communicator = tutti::Communicator::of(comm, error);
+    if (communicator == nullptr) return tutti::raise_if(comm, error);
+    if (communicator->is_inter()) return tutti::raise_if(comm, MPI_ERR_COMM);
+    return tutti::raise_if(comm, tutti::reorder(*communicator, comm, named, newcomm));
+  });
+}

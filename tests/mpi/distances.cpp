@@ -1,0 +1,270 @@
+/// Orders by distance in calls, new communicators by distance, and measuring distances.
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "exchange.hpp"
+#include "harness.hpp"
+
+namespace tutti::test {
+namespace {
+
+/// Ranks sit on a line, not in the sequence of their numbers.
+int place_of(int rank, int p) { return p % 3 == 0 ? (rank * 5 + 2) % p : (rank * 3 + 1) % p; }
+
+int distance(int a, int b, int p) { return 10 * std::abs(place_of(a, p) - place_of(b, p)); }
+
+std::string made_up(int p) {
+  std::string text = R"({"schema": "tutti-distances-1", "unit": "us", "measured": [)";
+  for (const int bytes : {1, 1000}) {
+    text += std::string(bytes == 1 ? "" : ", ") + R"({"bytes": )" + std::to_string(bytes) +
+            R"(, "matrix": [)";
+    for (int a = 0; a < p; ++a) {
+      text += a == 0 ? "[" : ", [";
+      for (int b = 0; b < p; ++b) {
+        text += (b == 0 ? "" : ", ") + std::to_string(distance(a, b, p) * (bytes == 1 ? 1 : 20));
+      }
+      text += "]";
+    }
+    text += "]}";
+  }
+  return text + "]}";
+}
+
+/// A name that all ranks know, in a folder for such things.
+std::string temporary(const std::string& what) {
+  int process = static_cast<int>(getpid());
+  PMPI_Bcast(&process, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  return (std::filesystem::temp_directory_path() / ("tutti-" + what + std::to_string(process)))
+      .string();
+}
+
+/// Forces a specification of a collective that `Kind` has no name for.
+class ForcedOther {
+ public:
+  ForcedOther(Context& context, const char* collective, const std::string& specification)
+      : collective_(collective), native_(context.options().native) {
+    context.step(collective_ + " " + specification);
+    if (native_) return;
+    std::array<char, 512> text{};
+    int length = static_cast<int>(text.size());
+    const int code = TUTTI_Algorithm_set(collective, specification.c_str(), text.data(), &length);
+    if (code != MPI_SUCCESS) context.fail("cannot be forced: " + std::string(text.data()));
+  }
+  ~ForcedOther() {
+    if (!native_) TUTTI_Algorithm_set(collective_.c_str(), "auto", nullptr, nullptr);
+  }
+  ForcedOther(const ForcedOther&) = delete;
+  ForcedOther& operator=(const ForcedOther&) = delete;
+
+ private:
+  std::string collective_;
+  bool native_;
+};
+
+void expect_ran(Context& context, MPI_Comm comm, const char* collective, const std::string& what) {
+  if (context.options().native) return;
+  std::array<char, 512> text{};
+  int length = static_cast<int>(text.size());
+  TUTTI_Algorithm_last(comm, collective, text.data(), &length);
+  if (std::string(text.data()).find(what) == std::string::npos) {
+    context.fail("ran " + std::string(text.data()));
+  }
+}
+
+void allgathers(Context& context, MPI_Comm comm) {
+  const bool native = context.options().native;
+  int p = 0;
+  int rank = 0;
+  PMPI_Comm_size(comm, &p);
+  PMPI_Comm_rank(comm, &rank);
+  for (const char* specification : {"ring:order=distance", "recursive_doubling:order=distance",
+                                    "bruck:order=distance", "RMH", "RDMH", "ring:order=natural"}) {
+    const ForcedOther forced(context, "allgather", specification);
+    for (const int count : {1, 50, 5000}) {
+      std::vector<int> own(static_cast<std::size_t>(count), 1000 * rank + count);
+      std::vector<int> all(static_cast<std::size_t>(count * p), -1);
+      const auto run = native ? PMPI_Allgather : TUTTI_Allgather;
+      run(own.data(), count, MPI_INT, all.data(), count, MPI_INT, comm);
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        const int expected = 1000 * (static_cast<int>(i) / count) + count;
+        if (all[i] != expected) return context.fail("element " + std::to_string(i));
+      }
+    }
+  }
+  expect_ran(context, comm, "allgather", "ring");
+}
+
+void broadcasts(Context& context, MPI_Comm comm) {
+  const bool native = context.options().native;
+  int p = 0;
+  int rank = 0;
+  PMPI_Comm_size(comm, &p);
+  PMPI_Comm_rank(comm, &rank);
+  const ForcedOther forced(context, "bcast", "binomial:order=distance");
+  for (int root = 0; root < p; ++root) {
+    for (const int count : {1, 5000}) {
+      std::vector<int> vector(static_cast<std::size_t>(count), rank == root ? root + 7 : -1);
+      const auto run = native ? PMPI_Bcast : TUTTI_Bcast;
+      run(vector.data(), count, MPI_INT, root, comm);
+      if (vector != std::vector<int>(vector.size(), root + 7)) context.fail("wrong vector");
+    }
+  }
+  expect_ran(context, comm, "bcast", "binomial:order=distance");
+}
+
+/// The orders are those of each communicator's own ranks.
+void other_collectives(Context& context) {
+  allgathers(context, MPI_COMM_WORLD);
+  broadcasts(context, MPI_COMM_WORLD);
+  const OwnComm half(context.rank() % 2, -context.rank());
+  allgathers(context, half.get());
+  broadcasts(context, half.get());
+}
+
+/// All roots, on parts of the world with other numbers.
+void gathers_on_parts(Context& context) {
+  const bool native = context.options().native;
+  const OwnComm reversed(0, -context.rank());
+  const OwnComm half(context.rank() % 2, context.rank());
+  for (const OwnComm* comm : {&reversed, &half}) {
+    for (const Kind kind : all_kinds) {
+      for (const char* name : {"binomial:order=distance", "binomial:order=nearest_next"}) {
+        const Forced forced(kind, name, native);
+        context.expect_empty(forced.error());
+        std::mt19937 random(23);
+        for (int root = 0; root < comm->size(); ++root) {
+          check(context, draw(kind, comm->get(), root,
+                              std::vector<int>(static_cast<std::size_t>(comm->size()), 4), random));
+        }
+        expect_ran(context, comm->get(), name_of(kind), name);
+      }
+    }
+  }
+}
+
+/// Sum of the distances around the ring of a communicator's ranks.
+int around(MPI_Comm comm) {
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int p = 0;
+  PMPI_Comm_size(comm, &p);
+  std::vector<int> ranks(static_cast<std::size_t>(p));
+  PMPI_Allgather(&rank, 1, MPI_INT, ranks.data(), 1, MPI_INT, comm);
+  int sum = 0;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    sum += distance(ranks[i], ranks[(i + 1) % ranks.size()], p);
+  }
+  return sum;
+}
+
+void reordered(Context& context) {
+  if (context.options().native) return;  // the MPI has no such function
+  for (const char* collective : {static_cast<const char*>(nullptr), "allgather", "bcast"}) {
+    context.step(std::string("reorder for ") + (collective == nullptr ? "all" : collective));
+    MPI_Comm made = MPI_COMM_NULL;
+    if (TUTTI_Comm_reorder(MPI_COMM_WORLD, collective, &made) != MPI_SUCCESS) {
+      return context.fail("an error");
+    }
+    int compared = MPI_UNEQUAL;
+    PMPI_Comm_compare(MPI_COMM_WORLD, made, &compared);
+    if (compared != MPI_CONGRUENT && compared != MPI_SIMILAR) context.fail("other ranks");
+    int rank = 0;
+    PMPI_Comm_rank(made, &rank);
+    if ((rank == 0) != (context.rank() == 0)) context.fail("rank 0 is another one");
+    if (collective != nullptr && std::string(collective) == "allgather") {
+      if (around(made) > around(MPI_COMM_WORLD)) context.fail("neighbours are further apart");
+      // On a line the shortest ring goes once there and back.
+      const bool is_shuffled = context.size() == 5 || context.size() == 7 || context.size() == 8;
+      if (is_shuffled && compared == MPI_CONGRUENT) context.fail("nobody has moved");
+    }
+    // What Tutti keeps with a communicator is the new one's own.
+    allgathers(context, made);
+    std::mt19937 random(29);
+    const Forced forced(Kind::gatherv, "binomial:order=distance", false);
+    check(context, draw(Kind::gatherv, made, context.size() - 1,
+                        std::vector<int>(static_cast<std::size_t>(context.size()), 3), random));
+    PMPI_Comm_free(&made);
+  }
+}
+
+void refused(Context& context) {
+  if (context.options().native) return;
+  const OwnComm comm;  // which returns errors
+  MPI_Comm made = MPI_COMM_WORLD;
+  const auto class_of = [](int code) {
+    int error_class = 0;
+    PMPI_Error_class(code, &error_class);
+    return error_class;
+  };
+  if (class_of(TUTTI_Comm_reorder(comm.get(), "dance", &made)) != MPI_ERR_ARG) {
+    context.fail("no such collective");
+  }
+  if (made != MPI_COMM_NULL) context.fail("the new communicator is none");
+  if (class_of(TUTTI_Comm_reorder(comm.get(), "gather", nullptr)) != MPI_ERR_ARG) {
+    context.fail("no place for the new communicator");
+  }
+  if (class_of(TUTTI_Distances_measure(comm.get(), nullptr, -1)) != MPI_ERR_ARG) {
+    context.fail("a negative number of nodes");
+  }
+  if (class_of(TUTTI_Distances_measure(comm.get(), "/nowhere/distances", 0)) != MPI_ERR_FILE) {
+    context.fail("a file that cannot be written");
+  }
+}
+
+/// Last, as what is measured takes the place of what was made up.
+void measured(Context& context) {
+  if (context.options().native) return;
+  const std::string file = temporary("measured");
+  context.step("measure");
+  const OwnComm half(context.rank() % 2, -context.rank());
+  for (const MPI_Comm comm : {half.get(), MPI_COMM_WORLD}) {
+    if (TUTTI_Distances_measure(comm, comm == MPI_COMM_WORLD ? file.c_str() : nullptr, 0) !=
+        MPI_SUCCESS) {
+      context.fail("an error");
+    }
+  }
+  if (context.rank() == 0) {
+    std::ifstream written(file);
+    std::string first;
+    std::getline(written, first);
+    std::getline(written, first);
+    if (first.find("tutti-distances-1") == std::string::npos) context.fail("no distances written");
+    std::filesystem::remove(file);
+  }
+  const OwnComm later;
+  allgathers(context, later.get());
+}
+
+}  // namespace
+
+MadeUpDistances::MadeUpDistances() : file_(temporary("distances")) {
+  int rank = 0;
+  int p = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &p);
+  if (rank == 0) std::ofstream(file_) << made_up(p);
+  // What other communicators' rank 0 reads must be whole.
+  PMPI_Barrier(MPI_COMM_WORLD);
+  setenv("TUTTI_DISTANCES", file_.c_str(), 1);
+}
+
+MadeUpDistances::~MadeUpDistances() {
+  PMPI_Barrier(MPI_COMM_WORLD);
+  std::error_code ignored;
+  std::filesystem::remove(file_, ignored);
+}
+
+void add_distances(Suite& suite) {
+  suite.add("allgathers and broadcasts by distance", other_collectives);
+  suite.add("gathers and scatters by distance on parts", gathers_on_parts);
+  suite.add("communicators by distance", reordered);
+  suite.add("bad arguments about distances", refused);
+  suite.add("distances are measured", measured);
+}
+
+}  // namespace tutti::test
