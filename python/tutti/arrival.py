@@ -24,48 +24,15 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
 from typing import Any
 
-from tutti import libraries
-from tutti.refusal import Refusal
+from tutti.c_api import call as _call
+from tutti.c_api import handle as _handle
 
 __all__ = [
     "Request", "edge", "edges", "finalize", "gather_init", "gatherv_init", "init",
     "scatter_init", "scatterv_init",
 ]  # fmt: skip
-
-
-@cache
-def _library() -> tuple[ctypes.CDLL, type]:
-    """The C API for the MPI of mpi4py, and the type of that MPI's handles."""
-    from mpi4py import MPI
-
-    is_int = MPI._sizeof(MPI.Comm) == ctypes.sizeof(ctypes.c_int)
-    is_open = "Open MPI" in MPI.Get_library_version()
-    name = "mpich" if is_int else "openmpi" if is_open else "mpiabi"
-    handle = ctypes.c_int if is_int else ctypes.c_void_p
-    # Under `tutti run` the program's other calls go through the preloaded library: these do too.
-    program = ctypes.CDLL(None)
-    if hasattr(program, "tutti_front"):
-        return program, handle
-    path = libraries.flavours().get(name)
-    if path is None:
-        raise Refusal(f"there is no libtutti-{name}.so in {libraries.folder()}")
-    return ctypes.CDLL(str(path)), handle
-
-
-def _call(name: str, *arguments: Any) -> None:
-    from mpi4py import MPI
-
-    error = getattr(_library()[0], name)(*arguments)
-    if error != MPI.SUCCESS:
-        raise MPI.Exception(error)
-
-
-def _handle(of: Any) -> Any:
-    """A communicator or datatype as its C value."""
-    return _library()[1](of.handle)
 
 
 def init(comm: Any, fraction: float) -> None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
+import subprocess
 from dataclasses import dataclass
+from math import exp, log
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+from tutti import bench
 from tutti._engine import Distances, Machine, Reordering
-from tutti.console import Refusal
+from tutti.console import Refusal, duration
+from tutti.heatmap import edges
 
 SHAPES = (
     ("allgather", "ring"),
@@ -16,6 +21,9 @@ SHAPES = (
     ("bcast", "binomial"),
     ("gather", "binomial"),
     ("scatter", "binomial"),
+    ("allgather", "bruck"),
+    ("allreduce", "ring"),
+    ("alltoall", "pairwise"),
 )
 """The shapes whose time depends most on where ranks sit."""
 
@@ -81,6 +89,54 @@ def middle(matrix: list[list[float]]) -> float:
     )
 
 
+def sorted_by_groups(levels: list[list[int]], ranks: int) -> list[int]:
+    """The ranks with those of a group side by side."""
+    return sorted(range(ranks), key=lambda rank: [level[rank] for level in reversed(levels)])
+
+
+def text_of(matrix: list[list[float]], order: list[int], cells: int, shades: str) -> list[str]:
+    """The matrix as characters, two for each cell: ranks in `order`, at most `cells` each way.
+
+    A cell of several pairs holds the longest of them. The last line tells what the shades mean,
+    which part the range between the shortest and the longest time on a scale of logarithms.
+    """
+    parts = edges(len(order), cells)
+    ranges = [order[a:b] for a, b in zip(parts, parts[1:], strict=False)]
+    grid = [[max(matrix[a][b] for a in rows for b in columns) for columns in ranges] for rows in ranges]
+    times = [one for a, row in enumerate(matrix) for b, one in enumerate(row) if a != b] or [1e-9]
+    low, high = log(min(times)), log(max(times))
+    steps = len(shades) - 1
+
+    def shade(seconds: float) -> int:
+        return 0 if seconds <= 0 or high == low else round(steps * (log(seconds) - low) / (high - low))
+
+    margin = max(len(str(rank)) for rank in order)
+    drawn = [
+        f"{rows[0]:>{margin}} |" + "".join(shades[shade(one)] * 2 for one in row) + "|"
+        for rows, row in zip(ranges, grid, strict=True)
+    ]
+    scale = (exp(low + (high - low) * step / steps) for step in range(steps + 1))
+    told = "  ".join(
+        f"[{shades[step]}] {duration(seconds)}" for step, seconds in enumerate(scale)
+    )
+    return [*drawn, f"{'':>{margin}}  {told}"]
+
+
+def measure(mpirun: str, file: Path, nodes_per_switch: int) -> None:
+    """Measures the distances between the ranks that a launcher starts, into a file.
+
+    Raises:
+        Refusal: the launcher or tutti-bench is missing, or fails.
+    """
+    words = ["distances", "--quiet", "--output", str(file.absolute())]
+    if nodes_per_switch:
+        words += ["--nodes-per-switch", str(nodes_per_switch)]
+    command = bench.command_of(mpirun, words)
+    status = subprocess.run(command, check=False).returncode
+    if status != 0:
+        raise Refusal(f"{shlex.join(command)}: exit status {status}")
+
+
 def draw(distances: Distances, path: Path) -> None:
     """A heat map for each size of messages, the ranks sorted by the clusters that are seen.
 
@@ -95,9 +151,7 @@ def draw(distances: Distances, path: Path) -> None:
     from matplotlib import pyplot
 
     levels = distances.clusters()
-    order = sorted(
-        range(distances.ranks), key=lambda rank: [level[rank] for level in reversed(levels)]
-    )
+    order = sorted_by_groups(levels, distances.ranks)
     sizes = distances.bytes
     figure, axes = pyplot.subplots(
         1, len(sizes), figsize=(5.4 * len(sizes), 4.6), squeeze=False, constrained_layout=True

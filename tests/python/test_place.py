@@ -66,6 +66,46 @@ def test_place_shows_matrix_groups_and_gains(command, switches):
     assert all(case["gain"] >= 1 for case in gather)
 
 
+def test_place_draws_the_matrix_as_characters(command, switches):
+    lines = command("place", str(switches)).out.splitlines()
+    rows = [line.split("|")[1] for line in lines if line.count("|") == 2]
+    assert len(rows) == 8 and all(len(row) == 16 for row in rows)
+    # Within a switch all are as light, across as dark.
+    assert len(set(rows[0][2:8])) == 1 and len(set(rows[0][8:])) == 1
+    assert rows[0][4] != rows[0][12]
+    assert rows[7] == rows[4][:8] + rows[7][8:]
+
+
+def test_cells_of_many_ranks_hold_the_longest_time():
+    from tutti import place
+
+    matrix = [[0.0 if a == b else 1e-6 for b in range(40)] for a in range(40)]
+    matrix[3][20] = 1e-3
+    drawn = place.text_of(matrix, list(range(40)), 10, " .:*#")
+    assert len(drawn) == 11
+    assert [line.count("#") for line in drawn[:10]] == [2, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+    assert drawn[0].index("#") == drawn[0].index("|") + 1 + 2 * 5
+    assert "[#] 1.00 ms" in drawn[10] or "[#] 1 ms" in drawn[10]
+
+
+def test_place_measures_with_a_launcher(command, installed, switches, tmp_path):
+    """tutti-bench of no content, in whose place a script writes what it would have measured."""
+    bench = installed / "bin" / "tutti-bench"
+    bench.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/words\nwhile [ $# -gt 1 ]; do shift; done\n'
+                     f'cp {switches} "$1"\n')  # fmt: skip
+    bench.chmod(0o755)
+    file = tmp_path / "measured.json"
+    shown = command("place", "--mpirun", "env", str(file))
+    assert shown.status == 0, shown.err
+    assert "2 groups of ranks near to one another" in shown.out
+    assert file.read_text() == switches.read_text()
+    assert (tmp_path / "words").read_text().split()[:3] == ["distances", "--quiet", "--output"]
+    assert command("place", "--mpirun", "env").status == 0  # into no file that stays
+    bench.write_text("#!/bin/sh\nexit 3\n")
+    shown = command("place", "--mpirun", "env", str(file))
+    assert shown.status == 2 and "exit status 3" in shown.err
+
+
 def test_place_says_where_it_is_not_worth_it(command, tmp_path):
     path = tmp_path / "even.json"
     even = [[0 if a == b else 5 for b in range(20)] for a in range(20)]
@@ -103,6 +143,9 @@ def test_explain_and_simulate_take_distances(command, switches):
     ("words", "text"),
     [
         (["place", "/none"], "/none: No such file"),
+        (["place"], "place needs the FILE of distances, or --mpirun COMMAND"),
+        (["place", str(PAPER), "--nodes-per-switch", "4"], "it goes with --mpirun"),
+        (["place", "--mpirun", "no-such-mpirun -n 2"], "there is no program no-such-mpirun"),
         (["place", __file__], "line 1: there is"),
         (["place", str(PAPER), "--root", "8"], "--root 8: ranks are 0..7"),
         (["place", str(PAPER), "--block", "x"], "--block x"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from tutti import heatmap
 from tutti import place as placing
 from tutti._engine import Distances
 from tutti.console import Refusal, console, count, microseconds, print_json, table
@@ -16,6 +18,7 @@ from tutti.workload import bytes_of, distances_of, machine_of
 
 _MOST_SHOWN = 16
 _MOST_GROUPS = 12
+_MOST_CELLS = 32
 
 
 def _ranks(ranks: list[int]) -> str:
@@ -74,7 +77,7 @@ def _cases(out: Console, cases: list[placing.Case]) -> None:
         )
     out.print(listing)
     out.print(
-        "[dim]Modelled: each round as long as its slowest message. RMH and RDMH are the orders of "
+        "[dim]Modelled: each round as long as its slowest message, or what a shared link carries. RMH and RDMH are the orders of "
         "Bhowmik & Bodele 2019; below a gain of a tenth an order is not worth it.[/]"
     )
 
@@ -123,8 +126,41 @@ def _as_json(
     }
 
 
+def _picture(out: Console, distances: Distances, levels: list[list[int]]) -> None:
+    shades = heatmap.SHADES if out.encoding.lower().startswith("utf") else heatmap.SHADES_ASCII
+    order = placing.sorted_by_groups(levels, distances.ranks)
+    cells = max(1, min(_MOST_CELLS, (out.width - 12) // 2))
+    # Sizes differ most where bandwidth counts.
+    for line in placing.text_of(distances.matrix(len(distances.bytes) - 1), order, cells, shades):
+        out.print(line, markup=False, highlight=False)
+
+
+def _distances(file: Path | None, mpirun: str, nodes_per_switch: int) -> Distances:
+    """Those of a file, which is written before where there is something to measure."""
+    if file is None and not mpirun:
+        raise Refusal("place needs the FILE of distances, or --mpirun COMMAND to measure them")
+    if not mpirun:
+        if nodes_per_switch:
+            raise Refusal(f"--nodes-per-switch {nodes_per_switch}: it goes with --mpirun")
+        assert file is not None
+        return distances_of(file, "")
+    with tempfile.TemporaryDirectory() as folder:
+        path = file or Path(folder) / "distances.json"
+        placing.measure(mpirun, path, nodes_per_switch)
+        return distances_of(path, "")
+
+
 def place(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Measured distances, as JSON.")],
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="FILE", help="Measured distances, as JSON; written with --mpirun."),
+    ] = None,
+    mpirun: Annotated[
+        str, typer.Option(metavar="COMMAND", help='Measure between its ranks: "mpirun -n 8".')
+    ] = "",
+    nodes_per_switch: Annotated[
+        int, typer.Option(metavar="N", min=0, help="So many in a row, beyond 64 ranks.")
+    ] = 0,
     block: Annotated[
         str, typer.Option(metavar="BYTES,..", help="Blocks to model, or vectors for bcast.")
     ] = "8,1K,64K",
@@ -141,8 +177,10 @@ def place(
     """Show how far ranks are from one another, and what an order by distance would bring.
 
     tutti place examples/place/bhowmik-bodele-2019.json --block 8,64K
+
+    tutti place --mpirun "mpirun -n 8" distances.json
     """
-    distances = distances_of(file, "")
+    distances = _distances(file, mpirun, nodes_per_switch)
     if not 0 <= root < distances.ranks:
         raise Refusal(f"--root {root}: ranks are 0..{distances.ranks - 1}")
     blocks = [bytes_of(word.strip(), "--block") for word in block.split(",")]
@@ -159,6 +197,8 @@ def place(
     for which in range(len(distances.bytes)):
         _matrix(out, distances, which)
         out.print()
+    _picture(out, distances, levels)
+    out.print()
     _clusters(out, levels)
     out.print()
     _cases(out, cases)

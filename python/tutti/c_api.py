@@ -1,0 +1,47 @@
+"""The C API for the MPI that mpi4py has loaded."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from typing import Any
+
+from tutti import libraries
+from tutti.refusal import Refusal
+
+
+@cache
+def library() -> tuple[ctypes.CDLL, type]:
+    """The library, and the type of that MPI's handles.
+
+    Raises:
+        Refusal: there is no library for this MPI.
+    """
+    from mpi4py import MPI
+
+    is_int = MPI._sizeof(MPI.Comm) == ctypes.sizeof(ctypes.c_int)
+    is_open = "Open MPI" in MPI.Get_library_version()
+    name = "mpich" if is_int else "openmpi" if is_open else "mpiabi"
+    handle = ctypes.c_int if is_int else ctypes.c_void_p
+    # Under `tutti run` the program's other calls go through the preloaded library: these do too.
+    program = ctypes.CDLL(None)
+    if hasattr(program, "tutti_front"):
+        return program, handle
+    path = libraries.flavours().get(name)
+    if path is None:
+        raise Refusal(f"there is no libtutti-{name}.so in {libraries.folder()}")
+    return ctypes.CDLL(str(path)), handle
+
+
+def call(name: str, *arguments: Any) -> None:
+    """Calls a function of tutti.h; raises MPI.Exception where it returns an error."""
+    from mpi4py import MPI
+
+    error = getattr(library()[0], name)(*arguments)
+    if error != MPI.SUCCESS:
+        raise MPI.Exception(error)
+
+
+def handle(of: Any) -> Any:
+    """A communicator or datatype as its C value."""
+    return library()[1](of.handle)
