@@ -13,7 +13,7 @@ err = Console(stderr=True)
 
 def run_in_lab(
     path: Path, words: list[str], *, nodes: int, per_node: int = 1, mpi: str = "openmpi",
-    limit: float = 900,
+    mapping: str = "block", limit: float = 900,
 ) -> None:  # fmt: skip
     """Runs `words` on nodes x per_node ranks; the file's name is added as the last one.
 
@@ -21,7 +21,8 @@ def run_in_lab(
     """
     unfinished = path.with_suffix(".part")
     command = ["tutti", "lab", "run", "--native", "--nodes", str(nodes),
-               "--ranks-per-node", str(per_node), "--mpi", mpi, "--timeout", f"{limit:g}",
+               "--ranks-per-node", str(per_node), "--mpi", mpi, "--mapping", mapping,
+               "--timeout", f"{limit:g}",
                "--", *words, str(unfinished)]  # fmt: skip
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     if ended.returncode != 0:

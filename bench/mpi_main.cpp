@@ -12,6 +12,7 @@
 #include <string>
 
 #include "bench/mpi_clock.hpp"
+#include "bench/mpi_distances.hpp"
 #include "bench/mpi_functions.hpp"
 #include "bench/mpi_guidelines.hpp"
 #include "bench/mpi_job.hpp"
@@ -199,6 +200,10 @@ int run(std::span<const char* const> arguments) {
   }
   if (options->command == Command::machine && job.p() < 2) {
     return refuse(job, "machine needs two ranks or more: start it with mpirun -n 2");
+  }
+  if (options->command == Command::distances) {
+    const Result<bool> done = run_distances(job, *options);
+    return done ? 0 : refuse(job, done.error());
   }
   Watchdog watchdog(job.rank(), options->timeout);
   const std::string start = "clocks and machine";

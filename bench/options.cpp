@@ -26,13 +26,13 @@ constexpr unsigned collectives = with_data | bit(Command::barrier);
 constexpr unsigned guidelines = bit(Command::guidelines);
 constexpr unsigned tables = collectives | guidelines;
 constexpr unsigned measured = tables | bit(Command::latency);
-constexpr unsigned every = measured | bit(Command::machine);
+constexpr unsigned every = measured | bit(Command::machine) | bit(Command::distances);
 
 constexpr std::array commands = {Command::gather,     Command::gatherv,    Command::scatter,
                                  Command::scatterv,   Command::bcast,      Command::allgather,
                                  Command::allgatherv, Command::alltoall,   Command::alltoallv,
                                  Command::barrier,    Command::guidelines, Command::latency,
-                                 Command::machine};
+                                 Command::machine,    Command::distances};
 
 std::string quoted(Text text) { return "\"" + std::string(text) + "\""; }
 
@@ -195,9 +195,12 @@ constexpr Option table[] = {
      "also write everything, with each sample, to FILE"},
     {"csv", "FILE", tables, [](Options& o, Text v) { return read_file(v, o.csv); },
      "also write the table to FILE"},
-    {"output", "FILE", bit(Command::machine),
+    {"output", "FILE", bit(Command::machine) | bit(Command::distances),
      [](Options& o, Text v) { return read_file(v, o.output); },
-     "write the machine to FILE, for TUTTI_MACHINE"},
+     "write the machine to FILE, for TUTTI_MACHINE; the distances, for TUTTI_DISTANCES"},
+    {"nodes-per-switch", "N", bit(Command::distances),
+     [](Options& o, Text v) { return read_count(v, 1, o.nodes_per_switch); },
+     "beyond 64 ranks: so many nodes in a row share a switch (not known)"},
     {"no-check", "", tables,
      [](Options& o, Text) {
        o.check = false;
@@ -241,6 +244,9 @@ std::string command_names() {
 std::string contradiction(const Options& options) {
   if (!options.blocks.empty() && !options.totals.empty()) {
     return "--block and --bytes both say how much is sent: give one of them";
+  }
+  if (options.command == Command::distances && options.output.empty() && !options.help) {
+    return "distances needs --output FILE, which it writes";
   }
   return "";
 }
@@ -294,9 +300,9 @@ std::optional<Error> read_option(Options& options, std::span<const char* const>&
 }  // namespace
 
 std::string_view name_of(Command command) {
-  constexpr std::array<Text, 13> names = {
+  constexpr std::array<Text, 14> names = {
       "gather",   "gatherv",   "scatter", "scatterv",   "bcast",   "allgather", "allgatherv",
-      "alltoall", "alltoallv", "barrier", "guidelines", "latency", "machine"};
+      "alltoall", "alltoallv", "barrier", "guidelines", "latency", "machine",   "distances"};
   return names[static_cast<std::size_t>(command)];
 }
 
@@ -345,7 +351,8 @@ std::string help() {
       "  barrier      times of algorithms, called in turn in one run\n"
       "  guidelines   Gather <= Gatherv and Gatherv <= Allreduce + padded Gather\n"
       "  latency      what a call through Tutti costs beyond the MPI's own\n"
-      "  machine      latency, per_byte, overhead and gap of this job, for TUTTI_MACHINE\n\n";
+      "  machine      latency, per_byte, overhead and gap of this job, for TUTTI_MACHINE\n"
+      "  distances    the times of messages between all ranks, for TUTTI_DISTANCES\n\n";
   for (const Option& option : table) {
     std::string left = "  --" + std::string(option.name) + " " + std::string(option.value);
     left.resize(std::max<std::size_t>(left.size() + 2, 26), ' ');

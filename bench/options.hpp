@@ -27,7 +27,8 @@ enum class Command : std::uint8_t {
   barrier,
   guidelines,
   latency,
-  machine
+  machine,
+  distances
 };
 
 /// "gatherv" and so on.
@@ -57,9 +58,10 @@ struct Options {
   int repetitions = 75;
   int warmup = 10;
   std::uint64_t seed = 1;
-  std::string json;    ///< a file, or empty
-  std::string csv;     ///< a file, or empty
-  std::string output;  ///< machine: a file, or empty for the standard output
+  std::string json;          ///< a file, or empty
+  std::string csv;           ///< a file, or empty
+  std::string output;        ///< machine, distances: a file, or empty for the standard output
+  int nodes_per_switch = 0;  ///< distances: so many in a row share one; 0 not known
   bool check = true;
   bool quiet = false;
   int timeout = 300;  ///< seconds without progress

@@ -77,6 +77,10 @@ expect 3 2 'k is an integer from 2 on' gatherv --algorithm knomial:k=1
 expect 3 2 'cannot be written' gatherv --json /nowhere/file
 expect 3 2 'end at 2147483647' gatherv --distribution same --block 1000000000
 expect 1 2 'needs two ranks' machine
+expect 3 0 "^# distances between 3 ranks" distances --output "$folder/distances"
+grep -q '"schema": "tutti-distances-1"' "$folder/distances" || complain "distances --output"
+expect 1 2 'distances needs --output' distances
+expect 1 2 'cannot be written' distances --output /nowhere/distances
 
 # A rank that stops is noticed, and each other rank says where it waits.
 cat >"$folder/stopping" <<'EOF'

@@ -66,6 +66,13 @@ def test_block_and_round_robin():
     assert Placement((1, 3, 2), "round-robin").nodes_of_ranks() == [1, 2, 3, 2, 3, 2]
 
 
+def test_shuffled_is_alike_for_one_number_and_another_for_another():
+    ranks = (1,) * 8
+    one = Placement(ranks, "shuffled:1").nodes_of_ranks()
+    assert one == Placement(ranks, "shuffled:1").nodes_of_ranks() != sorted(one)
+    assert one != Placement(ranks, "shuffled:2").nodes_of_ranks()
+
+
 @given(st.lists(st.integers(0, 5), min_size=1).filter(any), st.sampled_from(launch.MAPPINGS))
 def test_every_node_has_its_ranks_however_they_are_mapped(ranks, mapping):
     placed = Placement(tuple(ranks), mapping).nodes_of_ranks()
@@ -154,7 +161,7 @@ def test_placements(words, expected):
         ((None, 1, "1,x", "block"), "a number for each node"),
         ((None, 1, "0,0", "block"), "a number for each node"),
         ((None, 1, "1,1,1,1", "block"), "4 nodes are asked for"),
-        ((None, 1, None, "spiral"), "--mapping spiral: block or round-robin"),
+        ((None, 1, None, "spiral"), "--mapping spiral: block or round-robin or shuffled"),
     ],
 )
 def test_wrong_placements_are_refused(words, text):

@@ -241,7 +241,7 @@ def run(
     ranks: Annotated[
         str | None, typer.Option(metavar="N,..", help="Ranks of each node instead: 1,4,2,3.")
     ] = None,
-    mapping: Annotated[str, typer.Option(help="block or round-robin.")] = "block",
+    mapping: Annotated[str, typer.Option(help="block, round-robin or shuffled[:N].")] = "block",
     chosen: Annotated[
         str | None, typer.Option("--mpi", metavar="MPI", help=_MPI + " By default the program's.")
     ] = None,

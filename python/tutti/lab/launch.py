@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from random import Random
 
 from tutti.console import Refusal
 from tutti.lab.layout import Layout
 from tutti.lab.mpi import Mpi
 
-MAPPINGS = ("block", "round-robin")
+MAPPINGS = ("block", "round-robin", "shuffled")
 
 BRANCHES = 1024
 """Launchers shall start every node themselves, for the node shell works on the machine alone."""
@@ -35,10 +37,13 @@ class Placement:
         """The node of each rank, the nodes counted from 1.
 
         Block fills one node after the other; round-robin gives each node with room one rank,
-        again and again.
+        again and again; shuffled:N puts each rank anywhere, in the same way for the same N.
         """
         pairs = [(i, node) for node, ranks in enumerate(self.ranks, 1) for i in range(ranks)]
-        return [node for _, node in (pairs if self.mapping == "block" else sorted(pairs))]
+        nodes = [node for _, node in (sorted(pairs) if self.mapping == "round-robin" else pairs)]
+        if self.mapping.startswith("shuffled"):
+            Random(self.mapping).shuffle(nodes)
+        return nodes
 
 
 def place(
@@ -49,8 +54,8 @@ def place(
     Raises:
         Refusal: the options contradict one another, or the lab.
     """
-    if mapping not in MAPPINGS:
-        raise Refusal(f"--mapping {mapping}: {' or '.join(MAPPINGS)}")
+    if mapping not in MAPPINGS and not re.fullmatch(r"shuffled:\d+", mapping):
+        raise Refusal(f"--mapping {mapping}: {' or '.join(MAPPINGS)}[:N]")
     if ranks is not None:
         if nodes is not None or per_node != 1:
             raise Refusal("--ranks says it all: leave --nodes and --ranks-per-node away")

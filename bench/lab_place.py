@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""Measures allgathers by distance across two switches of the lab, and writes their page.
+
+    tutti lab up 8 --rate 400mbit --switches 2 --uplink 100mbit
+    bench/lab_place.py measure FOLDER
+    bench/lab_place.py page FOLDER > docs/results/place-lab.md
+
+`measure` writes FOLDER/distances-<mpi>-<nodes>.json, what was measured between the ranks, and for
+each numbering of the ranks (--seeds) two files of tutti-bench, FOLDER/place-<mpi>-<nodes>-<seed>-small.json
+and -large.json. What exists is left out, so that a measurement that was stopped goes on.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from statistics import geometric_mean
+from typing import Annotated, Any
+
+import typer
+from lab_job import err, run_in_lab
+from tutti.lab.launch import Placement
+
+SHAPES = {
+    "ring": ("ring", "RMH", "ring:order=distance"),
+    "recursive doubling": (
+        "recursive_doubling",
+        "RDMH",
+        "recursive_doubling:order=distance",
+    ),
+}
+"""Natural order, the paper's heuristic, ours."""
+
+ALGORITHMS = ["native", *(name for names in SHAPES.values() for name in names)]
+SMALL = [1 << 10, 4 << 10, 16 << 10, 64 << 10]
+LARGE = [256 << 10, 2 << 20]
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def measure(
+    folder: Annotated[Path, typer.Argument(help="Where the files go.")],
+    nodes: Annotated[int, typer.Option(help="Nodes, of one rank each.")] = 8,
+    mpi: Annotated[str, typer.Option(help="As that of tutti lab run.")] = "openmpi",
+    label: Annotated[str, typer.Option(help="Names the MPI in file names.")] = "openmpi",
+    seeds: Annotated[str, typer.Option(help="Numberings of the ranks, by commas.")] = "1,2",
+    small: Annotated[int, typer.Option(help="Repetitions of small blocks.")] = 25,
+    large: Annotated[int, typer.Option(help="Repetitions of large blocks.")] = 3,
+    largest: Annotated[int, typer.Option(help="Of the blocks, in KiB.")] = 2048,
+    program: Annotated[str, typer.Option(help="The benchmark.")] = "tutti-bench",
+) -> None:
+    """Measure distances, then allgathers of 1 KiB to 2 MiB from each rank."""
+    folder.mkdir(parents=True, exist_ok=True)
+    distances = folder / f"distances-{label}-{nodes}.json"
+    begin = time.monotonic()
+    if not distances.exists():
+        run_in_lab(distances, [program, "distances", "--quiet", "--output"], nodes=nodes, mpi=mpi)
+    os.environ["TUTTI_DISTANCES"] = str(distances.resolve())
+    for seed in seeds.split(","):
+        for name, blocks, repetitions in (("small", SMALL, small), ("large", LARGE, large)):
+            path = folder / f"place-{label}-{nodes}-{seed}-{name}.json"
+            if path.exists():
+                continue
+            sizes = [block * nodes for block in blocks if block <= largest << 10]
+            run_in_lab(path, [
+                program, "allgather", "--quiet", "--bytes", ",".join(map(str, sizes)),
+                "--warmup", "1", "--repetitions", str(repetitions),
+                *(word for each in ALGORITHMS for word in ("--algorithm", each)), "--json",
+            ], nodes=nodes, mpi=mpi, mapping=f"shuffled:{seed}")  # fmt: skip
+            err.print(f"{path.name}: {time.monotonic() - begin:.0f} s from the start")
+
+
+Lines = dict[str, dict[str, Any]]
+
+
+class Numbering:
+    """What has been measured with ranks numbered in one way."""
+
+    def __init__(self, seed: str, documents: list[dict[str, Any]]) -> None:
+        self.seed = seed
+        self.metadata: dict[str, str] = documents[0]["metadata"]
+        self.rows: dict[int, Lines] = {}
+        for document in documents:
+            ranks = int(document["metadata"]["ranks"])
+            for row in document["rows"]:
+                block = row["bytes"] // ranks
+                self.rows[block] = {line["name"]: line for line in row["algorithms"]}
+        self.repetitions = sorted({d["metadata"]["repetitions"] for d in documents}, key=int)
+
+    @property
+    def nodes(self) -> list[int]:
+        """The node of each rank, from 1 on."""
+        count = int(self.metadata["ranks"])
+        return Placement((1,) * count, f"shuffled:{self.seed}").nodes_of_ranks()
+
+    def crossings(self) -> int:
+        """How many links of the natural ring lead from the first switch to the second."""
+        nodes = self.nodes
+        half = len(nodes) // 2
+        return sum(a <= half < b for a, b in zip(nodes, [*nodes[1:], nodes[0]], strict=True))
+
+
+def _ms(line: dict[str, Any]) -> float:
+    return float(line["median_us"]) / 1000
+
+
+def _size(block: int) -> str:
+    return f"{block >> 20} MiB" if block >= 1 << 20 else f"{block >> 10} KiB"
+
+
+def _table(numbering: Numbering) -> list[str]:
+    heads = " | ".join(f"`{name}`" for name in ALGORITHMS)
+    lines = [f"| block | {heads} |", "| ---: |" + " ---: |" * len(ALGORITHMS)]
+    for block, row in sorted(numbering.rows.items()):
+        cells = " | ".join(f"{_ms(row[name]):.3g}" for name in ALGORITHMS)
+        lines.append(f"| {_size(block)} | {cells} |")
+    return [*lines, ""]
+
+
+def _gains(numberings: list[Numbering]) -> list[str]:
+    """Natural, the paper's and native over ours, as geometric means over the numberings."""
+    lines = ["| shape | block | natural / ours | paper's / ours | native / ours |",
+             "| --- | ---: | ---: | ---: | ---: |"]  # fmt: skip
+    for shape, (natural, paper, ours) in SHAPES.items():
+        for block in sorted(numberings[0].rows):
+            cells = " | ".join(
+                f"{geometric_mean([_ms(n.rows[block][name]) / _ms(n.rows[block][ours]) for n in numberings]):.2f}"
+                for name in (natural, paper, "native")
+            )
+            lines.append(f"| {shape} | {_size(block)} | {cells} |")
+    return [*lines, ""]
+
+
+def _slower(numberings: list[Numbering]) -> list[str]:
+    """Where ours took longer than the natural order by more than a twentieth."""
+    found = []
+    for numbering in numberings:
+        for block, row in sorted(numbering.rows.items()):
+            for shape, (natural, _, ours) in SHAPES.items():
+                ratio = _ms(row[ours]) / _ms(row[natural])
+                if ratio > 1.05:
+                    found.append(f"- {shape}, {_size(block)}, `shuffled:{numbering.seed}`: {ratio:.2f}")
+    if not found:
+        return ["Ours was nowhere slower than the natural order by more than a twentieth.", ""]
+    return ["Ours was slower than the natural order by more than a twentieth at", "", *found, ""]
+
+
+def _distances(path: Path) -> str:
+    return str(json.loads(path.read_text())["method"])
+
+
+@app.command()
+def page(folder: Annotated[Path, typer.Argument(help="Where the files are.")]) -> None:
+    """Print the page of all that has been measured, as Markdown."""
+    groups: dict[tuple[str, str], dict[str, list[Path]]] = {}
+    for path in sorted(folder.glob("place-*-*-*-*.json")):
+        _, mpi, nodes, seed, _ = path.stem.split("-")
+        groups.setdefault((mpi, nodes), {}).setdefault(seed, []).append(path)
+    lines = [
+        "# Allgather by distance across two switches, in the lab", "",
+        "What `tutti-bench allgather` measured on emulated nodes ([the lab](../lab.md)) of one rank each, half of them",
+        "at each of two switches; the link between the switches has a quarter of a node's rate. Ranks are",
+        "numbered at random, so that neighbours in the algorithms are often at different switches.", "",
+        "    tutti lab up 8 --rate 400mbit --switches 2 --uplink 100mbit",
+        "    bench/lab_place.py measure FOLDER",
+        "    bench/lab_place.py page FOLDER > docs/results/place-lab.md", "",
+        "Distances were measured once, with ranks in another sequence: their rows are found by node.",
+        "Each repetition calls each algorithm once, in a new random order; a time is last exit less first arrival,",
+        "after a barrier, and tables have medians. `ring` and `recursive_doubling` are in the natural order of",
+        "ranks, `RMH` and `RDMH` in those of Bhowmik & Bodele 2019, `order=distance` in Tutti's, which goes by",
+        "the same measured distances and by how many messages of a round share the link. Results are in the",
+        "program's order of ranks with all of them. `native` is the MPI's own choice.", "",
+    ]  # fmt: skip
+    for (mpi, nodes), seeds in sorted(groups.items()):
+        numberings = [
+            Numbering(seed, [json.loads(path.read_text()) for path in paths])
+            for seed, paths in sorted(seeds.items())
+        ]
+        library = numberings[0].metadata["library"].split(",")[0]
+        lines += [f"## {library}, {nodes} nodes", ""]
+        lines += [f"Distances: {_distances(folder / f'distances-{mpi}-{nodes}.json')}.", ""]
+        lines += _gains(numberings) + _slower(numberings)
+        for numbering in numberings:
+            nodes_of_ranks = " ".join(map(str, numbering.nodes))
+            lines += [
+                f"Median time in ms with ranks on nodes {nodes_of_ranks} (the natural ring crosses "
+                f"{numbering.crossings()} times each way), {' and '.join(numbering.repetitions)} "
+                "repetitions:", "", *_table(numbering),
+            ]  # fmt: skip
+    sys.stdout.write("\n".join(lines))
+
+
+if __name__ == "__main__":
+    app()

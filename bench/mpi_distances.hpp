@@ -1,0 +1,14 @@
+/// The command distances.
+#pragma once
+
+#include "bench/mpi_job.hpp"
+#include "bench/options.hpp"
+#include "core/result.hpp"
+
+namespace tutti::bench {
+
+/// Measures the distances between all ranks, writes them to the file of the options and says on
+/// rank 0 what that took. Collective. The error says what is wrong.
+[[nodiscard]] Result<bool> run_distances(const Job& job, const Options& options);
+
+}  // namespace tutti::bench
