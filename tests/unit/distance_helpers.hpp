@@ -1,0 +1,106 @@
+/// What the tests of orders by distance share: matrices and the fabrics that follow from them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <numeric>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "core/fabric.hpp"
+#include "knowledge/distance_file.hpp"
+
+namespace tutti {
+
+using Ranks = std::vector<Rank>;
+
+/// Figure 1 of Bhowmik & Bodele 2019, in its own unit.
+inline MeasuredDistances figure_1() {
+  std::ifstream file(TUTTI_TEST_DATA "/../examples/place/bhowmik-bodele-2019.json");
+  std::ostringstream text;
+  text << file.rdbuf();
+  MeasuredDistances measured = distances_from_text(text.str())->measured[0];
+  for (Rank a = 0; a < 8; ++a) {
+    for (Rank b = 0; b < 8; ++b) measured.distances.set(a, b, measured.distances(a, b) * 1e3);
+  }
+  return measured;
+}
+
+/// A message of n bytes takes n times the distance.
+inline Links by_bytes(const Distances& distances) { return {{1, distances}, 0, 1}; }
+
+/// Numbers 1 to 1000, not the same both ways.
+inline Distances random_distances(int p, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  Distances distances(p);
+  for (Rank a = 0; a < p; ++a) {
+    for (Rank b = 0; b < p; ++b) {
+      if (a != b) distances.set(a, b, static_cast<double>(1 + random() % 1000));
+    }
+  }
+  return distances;
+}
+
+/// `count` groups, to which ranks belong at random: 1 within, `far` across.
+inline Distances switches(int p, int count, double far, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  Ranks shuffled(static_cast<std::size_t>(p));
+  std::iota(shuffled.begin(), shuffled.end(), 0);
+  std::shuffle(shuffled.begin(), shuffled.end(), random);
+  Distances distances(p);
+  for (Rank a = 0; a < p; ++a) {
+    for (Rank b = 0; b < p; ++b) {
+      const bool near = shuffled[static_cast<std::size_t>(a)] % count ==
+                        shuffled[static_cast<std::size_t>(b)] % count;
+      if (a != b) distances.set(a, b, near ? 1 : far);
+    }
+  }
+  return distances;
+}
+
+inline Ranks identity(int p) {
+  Ranks ranks(static_cast<std::size_t>(p));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
+}
+
+struct RingTimes {
+  double sum = 0;
+  double longest = 0;
+};
+
+inline RingTimes ring_times(const Distances& distances, const Ranks& ranks) {
+  RingTimes times;
+  for (std::size_t v = 0; v < ranks.size(); ++v) {
+    const double link = distances(ranks[v], ranks[(v + 1) % ranks.size()]);
+    times.sum += link;
+    times.longest = std::max(times.longest, link);
+  }
+  return times;
+}
+
+inline void expect_permutation(const Ranks& ranks, Rank first) {
+  ASSERT_EQ(ranks.front(), first);
+  Ranks sorted = ranks;
+  std::sort(sorted.begin(), sorted.end());
+  EXPECT_EQ(sorted, identity(static_cast<int>(ranks.size())));
+}
+
+inline Fabric random_fabric(int p, std::uint64_t seed) {
+  return Links({1, random_distances(p, seed)}, 5, 1);
+}
+
+/// The same with ranks in three groups that share ways.
+inline Fabric grouped(int p, std::uint64_t seed) {
+  Fabric fabric = random_fabric(p, seed);
+  SharedWays ways{{}, {1, 2, 3}, {500, 0, 700}};
+  for (Rank rank = 0; rank < p; ++rank) ways.group.push_back(rank % 3);
+  fabric.ways.push_back(ways);
+  return fabric;
+}
+
+}  // namespace tutti
