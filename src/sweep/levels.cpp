@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
 
 #include "core/distributions.hpp"
 #include "sweep/check.hpp"
@@ -32,7 +33,10 @@ std::vector<Nodes> shapes_up_to(int max_p) {
   for (int p = 1; p <= max_p; ++p) add_compositions(p, "", texts);
   std::vector<Nodes> shapes;
   for (const std::string& text : texts) {
-    for (const char* mapping : mappings) shapes.push_back(*nodes_from(text + mapping));
+    for (const char* mapping : mappings) {
+      Nodes nodes = *nodes_from(text + mapping);
+      if (nodes.p() <= 2 * max_p + 1) shapes.push_back(std::move(nodes));
+    }
   }
   return shapes;
 }
