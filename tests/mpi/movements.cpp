@@ -74,8 +74,8 @@ void check(Context& context, Movement m, const std::string& specification) {
 void sweep(Context& context, Motion motion) {
   const bool native = context.options().native;
   constexpr int scales[] = {40, 0, 1, 700, 3, 12000};
+  const OwnComm comm;
   for (const std::string& specification : specifications(setting_of(motion), native)) {
-    const OwnComm comm;
     const Forced forced(setting_of(motion), specification, native);
     context.expect_empty(forced.error());
     if (!forced.error().empty()) continue;

@@ -5,6 +5,7 @@
 
 #include "exchange.hpp"
 #include "harness.hpp"
+#include "movement.hpp"
 
 namespace tutti::test {
 namespace {
@@ -53,8 +54,43 @@ void threads(Context& context) {
   }
 }
 
+void move(Context& context, MPI_Comm comm, unsigned seed) {
+  int p = 0;
+  PMPI_Comm_size(comm, &p);
+  std::mt19937 random(seed);
+  for (int call = 0; call < 18; ++call) {
+    std::unique_lock alone(making_types);
+    auto movement = std::make_unique<Movement>(draw(all_motions[call % 6], comm, p, 9, random));
+    // What the MPI may run itself is of types that it gets right.
+    movement->sent = movement->received = layouts_of_ints().data();
+    alone.unlock();
+    context.expect_empty(run(*movement, context.options().native));
+    if (TUTTI_Barrier(comm) != MPI_SUCCESS) context.fail("the barrier fails");
+  }
+}
+
+void movements(Context& context) {
+  constexpr int count = 3;
+  const bool native = context.options().native;
+  const Forced bcast("bcast", "chain", native);
+  const Forced allgather("allgather", "bruck", native);
+  const Forced allgatherv("allgatherv", "gather_bcast", native);
+  const Forced alltoall("alltoall", "bruck", native);
+  const Forced alltoallv("alltoallv", "pairwise", native);
+  const Forced barrier("barrier", "dissemination", native);
+  const OwnComm comms[count];
+  std::vector<std::jthread> all;
+  for (int i = 0; i < count; ++i) {
+    const MPI_Comm comm = comms[i].get();
+    all.emplace_back([&context, comm, i] { move(context, comm, static_cast<unsigned>(i)); });
+  }
+}
+
 }  // namespace
 
-void add_threads(Suite& suite) { suite.add("threads", threads); }
+void add_threads(Suite& suite) {
+  suite.add("threads", threads);
+  suite.add("threads, movements", movements);
+}
 
 }  // namespace tutti::test
