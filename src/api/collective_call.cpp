@@ -68,6 +68,7 @@ int run_specification(CollectiveCall& call, Communicator& communicator,
   PrivateComm* comm = communicator.private_comm(error);
   if (comm == nullptr) return error;
   comm->begin(call);
+  if (specification.runner == Runner::background && arrived.has_thread()) comm->receive_early();
   const bool valid = looks_valid(call, communicator);
   CollectiveCalls& calls = comm->collectives();
   if (valid && calls.repeat(call, specification, error)) return error;

@@ -152,7 +152,8 @@ void mixed(Context& context) {
   }
 }
 
-/// Orders by arrival and trees that follow it, with edges and without.
+/// Orders by arrival and trees that follow it, with edges and without, among calls that the
+/// background thread begins by itself.
 void by_arrivals(Context& context) {
   if (context.options().native) return;
   const OwnComm comm;
@@ -160,12 +161,16 @@ void by_arrivals(Context& context) {
       {Motion::bcast, "earliest"},
       {Motion::bcast, "binomial:order=arrival"},
       {Motion::bcast, "linear:order=arrival"},
+      {Motion::bcast, "BSBN"},
+      {Motion::allgather, "BDR"},
+      {Motion::alltoallv, "pairwise:runner=background"},
       {Motion::allgather, "ring:order=arrival"},
       {Motion::allgather, "BSLB"},
       {Motion::allgatherv, "gather_bcast:order=arrival"},
       {Motion::alltoall, "pairwise:order=arrival"},
       {Motion::alltoallv, "linear:order=arrival"}};
   std::mt19937 own(static_cast<unsigned>(context.rank()));
+  const Forced scatter(Kind::scatter, "BSBN", false);
   for (const bool told : {false, true}) {
     if (told && TUTTI_Arrival_init(comm.get(), 0.5) != MPI_SUCCESS) context.fail("no arrivals");
     std::mt19937 random(3);
@@ -177,6 +182,8 @@ void by_arrivals(Context& context) {
         if (told && TUTTI_Arrival_edge(comm.get()) != MPI_SUCCESS) context.fail("no edge");
         usleep(static_cast<unsigned>(own() % 150));
         check(context, draw(motion, comm.get(), comm.size(), 60, random), name);
+        const std::vector<int> units(static_cast<std::size_t>(comm.size()), 30);
+        check(context, draw(Kind::scatter, comm.get(), 0, units, random));
       }
     }
   }
