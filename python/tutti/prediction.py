@@ -144,7 +144,8 @@ def replay(
     for at in calls:
         late, times = pattern.lateness[at], expected[at] or []
         for name in names:
-            call = Call(collective, sizes, pattern.roots[at], name, machine, times)
+            root = max(pattern.roots[at], 0)
+            call = Call(collective, sizes, root, name, machine, times)
             total = sums.setdefault(call.algorithm, [0.0, 0.0])
             total[0] += call.simulate(late).run_time
             total[1] += call.lower_bound(late, background) - min(late)

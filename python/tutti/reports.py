@@ -23,6 +23,7 @@ class Pattern:
     calls: list[int]
     """The number of each call that was kept."""
     roots: list[int]
+    """-1 where the collective has none."""
     lateness: list[list[float]] = field(repr=False)
     """By call and rank: behind the first arrival."""
     elapsed: list[list[float]] = field(repr=False)
