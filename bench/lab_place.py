@@ -46,7 +46,7 @@ def measure(
     nodes: Annotated[int, typer.Option(help="Nodes, of one rank each.")] = 8,
     mpi: Annotated[str, typer.Option(help="As that of tutti lab run.")] = "openmpi",
     label: Annotated[str, typer.Option(help="Names the MPI in file names.")] = "openmpi",
-    seeds: Annotated[str, typer.Option(help="Numberings of the ranks, by commas.")] = "1,2",
+    seeds: Annotated[str, typer.Option(help="Numberings of the ranks, by commas.")] = "1,6",
     small: Annotated[int, typer.Option(help="Repetitions of small blocks.")] = 25,
     large: Annotated[int, typer.Option(help="Repetitions of large blocks.")] = 3,
     largest: Annotated[int, typer.Option(help="Of the blocks, in KiB.")] = 2048,
