@@ -14,7 +14,8 @@
  *  5. Traffic runs on private duplicates of communicators, made at the first call on each and
  *     freed with it.
  *  6. Names of collectives are "gather", "gatherv", "scatter", "scatterv", "bcast", "allgather",
- *     "allgatherv", "alltoall", "alltoallv" (also for alltoallw), "barrier", in any case.
+ *     "allgatherv", "alltoall", "alltoallv" (also for alltoallw), "barrier", "reduce",
+ *     "allreduce", "reduce_scatter", "reduce_scatter_block", in any case.
  *     Specifications of algorithms are "auto" (Tutti chooses), "native" (the MPI's own) or
  *     name[:key=value,..] as `tutti list` shows them.
  *  7. A char array with an int* length takes and gives lengths as bytes: on entry the size of
@@ -93,6 +94,28 @@ int TUTTI_Alltoallv(const void* sendbuf, const int sendcounts[], const int sdisp
 int TUTTI_Alltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[],
                     const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
                     const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
+
+/* MPI_Reduce, MPI_Allreduce, MPI_Reduce_scatter and MPI_Reduce_scatter_block with the algorithm in
+ * force, which is the MPI's own unless the program or the user asks for another one: the way in
+ * which floating-point numbers are combined shows in the result. An algorithm for operations that
+ * commute does not run others; the MPI's own does then. With TUTTI_REPRODUCIBLE=on in rank 0's
+ * environment equal contributions give equal bits, wherever ranks sit and whenever they come. */
+int TUTTI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                 int root, MPI_Comm comm);
+int TUTTI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                    MPI_Comm comm);
+int TUTTI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[],
+                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+int TUTTI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
+                               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+int TUTTI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                   MPI_Op op, int root, MPI_Comm comm);
+int TUTTI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                      MPI_Op op, MPI_Comm comm);
+int TUTTI_Reduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
+                           MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+int TUTTI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
+                                 MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
 
 /* MPI_Barrier with the algorithm in force: no rank leaves before all have entered. */
 int TUTTI_Barrier(MPI_Comm comm);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "choose/reductions.hpp"
+
 namespace tutti {
 
 namespace {
@@ -27,11 +29,25 @@ Bytes element_size(const CallSide& side, Rank rank) {
   return size;
 }
 
+/// The vector that a rank contributes.
+void describe_reduction(const CollectiveCall& call, CallRecord& record) {
+  MPI_Count element = 0;
+  mpi().Type_size_x(call.receive.type, &element);
+  const bool scatters = block_kind(call.collective) == BlockKind::ranks;
+  for (Rank rank = 0; rank < (scatters ? record.p : 1); ++rank) {
+    record.own += call.receive.blocks.count(rank) * element;
+  }
+  if (record.rank == record.root) record.total = record.largest = record.own;
+}
+
 }  // namespace
 
 bool looks_valid(const CollectiveCall& call, const Communicator& communicator) {
   const int p = communicator.p();
   if (has_root(call.collective) && (call.root < 0 || call.root >= p)) return false;
+  const bool is_elsewhere =
+      call.collective == Collective::reduce && communicator.rank() != call.root;
+  if (is_elsewhere && call.in_place()) return false;
   return (!call.has_send_side() || call.send.looks_valid(p)) &&
          (!call.has_receive_side() || call.receive.looks_valid(p));
 }
@@ -41,6 +57,7 @@ void describe(const CollectiveCall& call, CallRecord& record) {
   record.root = call.root;
   record.own = 0;
   if (call.collective == Collective::barrier) return;
+  if (reduces(call.collective)) return describe_reduction(call, record);
   const bool pairs = block_kind(call.collective) == BlockKind::pairs;
   const CallSide& sent = call.in_place() ? call.receive : call.send;
   const Rank mine = call.in_place() ? record.rank : 0;
@@ -89,13 +106,22 @@ int run_specification(CollectiveCall& call, Communicator& communicator,
   return MPI_SUCCESS;
 }
 
+namespace {
+
+/// One that takes whatever MPI allows.
+Specification plain_specification(Collective collective) {
+  return reduces(collective) ? fixed_reduction(collective) : *specification(collective, "linear");
+}
+
+}  // namespace
+
 int run_without_large_form(CollectiveCall& call) {
   int error = MPI_SUCCESS;
   Communicator* communicator = Communicator::of(call.comm, error);
   if (communicator == nullptr) return raise(call.comm, error);
   if (communicator->is_inter()) return raise(call.comm, MPI_ERR_UNSUPPORTED_OPERATION);
   bool is_native = false;
-  error = run_specification(call, *communicator, *specification(call.collective, "linear"),
+  error = run_specification(call, *communicator, plain_specification(call.collective),
                             ArrivedCall(nullptr, call.collective, nullptr), is_native);
   return raise_if(call.comm, is_native ? fault_of(call, *communicator) : error);
 }

@@ -38,17 +38,16 @@ int run_specification(CollectiveCall& call, Communicator& communicator,
          (specification->needs_arrivals() || specification->runner == Runner::background);
 }
 
+/// Runs what was decided on a call whose record has begun.
 template <class Native>
-int run_collective(CollectiveCall& call, Communicator& communicator, const Arrived& noted,
-                   Native run_native) {
-  const Decision& decision = communicator.decide(call.collective);
+int run_decided(CollectiveCall& call, Communicator& communicator, const Decision& decision,
+                const CallRecord& begun, Native run_native) {
   const bool by_arrivals = goes_by_arrivals(decision);
   if (by_arrivals) {
     if (const int error = learn_arrivals(communicator, decision)) return raise(call.comm, error);
   }
-  const CallRecord begun = begin_record(communicator, noted);
   const ArrivedCall arrived(by_arrivals ? communicator.arrival().get() : nullptr, call.collective,
-                            noted.site);
+                            begun.site);
   const auto run = [&]() -> int {
     if (!decision.specification) return run_native();
     bool is_native = false;
@@ -58,6 +57,13 @@ int run_collective(CollectiveCall& call, Communicator& communicator, const Arriv
   };
   return reported(call.collective, communicator, decision, begun, run,
                   [&](CallRecord& record) { describe(call, record); });
+}
+
+template <class Native>
+int run_collective(CollectiveCall& call, Communicator& communicator, const Arrived& noted,
+                   Native run_native) {
+  return run_decided(call, communicator, communicator.decide(call.collective),
+                     begin_record(communicator, noted), run_native);
 }
 
 /// One call, from the program to whoever runs it.

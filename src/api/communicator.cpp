@@ -133,6 +133,7 @@ struct Agreement {
   char is_refused = 0;
   char native_spins = 0;
   char wants_background = 0;
+  char is_reproducible = 0;
 };
 
 Decision decision_for(const Choice& choice) {
@@ -232,6 +233,7 @@ int Communicator::agree() {
     agreement.id = new_communicator_id();
     agreement.is_reported = environment().report.empty() ? 0 : 1;
     agreement.wants_background = environment().background ? 1 : 0;
+    agreement.is_reproducible = environment().reproducible ? 1 : 0;
     agreement.is_refused = environment().error.empty() && are_distances_good() ? 0 : 1;
     agreement.native_spins = waits_without_yielding() && ranks_outnumber_cores() ? 1 : 0;
     for (std::size_t i = 0; i < settings_.size(); ++i) {
@@ -249,15 +251,16 @@ int Communicator::agree() {
   id_ = agreement.id;
   is_reported_ = agreement.is_reported != 0;
   wants_background_ = agreement.wants_background != 0;
+  is_reproducible_ = agreement.is_reproducible != 0;
   for (std::size_t i = 0; i < settings_.size(); ++i) {
     settings_[i] = *setting(runnable_collectives[i], agreement.settings[i].data());
   }
   return MPI_SUCCESS;
 }
 
-const Decision& Communicator::decide(Collective collective) {
+const Decision& Communicator::decide(Collective collective, bool commutative) {
   const auto at = static_cast<std::size_t>(collective);
-  Decision& decision = decisions_[at];
+  Decision& decision = commutative ? decisions_[at] : not_commutative_[at];
   Registry& all = registry();
   const unsigned epoch = all.epoch.load(std::memory_order_acquire);
   if (decision.epoch == epoch) return decision;
@@ -266,7 +269,9 @@ const Decision& Communicator::decide(Collective collective) {
     const std::lock_guard lock(all.mutex);
     if (all.overrules[at]) setting = *all.overrules[at];
   }
-  decision = decision_for(choose(setting, situation_of(collective), machine_));
+  Situation situation = situation_of(collective);
+  situation.commutative = commutative;
+  decision = decision_for(choose(setting, situation, machine_));
   decision.epoch = epoch;
   decision.is_automatic = setting.kind == Setting::Kind::automatic;
   return decision;
@@ -310,6 +315,7 @@ Situation Communicator::situation_of(Collective collective) const {
   situation.collective = collective;
   situation.p = p_;
   situation.native_spins = native_spins_;
+  situation.reproducible = is_reproducible_;
   return situation;
 }
 

@@ -53,8 +53,8 @@ class Communicator {
   std::uint64_t next_call(Collective collective) {
     return calls_[static_cast<std::size_t>(collective)]++;
   }
-  /// What runs for `collective` now.
-  const Decision& decide(Collective collective);
+  /// What runs for `collective` now; of reductions by operations that do not commute where so said.
+  const Decision& decide(Collective collective, bool commutative = true);
   /// The same where the choice is Tutti's and arrivals count. Blocks between two powers of two are
   /// taken as the larger one, so that few calls of a picture are new: O(1) for those that are not,
   /// a replay of the candidates for those that are.
@@ -115,8 +115,10 @@ class Communicator {
   std::array<std::uint64_t, all_collectives.size()> calls_{};
   Machine machine_;
   bool native_spins_ = false;  ///< as rank 0 sees its node
+  bool is_reproducible_ = false;
   std::array<Setting, runnable_collectives.size()> settings_;
   std::array<Decision, runnable_collectives.size()> decisions_;
+  std::array<Decision, runnable_collectives.size()> not_commutative_;
   std::array<ExpectedDecision, 16> expected_;
   std::size_t next_expected_ = 0;
   std::array<const std::string*, runnable_collectives.size()> last_{};

@@ -27,6 +27,7 @@ class Reader {
     read_switch("TUTTI", environment_.on);
     read_switch("TUTTI_VERBOSE", environment_.verbose);
     read_switch("TUTTI_BACKGROUND", environment_.background);
+    read_switch("TUTTI_REPRODUCIBLE", environment_.reproducible);
     environment_.distances = value_of("TUTTI_DISTANCES");
     if (environment_.distances == "none") environment_.distances.clear();
     for (const Collective collective : runnable_collectives) read_algorithm(collective);

@@ -12,6 +12,7 @@ struct Environment {
   bool on = true;
   bool verbose = false;
   bool background = false;
+  bool reproducible = false;
   std::array<Setting, runnable_collectives.size()> settings;  ///< by collective
   std::string report;                                         ///< "-", a file, or empty for none
   std::string distances;                                      ///< a file, or empty for none

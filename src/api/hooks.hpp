@@ -19,6 +19,10 @@ namespace tutti {
   X(Alltoallw)              \
   X(Bcast)                  \
   X(Barrier)                \
+  X(Reduce)                 \
+  X(Allreduce)              \
+  X(Reduce_scatter)         \
+  X(Reduce_scatter_block)   \
   X(Finalize)
 struct NativeFunctions {
 #define TUTTI_MEMBER(name) decltype(&PMPI_##name) name = nullptr;

@@ -7,6 +7,7 @@
 
 #include "choose/arrival_model.hpp"
 #include "choose/exchanges.hpp"
+#include "choose/reductions.hpp"
 #include "knowledge/growth.hpp"
 
 namespace tutti {
@@ -91,6 +92,7 @@ std::string out_of_reach(const Setting& setting, bool has_distances) {
 }
 
 Choice choose(const Setting& setting, const Situation& situation, const Machine& machine) {
+  if (reduces(situation.collective)) return choose_reduction(setting, situation);
   if (setting.kind == Setting::Kind::native) return {std::nullopt, "native was asked for", {}};
   if (setting.kind == Setting::Kind::forced) {
     return {setting.specification, "it was asked for", {}};

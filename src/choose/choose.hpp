@@ -63,6 +63,8 @@ struct Situation {
   bool native_spins = false;
   Rank root = 0;                          ///< counts where arrivals are expected only
   std::optional<Forecast> forecast = {};  ///< none: nothing is known of arrivals
+  bool commutative = true;                ///< reductions: the operation
+  bool reproducible = false;              ///< reductions: equal calls are to give equal bits
 };
 
 /// What a call loses where a rank that waits keeps the core that another one needs: slices of

@@ -69,10 +69,7 @@ inline constexpr std::array gathers_and_scatters = {Collective::gather, Collecti
 
 /// Those that Tutti runs over MPI, the first ones of all: only they have settings. The others are
 /// schedules that can be verified, priced and drawn.
-inline constexpr std::array runnable_collectives = {
-    Collective::gather,    Collective::gatherv,   Collective::scatter,    Collective::scatterv,
-    Collective::bcast,     Collective::allgather, Collective::allgatherv, Collective::alltoall,
-    Collective::alltoallv, Collective::barrier};
+inline constexpr std::array runnable_collectives = all_collectives;
 
 [[nodiscard]] constexpr bool is_runnable(Collective collective) {
   return static_cast<std::size_t>(collective) < runnable_collectives.size();

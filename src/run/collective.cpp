@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "passes/place_movement.hpp"
+#include "passes/place_reduction.hpp"
 #include "shapes/informed.hpp"
 
 namespace tutti {
@@ -39,7 +40,7 @@ Sizes sizes_of(const CollectiveProblem& problem, const Order& order) {
     case BlockKind::none:
       return Sizes::equal(0);
     case BlockKind::parts:
-      return Sizes::parts(sizes[0], 1, 1);
+      return Sizes::parts(sizes[0] / problem.unit, problem.unit, 1);
     case BlockKind::ranks:
       return is_irregular(collective) ? Sizes::all(sizes, order) : Sizes::equal(sizes[0]);
     case BlockKind::pairs:
@@ -69,6 +70,21 @@ Problem problem_of(const CollectiveProblem& problem) {
   return whole;
 }
 
+/// The sizes of a reduction's blocks as its contract numbers them.
+std::vector<Bytes> block_sizes(const CollectiveProblem& problem, const Problem& whole) {
+  if (is_irregular(whole.collective)) return *problem.sizes;
+  std::vector<Bytes> sizes;
+  const int blocks = block_count(whole.collective, whole.p, whole.parts);
+  for (int at = 0; at < blocks; ++at) sizes.push_back(whole.sizes.of({at, at + 1}));
+  return sizes;
+}
+
+/// Where every rank combines blocks of its own, as in all that rely on commuting operands, these
+/// may change sides.
+ReductionEnds reduction_ends(const CollectiveProblem& problem) {
+  return {problem.ends.own_in_place, problem.specification->algorithm->commutative, problem.slack};
+}
+
 }  // namespace
 
 const Plan& CollectivePlanner::plan_of(const CollectiveProblem& problem) {
@@ -80,6 +96,9 @@ const Plan& CollectivePlanner::plan_of(const CollectiveProblem& problem) {
   key_.root = problem.root;
   key_.ends = problem.ends;
   key_.known = *problem.sizes;
+  if (reduces(spec.algorithm->collective)) {
+    key_.known.insert(key_.known.end(), {problem.unit, problem.slack});
+  }
   key_.places.clear();
   key_.placed = problem.placed;
   if (problem.ready != nullptr) {
@@ -95,11 +114,14 @@ Plan CollectivePlanner::build(const CollectiveProblem& problem) const {
   const Problem whole = problem_of(problem);
   const Schedule schedule = schedule_of(*problem.specification, whole);
   const bool in_parts = block_kind(whole.collective) == BlockKind::parts;
+  const Problem cut = in_parts ? whole.cut(schedule.parts) : whole;
   Plan plan;
   plan.key = key_;
   plan.order = whole.order;
   plan.placement =
-      place_movement(schedule, in_parts ? whole.cut(schedule.parts) : whole, problem.ends);
+      reduces(whole.collective)
+          ? place_reduction(schedule, cut.order, block_sizes(problem, cut), reduction_ends(problem))
+          : place_movement(schedule, cut, problem.ends);
   return plan;
 }
 

@@ -22,10 +22,12 @@ struct CollectiveProblem {
   Bytes latency = 0;
   /// When the ranks are expected; null: not known. Equal on all ranks.
   const std::vector<double>* arrivals = nullptr;
-  ReadyTimes ready;  ///< the same for trees grown by arrivals (see ready_times)
+  ReadyTimes ready = nullptr;  ///< the same for trees grown by arrivals (see ready_times)
   /// The rank at each position of an order by distance; null: the rotated one. Equal on all ranks,
   /// and there as long as the plans.
   const std::vector<Rank>* placed = nullptr;
+  Bytes unit = 1;   ///< reductions: of an element, which is not cut
+  Bytes slack = 0;  ///< reductions: see ReductionEnds
 };
 
 /// Prepares and keeps plans for one communicator.

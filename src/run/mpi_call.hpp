@@ -2,6 +2,7 @@
 /// others.
 #pragma once
 
+#include <type_traits>
 #include <vector>
 
 #include "core/order.hpp"
@@ -29,6 +30,17 @@ class RankBlocks {
       : large_counts_(counts),
         large_displacements_(displacements),
         given_(counts != nullptr && displacements != nullptr) {}
+
+  /// Counts alone (MPI_Reduce_scatter): nobody asks where these blocks are.
+  template <class Count>
+  static RankBlocks counted(const Count* counts) {
+    RankBlocks blocks(
+        counts,
+        static_cast<std::conditional_t<std::is_same_v<Count, int>, const int*, const MPI_Aint*>>(
+            nullptr));
+    blocks.given_ = counts != nullptr;
+    return blocks;
+  }
 
   /// False where the program passed null for an array.
   [[nodiscard]] bool are_given() const { return given_; }

@@ -25,6 +25,7 @@ Ends ends_of(const CollectiveCall& call, const Specification& specification,
              const std::vector<Bytes>& sizes, int p) {
   Ends ends;
   ends.own_in_place = call.in_place();
+  if (reduces(call.collective)) return ends;
   ends.own_dense = call.in_place() || call.send.info.dense;
   ends.all_dense = call.receive.info.dense;
   if (block_kind(call.collective) != BlockKind::ranks || !ends.all_dense) return ends;
@@ -39,6 +40,9 @@ Ends ends_of(const CollectiveCall& call, const Specification& specification,
 }  // namespace
 
 bool CollectiveCalls::learn_types(CollectiveCall& call) {
+  if (reduces(call.collective)) {
+    return learn(call.receive, receive_infos_) && operations_.can_reduce(call, comm_.handle());
+  }
   return (!call.has_send_side() || learn(call.send, send_infos_)) &&
          (!call.has_receive_side() || learn(call.receive, receive_infos_));
 }
@@ -83,6 +87,10 @@ CollectiveProblem CollectiveCalls::problem_of(const CollectiveCall& call,
   problem.root = call.root;
   problem.ends = ends_of(call, specification, sizes_, comm_.p());
   problem.sizes = &sizes_;
+  if (reduces(call.collective)) {
+    problem.unit = layout_.element();
+    problem.slack = layout_.slack();
+  }
   problem.latency = knowledge.latency;
   if (knowledge.placements != nullptr) {
     problem.placed = is_irregular(call.collective) || sizes_.empty()
@@ -99,6 +107,7 @@ CollectiveProblem CollectiveCalls::problem_of(const CollectiveCall& call,
 int CollectiveCalls::run(const CollectiveCall& call, const Specification& specification,
                          const CallKnowledge& knowledge) {
   return comm_.in_turn([&] {
+    if (const int error = learn_layout(call)) return error;
     const Plan& plan = planner_.plan_of(problem_of(call, specification, knowledge));
     if (!specification.needs_arrivals()) remember(call, plan);
     return execute(call, plan);
@@ -138,7 +147,24 @@ void CollectiveCalls::attend(const CollectiveCall& call, const Specification& sp
   run(known, specification, knowledge);
 }
 
+/// How the elements of a reduction lie in memory.
+int CollectiveCalls::learn_layout(const CollectiveCall& call) {
+  if (!reduces(call.collective)) return MPI_SUCCESS;
+  return ElementLayout::of(call.receive.type, call.receive.info, layout_);
+}
+
+int CollectiveCalls::execute_reduction(const CollectiveCall& call, const Plan& plan) {
+  Scratch& scratch = comm_.scratch();
+  const Bytes packed = plan.placement.scratch;
+  std::byte* const memory = scratch.reserve(layout_.memory(packed));
+  ReductionBuffers buffers(call, layout_, layout_.first(memory, packed));
+  const int result = comm_.executor().run(plan.placement, buffers, comm_.transport());
+  scratch.trim();
+  return result;
+}
+
 int CollectiveCalls::execute(const CollectiveCall& call, const Plan& plan) {
+  if (reduces(call.collective)) return execute_reduction(call, plan);
   Scratch& scratch = comm_.scratch();
   MovementBuffers buffers(call, plan.order, scratch.reserve(plan.placement.scratch), comm_.runs());
   const int result = comm_.executor().run(plan.placement, buffers, comm_.transport());
@@ -152,7 +178,10 @@ bool CollectiveCalls::repeat(CollectiveCall& call, const Specification& specific
       continue;
     call.send.info = before.call.send.info;
     call.receive.info = before.call.receive.info;
-    error = comm_.in_turn([&] { return execute(call, *before.plan); });
+    error = comm_.in_turn([&] {
+      const int unknown = learn_layout(call);
+      return unknown != MPI_SUCCESS ? unknown : execute(call, *before.plan);
+    });
     return true;
   }
   return false;
@@ -165,6 +194,7 @@ bool CollectiveCalls::is_same(const CollectiveCall& call, const Prepared& before
   };
   return before.generation == planner_.generation() && call.collective == other.collective &&
          call.root == other.root && call.in_place() == other.in_place() &&
+         (!reduces(call.collective) || call.op == other.op) &&
          (!call.has_send_side() || are_same(call.send, other.send)) &&
          (!call.has_receive_side() || are_same(call.receive, other.receive));
 }

@@ -6,6 +6,7 @@
 
 #include "run/collective.hpp"
 #include "run/mpi_call.hpp"
+#include "run/mpi_reduction.hpp"
 
 namespace tutti {
 
@@ -16,7 +17,8 @@ class CollectiveCalls {
  public:
   explicit CollectiveCalls(PrivateComm& comm) : comm_(comm) {}
 
-  /// Looks up the datatypes that are significant at this rank. False if one is not valid; no
+  /// Looks up the datatypes that are significant at this rank, and the operation. False if one is
+  /// not valid, or the one not for the other; no
   /// communicator of the program hears of the error. What it finds lasts until the next call.
   [[nodiscard]] bool learn_types(CollectiveCall& call);
 
@@ -46,13 +48,17 @@ class CollectiveCalls {
   [[nodiscard]] CollectiveProblem problem_of(const CollectiveCall& call,
                                              const Specification& specification,
                                              const CallKnowledge& knowledge);
+  int learn_layout(const CollectiveCall& call);
   int execute(const CollectiveCall& call, const Plan& plan);
+  int execute_reduction(const CollectiveCall& call, const Plan& plan);
   [[nodiscard]] bool is_same(const CollectiveCall& call, const Prepared& before) const;
   void remember(const CollectiveCall& call, const Plan& plan);
 
   PrivateComm& comm_;
   CollectivePlanner planner_;
   std::vector<Bytes> sizes_;  ///< of the current call
+  ElementLayout layout_;      ///< of the current call, where it reduces
+  OperationCache operations_;
   std::vector<TypeInfo> send_infos_;
   std::vector<TypeInfo> receive_infos_;
   std::array<Prepared, 8> prepared_;

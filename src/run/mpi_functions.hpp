@@ -22,6 +22,10 @@ using AlltoallvLarge = int (*)(const void*, const MPI_Count[], const MPI_Aint[],
 using AlltoallwLarge = int (*)(const void*, const MPI_Count[], const MPI_Aint[],
                                const MPI_Datatype[], void*, const MPI_Count[], const MPI_Aint[],
                                const MPI_Datatype[], MPI_Comm);
+using AllreduceLarge = int (*)(const void*, void*, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm);
+using ReduceLarge = int (*)(const void*, void*, MPI_Count, MPI_Datatype, MPI_Op, int, MPI_Comm);
+using ReduceScatterLarge = int (*)(const void*, void*, const MPI_Count[], MPI_Datatype, MPI_Op,
+                                   MPI_Comm);
 using BcastLarge = int (*)(void*, MPI_Count, MPI_Datatype, int, MPI_Comm);
 using ScattervLarge = int (*)(const void*, const MPI_Count[], const MPI_Aint[], MPI_Datatype, void*,
                               MPI_Count, MPI_Datatype, int, MPI_Comm);

@@ -119,6 +119,7 @@ class MadeUpDistances {
   std::string file_;
 };
 void add_distances(Suite& suite);
+void add_reductions(Suite& suite);
 /// To be added last: messages that nobody received may be left behind.
 void add_truncation(Suite& suite);
 

@@ -7,6 +7,7 @@
 
 #include "harness.hpp"
 #include "layouts.hpp"
+#include "reduction.hpp"
 
 int main(int argc, char** argv) {
   using namespace tutti::test;
@@ -30,6 +31,7 @@ int main(int argc, char** argv) {
     add_movements(suite);
     add_bad_movements(suite);
     add_distances(suite);
+    add_reductions(suite);
     add_truncation(suite);
     status = suite.run(context);
   } catch (const std::exception& error) {
@@ -37,6 +39,7 @@ int main(int argc, char** argv) {
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
   }
   free_layouts();
+  Values::free_all();
   MPI_Finalize();
   return status;
 }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "choose/reductions.hpp"
+
 namespace tutti {
 namespace {
 
@@ -213,7 +215,7 @@ TEST(ChooseExchange, ChargesForPredictionsThatMayBeWrong) {
 
 TEST(ChooseExchange, StandsInForAnMpiThatSpinsOnSharedCores) {
   for (const Collective collective : runnable_collectives) {
-    if (is_gather_or_scatter(collective)) continue;
+    if (is_gather_or_scatter(collective) || reduces(collective)) continue;
     const Choice choice = choose({}, {collective, 8, std::nullopt, true}, {});
     ASSERT_TRUE(choice.specification) << name_of(collective);
     EXPECT_EQ(choice.reason, "native spins on shared cores");
@@ -224,13 +226,48 @@ TEST(ChooseExchange, StandsInForAnMpiThatSpinsOnSharedCores) {
   EXPECT_FALSE(choose({}, {Collective::alltoall, 100000, std::nullopt, true}, {}).specification);
 }
 
-TEST(ChooseExchange, SaysThatNothingRuns) {
+Choice choice_of(Collective collective, const char* asked, bool commutative, bool reproducible) {
+  Situation situation{collective, 8, 8};
+  situation.commutative = commutative;
+  situation.reproducible = reproducible;
+  return choose(*setting(collective, asked), situation, {});
+}
+
+TEST(ChooseReduction, LeavesResultsAsTheyWereUnlessAsked) {
   for (const Collective collective : all_collectives) {
-    if (is_runnable(collective)) continue;
-    const Choice choice = choose({}, {collective, 8, 8}, {});
-    EXPECT_FALSE(choice.specification);
-    EXPECT_EQ(choice.reason, "Tutti has schedules for it, and does not run them yet");
+    if (!reduces(collective)) continue;
+    EXPECT_FALSE(choice_of(collective, "auto", true, false).specification);
+    EXPECT_FALSE(choice_of(collective, "native", true, true).specification);
+    EXPECT_EQ(choice_of(collective, "auto", true, true).specification, fixed_reduction(collective));
+    EXPECT_FALSE(fixed_reduction(collective).algorithm->commutative);
+    EXPECT_TRUE(is_reproducible(fixed_reduction(collective)));
   }
+}
+
+TEST(ChooseReduction, RunsNoAlgorithmForCommutingOperationsWithAnother) {
+  const Choice commuting = choice_of(Collective::allreduce, "ring", true, false);
+  ASSERT_TRUE(commuting.specification);
+  EXPECT_EQ(to_text(*commuting.specification), "ring");
+  const Choice other = choice_of(Collective::allreduce, "ring", false, false);
+  EXPECT_FALSE(other.specification);
+  EXPECT_EQ(other.reason,
+            "ring was asked for, but the operation does not commute; the MPI's own takes any");
+  EXPECT_TRUE(choice_of(Collective::allreduce, "recursive_doubling", false, false).specification);
+  EXPECT_EQ(choice_of(Collective::allreduce, "ring", false, true).specification,
+            fixed_reduction(Collective::allreduce));
+}
+
+TEST(ChooseReduction, IsReproducibleWhereverRanksSitAndWheneverTheyCome) {
+  EXPECT_TRUE(choice_of(Collective::allreduce, "ring", true, true).specification);
+  const Choice late = choice_of(Collective::reduce, "knomial:order=arrival", true, true);
+  EXPECT_EQ(late.specification, fixed_reduction(Collective::reduce));
+  EXPECT_EQ(
+      late.reason,
+      "knomial:order=arrival was asked for, which depends on arrivals, distances or nodes; results "
+      "are to be reproducible");
+  EXPECT_EQ(
+      to_text(*choice_of(Collective::reduce, "knomial:order=arrival", true, false).specification),
+      "knomial:order=arrival");
 }
 
 }  // namespace

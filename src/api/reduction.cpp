@@ -1,0 +1,139 @@
+/// TUTTI_Reduce, TUTTI_Allreduce, TUTTI_Reduce_scatter, TUTTI_Reduce_scatter_block and their
+/// large-count forms.
+#include <tutti/tutti.h>
+
+#include "api/collective_call.hpp"
+
+using tutti::Collective;
+using tutti::CollectiveCall;
+using tutti::Communicator;
+using tutti::MpiFunctions;
+using tutti::native;
+using tutti::RankBlocks;
+
+namespace {
+
+/// What the four have in common; count, type and operation are significant at all ranks.
+struct Vectors {
+  const void* send;
+  void* receive;
+  RankBlocks counts;
+  MPI_Datatype type;
+  MPI_Op op;
+};
+
+CollectiveCall call_of(Collective collective, const Vectors& vectors, int root, MPI_Comm comm) {
+  return {collective,
+          root,
+          comm,
+          tutti::side(vectors.send, vectors.counts, vectors.type),
+          tutti::side(vectors.receive, vectors.counts, vectors.type),
+          vectors.op};
+}
+
+/// The decision about operations that do not commute takes the place of the usual one where that
+/// would run an algorithm for commuting ones. The standard has one operation on all ranks.
+const tutti::Decision& decide(CollectiveCall& call, Communicator& communicator, int& error) {
+  const tutti::Decision& usual = communicator.decide(call.collective);
+  if (!usual.specification || !usual.specification->algorithm->commutative) return usual;
+  tutti::PrivateComm* comm = communicator.private_comm(error);
+  if (comm == nullptr) return usual;
+  // The MPI is not asked about handles that may be none: it would end the program.
+  const bool known = looks_valid(call, communicator) && comm->collectives().learn_types(call);
+  return known && !tutti::commutes(call.op) ? communicator.decide(call.collective, false) : usual;
+}
+
+/// Programs that pass the receive buffer as the send buffer get away with it on some MPIs.
+void accept_one_buffer(CollectiveCall& call, const Communicator& communicator) {
+  const bool receives = call.collective != Collective::reduce || communicator.rank() == call.root;
+  if (receives && call.send.address == call.receive.address) call.send.address = MPI_IN_PLACE;
+}
+
+/// One call, from the program to whoever runs it.
+template <class Native>
+int reduction(CollectiveCall call, Native run_native) {
+  return tutti::enter(call.comm, run_native,
+                      [&](Communicator& communicator, const tutti::Arrived& noted) {
+                        const auto begun = begin_record(communicator, noted);
+                        accept_one_buffer(call, communicator);
+                        int error = MPI_SUCCESS;
+                        const tutti::Decision& decision = decide(call, communicator, error);
+                        if (error != MPI_SUCCESS) return tutti::raise(call.comm, error);
+                        return run_decided(call, communicator, decision, begun, run_native);
+                      });
+}
+
+}  // namespace
+
+int TUTTI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                 int root, MPI_Comm comm) {
+  return reduction(
+      call_of(Collective::reduce, {sendbuf, recvbuf, RankBlocks(count), datatype, op}, root, comm),
+      [&] { return native().Reduce(sendbuf, recvbuf, count, datatype, op, root, comm); });
+}
+
+int TUTTI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                    MPI_Comm comm) {
+  return reduction(
+      call_of(Collective::allreduce, {sendbuf, recvbuf, RankBlocks(count), datatype, op}, 0, comm),
+      [&] { return native().Allreduce(sendbuf, recvbuf, count, datatype, op, comm); });
+}
+
+int TUTTI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[],
+                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  return reduction(
+      call_of(Collective::reduce_scatter,
+              {sendbuf, recvbuf, RankBlocks::counted(recvcounts), datatype, op}, 0, comm),
+      [&] { return native().Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm); });
+}
+
+int TUTTI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
+                               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  return reduction(call_of(Collective::reduce_scatter_block,
+                           {sendbuf, recvbuf, RankBlocks(recvcount), datatype, op}, 0, comm),
+                   [&] {
+                     return native().Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op,
+                                                          comm);
+                   });
+}
+
+int TUTTI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                   MPI_Op op, int root, MPI_Comm comm) {
+  CollectiveCall call =
+      call_of(Collective::reduce, {sendbuf, recvbuf, RankBlocks(count), datatype, op}, root, comm);
+  return reduction(call, [&] {
+    return tutti::run_native_large(&MpiFunctions::Reduce_c, call, sendbuf, recvbuf, count, datatype,
+                                   op, root, comm);
+  });
+}
+
+int TUTTI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                      MPI_Op op, MPI_Comm comm) {
+  CollectiveCall call =
+      call_of(Collective::allreduce, {sendbuf, recvbuf, RankBlocks(count), datatype, op}, 0, comm);
+  return reduction(call, [&] {
+    return tutti::run_native_large(&MpiFunctions::Allreduce_c, call, sendbuf, recvbuf, count,
+                                   datatype, op, comm);
+  });
+}
+
+int TUTTI_Reduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
+                           MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  CollectiveCall call =
+      call_of(Collective::reduce_scatter,
+              {sendbuf, recvbuf, RankBlocks::counted(recvcounts), datatype, op}, 0, comm);
+  return reduction(call, [&] {
+    return tutti::run_native_large(&MpiFunctions::Reduce_scatter_c, call, sendbuf, recvbuf,
+                                   recvcounts, datatype, op, comm);
+  });
+}
+
+int TUTTI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
+                                 MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  CollectiveCall call = call_of(Collective::reduce_scatter_block,
+                                {sendbuf, recvbuf, RankBlocks(recvcount), datatype, op}, 0, comm);
+  return reduction(call, [&] {
+    return tutti::run_native_large(&MpiFunctions::Reduce_scatter_block_c, call, sendbuf, recvbuf,
+                                   recvcount, datatype, op, comm);
+  });
+}

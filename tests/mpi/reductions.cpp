@@ -1,0 +1,256 @@
+/// Reductions: every algorithm with every kind of value, root and count, and bad arguments.
+#include <array>
+#include <random>
+
+#include "exchange.hpp"
+#include "harness.hpp"
+#include "reduction.hpp"
+
+namespace tutti::test {
+namespace {
+
+using Text = std::array<char, 1024>;
+
+/// Forces a specification for as long as it lives, then goes back to "auto".
+class Asked {
+ public:
+  Asked(Context& context, const std::string& collective, const std::string& specification)
+      : collective_(collective) {
+    if (context.options().native) return;
+    Text text{};
+    int length = static_cast<int>(text.size());
+    const int code =
+        TUTTI_Algorithm_set(collective.c_str(), specification.c_str(), text.data(), &length);
+    if (code != MPI_SUCCESS) context.fail(specification + ": " + text.data());
+  }
+  ~Asked() { TUTTI_Algorithm_set(collective_.c_str(), "auto", nullptr, nullptr); }
+  Asked(const Asked&) = delete;
+  Asked& operator=(const Asked&) = delete;
+
+ private:
+  std::string collective_;
+};
+
+std::string last_run(MPI_Comm comm, const std::string& collective) {
+  Text text{};
+  int length = static_cast<int>(text.size());
+  TUTTI_Algorithm_last(comm, collective.c_str(), text.data(), &length);
+  return text.data();
+}
+
+std::vector<std::string> algorithms_of(const std::string& collective) {
+  std::vector<std::string> names;
+  for (Text text{};; text = {}) {
+    int length = static_cast<int>(text.size());
+    const int index = static_cast<int>(names.size());
+    if (TUTTI_Algorithm_name(collective.c_str(), index, text.data(), &length) != MPI_SUCCESS) {
+      return names;
+    }
+    names.emplace_back(text.data());
+  }
+}
+
+std::vector<std::string> specifications_of(Context& context, const std::string& collective) {
+  if (context.options().native) return {"native"};
+  std::vector<std::string> all = algorithms_of(collective);
+  all.insert(all.end(), {"auto", "native"});
+  if (collective == "reduce") all.insert(all.end(), {"chain:parts=3", "knomial:k=3"});
+  if (collective == "allreduce") all.push_back("ring:order=natural,runner=background");
+  if (collective == "reduce_scatter") all.push_back("circulant:order=by_size");
+  return all;
+}
+
+/// Any associative operation will do: these combine in the sequence of ranks.
+bool takes_any(const std::string& specification) {
+  const std::string name = specification.substr(0, specification.find(':'));
+  for (const char* any :
+       {"linear", "knomial_ordered", "chain", "recursive_doubling", "reduce_bcast"}) {
+    if (name == any) return true;
+  }
+  return false;
+}
+
+/// Equal counts, or by rank some of them none.
+std::vector<int> counts_of(const std::string& collective, int count, int p) {
+  if (collective != "reduce_scatter") return {count};
+  std::vector<int> counts;
+  for (int rank = 0; rank < p; ++rank) counts.push_back(count == 0 ? 0 : (count + rank * 3) % 7);
+  if (count > 100) counts[static_cast<std::size_t>(p / 2)] = count;
+  return counts;
+}
+
+void check_reduction(Context& context, Reduction reduction, const std::string& specification) {
+  reduction.native = context.options().native;
+  const bool fits = reduction.values->commutes || takes_any(specification);
+  const bool is_native = specification == "auto" || specification == "native" || !fits;
+  if (is_native && reduction.values->is_odd) return;
+  reduction.keeps_rest = !is_native;
+  context.step(specification + " " + to_text(reduction));
+  context.expect_empty(run(reduction));
+  if (reduction.native || specification == "auto") return;
+  const std::string ran = last_run(reduction.comm, reduction.collective);
+  const std::string name = fits ? specification.substr(0, specification.find(':')) : "native";
+  if (!ran.starts_with(name)) context.fail("ran \"" + ran + "\" instead of " + name);
+}
+
+/// Every specification, every kind of value; roots, counts and places in turn.
+void sweep_values(Context& context, const std::string& collective) {
+  const OwnComm comm;
+  std::mt19937 random(7);
+  for (const std::string& specification : specifications_of(context, collective)) {
+    const Asked asked(context, collective, specification);
+    int turn = static_cast<int>(random() % 5);
+    for (const Values& values : Values::all()) {
+      constexpr std::array counts = {5, 0, 1, 64, 17};
+      Reduction reduction{collective, comm.get(), turn % comm.size(), {}, &values};
+      reduction.counts =
+          counts_of(collective, counts[static_cast<std::size_t>(turn) % 5], comm.size());
+      reduction.in_place = turn % 3 == 1;
+      reduction.large = turn % 4 == 2;
+      check_reduction(context, reduction, specification);
+      ++turn;
+    }
+  }
+}
+
+/// Every root and some lengths, with what commutes least and with dense numbers.
+void sweep_roots(Context& context) {
+  const OwnComm comm;
+  for (const std::string& specification : specifications_of(context, "reduce")) {
+    const Asked asked(context, "reduce", specification);
+    for (int root = 0; root < comm.size(); ++root) {
+      for (const int kind : {0, 4}) {
+        Reduction reduction{"reduce", comm.get(), root, {root % 2 == 0 ? 7 : 1}};
+        reduction.values = &Values::all()[static_cast<std::size_t>(kind)];
+        reduction.in_place = root % 2 == 1;
+        check_reduction(context, reduction, specification);
+      }
+    }
+  }
+}
+
+/// Long vectors, some beyond what one call of MPI_Reduce_local gets.
+void reduce_much(Context& context) {
+  const OwnComm comm;
+  for (const char* collective : all_reductions) {
+    for (const std::string& specification : specifications_of(context, collective)) {
+      const Asked asked(context, collective, specification);
+      for (const std::size_t kind : {0, 4}) {
+        Reduction reduction{collective, comm.get(), comm.size() / 2, {}, &Values::all()[kind]};
+        reduction.counts = counts_of(collective, 30011, comm.size());
+        check_reduction(context, reduction, specification);
+      }
+    }
+  }
+  if (comm.size() > 3) return;
+  const Asked asked(context, "allreduce", "recursive_doubling");
+  Reduction reduction{"allreduce", comm.get(), 0, {(1 << 24) + 3}, &Values::all()[1]};
+  check_reduction(context, reduction, "recursive_doubling");
+}
+
+void reduce_on_parts_of_the_world(Context& context) {
+  const OwnComm backwards(0, -context.rank());
+  const OwnComm part(context.rank() % 2, -context.rank());
+  for (const MPI_Comm comm : {backwards.get(), part.get(), MPI_COMM_SELF}) {
+    for (const char* collective : all_reductions) {
+      int p = 0;
+      PMPI_Comm_size(comm, &p);
+      const std::string name = context.options().native ? "native" : algorithms_of(collective)[0];
+      const Asked asked(context, collective, name);
+      Reduction reduction{collective, comm, p - 1, counts_of(collective, 6, p), &Values::all()[4]};
+      check_reduction(context, reduction, name);
+    }
+  }
+}
+
+int class_of(int code) {
+  int error_class = MPI_SUCCESS;
+  PMPI_Error_class(code, &error_class);
+  return error_class;
+}
+
+/// Bad arguments, the same at all ranks: the error of the MPI itself.
+void refuse_bad_arguments(Context& context) {
+  const OwnComm comm;
+  const std::string name = context.options().native ? "native" : "recursive_doubling";
+  const Asked asked(context, "allreduce", name);
+  MPI_Datatype pair = MPI_DATATYPE_NULL;
+  PMPI_Type_contiguous(2, MPI_INT, &pair);
+  PMPI_Type_commit(&pair);
+  struct Bad {
+    const char* name;
+    int count;
+    MPI_Datatype type;
+    MPI_Op op;
+  };
+  const std::vector<Bad> all = {
+#if defined(OPEN_MPI)  // MPICH 4.0 copies -1 elements
+    {"negative count", -1, MPI_INT, MPI_SUM},
+#endif
+    {"null type", 1, MPI_DATATYPE_NULL, MPI_SUM},
+    {"null operation", 1, MPI_INT, MPI_OP_NULL},
+    {"sum of a derived type", 1, pair, MPI_SUM},
+    {"bits of numbers with a point", 1, MPI_DOUBLE, MPI_BAND},
+  };
+  std::array<double, 4> send = {1, 2, 3, 4};
+  std::array<double, 4> receive{};
+  for (const Bad& bad : all) {
+    context.step(bad.name);
+    const auto call = [&](auto function) {
+      return class_of(
+          function(send.data(), receive.data(), bad.count, bad.type, bad.op, comm.get()));
+    };
+    const int expected = call(PMPI_Allreduce);
+    const int found = context.options().native ? expected : call(TUTTI_Allreduce);
+    if (found == MPI_SUCCESS) context.fail("no error");
+    if (found != expected) {
+      context.fail(error_text(found) + " instead of " + error_text(expected));
+    }
+  }
+  PMPI_Type_free(&pair);
+  context.step("a good call after bad ones");
+  check_reduction(context, {"allreduce", comm.get(), 0, {3}, &Values::all()[0]}, name);
+}
+
+/// One rank has more elements than the others: somebody gets an error or nobody, all come back.
+void survive_contradictions(Context& context) {
+  if (context.options().native) return;
+  // MPICH tells the world of a message that is too long, whoever waits for it.
+  MPI_Errhandler before = MPI_ERRHANDLER_NULL;
+  PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &before);
+  PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  for (const char* collective : {"reduce", "allreduce"}) {
+    for (const std::string& specification : algorithms_of(collective)) {
+      const OwnComm comm;
+      const Asked asked(context, collective, specification);
+      const int p = comm.size();
+      const int count = comm.rank() == p / 2 ? 64 * p : 32 * p;
+      std::vector<int> send(static_cast<std::size_t>(64 * p), 1);
+      std::vector<int> receive = send;
+      context.step(specification + " of contradicting counts");
+      if (std::string(collective) == "reduce") {
+        TUTTI_Reduce(send.data(), receive.data(), count, MPI_INT, MPI_SUM, 0, comm.get());
+      } else {
+        TUTTI_Allreduce(send.data(), receive.data(), count, MPI_INT, MPI_SUM, comm.get());
+      }
+    }
+  }
+  PMPI_Comm_set_errhandler(MPI_COMM_WORLD, before);
+  PMPI_Errhandler_free(&before);
+}
+
+}  // namespace
+
+void add_reductions(Suite& suite) {
+  for (const char* collective : all_reductions) {
+    suite.add(std::string("reductions: ") + collective + " of every kind of value",
+              [collective](Context& context) { sweep_values(context, collective); });
+  }
+  suite.add("reductions: every root", sweep_roots);
+  suite.add("reductions: long vectors", reduce_much);
+  suite.add("reductions: parts of the world", reduce_on_parts_of_the_world);
+  suite.add("reductions: bad arguments", refuse_bad_arguments);
+  suite.add("reductions: contradicting counts", survive_contradictions);
+}
+
+}  // namespace tutti::test
