@@ -48,12 +48,21 @@ Functions native_functions() {
   find(library, "PMPI_Alltoall", functions.alltoall);
   find(library, "PMPI_Alltoallv", functions.alltoallv);
   find(library, "PMPI_Barrier", functions.barrier);
+  find(library, "PMPI_Reduce", functions.reduce);
+  find(library, "PMPI_Allreduce", functions.allreduce);
+  find(library, "PMPI_Reduce_scatter", functions.reduce_scatter);
+  find(library, "PMPI_Reduce_scatter_block", functions.reduce_scatter_block);
   return functions;
 }
 
 Functions tutti_functions() {
-  return {TUTTI_Gather,    TUTTI_Gatherv,    TUTTI_Scatter,  TUTTI_Scatterv,  TUTTI_Bcast,
-          TUTTI_Allgather, TUTTI_Allgatherv, TUTTI_Alltoall, TUTTI_Alltoallv, TUTTI_Barrier};
+  return {TUTTI_Gather,         TUTTI_Gatherv,
+          TUTTI_Scatter,        TUTTI_Scatterv,
+          TUTTI_Bcast,          TUTTI_Allgather,
+          TUTTI_Allgatherv,     TUTTI_Alltoall,
+          TUTTI_Alltoallv,      TUTTI_Barrier,
+          TUTTI_Reduce,         TUTTI_Allreduce,
+          TUTTI_Reduce_scatter, TUTTI_Reduce_scatter_block};
 }
 
 bool is_intercepted() {

@@ -16,6 +16,10 @@ struct Functions {
   decltype(&MPI_Alltoall) alltoall = nullptr;
   decltype(&MPI_Alltoallv) alltoallv = nullptr;
   decltype(&MPI_Barrier) barrier = nullptr;
+  decltype(&MPI_Reduce) reduce = nullptr;
+  decltype(&MPI_Allreduce) allreduce = nullptr;
+  decltype(&MPI_Reduce_scatter) reduce_scatter = nullptr;
+  decltype(&MPI_Reduce_scatter_block) reduce_scatter_block = nullptr;
 };
 
 /// The MPI library's own, taken from the library itself: neither MPI_X nor PMPI_X may be trusted

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "bench/mpi_exchange.hpp"
+#include "bench/mpi_reduction.hpp"
 #include "bench/mpi_rooted.hpp"
 #include "cost/collective_bounds.hpp"
 
@@ -25,6 +26,10 @@ Result<std::unique_ptr<Workload>> workload_of(const Bench& bench, Collective col
                                               const Case& problem) {
   const MPI_Datatype type = type_of(problem);
   const Rank rank = bench.job.rank();
+  if (reduces(collective)) {
+    return ReductionWorkload::make(collective, problem.blocks, problem.width, type, problem.root,
+                                   rank);
+  }
   if (!is_gather_or_scatter(collective)) {
     return ExchangeWorkload::make(collective, problem.blocks, problem.width, type, problem.root,
                                   rank);
@@ -117,7 +122,7 @@ double median_to_bound(const Calls& calls, const Case& problem, Collective colle
 
 std::vector<Case> cases_of(const Options& options, int p, Rank root) {
   const bool in_bytes = !options.totals.empty();
-  const bool is_whole = options.command == Command::bcast;
+  const bool is_whole = block_kind(collective_of(options.command)) == BlockKind::parts;
   std::vector<Case> cases;
   for (const Distribution distribution : options.distributions) {
     for (const Bytes size : in_bytes ? options.totals : options.blocks) {
@@ -134,7 +139,8 @@ std::vector<Case> cases_of(const Options& options, int p, Rank root) {
 MPI_Datatype type_of(const Case& problem) { return problem.width == 1 ? MPI_BYTE : MPI_INT; }
 
 Row row_of(const Case& problem, std::string collective) {
-  const bool is_whole = collective == tutti::name_of(Collective::bcast);
+  const auto named = tutti::collective_named(collective);
+  const bool is_whole = named && block_kind(*named) == BlockKind::parts;
   return {std::move(collective),
           std::string(tutti::name_of(problem.distribution)),
           problem.block,

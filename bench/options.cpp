@@ -18,21 +18,27 @@ using Accepted = std::string;
 constexpr unsigned bit(Command command) { return 1U << static_cast<unsigned>(command); }
 constexpr unsigned spread_at_root = bit(Command::gatherv) | bit(Command::scatterv);
 constexpr unsigned persistent = spread_at_root | bit(Command::gather) | bit(Command::scatter);
-constexpr unsigned rooted = persistent | bit(Command::bcast);
-constexpr unsigned irregular = spread_at_root | bit(Command::allgatherv) | bit(Command::alltoallv);
-constexpr unsigned with_data =
-    rooted | irregular | bit(Command::allgather) | bit(Command::alltoall);
+constexpr unsigned rooted = persistent | bit(Command::bcast) | bit(Command::reduce);
+constexpr unsigned irregular = spread_at_root | bit(Command::allgatherv) | bit(Command::alltoallv) |
+                               bit(Command::reduce_scatter);
+constexpr unsigned with_data = rooted | irregular | bit(Command::allgather) |
+                               bit(Command::alltoall) | bit(Command::allreduce) |
+                               bit(Command::reduce_scatter_block);
 constexpr unsigned collectives = with_data | bit(Command::barrier);
 constexpr unsigned guidelines = bit(Command::guidelines);
 constexpr unsigned tables = collectives | guidelines;
 constexpr unsigned measured = tables | bit(Command::latency);
 constexpr unsigned every = measured | bit(Command::machine) | bit(Command::distances);
 
-constexpr std::array commands = {Command::gather,     Command::gatherv,    Command::scatter,
-                                 Command::scatterv,   Command::bcast,      Command::allgather,
-                                 Command::allgatherv, Command::alltoall,   Command::alltoallv,
-                                 Command::barrier,    Command::guidelines, Command::latency,
-                                 Command::machine,    Command::distances};
+constexpr std::array commands = {Command::gather,         Command::gatherv,
+                                 Command::scatter,        Command::scatterv,
+                                 Command::bcast,          Command::allgather,
+                                 Command::allgatherv,     Command::alltoall,
+                                 Command::alltoallv,      Command::barrier,
+                                 Command::reduce,         Command::allreduce,
+                                 Command::reduce_scatter, Command::reduce_scatter_block,
+                                 Command::guidelines,     Command::latency,
+                                 Command::machine,        Command::distances};
 
 std::string quoted(Text text) { return "\"" + std::string(text) + "\""; }
 
@@ -146,7 +152,8 @@ constexpr Option table[] = {
     {"rho", "N", irregular | guidelines, [](Options& o, Text v) { return read_count(v, 1, o.rho); },
      "spikes: blocks are N times the average with probability 1/N (5)"},
     {"block", "LIST", with_data | guidelines, read_blocks,
-     "ints (1,10,100,1000,10000): average block of a rank; alltoall: for a rank; bcast: of all"},
+     "ints (1,10,100,1000,10000): average block of a rank; alltoall: for a rank; bcast, "
+     "(all)reduce: of all"},
     {"bytes", "LIST", with_data | guidelines, read_totals,
      "instead of --block: bytes of all that the root, or any rank, has in the end, e.g. 8,64K,8M"},
     {"gap", "N", spread_at_root,
@@ -300,9 +307,15 @@ std::optional<Error> read_option(Options& options, std::span<const char* const>&
 }  // namespace
 
 std::string_view name_of(Command command) {
-  constexpr std::array<Text, 14> names = {
-      "gather",   "gatherv",   "scatter", "scatterv",   "bcast",   "allgather", "allgatherv",
-      "alltoall", "alltoallv", "barrier", "guidelines", "latency", "machine",   "distances"};
+  constexpr std::array<Text, 18> names = {"gather",         "gatherv",
+                                          "scatter",        "scatterv",
+                                          "bcast",          "allgather",
+                                          "allgatherv",     "alltoall",
+                                          "alltoallv",      "barrier",
+                                          "reduce",         "allreduce",
+                                          "reduce_scatter", "reduce_scatter_block",
+                                          "guidelines",     "latency",
+                                          "machine",        "distances"};
   return names[static_cast<std::size_t>(command)];
 }
 
@@ -348,7 +361,8 @@ std::string help() {
   std::string text =
       "mpirun -n P tutti-bench COMMAND [OPTION...]\n\n"
       "  gather, gatherv, scatter, scatterv, bcast, allgather, allgatherv, alltoall, alltoallv,\n"
-      "  barrier      times of algorithms, called in turn in one run\n"
+      "  barrier, reduce, allreduce, reduce_scatter, reduce_scatter_block\n"
+      "               times of algorithms, called in turn in one run\n"
       "  guidelines   Gather <= Gatherv and Gatherv <= Allreduce + padded Gather\n"
       "  latency      what a call through Tutti costs beyond the MPI's own\n"
       "  machine      latency, per_byte, overhead and gap of this job, for TUTTI_MACHINE\n"

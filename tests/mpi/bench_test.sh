@@ -43,6 +43,9 @@ for ranks in 1 3; do
   for collective in bcast allgather allgatherv alltoall alltoallv; do
     expect "$ranks" 0 "# $collective, " $collective $short --bytes 2,6000 --algorithm native,linear
   done
+  for collective in reduce allreduce reduce_scatter reduce_scatter_block; do
+    expect "$ranks" 0 "# $collective, " $collective $short --bytes 2,6000 --algorithm native,auto
+  done
   expect "$ranks" 0 "# barrier, same" barrier $short --algorithm native,dissemination
 done
 expect 3 0 "ordered_tree" gatherv $short --bytes 8,64K --gap 3 --algorithm traff

@@ -1,0 +1,83 @@
+/// Filling, calling and checking reductions.
+#include "bench/mpi_reduction.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tutti::bench {
+
+Result<std::unique_ptr<Workload>> ReductionWorkload::make(Collective collective,
+                                                          const std::vector<Bytes>& sizes,
+                                                          int width, MPI_Datatype type, Rank root,
+                                                          Rank rank) {
+  const bool scatters = block_kind(collective) == BlockKind::ranks;
+  Result<Layout> blocks = lay_out(scatters ? sizes : std::vector<Bytes>{sizes.front()}, width, 0);
+  if (!blocks) return Error{blocks.error()};
+  return std::unique_ptr<Workload>(new ReductionWorkload(collective, std::move(*blocks), type, root,
+                                                         rank, static_cast<int>(sizes.size())));
+}
+
+ReductionWorkload::ReductionWorkload(Collective collective, Layout blocks, MPI_Datatype type,
+                                     Rank root, Rank rank, int p)
+    : Workload(collective),
+      blocks_(std::move(blocks)),
+      nothing_(blocks_),
+      type_(type),
+      root_(root),
+      rank_(rank),
+      p_(p),
+      send_(blocks_.bytes),
+      receive_(wanted_size()) {
+  std::fill(nothing_.counts.begin(), nothing_.counts.end(), 0);
+}
+
+Bytes ReductionWorkload::wanted_begin() const {
+  return blocks_.counts.size() == 1 ? 0 : blocks_.begin(rank_);
+}
+
+Bytes ReductionWorkload::wanted_size() const {
+  if (block_kind(collective()) == BlockKind::ranks) return blocks_.size(rank_);
+  return collective() == Collective::reduce && rank_ != root_ ? 0 : blocks_.bytes;
+}
+
+void ReductionWorkload::prepare(std::uint32_t call) {
+  fill(send_.at(0, blocks_.bytes), rank_, call);
+}
+
+int ReductionWorkload::call(const Functions& functions, const Layout& blocks) {
+  const int count = blocks.counts.front();
+  void* from = send_.data();
+  void* to = receive_.data();
+  const MPI_Comm comm = MPI_COMM_WORLD;
+  switch (collective()) {
+    case Collective::reduce:
+      return functions.reduce(from, to, count, type_, MPI_BXOR, root_, comm);
+    case Collective::allreduce:
+      return functions.allreduce(from, to, count, type_, MPI_BXOR, comm);
+    case Collective::reduce_scatter:
+      return functions.reduce_scatter(from, to, blocks.counts.data(), type_, MPI_BXOR, comm);
+    case Collective::reduce_scatter_block:
+      return functions.reduce_scatter_block(from, to, count, type_, MPI_BXOR, comm);
+    default:
+      return MPI_ERR_UNSUPPORTED_OPERATION;
+  }
+}
+
+std::optional<Mismatch> ReductionWorkload::check(std::uint32_t call) const {
+  std::vector<std::byte> contribution(static_cast<std::size_t>(blocks_.bytes));
+  std::vector<std::byte> expected(contribution.size());
+  for (Rank rank = 0; rank < p_; ++rank) {
+    fill(contribution, rank, call);
+    for (std::size_t i = 0; i < expected.size(); ++i) expected[i] ^= contribution[i];
+  }
+  const auto found = receive_.at(0, wanted_size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const std::byte right = expected[static_cast<std::size_t>(wanted_begin()) + i];
+    if (found[i] == right) continue;
+    return Mismatch{rank_, static_cast<Bytes>(i), static_cast<int>(right),
+                    static_cast<int>(found[i])};
+  }
+  return receive_.check_guards();
+}
+
+}  // namespace tutti::bench
