@@ -10,6 +10,7 @@ typedef uintptr_t tutti_word;
 typedef int (*tutti_call0)(void);
 typedef int (*tutti_call1)(tutti_word);
 typedef int (*tutti_call5)(tutti_word, tutti_word, tutti_word, tutti_word, tutti_word);
+typedef int (*tutti_call6)(tutti_word, tutti_word, tutti_word, tutti_word, tutti_word, tutti_word);
 typedef int (*tutti_call7)(tutti_word, tutti_word, tutti_word, tutti_word, tutti_word, tutti_word,
                            tutti_word);
 typedef int (*tutti_call8)(tutti_word, tutti_word, tutti_word, tutti_word, tutti_word, tutti_word,
@@ -30,7 +31,11 @@ typedef int (*tutti_call9)(tutti_word, tutti_word, tutti_word, tutti_word, tutti
   X(Alltoall, 7)                 \
   X(Alltoallv, 9)                \
   X(Alltoallw, 9)                \
-  X(Barrier, 1)
+  X(Barrier, 1)                  \
+  X(Reduce, 7)                   \
+  X(Allreduce, 6)                \
+  X(Reduce_scatter, 6)           \
+  X(Reduce_scatter_block, 6)
 #define TUTTI_INTERCEPTED_LARGE(X) \
   X(Gather_c, 8)                   \
   X(Gatherv_c, 9)                  \
@@ -41,7 +46,11 @@ typedef int (*tutti_call9)(tutti_word, tutti_word, tutti_word, tutti_word, tutti
   X(Allgatherv_c, 8)               \
   X(Alltoall_c, 7)                 \
   X(Alltoallv_c, 9)                \
-  X(Alltoallw_c, 9)
+  X(Alltoallw_c, 9)                \
+  X(Reduce_c, 7)                   \
+  X(Allreduce_c, 6)                \
+  X(Reduce_scatter_c, 6)           \
+  X(Reduce_scatter_block_c, 6)
 #define TUTTI_INTERCEPTED_ALL(X) TUTTI_INTERCEPTED_OLD(X) TUTTI_INTERCEPTED_LARGE(X)
 
 struct tutti_functions {

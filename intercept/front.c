@@ -146,12 +146,14 @@ static const struct tutti_backend_interface* get_backend(const void* site) {
 
 #define PARAMETERS1 tutti_word a
 #define PARAMETERS5 PARAMETERS1, tutti_word b, tutti_word c, tutti_word d, tutti_word e
-#define PARAMETERS7 PARAMETERS5, tutti_word f, tutti_word g
+#define PARAMETERS6 PARAMETERS5, tutti_word f
+#define PARAMETERS7 PARAMETERS6, tutti_word g
 #define PARAMETERS8 PARAMETERS7, tutti_word h
 #define PARAMETERS9 PARAMETERS8, tutti_word i
 #define ARGUMENTS1 a
 #define ARGUMENTS5 ARGUMENTS1, b, c, d, e
-#define ARGUMENTS7 ARGUMENTS5, f, g
+#define ARGUMENTS6 ARGUMENTS5, f
+#define ARGUMENTS7 ARGUMENTS6, g
 #define ARGUMENTS8 ARGUMENTS7, h
 #define ARGUMENTS9 ARGUMENTS8, i
 

@@ -44,11 +44,16 @@ class Outcome:
     report: dict | None = None
 
     def algorithms(self) -> dict[str, str]:
-        """The algorithm that each collective ran, by the report; several are joined by '+'."""
+        """The algorithm that each collective ran, by the report; several are joined by '+'.
+
+        Without the reductions that went to the MPI, by which programs add up their faults.
+        """
         ran: dict[str, set[str]] = {}
         for line in (self.report or {}).get("calls", []):
             ran.setdefault(line["collective"], set()).add(line["algorithm"])
-        return {collective: "+".join(sorted(names)) for collective, names in ran.items()}
+        sums = ("reduce", "allreduce")
+        return {collective: "+".join(sorted(names)) for collective, names in ran.items()
+                if not (collective in sums and names == {"native"})}
 
 
 def read_report(file: Path) -> dict | None:

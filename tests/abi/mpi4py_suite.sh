@@ -64,7 +64,7 @@ suite() {
 forcing() {
   local collective
   for collective in gather gatherv scatter scatterv bcast allgather allgatherv alltoall alltoallv \
-    barrier; do
+    barrier reduce allreduce reduce_scatter reduce_scatter_block; do
     if ! grep -q "^$1 " <<<"$list" || grep -q "^$1 $collective\$" <<<"$list"; then
       echo "TUTTI_${collective^^}=$1"
     fi

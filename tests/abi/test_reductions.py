@@ -1,0 +1,54 @@
+"""Unmodified programs run reductions by what was asked for, and their own without being asked."""
+
+from __future__ import annotations
+
+import pytest
+
+ALGORITHMS = {
+    "TUTTI_REDUCE": "chain",
+    "TUTTI_ALLREDUCE": "recursive_doubling",
+    "TUTTI_REDUCE_SCATTER": "circulant",
+    "TUTTI_REDUCE_SCATTER_BLOCK": "ring",
+}
+RAN = {name.removeprefix("TUTTI_").lower(): algorithm for name, algorithm in ALGORITHMS.items()}
+
+
+def check(outcome, expected):
+    assert outcome.status == 0, outcome.err
+    assert "correct" in outcome.out.split()
+    ran = {name: algorithm for name, algorithm in outcome.algorithms().items() if name in RAN}
+    assert ran == expected
+
+
+def test_c(mpi):
+    check(mpi.run(mpi.compile("reductions.c"), settings=ALGORITHMS), RAN)
+
+
+@pytest.mark.parametrize("binding", ["F77", "MODULE", "F08"])
+def test_fortran(mpi, binding):
+    # mpif.h declares no interfaces, so that one routine takes buffers of several kinds.
+    options = ("-cpp", f"-D{binding}", "-fallow-argument-mismatch")
+    program = mpi.compile("reductions.f90", *options, output=f"reductions_{binding}")
+    check(mpi.run(program, settings=ALGORITHMS), RAN)
+
+
+def test_what_does_not_commute_is_left_to_the_mpi(mpi):
+    settings = ALGORITHMS | {"TUTTI_REDUCE": "binomial", "TUTTI_ALLREDUCE": "ring"}
+    expected = RAN | {"reduce": "binomial+native", "allreduce": "native+ring"}
+    check(mpi.run(mpi.compile("reductions.c"), settings=settings), expected)
+
+
+def test_unasked_results_stay_as_they_were(mpi):
+    expected = {"reduce_scatter": "native", "reduce_scatter_block": "native"}
+    check(mpi.run(mpi.compile("reductions.c"), settings={}), expected)
+
+
+def test_reproducible_results_follow_from_the_ranks_alone(mpi):
+    expected = {
+        "reduce": "knomial_ordered",
+        "allreduce": "reduce_bcast",
+        "reduce_scatter": "linear",
+        "reduce_scatter_block": "linear",
+    }
+    settings = {"TUTTI_REPRODUCIBLE": "on"}
+    check(mpi.run(mpi.compile("reductions.c"), settings=settings), expected)
