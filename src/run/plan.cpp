@@ -5,6 +5,28 @@
 
 namespace tutti {
 
+namespace {
+
+template <class Element>
+std::size_t bytes_of(const std::vector<Element>& elements) {
+  return elements.size() * sizeof(Element);
+}
+
+std::size_t bytes_of(const Place& place) { return bytes_of(place.blocks.holes); }
+
+}  // namespace
+
+/// Lower than what is allocated by what vectors keep in reserve.
+std::size_t bytes_of(const Plan& plan) {
+  std::size_t bytes = sizeof plan + bytes_of(plan.key.known) + bytes_of(plan.key.places) +
+                      bytes_of(plan.placement.operations) + bytes_of(plan.placement.needs) +
+                      2 * sizeof(Rank) * static_cast<std::size_t>(plan.order.size());
+  for (const Operation& operation : plan.placement.operations) {
+    bytes += bytes_of(operation.from) + bytes_of(operation.to);
+  }
+  return bytes;
+}
+
 const Plan* PlanCache::find(const PlanKey& key) {
   const auto found = std::find_if(plans_.begin(), plans_.end(),
                                   [&](const auto& plan) { return plan->key == key; });
@@ -14,11 +36,13 @@ const Plan* PlanCache::find(const PlanKey& key) {
 }
 
 const Plan& PlanCache::keep(Plan plan) {
-  if (plans_.size() == capacity) {
+  bytes_ += bytes_of(plan);
+  plans_.insert(plans_.begin(), std::make_unique<Plan>(std::move(plan)));
+  while (plans_.size() > most_plans || (plans_.size() > 1 && bytes_ > most_bytes_)) {
+    bytes_ -= bytes_of(*plans_.back());
     plans_.pop_back();
     ++dropped_;
   }
-  plans_.insert(plans_.begin(), std::make_unique<Plan>(std::move(plan)));
   return *plans_.front();
 }
 

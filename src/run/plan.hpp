@@ -37,19 +37,27 @@ struct Plan {
   Placement placement;
 };
 
+/// What a plan takes of memory, about. O(operations).
+[[nodiscard]] std::size_t bytes_of(const Plan& plan);
+
 /// The plans of one communicator, most recently used first. Finding one allocates nothing.
 class PlanCache {
  public:
+  static constexpr std::size_t most_plans = 32;
+  /// The latest plan is kept even if it alone takes more than `most_bytes`.
+  explicit PlanCache(std::size_t most_bytes = std::size_t{32} << 20) : most_bytes_(most_bytes) {}
+
   /// The plan for `key`, or null.
   [[nodiscard]] const Plan* find(const PlanKey& key);
-  /// Keeps `plan`, dropping the one unused for longest if there are too many.
+  /// Keeps `plan`, dropping those unused for longest if there are too many or they take too much.
   const Plan& keep(Plan plan);
   /// Plans that were found before this changes are still there.
   [[nodiscard]] unsigned dropped() const { return dropped_; }
 
  private:
   unsigned dropped_ = 0;
-  static constexpr std::size_t capacity = 32;
+  std::size_t most_bytes_;
+  std::size_t bytes_ = 0;
   std::vector<std::unique_ptr<Plan>> plans_;
 };
 
