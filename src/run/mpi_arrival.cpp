@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "run/mpi_agree.hpp"
 #include "run/mpi_end.hpp"
 
 namespace tutti {
@@ -19,6 +20,8 @@ constexpr std::size_t most_sites = 64;
 /// Every call is told of until so many after a change, then one in so many.
 constexpr CallNumber told_each = 8;
 constexpr CallNumber told_one_in = 8;
+/// So many in a row end the exchange at its close.
+constexpr int most_failures = 64;
 
 bool can_have_thread() {
   if (!can_end_threads()) return false;
@@ -56,13 +59,7 @@ int Arrival::open(MPI_Comm comm, std::shared_ptr<Arrival>& made) {
 }
 
 int Arrival::agree_on_threads(MPI_Comm comm) {
-  const char mine = can_have_thread() ? 1 : 0;
-  std::vector<char> all(rank_ == 0 ? static_cast<std::size_t>(p_) : 0);
-  int error = mpi().Gather(&mine, 1, mpi().byte, all.data(), 1, mpi().byte, 0, comm);
-  if (error != MPI_SUCCESS) return error;
-  char together = std::all_of(all.begin(), all.end(), [](char one) { return one != 0; }) ? 1 : 0;
-  error = mpi().Bcast(&together, 1, mpi().byte, 0, comm);
-  has_thread_ = together != 0;
+  const int error = true_on_all(comm, can_have_thread(), has_thread_);
   if (error == MPI_SUCCESS && rank_ == 0 && !has_thread_) say_once_that_there_is_no_thread();
   return error;
 }
@@ -73,20 +70,23 @@ Arrival::~Arrival() {
 
 void Arrival::begin_close() {
   const std::lock_guard lock(mutex_);
-  if (std::exchange(has_left_, true) || error_ != MPI_SUCCESS) return;
-  error_ = tell(ArrivalMember::farewell());
+  // Whatever this rank has met: the others wait for its farewell.
+  if (!std::exchange(has_left_, true)) keep(tell(ArrivalMember::farewell()));
 }
 
-/// No message may be under way when the channel's communicator goes.
+/// No message may be under way when the channel's communicator goes. A rank that has met errors
+/// goes on for the others, as long as there are not only errors.
 void Arrival::finish_close() {
   begin_close();
   if (channel_ == nullptr) return;
+  int failed = 0;
   for (bool over = false; !over;) {
     {
       const std::lock_guard lock(mutex_);
       bool moved = false;
-      error_ = exchange(moved);
-      over = (member_.is_over() && channel_->is_empty()) || error_ != MPI_SUCCESS;
+      const int error = keep(exchange(moved));
+      failed = moved ? 0 : failed + (error != MPI_SUCCESS ? 1 : 0);
+      over = (member_.is_over() && channel_->is_empty()) || failed == most_failures;
     }
     if (!over) sched_yield();
   }
@@ -234,7 +234,7 @@ BackgroundTask::Progress Arrival::proceed() {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return Progress::waiting;
   const bool any = take_mail();
-  if (error_ != MPI_SUCCESS || member_.is_over()) return Progress::nothing_expected;
+  if (member_.is_over()) return Progress::nothing_expected;
   return any ? Progress::moved : Progress::waiting;
 }
 
@@ -258,42 +258,50 @@ int Arrival::tell(std::vector<std::int64_t> words) {
   return deliver(mail);
 }
 
+/// Those that can be reached hear what they wait for.
 int Arrival::deliver(std::vector<ArrivalMail>& mail) {
+  int first = MPI_SUCCESS;
   for (ArrivalMail& letter : mail) {
     if (letter.peer == 0) {
       member_.take(letter.words);
-    } else if (const int error = channel_->send(letter.peer, std::move(letter.words))) {
-      return error;
+      continue;
     }
+    const int error = channel_->send(letter.peer, std::move(letter.words));
+    if (first == MPI_SUCCESS) first = error;
   }
-  return MPI_SUCCESS;
+  return first;
+}
+
+/// Calls return the first error. Returns `error`.
+int Arrival::keep(int error) {
+  if (error_ == MPI_SUCCESS) error_ = error;
+  return error;
 }
 
 /// Takes all messages that are there; true if there were any.
 bool Arrival::take_mail() {
   bool any = false;
-  for (bool moved = true; error_ == MPI_SUCCESS && moved; any = any || moved) {
-    error_ = exchange(moved);
-  }
+  for (bool moved = true; moved; any = any || moved) keep(exchange(moved));
   return any;
 }
 
 /// Takes one message, if there is one.
 int Arrival::exchange(bool& moved) {
   moved = false;
-  if (error_ != MPI_SUCCESS || channel_ == nullptr) return error_;  // closed
+  if (channel_ == nullptr) return MPI_SUCCESS;  // closed
   Rank from = no_rank;
   std::vector<std::int64_t> words;
-  if (const int error = channel_->receive(from, words)) return error;
+  const int received = channel_->receive(from, words);
   moved = !words.empty();
-  if (!moved) return MPI_SUCCESS;
+  if (!moved) return received;
   if (rank_ != 0) {
     member_.take(words);
-    return MPI_SUCCESS;
+    return received;
   }
   std::vector<ArrivalMail> mail;
   coordinator_.take(from, words, clock_.now(), mail);
-  return deliver(mail);
+  const int delivered = deliver(mail);
+  return received == MPI_SUCCESS ? delivered : received;
 }
 
 }  // namespace tutti

@@ -100,6 +100,7 @@ class Arrival final : public BackgroundTask {
   void expect_at(double arrival);
   int tell_estimate();
   bool find_picture(CallNumber call, std::shared_ptr<const ArrivalVersion>& picture);
+  int keep(int error);
   int deliver(std::vector<ArrivalMail>& mail);
   bool take_mail();
   int exchange(bool& moved);
@@ -113,7 +114,7 @@ class Arrival final : public BackgroundTask {
   std::unique_ptr<MpiChannel> channel_;
   ArrivalCoordinator coordinator_{1};
   ArrivalMember member_;
-  int error_ = MPI_SUCCESS;  ///< of the channel; nothing is exchanged after it
+  int error_ = MPI_SUCCESS;  ///< the channel's first
   bool has_left_ = false;
 
   bool has_edges_ = false;

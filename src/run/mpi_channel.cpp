@@ -22,7 +22,9 @@ int MpiChannel::open(MPI_Comm of, std::size_t longest, std::unique_ptr<MpiChanne
 }
 
 MpiChannel::~MpiChannel() {
-  for (Letter& letter : leaving_) mpi().Request_free(&letter.request);
+  for (Letter& letter : leaving_) {
+    if (letter.is_posted) mpi().Request_free(&letter.request);
+  }
   if (listening_ == mpi().request_null) return;
   mpi().Cancel(&listening_);
   mpi().Request_free(&listening_);
@@ -34,12 +36,22 @@ int MpiChannel::listen() {
 }
 
 int MpiChannel::send(Rank to, std::vector<std::int64_t> words) {
-  if (const int error = forget_what_has_left()) return error;
-  Letter& letter = leaving_.emplace_back(Letter{std::move(words), mpi().request_null});
-  const int error = mpi().Isend(letter.words.data(), bytes_of(letter.words), mpi().byte, to, tag,
-                                comm_->handle(), &letter.request);
-  if (error != MPI_SUCCESS) leaving_.pop_back();
-  return error;
+  leaving_.push_back({to, std::move(words), mpi().request_null, false});
+  const int earlier = forget_what_has_left();
+  const int error = post();
+  return error == MPI_SUCCESS ? earlier : error;
+}
+
+/// Begins to send what waits for it, in the sequence in which it was given.
+int MpiChannel::post() {
+  for (Letter& letter : leaving_) {
+    if (letter.is_posted) continue;
+    const int error = mpi().Isend(letter.words.data(), bytes_of(letter.words), mpi().byte,
+                                  letter.to, tag, comm_->handle(), &letter.request);
+    if (error != MPI_SUCCESS) return error;
+    letter.is_posted = true;
+  }
+  return MPI_SUCCESS;
 }
 
 int MpiChannel::receive(Rank& from, std::vector<std::int64_t>& words) {
@@ -58,11 +70,13 @@ int MpiChannel::receive(Rank& from, std::vector<std::int64_t>& words) {
 
 int MpiChannel::forget_what_has_left() {
   while (!leaving_.empty()) {
+    if (!leaving_.front().is_posted) return post();
     int has_left = 0;
     MPI_Status status{};
-    if (const int error = mpi().Test(&leaving_.front().request, &has_left, &status)) return error;
-    if (has_left == 0) return MPI_SUCCESS;
+    const int error = mpi().Test(&leaving_.front().request, &has_left, &status);
+    if (error == MPI_SUCCESS && has_left == 0) return MPI_SUCCESS;
     leaving_.pop_front();
+    if (error != MPI_SUCCESS) return error;
   }
   return MPI_SUCCESS;
 }

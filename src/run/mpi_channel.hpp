@@ -20,20 +20,25 @@ class MpiChannel {
   MpiChannel(const MpiChannel&) = delete;
   MpiChannel& operator=(const MpiChannel&) = delete;
 
+  /// What cannot be sent is tried again later, here or in receive().
   int send(Rank to, std::vector<std::int64_t> words);
-  /// Puts the next message into `words`, which is empty if there is none yet.
+  /// Puts the next message into `words`, which is empty if there is none yet. May fail and bring a
+  /// message all the same, and can be called again.
   int receive(Rank& from, std::vector<std::int64_t>& words);
   /// Everything that was sent has left this rank's memory, as far as receive() has noticed.
   [[nodiscard]] bool is_empty() const { return leaving_.empty(); }
 
  private:
   struct Letter {
+    Rank to;
     std::vector<std::int64_t> words;
-    MPI_Request request{};
+    MPI_Request request;
+    bool is_posted;
   };
 
   explicit MpiChannel(std::size_t longest) : incoming_(longest) {}
   int listen();
+  int post();
   int forget_what_has_left();
 
   std::unique_ptr<PrivateComm> comm_;

@@ -1,0 +1,95 @@
+/// The exchange of arrivals where the MPI fails on one rank: at its end no rank waits for ever.
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+
+#include "run/mpi_arrival.hpp"
+
+namespace {
+
+/// A call waits no longer than this until the alarm ends the program.
+constexpr unsigned patience = 60;
+
+/// How many calls go well until one fails, and how many fail then; counts down.
+int good = 0;
+int bad = 0;
+
+bool fails() {
+  if (good > 0) return --good, false;
+  return bad > 0 && bad-- > 0;
+}
+
+int failing_isend(const void* buffer, int count, MPI_Datatype type, int peer, int tag,
+                  MPI_Comm comm, MPI_Request* request) {
+  if (fails()) return MPI_ERR_OTHER;
+  return PMPI_Isend(buffer, count, type, peer, tag, comm, request);
+}
+
+int failing_irecv(void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+                  MPI_Request* request) {
+  if (fails()) return MPI_ERR_OTHER;
+  return PMPI_Irecv(buffer, count, type, peer, tag, comm, request);
+}
+
+/// Stands for the functions of the MPI as long as it lives, on one rank.
+class Faulty {
+ public:
+  explicit Faulty(const std::function<void(tutti::MpiFunctions&)>& spoil)
+      : sound_(tutti::mpi()), faulty_(sound_) {
+    spoil(faulty_);
+    tutti::detail::found_functions = &faulty_;
+  }
+  ~Faulty() { tutti::detail::found_functions = &sound_; }
+  Faulty(const Faulty&) = delete;
+  Faulty& operator=(const Faulty&) = delete;
+
+ private:
+  const tutti::MpiFunctions& sound_;
+  tutti::MpiFunctions faulty_;
+};
+
+/// Calls with an edge each, then the end.
+void exchange(int calls) {
+  std::shared_ptr<tutti::Arrival> arrival;
+  if (tutti::Arrival::open(MPI_COMM_WORLD, arrival) != MPI_SUCCESS) std::abort();
+  arrival->expect_edges(0.5);
+  for (int call = 0; call < calls; ++call) {
+    arrival->edge();
+    const tutti::CallNumber number = arrival->begin_call(tutti::Collective::gather);
+    arrival->arrive(nullptr);
+    arrival->leave(number, nullptr);
+  }
+  arrival->finish_close();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank = 0;
+  int p = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &p);
+  alarm(patience);
+  for (int faulty = 0; faulty < p; ++faulty) {
+    for (const bool sends : {true, false}) {
+      for (const int sound : {0, 1, 2, 3, 5, 8, 13, 21, 34}) {
+        good = bad = 0;
+        // Collectives set the exchange up: only its own messages fail.
+        const Faulty functions([&](tutti::MpiFunctions& all) {
+          if (rank != faulty) return;
+          if (sends) all.Isend = failing_isend;
+          if (!sends) all.Irecv = failing_irecv;
+          good = sends ? sound : sound + 1;
+          bad = 1;
+        });
+        exchange(10);
+        MPI_Barrier(MPI_COMM_WORLD);
+      }
+    }
+  }
+  if (rank == 0) std::puts("1 passed, 0 failed");
+  MPI_Finalize();
+}
