@@ -42,6 +42,7 @@ extern "C" __attribute__((visibility("default"))) const tutti_backend_interface*
       tutti::set_call_site,
       set_next,
       tutti::set_front,
+      tutti::note_end,
       missing};
 #undef TUTTI_MEMBER
   return &interface;

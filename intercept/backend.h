@@ -69,6 +69,8 @@ struct tutti_backend_interface {
   void (*set_next)(const struct tutti_functions* next);
   /* Some address in the front, where the program's calls of MPI_Finalize go. */
   void (*set_front)(const void* address);
+  /* MPI has begun to end before anything came here. */
+  void (*note_end)(void);
   /* The name of a function that the loaded MPI lacks, or null if all is there. */
   const char* (*missing)(void);
 };

@@ -32,6 +32,7 @@ EXPORT const char tutti_front = 1;
 static const struct tutti_backend_interface* backend;
 static void* backend_library;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int ending; /* the program has called MPI_Finalize */
 
 static const char* file_of(const char* path) {
   const char* slash = strrchr(path, '/');
@@ -121,6 +122,7 @@ static void find_backend(void) {
   *(void**)&next.Finalize = dlsym(RTLD_NEXT, "MPI_Finalize");
   found->set_next(&next);
   found->set_front((void*)(uintptr_t)&find_backend);
+  if (ending) found->note_end();
   __atomic_store_n(&backend, found, __ATOMIC_RELEASE);
 }
 
@@ -202,10 +204,12 @@ TUTTI_C_ALL(DEFINE_C)
   }
 TUTTI_FORTRAN_ALL(DEFINE_FORTRAN)
 
-/* A program that has called nothing of the above ends as if Tutti were not there. Its MPI is not
- * always next in line: it may have been loaded privately. */
+/* A program that has called nothing of the above ends as if Tutti were not there, but for calls
+ * that other libraries make as MPI ends. Its MPI is not always next in line: it may have been
+ * loaded privately. */
 static int finalize(const char* name) {
   tutti_call0 next = NULL;
+  ending = 1;
   if (__atomic_load_n(&backend, __ATOMIC_ACQUIRE) == NULL) *(void**)&next = dlsym(RTLD_NEXT, name);
   return next != NULL ? next() : get_backend(NULL)->run.Finalize();
 }

@@ -19,6 +19,7 @@ int TUTTI_Arrival_init(MPI_Comm comm, double fraction) {
     if (communicator == nullptr) return raise_if(comm, error);
     if (communicator->is_inter()) return raise_if(comm, MPI_ERR_COMM);
     error = communicator->open_arrival();
+    if (error == MPI_SUCCESS && communicator->arrival() == nullptr) error = MPI_ERR_OTHER;
     if (error == MPI_SUCCESS) communicator->arrival()->expect_edges(fraction);
     return raise_if(comm, error);
   } catch (const std::bad_alloc&) {

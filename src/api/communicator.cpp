@@ -347,7 +347,9 @@ DistanceOrders* Communicator::distances(int& error) {
 }
 
 int Communicator::open_arrival() {
-  return arrival_ == nullptr ? Arrival::open(comm_, arrival_) : MPI_SUCCESS;
+  // The clean-up of other libraries may call collectives in MPI_Finalize, on all ranks.
+  if (arrival_ != nullptr || is_end_of_mpi()) return MPI_SUCCESS;
+  return Arrival::open(comm_, arrival_);
 }
 
 void Communicator::close_arrival() {

@@ -84,7 +84,8 @@ class Communicator {
 
   /// What is known of arrivals; null as long as nobody has asked for it.
   [[nodiscard]] const std::shared_ptr<Arrival>& arrival() const { return arrival_; }
-  /// From now on arrivals are exchanged. Collective. Returns an MPI error code.
+  /// From now on arrivals are exchanged, but not where MPI has begun to end. Collective. Returns an
+  /// MPI error code.
   int open_arrival();
   void close_arrival();
   /// Does rank 0's environment ask for the background thread?

@@ -26,6 +26,8 @@ void prepare_if_running() {
 
 void set_front(const void* address) { note_front(address); }
 
+void note_end() { note_end_of_mpi(); }
+
 int finalize_mpi() {
   static bool entered = false;
   prepare_if_running();

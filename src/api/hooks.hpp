@@ -38,6 +38,9 @@ void set_call_site(const void* site);
 /// Notes some address in the front, where the program's calls of MPI_Finalize go.
 void set_front(const void* address);
 
+/// Notes that MPI ends: nothing is begun any more that has to be ended before it.
+void note_end();
+
 /// MPI_Finalize of the next tool in line or the MPI, after all that Tutti has to do before.
 int finalize_mpi();
 

@@ -49,6 +49,8 @@ void note_front(const void* address) { the_front = address; }
 
 bool note_end_of_mpi() { return !has_ended.exchange(true); }
 
+bool is_end_of_mpi() { return has_ended; }
+
 bool can_end_threads() {
   int initialized = 0;
   mpi().Initialized(&initialized);

@@ -42,6 +42,15 @@ def test_fortran(mpi, binding):
     check(mpi, mpi.compile(f"gather_{binding}.f90", "-fallow-argument-mismatch"))
 
 
+@pytest.mark.parametrize("before", [(), ("before",)], ids=["then", "always"])
+@pytest.mark.parametrize("algorithm", ["auto", "BSLS"])
+def test_calls_as_mpi_ends(mpi, algorithm, before):
+    settings = {"TUTTI_BACKGROUND": "on", "TUTTI_GATHER": algorithm}
+    outcome = mpi.run(mpi.compile("cleanup.c"), *before, np=RANKS, settings=settings, report=False)
+    assert outcome.status == 0, outcome.err
+    assert "correct" in outcome.out.split()
+
+
 def test_mpi4py_preloaded(mpi):
     check(mpi, mpi.python(), HERE / "programs/gather.py")
 
