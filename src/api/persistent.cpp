@@ -20,28 +20,18 @@ namespace tutti {
 namespace {
 
 int init(const RootedCall& call, std::function<int()> run_native, TUTTI_Request* request) {
-  if (request == nullptr) return MPI_ERR_ARG;
-  *request = TUTTI_REQUEST_NULL;
+  if (request != nullptr) *request = TUTTI_REQUEST_NULL;
   if (call.comm == mpi().comm_null) return MPI_ERR_COMM;
   try {
     auto content = std::make_unique<TUTTI_Request_content>();
-    const int error = PersistentRequest::open(call, std::move(run_native), content->request);
+    const int error =
+        PersistentRequest::open(call, request != nullptr, std::move(run_native), content->request);
     if (error != MPI_SUCCESS) return raise(call.comm, error);
+    if (request == nullptr) return raise(call.comm, MPI_ERR_ARG);
     *request = content.release();
     return MPI_SUCCESS;
   } catch (const std::bad_alloc&) {
     return raise(call.comm, MPI_ERR_NO_MEM);
-  }
-}
-
-/// `step` of an existing request; its error is raised on the request's communicator.
-template <class Step>
-int run(PersistentRequest& request, Step step) {
-  try {
-    const int error = step();
-    return error == MPI_SUCCESS ? error : raise(request.comm(), error);
-  } catch (const std::bad_alloc&) {
-    return raise(request.comm(), MPI_ERR_NO_MEM);
   }
 }
 
@@ -169,7 +159,8 @@ int TUTTI_Start(TUTTI_Request* request) {
   if (request == nullptr || *request == TUTTI_REQUEST_NULL) return MPI_ERR_REQUEST;
   tutti::PersistentRequest& content = *(*request)->request;
   if (content.is_active()) return tutti::raise(content.comm(), MPI_ERR_REQUEST);
-  return tutti::run(content, [&] { return content.start(); });
+  return tutti::guarded(content.comm(),
+                        [&] { return tutti::raise_if(content.comm(), content.start()); });
 }
 
 int TUTTI_Wait(TUTTI_Request* request) {
@@ -180,7 +171,7 @@ int TUTTI_Wait(TUTTI_Request* request) {
   const void* direct = __builtin_return_address(0);
   const void* front = tutti::take_call_site();
   const void* site = front != nullptr ? front : direct;
-  return tutti::run(content, [&] { return content.finish(site); });
+  return tutti::guarded(content.comm(), [&] { return content.finish(site); });
 }
 
 int TUTTI_Request_free(TUTTI_Request* request) {

@@ -3,9 +3,9 @@
 
 #include "api/arrived_call.hpp"
 #include "api/entry.hpp"
-#include "api/environment.hpp"
 #include "api/rooted_call.hpp"
 #include "run/clock.hpp"
+#include "run/mpi_agree.hpp"
 
 namespace tutti {
 
@@ -23,16 +23,15 @@ Bytes bytes_of_own(const RootedCall& call, Rank rank) {
 
 }  // namespace
 
-int PersistentRequest::open(const RootedCall& call, std::function<int()> run_native,
+int PersistentRequest::open(const RootedCall& call, bool usable, std::function<int()> run_native,
                             std::unique_ptr<PersistentRequest>& made) {
   std::unique_ptr<PersistentRequest> request(new PersistentRequest(call, std::move(run_native)));
   if (environment().on) {
     int error = MPI_SUCCESS;
     Communicator* communicator = Communicator::of(call.comm, error);
     if (communicator == nullptr && error != MPI_SUCCESS) return error;
-    // What is wrong with the arguments is named by the MPI when the call is made.
-    if (communicator != nullptr && !communicator->is_inter() && looks_valid(call, *communicator)) {
-      error = request->settle(*communicator);
+    if (communicator != nullptr && !communicator->is_inter()) {
+      error = request->settle(*communicator, usable);
       if (error != MPI_SUCCESS) return error;
     }
   }
@@ -40,21 +39,38 @@ int PersistentRequest::open(const RootedCall& call, std::function<int()> run_nat
   return MPI_SUCCESS;
 }
 
-int PersistentRequest::settle(Communicator& communicator) {
+/// All that is collective depends on what all ranks know, so that none of them waits in vain and
+/// the next call has the same number on each.
+int PersistentRequest::settle(Communicator& communicator, bool usable) {
   const Decision& decision = communicator.decide(call_.collective);
   communicator.note_run(call_.collective, decision);
   settled_text_ = decision.text;
   int error = learn_arrivals(communicator, decision);
-  if (error == MPI_SUCCESS && decision.specification) {
-    error = open_call(communicator, *decision.specification, settled_);
-  }
   arrival_ = communicator.arrival();
   const bool weighs = decision.is_automatic && communicator.p() > 1 && arrival_ != nullptr &&
                       arrival_->has_thread();
+  if (error != MPI_SUCCESS || (!decision.specification && !weighs)) return error;
+  bool all_valid = false;
+  error = agree_on_arguments(communicator, usable, all_valid);
+  if (error == MPI_SUCCESS && !all_valid) settled_text_ = "native: arguments are not valid";
+  if (error != MPI_SUCCESS || !all_valid) return error;
+  if (decision.specification) {
+    error = open_call(communicator, *decision.specification, settled_);
+    arrival_ = communicator.arrival();
+  }
   if (error == MPI_SUCCESS && weighs) {
     error = open_call(communicator, any_specification(call_.collective), by_arrivals_);
   }
   return error;
+}
+
+int PersistentRequest::agree_on_arguments(Communicator& communicator, bool usable,
+                                          bool& all_valid) {
+  int error = MPI_SUCCESS;
+  PrivateComm* comm = communicator.private_comm(error);
+  if (comm == nullptr) return error;
+  const bool mine = usable && looks_valid(call_, communicator) && comm->learn_types(call_);
+  return true_on_all(comm->handle(), mine, all_valid);
 }
 
 int PersistentRequest::open_call(Communicator& communicator, const Specification& specification,
@@ -65,7 +81,6 @@ int PersistentRequest::open_call(Communicator& communicator, const Specification
   }
   PrivateComm* shared = error == MPI_SUCCESS ? communicator.private_comm(error) : nullptr;
   if (shared == nullptr) return error;
-  if (!shared->learn_types(call_)) return MPI_ERR_TYPE;
   const Placements* placements = communicator.placements(specification, call_.root, error);
   if (error != MPI_SUCCESS) return error;
   std::unique_ptr<PrivateComm> own;
@@ -126,7 +141,7 @@ int PersistentRequest::finish(const void* site) {
   active_ = false;
   CallRecord record;
   record.arrival = monotonic_seconds();
-  const int error = current_ == nullptr ? run_native() : current_->finish();
+  const int error = current_ == nullptr ? run_native() : raise_if(call_.comm, current_->finish());
   const Communicator* communicator =
       settled_text_.empty() ? nullptr : Communicator::known(call_.comm);
   if (error == MPI_SUCCESS && communicator != nullptr && communicator->is_reported()) {
@@ -140,12 +155,14 @@ int PersistentRequest::finish(const void* site) {
   return error;
 }
 
+/// The MPI raises its errors itself.
 int PersistentRequest::run_native() {
+  const Inside guard;
   if (arrival_ == nullptr) return run_native_();
   arrival_->arrive(this);
   const int error = run_native_();
   const int left = arrival_->leave(number_, this);
-  return error == MPI_SUCCESS ? left : error;
+  return error == MPI_SUCCESS ? raise_if(call_.comm, left) : error;
 }
 
 }  // namespace tutti

@@ -16,21 +16,25 @@ namespace tutti {
 /// another rank's program: all that is collective happens when the request is opened.
 class PersistentRequest {
  public:
-  /// `run_native` makes the call through the program's MPI. Collective. Returns an MPI error code.
-  static int open(const RootedCall& call, std::function<int()> run_native,
+  /// `run_native` makes the call through the program's MPI, which names what is wrong with the
+  /// arguments, and does so on all ranks where those of one are wrong or not `usable`. Collective.
+  /// Returns an MPI error code.
+  static int open(const RootedCall& call, bool usable, std::function<int()> run_native,
                   std::unique_ptr<PersistentRequest>& made);
 
   [[nodiscard]] MPI_Comm comm() const { return call_.comm; }
   [[nodiscard]] bool is_active() const { return active_; }
   /// Not to be called while active. Returns an MPI error code.
   int start();
-  /// To be called while active; `site` is the program's, for the report. Returns an MPI error code.
+  /// To be called while active; `site` is the program's, for the report. Returns an MPI error code,
+  /// of which the program's error handler has heard.
   int finish(const void* site);
 
  private:
   PersistentRequest(const RootedCall& call, std::function<int()> run_native)
       : call_(call), run_native_(std::move(run_native)) {}
-  int settle(Communicator& communicator);
+  int settle(Communicator& communicator, bool usable);
+  int agree_on_arguments(Communicator& communicator, bool usable, bool& all_valid);
   int open_call(Communicator& communicator, const Specification& specification,
                 std::unique_ptr<PersistentCall>& made);
   int choose_by_arrivals(Communicator& communicator);

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conftest import ALGORITHMS, FRONT, RAN
+from conftest import ALGORITHMS, FRONT, RAN, ROOT
 
 CALLS = 3  # of MPI_Gatherv, one for each root
 
@@ -29,6 +29,19 @@ def test_tool_behind_sees_what_is_left_to_the_mpi(mpi):
     assert "correct" in outcome.out.split()
     assert f"tool saw {CALLS} calls" in outcome.out
     assert outcome.algorithms() == RAN | {"gatherv": "native"}
+
+
+def test_tool_behind_sees_persistent_calls_once(mpi):
+    """What the tool hands on comes back to the library, and goes on to the MPI."""
+    outcome = mpi.run(
+        mpi.compile("persistent.c", f"-I{ROOT}/include"),
+        preload=(FRONT, tool(mpi)),
+        settings={"TUTTI_GATHERV": "native"},
+        report=False,
+    )
+    assert outcome.status == 0, outcome.err
+    assert "correct" in outcome.out.split()
+    assert f"tool saw {CALLS} calls" in outcome.out
 
 
 def test_tool_behind_does_not_see_what_tutti_runs(mpi):

@@ -41,6 +41,23 @@ struct Spoilt {
     return calls.scatterv(all.data(), counts.data(), displs.data(), type, block.data(), count, type,
                           root, comm);
   }
+  int init(Kind kind, MPI_Comm comm, TUTTI_Request* request) {
+    switch (kind) {
+      case Kind::gather:
+        return TUTTI_Gather_init(block.data(), count, type, all.data(), count, type, root, comm,
+                                 request);
+      case Kind::gatherv:
+        return TUTTI_Gatherv_init(block.data(), count, type, all.data(), counts.data(),
+                                  displs.data(), type, root, comm, request);
+      case Kind::scatter:
+        return TUTTI_Scatter_init(all.data(), count, type, block.data(), count, type, root, comm,
+                                  request);
+      case Kind::scatterv:
+        return TUTTI_Scatterv_init(all.data(), counts.data(), displs.data(), type, block.data(),
+                                   count, type, root, comm, request);
+    }
+    return MPI_ERR_INTERN;
+  }
   int call(Kind kind, const Calls& calls, MPI_Comm comm) {
     switch (kind) {
       case Kind::gather:
@@ -273,6 +290,42 @@ void contradiction(Context& context, Kind kind) {
   }
 }
 
+/// One rank's bad arguments neither keep the others waiting when a request is made nor put the
+/// numbers of calls out of step, and the rank's error handler hears of them once.
+void bad_request(Context& context, Kind kind) {
+  if (context.options().native || context.size() < 2 || context.size() > 15) return;
+  const WorldReturnsErrors returning;
+  for (const char* name : {"linear", "SBN", "BSBN", "ordered_tree:arrivals=on", "auto"}) {
+    const Forced forced(kind, name, false);
+    const OwnComm comm;
+    if (TUTTI_Arrival_init(comm.get(), 0.5) != MPI_SUCCESS) context.fail("TUTTI_Arrival_init");
+    for (int bad = 0; bad < comm.size(); ++bad) {
+      context.step(std::string(name) + ", rank " + std::to_string(bad));
+      Spoilt arguments;
+      if (!is_irregular(kind)) arguments.count = 0;
+      if (comm.rank() == bad) arguments.type = MPI_DATATYPE_NULL;
+      TUTTI_Request request = TUTTI_REQUEST_NULL;
+      int code = arguments.init(kind, comm.get(), &request);
+      if (code != MPI_SUCCESS) context.fail("it could not be made: " + error_text(code));
+      // With anything to move the others would wait for the rank, as in the MPI's own call.
+      if (!is_irregular(kind) && code == MPI_SUCCESS) {
+        code = TUTTI_Start(&request);
+        if (code != MPI_SUCCESS) context.fail("TUTTI_Start: " + error_text(code));
+        code = TUTTI_Wait(&request);
+        if ((class_of(code) == MPI_ERR_TYPE) != (comm.rank() == bad)) {
+          context.fail("TUTTI_Wait returned " + error_text(code));
+        }
+      }
+      if (TUTTI_Request_free(&request) != MPI_SUCCESS) context.fail("TUTTI_Request_free");
+      for (int salt = 1; salt < 4; ++salt) {
+        TUTTI_Arrival_edge(comm.get());
+        const Forced sound(kind, "SBN", false);
+        expect_sound(context, kind, calls_under_test(false), comm, salt);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 void add_errors(Suite& suite) {
@@ -285,6 +338,10 @@ void add_errors(Suite& suite) {
 }
 
 void add_truncation(Suite& suite) {
+  for (const Kind kind : all_kinds) {
+    suite.add(std::string("bad arguments of a request on one rank, ") + name_of(kind),
+              [kind](Context& context) { bad_request(context, kind); });
+  }
   for (const Kind kind : {Kind::gatherv, Kind::scatterv}) {
     suite.add(std::string("contradicting sizes, ") + name_of(kind),
               [kind](Context& context) { contradiction(context, kind); });
