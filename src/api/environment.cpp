@@ -50,12 +50,7 @@ class Reader {
     for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
       const std::string_view assignment = *variable;
       const std::string_view name = assignment.substr(0, assignment.find('='));
-      const auto settings = all_settings();
-      if (!name.starts_with("TUTTI_") ||
-          std::any_of(settings.begin(), settings.end(),
-                      [name](const SettingInfo& setting) { return setting.name == name; })) {
-        continue;
-      }
+      if (!name.starts_with("TUTTI_") || is_setting(name)) continue;
       environment_.warning += (environment_.warning.empty() ? "" : ", ") + std::string(name);
     }
     if (environment_.warning.empty()) return;

@@ -1,6 +1,8 @@
 /// The table of settings.
 #include "choose/settings.hpp"
 
+#include <algorithm>
+
 namespace tutti {
 
 std::span<const SettingInfo> all_settings() {
@@ -10,6 +12,13 @@ std::span<const SettingInfo> all_settings() {
 #undef TUTTI_SETTING
   };
   return settings;
+}
+
+bool is_setting(std::string_view name) {
+  if (name == "TUTTI_LIBRARY_DIR" || name == "TUTTI_BENCH_MPI") return true;
+  const auto settings = all_settings();
+  return std::any_of(settings.begin(), settings.end(),
+                     [name](const SettingInfo& setting) { return setting.name == name; });
 }
 
 }  // namespace tutti

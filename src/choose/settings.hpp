@@ -17,4 +17,7 @@ struct SettingInfo {
 /// All of them, in the sequence of settings.inc.
 [[nodiscard]] std::span<const SettingInfo> all_settings();
 
+/// Is this variable known? The names in settings.inc, and those that the commands read.
+[[nodiscard]] bool is_setting(std::string_view name);
+
 }  // namespace tutti

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "shapes/folded.hpp"
 #include "shapes/knomial.hpp"
 
 namespace tutti {
@@ -18,28 +19,27 @@ Traffic ring_traffic(int p, Bytes block) {
 
 Traffic doubling_traffic(int p, Bytes block) {
   Traffic traffic{p, {}};
-  int groups = 1;
-  while (2 * groups <= p) groups *= 2;
-  const int pairs = p - groups;
-  // The first `pairs` groups are two positions wide.
-  const auto begin = [&](int group) { return group < pairs ? 2 * group : group + pairs; };
+  const Folded folded(p);
   Traffic::Round fold;
   Traffic::Round unfold;
-  for (int pair = 0; pair < pairs; ++pair) {
-    fold.messages.push_back({2 * pair + 1, 2 * pair, block});
-    unfold.messages.push_back({2 * pair, 2 * pair + 1, (p - 1) * block});
+  for (Position v = 0; v < p; ++v) {
+    if (folded.leads(v)) continue;
+    fold.messages.push_back({v, folded.other(v), block});
+    unfold.messages.push_back({folded.other(v), v, (p - 1) * block});
   }
-  if (pairs > 0) traffic.rounds.push_back(fold);
-  for (int distance = 1; distance < groups; distance *= 2) {
+  const bool folds = !fold.messages.empty();
+  if (folds) traffic.rounds.push_back(std::move(fold));
+  for (int distance = 1; distance < folded.groups(); distance *= 2) {
     Traffic::Round round;
-    for (int group = 0; group < groups; ++group) {
+    for (int group = 0; group < folded.groups(); ++group) {
       const int mine = group & ~(distance - 1);
-      const Bytes blocks = begin(mine + distance) - begin(mine);
-      round.messages.push_back({begin(group), begin(group ^ distance), blocks * block});
+      const Bytes blocks = folded.positions(mine, mine + distance).count();
+      round.messages.push_back(
+          {folded.leader(group), folded.leader(group ^ distance), blocks * block});
     }
     traffic.rounds.push_back(std::move(round));
   }
-  if (pairs > 0) traffic.rounds.push_back(std::move(unfold));
+  if (folds) traffic.rounds.push_back(std::move(unfold));
   return traffic;
 }
 

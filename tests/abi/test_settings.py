@@ -36,6 +36,14 @@ def test_wrong_value(mpi, name, value, accepted):
     assert accepted in lines[0]
 
 
+def test_only_unknown_names_are_warned_of(mpi):
+    settings = {"TUTTI_LIBRARY_DIR": "/nowhere", "TUTTI_BENCH_MPI": mpi.name, "TUTTI_GATHRE": "LIN"}
+    outcome = mpi.run(mpi.compile("gather.c"), settings=settings)
+    assert outcome.status == 0, outcome.err
+    (line,) = (line for line in outcome.err.splitlines() if "is no setting" in line)
+    assert line.split(" in the environment")[0].endswith("tutti: TUTTI_GATHRE")
+
+
 def test_rank_0_decides_for_all(mpi):
     """The others force another algorithm: without agreement this would hang."""
     script = 'test "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" = 0 || export TUTTI_GATHERV=linear; "$0"'
