@@ -1,0 +1,57 @@
+/// Flags in memory that the processes of a node share, and waiting for them.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace tutti {
+
+/// What a process does now and then while it waits for another one of its node. The other may need
+/// it: MPIs move messages only while their functions are called.
+class WhileWaiting {
+ public:
+  virtual ~WhileWaiting() = default;
+  /// Never blocks. An error ends the wait.
+  virtual int progress() = 0;
+};
+
+/// How long to wait in which way. A process with a core of its own is fastest when it spins; one
+/// that shares a core keeps away whom it waits for.
+struct Patience {
+  int spins = 0;   ///< looks without giving up the core
+  int yields = 0;  ///< looks after giving up the core, before it sleeps between them
+};
+inline constexpr Patience patience_alone = {4000, 200};
+inline constexpr Patience patience_sharing = {30, 2000};
+
+/// A count that only grows, on a cache line of its own. What a process has written before it raises
+/// the flag is seen by whoever has seen the flag raised (release, acquire). It counts modulo 2^32:
+/// those who wait must be less than 2^31 behind or ahead. Zeroed memory is a flag that was never
+/// raised. Lies in memory of several processes and of no one's time.
+class alignas(64) NodeFlag {
+ public:
+  using Count = std::uint32_t;
+
+  /// Wakes who waits for it. Any process may raise it.
+  void raise(Count by = 1) noexcept;
+  [[nodiscard]] bool has_reached(Count count) const noexcept {
+    return static_cast<std::int32_t>(count_.load(std::memory_order_acquire) - count) >= 0;
+  }
+  [[nodiscard]] Count count() const noexcept { return count_.load(std::memory_order_acquire); }
+
+  /// Waits until the flag has reached `count`: spins, then yields, then sleeps for up to a
+  /// millisecond at a time; calls `meanwhile` between, at the latest after each sleep, so that
+  /// neither messages nor the end of the job wait for this flag. Returns 0, or the error of
+  /// `meanwhile`.
+  int wait(Count count, const Patience& patience, WhileWaiting& meanwhile) noexcept;
+
+ private:
+  int sleep(Count count, WhileWaiting& meanwhile) noexcept;
+
+  std::atomic<Count> count_{0};
+  std::atomic<std::uint32_t> sleepers_{0};  ///< at least so many processes sleep
+};
+static_assert(sizeof(NodeFlag) == 64);
+static_assert(std::atomic<NodeFlag::Count>::is_always_lock_free, "flags are shared by processes");
+
+}  // namespace tutti

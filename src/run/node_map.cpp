@@ -1,0 +1,71 @@
+/// Reading the setting that emulates nodes.
+#include "run/node_map.hpp"
+
+#include <charconv>
+#include <map>
+#include <numeric>
+
+namespace tutti {
+
+namespace {
+
+constexpr std::string_view dealt = "round_robin:";
+constexpr int most_ranks = 1 << 20;
+
+/// A number from 1 to `most_ranks`; 0 where there is none.
+int number_in(std::string_view text) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool all = error == std::errc() && end == text.data() + text.size();
+  return all && number >= 1 && number <= most_ranks ? number : 0;
+}
+
+Error refused(std::string_view text) {
+  return {"'" + std::string(text) +
+          "' names no nodes; accepted are ranks for each node, as 3, a list of them, as 1,4,2, or "
+          "round_robin: and the number of nodes"};
+}
+
+}  // namespace
+
+Result<EmulatedNodes> emulated_nodes(std::string_view text) {
+  EmulatedNodes nodes;
+  if (text.starts_with(dealt)) {
+    nodes.nodes_ = number_in(text.substr(dealt.size()));
+    if (nodes.nodes_ == 0) return refused(text);
+    return nodes;
+  }
+  for (std::string_view rest = text;;) {
+    const std::size_t comma = rest.find(',');
+    const int count = number_in(rest.substr(0, comma));
+    if (count == 0) return refused(text);
+    nodes.counts_.push_back(count);
+    if (comma == std::string_view::npos) return nodes;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+int EmulatedNodes::node_of(Rank rank) const {
+  if (nodes_ > 0) return rank % nodes_;
+  const auto all = std::accumulate(counts_.begin(), counts_.end(), std::int64_t{0});
+  auto node = static_cast<int>(rank / all) * static_cast<int>(counts_.size());
+  std::int64_t rest = rank % all;
+  for (const int count : counts_) {
+    if (rest < count) break;
+    rest -= count;
+    ++node;
+  }
+  return node;
+}
+
+std::vector<int> numbered_nodes(const std::vector<int>& marks) {
+  std::map<int, int> numbers;
+  std::vector<int> nodes;
+  nodes.reserve(marks.size());
+  for (const int mark : marks) {
+    nodes.push_back(numbers.emplace(mark, static_cast<int>(numbers.size())).first->second);
+  }
+  return nodes;
+}
+
+}  // namespace tutti

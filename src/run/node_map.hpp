@@ -1,0 +1,35 @@
+/// Nodes that are emulated on one machine, for tests and measurements.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.hpp"
+#include "core/types.hpp"
+
+namespace tutti {
+
+/// Which ranks of the world are taken to share a node, as the setting TUTTI_NODE says it. Ranks of
+/// one emulated node share a real one too, or they are parted.
+class EmulatedNodes {
+ public:
+  /// The node of a rank of the world, from 0. Local, O(number of counts).
+  [[nodiscard]] int node_of(Rank rank) const;
+
+ private:
+  friend Result<EmulatedNodes> emulated_nodes(std::string_view text);
+  std::vector<int> counts_;  ///< ranks of each node in turn; from the start again at the end
+  int nodes_ = 0;            ///< dealt out like cards, if not 0
+};
+
+/// Reads `3` (nodes of three consecutive ranks), `1,4,2,3,1` (nodes of so many ranks, the list
+/// starts over at its end) or `round_robin:5` (rank r on node r mod 5). The error says what is
+/// accepted.
+[[nodiscard]] Result<EmulatedNodes> emulated_nodes(std::string_view text);
+
+/// What ranks say of themselves as the numbers of their nodes, from 0, in the sequence in which
+/// nodes first appear: `marks[i]` is equal on ranks of one node only. O(p log p).
+[[nodiscard]] std::vector<int> numbered_nodes(const std::vector<int>& marks);
+
+}  // namespace tutti
