@@ -127,6 +127,8 @@ void tell_of_environment() {
 /// What rank 0 tells the others, so that ranks with another environment do not decide otherwise.
 struct Agreement {
   std::array<std::array<char, 240>, runnable_collectives.size()> settings{};
+  std::array<char, 240> nodes{};
+  Bytes node_memory = 0;
   Machine machine;
   std::uint64_t id = 0;
   char is_reported = 0;
@@ -240,6 +242,8 @@ int Communicator::agree() {
       to_text(environment().settings[i])
           .copy(agreement.settings[i].data(), agreement.settings[i].size() - 1);
     }
+    environment().nodes.copy(agreement.nodes.data(), agreement.nodes.size() - 1);
+    agreement.node_memory = environment().node_memory;
     static std::once_flag told;
     std::call_once(told, tell_of_environment);
   }
@@ -250,6 +254,8 @@ int Communicator::agree() {
   native_spins_ = agreement.native_spins != 0;
   id_ = agreement.id;
   is_reported_ = agreement.is_reported != 0;
+  node_settings_.memory = agreement.node_memory;
+  if (const auto nodes = emulated_nodes(agreement.nodes.data())) node_settings_.emulated = *nodes;
   wants_background_ = agreement.wants_background != 0;
   is_reproducible_ = agreement.is_reproducible != 0;
   for (std::size_t i = 0; i < settings_.size(); ++i) {
@@ -272,6 +278,8 @@ const Decision& Communicator::decide(Collective collective, bool commutative) {
   Situation situation = situation_of(collective);
   situation.commutative = commutative;
   decision = decision_for(choose(setting, situation, machine_));
+  decision.level = setting.level;
+  if (setting.level.node) decision.text = to_text(setting) + ": it was asked for";
   decision.epoch = epoch;
   decision.is_automatic = setting.kind == Setting::Kind::automatic;
   return decision;
@@ -346,6 +354,13 @@ DistanceOrders* Communicator::distances(int& error) {
   return distances_.get();
 }
 
+LevelRunner* Communicator::levels(int& error) {
+  PrivateComm* comm = private_comm(error);
+  if (comm == nullptr || levels_ != nullptr) return levels_.get();
+  error = LevelRunner::open(comm->handle(), node_settings_, levels_);
+  return levels_.get();
+}
+
 int Communicator::open_arrival() {
   // The clean-up of other libraries may call collectives in MPI_Finalize, on all ranks.
   if (arrival_ != nullptr || is_end_of_mpi()) return MPI_SUCCESS;
@@ -364,6 +379,7 @@ void Communicator::begin_close() {
 
 void Communicator::close() {
   close_arrival();
+  levels_.reset();
   private_.reset();
 }
 

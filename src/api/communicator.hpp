@@ -11,6 +11,7 @@
 #include "choose/choose.hpp"
 #include "run/mpi_arrival.hpp"
 #include "run/mpi_communicator.hpp"
+#include "run/mpi_level.hpp"
 
 namespace tutti {
 
@@ -19,7 +20,8 @@ struct Decision {
   unsigned epoch = ~0U;                        ///< of the settings that it was made under
   bool is_automatic = false;                   ///< nobody asked for it
   std::optional<Specification> specification;  ///< none: the MPI's own
-  std::string text;                            ///< "ordered_tree: why"
+  Level level;
+  std::string text;  ///< "ordered_tree: why"
 };
 
 /// A call whose ranks have agreed on when they are expected. Alike on all of them.
@@ -81,6 +83,8 @@ class Communicator {
   const Placements* placements(const Specification& specification, Rank root, int& error);
   /// What is known of distances. Collective at the first call. Null with an MPI error code.
   DistanceOrders* distances(int& error);
+  /// Its nodes, made at the first need, over the private duplicate. Collective.
+  LevelRunner* levels(int& error);
 
   /// What is known of arrivals; null as long as nobody has asked for it.
   [[nodiscard]] const std::shared_ptr<Arrival>& arrival() const { return arrival_; }
@@ -126,6 +130,8 @@ class Communicator {
   std::array<std::string, runnable_collectives.size()> of_requests_;
   std::unique_ptr<DistanceOrders> distances_;
   std::unique_ptr<PrivateComm> private_;
+  NodeSettings node_settings_;
+  std::unique_ptr<LevelRunner> levels_;  ///< over the private one
   std::shared_ptr<Arrival> arrival_;
 };
 

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "choose/settings.hpp"
+#include "run/node_map.hpp"
 
 namespace tutti {
 
@@ -31,6 +32,7 @@ class Reader {
     environment_.distances = value_of("TUTTI_DISTANCES");
     if (environment_.distances == "none") environment_.distances.clear();
     for (const Collective collective : runnable_collectives) read_algorithm(collective);
+    read_nodes();
     read_machine();
     environment_.report = value_of("TUTTI_REPORT");
     if (environment_.report == "none") environment_.report.clear();
@@ -79,6 +81,31 @@ class Reader {
     const std::string why = out_of_reach(*read, !environment_.distances.empty());
     if (!why.empty()) return refuse(name, value, why);
     environment_.settings[static_cast<std::size_t>(collective)] = *read;
+  }
+
+  void read_nodes() {
+    if (const std::string value = value_of("TUTTI_LEVEL"); !value.empty()) {
+      const Result<Level> read = level(value);
+      if (!read) return refuse("TUTTI_LEVEL", value, read.error());
+      environment_.level = *read;
+    }
+    for (Setting& setting : environment_.settings) {
+      if (!environment_.level.node || setting.kind != Setting::Kind::automatic) continue;
+      setting = {Setting::Kind::native, {}, environment_.level};
+    }
+    environment_.nodes = value_of("TUTTI_NODE");
+    if (environment_.nodes == "none") environment_.nodes.clear();
+    if (!environment_.nodes.empty()) {
+      const Result<EmulatedNodes> read = emulated_nodes(environment_.nodes);
+      if (!read) return refuse("TUTTI_NODE", environment_.nodes, read.error());
+    }
+    if (const std::string value = value_of("TUTTI_NODE_MEMORY"); !value.empty()) {
+      const Result<Bytes> read = bytes_from(value);
+      if (!read || *read < (Bytes{64} << 10) || *read > (Bytes{1} << 30)) {
+        return refuse("TUTTI_NODE_MEMORY", value, "it is from 64K to 1G bytes");
+      }
+      environment_.node_memory = *read;
+    }
   }
 
   /// The file that was measured once for this user, if there is one.

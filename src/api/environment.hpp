@@ -16,6 +16,9 @@ struct Environment {
   std::array<Setting, runnable_collectives.size()> settings;  ///< by collective
   std::string report;                                         ///< "-", a file, or empty for none
   std::string distances;                                      ///< a file, or empty for none
+  Level level;        ///< of collectives without a setting of their own
+  std::string nodes;  ///< emulated ones, or empty
+  Bytes node_memory = Bytes{64} << 20;
   Machine machine;
   std::string warning;  ///< of TUTTI_ names that are no settings
   std::string error;  ///< names the variable, the value and what is accepted; empty if all is well

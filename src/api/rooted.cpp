@@ -3,6 +3,7 @@
 
 #include "api/arrived_call.hpp"
 #include "api/entry.hpp"
+#include "api/levelled.hpp"
 #include "api/rooted_call.hpp"
 
 namespace tutti {
@@ -14,6 +15,11 @@ namespace {
 template <class Native>
 int run_decision(RootedCall& call, Communicator& communicator, const Decision& decision,
                  const ArrivedCall& arrived, Native run_native) {
+  if (decision.level.node) {
+    bool refused = false;
+    const int error = run_levelled(call, communicator, decision, refused);
+    if (!refused) return error == levelled_natively ? run_native() : raise_if(call.comm, error);
+  }
   if (!decision.specification) return run_native();
   int error = MPI_SUCCESS;
   PrivateComm* comm = communicator.private_comm(error);

@@ -22,6 +22,7 @@ struct LevelSizes {
   /// alltoallv: what local rank l has for rank r is at l * p + r, and what it gets from rank r.
   std::vector<Bytes> sent;
   std::vector<Bytes> received;
+  friend bool operator==(const LevelSizes&, const LevelSizes&) = default;
 };
 
 /// One call as a rank of a node sees it. All but `direct` and `sizes` is the same on all ranks.
@@ -36,6 +37,7 @@ struct LevelCall {
   /// write them instead of node memory that nobody else would touch.
   bool direct = false;
   LevelSizes sizes;
+  friend bool operator==(const LevelCall&, const LevelCall&) = default;
 };
 
 /// How many numbers each rank tells the others of its node before a plan can be made: nothing but

@@ -31,13 +31,23 @@ int PrivateComm::duplicate(MPI_Comm of, std::unique_ptr<PrivateComm>& made) {
   MPI_Comm comm = mpi().comm_null;
   error = mpi().Comm_create(of, group, &comm);
   mpi().Group_free(&group);
-  if (error != MPI_SUCCESS) return error;
+  return error == MPI_SUCCESS ? adopt(comm, made) : error;
+}
+
+int PrivateComm::split(MPI_Comm of, bool member, int key, std::unique_ptr<PrivateComm>& made) {
+  MPI_Comm comm = mpi().comm_null;
+  const int error = mpi().Comm_split(of, member ? 0 : MPI_UNDEFINED, key, &comm);
+  return error == MPI_SUCCESS && member ? adopt(comm, made) : error;
+}
+
+/// Takes over a new communicator.
+int PrivateComm::adopt(MPI_Comm comm, std::unique_ptr<PrivateComm>& made) {
   Rank rank = 0;
   int p = 0;
   mpi().Comm_rank(comm, &rank);
   mpi().Comm_size(comm, &p);
   made.reset(new PrivateComm(comm, rank, p));
-  error = make_quiet(comm);
+  const int error = make_quiet(comm);
   if (error != MPI_SUCCESS) made.reset();
   return error;
 }

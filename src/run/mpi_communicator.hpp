@@ -23,6 +23,9 @@ class PrivateComm {
   /// Duplicates without calling the program's attribute functions. Collective over `of`. Returns
   /// an MPI error code.
   static int duplicate(MPI_Comm of, std::unique_ptr<PrivateComm>& made);
+  /// The same of the ranks with `member`, in the sequence of `key`; `made` stays null on the
+  /// others.
+  static int split(MPI_Comm of, bool member, int key, std::unique_ptr<PrivateComm>& made);
   ~PrivateComm();
   PrivateComm(const PrivateComm&) = delete;
   PrivateComm& operator=(const PrivateComm&) = delete;
@@ -92,6 +95,8 @@ class PrivateComm {
  private:
   PrivateComm(MPI_Comm comm, Rank rank, int p)
       : comm_(comm), rank_(rank), p_(p), transport_(comm, rank), collectives_(*this) {}
+
+  static int adopt(MPI_Comm comm, std::unique_ptr<PrivateComm>& made);
 
   /// A call whose plan follows from its arguments alone, as long as handles keep their meaning.
   struct Prepared {

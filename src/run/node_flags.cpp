@@ -42,9 +42,19 @@ void futex_wake(std::atomic<std::uint32_t>& word) noexcept {
 
 }  // namespace
 
+// Either the one who raises sees the sleeper, or the sleeper sees the count: both sides are in one
+// total order.
 void NodeFlag::raise(Count by) noexcept {
-  // Either this sees the sleeper, or the sleeper sees the count: both sides are in one total order.
   count_.fetch_add(by, std::memory_order_seq_cst);
+  wake();
+}
+
+void NodeFlag::raise_to(Count count) noexcept {
+  count_.store(count, std::memory_order_seq_cst);
+  wake();
+}
+
+void NodeFlag::wake() noexcept {
   if (sleepers_.load(std::memory_order_seq_cst) != 0) futex_wake(count_);
 }
 

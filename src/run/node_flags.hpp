@@ -34,6 +34,8 @@ class alignas(64) NodeFlag {
 
   /// Wakes who waits for it. Any process may raise it.
   void raise(Count by = 1) noexcept;
+  /// The same where only one process raises the flag: to `count`.
+  void raise_to(Count count) noexcept;
   [[nodiscard]] bool has_reached(Count count) const noexcept {
     return static_cast<std::int32_t>(count_.load(std::memory_order_acquire) - count) >= 0;
   }
@@ -46,6 +48,7 @@ class alignas(64) NodeFlag {
   int wait(Count count, const Patience& patience, WhileWaiting& meanwhile) noexcept;
 
  private:
+  void wake() noexcept;
   int sleep(Count count, WhileWaiting& meanwhile) noexcept;
 
   std::atomic<Count> count_{0};

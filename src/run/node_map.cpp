@@ -2,7 +2,6 @@
 #include "run/node_map.hpp"
 
 #include <charconv>
-#include <map>
 #include <numeric>
 
 namespace tutti {
@@ -11,6 +10,7 @@ namespace {
 
 constexpr std::string_view dealt = "round_robin:";
 constexpr int most_ranks = 1 << 20;
+constexpr std::size_t longest_text = 200;
 
 /// A number from 1 to `most_ranks`; 0 where there is none.
 int number_in(std::string_view text) {
@@ -29,6 +29,7 @@ Error refused(std::string_view text) {
 }  // namespace
 
 Result<EmulatedNodes> emulated_nodes(std::string_view text) {
+  if (text.size() > longest_text) return refused(text);
   EmulatedNodes nodes;
   if (text.starts_with(dealt)) {
     nodes.nodes_ = number_in(text.substr(dealt.size()));
@@ -56,16 +57,6 @@ int EmulatedNodes::node_of(Rank rank) const {
     ++node;
   }
   return node;
-}
-
-std::vector<int> numbered_nodes(const std::vector<int>& marks) {
-  std::map<int, int> numbers;
-  std::vector<int> nodes;
-  nodes.reserve(marks.size());
-  for (const int mark : marks) {
-    nodes.push_back(numbers.emplace(mark, static_cast<int>(numbers.size())).first->second);
-  }
-  return nodes;
 }
 
 }  // namespace tutti

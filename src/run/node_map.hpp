@@ -28,8 +28,4 @@ class EmulatedNodes {
 /// accepted.
 [[nodiscard]] Result<EmulatedNodes> emulated_nodes(std::string_view text);
 
-/// What ranks say of themselves as the numbers of their nodes, from 0, in the sequence in which
-/// nodes first appear: `marks[i]` is equal on ranks of one node only. O(p log p).
-[[nodiscard]] std::vector<int> numbered_nodes(const std::vector<int>& marks);
-
 }  // namespace tutti

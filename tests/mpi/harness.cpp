@@ -23,12 +23,17 @@ Options read_options(int argc, char** argv) {
     const std::string value = argv[++i];
     if (word == "--effort") {
       options.effort = std::stoi(value);
+    } else if (word == "--nodes") {
+      options.levels = true;
+      setenv("TUTTI_NODE", value.c_str(), 1);
+      setenv("TUTTI_NODE_MEMORY", "128K", 1);
     } else if (word == "--timeout") {
       options.timeout = std::stoi(value);
     } else if (word == "--only") {
       options.only = value;
     } else {
-      throw std::invalid_argument(word + " is none of --native, --effort, --timeout, --only");
+      throw std::invalid_argument(word +
+                                  " is none of --native, --effort, --timeout, --only, --nodes");
     }
   }
   return options;

@@ -17,9 +17,12 @@ struct Options {
   bool native = false;  ///< run the MPI's own functions: proves the tests themselves
   int effort = 1;       ///< multiplies the number of calls
   int timeout = 120;    ///< seconds without progress until the watchdog aborts
+  bool levels = false;  ///< run the cases of the node level, and no others
   std::string only;     ///< runs the cases whose name contains this
 };
-/// Reads "--native --effort N --timeout S --only TEXT"; throws std::invalid_argument.
+/// Reads "--native --effort N --timeout S --only TEXT --nodes TEXT", where the last is for the
+/// cases of the node level: it emulates nodes of little memory (TUTTI_NODE, TUTTI_NODE_MEMORY).
+/// Throws std::invalid_argument.
 [[nodiscard]] Options read_options(int argc, char** argv);
 
 /// What a case is given, and where it says what it does and what went wrong. The functions may
@@ -120,6 +123,7 @@ class MadeUpDistances {
 };
 void add_distances(Suite& suite);
 void add_reductions(Suite& suite);
+void add_levels(Suite& suite);
 /// To be added last: messages that nobody received may be left behind.
 void add_truncation(Suite& suite);
 

@@ -9,6 +9,28 @@
 #include "layouts.hpp"
 #include "reduction.hpp"
 
+namespace {
+
+void add_flat(tutti::test::Suite& suite) {
+  using namespace tutti::test;
+  add_communicators(suite);
+  add_sweep(suite);
+  add_datatypes(suite);
+  add_caches(suite);
+  add_errors(suite);
+  add_threads(suite);
+  add_arrivals(suite);
+  add_choices(suite);
+  add_background(suite);
+  add_movements(suite);
+  add_bad_movements(suite);
+  add_distances(suite);
+  add_reductions(suite);
+  add_truncation(suite);
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   using namespace tutti::test;
   int level = MPI_THREAD_SINGLE;
@@ -19,20 +41,11 @@ int main(int argc, char** argv) {
     const Watchdog watchdog(context);
     const MadeUpDistances distances;
     Suite suite;
-    add_communicators(suite);
-    add_sweep(suite);
-    add_datatypes(suite);
-    add_caches(suite);
-    add_errors(suite);
-    add_threads(suite);
-    add_arrivals(suite);
-    add_choices(suite);
-    add_background(suite);
-    add_movements(suite);
-    add_bad_movements(suite);
-    add_distances(suite);
-    add_reductions(suite);
-    add_truncation(suite);
+    if (context.options().levels) {
+      add_levels(suite);
+    } else {
+      add_flat(suite);
+    }
     status = suite.run(context);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());

@@ -125,9 +125,5 @@ TEST(EmulatedNodes, RefuseWhatNamesNone) {
   }
 }
 
-TEST(EmulatedNodes, NodesAreNumberedAsTheyAppear) {
-  EXPECT_EQ(numbered_nodes({7, 2, 7, 9, 2}), (std::vector{0, 1, 0, 2, 1}));
-}
-
 }  // namespace
 }  // namespace tutti

@@ -1,0 +1,153 @@
+/// Gathers and scatters through the memory of nodes: emulated ones with --nodes, else the real one.
+#include <algorithm>
+#include <memory>
+#include <numeric>
+
+#include "exchange.hpp"
+#include "harness.hpp"
+
+namespace tutti::test {
+namespace {
+
+const std::vector<std::string>& levelled(bool native) {
+  static const std::vector<std::string> none = {"native"};
+  static const std::vector<std::string> all = {"native:level=node", "native:level=node,leaders=3",
+                                               "binomial:level=node,leaders=2",
+                                               "linear:level=node"};
+  return native ? none : all;
+}
+
+/// All sizes, datatypes and placements that are drawn, with changing roots.
+void tour(Context& context, MPI_Comm comm, unsigned seed) {
+  const bool native = context.options().native;
+  int p = 0;
+  PMPI_Comm_size(comm, &p);
+  std::mt19937 random(seed);
+  for (const Kind kind : all_kinds) {
+    for (const std::string& name : levelled(native)) {
+      const Forced forced(kind, name, native);
+      context.expect_empty(forced.error());
+      for (int round = 0; round < 4 * context.options().effort; ++round) {
+        const auto& shapes = size_shapes();
+        std::vector<int> units(static_cast<std::size_t>(p), static_cast<int>(random() % 300));
+        if (is_irregular(kind)) units = sizes(shapes[random() % shapes.size()], p, random);
+        const int root = static_cast<int>(random() % static_cast<unsigned>(p));
+        Exchange exchange = draw(kind, comm, root, std::move(units), random);
+        spare_native(exchange);
+        check(context, exchange);
+        context.expect_empty(forced.wrongly_ran(comm));
+      }
+    }
+  }
+}
+
+/// More bytes than there is node memory.
+void in_chunks(Context& context) {
+  const bool native = context.options().native;
+  const OwnComm comm;
+  const int p = comm.size();
+  std::mt19937 random(31);
+  for (const Kind kind : all_kinds) {
+    const Forced forced(kind, levelled(native).front(), native);
+    for (const int units : {1 << 14, 3}) {
+      Exchange exchange = draw(kind, comm.get(), p / 2,
+                               std::vector<int>(static_cast<std::size_t>(p), units), random);
+      exchange.leaf = &layouts_of_ints()[0];
+      exchange.at_root = &layouts_of_ints()[1];
+      spare_native(exchange);
+      check(context, exchange);
+    }
+  }
+}
+
+/// Another sequence of ranks: nodes whose ranks do not follow one another.
+void other_mappings(Context& context) {
+  const OwnComm reversed(0, -context.rank());
+  tour(context, reversed.get(), 42);
+  const OwnComm dealt(0, context.rank() * 7 % 11 * context.size() + context.rank());
+  tour(context, dealt.get(), 43);
+}
+
+void parts_of_the_world(Context& context) {
+  const OwnComm half(context.rank() % 2, context.rank());
+  tour(context, half.get(), 44);
+  tour(context, MPI_COMM_SELF, 45);
+}
+
+int call_with_count(Kind kind, const Calls& calls, MPI_Comm comm, int count) {
+  std::vector<int> all(64);
+  std::vector<int> counts(64, 1);
+  std::vector<int> displs(64);
+  std::iota(displs.begin(), displs.end(), 0);
+  int own[4] = {};
+  switch (kind) {
+    case Kind::gather:
+      return calls.gather(own, count, MPI_INT, all.data(), 1, MPI_INT, 0, comm);
+    case Kind::gatherv:
+      return calls.gatherv(own, count, MPI_INT, all.data(), counts.data(), displs.data(), MPI_INT,
+                           0, comm);
+    case Kind::scatter:
+      return calls.scatter(all.data(), 1, MPI_INT, own, count, MPI_INT, 0, comm);
+    default:
+      return calls.scatterv(all.data(), counts.data(), displs.data(), MPI_INT, own, count, MPI_INT,
+                            0, comm);
+  }
+}
+
+/// A rank that has company on its node gets its MPI's own error, and nobody waits for it.
+void bad_arguments_of_one_rank(Context& context) {
+  const bool native = context.options().native;
+  if (native || context.size() < 3) return;
+  const Calls& calls = calls_under_test(false);
+  for (const Kind kind : all_kinds) {
+    for (const std::string& name : levelled(false)) {
+      const Forced forced(kind, name, false);
+      const OwnComm comm;
+      context.step(std::string(name_of(kind)) + " " + name);
+      const bool bad = context.rank() == 1;
+      const int code = call_with_count(kind, calls, comm.get(), bad ? -1 : 1);
+      if (bad && code == MPI_SUCCESS) context.fail("a negative count is no error");
+      std::mt19937 random(61);
+      check(context, draw(kind, comm.get(), 1,
+                          std::vector<int>(static_cast<std::size_t>(comm.size()), 3), random));
+    }
+  }
+}
+
+/// Node memory and communicators return: of the latter MPIs have only so many.
+void many_communicators(Context& context, MPI_Comm of, int rounds) {
+  const bool native = context.options().native;
+  constexpr long mebibyte = 1L << 20;
+  const Forced forced(Kind::gather, levelled(native).front(), native);
+  std::mt19937 random(51);
+  long before = 0;
+  for (int i = 0; i < rounds; ++i) {
+    const OwnComm comm(of);
+    check(context, draw(Kind::gather, comm.get(), 0,
+                        std::vector<int>(static_cast<std::size_t>(comm.size()), 2), random));
+    if (i == rounds / 2) before = resident_bytes();
+  }
+  const long grown = resident_bytes() - before;
+  if (grown > 16 * mebibyte) context.fail("memory grew by " + std::to_string(grown) + " bytes");
+}
+
+}  // namespace
+
+void add_levels(Suite& suite) {
+  suite.add("levels, world", [](Context& context) {
+    const OwnComm comm;
+    tour(context, comm.get(), 41);
+  });
+  suite.add("levels, more bytes than memory", in_chunks);
+  suite.add("levels, other mappings", other_mappings);
+  suite.add("levels, parts of the world", parts_of_the_world);
+  suite.add("levels, bad arguments of one rank", bad_arguments_of_one_rank);
+  suite.add("levels, 1000 duplicates of self",
+            [](Context& context) { many_communicators(context, MPI_COMM_SELF, 1000); });
+  suite.add("levels, many duplicates of world", [](Context& context) {
+    const int rounds = context.size() <= 2 ? 1000 : 5;
+    many_communicators(context, MPI_COMM_WORLD, rounds * context.options().effort);
+  });
+}
+
+}  // namespace tutti::test
