@@ -24,7 +24,7 @@ Options read_options(int argc, char** argv) {
     if (word == "--effort") {
       options.effort = std::stoi(value);
     } else if (word == "--nodes") {
-      options.levels = true;
+      options.nodes = value;
       setenv("TUTTI_NODE", value.c_str(), 1);
       setenv("TUTTI_NODE_MEMORY", "128K", 1);
     } else if (word == "--timeout") {

@@ -17,7 +17,7 @@ struct Options {
   bool native = false;  ///< run the MPI's own functions: proves the tests themselves
   int effort = 1;       ///< multiplies the number of calls
   int timeout = 120;    ///< seconds without progress until the watchdog aborts
-  bool levels = false;  ///< run the cases of the node level, and no others
+  std::string nodes;    ///< emulates them, and runs the cases of the node level only
   std::string only;     ///< runs the cases whose name contains this
 };
 /// Reads "--native --effort N --timeout S --only TEXT --nodes TEXT", where the last is for the

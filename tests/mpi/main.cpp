@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
     const Watchdog watchdog(context);
     const MadeUpDistances distances;
     Suite suite;
-    if (context.options().levels) {
+    if (!context.options().nodes.empty()) {
       add_levels(suite);
     } else {
       add_flat(suite);
