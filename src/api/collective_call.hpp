@@ -31,6 +31,10 @@ int run_specification(CollectiveCall& call, Communicator& communicator,
                       const Specification& specification, const ArrivedCall& arrived,
                       bool& is_native);
 
+/// Runs a call through the memory of nodes (see api/levelled.hpp).
+int run_levelled(CollectiveCall& call, Communicator& communicator, const Decision& decision,
+                 bool& refused, bool& is_native);
+
 /// Calls that no decision by arrivals is about do not count among those that edges tell of.
 [[nodiscard]] inline bool goes_by_arrivals(const Decision& decision) {
   const auto& specification = decision.specification;
@@ -49,8 +53,13 @@ int run_decided(CollectiveCall& call, Communicator& communicator, const Decision
   const ArrivedCall arrived(by_arrivals ? communicator.arrival().get() : nullptr, call.collective,
                             begun.site);
   const auto run = [&]() -> int {
-    if (!decision.specification) return run_native();
     bool is_native = false;
+    if (decision.level.node) {
+      bool refused = false;
+      const int error = run_levelled(call, communicator, decision, refused, is_native);
+      if (!refused) return is_native ? run_native() : raise_if(call.comm, error);
+    }
+    if (!decision.specification) return run_native();
     const int error =
         run_specification(call, communicator, *decision.specification, arrived, is_native);
     return is_native ? run_native() : raise_if(call.comm, error);

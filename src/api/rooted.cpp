@@ -17,8 +17,9 @@ int run_decision(RootedCall& call, Communicator& communicator, const Decision& d
                  const ArrivedCall& arrived, Native run_native) {
   if (decision.level.node) {
     bool refused = false;
-    const int error = run_levelled(call, communicator, decision, refused);
-    if (!refused) return error == levelled_natively ? run_native() : raise_if(call.comm, error);
+    bool is_native = false;
+    const int error = run_levelled(call, communicator, decision, refused, is_native);
+    if (!refused) return is_native ? run_native() : raise_if(call.comm, error);
   }
   if (!decision.specification) return run_native();
   int error = MPI_SUCCESS;

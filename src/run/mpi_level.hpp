@@ -23,6 +23,9 @@ struct LevelSide {
   Bytes each = 0;
   std::vector<Block> blocks;  ///< where they lie otherwise
 
+  /// Of all `count` blocks.
+  [[nodiscard]] Bytes bytes(int count) const;
+
   /// Calls visit(address, bytes) for the stretches of the bytes [offset, offset + bytes) of these
   /// blocks, in their sequence.
   template <class Visit>
@@ -92,6 +95,12 @@ class LevelRunner {
 /// Runs one call of a lane. `send` and `receive` are where its ends are. Returns an MPI error code.
 int run_inner(const InnerCall& call, const LevelledCall& levelled, PrivateComm& lane,
               std::byte* send, std::byte* receive);
+
+inline Bytes LevelSide::bytes(int count) const {
+  Bytes sum = blocks.empty() ? count * each : 0;
+  for (const Block& block : blocks) sum += block.bytes;
+  return sum;
+}
 
 template <class Visit>
 void LevelSide::visit(BlockRange range, Bytes offset, Bytes bytes, Visit visit) const {

@@ -15,6 +15,7 @@ class Numbers {
   }
   [[nodiscard]] const int* data() const { return numbers_.data(); }
   /// The only one, or the first of equal ones; 0 where the end does not count.
+  [[nodiscard]] bool many() const { return numbers_.size() > 1; }
   [[nodiscard]] int first() const { return numbers_.empty() ? 0 : numbers_.front(); }
 
  private:
@@ -107,11 +108,41 @@ int run_rooted(const InnerCall& call, const BothEnds& ends, const LevelledCall& 
   inner.all = gathers ? ends.receive : ends.send;
   const Numbers& counts = gathers ? ends.received : ends.sent;
   const Numbers& places = gathers ? ends.received_at : ends.sent_at;
-  inner.blocks = is_irregular(call.collective) ? RootBlocks(counts.data(), places.data())
-                                               : RootBlocks(counts.first());
+  inner.blocks = is_irregular(call.collective) ? RankBlocks(counts.data(), places.data())
+                                               : RankBlocks(counts.first());
   lane.begin(inner);
   if (!lane.learn_types(inner)) return MPI_ERR_TYPE;
   return lane.run(inner, specification, levelled.knowledge);
+}
+
+RankBlocks blocks_of(const Numbers& counts, const Numbers& places) {
+  return counts.many() ? RankBlocks(counts.data(), places.data()) : RankBlocks(counts.first());
+}
+
+/// Any other movement by a schedule of Tutti's.
+int run_movement(const InnerCall& call, const BothEnds& ends, const LevelledCall& levelled,
+                 PrivateComm& lane, const Specification& specification) {
+  CollectiveCall inner;
+  inner.collective = call.collective;
+  inner.root = call.root;
+  inner.comm = lane.handle();
+  const bool irregular = is_irregular(call.collective);
+  const RankBlocks sent =
+      irregular ? blocks_of(ends.sent, ends.sent_at) : RankBlocks(ends.sent.first());
+  const RankBlocks received =
+      irregular ? blocks_of(ends.received, ends.received_at) : RankBlocks(ends.received.first());
+  inner.send.address = ends.send;
+  inner.send.blocks = sent;
+  inner.receive.address = ends.receive;
+  inner.receive.blocks = received;
+  inner.send.type = inner.receive.type = mpi().byte;
+  if (call.collective == Collective::bcast) {
+    inner.receive = inner.send;
+    inner.send.address = MPI_IN_PLACE;
+  }
+  lane.begin(inner);
+  if (!lane.collectives().learn_types(inner)) return MPI_ERR_TYPE;
+  return lane.collectives().run(inner, specification, levelled.knowledge);
 }
 
 }  // namespace
@@ -126,9 +157,10 @@ int run_inner(const InnerCall& call, const LevelledCall& levelled, PrivateComm& 
                          Numbers(call.receive.counts, unit),
                          Numbers(call.receive.displacements)};
   if (reduces(call.collective)) return combine(call, ends, levelled, lane.handle());
-  if (levelled.inner != nullptr && is_rooted(call.collective)) {
+  if (levelled.inner != nullptr) {
     const Result<Specification> inner = counterpart(*levelled.inner, call.collective);
-    if (inner) return run_rooted(call, ends, levelled, lane, *inner);
+    if (inner && is_rooted(call.collective)) return run_rooted(call, ends, levelled, lane, *inner);
+    if (inner) return run_movement(call, ends, levelled, lane, *inner);
   }
   return move(call, ends, lane.handle());
 }

@@ -106,6 +106,21 @@ int SideMemory::receive(const std::vector<TypedBlock>& blocks, LevelSide& side) 
   return error;
 }
 
+void SideMemory::part(LevelSide& side, int blocks) {
+  const Bytes bytes = side.bytes(blocks);
+  memory_.push_back(std::make_unique<std::byte[]>(static_cast<std::size_t>(bytes)));
+  std::byte* at = memory_.back().get();
+  side.visit({0, blocks}, 0, bytes, [&at](const std::byte* from, Bytes part) {
+    if (from != nullptr) at = std::copy_n(from, part, at);
+  });
+  at = memory_.back().get();
+  if (side.blocks.empty()) side.base = at;
+  for (LevelSide::Block& block : side.blocks) {
+    block.address = at;
+    at += block.bytes;
+  }
+}
+
 int SideMemory::finish() {
   for (const Unpacked& received : unpacked_) {
     const int error =
@@ -115,8 +130,8 @@ int SideMemory::finish() {
   return MPI_SUCCESS;
 }
 
-int levelled_rooted(const RootedCall& call, Rank rank, int p, bool attends, SideMemory& memory,
-                    LevelledCall& levelled) {
+int describe(const RootedCall& call, Rank rank, int p, bool attends, SideMemory& memory,
+             LevelledCall& levelled) {
   const bool at_root = rank == call.root;
   const bool gathers = is_gather(call.collective);
   LevelCall& plain = levelled.call;
@@ -130,7 +145,9 @@ int levelled_rooted(const RootedCall& call, Rank rank, int p, bool attends, Side
   const TypedBlock own = in_place
                              ? block_of(call, rank)
                              : TypedBlock{call.own, call.own_count, call.own_type, call.own_info};
-  plain.sizes.each = own.bytes();
+  const bool regular = !is_irregular(call.collective);
+  plain.sizes.each = at_root && regular ? block_of(call, 0).bytes() : own.bytes();
+  const bool misfits = regular && plain.sizes.each != own.bytes();
   if (!levelled.tells.empty()) {
     levelled.tells[0] = own.bytes();
     for (Rank other = 0; at_root && other < p; ++other) {
@@ -138,15 +155,18 @@ int levelled_rooted(const RootedCall& call, Rank rank, int p, bool attends, Side
     }
   }
   int error = MPI_SUCCESS;
-  if (gathers) {
+  if (misfits) {
+    error = MPI_ERR_TRUNCATE;
+  } else if (gathers) {
     error = memory.send(own, 1, levelled.send);
   } else if (!in_place) {
     error = memory.receive(own, 1, levelled.receive);
   }
-  if (error == MPI_SUCCESS && at_root) error = root_side(call, p, memory, levelled);
+  if (at_root && error == MPI_SUCCESS) error = root_side(call, p, memory, levelled);
   const Bytes most =
       at_root && call.blocks.are_equal() ? block_of(call, 0).bytes() * p : own.bytes();
-  plain.direct = !in_place && (!at_root || call.blocks.are_equal()) && most <= most_direct;
+  plain.direct = !in_place && error == MPI_SUCCESS && (!at_root || call.blocks.are_equal()) &&
+                 most <= most_direct;
   return error;
 }
 

@@ -32,6 +32,8 @@ class SideMemory {
   int receive(const std::vector<TypedBlock>& blocks, LevelSide& side);
   /// Unpacks what the call has brought.
   int finish();
+  /// A copy of a send side whose buffer is written before all of it is read.
+  void part(LevelSide& side, int blocks);
 
  private:
   struct Unpacked {
@@ -47,7 +49,12 @@ class SideMemory {
 
 /// A gather or scatter whose datatypes are known, for the nodes' level. Where `attends` nothing of
 /// its arguments but collective and root is read. Returns an MPI error code.
-int levelled_rooted(const RootedCall& call, Rank rank, int p, bool attends, SideMemory& memory,
-                    LevelledCall& levelled);
+int describe(const RootedCall& call, Rank rank, int p, bool attends, SideMemory& memory,
+             LevelledCall& levelled);
+
+/// The same of any other collective. Sets `refused` where all ranks must run it flat: vectors of
+/// derived types, whose elements do not lie in node memory as they do in the program's.
+int describe(const CollectiveCall& call, Rank rank, int p, bool attends, SideMemory& memory,
+             LevelledCall& levelled, bool& refused);
 
 }  // namespace tutti

@@ -43,6 +43,7 @@ int main(int argc, char** argv) {
     Suite suite;
     if (!context.options().nodes.empty()) {
       add_levels(suite);
+      add_level_collectives(suite);
     } else {
       add_flat(suite);
     }
