@@ -249,6 +249,29 @@ int TUTTI_Comm_reorder(MPI_Comm comm, const char* collective, MPI_Comm* newcomm)
 /* In Fortran: tutti_distances_measure(comm, file, nodes_per_switch, ierror) and
  * tutti_comm_reorder(comm, collective, newcomm, ierror), with blank texts for NULL. */
 
+/* Results that the ranks of a node share: one copy of the result for each node instead of one for
+ * each rank. `*result` becomes its address, at the begin of a page, the same bytes on all ranks,
+ * until TUTTI_Shared_free. Datatypes must be MPI's own, without gaps (else MPI_ERR_TYPE). `mode` is
+ * each rank's own choice. A result stays as it is whatever is called later, also when its
+ * communicator is freed. Errors are of the call as a whole: MPI_ERR_NO_MEM where a node cannot
+ * share as much memory. */
+#define TUTTI_SHARED_READ_ONLY 0 /* writing to the result is a protection fault */
+#define TUTTI_COPY_ON_WRITE 1    /* a page that is written becomes the rank's own */
+
+/* MPI_Allgather into shared memory. */
+int TUTTI_Allgather_shared(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int recvcount,
+                           MPI_Datatype recvtype, MPI_Comm comm, int mode, void** result);
+/* MPI_Allgatherv into shared memory; blocks follow one another in rank order. */
+int TUTTI_Allgatherv_shared(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                            const int recvcounts[], MPI_Datatype recvtype, MPI_Comm comm, int mode,
+                            void** result);
+/* MPI_Bcast into shared memory; `buffer` is significant at the root only. */
+int TUTTI_Bcast_shared(const void* buffer, int count, MPI_Datatype datatype, int root,
+                       MPI_Comm comm, int mode, void** result);
+/* Releases a result at this rank, which must not use it any more. Local. MPI_ERR_ARG for what is no
+ * result, or was released before. */
+int TUTTI_Shared_free(void* result);
+
 /* The version of the library that runs, which may be newer than this header's. */
 int TUTTI_Get_version(int* major, int* minor, int* patch);
 

@@ -12,6 +12,7 @@
 #include "run/mpi_arrival.hpp"
 #include "run/mpi_communicator.hpp"
 #include "run/mpi_level.hpp"
+#include "run/mpi_shared.hpp"
 
 namespace tutti {
 
@@ -85,6 +86,7 @@ class Communicator {
   DistanceOrders* distances(int& error);
   /// Its nodes, made at the first need, over the private duplicate. Collective.
   LevelRunner* levels(int& error);
+  [[nodiscard]] SharedResults& shared_results() { return shared_results_; }
 
   /// What is known of arrivals; null as long as nobody has asked for it.
   [[nodiscard]] const std::shared_ptr<Arrival>& arrival() const { return arrival_; }
@@ -131,6 +133,7 @@ class Communicator {
   std::unique_ptr<DistanceOrders> distances_;
   std::unique_ptr<PrivateComm> private_;
   NodeSettings node_settings_;
+  SharedResults shared_results_;
   std::unique_ptr<LevelRunner> levels_;  ///< over the private one
   std::shared_ptr<Arrival> arrival_;
 };

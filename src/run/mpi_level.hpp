@@ -53,7 +53,9 @@ class LevelRunner {
   /// Collective over `comm`, which must outlive the runner. Returns an MPI error code.
   static int open(MPI_Comm comm, const NodeSettings& settings, std::unique_ptr<LevelRunner>& made);
 
-  [[nodiscard]] const SharedNode& node() const { return *node_; }
+  [[nodiscard]] SharedNode& node() { return *node_; }
+  /// What the flags of the node are at when all its ranks have left the last call.
+  [[nodiscard]] NodeFlag::Count begin() const { return begin_; }
 
   /// Collective. Returns an MPI error code; sets `refused` where the call must stay flat, alike on
   /// all ranks and before anything has moved. An error of one rank leaves no other waiting.

@@ -44,6 +44,7 @@ int main(int argc, char** argv) {
     if (!context.options().nodes.empty()) {
       add_levels(suite);
       add_level_collectives(suite);
+      add_shared_results(suite);
     } else {
       add_flat(suite);
     }

@@ -1,0 +1,197 @@
+/// TUTTI_Allgather_shared, TUTTI_Allgatherv_shared, TUTTI_Bcast_shared and TUTTI_Shared_free.
+#include <tutti/tutti.h>
+
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <numeric>
+
+#include "api/collective_call.hpp"
+#include "run/mpi_shared.hpp"
+#include "run/mpi_sides.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// A result that the program holds. It outlives its communicator.
+struct Held {
+  std::shared_ptr<SharedMemory> memory;
+  Mapping view;
+};
+
+struct HeldResults {
+  std::mutex mutex;
+  std::map<void*, Held> by_address;
+};
+
+HeldResults& held_results() {
+  static HeldResults* const results = new HeldResults;  // outlives every static destructor
+  return *results;
+}
+
+/// One call: the block that this rank gives, and those of the result.
+struct SharedCall {
+  LevelCall level;
+  LevelSide send;
+  LevelSide::Block own = {};  ///< of a bcast's root
+  Bytes bytes = 0;            ///< of the result
+  int mode = TUTTI_SHARED_READ_ONLY;
+};
+
+int hold(std::shared_ptr<SharedMemory> memory, int mode, void** result) {
+  Mapping view = memory->view(mode == TUTTI_COPY_ON_WRITE ? SegmentView::copy_on_write
+                                                          : SegmentView::read_only);
+  if (!view) {
+    --memory->held();
+    return MPI_ERR_NO_MEM;
+  }
+  *result = view.data() + page_bytes();
+  HeldResults& all = held_results();
+  const std::lock_guard lock(all.mutex);
+  all.by_address[*result] = {std::move(memory), std::move(view)};
+  return MPI_SUCCESS;
+}
+
+/// The first rank of each node writes the result; the others wait for it.
+int run(SharedCall& call, Communicator& communicator, void** result) {
+  int error = MPI_SUCCESS;
+  LevelRunner* levels = communicator.levels(error);
+  if (levels == nullptr) return error;
+  SharedNode& node = levels->node();
+  std::shared_ptr<SharedMemory> memory;
+  const int acquired = communicator.shared_results().acquire(*levels, call.bytes, memory);
+  LevelledCall levelled;
+  levelled.call = call.level;
+  levelled.send = call.send;
+  const bool writes = node.local() == 0 && memory != nullptr;
+  if (writes) {
+    levelled.receive.base = memory->data();
+    levelled.receive.each = call.level.sizes.each;
+    std::byte* at = memory->data();
+    for (const Bytes bytes : call.level.sizes.by_rank) {
+      levelled.receive.blocks.push_back({at, bytes});
+      at += bytes;
+    }
+    if (call.own.address != nullptr) {
+      std::memcpy(at, call.own.address, static_cast<std::size_t>(call.own.bytes));
+    }
+  }
+  bool refused = false;
+  error = levels->run(levelled, refused);
+  if (refused) error = MPI_ERR_NO_MEM;
+  if (error == MPI_SUCCESS) error = node.wait(0, levels->begin());
+  if (error == MPI_SUCCESS) error = acquired;
+  if (memory == nullptr) return error;
+  if (error == MPI_SUCCESS) return hold(std::move(memory), call.mode, result);
+  --memory->held();
+  return error;
+}
+
+/// Calls `build(PrivateComm&, SharedCall&)` where the communicator is one that Tutti can serve.
+template <class Build>
+int shared(MPI_Comm comm, int mode, void** result, Build build) {
+  const Inside guard;
+  return guarded(comm, [&]() -> int {
+    if (result == nullptr || (mode != TUTTI_SHARED_READ_ONLY && mode != TUTTI_COPY_ON_WRITE)) {
+      return raise(comm, MPI_ERR_ARG);
+    }
+    int error = MPI_SUCCESS;
+    Communicator* communicator = Communicator::of(comm, error);
+    if (communicator == nullptr) return raise(comm, error);
+    if (communicator->is_inter()) return raise(comm, MPI_ERR_COMM);
+    PrivateComm* own = communicator->private_comm(error);
+    if (own == nullptr) return raise(comm, error);
+    SharedCall call;
+    call.mode = mode;
+    error = build(*own, call);
+    if (error == MPI_SUCCESS) error = run(call, *communicator, result);
+    return raise_if(comm, error);
+  });
+}
+
+/// Bytes of so many elements of a type without gaps; an error for any other.
+int bytes_of(PrivateComm& comm, MPI_Count count, MPI_Datatype type, Bytes& bytes) {
+  if (count < 0) return MPI_ERR_COUNT;
+  if (type == mpi().type_null) return MPI_ERR_TYPE;
+  const TypeInfo info = comm.types().of(type, comm.handle());
+  if (!info.valid || !info.dense) return MPI_ERR_TYPE;
+  bytes = count * info.size;
+  return MPI_SUCCESS;
+}
+
+LevelSide side_of(const void* address, Bytes bytes) {
+  LevelSide side;
+  side.base = static_cast<std::byte*>(const_cast<void*>(address));
+  side.each = bytes;
+  return side;
+}
+
+}  // namespace
+
+}  // namespace tutti
+
+int TUTTI_Allgather_shared(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int recvcount,
+                           MPI_Datatype recvtype, MPI_Comm comm, int mode, void** result) {
+  using namespace tutti;
+  return shared(comm, mode, result, [&](PrivateComm& own, SharedCall& call) {
+    Bytes given = 0;
+    int error = bytes_of(own, sendcount, sendtype, given);
+    if (error == MPI_SUCCESS) error = bytes_of(own, recvcount, recvtype, call.level.sizes.each);
+    if (error != MPI_SUCCESS) return error;
+    if (given != call.level.sizes.each) return MPI_ERR_TRUNCATE;
+    call.level.collective = Collective::allgather;
+    call.send = side_of(sendbuf, given);
+    call.bytes = given * own.p();
+    return error;
+  });
+}
+
+int TUTTI_Allgatherv_shared(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                            const int recvcounts[], MPI_Datatype recvtype, MPI_Comm comm, int mode,
+                            void** result) {
+  using namespace tutti;
+  return shared(comm, mode, result, [&](PrivateComm& own, SharedCall& call) {
+    if (recvcounts == nullptr) return MPI_ERR_ARG;
+    Bytes given = 0;
+    int error = bytes_of(own, sendcount, sendtype, given);
+    std::vector<Bytes>& sizes = call.level.sizes.by_rank;
+    sizes.resize(static_cast<std::size_t>(own.p()));
+    for (Rank rank = 0; rank < own.p() && error == MPI_SUCCESS; ++rank) {
+      error = bytes_of(own, recvcounts[rank], recvtype, sizes[static_cast<std::size_t>(rank)]);
+    }
+    if (error != MPI_SUCCESS) return error;
+    if (given != sizes[static_cast<std::size_t>(own.rank())]) return MPI_ERR_TRUNCATE;
+    call.level.collective = Collective::allgatherv;
+    call.send = side_of(sendbuf, given);
+    call.bytes = std::accumulate(sizes.begin(), sizes.end(), Bytes{0});
+    return error;
+  });
+}
+
+int TUTTI_Bcast_shared(const void* buffer, int count, MPI_Datatype datatype, int root,
+                       MPI_Comm comm, int mode, void** result) {
+  using namespace tutti;
+  return shared(comm, mode, result, [&](PrivateComm& own, SharedCall& call) {
+    if (root < 0 || root >= own.p()) return MPI_ERR_ROOT;
+    if (const int error = bytes_of(own, count, datatype, call.bytes)) return error;
+    call.level.collective = Collective::bcast;
+    call.level.root = root;
+    call.level.sizes.each = call.bytes;
+    if (own.rank() != root) return MPI_SUCCESS;
+    call.send = side_of(buffer, call.bytes);
+    call.own = {call.send.base, call.bytes};
+    return MPI_SUCCESS;
+  });
+}
+
+int TUTTI_Shared_free(void* result) {
+  tutti::HeldResults& all = tutti::held_results();
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.by_address.find(result);
+  if (found == all.by_address.end()) return MPI_ERR_ARG;
+  const tutti::Held held = std::move(found->second);
+  all.by_address.erase(found);
+  --held.memory->held();
+  return MPI_SUCCESS;
+}

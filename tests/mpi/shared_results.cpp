@@ -1,0 +1,135 @@
+/// Results that the ranks of a node share.
+
+#include <cstdint>
+
+#include "exchange.hpp"
+#include "harness.hpp"
+
+namespace tutti::test {
+namespace {
+
+int number(int rank, int i, int salt) { return rank * 100003 + i * 7 + salt; }
+
+std::vector<int> numbers(int rank, int count, int salt) {
+  std::vector<int> made(static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) made[static_cast<std::size_t>(i)] = number(rank, i, salt);
+  return made;
+}
+
+/// Blocks of all ranks, one after the other.
+bool holds(const void* result, const std::vector<int>& counts, int salt) {
+  const int* at = static_cast<const int*>(result);
+  for (int rank = 0; rank < static_cast<int>(counts.size()); ++rank) {
+    for (int i = 0; i < counts[static_cast<std::size_t>(rank)]; ++i) {
+      if (*at++ != number(rank, i, salt)) return false;
+    }
+  }
+  return true;
+}
+
+void* allgather(Context& context, const OwnComm& comm, int count, int salt, int mode) {
+  void* result = nullptr;
+  const std::vector<int> own = numbers(comm.rank(), count, salt);
+  const int code =
+      TUTTI_Allgather_shared(own.data(), count, MPI_INT, count, MPI_INT, comm.get(), mode, &result);
+  if (code != MPI_SUCCESS) context.fail("allgather fails: " + error_text(code));
+  const std::vector<int> counts(static_cast<std::size_t>(comm.size()), count);
+  if (result == nullptr || !holds(result, counts, salt)) context.fail("wrong numbers");
+  if (reinterpret_cast<std::uintptr_t>(result) % 4096 != 0) context.fail("not at a page");
+  return result;
+}
+
+/// Results that are held stay as they are, whatever is called later, and are told apart.
+void held_results_stay(Context& context) {
+  const OwnComm comm;
+  const std::vector<int> counts(static_cast<std::size_t>(comm.size()), 700);
+  std::vector<void*> held;
+  for (int salt = 0; salt < 4; ++salt) {
+    held.push_back(allgather(context, comm, 700, salt, salt % 2));
+  }
+  for (int salt = 0; salt < 4; ++salt) {
+    if (!holds(held[static_cast<std::size_t>(salt)], counts, salt)) context.fail("it has changed");
+  }
+  for (void* result : held) {
+    if (TUTTI_Shared_free(result) != MPI_SUCCESS) context.fail("cannot be released");
+    if (TUTTI_Shared_free(result) != MPI_ERR_ARG) context.fail("was released twice");
+  }
+  if (TUTTI_Shared_free(&held) != MPI_ERR_ARG) context.fail("what is no result was released");
+}
+
+/// What one rank writes is its own, and gone when the memory is used again.
+void writes_are_private(Context& context) {
+  const OwnComm comm;
+  const std::vector<int> counts(static_cast<std::size_t>(comm.size()), 50);
+  for (int salt = 0; salt < 6; ++salt) {
+    const bool writes = comm.rank() % 2 == salt % 2;
+    void* result =
+        allgather(context, comm, 50, salt, writes ? TUTTI_COPY_ON_WRITE : TUTTI_SHARED_READ_ONLY);
+    if (writes) *static_cast<int*>(result) = -1;
+    PMPI_Barrier(comm.get());
+    if (!writes && !holds(result, counts, salt)) context.fail("another rank's write is seen");
+    TUTTI_Shared_free(result);
+  }
+}
+
+void irregular_and_bcast(Context& context) {
+  const OwnComm dealt(0, context.rank() * 7 % 11 * context.size() + context.rank());
+  std::vector<int> counts(static_cast<std::size_t>(dealt.size()));
+  for (int i = 0; i < dealt.size(); ++i) counts[static_cast<std::size_t>(i)] = i * 300 % 1000;
+  const int mine = counts[static_cast<std::size_t>(dealt.rank())];
+  void* result = nullptr;
+  const std::vector<int> own = numbers(dealt.rank(), mine, 5);
+  TUTTI_Allgatherv_shared(own.data(), mine, MPI_INT, counts.data(), MPI_INT, dealt.get(),
+                          TUTTI_SHARED_READ_ONLY, &result);
+  if (result == nullptr || !holds(result, counts, 5)) context.fail("allgatherv: wrong numbers");
+  TUTTI_Shared_free(result);
+  for (int root = 0; root < dealt.size(); ++root) {
+    // Beyond the node memory of --nodes: in chunks.
+    const std::vector<int> vector = numbers(0, 50000, root);
+    result = nullptr;
+    TUTTI_Bcast_shared(dealt.rank() == root ? vector.data() : nullptr, 50000, MPI_INT, root,
+                       dealt.get(), TUTTI_COPY_ON_WRITE, &result);
+    if (result == nullptr || !holds(result, {50000}, root)) context.fail("bcast: wrong numbers");
+    TUTTI_Shared_free(result);
+  }
+}
+
+void outlives_its_communicator(Context& context) {
+  void* result = nullptr;
+  int ranks = 0;
+  {
+    const OwnComm comm;
+    ranks = comm.size();
+    result = allgather(context, comm, 9, 1, TUTTI_SHARED_READ_ONLY);
+  }
+  if (!holds(result, std::vector<int>(static_cast<std::size_t>(ranks), 9), 1)) {
+    context.fail("it went with its communicator");
+  }
+  TUTTI_Shared_free(result);
+}
+
+void misuse_is_an_error(Context& context) {
+  const OwnComm comm;
+  void* result = nullptr;
+  int own = 0;
+  if (TUTTI_Allgather_shared(&own, 1, MPI_INT, 1, MPI_INT, comm.get(), 7, &result) == MPI_SUCCESS) {
+    context.fail("there is no such mode");
+  }
+  if (TUTTI_Allgather_shared(&own, 1, MPI_DOUBLE_INT, 1, MPI_DOUBLE_INT, comm.get(), 0, &result) ==
+      MPI_SUCCESS) {
+    context.fail("a type with gaps was taken");
+  }
+  allgather(context, comm, 1, 0, TUTTI_SHARED_READ_ONLY);  // never released: goes with the process
+}
+
+}  // namespace
+
+void add_shared_results(Suite& suite) {
+  suite.add("shared results, held ones stay", held_results_stay);
+  suite.add("shared results, writes are private", writes_are_private);
+  suite.add("shared results, irregular and bcast", irregular_and_bcast);
+  suite.add("shared results, outlive their communicator", outlives_its_communicator);
+  suite.add("shared results, misuse", misuse_is_an_error);
+}
+
+}  // namespace tutti::test
