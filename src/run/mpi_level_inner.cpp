@@ -87,13 +87,6 @@ bool is_rooted(Collective collective) {
          collective == Collective::scatterv;
 }
 
-/// The same algorithm where a regular call has become an irregular one between uneven nodes. None
-/// where it has none; the MPI's own runs then, on all ranks alike.
-Result<Specification> counterpart(const Specification& asked, Collective collective) {
-  if (asked.algorithm->collective == collective) return asked;
-  return specification(collective, to_text(asked));
-}
-
 /// A gather or scatter by a schedule of Tutti's.
 int run_rooted(const InnerCall& call, const BothEnds& ends, const LevelledCall& levelled,
                PrivateComm& lane, const Specification& specification) {
@@ -158,7 +151,8 @@ int run_inner(const InnerCall& call, const LevelledCall& levelled, PrivateComm& 
                          Numbers(call.receive.displacements)};
   if (reduces(call.collective)) return combine(call, ends, levelled, lane.handle());
   if (levelled.inner != nullptr) {
-    const Result<Specification> inner = counterpart(*levelled.inner, call.collective);
+    // None where a regular call has become an irregular one that the algorithm is not there for.
+    const Result<Specification> inner = between_nodes(*levelled.inner, call.collective);
     if (inner && is_rooted(call.collective)) return run_rooted(call, ends, levelled, lane, *inner);
     if (inner) return run_movement(call, ends, levelled, lane, *inner);
   }
