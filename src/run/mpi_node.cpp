@@ -98,27 +98,16 @@ int SharedNode::share(const NodeSettings& settings, CommHandle group) {
     }
     if (all) break;
     if (ranks_ == 1) {
-      map_private();
+      map_private(wanted);
       break;
     }
-    // Whoever made the segment is among those who reached it, so that groups get smaller.
+    // Groups get smaller: the one who was to make the segment is never among those who could not
+    // reach it.
     CommHandle smaller;
-    const bool parted = own || local_ == 0;
-    const int error = mpi().Comm_split(group.get(), parted ? 0 : 1, rank_, smaller.put());
+    const int error =
+        mpi().Comm_split(group.get(), own || local_ == 0 ? 0 : 1, rank_, smaller.put());
     if (error != MPI_SUCCESS) return error;
-    int left = 0;
-    mpi().Comm_size(smaller.get(), &left);
     group = std::move(smaller);
-    if (left < ranks_) continue;
-    // Nobody can make a segment: each rank is a node of its own.
-    ranks_ = 1;
-    local_ = 0;
-    header_ = header_bytes(1, p_);
-    CommHandle self;
-    if (const int failed = mpi().Comm_split(group.get(), rank_, rank_, self.put())) return failed;
-    group = std::move(self);
-    map_private();
-    break;
   }
   if (!mapping_) return MPI_ERR_NO_MEM;
   return agree(group.get());
@@ -146,12 +135,14 @@ int SharedNode::try_segment(MPI_Comm group, Bytes wanted, NodeSegment::Kind kind
 }
 
 /// The memory of a node of one rank is its own.
-void SharedNode::map_private() {
-  const auto bytes = static_cast<std::size_t>(header_ + (Bytes{1} << 30));
-  void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  mapping_ = address == MAP_FAILED ? Mapping() : Mapping(address, bytes);
-  capacity_ = Bytes{1} << 30;
+void SharedNode::map_private(Bytes wanted) {
+  for (Bytes bytes = wanted; !mapping_ && bytes > header_; bytes /= 4) {
+    void* address = mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (address == MAP_FAILED) continue;
+    mapping_ = Mapping(address, static_cast<std::size_t>(bytes));
+    capacity_ = bytes - header_;
+  }
 }
 
 /// Tells all ranks which nodes there are, and of how much memory.

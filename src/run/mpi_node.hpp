@@ -87,7 +87,7 @@ class SharedNode {
   int join(const NodeSettings& settings, CommHandle& group);
   int share(const NodeSettings& settings, CommHandle group);
   int try_segment(MPI_Comm group, Bytes wanted, NodeSegment::Kind kind, bool& all, bool& own);
-  void map_private();
+  void map_private(Bytes wanted);
   int agree(MPI_Comm group);
 
   MPI_Comm comm_;
