@@ -101,11 +101,11 @@ int SharedNode::share(const NodeSettings& settings, CommHandle group) {
       map_private(wanted);
       break;
     }
-    // Groups get smaller: the one who was to make the segment is never among those who could not
-    // reach it.
+    // Groups get smaller: somebody could not reach the segment, and who could not make one is
+    // alone.
+    const int part = own ? 0 : local_ == 0 ? 1 : 2;
     CommHandle smaller;
-    const int error =
-        mpi().Comm_split(group.get(), own || local_ == 0 ? 0 : 1, rank_, smaller.put());
+    const int error = mpi().Comm_split(group.get(), part, rank_, smaller.put());
     if (error != MPI_SUCCESS) return error;
     group = std::move(smaller);
   }
