@@ -107,9 +107,9 @@ int Description::pairs() {
       return MPI_ERR_TRUNCATE;
     }
   } else {
-    for (const CallSide* side : {&sent, &call_.receive}) {
-      const auto first = side == &sent ? levelled_.tells.begin() : levelled_.tells.begin() + p_;
-      for (Rank rank = 0; rank < p_; ++rank) first[rank] = side->bytes(rank);
+    for (Rank rank = 0; rank < p_; ++rank) {
+      levelled_.tells[static_cast<std::size_t>(rank)] = sent.bytes(rank);
+      levelled_.tells[static_cast<std::size_t>(p_ + rank)] = call_.receive.bytes(rank);
     }
   }
   const int error = send_all(sent);
