@@ -134,6 +134,75 @@ void bcast_and_barrier(Context& context, const Shape& s) {
   TUTTI_Barrier(s.comm);
 }
 
+void keep_first(void* left, void* right, int* count, MPI_Datatype*) {
+  std::copy_n(static_cast<const int*>(left), *count, static_cast<int*>(right));
+}
+
+void reductions(Context& context, const Shape& s, MPI_Op op) {
+  const int count = 2 * s.each;
+  const int root = static_cast<int>(s.salt) % s.p;
+  const Numbers given = numbers(size(count), s.rank, s.salt);
+  const void* send = s.in_place ? MPI_IN_PLACE : given.data();
+  const Numbers before = s.in_place ? given : Numbers(given.size(), -1);
+  compare(context, "allreduce", before, [&](bool tutti, Numbers& result) {
+    (tutti ? TUTTI_Allreduce : PMPI_Allreduce)(send, result.data(), count, MPI_INT, op, s.comm);
+  });
+  const bool at_root = s.rank == root;
+  compare(context, "reduce", before, [&](bool tutti, Numbers& result) {
+    (tutti ? TUTTI_Reduce : PMPI_Reduce)(at_root ? send : given.data(),
+                                         at_root ? result.data() : nullptr, count, MPI_INT, op,
+                                         root, s.comm);
+  });
+  const Numbers all = numbers(size(count * s.p), s.rank, s.salt);
+  send = s.in_place ? MPI_IN_PLACE : all.data();
+  // What lies behind the result in place is not said.
+  const auto scatter = [&](const std::string& what, int mine, const auto& call) {
+    compare(context, what, Numbers(size(mine), -1), [&](bool tutti, Numbers& result) {
+      Numbers buffer = s.in_place ? all : Numbers(all.size(), -1);
+      call(tutti, buffer);
+      std::copy_n(buffer.begin(), mine, result.begin());
+    });
+  };
+  scatter("reduce_scatter_block", count, [&](bool tutti, Numbers& result) {
+    (tutti ? TUTTI_Reduce_scatter_block : PMPI_Reduce_scatter_block)(send, result.data(), count,
+                                                                     MPI_INT, op, s.comm);
+  });
+  Numbers counts(size(s.p));
+  for (int i = 0; i < s.p; ++i)
+    counts[size(i)] = (i + static_cast<int>(s.salt)) % 3 == 0 ? 0 : count;
+  scatter("reduce_scatter", counts[size(s.rank)], [&](bool tutti, Numbers& result) {
+    (tutti ? TUTTI_Reduce_scatter : PMPI_Reduce_scatter)(send, result.data(), counts.data(),
+                                                         MPI_INT, op, s.comm);
+  });
+}
+
+constexpr std::array reducing = {"reduce", "allreduce", "reduce_scatter", "reduce_scatter_block"};
+
+/// Sums, and an operation that does not commute: it keeps the left one of two numbers.
+void reducing_tour(Context& context, MPI_Comm comm, const std::vector<int>& sizes) {
+  int p = 0;
+  int rank = 0;
+  PMPI_Comm_size(comm, &p);
+  PMPI_Comm_rank(comm, &rank);
+  MPI_Op first = MPI_OP_NULL;
+  PMPI_Op_create(keep_first, 0, &first);
+  unsigned salt = 0;
+  for (const char* specification : {"native:level=node", "native:level=node,leaders=2"}) {
+    std::vector<std::unique_ptr<Set>> set;
+    for (const char* name : reducing) set.push_back(std::make_unique<Set>(name, specification));
+    for (const int each : sizes) {
+      for (const bool in_place : {false, true}) {
+        reductions(context, {comm, p, rank, each, ++salt, in_place}, MPI_SUM);
+        reductions(context, {comm, p, rank, each, ++salt, in_place}, first);
+      }
+    }
+    for (const auto& one : set) {
+      if (!one->ran(comm)) context.fail("the level was not used");
+    }
+  }
+  PMPI_Op_free(&first);
+}
+
 constexpr std::array collectives = {"allgather", "allgatherv", "alltoall",
                                     "alltoallv", "bcast",      "barrier"};
 
@@ -167,6 +236,12 @@ void add_level_collectives(Suite& suite) {
   suite.add("levels, other collectives", [](Context& context) {
     const OwnComm comm;
     tour(context, comm.get(), {0, 1, 33, 600});
+  });
+  suite.add("levels, reductions", [](Context& context) {
+    const OwnComm comm;
+    reducing_tour(context, comm.get(), {0, 1, 33, 6000});
+    const OwnComm dealt(0, context.rank() * 7 % 11 * context.size() + context.rank());
+    reducing_tour(context, dealt.get(), {5});
   });
   // Beyond the node memory of --nodes.
   suite.add("levels, other collectives in chunks", [](Context& context) {
