@@ -278,8 +278,11 @@ const Decision& Communicator::decide(Collective collective, bool commutative) {
   Situation situation = situation_of(collective);
   situation.commutative = commutative;
   decision = decision_for(choose(setting, situation, machine_));
-  decision.level = setting.level;
-  if (setting.level.node) decision.text = to_text(setting) + ": it was asked for";
+  // Through nodes, what is combined with what depends on where ranks are.
+  if (setting.level.node && !(reduces(collective) && is_reproducible_)) {
+    decision.level = setting.level;
+    decision.text = to_text(setting) + ": it was asked for";
+  }
   decision.epoch = epoch;
   decision.is_automatic = setting.kind == Setting::Kind::automatic;
   return decision;
