@@ -17,7 +17,8 @@ constexpr std::array<std::string_view, all_collectives.size()> names = {
     "allgatherv",     "alltoall",
     "alltoallv",      "barrier",
     "reduce",         "allreduce",
-    "reduce_scatter", "reduce_scatter_block"};
+    "reduce_scatter", "reduce_scatter_block",
+    "rma_bcast"};
 }  // namespace
 
 std::string_view name_of(Collective collective) {

@@ -48,6 +48,7 @@ enum class Collective : std::uint8_t {
   allreduce,
   reduce_scatter,
   reduce_scatter_block,
+  rma_bcast,  ///< a broadcast into windows that only the root calls
 };
 
 inline constexpr std::array all_collectives = {
@@ -57,7 +58,8 @@ inline constexpr std::array all_collectives = {
     Collective::allgatherv,     Collective::alltoall,
     Collective::alltoallv,      Collective::barrier,
     Collective::reduce,         Collective::allreduce,
-    Collective::reduce_scatter, Collective::reduce_scatter_block};
+    Collective::reduce_scatter, Collective::reduce_scatter_block,
+    Collective::rma_bcast};
 
 /// Those in which the root alone sends or receives, the first ones of all.
 inline constexpr std::array gathers_and_scatters = {Collective::gather, Collective::gatherv,
@@ -95,6 +97,7 @@ enum class BlockKind : std::uint8_t {
     case Collective::bcast:
     case Collective::reduce:
     case Collective::allreduce:
+    case Collective::rma_bcast:
       return BlockKind::parts;
     case Collective::barrier:
       return BlockKind::none;
@@ -140,7 +143,12 @@ enum class BlockKind : std::uint8_t {
 /// One rank, the root, has a part of its own.
 [[nodiscard]] constexpr bool has_root(Collective collective) {
   return is_gather_or_scatter(collective) || collective == Collective::bcast ||
-         collective == Collective::reduce;
+         collective == Collective::reduce || collective == Collective::rma_bcast;
+}
+/// Only the root calls it: the others' part is done by their background threads, with puts and
+/// notifications instead of messages.
+[[nodiscard]] constexpr bool is_one_sided(Collective collective) {
+  return collective == Collective::rma_bcast;
 }
 /// What ranks contribute to a block is combined into one.
 [[nodiscard]] constexpr bool reduces(Collective collective) {
