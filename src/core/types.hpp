@@ -44,22 +44,19 @@ enum class Collective : std::uint8_t {
   alltoall,
   alltoallv,
   barrier,
+  rma_bcast,  ///< a broadcast into windows that only the root calls
   reduce,
   allreduce,
   reduce_scatter,
   reduce_scatter_block,
-  rma_bcast,  ///< a broadcast into windows that only the root calls
 };
 
 inline constexpr std::array all_collectives = {
-    Collective::gather,         Collective::gatherv,
-    Collective::scatter,        Collective::scatterv,
-    Collective::bcast,          Collective::allgather,
-    Collective::allgatherv,     Collective::alltoall,
-    Collective::alltoallv,      Collective::barrier,
-    Collective::reduce,         Collective::allreduce,
-    Collective::reduce_scatter, Collective::reduce_scatter_block,
-    Collective::rma_bcast};
+    Collective::gather,     Collective::gatherv,        Collective::scatter,
+    Collective::scatterv,   Collective::bcast,          Collective::allgather,
+    Collective::allgatherv, Collective::alltoall,       Collective::alltoallv,
+    Collective::barrier,    Collective::rma_bcast,      Collective::reduce,
+    Collective::allreduce,  Collective::reduce_scatter, Collective::reduce_scatter_block};
 
 /// Those in which the root alone sends or receives, the first ones of all.
 inline constexpr std::array gathers_and_scatters = {Collective::gather, Collective::gatherv,
