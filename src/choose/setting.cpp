@@ -74,7 +74,8 @@ Result<Setting> setting(Collective collective, std::string_view text) {
   if (rest == "auto" && level->node) {
     return Error{std::string(text) + ": auto takes no level; native:level=node does"};
   }
-  if (rest == "native" && !is_one_sided(collective)) return Setting{Setting::Kind::native, {}, *level};
+  if (rest == "native" && !is_one_sided(collective))
+    return Setting{Setting::Kind::native, {}, *level};
   const Result<Specification> spec = specification(collective, rest);
   if (!spec) {
     return Error{spec.error() + (is_one_sided(collective)
