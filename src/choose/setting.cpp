@@ -71,6 +71,9 @@ Result<Setting> setting(Collective collective, std::string_view text) {
   std::string rest;
   const Result<Level> level = split(text, rest);
   if (!level) return Error{std::string(text) + ": " + level.error()};
+  if (level->node && is_one_sided(collective)) {
+    return Error{std::string(text) + ": a one-sided collective has no level"};
+  }
   if (rest == "auto" && level->node) {
     return Error{std::string(text) + ": auto takes no level; native:level=node does"};
   }

@@ -120,6 +120,7 @@ class MadeUpDistances {
 };
 void add_distances(Suite& suite);
 void add_reductions(Suite& suite);
+void add_rma(Suite& suite);
 /// To be added last: messages that nobody received may be left behind.
 void add_truncation(Suite& suite);
 

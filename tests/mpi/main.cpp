@@ -32,6 +32,7 @@ int main(int argc, char** argv) {
     add_bad_movements(suite);
     add_distances(suite);
     add_reductions(suite);
+    add_rma(suite);
     add_truncation(suite);
     status = suite.run(context);
   } catch (const std::exception& error) {
