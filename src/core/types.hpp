@@ -58,6 +58,16 @@ inline constexpr std::array all_collectives = {
     Collective::barrier,    Collective::rma_bcast,      Collective::reduce,
     Collective::allreduce,  Collective::reduce_scatter, Collective::reduce_scatter_block};
 
+/// Those that all ranks call.
+inline constexpr std::array matched_collectives = {
+    Collective::gather,         Collective::gatherv,
+    Collective::scatter,        Collective::scatterv,
+    Collective::bcast,          Collective::allgather,
+    Collective::allgatherv,     Collective::alltoall,
+    Collective::alltoallv,      Collective::barrier,
+    Collective::reduce,         Collective::allreduce,
+    Collective::reduce_scatter, Collective::reduce_scatter_block};
+
 /// Those in which the root alone sends or receives, the first ones of all.
 inline constexpr std::array gathers_and_scatters = {Collective::gather, Collective::gatherv,
                                                     Collective::scatter, Collective::scatterv};
