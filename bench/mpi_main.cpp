@@ -19,6 +19,7 @@
 #include "bench/mpi_latency.hpp"
 #include "bench/mpi_machine.hpp"
 #include "bench/mpi_measure.hpp"
+#include "bench/mpi_rma.hpp"
 #include "bench/mpi_table.hpp"
 #include "bench/options.hpp"
 #include "bench/report.hpp"
@@ -129,6 +130,7 @@ std::string refusal(const Options& options, const Job& job) {
   const auto collective = collective_named(name_of(options.command));
   if (!collective) return "";
   for (const std::string& name : options.algorithms) {
+    if (is_one_sided(*collective) && name == "native") continue;  // MPI_Bcast
     if (const auto set = set_algorithm(*collective, name); !set) {
       return "--algorithm " + name + ": " + set.error();
     }
@@ -179,6 +181,8 @@ int run_measured(const Bench& bench, const Machine& machine) {
   Result<bool> done = true;
   if (options.command == Command::guidelines) {
     done = run_guidelines(bench, root, report.get());
+  } else if (options.command == Command::rma_bcast) {
+    done = run_rma(bench, root, report.get());
   } else if (options.command == Command::latency) {
     run_latency(bench, report.get());
   } else {
@@ -222,9 +226,10 @@ int main(int argc, char** argv) {
   const std::span<const char* const> arguments(argv + 1, static_cast<std::size_t>(argc - 1));
   // The watchdog's thread makes no MPI calls; Tutti's background thread does where ranks are late.
   const auto options = tutti::bench::parse(arguments);
-  const bool has_delays = options && options->compute > 0;
+  const bool has_thread =
+      options && (options->compute > 0 || options->command == tutti::bench::Command::rma_bcast);
   int provided = MPI_THREAD_SINGLE;
-  MPI_Init_thread(&argc, &argv, has_delays ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &provided);
+  MPI_Init_thread(&argc, &argv, has_thread ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &provided);
   const int status = tutti::bench::run(arguments);
   MPI_Finalize();
   return status;

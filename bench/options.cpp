@@ -27,7 +27,8 @@ constexpr unsigned with_data = rooted | irregular | bit(Command::allgather) |
 constexpr unsigned collectives = with_data | bit(Command::barrier);
 constexpr unsigned guidelines = bit(Command::guidelines);
 constexpr unsigned tables = collectives | guidelines;
-constexpr unsigned measured = tables | bit(Command::latency);
+constexpr unsigned one_sided = bit(Command::rma_bcast);
+constexpr unsigned measured = tables | bit(Command::latency) | one_sided;
 constexpr unsigned every = measured | bit(Command::machine) | bit(Command::distances);
 
 constexpr std::array commands = {Command::gather,         Command::gatherv,
@@ -37,8 +38,9 @@ constexpr std::array commands = {Command::gather,         Command::gatherv,
                                  Command::alltoallv,      Command::barrier,
                                  Command::reduce,         Command::allreduce,
                                  Command::reduce_scatter, Command::reduce_scatter_block,
-                                 Command::guidelines,     Command::latency,
-                                 Command::machine,        Command::distances};
+                                 Command::rma_bcast,      Command::guidelines,
+                                 Command::latency,        Command::machine,
+                                 Command::distances};
 
 std::string quoted(Text text) { return "\"" + std::string(text) + "\""; }
 
@@ -154,15 +156,16 @@ constexpr Option table[] = {
     {"block", "LIST", with_data | guidelines, read_blocks,
      "ints (1,10,100,1000,10000): average block of a rank; alltoall: for a rank; bcast, "
      "(all)reduce: of all"},
-    {"bytes", "LIST", with_data | guidelines, read_totals,
+    {"bytes", "LIST", with_data | guidelines | one_sided, read_totals,
      "instead of --block: bytes of all that the root, or any rank, has in the end, e.g. 8,64K,8M"},
     {"gap", "N", spread_at_root,
      [](Options& o, Text v) {
        return read(v, Bytes{0}, o.gap) ? "" : Accepted("a whole number from 0 on");
      },
      "elements between the blocks at the root, so that they are not contiguous (0)"},
-    {"root", "WHERE", rooted | guidelines, read_root, "half (p/2), first, last or a rank (half)"},
-    {"algorithm", "SPEC", collectives, read_algorithms,
+    {"root", "WHERE", rooted | guidelines | one_sided, read_root,
+     "half (p/2), first, last or a rank (half)"},
+    {"algorithm", "SPEC", collectives | one_sided, read_algorithms,
      "native, auto or an algorithm; may be repeated (native, auto)"},
     {"delay", "PATTERN", collectives,
      [](Options& o, Text v) {
@@ -193,7 +196,7 @@ constexpr Option table[] = {
      [](Options& o, Text v) { return read_count(v, 1, o.repetitions); }, "timed calls (75)"},
     {"warmup", "N", measured, [](Options& o, Text v) { return read_count(v, 0, o.warmup); },
      "calls before those (10)"},
-    {"seed", "N", tables,
+    {"seed", "N", tables | one_sided,
      [](Options& o, Text v) {
        return read(v, std::uint64_t{0}, o.seed) ? "" : Accepted("a whole number from 0 on");
      },
@@ -267,6 +270,12 @@ void set_defaults(Options& options) {
       options.distributions = {Distribution::same};
     }
   }
+  if (options.command == Command::rma_bcast) {
+    if (options.totals.empty()) options.totals = {8, 1024, 65536, 1 << 20};
+    if (options.algorithms.empty()) {
+      options.algorithms = {"native", "linear", "paznikov", "binomial", "binary", "auto"};
+    }
+  }
   if (options.blocks.empty() && options.totals.empty()) {
     options.blocks = {1, 10, 100, 1000, 10000};
     if (!(command & (with_data | guidelines))) options.blocks = {0};
@@ -307,15 +316,16 @@ std::optional<Error> read_option(Options& options, std::span<const char* const>&
 }  // namespace
 
 std::string_view name_of(Command command) {
-  constexpr std::array<Text, 18> names = {"gather",         "gatherv",
+  constexpr std::array<Text, 19> names = {"gather",         "gatherv",
                                           "scatter",        "scatterv",
                                           "bcast",          "allgather",
                                           "allgatherv",     "alltoall",
                                           "alltoallv",      "barrier",
                                           "reduce",         "allreduce",
                                           "reduce_scatter", "reduce_scatter_block",
-                                          "guidelines",     "latency",
-                                          "machine",        "distances"};
+                                          "rma_bcast",      "guidelines",
+                                          "latency",        "machine",
+                                          "distances"};
   return names[static_cast<std::size_t>(command)];
 }
 
@@ -363,6 +373,7 @@ std::string help() {
       "  gather, gatherv, scatter, scatterv, bcast, allgather, allgatherv, alltoall, alltoallv,\n"
       "  barrier, reduce, allreduce, reduce_scatter, reduce_scatter_block\n"
       "               times of algorithms, called in turn in one run\n"
+      "  rma_bcast    broadcasts into windows that only the root calls, beside MPI_Bcast\n"
       "  guidelines   Gather <= Gatherv and Gatherv <= Allreduce + padded Gather\n"
       "  latency      what a call through Tutti costs beyond the MPI's own\n"
       "  machine      latency, per_byte, overhead and gap of this job, for TUTTI_MACHINE\n"

@@ -29,6 +29,7 @@ enum class Command : std::uint8_t {
   allreduce,
   reduce_scatter,
   reduce_scatter_block,
+  rma_bcast,
   guidelines,
   latency,
   machine,

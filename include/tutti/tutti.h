@@ -271,6 +271,73 @@ int TUTTI_Bcast_shared(const void* buffer, int count, MPI_Datatype datatype, int
 /* Releases a result at this rank, which must not use it any more. Local. MPI_ERR_ARG for what is no
  * result, or was released before. */
 int TUTTI_Shared_free(void* result);
+/* One-sided collectives: only the root calls them. MPI's windows let one rank write into another's
+ * memory, but have no collectives; here a broadcast into the windows of all ranks goes down a tree
+ * whose inner ranks pass it on in Tutti's background thread, while their programs compute (Paznikov
+ * 2024):
+ *
+ *     TUTTI_Rma_init(comm);                                    collective
+ *     TUTTI_Rma_window_register(win, comm, &window);           collective
+ *     if (I have news) {
+ *       TUTTI_Rma_bcast(news, n, MPI_DOUBLE, place, window, &request);
+ *       .. compute ..
+ *       TUTTI_Rma_flush(&request);                             all ranks have them
+ *     }
+ *     TUTTI_Rma_arrived(window, root, &number);                how many have come from `root`
+ *     TUTTI_Rma_window_release(&window);                       collective, before MPI_Win_free
+ *     TUTTI_Rma_finalize(comm);                                collective
+ *
+ * Any rank may be the root of many operations at once. Operations of one root on the same bytes
+ * take effect one after the other; those of several roots on the same bytes at once leave any
+ * mixture, as MPI_Puts do. Needs MPI_THREAD_MULTIPLE. */
+typedef int TUTTI_Window;
+typedef int TUTTI_Rma_request;
+#define TUTTI_WINDOW_NULL 0
+#define TUTTI_RMA_REQUEST_NULL 0
+
+/* Starts one-sided collectives on `comm`, which must live until they end. Collective.
+ * MPI_ERR_UNSUPPORTED_OPERATION on all ranks where one of them can have no background thread. */
+int TUTTI_Rma_init(MPI_Comm comm);
+
+/* Completes everything and ends it; registered windows are released. Collective, as MPI_Finalize,
+ * which does the same. */
+int TUTTI_Rma_finalize(MPI_Comm comm);
+
+/* Takes a window whose ranks are those of `comm`, and opens an epoch of passive access on it: until
+ * the release the program may use MPI_Put, MPI_Get, MPI_Accumulate, MPI_Win_flush and MPI_Win_sync
+ * on it, and open no epoch of its own. `window` is the same number on all ranks. Collective.
+ * MPI_ERR_RMA_FLAVOR for dynamic windows, MPI_ERR_COMM where the ranks differ or TUTTI_Rma_init was
+ * not called. */
+int TUTTI_Rma_window_register(MPI_Win win, MPI_Comm comm, TUTTI_Window* window);
+
+/* Completes all operations on the window and gives it back. Collective. */
+int TUTTI_Rma_window_release(TUTTI_Window* window);
+
+/* Brings count elements, packed, to `displacement` (in each rank's own units) of the window of
+ * every rank, this one's too. Only this rank calls. The buffer must not change until the request is
+ * complete; it may be the place in the window itself. MPI_ERR_WIN for a number that is no window;
+ * MPI_ERR_RMA_RANGE, and nothing is written anywhere, if the window of some rank is too small. */
+int TUTTI_Rma_bcast(const void* buffer, int count, MPI_Datatype datatype, MPI_Aint displacement,
+                    TUTTI_Window window, TUTTI_Rma_request* request);
+
+/* At the root: waits, or asks, whether all ranks have the data. A complete request becomes
+ * TUTTI_RMA_REQUEST_NULL, for which both return at once. */
+int TUTTI_Rma_flush(TUTTI_Rma_request* request);
+int TUTTI_Rma_test(TUTTI_Rma_request* request, int* flag);
+
+/* At any rank: sets `number` to that of the last operation of `root` on the window which has come
+ * here with all before it (they count from 1 on), or waits for that of this number. */
+int TUTTI_Rma_arrived(TUTTI_Window window, int root, long long* number);
+int TUTTI_Rma_wait(TUTTI_Window window, int root, long long number);
+
+/* Does the MPI bring puts to a rank that computes, as seen at TUTTI_Rma_init? Where it does not,
+ * Tutti's thread does. */
+int TUTTI_Rma_progress(MPI_Comm comm, int* flag);
+
+/* In Fortran the same names in lower case with an ierror at the end, all arguments integers but the
+ * displacement (MPI_ADDRESS_KIND) and the numbers of operations (8 bytes); not for the standard
+ * ABI.
+ */
 
 /* The version of the library that runs, which may be newer than this header's. */
 int TUTTI_Get_version(int* major, int* minor, int* patch);

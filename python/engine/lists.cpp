@@ -73,6 +73,7 @@ void bind_records(nb::module_& module) {
       .def_rw("per_byte", &Machine::per_byte, "For each further byte.")
       .def_rw("overhead", &Machine::overhead, "Of a processor with one message.")
       .def_rw("gap", &Machine::gap, "Least time between two messages at one rank.")
+      .def_rw("polling", &Machine::polling, "Until a thread that polls sees a notification.")
       .def("__repr__", [](const Machine& machine) { return to_text(machine); });
 }
 

@@ -85,6 +85,13 @@ class Machine:
     @gap.setter
     def gap(self, arg: float, /) -> None: ...
 
+    @property
+    def polling(self) -> float:
+        """Until a thread that polls sees a notification."""
+
+    @polling.setter
+    def polling(self, arg: float, /) -> None: ...
+
     def __repr__(self) -> str: ...
 
 def algorithms() -> list[Algorithm]: ...

@@ -109,6 +109,11 @@ std::string set_parameter(Specification& spec, std::string_view key, std::string
     if (bytes) (key == "segment" ? parameters.segment : parameters.threshold) = *bytes;
     return bytes ? "" : key == "segment" ? "bytes such as 4K" : "bytes such as 64K, or off";
   }
+  if (key == "carry") {
+    const Result<Bytes> bytes = bytes_from(value);
+    if (bytes && *bytes <= most_carried) parameters.carry = *bytes;
+    return bytes && *bytes <= most_carried ? "" : "bytes up to 256";
+  }
   if (key == "rule") {
     if (value != "volume" && value != "gather_time") return "volume or gather_time";
     parameters.rule = value == "volume" ? JoinRule::volume : JoinRule::gather_time;
@@ -213,6 +218,7 @@ std::string to_text(const Specification& spec) {
   if (now.flight != defaults.flight) add("flight", std::to_string(now.flight));
   if (now.late != defaults.late) add("late", std::to_string(now.late));
   if (now.parts != defaults.parts) add("parts", std::to_string(now.parts));
+  if (now.carry != defaults.carry) add("carry", std::to_string(now.carry));
   if (now.ports != defaults.ports) add("ports", std::to_string(now.ports));
   return std::string(spec.algorithm->name) + settings;
 }

@@ -76,6 +76,7 @@ namespace {
 bool is_served_in_turn(const Algorithm& algorithm) {
   constexpr std::array in_turn = {"ring",
                                   "chain",
+                                  "binary",
                                   "sync_bcast",
                                   "bruck",
                                   "circulant",

@@ -23,7 +23,9 @@ Traffic backwards(Traffic traffic) {
 }
 
 Traffic tree_traffic(Collective collective, int p, int k, Bytes block) {
-  if (collective == Collective::bcast) return tree_bcast_traffic(p, k, block);
+  if (collective == Collective::bcast || is_one_sided(collective)) {
+    return tree_bcast_traffic(p, k, block);
+  }
   if (collective == Collective::reduce) return backwards(tree_bcast_traffic(p, k, block));
   return is_gather(collective) ? tree_gather_traffic(p, k, block)
                                : tree_scatter_traffic(p, k, block);

@@ -14,6 +14,7 @@
 #include "api/environment.hpp"
 #include "api/report.hpp"
 #include "api/report_collect.hpp"
+#include "api/rma.hpp"
 #include "choose/arrival_model.hpp"
 #include "run/mpi_end.hpp"
 #include "run/mpi_quirks.hpp"
@@ -151,6 +152,7 @@ Decision decision_for(const Choice& choice) {
 void prepare_end_of_mpi() {
   if (!note_end_of_mpi()) return;
   try {
+    close_all_rma();
     close_all();
   } catch (const std::bad_alloc&) {
     // What is not closed goes with the process.

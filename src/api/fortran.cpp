@@ -1,5 +1,5 @@
-/// The functions on arrivals and distances for Fortran, with the symbols that its compilers on
-/// Linux give them.
+/// The functions on arrivals, distances and one-sided collectives for Fortran, with the
+/// symbols that its compilers on Linux give them.
 #include <tutti/tutti.h>
 
 #include <string>
@@ -41,6 +41,34 @@ std::string text_of(const char* text, std::size_t length) {
   const std::string_view all(text, length);
   const std::size_t last = all.find_last_not_of(' ');
   return std::string(last == std::string_view::npos ? "" : all.substr(0, last + 1));
+}
+
+int find_window(MPI_Fint handle, MPI_Win& window) {
+#if defined(OPEN_MPI)
+  window = tutti::mpi().Win_f2c(handle);
+  return MPI_SUCCESS;
+#elif defined(MPICH_VERSION) || defined(I_MPI_VERSION)
+  window = MPI_Win_f2c(handle);
+  return MPI_SUCCESS;
+#else
+  static_cast<void>(handle);
+  static_cast<void>(window);
+  return MPI_ERR_UNSUPPORTED_OPERATION;
+#endif
+}
+
+int find_type(MPI_Fint handle, MPI_Datatype& type) {
+#if defined(OPEN_MPI)
+  type = tutti::mpi().Type_f2c(handle);
+  return MPI_SUCCESS;
+#elif defined(MPICH_VERSION) || defined(I_MPI_VERSION)
+  type = MPI_Type_f2c(handle);
+  return MPI_SUCCESS;
+#else
+  static_cast<void>(handle);
+  static_cast<void>(type);
+  return MPI_ERR_UNSUPPORTED_OPERATION;
+#endif
 }
 
 }  // namespace
@@ -85,6 +113,57 @@ void tutti_comm_reorder_(const MPI_Fint* handle, const char* collective, MPI_Fin
   MPI_Comm reordered{};
   *error = TUTTI_Comm_reorder(comm, name.empty() ? nullptr : name.c_str(), &reordered);
   if (*error == MPI_SUCCESS) *made = handle_of(reordered);
+}
+
+void tutti_rma_init_(const MPI_Fint* handle, MPI_Fint* error) {
+  MPI_Comm comm{};
+  *error = find(*handle, comm);
+  if (*error == MPI_SUCCESS) *error = TUTTI_Rma_init(comm);
+}
+
+void tutti_rma_finalize_(const MPI_Fint* handle, MPI_Fint* error) {
+  MPI_Comm comm{};
+  *error = find(*handle, comm);
+  if (*error == MPI_SUCCESS) *error = TUTTI_Rma_finalize(comm);
+}
+
+void tutti_rma_window_register_(const MPI_Fint* win, const MPI_Fint* handle, MPI_Fint* window,
+                                MPI_Fint* error) {
+  MPI_Comm comm{};
+  MPI_Win own{};
+  *error = find(*handle, comm);
+  if (*error == MPI_SUCCESS) *error = find_window(*win, own);
+  if (*error == MPI_SUCCESS) *error = TUTTI_Rma_window_register(own, comm, window);
+}
+
+void tutti_rma_window_release_(MPI_Fint* window, MPI_Fint* error) {
+  *error = TUTTI_Rma_window_release(window);
+}
+
+void tutti_rma_bcast_(const void* buffer, const MPI_Fint* count, const MPI_Fint* datatype,
+                      const MPI_Aint* displacement, const MPI_Fint* window, MPI_Fint* request,
+                      MPI_Fint* error) {
+  MPI_Datatype type{};
+  *error = find_type(*datatype, type);
+  if (*error == MPI_SUCCESS) {
+    *error = TUTTI_Rma_bcast(buffer, *count, type, *displacement, *window, request);
+  }
+}
+
+void tutti_rma_flush_(MPI_Fint* request, MPI_Fint* error) { *error = TUTTI_Rma_flush(request); }
+
+void tutti_rma_test_(MPI_Fint* request, MPI_Fint* flag, MPI_Fint* error) {
+  *error = TUTTI_Rma_test(request, flag);
+}
+
+void tutti_rma_arrived_(const MPI_Fint* window, const MPI_Fint* root, long long* number,
+                        MPI_Fint* error) {
+  *error = TUTTI_Rma_arrived(*window, *root, number);
+}
+
+void tutti_rma_wait_(const MPI_Fint* window, const MPI_Fint* root, const long long* number,
+                     MPI_Fint* error) {
+  *error = TUTTI_Rma_wait(*window, *root, *number);
 }
 }
 #pragma GCC visibility pop

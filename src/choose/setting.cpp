@@ -71,12 +71,20 @@ Result<Setting> setting(Collective collective, std::string_view text) {
   std::string rest;
   const Result<Level> level = split(text, rest);
   if (!level) return Error{std::string(text) + ": " + level.error()};
+  if (level->node && is_one_sided(collective)) {
+    return Error{std::string(text) + ": a one-sided collective has no level"};
+  }
   if (rest == "auto" && level->node) {
     return Error{std::string(text) + ": auto takes no level; native:level=node does"};
   }
-  if (rest == "native") return Setting{Setting::Kind::native, {}, *level};
+  if (rest == "native" && !is_one_sided(collective))
+    return Setting{Setting::Kind::native, {}, *level};
   const Result<Specification> spec = specification(collective, rest);
-  if (!spec) return Error{spec.error() + " (or native, the MPI's own, or auto, Tutti's choice)"};
+  if (!spec) {
+    return Error{spec.error() + (is_one_sided(collective)
+                                     ? " (or auto, Tutti's choice)"
+                                     : " (or native, the MPI's own, or auto, Tutti's choice)")};
+  }
   return Setting{Setting::Kind::forced, *spec, *level};
 }
 

@@ -22,7 +22,7 @@ struct BlockSeries {
 ///     collective                    holds before           wants after
 ///     gather(v)                     block == rank          rank == root
 ///     scatter(v)                    rank == root           block == rank
-///     bcast                         rank == root           all
+///     bcast, rma_bcast              rank == root           all
 ///     allgather(v)                  block == rank          all
 ///     alltoall(v), block (s, d)     s == rank              d == rank
 ///     reduce                        all: its contribution  rank == root: that of all ranks
@@ -52,6 +52,7 @@ struct Contract {
       case Collective::scatter:
       case Collective::scatterv:
       case Collective::bcast:
+      case Collective::rma_bcast:
         return {0, rank == root ? blocks() : 0};
       case Collective::alltoall:
       case Collective::alltoallv:

@@ -15,6 +15,9 @@ enum class JoinRule : std::uint8_t {
   gather_time,  ///< the one that has gathered less (Träff 2017, Lemma 1)
 };
 
+/// What fits into a notification, in bytes.
+inline constexpr Bytes most_carried = 256;
+
 /// What an algorithm can be told beyond its name; every field has a default.
 struct Parameters {
   int k = 2;                         ///< radix of k-nomial trees, at least 2
@@ -27,6 +30,7 @@ struct Parameters {
   int flight = 2;                    ///< linear_pull: blocks on the way at once; 0 no limit
   int late = -1;                     ///< relay: ranks that others deliver to; -1 half of them
   int parts = 0;                     ///< of a pipelined vector; 0 by its size
+  Bytes carry = most_carried;        ///< one-sided: so much travels in notifications
   friend bool operator==(const Parameters&, const Parameters&) = default;
 };
 

@@ -44,6 +44,7 @@ enum class Collective : std::uint8_t {
   alltoall,
   alltoallv,
   barrier,
+  rma_bcast,  ///< a broadcast into windows that only the root calls
   reduce,
   allreduce,
   reduce_scatter,
@@ -51,6 +52,14 @@ enum class Collective : std::uint8_t {
 };
 
 inline constexpr std::array all_collectives = {
+    Collective::gather,     Collective::gatherv,        Collective::scatter,
+    Collective::scatterv,   Collective::bcast,          Collective::allgather,
+    Collective::allgatherv, Collective::alltoall,       Collective::alltoallv,
+    Collective::barrier,    Collective::rma_bcast,      Collective::reduce,
+    Collective::allreduce,  Collective::reduce_scatter, Collective::reduce_scatter_block};
+
+/// Those that all ranks call.
+inline constexpr std::array matched_collectives = {
     Collective::gather,         Collective::gatherv,
     Collective::scatter,        Collective::scatterv,
     Collective::bcast,          Collective::allgather,
@@ -95,6 +104,7 @@ enum class BlockKind : std::uint8_t {
     case Collective::bcast:
     case Collective::reduce:
     case Collective::allreduce:
+    case Collective::rma_bcast:
       return BlockKind::parts;
     case Collective::barrier:
       return BlockKind::none;
@@ -140,7 +150,12 @@ enum class BlockKind : std::uint8_t {
 /// One rank, the root, has a part of its own.
 [[nodiscard]] constexpr bool has_root(Collective collective) {
   return is_gather_or_scatter(collective) || collective == Collective::bcast ||
-         collective == Collective::reduce;
+         collective == Collective::reduce || collective == Collective::rma_bcast;
+}
+/// Only the root calls it: the others' part is done by their background threads, with puts and
+/// notifications instead of messages.
+[[nodiscard]] constexpr bool is_one_sided(Collective collective) {
+  return collective == Collective::rma_bcast;
 }
 /// What ranks contribute to a block is combined into one.
 [[nodiscard]] constexpr bool reduces(Collective collective) {

@@ -197,6 +197,11 @@ double lower_bound(Collective collective, const BoundCase& call, std::span<const
       return scatter_bound(call);
     case Collective::bcast:
       return bcast_bound(call);
+    case Collective::rma_bcast: {
+      BoundCase one_sided = call;
+      one_sided.receiver = Runner::background;
+      return bcast_bound(one_sided);
+    }
     case Collective::allgather:
     case Collective::allgatherv:
       return allgather_bound(call);

@@ -214,6 +214,7 @@ Volumes volumes_of(Collective collective, const NodeShape& shape, double block) 
     case Collective::reduce_scatter_block:
       return {p * block, shape.ranks, slice * p * block, c * block, block, shape.ranks};
     case Collective::barrier:
+    case Collective::rma_bcast:  // knows no nodes
       break;
   }
   return {0, shape.ranks, 0, 0, 0, shape.ranks};

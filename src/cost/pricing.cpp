@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <map>
 #include <queue>
 #include <vector>
 
 #include "schedule/graph.hpp"
+#include "schedule/one_sided.hpp"
 
 namespace tutti {
 
@@ -81,8 +83,16 @@ class Pricing {
         break;
     }
     if (rendezvous_) return transfer(event.node, event.time);
-    if (graph_.step(event.node).kind == StepKind::send) return send(event.node, event.time);
-    recv(event.node, event.time);
+    switch (graph_.step(event.node).kind) {
+      case StepKind::send:
+      case StepKind::put:
+      case StepKind::notify:
+        return send(event.node, event.time);
+      case StepKind::await:
+        return await(event.node, event.time);
+      default:
+        return recv(event.node, event.time);
+    }
   }
 
   void note_posted(double now) {
@@ -90,7 +100,12 @@ class Pricing {
       const Node partner = graph_.partner(node);
       const bool sends = graph_.step(node).kind == StepKind::send;
       const double posted = std::max(now, arrival(node));
-      if (partner == StepGraph::none) {
+      const StepKind kind = graph_.step(node).kind;
+      if (kind == StepKind::flush) {
+        events_.push({std::max(posted, reached_[end_of(node)] + wire()), Kind::over, 0, node});
+      } else if (kind == StepKind::put || kind == StepKind::notify) {
+        add_ready(node, posted);
+      } else if (partner == StepGraph::none) {
         events_.push({posted, Kind::over, 0, node});
       } else if (rendezvous_) {
         meet(sends ? node : partner, posted);
@@ -133,7 +148,16 @@ class Pricing {
 
   /// The time on the wire of what follows the first byte.
   [[nodiscard]] double rest(Node node) const {
-    return machine_.per_byte * static_cast<double>(std::max<Bytes>(graph_.step(node).bytes - 1, 0));
+    const Step& step = graph_.step(node);
+    if (step.kind == StepKind::notify && !step.carries) return 0;
+    return machine_.per_byte * static_cast<double>(std::max<Bytes>(step.bytes - 1, 0));
+  }
+  [[nodiscard]] double wire() const {
+    return std::max(machine_.latency - 2 * machine_.overhead, 0.0);
+  }
+  /// A rank, and the peer whose memory it reaches.
+  [[nodiscard]] std::pair<Rank, Rank> end_of(Node node) const {
+    return {graph_.rank_of(node), graph_.step(node).peer};
   }
 
   void send(Node node, double now) {
@@ -142,9 +166,18 @@ class Pricing {
     rank.processor = start + machine_.overhead;
     rank.next_send = start + std::max(machine_.gap, machine_.overhead) + rest(node);
     const double sent = rank.processor + rest(node);
-    const double wire = std::max(machine_.latency - 2 * machine_.overhead, 0.0);
     events_.push({sent, Kind::over, 0, node});
-    events_.push({sent + wire, Kind::arrived, 0, graph_.partner(node)});
+    if (is_one_sided(graph_.step(node).kind)) {
+      double& reached = reached_[end_of(node)];
+      reached = std::max(reached, sent + wire());
+    }
+    if (graph_.partner(node) == StepGraph::none) return;
+    events_.push({sent + wire(), Kind::arrived, 0, graph_.partner(node)});
+  }
+
+  void await(Node node, double now) {
+    const bool polls = !graph_.step(node).blocks.range.empty();
+    events_.push({now + (polls ? machine_.polling : 0), Kind::over, 0, node});
   }
 
   void recv(Node node, double now) {
@@ -162,7 +195,8 @@ class Pricing {
   Flow flow_;
   std::span<const double> arrivals_;
   std::vector<int> ends_;
-  std::vector<double> met_;  ///< the later of the two ends
+  std::vector<double> met_;                          ///< the later of the two ends
+  std::map<std::pair<Rank, Rank>, double> reached_;  ///< when a rank's last put reaches a peer
   std::vector<RankState> ranks_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
 };
@@ -171,6 +205,9 @@ class Pricing {
 
 Result<double> price(std::span<const Schedule> schedules, const Machine& machine, PriceModel model,
                      std::span<const double> arrivals) {
+  if (model == PriceModel::hockney && has_one_sided_steps(schedules)) {
+    return price(as_messages(schedules), machine, model, arrivals);
+  }
   if (!arrivals.empty() && arrivals.size() != schedules.size()) {
     return Error{"there are " + std::to_string(arrivals.size()) + " arrivals for " +
                  std::to_string(schedules.size()) + " ranks"};

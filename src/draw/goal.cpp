@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "schedule/graph.hpp"
+#include "schedule/one_sided.hpp"
 
 namespace tutti {
 
@@ -45,6 +46,7 @@ std::string block(const StepGraph& graph, Rank rank,
 }  // namespace
 
 Result<std::string> to_goal(std::span<const Schedule> schedules) {
+  if (has_one_sided_steps(schedules)) return to_goal(as_messages(schedules));
   StepGraph graph;
   if (const auto flaw = graph.build(schedules)) {
     return Error{"rank " + std::to_string(flaw->rank) + ", step " + std::to_string(flaw->step) +

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "schedule/graph.hpp"
+#include "schedule/one_sided.hpp"
 
 namespace tutti {
 
@@ -113,6 +114,7 @@ class Rounds {
 }  // namespace
 
 Result<std::vector<Message>> messages(std::span<const Schedule> schedules) {
+  if (has_one_sided_steps(schedules)) return messages(as_messages(schedules));
   StepGraph graph;
   if (const auto flaw = graph.build(schedules)) {
     return Error{place(flaw->rank, flaw->step) + ": " + flaw->text};

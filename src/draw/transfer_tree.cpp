@@ -18,7 +18,7 @@ TransferTree transfer_tree(std::span<const Schedule> schedules) {
   for (const Schedule& schedule : schedules) {
     auto& edges = tree.children[static_cast<std::size_t>(schedule.rank)];
     for (const Step& step : schedule.steps) {
-      if (step.kind != kind || step.bytes == 0) continue;
+      if ((step.kind != kind && step.kind != StepKind::notify) || step.bytes == 0) continue;
       const auto child = static_cast<std::size_t>(step.peer);
       if (parent[child] != schedule.rank) {
         parent[child] = schedule.rank;

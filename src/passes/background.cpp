@@ -27,6 +27,7 @@ bool touches_brought(const Schedule& schedule, const Step& step, Position positi
 
 bool is_early(const Schedule& schedule, const Step& step, Position position) {
   if (is_gather_or_scatter(schedule.collective)) return is_early_in_rooted(schedule, step);
+  if (is_one_sided(schedule.collective)) return schedule.rank != schedule.root;
   if (schedule.collective == Collective::bcast) {
     // A request tells that its rank has come.
     return schedule.rank != schedule.root && (step.kind != StepKind::send || step.bytes > 0);

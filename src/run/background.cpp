@@ -13,7 +13,6 @@ namespace tutti {
 namespace {
 
 constexpr std::chrono::microseconds shortest_pause(50);
-constexpr std::chrono::milliseconds longest_pause(20);
 constexpr int share_of_quiet_time = 16;
 
 std::atomic<Background*> the_background = nullptr;
@@ -91,7 +90,14 @@ void Background::run() {
 BackgroundTask::Progress Background::round() {
   const std::lock_guard lock(tasks_mutex_);
   auto all = BackgroundTask::Progress::nothing_expected;
-  for (BackgroundTask* task : tasks_) all = std::max(all, task->proceed());
+  longest_pause_ = std::chrono::microseconds::max();
+  for (BackgroundTask* task : tasks_) {
+    const BackgroundTask::Progress progress = task->proceed();
+    all = std::max(all, progress);
+    if (progress != BackgroundTask::Progress::nothing_expected) {
+      longest_pause_ = std::min(longest_pause_, task->patience());
+    }
+  }
   return all;
 }
 
@@ -103,7 +109,8 @@ bool Background::pause(BackgroundTask::Progress progress, Clock::duration quiet)
   } else {
     condition_.wait_for(
         lock,
-        std::clamp<Clock::duration>(quiet / share_of_quiet_time, shortest_pause, longest_pause),
+        std::clamp<Clock::duration>(quiet / share_of_quiet_time, shortest_pause,
+                                    std::max<Clock::duration>(longest_pause_, shortest_pause)),
         is_called);
   }
   woken_ = false;

@@ -21,10 +21,15 @@ class BackgroundTask {
   virtual ~BackgroundTask() = default;
   /// Does what can be done now, without waiting for anything. Does not throw.
   virtual Progress proceed() = 0;
+  /// However long nothing has moved, it wants to be asked again after that.
+  [[nodiscard]] virtual std::chrono::microseconds patience() const {
+    return std::chrono::milliseconds(20);
+  }
 };
 
 /// Runs tasks in turns. While all expect nothing the thread is parked. Otherwise it sleeps between
-/// its rounds for a sixteenth of the time since anything moved, from 50 us up to 20 ms: whoever
+/// its rounds for a sixteenth of the time since anything moved, from 50 us up to 20 ms, or what a
+/// task that waits has patience for: whoever
 /// needs an answer waits little longer than it has waited already, and a thread for which nothing
 /// comes takes 1 % of a core after 40 ms and a tenth of that after half a second.
 class Background {
@@ -52,6 +57,7 @@ class Background {
   using Clock = std::chrono::steady_clock;
   void run();
   BackgroundTask::Progress round();
+  std::chrono::microseconds longest_pause_{};  ///< of the round before
   /// Sleeps; false at the end.
   bool pause(BackgroundTask::Progress progress, Clock::duration quiet);
 

@@ -95,6 +95,9 @@ void fetch_handles(void* library, MpiFunctions& all) {
   fetch_data(library, "ompi_mpi_datatype_null", all.type_null, all);
   fetch_data(library, "ompi_mpi_byte", all.byte, all);
   fetch_data(library, "ompi_mpi_packed", all.packed, all);
+  fetch_data(library, "ompi_mpi_int64_t", all.int64, all);
+  fetch_data(library, "ompi_mpi_op_replace", all.replace, all);
+  fetch_data(library, "ompi_mpi_op_sum", all.sum, all);
   fetch_data(library, "ompi_mpi_errors_return", all.errors_return, all);
   fetch_data(library, "ompi_mpi_group_null", all.group_null, all);
   fetch_data(library, "ompi_mpi_info_null", all.info_null, all);
@@ -108,6 +111,9 @@ void fetch_handles(void*, MpiFunctions& all) {
   all.type_null = MPI_DATATYPE_NULL;
   all.byte = MPI_BYTE;
   all.packed = MPI_PACKED;
+  all.int64 = MPI_INT64_T;
+  all.replace = MPI_REPLACE;
+  all.sum = MPI_SUM;
   all.errors_return = MPI_ERRORS_RETURN;
   all.group_null = MPI_GROUP_NULL;
   all.info_null = MPI_INFO_NULL;

@@ -46,10 +46,13 @@ struct MpiFunctions {
   MPI_Datatype type_null{};
   MPI_Datatype byte{};
   MPI_Datatype packed{};
+  MPI_Datatype int64{};
   MPI_Errhandler errors_return{};
   MPI_Group group_null{};
   MPI_Info info_null{};
   MPI_Request request_null{};
+  MPI_Op replace{};
+  MPI_Op sum{};
 
   /// What was not found in the loaded MPI, or null.
   const char* missing = nullptr;

@@ -34,6 +34,12 @@ StepId ScheduleBuilder::recv_aside(Rank from, const Blocks& blocks) {
   return received;
 }
 
+StepId ScheduleBuilder::notify_with(Rank to, BlockRange blocks) {
+  const StepId step = notify(to, blocks);
+  schedule_.steps.back().carries = true;
+  return step;
+}
+
 StepId ScheduleBuilder::combine(StepId received, Operand operand) {
   if (received == none) return none;
   Step step = schedule_.steps[static_cast<std::size_t>(received)];

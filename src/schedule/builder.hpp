@@ -52,6 +52,22 @@ class ScheduleBuilder {
   StepId signal(Rank to) { return append(StepKind::send, to, {}, 0, 0); }
   StepId await_signal(Rank from) { return append(StepKind::recv, from, {}, 0, 0); }
 
+  /// Blocks into `to`'s memory; left out if they are empty.
+  StepId put(Rank to, BlockRange blocks) { return message(StepKind::put, to, blocks); }
+  /// What describes the operation, into `to`'s memory.
+  StepId put_description(Rank to) { return append(StepKind::put, to, {}, 0, 0); }
+  /// Waits for what has been put there.
+  StepId flush(Rank to) { return append(StepKind::flush, to, {}, 0, 0); }
+  /// Tells `to` that the blocks are in its memory, or awaits that; also of empty blocks.
+  StepId notify(Rank to, BlockRange blocks) {
+    return append(StepKind::notify, to, blocks, 0, bytes(blocks));
+  }
+  StepId await(Rank from, BlockRange blocks) {
+    return append(StepKind::await, from, blocks, 0, bytes(blocks));
+  }
+  /// The same with the bytes in the notification.
+  StepId notify_with(Rank to, BlockRange blocks);
+
   /// Appends the steps of a schedule of the same rank, which need what was there before only for
   /// the blocks that they read or change.
   void append(const Schedule& schedule);

@@ -2,6 +2,7 @@
 #include "schedule/graph.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace tutti {
 
@@ -34,6 +35,9 @@ bool is_message(const Step& step) {
   return step.kind == StepKind::send || step.kind == StepKind::recv;
 }
 
+/// Its peer takes part in it by a step of its own, or by its memory.
+bool has_peer(const Step& step) { return is_message(step) || is_one_sided(step.kind); }
+
 /// What is wrong with a reduce whose `after` is a step, empty if nothing is.
 std::string reduce_flaw(const Schedule& schedule, const Step& step) {
   if (!reduces(schedule.collective)) {
@@ -55,7 +59,7 @@ std::string operand_flaw(const Schedule& schedule, StepId id) {
     const bool good = 0 <= step.first && step.first <= step.last && step.last <= steps;
     return good ? "" : "waits for steps outside 0-" + std::to_string(steps);
   }
-  if (is_message(step)) {
+  if (has_peer(step)) {
     if (step.peer < 0 || step.peer >= schedule.p) {
       return "its peer is no rank of 0.." + std::to_string(schedule.p - 1);
     }
@@ -80,6 +84,7 @@ std::string operand_flaw(const Schedule& schedule, StepId id) {
   if (step.aside && (step.kind != StepKind::recv || !reduces(schedule.collective))) {
     return "nothing is kept aside here";
   }
+  if (step.carries && step.kind != StepKind::notify) return "it is no notification to carry bytes";
   return step.kind == StepKind::reduce ? reduce_flaw(schedule, step) : "";
 }
 
@@ -91,6 +96,7 @@ std::string describe(const Step& step) {
     case StepKind::wait:
       return text + " " + std::to_string(step.first) + "-" + std::to_string(step.last);
     case StepKind::recv:
+    case StepKind::await:
     case StepKind::reduce:
       return text + " from " + std::to_string(step.peer);
     case StepKind::copy:
@@ -98,6 +104,7 @@ std::string describe(const Step& step) {
       return text;
     case StepKind::send:
     case StepKind::put:
+    case StepKind::flush:
     case StepKind::notify:
       break;
   }
@@ -137,17 +144,20 @@ std::optional<Flaw> StepGraph::add_rank(Rank rank) {
   first_edge_.resize(end, none);
   writers_.clear();
   readers_.clear();
+  pending_.clear();
   const bool reducing = reduces(schedule.collective);
   for (Node node = first; node < static_cast<Node>(end); ++node) {
     const Step& step = schedule.steps[index(node - first)];
     if (std::string text = operand_flaw(schedule, node - first); !text.empty()) {
       return Flaw{rank, node - first, std::move(text)};
     }
-    if (step.kind == StepKind::send) sends_.push_back({rank, step.peer, node});
-    if (step.kind == StepKind::recv) recvs_.push_back({step.peer, rank, node});
+    if (step.kind == StepKind::send) sends_.push_back({rank, step.peer, false, node});
+    if (step.kind == StepKind::recv) recvs_.push_back({step.peer, rank, false, node});
+    if (is_one_sided(step.kind)) add_one_sided(node);
     if (step.after >= 0) add_need(node, first + step.after);
     if (step.bytes == 0 || step.aside) continue;
-    const bool writes = step.kind == StepKind::recv || step.kind == StepKind::reduce;
+    const bool writes = step.kind == StepKind::recv || step.kind == StepKind::reduce ||
+                        step.kind == StepKind::await;
     if (reducing) {
       add_turns(node, writes);
     } else if (!writes) {
@@ -160,6 +170,23 @@ std::optional<Flaw> StepGraph::add_rank(Rank rank) {
     }
   }
   return std::nullopt;
+}
+
+void StepGraph::add_one_sided(Node node) {
+  const Rank rank = rank_of(node);
+  const Step& step = this->step(node);
+  switch (step.kind) {
+    case StepKind::await:
+      recvs_.push_back({step.peer, rank, true, node});
+      break;
+    case StepKind::flush:
+      for (const Node before : pending_[step.peer]) add_need(node, before);
+      pending_.erase(step.peer);
+      break;
+    default:
+      if (step.kind == StepKind::notify) sends_.push_back({rank, step.peer, true, node});
+      pending_[step.peer].push_back(node);
+  }
 }
 
 void StepGraph::add_needs(Node reader) {
@@ -194,7 +221,7 @@ void StepGraph::add_need(Node reader, Node writer) {
 std::optional<Flaw> StepGraph::pair_messages() {
   std::sort(sends_.begin(), sends_.end());
   std::sort(recvs_.begin(), recvs_.end());
-  const auto pair_of = [](const End& end) { return std::pair(end.from, end.to); };
+  const auto pair_of = [](const End& end) { return std::tuple(end.from, end.to, end.notifies); };
   std::size_t i = 0;
   for (; i < sends_.size() && i < recvs_.size(); ++i) {
     if (pair_of(sends_[i]) < pair_of(recvs_[i])) return unpaired(sends_[i]);
@@ -209,9 +236,12 @@ std::optional<Flaw> StepGraph::pair_messages() {
 
 Flaw StepGraph::unpaired(const End& end) const {
   const Step& alone = step(end.node);
+  const std::string missing = alone.kind == StepKind::send     ? "receive"
+                              : alone.kind == StepKind::recv   ? "send"
+                              : alone.kind == StepKind::notify ? "await"
+                                                               : "notification";
   return {rank_of(end.node), step_of(end.node),
-          "rank " + std::to_string(alone.peer) + " has no " +
-              (alone.kind == StepKind::send ? "receive" : "send") + " left for it"};
+          "rank " + std::to_string(alone.peer) + " has no " + missing + " left for it"};
 }
 
 void Flow::start(const StepGraph& graph) {

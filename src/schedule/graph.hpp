@@ -25,8 +25,8 @@ struct Flaw {
 [[nodiscard]] std::string describe(const Step& step);
 
 /// The schedules of ranks 0..p-1 with each step as a node: which sends and receives belong
-/// together, and which receives a step needs for the blocks that it reads. Refers to the
-/// schedules, which must outlive it. Keeps its memory from build to build.
+/// together, or notifications and awaits, and which receives a step needs for the blocks that it
+/// reads. Refers to the schedules, which must outlive it. Keeps its memory from build to build.
 class StepGraph {
  public:
   using Node = int;
@@ -70,6 +70,7 @@ class StepGraph {
   struct End {
     Rank from;
     Rank to;
+    bool notifies;  ///< messages and notifications have sequences of their own
     Node node;
     friend auto operator<=>(const End&, const End&) = default;
   };
@@ -81,6 +82,7 @@ class StepGraph {
   /// writes, those that read it. Those before one that writes all of it are needed by that one.
   void add_turns(Node node, bool writes);
   void add_need(Node reader, Node writer);
+  void add_one_sided(Node node);
   [[nodiscard]] std::optional<Flaw> pair_messages();
   [[nodiscard]] Flaw unpaired(const End& end) const;
 
@@ -93,6 +95,8 @@ class StepGraph {
   std::vector<Edge> edges_;
   std::vector<Node> writers_;  ///< of the rank being added
   std::vector<Node> readers_;  ///< the same, where blocks change
+  /// By peer: the puts and notifications of the rank being added that no flush has ended.
+  std::map<Rank, std::vector<Node>> pending_;
   std::vector<End> sends_;
   std::vector<End> recvs_;
 };

@@ -22,8 +22,10 @@ enum class StepKind : std::uint8_t {
   copy,    ///< blocks, from where they are to where the caller wants them
   reduce,  ///< what an earlier step has received aside into the blocks held
   wait,    ///< until the steps [first, last) of this schedule have completed
-  put,     ///< blocks into peer's memory (room for one-sided transport)
-  notify,  ///< peer that its memory holds blocks (room for one-sided transport)
+  put,     ///< blocks into peer's memory, where they are once a flush of peer has completed
+  flush,   ///< until all earlier puts and notifications to peer have reached it
+  notify,  ///< peer that its memory holds blocks; may overtake puts that no flush has ended
+  await,   ///< the notification from peer; from then on its blocks are held
   share,   ///< blocks with all ranks of the node (room for node memory)
 };
 
@@ -62,7 +64,7 @@ struct Blocks {
 
 /// One step. `offset` and `bytes` select a part of the packed blocks: a segment. Messages
 /// between two ranks match in the sequence of the steps: the n-th send to a rank is received
-/// by that rank's n-th receive from the sender.
+/// by that rank's n-th receive from the sender, the n-th notification by its n-th await.
 struct Step {
   StepKind kind = StepKind::send;
   Runner runner = Runner::caller;
@@ -70,13 +72,14 @@ struct Step {
   Blocks blocks;
   Bytes offset = 0;
   Bytes bytes = 0;
-  StepId first = 0;    ///< wait only
-  StepId last = 0;     ///< wait only
-  StepId after = -1;   ///< messages: this earlier step must have completed; -1 none
-                       ///< reduce: the step that has received aside
-  int slots = 0;       ///< messages: at most so many of the rank's steps with slots are in flight
-                       ///< at once, those first whose needs are met first; 0 no limit
-  bool aside = false;  ///< recv: the bytes are kept apart from the blocks held, for a reduce
+  StepId first = 0;      ///< wait only
+  StepId last = 0;       ///< wait only
+  StepId after = -1;     ///< messages: this earlier step must have completed; -1 none
+                         ///< reduce: the step that has received aside
+  int slots = 0;         ///< messages: at most so many of the rank's steps with slots are in flight
+                         ///< at once, those first whose needs are met first; 0 no limit
+  bool carries = false;  ///< notify: the bytes travel in it, so that they need no put
+  bool aside = false;    ///< recv: the bytes are kept apart from the blocks held, for a reduce
   Operand operand = Operand::left;  ///< reduce only
   friend bool operator==(const Step&, const Step&) = default;
 };
@@ -95,6 +98,10 @@ struct Schedule {
 
 /// The name of a kind as it is written, e.g. "recv".
 [[nodiscard]] std::string_view name_of(StepKind kind);
+/// The kind is one of those by which a rank reaches another one's memory.
+[[nodiscard]] constexpr bool is_one_sided(StepKind kind) {
+  return StepKind::put <= kind && kind <= StepKind::await;
+}
 
 /// A schedule as text, one step a line; from_text reads it back exactly.
 ///
@@ -112,6 +119,13 @@ struct Schedule {
 ///     allreduce p 4 rank 1 root 0 parts 2
 ///     0 recv 0 [0,2) 16 aside
 ///     1 reduce 0 [0,2) 16 after 0 left
+///
+/// A put is flushed before its rank tells of it; `carried` bytes travel in the notification:
+///
+///     rma_bcast p 4 rank 0 root 0
+///     0 put 2 [0,1) 4096
+///     1 flush 2 [0,0) 0
+///     2 notify 2 [0,1) 4096 after 1
 [[nodiscard]] std::string to_text(const Schedule& schedule);
 /// The schedule that `text` describes, or an error that names the line.
 [[nodiscard]] Result<Schedule> from_text(std::string_view text);

@@ -9,8 +9,8 @@ namespace tutti {
 
 namespace {
 
-constexpr std::array<std::string_view, 8> kinds = {"send", "recv", "copy",   "reduce",
-                                                   "wait", "put",  "notify", "share"};
+constexpr std::array<std::string_view, 10> kinds = {"send", "recv",  "copy",   "reduce", "wait",
+                                                    "put",  "flush", "notify", "await",  "share"};
 
 std::string to_text(BlockRange range) {
   return "[" + std::to_string(range.begin) + "," + std::to_string(range.end) + ")";
@@ -30,6 +30,7 @@ std::string to_text(const Step& step) {
   if (step.offset != 0) text += " from " + std::to_string(step.offset);
   if (step.after >= 0) text += " after " + std::to_string(step.after);
   if (step.slots != 0) text += " slots " + std::to_string(step.slots);
+  if (step.carries) text += " carried";
   if (step.aside) text += " aside";
   if (step.kind == StepKind::reduce) text += step.operand == Operand::left ? " left" : " right";
   if (step.runner == Runner::background) text += " background";
@@ -97,6 +98,8 @@ bool read_options(Words& words, Step& step) {
   for (std::string_view word = words.next(); !word.empty(); word = words.next()) {
     if (word == "background") {
       step.runner = Runner::background;
+    } else if (word == "carried") {
+      step.carries = true;
     } else if (word == "aside") {
       step.aside = true;
     } else if (word == "left" || word == "right") {

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "schedule/graph.hpp"
+#include "schedule/one_sided.hpp"
 
 namespace tutti {
 
@@ -217,6 +218,7 @@ double Timeline::idle(Rank rank) const {
 
 Result<Timeline> simulate(std::span<const Schedule> schedules, const Network& network,
                           std::span<const double> arrivals) {
+  if (has_one_sided_steps(schedules)) return simulate(as_messages(schedules), network, arrivals);
   if (schedules.empty()) return Error{"a simulation needs the schedules of all ranks, not none"};
   if (!arrivals.empty() && arrivals.size() != schedules.size()) {
     return Error{"there are " + std::to_string(arrivals.size()) + " arrivals for " +

@@ -57,7 +57,8 @@ struct Timeline {
 /// caller are posted once its rank has arrived, those of the background thread from the first
 /// arrival on. Of the messages that are ready a free port takes the one that has been so longest,
 /// then the one that comes first in the schedules. A rank exits when all its steps are over and
-/// it has arrived. O(messages log messages).
+/// it has arrived. Of one-sided schedules the notifications are the messages (as_messages).
+/// O(messages log messages).
 ///
 /// The error names a step that can never be posted or that has no partner.
 [[nodiscard]] Result<Timeline> simulate(std::span<const Schedule> schedules, const Network& network,

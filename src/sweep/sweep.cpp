@@ -250,6 +250,10 @@ std::vector<Specification> variations(const Algorithm& algorithm) {
     multiply(specs, std::array{1, 3, 20},
              [](Specification& spec, int parts) { spec.parameters.parts = parts; });
   }
+  if (algorithm.takes("carry")) {
+    multiply(specs, std::array<Bytes, 3>{0, 8, most_carried},
+             [](Specification& spec, Bytes bytes) { spec.parameters.carry = bytes; });
+  }
   if (algorithm.takes("flight")) {
     multiply(specs, std::array{0, 1, 2},
              [](Specification& spec, int flight) { spec.parameters.flight = flight; });

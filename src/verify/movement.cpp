@@ -25,7 +25,8 @@ void Verifier::collect_holdings(const Schedule& schedule) {
     if (place.begin < place.end) holdings_.push_back({place, -1});
   }
   for (StepId step = 0; step < graph_.steps(schedule.rank); ++step) {
-    if (schedule.steps[index(step)].kind != StepKind::recv) continue;
+    const StepKind kind = schedule.steps[index(step)].kind;
+    if (kind != StepKind::recv && kind != StepKind::await) continue;
     for (const Interval& part : parts(graph_.node(schedule.rank, step))) {
       holdings_.push_back({part, step});
     }
@@ -53,7 +54,10 @@ std::optional<Fault> Verifier::check_rank(const Schedule& schedule) const {
 
 std::optional<Fault> Verifier::check_read(const Schedule& schedule, StepId step) const {
   const StepKind kind = schedule.steps[index(step)].kind;
-  if (kind != StepKind::send && kind != StepKind::copy) return std::nullopt;
+  if (kind != StepKind::send && kind != StepKind::copy && kind != StepKind::put &&
+      kind != StepKind::notify) {
+    return std::nullopt;
+  }
   for (const Interval& part : parts(graph_.node(schedule.rank, step))) {
     if (const auto byte = first_missing(part, step)) {
       return fault(schedule.rank, step, block_at(*byte),

@@ -27,7 +27,8 @@ std::optional<Fault> Verifier::verify(const Contract& contract, const Order& ord
     if (auto found = resolve(schedule)) return found;
   }
   for (Node node = 0; node < graph_.nodes(); ++node) {
-    if (graph_.step(node).kind != StepKind::send) continue;
+    const StepKind kind = graph_.step(node).kind;
+    if (kind != StepKind::send && kind != StepKind::notify) continue;
     if (auto found = check_ends(node)) return found;
   }
   if (reduces(contract.collective)) return check_reduction();
@@ -42,6 +43,7 @@ std::optional<Fault> Verifier::check_movement() {
   for (const Schedule& schedule : schedules_) {
     collect_holdings(schedule);
     if (auto found = check_rank(schedule)) return found;
+    if (auto found = check_notifications(schedule)) return found;
     if (!missing) missing = check_wanted(schedule.rank);
   }
   if (auto found = execute([](Node) { return std::nullopt; })) return found;
@@ -178,9 +180,11 @@ std::optional<Fault> Verifier::resolve(const Schedule& schedule) {
     const auto id = static_cast<StepId>(i);
     const bool known = step.kind == StepKind::send || step.kind == StepKind::recv ||
                        step.kind == StepKind::copy || step.kind == StepKind::wait ||
-                       step.kind == StepKind::reduce;
+                       step.kind == StepKind::reduce || is_one_sided(step.kind);
+    const bool fits = step.kind == StepKind::wait || step.kind == StepKind::copy ||
+                      is_one_sided(step.kind) == is_one_sided(contract_.collective);
     const Block block = step.blocks.range.empty() ? no_rank : block_of(step.blocks.range.begin);
-    if (!known) {
+    if (!known || !fits) {
       return fault(schedule.rank, id, block,
                    "a " + std::string(name_of(contract_.collective)) + " has no such step");
     }
@@ -231,11 +235,13 @@ std::optional<Fault> Verifier::check_ends(Node send) const {
                    : a->begin == b->begin ? std::min(a->end, b->end)
                                           : a->begin;
   const Block block = block_at(std::min(at, prefix_.back() - 1));
+  const bool notifies = graph_.step(send).kind == StepKind::notify;
+  const std::string verb = notifies ? "tells of " : "sends ";
   return fault(sender, graph_.step_of(send), block,
                bytes != expected
-                   ? "sends " + number(bytes) + " bytes, but rank " + number(receiver) +
-                         " expects " + number(expected) + other
-                   : "sends other bytes than rank " + number(receiver) + " expects" + other);
+                   ? verb + number(bytes) + " bytes, but rank " + number(receiver) + " expects " +
+                         number(expected) + other
+                   : verb + "other bytes than rank " + number(receiver) + " expects" + other);
 }
 
 /// Runs all ranks. What a step reads has been checked already; what is left is whether the
@@ -246,7 +252,19 @@ std::optional<Fault> Verifier::execute(Completed completed) {
   for (Node node = flow_.take_posted(); node != StepGraph::none; node = flow_.take_posted()) {
     if (flow_.is_done(node)) continue;  // its partner has come first
     const Node partner = graph_.partner(node);
-    if (partner != StepGraph::none && !flow_.is_posted(partner)) continue;
+    const StepKind kind = graph_.step(node).kind;
+    if (kind == StepKind::notify) {  // goes off though nobody awaits it yet
+      flow_.complete(node);
+      if (flow_.is_posted(partner)) flow_.complete(partner);
+      continue;
+    }
+    if (kind == StepKind::await && flow_.is_done(partner)) {
+      flow_.complete(node);
+      continue;
+    }
+    if (partner != StepGraph::none && (kind == StepKind::await || !flow_.is_posted(partner))) {
+      continue;
+    }
     const bool receives = graph_.step(node).kind == StepKind::recv;
     if (std::optional<Fault> found = completed(receives ? partner : node)) return found;
     flow_.complete(node);

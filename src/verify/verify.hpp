@@ -36,6 +36,9 @@ class Verifier {
   ///  - no byte is received where it already is, or twice;
   ///  - all steps complete though no message does before both its ends are posted (rendezvous);
   ///  - in the end every rank has all bytes of the blocks that the contract wants there.
+  /// Of one-sided steps, which nobody keeps in order on their way: all that a notification tells of
+  /// travels in it, or was put there before, and a flush that the notification needs has ended
+  /// those puts and those of descriptions; one without blocks comes after all that its rank awaits.
   /// Where blocks are reduced, instead of what is said of holding and receiving bytes:
   ///  - a step reads what the steps before it have made of the blocks: no step changes them before
   ///    or while they are read;
@@ -72,6 +75,9 @@ class Verifier {
   [[nodiscard]] bool resolve(const Step& step);
   [[nodiscard]] std::optional<Fault> check_ends(Node send) const;
   [[nodiscard]] std::optional<Fault> check_rank(const Schedule& schedule) const;
+  [[nodiscard]] std::optional<Fault> check_notifications(const Schedule& schedule) const;
+  [[nodiscard]] std::optional<Fault> check_told(const Schedule& schedule, StepId notify,
+                                                const std::vector<bool>& is_done) const;
   [[nodiscard]] std::optional<Fault> check_read(const Schedule& schedule, StepId step) const;
   template <class Completed>
   [[nodiscard]] std::optional<Fault> execute(Completed completed);

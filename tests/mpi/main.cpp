@@ -26,6 +26,7 @@ void add_flat(tutti::test::Suite& suite) {
   add_bad_movements(suite);
   add_distances(suite);
   add_reductions(suite);
+  add_rma(suite);
   add_truncation(suite);
 }
 

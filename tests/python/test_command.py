@@ -54,6 +54,13 @@ def test_info_shows_settings_with_their_values(command, installed, monkeypatch):
     assert all(setting.meaning in out for setting in tutti.settings())
 
 
+def test_explain_shows_the_crossovers_of_one_sided_broadcasts(command):
+    sizes = ",".join(["64"] * 48)
+    out = command("explain", "rma_bcast", "--sizes", sizes).out
+    assert "By size, for 48 ranks: " in out
+    assert "binary from " in out
+
+
 def test_explain_draws_the_papers_example(command):
     out = command("explain", "gatherv", "--ranks", "11", *FIGURE, "--steps", "3").out
     assert "   +- 3:12 -+- 2:2\n            +- 0:1\n            +- 4:6 --- 5:2\n" in out

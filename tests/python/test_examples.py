@@ -88,6 +88,10 @@ def test_fortran_columns_come_out_alike(mpi, tmp_path):
     assert "ordered_tree" in report.read_text()
 
 
+def test_a_fortran_program_broadcasts_alone(mpi):
+    assert run(mpi.mpirun, "-n", 3, BUILD / "bin" / f"table-{mpi}").split() == ["correct"]
+
+
 def test_an_installation_is_found_by_cmake(mpi, tmp_path):
     (tmp_path / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.22)\nproject(user C)\nfind_package(tutti 0.1 REQUIRED)\n"

@@ -215,7 +215,8 @@ TEST(ChooseExchange, ChargesForPredictionsThatMayBeWrong) {
 
 TEST(ChooseExchange, StandsInForAnMpiThatSpinsOnSharedCores) {
   for (const Collective collective : runnable_collectives) {
-    if (is_gather_or_scatter(collective) || reduces(collective)) continue;
+    if (is_gather_or_scatter(collective) || reduces(collective) || is_one_sided(collective))
+      continue;
     const Choice choice = choose({}, {collective, 8, std::nullopt, true}, {});
     ASSERT_TRUE(choice.specification) << name_of(collective);
     EXPECT_EQ(choice.reason, "native spins on shared cores");
@@ -224,6 +225,17 @@ TEST(ChooseExchange, StandsInForAnMpiThatSpinsOnSharedCores) {
   }
   // Ten thousand start-ups take longer than what spinning costs.
   EXPECT_FALSE(choose({}, {Collective::alltoall, 100000, std::nullopt, true}, {}).specification);
+}
+
+TEST(ChooseOneSided, TakesTheCheapestAndNeverTheMpis) {
+  const auto chosen = [](int p, Bytes bytes) {
+    return to_text(*choose({}, {Collective::rma_bcast, p, bytes}, {}).specification);
+  };
+  EXPECT_EQ(chosen(3, 8), "linear");
+  EXPECT_NE(chosen(256, 8), "linear");
+  EXPECT_EQ(chosen(48, 16 << 20), "binary");
+  EXPECT_FALSE(setting(Collective::rma_bcast, "native"));
+  EXPECT_FALSE(setting(Collective::rma_bcast, "binomial:level=node"));
 }
 
 Choice choice_of(Collective collective, const char* asked, bool commutative, bool reproducible) {

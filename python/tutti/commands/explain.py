@@ -132,6 +132,18 @@ def _choice(out: Console, told: Explanation) -> None:
                   "enter the choice.[/]")  # fmt: skip
 
 
+def _by_size(out: Console, ranks: int, machine: _engine.Machine) -> None:
+    """Where the choice of a one-sided broadcast changes: the crossovers of the model."""
+    changes: list[str] = []
+    before = ""
+    for size in (1 << bits for bits in range(3, 25)):
+        chosen = _engine.choose("rma_bcast", "auto", ranks, size, machine, 0, [], background=True)
+        if chosen.algorithm != before:
+            changes.append(f"{chosen.algorithm} from {size:,} bytes")
+        before = chosen.algorithm
+    out.print(f"[bold]By size[/], for {count(ranks, 'rank')}: {', '.join(changes)}.")
+
+
 def _as_json(told: Explanation) -> dict[str, object]:
     return {
         "collective": told.collective,
@@ -311,6 +323,8 @@ def explain(
     _contenders(out, told)
     out.print()
     _choice(out, told)
+    if told.collective == "rma_bcast":
+        _by_size(out, told.ranks, model)
     if steps is not None:
         out.print(f"\n[bold]Steps of rank {steps}[/]")
         for line in told.call.schedule(steps).splitlines()[1:]:

@@ -1,0 +1,180 @@
+/// Roots that broadcast alone.
+#include "bench/mpi_rma.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cstring>
+#include <ctime>
+#include <numeric>
+#include <random>
+#include <thread>
+
+#include "bench/mpi_functions.hpp"
+#include "tutti/tutti.h"
+
+namespace tutti::bench {
+
+namespace {
+
+constexpr std::chrono::microseconds nap{20};
+
+/// A window of the largest vector, and how many operations of the root have been made on it.
+class Windows {
+ public:
+  Windows(const Bench& bench, Rank root, Bytes most)
+      : bench_(bench), root_(root), data_(static_cast<std::size_t>(most)) {
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
+    MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+    const MPI_Aint bytes = std::max<MPI_Aint>((most + 4095) / 4096 * 4096, 4096);
+    MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, comm_, &base_, &handle_);
+    error_ = TUTTI_Rma_init(comm_);
+    if (error_ == MPI_SUCCESS) error_ = TUTTI_Rma_window_register(handle_, comm_, &window_);
+  }
+  ~Windows() {
+    if (error_ == MPI_SUCCESS) TUTTI_Rma_finalize(comm_);
+    MPI_Win_free(&handle_);
+    MPI_Comm_free(&comm_);
+  }
+  Windows(const Windows&) = delete;
+  Windows& operator=(const Windows&) = delete;
+
+  [[nodiscard]] int error() const { return error_; }
+  [[nodiscard]] MPI_Comm comm() const { return comm_; }
+
+  /// Seconds from the common start to when this rank has the data.
+  double time(const std::string& algorithm, Bytes bytes) {
+    fill(bytes);
+    bench_.job.barrier();
+    const double begin = bench_.clock.now();
+    if (algorithm == "native") {
+      char* buffer = bench_.job.rank() == root_ ? data_.data() : base_;
+      MPI_Bcast(buffer, static_cast<int>(bytes), MPI_BYTE, root_, MPI_COMM_WORLD);
+    } else {
+      one_sided(bytes);
+    }
+    const double end = bench_.clock.now();
+    const std::size_t last = static_cast<std::size_t>(bytes) - 1;
+    if (bench_.job.rank() != root_ && (base_[0] != value_ || base_[last] != value_)) {
+      bench_.job.fail(algorithm + ": other data have come");
+    }
+    return last_of(end) - first_of(begin);
+  }
+
+ private:
+  void fill(Bytes bytes) {
+    value_ = static_cast<char>(value_ + 1);
+    if (bench_.job.rank() == root_)
+      std::memset(data_.data(), value_, static_cast<std::size_t>(bytes));
+  }
+  void one_sided(Bytes bytes) {
+    ++calls_;
+    if (bench_.job.rank() == root_) {
+      TUTTI_Rma_request request = TUTTI_RMA_REQUEST_NULL;
+      int error =
+          TUTTI_Rma_bcast(data_.data(), static_cast<int>(bytes), MPI_BYTE, 0, window_, &request);
+      if (error == MPI_SUCCESS) error = TUTTI_Rma_flush(&request);
+      if (error != MPI_SUCCESS) bench_.job.fail("TUTTI_Rma_bcast: error " + std::to_string(error));
+      return;
+    }
+    for (long long arrived = 0; arrived < calls_; std::this_thread::sleep_for(nap)) {
+      TUTTI_Rma_arrived(window_, root_, &arrived);
+      if (arrived >= calls_) break;
+    }
+  }
+  [[nodiscard]] double last_of(double time) const {
+    double last = 0;
+    MPI_Allreduce(&time, &last, 1, MPI_DOUBLE, MPI_MAX, comm_);
+    return last;
+  }
+  [[nodiscard]] double first_of(double time) const {
+    double first = 0;
+    MPI_Allreduce(&time, &first, 1, MPI_DOUBLE, MPI_MIN, comm_);
+    return first;
+  }
+
+  const Bench& bench_;
+  Rank root_;
+  std::vector<char> data_;
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  MPI_Win handle_ = MPI_WIN_NULL;
+  TUTTI_Window window_ = TUTTI_WINDOW_NULL;
+  char* base_ = nullptr;
+  char value_ = 0;
+  long long calls_ = 0;
+  int error_ = MPI_SUCCESS;
+};
+
+/// The share of a core that the process takes while its program sleeps.
+double idle_share() {
+  constexpr double seconds = 2;
+  const auto cpu = [] {
+    timespec time{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  };
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  const double before = cpu();
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  return (cpu() - before) / seconds;
+}
+
+Row measure_row(const Bench& bench, Windows& windows, Rank root, Bytes bytes) {
+  const auto& names = bench.options.algorithms;
+  std::vector<std::vector<double>> seconds(names.size());
+  std::vector<std::size_t> order(names.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::mt19937_64 random(bench.options.seed);  // the same on all ranks
+  for (int turn = -bench.options.warmup; turn < bench.options.repetitions; ++turn) {
+    std::shuffle(order.begin(), order.end(), random);
+    for (const std::size_t i : order) {
+      bench.watchdog.enter(names[i], bytes, turn);
+      if (names[i] != "native") {
+        const auto set = set_algorithm(Collective::rma_bcast, names[i]);
+        if (!set) bench.job.fail(set.error());
+      }
+      const double time = windows.time(names[i], bytes);
+      if (turn >= 0) seconds[i].push_back(time);
+    }
+  }
+  Row row{"rma_bcast", "same", bytes, 1, root, bytes, bytes, {}};
+  const auto native = std::find(names.begin(), names.end(), "native");
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    Line line{names[i], "", seconds[i], 0, 0, {}, {}};
+    if (native != names.end() && names[i] != "native") {
+      const auto at = static_cast<std::size_t>(native - names.begin());
+      line.to_native = ratio_of_medians(seconds[i], seconds[at]);
+    }
+    row.lines.push_back(std::move(line));
+  }
+  return row;
+}
+
+}  // namespace
+
+Result<bool> run_rma(const Bench& bench, Rank root, Report* report) {
+  const auto& sizes = bench.options.totals;
+  Windows windows(bench, root, *std::max_element(sizes.begin(), sizes.end()));
+  if (windows.error() != MPI_SUCCESS) {
+    return Error{"TUTTI_Rma_init or the registration of a window failed with error " +
+                 std::to_string(windows.error())};
+  }
+  const double idle = idle_share();
+  int progresses = 0;
+  TUTTI_Rma_progress(windows.comm(), &progresses);
+  for (const Bytes bytes : sizes) {
+    const Row row = measure_row(bench, windows, root, bytes);
+    if (report != nullptr) report->add(row);
+  }
+  if (report == nullptr) return true;
+  report->say(
+      fmt::format("# idle: {:.2f} % of a core on rank 0 with a window registered", idle * 100));
+  report->say(std::string("# puts reach a rank that computes: ") +
+              (progresses != 0 ? "by the MPI itself" : "by Tutti's thread only"));
+  report->finish();
+  return true;
+}
+
+}  // namespace tutti::bench

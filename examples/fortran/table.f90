@@ -1,0 +1,45 @@
+! A table that every rank has a copy of: whoever has news brings them to all others alone.
+!
+!     mpifort -o table table.f90 -ltutti-mpich     (or -ltutti-openmpi; before the MPI)
+!     mpirun -n 5 ./table
+program table
+  use mpi_f08
+  implicit none
+  external :: tutti_rma_init, tutti_rma_finalize, tutti_rma_window_register, tutti_rma_window_release
+  external :: tutti_rma_bcast, tutti_rma_flush, tutti_rma_wait
+  integer, parameter :: each = 100
+  integer :: level, rank, p, i, root, window, request, ierror
+  integer, allocatable, asynchronous :: entries(:)
+  integer :: news(each)
+  integer(kind=MPI_ADDRESS_KIND) :: bytes, place
+  integer(kind=8), parameter :: first = 1
+  type(MPI_Win) :: win
+
+  call MPI_Init_thread(MPI_THREAD_MULTIPLE, level)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank)
+  call MPI_Comm_size(MPI_COMM_WORLD, p)
+  allocate (entries(each * p))
+  entries = -1
+  bytes = 4 * each * p
+  call MPI_Win_create(entries, bytes, 4, MPI_INFO_NULL, MPI_COMM_WORLD, win)
+  call tutti_rma_init(MPI_COMM_WORLD%MPI_VAL, ierror)
+  if (ierror /= MPI_SUCCESS) call MPI_Abort(MPI_COMM_WORLD, 1)
+  call tutti_rma_window_register(win%MPI_VAL, MPI_COMM_WORLD%MPI_VAL, window, ierror)
+
+  news = [(1000 * rank + i, i = 1, each)]
+  place = each * rank
+  call tutti_rma_bcast(news, each, MPI_INTEGER%MPI_VAL, place, window, request, ierror)
+  call tutti_rma_flush(request, ierror)   ! all have mine
+  do root = 0, p - 1
+    call tutti_rma_wait(window, root, first, ierror)   ! and I have theirs
+    if (any(entries(each * root + 1:each * (root + 1)) /= [(1000 * root + i, i = 1, each)])) then
+      call MPI_Abort(MPI_COMM_WORLD, 1)
+    end if
+  end do
+
+  call tutti_rma_window_release(window, ierror)
+  call tutti_rma_finalize(MPI_COMM_WORLD%MPI_VAL, ierror)
+  if (rank == 0 .and. ierror == MPI_SUCCESS) print '(a)', 'correct'
+  call MPI_Win_free(win)
+  call MPI_Finalize()
+end program table

@@ -1,0 +1,57 @@
+/// One-sided broadcast along a k-nomial tree, whose inner ranks pass on in the background.
+#include "shapes/knomial.hpp"
+
+#include <ranges>
+
+#include "algorithms/one_sided.hpp"
+
+namespace tutti {
+
+/// A position awaits the vector from its parent, then serves its children, those with the largest
+/// subtrees first, with all puts on their way before the first flush: (k - 1) ceil(logk p) stages
+/// at most. The tree is that of shapes/knomial.hpp.
+Schedule rma_bcast_knomial(const Problem& problem) {
+  constexpr BlockRange vector = {0, 1};
+  ScheduleBuilder schedule(problem);
+  const Knomial tree(problem.p, problem.parameters.k);
+  const Position me = problem.position();
+  StepId awaited = ScheduleBuilder::none;
+  if (me != 0) awaited = schedule.await(problem.rank_at(tree.parent(me)), vector);
+  std::vector<Position> children = tree.children(me);
+  std::ranges::reverse(children);
+  serve_together(schedule, problem, vector, children);
+  return with_done_counter(schedule, problem, awaited);
+}
+
+/// The k-nomial one with k = 2.
+Schedule rma_bcast_binomial(const Problem& problem) {
+  Problem binary = problem;
+  binary.parameters.k = 2;
+  return rma_bcast_knomial(binary);
+}
+
+/// Paznikov 2024, figures 4 and 5: the bits of the position are gone through upwards, and each
+/// child is served to the end, with a put of the data, one of the description, the flag and a
+/// flush, before the next. The largest subtree starts last, so that k = log2 p rounds become k (k +
+/// 1) / 2 stages in sequence. The paper flushes after the flag alone, which may overtake the data;
+/// here a flush comes before it too.
+Schedule rma_bcast_paznikov(const Problem& problem) {
+  constexpr BlockRange vector = {0, 1};
+  ScheduleBuilder schedule(problem);
+  const Knomial tree(problem.p, 2);
+  const Position me = problem.position();
+  StepId awaited = ScheduleBuilder::none;
+  if (me != 0) awaited = schedule.await(problem.rank_at(tree.parent(me)), vector);
+  schedule.wait(awaited);
+  for (const Position child : tree.children(me)) {
+    const Rank rank = problem.rank_at(child);
+    schedule.put(rank, vector);
+    schedule.put_description(rank);
+    schedule.wait(schedule.flush(rank));
+    schedule.notify(rank, vector);
+    schedule.wait(schedule.flush(rank));
+  }
+  return with_done_counter(schedule, problem, awaited);
+}
+
+}  // namespace tutti

@@ -1,0 +1,128 @@
+/// Operations on windows that only their root calls, and the part of all others in them.
+#pragma once
+
+#include <atomic>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "run/background.hpp"
+#include "run/mpi_communicator.hpp"
+#include "run/mpi_rma_mailbox.hpp"
+#include "run/mpi_rma_window.hpp"
+
+namespace tutti {
+
+/// Lets others have the core, for longer after many rounds in vain.
+void give_up_core(long rounds);
+
+/// What a root must know of an operation that it has begun.
+struct RmaOutcome {
+  std::atomic<bool> is_over = false;
+  int error = MPI_SUCCESS;  ///< set before is_over
+};
+
+/// The one-sided collectives of one communicator. Requests arrive in the mailbox; whoever is there
+/// takes them: the background thread (Paznikov's Broadcaster), or a thread that waits in a call.
+/// Each operation is the schedule of its rank, gone through step by step. The root alone decides on
+/// the algorithm, as its requests say which one it is.
+class RmaSystem : public BackgroundTask {
+ public:
+  /// Collective. MPI_ERR_UNSUPPORTED_OPERATION on all ranks if one of them cannot have a background
+  /// thread. Returns an MPI error code.
+  static int open(MPI_Comm comm, std::unique_ptr<RmaSystem>& made);
+  ~RmaSystem() override;
+  /// Completes what this rank has begun, and awaits that all others have done so. Collective.
+  int close();
+
+  /// Gives the window a number that is the same on all ranks. Collective.
+  int add_window(MPI_Win handle, int& number);
+  /// Completes all operations on it first. Collective; MPI_ERR_WIN if there is no such window.
+  int remove_window(int number);
+  [[nodiscard]] bool has_window(int number);
+  /// The number of this window; -1 if it has none.
+  [[nodiscard]] int number_of(MPI_Win handle);
+
+  /// Begins a broadcast of `bytes` packed bytes, which must not change until `outcome` is over.
+  /// They are in this rank's own window when the call returns, if no earlier operation of this rank
+  /// on the same bytes is under way, after which this one starts. MPI_ERR_WIN, MPI_ERR_RMA_RANGE.
+  int begin_bcast(const std::byte* packed, const RmaPlace& place, int window,
+                  const Specification& specification, std::shared_ptr<RmaOutcome> outcome);
+  /// Goes on with everything until `is_over()`.
+  template <class Over>
+  int wait(Over is_over);
+  /// Sets `number` to that up to which all operations of `root` on the window have arrived here.
+  int arrived(int window, Rank root, std::int64_t& number);
+  /// Does what can be done now. Returns an MPI error code, which stays.
+  int go_on();
+
+  [[nodiscard]] int p() const { return p_; }
+  [[nodiscard]] Rank rank() const { return rank_; }
+  [[nodiscard]] MPI_Comm comm() const { return comm_->handle(); }
+  /// Puts arrive while the rank that they reach computes outside the MPI.
+  [[nodiscard]] bool progresses() const { return progresses_; }
+
+  Progress proceed() override;
+  [[nodiscard]] std::chrono::microseconds patience() const override {
+    return std::chrono::milliseconds(2);
+  }
+
+ private:
+  struct Operation {
+    RmaNotice notice;  ///< of its last part that has come; at the root, what all of them say
+    RmaPlace place;
+    Schedule schedule;
+    StepId at = 0;
+    int parts_here = 0;     ///< of which notices have come
+    int parts_awaited = 0;  ///< of which awaits are past
+    const std::byte* bytes = nullptr;
+    std::int64_t done_when = 0;           ///< root: what the done counter then says
+    std::shared_ptr<RmaOutcome> outcome;  ///< root only
+    bool notified = false;                ///< since the last flush
+  };
+
+  RmaSystem() = default;
+  int open_here(MPI_Comm comm);
+  bool move();
+  bool take_notices();
+  void take(const RmaNotice& notice, const std::byte* carried);
+  bool start_waiting();
+  [[nodiscard]] bool is_in_the_way(const Operation& operation) const;
+  void build(Operation& operation) const;
+  bool run(Operation& operation);
+  bool step(Operation& operation, const Step& step);
+  bool notify(Operation& operation, const Step& step);
+  [[nodiscard]] Bytes offset_of(const Operation& operation, int part) const;
+  void note(int error) {
+    if (error_ == MPI_SUCCESS) error_ = error;
+  }
+  [[nodiscard]] bool has_own_operations(int window) const;
+
+  std::unique_ptr<PrivateComm> comm_;
+  Rank rank_ = 0;
+  int p_ = 1;
+  bool progresses_ = false;
+  bool is_task_ = false;
+  std::unique_ptr<RmaMailbox> mailbox_;
+  std::mutex mutex_;  ///< of all that follows, and of the mailbox
+  std::map<int, std::unique_ptr<RmaWindow>> windows_;
+  std::list<Operation> own_;      ///< under way, begun by this rank
+  std::list<Operation> waiting_;  ///< for those
+  std::list<Operation> others_;
+  std::int64_t begun_ = 0;
+  std::vector<std::int64_t> done_target_;  ///< by operation modulo the mailbox's
+  int error_ = MPI_SUCCESS;
+};
+
+template <class Over>
+int RmaSystem::wait(Over is_over) {
+  for (long rounds = 0; !is_over(); ++rounds) {
+    if (const int error = go_on()) return error;
+    give_up_core(rounds);
+  }
+  return MPI_SUCCESS;
+}
+
+}  // namespace tutti

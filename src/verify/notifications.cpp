@@ -1,0 +1,110 @@
+/// What notifications tell of is where they say: puts and flags travel in no order of their own.
+#include <algorithm>
+
+#include "verify/verify.hpp"
+
+namespace tutti {
+
+namespace {
+
+std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
+std::string number(std::int64_t value) { return std::to_string(value); }
+
+/// By step of one rank, the earlier steps that it needs by itself.
+std::vector<std::vector<StepId>> needs_of(const StepGraph& graph, const Schedule& schedule) {
+  const StepId steps = graph.steps(schedule.rank);
+  std::vector<std::vector<StepId>> needs(index(steps));
+  StepId last_wait = -1;
+  for (StepId step = 0; step < steps; ++step) {
+    if (last_wait >= 0) needs[index(step)].push_back(last_wait);
+    graph.for_each_reader(graph.node(schedule.rank, step), [&](StepGraph::Node reader) {
+      needs[index(graph.step_of(reader))].push_back(step);
+    });
+    const Step& at = schedule.steps[index(step)];
+    if (at.kind != StepKind::wait) continue;
+    for (StepId named = at.first; named < std::min(at.last, step); ++named) {
+      needs[index(step)].push_back(named);
+    }
+    last_wait = step;
+  }
+  return needs;
+}
+
+/// The steps that have completed, whatever the timing, before `step` starts.
+std::vector<bool> done_before(StepId step, const std::vector<std::vector<StepId>>& needs) {
+  std::vector<bool> done(needs.size(), false);
+  std::vector<StepId> open = {step};
+  while (!open.empty()) {
+    const StepId at = open.back();
+    open.pop_back();
+    for (const StepId need : needs[index(at)]) {
+      if (done[index(need)]) continue;
+      done[index(need)] = true;
+      open.push_back(need);
+    }
+  }
+  return done;
+}
+
+}  // namespace
+
+/// A flush needs the puts before it, so that what is done before a notification says which puts
+/// have been ended: those that a flush of the same peer which is done before it needs.
+std::optional<Fault> Verifier::check_notifications(const Schedule& schedule) const {
+  const auto tells = [](const Step& step) { return step.kind == StepKind::notify; };
+  if (std::none_of(schedule.steps.begin(), schedule.steps.end(), tells)) return std::nullopt;
+  const auto needs = needs_of(graph_, schedule);
+  for (StepId step = 0; step < graph_.steps(schedule.rank); ++step) {
+    if (!tells(schedule.steps[index(step)])) continue;
+    if (auto found = check_told(schedule, step, done_before(step, needs))) return found;
+  }
+  return std::nullopt;
+}
+
+std::optional<Fault> Verifier::check_told(const Schedule& schedule, StepId notify,
+                                          const std::vector<bool>& is_done) const {
+  const Step& told = schedule.steps[index(notify)];
+  const auto reaches = [&](const Step& step) { return step.peer == told.peer; };
+  StepId flushed = 0;  // puts before it have arrived
+  for (StepId step = 0; step < notify; ++step) {
+    const Step& at = schedule.steps[index(step)];
+    if (at.kind == StepKind::flush && reaches(at) && is_done[index(step)]) flushed = step;
+  }
+  if (told.blocks.range.empty()) {
+    for (StepId step = 0; step < notify; ++step) {
+      if (schedule.steps[index(step)].kind != StepKind::await || is_done[index(step)]) continue;
+      return fault(schedule.rank, notify, no_rank,
+                   "says that its rank is done before step " + number(step));
+    }
+  }
+  std::vector<Interval> there;
+  for (StepId step = 0; step < notify; ++step) {
+    const Step& at = schedule.steps[index(step)];
+    if (at.kind != StepKind::put || !reaches(at)) continue;
+    if (step < flushed) {
+      for (const Interval& part : parts(graph_.node(schedule.rank, step))) there.push_back(part);
+    } else if (at.bytes == 0) {
+      return fault(schedule.rank, notify, no_rank,
+                   "may overtake the description put in step " + number(step) +
+                       ": no flush that it needs comes between them");
+    }
+  }
+  if (told.carries) return std::nullopt;
+  std::sort(there.begin(), there.end(),
+            [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
+  for (const Interval& part : parts(graph_.node(schedule.rank, notify))) {
+    Bytes byte = part.begin;
+    for (const Interval& put : there) {
+      if (put.begin <= byte) byte = std::max(byte, put.end);
+    }
+    if (byte >= part.end) continue;
+    return fault(schedule.rank, notify, block_at(byte),
+                 "tells rank " + number(told.peer) +
+                     " of bytes that may not be there: no put of them has been flushed by a step "
+                     "that it needs");
+  }
+  return std::nullopt;
+}
+
+}  // namespace tutti

@@ -1,0 +1,195 @@
+/// One-sided broadcasts: the paper's worked numbers, and flags that overtake data.
+#include "cost/one_sided.hpp"
+
+#include <gtest/gtest.h>
+
+#include "call_helpers.hpp"
+#include "cost/pricing.hpp"
+#include "schedule/builder.hpp"
+#include "shapes/knomial.hpp"
+#include "verify/verify.hpp"
+
+namespace tutti {
+namespace {
+
+using testing_support::schedules_of;
+
+// The example of algorithms.md: L = 5, o = 2, g = 4, o_r = 3, G = 0.01.
+constexpr Machine machine = {9, 0.01, 2, 4, 3};
+
+Call call_of(int p, Bytes bytes, Rank root = 0) {
+  return {Collective::rma_bcast, root, std::vector<Bytes>(static_cast<std::size_t>(p), bytes), 0};
+}
+
+enum class Children { ascending_each_flushed, descending_flushed_at_the_end };
+
+/// Paznikov's PutRequest as it is written: data, description, flag, and only then the flush.
+std::vector<Schedule> as_in_the_paper(int p, Bytes bytes, Children children) {
+  std::vector<Schedule> all;
+  for (Rank rank = 0; rank < p; ++rank) {
+    Problem problem;
+    problem.collective = Collective::rma_bcast;
+    problem.p = p;
+    problem.rank = rank;
+    problem.order = Order::identity(p);
+    problem.sizes = Sizes::parts(bytes, 1, 1);
+    ScheduleBuilder schedule(problem);
+    const Knomial tree(p, 2);
+    StepId awaited = ScheduleBuilder::none;
+    if (rank != 0) awaited = schedule.await(tree.parent(rank), {0, 1});
+    schedule.wait(awaited);
+    std::vector<Position> served = tree.children(rank);
+    const bool ascending = children == Children::ascending_each_flushed;
+    if (!ascending) std::reverse(served.begin(), served.end());
+    StepId flushed = ScheduleBuilder::none;
+    for (const Rank child : served) {
+      schedule.wait(flushed);  // before the next child, not before saying that one is done
+      schedule.put(child, {0, 1});
+      schedule.put_description(child);
+      schedule.notify(child, {0, 1});
+      if (ascending) flushed = schedule.flush(child);
+    }
+    for (const Rank child : served) {
+      if (!ascending) schedule.flush(child);
+    }
+    for (Rank other = 1; rank == 0 && other < p; ++other) schedule.await(other, {});
+    if (rank != 0) schedule.after(schedule.notify(0, {}), awaited);
+    all.push_back(schedule.done());
+  }
+  return all;
+}
+
+double priced(int p, Bytes bytes, Children children, PriceModel model) {
+  return *price(as_in_the_paper(p, bytes, children), machine, model);
+}
+
+// A stage is o + 2 q + L + o_r = 2 + 8 + 5 + 3 = 18 with q = max(o, g) = 4; at the end o + L = 7.
+TEST(PaznikovsNumbers, OfTheFormula) {
+  EXPECT_DOUBLE_EQ(rma_binomial_seconds(8, 1, machine, PriceModel::logp), 3 * 18 + 7);
+  EXPECT_DOUBLE_EQ(rma_binomial_seconds(8, 1001, machine, PriceModel::loggp), 91);  // 3 * 28 + 7
+  EXPECT_DOUBLE_EQ(rma_binomial_seconds(64, 1, machine, PriceModel::logp), 115);
+  // Served one after the other, all but the last child of a rank take it 2 q + o + 2 L = 20.
+  EXPECT_DOUBLE_EQ(rma_ascending_seconds(8, 1, machine, PriceModel::logp), 121);
+  EXPECT_DOUBLE_EQ(rma_ascending_seconds(64, 1, machine, PriceModel::logp), 415);
+}
+
+TEST(PaznikovsNumbers, AreThoseOfTheSchedules) {
+  constexpr auto together = Children::descending_flushed_at_the_end;
+  constexpr auto each = Children::ascending_each_flushed;
+  EXPECT_DOUBLE_EQ(priced(8, 1, together, PriceModel::logp), 61);
+  EXPECT_DOUBLE_EQ(priced(8, 1001, together, PriceModel::loggp), 91);
+  EXPECT_DOUBLE_EQ(priced(64, 1, together, PriceModel::logp), 115);
+  EXPECT_DOUBLE_EQ(priced(8, 1, each, PriceModel::logp), 121);
+  EXPECT_DOUBLE_EQ(priced(64, 1, each, PriceModel::logp), 415);
+}
+
+TEST(PaznikovsNumbers, OfSchedulesWhoseFlagsWaitForTheData) {
+  // Put 4 + 2 + 5 (after another put), back 5, flag 2 + 5, seen 3, thrice; done 7. What travels in
+  // the flag saves the round trip: 3 (2 + 5 + 3) + 7.
+  EXPECT_DOUBLE_EQ(
+      *price(schedules_of("binomial:carry=0", call_of(2, 1)), machine, PriceModel::logp),
+      2 + 5 + 5 + 2 + 5 + 3 + 7);
+  EXPECT_DOUBLE_EQ(*price(schedules_of("binomial", call_of(8, 1)), machine, PriceModel::logp), 37);
+  EXPECT_LT(*price(schedules_of("binomial:carry=0", call_of(64, 1)), machine, PriceModel::logp),
+            *price(schedules_of("paznikov", call_of(64, 1)), machine, PriceModel::logp) / 3);
+}
+
+TEST(Crossover, OfLinearAndBinomialIsWhereTheModelsSay) {
+  const Machine cluster;
+  const auto seconds = [&](const char* name, int p, Bytes bytes) {
+    return *price(schedules_of(name, call_of(p, bytes)), cluster, PriceModel::loggp);
+  };
+  EXPECT_LT(seconds("linear", 4, 1000), seconds("binomial", 4, 1000));
+  EXPECT_GT(seconds("linear", 64, 1000), seconds("binomial", 64, 1000));
+  EXPECT_GT(seconds("linear", 16, 1 << 20), seconds("binomial", 16, 1 << 20));
+  EXPECT_GT(seconds("binomial", 48, 1 << 24), seconds("binary:parts=64", 48, 1 << 24));
+}
+
+/// A broadcast of 100 bytes to 4 ranks along the binomial tree, natural order:
+///     rank 0    0 put 2   1 put 1   2 flush 2   3 notify 2   4 flush 1   5 notify 1   6-8 await
+///     rank 2    0 await 0   1 put 3   2 flush 3   3 notify 3   4 notify 0
+class Overtaking : public testing::Test {
+ protected:
+  std::optional<Fault> check() {
+    return verify({Collective::rma_bcast, 4, 0}, Order::identity(4), {100}, schedules_);
+  }
+  Step& step(Rank rank, StepId id) {
+    return schedules_[static_cast<std::size_t>(rank)].steps[static_cast<std::size_t>(id)];
+  }
+  void expect(Rank rank, StepId id, const std::string& says) {
+    const auto fault = check();
+    ASSERT_TRUE(fault) << "not caught";
+    EXPECT_EQ(fault->rank, rank) << fault->text;
+    EXPECT_EQ(fault->step, id) << fault->text;
+    EXPECT_NE(fault->text.find(says), std::string::npos) << fault->text;
+  }
+  std::vector<Schedule> schedules_ =
+      schedules_of("binomial:order=natural,carry=0", call_of(4, 100));
+};
+
+TEST_F(Overtaking, IsNotPossibleInTheList) { EXPECT_FALSE(check()); }
+
+TEST_F(Overtaking, AMissingFlushIsCaught) {
+  step(2, 2).kind = StepKind::copy;
+  step(2, 2).peer = no_rank;
+  expect(2, 3, "may not be there");
+}
+
+TEST_F(Overtaking, AFlushThatTheFlagDoesNotWaitForIsCaught) {
+  step(0, 3).after = -1;
+  expect(0, 3, "may not be there");
+}
+
+TEST_F(Overtaking, AFlushOfAnotherRankIsCaught) {
+  step(0, 2).peer = 1;
+  expect(0, 3, "may not be there");
+}
+
+TEST_F(Overtaking, AFlagBeforeItsPutIsCaught) {
+  std::swap(step(2, 1), step(2, 3));
+  step(2, 1).after = -1;
+  expect(2, 1, "may not be there");
+}
+
+TEST_F(Overtaking, ThePapersOwnOrderIsCaught) {
+  for (const auto children :
+       {Children::ascending_each_flushed, Children::descending_flushed_at_the_end}) {
+    schedules_ = as_in_the_paper(4, 100, children);
+    expect(0, 2, "may overtake the description put in step 1");
+  }
+}
+
+TEST_F(Overtaking, OtherFaultsOfNotificationsAreCaught) {
+  step(0, 3).blocks = BlockRange{0, 0};
+  step(0, 3).bytes = 0;
+  expect(0, 3, "tells of 0 bytes, but rank 2 expects 100");
+  schedules_ = schedules_of("binomial:order=natural", call_of(4, 100));
+  step(0, 0).carries = false;
+  expect(0, 0, "may not be there");
+  schedules_ = schedules_of("binomial:order=natural", call_of(4, 100));
+  schedules_[0].steps.pop_back();
+  expect(3, 1, "rank 0 has no await left for it");
+}
+
+TEST_F(Overtaking, SayingTooSoonThatARankIsDoneIsCaught) {
+  step(1, 1).after = -1;
+  expect(1, 1, "says that its rank is done before step 0");
+}
+
+TEST_F(Overtaking, StepsOfMessagesAreNone) {
+  step(0, 0).kind = StepKind::copy;
+  step(0, 1).kind = StepKind::send;
+  step(1, 0).kind = StepKind::recv;
+  ASSERT_TRUE(check());
+}
+
+TEST(OneSided, SchedulesReadBackAsTheyAreWritten) {
+  for (const char* name : {"binomial", "paznikov", "binary:parts=3,carry=0"}) {
+    for (const Schedule& schedule : schedules_of(name, call_of(7, 100, 3))) {
+      EXPECT_EQ(*from_text(to_text(schedule)), schedule);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tutti
