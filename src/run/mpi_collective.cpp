@@ -41,7 +41,9 @@ Ends ends_of(const CollectiveCall& call, const Specification& specification,
 
 bool CollectiveCalls::learn_types(CollectiveCall& call) {
   if (reduces(call.collective)) {
-    return learn(call.receive, receive_infos_) && operations_.can_reduce(call, comm_.handle());
+    if (!learn(call.receive, receive_infos_)) return false;
+    call.send.info = call.receive.info;  // one datatype for both sides
+    return operations_.can_reduce(call, comm_.handle());
   }
   return (!call.has_send_side() || learn(call.send, send_infos_)) &&
          (!call.has_receive_side() || learn(call.receive, receive_infos_));

@@ -119,7 +119,7 @@ int Description::pairs() {
 /// The vectors of reductions.
 int Description::reduced(bool& refused) {
   const CallSide& sent = call_.in_place() ? call_.receive : call_.send;
-  const TypeInfo& info = call_.in_place() ? call_.receive.info : call_.send.info;
+  const TypeInfo& info = call_.receive.info;
   int commutes = 0;
   refused = !info.named;
   if (refused) return MPI_SUCCESS;
