@@ -221,7 +221,8 @@ template <class Visit>
 void for_each_algorithm(Visit visit) {
   for (const Algorithm& algorithm : all_algorithms()) {
     const Collective collective = algorithm.collective;
-    if (is_gather_or_scatter(collective) || reduces(collective)) continue;
+    if (is_gather_or_scatter(collective) || reduces(collective) || is_one_sided(collective))
+      continue;
     visit(collective, std::string(algorithm.name), algorithm);
   }
 }
