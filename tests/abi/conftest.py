@@ -82,8 +82,10 @@ class Mpi:
         """Compiles programs/`source`, or a file by its whole path, once, as the file `output`."""
         target = self.folder / (output or source.replace(".", "_"))
         if target not in self.built:
-            wrapper = self.wrapper("mpifort" if str(source).endswith(".f90") else "mpicc")
-            command = [wrapper, "-O1", "-o", target, HERE / "programs" / source, *options]
+            is_fortran = str(source).endswith(".f90")
+            wrapper = self.wrapper("mpifort" if is_fortran else "mpicc")
+            modules = ["-J", self.folder] if is_fortran else []
+            command = [wrapper, "-O1", "-o", target, HERE / "programs" / source, *modules, *options]
             done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
             assert done.returncode == 0, done.stderr
             self.built[target] = True
