@@ -1,7 +1,6 @@
 /// Words and their sum.
 #include "run/rma_notice.hpp"
 
-#include <atomic>
 #include <cstring>
 
 namespace tutti {
@@ -51,8 +50,9 @@ std::size_t write_notice(const RmaNotice& notice, std::span<const std::byte> car
 
 std::optional<RmaNotice> read_notice(const std::int64_t* slot, std::int64_t sequence,
                                      NoticeSlot& copy) {
-  const auto word = [&](std::size_t at) { return __atomic_load_n(slot + at, __ATOMIC_RELAXED); };
-  if (__atomic_load_n(slot, __ATOMIC_ACQUIRE) != sequence) return std::nullopt;
+  // What the sender wrote before a word is seen by whoever has read the word.
+  const auto word = [&](std::size_t at) { return __atomic_load_n(slot + at, __ATOMIC_ACQUIRE); };
+  if (word(0) != sequence) return std::nullopt;
   const auto carried = static_cast<std::size_t>(low_of(word(carried_at)));
   if (carried > most_carried) return std::nullopt;
   const std::size_t words = notice_words + words_for(carried);
@@ -61,7 +61,6 @@ std::optional<RmaNotice> read_notice(const std::int64_t* slot, std::int64_t sequ
       copy[sum_at] != sum_of(std::span(copy).first(words))) {
     return std::nullopt;
   }
-  std::atomic_thread_fence(std::memory_order_acquire);
   RmaNotice notice;
   notice.sequence = sequence;
   notice.window = high_of(copy[1]);
