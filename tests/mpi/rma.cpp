@@ -23,18 +23,22 @@ enum class Flavour { create, allocate, shared };
 class Registered {
  public:
   Registered(Context& context, Flavour flavour, std::size_t bytes, int unit = 1)
-      : context_(context), flavour_(context.size() == 1 ? Flavour::allocate : flavour) {
+      : context_(context), flavour_(flavour) {
     PMPI_Comm_dup(MPI_COMM_WORLD, &comm_);
     PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
     const auto size = static_cast<MPI_Aint>(bytes);
-    // With MPI_THREAD_MULTIPLE Open MPI 4.1 creates no window for a single rank.
     if (flavour_ == Flavour::create) {
       memory_.assign(bytes + 2 * guard, filler);
       base_ = memory_.data() + guard;
-      PMPI_Win_create(base_, size, unit, MPI_INFO_NULL, comm_, &handle_);
-    } else if (flavour_ == Flavour::allocate) {
+      // With MPI_THREAD_MULTIPLE Open MPI 4.1 makes no window of given memory for a single rank, or
+      // where processes may not read one another's memory.
+      if (PMPI_Win_create(base_, size, unit, MPI_INFO_NULL, comm_, &handle_) != MPI_SUCCESS) {
+        flavour_ = Flavour::allocate;
+      }
+    }
+    if (flavour_ == Flavour::allocate) {
       PMPI_Win_allocate(size, unit, MPI_INFO_NULL, comm_, &base_, &handle_);
-    } else {
+    } else if (flavour_ == Flavour::shared) {
       PMPI_Win_allocate_shared(size, unit, MPI_INFO_NULL, comm_, &base_, &handle_);
     }
     std::memset(base_, filler, bytes);
