@@ -147,19 +147,19 @@ void gathers_on_parts(Context& context) {
   }
 }
 
-/// Sum of the distances around the ring of a communicator's ranks.
-int around(MPI_Comm comm) {
+/// The longest link of the ring of a communicator's ranks, which is what a round of it takes.
+int longest_link(MPI_Comm comm) {
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   int p = 0;
   PMPI_Comm_size(comm, &p);
   std::vector<int> ranks(static_cast<std::size_t>(p));
   PMPI_Allgather(&rank, 1, MPI_INT, ranks.data(), 1, MPI_INT, comm);
-  int sum = 0;
+  int longest = 0;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    sum += distance(ranks[i], ranks[(i + 1) % ranks.size()], p);
+    longest = std::max(longest, distance(ranks[i], ranks[(i + 1) % ranks.size()], p));
   }
-  return sum;
+  return longest;
 }
 
 void reordered(Context& context) {
@@ -177,7 +177,9 @@ void reordered(Context& context) {
     PMPI_Comm_rank(made, &rank);
     if ((rank == 0) != (context.rank() == 0)) context.fail("rank 0 is another one");
     if (collective != nullptr && std::string(collective) == "allgather") {
-      if (around(made) > around(MPI_COMM_WORLD)) context.fail("neighbours are further apart");
+      if (longest_link(made) > longest_link(MPI_COMM_WORLD)) {
+        context.fail("neighbours are further apart");
+      }
       // On a line the shortest ring goes once there and back.
       const bool is_shuffled = context.size() == 5 || context.size() == 7 || context.size() == 8;
       if (is_shuffled && compared == MPI_CONGRUENT) context.fail("nobody has moved");
