@@ -4,12 +4,14 @@
 !     mpirun -n 5 ./table
 program table
   use mpi_f08
+  use, intrinsic :: iso_c_binding, only: c_ptr, c_f_pointer
   implicit none
   external :: tutti_rma_init, tutti_rma_finalize, tutti_rma_window_register, tutti_rma_window_release
   external :: tutti_rma_bcast, tutti_rma_flush, tutti_rma_wait
   integer, parameter :: each = 100
   integer :: level, rank, p, i, root, window, request, ierror
-  integer, allocatable, asynchronous :: entries(:)
+  integer, pointer, asynchronous :: entries(:)
+  type(c_ptr) :: base
   integer :: news(each)
   integer(kind=MPI_ADDRESS_KIND) :: bytes, place
   integer(kind=8), parameter :: first = 1
@@ -18,10 +20,11 @@ program table
   call MPI_Init_thread(MPI_THREAD_MULTIPLE, level)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, p)
-  allocate (entries(each * p))
-  entries = -1
   bytes = 4 * each * p
-  call MPI_Win_create(entries, bytes, 4, MPI_INFO_NULL, MPI_COMM_WORLD, win)
+  call MPI_Win_allocate(bytes, 4, MPI_INFO_NULL, MPI_COMM_WORLD, base, win)
+  call c_f_pointer(base, entries, [each * p])
+  entries = -1
+  call MPI_Barrier(MPI_COMM_WORLD)   ! nobody has news before all are ready
   call tutti_rma_init(MPI_COMM_WORLD%MPI_VAL, ierror)
   if (ierror /= MPI_SUCCESS) call MPI_Abort(MPI_COMM_WORLD, 1)
   call tutti_rma_window_register(win%MPI_VAL, MPI_COMM_WORLD%MPI_VAL, window, ierror)

@@ -146,12 +146,14 @@ std::optional<LevelFault> check(const Call& call, const Nodes& nodes, const Leve
 }
 
 SweepResult sweep_levels(Collective collective, int max_p) {
+  if (is_one_sided(collective)) return {};  // knows no nodes
   LevelSweep sweep(collective);
   for (const Nodes& nodes : shapes_up_to(max_p)) sweep.run(nodes);
   return sweep.done();
 }
 
 SweepResult sweep_levels(Collective collective, const Nodes& nodes) {
+  if (is_one_sided(collective)) return {};
   LevelSweep sweep(collective);
   sweep.run(nodes);
   return sweep.done();

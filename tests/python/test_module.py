@@ -43,7 +43,11 @@ def test_the_lists_are_those_of_the_source():
 def test_every_papers_name_means_an_algorithm():
     for alias in tutti.aliases():
         name = alias.specification.split(":")[0]
-        of_that_name = [a.collective for a in tutti.algorithms() if a.name == name]
+        of_that_name = [
+            a.collective
+            for a in tutti.algorithms()
+            if a.name == name and a.collective != "rma_bcast"  # has names of its own
+        ]
         assert of_that_name
         for collective in of_that_name:
             assert _engine.setting(collective, alias.name.lower()) == alias.specification
