@@ -30,7 +30,10 @@ int run_described(const Call& call, bool valid, Communicator& communicator, Leve
   int error = MPI_SUCCESS;
   SideMemory memory(communicator.private_comm(error)->transport());
   const int described = describe_call(!valid, memory, levelled);
-  if (refused) return described;
+  if (refused) {
+    levels.skip();  // a rank whose arguments are bad does not know, and takes part
+    return described;
+  }
   error = levels.run(levelled, refused);
   if (refused || !valid) return error;
   if (error == MPI_SUCCESS) error = described;
