@@ -3,6 +3,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -15,16 +16,20 @@ namespace {
 
 constexpr int data_tag = 1;
 constexpr int barrier_tag = 2;
-constexpr std::chrono::microseconds nap{200};
+/// Naps grow: dozens of ranks that look every now and then would also fill a core.
+constexpr std::chrono::microseconds shortest_nap{50};
+constexpr std::chrono::microseconds longest_nap{2000};
 
 }  // namespace
 
 void wait_all(std::span<MPI_Request> requests, Patience patience) {
+  std::chrono::microseconds nap = shortest_nap;
   for (int done = 0;;) {
     MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE);
     if (done) return;
     if (patience == Patience::sleep) {
       std::this_thread::sleep_for(nap);
+      nap = std::min(2 * nap, longest_nap);
     } else {
       sched_yield();
     }
@@ -65,10 +70,10 @@ void Job::send(const void* data, std::size_t bytes, Rank to) const {
   wait_all(request);
 }
 
-void Job::receive(void* data, std::size_t bytes, Rank from) const {
+void Job::receive(void* data, std::size_t bytes, Rank from, Patience patience) const {
   std::array<MPI_Request, 1> request;
   MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, from, data_tag, control_, request.data());
-  wait_all(request);
+  wait_all(request, patience);
 }
 
 std::string Job::from_first(std::string text) const {

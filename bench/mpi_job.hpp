@@ -40,7 +40,7 @@ class Job {
   void barrier(Patience patience = Patience::yield) const;
   /// Sends bytes and returns when they are gone.
   void send(const void* data, std::size_t bytes, Rank to) const;
-  void receive(void* data, std::size_t bytes, Rank from) const;
+  void receive(void* data, std::size_t bytes, Rank from, Patience patience = Patience::yield) const;
   /// The text of rank 0, on all ranks.
   [[nodiscard]] std::string from_first(std::string text) const;
   /// Ends all ranks with this text on the standard error.

@@ -4,7 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
 #include <functional>
+#include <iterator>
+#include <string>
 #include <vector>
 
 #include "bench/statistics.hpp"
@@ -85,6 +89,25 @@ double many_to_one(const Job& job, Rank first_sender) {
 }
 
 }  // namespace
+
+Result<Machine> machine_of(const Job& job) {
+  std::string path;
+  std::string text;
+  std::string problem;
+  if (const char* const named = std::getenv("TUTTI_MACHINE")) path = named;
+  path = job.from_first(path);
+  if (path.empty() || path == "built-in") return measure_machine(job);
+  if (job.rank() == 0) {
+    std::ifstream file(path);
+    text.assign(std::istreambuf_iterator<char>(file), {});
+    if (!file) problem = "it cannot be read";
+  }
+  text = job.from_first(text);
+  problem = job.from_first(problem);
+  Result<Machine> machine = machine_from_text(text);
+  if (problem.empty() && machine) return machine;
+  return Error{"TUTTI_MACHINE=" + path + ": " + (problem.empty() ? machine.error() : problem)};
+}
 
 Machine measure_machine(const Job& job) {
   Machine machine;

@@ -6,6 +6,10 @@
 
 namespace tutti::bench {
 
+/// What TUTTI_MACHINE names at rank 0, on all ranks; measured if it is not set, or "built-in".
+/// Collective.
+[[nodiscard]] Result<Machine> machine_of(const Job& job);
+
 /// Latency, time for each byte and overhead between the first and the last rank, and the gap of
 /// messages that reach the first rank from all others (from the last alone where ranks outnumber
 /// cores, as the gap would then be that of the scheduler). Medians. The other ranks sleep. Needs

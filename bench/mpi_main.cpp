@@ -213,9 +213,12 @@ int run(std::span<const char* const> arguments) {
   const std::string start = "clocks and machine";
   watchdog.enter(start, 0, 0);
   Clock clock(job);
-  const Machine machine = measure_machine(job);
-  if (options->command == Command::machine) return write_machine(*options, job, machine);
-  return run_measured({job, clock, watchdog, *options}, machine);
+  if (options->command == Command::machine) {
+    return write_machine(*options, job, measure_machine(job));
+  }
+  const Result<Machine> machine = machine_of(job);
+  if (!machine) return refuse(job, machine.error());
+  return run_measured({job, clock, watchdog, *options}, *machine);
 }
 
 }  // namespace
