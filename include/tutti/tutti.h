@@ -222,6 +222,11 @@ int TUTTI_Wait(TUTTI_Request* request);
  * Collective. */
 int TUTTI_Request_free(TUTTI_Request* request);
 
+/* In Fortran the same names in lower case with an ierror at the end: tutti_gather_init(sendbuf, ..,
+ * comm, request, ierror), tutti_start(request, ierror) and so on, with request an integer of
+ * MPI_ADDRESS_KIND (0 for none), handles as above, and buffers, MPI_IN_PLACE and MPI_BOTTOM among
+ * them, as with MPI's nonblocking calls: asynchronous, and contiguous. */
+
 /* Distances. Where ranks sit decides which messages cross a slow link. With the distances between
  * them, order=distance puts ranks that exchange much close to one another, inside a call: results
  * stay in the order of the communicator's ranks. TUTTI_DISTANCES=FILE names a file of them, which

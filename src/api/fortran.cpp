@@ -1,40 +1,20 @@
-/// The functions on arrivals, distances and one-sided collectives for Fortran, with the
-/// symbols that its compilers on Linux give them.
+/// The functions on arrivals, persistent forms, distances and one-sided collectives for Fortran,
+/// with the symbols that its compilers on Linux give them.
 #include <tutti/tutti.h>
 
 #include <string>
 #include <string_view>
 
-#include "run/mpi_functions.hpp"
+#include "api/hooks.hpp"
+#include "run/mpi_fortran.hpp"
 
 namespace {
 
-/// The C value of a communicator; an error where it cannot be known (the standard ABI).
-int find(MPI_Fint handle, MPI_Comm& comm) {
-#if defined(OPEN_MPI)
-  comm = tutti::mpi().Comm_f2c(handle);
-  return MPI_SUCCESS;
-#elif defined(MPICH_VERSION) || defined(I_MPI_VERSION)
-  comm = MPI_Comm_f2c(handle);
-  return MPI_SUCCESS;
-#else
-  static_cast<void>(handle);
-  static_cast<void>(comm);
-  return MPI_ERR_UNSUPPORTED_OPERATION;
-#endif
-}
-
-/// The other way; only after `find` has succeeded.
-MPI_Fint handle_of(MPI_Comm comm) {
-#if defined(OPEN_MPI)
-  return tutti::mpi().Comm_c2f(comm);
-#elif defined(MPICH_VERSION) || defined(I_MPI_VERSION)
-  return MPI_Comm_c2f(comm);
-#else
-  static_cast<void>(comm);
-  return 0;
-#endif
-}
+using tutti::buffer_from_fortran;
+using tutti::comm_from_fortran;
+using tutti::comm_to_fortran;
+using tutti::type_from_fortran;
+using tutti::window_from_fortran;
 
 /// A Fortran text without the blanks that fill it.
 std::string text_of(const char* text, std::size_t length) {
@@ -43,33 +23,25 @@ std::string text_of(const char* text, std::size_t length) {
   return std::string(last == std::string_view::npos ? "" : all.substr(0, last + 1));
 }
 
-int find_window(MPI_Fint handle, MPI_Win& window) {
-#if defined(OPEN_MPI)
-  window = tutti::mpi().Win_f2c(handle);
-  return MPI_SUCCESS;
-#elif defined(MPICH_VERSION) || defined(I_MPI_VERSION)
-  window = MPI_Win_f2c(handle);
-  return MPI_SUCCESS;
-#else
-  static_cast<void>(handle);
-  static_cast<void>(window);
-  return MPI_ERR_UNSUPPORTED_OPERATION;
-#endif
-}
+static_assert(sizeof(MPI_Fint) == sizeof(int), "arrays of counts are passed on as they are");
+static_assert(sizeof(MPI_Aint) == sizeof(TUTTI_Request), "a request is an address");
 
-int find_type(MPI_Fint handle, MPI_Datatype& type) {
-#if defined(OPEN_MPI)
-  type = tutti::mpi().Type_f2c(handle);
-  return MPI_SUCCESS;
-#elif defined(MPICH_VERSION) || defined(I_MPI_VERSION)
-  type = MPI_Type_f2c(handle);
-  return MPI_SUCCESS;
-#else
-  static_cast<void>(handle);
-  static_cast<void>(type);
-  return MPI_ERR_UNSUPPORTED_OPERATION;
-#endif
-}
+/// An integer of MPI_ADDRESS_KIND, 0 for none.
+TUTTI_Request* request_of(MPI_Aint* request) { return reinterpret_cast<TUTTI_Request*>(request); }
+
+/// What is alike in all calls, and reading it. An MPI error code.
+struct Handles {
+  MPI_Comm comm{};
+  MPI_Datatype send{};
+  MPI_Datatype receive{};
+
+  int read(MPI_Fint comm_handle, MPI_Fint send_handle, MPI_Fint receive_handle) {
+    int error = comm_from_fortran(comm_handle, comm);
+    if (error == MPI_SUCCESS) error = type_from_fortran(send_handle, send);
+    if (error == MPI_SUCCESS) error = type_from_fortran(receive_handle, receive);
+    return error;
+  }
+};
 
 }  // namespace
 
@@ -78,19 +50,19 @@ extern "C" {
 
 void tutti_arrival_init_(const MPI_Fint* handle, const double* fraction, MPI_Fint* error) {
   MPI_Comm comm{};
-  *error = find(*handle, comm);
+  *error = comm_from_fortran(*handle, comm);
   if (*error == MPI_SUCCESS) *error = TUTTI_Arrival_init(comm, *fraction);
 }
 
 void tutti_arrival_edge_(const MPI_Fint* handle, MPI_Fint* error) {
   MPI_Comm comm{};
-  *error = find(*handle, comm);
+  *error = comm_from_fortran(*handle, comm);
   if (*error == MPI_SUCCESS) *error = TUTTI_Arrival_edge(comm);
 }
 
 void tutti_arrival_finalize_(const MPI_Fint* handle, MPI_Fint* error) {
   MPI_Comm comm{};
-  *error = find(*handle, comm);
+  *error = comm_from_fortran(*handle, comm);
   if (*error == MPI_SUCCESS) *error = TUTTI_Arrival_finalize(comm);
 }
 
@@ -98,7 +70,7 @@ void tutti_distances_measure_(const MPI_Fint* handle, const char* file,
                               const MPI_Fint* nodes_per_switch, MPI_Fint* error,
                               std::size_t length) {
   MPI_Comm comm{};
-  *error = find(*handle, comm);
+  *error = comm_from_fortran(*handle, comm);
   if (*error != MPI_SUCCESS) return;
   const std::string path = text_of(file, length);
   *error = TUTTI_Distances_measure(comm, path.empty() ? nullptr : path.c_str(), *nodes_per_switch);
@@ -107,23 +79,23 @@ void tutti_distances_measure_(const MPI_Fint* handle, const char* file,
 void tutti_comm_reorder_(const MPI_Fint* handle, const char* collective, MPI_Fint* made,
                          MPI_Fint* error, std::size_t length) {
   MPI_Comm comm{};
-  *error = find(*handle, comm);
+  *error = comm_from_fortran(*handle, comm);
   if (*error != MPI_SUCCESS) return;
   const std::string name = text_of(collective, length);
   MPI_Comm reordered{};
   *error = TUTTI_Comm_reorder(comm, name.empty() ? nullptr : name.c_str(), &reordered);
-  if (*error == MPI_SUCCESS) *made = handle_of(reordered);
+  if (*error == MPI_SUCCESS) *made = comm_to_fortran(reordered);
 }
 
 void tutti_rma_init_(const MPI_Fint* handle, MPI_Fint* error) {
   MPI_Comm comm{};
-  *error = find(*handle, comm);
+  *error = comm_from_fortran(*handle, comm);
   if (*error == MPI_SUCCESS) *error = TUTTI_Rma_init(comm);
 }
 
 void tutti_rma_finalize_(const MPI_Fint* handle, MPI_Fint* error) {
   MPI_Comm comm{};
-  *error = find(*handle, comm);
+  *error = comm_from_fortran(*handle, comm);
   if (*error == MPI_SUCCESS) *error = TUTTI_Rma_finalize(comm);
 }
 
@@ -131,8 +103,8 @@ void tutti_rma_window_register_(const MPI_Fint* win, const MPI_Fint* handle, MPI
                                 MPI_Fint* error) {
   MPI_Comm comm{};
   MPI_Win own{};
-  *error = find(*handle, comm);
-  if (*error == MPI_SUCCESS) *error = find_window(*win, own);
+  *error = comm_from_fortran(*handle, comm);
+  if (*error == MPI_SUCCESS) *error = window_from_fortran(*win, own);
   if (*error == MPI_SUCCESS) *error = TUTTI_Rma_window_register(own, comm, window);
 }
 
@@ -144,7 +116,7 @@ void tutti_rma_bcast_(const void* buffer, const MPI_Fint* count, const MPI_Fint*
                       const MPI_Aint* displacement, const MPI_Fint* window, MPI_Fint* request,
                       MPI_Fint* error) {
   MPI_Datatype type{};
-  *error = find_type(*datatype, type);
+  *error = type_from_fortran(*datatype, type);
   if (*error == MPI_SUCCESS) {
     *error = TUTTI_Rma_bcast(buffer, *count, type, *displacement, *window, request);
   }
@@ -164,6 +136,65 @@ void tutti_rma_arrived_(const MPI_Fint* window, const MPI_Fint* root, long long*
 void tutti_rma_wait_(const MPI_Fint* window, const MPI_Fint* root, const long long* number,
                      MPI_Fint* error) {
   *error = TUTTI_Rma_wait(*window, *root, *number);
+}
+
+void tutti_gather_init_(void* send, const MPI_Fint* send_count, const MPI_Fint* send_type,
+                        void* receive, const MPI_Fint* receive_count, const MPI_Fint* receive_type,
+                        const MPI_Fint* root, const MPI_Fint* comm, MPI_Aint* request,
+                        MPI_Fint* error) {
+  Handles handles;
+  *error = handles.read(*comm, *send_type, *receive_type);
+  if (*error != MPI_SUCCESS) return;
+  *error = TUTTI_Gather_init(buffer_from_fortran(send), *send_count, handles.send,
+                             buffer_from_fortran(receive), *receive_count, handles.receive, *root,
+                             handles.comm, request_of(request));
+}
+
+void tutti_gatherv_init_(void* send, const MPI_Fint* send_count, const MPI_Fint* send_type,
+                         void* receive, const MPI_Fint* receive_counts, const MPI_Fint* places,
+                         const MPI_Fint* receive_type, const MPI_Fint* root, const MPI_Fint* comm,
+                         MPI_Aint* request, MPI_Fint* error) {
+  Handles handles;
+  *error = handles.read(*comm, *send_type, *receive_type);
+  if (*error != MPI_SUCCESS) return;
+  *error = TUTTI_Gatherv_init(buffer_from_fortran(send), *send_count, handles.send,
+                              buffer_from_fortran(receive), receive_counts, places, handles.receive,
+                              *root, handles.comm, request_of(request));
+}
+
+void tutti_scatter_init_(void* send, const MPI_Fint* send_count, const MPI_Fint* send_type,
+                         void* receive, const MPI_Fint* receive_count, const MPI_Fint* receive_type,
+                         const MPI_Fint* root, const MPI_Fint* comm, MPI_Aint* request,
+                         MPI_Fint* error) {
+  Handles handles;
+  *error = handles.read(*comm, *send_type, *receive_type);
+  if (*error != MPI_SUCCESS) return;
+  *error = TUTTI_Scatter_init(buffer_from_fortran(send), *send_count, handles.send,
+                              buffer_from_fortran(receive), *receive_count, handles.receive, *root,
+                              handles.comm, request_of(request));
+}
+
+void tutti_scatterv_init_(void* send, const MPI_Fint* send_counts, const MPI_Fint* places,
+                          const MPI_Fint* send_type, void* receive, const MPI_Fint* receive_count,
+                          const MPI_Fint* receive_type, const MPI_Fint* root, const MPI_Fint* comm,
+                          MPI_Aint* request, MPI_Fint* error) {
+  Handles handles;
+  *error = handles.read(*comm, *send_type, *receive_type);
+  if (*error != MPI_SUCCESS) return;
+  *error = TUTTI_Scatterv_init(buffer_from_fortran(send), send_counts, places, handles.send,
+                               buffer_from_fortran(receive), *receive_count, handles.receive, *root,
+                               handles.comm, request_of(request));
+}
+
+void tutti_start_(MPI_Aint* request, MPI_Fint* error) { *error = TUTTI_Start(request_of(request)); }
+
+void tutti_wait_(MPI_Aint* request, MPI_Fint* error) {
+  tutti::set_call_site(__builtin_return_address(0));
+  *error = TUTTI_Wait(request_of(request));
+}
+
+void tutti_request_free_(MPI_Aint* request, MPI_Fint* error) {
+  *error = TUTTI_Request_free(request_of(request));
 }
 }
 #pragma GCC visibility pop

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from conftest import FRONT, HERE, RAN, RANKS
+from conftest import FRONT, HERE, LIBRARIES, RAN, RANKS
 
 
 def check(outcome):
@@ -23,6 +23,13 @@ def test_c(mpi, argument):
 def test_fortran(mpi, binding):
     # mpif.h declares no interfaces, so that one routine takes buffers of several kinds.
     check(mpi.run(mpi.compile(f"gather_{binding}.f90", "-fallow-argument-mismatch")))
+
+
+@pytest.mark.parametrize("binding", ["F77", "MODULE", "F08"])
+def test_persistent_in_fortran(mpi, binding):
+    options = ("-cpp", f"-D{binding}", "-fallow-argument-mismatch", f"-L{LIBRARIES}",
+               f"-ltutti-{mpi.name}", f"-Wl,-rpath,{LIBRARIES}")  # fmt: skip
+    check(mpi.run(mpi.compile("persistent.f90", *options, output=f"persistent_{binding}")))
 
 
 def test_mpi_in_a_privately_loaded_object(mpi):
