@@ -6,27 +6,24 @@
 #include <memory>
 #include <vector>
 
+#include "run/mail_exchange.hpp"
 #include "run/mpi_communicator.hpp"
 
 namespace tutti {
 
 /// On a communicator of its own. Nothing here waits for anybody but open(). All functions return
-/// an MPI error code. Not to be used by two threads at once.
-class MpiChannel {
+/// an MPI error code.
+class MpiChannel final : public MailChannel {
  public:
   /// Collective. No message is longer than `longest` words.
   static int open(MPI_Comm of, std::size_t longest, std::unique_ptr<MpiChannel>& made);
-  ~MpiChannel();
+  ~MpiChannel() override;
   MpiChannel(const MpiChannel&) = delete;
   MpiChannel& operator=(const MpiChannel&) = delete;
 
-  /// What cannot be sent is tried again later, here or in receive().
-  int send(Rank to, std::vector<std::int64_t> words);
-  /// Puts the next message into `words`, which is empty if there is none yet. May fail and bring a
-  /// message all the same, and can be called again.
-  int receive(Rank& from, std::vector<std::int64_t>& words);
-  /// Everything that was sent has left this rank's memory, as far as receive() has noticed.
-  [[nodiscard]] bool is_empty() const { return leaving_.empty(); }
+  int send(Rank to, std::vector<std::int64_t> words) override;
+  int receive(Rank& from, std::vector<std::int64_t>& words) override;
+  [[nodiscard]] bool is_empty() const override { return leaving_.empty(); }
 
  private:
   struct Letter {
