@@ -28,8 +28,9 @@ ALGORITHMS = {
     "gather": ["native", "LS", "BSLS", "linear_pull:flight=4,runner=background", "auto"],
 }
 SHORTEST_COMPUTING_MS = 100
-WARMUP = 3
-"""Calls of each algorithm before those that count: the automatic choice learns in them."""
+WARMUP = 6
+"""Calls of each algorithm before those that count: the automatic choice learns in them, native's
+time among it."""
 app = typer.Typer(add_completion=False)
 
 

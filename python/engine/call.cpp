@@ -177,11 +177,20 @@ class PyCall {
   std::vector<Schedule> schedules_;
 };
 
+MpiFamily family_or_raise(const std::string& name) {
+  if (name.empty()) return MpiFamily::unknown;
+  if (name == "openmpi") return MpiFamily::open_mpi;
+  if (name == "mpich") return MpiFamily::mpich;
+  throw nb::value_error(("mpi: " + name + " is not openmpi or mpich").c_str());
+}
+
 Choice choice_for(const std::string& collective, const std::string& text, int ranks,
                   std::optional<Bytes> block, const Machine& machine, Rank root,
-                  std::vector<double> expected, double error, bool background) {
+                  std::vector<double> expected, double error, bool background,
+                  const std::string& mpi) {
   const Collective named = collective_or_raise(collective);
   Situation situation{named, ranks, block};
+  situation.mpi = family_or_raise(mpi);
   if (!expected.empty()) {
     std::string wrong = flaw_of(expected, ranks);
     if (wrong.empty() && (root < 0 || root >= ranks)) wrong = "the root is none of the ranks";
@@ -278,7 +287,7 @@ void bind_call(nb::module_& module) {
   module.def("choose", choice_for, "collective"_a, "setting"_a, "ranks"_a,
              "block"_a = std::optional<Bytes>(), "machine"_a = Machine{}, "root"_a = 0,
              "expected"_a = std::vector<double>(), "error"_a = 0.0, "background"_a = false,
-             "What Tutti runs under a setting, from what every rank knows.");
+             "mpi"_a = "", "What Tutti runs under a setting, from what every rank knows.");
 }
 
 }  // namespace tutti

@@ -359,7 +359,7 @@ class Call:
         No algorithm can be over earlier; seconds from time 0. With background, none whose ranks receive before they arrive.
         """
 
-def choose(collective: str, setting: str, ranks: int, block: int | None = None, machine: Machine = ..., root: int = 0, expected: Sequence[float] = [], error: float = 0.0, background: bool = False) -> Choice:
+def choose(collective: str, setting: str, ranks: int, block: int | None = None, machine: Machine = ..., root: int = 0, expected: Sequence[float] = [], error: float = 0.0, background: bool = False, mpi: str = "") -> Choice:
     """What Tutti runs under a setting, from what every rank knows."""
 
 class NodeMachine:

@@ -154,6 +154,7 @@ def explain(
     arrivals: list[float] | None = None,
     background: bool = False,
     distances: Distances | None = None,
+    mpi: str = "",
 ) -> Explanation:
     """Explains one call.
 
@@ -168,6 +169,7 @@ def explain(
             at once.
         background: every rank has a background thread, so that points that use it count.
         distances: between the ranks, for orders by distance and the time of each message.
+        mpi: whose rules the MPI's own follows where ranks arrive apart, "openmpi" or "mpich".
 
     Raises:
         ValueError: names the argument that is wrong and what is accepted.
@@ -178,8 +180,9 @@ def explain(
     times = arrivals or []
     expected = times if len(set(times)) > 1 else []
     choice = choose(
-        collective, algorithm, len(sizes), block, machine, root, expected, background=background
-    )
+        collective, algorithm, len(sizes), block, machine, root, expected,
+        background=background, mpi=mpi,
+    )  # fmt: skip
     # Native is taken as linear, so that drawing linear for it would show nothing of Tutti's own.
     own = [c.name for c in choice.candidates if c.name not in ("native", "linear")]
     names = [listed.name for listed in algorithms() if listed.collective == collective]

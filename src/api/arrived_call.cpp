@@ -33,8 +33,9 @@ int ArrivedCall::weigh(RootedCall& call, Communicator& communicator, const Decis
   std::shared_ptr<const ArrivalVersion> picture;
   int error = arrival_->agreed_picture(number_, picture);
   if (error != MPI_SUCCESS) return error;
-  const bool counts = picture != nullptr && communicator.are_apart(*picture);
+  const bool counts = picture != nullptr && communicator.weighs(*picture);
   const bool irregular = is_irregular(call.collective);
+  if (!irregular) note(call, communicator, *decision);
   if (!counts && !irregular) return MPI_SUCCESS;
   PrivateComm* comm = communicator.private_comm(error);
   if (comm == nullptr) return error;
@@ -52,8 +53,20 @@ int ArrivedCall::weigh(RootedCall& call, Communicator& communicator, const Decis
   decision = &communicator.decide(
       {call.collective, call.root, irregular ? picture->block : own, helper(), picture});
   if (!decision->specification) comm->give_up();
+  if (!irregular) note(call, communicator, *decision);
   picture_ = std::move(picture);
   return MPI_SUCCESS;
+}
+
+/// Blocks are equal on all ranks: so are the kinds.
+void ArrivedCall::note(const RootedCall& call, const Communicator& communicator,
+                       const Decision& decision) {
+  if (!looks_valid(call, communicator)) return;
+  MPI_Count element = 0;
+  mpi().Type_size_x(call.in_place() ? call.all_type : call.own_type, &element);
+  const MPI_Count count = call.in_place() ? call.blocks.count(communicator.rank()) : call.own_count;
+  arrival_->note_run(number_, {call.collective, call.root, count * element},
+                     !decision.specification);
 }
 
 /// Threads find the order of a call by its own number, not in a picture: they pass on only where

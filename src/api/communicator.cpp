@@ -137,7 +137,13 @@ struct Agreement {
   char native_spins = 0;
   char wants_background = 0;
   char is_reproducible = 0;
+  MpiFamily family = MpiFamily::unknown;
 };
+
+/// The power of two that is not above it, or 0.
+Bytes floor_of(Bytes bytes) {
+  return static_cast<Bytes>(std::bit_floor(static_cast<std::uint64_t>(std::max<Bytes>(bytes, 0))));
+}
 
 Decision decision_for(const Choice& choice) {
   Decision decision;
@@ -239,6 +245,7 @@ int Communicator::agree() {
     agreement.wants_background = environment().background ? 1 : 0;
     agreement.is_reproducible = environment().reproducible ? 1 : 0;
     agreement.is_refused = environment().error.empty() && are_distances_good() ? 0 : 1;
+    agreement.family = mpi_family(library_version());
     agreement.native_spins = waits_without_yielding() && ranks_outnumber_cores() ? 1 : 0;
     for (std::size_t i = 0; i < settings_.size(); ++i) {
       to_text(environment().settings[i])
@@ -254,6 +261,7 @@ int Communicator::agree() {
   if (agreement.is_refused != 0) return MPI_ERR_ARG;
   machine_ = agreement.machine;
   native_spins_ = agreement.native_spins != 0;
+  family_ = agreement.family;
   id_ = agreement.id;
   is_reported_ = agreement.is_reported != 0;
   node_settings_.memory = agreement.node_memory;
@@ -291,9 +299,7 @@ const Decision& Communicator::decide(Collective collective, bool commutative) {
 }
 
 const Decision& Communicator::decide(const ExpectedCall& call) {
-  const Bytes block =
-      call.block <= 0 ? 0
-                      : static_cast<Bytes>(std::bit_ceil(static_cast<std::uint64_t>(call.block)));
+  const Bytes block = floor_of(call.block);
   for (const ExpectedDecision& known : expected_) {
     if (known.call.picture == call.picture && known.call.root == call.root &&
         known.call.block == block && known.call.collective == call.collective &&
@@ -301,26 +307,47 @@ const Decision& Communicator::decide(const ExpectedCall& call) {
       return known.decision;
     }
   }
-  Situation situation = situation_of(call.collective);
-  situation.root = call.root;
-  situation.block = block;
-  situation.forecast = {call.picture->arrivals, call.picture->error, call.helper};
+  const Situation situation = situation_of(call, block);
   ExpectedDecision& made = expected_[next_expected_];
   next_expected_ = (next_expected_ + 1) % expected_.size();
   made.call = call;
   made.call.block = block;
+  if (!weighs_arrivals(situation, machine_)) {  // the picture is of calls of another kind
+    made.decision = decide(call.collective);
+    return made.decision;
+  }
   made.decision = decision_for(choose({}, situation, machine_));
   // Without the times of this picture: reports count calls by text.
+  const std::string why = are_apart(call.picture->arrivals, call.picture->error, machine_)
+                              ? "ranks are expected to arrive apart"
+                              : "native's time was measured";
   made.decision.text = made.decision.specification
-                           ? to_text(*made.decision.specification) +
-                                 ": ranks are expected to arrive apart" +
+                           ? to_text(*made.decision.specification) + ": " + why +
                                  (native_spins_ ? ", and native spins on shared cores" : "")
-                           : "native: ranks are expected to arrive apart, but no gain is modelled";
+                           : "native: " + why + ", but no gain is modelled";
   return made.decision;
 }
 
-bool Communicator::are_apart(const ArrivalVersion& picture) const {
-  return tutti::are_apart(picture.arrivals, picture.error, machine_);
+/// Where such calls have been measured, of their very block.
+Situation Communicator::situation_of(const ExpectedCall& call, Bytes block) const {
+  Situation situation = situation_of(call.collective);
+  situation.root = call.root;
+  situation.block = block + block / 2;
+  situation.forecast = {call.picture->arrivals, call.picture->error, call.helper};
+  const KindTimes& times = call.picture->times;
+  if (times.kind.collective == call.collective && times.kind.root == call.root &&
+      floor_of(times.kind.block) == block) {
+    situation.block = times.kind.block;
+    situation.forecast->native = times.native;
+    situation.forecast->tutti = times.tutti;
+  }
+  return situation;
+}
+
+bool Communicator::weighs(const ArrivalVersion& picture) const {
+  return are_apart(picture.arrivals, picture.error, machine_) ||
+         (picture.arrivals.size() <= most_forecast_ranks &&
+          is_comparable(picture.times.native, machine_));
 }
 
 Situation Communicator::situation_of(Collective collective) const {
@@ -328,6 +355,7 @@ Situation Communicator::situation_of(Collective collective) const {
   situation.collective = collective;
   situation.p = p_;
   situation.native_spins = native_spins_;
+  situation.mpi = family_;
   situation.reproducible = is_reproducible_;
   return situation;
 }

@@ -59,11 +59,12 @@ class Communicator {
   /// What runs for `collective` now; of reductions by operations that do not commute where so said.
   const Decision& decide(Collective collective, bool commutative = true);
   /// The same where the choice is Tutti's and arrivals count. Blocks between two powers of two are
-  /// taken as the larger one, so that few calls of a picture are new: O(1) for those that are not,
-  /// a replay of the candidates for those that are.
+  /// taken as one in between, or as the one that times were measured of, so that few calls of a
+  /// picture are new: O(1) for those that are not, a replay of the candidates for those that are.
   const Decision& decide(const ExpectedCall& call);
-  /// Are ranks expected far enough apart to weigh more than their MPI's own?
-  [[nodiscard]] bool are_apart(const ArrivalVersion& picture) const;
+  /// Does a picture say enough to weigh more than the MPI's own: that ranks are far apart, or how
+  /// long the MPI's own takes?
+  [[nodiscard]] bool weighs(const ArrivalVersion& picture) const;
   /// What ran last, or empty.
   [[nodiscard]] const std::string& last(Collective collective) const;
   void note_run(Collective collective, const Decision& decision) {
@@ -106,6 +107,7 @@ class Communicator {
   static int create(MPI_Comm comm, std::unique_ptr<Communicator>& made);
   int agree();
   [[nodiscard]] Situation situation_of(Collective collective) const;
+  [[nodiscard]] Situation situation_of(const ExpectedCall& call, Bytes block) const;
 
   struct ExpectedDecision {
     ExpectedCall call;
@@ -121,7 +123,8 @@ class Communicator {
   std::uint64_t id_ = 0;
   std::array<std::uint64_t, all_collectives.size()> calls_{};
   Machine machine_;
-  bool native_spins_ = false;  ///< as rank 0 sees its node
+  bool native_spins_ = false;              ///< as rank 0 sees its node
+  MpiFamily family_ = MpiFamily::unknown;  ///< rank 0's
   bool is_reproducible_ = false;
   std::array<Setting, runnable_collectives.size()> settings_;
   std::array<Decision, runnable_collectives.size()> decisions_;

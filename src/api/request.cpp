@@ -125,15 +125,23 @@ int PersistentRequest::choose_by_arrivals(Communicator& communicator) {
   const bool irregular = is_irregular(call_.collective);
   const Bytes own = bytes_of_own(call_, communicator.rank());
   if (irregular) arrival_->note_block(own);
-  if (picture == nullptr || !communicator.are_apart(*picture)) return MPI_SUCCESS;
+  const CallKind kind = {call_.collective, call_.root, own};
+  const auto note = [&] {
+    if (!irregular) arrival_->note_run(number_, kind, current_ == nullptr);
+  };
+  note();
+  if (picture == nullptr || !communicator.weighs(*picture)) return MPI_SUCCESS;
   const Decision& decision = communicator.decide(
       {call_.collective, call_.root, irregular ? picture->block : own, Helper::runs, picture});
   communicator.note_run(call_.collective, decision);
   if (communicator.is_reported()) text_ = decision.text;
   current_ = nullptr;
-  if (!decision.specification) return MPI_SUCCESS;
-  by_arrivals_->change(*decision.specification, order_matters_everywhere(*decision.specification));
-  current_ = by_arrivals_.get();
+  if (decision.specification) {
+    by_arrivals_->change(*decision.specification,
+                         order_matters_everywhere(*decision.specification));
+    current_ = by_arrivals_.get();
+  }
+  note();
   return MPI_SUCCESS;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <limits>
 #include <set>
 #include <span>
 #include <string>
@@ -13,21 +14,27 @@ namespace tutti {
 
 namespace {
 
-/// The size up to which the MPIs that we know send a block whose receiver is not there.
-constexpr Bytes eager_limit = 65536;
-
 double spread_of(std::span<const double> arrivals) {
   if (arrivals.empty()) return 0;
   const auto [first, last] = std::minmax_element(arrivals.begin(), arrivals.end());
   return *last - *first;
 }
 
-double native_seconds(const Situation& situation, const Replays& replays) {
-  const bool waits_for_each = *situation.block > eager_limit;
-  const double linear = replays.seconds(waits_for_each ? "linear_sequence:order=natural"
-                                                       : "linear:order=natural,runner=background");
-  if (is_irregular(situation.collective)) return linear;  // nobody knows the sizes for a tree
-  return std::min(linear, replays.seconds("binomial"));
+Candidate native_candidate(const Situation& situation, const Machine& machine,
+                           const Replays& replays) {
+  const Forecast& forecast = *situation.forecast;
+  if (is_comparable(forecast.native, machine)) {
+    return {"native", forecast.spread() + forecast.native, "the MPI's own, as it was measured"};
+  }
+  double fastest = std::numeric_limits<double>::infinity();
+  for (const std::string& own :
+       native_specifications(situation.mpi, situation.collective, situation.p, *situation.block)) {
+    fastest = std::min(fastest, replays.seconds(own));
+  }
+  const bool is_known = situation.mpi != MpiFamily::unknown;
+  return {"native", fastest,
+          is_known ? "the MPI's own, as its rules are known"
+                   : "the MPI's own, taken as the better of linear and binomial"};
 }
 
 /// How many ranks relays should deliver to: those behind the longest gap, and some fixed shares.
@@ -53,18 +60,24 @@ bool are_apart(std::span<const double> arrivals, double error, const Machine& ma
          spread_of(arrivals) > std::max(machine.latency, 2 * error);
 }
 
+bool is_comparable(double native, const Machine& machine) {
+  constexpr double least_start_ups = 10;
+  return native > least_start_ups * machine.latency && machine != Machine{};
+}
+
 bool weighs_arrivals(const Situation& situation, const Machine& machine) {
   if (!situation.forecast || situation.block.value_or(0) == 0) return false;
-  assert(situation.forecast->arrivals.size() == static_cast<std::size_t>(situation.p));
-  return are_apart(situation.forecast->arrivals, situation.forecast->error, machine);
+  const Forecast& forecast = *situation.forecast;
+  assert(forecast.arrivals.size() == static_cast<std::size_t>(situation.p));
+  return are_apart(forecast.arrivals, forecast.error, machine) ||
+         (forecast.arrivals.size() <= most_forecast_ranks &&
+          is_comparable(forecast.native, machine));
 }
 
 std::vector<Candidate> candidates_by_arrival(const Situation& situation, const Machine& machine) {
   const Replays replays(situation, machine);
   const Forecast& forecast = *situation.forecast;
-  std::vector<Candidate> candidates = {
-      {"native", native_seconds(situation, replays),
-       "the MPI's own, taken as the better of linear and binomial"}};
+  std::vector<Candidate> candidates = {native_candidate(situation, machine, replays)};
   const auto add = [&](const std::string& text, bool predicted, const char* note) {
     candidates.push_back(
         {text, replays.seconds(text) + (predicted ? 2 * forecast.error : 0), note});

@@ -12,14 +12,18 @@ namespace tutti {
 /// From `most_forecast_ranks` on a replay for each forecast would take too long.
 [[nodiscard]] bool are_apart(std::span<const double> arrivals, double error,
                              const Machine& machine);
-/// The forecast counts: so it is, and there is something to exchange.
+/// What the MPI's own was measured to take, NaN where it was not, can be held against the model:
+/// it is well above the error of clocks, and the machine has been measured too.
+[[nodiscard]] bool is_comparable(double native, const Machine& machine);
+/// The forecast counts: either is so, and there is something to exchange.
 [[nodiscard]] bool weighs_arrivals(const Situation& situation, const Machine& machine);
 inline constexpr std::size_t most_forecast_ranks = 1024;
 
 /// Native first, then Tutti's points, those that need least first; each priced by a replay under
-/// Hockney with the expected arrivals, from the first of them on. Native is taken as the better of
-/// linear, one rank after the other as MPIs do with blocks too large to be sent unasked, and
-/// binomial. Points that rely on the forecast are charged twice its error. O(p log p).
+/// Hockney with the expected arrivals, from the first of them on. Native is what was
+/// measured, if that is comparable, else the best of what stands for it
+/// (choose/native_model.hpp). Points that rely on the forecast are charged twice its error. O(p log
+/// p).
 [[nodiscard]] std::vector<Candidate> candidates_by_arrival(const Situation& situation,
                                                            const Machine& machine);
 

@@ -19,6 +19,8 @@ namespace {
 /// anything about, and of all.
 constexpr double least_gain = 1.1;
 constexpr double least_gain_in_all = 1.01;
+/// Measured, it may be small: what Tutti took of what the MPI's own took.
+constexpr double least_measured_gain = 0.98;
 
 double rounds_of(int p) { return Growth{p, 0, {}, 0}.levels(); }
 
@@ -45,6 +47,12 @@ bool gains(const Candidate& best, const Candidate& native, double inevitable) {
   const double own = std::max(0.0, best.seconds - inevitable);
   return own * least_gain < native.seconds - inevitable &&
          best.seconds * least_gain_in_all < native.seconds;
+}
+
+/// Has what was chosen taken longer than the MPI's own, or as long?
+bool has_lost(const Forecast& forecast, const Machine& machine) {
+  return is_comparable(forecast.native, machine) &&
+         forecast.tutti > least_measured_gain * forecast.native;
 }
 
 std::string microseconds(double seconds) {
@@ -108,7 +116,8 @@ Choice choose(const Setting& setting, const Situation& situation, const Machine&
   if (by_arrivals && is_irregular(situation.collective)) {
     choice.candidates.push_back(grown_after_all(situation, machine));
   }
-  if (situation.native_spins) {
+  const bool is_measured = by_arrivals && is_comparable(situation.forecast->native, machine);
+  if (situation.native_spins && !is_measured) {
     choice.candidates.front().seconds += spinning_seconds;
     choice.candidates.front().note += "; it spins, and there are more ranks than cores";
   }
@@ -122,10 +131,15 @@ Choice choose(const Setting& setting, const Situation& situation, const Machine&
     choice.reason = "no gain of a tenth is modelled over native's " + microseconds(native.seconds);
     return choice;
   }
+  if (by_arrivals && has_lost(*situation.forecast, machine)) {
+    choice.reason = "Tutti's choice took " + microseconds(situation.forecast->tutti) +
+                    " after the last arrival, native " + microseconds(situation.forecast->native);
+    return choice;
+  }
   choice.specification = *specification(situation.collective, best.name);
   choice.reason = std::string(by_arrivals ? "ranks are expected to arrive apart; " : "") +
                   "modelled " + microseconds(best.seconds) + " against native's " +
-                  microseconds(native.seconds) +
+                  (is_measured ? "measured " : "") + microseconds(native.seconds) +
                   (situation.native_spins ? ", which spins on shared cores" : "");
   return choice;
 }

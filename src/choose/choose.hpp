@@ -1,11 +1,13 @@
 /// Which algorithm runs, and why.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "algorithms/algorithms.hpp"
+#include "choose/native_model.hpp"
 #include "cost/machine.hpp"
 
 namespace tutti {
@@ -48,6 +50,10 @@ struct Forecast {
   std::vector<double> arrivals;  ///< seconds from any zero, by rank
   double error = 0;              ///< seconds: what a prediction has been wrong by, agreed too
   Helper helper = Helper::none;
+  /// Seconds that such calls have taken after the last arrival, with the MPI's own algorithm and
+  /// with Tutti's; NaN where that was not measured.
+  double native = std::numeric_limits<double>::quiet_NaN();
+  double tutti = std::numeric_limits<double>::quiet_NaN();
 
   [[nodiscard]] double spread() const;  ///< last less first arrival, in seconds
 };
@@ -65,6 +71,7 @@ struct Situation {
   std::optional<Forecast> forecast = {};  ///< none: nothing is known of arrivals
   bool commutative = true;                ///< reductions: the operation
   bool reproducible = false;              ///< reductions: equal calls are to give equal bits
+  MpiFamily mpi = MpiFamily::unknown;     ///< counts where arrivals are expected only
 };
 
 /// What a call loses where a rank that waits keeps the core that another one needs: slices of
@@ -85,7 +92,8 @@ struct Choice {
 
 /// The setting, or by the model the fastest candidate that promises a gain over the MPI's own of
 /// at least a tenth: of the time beyond the last arrival, and a hundredth of all. Every rank
-/// decides alike. Where a forecast counts (see `weighs_arrivals`) the times are those of the
+/// decides alike; native again where that was measured to take no longer than what was chosen.
+/// Where a forecast counts (see `weighs_arrivals`) the times are those of the
 /// expected arrivals, and points that make use of them are candidates too; O(p log p) then, else
 /// O(1).
 [[nodiscard]] Choice choose(const Setting& setting, const Situation& situation,

@@ -55,6 +55,37 @@ std::shared_ptr<ArrivalVersion> version_of(const std::vector<std::int64_t>& word
   return version;
 }
 
+/// Root and what has few values in one word.
+constexpr std::int64_t few = 1024;
+
+void append(std::vector<std::int64_t>& words, const CallPassage& passage) {
+  if (std::isnan(passage.arrival)) return;
+  words.insert(words.end(), {static_cast<std::int64_t>(passage.kind.collective) +
+                                 few * static_cast<std::int64_t>(passage.after),
+                             2 * std::int64_t{passage.kind.root} + (passage.native ? 1 : 0),
+                             passage.kind.block, std::bit_cast<std::int64_t>(passage.arrival),
+                             std::bit_cast<std::int64_t>(passage.exit)});
+}
+
+ArrivalEstimate estimate_of(const std::vector<std::int64_t>& words) {
+  ArrivalEstimate estimate = {
+      words[1], std::bit_cast<double>(words[2]),       std::bit_cast<double>(words[3]),
+      words[4], static_cast<Collective>(words[5] / 2), words[5] % 2 != 0};
+  constexpr std::size_t head = 6;
+  if (words.size() == head) return estimate;
+  const CallKind kind = {static_cast<Collective>(words[head] % few),
+                         static_cast<Rank>(words[head + 1] / 2), words[head + 2]};
+  estimate.before = {kind, static_cast<Collective>(words[head] / few), words[head + 1] % 2 != 0,
+                     std::bit_cast<double>(words[head + 3]),
+                     std::bit_cast<double>(words[head + 4])};
+  return estimate;
+}
+
+/// For which what has been measured says little.
+bool are_other_habits(double spread, double other) {
+  return std::max(spread, other) > 2 * std::min(spread, other);
+}
+
 double first_of(const std::vector<double>& estimates) {
   double first = never;
   for (const double estimate : estimates)
@@ -76,10 +107,7 @@ void ArrivalCoordinator::take(Rank from, const std::vector<std::int64_t>& words,
                               std::vector<ArrivalMail>& out) {
   switch (words[0]) {
     case estimate_kind:
-      note_estimate(from,
-                    {words[1], std::bit_cast<double>(words[2]), std::bit_cast<double>(words[3]),
-                     words[4], static_cast<Collective>(words[5] / 2), words[5] % 2 != 0},
-                    out);
+      note_estimate(from, estimate_of(words), out);
       break;
     case question_kind:
       answer(words[1], now, out);
@@ -100,6 +128,8 @@ void ArrivalCoordinator::note_estimate(Rank from, const ArrivalEstimate& estimat
   estimates.arrivals.resize(static_cast<std::size_t>(p_), nothing);
   estimates.arrivals[rank] = estimate.arrival;
   estimates.after = estimate.after;
+  estimates.before.resize(static_cast<std::size_t>(p_));
+  estimates.before[rank] = estimate.before;
   errors_[rank] = estimate.error;
   blocks_[rank] = estimate.block;
   last_told_[rank] = std::max(last_told_[rank], estimate.call);
@@ -116,6 +146,7 @@ void ArrivalCoordinator::note_estimate(Rank from, const ArrivalEstimate& estimat
 void ArrivalCoordinator::settle(CallNumber call, std::vector<ArrivalMail>& out) {
   const Estimates estimates = std::move(open_.extract(call).mapped());
   learn(estimates.arrivals);
+  measure(estimates.before, out);
   picture(estimates, out);
   unchanged_ = 0;
   const bool is_wanted = *std::max_element(wanted_.begin(), wanted_.end()) >= call;
@@ -193,9 +224,32 @@ void ArrivalCoordinator::picture(const Estimates& estimates, std::vector<Arrival
   }
   const Bytes block = std::accumulate(blocks_.begin(), blocks_.end(), Bytes{0}) / p_;
   ArrivalOutlook& outlook = outlooks_[static_cast<std::size_t>(estimates.after)];
+  const ArrivalPicture before = outlook.picture();
   if (!outlook.take(std::move(arrivals), worst_error(), block)) return;
+  if (!before.lateness.empty() && are_other_habits(before.spread(), outlook.picture().spread())) {
+    timers_[static_cast<std::size_t>(estimates.after)].forget();
+  }
   lease_ = 1;
   lease(leased_ + 1, &outlook.picture(), estimates.after, out);
+}
+
+/// Takes the time of a call that all ranks have told of. O(p).
+void ArrivalCoordinator::measure(const std::vector<CallPassage>& passages,
+                                 std::vector<ArrivalMail>& out) {
+  const CallPassage& any = passages.front();
+  double arrival = -never;
+  double exit = -never;
+  for (const CallPassage& passage : passages) {
+    if (std::isnan(passage.arrival) || passage.kind != any.kind) return;
+    arrival = std::max(arrival, passage.arrival);
+    exit = std::max(exit, passage.exit);
+  }
+  const auto at = static_cast<std::size_t>(any.after);
+  if (!timers_[at].take(any.kind, any.native, exit - arrival)) return;
+  const ArrivalPicture& known = outlooks_[at].picture();
+  if (known.lateness.empty()) return;  // told with the first one
+  lease_ = 1;
+  lease(leased_ + 1, &known, any.after, out);
 }
 
 /// Extends the lease to `call` at least. O(p).
@@ -210,6 +264,11 @@ void ArrivalCoordinator::lease(CallNumber last, const ArrivalPicture* picture, C
   if (picture != nullptr) {
     words.insert(words.end(), {static_cast<std::int64_t>(after), ++pictures_,
                                std::bit_cast<std::int64_t>(picture->error), picture->block});
+    const KindTimes& times = timers_[static_cast<std::size_t>(after)].times();
+    words.insert(words.end(), {static_cast<std::int64_t>(times.kind.collective) +
+                                   few * std::int64_t{times.kind.root},
+                               times.kind.block, std::bit_cast<std::int64_t>(times.native),
+                               std::bit_cast<std::int64_t>(times.tutti)});
     for (const double late : picture->lateness) words.push_back(std::bit_cast<std::int64_t>(late));
   }
   leased_ = last;
@@ -243,12 +302,15 @@ void ForecastError::add(double seconds) {
 }
 
 std::vector<std::int64_t> ArrivalMember::estimate(const ArrivalEstimate& estimate) {
-  return {estimate_kind,
-          estimate.call,
-          std::bit_cast<std::int64_t>(estimate.arrival),
-          std::bit_cast<std::int64_t>(estimate.error),
-          estimate.block,
-          2 * static_cast<std::int64_t>(estimate.after) + (estimate.wants_version ? 1 : 0)};
+  std::vector<std::int64_t> words = {
+      estimate_kind,
+      estimate.call,
+      std::bit_cast<std::int64_t>(estimate.arrival),
+      std::bit_cast<std::int64_t>(estimate.error),
+      estimate.block,
+      2 * static_cast<std::int64_t>(estimate.after) + (estimate.wants_version ? 1 : 0)};
+  append(words, estimate.before);
+  return words;
 }
 
 std::vector<std::int64_t> ArrivalMember::question(CallNumber call) { return {question_kind, call}; }
@@ -274,11 +336,15 @@ void ArrivalMember::take(const std::vector<std::int64_t>& words) {
 
 void ArrivalMember::take_lease(const std::vector<std::int64_t>& words) {
   Lease lease = {words[2], leases_.empty() ? Pictures{} : leases_.back().pictures};
-  constexpr std::size_t head = 7;
+  constexpr std::size_t head = 11;
   if (words.size() > head) {
     changed_ = words[1];
     auto version = version_of(words, head, words[4], std::bit_cast<double>(words[5]));
     version->block = words[6];
+    version->times = {
+        {static_cast<Collective>(words[7] % few), static_cast<Rank>(words[7] / few), words[8]},
+        std::bit_cast<double>(words[9]),
+        std::bit_cast<double>(words[10])};
     lease.pictures[static_cast<std::size_t>(words[3])] = std::move(version);
   }
   leases_.push_back(std::move(lease));

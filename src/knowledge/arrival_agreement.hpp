@@ -25,6 +25,9 @@
 ///
 /// Leases are prolonged before they run out, so that ranks seldom have to ask.
 ///
+/// With a picture goes what such calls have taken after the last arrival
+/// (knowledge/call_times.hpp): ranks tell when they came to the call before and when they left it.
+///
 /// Messages between two ranks must arrive in the sequence in which they were sent.
 #pragma once
 
@@ -40,6 +43,7 @@
 
 #include "core/types.hpp"
 #include "knowledge/arrival_outlook.hpp"
+#include "knowledge/call_times.hpp"
 
 namespace tutti {
 
@@ -54,9 +58,10 @@ struct ArrivalVersion {
   std::vector<double> places;
   double error = 0;  ///< seconds by which forecasts have been wrong: the worst rank's mean
   Bytes block = 0;   ///< pictures only, see ArrivalPicture
+  KindTimes times;   ///< pictures only
 };
 
-/// What a rank says ahead of a call. Six words.
+/// What a rank says ahead of a call. Six words, and five more where it tells of the call before.
 struct ArrivalEstimate {
   CallNumber call = 0;
   double arrival = 0;  ///< when it expects to be there
@@ -66,6 +71,7 @@ struct ArrivalEstimate {
   /// The collective of the call before; alike on all ranks.
   Collective after = Collective::gather;
   bool wants_version = true;  ///< the calls need one each, not only pictures
+  CallPassage before = {};    ///< how the call before went
 };
 
 /// The running mean of how far one rank's forecasts were off. One call counts for a quarter, and at
@@ -88,7 +94,7 @@ struct ArrivalMail {
 
 /// The words of the longest message among p ranks.
 [[nodiscard]] constexpr std::size_t longest_arrival_mail(int p) {
-  return 7 + static_cast<std::size_t>(p);
+  return 11 + static_cast<std::size_t>(p);
 }
 
 /// What rank 0 does for all. Estimates that are missing when a version is due are made up from
@@ -115,6 +121,7 @@ class ArrivalCoordinator {
   struct Estimates {
     std::vector<double> arrivals;  ///< NaN where nothing
     Collective after = Collective::gather;
+    std::vector<CallPassage> before;
   };
 
   void note_estimate(Rank from, const ArrivalEstimate& estimate, std::vector<ArrivalMail>& out);
@@ -124,6 +131,7 @@ class ArrivalCoordinator {
   void make_version(const std::vector<double>& estimates, double not_before);
   [[nodiscard]] double worst_error() const;
   void picture(const Estimates& estimates, std::vector<ArrivalMail>& out);
+  void measure(const std::vector<CallPassage>& passages, std::vector<ArrivalMail>& out);
   void prolong(CallNumber call, std::vector<ArrivalMail>& out);
   void lease(CallNumber last, const ArrivalPicture* picture, Collective after,
              std::vector<ArrivalMail>& out);
@@ -146,6 +154,7 @@ class ArrivalCoordinator {
   std::vector<double> arrivals_;
 
   std::array<ArrivalOutlook, runnable_collectives.size()> outlooks_;  ///< by the call before
+  std::array<CallTimer, runnable_collectives.size()> timers_;         ///< likewise
   bool has_leases_ = false;                                           ///< somebody goes by pictures
   CallNumber leased_ = 0;  ///< up to this call no picture changes any more
   CallNumber lease_ = 1;   ///< how many calls the next one is for

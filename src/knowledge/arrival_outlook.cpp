@@ -24,18 +24,14 @@ double distance(const std::vector<double>& a, const std::vector<double>& b) {
   return largest;
 }
 
-double spread(const ArrivalPicture& picture) {
-  return *std::max_element(picture.lateness.begin(), picture.lateness.end());
-}
-
 bool is_flat(const ArrivalPicture& picture, double errors) {
-  return spread(picture) <= std::max(negligible, errors * picture.error);
+  return picture.spread() <= std::max(negligible, errors * picture.error);
 }
 
 /// By half, and by enough to move a choice.
 bool differ_in_error(const ArrivalPicture& a, const ArrivalPicture& b) {
   const auto [less, more] = std::minmax(a.error, b.error);
-  return more > 1.5 * less + negligible && more > spread(b) / 8;
+  return more > 1.5 * less + negligible && more > b.spread() / 8;
 }
 
 int magnitude(Bytes bytes) {
@@ -43,6 +39,10 @@ int magnitude(Bytes bytes) {
 }
 
 }  // namespace
+
+double ArrivalPicture::spread() const {
+  return lateness.empty() ? 0 : *std::max_element(lateness.begin(), lateness.end());
+}
 
 bool ArrivalOutlook::take(std::vector<double> arrivals, double error, Bytes block) {
   const double first = *std::min_element(arrivals.begin(), arrivals.end());
@@ -85,7 +85,7 @@ bool ArrivalOutlook::has_changed(const ArrivalPicture& now, double scatter) cons
   if (was_flat != flat || differ_in_error(picture_, now)) return true;
   if (std::abs(magnitude(picture_.block) - magnitude(now.block)) >= 2) return true;
   const double away = mean_distance(picture_.lateness);
-  return away > std::max(spread(picture_), spread(now)) / 4 + negligible && away > 1.5 * scatter;
+  return away > std::max(picture_.spread(), now.spread()) / 4 + negligible && away > 1.5 * scatter;
 }
 
 }  // namespace tutti

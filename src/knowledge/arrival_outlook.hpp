@@ -13,6 +13,8 @@ struct ArrivalPicture {
   std::vector<double> lateness;  ///< seconds behind the first, by rank; empty: nothing is known
   double error = 0;              ///< seconds: what forecasts have been wrong by
   Bytes block = 0;               ///< the mean of the ranks' blocks at irregular calls
+
+  [[nodiscard]] double spread() const;  ///< last less first arrival; 0 where nothing is known
 };
 
 /// Turns the forecasts of one call after the other into a picture that changes seldom.

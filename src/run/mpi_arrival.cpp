@@ -22,6 +22,8 @@ constexpr CallNumber told_each = 8;
 constexpr CallNumber told_one_in = 8;
 /// So many in a row end the exchange at its close.
 constexpr int most_failures = 64;
+/// While rank 0 is in a call its thread leaves the MPI to it, and looks for mail only this often.
+constexpr double seconds_left_to_a_call = 20e-3;
 
 bool can_have_thread() {
   if (!can_end_threads()) return false;
@@ -47,10 +49,14 @@ int Arrival::open(MPI_Comm comm, std::shared_ptr<Arrival>& made) {
   mpi().Comm_size(comm, &arrival->p_);
   arrival->coordinator_ = ArrivalCoordinator(arrival->p_);
   if (const int error = arrival->agree_on_threads(comm)) return error;
-  if (const int error =
-          MpiChannel::open(comm, longest_arrival_mail(arrival->p_), arrival->channel_)) {
+  std::unique_ptr<MpiChannel> channel;
+  if (const int error = MpiChannel::open(comm, longest_arrival_mail(arrival->p_), channel)) {
     return error;
   }
+  arrival->mail_.open(std::move(channel),
+                      [read = arrival.get()](Rank from, const std::vector<std::int64_t>& words) {
+                        read->take(from, words);
+                      });
   if (const int error = arrival->clock_.synchronise(comm)) return error;
   arrival->last_exit_ = arrival->computing_since_ = arrival->clock_.now();
   if (arrival->has_thread_) Background::of_process().add(*arrival);
@@ -69,30 +75,33 @@ Arrival::~Arrival() {
 }
 
 void Arrival::begin_close() {
-  const std::lock_guard lock(mutex_);
-  // Whatever this rank has met: the others wait for its farewell.
-  if (!std::exchange(has_left_, true)) keep(tell(ArrivalMember::farewell()));
+  {
+    const std::lock_guard lock(mutex_);
+    // Whatever this rank has met: the others wait for its farewell.
+    if (!std::exchange(has_left_, true)) tell(ArrivalMember::farewell());
+  }
+  mail_.take_turn();
 }
 
 /// No message may be under way when the channel's communicator goes. A rank that has met errors
 /// goes on for the others, as long as there are not only errors.
 void Arrival::finish_close() {
   begin_close();
-  if (channel_ == nullptr) return;
   int failed = 0;
   for (bool over = false; !over;) {
-    {
-      const std::lock_guard lock(mutex_);
-      bool moved = false;
-      const int error = keep(exchange(moved));
-      failed = moved ? 0 : failed + (error != MPI_SUCCESS ? 1 : 0);
-      over = (member_.is_over() && channel_->is_empty()) || failed == most_failures;
-    }
+    bool moved = false;
+    const int error = mail_.take_own_turn(moved, over);
+    failed = moved ? 0 : failed + (error != MPI_SUCCESS ? 1 : 0);
+    over = (over && is_over()) || failed == most_failures;
     if (!over) sched_yield();
   }
   if (has_thread_) Background::of_process().remove(*this);
+  mail_.close();
+}
+
+bool Arrival::is_over() const {
   const std::lock_guard lock(mutex_);
-  channel_.reset();
+  return member_.is_over();
 }
 
 void Arrival::expect_edges(double fraction) {
@@ -102,10 +111,14 @@ void Arrival::expect_edges(double fraction) {
 }
 
 int Arrival::edge() {
-  const std::lock_guard lock(mutex_);
-  const double now = clock_.now();
-  expected_ = computing_since_ + (now - computing_since_) / fraction_;
-  return tell_estimate();
+  {
+    const std::lock_guard lock(mutex_);
+    const double now = clock_.now();
+    expected_ = computing_since_ + (now - computing_since_) / fraction_;
+    tell_estimate();
+  }
+  mail_.take_turn();
+  return mail_.first_error();
 }
 
 void Arrival::begin_computing() {
@@ -115,7 +128,7 @@ void Arrival::begin_computing() {
 
 CallNumber Arrival::begin_call(Collective collective) {
   const std::lock_guard lock(mutex_);
-  under_way_.emplace(++begun_, std::exchange(last_, collective));
+  under_way_.emplace(++begun_, UnderWay{std::exchange(last_, collective), {}, {}});
   return begun_;
 }
 
@@ -123,6 +136,8 @@ void Arrival::arrive(const void* site) {
   const std::lock_guard lock(mutex_);
   ++arrived_;
   const double now = clock_.now();
+  last_arrival_ = now;
+  left_to_call_until_ = now + seconds_left_to_a_call;
   if (arrived_ > 1) {
     double& gap = gap_after(last_site_);
     const double measured = now - last_exit_;
@@ -144,18 +159,35 @@ CallPrediction Arrival::prediction_of_call() const {
   return prediction_;
 }
 
-int Arrival::leave(CallNumber call, const void* site) {
+void Arrival::note_run(CallNumber call, const CallKind& kind, bool native) {
   const std::lock_guard lock(mutex_);
-  under_way_.erase(call);
-  member_.forget_before(under_way_.empty() ? begun_ + 1 : under_way_.begin()->first);
-  last_exit_ = computing_since_ = clock_.now();
-  // Rank 0 answers; what the others are told does not count before the end of what they know.
-  if (rank_ == 0) take_mail();
-  const double gap = gap_after(site);
-  // A program without edges is taken at its habits.
-  if (has_edges_ || std::isnan(gap)) return error_;
-  expected_ = last_exit_ + gap;
-  return tell_estimate();
+  UnderWay& noted = under_way_.at(call);
+  noted.kind = kind;
+  noted.native = native;
+}
+
+int Arrival::leave(CallNumber call, const void* site) {
+  bool has_mail = rank_ == 0;  // it answers the others
+  {
+    const std::lock_guard lock(mutex_);
+    ++left_;
+    const bool is_alone = under_way_.size() == 1;
+    const UnderWay left = under_way_.extract(call).mapped();
+    member_.forget_before(under_way_.empty() ? begun_ + 1 : under_way_.begin()->first);
+    last_exit_ = computing_since_ = clock_.now();
+    passage_ = {};
+    if (is_alone && left.kind) {
+      passage_ = {*left.kind, left.after, left.native, last_arrival_, last_exit_};
+    }
+    const double gap = gap_after(site);
+    // A program without edges is taken at its habits.
+    if (!has_edges_ && !std::isnan(gap)) {
+      expected_ = last_exit_ + gap;
+      has_mail = tell_estimate() || has_mail;
+    }
+  }
+  if (has_mail) mail_.take_turn();
+  return mail_.first_error();
 }
 
 /// NaN where it is not known yet.
@@ -169,139 +201,132 @@ double& Arrival::gap_after(const void* site) {
 
 int Arrival::agreed_picture(CallNumber call, std::shared_ptr<const ArrivalVersion>& picture) {
   for (bool asked = false; !find_picture(call, picture); asked = true) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!asked && error_ == MPI_SUCCESS && !has_left_)
-        error_ = tell(ArrivalMember::picture_question(call));
-    }
+    if (!asked) ask(ArrivalMember::picture_question(call));
     sched_yield();
   }
-  const std::lock_guard lock(mutex_);
-  return error_;
+  return mail_.first_error();
 }
 
-/// False as long as this rank does not know. True after an error, and at the end of the stream.
+/// False as long as this rank does not know. True where nothing more will come.
 bool Arrival::find_picture(CallNumber call, std::shared_ptr<const ArrivalVersion>& picture) {
+  if (knows_picture(call, picture)) return true;
+  mail_.take_turn();
+  const bool cut_off = is_cut_off();
+  return knows_picture(call, picture) || cut_off;
+}
+
+bool Arrival::knows_picture(CallNumber call, std::shared_ptr<const ArrivalVersion>& picture) {
   const std::lock_guard lock(mutex_);
-  const Collective after = under_way_.at(call);
-  if (member_.find_picture(call, after, picture)) return true;
-  take_mail();
   picture = nullptr;
-  return member_.find_picture(call, after, picture) || member_.is_over() || error_ != MPI_SUCCESS;
+  return member_.find_picture(call, under_way_.at(call).after, picture);
 }
 
 int Arrival::agreed_version(CallNumber call, std::shared_ptr<const ArrivalVersion>& version) {
   for (bool asked = false; !find_agreed_version(call, version); asked = true) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!asked && error_ == MPI_SUCCESS && !has_left_)
-        error_ = tell(ArrivalMember::question(call));
-    }
+    if (!asked) ask(ArrivalMember::question(call));
     sched_yield();
   }
-  const std::lock_guard lock(mutex_);
-  return error_;
+  return mail_.first_error();
 }
 
 bool Arrival::find_agreed_version(CallNumber call, std::shared_ptr<const ArrivalVersion>& version) {
   version = nullptr;
   if (!has_thread_) return true;
+  mail_.take_turn();
+  // Once the stream has ended all ranks have heard the same: what it has not granted is unknown.
+  const bool cut_off = is_cut_off();
   const std::lock_guard lock(mutex_);
   versions_until_ = call + told_each;
-  take_mail();
   version = member_.version_for(call);
-  // Once the stream has ended all ranks have heard the same: what it has not granted is unknown.
-  if (version == nullptr) return member_.is_over() || error_ != MPI_SUCCESS;
+  if (version == nullptr) return cut_off;
   if (version->number == 0) version = nullptr;
   return true;
 }
 
+/// Nothing more will come, or not for certain.
+bool Arrival::is_cut_off() const { return is_over() || mail_.first_error() != MPI_SUCCESS; }
+
 bool Arrival::is_open() {
   const std::lock_guard lock(mutex_);
-  return !has_left_ && error_ == MPI_SUCCESS;
+  return !has_left_ && mail_.first_error() == MPI_SUCCESS;
 }
 
 std::shared_ptr<const ArrivalVersion> Arrival::newest_version() {
+  mail_.take_turn();
   const std::lock_guard lock(mutex_);
   versions_until_ = begun_ + told_each;
-  take_mail();
   return member_.newest()->number == 0 ? nullptr : member_.newest();
 }
 
 BackgroundTask::Progress Arrival::proceed() {
   // Only the coordinator must be there for others; the others' mail can wait for their next call.
   if (rank_ != 0) return Progress::nothing_expected;
-  const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return Progress::waiting;
-  const bool any = take_mail();
-  if (member_.is_over()) return Progress::nothing_expected;
+  if (leaves_mpi_to_call()) return Progress::waiting;
+  const bool any = mail_.take_turn();
+  if (is_over()) return Progress::nothing_expected;
   return any ? Progress::moved : Progress::waiting;
 }
 
-int Arrival::tell_estimate() {
+/// Whoever waits for an answer meanwhile waits for this call too, or not for long.
+bool Arrival::leaves_mpi_to_call() {
+  const std::lock_guard lock(mutex_);
+  if (arrived_ == left_) return false;
+  const double now = clock_.now();
+  if (now < left_to_call_until_) return true;
+  left_to_call_until_ = now + seconds_left_to_a_call;
+  return false;
+}
+
+/// True if there is something to send.
+bool Arrival::tell_estimate() {
   const CallNumber call = arrived_ + 1;
   const bool wants_version = call <= versions_until_;
   const bool tells =
       wants_version || call <= member_.changed() + told_each || call % told_one_in == 0;
-  if (!tells) return error_;
-  take_mail();
-  if (error_ != MPI_SUCCESS || has_left_) return error_;
-  error_ = tell(ArrivalMember::estimate(
-      {call, expected_, forecast_error_.mean(), block_, last_, wants_version}));
-  return error_;
+  if (!tells || has_left_ || mail_.first_error() != MPI_SUCCESS) return false;
+  tell(ArrivalMember::estimate(
+      {call, expected_, forecast_error_.mean(), block_, last_, wants_version, passage_}));
+  return true;
 }
 
-int Arrival::tell(std::vector<std::int64_t> words) {
-  if (rank_ != 0) return channel_->send(0, std::move(words));
+void Arrival::ask(std::vector<std::int64_t> question) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (has_left_ || mail_.first_error() != MPI_SUCCESS) return;
+    tell(std::move(question));
+  }
+  mail_.take_turn();
+}
+
+/// To rank 0, which is its own coordinator.
+void Arrival::tell(std::vector<std::int64_t> words) {
+  if (rank_ != 0) {
+    mail_.write(0, std::move(words));
+  } else {
+    coordinate(0, words);
+  }
+}
+
+void Arrival::take(Rank from, const std::vector<std::int64_t>& words) {
+  const std::lock_guard lock(mutex_);
+  if (rank_ != 0) {
+    member_.take(words);
+  } else {
+    coordinate(from, words);
+  }
+}
+
+/// Locked, so that all ranks hear the same sequence.
+void Arrival::coordinate(Rank from, const std::vector<std::int64_t>& words) {
   std::vector<ArrivalMail> mail;
-  coordinator_.take(0, words, clock_.now(), mail);
-  return deliver(mail);
-}
-
-/// Those that can be reached hear what they wait for.
-int Arrival::deliver(std::vector<ArrivalMail>& mail) {
-  int first = MPI_SUCCESS;
+  coordinator_.take(from, words, clock_.now(), mail);
   for (ArrivalMail& letter : mail) {
     if (letter.peer == 0) {
       member_.take(letter.words);
-      continue;
+    } else {
+      mail_.write(letter.peer, std::move(letter.words));
     }
-    const int error = channel_->send(letter.peer, std::move(letter.words));
-    if (first == MPI_SUCCESS) first = error;
   }
-  return first;
-}
-
-/// Calls return the first error. Returns `error`.
-int Arrival::keep(int error) {
-  if (error_ == MPI_SUCCESS) error_ = error;
-  return error;
-}
-
-/// Takes all messages that are there; true if there were any.
-bool Arrival::take_mail() {
-  bool any = false;
-  for (bool moved = true; moved; any = any || moved) keep(exchange(moved));
-  return any;
-}
-
-/// Takes one message, if there is one.
-int Arrival::exchange(bool& moved) {
-  moved = false;
-  if (channel_ == nullptr) return MPI_SUCCESS;  // closed
-  Rank from = no_rank;
-  std::vector<std::int64_t> words;
-  const int received = channel_->receive(from, words);
-  moved = !words.empty();
-  if (!moved) return received;
-  if (rank_ != 0) {
-    member_.take(words);
-    return received;
-  }
-  std::vector<ArrivalMail> mail;
-  coordinator_.take(from, words, clock_.now(), mail);
-  const int delivered = deliver(mail);
-  return received == MPI_SUCCESS ? delivered : received;
 }
 
 }  // namespace tutti

@@ -6,10 +6,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "knowledge/arrival_agreement.hpp"
 #include "run/background.hpp"
+#include "run/mail_exchange.hpp"
 #include "run/mpi_channel.hpp"
 #include "run/mpi_clock.hpp"
 
@@ -66,6 +68,9 @@ class Arrival final : public BackgroundTask {
   void arrive(const void* site);
   /// The bytes of this rank's block, where the ranks' blocks may differ.
   void note_block(Bytes block);
+  /// What the call runs, the MPI's own or Tutti's, where that is to be compared. Alike on all
+  /// ranks.
+  void note_run(CallNumber call, const CallKind& kind, bool native);
   /// This rank leaves the call.
   int leave(CallNumber call, const void* site);
 
@@ -94,32 +99,42 @@ class Arrival final : public BackgroundTask {
     double seconds;
   };
 
+  struct UnderWay {
+    Collective after;              ///< that of the call before
+    std::optional<CallKind> kind;  ///< where it is to be compared
+    bool native;
+  };
+
   Arrival() = default;
   int agree_on_threads(MPI_Comm comm);
-  int tell(std::vector<std::int64_t> words);
-  void expect_at(double arrival);
-  int tell_estimate();
+  void tell(std::vector<std::int64_t> words);
+  void ask(std::vector<std::int64_t> question);
+  void take(Rank from, const std::vector<std::int64_t>& words);
+  void coordinate(Rank from, const std::vector<std::int64_t>& words);
+  bool tell_estimate();
   bool find_picture(CallNumber call, std::shared_ptr<const ArrivalVersion>& picture);
-  int keep(int error);
-  int deliver(std::vector<ArrivalMail>& mail);
-  bool take_mail();
-  int exchange(bool& moved);
+  bool knows_picture(CallNumber call, std::shared_ptr<const ArrivalVersion>& picture);
+  [[nodiscard]] bool is_over() const;
+  [[nodiscard]] bool is_cut_off() const;
+  bool leaves_mpi_to_call();
   double& gap_after(const void* site);
 
-  mutable std::mutex mutex_;
   Rank rank_ = 0;
   int p_ = 1;
   bool has_thread_ = false;
   MpiClock clock_;
-  std::unique_ptr<MpiChannel> channel_;
+  /// Calls back: who holds `mutex_` may write, but not take a turn.
+  MailExchange mail_;
+  mutable std::mutex mutex_;  ///< of what follows; never held while MPI is called
   ArrivalCoordinator coordinator_{1};
   ArrivalMember member_;
-  int error_ = MPI_SUCCESS;  ///< the channel's first
   bool has_left_ = false;
 
   bool has_edges_ = false;
   double fraction_ = 1;
   double last_exit_ = 0;
+  double last_arrival_ = 0;
+  CallPassage passage_;         ///< through the call left last
   double computing_since_ = 0;  ///< the last exit, or the start of a persistent call if later
   const void* last_site_ = nullptr;
   std::vector<Gap> gaps_;
@@ -129,9 +144,11 @@ class Arrival final : public BackgroundTask {
   Bytes block_ = 0;
   CallNumber begun_ = 0;
   CallNumber arrived_ = 0;
+  CallNumber left_ = 0;
+  double left_to_call_until_ = 0;  ///< of the common clock
   CallNumber versions_until_ = 0;  ///< calls up to this one are taken to need a version
   Collective last_ = Collective::gather;
-  std::map<CallNumber, Collective> under_way_;  ///< and the collective of the call before each
+  std::map<CallNumber, UnderWay> under_way_;
 };
 
 }  // namespace tutti

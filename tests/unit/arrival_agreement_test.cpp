@@ -64,9 +64,13 @@ class Job {
         EXPECT_EQ(picture->number, pictures[0]->number) << "call " << call;
         EXPECT_EQ(picture->arrivals, pictures[0]->arrivals) << "call " << call;
         EXPECT_EQ(picture->error, pictures[0]->error) << "call " << call;
+        expect_same(picture->times.native, pictures[0]->times.native);
+        expect_same(picture->times.tutti, pictures[0]->times.tutti);
       }
     }
   }
+
+  static void expect_same(double a, double b) { EXPECT_TRUE(a == b || (a != a && b != b)); }
 
   /// How many pictures calls went by.
   [[nodiscard]] std::size_t pictures() const {
@@ -124,8 +128,16 @@ class Job {
       // Now these are late, now those, so that pictures change.
       const double later = rank % 3 == static_cast<std::size_t>(call / 8) % 3 ? 1000 : 0;
       to_coordinator_[rank].push_back(ArrivalMember::estimate(
-          {call, now_ + late + later, 10, 8, after(call), random_() % 2 == 0}));
+          {call, now_ + late + later, 10, 8, after(call), random_() % 2 == 0, before(call)}));
     }
+  }
+
+  /// Whether Tutti's algorithm ran is alike on all ranks; some do not tell.
+  CallPassage before(CallNumber call) {
+    CallPassage passage = {{Collective::gather, 0, 64}, after(call - 1), call / 16 % 2 == 0};
+    if (random_() % 16 != 0) passage.arrival = now_;
+    passage.exit = now_ + static_cast<double>(random_() % 1000);
+    return passage;
   }
 
   static Collective after(CallNumber call) {
@@ -374,6 +386,59 @@ TEST(ArrivalPictures, NeedAWordOfEachRankAndAnErrorThatIsKnown) {
     table.tell(1, {call, 2.0, 1e-4, 0, Collective::gather, false});
   }
   EXPECT_NE(table.picture(0, 82 + 16 + 33), nullptr);
+}
+
+/// Two ranks whose calls take `seconds` after the last arrival; returns the picture that the call
+/// behind them goes by.
+std::shared_ptr<const ArrivalVersion> measured(Table& table, CallNumber first, CallNumber last,
+                                               bool native, double seconds) {
+  for (CallNumber call = first; call <= last; ++call) {
+    for (Rank rank = 0; rank < 2; ++rank) {
+      table.picture(rank, call);
+      const double arrival = 100.0 * static_cast<double>(call) + rank;
+      const CallPassage passage = {
+          {Collective::gather, 1, 64},
+          Collective::gather,
+          native,
+          arrival,
+          100.0 * static_cast<double>(call) + 1 + (rank == 0 ? seconds : 0)};
+      table.tell(rank, {call + 1, arrival + 100, 1e-4, 8, Collective::gather, false, passage});
+    }
+  }
+  const auto picture = table.picture(0, last + 40);  // beyond all leases
+  EXPECT_EQ(picture->number, table.picture(1, last + 40)->number);
+  return picture;
+}
+
+TEST(ArrivalPictures, BringWhatCallsHaveTaken) {
+  Table table(2);
+  const auto first = measured(table, 1, 4, true, 8.0);
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(first->times.kind, (CallKind{Collective::gather, 1, 64}));
+  EXPECT_DOUBLE_EQ(first->times.native, 8.0);
+  EXPECT_TRUE(std::isnan(first->times.tutti));
+  const auto second = measured(table, 7, 8, false, 5.0);
+  EXPECT_GT(second->number, first->number);
+  EXPECT_DOUBLE_EQ(second->times.native, 8.0);
+  EXPECT_DOUBLE_EQ(second->times.tutti, 5.0);
+}
+
+TEST(CallTimer, TellsMediansSeldomAndOfOneKind) {
+  CallTimer timer;
+  const CallKind kind = {Collective::gather, 0, 64};
+  EXPECT_FALSE(timer.take(kind, true, 3.0));
+  EXPECT_TRUE(timer.take(kind, true, 9.0));
+  EXPECT_EQ(timer.times().native, 3.0) << "the lower of two";
+  EXPECT_FALSE(timer.take(kind, true, 9.0)) << "the third call is not looked at";
+  EXPECT_TRUE(timer.take(kind, true, 9.0));
+  EXPECT_EQ(timer.times().native, 9.0);
+  int told = 0;
+  for (int call = 5; call <= 1024; ++call)
+    told += timer.take(kind, true, call % 2 * 9.0 + 1) ? 1 : 0;
+  EXPECT_LE(told, 8);
+  EXPECT_TRUE(std::isnan(timer.times().tutti));
+  EXPECT_FALSE(timer.take({Collective::gather, 0, 128}, false, 1.0));
+  EXPECT_TRUE(std::isnan(timer.times().native)) << "of another kind";
 }
 
 TEST(ForecastError, IsMovedLittleByOneCallAndFollowsAHabit) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "choose/reductions.hpp"
 
@@ -168,6 +169,87 @@ TEST(Gate, ChargesWhatReliesOnTheForecastForItsError) {
   const Choice exact = choose({}, situation, {});
   EXPECT_DOUBLE_EQ(seconds(choice, "relay:late=24"), seconds(exact, "relay:late=24") + 10e-3);
   EXPECT_DOUBLE_EQ(seconds(choice, "linear"), seconds(exact, "linear"));
+}
+
+std::vector<std::string> own_of(MpiFamily family, Collective collective, int p, Bytes block) {
+  const std::vector<std::string> all = native_specifications(family, collective, p, block);
+  for (const std::string& text : all) EXPECT_TRUE(specification(collective, text)) << text;
+  return all;
+}
+
+TEST(NativeModel, FollowsTheRulesOfTheLibrary) {
+  using enum Collective;
+  using List = std::vector<std::string>;
+  EXPECT_EQ(mpi_family("Open MPI v4.1.4, package: ..."), MpiFamily::open_mpi);
+  EXPECT_EQ(mpi_family("MPICH Version:      4.0.2\n"), MpiFamily::mpich);
+  EXPECT_EQ(mpi_family("Intel(R) MPI Library 2021.18"), MpiFamily::unknown);
+  constexpr auto open_mpi = MpiFamily::open_mpi;
+  EXPECT_EQ(own_of(open_mpi, gather, 48, 174762), List{"binomial:order=rotated"});
+  EXPECT_EQ(own_of(open_mpi, gather, 48, 1024), List{"binomial:order=rotated,runner=background"})
+      << "32 KiB go unasked";
+  EXPECT_EQ(own_of(open_mpi, gather, 7, 262144), List{"linear_sync:order=natural,segment=262144"});
+  EXPECT_EQ(own_of(open_mpi, gather, 7, 131072), List{"linear_sequence:order=natural"});
+  EXPECT_EQ(own_of(open_mpi, gather, 300, 4096), List{"linear:order=natural,runner=background"});
+  EXPECT_EQ(own_of(open_mpi, scatter, 48, 174762), List{"linear:order=natural"});
+  EXPECT_EQ(own_of(open_mpi, scatter, 48, 10922), List{"binomial:order=rotated"});
+  EXPECT_EQ(own_of(open_mpi, scatter, 7, Bytes{1} << 20), List{"linear_sequence:order=natural"});
+  EXPECT_EQ(own_of(MpiFamily::mpich, scatter, 48, 174762), List{"binomial:order=rotated"});
+  EXPECT_EQ(own_of(MpiFamily::unknown, gather, 48, 174762),
+            (List{"linear_sequence:order=natural", "binomial:order=rotated"}));
+  EXPECT_EQ(own_of(open_mpi, gatherv, 48, 174762), List{"linear_sequence:order=natural"});
+}
+
+// The lab: 100 Mbit/s, 48 ranks, and delays as those of docs/results/arrival-lab.md.
+Choice in_the_lab(Collective collective, Bytes kilofloats, double delay) {
+  Situation situation{collective, 48, 4096 * kilofloats / 48};
+  situation.mpi = MpiFamily::open_mpi;
+  std::vector<double> arrivals(48);
+  for (std::size_t rank = 0; rank < 48; ++rank) {
+    arrivals[rank] = delay * static_cast<double>(rank * 29 % 48) / 47;
+  }
+  situation.forecast = Forecast{std::move(arrivals), 1e-3, Helper::runs};
+  return choose({}, situation, {210e-6, 82.3e-9, 39.5e-6, 1.44e-6});
+}
+
+TEST(NativeModel, OpensTheGateForOpenMpisGatherInTheLab) {
+  // Its binomial tree waits for whoever heads a subtree; threads serve whoever has come.
+  for (const double delay : {50e-3, 100e-3, 500e-3}) {
+    EXPECT_TRUE(in_the_lab(Collective::gather, 128, delay).specification) << delay;
+  }
+  for (const double delay : {100e-3, 500e-3, 1.0}) {
+    EXPECT_TRUE(in_the_lab(Collective::gather, 2048, delay).specification) << delay;
+  }
+  // The root of its scatter has all large blocks in flight, which is the bound.
+  for (const double delay : {10e-3, 100e-3, 500e-3}) {
+    EXPECT_FALSE(in_the_lab(Collective::scatter, 2048, delay).specification) << delay;
+  }
+}
+
+TEST(Gate, HoldsWhatWasMeasuredOfNativeAgainstTheModel) {
+  // Ranks that arrive together, and an MPI that takes a fifth longer than the wire.
+  const Machine machine = {210e-6, 82.3e-9, 39.5e-6, 1.44e-6};
+  Situation situation{Collective::gather, 48, 174762};
+  situation.mpi = MpiFamily::open_mpi;
+  situation.forecast = Forecast{std::vector<double>(48, 0), 1e-3, Helper::runs};
+  EXPECT_FALSE(choose({}, situation, machine).specification);
+  situation.forecast->native = 0.83;
+  const Choice better = choose({}, situation, machine);
+  ASSERT_TRUE(better.specification) << better.reason;
+  EXPECT_NE(better.reason.find("measured"), std::string::npos);
+  EXPECT_FALSE(choose({}, situation, {}).specification) << "of a machine that nobody has measured";
+  // It is given up where it turns out to be no faster.
+  situation.forecast->tutti = 0.7;
+  EXPECT_TRUE(choose({}, situation, machine).specification);
+  situation.forecast->tutti = 0.82;
+  const Choice lost = choose({}, situation, machine);
+  EXPECT_FALSE(lost.specification);
+  EXPECT_EQ(lost.reason,
+            "Tutti's choice took 8.2e+05 us after the last arrival, native 8.3e+05 us");
+  // What is as short as the clocks are wrong says nothing.
+  situation.block = 8;
+  situation.forecast->native = 1e-3;
+  situation.forecast->tutti = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_FALSE(choose({}, situation, machine).specification);
 }
 
 TEST(Machine, ReadsBackFromItsText) {

@@ -202,6 +202,9 @@ def explain(
     background: Annotated[
         bool, typer.Option("--background", help="Every rank has a background thread.")
     ] = False,
+    mpi: Annotated[
+        str, typer.Option(metavar="NAME", help="What native is: openmpi or mpich.")
+    ] = "",
     report: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Instead of a call: the arrivals of this report."),
@@ -288,6 +291,7 @@ def explain(
         arrivals=arrivals_of(arrivals, len(blocks)),
         background=background,
         distances=distances_of(distances) if distances else None,
+        mpi=mpi,
     )
     if steps is not None and not 0 <= steps < told.ranks:
         raise Refusal(f"--steps {steps}: ranks are 0..{told.ranks - 1}")
