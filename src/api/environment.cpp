@@ -89,9 +89,10 @@ class Reader {
       if (!read) return refuse("TUTTI_LEVEL", value, read.error());
       environment_.level = *read;
     }
-    for (Setting& setting : environment_.settings) {
-      if (!environment_.level.node || setting.kind != Setting::Kind::automatic) continue;
-      setting = {Setting::Kind::native, {}, environment_.level};
+    for (const Collective collective : runnable_collectives) {
+      Setting& setting = environment_.settings[static_cast<std::size_t>(collective)];
+      if (is_one_sided(collective) || setting.kind != Setting::Kind::automatic) continue;
+      if (environment_.level.node) setting = {Setting::Kind::native, {}, environment_.level};
     }
     environment_.nodes = value_of("TUTTI_NODE");
     if (environment_.nodes == "none") environment_.nodes.clear();

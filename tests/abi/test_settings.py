@@ -17,6 +17,18 @@ def test_off(mpi):
     assert outcome.algorithms() == {}
 
 
+def test_all_collectives_through_nodes_but_those_that_have_a_setting(mpi):
+    settings = {"TUTTI_LEVEL": "node:leaders=2", "TUTTI_NODE": "1,2", "TUTTI_SCATTER": "binomial"}
+    outcome = mpi.run(mpi.compile("gather.c"), settings=settings)
+    assert outcome.status == 0, outcome.err
+    assert "correct" in outcome.out.split()
+    through_nodes = "native:level=node,leaders=2"
+    ran = outcome.algorithms()
+    assert {name: ran[name] for name in RAN} == dict.fromkeys(RAN, through_nodes) | {
+        "scatter": "binomial"
+    }
+
+
 @pytest.mark.parametrize(
     ("name", "value", "accepted"),
     [
