@@ -88,23 +88,10 @@ ReductionEnds reduction_ends(const CollectiveProblem& problem) {
 }  // namespace
 
 const Plan& CollectivePlanner::plan_of(const CollectiveProblem& problem) {
-  const Specification& spec = *problem.specification;
-  key_.algorithm = spec.algorithm;
-  key_.order = spec.order;
-  key_.runner = spec.runner;
-  key_.parameters = spec.parameters;
-  key_.root = problem.root;
-  key_.ends = problem.ends;
+  key_.describe(problem);
   key_.known = *problem.sizes;
-  if (reduces(spec.algorithm->collective)) {
+  if (reduces(problem.specification->algorithm->collective)) {
     key_.known.insert(key_.known.end(), {problem.unit, problem.slack});
-  }
-  key_.places.clear();
-  key_.placed = problem.placed;
-  if (problem.ready != nullptr) {
-    key_.places.assign(problem.ready->begin(), problem.ready->end());
-  } else if (spec.needs_arrivals() && problem.arrivals != nullptr) {
-    key_.places = *problem.arrivals;
   }
   const Plan* plan = cache_.find(key_);
   return plan != nullptr ? *plan : cache_.keep(build(problem));

@@ -24,12 +24,33 @@ struct PlanKey {
   std::vector<double> places;
   /// The order by distance, which stays where it is as long as the communicator; null: none known.
   const std::vector<Rank>* placed = nullptr;
+  /// Takes over what all collectives' problems have in common; sizes are the caller's.
+  template <class Problem>
+  void describe(const Problem& problem);
   [[nodiscard]] bool is_of(const Specification& specification) const {
     return algorithm == specification.algorithm && order == specification.order &&
            runner == specification.runner && parameters == specification.parameters;
   }
   friend bool operator==(const PlanKey&, const PlanKey&) = default;
 };
+
+template <class Problem>
+void PlanKey::describe(const Problem& problem) {
+  const Specification& spec = *problem.specification;
+  algorithm = spec.algorithm;
+  order = spec.order;
+  runner = spec.runner;
+  parameters = spec.parameters;
+  root = problem.root;
+  ends = problem.ends;
+  placed = problem.placed;
+  places.clear();
+  if (problem.ready != nullptr) {
+    places.assign(problem.ready->begin(), problem.ready->end());
+  } else if (spec.needs_arrivals() && problem.arrivals != nullptr) {
+    places = *problem.arrivals;
+  }
+}
 
 struct Plan {
   PlanKey key;

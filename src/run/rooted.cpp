@@ -65,24 +65,11 @@ void append(std::vector<std::int64_t>& words, const Subtree& subtree) {
 
 int RootedPlanner::prepare(const RootedProblem& problem, Executor& executor, Transport& transport,
                            const Plan*& plan) {
-  const Specification& spec = *problem.specification;
-  key_.algorithm = spec.algorithm;
-  key_.order = spec.order;
-  key_.runner = spec.runner;
-  key_.parameters = spec.parameters;
-  key_.root = problem.root;
+  key_.describe(problem);
   key_.own = problem.own;
-  key_.ends = problem.ends;
   key_.known.clear();
-  key_.places.clear();
-  key_.placed = problem.placed;
   announced_.clear();
-  if (problem.ready != nullptr) {
-    key_.places.assign(problem.ready->begin(), problem.ready->end());
-  } else if (spec.needs_arrivals() && problem.arrivals != nullptr) {
-    key_.places = *problem.arrivals;
-  }
-  if (is_irregular(spec.algorithm->collective)) {
+  if (is_irregular(problem.specification->algorithm->collective)) {
     if (const int error = acquire(problem, executor, transport)) return error;
   }
   plan = &plan_of(problem);
