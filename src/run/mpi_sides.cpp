@@ -15,6 +15,12 @@ Region region_of(const TypedBlock& block) {
   return {block.address, block.count, region_type(block.type)};
 }
 
+/// The same elements in memory of Tutti's.
+Region held_region(const TypedBlock& block, std::byte* at) {
+  if (block.keeps_gaps) return {at, block.count, region_type(block.type)};
+  return {at, block.bytes(), 0};
+}
+
 LevelSide equal_side(std::byte* base, const TypedBlock& whole, int blocks) {
   LevelSide side;
   side.base = base;
@@ -71,7 +77,7 @@ int SideMemory::hold(const std::vector<TypedBlock>& blocks, bool sends, std::byt
     if (block.bytes() == 0) continue;
     if (!sends) unpacked_.push_back({block, at});
     if (sends) {
-      if (const int error = transport_.copy(region_of(block), {at, block.bytes(), 0})) return error;
+      if (const int error = transport_.copy(region_of(block), held_region(block, at))) return error;
     }
     at += block.bytes();
   }
@@ -124,7 +130,7 @@ void SideMemory::part(LevelSide& side, int blocks) {
 int SideMemory::finish() {
   for (const Unpacked& received : unpacked_) {
     const int error =
-        transport_.copy({received.packed, received.block.bytes(), 0}, region_of(received.block));
+        transport_.copy(held_region(received.block, received.packed), region_of(received.block));
     if (error != MPI_SUCCESS) return error;
   }
   return MPI_SUCCESS;

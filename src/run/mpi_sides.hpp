@@ -14,6 +14,7 @@ struct TypedBlock {
   MPI_Count count = 0;
   MPI_Datatype type{};
   TypeInfo info = {};
+  bool keeps_gaps = false;  ///< is held as it lies in the program's buffer; `info.size` counts them
 
   [[nodiscard]] Bytes bytes() const { return count * info.size; }
 };
@@ -52,8 +53,8 @@ class SideMemory {
 int describe(const RootedCall& call, Rank rank, int p, bool attends, SideMemory& memory,
              LevelledCall& levelled);
 
-/// The same of any other collective. Sets `refused` where all ranks must run it flat: vectors of
-/// derived types, whose elements do not lie in node memory as they do in the program's.
+/// The same of any other collective. Sets `refused` where all ranks must run it flat: reductions of
+/// derived types whose elements do not lie one behind the other.
 int describe(const CollectiveCall& call, Rank rank, int p, bool attends, SideMemory& memory,
              LevelledCall& levelled, bool& refused);
 

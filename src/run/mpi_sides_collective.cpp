@@ -22,6 +22,14 @@ std::vector<TypedBlock> blocks_of(const CallSide& side, int p) {
   return blocks;
 }
 
+/// Does each element of a type lie within its extent, and the next one behind that?
+bool are_apart(MPI_Datatype type, const TypeInfo& info) {
+  MPI_Aint lower = 0;
+  MPI_Aint extent = 0;
+  return info.extent > 0 && mpi().Type_get_true_extent(type, &lower, &extent) == MPI_SUCCESS &&
+         lower >= 0 && lower + extent <= info.extent;
+}
+
 /// Builds what one call needs, collective by collective.
 class Description {
  public:
@@ -52,11 +60,12 @@ class Description {
     return side.blocks.are_equal() && side.types == nullptr;
   }
   /// A vector's elements with their gaps: they are combined as they lie in the program's memory.
+  /// What lies in the gaps of a derived type is the program's own.
   [[nodiscard]] TypedBlock vector_of(const CallSide& side, MPI_Count count) const {
     TypeInfo whole = call_.receive.info.extent > 0 ? call_.receive.info : call_.send.info;
     whole.size = whole.extent;
-    whole.dense = true;
-    return {side.address, count, side.type, whole};
+    whole.dense = whole.named;
+    return {side.address, count, side.type, whole, !whole.named};
   }
   int scattered();
 
@@ -121,7 +130,7 @@ int Description::reduced(bool& refused) {
   const CallSide& sent = call_.in_place() ? call_.receive : call_.send;
   const TypeInfo& info = call_.receive.info;
   int commutes = 0;
-  refused = !info.named;
+  refused = !info.named && !are_apart(sent.type, info);
   if (refused) return MPI_SUCCESS;
   if (const int error = mpi().Op_commutative(call_.op, &commutes)) return error;
   levelled_.type = sent.type;

@@ -212,6 +212,76 @@ void reducing_tour(Context& context, MPI_Comm comm, const std::vector<int>& size
   PMPI_Op_free(&first);
 }
 
+/// The two numbers of a pair, the second of which lies behind a gap and before another.
+constexpr int second = 2;
+constexpr int extent = 4;
+
+void add_pairs(void* left, void* right, int* count, MPI_Datatype*) {
+  for (int i = 0; i < *count; ++i) {
+    for (const int at : {i * extent, i * extent + second}) {
+      static_cast<int*>(right)[at] += static_cast<const int*>(left)[at];
+    }
+  }
+}
+
+/// Sums of elements with gaps, where the program has numbers of its own.
+void derived(Context& context, const Shape& s, MPI_Datatype pair, MPI_Op op) {
+  const int root = static_cast<int>(s.salt) % s.p;
+  const Numbers given = numbers(size(extent * s.each * s.p), s.rank, s.salt);
+  const void* send = s.in_place ? MPI_IN_PLACE : given.data();
+  const Numbers before = s.in_place ? given : Numbers(given.size(), -1);
+  compare(context, "allreduce of pairs", before, [&](bool tutti, Numbers& result) {
+    (tutti ? TUTTI_Allreduce : PMPI_Allreduce)(send, result.data(), s.each, pair, op, s.comm);
+  });
+  compare(context, "reduce of pairs", before, [&](bool tutti, Numbers& result) {
+    const bool at_root = s.rank == root;
+    if (tutti) {
+      TUTTI_Reduce(at_root ? send : given.data(), at_root ? result.data() : nullptr, s.each, pair,
+                   op, root, s.comm);
+      return;
+    }
+    Numbers reduced = result;  // not by PMPI_Reduce, see above
+    PMPI_Allreduce(given.data(), reduced.data(), s.each, pair, op, s.comm);
+    if (at_root) result = reduced;
+  });
+  if (s.in_place) return;  // what lies behind the result is not said
+  const Numbers counts(size(s.p), s.each);
+  compare(context, "reduce_scatter of pairs", before, [&](bool tutti, Numbers& result) {
+    (tutti ? TUTTI_Reduce_scatter : PMPI_Reduce_scatter)(send, result.data(), counts.data(), pair,
+                                                         op, s.comm);
+  });
+}
+
+void derived_tour(Context& context, MPI_Comm comm, const std::vector<int>& sizes) {
+  int p = 0;
+  int rank = 0;
+  PMPI_Comm_size(comm, &p);
+  PMPI_Comm_rank(comm, &rank);
+  MPI_Op sum = MPI_OP_NULL;
+  PMPI_Op_create(add_pairs, 1, &sum);
+  MPI_Datatype two = MPI_DATATYPE_NULL;
+  MPI_Datatype pair = MPI_DATATYPE_NULL;
+  PMPI_Type_vector(2, 1, second, MPI_INT, &two);
+  PMPI_Type_create_resized(two, 0, extent * static_cast<MPI_Aint>(sizeof(int)), &pair);
+  PMPI_Type_commit(&pair);
+  unsigned salt = 0;
+  std::vector<std::unique_ptr<Set>> set;
+  for (const char* name : {"reduce", "allreduce", "reduce_scatter"}) {
+    set.push_back(std::make_unique<Set>(name, "native:level=node,leaders=2"));
+  }
+  for (const int each : sizes) {
+    for (const bool in_place : {false, true}) {
+      derived(context, {comm, p, rank, each, ++salt, in_place}, pair, sum);
+    }
+  }
+  for (const auto& one : set) {
+    if (!one->ran(comm)) context.fail("the level was not used");
+  }
+  PMPI_Type_free(&pair);
+  PMPI_Type_free(&two);
+  PMPI_Op_free(&sum);
+}
+
 constexpr std::array collectives = {"allgather", "allgatherv", "alltoall",
                                     "alltoallv", "bcast",      "barrier"};
 
@@ -251,6 +321,10 @@ void add_level_collectives(Suite& suite) {
     reducing_tour(context, comm.get(), {0, 1, 33, 6000});
     const OwnComm dealt(0, context.rank() * 7 % 11 * context.size() + context.rank());
     reducing_tour(context, dealt.get(), {5});
+  });
+  suite.add("levels, reductions of derived types", [](Context& context) {
+    const OwnComm comm;
+    derived_tour(context, comm.get(), {0, 1, 33, 3000});
   });
   // Beyond the node memory of --nodes.
   suite.add("levels, other collectives in chunks", [](Context& context) {
