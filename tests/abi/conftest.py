@@ -91,13 +91,17 @@ class Mpi:
             self.built[target] = True
         return target
 
-    def run(self, *command, np=RANKS, preload=(FRONT,), settings=ALGORITHMS, report=True) -> Outcome:
-        """Runs a command on np ranks; `preload` and `settings` reach only the ranks."""
-        report_file = self.folder / "report.json"
-        report_file.unlink(missing_ok=True)
+    def fortran(self, name: str, binding: str, *further: str) -> Path:
+        """Compiles programs/`name`.f90 for the binding F77, MODULE or F08."""
+        # mpif.h declares no interfaces, so that one routine takes buffers of several kinds.
+        options = ("-cpp", f"-D{binding}", "-fallow-argument-mismatch", *further)
+        return self.compile(f"{name}.f90", *options, output=f"{name}_{binding}")
+
+    def launch(self, *command, np=RANKS, preload=(FRONT,), settings=ALGORITHMS):
+        """What starts a command on np ranks, and its environment; `preload` and `settings` reach only
+        the ranks.
+        """
         variables = dict(settings)
-        if report:
-            variables["TUTTI_REPORT"] = str(report_file)
         if preload:
             variables["LD_PRELOAD"] = ":".join(map(str, preload))
         environment = {k: v for k, v in os.environ.items() if not k.startswith("TUTTI")}
@@ -106,9 +110,18 @@ class Mpi:
         if self.name == "openmpi":
             launcher.insert(1, "--oversubscribe")
         assignments = [f"{name}={value}" for name, value in variables.items()]
+        return [*launcher, "env", *assignments, *map(str, command)], environment
+
+    def run(self, *command, np=RANKS, preload=(FRONT,), settings=ALGORITHMS, report=True) -> Outcome:
+        """Runs a command as `launch` starts it, to its end."""
+        report_file = self.folder / "report.json"
+        report_file.unlink(missing_ok=True)
+        reporting = {"TUTTI_REPORT": str(report_file)} if report else {}
+        line, environment = self.launch(
+            *command, np=np, preload=preload, settings={**settings, **reporting}
+        )
         done = subprocess.run(
-            [*launcher, "env", *assignments, *map(str, command)],
-            capture_output=True, text=True, timeout=SECONDS, env=environment,
+            line, capture_output=True, text=True, timeout=SECONDS, env=environment
         )
         return Outcome(done.returncode, done.stdout, done.stderr, read_report(report_file))
 

@@ -38,9 +38,9 @@ def test_c(mpi, argument):
     check(mpi, mpi.compile("gather.c"), argument)
 
 
-@pytest.mark.parametrize("binding", ["mpif", "mpi", "f08"])
+@pytest.mark.parametrize("binding", ["F77", "MODULE", "F08"])
 def test_fortran(mpi, binding):
-    check(mpi, mpi.compile(f"gather_{binding}.f90", "-fallow-argument-mismatch"))
+    check(mpi, mpi.fortran("gather", binding))
 
 
 @pytest.mark.parametrize("before", [(), ("before",)], ids=["then", "always"])

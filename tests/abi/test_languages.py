@@ -19,17 +19,15 @@ def test_c(mpi, argument):
     check(mpi.run(mpi.compile("gather.c"), argument))
 
 
-@pytest.mark.parametrize("binding", ["mpif", "mpi", "f08"])
+@pytest.mark.parametrize("binding", ["F77", "MODULE", "F08"])
 def test_fortran(mpi, binding):
-    # mpif.h declares no interfaces, so that one routine takes buffers of several kinds.
-    check(mpi.run(mpi.compile(f"gather_{binding}.f90", "-fallow-argument-mismatch")))
+    check(mpi.run(mpi.fortran("gather", binding)))
 
 
 @pytest.mark.parametrize("binding", ["F77", "MODULE", "F08"])
 def test_persistent_in_fortran(mpi, binding):
-    options = ("-cpp", f"-D{binding}", "-fallow-argument-mismatch", f"-L{LIBRARIES}",
-               f"-ltutti-{mpi.name}", f"-Wl,-rpath,{LIBRARIES}")  # fmt: skip
-    check(mpi.run(mpi.compile("persistent.f90", *options, output=f"persistent_{binding}")))
+    library = (f"-L{LIBRARIES}", f"-ltutti-{mpi.name}", f"-Wl,-rpath,{LIBRARIES}")
+    check(mpi.run(mpi.fortran("persistent", binding, *library)))
 
 
 def test_mpi_in_a_privately_loaded_object(mpi):

@@ -28,10 +28,7 @@ def test_c(mpi):
 
 @pytest.mark.parametrize("binding", ["F77", "MODULE", "F08"])
 def test_fortran(mpi, binding):
-    # mpif.h declares no interfaces, so that one routine takes buffers of several kinds.
-    options = ("-cpp", f"-D{binding}", "-fallow-argument-mismatch")
-    program = mpi.compile("movements.f90", *options, output=f"movements_{binding}")
-    check(mpi.run(program, settings=ALGORITHMS))
+    check(mpi.run(mpi.fortran("movements", binding), settings=ALGORITHMS))
 
 
 def test_left_alone_it_is_correct(mpi):

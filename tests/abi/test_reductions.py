@@ -26,10 +26,7 @@ def test_c(mpi):
 
 @pytest.mark.parametrize("binding", ["F77", "MODULE", "F08"])
 def test_fortran(mpi, binding):
-    # mpif.h declares no interfaces, so that one routine takes buffers of several kinds.
-    options = ("-cpp", f"-D{binding}", "-fallow-argument-mismatch")
-    program = mpi.compile("reductions.f90", *options, output=f"reductions_{binding}")
-    check(mpi.run(program, settings=ALGORITHMS), RAN)
+    check(mpi.run(mpi.fortran("reductions", binding), settings=ALGORITHMS), RAN)
 
 
 def test_what_does_not_commute_is_left_to_the_mpi(mpi):

@@ -1,15 +1,7 @@
 ! Bcast, allgather(v), alltoall(v), barrier, in place where MPI knows that, through mpif.h (the
 ! default), the module mpi (-DMODULE) or mpi_f08 (-DF08); checks its own data.
 program movements
-#if defined(F08)
-  use mpi_f08
-#elif defined(MODULE)
-  use mpi
-#endif
-  implicit none
-#if !defined(F08) && !defined(MODULE)
-  include 'mpif.h'
-#endif
+#include "binding.inc"
   integer :: rank, size, ierror, r, i, k, wrong, total
   integer, allocatable :: counts(:), places(:), mine(:), all(:), sent(:)
 
@@ -79,8 +71,6 @@ program movements
     if (any(all(2 * r + 1:2 * r + 2) /= [100 * r + 2 * rank + 1, -1])) wrong = wrong + 1
   end do
 
-  call MPI_Reduce(wrong, total, 1, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD, ierror)
-  if (rank == 0 .and. total == 0) print '(a)', 'correct'
-  if (rank == 0 .and. total /= 0) print '(a)', 'wrong'
+#include "verdict.inc"
   call MPI_Finalize(ierror)
 end program

@@ -7,15 +7,7 @@
 #define HANDLE(h) h
 #endif
 program persistent
-#if defined(F08)
-  use mpi_f08
-#elif defined(MODULE)
-  use mpi
-#endif
-  implicit none
-#if !defined(F08) && !defined(MODULE)
-  include 'mpif.h'
-#endif
+#include "binding.inc"
   external :: tutti_gather_init, tutti_gatherv_init, tutti_scatter_init, tutti_scatterv_init
   external :: tutti_start, tutti_wait, tutti_request_free
   integer, parameter :: root = 1
@@ -116,8 +108,6 @@ program persistent
     if (ierror /= MPI_SUCCESS .or. requests(k) /= 0) wrong = wrong + 1
   end do
   call MPI_Type_free(absolute, ierror)
-  call MPI_Allreduce(wrong, total, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierror)
-  if (rank == 0 .and. total == 0) print '(a)', 'correct'
-  if (rank == 0 .and. total /= 0) print '(i0,a)', total, ' wrong'
+#include "verdict.inc"
   call MPI_Finalize(ierror)
 end program persistent

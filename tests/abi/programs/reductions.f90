@@ -33,16 +33,8 @@ contains
 end module
 
 program reductions
-#if defined(F08)
-  use mpi_f08
-#elif defined(MODULE)
-  use mpi
-#endif
   use ranges
-  implicit none
-#if !defined(F08) && !defined(MODULE)
-  include 'mpif.h'
-#endif
+#include "binding.inc"
 #if defined(F08)
   type(MPI_Op) :: op
 #else
@@ -74,9 +66,7 @@ program reductions
   call MPI_Reduce_scatter_block(sent, all, 1, MPI_INTEGER, MPI_MAX, MPI_COMM_WORLD, ierror)
   if (all(1) /= rank + size - 1) wrong = wrong + 1
 
-  call MPI_Allreduce(wrong, total, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierror)
-  if (rank == 0 .and. total == 0) print '(a)', 'correct'
-  if (rank == 0 .and. total /= 0) print '(a)', 'wrong'
+#include "verdict.inc"
   call MPI_Op_free(op, ierror)
   call MPI_Finalize(ierror)
 end program
