@@ -126,6 +126,8 @@ void add_reductions(Suite& suite);
 void add_levels(Suite& suite);
 void add_level_collectives(Suite& suite);
 void add_shared_results(Suite& suite);
+/// Communicators that return all they took.
+void add_leaks(Suite& suite);
 void add_rma(Suite& suite);
 /// To be added last: messages that nobody received may be left behind.
 void add_truncation(Suite& suite);

@@ -98,23 +98,6 @@ void bad_arguments_of_one_rank(Context& context) {
   }
 }
 
-/// Node memory and communicators return: of the latter MPIs have only so many.
-void many_communicators(Context& context, MPI_Comm of, int rounds) {
-  const bool native = context.options().native;
-  constexpr long mebibyte = 1L << 20;
-  const Forced forced(Kind::gather, levelled(native).front(), native);
-  std::mt19937 random(51);
-  long before = 0;
-  for (int i = 0; i < rounds; ++i) {
-    const OwnComm comm(of);
-    check(context, draw(Kind::gather, comm.get(), 0,
-                        std::vector<int>(static_cast<std::size_t>(comm.size()), 2), random));
-    if (i == rounds / 2) before = resident_bytes();
-  }
-  const long grown = resident_bytes() - before;
-  if (grown > 16 * mebibyte) context.fail("memory grew by " + std::to_string(grown) + " bytes");
-}
-
 }  // namespace
 
 void add_levels(Suite& suite) {
@@ -126,12 +109,6 @@ void add_levels(Suite& suite) {
   suite.add("levels, other mappings", other_mappings);
   suite.add("levels, parts of the world", parts_of_the_world);
   suite.add("levels, bad arguments of one rank", bad_arguments_of_one_rank);
-  suite.add("levels, 1000 duplicates of self",
-            [](Context& context) { many_communicators(context, MPI_COMM_SELF, 1000); });
-  suite.add("levels, many duplicates of world", [](Context& context) {
-    const int rounds = context.size() <= 2 ? 1000 : 5;
-    many_communicators(context, MPI_COMM_WORLD, rounds * context.options().effort);
-  });
 }
 
 }  // namespace tutti::test

@@ -46,6 +46,7 @@ int main(int argc, char** argv) {
       add_levels(suite);
       add_level_collectives(suite);
       add_shared_results(suite);
+      add_leaks(suite);
     } else {
       add_flat(suite);
     }

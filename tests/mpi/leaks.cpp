@@ -1,0 +1,172 @@
+/// Communicators that are made, used in every way and freed leave nothing behind.
+#include <dirent.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <memory>
+#include <numeric>
+
+#include "exchange.hpp"
+#include "harness.hpp"
+
+namespace tutti::test {
+namespace {
+
+/// What a process has of the things that a communicator takes.
+struct Holdings {
+  long bytes = 0;     ///< resident
+  long files = 0;     ///< open descriptors
+  long segments = 0;  ///< those and mappings of node memory
+  long mappings = 0;
+};
+
+bool is_node_memory(const std::string& text) { return text.find("memfd:tutti") != text.npos; }
+
+Holdings holdings() {
+  Holdings now;
+  now.bytes = resident_bytes();
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line); ++now.mappings) {
+    now.segments += is_node_memory(line) ? 1 : 0;
+  }
+  const std::string folder = "/proc/self/fd/";
+  DIR* const open = opendir(folder.c_str());
+  for (const dirent* entry = readdir(open); entry != nullptr; entry = readdir(open)) {
+    std::array<char, 256> target{};
+    const ssize_t length =
+        readlink((folder + entry->d_name).c_str(), target.data(), target.size() - 1);
+    if (length < 0) continue;
+    ++now.files;
+    now.segments += is_node_memory(target.data()) ? 1 : 0;
+  }
+  closedir(open);
+  return now;
+}
+
+/// The place of a communicator in its MPI's table, which both MPIs give again once it is free: it
+/// grows where communicators, or their context ids, do not return.
+int place_of(MPI_Comm comm) { return static_cast<int>(MPI_Comm_c2f(comm)) & 0x3ffffff; }
+
+/// The settings of one round, of all kinds: around and without node memory, with the MPI's and with
+/// Tutti's own algorithms.
+class AllKinds {
+ public:
+  explicit AllKinds(bool native) {
+    const std::array<std::array<const char*, 2>, 5> all = {
+        {{"gather", "native:level=node"},
+         {"allgather", "ring:level=node"},
+         {"bcast", "binomial"},
+         {"alltoall", "native:level=node,leaders=2"},
+         {"allreduce", "recursive_doubling"}}};
+    for (const auto& [collective, name] : all) {
+      forced_.push_back(std::make_unique<Forced>(collective, name, native));
+    }
+  }
+  [[nodiscard]] std::string error() const {
+    std::string text;
+    for (const auto& one : forced_) text += one->error();
+    return text;
+  }
+
+ private:
+  std::vector<std::unique_ptr<Forced>> forced_;
+};
+
+/// Calls of all kinds with results that are told from any other round's.
+void use(Context& context, const OwnComm& comm, int round, bool native) {
+  const int p = comm.size();
+  const int own = round + comm.rank();
+  const int root = round % p;
+  std::vector<int> all(static_cast<std::size_t>(p));
+  std::vector<int> expected(all.size());
+  std::iota(expected.begin(), expected.end(), round);
+  const auto check = [&](const char* name, bool right) {
+    if (!right) context.fail(std::string(name) + ", round " + std::to_string(round));
+  };
+  const auto cleared = [&all] {
+    std::fill(all.begin(), all.end(), -1);
+    return all.data();
+  };
+  (native ? PMPI_Gather : TUTTI_Gather)(&own, 1, MPI_INT, cleared(), 1, MPI_INT, root, comm.get());
+  check("gather", comm.rank() != root || all == expected);
+  (native ? PMPI_Allgather : TUTTI_Allgather)(&own, 1, MPI_INT, cleared(), 1, MPI_INT, comm.get());
+  check("allgather", all == expected);
+  int told = comm.rank() == root ? round : -1;
+  (native ? PMPI_Bcast : TUTTI_Bcast)(&told, 1, MPI_INT, root, comm.get());
+  check("bcast", told == round);
+  const std::vector<int> given(all.size(), own);
+  (native ? PMPI_Alltoall : TUTTI_Alltoall)(given.data(), 1, MPI_INT, cleared(), 1, MPI_INT,
+                                            comm.get());
+  check("alltoall", all == expected);
+  int sum = 0;
+  (native ? PMPI_Allreduce : TUTTI_Allreduce)(&own, &sum, 1, MPI_INT, MPI_SUM, comm.get());
+  check("allreduce", sum == std::accumulate(expected.begin(), expected.end(), 0));
+}
+
+/// A result that the ranks of a node share; null where `native`.
+int* shared_result(Context& context, const OwnComm& comm, int round, int mode) {
+  if (context.options().native) return nullptr;
+  void* result = nullptr;
+  const int own = round + comm.rank();
+  TUTTI_Allgather_shared(&own, 1, MPI_INT, 1, MPI_INT, comm.get(), mode, &result);
+  int* const numbers = static_cast<int*>(result);
+  if (numbers == nullptr || numbers[comm.size() - 1] != round + comm.size() - 1) {
+    context.fail("shared result, round " + std::to_string(round));
+  }
+  return numbers;
+}
+
+void release(Context& context, int* result) {
+  if (result != nullptr && TUTTI_Shared_free(result) != MPI_SUCCESS) {
+    context.fail("a shared result cannot be released");
+  }
+}
+
+/// Rounds of making, using and freeing; compares what is held after half of them and at the end.
+void many_communicators(Context& context, MPI_Comm of, int rounds) {
+  const bool native = context.options().native;
+  const AllKinds kinds(native);
+  context.expect_empty(kinds.error());
+  const long segments = holdings().segments;
+  Holdings half;
+  std::array<int, 2> highest{};  // place of each half
+  int* kept = nullptr;           // outlives its communicator by a round
+  for (int round = 0; round < rounds; ++round) {
+    if (round % 50 == 0) context.step("round " + std::to_string(round));
+    const OwnComm comm(of);
+    int& place = highest[round < rounds / 2 ? 0 : 1];
+    place = std::max(place, place_of(comm.get()));
+    use(context, comm, round, native);
+    release(context, shared_result(context, comm, round, TUTTI_SHARED_READ_ONLY));
+    release(context, kept);
+    kept = shared_result(context, comm, round, TUTTI_COPY_ON_WRITE);
+    if (kept != nullptr) kept[0] = -1;
+    if (round == rounds / 2) half = holdings();
+  }
+  release(context, kept);
+  const Holdings end = holdings();
+  const auto bounded = [&context](const char* what, long grown, long most) {
+    if (grown > most) context.fail(what + (" grew by " + std::to_string(grown)));
+  };
+  bounded("resident bytes", end.bytes - half.bytes, 16L << 20);
+  bounded("open files", end.files - half.files, 4);
+  bounded("mappings", end.mappings - half.mappings, 16);
+  bounded("segments of node memory", end.segments - segments, 0);
+  bounded("places of communicators", highest[1] - highest[0], 4);
+}
+
+}  // namespace
+
+void add_leaks(Suite& suite) {
+  suite.add("no leak, 1000 duplicates of self",
+            [](Context& context) { many_communicators(context, MPI_COMM_SELF, 1000); });
+  // Making one may take tens of milliseconds where ranks outnumber cores.
+  suite.add("no leak, duplicates of world", [](Context& context) {
+    const int rounds = context.size() <= 2 ? 1000 : 20;
+    many_communicators(context, MPI_COMM_WORLD, rounds * context.options().effort);
+  });
+}
+
+}  // namespace tutti::test
