@@ -1,26 +1,52 @@
-"""A rank is killed while others wait for it in a gather that runs in the background."""
+"""A rank, or the launcher, is killed while ranks wait for each other; nothing of the job is left.
+
+What an MPI itself leaves behind in /dev/shm is not Tutti's and is not looked at.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
+import select
+import signal
+import subprocess
 import time
+from pathlib import Path
 
 import pytest
 from conftest import LIBRARIES, RANKS, ROOT
 
 PATIENCE = 60  # seconds in which all processes must be gone
+NODE_MEMORY = re.compile(r"(\w+:\w+ \d+) +/memfd:tutti")
+
+
+def of_all_processes(read) -> dict[int, object]:
+    """What `read` finds under /proc/PID, of those processes that exist and may be looked at."""
+    found = {}
+    for entry in os.listdir("/proc"):
+        try:
+            if entry.isdigit():
+                found[int(entry)] = read(Path("/proc") / entry)
+        except OSError:
+            pass  # it has ended, or is another user's
+    return found
 
 
 def processes_of(program: os.PathLike) -> list[int]:
     """Processes that run this very file."""
-    found = []
-    for entry in os.listdir("/proc"):
-        try:
-            if entry.isdigit() and os.readlink(f"/proc/{entry}/exe") == str(program):
-                found.append(int(entry))
-        except OSError:
-            pass  # it has ended, or is another user's
-    return found
+    executables = of_all_processes(lambda folder: os.readlink(folder / "exe"))
+    return [pid for pid, executable in executables.items() if executable == str(program)]
+
+
+def node_memory(folder: Path) -> set[str]:
+    """Segments of node memory that a process maps, each by its device and file number."""
+    return set(NODE_MEMORY.findall((folder / "maps").read_text()))
+
+
+def named_segments() -> set[str]:
+    """Tutti's names in /dev/shm."""
+    return {name for name in os.listdir("/dev/shm") if "tutti" in name}
 
 
 @pytest.mark.parametrize("killed", ["root", "last"])
@@ -37,3 +63,66 @@ def test_killed_rank(mpi, killed):
     while processes_of(program) and time.monotonic() < end:
         time.sleep(0.1)
     assert not processes_of(program)
+
+
+class Reports:
+    """What ranks write into a fifo that they keep open until they end."""
+
+    def __init__(self, path: Path):
+        os.mkfifo(path)
+        self.file = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        self.text = ""
+
+    def read(self) -> bool:
+        """Waits for more; False when all ranks have ended."""
+        poll = select.poll()
+        poll.register(self.file, select.POLLIN)
+        assert poll.poll(PATIENCE * 1000), f"nothing happens after {self.text!r}"
+        more = os.read(self.file, 4096).decode()
+        self.text += more
+        return more != ""
+
+    def processes(self, *ranks: int) -> list[int]:
+        """The processes of these ranks, once they have written theirs."""
+        told: dict[int, int] = {}
+        while not told.keys() >= set(ranks):
+            assert self.read(), f"the job has ended after {self.text!r}"
+            lines = self.text[: self.text.rfind("\n") + 1].splitlines()
+            told = {int(rank): int(pid) for rank, pid in map(str.split, lines)}
+        return [told[rank] for rank in ranks]
+
+
+@pytest.mark.parametrize("nodes", ["3", "1,2"])
+@pytest.mark.parametrize("killed", ["waiting rank", "rank that others wait for", "launcher"])
+def test_killed_in_node_memory(mpi, tmp_path, nodes, killed):
+    program = mpi.compile("killed_in_node.c")
+    before = named_segments()
+    reports = Reports(tmp_path / "fifo")
+    command, environment = mpi.launch(
+        program, tmp_path / "fifo",
+        settings={"TUTTI_ALLREDUCE": "native:level=node", "TUTTI_NODE": nodes},
+    )  # fmt: skip
+    launcher = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE,
+                                stderr=subprocess.DEVNULL, text=True)  # fmt: skip
+    try:
+        # Of one node; a rank alone on its node waits for them without an operation to do.
+        waiting, stays = reports.processes(RANKS - 2, RANKS - 1)
+        memory = node_memory(Path("/proc") / str(stays))
+        assert memory, "the call does not go through node memory"
+        assert named_segments() == before
+        victims = {"waiting rank": waiting, "rank that others wait for": stays,
+                   "launcher": launcher.pid}  # fmt: skip
+        os.kill(victims[killed], signal.SIGKILL)
+        while reports.read():
+            pass
+        assert "survived" not in launcher.communicate(timeout=PATIENCE)[0]
+        assert launcher.returncode != 0
+    finally:
+        launcher.kill()
+        for process in processes_of(program):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        launcher.wait()
+    assert not processes_of(program)
+    assert not memory & set().union(*of_all_processes(node_memory).values())
+    assert named_segments() == before
