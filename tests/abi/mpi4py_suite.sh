@@ -5,7 +5,8 @@
 #   tests/abi/mpi4py_suite.sh mpich|openmpi NP [ALGORITHM...]     all algorithms unless some are named
 #
 # The algorithms are those of `tutti list`, each forced for the collectives that have it; some more
-# can be named. TUTTI_LIBRARY_DIR is the folder of libtutti.so (build/all/lib), TUTTI_ABI_CACHE that
+# can be named. nodes=NODES, as in nodes=1,3 or nodes=round_robin:2, sends all collectives through
+# the memory of nodes that TUTTI_NODE=NODES emulates. TUTTI_LIBRARY_DIR is the folder of libtutti.so (build/all/lib), TUTTI_ABI_CACHE that
 # of what is built for the tests (build/abi); pytest tests/abi builds mpi4py there. One line an
 # algorithm; ends with "N passed, N failed".
 set -euo pipefail
@@ -45,12 +46,13 @@ launch=("mpirun.$mpi" -n "$np")
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 outputs=$(mktemp -d)
-trap 'rm -rf "$outputs"' EXIT
+report=$outputs.json
+trap 'rm -rf "$outputs" "$report"' EXIT
 
 # How the suite ended, without its times: the ranks' "Ran N tests" and "OK". Each rank writes a file of
 # its own, as lines of several ranks would mix.
 suite() {
-  rm -f "$outputs"/*
+  rm -f "$outputs"/* "$report"
   # shellcheck disable=SC2016
   (cd "$source" && timeout --kill-after=10 "$limit" "${launch[@]}" env OUTPUTS="$outputs" "$@" \
     sh -c '"$@" >"$OUTPUTS/${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" 2>&1' suite \
@@ -63,6 +65,10 @@ suite() {
 # everywhere.
 forcing() {
   local collective
+  if [[ $1 == nodes=* ]]; then
+    printf '%s\n' TUTTI_LEVEL=node "TUTTI_NODE=${1#nodes=}" "TUTTI_REPORT=$report"
+    return
+  fi
   for collective in gather gatherv scatter scatterv bcast allgather allgatherv alltoall alltoallv \
     barrier reduce allreduce reduce_scatter reduce_scatter_block; do
     if ! grep -q "^$1 " <<<"$list" || grep -q "^$1 $collective\$" <<<"$list"; then
@@ -77,6 +83,9 @@ passed=0 failed=0
 for algorithm in "${algorithms[@]}"; do
   mapfile -t assignments < <(forcing "$algorithm")
   forced=$(suite LD_PRELOAD="$library" "${assignments[@]}")
+  if [[ $algorithm == nodes=* ]] && ! grep -q level=node "$report"; then
+    forced+=" without node memory"
+  fi
   if [[ $forced == "$native" && $forced == *OK* ]]; then
     passed=$((passed + 1))
     echo "np $np $algorithm: equal"
