@@ -27,6 +27,7 @@ from tutti._engine import (
 )
 from tutti._engine import version as __version__
 from tutti.explanation import Contender, Explanation, explain
+from tutti.shared import SharedResult, allgather_shared, allgatherv_shared, bcast_shared
 from tutti.verification import verify
 
 __all__ = [
@@ -40,11 +41,15 @@ __all__ = [
     "Machine",
     "Message",
     "Setting",
+    "SharedResult",
     "SweepResult",
     "Timeline",
     "__version__",
     "algorithms",
+    "allgather_shared",
+    "allgatherv_shared",
     "aliases",
+    "bcast_shared",
     "collectives",
     "distribute",
     "distributions",

@@ -1,0 +1,72 @@
+"""Shared results from Python; checks its own data, and what is said of misuse."""
+
+import gc
+
+import numpy as np
+import tutti
+from mpi4py import MPI
+
+world = MPI.COMM_WORLD
+rank, p = world.rank, world.size
+
+
+def check(condition):
+    if not condition:
+        print(f"wrong on rank {rank}", flush=True)
+        world.Abort(1)
+
+
+def refused(error, call):
+    try:
+        call()
+    except error:
+        return True
+    return False
+
+
+def segments():
+    with open("/proc/self/maps") as maps:
+        return sum("memfd:tutti" in line for line in maps)
+
+
+def block(of):
+    return np.arange(600, dtype="f8").reshape(20, 30) + 1000 * of
+
+
+with tutti.allgather_shared(world, block(rank)) as result:
+    check(result.array.shape == (p, 20, 30) and result.array.dtype == np.dtype("f8"))
+    check(all((result.array[r] == block(r)).all() for r in range(p)))
+    check(not result.array.flags.writeable)
+check(refused(ValueError, lambda: result.array))
+result.release()
+
+# What a rank writes is its own.
+private = tutti.allgather_shared(world, np.array([rank], "i2"), writable=True)
+private.array[0] = 77 + rank
+world.Barrier()
+check(private.array[0] == 77 + rank and list(private.array[1:, 0]) == list(range(1, p)))
+
+# Memory goes with the last array of it, also beyond its communicator.
+other = world.Dup()
+kept = tutti.allgatherv_shared(other, np.full(rank, rank, "c16"), range(p))
+other.Free()
+part = kept.array[-1:]
+check(refused(BufferError, kept.release))
+check(part[0] == p - 1 if p > 1 else len(part) == 0)
+
+root = p - 1
+sent = np.array([(1, b"ab"), (2, b"c")], dtype="i4, S3") if rank == root else None
+with tutti.bcast_shared(world, sent, root, shape=2, dtype="i4, S3") as result:
+    check(result.array["f1"].tolist() == [b"ab", b"c"])
+
+check(refused(ValueError, lambda: tutti.allgather_shared(world, np.array([None]))))
+check(refused(ValueError, lambda: tutti.allgatherv_shared(world, sent, [1] * (p + 1)) if sent is
+              not None else tutti.bcast_shared(world, root=root)))  # fmt: skip
+
+held = segments()
+private.release()
+del part
+gc.collect()
+check(segments() < held)
+if rank == 0:
+    print("correct", flush=True)
