@@ -20,6 +20,7 @@
 #include "bench/mpi_machine.hpp"
 #include "bench/mpi_measure.hpp"
 #include "bench/mpi_rma.hpp"
+#include "bench/mpi_shared.hpp"
 #include "bench/mpi_table.hpp"
 #include "bench/options.hpp"
 #include "bench/report.hpp"
@@ -183,6 +184,8 @@ int run_measured(const Bench& bench, const Machine& machine) {
     done = run_guidelines(bench, root, report.get());
   } else if (options.command == Command::rma_bcast) {
     done = run_rma(bench, root, report.get());
+  } else if (options.command == Command::allgather_shared) {
+    done = run_shared(bench, report.get());
   } else if (options.command == Command::latency) {
     run_latency(bench, report.get());
   } else {

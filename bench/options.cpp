@@ -28,7 +28,8 @@ constexpr unsigned collectives = with_data | bit(Command::barrier);
 constexpr unsigned guidelines = bit(Command::guidelines);
 constexpr unsigned tables = collectives | guidelines;
 constexpr unsigned one_sided = bit(Command::rma_bcast);
-constexpr unsigned measured = tables | bit(Command::latency) | one_sided;
+constexpr unsigned shared = bit(Command::allgather_shared);
+constexpr unsigned measured = tables | bit(Command::latency) | one_sided | shared;
 constexpr unsigned every = measured | bit(Command::machine) | bit(Command::distances);
 
 constexpr std::array commands = {Command::gather,         Command::gatherv,
@@ -38,9 +39,9 @@ constexpr std::array commands = {Command::gather,         Command::gatherv,
                                  Command::alltoallv,      Command::barrier,
                                  Command::reduce,         Command::allreduce,
                                  Command::reduce_scatter, Command::reduce_scatter_block,
-                                 Command::rma_bcast,      Command::guidelines,
-                                 Command::latency,        Command::machine,
-                                 Command::distances};
+                                 Command::rma_bcast,      Command::allgather_shared,
+                                 Command::guidelines,     Command::latency,
+                                 Command::machine,        Command::distances};
 
 std::string quoted(Text text) { return "\"" + std::string(text) + "\""; }
 
@@ -156,7 +157,7 @@ constexpr Option table[] = {
     {"block", "LIST", with_data | guidelines, read_blocks,
      "ints (1,10,100,1000,10000): average block of a rank; alltoall: for a rank; bcast, "
      "(all)reduce: of all"},
-    {"bytes", "LIST", with_data | guidelines | one_sided, read_totals,
+    {"bytes", "LIST", with_data | guidelines | one_sided | shared, read_totals,
      "instead of --block: bytes of all that the root, or any rank, has in the end, e.g. 8,64K,8M"},
     {"gap", "N", spread_at_root,
      [](Options& o, Text v) {
@@ -196,7 +197,7 @@ constexpr Option table[] = {
      [](Options& o, Text v) { return read_count(v, 1, o.repetitions); }, "timed calls (75)"},
     {"warmup", "N", measured, [](Options& o, Text v) { return read_count(v, 0, o.warmup); },
      "calls before those (10)"},
-    {"seed", "N", tables | one_sided,
+    {"seed", "N", tables | one_sided | shared,
      [](Options& o, Text v) {
        return read(v, std::uint64_t{0}, o.seed) ? "" : Accepted("a whole number from 0 on");
      },
@@ -276,6 +277,10 @@ void set_defaults(Options& options) {
       options.algorithms = {"native", "linear", "paznikov", "binomial", "binary", "auto"};
     }
   }
+  if (options.command == Command::allgather_shared) {
+    if (options.totals.empty()) options.totals = {64 << 10, 1 << 20, 8 << 20, 64 << 20};
+    options.algorithms = {"native", "node", "read_only", "copy_on_write"};
+  }
   if (options.blocks.empty() && options.totals.empty()) {
     options.blocks = {1, 10, 100, 1000, 10000};
     if (!(command & (with_data | guidelines))) options.blocks = {0};
@@ -316,16 +321,16 @@ std::optional<Error> read_option(Options& options, std::span<const char* const>&
 }  // namespace
 
 std::string_view name_of(Command command) {
-  constexpr std::array<Text, 19> names = {"gather",         "gatherv",
+  constexpr std::array<Text, 20> names = {"gather",         "gatherv",
                                           "scatter",        "scatterv",
                                           "bcast",          "allgather",
                                           "allgatherv",     "alltoall",
                                           "alltoallv",      "barrier",
                                           "reduce",         "allreduce",
                                           "reduce_scatter", "reduce_scatter_block",
-                                          "rma_bcast",      "guidelines",
-                                          "latency",        "machine",
-                                          "distances"};
+                                          "rma_bcast",      "allgather_shared",
+                                          "guidelines",     "latency",
+                                          "machine",        "distances"};
   return names[static_cast<std::size_t>(command)];
 }
 
@@ -374,6 +379,9 @@ std::string help() {
       "  barrier, reduce, allreduce, reduce_scatter, reduce_scatter_block\n"
       "               times of algorithms, called in turn in one run\n"
       "  rma_bcast    broadcasts into windows that only the root calls, beside MPI_Bcast\n"
+      "  allgather_shared\n"
+      "               results that the ranks of a node share, beside a copy for each: time and "
+      "memory\n"
       "  guidelines   Gather <= Gatherv and Gatherv <= Allreduce + padded Gather\n"
       "  latency      what a call through Tutti costs beyond the MPI's own\n"
       "  machine      latency, per_byte, overhead and gap of this job, for TUTTI_MACHINE\n"

@@ -30,6 +30,7 @@ enum class Command : std::uint8_t {
   reduce_scatter,
   reduce_scatter_block,
   rma_bcast,
+  allgather_shared,
   guidelines,
   latency,
   machine,

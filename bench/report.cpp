@@ -48,6 +48,10 @@ Json to_json(const Line& line) {
                {"elapsed_mean_us", in_micro(line.elapsed)}};
   json["ratio_to_native"] = line.to_native ? to_json(*line.to_native) : Json(nullptr);
   json["ratio_to_bound"] = line.to_bound ? number_or_null(*line.to_bound) : Json(nullptr);
+  if (line.resident) {
+    json["held_bytes_of_a_rank"] = std::round(line.resident->held);
+    json["kept_bytes_of_a_rank"] = std::round(line.resident->kept);
+  }
   Json samples = Json::array();
   for (const double sample : line.samples) samples.push_back(in_micro(sample));
   json["samples_us"] = std::move(samples);
@@ -83,6 +87,11 @@ std::string ratio_columns(const Line& line) {
   return fmt::format("{:>8.3f}{:>16}{:>8}", ratio.value,
                      fmt::format("{:.3f}..{:.3f}", ratio.interval.low, ratio.interval.high),
                      verdict(ratio));
+}
+
+std::string memory_columns(const Line& line) {
+  if (!line.resident) return "";
+  return fmt::format("{:>16.0f}{:>16.0f}", line.resident->held / 1024, line.resident->kept / 1024);
 }
 
 Result<std::FILE*> open_file(const std::string& name) {
@@ -143,18 +152,21 @@ void Report::print_columns(const Row& row) {
     section_ = section;
     say(fmt::format("\n# {}, root {}", section, row.root));
     say(fmt::format(
-        "{:>9}{:>11}  {:<{}}{:>11}{:>11}{:>11}{:>11}{:>11}{:>12}{:>8}{:>16}{:>8}{:>8}  {}",
+        "{:>9}{:>11}  {:<{}}{:>11}{:>11}{:>11}{:>11}{:>11}{:>12}{:>8}{:>16}{:>8}{:>8}{}  {}",
         "# block", "bytes", "algorithm", widest, "avg(us)", "min(us)", "median(us)", "p90(us)",
-        "p99(us)", "elapsed(us)", "/native", "95%", "", "/bound", "ran"));
+        "p99(us)", "elapsed(us)", "/native", "95%", "", "/bound",
+        row.lines.front().resident ? fmt::format("{:>16}{:>16}", "held KiB a rank", "kept") : "",
+        "ran"));
   }
   for (const Line& line : row.lines) {
     const Summary summary = summarize(line.samples);
     say(fmt::format(
-        "{:>9}{:>11}  {:<{}}{:>11.2f}{:>11.2f}{:>11.2f}{:>11.2f}{:>11.2f}{:>12.2f}{}{:>8}  {}",
+        "{:>9}{:>11}  {:<{}}{:>11.2f}{:>11.2f}{:>11.2f}{:>11.2f}{:>11.2f}{:>12.2f}{}{:>8}{}  {}",
         row.block, row.total * row.width, line.name, widest, summary.mean * micro,
         summary.least * micro, summary.median * micro, summary.p90 * micro, summary.p99 * micro,
         line.elapsed * micro, ratio_columns(line),
-        line.to_bound ? fmt::format("{:.2f}", *line.to_bound) : "-", first_word(line.ran)));
+        line.to_bound ? fmt::format("{:.2f}", *line.to_bound) : "-", memory_columns(line),
+        first_word(line.ran)));
   }
 }
 

@@ -18,6 +18,13 @@ namespace tutti::bench {
 /// How a measurement was made: names and values in the sequence in which they are shown.
 using Metadata = std::vector<std::pair<std::string, std::string>>;
 
+/// Bytes of memory that a rank has more of than before a call: the mean of all, where a page that n
+/// ranks share is 1/n of a page to each.
+struct Resident {
+  double held = 0;  ///< while it holds the result
+  double kept = 0;  ///< once it has released it
+};
+
 /// One contender's times for one problem. Seconds.
 struct Line {
   std::string name;
@@ -27,6 +34,7 @@ struct Line {
   double elapsed = 0;              ///< mean over calls and ranks of exit - arrival
   std::optional<Ratio> to_native;  ///< time / native's time
   std::optional<double> to_bound;  ///< median of time / lower bound
+  std::optional<Resident> resident = {};
 };
 
 /// One problem and all its contenders.

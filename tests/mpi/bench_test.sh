@@ -49,6 +49,7 @@ for ranks in 1 3; do
   expect "$ranks" 0 "# barrier, same" barrier $short --algorithm native,dissemination
 done
 expect 3 0 "ordered_tree" gatherv $short --bytes 8,64K --gap 3 --algorithm traff
+expect 3 0 "held KiB a rank" allgather_shared $short --bytes 8,64K
 expect 3 0 "m'" guidelines $short --block 10
 expect 2 0 "bound 150 ns" latency $short
 expect 2 0 "^latency " machine --output "$folder/machine"

@@ -37,6 +37,8 @@ TEST(BenchOptions, DefaultsDependOnTheCommand) {
   EXPECT_EQ(irregular->distributions.size(), 6U);
   EXPECT_EQ(irregular->algorithms, (std::vector<std::string>{"native", "auto"}));
   EXPECT_EQ(parsed({"gather"})->distributions, (std::vector{Distribution::same}));
+  EXPECT_EQ(parsed({"allgather_shared"})->totals,
+            (std::vector<Bytes>{64 << 10, 1 << 20, 8 << 20, 64 << 20}));
 }
 
 TEST(BenchOptions, KeepsTheSettingsOfASpecificationTogether) {
@@ -124,6 +126,7 @@ TEST(BenchOptions, ErrorsNameTheValueAndWhatIsAccepted) {
   expect_error({"gatherv", "--blocks", "1"}, {"\"--blocks\"", "--block, "});
   expect_error({"gatherv", "-q"}, {"\"-q\"", "--quiet"});
   expect_error({"gatherv", "--block"}, {"--block needs a value"});
+  expect_error({"allgather_shared", "--algorithm", "ring"}, {"\"--algorithm\"", "--bytes, "});
   expect_error({"gatherv", "--quiet=yes"}, {"takes no value"});
   expect_error({"gatherv", "--block", "1,,2"}, {"--block \"1,,2\"", "elements from 1 on"});
   expect_error({"gatherv", "--block", "0"}, {"--block \"0\""});

@@ -1,0 +1,228 @@
+/// Results that each rank has, and that the ranks of a node share, side by side.
+#include "bench/mpi_shared.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <optional>
+
+#include "bench/mpi_table.hpp"
+#include "bench/payload.hpp"
+#include "tutti/tutti.h"
+
+namespace tutti::bench {
+
+namespace {
+
+constexpr auto through_nodes = "native:level=node";
+
+/// Who has the result.
+struct Way {
+  const char* name;
+  const char* specification;  ///< of an allgather with a buffer; empty: none of Tutti's
+  std::optional<int> mode;    ///< of one without
+};
+constexpr std::array ways = {
+    Way{"native", "", {}},
+    Way{"node", through_nodes, {}},
+    Way{"read_only", "", TUTTI_SHARED_READ_ONLY},
+    Way{"copy_on_write", "", TUTTI_COPY_ON_WRITE},
+};
+
+/// What a rank does with the pages of a result that it has just got.
+struct Use {
+  const char* name;
+  Bytes every = 0;  ///< touches a byte of each so-many-th page; 0: of none
+  bool writes = false;
+};
+constexpr std::array uses = {Use{"not used"}, Use{"read", 1}, Use{"1 % written", 100, true},
+                             Use{"written", 1, true}};
+
+Bytes page_bytes() { return sysconf(_SC_PAGESIZE); }
+
+/// Pages of this process alone, which go back to the system with their owner.
+class Pages {
+ public:
+  explicit Pages(Bytes bytes)
+      : bytes_(static_cast<std::size_t>(bytes)),
+        data_(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {}
+  ~Pages() {
+    if (data_ != MAP_FAILED) munmap(data_, bytes_);
+  }
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+  [[nodiscard]] void* data() const { return data_ == MAP_FAILED ? nullptr : data_; }
+
+ private:
+  std::size_t bytes_;
+  void* data_;
+};
+
+/// An allgather of equal blocks, whose result it holds until the next `prepare`.
+class SharedWorkload final : public Workload {
+ public:
+  SharedWorkload(const Job& job, Bytes block, MPI_Comm comm)
+      : Workload(Collective::allgather),
+        comm_(comm),
+        rank_(job.rank()),
+        p_(job.p()),
+        block_(block),
+        own_(static_cast<std::size_t>(block)) {}
+  ~SharedWorkload() override { release(); }
+  SharedWorkload(const SharedWorkload&) = delete;
+  SharedWorkload& operator=(const SharedWorkload&) = delete;
+
+  void prepare(std::uint32_t call) override {
+    release();
+    fill(own_, rank_, call);
+  }
+  int run(const Functions& functions) override { return gather(functions, block_); }
+  int prime(const Functions& functions) override { return gather(functions, 0); }
+
+  /// The beginning of each block.
+  [[nodiscard]] std::optional<Mismatch> check(std::uint32_t call) const override {
+    const auto length = static_cast<std::size_t>(std::min(block_, page_bytes()));
+    for (Rank rank = 0; rank < p_; ++rank) {
+      const auto* const begin = static_cast<const std::byte*>(result_) + rank * block_;
+      if (auto wrong = tutti::bench::check({begin, length}, rank, call)) return wrong;
+    }
+    return std::nullopt;
+  }
+
+  int obtain(const Way& way, const Functions& functions) {
+    if (!way.mode) return run(functions);
+    const int count = static_cast<int>(block_);
+    const int error = TUTTI_Allgather_shared(own_.data(), count, MPI_BYTE, count, MPI_BYTE, comm_,
+                                             *way.mode, &shared_);
+    result_ = shared_;
+    return error;
+  }
+
+  void use(const Use& use) {
+    if (use.every == 0) return;
+    auto* const bytes = static_cast<volatile char*>(result_);
+    for (Bytes at = 0; at < p_ * block_; at += use.every * page_bytes()) {
+      const char byte = bytes[at];
+      if (use.writes) bytes[at] = byte;
+    }
+  }
+
+  void release() {
+    if (shared_ != nullptr) TUTTI_Shared_free(shared_);
+    shared_ = nullptr;
+  }
+  /// Also the rank's own copy.
+  void release_all() {
+    release();
+    copy_.reset();
+  }
+
+ private:
+  int gather(const Functions& functions, Bytes bytes) {
+    if (!copy_) copy_.emplace(p_ * block_);
+    result_ = copy_->data();
+    if (result_ == nullptr) return MPI_ERR_NO_MEM;
+    const int count = static_cast<int>(bytes);
+    return functions.allgather(own_.data(), count, MPI_BYTE, result_, count, MPI_BYTE, comm_);
+  }
+
+  MPI_Comm comm_;
+  Rank rank_;
+  int p_;
+  Bytes block_;
+  std::vector<std::byte> own_;
+  std::optional<Pages> copy_;  ///< this rank's own, from the first call that needs it on
+  void* shared_ = nullptr;     ///< to be released
+  void* result_ = nullptr;     ///< of the last call
+};
+
+Functions functions_of(const Way& way) {
+  return *way.specification == '\0' ? native_functions() : tutti_functions();
+}
+
+/// Resident bytes of a rank, a page that n processes have mapped as 1/n of a page: the mean of all.
+/// None where the system does not tell.
+std::optional<double> resident_of_a_rank(const Job& job) {
+  job.barrier();  // all hold what they are to hold
+  std::ifstream file("/proc/self/smaps_rollup");
+  double kib = -1e18;
+  for (std::string word; file >> word;) {
+    if (word == "Pss:") file >> kib;
+  }
+  double sum = 0;
+  MPI_Allreduce(&kib, &sum, 1, MPI_DOUBLE, MPI_SUM, job.control());
+  if (sum < 0) return std::nullopt;
+  return sum * 1024 / job.p();
+}
+
+/// What one call on a communicator of its own takes, and what of it stays until that is freed.
+Result<Resident> resident(const Bench& bench, Bytes block, const Way& way, const Use& use) {
+  if (*way.specification != '\0') {
+    if (const auto set = set_algorithm(Collective::allgather, way.specification); !set) {
+      return Error{set.error()};
+    }
+  }
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  SharedWorkload workload(bench.job, block, comm);
+  workload.prepare(0);
+  const auto before = resident_of_a_rank(bench.job);
+  const int code = workload.obtain(way, functions_of(way));
+  if (code != MPI_SUCCESS) bench.job.fail("MPI error code " + std::to_string(code));
+  workload.use(use);
+  const auto held = resident_of_a_rank(bench.job);
+  workload.release_all();
+  const auto kept = resident_of_a_rank(bench.job);
+  MPI_Comm_free(&comm);
+  if (!before || !held || !kept) return Error{"/proc/self/smaps_rollup tells no Pss"};
+  return Resident{*held - *before, *kept - *before};
+}
+
+/// All ways of getting a result of one size, then using it.
+Result<Row> measure_row(const Bench& bench, const Case& problem, const Use& use) {
+  SharedWorkload workload(bench.job, problem.block, MPI_COMM_WORLD);
+  std::vector<Contender> contenders;
+  Row row = row_of(problem, std::string(name_of(bench.options.command)));
+  row.distribution = use.name;
+  std::vector<Resident> memory;
+  for (const Way& way : ways) {
+    if (use.writes && way.mode == TUTTI_SHARED_READ_ONLY) continue;
+    contenders.push_back(
+        {way.name, way.specification, &workload, functions_of(way), [&workload, &way, &use] {
+           const int code = workload.obtain(way, functions_of(way));
+           if (code == MPI_SUCCESS) workload.use(use);
+           return code;
+         }});
+  }
+  const std::vector<Calls> calls = measure(bench, contenders, problem.block);
+  workload.release_all();
+  for (const Way& way : ways) {
+    if (use.writes && way.mode == TUTTI_SHARED_READ_ONLY) continue;
+    const auto taken = resident(bench, problem.block, way, use);
+    if (!taken) return Error{taken.error()};
+    memory.push_back(*taken);
+  }
+  if (bench.job.rank() == 0) row.lines = lines_of(contenders, calls, problem, nullptr);
+  for (std::size_t i = 0; i < row.lines.size(); ++i) row.lines[i].resident = memory[i];
+  return row;
+}
+
+}  // namespace
+
+Result<bool> run_shared(const Bench& bench, Report* report) {
+  const std::vector<Case> problems = cases_of(bench.options, bench.job.p(), 0);
+  for (const Use& use : uses) {
+    for (const Case& problem : problems) {
+      Result<Row> row = measure_row(bench, problem, use);
+      if (!row) return Error{row.error()};
+      if (report != nullptr) report->add(std::move(*row));
+    }
+  }
+  if (report != nullptr) report->finish();
+  return true;
+}
+
+}  // namespace tutti::bench
