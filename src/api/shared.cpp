@@ -1,6 +1,7 @@
 /// TUTTI_Allgather_shared, TUTTI_Allgatherv_shared, TUTTI_Bcast_shared and TUTTI_Shared_free.
 #include <tutti/tutti.h>
 
+#include <climits>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -53,14 +54,9 @@ int hold(std::shared_ptr<SharedMemory> memory, int mode, void** result) {
   return MPI_SUCCESS;
 }
 
-/// The first rank of each node writes the result; the others wait for it.
-int run(SharedCall& call, Communicator& communicator, void** result) {
-  int error = MPI_SUCCESS;
-  LevelRunner* levels = communicator.levels(error);
-  if (levels == nullptr) return error;
-  SharedNode& node = levels->node();
-  std::shared_ptr<SharedMemory> memory;
-  const int acquired = communicator.shared_results().acquire(*levels, call.bytes, memory);
+/// Through node memory: the first rank of each node writes the result; the others wait for it.
+int fill_by_first(const SharedCall& call, LevelRunner& levels, const SharedMemory* memory) {
+  SharedNode& node = levels.node();
   LevelledCall levelled;
   levelled.call = call.level;
   levelled.send = call.send;
@@ -78,9 +74,21 @@ int run(SharedCall& call, Communicator& communicator, void** result) {
     }
   }
   bool refused = false;
-  error = levels->run(levelled, refused);
-  if (refused) error = MPI_ERR_NO_MEM;
-  if (error == MPI_SUCCESS) error = node.wait(0, levels->begin());
+  const int error = levels.run(levelled, refused);
+  if (refused) return MPI_ERR_NO_MEM;
+  return error == MPI_SUCCESS ? node.wait(0, levels.begin()) : error;
+}
+
+int run(SharedCall& call, Communicator& communicator, void** result) {
+  int error = MPI_SUCCESS;
+  LevelRunner* levels = communicator.levels(error);
+  if (levels == nullptr) return error;
+  std::shared_ptr<SharedMemory> memory;
+  const int acquired = communicator.shared_results().acquire(*levels, call.bytes, memory);
+  const SharedPart own = {communicator.rank(), call.send.base, call.send.each};
+  error = levels->node().nodes().in_rank_order() && call.bytes <= INT_MAX
+              ? fill_in_place(*levels, call.level, own, memory.get())
+              : fill_by_first(call, *levels, memory.get());
   if (error == MPI_SUCCESS) error = acquired;
   if (memory == nullptr) return error;
   if (error == MPI_SUCCESS) return hold(std::move(memory), call.mode, result);

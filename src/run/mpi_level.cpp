@@ -54,6 +54,13 @@ int LevelRunner::lanes_of(int leaders, Lanes*& lanes) {
   return MPI_SUCCESS;
 }
 
+int LevelRunner::first_ranks(PrivateComm*& comm) {
+  Lanes* lanes = nullptr;
+  const int error = lanes_of(1, lanes);
+  comm = error == MPI_SUCCESS && !lanes->empty() ? lanes->front().get() : nullptr;
+  return error;
+}
+
 int LevelRunner::run(LevelledCall& levelled, bool& refused) {
   Lanes* lanes = nullptr;
   if (const int error = lanes_of(levelled.call.leaders, lanes)) return error;

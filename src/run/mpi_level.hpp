@@ -60,8 +60,11 @@ class LevelRunner {
   /// Collective. Returns an MPI error code; sets `refused` where the call must stay flat, alike on
   /// all ranks and before anything has moved. An error of one rank leaves no other waiting.
   int run(LevelledCall& levelled, bool& refused);
-  /// Counts a call that this rank cannot take part in.
+  /// Counts a call that this rank cannot take part in, or has taken part in by itself.
   void skip();
+  /// The first ranks of all nodes, by node; null on all other ranks, and where there is one node.
+  /// Collective. Returns an MPI error code.
+  int first_ranks(PrivateComm*& comm);
 
  private:
   explicit LevelRunner(MPI_Comm comm) : comm_(comm) {}

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "run/mpi_agree.hpp"
+
 namespace tutti {
 
 /// What the first rank of a node tells the others.
@@ -17,6 +19,7 @@ namespace {
 /// Where a rank's further words for results begin (see SharedNode::told).
 constexpr int opened_word = 3;
 constexpr int order_words = 4;
+constexpr int outcome_word = 20;
 
 Bytes whole_pages(Bytes bytes) { return (bytes + page_bytes() - 1) / page_bytes() * page_bytes(); }
 
@@ -27,7 +30,82 @@ std::shared_ptr<SharedMemory> mapped(std::optional<NodeSegment> segment) {
   return std::make_shared<SharedMemory>(std::move(*segment), std::move(all));
 }
 
+/// Where each rank's part begins, and the end of the last one.
+std::vector<Bytes> offsets_of(const LevelCall& call, int p) {
+  std::vector<Bytes> at(static_cast<std::size_t>(p) + 1, 0);
+  if (call.collective == Collective::bcast) return at;
+  const std::vector<Bytes>& sizes = call.sizes.by_rank;
+  for (std::size_t rank = 0; rank + 1 < at.size(); ++rank) {
+    at[rank + 1] = at[rank] + (sizes.empty() ? call.sizes.each : sizes[rank]);
+  }
+  return at;
+}
+
+/// Brings each node's part to all others, in place.
+int exchange(const LevelCall& call, const Nodes& nodes, const std::vector<Bytes>& offsets,
+             std::byte* result, MPI_Comm comm) {
+  const MPI_Datatype byte = mpi().byte;
+  if (call.collective == Collective::bcast) {
+    return mpi().Bcast(result, static_cast<int>(call.sizes.each), byte, nodes.node_of(call.root),
+                       comm);
+  }
+  std::vector<int> counts;
+  std::vector<int> places;
+  for (int node = 0; node < nodes.count(); ++node) {
+    const auto first = static_cast<std::size_t>(nodes.rank_at(node, 0));
+    const auto last = first + static_cast<std::size_t>(nodes.size(node));
+    places.push_back(static_cast<int>(offsets[first]));
+    counts.push_back(static_cast<int>(offsets[last] - offsets[first]));
+  }
+  const bool equal = std::all_of(counts.begin(), counts.end(),
+                                 [&counts](int count) { return count == counts.front(); });
+  if (equal) return mpi().Allgather(MPI_IN_PLACE, 0, byte, result, counts.front(), byte, comm);
+  return mpi().Allgatherv(MPI_IN_PLACE, 0, byte, result, counts.data(), places.data(), byte, comm);
+}
+
+/// The first rank of a node, whose ranks have all written: agrees with those of the `others`, if
+/// there are any, that all have memory, and exchanges.
+int complete(const LevelCall& call, const Nodes& nodes, const std::vector<Bytes>& offsets,
+             std::byte* result, PrivateComm* others) {
+  bool all = result != nullptr;
+  int error = MPI_SUCCESS;
+  if (others != nullptr) error = true_on_all(others->handle(), result != nullptr, all);
+  if (error == MPI_SUCCESS && !all) error = MPI_ERR_NO_MEM;
+  if (error != MPI_SUCCESS || others == nullptr) return error;
+  return exchange(call, nodes, offsets, result, others->handle());
+}
+
 }  // namespace
+
+int fill_in_place(LevelRunner& levels, const LevelCall& call, const SharedPart& own,
+                  const SharedMemory* memory) {
+  PrivateComm* others = nullptr;
+  int error = levels.first_ranks(others);
+  SharedNode& node = levels.node();
+  const std::vector<Bytes> offsets = offsets_of(call, node.nodes().p());
+  std::byte* const result = memory == nullptr ? nullptr : memory->data();
+  if (result != nullptr && own.address != nullptr) {
+    std::memcpy(result + offsets[static_cast<std::size_t>(own.rank)], own.address,
+                static_cast<std::size_t>(own.bytes));
+  }
+  const NodeFlag::Count written = levels.begin() + 1;
+  const NodeFlag::Count filled = levels.begin() + 2;
+  std::int64_t& outcome = node.told(0)[2 * node.nodes().p() + outcome_word];
+  node.flag(node.local()).raise_to(written);
+  if (node.local() == 0) {
+    for (int local = 1; local < node.ranks() && error == MPI_SUCCESS; ++local) {
+      error = node.wait(local, written);
+    }
+    if (error == MPI_SUCCESS) error = complete(call, node.nodes(), offsets, result, others);
+    outcome = error;
+    node.flag(0).raise_to(filled);
+  } else if (error == MPI_SUCCESS) {
+    error = node.wait(0, filled);
+    if (error == MPI_SUCCESS) error = static_cast<int>(outcome);
+  }
+  levels.skip();
+  return error;
+}
 
 /// The first rank: finds or makes the memory.
 int SharedResults::choose(Bytes bytes, Order& order) {

@@ -31,6 +31,20 @@ class SharedMemory {
   Mapping all_;
 };
 
+/// What one rank gives to a result.
+struct SharedPart {
+  Rank rank = 0;
+  const std::byte* address = nullptr;  ///< null: nothing
+  Bytes bytes = 0;
+};
+
+/// Fills the memory of a result, without any other: ranks copy what they give to where it belongs,
+/// and the first of each node exchanges the nodes' parts in place. For allgathers and a bcast of
+/// less than 2 GiB whose nodes are in rank order. `memory` is null on all ranks of a node that has
+/// none. Collective. Returns an MPI error code: MPI_ERR_NO_MEM on all ranks where a node has none.
+int fill_in_place(LevelRunner& levels, const LevelCall& call, const SharedPart& own,
+                  const SharedMemory* memory);
+
 /// The memory of one communicator's results on this node: as many pieces as are held at once, each
 /// written again once all ranks have released it.
 class SharedResults {

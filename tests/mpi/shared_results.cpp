@@ -1,5 +1,7 @@
 /// Results that the ranks of a node share.
 
+#include <sys/resource.h>
+
 #include <cstdint>
 
 #include "exchange.hpp"
@@ -122,6 +124,41 @@ void misuse_is_an_error(Context& context) {
   allgather(context, comm, 1, 0, TUTTI_SHARED_READ_ONLY);  // never released: goes with the process
 }
 
+/// Allows this process no larger files than so, for as long as it lives.
+class FileLimit {
+ public:
+  explicit FileLimit(rlim_t bytes) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit now{bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &now);
+  }
+  ~FileLimit() { setrlimit(RLIMIT_FSIZE, &before_); }
+  FileLimit(const FileLimit&) = delete;
+  FileLimit& operator=(const FileLimit&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+/// Where ranks of a node follow one another, an error of one node is that of all.
+void a_node_has_no_memory(Context& context) {
+  const OwnComm comm;
+  const bool for_all = context.options().nodes.find("round_robin") == std::string::npos;
+  TUTTI_Shared_free(allgather(context, comm, 1, 0, TUTTI_SHARED_READ_ONLY));
+  const int count = 1 << 18;
+  const std::vector<int> own = numbers(comm.rank(), count, 1);
+  void* result = nullptr;
+  int code = MPI_SUCCESS;
+  {
+    const FileLimit limit(comm.rank() == 0 ? 1 << 16 : RLIM_INFINITY);
+    code = TUTTI_Allgather_shared(own.data(), count, MPI_INT, count, MPI_INT, comm.get(),
+                                  TUTTI_SHARED_READ_ONLY, &result);
+  }
+  if (code == MPI_SUCCESS && (for_all || comm.rank() == 0)) context.fail("it has no memory");
+  if (code == MPI_SUCCESS) TUTTI_Shared_free(result);
+  TUTTI_Shared_free(allgather(context, comm, count, 2, TUTTI_SHARED_READ_ONLY));
+}
+
 }  // namespace
 
 void add_shared_results(Suite& suite) {
@@ -129,6 +166,7 @@ void add_shared_results(Suite& suite) {
   suite.add("shared results, writes are private", writes_are_private);
   suite.add("shared results, irregular and bcast", irregular_and_bcast);
   suite.add("shared results, outlive their communicator", outlives_its_communicator);
+  suite.add("shared results, a node without memory", a_node_has_no_memory);
   suite.add("shared results, misuse", misuse_is_an_error);
 }
 
