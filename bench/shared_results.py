@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Writes the page of shared results from what tutti-bench has measured on emulated nodes.
+
+    TUTTI_NODE=4 mpirun -n 8 tutti-bench allgather_shared --repetitions 15 --json FILE
+    bench/shared_results.py FILE 4 > docs/results/shared-results.md
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+HEAD = """# Shared results, measured
+
+An allgather whose result each rank has for itself, by the MPI (`native`) and through node memory (`node`),
+beside `TUTTI_Allgather_shared`, whose result the ranks of a node share: read-only, and copy on write.
+
+    TUTTI_NODE={node} mpirun -n {ranks} tutti-bench allgather_shared --warmup {warmup} --repetitions {repetitions} --json FILE
+    bench/shared_results.py FILE {node} > docs/results/shared-results.md
+
+{library}, {ranks} ranks as nodes of {node} that are emulated on one machine of {cores} cores ({processor}):
+there is no network between them, and there are more ranks than cores. Every sample is in
+[tutti-bench-shared-openmpi.json](tutti-bench-shared-openmpi.json).
+
+**Time** is last exit less first arrival, after a barrier, of the call and of what the rank then does with the
+result: nothing, reading a byte of every page, writing one to every hundredth page, or to every page. Medians;
+each repetition calls all in a new random order. Private buffers are used again and again, so their pages
+are there; a shared result is released before each call and mapped anew by it. In brackets the
+ratio to `native` where its 95 % interval leaves no doubt which is faster.
+
+**Memory** is what a node's ranks have more of than before a first call on a new communicator, while they hold
+the result, and in brackets what stays when they have released it, until the communicator is freed. It is
+the sum of Pss in `/proc/self/smaps_rollup`: a page that n processes map is 1/n of a page to each.
+"""
+
+USES = {
+    "not used": "the call alone",
+    "read": "read once",
+    "1 % written": "one page of a hundred written",
+    "written": "all pages written",
+}
+
+
+def size(count: float) -> str:
+    """Bytes in the largest unit that leaves a number above 1."""
+    for unit, shift in (("MiB", 20), ("KiB", 10)):
+        if abs(count) >= 1 << shift:
+            return f"{count / (1 << shift):.3g} {unit}"
+    return f"{count:.0f} B"
+
+
+def time(line: dict[str, Any]) -> str:
+    """Milliseconds, with the ratio to native where that is certain."""
+    text = f"{line['median_us'] / 1000:.3g}"
+    ratio = line["ratio_to_native"]
+    return text if not ratio or ratio["verdict"] == "even" else f"{text} ({ratio['median']:.2f})"
+
+
+def memory(line: dict[str, Any], node: int) -> str:
+    """Of a node: what is held, and what is kept."""
+    kept = line["kept_bytes_of_a_rank"] * node
+    held = size(line["held_bytes_of_a_rank"] * node)
+    return f"{held} ({size(kept)})" if kept > 64 << 10 else held
+
+
+def table(rows: list[dict[str, Any]], cell: Any) -> list[str]:
+    names = [line["name"] for line in rows[0]["algorithms"]]
+    heads = " | ".join(f"`{name}`" for name in names)
+    lines = [f"| result | {heads} |", "| ---: |" + " ---: |" * len(names)]
+    for row in rows:
+        cells = " | ".join(cell(line) for line in row["algorithms"])
+        lines.append(f"| {size(row['bytes'])} | {cells} |")
+    return [*lines, ""]
+
+
+def losses(rows: list[dict[str, Any]]) -> list[str]:
+    """Where a shared result took longer than the MPI's own call beyond doubt."""
+    return [
+        f"- {size(row['bytes'])}, {USES[row['distribution']]}: `{line['name']}` "
+        f"{line['ratio_to_native']['median']:.2f} times native"
+        for row in rows
+        for line in row["algorithms"]
+        if (line["ratio_to_native"] or {}).get("verdict") == "slower" and line["name"] != "node"
+    ]
+
+
+def main(file: str, node: str) -> None:
+    document = json.loads(Path(file).read_text())
+    data, rows = document["metadata"], document["rows"]
+    library = data["library"].split(",")[0]
+    print(HEAD.format(**(data | {"library": library, "cores": data["cores of a node"]}), node=node))
+    for use, title in USES.items():
+        of_use = [row for row in rows if row["distribution"] == use]
+        if not of_use:
+            continue
+        print(f"## {title.capitalize()}\n\nms:\n")
+        print("\n".join(table(of_use, time)))
+        print(f"Memory of a node of {node} ranks:\n")
+        print("\n".join(table(of_use, lambda line: memory(line, int(node)))))
+    print("## Losses\n\nSlower than the MPI's own call, with a copy for each rank, beyond doubt:\n")
+    print("\n".join(losses(rows) or ["- nowhere"]))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
