@@ -240,20 +240,26 @@ def test_dry_runs_print_commands_and_need_no_root(command, folder, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     done = command("lab", "up", "2", "--rate", "100mbit", "--dry-run")
     lines = done.out.splitlines()
-    shape = "rate 100000000bit burst 32768b latency 400ms"
+    shape = "htb rate 100000000bit burst 32768b cburst 32768b quantum 65536"
     assert done.status == 0 and done.err == ""
     assert lines[0].startswith("sysctl -w net.ipv4.neigh.default.gc_thresh1=18 ")
     assert "ip link add tuttilab-s0 type bridge" in lines
     assert "ip addr add 10.77.255.254/16 dev tuttilab-s0" in lines
-    assert lines[-8:] == [
+    assert lines[-14:] == [
         "ip netns add tuttilab-n2",
         "ip link add tuttilab-p2 type veth peer name eth0 netns tuttilab-n2",
         "ip link set tuttilab-p2 master tuttilab-s0 up",
         "ip -n tuttilab-n2 addr add 10.77.0.2/16 dev eth0",
         "ip -n tuttilab-n2 link set lo up",
         "ip -n tuttilab-n2 link set eth0 up",
-        f"tc -n tuttilab-n2 qdisc add dev eth0 root tbf {shape}",
-        f"tc qdisc add dev tuttilab-p2 root tbf {shape}",
+        "ip -n tuttilab-n2 link set dev eth0 gso_max_size 15625",
+        "tc -n tuttilab-n2 qdisc add dev eth0 root handle 1: htb default 1",
+        f"tc -n tuttilab-n2 class add dev eth0 parent 1: classid 1:1 {shape}",
+        "tc -n tuttilab-n2 qdisc add dev eth0 parent 1:1 pfifo limit 4000",
+        "ip link set dev tuttilab-p2 gso_max_size 15625",
+        "tc qdisc add dev tuttilab-p2 root handle 1: htb default 1",
+        f"tc class add dev tuttilab-p2 parent 1: classid 1:1 {shape}",
+        "tc qdisc add dev tuttilab-p2 parent 1:1 pfifo limit 4000",
     ]
     assert not folder.exists()
 

@@ -107,8 +107,8 @@ def test_other_peoples_names_are_not_own(name):
 def test_links_are_shaped_at_both_ends():
     commands = Layout(2, GBIT // 10, 2, GBIT // 20).steps()
     text = [" ".join(command) for _, step in commands for command in step]
-    shaped = [line for line in text if "tbf" in line]
-    for end in ("tc -n tuttilab-n2 qdisc add dev eth0", "tc qdisc add dev tuttilab-p2"):
+    shaped = [line for line in text if " htb rate " in line]
+    for end in ("tc -n tuttilab-n2 class add dev eth0", "tc class add dev tuttilab-p2"):
         assert any(line.startswith(end) and "rate 100000000bit" in line for line in shaped)
     for end in ("u1", "d1", "u2", "d2"):
         assert any(f"dev tuttilab-{end} " in line and "50000000bit" in line for line in shaped)
