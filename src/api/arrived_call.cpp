@@ -35,8 +35,6 @@ int ArrivedCall::weigh(RootedCall& call, Communicator& communicator, const Decis
   if (error != MPI_SUCCESS) return error;
   const bool counts = picture != nullptr && communicator.weighs(*picture);
   const bool irregular = is_irregular(call.collective);
-  if (!irregular) note(call, communicator, *decision);
-  if (!counts && !irregular) return MPI_SUCCESS;
   PrivateComm* comm = communicator.private_comm(error);
   if (comm == nullptr) return error;
   // Whatever this call runs, it counts on every rank, so that the next one has the same tags.
@@ -48,25 +46,19 @@ int ArrivedCall::weigh(RootedCall& call, Communicator& communicator, const Decis
   }
   const Bytes own = call.in_place() ? call.blocks.count(communicator.rank()) * call.all_info.size
                                     : call.own_count * call.own_info.size;
+  const auto note = [&] {  // blocks are equal on all ranks: so are the kinds
+    const CallKind kind = {call.collective, call.root, own};
+    if (!irregular) arrival_->note_run(number_, kind, !decision->specification);
+  };
   if (irregular) arrival_->note_block(own);
+  note();
   if (!counts) return MPI_SUCCESS;
   decision = &communicator.decide(
       {call.collective, call.root, irregular ? picture->block : own, helper(), picture});
   if (!decision->specification) comm->give_up();
-  if (!irregular) note(call, communicator, *decision);
+  note();
   picture_ = std::move(picture);
   return MPI_SUCCESS;
-}
-
-/// Blocks are equal on all ranks: so are the kinds.
-void ArrivedCall::note(const RootedCall& call, const Communicator& communicator,
-                       const Decision& decision) {
-  if (!looks_valid(call, communicator)) return;
-  MPI_Count element = 0;
-  mpi().Type_size_x(call.in_place() ? call.all_type : call.own_type, &element);
-  const MPI_Count count = call.in_place() ? call.blocks.count(communicator.rank()) : call.own_count;
-  arrival_->note_run(number_, {call.collective, call.root, count * element},
-                     !decision.specification);
 }
 
 /// Threads find the order of a call by its own number, not in a picture: they pass on only where

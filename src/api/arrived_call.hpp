@@ -37,7 +37,6 @@ class ArrivedCall {
 
  private:
   [[nodiscard]] Helper helper() const;
-  void note(const RootedCall& call, const Communicator& communicator, const Decision& decision);
 
   Arrival* arrival_;
   const void* site_;
