@@ -178,6 +178,7 @@ int Arrival::leave(CallNumber call, const void* site) {
     passage_ = {};
     if (is_alone && left.kind) {
       passage_ = {*left.kind, left.after, left.native, last_arrival_, last_exit_};
+      count_kind(*left.kind);
     }
     const double gap = gap_after(site);
     // A program without edges is taken at its habits.
@@ -188,6 +189,17 @@ int Arrival::leave(CallNumber call, const void* site) {
   }
   if (has_mail) mail_.take_turn();
   return mail_.first_error();
+}
+
+/// A kind that follows many calls of another is told of as the first calls are: nobody knows yet
+/// what it takes. Where kinds take turns none is new. Alike on all ranks.
+void Arrival::count_kind(const CallKind& kind) {
+  if (kind != kind_) {
+    is_new_kind_ = calls_of_kind_ >= told_each;
+    kind_ = kind;
+    calls_of_kind_ = 0;
+  }
+  if (++calls_of_kind_ > told_each) is_new_kind_ = false;
 }
 
 /// NaN where it is not known yet.
@@ -281,8 +293,9 @@ bool Arrival::leaves_mpi_to_call() {
 bool Arrival::tell_estimate() {
   const CallNumber call = arrived_ + 1;
   const bool wants_version = call <= versions_until_;
+  const bool is_new = is_new_kind_ && !std::isnan(passage_.arrival);
   const bool tells =
-      wants_version || call <= member_.changed() + told_each || call % told_one_in == 0;
+      wants_version || is_new || call <= member_.changed() + told_each || call % told_one_in == 0;
   if (!tells || has_left_ || mail_.first_error() != MPI_SUCCESS) return false;
   tell(ArrivalMember::estimate(
       {call, expected_, forecast_error_.mean(), block_, last_, wants_version, passage_}));

@@ -30,8 +30,9 @@ struct CallPrediction {
 /// known, and nobody asks; pictures, which change seldom, are told by rank 0 when it comes to a
 /// call that has none. Functions may be called by several threads at once.
 ///
-/// A rank tells its estimate for each of the first calls, after a change, and for as long as calls
-/// need a version each; else for every eighth call, on all ranks the same.
+/// A rank tells its estimate for each of the first calls, after a change, where calls of another
+/// kind begin, and for as long as calls need a version each; else for every eighth call, on all
+/// ranks the same.
 class Arrival final : public BackgroundTask {
  public:
   /// Collective. Returns an MPI error code. Starts the process's background thread if it may.
@@ -117,6 +118,7 @@ class Arrival final : public BackgroundTask {
   [[nodiscard]] bool is_over() const;
   [[nodiscard]] bool is_cut_off() const;
   bool leaves_mpi_to_call();
+  void count_kind(const CallKind& kind);
   double& gap_after(const void* site);
 
   Rank rank_ = 0;
@@ -134,7 +136,10 @@ class Arrival final : public BackgroundTask {
   double fraction_ = 1;
   double last_exit_ = 0;
   double last_arrival_ = 0;
-  CallPassage passage_;         ///< through the call left last
+  CallPassage passage_;  ///< through the call left last
+  CallKind kind_;        ///< of the call told of last
+  CallNumber calls_of_kind_ = 0;
+  bool is_new_kind_ = false;
   double computing_since_ = 0;  ///< the last exit, or the start of a persistent call if later
   const void* last_site_ = nullptr;
   std::vector<Gap> gaps_;
