@@ -27,9 +27,11 @@ constexpr double weight = 0.5;
 /// As long as nothing new is known, grants double up to so many calls: a new version cannot count
 /// for calls that are granted.
 constexpr CallNumber longest_grant = 64;
-/// The same for leases, from this call on: before it nobody has habits.
+/// The same for leases. They begin to grow after so many calls: before it nobody has habits.
 constexpr CallNumber longest_lease = 32;
 constexpr CallNumber first_calls = 8;
+/// Or so many after a change, which may turn out to be none for the better.
+constexpr CallNumber calls_on_trial = 5;
 /// A rank that is so many calls ahead of another does not make the coordinator remember more.
 constexpr std::size_t most_open_calls = 8;
 
@@ -101,7 +103,8 @@ ArrivalCoordinator::ArrivalCoordinator(int p)
       errors_(static_cast<std::size_t>(p), nothing),
       blocks_(static_cast<std::size_t>(p), 0),
       last_told_(static_cast<std::size_t>(p), 0),
-      wanted_(static_cast<std::size_t>(p), 0) {}
+      wanted_(static_cast<std::size_t>(p), 0),
+      short_until_(first_calls) {}
 
 void ArrivalCoordinator::take(Rank from, const std::vector<std::int64_t>& words, double now,
                               std::vector<ArrivalMail>& out) {
@@ -229,8 +232,7 @@ void ArrivalCoordinator::picture(const Estimates& estimates, std::vector<Arrival
   if (!before.lateness.empty() && are_other_habits(before.spread(), outlook.picture().spread())) {
     timers_[static_cast<std::size_t>(estimates.after)].forget();
   }
-  lease_ = 1;
-  lease(leased_ + 1, &outlook.picture(), estimates.after, out);
+  change(outlook.picture(), estimates.after, out);
 }
 
 /// Takes the time of a call that all ranks have told of. O(p).
@@ -248,14 +250,20 @@ void ArrivalCoordinator::measure(const std::vector<CallPassage>& passages,
   if (!timers_[at].take(any.kind, any.native, exit - arrival)) return;
   const ArrivalPicture& known = outlooks_[at].picture();
   if (known.lateness.empty()) return;  // told with the first one
+  change(known, any.after, out);
+}
+
+void ArrivalCoordinator::change(const ArrivalPicture& picture, Collective after,
+                                std::vector<ArrivalMail>& out) {
   lease_ = 1;
-  lease(leased_ + 1, &known, any.after, out);
+  lease(leased_ + 1, &picture, after, out);
+  short_until_ = leased_ + calls_on_trial;
 }
 
 /// Extends the lease to `call` at least. O(p).
 void ArrivalCoordinator::prolong(CallNumber call, std::vector<ArrivalMail>& out) {
   lease(std::max(call, leased_ + lease_), nullptr, Collective::gather, out);
-  if (call > first_calls) lease_ = std::min(2 * lease_, longest_lease);
+  if (call > short_until_) lease_ = std::min(2 * lease_, longest_lease);
 }
 
 void ArrivalCoordinator::lease(CallNumber last, const ArrivalPicture* picture, Collective after,

@@ -132,6 +132,7 @@ class ArrivalCoordinator {
   [[nodiscard]] double worst_error() const;
   void picture(const Estimates& estimates, std::vector<ArrivalMail>& out);
   void measure(const std::vector<CallPassage>& passages, std::vector<ArrivalMail>& out);
+  void change(const ArrivalPicture& picture, Collective after, std::vector<ArrivalMail>& out);
   void prolong(CallNumber call, std::vector<ArrivalMail>& out);
   void lease(CallNumber last, const ArrivalPicture* picture, Collective after,
              std::vector<ArrivalMail>& out);
@@ -156,8 +157,9 @@ class ArrivalCoordinator {
   std::array<ArrivalOutlook, runnable_collectives.size()> outlooks_;  ///< by the call before
   std::array<CallTimer, runnable_collectives.size()> timers_;         ///< likewise
   bool has_leases_ = false;                                           ///< somebody goes by pictures
-  CallNumber leased_ = 0;  ///< up to this call no picture changes any more
-  CallNumber lease_ = 1;   ///< how many calls the next one is for
+  CallNumber leased_ = 0;   ///< up to this call no picture changes any more
+  CallNumber lease_ = 1;    ///< how many calls the next one is for
+  CallNumber short_until_;  ///< leases do not grow up to this call
   std::int64_t pictures_ = 0;
 };
 

@@ -13,6 +13,8 @@ namespace {
 constexpr std::size_t remembered = 5;
 /// What is less does not move a choice.
 constexpr double least_change = 1.0 / 16;
+/// Of one call: more than what first calls have to set up.
+constexpr double clear_loss = 1.5;
 
 double median(const std::deque<double>& values) {
   std::vector<double> sorted(values.begin(), values.end());
@@ -31,7 +33,9 @@ bool CallTimer::take(const CallKind& kind, bool native, double seconds) {
   Side& side = sides_[native ? 0 : 1];
   side.last.push_back(seconds);
   if (side.last.size() > remembered) side.last.pop_front();
-  if (++side.calls < 2 || !std::has_single_bit(side.calls)) return false;
+  ++side.calls;
+  const bool is_clear = !native && side.calls == 1 && seconds > clear_loss * times_.native;
+  if (!is_clear && (side.calls < 2 || !std::has_single_bit(side.calls))) return false;
   double& told = native ? times_.native : times_.tutti;
   const double now = median(side.last);
   if (std::abs(now - told) <= least_change * told) return false;

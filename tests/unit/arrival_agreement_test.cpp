@@ -350,7 +350,7 @@ TEST(ArrivalPictures, AreKnownAfterAFewCallsWithTheWorstRanksError) {
 
 TEST(ArrivalPictures, CostLittleWhileNothingChanges) {
   Calls calls(4);
-  calls.run(8, 1, 1, 0.01);
+  calls.run(13, 1, 1, 0.01);  // ranks tell for eight calls after the change at the fifth
   const long before = calls.table.messages();
   EXPECT_EQ(calls.run(1008, 8, 1, 0.01), 0);
   // One message to each rank for 32 calls, and some while leases grow; no version is made.
@@ -437,6 +437,8 @@ TEST(CallTimer, TellsMediansSeldomAndOfOneKind) {
     told += timer.take(kind, true, call % 2 * 9.0 + 1) ? 1 : 0;
   EXPECT_LE(told, 8);
   EXPECT_TRUE(std::isnan(timer.times().tutti));
+  EXPECT_FALSE(CallTimer(timer).take(kind, false, 1.4 * timer.times().native));
+  EXPECT_TRUE(CallTimer(timer).take(kind, false, 1.6 * timer.times().native)) << "a clear loss";
   EXPECT_FALSE(timer.take({Collective::gather, 0, 128}, false, 1.0));
   EXPECT_TRUE(std::isnan(timer.times().native)) << "of another kind";
 }
