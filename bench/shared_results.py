@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the page of shared results from what tutti-bench has measured on emulated nodes.
 
-    TUTTI_NODE=4 mpirun -n 8 tutti-bench allgather_shared --repetitions 15 --json FILE
+    TUTTI_NODE=4 mpirun -n 8 tutti-bench allgather_shared --repetitions 25 --json FILE
     bench/shared_results.py FILE 4 > docs/results/shared-results.md
 """
 
