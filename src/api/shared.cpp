@@ -55,16 +55,15 @@ int hold(std::shared_ptr<SharedMemory> memory, int mode, void** result) {
 }
 
 /// Through node memory: the first rank of each node writes the result; the others wait for it.
-int fill_by_first(const SharedCall& call, LevelRunner& levels, const SharedMemory* memory) {
+int fill_by_first(const SharedCall& call, LevelRunner& levels, const SharedMemory& memory) {
   SharedNode& node = levels.node();
   LevelledCall levelled;
   levelled.call = call.level;
   levelled.send = call.send;
-  const bool writes = node.local() == 0 && memory != nullptr;
-  if (writes) {
-    levelled.receive.base = memory->data();
+  if (node.local() == 0) {
+    levelled.receive.base = memory.data();
     levelled.receive.each = call.level.sizes.each;
-    std::byte* at = memory->data();
+    std::byte* at = memory.data();
     for (const Bytes bytes : call.level.sizes.by_rank) {
       levelled.receive.blocks.push_back({at, bytes});
       at += bytes;
@@ -84,13 +83,12 @@ int run(SharedCall& call, Communicator& communicator, void** result) {
   LevelRunner* levels = communicator.levels(error);
   if (levels == nullptr) return error;
   std::shared_ptr<SharedMemory> memory;
-  const int acquired = communicator.shared_results().acquire(*levels, call.bytes, memory);
+  error = communicator.shared_results().acquire(*levels, call.bytes, memory);
+  if (error != MPI_SUCCESS) return error;
   const SharedPart own = {communicator.rank(), call.send.base, call.send.each};
   error = levels->node().nodes().in_rank_order() && call.bytes <= INT_MAX
-              ? fill_in_place(*levels, call.level, own, memory.get())
-              : fill_by_first(call, *levels, memory.get());
-  if (error == MPI_SUCCESS) error = acquired;
-  if (memory == nullptr) return error;
+              ? fill_in_place(*levels, call.level, own, *memory)
+              : fill_by_first(call, *levels, *memory);
   if (error == MPI_SUCCESS) return hold(std::move(memory), call.mode, result);
   --memory->held();
   return error;

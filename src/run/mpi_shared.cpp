@@ -63,29 +63,16 @@ int exchange(const LevelCall& call, const Nodes& nodes, const std::vector<Bytes>
   return mpi().Allgatherv(MPI_IN_PLACE, 0, byte, result, counts.data(), places.data(), byte, comm);
 }
 
-/// The first rank of a node, whose ranks have all written: agrees with those of the `others`, if
-/// there are any, that all have memory, and exchanges.
-int complete(const LevelCall& call, const Nodes& nodes, const std::vector<Bytes>& offsets,
-             std::byte* result, PrivateComm* others) {
-  bool all = result != nullptr;
-  int error = MPI_SUCCESS;
-  if (others != nullptr) error = true_on_all(others->handle(), result != nullptr, all);
-  if (error == MPI_SUCCESS && !all) error = MPI_ERR_NO_MEM;
-  if (error != MPI_SUCCESS || others == nullptr) return error;
-  return exchange(call, nodes, offsets, result, others->handle());
-}
-
 }  // namespace
 
 int fill_in_place(LevelRunner& levels, const LevelCall& call, const SharedPart& own,
-                  const SharedMemory* memory) {
+                  const SharedMemory& memory) {
   PrivateComm* others = nullptr;
   int error = levels.first_ranks(others);
   SharedNode& node = levels.node();
   const std::vector<Bytes> offsets = offsets_of(call, node.nodes().p());
-  std::byte* const result = memory == nullptr ? nullptr : memory->data();
-  if (result != nullptr && own.address != nullptr) {
-    std::memcpy(result + offsets[static_cast<std::size_t>(own.rank)], own.address,
+  if (own.address != nullptr) {
+    std::memcpy(memory.data() + offsets[static_cast<std::size_t>(own.rank)], own.address,
                 static_cast<std::size_t>(own.bytes));
   }
   const NodeFlag::Count written = levels.begin() + 1;
@@ -96,7 +83,9 @@ int fill_in_place(LevelRunner& levels, const LevelCall& call, const SharedPart& 
     for (int local = 1; local < node.ranks() && error == MPI_SUCCESS; ++local) {
       error = node.wait(local, written);
     }
-    if (error == MPI_SUCCESS) error = complete(call, node.nodes(), offsets, result, others);
+    if (others != nullptr && error == MPI_SUCCESS) {
+      error = exchange(call, node.nodes(), offsets, memory.data(), others->handle());
+    }
     outcome = error;
     node.flag(0).raise_to(filled);
   } else if (error == MPI_SUCCESS) {
@@ -139,14 +128,33 @@ bool SharedResults::open(const Order& order) {
   return memory != nullptr;
 }
 
+/// The first rank of a node: have all ranks of the call their node's memory?
+int SharedResults::agree(LevelRunner& levels, PrivateComm* others, NodeFlag::Count told,
+                         bool& all) {
+  SharedNode& node = levels.node();
+  int error = MPI_SUCCESS;
+  all = true;
+  for (int local = 0; local < node.ranks() && error == MPI_SUCCESS; ++local) {
+    error = node.wait(local, told);
+    all = all && node.told(local)[2 * node.nodes().p() + opened_word] == 1;
+  }
+  if (error == MPI_SUCCESS && others != nullptr) {
+    const bool here = all;
+    error = true_on_all(others->handle(), here, all);
+  }
+  return error;
+}
+
 int SharedResults::acquire(LevelRunner& levels, Bytes bytes,
                            std::shared_ptr<SharedMemory>& memory) {
+  PrivateComm* others = nullptr;
+  int error = levels.first_ranks(others);
   SharedNode& node = levels.node();
   const NodeFlag::Count told = levels.begin() + 1;
   const int words = 2 * node.nodes().p();
+  std::int64_t& outcome = node.told(0)[words + outcome_word];
   Order order;
   bool opened = false;
-  int error = MPI_SUCCESS;
   if (node.local() == 0) {
     // Until all have read what was told before.
     for (int local = 1; local < node.ranks(); ++local) {
@@ -156,21 +164,28 @@ int SharedResults::acquire(LevelRunner& levels, Bytes bytes,
     if (opened) memories_[static_cast<std::size_t>(order.index)]->held() = node.ranks();
     std::memcpy(node.told(0) + words + order_words, &order, sizeof order);
   } else {
-    error = node.wait(0, told);
+    if (error == MPI_SUCCESS) error = node.wait(0, told);
     std::memcpy(static_cast<void*>(&order), node.told(0) + words + order_words, sizeof order);
     opened = error == MPI_SUCCESS && open(order);
   }
   node.told(node.local())[words + opened_word] = opened ? 1 : 0;
   node.flag(node.local()).raise_to(told);
-  bool all = opened;
-  for (int local = 0; local < node.ranks() && error == MPI_SUCCESS; ++local) {
-    error = node.wait(local, told);
-    all = all && node.told(local)[words + opened_word] == 1;
+  bool all = false;
+  if (node.local() == 0) {
+    if (error == MPI_SUCCESS) error = agree(levels, others, told, all);
+    outcome = all ? 1 : 0;
+    node.flag(0).raise_to(told + 1);
+  } else if (error == MPI_SUCCESS) {
+    error = node.wait(0, told + 1);
+    all = outcome == 1;
   }
   levels.skip();
-  if (error != MPI_SUCCESS) return error;
-  if (all) memory = memories_[static_cast<std::size_t>(order.index)];
-  return all ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+  if (error == MPI_SUCCESS && !all) error = MPI_ERR_NO_MEM;
+  if (!opened) return error;
+  const auto& chosen = memories_[static_cast<std::size_t>(order.index)];
+  if (error == MPI_SUCCESS) memory = chosen;
+  if (!all && node.local() == 0) chosen->held() = 0;
+  return error;
 }
 
 }  // namespace tutti

@@ -40,23 +40,23 @@ struct SharedPart {
 
 /// Fills the memory of a result, without any other: ranks copy what they give to where it belongs,
 /// and the first of each node exchanges the nodes' parts in place. For allgathers and a bcast of
-/// less than 2 GiB whose nodes are in rank order. `memory` is null on all ranks of a node that has
-/// none. Collective. Returns an MPI error code: MPI_ERR_NO_MEM on all ranks where a node has none.
+/// less than 2 GiB whose nodes are in rank order. Collective. Returns an MPI error code.
 int fill_in_place(LevelRunner& levels, const LevelCall& call, const SharedPart& own,
-                  const SharedMemory* memory);
+                  const SharedMemory& memory);
 
 /// The memory of one communicator's results on this node: as many pieces as are held at once, each
 /// written again once all ranks have released it.
 class SharedResults {
  public:
   /// Sets `memory` to memory that nobody of the node holds any more, and counts all its ranks as
-  /// holders. Collective over the node. MPI_ERR_NO_MEM on all its ranks where one cannot have it.
+  /// holders. Collective. MPI_ERR_NO_MEM on all ranks of the call where one cannot have it.
   int acquire(LevelRunner& levels, Bytes bytes, std::shared_ptr<SharedMemory>& memory);
 
  private:
   struct Order;
   int choose(Bytes bytes, Order& order);
   [[nodiscard]] bool open(const Order& order);
+  static int agree(LevelRunner& levels, PrivateComm* others, NodeFlag::Count told, bool& all);
 
   std::vector<std::shared_ptr<SharedMemory>> memories_;  ///< alike on all ranks of the node
 };
