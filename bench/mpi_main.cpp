@@ -19,6 +19,7 @@
 #include "bench/mpi_latency.hpp"
 #include "bench/mpi_machine.hpp"
 #include "bench/mpi_measure.hpp"
+#include "bench/mpi_node_machine.hpp"
 #include "bench/mpi_rma.hpp"
 #include "bench/mpi_shared.hpp"
 #include "bench/mpi_table.hpp"
@@ -144,12 +145,14 @@ int refuse(const Job& job, const std::string& text) {
   return bad_input;
 }
 
-int write_machine(const Options& options, const Job& job, const Machine& machine) {
+int write_machine(const Options& options, const Job& job) {
+  const Machine machine = measure_machine(job);
+  const NodeMachine node_machine = measure_node_machine(job, machine);
   std::string problem;
   if (job.rank() == 0) {
     const std::string text = "# " + library_version() + ", " + std::to_string(job.p()) +
                              " ranks on " + std::to_string(job.nodes()) + " nodes, " + utc_now() +
-                             "\n" + to_text(machine);
+                             "\n" + to_text(machine, node_machine);
     if (!options.quiet) std::fputs(text.c_str(), stdout);
     if (!options.output.empty()) {
       std::FILE* file = std::fopen(options.output.c_str(), "w");
@@ -216,9 +219,7 @@ int run(std::span<const char* const> arguments) {
   const std::string start = "clocks and machine";
   watchdog.enter(start, 0, 0);
   Clock clock(job);
-  if (options->command == Command::machine) {
-    return write_machine(*options, job, measure_machine(job));
-  }
+  if (options->command == Command::machine) return write_machine(*options, job);
   const Result<Machine> machine = machine_of(job);
   if (!machine) return refuse(job, machine.error());
   return run_measured({job, clock, watchdog, *options}, *machine);

@@ -384,7 +384,7 @@ std::string help() {
       "memory\n"
       "  guidelines   Gather <= Gatherv and Gatherv <= Allreduce + padded Gather\n"
       "  latency      what a call through Tutti costs beyond the MPI's own\n"
-      "  machine      latency, per_byte, overhead and gap of this job, for TUTTI_MACHINE\n"
+      "  machine      what messages and node memory take in this job, for TUTTI_MACHINE\n"
       "  distances    the times of messages between all ranks, for TUTTI_DISTANCES\n\n";
   for (const Option& option : table) {
     std::string left = "  --" + std::string(option.name) + " " + std::string(option.value);

@@ -48,7 +48,9 @@ class PyLevelCall {
     check_call(nodes);
     setting_ = value_or_raise(setting(call_.collective, algorithm));
     options_.commutative = commutative;
-    options_.leaders = std::min(setting_.level.leaders, nodes_.most());
+    const int asked = setting_.asks_for_nodes() ? setting_.level->leaders : 0;
+    options_.leaders =
+        std::min(asked > 0 ? asked : leaders_for(situation(), machine_), nodes_.most());
     if (bound > 0) options_.chunks = agreed_chunks(call_, nodes_, options_, bound);
     plans_ = value_or_raise(level_plans(call_, nodes_, options_));
   }
@@ -129,8 +131,10 @@ class PyLevelCall {
   }
 
   [[nodiscard]] LevelSituation situation() const {
-    return {call_.collective, shape_of(nodes_), mean_block(call_),
-            options_.commutative || nodes_.in_rank_order()};
+    std::optional<Bytes> block;
+    if (is_block_common(call_.collective)) block = mean_block(call_);
+    return {call_.collective, shape_of(nodes_), block,
+            options_.commutative || nodes_.in_rank_order(), least_shape_of(nodes_)};
   }
 
   Nodes nodes_;

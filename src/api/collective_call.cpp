@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "choose/levels.hpp"
 #include "choose/reductions.hpp"
 
 namespace tutti {
@@ -50,6 +51,31 @@ bool looks_valid(const CollectiveCall& call, const Communicator& communicator) {
   if (is_elsewhere && call.in_place()) return false;
   return (!call.has_send_side() || call.send.looks_valid(p)) &&
          (!call.has_receive_side() || call.receive.looks_valid(p));
+}
+
+namespace {
+
+/// The mean over `ranks` blocks of a side; none where arguments are bad.
+std::optional<Bytes> mean_block(const CallSide& side, int ranks) {
+  const RankBlocks& blocks = side.blocks;
+  if (!blocks.are_given() || side.types != nullptr || side.type == mpi().type_null) return {};
+  if (!blocks.are_counted(ranks)) return {};
+  MPI_Count count = 0;
+  for (Rank rank = 0; rank < ranks; ++rank) count += blocks.count(rank);
+  MPI_Count size = 0;
+  if (mpi().Type_size_x(side.type, &size) != MPI_SUCCESS) return {};
+  return count * size / ranks;
+}
+
+}  // namespace
+
+std::optional<Bytes> common_block(const CollectiveCall& call, const Communicator& communicator) {
+  if (call.collective == Collective::barrier) return 0;
+  if (!is_block_common(call.collective)) return {};
+  const int ranks = is_irregular(call.collective) ? communicator.p() : 1;
+  const auto block = mean_block(call.receive, ranks);
+  const bool send_tells = call.has_send_side() && ranks == 1;
+  return block || !send_tells ? block : mean_block(call.send, ranks);
 }
 
 /// What a rank gives: its block or its blocks; of a bcast the vector.

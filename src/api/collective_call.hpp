@@ -22,6 +22,11 @@ namespace tutti {
 /// argument that is not significant at this rank.
 [[nodiscard]] bool looks_valid(const CollectiveCall& call, const Communicator& communicator);
 
+/// The bytes of a call's block (see LevelSituation::block) where MPI makes them equal on all ranks;
+/// none where it does not, and where this rank's arguments are bad. O(1), irregular ones O(p).
+[[nodiscard]] std::optional<Bytes> common_block(const CollectiveCall& call,
+                                                const Communicator& communicator);
+
 /// Fills in what the arguments tell of a call, for the report; rank and p are there.
 void describe(const CollectiveCall& call, CallRecord& record);
 
@@ -44,8 +49,11 @@ int run_levelled(CollectiveCall& call, Communicator& communicator, const Decisio
 
 /// Runs what was decided on a call whose record has begun.
 template <class Native>
-int run_decided(CollectiveCall& call, Communicator& communicator, const Decision& decision,
+int run_decided(CollectiveCall& call, Communicator& communicator, const Decision& usual,
                 const CallRecord& begun, Native run_native) {
+  int failed = MPI_SUCCESS;
+  const Decision& decision = closed(usual, call, communicator, failed);
+  if (failed != MPI_SUCCESS) return raise(call.comm, failed);
   const bool by_arrivals = goes_by_arrivals(decision);
   if (by_arrivals) {
     if (const int error = learn_arrivals(communicator, decision)) return raise(call.comm, error);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
@@ -12,10 +11,10 @@
 
 #include "api/distance_source.hpp"
 #include "api/environment.hpp"
+#include "api/level_decisions.hpp"
 #include "api/report.hpp"
 #include "api/report_collect.hpp"
 #include "api/rma.hpp"
-#include "choose/arrival_model.hpp"
 #include "run/mpi_end.hpp"
 #include "run/mpi_quirks.hpp"
 
@@ -131,6 +130,9 @@ struct Agreement {
   std::array<char, 240> nodes{};
   Bytes node_memory = 0;
   Machine machine;
+  NodeMachine node_machine;
+  int cores = 1;
+  double crowding = 0;
   std::uint64_t id = 0;
   char is_reported = 0;
   char is_refused = 0;
@@ -139,19 +141,6 @@ struct Agreement {
   char is_reproducible = 0;
   MpiFamily family = MpiFamily::unknown;
 };
-
-/// The power of two that is not above it, or 0.
-Bytes floor_of(Bytes bytes) {
-  return static_cast<Bytes>(std::bit_floor(static_cast<std::uint64_t>(std::max<Bytes>(bytes, 0))));
-}
-
-Decision decision_for(const Choice& choice) {
-  Decision decision;
-  decision.specification = choice.specification;
-  decision.text =
-      (choice.specification ? to_text(*choice.specification) : "native") + ": " + choice.reason;
-  return decision;
-}
 
 }  // namespace
 
@@ -179,6 +168,9 @@ Setting setting_in_force(Collective collective) {
   const auto at = static_cast<std::size_t>(collective);
   return all.overrules[at] ? *all.overrules[at] : environment().settings[at];
 }
+
+Communicator::Communicator() = default;
+Communicator::~Communicator() = default;
 
 Communicator* Communicator::known(MPI_Comm comm) {
   // Most calls are on the communicator of the call before.
@@ -240,6 +232,9 @@ int Communicator::agree() {
   Agreement agreement;
   if (rank_ == 0) {
     agreement.machine = environment().machine;
+    agreement.node_machine = environment().node_machine;
+    agreement.cores = cores_of_node();
+    agreement.crowding = ranks_to_a_core();
     agreement.id = new_communicator_id();
     agreement.is_reported = environment().report.empty() ? 0 : 1;
     agreement.wants_background = environment().background ? 1 : 0;
@@ -260,6 +255,9 @@ int Communicator::agree() {
     return error;
   if (agreement.is_refused != 0) return MPI_ERR_ARG;
   machine_ = agreement.machine;
+  node_machine_ = agreement.node_machine;
+  cores_ = agreement.cores;
+  crowding_ = agreement.crowding;
   native_spins_ = agreement.native_spins != 0;
   family_ = agreement.family;
   id_ = agreement.id;
@@ -289,75 +287,20 @@ const Decision& Communicator::decide(Collective collective, bool commutative) {
   situation.commutative = commutative;
   decision = decision_for(choose(setting, situation, machine_));
   // Through nodes, what is combined with what depends on where ranks are.
-  if (setting.level.node && !(reduces(collective) && is_reproducible_)) {
-    decision.level = setting.level;
+  const bool may_go = !(reduces(collective) && is_reproducible_) && !is_one_sided(collective);
+  if (setting.asks_for_nodes() && may_go) {
+    decision.level = *setting.level;
+    if (decision.level.leaders == 0) decision.open = OpenLevel::leaders;
     decision.text = to_text(setting) + ": it was asked for";
+  }
+  // Of reductions auto does not change the bits: who wants that asks for native:level=auto.
+  const bool is_closed = reduces(collective) && setting.kind == Setting::Kind::automatic;
+  if (!setting.level && !decision.specification && may_go && !is_closed && p_ > 1) {
+    decision.open = OpenLevel::all;
   }
   decision.epoch = epoch;
   decision.is_automatic = setting.kind == Setting::Kind::automatic;
   return decision;
-}
-
-const Decision& Communicator::decide(const ExpectedCall& call) {
-  const Bytes block = floor_of(call.block);
-  for (const ExpectedDecision& known : expected_) {
-    if (known.call.picture == call.picture && known.call.root == call.root &&
-        known.call.block == block && known.call.collective == call.collective &&
-        known.call.helper == call.helper) {
-      return known.decision;
-    }
-  }
-  const Situation situation = situation_of(call, block);
-  ExpectedDecision& made = expected_[next_expected_];
-  next_expected_ = (next_expected_ + 1) % expected_.size();
-  made.call = call;
-  made.call.block = block;
-  if (!weighs_arrivals(situation, machine_)) {  // the picture is of calls of another kind
-    made.decision = decide(call.collective);
-    return made.decision;
-  }
-  made.decision = decision_for(choose({}, situation, machine_));
-  // Without the times of this picture: reports count calls by text.
-  const std::string why = are_apart(call.picture->arrivals, call.picture->error, machine_)
-                              ? "ranks are expected to arrive apart"
-                              : "native's time was measured";
-  made.decision.text = made.decision.specification
-                           ? to_text(*made.decision.specification) + ": " + why +
-                                 (native_spins_ ? ", and native spins on shared cores" : "")
-                           : "native: " + why + ", but no gain is modelled";
-  return made.decision;
-}
-
-/// Where such calls have been measured, of their very block.
-Situation Communicator::situation_of(const ExpectedCall& call, Bytes block) const {
-  Situation situation = situation_of(call.collective);
-  situation.root = call.root;
-  situation.block = block + block / 2;
-  situation.forecast = {call.picture->arrivals, call.picture->error, call.helper};
-  const KindTimes& times = call.picture->times;
-  if (times.kind.collective == call.collective && times.kind.root == call.root &&
-      floor_of(times.kind.block) == block) {
-    situation.block = times.kind.block;
-    situation.forecast->native = times.native;
-    situation.forecast->tutti = times.tutti;
-  }
-  return situation;
-}
-
-bool Communicator::weighs(const ArrivalVersion& picture) const {
-  return are_apart(picture.arrivals, picture.error, machine_) ||
-         (picture.arrivals.size() <= most_forecast_ranks &&
-          is_comparable(picture.times.native, machine_));
-}
-
-Situation Communicator::situation_of(Collective collective) const {
-  Situation situation;
-  situation.collective = collective;
-  situation.p = p_;
-  situation.native_spins = native_spins_;
-  situation.mpi = family_;
-  situation.reproducible = is_reproducible_;
-  return situation;
 }
 
 const std::string& Communicator::last(Collective collective) const {

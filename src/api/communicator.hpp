@@ -1,6 +1,7 @@
 /// A communicator of the program and what its ranks have agreed on.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -9,6 +10,7 @@
 
 #include "api/distance_orders.hpp"
 #include "choose/choose.hpp"
+#include "cost/node_machine.hpp"
 #include "run/mpi_arrival.hpp"
 #include "run/mpi_communicator.hpp"
 #include "run/mpi_level.hpp"
@@ -16,12 +18,20 @@
 
 namespace tutti {
 
+/// What a decision leaves open until the block of a call is known.
+enum class OpenLevel : std::uint8_t {
+  none,
+  leaders,  ///< through nodes, by as many leaders as the model finds best
+  all,      ///< flat or through nodes
+};
+
 /// What runs for one collective on one communicator. Alike on all its ranks.
 struct Decision {
   unsigned epoch = ~0U;                        ///< of the settings that it was made under
   bool is_automatic = false;                   ///< nobody asked for it
   std::optional<Specification> specification;  ///< none: the MPI's own
   Level level;
+  OpenLevel open = OpenLevel::none;
   std::string text;  ///< "ordered_tree: why"
 };
 
@@ -34,6 +44,8 @@ struct ExpectedCall {
   std::shared_ptr<const ArrivalVersion> picture;  ///< not null
 };
 
+class LevelDecisions;
+
 /// Kept as an attribute of the program's communicator and freed with it.
 class Communicator {
  public:
@@ -43,6 +55,7 @@ class Communicator {
   static Communicator* of(MPI_Comm comm, int& error);
   /// The same without making one: null if there is none yet.
   static Communicator* known(MPI_Comm comm);
+  ~Communicator();
 
   [[nodiscard]] Rank rank() const { return rank_; }
   [[nodiscard]] int p() const { return p_; }
@@ -62,6 +75,11 @@ class Communicator {
   /// taken as one in between, or as the one that times were measured of, so that few calls of a
   /// picture are new: O(1) for those that are not, a replay of the candidates for those that are.
   const Decision& decide(const ExpectedCall& call);
+  /// What leaves nothing open in the place of what does, for a block that all ranks know alike, in
+  /// bytes; none where they do not. Collective as LevelDecisions::close is. Sets `error` to an MPI
+  /// error code.
+  const Decision& close_level(const Decision& decision, Collective collective,
+                              std::optional<Bytes> block, int& error);
   /// Does a picture say enough to weigh more than the MPI's own: that ranks are far apart, or how
   /// long the MPI's own takes?
   [[nodiscard]] bool weighs(const ArrivalVersion& picture) const;
@@ -85,6 +103,13 @@ class Communicator {
   const Placements* placements(const Specification& specification, Rank root, int& error);
   /// What is known of distances. Collective at the first call. Null with an MPI error code.
   DistanceOrders* distances(int& error);
+  [[nodiscard]] MPI_Comm handle() const { return comm_; }
+  [[nodiscard]] const NodeSettings& node_settings() const { return node_settings_; }
+  [[nodiscard]] const NodeMachine& node_machine() const { return node_machine_; }
+  /// Ranks to each core of a node with so many of this communicator, as rank 0 sees its node.
+  [[nodiscard]] double crowding(int ranks) const {
+    return std::max(crowding_, static_cast<double>(ranks) / cores_);
+  }
   /// Its nodes, made at the first need, over the private duplicate. Collective.
   LevelRunner* levels(int& error);
   [[nodiscard]] SharedResults& shared_results() { return shared_results_; }
@@ -103,11 +128,12 @@ class Communicator {
   void close();
 
  private:
-  Communicator() = default;
+  Communicator();
   static int create(MPI_Comm comm, std::unique_ptr<Communicator>& made);
   int agree();
   [[nodiscard]] Situation situation_of(Collective collective) const;
   [[nodiscard]] Situation situation_of(const ExpectedCall& call, Bytes block) const;
+  [[nodiscard]] static Decision decision_for(const Choice& choice);
 
   struct ExpectedDecision {
     ExpectedCall call;
@@ -136,10 +162,25 @@ class Communicator {
   std::unique_ptr<DistanceOrders> distances_;
   std::unique_ptr<PrivateComm> private_;
   NodeSettings node_settings_;
+  NodeMachine node_machine_;
+  int cores_ = 1;        ///< of rank 0's node
+  double crowding_ = 0;  ///< ranks of all communicators to each of them; 0: not known
+  std::unique_ptr<LevelDecisions> level_decisions_;
   SharedResults shared_results_;
   std::unique_ptr<LevelRunner> levels_;  ///< over the private one
   std::shared_ptr<Arrival> arrival_;
 };
+
+/// What runs for a call by a decision that may leave its level open. Collective as
+/// Communicator::close_level is. Sets `error` to an MPI error code.
+template <class Call>
+const Decision& closed(const Decision& decision, const Call& call, Communicator& communicator,
+                       int& error) {
+  error = MPI_SUCCESS;
+  if (decision.open == OpenLevel::none) return decision;
+  return communicator.close_level(decision, call.collective, common_block(call, communicator),
+                                  error);
+}
 
 /// Writes the report, closes what is open on all communicators and ends the background thread. To
 /// be called while MPI still works, where all ranks end it; does nothing the second time.

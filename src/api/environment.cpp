@@ -85,14 +85,16 @@ class Reader {
 
   void read_nodes() {
     if (const std::string value = value_of("TUTTI_LEVEL"); !value.empty()) {
-      const Result<Level> read = level(value);
+      const Result<std::optional<Level>> read = level(value);
       if (!read) return refuse("TUTTI_LEVEL", value, read.error());
       environment_.level = *read;
     }
-    for (const Collective collective : runnable_collectives) {
+    for (const Collective collective : all_collectives) {
       Setting& setting = environment_.settings[static_cast<std::size_t>(collective)];
-      if (is_one_sided(collective) || setting.kind != Setting::Kind::automatic) continue;
-      if (environment_.level.node) setting = {Setting::Kind::native, {}, environment_.level};
+      const bool is_open = setting.kind == Setting::Kind::automatic && !is_one_sided(collective);
+      if (!environment_.level || !is_open) continue;
+      setting.level = environment_.level;
+      if (setting.level->node) setting.kind = Setting::Kind::native;
     }
     environment_.nodes = value_of("TUTTI_NODE");
     if (environment_.nodes == "none") environment_.nodes.clear();
@@ -130,6 +132,9 @@ class Reader {
     const Result<Machine> machine = machine_from_text(text.str());
     if (!machine) return refuse("TUTTI_MACHINE", path, machine.error());
     environment_.machine = *machine;
+    const Result<NodeMachine> node_machine = node_machine_from_text(text.str());
+    if (!node_machine) return refuse("TUTTI_MACHINE", path, node_machine.error());
+    environment_.node_machine = *node_machine;
   }
 
   Environment environment_;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "choose/choose.hpp"
+#include "cost/node_machine.hpp"
 
 namespace tutti {
 
@@ -16,10 +17,11 @@ struct Environment {
   std::array<Setting, runnable_collectives.size()> settings;  ///< by collective
   std::string report;                                         ///< "-", a file, or empty for none
   std::string distances;                                      ///< a file, or empty for none
-  Level level;        ///< of collectives without a setting of their own
-  std::string nodes;  ///< emulated ones, or empty
+  std::optional<Level> level;  ///< of collectives without a setting of their own; see Setting
+  std::string nodes;           ///< emulated ones, or empty
   Bytes node_memory = Bytes{64} << 20;
   Machine machine;
+  NodeMachine node_machine;
   std::string warning;  ///< of TUTTI_ names that are no settings
   std::string error;  ///< names the variable, the value and what is accepted; empty if all is well
 };

@@ -1,6 +1,8 @@
 /// From arguments to a call of the node level.
 #include "api/levelled.hpp"
 
+#include <algorithm>
+
 #include "run/mpi_sides.hpp"
 
 namespace tutti {
@@ -9,7 +11,7 @@ namespace {
 
 LevelledCall levelled_by(const Decision& decision, const Machine& machine) {
   LevelledCall levelled;
-  levelled.call.leaders = decision.level.leaders;
+  levelled.call.leaders = std::max(1, decision.level.leaders);
   levelled.inner = decision.specification ? &*decision.specification : nullptr;
   levelled.knowledge.latency = machine.latency_in_bytes();
   levelled.knowledge.rate = 1 / machine.per_byte;

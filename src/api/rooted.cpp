@@ -59,6 +59,9 @@ int run_rooted(RootedCall& call, Communicator& communicator, const Arrived& note
   const CallRecord begun = begin_record(communicator, noted);
   ArrivedCall arrived(communicator.arrival().get(), call.collective, noted.site);
   if (const int error = arrived.weigh(call, communicator, decision)) return raise(call.comm, error);
+  int failed = MPI_SUCCESS;
+  decision = &closed(*decision, call, communicator, failed);
+  if (failed != MPI_SUCCESS) return raise(call.comm, failed);
   return reported(
       call.collective, communicator, *decision, begun,
       [&] { return run_decision(call, communicator, *decision, arrived, run_native); },

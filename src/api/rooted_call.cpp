@@ -15,6 +15,18 @@ bool looks_valid(const RootedCall& call, const Communicator& communicator) {
          call.blocks.are_counted(communicator.p());
 }
 
+std::optional<Bytes> common_block(const RootedCall& call, const Communicator& communicator) {
+  if (is_irregular(call.collective)) return {};
+  if (call.in_place() && !looks_valid(call, communicator)) return {};
+  // A root with a bad side of its own knows the others' blocks by the other one.
+  const MPI_Count count = call.in_place() ? call.blocks.count(communicator.rank()) : call.own_count;
+  const auto type = call.in_place() ? call.all_type : call.own_type;
+  MPI_Count size = 0;
+  const bool is_known =
+      count >= 0 && type != mpi().type_null && mpi().Type_size_x(type, &size) == MPI_SUCCESS;
+  return is_known ? std::optional<Bytes>(count * size) : std::nullopt;
+}
+
 void describe(const RootedCall& call, CallRecord& record) {
   record.root = call.root;
   MPI_Count element = 0;

@@ -31,6 +31,11 @@ struct AllBlocks {
 /// argument that is not significant at this rank.
 [[nodiscard]] bool looks_valid(const RootedCall& call, const Communicator& communicator);
 
+/// The bytes of a call's block where MPI makes them equal on all ranks; none where it does not, and
+/// where this rank's arguments are bad.
+[[nodiscard]] std::optional<Bytes> common_block(const RootedCall& call,
+                                                const Communicator& communicator);
+
 /// Fills in what the arguments tell of a call, for the report; rank and p are there.
 void describe(const RootedCall& call, CallRecord& record);
 

@@ -16,7 +16,7 @@ namespace tutti {
 /// between the nodes.
 struct Level {
   bool node = false;
-  int leaders = 1;
+  int leaders = 0;  ///< 0: as many as the model finds best for the call
   friend bool operator==(const Level&, const Level&) = default;
 };
 
@@ -25,15 +25,21 @@ struct Setting {
   enum class Kind : std::uint8_t { automatic, native, forced };
   Kind kind = Kind::automatic;
   Specification specification;  ///< forced only; with a level what runs between nodes
-  Level level = {};             ///< not with automatic
+  /// None: flat or through nodes, as the model finds for each call; not with forced. With
+  /// automatic none or flat.
+  std::optional<Level> level = {};
+
+  [[nodiscard]] bool asks_for_nodes() const { return level && level->node; }
 };
 
-/// Reads "auto", "native" or a specification; the last two also with level=flat or level=node and
-/// leaders=K among their parameters, as in "native:level=node,leaders=2".
+/// Reads "auto", "native" or a specification. Among the parameters of native and specifications may
+/// be level=flat (the default) or level=node and leaders=K or leaders=auto (the default), as in
+/// "native:level=node,leaders=2"; of auto (the default there) and native level=auto, of auto also
+/// level=flat.
 [[nodiscard]] Result<Setting> setting(Collective collective, std::string_view text);
 [[nodiscard]] std::string to_text(const Setting& setting);
-/// Reads "flat", "node" or "node:leaders=K".
-[[nodiscard]] Result<Level> level(std::string_view text);
+/// Reads "auto" (none), "flat", "node", "node:leaders=K" or "node:leaders=auto".
+[[nodiscard]] Result<std::optional<Level>> level(std::string_view text);
 /// Why a running program cannot do what its environment asks for, with or without distances
 /// between its ranks; empty where it can.
 [[nodiscard]] std::string out_of_reach(const Setting& setting, bool has_distances);

@@ -8,8 +8,13 @@ namespace tutti {
 
 namespace {
 
-/// As for all of Tutti's choices.
-constexpr double least_gain = 1.1;
+/// More than for Tutti's other choices: an MPI may know nodes, and what a flag takes hangs on the
+/// system's scheduler.
+constexpr double least_gain = 1.25;
+constexpr double least_gain_unmeasured = 1.5;
+
+/// More of them hardly gain, and their communicators are limited.
+constexpr int most_leaders = 8;
 
 std::string microseconds(double seconds) {
   char text[32];
@@ -23,22 +28,54 @@ std::string note_of(const LevelSeconds& seconds) {
          microseconds(seconds.copies_out);
 }
 
+bool is_measured(const NodeMachine& machine) { return machine.crowding > 0; }
+
+/// Why the model cannot be trusted to tell a gain; empty if it can.
+std::string doubt_of(const LevelSituation& situation, const NodeMachine& machine) {
+  const bool is_crowded = situation.crowding > 1;
+  if (is_measured(machine)) {
+    const bool is_fuller = is_crowded && situation.crowding > 1.01 * machine.crowding;
+    return is_fuller ? "more ranks share a core than where the machine was measured" : "";
+  }
+  if (situation.shape.nodes == 1) return "the memory of this one node was not measured";
+  return is_crowded ? "there are more ranks than cores, and node memory was not measured" : "";
+}
+
 /// Why the call cannot or need not go through node memory; empty if it may.
-std::string obstacle_of(const LevelSituation& situation) {
-  if (situation.shape.ranks == 1) return "no two ranks share a node";
+std::string obstacle_of(const LevelSituation& situation, const NodeMachine& machine) {
+  if (situation.least.ranks <= 1) {
+    return situation.shape.ranks <= 1 ? "no two ranks share a node" : "few ranks share a node";
+  }
   if (!situation.keeps_order) {
     return "the operation does not commute, and ranks of a node do not follow one another";
   }
-  return situation.block ? "" : "the ranks do not know alike how much there is to move";
+  if (!situation.block) return "the ranks do not know alike how much there is to move";
+  if (*situation.block == 0 && situation.collective != Collective::barrier) {
+    return "there is nothing to move";
+  }
+  return doubt_of(situation, machine);
 }
 
 }  // namespace
 
 NodeShape shape_of(const Nodes& nodes) { return {nodes.count(), nodes.most()}; }
 
+NodeShape least_shape_of(const Nodes& nodes) { return {nodes.count(), nodes.p() / nodes.count()}; }
+
+bool is_block_common(Collective collective) {
+  return collective != Collective::gatherv && collective != Collective::scatterv &&
+         collective != Collective::alltoallv;
+}
+
+int leaders_for(const LevelSituation& situation, const NodeMachine& machine) {
+  if (!situation.block) return 1;
+  return std::min(most_leaders,
+                  best_leaders(situation.collective, situation.shape, *situation.block, machine));
+}
+
 LevelChoice choose_level(const LevelSituation& situation, const NodeMachine& machine) {
   LevelChoice choice;
-  choice.reason = obstacle_of(situation);
+  choice.reason = obstacle_of(situation, machine);
   if (!choice.reason.empty()) return choice;
   const Collective collective = situation.collective;
   const NodeShape& shape = situation.shape;
@@ -46,24 +83,26 @@ LevelChoice choose_level(const LevelSituation& situation, const NodeMachine& mac
   for (const FlatShape flat : flat_shapes) {
     if (!has_shape(collective, flat)) continue;
     choice.candidates.push_back({"flat " + std::string(name_of(flat)),
-                                 flat_seconds(collective, flat, shape, block, machine),
+                                 flat_seconds(collective, flat, situation.least, block, machine),
                                  "blind to nodes"});
   }
-  const double native = best_flat_seconds(collective, shape, block, machine);
-  const int leaders = best_leaders(collective, shape, block, machine);
+  const double native = best_flat_seconds(collective, situation.least, block, machine);
+  const int leaders = leaders_for(situation, machine);
   const LevelSeconds level = level_seconds(collective, shape, block, leaders, machine);
   const Level node{true, leaders};
   choice.candidates.push_back(
       {to_text(Setting{Setting::Kind::native, {}, node}), level.total(), note_of(level)});
   std::stable_sort(choice.candidates.begin(), choice.candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
-  if (level.total() * least_gain >= native) {
-    choice.reason = "no gain of a tenth is modelled over flat " + microseconds(native);
+  const bool measured = is_measured(machine);
+  if (level.total() * (measured ? least_gain : least_gain_unmeasured) >= native) {
+    choice.reason = std::string("no gain of a ") + (measured ? "quarter" : "half") +
+                    " is modelled over flat calls";
     return choice;
   }
   choice.level = node;
-  choice.reason =
-      "modelled " + microseconds(level.total()) + " against flat " + microseconds(native);
+  choice.reason = std::string("modelled to gain a ") + (measured ? "quarter" : "half") +
+                  " or more over flat calls";
   return choice;
 }
 

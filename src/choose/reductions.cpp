@@ -21,7 +21,7 @@ Choice choose_reduction(const Setting& setting, const Situation& situation) {
     const Specification& asked = setting.specification;
     const bool fits = situation.commutative || !asked.algorithm->commutative;
     const bool is_steady =
-        !situation.reproducible || (is_reproducible(asked) && !setting.level.node);
+        !situation.reproducible || (is_reproducible(asked) && !setting.asks_for_nodes());
     if (fits && is_steady) return {asked, "it was asked for", {}};
     reason =
         to_text(asked) + (fits ? " was asked for, which depends on arrivals, distances or nodes; "

@@ -11,43 +11,53 @@ namespace {
 constexpr int most_leaders = 64;
 
 bool read_leaders(std::string_view text, int& leaders) {
+  if (text == "auto") {
+    leaders = 0;
+    return true;
+  }
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), leaders);
   return error == std::errc() && end == text.data() + text.size() && leaders >= 1 &&
          leaders <= most_leaders;
 }
 
+/// What a specification says of the level.
+struct Said {
+  std::string_view place;  ///< flat, node, auto, or empty where it says nothing
+  bool leads = false;
+  Level level;
+};
+
 /// Takes a parameter that belongs to the level; false if it is none. Sets `error` if it is wrong.
-bool take(std::string_view parameter, Level& level, bool& leads, std::string& error) {
+bool take(std::string_view parameter, Said& said, std::string& error) {
   constexpr std::string_view place = "level=";
   constexpr std::string_view count = "leaders=";
   if (parameter.starts_with(place)) {
-    const std::string_view value = parameter.substr(place.size());
-    level.node = value == "node";
-    if (!level.node && value != "flat") {
-      error = "level=" + std::string(value) + ": a level is flat or node";
+    said.place = parameter.substr(place.size());
+    said.level.node = said.place == "node";
+    if (!said.level.node && said.place != "flat" && said.place != "auto") {
+      error = "level=" + std::string(said.place) + ": a level is auto, flat or node";
     }
     return true;
   }
   if (!parameter.starts_with(count)) return false;
-  leads = true;
-  if (!read_leaders(parameter.substr(count.size()), level.leaders)) {
-    error = std::string(parameter) + ": leaders are a number from 1 to 64";
+  said.leads = true;
+  if (!read_leaders(parameter.substr(count.size()), said.level.leaders)) {
+    error = std::string(parameter) + ": leaders are auto or a number from 1 to 64";
   }
   return true;
 }
 
 /// Splits a specification into what is said of the level and the rest.
-Result<Level> split(std::string_view text, std::string& rest) {
+Result<Said> split(std::string_view text, std::string& rest) {
   const std::size_t colon = text.find(':');
   rest = text.substr(0, colon);
-  Level level;
-  if (colon == std::string_view::npos) return level;
-  bool leads = false;
+  Said said;
+  if (colon == std::string_view::npos) return said;
   bool is_first = true;
   std::string error;
   for (std::string_view left = text.substr(colon + 1);;) {
     const std::string_view parameter = left.substr(0, left.find(','));
-    if (!take(parameter, level, leads, error)) {
+    if (!take(parameter, said, error)) {
       rest += (is_first ? ":" : ",") + std::string(parameter);
       is_first = false;
     }
@@ -55,58 +65,73 @@ Result<Level> split(std::string_view text, std::string& rest) {
     if (parameter.size() == left.size()) break;
     left.remove_prefix(parameter.size() + 1);
   }
-  if (leads && !level.node) return Error{"leaders need level=node"};
-  return level;
+  if (said.leads && !said.level.node) return Error{"leaders need level=node"};
+  return said;
 }
 
-std::string parameters_of(const Level& level) {
-  if (!level.node) return "";
-  return level.leaders == 1 ? "level=node" : "level=node,leaders=" + std::to_string(level.leaders);
+/// What a setting of this kind adds to its name.
+std::string parameters_of(const Setting& setting) {
+  const bool chooses = setting.kind == Setting::Kind::automatic;
+  if (!setting.level) return setting.kind == Setting::Kind::native ? "level=auto" : "";
+  if (!setting.level->node) return chooses ? "level=flat" : "";
+  const int leaders = setting.level->leaders;
+  return leaders == 0 ? "level=node" : "level=node,leaders=" + std::to_string(leaders);
 }
 
 }  // namespace
 
 Result<Setting> setting(Collective collective, std::string_view text) {
-  if (text == "auto") return Setting{};
   std::string rest;
-  const Result<Level> level = split(text, rest);
-  if (!level) return Error{std::string(text) + ": " + level.error()};
-  if (level->node && is_one_sided(collective)) {
+  const Result<Said> said = split(text, rest);
+  if (!said) return Error{std::string(text) + ": " + said.error()};
+  if (said->level.node && is_one_sided(collective)) {
     return Error{std::string(text) + ": a one-sided collective has no level"};
   }
-  if (rest == "auto" && level->node) {
-    return Error{std::string(text) + ": auto takes no level; native:level=node does"};
+  const bool by_model = said->place == "auto";
+  if (rest == "auto") {
+    if (said->level.node) {
+      return Error{std::string(text) +
+                   ": auto chooses the level or is flat; native:level=node asks for nodes"};
+    }
+    if (said->place == "flat") return Setting{Setting::Kind::automatic, {}, Level{}};
+    return Setting{};
   }
-  if (rest == "native" && !is_one_sided(collective))
-    return Setting{Setting::Kind::native, {}, *level};
+  const std::optional<Level> level = by_model ? std::nullopt : std::optional(said->level);
+  if (rest == "native" && !is_one_sided(collective)) {
+    return Setting{Setting::Kind::native, {}, level};
+  }
   const Result<Specification> spec = specification(collective, rest);
   if (!spec) {
     return Error{spec.error() + (is_one_sided(collective)
                                      ? " (or auto, Tutti's choice)"
                                      : " (or native, the MPI's own, or auto, Tutti's choice)")};
   }
-  return Setting{Setting::Kind::forced, *spec, *level};
+  if (by_model) {
+    return Error{std::string(text) + ": level=auto goes with auto and native; an algorithm's is " +
+                 "flat or node"};
+  }
+  return Setting{Setting::Kind::forced, *spec, level};
 }
 
-Result<Level> level(std::string_view text) {
-  const Error error{"'" + std::string(text) +
-                    "' is no level; there are flat, node and node:leaders=K "
-                    "with K from 1 to 64"};
-  if (text == "flat") return Level{};
-  if (text == "node") return Level{true, 1};
+Result<std::optional<Level>> level(std::string_view text) {
+  if (text == "auto") return std::optional<Level>();
+  if (text == "flat") return std::optional(Level{});
+  if (text == "node") return std::optional(Level{true});
   constexpr std::string_view prefix = "node:leaders=";
-  Level level{true, 1};
+  Level level{true};
   if (!text.starts_with(prefix) || !read_leaders(text.substr(prefix.size()), level.leaders)) {
-    return error;
+    return Error{"'" + std::string(text) +
+                 "' is no level; there are auto, flat, node and node:leaders=K with K from 1 to 64 "
+                 "or auto"};
   }
-  return level;
+  return std::optional(level);
 }
 
 std::string to_text(const Setting& setting) {
-  if (setting.kind == Setting::Kind::automatic) return "auto";
-  const std::string text =
-      setting.kind == Setting::Kind::native ? "native" : to_text(setting.specification);
-  const std::string of_level = parameters_of(setting.level);
+  std::string text = "auto";
+  if (setting.kind == Setting::Kind::native) text = "native";
+  if (setting.kind == Setting::Kind::forced) text = to_text(setting.specification);
+  const std::string of_level = parameters_of(setting);
   if (of_level.empty()) return text;
   return text + (text.find(':') == std::string::npos ? ":" : ",") + of_level;
 }

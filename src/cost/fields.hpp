@@ -12,7 +12,7 @@
 
 namespace tutti {
 
-/// One number of a machine, in seconds.
+/// One number of a machine, in seconds where it does not say otherwise.
 template <class M>
 struct MachineField {
   std::string_view name;
@@ -37,7 +37,7 @@ template <class M>
       double value = 0;
       if (!(words >> value) || !std::isfinite(value) || value <= 0) {
         return Error{"line " + std::to_string(number) + ", \"" + line + "\": " + name +
-                     " needs a positive number of seconds"};
+                     " needs a positive number"};
       }
       machine.*field.value = value;
     }
@@ -50,6 +50,7 @@ template <class M>
   std::ostringstream text;
   text << std::setprecision(17);
   for (const MachineField<M>& field : fields) {
+    if (machine.*field.value <= 0) continue;  // not known
     text << field.name << ' ' << machine.*field.value << "  # " << field.meaning << '\n';
   }
   return text.str();

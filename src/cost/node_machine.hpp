@@ -6,6 +6,7 @@
 
 #include "core/result.hpp"
 #include "core/types.hpp"
+#include "cost/machine.hpp"
 
 namespace tutti {
 
@@ -23,6 +24,7 @@ struct NodeMachine {
   double shared_per_byte = 1.5e-11;   ///< all ranks of a node together
   double combine_per_byte = 2.0e-10;  ///< one rank combines two operands
   double flag = 1.0e-7;               ///< until a raised flag is seen; also to look at another one
+  double crowding = 0;                ///< ranks to a core where this was measured; 0: it was not
   friend bool operator==(const NodeMachine&, const NodeMachine&) = default;
 };
 
@@ -30,5 +32,7 @@ struct NodeMachine {
 /// defaults, unknown ones are ignored. The error names the line.
 [[nodiscard]] Result<NodeMachine> node_machine_from_text(std::string_view text);
 [[nodiscard]] std::string to_text(const NodeMachine& machine);
+/// A file of both: what they share, latency and per_byte, is that of `machine`.
+[[nodiscard]] std::string to_text(const Machine& machine, const NodeMachine& node_machine);
 
 }  // namespace tutti

@@ -13,15 +13,6 @@ namespace tutti {
 
 namespace {
 
-/// The rank in the world of this process; `rank` where there is no world, or it is not of it.
-int world_rank(Rank rank) {
-  int initialized = 0;
-  mpi().Initialized(&initialized);
-  int world = rank;
-  if (initialized != 0) mpi().Comm_rank(mpi().comm_world, &world);
-  return world;
-}
-
 /// Sets `all` to whether `own` is true on all ranks of the group.
 int agree_on(MPI_Comm group, bool own, bool& all) {
   int mine = own ? 1 : 0;
@@ -36,6 +27,14 @@ int agree_on(MPI_Comm group, bool own, bool& all) {
 }
 
 }  // namespace
+
+int world_rank(Rank rank) {
+  int initialized = 0;
+  mpi().Initialized(&initialized);
+  int world = rank;
+  if (initialized != 0) mpi().Comm_rank(mpi().comm_world, &world);
+  return world;
+}
 
 /// Room for the flags and the numbers of so many ranks of `p`: whole pages.
 Bytes SharedNode::header_bytes(int ranks, int p) {

@@ -21,6 +21,9 @@ struct NodeSettings {
   Bytes memory = Bytes{64} << 20;  ///< at most so much for each node and communicator
 };
 
+/// The rank in the world of this process; `rank` where there is no world, or it is not of it.
+[[nodiscard]] int world_rank(Rank rank);
+
 /// Keeps the MPI going while a rank waits for another of its node, by looking for a message
 /// without receiving it. Where the MPI finds out that a process has died, this fails or does not
 /// return.

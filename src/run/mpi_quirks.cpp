@@ -75,7 +75,11 @@ bool ends_locks_before_attributes() {
 #endif
 }
 
-bool ranks_outnumber_cores() { return local_ranks() > sysconf(_SC_NPROCESSORS_ONLN); }
+int cores_of_node() { return static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN))); }
+
+double ranks_to_a_core() { return static_cast<double>(local_ranks()) / cores_of_node(); }
+
+bool ranks_outnumber_cores() { return local_ranks() > cores_of_node(); }
 
 bool each_rank_has_a_core() { return local_ranks() > 0 && !ranks_outnumber_cores(); }
 

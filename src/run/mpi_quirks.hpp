@@ -29,6 +29,11 @@ namespace tutti {
 /// what derives from it.
 [[nodiscard]] bool ends_locks_before_attributes();
 
+/// Processors of this node.
+[[nodiscard]] int cores_of_node();
+/// Ranks to each of them; 0 where the launcher does not tell.
+[[nodiscard]] double ranks_to_a_core();
+
 /// The ranks on this node outnumber its cores, as far as the launcher tells.
 [[nodiscard]] bool ranks_outnumber_cores();
 

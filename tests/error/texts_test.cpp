@@ -78,12 +78,11 @@ TEST(BytesError, ShowsHowBytesAreWritten) {
 TEST(MachineError, NamesTheLine) {
   const auto error = [](const char* text) { return machine_from_text(text).error(); };
   EXPECT_EQ(error("latency 1e-6\nper_byte fast"),
-            "line 2, \"per_byte fast\": per_byte needs a positive number of seconds");
-  EXPECT_EQ(error("gap"), "line 1, \"gap\": gap needs a positive number of seconds");
-  EXPECT_EQ(error("overhead -1"),
-            "line 1, \"overhead -1\": overhead needs a positive number of seconds");
+            "line 2, \"per_byte fast\": per_byte needs a positive number");
+  EXPECT_EQ(error("gap"), "line 1, \"gap\": gap needs a positive number");
+  EXPECT_EQ(error("overhead -1"), "line 1, \"overhead -1\": overhead needs a positive number");
   EXPECT_EQ(error("# nothing yet\nlatency 0 # none"),
-            "line 2, \"latency 0 # none\": latency needs a positive number of seconds");
+            "line 2, \"latency 0 # none\": latency needs a positive number");
 }
 
 TEST(ScheduleError, NamesTheLineAndTheForm) {

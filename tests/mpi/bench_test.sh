@@ -54,6 +54,7 @@ expect 3 0 "m'" guidelines $short --block 10
 expect 2 0 "bound 150 ns" latency $short
 expect 2 0 "^latency " machine --output "$folder/machine"
 grep -q '^per_byte ' "$folder/machine" || complain "machine --output"
+grep -q '^crowding ' "$folder/machine" || complain "machine --output says nothing of nodes"
 
 # The forced algorithm ran, not another one.
 expect 3 0 "binomial" gatherv $short --block 10 --algorithm binomial --json "$folder/json"

@@ -35,14 +35,6 @@ std::string made_up(int p) {
   return text + "]}";
 }
 
-/// A name that all ranks know, in a folder for such things.
-std::string temporary(const std::string& what) {
-  int process = static_cast<int>(getpid());
-  PMPI_Bcast(&process, 1, MPI_INT, 0, MPI_COMM_WORLD);
-  return (std::filesystem::temp_directory_path() / ("tutti-" + what + std::to_string(process)))
-      .string();
-}
-
 /// Forces a specification of a collective that `Kind` has no name for.
 class ForcedOther {
  public:
@@ -221,7 +213,7 @@ void refused(Context& context) {
 /// Last, as what is measured takes the place of what was made up.
 void measured(Context& context) {
   if (context.options().native) return;
-  const std::string file = temporary("measured");
+  const std::string file = temporary_name("measured");
   context.step("measure");
   const OwnComm half(context.rank() % 2, -context.rank());
   for (const MPI_Comm comm : {half.get(), MPI_COMM_WORLD}) {
@@ -244,7 +236,7 @@ void measured(Context& context) {
 
 }  // namespace
 
-MadeUpDistances::MadeUpDistances() : file_(temporary("distances")) {
+MadeUpDistances::MadeUpDistances() : file_(temporary_name("distances")) {
   int rank = 0;
   int p = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);

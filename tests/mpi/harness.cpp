@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 
@@ -37,6 +38,13 @@ Options read_options(int argc, char** argv) {
     }
   }
   return options;
+}
+
+std::string temporary_name(const std::string& what) {
+  int process = static_cast<int>(getpid());
+  PMPI_Bcast(&process, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  return (std::filesystem::temp_directory_path() / ("tutti-" + what + std::to_string(process)))
+      .string();
 }
 
 Context::Context(const Options& options) : options_(options) {

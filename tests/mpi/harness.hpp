@@ -91,6 +91,9 @@ class Watchdog {
   std::jthread thread_;
 };
 
+/// A file's name that all ranks know, in a folder for such things. Collective.
+[[nodiscard]] std::string temporary_name(const std::string& what);
+
 /// Bytes of memory that the process has resident.
 [[nodiscard]] long resident_bytes();
 
@@ -125,6 +128,19 @@ void add_distances(Suite& suite);
 void add_reductions(Suite& suite);
 void add_levels(Suite& suite);
 void add_level_collectives(Suite& suite);
+/// Makes up a machine on which node memory pays, for rank 0 of the world; the other ranks'
+/// environment says otherwise, which must not count. To be made before anything asks Tutti.
+class MadeUpMachine {
+ public:
+  MadeUpMachine();
+  ~MadeUpMachine();
+  MadeUpMachine(const MadeUpMachine&) = delete;
+  MadeUpMachine& operator=(const MadeUpMachine&) = delete;
+
+ private:
+  std::string file_;
+};
+void add_level_choices(Suite& suite);
 void add_shared_results(Suite& suite);
 /// Communicators that return all they took.
 void add_leaks(Suite& suite);

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <optional>
 
 #include "harness.hpp"
 #include "layouts.hpp"
@@ -41,10 +42,13 @@ int main(int argc, char** argv) {
     Context context(read_options(argc, argv));
     const Watchdog watchdog(context);
     const MadeUpDistances distances;
+    std::optional<MadeUpMachine> machine;
     Suite suite;
     if (!context.options().nodes.empty()) {
+      machine.emplace();
       add_levels(suite);
       add_level_collectives(suite);
+      add_level_choices(suite);
       add_shared_results(suite);
       add_leaks(suite);
     } else {

@@ -110,33 +110,6 @@ TEST(LevelTimes, TakeSeveralSendersWhereOneCannotFillTheAdapter) {
   EXPECT_EQ(best_leaders(Collective::alltoall, {16, 32}, 65536, machine), 1);
 }
 
-LevelSituation allgather_on(const char* nodes, Bytes block) {
-  return {Collective::allgather, shape_of(*nodes_from(nodes)), block, true};
-}
-
-TEST(LevelChoices, GoThroughNodeMemoryWhereItPays) {
-  const LevelChoice choice = choose_level(allgather_on("64x32", 512), {});
-  EXPECT_TRUE(choice.level.node);
-  EXPECT_GT(choice.level.leaders, 1);
-  EXPECT_EQ(choice.candidates.front().name,
-            to_text(Setting{Setting::Kind::native, {}, choice.level}));
-  EXPECT_NE(choice.reason.find("against flat"), std::string::npos);
-}
-
-TEST(LevelChoices, StayFlatElsewhere) {
-  EXPECT_FALSE(choose_level(allgather_on("64x1", 512), {}).level.node);
-  LevelSituation unknown = allgather_on("64x32", 512);
-  unknown.block.reset();
-  EXPECT_FALSE(choose_level(unknown, {}).level.node);
-  LevelSituation ordered = allgather_on("64x32", 512);
-  ordered.collective = Collective::allreduce;
-  ordered.keeps_order = false;
-  EXPECT_NE(choose_level(ordered, {}).reason.find("does not commute"), std::string::npos);
-  LevelSituation large = allgather_on("64x32", 1 << 20);
-  large.collective = Collective::reduce_scatter_block;
-  EXPECT_NE(choose_level(large, {}).reason.find("no gain of a tenth"), std::string::npos);
-}
-
 TEST(NodeMachines, AreReadAndRefused) {
   NodeMachine machine;
   machine.flag = 3e-7;

@@ -1,0 +1,162 @@
+/// Barriers, exchanges and copies of whole nodes.
+#include "bench/mpi_node_machine.hpp"
+
+#include <tutti/tutti.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <functional>
+#include <vector>
+
+#include "bench/statistics.hpp"
+#include "core/nodes.hpp"
+
+namespace tutti::bench {
+
+namespace {
+
+constexpr int tag = 4;
+constexpr std::size_t large = std::size_t{1} << 20;
+constexpr double least = 1e-12;  // a machine's numbers are positive
+
+/// Which ranks share a node, and a communicator of this rank's.
+class RealNodes {
+ public:
+  explicit RealNodes(const Job& job) : job_(job) {
+    MPI_Comm_split_type(job.control(), MPI_COMM_TYPE_SHARED, job.rank(), MPI_INFO_NULL, &comm_);
+    int lowest = job.rank();
+    MPI_Bcast(&lowest, 1, MPI_INT, 0, comm_);
+    std::vector<int> labels(static_cast<std::size_t>(job.p()));
+    MPI_Allgather(&lowest, 1, MPI_INT, labels.data(), 1, MPI_INT, job.control());
+    nodes_ = Nodes::of(labels);
+  }
+  ~RealNodes() { MPI_Comm_free(&comm_); }
+  RealNodes(const RealNodes&) = delete;
+  RealNodes& operator=(const RealNodes&) = delete;
+
+  [[nodiscard]] const Nodes& nodes() const { return nodes_; }
+  [[nodiscard]] MPI_Comm comm() const { return comm_; }
+  [[nodiscard]] int local() const { return nodes_.local_of(job_.rank()); }
+  [[nodiscard]] int ranks() const { return nodes_.size(nodes_.node_of(job_.rank())); }
+  /// Ranks of the smallest node: so many have counterparts on all others.
+  [[nodiscard]] int fewest() const {
+    int fewest = nodes_.most();
+    for (int node = 0; node < nodes_.count(); ++node) fewest = std::min(fewest, nodes_.size(node));
+    return fewest;
+  }
+  /// The counterpart so many nodes further.
+  [[nodiscard]] Rank counterpart(int distance) const {
+    const int count = nodes_.count();
+    return nodes_.rank_at((nodes_.node_of(job_.rank()) + distance + count) % count, local());
+  }
+
+ private:
+  const Job& job_;
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  Nodes nodes_;
+};
+
+/// The median over repetitions of the slowest rank's seconds. All ranks call it.
+double slowest_median(const Job& job, int repetitions, const std::function<void()>& once) {
+  std::vector<double> samples;
+  for (int repetition = -1; repetition < repetitions; ++repetition) {
+    job.barrier();
+    const double begin = MPI_Wtime();
+    once();
+    double seconds = MPI_Wtime() - begin;
+    double slowest = 0;
+    MPI_Allreduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, job.control());
+    if (repetition >= 0) samples.push_back(slowest);
+  }
+  return summarize(std::move(samples)).median;
+}
+
+/// An empty message to one rank and from another.
+void exchange_empty(MPI_Comm comm, Rank to, Rank from) {
+  std::array<MPI_Request, 2> requests = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  MPI_Irecv(nullptr, 0, MPI_BYTE, from, tag, comm, &requests[0]);
+  MPI_Isend(nullptr, 0, MPI_BYTE, to, tag, comm, &requests[1]);
+  wait_all(requests);
+}
+
+void barrier_by_messages(const RealNodes& nodes) {
+  const int ranks = nodes.ranks();
+  for (int distance = 1; distance < ranks; distance *= 2) {
+    exchange_empty(nodes.comm(), (nodes.local() + distance) % ranks,
+                   (nodes.local() - distance + ranks) % ranks);
+  }
+}
+
+/// Of a barrier among the ranks of a node, through their memory alone.
+double flag_seconds(const Job& job, const RealNodes& nodes) {
+  constexpr int calls = 10;
+  if (TUTTI_Algorithm_set("barrier", "native:level=node,leaders=1", nullptr, nullptr) !=
+      MPI_SUCCESS) {
+    return 0;
+  }
+  const double seconds = slowest_median(job, 20, [&] {
+    for (int call = 0; call < calls; ++call) TUTTI_Barrier(nodes.comm());
+  });
+  TUTTI_Algorithm_set("barrier", "auto", nullptr, nullptr);
+  return seconds / calls / (nodes.nodes().most() + 1);
+}
+
+/// Each rank for which `copies` copies so many bytes between buffers of its own.
+double copy_seconds(const Job& job, bool copies) {
+  std::vector<char> from(large, 1);
+  std::vector<char> to(large);
+  return slowest_median(job, 20, [&] {
+    if (copies) std::memcpy(to.data(), from.data(), large);
+  });
+}
+
+double combine_seconds(const Job& job, bool combines) {
+  constexpr int count = static_cast<int>(large / sizeof(double));
+  std::vector<double> from(count, 1);
+  std::vector<double> to(count, 1);
+  return slowest_median(job, 20, [&] {
+    if (combines) MPI_Reduce_local(from.data(), to.data(), count, MPI_DOUBLE, MPI_SUM);
+  });
+}
+
+}  // namespace
+
+NodeMachine measure_node_machine(const Job& job, const Machine& machine) {
+  NodeMachine measured;
+  measured.latency = machine.latency;
+  measured.per_byte = measured.sender_per_byte = machine.per_byte;
+  const RealNodes real(job);
+  const int ranks = real.nodes().most();
+  measured.copy_per_byte = copy_seconds(job, job.rank() == 0) / large;
+  measured.shared_per_byte = copy_seconds(job, true) / large / ranks;
+  measured.combine_per_byte = combine_seconds(job, job.rank() == 0) / large;
+  if (real.nodes().count() > 1) {
+    const int senders = real.fewest();
+    const double all = slowest_median(job, 50, [&] {
+      if (real.local() >= senders) return;
+      exchange_empty(job.control(), real.counterpart(1), real.counterpart(-1));
+    });
+    measured.node_gap = (all - machine.latency) / std::max(1, senders - 1);
+  } else {
+    measured.local_per_byte = machine.per_byte;
+    measured.node_gap = machine.gap;
+  }
+  if (ranks > 1) {
+    const int rounds = std::bit_width(static_cast<unsigned>(ranks - 1));
+    measured.local_latency = slowest_median(job, 50, [&] { barrier_by_messages(real); }) / rounds;
+    measured.flag = flag_seconds(job, real);
+    const long cores = std::max(1L, sysconf(_SC_NPROCESSORS_ONLN));
+    measured.crowding = std::max(1.0, static_cast<double>(ranks) / static_cast<double>(cores));
+  }
+  for (double* const field :
+       {&measured.copy_per_byte, &measured.shared_per_byte, &measured.combine_per_byte,
+        &measured.node_gap, &measured.local_latency, &measured.flag}) {
+    *field = std::max(*field, least);
+  }
+  return measured;
+}
+
+}  // namespace tutti::bench

@@ -1,0 +1,96 @@
+/// Decisions that hang on more than a collective: on arrivals that are expected, on blocks.
+#include <algorithm>
+#include <bit>
+
+#include "api/communicator.hpp"
+#include "api/level_decisions.hpp"
+#include "choose/arrival_model.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// The power of two that is not above it, or 0.
+Bytes floor_of(Bytes bytes) {
+  return static_cast<Bytes>(std::bit_floor(static_cast<std::uint64_t>(std::max<Bytes>(bytes, 0))));
+}
+
+}  // namespace
+
+Decision Communicator::decision_for(const Choice& choice) {
+  Decision decision;
+  decision.specification = choice.specification;
+  decision.text =
+      (choice.specification ? to_text(*choice.specification) : "native") + ": " + choice.reason;
+  return decision;
+}
+
+const Decision& Communicator::close_level(const Decision& decision, Collective collective,
+                                          std::optional<Bytes> block, int& error) {
+  if (level_decisions_ == nullptr) level_decisions_ = std::make_unique<LevelDecisions>(*this);
+  return level_decisions_->close(decision, collective, block, error);
+}
+
+const Decision& Communicator::decide(const ExpectedCall& call) {
+  const Bytes block = floor_of(call.block);
+  for (const ExpectedDecision& known : expected_) {
+    if (known.call.picture == call.picture && known.call.root == call.root &&
+        known.call.block == block && known.call.collective == call.collective &&
+        known.call.helper == call.helper) {
+      return known.decision;
+    }
+  }
+  const Situation situation = situation_of(call, block);
+  ExpectedDecision& made = expected_[next_expected_];
+  next_expected_ = (next_expected_ + 1) % expected_.size();
+  made.call = call;
+  made.call.block = block;
+  if (!weighs_arrivals(situation, machine_)) {  // the picture is of calls of another kind
+    made.decision = decide(call.collective);
+    return made.decision;
+  }
+  made.decision = decision_for(choose({}, situation, machine_));
+  // Without the times of this picture: reports count calls by text.
+  const std::string why = are_apart(call.picture->arrivals, call.picture->error, machine_)
+                              ? "ranks are expected to arrive apart"
+                              : "native's time was measured";
+  made.decision.text = made.decision.specification
+                           ? to_text(*made.decision.specification) + ": " + why +
+                                 (native_spins_ ? ", and native spins on shared cores" : "")
+                           : "native: " + why + ", but no gain is modelled";
+  return made.decision;
+}
+
+/// Where such calls have been measured, of their very block.
+Situation Communicator::situation_of(const ExpectedCall& call, Bytes block) const {
+  Situation situation = situation_of(call.collective);
+  situation.root = call.root;
+  situation.block = block + block / 2;
+  situation.forecast = {call.picture->arrivals, call.picture->error, call.helper};
+  const KindTimes& times = call.picture->times;
+  if (times.kind.collective == call.collective && times.kind.root == call.root &&
+      floor_of(times.kind.block) == block) {
+    situation.block = times.kind.block;
+    situation.forecast->native = times.native;
+    situation.forecast->tutti = times.tutti;
+  }
+  return situation;
+}
+
+bool Communicator::weighs(const ArrivalVersion& picture) const {
+  return are_apart(picture.arrivals, picture.error, machine_) ||
+         (picture.arrivals.size() <= most_forecast_ranks &&
+          is_comparable(picture.times.native, machine_));
+}
+
+Situation Communicator::situation_of(Collective collective) const {
+  Situation situation;
+  situation.collective = collective;
+  situation.p = p_;
+  situation.native_spins = native_spins_;
+  situation.mpi = family_;
+  situation.reproducible = is_reproducible_;
+  return situation;
+}
+
+}  // namespace tutti
