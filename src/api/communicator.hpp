@@ -112,6 +112,8 @@ class Communicator {
   }
   /// Its nodes, made at the first need, over the private duplicate. Collective.
   LevelRunner* levels(int& error);
+  /// To be made anew at the next need. On all ranks.
+  void forget_levels() { levels_.reset(); }
   [[nodiscard]] SharedResults& shared_results() { return shared_results_; }
 
   /// What is known of arrivals; null as long as nobody has asked for it.

@@ -1,9 +1,11 @@
 /// Asking the model about nodes that are known, guessed or opened.
 #include "api/level_decisions.hpp"
 
+#include <atomic>
 #include <bit>
 
 #include "passes/levels.hpp"
+#include "run/mpi_agree.hpp"
 #include "run/mpi_node_names.hpp"
 
 namespace tutti {
@@ -12,6 +14,10 @@ namespace {
 
 /// Before that many calls of a communicator nothing is done for its level.
 constexpr unsigned calls_at_first = 8;
+
+/// Programs that have more communicators in use at a time need what these would take.
+constexpr int most_opened = 64;
+std::atomic<int> opened = 0;
 
 constexpr std::size_t unknown = 64;
 
@@ -28,6 +34,10 @@ Bytes least_of(std::size_t range) {
 }
 
 }  // namespace
+
+LevelDecisions::~LevelDecisions() {
+  if (is_counted_) --opened;
+}
 
 const Decision& LevelDecisions::close(const Decision& open, Collective collective,
                                       std::optional<Bytes> block, int& error) {
@@ -53,36 +63,59 @@ int LevelDecisions::make(const Decision& open, Collective collective, std::optio
                          Decision& decision) {
   decision = open;
   decision.open = OpenLevel::none;
-  const bool is_asked_for = open.open == OpenLevel::leaders;
-  if (const int error = learn_nodes(is_asked_for)) return error;
-  if (is_asked_for) {
+  if (open.open == OpenLevel::leaders) {
+    if (const int error = take_nodes()) return error;
     decision.level.leaders =
         leaders_for(situation(collective, block), communicator_.node_machine());
     return MPI_SUCCESS;
   }
+  if (const int error = guess()) return error;
   LevelChoice choice = choose(collective, block);
-  if (choice.level.node && !are_open_) {
+  if (choice.level.node && !are_open_ && !gave_up_) {
+    if (const int error = open_nodes()) return error;
     // Who cannot reach the memory of those beside it is a node of its own.
-    if (const int error = learn_nodes(true)) return error;
     choice = choose(collective, block);
   }
   // What stays flat is what it was in the report too; tutti explain says why.
-  if (!choice.level.node) return MPI_SUCCESS;
+  if (!choice.level.node || gave_up_) return MPI_SUCCESS;
   decision.level = choice.level;
   const Setting setting{Setting::Kind::native, {}, choice.level};
   decision.text = to_text(setting) + ": " + choice.reason;
   return MPI_SUCCESS;
 }
 
-int LevelDecisions::learn_nodes(bool opens) {
-  if (nodes_ && (are_open_ || !opens)) return MPI_SUCCESS;
-  int error = MPI_SUCCESS;
-  if (!opens) {
-    Nodes guessed;
-    error = guess_nodes(communicator_.handle(), communicator_.node_settings(), guessed);
-    if (error == MPI_SUCCESS) nodes_ = std::move(guessed);
-    return error;
+int LevelDecisions::guess() {
+  if (nodes_) return MPI_SUCCESS;
+  Nodes guessed;
+  const int error = guess_nodes(communicator_.handle(), communicator_.node_settings(), guessed);
+  if (error == MPI_SUCCESS) nodes_ = std::move(guessed);
+  return error;
+}
+
+/// Nobody asked for it: a rank that cannot keeps all of them flat, and is no error.
+int LevelDecisions::open_nodes() {
+  const MPI_Comm comm = communicator_.handle();
+  bool all = false;
+  int error = true_on_all(comm, opened < most_opened, all);
+  if (error != MPI_SUCCESS) return error;
+  if (all) {
+    int own = MPI_SUCCESS;
+    const bool is_open = communicator_.levels(own) != nullptr;
+    error = true_on_all(comm, is_open, all);
+    if (error != MPI_SUCCESS) return error;
+    if (!all) communicator_.forget_levels();
   }
+  gave_up_ = !all;
+  if (gave_up_) return MPI_SUCCESS;
+  is_counted_ = true;
+  ++opened;
+  return take_nodes();
+}
+
+/// Of those that are open, as for calls that are to go through them.
+int LevelDecisions::take_nodes() {
+  if (are_open_) return MPI_SUCCESS;
+  int error = MPI_SUCCESS;
   LevelRunner* levels = communicator_.levels(error);
   if (levels == nullptr) return error;
   nodes_ = levels->node().nodes();
