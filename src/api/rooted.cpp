@@ -60,7 +60,9 @@ int run_rooted(RootedCall& call, Communicator& communicator, const Arrived& note
   ArrivedCall arrived(communicator.arrival().get(), call.collective, noted.site);
   if (const int error = arrived.weigh(call, communicator, decision)) return raise(call.comm, error);
   int failed = MPI_SUCCESS;
-  decision = &closed(*decision, call, communicator, failed);
+  // Where arrivals are exchanged they decide, and are told how long the MPI's own takes.
+  const bool may_close = decision->open != OpenLevel::all || communicator.arrival() == nullptr;
+  if (may_close) decision = &closed(*decision, call, communicator, failed);
   if (failed != MPI_SUCCESS) return raise(call.comm, failed);
   return reported(
       call.collective, communicator, *decision, begun,
