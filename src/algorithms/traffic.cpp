@@ -23,12 +23,12 @@ Traffic backwards(Traffic traffic) {
 }
 
 Traffic tree_traffic(Collective collective, int p, int k, Bytes block) {
-  if (collective == Collective::bcast || is_one_sided(collective)) {
-    return tree_bcast_traffic(p, k, block);
+  if (block_kind(collective) == BlockKind::parts) {
+    const Traffic down = tree_bcast_traffic(p, k, block);
+    return flows_to_root(collective) ? backwards(down) : down;
   }
-  if (collective == Collective::reduce) return backwards(tree_bcast_traffic(p, k, block));
-  return is_gather(collective) ? tree_gather_traffic(p, k, block)
-                               : tree_scatter_traffic(p, k, block);
+  return flows_to_root(collective) ? tree_gather_traffic(p, k, block)
+                                   : tree_scatter_traffic(p, k, block);
 }
 
 /// Runs schedules round by round.

@@ -101,13 +101,14 @@ std::string out_of_reach(const Setting& setting, bool has_distances) {
 }
 
 Choice choose(const Setting& setting, const Situation& situation, const Machine& machine) {
-  if (reduces(situation.collective)) return choose_reduction(setting, situation);
+  const bool one_sided = is_one_sided(situation.collective);
+  if (reduces(situation.collective) && !one_sided) return choose_reduction(setting, situation);
   if (setting.kind == Setting::Kind::native) return {std::nullopt, "native was asked for", {}};
   if (setting.kind == Setting::Kind::forced) {
     return {setting.specification, "it was asked for", {}};
   }
   if (situation.p == 1) return {std::nullopt, "one rank has nothing to exchange", {}};
-  if (is_one_sided(situation.collective)) return choose_one_sided(situation, machine);
+  if (one_sided) return choose_one_sided(situation, machine);
   if (!is_gather_or_scatter(situation.collective)) return choose_exchange(situation, machine);
   Choice choice;
   const bool by_arrivals = weighs_arrivals(situation, machine);

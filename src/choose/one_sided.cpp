@@ -1,4 +1,4 @@
-/// Pricing one-sided broadcasts.
+/// Pricing one-sided collectives.
 #include "choose/one_sided.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ struct Point {
   const char* note;
 };
 constexpr Point points[] = {
-    {"linear", 0, "the root puts into all windows"},
+    {"linear", 0, "the root reaches all windows itself"},
     {"binomial", 0, "ceil(log2 p) stages"},
     {"knomial:k=4", 0, "fewer stages, more children"},
     {"binary", 65536, "in parts down a binary tree"},
@@ -32,8 +32,9 @@ Choice choose_one_sided(const Situation& situation, const Machine& machine) {
                   std::vector<Bytes>(static_cast<std::size_t>(situation.p), bytes)};
   for (const Point& point : points) {
     if (bytes < point.from) continue;
-    const auto candidate = *specification(situation.collective, point.specification);
-    const auto schedules = Problems(candidate, call).schedules();
+    const auto candidate = specification(situation.collective, point.specification);
+    if (!candidate) continue;  // only a vector of its own goes in parts
+    const auto schedules = Problems(*candidate, call).schedules();
     choice.candidates.push_back(
         {point.specification, *price(schedules, machine, PriceModel::loggp), point.note});
   }

@@ -22,12 +22,13 @@ struct BlockSeries {
 ///     collective                    holds before           wants after
 ///     gather(v)                     block == rank          rank == root
 ///     scatter(v)                    rank == root           block == rank
-///     bcast, rma_bcast              rank == root           all
+///     bcast                         rank == root           all
 ///     allgather(v)                  block == rank          all
 ///     alltoall(v), block (s, d)     s == rank              d == rank
 ///     reduce                        all: its contribution  rank == root: that of all ranks
 ///     allreduce                     all: its contribution  all: that of all ranks
 ///     reduce_scatter(_block)        all: its contribution  block == rank: that of all ranks
+///     rma_...                       as those without it: what ranks bring and want is in windows
 ///     barrier                       no blocks; no rank leaves before all ranks have entered
 ///
 /// What reduces wants every rank's contribution exactly once in a block, combined in the sequence
@@ -48,11 +49,13 @@ struct Contract {
       case Collective::gatherv:
       case Collective::allgather:
       case Collective::allgatherv:
+      case Collective::rma_gather:
         return {rank, 1};
       case Collective::scatter:
       case Collective::scatterv:
       case Collective::bcast:
       case Collective::rma_bcast:
+      case Collective::rma_scatter:
         return {0, rank == root ? blocks() : 0};
       case Collective::alltoall:
       case Collective::alltoallv:
@@ -67,11 +70,14 @@ struct Contract {
       case Collective::gather:
       case Collective::gatherv:
       case Collective::reduce:
+      case Collective::rma_gather:
+      case Collective::rma_reduce:
         return {0, rank == root ? blocks() : 0};
       case Collective::scatter:
       case Collective::scatterv:
       case Collective::reduce_scatter:
       case Collective::reduce_scatter_block:
+      case Collective::rma_scatter:
         return {rank, 1};
       case Collective::alltoall:
       case Collective::alltoallv:

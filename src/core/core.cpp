@@ -11,9 +11,9 @@ namespace tutti {
 
 namespace {
 constexpr std::array<std::string_view, all_collectives.size()> names = {
-    "gather",    "gatherv",    "scatter",   "scatterv",       "bcast",
-    "allgather", "allgatherv", "alltoall",  "alltoallv",      "barrier",
-    "rma_bcast", "reduce",     "allreduce", "reduce_scatter", "reduce_scatter_block"};
+    "gather",     "gatherv",    "scatter",   "scatterv",  "bcast",          "allgather",
+    "allgatherv", "alltoall",   "alltoallv", "barrier",   "rma_bcast",      "rma_scatter",
+    "rma_gather", "rma_reduce", "reduce",    "allreduce", "reduce_scatter", "reduce_scatter_block"};
 }  // namespace
 
 std::string_view name_of(Collective collective) {

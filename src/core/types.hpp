@@ -44,7 +44,10 @@ enum class Collective : std::uint8_t {
   alltoall,
   alltoallv,
   barrier,
-  rma_bcast,  ///< a broadcast into windows that only the root calls
+  rma_bcast,    ///< a broadcast into windows that only the root calls
+  rma_scatter,  ///< the same with a block for each window
+  rma_gather,   ///< a block of each window to the root, which alone calls
+  rma_reduce,   ///< the same with the blocks combined
   reduce,
   allreduce,
   reduce_scatter,
@@ -55,7 +58,8 @@ inline constexpr std::array all_collectives = {
     Collective::gather,     Collective::gatherv,        Collective::scatter,
     Collective::scatterv,   Collective::bcast,          Collective::allgather,
     Collective::allgatherv, Collective::alltoall,       Collective::alltoallv,
-    Collective::barrier,    Collective::rma_bcast,      Collective::reduce,
+    Collective::barrier,    Collective::rma_bcast,      Collective::rma_scatter,
+    Collective::rma_gather, Collective::rma_reduce,     Collective::reduce,
     Collective::allreduce,  Collective::reduce_scatter, Collective::reduce_scatter_block};
 
 /// Those that all ranks call.
@@ -67,6 +71,10 @@ inline constexpr std::array matched_collectives = {
     Collective::alltoallv,      Collective::barrier,
     Collective::reduce,         Collective::allreduce,
     Collective::reduce_scatter, Collective::reduce_scatter_block};
+
+/// Those that only the root calls.
+inline constexpr std::array one_sided_collectives = {
+    Collective::rma_bcast, Collective::rma_scatter, Collective::rma_gather, Collective::rma_reduce};
 
 /// Those in which the root alone sends or receives, the first ones of all.
 inline constexpr std::array gathers_and_scatters = {Collective::gather, Collective::gatherv,
@@ -105,6 +113,7 @@ enum class BlockKind : std::uint8_t {
     case Collective::reduce:
     case Collective::allreduce:
     case Collective::rma_bcast:
+    case Collective::rma_reduce:
       return BlockKind::parts;
     case Collective::barrier:
       return BlockKind::none;
@@ -140,26 +149,27 @@ enum class BlockKind : std::uint8_t {
 }
 /// Data flows from all ranks to the root, as blocks or combined.
 [[nodiscard]] constexpr bool flows_to_root(Collective collective) {
-  return is_gather(collective) || collective == Collective::reduce;
+  return is_gather(collective) || collective == Collective::reduce ||
+         collective == Collective::rma_gather || collective == Collective::rma_reduce;
 }
 /// Models give a rank a port for each direction, so that it sends one message while it receives
 /// another. The papers on gathers and scatters have one for both.
 [[nodiscard]] constexpr bool has_two_ports(Collective collective) {
   return !is_gather_or_scatter(collective);
 }
-/// One rank, the root, has a part of its own.
-[[nodiscard]] constexpr bool has_root(Collective collective) {
-  return is_gather_or_scatter(collective) || collective == Collective::bcast ||
-         collective == Collective::reduce || collective == Collective::rma_bcast;
-}
 /// Only the root calls it: the others' part is done by their background threads, with puts and
 /// notifications instead of messages.
 [[nodiscard]] constexpr bool is_one_sided(Collective collective) {
-  return collective == Collective::rma_bcast;
+  return Collective::rma_bcast <= collective && collective <= Collective::rma_reduce;
+}
+/// One rank, the root, has a part of its own.
+[[nodiscard]] constexpr bool has_root(Collective collective) {
+  return is_gather_or_scatter(collective) || collective == Collective::bcast ||
+         collective == Collective::reduce || is_one_sided(collective);
 }
 /// What ranks contribute to a block is combined into one.
 [[nodiscard]] constexpr bool reduces(Collective collective) {
-  return Collective::reduce <= collective && collective <= Collective::reduce_scatter_block;
+  return Collective::rma_reduce <= collective && collective <= Collective::reduce_scatter_block;
 }
 
 }  // namespace tutti

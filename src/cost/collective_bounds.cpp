@@ -187,7 +187,19 @@ double barrier_bound(const BoundCase& call) {
   return last_arrival(call) + call.latency * rounds(call.sizes.size());
 }
 
+namespace {
+
+/// The root is the only one to arrive: what the others bring or want is in their windows. What
+/// flows to it takes as long as the same backwards.
+double one_sided_bound(Collective collective, BoundCase call) {
+  call.receiver = Runner::background;
+  return block_kind(collective) == BlockKind::parts ? bcast_bound(call) : scatter_bound(call);
+}
+
+}  // namespace
+
 double lower_bound(Collective collective, const BoundCase& call, std::span<const Bytes> pairs) {
+  if (is_one_sided(collective)) return one_sided_bound(collective, call);
   switch (collective) {
     case Collective::gather:
     case Collective::gatherv:
@@ -197,11 +209,6 @@ double lower_bound(Collective collective, const BoundCase& call, std::span<const
       return scatter_bound(call);
     case Collective::bcast:
       return bcast_bound(call);
-    case Collective::rma_bcast: {
-      BoundCase one_sided = call;
-      one_sided.receiver = Runner::background;
-      return bcast_bound(one_sided);
-    }
     case Collective::allgather:
     case Collective::allgatherv:
       return allgather_bound(call);
@@ -216,6 +223,7 @@ double lower_bound(Collective collective, const BoundCase& call, std::span<const
     case Collective::reduce_scatter_block:
       return reduce_scatter_bound(call);
     case Collective::barrier:
+    default:
       break;
   }
   return barrier_bound(call);

@@ -214,7 +214,10 @@ Volumes volumes_of(Collective collective, const NodeShape& shape, double block) 
     case Collective::reduce_scatter_block:
       return {p * block, shape.ranks, slice * p * block, c * block, block, shape.ranks};
     case Collective::barrier:
-    case Collective::rma_bcast:  // knows no nodes
+    case Collective::rma_bcast:  // these know no nodes
+    case Collective::rma_scatter:
+    case Collective::rma_gather:
+    case Collective::rma_reduce:
       break;
   }
   return {0, shape.ranks, 0, 0, 0, shape.ranks};

@@ -176,7 +176,9 @@ class Pricing {
   }
 
   void await(Node node, double now) {
-    const bool polls = !graph_.step(node).blocks.range.empty();
+    // What is counted at the root is a word in its memory.
+    const bool polls =
+        !graph_.step(node).blocks.range.empty() || graph_.rank_of(node) != graph_.root();
     events_.push({now + (polls ? machine_.polling : 0), Kind::over, 0, node});
   }
 

@@ -34,6 +34,12 @@ StepId ScheduleBuilder::recv_aside(Rank from, const Blocks& blocks) {
   return received;
 }
 
+StepId ScheduleBuilder::await_aside(Rank from, const Blocks& blocks) {
+  const StepId awaited = append(StepKind::await, from, blocks, 0, bytes(blocks));
+  schedule_.steps.back().aside = schedule_.steps.back().bytes > 0;
+  return awaited;
+}
+
 StepId ScheduleBuilder::notify_with(Rank to, BlockRange blocks) {
   const StepId step = notify(to, blocks);
   schedule_.steps.back().carries = true;
@@ -41,7 +47,9 @@ StepId ScheduleBuilder::notify_with(Rank to, BlockRange blocks) {
 }
 
 StepId ScheduleBuilder::combine(StepId received, Operand operand) {
-  if (received == none) return none;
+  if (received == none || schedule_.steps[static_cast<std::size_t>(received)].bytes == 0) {
+    return none;
+  }
   Step step = schedule_.steps[static_cast<std::size_t>(received)];
   step.kind = StepKind::reduce;
   step.aside = false;

@@ -37,6 +37,8 @@ class ScheduleBuilder {
 
   /// Receives blocks aside, for a later `combine`. The message needs nothing.
   StepId recv_aside(Rank from, const Blocks& blocks);
+  /// The same of what a notification carries, which comes without bytes too.
+  StepId await_aside(Rank from, const Blocks& blocks);
   /// Combines what `received` has put aside into the blocks held, on the side that `operand` says,
   /// once what it changes has been sent. Nothing for `none`.
   StepId combine(StepId received, Operand operand);

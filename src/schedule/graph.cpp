@@ -38,6 +38,10 @@ bool is_message(const Step& step) {
 /// Its peer takes part in it by a step of its own, or by its memory.
 bool has_peer(const Step& step) { return is_message(step) || is_one_sided(step.kind); }
 
+bool receives(const Step& step) {
+  return step.kind == StepKind::recv || step.kind == StepKind::await;
+}
+
 /// What is wrong with a reduce whose `after` is a step, empty if nothing is.
 std::string reduce_flaw(const Schedule& schedule, const Step& step) {
   if (!reduces(schedule.collective)) {
@@ -45,9 +49,9 @@ std::string reduce_flaw(const Schedule& schedule, const Step& step) {
   }
   if (step.after < 0) return "it names no step that has received for it";
   const Step& received = schedule.steps[static_cast<std::size_t>(step.after)];
-  const bool fits = received.kind == StepKind::recv && received.aside &&
-                    received.blocks == step.blocks && received.bytes == step.bytes &&
-                    received.offset == step.offset && received.peer == step.peer;
+  const bool fits = receives(received) && received.aside && received.blocks == step.blocks &&
+                    received.bytes == step.bytes && received.offset == step.offset &&
+                    received.peer == step.peer;
   return fits ? "" : "step " + std::to_string(step.after) + " has not received these blocks aside";
 }
 
@@ -81,7 +85,7 @@ std::string operand_flaw(const Schedule& schedule, StepId id) {
     }
     at = hole.end;
   }
-  if (step.aside && (step.kind != StepKind::recv || !reduces(schedule.collective))) {
+  if (step.aside && (!receives(step) || !reduces(schedule.collective))) {
     return "nothing is kept aside here";
   }
   if (step.carries && step.kind != StepKind::notify) return "it is no notification to carry bytes";
@@ -156,8 +160,7 @@ std::optional<Flaw> StepGraph::add_rank(Rank rank) {
     if (is_one_sided(step.kind)) add_one_sided(node);
     if (step.after >= 0) add_need(node, first + step.after);
     if (step.bytes == 0 || step.aside) continue;
-    const bool writes = step.kind == StepKind::recv || step.kind == StepKind::reduce ||
-                        step.kind == StepKind::await;
+    const bool writes = receives(step) || step.kind == StepKind::reduce;
     if (reducing) {
       add_turns(node, writes);
     } else if (!writes) {

@@ -39,6 +39,7 @@ class StepGraph {
 
   [[nodiscard]] int p() const { return static_cast<int>(schedules_.size()); }
   [[nodiscard]] Collective collective() const { return schedules_.front().collective; }
+  [[nodiscard]] Rank root() const { return schedules_.front().root; }
   [[nodiscard]] int nodes() const { return static_cast<int>(rank_of_.size()); }
   [[nodiscard]] Node node(Rank rank, StepId step) const { return first_[index(rank)] + step; }
   [[nodiscard]] Rank rank_of(Node node) const { return rank_of_[index(node)]; }

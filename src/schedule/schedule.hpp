@@ -79,7 +79,7 @@ struct Step {
   int slots = 0;         ///< messages: at most so many of the rank's steps with slots are in flight
                          ///< at once, those first whose needs are met first; 0 no limit
   bool carries = false;  ///< notify: the bytes travel in it, so that they need no put
-  bool aside = false;    ///< recv: the bytes are kept apart from the blocks held, for a reduce
+  bool aside = false;  ///< recv, await: the bytes are kept apart from the blocks held, for a reduce
   Operand operand = Operand::left;  ///< reduce only
   friend bool operator==(const Step&, const Step&) = default;
 };

@@ -47,6 +47,15 @@ std::vector<bool> done_before(StepId step, const std::vector<std::vector<StepId>
   return done;
 }
 
+/// Only the root begins by itself: any other rank with the first notification that it gets.
+bool has_heard(const Schedule& schedule, StepId step, const std::vector<bool>& is_done) {
+  if (schedule.rank == schedule.root) return true;
+  const auto first = std::find_if(schedule.steps.begin(), schedule.steps.end(),
+                                  [](const Step& at) { return at.kind == StepKind::await; });
+  const auto id = static_cast<StepId>(first - schedule.steps.begin());
+  return id < step && is_done[index(id)];
+}
+
 }  // namespace
 
 /// A flush needs the puts before it, so that what is done before a notification says which puts
@@ -65,13 +74,17 @@ std::optional<Fault> Verifier::check_notifications(const Schedule& schedule) con
 std::optional<Fault> Verifier::check_told(const Schedule& schedule, StepId notify,
                                           const std::vector<bool>& is_done) const {
   const Step& told = schedule.steps[index(notify)];
+  if (!has_heard(schedule, notify, is_done)) {
+    return fault(schedule.rank, notify, no_rank,
+                 "may run before its rank has heard of the operation");
+  }
   const auto reaches = [&](const Step& step) { return step.peer == told.peer; };
   StepId flushed = 0;  // puts before it have arrived
   for (StepId step = 0; step < notify; ++step) {
     const Step& at = schedule.steps[index(step)];
     if (at.kind == StepKind::flush && reaches(at) && is_done[index(step)]) flushed = step;
   }
-  if (told.blocks.range.empty()) {
+  if (told.blocks.range.empty() && told.peer == schedule.root) {
     for (StepId step = 0; step < notify; ++step) {
       if (schedule.steps[index(step)].kind != StepKind::await || is_done[index(step)]) continue;
       return fault(schedule.rank, notify, no_rank,

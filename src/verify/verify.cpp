@@ -55,11 +55,14 @@ std::optional<Fault> Verifier::check_reduction() {
   for (Node node = 0; node < graph_.nodes(); ++node) {
     if (auto found = check_whole(node)) return found;
   }
+  for (const Schedule& schedule : schedules_) {
+    if (auto found = check_notifications(schedule)) return found;
+  }
   contributions_.start(contract_, graph_);
   auto found = execute([&](Node node) -> std::optional<Fault> {
     const Step& step = graph_.step(node);
     if (step.bytes == 0) return std::nullopt;
-    if (step.kind == StepKind::send) contributions_.move(node);
+    if (step.kind == StepKind::send || step.kind == StepKind::notify) contributions_.move(node);
     if (step.kind != StepKind::reduce) return std::nullopt;
     const auto finding = contributions_.combine(node);
     return finding ? std::optional(fault_of(*finding)) : std::nullopt;
@@ -84,7 +87,9 @@ std::optional<Fault> Verifier::check_whole(Node node) const {
   step.blocks.for_each_run(
       [&](BlockRange run) { all += prefix_[index(run.end)] - prefix_[index(run.begin)]; });
   const bool whole = step.offset == 0 && step.bytes == all;
-  const bool early = step.runner == Runner::background && !step.aside;
+  // What windows hold does not wait for anyone to arrive.
+  const bool early =
+      step.runner == Runner::background && !step.aside && !is_one_sided(contract_.collective);
   if (whole && !early) return std::nullopt;
   return fault(graph_.rank_of(node), graph_.step_of(node), block_of(step.blocks.range.begin),
                whole ? "runs in the background, but touches what the rank brings when it arrives"
@@ -182,6 +187,7 @@ std::optional<Fault> Verifier::resolve(const Schedule& schedule) {
                        step.kind == StepKind::copy || step.kind == StepKind::wait ||
                        step.kind == StepKind::reduce || is_one_sided(step.kind);
     const bool fits = step.kind == StepKind::wait || step.kind == StepKind::copy ||
+                      step.kind == StepKind::reduce ||
                       is_one_sided(step.kind) == is_one_sided(contract_.collective);
     const Block block = step.blocks.range.empty() ? no_rank : block_of(step.blocks.range.begin);
     if (!known || !fits) {
@@ -254,6 +260,7 @@ std::optional<Fault> Verifier::execute(Completed completed) {
     const Node partner = graph_.partner(node);
     const StepKind kind = graph_.step(node).kind;
     if (kind == StepKind::notify) {  // goes off though nobody awaits it yet
+      if (std::optional<Fault> found = completed(node)) return found;
       flow_.complete(node);
       if (flow_.is_posted(partner)) flow_.complete(partner);
       continue;

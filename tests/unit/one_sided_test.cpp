@@ -173,7 +173,43 @@ TEST_F(Overtaking, OtherFaultsOfNotificationsAreCaught) {
 
 TEST_F(Overtaking, SayingTooSoonThatARankIsDoneIsCaught) {
   step(1, 1).after = -1;
-  expect(1, 1, "says that its rank is done before step 0");
+  expect(1, 1, "may run before its rank has heard of the operation");
+  // Rank 1 of a chain of two parts awaits the second one in its step 4.
+  schedules_ = schedules_of("chain:parts=2,carry=0", call_of(4, 100));
+  schedules_[1].steps.back().after = 0;
+  const auto fault =
+      verify({Collective::rma_bcast, 4, 0, 2}, Order::identity(4), {50, 50}, schedules_);
+  ASSERT_TRUE(fault);
+  EXPECT_NE(fault->text.find("says that its rank is done before step 4"), std::string::npos)
+      << fault->text;
+}
+
+/// The last step of rank 1 is its answer.
+TEST(Answers, MayNotComeBeforeTheQuestion) {
+  for (const Collective collective : {Collective::rma_gather, Collective::rma_reduce}) {
+    const Call call{collective, 0, std::vector<Bytes>(2, 8), 0};
+    const std::vector<Bytes> sizes(collective == Collective::rma_gather ? 2 : 1, 8);
+    auto schedules = schedules_of("binomial", call);
+    const Contract contract{collective, 2, 0};
+    EXPECT_FALSE(verify(contract, Order::identity(2), sizes, schedules));
+    schedules[1].steps.back().after = -1;
+    const auto fault = verify(contract, Order::identity(2), sizes, schedules);
+    ASSERT_TRUE(fault) << name_of(collective);
+    EXPECT_NE(fault->text.find("may run before its rank has heard"), std::string::npos)
+        << fault->text;
+  }
+}
+
+/// Of 8 ranks, in the units of the paper's example: a question or what travels in one takes
+/// 2 + 5 + 3 = 10 a stage.
+TEST(Answers, TakeAsManyStagesAsTheQuestion) {
+  const auto seconds = [&](Collective collective, const char* name) {
+    const Call call{collective, 0, std::vector<Bytes>(8, 1), 0};
+    return *price(schedules_of(name, call), machine, PriceModel::logp);
+  };
+  EXPECT_DOUBLE_EQ(seconds(Collective::rma_gather, "binomial"), 60);
+  EXPECT_DOUBLE_EQ(seconds(Collective::rma_reduce, "binomial"), 60);
+  EXPECT_DOUBLE_EQ(seconds(Collective::rma_scatter, "binomial"), 37);
 }
 
 TEST_F(Overtaking, StepsOfMessagesAreNone) {

@@ -132,12 +132,12 @@ def _choice(out: Console, told: Explanation) -> None:
                   "enter the choice.[/]")  # fmt: skip
 
 
-def _by_size(out: Console, ranks: int, machine: _engine.Machine) -> None:
-    """Where the choice of a one-sided broadcast changes: the crossovers of the model."""
+def _by_size(out: Console, collective: str, ranks: int, machine: _engine.Machine) -> None:
+    """Where the choice of a one-sided collective changes: the crossovers of the model."""
     changes: list[str] = []
     before = ""
     for size in (1 << bits for bits in range(3, 25)):
-        chosen = _engine.choose("rma_bcast", "auto", ranks, size, machine, 0, [], background=True)
+        chosen = _engine.choose(collective, "auto", ranks, size, machine, 0, [], background=True)
         if chosen.algorithm != before:
             changes.append(f"{chosen.algorithm} from {size:,} bytes")
         before = chosen.algorithm
@@ -327,8 +327,8 @@ def explain(
     _contenders(out, told)
     out.print()
     _choice(out, told)
-    if told.collective == "rma_bcast":
-        _by_size(out, told.ranks, model)
+    if told.collective.startswith("rma_"):
+        _by_size(out, told.collective, told.ranks, model)
     if steps is not None:
         out.print(f"\n[bold]Steps of rank {steps}[/]")
         for line in told.call.schedule(steps).splitlines()[1:]:

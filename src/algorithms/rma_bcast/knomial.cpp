@@ -19,7 +19,7 @@ Schedule rma_bcast_knomial(const Problem& problem) {
   if (me != 0) awaited = schedule.await(problem.rank_at(tree.parent(me)), vector);
   std::vector<Position> children = tree.children(me);
   std::ranges::reverse(children);
-  serve_together(schedule, problem, vector, children);
+  serve_together(schedule, problem, vector, children, awaited);
   return with_done_counter(schedule, problem, awaited);
 }
 

@@ -15,7 +15,7 @@ Schedule rma_bcast_linear(const Problem& problem) {
   } else {
     awaited = schedule.await(problem.root, vector);
   }
-  serve_together(schedule, problem, vector, children);
+  serve_together(schedule, problem, vector, children, awaited);
   return with_done_counter(schedule, problem, awaited);
 }
 

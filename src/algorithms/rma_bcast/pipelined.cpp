@@ -26,7 +26,7 @@ Schedule pipelined(const Problem& problem, int k) {
       awaited = schedule.await(problem.rank_at((me - 1) / k), blocks);
       schedule.after(awaited, before);
     }
-    serve_together(schedule, problem, blocks, children);
+    serve_together(schedule, problem, blocks, children, awaited);
   }
   return with_done_counter(schedule, problem, awaited);
 }

@@ -1,0 +1,54 @@
+/// One-sided scatter along a k-nomial tree: a block into each window, and only the root calls.
+#include <algorithm>
+#include <ranges>
+
+#include "algorithms/one_sided.hpp"
+
+namespace tutti {
+
+/// A position awaits the blocks of its subtree, then serves its children, those with the largest
+/// subtrees first. A window has room for its own block alone: what is for the ranks below travels
+/// in notifications, and only a leaf's block is put where it is too large for one.
+///
+///     p = 6, k = 2, root 2, order 2 3 4 5 0 1
+///         2 -+- 0 --- 1
+///            +- 4 --- 5
+///            +- 3
+Schedule rma_scatter_knomial(const Problem& problem) {
+  ScheduleBuilder schedule(problem);
+  const Knomial tree(problem.p, problem.parameters.k);
+  const Position me = problem.position();
+  StepId awaited = ScheduleBuilder::none;
+  if (me != 0) awaited = schedule.await(problem.rank_at(tree.parent(me)), tree.subtree(me));
+  std::vector<Position> puts;
+  for (const Position child : tree.children(me) | std::views::reverse) {
+    const BlockRange blocks = tree.subtree(child);
+    if (blocks.count() == 1 && schedule.bytes(blocks) > problem.parameters.carry) {
+      schedule.put(problem.rank_at(child), blocks);
+      puts.push_back(child);
+    } else {
+      schedule.after(schedule.notify_with(problem.rank_at(child), blocks), awaited);
+    }
+  }
+  for (const Position child : puts) {
+    const StepId flushed = schedule.flush(problem.rank_at(child));
+    schedule.after(schedule.notify(problem.rank_at(child), tree.subtree(child)), flushed);
+  }
+  return with_done_counter(schedule, problem, awaited);
+}
+
+/// The k-nomial one with k = 2.
+Schedule rma_scatter_binomial(const Problem& problem) {
+  Problem binary = problem;
+  binary.parameters.k = 2;
+  return rma_scatter_knomial(binary);
+}
+
+/// All ranks are the root's children: p - 1 puts or notifications, one gap apart.
+Schedule rma_scatter_linear(const Problem& problem) {
+  Problem flat = problem;
+  flat.parameters.k = std::max(problem.p, 2);
+  return rma_scatter_knomial(flat);
+}
+
+}  // namespace tutti
