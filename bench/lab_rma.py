@@ -78,7 +78,11 @@ def page(folder: Annotated[Path, typer.Argument(help="What measure has written."
         rows, metadata = document["rows"], document["metadata"]
         names = [line["name"] for line in rows[0]["algorithms"]]
         print(f"## {metadata['ranks']} ranks on {metadata['nodes']} nodes, {metadata['library']}\n")
-        print(f"{metadata['repetitions']} repetitions, load before {metadata['load before']}.\n")
+        print(f"{metadata['repetitions']} repetitions, load before {metadata['load before']}.")
+        for key in ("idle", "level", "puts reach a rank that computes"):
+            if key in metadata:
+                print(f"{key.capitalize()}: {metadata[key]}.")
+        print()
         print("| bytes | " + " | ".join(f"`{name}`" for name in names) + " |")
         print("| ---: |" + " ---: |" * len(names))
         for row in rows:

@@ -132,7 +132,7 @@ std::string refusal(const Options& options, const Job& job) {
   const auto collective = collective_named(name_of(options.command));
   if (!collective) return "";
   for (const std::string& name : options.algorithms) {
-    if (is_one_sided(*collective) && name == "native") continue;  // MPI_Bcast
+    if (is_one_sided(*collective) && name == "native") continue;  // of the matched one
     if (const auto set = set_algorithm(*collective, name); !set) {
       return "--algorithm " + name + ": " + set.error();
     }
@@ -185,7 +185,7 @@ int run_measured(const Bench& bench, const Machine& machine) {
   Result<bool> done = true;
   if (options.command == Command::guidelines) {
     done = run_guidelines(bench, root, report.get());
-  } else if (options.command == Command::rma_bcast) {
+  } else if (is_rma(options.command)) {
     done = run_rma(bench, root, report.get());
   } else if (options.command == Command::allgather_shared) {
     done = run_shared(bench, report.get());
@@ -234,7 +234,7 @@ int main(int argc, char** argv) {
   // The watchdog's thread makes no MPI calls; Tutti's background thread does where ranks are late.
   const auto options = tutti::bench::parse(arguments);
   const bool has_thread =
-      options && (options->compute > 0 || options->command == tutti::bench::Command::rma_bcast);
+      options && (options->compute > 0 || tutti::bench::is_rma(options->command));
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, has_thread ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &provided);
   const int status = tutti::bench::run(arguments);

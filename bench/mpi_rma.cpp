@@ -1,9 +1,10 @@
-/// Roots that broadcast alone.
+/// Roots that call alone.
 #include "bench/mpi_rma.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <chrono>
 #include <cstring>
@@ -13,6 +14,7 @@
 #include <thread>
 
 #include "bench/mpi_functions.hpp"
+#include "bench/statistics.hpp"
 #include "tutti/tutti.h"
 
 namespace tutti::bench {
@@ -25,7 +27,10 @@ constexpr std::chrono::microseconds nap{20};
 class Windows {
  public:
   Windows(const Bench& bench, Rank root, Bytes most)
-      : bench_(bench), root_(root), data_(static_cast<std::size_t>(most)) {
+      : bench_(bench),
+        root_(root),
+        collective_(*collective_named(name_of(bench.options.command))),
+        data_(static_cast<std::size_t>(most * blocks())) {
     MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
     MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
     const MPI_Aint bytes = std::max<MPI_Aint>((most + 4095) / 4096 * 4096, 4096);
@@ -50,14 +55,16 @@ class Windows {
     bench_.job.barrier();
     const double begin = bench_.clock.now();
     if (algorithm == "native") {
-      char* buffer = bench_.job.rank() == root_ ? data_.data() : base_;
-      MPI_Bcast(buffer, static_cast<int>(bytes), MPI_BYTE, root_, MPI_COMM_WORLD);
+      native(static_cast<int>(bytes));
     } else {
       one_sided(bytes);
     }
     const double end = bench_.clock.now();
-    const std::size_t last = static_cast<std::size_t>(bytes) - 1;
-    if (bench_.job.rank() != root_ && (base_[0] != value_ || base_[last] != value_)) {
+    const bool collects = flows_to_root(collective_);
+    const char* result = collects ? data_.data() : base_;
+    const auto last = static_cast<std::size_t>(bytes * (collects ? blocks() : 1)) - 1;
+    const bool receives = (bench_.job.rank() == root_) == collects;
+    if (receives && (result[0] != value_ || result[last] != value_)) {
       bench_.job.fail(algorithm + ": other data have come");
     }
     return last_of(end) - first_of(begin);
@@ -66,17 +73,53 @@ class Windows {
  private:
   void fill(Bytes bytes) {
     value_ = static_cast<char>(value_ + 1);
-    if (bench_.job.rank() == root_)
-      std::memset(data_.data(), value_, static_cast<std::size_t>(bytes));
+    if (flows_to_root(collective_)) {
+      std::memset(base_, value_, static_cast<std::size_t>(bytes));
+    } else if (bench_.job.rank() == root_) {
+      std::fill(data_.begin(), data_.end(), value_);
+    }
+  }
+  /// Of which the root's buffer has one each.
+  [[nodiscard]] int blocks() const {
+    return block_kind(collective_) == BlockKind::ranks ? bench_.job.p() : 1;
+  }
+  void native(int bytes) {
+    char* data = data_.data();
+    switch (collective_) {
+      case Collective::rma_scatter:
+        MPI_Scatter(data, bytes, MPI_BYTE, base_, bytes, MPI_BYTE, root_, MPI_COMM_WORLD);
+        break;
+      case Collective::rma_gather:
+        MPI_Gather(base_, bytes, MPI_BYTE, data, bytes, MPI_BYTE, root_, MPI_COMM_WORLD);
+        break;
+      case Collective::rma_reduce:
+        MPI_Reduce(base_, data, bytes, MPI_BYTE, MPI_BOR, root_, MPI_COMM_WORLD);
+        break;
+      default:
+        MPI_Bcast(bench_.job.rank() == root_ ? data : base_, bytes, MPI_BYTE, root_,
+                  MPI_COMM_WORLD);
+    }
+  }
+  int begin(int bytes, TUTTI_Rma_request* request) {
+    char* data = data_.data();
+    switch (collective_) {
+      case Collective::rma_scatter:
+        return TUTTI_Rma_scatter(data, bytes, MPI_BYTE, 0, window_, request);
+      case Collective::rma_gather:
+        return TUTTI_Rma_gather(data, bytes, MPI_BYTE, 0, window_, request);
+      case Collective::rma_reduce:
+        return TUTTI_Rma_reduce(data, bytes, MPI_BYTE, MPI_BOR, 0, window_, request);
+      default:
+        return TUTTI_Rma_bcast(data, bytes, MPI_BYTE, 0, window_, request);
+    }
   }
   void one_sided(Bytes bytes) {
     ++calls_;
     if (bench_.job.rank() == root_) {
       TUTTI_Rma_request request = TUTTI_RMA_REQUEST_NULL;
-      int error =
-          TUTTI_Rma_bcast(data_.data(), static_cast<int>(bytes), MPI_BYTE, 0, window_, &request);
+      int error = begin(static_cast<int>(bytes), &request);
       if (error == MPI_SUCCESS) error = TUTTI_Rma_flush(&request);
-      if (error != MPI_SUCCESS) bench_.job.fail("TUTTI_Rma_bcast: error " + std::to_string(error));
+      if (error != MPI_SUCCESS) bench_.job.fail("a root's call: error " + std::to_string(error));
       return;
     }
     for (long long arrived = 0; arrived < calls_; std::this_thread::sleep_for(nap)) {
@@ -97,6 +140,7 @@ class Windows {
 
   const Bench& bench_;
   Rank root_;
+  Collective collective_;
   std::vector<char> data_;
   MPI_Comm comm_ = MPI_COMM_NULL;
   MPI_Win handle_ = MPI_WIN_NULL;
@@ -132,14 +176,14 @@ Row measure_row(const Bench& bench, Windows& windows, Rank root, Bytes bytes) {
     for (const std::size_t i : order) {
       bench.watchdog.enter(names[i], bytes, turn);
       if (names[i] != "native") {
-        const auto set = set_algorithm(Collective::rma_bcast, names[i]);
+        const auto set = set_algorithm(*collective_named(name_of(bench.options.command)), names[i]);
         if (!set) bench.job.fail(set.error());
       }
       const double time = windows.time(names[i], bytes);
       if (turn >= 0) seconds[i].push_back(time);
     }
   }
-  Row row{"rma_bcast", "same", bytes, 1, root, bytes, bytes, {}};
+  Row row{std::string(name_of(bench.options.command)), "same", bytes, 1, root, bytes, bytes, {}};
   const auto native = std::find(names.begin(), names.end(), "native");
   for (std::size_t i = 0; i < names.size(); ++i) {
     Line line{names[i], "", seconds[i], 0, 0, {}, {}};
@@ -152,11 +196,27 @@ Row measure_row(const Bench& bench, Windows& windows, Rank root, Bytes bytes) {
   return row;
 }
 
+/// What a level of a tree adds for 8 bytes: a chain has p - 2 levels more than a linear broadcast.
+double level_seconds(const Bench& bench, Windows& windows) {
+  constexpr std::array names = {"linear", "chain:parts=1"};
+  std::array<std::vector<double>, names.size()> seconds;
+  for (int turn = 0; turn < std::max(bench.options.repetitions, 9); ++turn) {
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      bench.watchdog.enter(names[i], 8, turn);
+      const auto set = set_algorithm(Collective::rma_bcast, names[i]);
+      if (!set) bench.job.fail(set.error());
+      seconds[i].push_back(windows.time(names[i], 8));
+    }
+  }
+  for (auto& each : seconds) std::sort(each.begin(), each.end());
+  return (quantile(seconds[1], 0.5) - quantile(seconds[0], 0.5)) / (bench.job.p() - 2);
+}
+
 }  // namespace
 
 Result<bool> run_rma(const Bench& bench, Rank root, Report* report) {
   const auto& sizes = bench.options.totals;
-  Windows windows(bench, root, *std::max_element(sizes.begin(), sizes.end()));
+  Windows windows(bench, root, std::max<Bytes>(*std::max_element(sizes.begin(), sizes.end()), 8));
   if (windows.error() != MPI_SUCCESS) {
     return Error{"TUTTI_Rma_init or the registration of a window failed with error " +
                  std::to_string(windows.error())};
@@ -168,11 +228,19 @@ Result<bool> run_rma(const Bench& bench, Rank root, Report* report) {
     const Row row = measure_row(bench, windows, root, bytes);
     if (report != nullptr) report->add(row);
   }
+  const bool has_levels = bench.options.command == Command::rma_bcast && bench.job.p() > 2;
+  const double level = has_levels ? level_seconds(bench, windows) : 0;
   if (report == nullptr) return true;
-  report->say(
-      fmt::format("# idle: {:.2f} % of a core on rank 0 with a window registered", idle * 100));
-  report->say(std::string("# puts reach a rank that computes: ") +
-              (progresses != 0 ? "by the MPI itself" : "by Tutti's thread only"));
+  if (has_levels) {
+    report->note("level",
+                 fmt::format("{:.1f} us for each level of a tree with 8 bytes (median of a "
+                             "chain less that of linear, over p - 2)",
+                             level * 1e6));
+  }
+  report->note("idle",
+               fmt::format("{:.2f} % of a core on rank 0 with a window registered", idle * 100));
+  report->note("puts reach a rank that computes",
+               progresses != 0 ? "by the MPI itself" : "by Tutti's thread only");
   report->finish();
   return true;
 }

@@ -27,21 +27,35 @@ constexpr unsigned with_data = rooted | irregular | bit(Command::allgather) |
 constexpr unsigned collectives = with_data | bit(Command::barrier);
 constexpr unsigned guidelines = bit(Command::guidelines);
 constexpr unsigned tables = collectives | guidelines;
-constexpr unsigned one_sided = bit(Command::rma_bcast);
+constexpr unsigned one_sided = bit(Command::rma_bcast) | bit(Command::rma_scatter) |
+                               bit(Command::rma_gather) | bit(Command::rma_reduce);
 constexpr unsigned shared = bit(Command::allgather_shared);
 constexpr unsigned measured = tables | bit(Command::latency) | one_sided | shared;
 constexpr unsigned every = measured | bit(Command::machine) | bit(Command::distances);
 
-constexpr std::array commands = {Command::gather,         Command::gatherv,
-                                 Command::scatter,        Command::scatterv,
-                                 Command::bcast,          Command::allgather,
-                                 Command::allgatherv,     Command::alltoall,
-                                 Command::alltoallv,      Command::barrier,
-                                 Command::reduce,         Command::allreduce,
-                                 Command::reduce_scatter, Command::reduce_scatter_block,
-                                 Command::rma_bcast,      Command::allgather_shared,
-                                 Command::guidelines,     Command::latency,
-                                 Command::machine,        Command::distances};
+constexpr std::array commands = {Command::gather,
+                                 Command::gatherv,
+                                 Command::scatter,
+                                 Command::scatterv,
+                                 Command::bcast,
+                                 Command::allgather,
+                                 Command::allgatherv,
+                                 Command::alltoall,
+                                 Command::alltoallv,
+                                 Command::barrier,
+                                 Command::reduce,
+                                 Command::allreduce,
+                                 Command::reduce_scatter,
+                                 Command::reduce_scatter_block,
+                                 Command::rma_bcast,
+                                 Command::rma_scatter,
+                                 Command::rma_gather,
+                                 Command::rma_reduce,
+                                 Command::allgather_shared,
+                                 Command::guidelines,
+                                 Command::latency,
+                                 Command::machine,
+                                 Command::distances};
 
 std::string quoted(Text text) { return "\"" + std::string(text) + "\""; }
 
@@ -271,10 +285,15 @@ void set_defaults(Options& options) {
       options.distributions = {Distribution::same};
     }
   }
-  if (options.command == Command::rma_bcast) {
-    if (options.totals.empty()) options.totals = {8, 1024, 65536, 1 << 20};
+  if (command & one_sided) {
+    const bool bcast = options.command == Command::rma_bcast;
+    if (options.totals.empty()) {
+      options.totals = bcast ? std::vector<Bytes>{8, 1024, 65536, 1 << 20}
+                             : std::vector<Bytes>{8, 256, 1024, 16384};
+    }
     if (options.algorithms.empty()) {
-      options.algorithms = {"native", "linear", "paznikov", "binomial", "binary", "auto"};
+      options.algorithms = {"native", "linear", "binomial", "auto"};
+      if (bcast) options.algorithms.insert(options.algorithms.end(), {"paznikov", "binary"});
     }
   }
   if (options.command == Command::allgather_shared) {
@@ -321,16 +340,29 @@ std::optional<Error> read_option(Options& options, std::span<const char* const>&
 }  // namespace
 
 std::string_view name_of(Command command) {
-  constexpr std::array<Text, 20> names = {"gather",         "gatherv",
-                                          "scatter",        "scatterv",
-                                          "bcast",          "allgather",
-                                          "allgatherv",     "alltoall",
-                                          "alltoallv",      "barrier",
-                                          "reduce",         "allreduce",
-                                          "reduce_scatter", "reduce_scatter_block",
-                                          "rma_bcast",      "allgather_shared",
-                                          "guidelines",     "latency",
-                                          "machine",        "distances"};
+  constexpr std::array<Text, 23> names = {"gather",
+                                          "gatherv",
+                                          "scatter",
+                                          "scatterv",
+                                          "bcast",
+                                          "allgather",
+                                          "allgatherv",
+                                          "alltoall",
+                                          "alltoallv",
+                                          "barrier",
+                                          "reduce",
+                                          "allreduce",
+                                          "reduce_scatter",
+                                          "reduce_scatter_block",
+                                          "rma_bcast",
+                                          "rma_scatter",
+                                          "rma_gather",
+                                          "rma_reduce",
+                                          "allgather_shared",
+                                          "guidelines",
+                                          "latency",
+                                          "machine",
+                                          "distances"};
   return names[static_cast<std::size_t>(command)];
 }
 
@@ -378,7 +410,8 @@ std::string help() {
       "  gather, gatherv, scatter, scatterv, bcast, allgather, allgatherv, alltoall, alltoallv,\n"
       "  barrier, reduce, allreduce, reduce_scatter, reduce_scatter_block\n"
       "               times of algorithms, called in turn in one run\n"
-      "  rma_bcast    broadcasts into windows that only the root calls, beside MPI_Bcast\n"
+      "  rma_bcast, rma_scatter, rma_gather, rma_reduce\n"
+      "               the same with windows, where only the root calls, beside the MPI's own\n"
       "  allgather_shared\n"
       "               results that the ranks of a node share, beside a copy for each: time and "
       "memory\n"

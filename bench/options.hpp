@@ -30,12 +30,20 @@ enum class Command : std::uint8_t {
   reduce_scatter,
   reduce_scatter_block,
   rma_bcast,
+  rma_scatter,
+  rma_gather,
+  rma_reduce,
   allgather_shared,
   guidelines,
   latency,
   machine,
   distances
 };
+
+/// Of windows, where only the root calls.
+[[nodiscard]] constexpr bool is_rma(Command command) {
+  return Command::rma_bcast <= command && command <= Command::rma_reduce;
+}
 
 /// "gatherv" and so on.
 [[nodiscard]] std::string_view name_of(Command command);

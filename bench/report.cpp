@@ -108,6 +108,11 @@ std::string verdict(const Ratio& to_native) {
   return to_native.above_one() ? "slower" : "even";
 }
 
+void Report::note(const std::string& key, const std::string& value) {
+  say("# " + key + ": " + value);
+  metadata_.emplace_back(key, value);
+}
+
 Result<std::shared_ptr<Report>> Report::open(const Options& options, Metadata metadata) {
   auto report = std::make_shared<Report>();
   report->quiet_ = options.quiet;

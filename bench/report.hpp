@@ -73,6 +73,8 @@ class Report {
   void add(Row row, bool print = true);
   /// A line on the standard output, unless quiet.
   void say(const std::string& text) const;
+  /// The same of a further piece of metadata, which the JSON file has too.
+  void note(const std::string& key, const std::string& value);
   /// Writes the JSON file, with the guidelines that the rows are to be tested for.
   void finish(const std::vector<Guideline>& guidelines = {});
 

@@ -17,7 +17,7 @@ def test_the_page_has_all_numbers_and_says_where_trees_pay(tmp_path):
             row(1024, native=60, linear=1500, paznikov=950, binomial=300),
             row(4096, native=70, linear=2500, paznikov=990, binomial=400)]  # fmt: skip
     metadata = {"ranks": "8", "nodes": "8", "library": "an MPI", "repetitions": "3",
-                "load before": "0.10"}  # fmt: skip
+                "load before": "0.10", "idle": "0.30 % of a core"}  # fmt: skip
     file = tmp_path / "lab-rma-openmpi-8.json"
     file.write_text(json.dumps({"metadata": metadata, "rows": rows}))
     page = subprocess.run(
@@ -25,4 +25,5 @@ def test_the_page_has_all_numbers_and_says_where_trees_pay(tmp_path):
         capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip
     assert "| 4,096 | 0.070 | 2.500 | 0.990 | 0.400 |" in page
+    assert "Idle: 0.30 % of a core." in page
     assert "`binomial` stays ahead of `linear` from: 1,024 bytes; of `paznikov` from: 8 bytes." in page
