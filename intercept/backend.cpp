@@ -29,6 +29,7 @@ void set_next(const tutti_functions* next) {
   TUTTI_INTERCEPTED_OLD(TUTTI_REPLACE)
 #undef TUTTI_REPLACE
   replace(native.Finalize, next->Finalize);
+  replace(native.Win_free, next->Win_free);
 }
 
 const char* missing() { return tutti::mpi().missing; }
@@ -38,7 +39,8 @@ const char* missing() { return tutti::mpi().missing; }
 extern "C" __attribute__((visibility("default"))) const tutti_backend_interface* tutti_backend() {
 #define TUTTI_MEMBER(name, arguments) as_words<tutti_call##arguments>(TUTTI_##name),
   static const tutti_backend_interface interface = {
-      {TUTTI_INTERCEPTED_ALL(TUTTI_MEMBER) tutti::finalize_mpi},
+      {TUTTI_INTERCEPTED_ALL(TUTTI_MEMBER) tutti::finalize_mpi,
+       as_words<tutti_call1>(tutti::free_window)},
       tutti::set_call_site,
       set_next,
       tutti::set_front,

@@ -58,10 +58,11 @@ struct tutti_functions {
   TUTTI_INTERCEPTED_ALL(TUTTI_MEMBER)
 #undef TUTTI_MEMBER
   tutti_call0 Finalize;
+  tutti_call1 Win_free;
 };
 
 struct tutti_backend_interface {
-  /* TUTTI_X for each collective, and what stands for MPI_Finalize. */
+  /* TUTTI_X for each collective, and what stands for the two others. */
   struct tutti_functions run;
   /* Notes where the program called from. */
   void (*set_call_site)(const void* site);

@@ -120,6 +120,7 @@ static void find_backend(void) {
 #define FIND_NEXT(name, arguments) *(void**)&next.name = dlsym(RTLD_NEXT, "MPI_" #name);
   TUTTI_INTERCEPTED_ALL(FIND_NEXT)
   *(void**)&next.Finalize = dlsym(RTLD_NEXT, "MPI_Finalize");
+  *(void**)&next.Win_free = dlsym(RTLD_NEXT, "MPI_Win_free");
   found->set_next(&next);
   found->set_front((void*)(uintptr_t)&find_backend);
   if (ending) found->note_end();
@@ -218,3 +219,16 @@ EXPORT int MPI_Finalize(void);
 EXPORT int PMPI_Finalize(void);
 int MPI_Finalize(void) { return finalize("MPI_Finalize"); }
 int PMPI_Finalize(void) { return finalize("PMPI_Finalize"); }
+
+/* Before a window goes, the one-sided operations on it are completed: Open MPI tells of it only
+ * when it is gone. */
+static int free_window(const char* name, tutti_word window) {
+  tutti_call1 next = NULL;
+  if (__atomic_load_n(&backend, __ATOMIC_ACQUIRE) == NULL) *(void**)&next = dlsym(RTLD_NEXT, name);
+  return next != NULL ? next(window) : get_backend(NULL)->run.Win_free(window);
+}
+
+EXPORT int MPI_Win_free(tutti_word window);
+EXPORT int PMPI_Win_free(tutti_word window);
+int MPI_Win_free(tutti_word window) { return free_window("MPI_Win_free", window); }
+int PMPI_Win_free(tutti_word window) { return free_window("PMPI_Win_free", window); }

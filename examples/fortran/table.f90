@@ -7,12 +7,12 @@ program table
   use, intrinsic :: iso_c_binding, only: c_ptr, c_f_pointer
   implicit none
   external :: tutti_rma_init, tutti_rma_finalize, tutti_rma_window_register, tutti_rma_window_release
-  external :: tutti_rma_bcast, tutti_rma_flush, tutti_rma_wait
+  external :: tutti_rma_bcast, tutti_rma_flush, tutti_rma_wait, tutti_rma_reduce
   integer, parameter :: each = 100
   integer :: level, rank, p, i, root, window, request, ierror
   integer, pointer, asynchronous :: entries(:)
   type(c_ptr) :: base
-  integer :: news(each)
+  integer :: news(each), total(each)
   integer(kind=MPI_ADDRESS_KIND) :: bytes, place
   integer(kind=8), parameter :: first = 1
   type(MPI_Win) :: win
@@ -39,6 +39,11 @@ program table
       call MPI_Abort(MPI_COMM_WORLD, 1)
     end if
   end do
+
+  ! What all tables say of my place, added up; again nobody else calls.
+  call tutti_rma_reduce(total, each, MPI_INTEGER%MPI_VAL, MPI_SUM%MPI_VAL, place, window, request, ierror)
+  call tutti_rma_flush(request, ierror)
+  if (any(total /= p * news)) call MPI_Abort(MPI_COMM_WORLD, 1)
 
   call tutti_rma_window_release(window, ierror)
   call tutti_rma_finalize(MPI_COMM_WORLD%MPI_VAL, ierror)

@@ -325,8 +325,26 @@ int TUTTI_Rma_window_release(TUTTI_Window* window);
 int TUTTI_Rma_bcast(const void* buffer, int count, MPI_Datatype datatype, MPI_Aint displacement,
                     TUTTI_Window window, TUTTI_Rma_request* request);
 
-/* At the root: waits, or asks, whether all ranks have the data. A complete request becomes
- * TUTTI_RMA_REQUEST_NULL, for which both return at once. */
+/* Brings a block of count elements to the same place of each window: the r-th of the p blocks that
+ * follow one another in the buffer to that of rank r. Else as TUTTI_Rma_bcast. */
+int TUTTI_Rma_scatter(const void* buffer, int count, MPI_Datatype datatype, MPI_Aint displacement,
+                      TUTTI_Window window, TUTTI_Rma_request* request);
+
+/* Collects the block at `displacement` of every rank's window, this one's too, as the r-th of p
+ * blocks of count elements in the buffer, or combines all of them there by `op`, one of MPI's own
+ * that commute (MPI_MAX to MPI_BXOR) and for a datatype of MPI's own; the windows keep theirs. What
+ * is taken is what a window holds at some moment between the call and the request's completion, as
+ * with MPI_Get; operations that this rank has begun before on the same bytes are in it. Only this
+ * rank calls. The buffer, which must not be in the window, and the datatype are in use until the
+ * request is complete. Data travel in notifications of 256 bytes: made for blocks of up to some
+ * tens of KiB. Errors as above; MPI_ERR_OP, MPI_ERR_TYPE where the MPI has no such reduction. */
+int TUTTI_Rma_gather(void* buffer, int count, MPI_Datatype datatype, MPI_Aint displacement,
+                     TUTTI_Window window, TUTTI_Rma_request* request);
+int TUTTI_Rma_reduce(void* buffer, int count, MPI_Datatype datatype, MPI_Op op,
+                     MPI_Aint displacement, TUTTI_Window window, TUTTI_Rma_request* request);
+
+/* At the root: waits, or asks, whether all ranks have the data, or the root theirs. A complete
+ * request becomes TUTTI_RMA_REQUEST_NULL, for which both return at once. */
 int TUTTI_Rma_flush(TUTTI_Rma_request* request);
 int TUTTI_Rma_test(TUTTI_Rma_request* request, int* flag);
 

@@ -1,4 +1,4 @@
-"""Broadcasts into windows that only their root calls, for programs of mpi4py.
+"""Collectives on windows that only their root calls, for programs of mpi4py.
 
     from mpi4py import MPI
     from tutti import rma
@@ -54,19 +54,19 @@ def progresses(comm: Any) -> bool:
 
 
 class Request:
-    """A broadcast that its root has begun. The buffer must not change until it is complete."""
+    """An operation that its root has begun. The buffer is in use until it is complete."""
 
     def __init__(self, number: ctypes.c_int, buffer: Any):
         self._number = number
         self._buffer = buffer
 
     def flush(self) -> None:
-        """Waits until all ranks have the data."""
+        """Waits until all ranks have the data, or the root theirs."""
         _call("TUTTI_Rma_flush", ctypes.byref(self._number))
         self._buffer = None
 
     def test(self) -> bool:
-        """Do all ranks have the data?"""
+        """Do all ranks have the data, or the root theirs?"""
         flag = ctypes.c_int()
         _call("TUTTI_Rma_test", ctypes.byref(self._number), ctypes.byref(flag))
         if flag.value:
@@ -89,12 +89,43 @@ class Window:
         """Begins to bring the bytes of a contiguous buffer to `displacement`, in the units of each
         rank, of every rank's window. Only this rank calls.
         """
+        return self._begin("TUTTI_Rma_bcast", buffer, 1, displacement)
+
+    def scatter(self, buffer: Any, ranks: int, displacement: int = 0) -> Request:
+        """Begins to bring the r-th of as many equal parts of the buffer as there are ranks to
+        `displacement` of the r-th rank's window. Only this rank calls.
+        """
+        return self._begin("TUTTI_Rma_scatter", buffer, ranks, displacement)
+
+    def gather(self, buffer: Any, ranks: int, displacement: int = 0) -> Request:
+        """Begins to collect what is at `displacement` of the r-th rank's window as the r-th of as
+        many equal parts of the buffer as there are ranks. Only this rank calls.
+        """
+        return self._begin("TUTTI_Rma_gather", buffer, ranks, displacement)
+
+    def reduce(self, buffer: Any, datatype: Any, op: Any, displacement: int = 0) -> Request:
+        """Begins to combine what is at `displacement` of all windows in the buffer, whose elements
+        are of one of MPI's own types, such as MPI.DOUBLE, by one of its operations that commute,
+        such as MPI.SUM. Only this rank calls.
+        """
         from mpi4py import MPI
 
-        view = MPI.memory.frombuffer(buffer, readonly=True)
+        view = MPI.memory.frombuffer(buffer)
         request = ctypes.c_int()
         _call(
-            "TUTTI_Rma_bcast", ctypes.c_void_p(view.address), ctypes.c_int(view.nbytes),
+            "TUTTI_Rma_reduce", ctypes.c_void_p(view.address),
+            ctypes.c_int(view.nbytes // datatype.Get_size()), _handle(datatype), _handle(op),
+            ctypes.c_ssize_t(displacement), self._number, ctypes.byref(request),
+        )  # fmt: skip
+        return Request(request, (buffer, view))
+
+    def _begin(self, function: str, buffer: Any, parts: int, displacement: int) -> Request:
+        from mpi4py import MPI
+
+        view = MPI.memory.frombuffer(buffer, readonly=function != "TUTTI_Rma_gather")
+        request = ctypes.c_int()
+        _call(
+            function, ctypes.c_void_p(view.address), ctypes.c_int(view.nbytes // parts),
             _handle(MPI.BYTE), ctypes.c_ssize_t(displacement), self._number,
             ctypes.byref(request),
         )  # fmt: skip

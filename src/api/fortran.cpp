@@ -13,6 +13,7 @@ namespace {
 using tutti::buffer_from_fortran;
 using tutti::comm_from_fortran;
 using tutti::comm_to_fortran;
+using tutti::op_from_fortran;
 using tutti::type_from_fortran;
 using tutti::window_from_fortran;
 
@@ -119,6 +120,38 @@ void tutti_rma_bcast_(const void* buffer, const MPI_Fint* count, const MPI_Fint*
   *error = type_from_fortran(*datatype, type);
   if (*error == MPI_SUCCESS) {
     *error = TUTTI_Rma_bcast(buffer, *count, type, *displacement, *window, request);
+  }
+}
+
+void tutti_rma_scatter_(const void* buffer, const MPI_Fint* count, const MPI_Fint* datatype,
+                        const MPI_Aint* displacement, const MPI_Fint* window, MPI_Fint* request,
+                        MPI_Fint* error) {
+  MPI_Datatype type{};
+  *error = type_from_fortran(*datatype, type);
+  if (*error == MPI_SUCCESS) {
+    *error = TUTTI_Rma_scatter(buffer, *count, type, *displacement, *window, request);
+  }
+}
+
+void tutti_rma_gather_(void* buffer, const MPI_Fint* count, const MPI_Fint* datatype,
+                       const MPI_Aint* displacement, const MPI_Fint* window, MPI_Fint* request,
+                       MPI_Fint* error) {
+  MPI_Datatype type{};
+  *error = type_from_fortran(*datatype, type);
+  if (*error == MPI_SUCCESS) {
+    *error = TUTTI_Rma_gather(buffer, *count, type, *displacement, *window, request);
+  }
+}
+
+void tutti_rma_reduce_(void* buffer, const MPI_Fint* count, const MPI_Fint* datatype,
+                       const MPI_Fint* op, const MPI_Aint* displacement, const MPI_Fint* window,
+                       MPI_Fint* request, MPI_Fint* error) {
+  MPI_Datatype type{};
+  MPI_Op own{};
+  *error = type_from_fortran(*datatype, type);
+  if (*error == MPI_SUCCESS) *error = op_from_fortran(*op, own);
+  if (*error == MPI_SUCCESS) {
+    *error = TUTTI_Rma_reduce(buffer, *count, type, own, *displacement, *window, request);
   }
 }
 

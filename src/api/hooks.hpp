@@ -23,7 +23,8 @@ namespace tutti {
   X(Allreduce)              \
   X(Reduce_scatter)         \
   X(Reduce_scatter_block)   \
-  X(Finalize)
+  X(Finalize)               \
+  X(Win_free)
 struct NativeFunctions {
 #define TUTTI_MEMBER(name) decltype(&PMPI_##name) name = nullptr;
   TUTTI_NATIVE_ALL(TUTTI_MEMBER)
@@ -43,5 +44,8 @@ void note_end();
 
 /// MPI_Finalize of the next tool in line or the MPI, after all that Tutti has to do before.
 int finalize_mpi();
+
+/// The same of MPI_Win_free.
+int free_window(MPI_Win* window);
 
 }  // namespace tutti

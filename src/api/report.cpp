@@ -16,6 +16,7 @@
 #include "api/environment.hpp"
 #include "api/report_collect.hpp"
 #include "api/report_sites.hpp"
+#include "api/rma.hpp"
 #include "report/content.hpp"
 #include "run/clock.hpp"
 #include "run/mpi_functions.hpp"
@@ -138,7 +139,10 @@ void write_report(const std::string& destination, bool all_ranks) noexcept {
       own.destination = destination;
       return own;
     });
-    if (whole) put(content_of(*whole, library_version()), whole->destination);
+    if (!whole) return;
+    ReportContent content = content_of(*whole, library_version());
+    content.one_sided = progress_of_rma();
+    put(content, whole->destination);
   } catch (const std::exception& error) {
     complain(destination, error.what());
   }

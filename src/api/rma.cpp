@@ -9,7 +9,9 @@
 #include <tuple>
 
 #include "api/entry.hpp"
+#include "api/report.hpp"
 #include "choose/one_sided.hpp"
+#include "run/clock.hpp"
 #include "run/mpi_rma.hpp"
 #include "run/mpi_types.hpp"
 
@@ -17,16 +19,21 @@ namespace tutti {
 
 namespace {
 
+/// The program's side of an operation.
+struct Side {
+  std::byte* buffer = nullptr;
+  int count = 0;
+  MPI_Datatype datatype{};
+};
+
 struct Request {
   std::shared_ptr<RmaOutcome> outcome;
   std::shared_ptr<RmaSystem> system;
-  std::vector<std::byte> packed;  ///< of data with gaps
-};
-
-/// A communicator with one-sided collectives.
-struct Opened {
-  MPI_Comm comm;
-  std::shared_ptr<RmaSystem> system;
+  std::vector<std::byte> packed = {};  ///< of data with gaps
+  Side unpacked = {};                  ///< where they go in the end; no buffer: nowhere
+  std::string decision = {};           ///< "algorithm: why"
+  bool is_reported = false;
+  CallRecord record = {};
 };
 
 struct Everything {
@@ -34,7 +41,11 @@ struct Everything {
   std::vector<Opened> opened;
   std::map<int, Request> requests;
   int last_request = 0;
-  std::map<std::tuple<int, int>, Choice> choices;  ///< by ranks and bits of bytes
+  std::string progress;  ///< as the first start has seen it
+  /// For reports: each root is as alone as on a communicator of its own.
+  std::uint64_t id = new_communicator_id();
+  std::map<Collective, std::uint64_t> calls;
+  std::map<std::tuple<Collective, int, int>, Choice> choices;  ///< by ranks and bits of bytes
 };
 
 Everything& everything() {
@@ -61,57 +72,110 @@ Opened owner_of(TUTTI_Window window) {
   return {mpi().comm_null, nullptr};
 }
 
-Choice choice_for(const RmaSystem& system, Bytes bytes) {
-  const Setting setting = setting_in_force(Collective::rma_bcast);
+Choice choice_for(Collective collective, const RmaSystem& system, Bytes bytes) {
+  const Setting setting = setting_in_force(collective);
   if (setting.kind == Setting::Kind::forced) return {setting.specification, "it was asked for", {}};
   Everything& all = everything();
   const std::lock_guard lock(all.mutex);
   const int bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(bytes)));
-  const auto [known, is_new] = all.choices.try_emplace({system.p(), bits});
+  const auto [known, is_new] = all.choices.try_emplace({collective, system.p(), bits});
   if (is_new) {
     // The middle of what has as many bits stands for all of it.
-    const Situation situation{Collective::rma_bcast, system.p(), Bytes{3} << bits >> 2};
+    const Situation situation{collective, system.p(), Bytes{3} << bits >> 2};
     known->second = choose_one_sided(situation, environment().machine);
   }
   return known->second;
 }
 
-/// Sets `packed` where the data have gaps. Returns an MPI error code.
-int pack(const void* buffer, int count, MPI_Datatype datatype, RmaSystem& system, Bytes& bytes,
-         std::vector<std::byte>& packed) {
-  if (count < 0) return MPI_ERR_COUNT;
+/// Sets `bytes` to those of one vector or block, of which the buffer holds `blocks`, and `packed`
+/// where the data have gaps. Returns an MPI error code.
+int pack(Collective collective, const Side& side, int blocks, RmaSystem& system, Bytes& bytes,
+         Request& made) {
+  if (side.count < 0) return MPI_ERR_COUNT;
   TypeCache types;
-  const TypeInfo type = types.of(datatype, system.comm());
+  const TypeInfo type = types.of(side.datatype, system.comm());
   if (!type.valid) return MPI_ERR_TYPE;
-  bytes = type.size * count;
+  bytes = type.size * side.count;
   if (type.dense || bytes == 0) return MPI_SUCCESS;
-  if (bytes > std::numeric_limits<int>::max()) return MPI_ERR_COUNT;
-  packed.resize(static_cast<std::size_t>(bytes));
+  if (collective == Collective::rma_reduce) return MPI_ERR_TYPE;
+  if (bytes * blocks > std::numeric_limits<int>::max()) return MPI_ERR_COUNT;
+  made.packed.resize(static_cast<std::size_t>(bytes * blocks));
+  if (flows_to_root(collective)) {
+    made.unpacked = {side.buffer, side.count * blocks, side.datatype};
+    return MPI_SUCCESS;
+  }
   int position = 0;
-  return mpi().Pack(buffer, count, datatype, packed.data(), static_cast<int>(bytes), &position,
-                    system.comm());
+  return mpi().Pack(side.buffer, side.count * blocks, side.datatype, made.packed.data(),
+                    static_cast<int>(made.packed.size()), &position, system.comm());
 }
 
-int bcast(const void* buffer, int count, MPI_Datatype datatype, MPI_Aint displacement,
-          const Opened& owner, TUTTI_Window window, TUTTI_Rma_request* request) {
-  RmaSystem& system = *owner.system;
-  Request made{std::make_shared<RmaOutcome>(), owner.system, {}};
-  Bytes bytes = 0;
-  if (const int error = pack(buffer, count, datatype, system, bytes, made.packed)) return error;
-  const auto* data =
-      made.packed.empty() ? static_cast<const std::byte*>(buffer) : made.packed.data();
-  const Choice choice = choice_for(system, bytes);
-  const int error =
-      system.begin_bcast(data, {displacement, bytes}, window, *choice.specification, made.outcome);
-  if (error != MPI_SUCCESS) return error;
+/// MPI_ERR_OP unless the operation is one of MPI's own that commute, and is for that type.
+int check(MPI_Op op, MPI_Datatype datatype, const RmaSystem& system, std::int64_t& combination) {
+  combination = combination_of(op, datatype);
+  if (combination == 0) return MPI_ERR_OP;
+  // Of no elements: the MPI says whether it would, and waits for nobody.
+  std::int64_t in = 0;
+  std::int64_t out = 0;
+  return mpi().Reduce(&in, &out, 0, datatype, op, system.rank(), system.comm());
+}
+
+TUTTI_Rma_request keep(Request made, MPI_Comm comm, Collective collective, const Choice& choice) {
   Everything& all = everything();
   const std::lock_guard lock(all.mutex);
+  made.decision = to_text(*choice.specification) + ": " + choice.reason;
+  made.record.collective = collective;
+  made.record.communicator = all.id;
+  made.record.call = all.calls[collective]++;
+  if (Communicator* communicator = Communicator::known(comm)) {
+    communicator->note_request(collective, made.decision);
+    made.is_reported = communicator->is_reported();
+  }
   do {
     all.last_request = all.last_request % std::numeric_limits<int>::max() + 1;
   } while (all.requests.contains(all.last_request));
-  *request = all.last_request;
-  all.requests[*request] = std::move(made);
+  all.requests[all.last_request] = std::move(made);
+  return all.last_request;
+}
+
+int begin(Collective collective, const Side& side, MPI_Op op, MPI_Aint displacement,
+          const Opened& owner, TUTTI_Window window, TUTTI_Rma_request* request) {
+  RmaSystem& system = *owner.system;
+  Request made{std::make_shared<RmaOutcome>(), owner.system};
+  made.record.site = take_call_site();
+  made.record.arrival = monotonic_seconds();
+  RmaCall call;
+  call.place.displacement = displacement;
+  const int blocks = block_kind(collective) == BlockKind::ranks ? system.p() : 1;
+  int error = pack(collective, side, blocks, system, call.place.bytes, made);
+  if (error == MPI_SUCCESS && collective == Collective::rma_reduce) {
+    error = check(op, side.datatype, system, call.combination);
+  }
+  if (error != MPI_SUCCESS) return error;
+  call.users = made.packed.empty() ? side.buffer : made.packed.data();
+  made.record.own = made.record.total = made.record.largest = call.place.bytes * blocks;
+  const Choice choice = choice_for(collective, system, call.place.bytes);
+  call.specification = *choice.specification;
+  error = system.begin(call, window, made.outcome);
+  if (error != MPI_SUCCESS) return error;
+  *request = keep(std::move(made), owner.comm, collective, choice);
   return MPI_SUCCESS;
+}
+
+/// Of what only reads its buffer, though it is kept where others' are written.
+Side read_only(const void* buffer, int count, MPI_Datatype datatype) {
+  return {static_cast<std::byte*>(const_cast<void*>(buffer)), count, datatype};
+}
+
+/// All of the entry points that begin an operation.
+int begin_guarded(Collective collective, const Side& side, MPI_Op op, MPI_Aint displacement,
+                  TUTTI_Window window, TUTTI_Rma_request* request) {
+  if (request == nullptr) return MPI_ERR_REQUEST;
+  *request = TUTTI_RMA_REQUEST_NULL;
+  const Opened owner = owner_of(window);
+  if (owner.system == nullptr) return MPI_ERR_WIN;
+  return guarded(owner.comm, [&] {
+    return raise_if(owner.comm, begin(collective, side, op, displacement, owner, window, request));
+  });
 }
 
 /// Null if there is no such request.
@@ -122,11 +186,26 @@ Request* request_of(TUTTI_Rma_request number) {
   return found == all.requests.end() ? nullptr : &found->second;
 }
 
-void forget(TUTTI_Rma_request* request) {
+/// Of a request that is over. Returns an MPI error code.
+int forget(TUTTI_Rma_request* request) {
   Everything& all = everything();
   const std::lock_guard lock(all.mutex);
+  Request& over = all.requests.at(*request);
+  int error = over.outcome->error;
+  if (error == MPI_SUCCESS && over.unpacked.buffer != nullptr) {
+    int position = 0;
+    error = mpi().Unpack(over.packed.data(), static_cast<int>(over.packed.size()), &position,
+                         over.unpacked.buffer, over.unpacked.count, over.unpacked.datatype,
+                         mpi().comm_self);
+  }
+  if (over.is_reported) {
+    over.record.decision = &over.decision;
+    over.record.exit = monotonic_seconds();
+    record_call(over.record);
+  }
   all.requests.erase(*request);
   *request = TUTTI_RMA_REQUEST_NULL;
+  return error;
 }
 
 int open(MPI_Comm comm) {
@@ -141,6 +220,10 @@ int open(MPI_Comm comm) {
   if (error != MPI_SUCCESS) return error;
   Everything& all = everything();
   const std::lock_guard lock(all.mutex);
+  if (made->p() > 1 && all.progress.empty()) {
+    all.progress = made->progresses() ? "the MPI moves puts while their target computes"
+                                      : "puts wait for their target, where Tutti's thread looks";
+  }
   all.opened.push_back({comm, std::move(made)});
   return MPI_SUCCESS;
 }
@@ -157,6 +240,22 @@ int close(MPI_Comm comm) {
 
 }  // namespace
 
+std::string progress_of_rma() {
+  Everything& all = everything();
+  const std::lock_guard lock(all.mutex);
+  return all.progress;
+}
+
+Opened owner_of_handle(MPI_Win handle, int& number) {
+  Everything& all = everything();
+  const std::lock_guard lock(all.mutex);
+  for (const Opened& opened : all.opened) {
+    number = opened.system->number_of(handle);
+    if (number >= 0) return opened;
+  }
+  return {mpi().comm_null, nullptr};
+}
+
 void close_all_rma() {
   Everything& all = everything();
   while (!all.opened.empty()) {
@@ -166,9 +265,11 @@ void close_all_rma() {
 
 }  // namespace tutti
 
+using tutti::Collective;
 using tutti::guarded;
 using tutti::mpi;
 using tutti::raise_if;
+using tutti::read_only;
 
 int TUTTI_Rma_init(MPI_Comm comm) {
   if (comm == mpi().comm_null) return MPI_ERR_COMM;
@@ -188,7 +289,8 @@ int TUTTI_Rma_window_register(MPI_Win win, MPI_Comm comm, TUTTI_Window* window) 
     if (window == nullptr) return raise_if(comm, MPI_ERR_ARG);
     const auto system = tutti::system_of(comm);
     if (system == nullptr) return raise_if(comm, MPI_ERR_COMM);
-    return raise_if(comm, system->add_window(win, *window));
+    const int error = system->add_window(win, *window);
+    return raise_if(comm, error != MPI_SUCCESS ? error : tutti::watch(win, *system));
   });
 }
 
@@ -205,14 +307,28 @@ int TUTTI_Rma_window_release(TUTTI_Window* window) {
 
 int TUTTI_Rma_bcast(const void* buffer, int count, MPI_Datatype datatype, MPI_Aint displacement,
                     TUTTI_Window window, TUTTI_Rma_request* request) {
-  if (request == nullptr) return MPI_ERR_REQUEST;
-  *request = TUTTI_RMA_REQUEST_NULL;
-  const tutti::Opened owner = tutti::owner_of(window);
-  if (owner.system == nullptr) return MPI_ERR_WIN;
-  return guarded(owner.comm, [&] {
-    return raise_if(owner.comm,
-                    tutti::bcast(buffer, count, datatype, displacement, owner, window, request));
-  });
+  return tutti::begin_guarded(Collective::rma_bcast, read_only(buffer, count, datatype), {},
+                              displacement, window, request);
+}
+
+int TUTTI_Rma_scatter(const void* buffer, int count, MPI_Datatype datatype, MPI_Aint displacement,
+                      TUTTI_Window window, TUTTI_Rma_request* request) {
+  return tutti::begin_guarded(Collective::rma_scatter, read_only(buffer, count, datatype), {},
+                              displacement, window, request);
+}
+
+int TUTTI_Rma_gather(void* buffer, int count, MPI_Datatype datatype, MPI_Aint displacement,
+                     TUTTI_Window window, TUTTI_Rma_request* request) {
+  return tutti::begin_guarded(Collective::rma_gather,
+                              {static_cast<std::byte*>(buffer), count, datatype}, {}, displacement,
+                              window, request);
+}
+
+int TUTTI_Rma_reduce(void* buffer, int count, MPI_Datatype datatype, MPI_Op op,
+                     MPI_Aint displacement, TUTTI_Window window, TUTTI_Rma_request* request) {
+  return tutti::begin_guarded(Collective::rma_reduce,
+                              {static_cast<std::byte*>(buffer), count, datatype}, op, displacement,
+                              window, request);
 }
 
 int TUTTI_Rma_test(TUTTI_Rma_request* request, int* flag) {
@@ -225,8 +341,7 @@ int TUTTI_Rma_test(TUTTI_Rma_request* request, int* flag) {
     if (const int error = known->system->go_on()) return error;
   }
   *flag = known->outcome->is_over ? 1 : 0;
-  if (*flag != 0) tutti::forget(request);
-  return MPI_SUCCESS;
+  return *flag != 0 ? tutti::forget(request) : MPI_SUCCESS;
 }
 
 int TUTTI_Rma_flush(TUTTI_Rma_request* request) {
@@ -235,8 +350,7 @@ int TUTTI_Rma_flush(TUTTI_Rma_request* request) {
   const tutti::Request* known = tutti::request_of(*request);
   if (known == nullptr) return MPI_ERR_REQUEST;
   const int error = known->system->wait([&] { return known->outcome->is_over.load(); });
-  if (error == MPI_SUCCESS) tutti::forget(request);
-  return error;
+  return error == MPI_SUCCESS ? tutti::forget(request) : error;
 }
 
 int TUTTI_Rma_arrived(TUTTI_Window window, int root, long long* number) {

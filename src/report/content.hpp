@@ -54,6 +54,8 @@ struct ReportContent {
   std::string clock;       ///< how times of several ranks were put on one clock; a sentence
   /// What is missing, and whose view this is; empty for a full report.
   std::string partial;
+  /// How puts of one-sided collectives move, as tried at their start; empty where there are none.
+  std::string one_sided;
   double seconds_mean = 0;  ///< per rank, in all these calls
   double seconds_max = 0;   ///< of one rank
   std::vector<ReportedCalls> calls;

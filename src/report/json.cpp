@@ -112,6 +112,7 @@ std::string to_json(const ReportContent& content) {
       ",\"nodes\":" + (content.nodes ? std::to_string(*content.nodes) : "null") +
       ",\"clock_error\":" + json_number(content.clock_error) +
       ",\"clock\":" + json_string(content.clock) +
+      ",\"one_sided\":" + (content.one_sided.empty() ? "null" : json_string(content.one_sided)) +
       ",\"partial\":" + (content.partial.empty() ? "false" : "true") +
       ",\"view\":" + (content.partial.empty() ? "\"all ranks\"" : json_string(content.partial)) +
       ",\"seconds\":" + object({{"mean", content.seconds_mean}, {"max", content.seconds_max}}) +

@@ -85,6 +85,7 @@ std::string header_of(const ReportContent& content) {
   std::string text = "Tutti " + content.version + " with " + content.mpi + ranks + "\n";
   if (!content.partial.empty()) text += wrapped("partial: " + content.partial, 0);
   text += wrapped("times: " + content.clock, 0);
+  if (!content.one_sided.empty()) text += wrapped("one-sided: " + content.one_sided, 0);
   text += "seconds in the calls below: " + fixed(content.seconds_mean, 6);
   text += content.partial.empty()
               ? " in the mean over ranks, " + fixed(content.seconds_max, 6) + " at most\n"

@@ -52,6 +52,11 @@ int type_from_fortran(MPI_Fint handle, MPI_Datatype& type) {
   return MPI_SUCCESS;
 }
 
+int op_from_fortran(MPI_Fint handle, MPI_Op& op) {
+  op = mpi().Op_f2c(handle);
+  return MPI_SUCCESS;
+}
+
 int window_from_fortran(MPI_Fint handle, MPI_Win& window) {
   window = mpi().Win_f2c(handle);
   return MPI_SUCCESS;
@@ -71,6 +76,11 @@ int type_from_fortran(MPI_Fint handle, MPI_Datatype& type) {
   return MPI_SUCCESS;
 }
 
+int op_from_fortran(MPI_Fint handle, MPI_Op& op) {
+  op = MPI_Op_f2c(handle);
+  return MPI_SUCCESS;
+}
+
 int window_from_fortran(MPI_Fint handle, MPI_Win& window) {
   window = MPI_Win_f2c(handle);
   return MPI_SUCCESS;
@@ -82,6 +92,7 @@ MPI_Fint comm_to_fortran(MPI_Comm comm) { return MPI_Comm_c2f(comm); }
 
 int comm_from_fortran(MPI_Fint, MPI_Comm&) { return MPI_ERR_UNSUPPORTED_OPERATION; }
 int type_from_fortran(MPI_Fint, MPI_Datatype&) { return MPI_ERR_UNSUPPORTED_OPERATION; }
+int op_from_fortran(MPI_Fint, MPI_Op&) { return MPI_ERR_UNSUPPORTED_OPERATION; }
 int window_from_fortran(MPI_Fint, MPI_Win&) { return MPI_ERR_UNSUPPORTED_OPERATION; }
 MPI_Fint comm_to_fortran(MPI_Comm) { return 0; }
 

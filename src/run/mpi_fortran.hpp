@@ -9,6 +9,7 @@ namespace tutti {
 
 int comm_from_fortran(MPI_Fint handle, MPI_Comm& comm);
 int type_from_fortran(MPI_Fint handle, MPI_Datatype& type);
+int op_from_fortran(MPI_Fint handle, MPI_Op& op);
 int window_from_fortran(MPI_Fint handle, MPI_Win& window);
 
 /// The other way; only after one of the above has succeeded.

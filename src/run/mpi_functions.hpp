@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <atomic>
 
 namespace tutti {
@@ -53,6 +54,8 @@ struct MpiFunctions {
   MPI_Request request_null{};
   MPI_Op replace{};
   MPI_Op sum{};
+  /// MPI's own operations that combine values and commute.
+  std::array<MPI_Op, 10> combining{};
 
   /// What was not found in the loaded MPI, or null.
   const char* missing = nullptr;

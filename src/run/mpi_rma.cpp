@@ -4,10 +4,9 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <cstring>
+#include <array>
 #include <thread>
 
-#include "algorithms/problems.hpp"
 #include "run/mpi_end.hpp"
 
 namespace tutti {
@@ -107,11 +106,37 @@ int RmaSystem::remove_window(int number) {
     const std::lock_guard lock(mutex_);
     return !has_own_operations(number);
   });
-  if (error == MPI_SUCCESS) error = mpi().Barrier(comm());
+  if (error == MPI_SUCCESS) error = meet();
   const std::lock_guard lock(mutex_);
   const int closed = windows_[number]->close();
   windows_.erase(number);
   return error != MPI_SUCCESS ? error : closed;
+}
+
+/// A barrier in which others' operations go on: the thread may be kept out of the MPI meanwhile, as
+/// it is on MPICH where a window's attribute is deleted.
+int RmaSystem::meet() {
+  MPI_Request request = mpi().request_null;
+  int error = mpi().Ibarrier(comm(), &request);
+  if (error != MPI_SUCCESS) return error;
+  const int stopped = wait([&] {
+    int met = 0;
+    error = mpi().Test(&request, &met, MPI_STATUS_IGNORE);
+    return error != MPI_SUCCESS || met != 0;
+  });
+  return error != MPI_SUCCESS ? error : stopped;
+}
+
+void RmaSystem::lose_window(int number) {
+  const std::lock_guard lock(mutex_);
+  for (std::list<RmaOperation>* operations : {&own_, &waiting_, &others_}) {
+    for (auto at = operations->begin(); at != operations->end();) {
+      const bool is_on = at->notice().window == number;
+      if (is_on && at->at_root()) at->finish(MPI_ERR_WIN);
+      at = is_on ? operations->erase(at) : std::next(at);
+    }
+  }
+  windows_.erase(number);
 }
 
 bool RmaSystem::has_window(int number) {
@@ -128,31 +153,29 @@ int RmaSystem::number_of(MPI_Win handle) {
 }
 
 bool RmaSystem::has_own_operations(int window) const {
-  const auto is_on = [&](const Operation& operation) { return operation.notice.window == window; };
+  const auto is_on = [&](const RmaOperation& operation) {
+    return operation.notice().window == window;
+  };
   return std::any_of(own_.begin(), own_.end(), is_on) ||
          std::any_of(waiting_.begin(), waiting_.end(), is_on);
 }
 
-int RmaSystem::begin_bcast(const std::byte* packed, const RmaPlace& place, int window,
-                           const Specification& specification,
-                           std::shared_ptr<RmaOutcome> outcome) {
+int RmaSystem::begin(const RmaCall& call, int window, std::shared_ptr<RmaOutcome> outcome) {
   {
     const std::lock_guard lock(mutex_);
     const auto found = windows_.find(window);
     if (found == windows_.end()) return MPI_ERR_WIN;
-    if (const int error = found->second->check(place)) return error;
-    Operation operation;
-    operation.notice.root = rank_;
-    operation.notice.window = window;
-    operation.notice.operation = begun_++;
-    operation.notice.number = found->second->next_number();
-    operation.notice.displacement = place.displacement;
-    operation.notice.bytes = place.bytes;
-    operation.notice.specification = to_word(specification);
-    operation.place = place;
-    operation.bytes = packed;
-    operation.outcome = std::move(outcome);
-    waiting_.push_back(std::move(operation));
+    if (const int error = found->second->check(call.place)) return error;
+    RmaNotice notice;
+    notice.root = rank_;
+    notice.window = window;
+    notice.operation = begun_++;
+    notice.number = found->second->next_number();
+    notice.displacement = call.place.displacement;
+    notice.bytes = call.place.bytes;
+    notice.specification = to_word(call.specification);
+    notice.combination = call.combination;
+    waiting_.emplace_back(notice, call.users, std::move(outcome));
   }
   const int error = go_on();
   Background::of_process().wake();
@@ -191,11 +214,11 @@ bool RmaSystem::move() {
   note(mpi().Iprobe(MPI_ANY_SOURCE, 0, comm(), &found, &status));
   bool moved = take_notices();
   moved = start_waiting() || moved;
-  for (std::list<Operation>* operations : {&others_, &own_}) {
+  for (std::list<RmaOperation>* operations : {&others_, &own_}) {
     for (auto at = operations->begin(); at != operations->end();) {
       moved = run(*at) || moved;
-      const bool is_over = at->at == static_cast<StepId>(at->schedule.steps.size());
-      if (is_over && at->outcome) at->outcome->is_over = true;
+      const bool is_over = at->next() == nullptr;
+      if (is_over) end(*at);
       at = is_over ? operations->erase(at) : std::next(at);
     }
   }
@@ -203,6 +226,7 @@ bool RmaSystem::move() {
 }
 
 bool RmaSystem::take_notices() {
+  if (!mailbox_->may_have_notices()) return false;
   bool moved = false;
   for (Rank from = 0; from < p_; ++from) {
     if (from == rank_) continue;
@@ -210,46 +234,41 @@ bool RmaSystem::take_notices() {
     int error = MPI_SUCCESS;
     while (const auto notice = mailbox_->take(from, carried, error)) {
       note(error);
-      take(*notice, carried);
+      take(from, *notice, carried);
       moved = true;
     }
   }
   return moved;
 }
 
-void RmaSystem::take(const RmaNotice& notice, const std::byte* carried) {
+void RmaSystem::take(Rank from, const RmaNotice& notice, const std::byte* carried) {
   const auto found = windows_.find(notice.window);
-  if (found == windows_.end()) return note(MPI_ERR_WIN);
-  auto at = std::find_if(others_.begin(), others_.end(), [&](const Operation& known) {
-    return known.notice.root == notice.root && known.notice.operation == notice.operation;
+  if (found == windows_.end()) return;  // freed by the program before its operations were over
+  auto at = std::find_if(others_.begin(), others_.end(), [&](const RmaOperation& known) {
+    return known.notice().root == notice.root && known.notice().operation == notice.operation;
   });
-  if (at == others_.end()) {
-    Operation operation;
-    operation.notice = notice;
-    operation.place = {notice.displacement, notice.bytes};
-    operation.bytes = found->second->at(operation.place);
-    build(operation);
-    at = others_.insert(others_.end(), std::move(operation));
+  const bool answers = notice.root == rank_;
+  if (answers) {
+    at = std::find_if(own_.begin(), own_.end(), [&](const RmaOperation& known) {
+      return known.notice().operation == notice.operation;
+    });
+    if (at == own_.end()) return;
+  } else if (at == others_.end()) {
+    at = others_.insert(others_.end(), RmaOperation(notice, nullptr, nullptr));
+    begin(*at);
   }
-  ++at->parts_here;
-  if (notice.carries) {
-    const Bytes begin = offset_of(*at, notice.part);
-    const Bytes end = offset_of(*at, notice.part + 1);
-    if (end > begin) {
-      std::memcpy(found->second->at(at->place) + begin, carried,
-                  static_cast<std::size_t>(end - begin));
-    }
-  }
+  at->hear(from, {carried, static_cast<std::size_t>(notice.carried)});
 }
 
-bool RmaSystem::is_in_the_way(const Operation& operation) const {
-  const RmaWindow& window = *windows_.at(operation.notice.window);
+bool RmaSystem::is_in_the_way(const RmaOperation& operation) const {
+  const RmaNotice& notice = operation.notice();
+  const RmaWindow& window = *windows_.at(notice.window);
   if (own_.size() >= static_cast<std::size_t>(RmaMailbox::operations)) return true;
-  return std::any_of(own_.begin(), own_.end(), [&](const Operation& other) {
+  return std::any_of(own_.begin(), own_.end(), [&](const RmaOperation& other) {
     const bool same_counter =
-        (operation.notice.operation - other.notice.operation) % RmaMailbox::operations == 0;
-    return same_counter || (other.notice.window == operation.notice.window &&
-                            overlap(operation.place, other.place, window));
+        (notice.operation - other.notice().operation) % RmaMailbox::operations == 0;
+    return same_counter || (other.notice().window == notice.window &&
+                            overlap(operation.place(), other.place(), window));
   });
 }
 
@@ -257,69 +276,63 @@ bool RmaSystem::is_in_the_way(const Operation& operation) const {
 bool RmaSystem::start_waiting() {
   bool moved = false;
   while (!waiting_.empty() && !is_in_the_way(waiting_.front())) {
-    Operation& operation = waiting_.front();
-    RmaWindow& window = *windows_.at(operation.notice.window);
-    std::byte* here = window.at(operation.place);
-    if (operation.place.bytes > 0 && here != operation.bytes) {
-      std::memmove(here, operation.bytes, static_cast<std::size_t>(operation.place.bytes));
-    }
-    window.arrivals(rank_).add(operation.notice.number);
-    const auto counter =
-        static_cast<std::size_t>(operation.notice.operation % RmaMailbox::operations);
-    operation.done_when = done_target_[counter] += p_ - 1;
-    build(operation);
+    RmaOperation& operation = waiting_.front();
+    begin(operation);
+    const std::int64_t counter = operation.notice().operation % RmaMailbox::operations;
+    operation.done_when = done_target_[static_cast<std::size_t>(counter)] +=
+        operation.done_awaited();
+    if (!operation.flows_to_root()) note_arrival(operation);
     own_.splice(own_.end(), waiting_, waiting_.begin());
     moved = true;
   }
   return moved;
 }
 
-void RmaSystem::build(Operation& operation) const {
-  const Specification specification = specification_from(operation.notice.specification);
-  Problem problem;
-  problem.collective = Collective::rma_bcast;
-  problem.p = p_;
-  problem.rank = rank_;
-  problem.root = operation.notice.root;
-  problem.order = order_of(specification, p_, problem.root, {});
-  problem.sizes = Sizes::parts(operation.place.bytes, 1, 1);
-  problem.parameters = specification.parameters;
-  operation.schedule = schedule_of(specification, problem);
+void RmaSystem::begin(RmaOperation& operation) {
+  RmaWindow& window = *windows_.at(operation.notice().window);
+  note(window.sync());
+  operation.begin(p_, rank_, window.at(operation.place()));
 }
 
-Bytes RmaSystem::offset_of(const Operation& operation, int part) const {
-  return Sizes::parts(operation.place.bytes, 1, operation.schedule.parts).of({0, part});
+void RmaSystem::note_arrival(RmaOperation& operation) {
+  RmaWindow& window = *windows_.at(operation.notice().window);
+  note(window.sync());
+  window.arrivals(operation.notice().root).add(operation.notice().number);
+}
+
+/// What flows to the root has left a rank's window now.
+void RmaSystem::end(RmaOperation& operation) {
+  if (operation.flows_to_root()) note_arrival(operation);
+  if (operation.at_root()) operation.finish(MPI_SUCCESS);
 }
 
 /// Up to the first step that must wait for others. True if it has come further.
-bool RmaSystem::run(Operation& operation) {
-  const StepId before = operation.at;
-  const auto& steps = operation.schedule.steps;
-  while (operation.at < static_cast<StepId>(steps.size()) && error_ == MPI_SUCCESS &&
-         step(operation, steps[static_cast<std::size_t>(operation.at)])) {
-    ++operation.at;
+bool RmaSystem::run(RmaOperation& operation) {
+  bool moved = false;
+  for (const Step* next = operation.next(); next != nullptr; next = operation.next()) {
+    if (error_ != MPI_SUCCESS || !step(operation, *next)) break;
+    operation.done();
+    moved = true;
   }
-  return operation.at != before;
+  return moved;
 }
 
 /// False if the step cannot be done yet.
-bool RmaSystem::step(Operation& operation, const Step& step) {
-  RmaWindow& window = *windows_.at(operation.notice.window);
+bool RmaSystem::step(RmaOperation& operation, const Step& step) {
+  RmaWindow& window = *windows_.at(operation.notice().window);
   switch (step.kind) {
     case StepKind::await:
-      if (operation.outcome) {
-        return mailbox_->done(operation.notice.operation) >= operation.done_when;
+      if (operation.at_root() && step.blocks.range.empty()) {
+        return mailbox_->done(operation.notice().operation) >= operation.done_when;
       }
-      if (operation.parts_awaited == operation.parts_here) return false;
-      if (++operation.parts_awaited == operation.schedule.parts) {
-        note(window.sync());
-        window.arrivals(operation.notice.root).add(operation.notice.number);
-      }
+      if (!operation.take_heard(step)) return false;
+      if (operation.has_heard_all() && !operation.flows_to_root()) note_arrival(operation);
       return true;
     case StepKind::put:
       if (step.bytes > 0) {
-        note(window.put(operation.bytes, offset_of(operation, step.blocks.range.begin), step.bytes,
-                        step.peer, operation.place));
+        const int block = step.blocks.range.begin;
+        note(window.put(operation.memory_of(block), operation.offset_of(block), step.bytes,
+                        step.peer, operation.place()));
       }
       return true;
     case StepKind::flush:
@@ -328,27 +341,28 @@ bool RmaSystem::step(Operation& operation, const Step& step) {
       return true;
     case StepKind::notify:
       return notify(operation, step);
+    case StepKind::reduce:
+      note(operation.combine(step));
+      return true;
     default:
       return true;
   }
 }
 
-bool RmaSystem::notify(Operation& operation, const Step& step) {
-  if (step.blocks.range.empty()) {
-    note(mailbox_->add_done(step.peer, operation.notice.operation));
+/// What is longer than a notification travels in several.
+bool RmaSystem::notify(RmaOperation& operation, const Step& step) {
+  const RmaNotice& notice = operation.notice();
+  if (step.blocks.range.empty() && step.peer == notice.root) {
+    note(mailbox_->add_done(step.peer, notice.operation));
     return true;
   }
-  if (!mailbox_->can_post(step.peer)) return false;
-  RmaNotice notice = operation.notice;
-  notice.part = step.blocks.range.begin;
-  notice.carries = step.carries;
-  std::span<const std::byte> carried;
-  if (step.carries && step.bytes > 0) {
-    carried = {operation.bytes + offset_of(operation, notice.part),
-               static_cast<std::size_t>(step.bytes)};
-  }
-  note(mailbox_->post(step.peer, notice, carried));
-  operation.notified = true;
+  do {
+    if (!mailbox_->can_post(step.peer)) return false;
+    std::array<std::byte, most_carried> bytes{};
+    const std::size_t carried = step.carries ? operation.take_next(step, bytes) : 0;
+    note(mailbox_->post(step.peer, notice, std::span(bytes).first(carried)));
+    operation.notified = true;
+  } while (step.carries && !operation.has_told_all(step) && error_ == MPI_SUCCESS);
   return true;
 }
 

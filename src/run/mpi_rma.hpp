@@ -1,7 +1,6 @@
 /// Operations on windows that only their root calls, and the part of all others in them.
 #pragma once
 
-#include <atomic>
 #include <list>
 #include <map>
 #include <memory>
@@ -11,18 +10,13 @@
 #include "run/background.hpp"
 #include "run/mpi_communicator.hpp"
 #include "run/mpi_rma_mailbox.hpp"
+#include "run/mpi_rma_operation.hpp"
 #include "run/mpi_rma_window.hpp"
 
 namespace tutti {
 
 /// Lets others have the core, for longer after many rounds in vain.
 void give_up_core(long rounds);
-
-/// What a root must know of an operation that it has begun.
-struct RmaOutcome {
-  std::atomic<bool> is_over = false;
-  int error = MPI_SUCCESS;  ///< set before is_over
-};
 
 /// The one-sided collectives of one communicator. Requests arrive in the mailbox; whoever is there
 /// takes them: the background thread (Paznikov's Broadcaster), or a thread that waits in a call.
@@ -41,15 +35,17 @@ class RmaSystem : public BackgroundTask {
   int add_window(MPI_Win handle, int& number);
   /// Completes all operations on it first. Collective; MPI_ERR_WIN if there is no such window.
   int remove_window(int number);
+  /// For a window that is gone already: what is under way on it ends with MPI_ERR_WIN.
+  void lose_window(int number);
   [[nodiscard]] bool has_window(int number);
   /// The number of this window; -1 if it has none.
   [[nodiscard]] int number_of(MPI_Win handle);
 
-  /// Begins a broadcast of `bytes` packed bytes, which must not change until `outcome` is over.
-  /// They are in this rank's own window when the call returns, if no earlier operation of this rank
-  /// on the same bytes is under way, after which this one starts. MPI_ERR_WIN, MPI_ERR_RMA_RANGE.
-  int begin_bcast(const std::byte* packed, const RmaPlace& place, int window,
-                  const Specification& specification, std::shared_ptr<RmaOutcome> outcome);
+  /// Begins an operation, whose buffer must not change, or be read, until `outcome` is over. What
+  /// is for this rank's own window is there when the call returns, if no earlier operation of this
+  /// rank on the same bytes is under way, after which this one starts. MPI_ERR_WIN,
+  /// MPI_ERR_RMA_RANGE.
+  int begin(const RmaCall& call, int window, std::shared_ptr<RmaOutcome> outcome);
   /// Goes on with everything until `is_over()`.
   template <class Over>
   int wait(Over is_over);
@@ -66,35 +62,24 @@ class RmaSystem : public BackgroundTask {
 
   Progress proceed() override;
   [[nodiscard]] std::chrono::microseconds patience() const override {
-    return std::chrono::milliseconds(2);
+    return std::chrono::milliseconds(3);
   }
 
  private:
-  struct Operation {
-    RmaNotice notice;  ///< of its last part that has come; at the root, what all of them say
-    RmaPlace place;
-    Schedule schedule;
-    StepId at = 0;
-    int parts_here = 0;     ///< of which notices have come
-    int parts_awaited = 0;  ///< of which awaits are past
-    const std::byte* bytes = nullptr;
-    std::int64_t done_when = 0;           ///< root: what the done counter then says
-    std::shared_ptr<RmaOutcome> outcome;  ///< root only
-    bool notified = false;                ///< since the last flush
-  };
-
   RmaSystem() = default;
   int open_here(MPI_Comm comm);
+  int meet();
   bool move();
   bool take_notices();
-  void take(const RmaNotice& notice, const std::byte* carried);
+  void take(Rank from, const RmaNotice& notice, const std::byte* carried);
   bool start_waiting();
-  [[nodiscard]] bool is_in_the_way(const Operation& operation) const;
-  void build(Operation& operation) const;
-  bool run(Operation& operation);
-  bool step(Operation& operation, const Step& step);
-  bool notify(Operation& operation, const Step& step);
-  [[nodiscard]] Bytes offset_of(const Operation& operation, int part) const;
+  [[nodiscard]] bool is_in_the_way(const RmaOperation& operation) const;
+  void begin(RmaOperation& operation);
+  void end(RmaOperation& operation);
+  void note_arrival(RmaOperation& operation);
+  bool run(RmaOperation& operation);
+  bool step(RmaOperation& operation, const Step& step);
+  bool notify(RmaOperation& operation, const Step& step);
   void note(int error) {
     if (error_ == MPI_SUCCESS) error_ = error;
   }
@@ -108,9 +93,9 @@ class RmaSystem : public BackgroundTask {
   std::unique_ptr<RmaMailbox> mailbox_;
   std::mutex mutex_;  ///< of all that follows, and of the mailbox
   std::map<int, std::unique_ptr<RmaWindow>> windows_;
-  std::list<Operation> own_;      ///< under way, begun by this rank
-  std::list<Operation> waiting_;  ///< for those
-  std::list<Operation> others_;
+  std::list<RmaOperation> own_;      ///< under way, begun by this rank
+  std::list<RmaOperation> waiting_;  ///< for those
+  std::list<RmaOperation> others_;
   std::int64_t begun_ = 0;
   std::vector<std::int64_t> done_target_;  ///< by operation modulo the mailbox's
   int error_ = MPI_SUCCESS;

@@ -9,18 +9,20 @@ namespace tutti {
 namespace {
 
 constexpr std::int64_t slot_words = std::tuple_size_v<NoticeSlot>;
+constexpr std::int64_t one = 1;
 constexpr std::int64_t page_words = 4096 / sizeof(std::int64_t);
 
 }  // namespace
 
-int RmaMailbox::open(MPI_Comm comm, std::unique_ptr<RmaMailbox>& made) {
+int RmaMailbox::open(MPI_Comm comm, std::unique_ptr<RmaMailbox>& made, int bell_ranks) {
   Rank rank = 0;
   int p = 0;
   mpi().Comm_rank(comm, &rank);
   mpi().Comm_size(comm, &p);
   std::unique_ptr<RmaMailbox> mailbox(new RmaMailbox(rank, p));
+  mailbox->has_bell_ = p >= bell_ranks;
   // Whole pages: MPICH 4.0 puts 8 bytes beside windows whose size is no multiple of 16.
-  const std::int64_t words = (mailbox->probe_at() / page_words + 1) * page_words;
+  const std::int64_t words = (mailbox->bell_at() / page_words + 1) * page_words;
   const auto bytes = static_cast<std::size_t>(words) * sizeof(std::int64_t);
   int error = mpi().Win_allocate(static_cast<MPI_Aint>(bytes), sizeof(std::int64_t),
                                  mpi().info_null, comm, &mailbox->words_, &mailbox->window_);
@@ -59,7 +61,15 @@ int RmaMailbox::post(Rank to, RmaNotice notice, std::span<const std::byte> carri
   notice.sequence = ++sent_[at];
   NoticeSlot& slot = out_[at][static_cast<std::size_t>(notice.sequence % ring)];
   const std::size_t words = write_notice(notice, carried, slot);
-  return accumulate(slot.data(), words, to, slot_at(rank_, notice.sequence), mpi().replace);
+  const int error =
+      accumulate(slot.data(), words, to, slot_at(rank_, notice.sequence), mpi().replace);
+  if (error != MPI_SUCCESS || !has_bell_) return error;
+  return accumulate(&one, 1, to, bell_at(), mpi().sum);
+}
+
+/// The bell may ring before its notice is there, or after it was found: they are equal at last.
+bool RmaMailbox::may_have_notices() const {
+  return !has_bell_ || __atomic_load_n(words_ + bell_at(), __ATOMIC_ACQUIRE) != all_taken_;
 }
 
 std::optional<RmaNotice> RmaMailbox::take(Rank from, const std::byte*& carried, int& error) {
@@ -69,6 +79,7 @@ std::optional<RmaNotice> RmaMailbox::take(Rank from, const std::byte*& carried, 
   if (!notice) return notice;
   carried = reinterpret_cast<const std::byte*>(taken_words_.data() + notice_words);
   taken = next;
+  ++all_taken_;
   // Half a ring at a time: a sender that is told late has the other half to go on with.
   if (taken % (ring / 2) == 0) {
     error = accumulate(&taken, 1, from, credits_at(rank_), mpi().replace);
@@ -77,7 +88,6 @@ std::optional<RmaNotice> RmaMailbox::take(Rank from, const std::byte*& carried, 
 }
 
 int RmaMailbox::add_done(Rank root, std::int64_t operation) {
-  static constexpr std::int64_t one = 1;
   return accumulate(&one, 1, root, done_at(operation), mpi().sum);
 }
 

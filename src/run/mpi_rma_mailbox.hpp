@@ -15,8 +15,11 @@ namespace tutti {
 /// MPI error code unless they say otherwise. Not to be used by two threads at once.
 class RmaMailbox {
  public:
+  /// From so many ranks on there is a bell: one more message for each notice, for which a rank that
+  /// looks whether anything has come reads one word instead of p.
+  static constexpr int bell_from = 128;
   /// Collective. O(p) memory on each rank, 2.7 KiB for each other one.
-  static int open(MPI_Comm comm, std::unique_ptr<RmaMailbox>& made);
+  static int open(MPI_Comm comm, std::unique_ptr<RmaMailbox>& made, int bell_ranks = bell_from);
   /// Collective; nothing may be on its way.
   int close();
 
@@ -27,6 +30,8 @@ class RmaMailbox {
   int post(Rank to, RmaNotice notice, std::span<const std::byte> carried);
   /// Until all that was posted there has arrived.
   int flush(Rank to) { return mpi().Win_flush(to, window_); }
+  /// False where the bell says that all notices have been taken. O(1).
+  [[nodiscard]] bool may_have_notices() const;
   /// The next notice from `from`, if it has come; `carried` are its bytes until the next call.
   [[nodiscard]] std::optional<RmaNotice> take(Rank from, const std::byte*& carried, int& error);
 
@@ -51,14 +56,17 @@ class RmaMailbox {
   [[nodiscard]] std::int64_t credits_at(Rank by) const;
   [[nodiscard]] std::int64_t done_at(std::int64_t operation) const;
   [[nodiscard]] std::int64_t probe_at() const;
+  [[nodiscard]] std::int64_t bell_at() const { return probe_at() + 1; }
   int accumulate(const std::int64_t* words, std::size_t count, Rank to, std::int64_t at, MPI_Op op);
 
   Rank rank_;
   int p_;
   MPI_Win window_{};
   std::int64_t* words_ = nullptr;
-  std::vector<std::int64_t> sent_;            ///< by rank: notices posted there
-  std::vector<std::int64_t> taken_;           ///< by rank: notices taken from there
+  std::vector<std::int64_t> sent_;   ///< by rank: notices posted there
+  std::vector<std::int64_t> taken_;  ///< by rank: notices taken from there
+  bool has_bell_ = false;
+  std::int64_t all_taken_ = 0;
   std::vector<std::vector<NoticeSlot>> out_;  ///< by rank: what is on its way there
   NoticeSlot taken_words_{};
 };

@@ -87,7 +87,7 @@ int RmaWindow::put(const std::byte* from, Bytes offset, Bytes bytes, Rank to,
     const int count = static_cast<int>(std::min(bytes - done, most));
     const Bytes at = offset + done;
     if (at % unit == 0) {
-      const int error = mpi().Put(from + at, count, mpi().byte, to,
+      const int error = mpi().Put(from + done, count, mpi().byte, to,
                                   static_cast<MPI_Aint>(place.displacement + at / unit), count,
                                   mpi().byte, handle_);
       if (error != MPI_SUCCESS) return error;
@@ -100,8 +100,8 @@ int RmaWindow::put(const std::byte* from, Bytes offset, Bytes bytes, Rank to,
     int error = mpi().Type_create_hindexed(1, &count, &shift, mpi().byte, &shifted);
     if (error == MPI_SUCCESS) error = mpi().Type_commit(&shifted);
     if (error == MPI_SUCCESS) {
-      error = mpi().Put(from + at, count, mpi().byte, to, static_cast<MPI_Aint>(place.displacement),
-                        1, shifted, handle_);
+      error = mpi().Put(from + done, count, mpi().byte, to,
+                        static_cast<MPI_Aint>(place.displacement), 1, shifted, handle_);
     }
     if (shifted != mpi().type_null) mpi().Type_free(&shifted);
     if (error != MPI_SUCCESS) return error;

@@ -31,7 +31,7 @@ class RmaWindow {
   [[nodiscard]] int check(const RmaPlace& place) const;
   /// Where it is in this rank's memory.
   [[nodiscard]] std::byte* at(const RmaPlace& place) const;
-  /// The bytes [offset, offset + bytes) of a place, into the memory of `to`.
+  /// The bytes of a place from `offset` on, into the memory of `to`.
   int put(const std::byte* from, Bytes offset, Bytes bytes, Rank to, const RmaPlace& place);
   int flush(Rank to) { return mpi().Win_flush(to, handle_); }
   /// What others have put is seen by loads of this process.

@@ -41,8 +41,8 @@ std::size_t write_notice(const RmaNotice& notice, std::span<const std::byte> car
           notice.displacement,
           notice.bytes,
           notice.specification,
-          notice.part,
-          pair_of(notice.carries ? 1 : 0, static_cast<std::int64_t>(carried.size()))};
+          notice.combination,
+          static_cast<std::int64_t>(carried.size())};
   if (!carried.empty()) std::memcpy(slot.data() + notice_words, carried.data(), carried.size());
   slot[sum_at] = sum_of(std::span(slot).first(words));
   return words;
@@ -70,8 +70,8 @@ std::optional<RmaNotice> read_notice(const std::int64_t* slot, std::int64_t sequ
   notice.displacement = copy[4];
   notice.bytes = copy[5];
   notice.specification = copy[6];
-  notice.part = low_of(copy[7]);
-  notice.carries = high_of(copy[carried_at]) != 0;
+  notice.combination = copy[7];
+  notice.carried = low_of(copy[carried_at]);
   return notice;
 }
 

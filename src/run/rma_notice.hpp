@@ -20,10 +20,10 @@ struct RmaNotice {
   std::int64_t operation = 0;     ///< among all of the root, from 0 on
   std::int64_t number = 0;        ///< among those of the root on this window, from 1 on
   std::int64_t displacement = 0;  ///< in the units of each rank
-  Bytes bytes = 0;                ///< of the whole vector
+  Bytes bytes = 0;                ///< of the vector, or of one rank's block
   std::int64_t specification = 0;
-  int part = 0;  ///< that this notice tells of
-  bool carries = false;
+  std::int64_t combination = 0;  ///< operation and type, where one combines
+  int carried = 0;               ///< bytes behind it
   friend bool operator==(const RmaNotice&, const RmaNotice&) = default;
 };
 

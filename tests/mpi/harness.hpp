@@ -145,6 +145,7 @@ void add_shared_results(Suite& suite);
 /// Communicators that return all they took.
 void add_leaks(Suite& suite);
 void add_rma(Suite& suite);
+void add_rma_kinds(Suite& suite);
 /// To be added last: messages that nobody received may be left behind.
 void add_truncation(Suite& suite);
 

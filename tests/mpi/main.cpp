@@ -28,6 +28,7 @@ void add_flat(tutti::test::Suite& suite) {
   add_distances(suite);
   add_reductions(suite);
   add_rma(suite);
+  add_rma_kinds(suite);
   add_truncation(suite);
 }
 

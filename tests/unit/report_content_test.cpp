@@ -115,6 +115,13 @@ TEST(ReportText, PartialReportsSaySo) {
   EXPECT_NE(text.find("unknown: only the root's own times are known here"), std::string::npos);
 }
 
+TEST(ReportContent, SaysHowOneSidedCollectivesMove) {
+  ReportContent content = content_of(summary(), mpich);
+  content.one_sided = "puts wait";
+  EXPECT_NE(to_text(content).find("\none-sided: puts wait\n"), std::string::npos);
+  EXPECT_NE(to_json(content).find(R"("one_sided":"puts wait",)"), std::string::npos);
+}
+
 TEST(ReportText, NothingCalledIsNoTable) {
   Summary none;
   none.ranks = 2;
@@ -132,7 +139,7 @@ TEST(ReportJson, HasTheFieldsOfFormat1) {
   EXPECT_EQ(
       json,
       R"({"format":1,"tutti":"0.1.0","mpi":"MPICH 4.0.2","ranks":16,"nodes":1,"clock_error":0,)"
-      R"("clock":"all ranks read one clock",)"
+      R"("clock":"all ranks read one clock","one_sided":null,)"
       R"("partial":false,"view":"all ranks","seconds":{"mean":0.006,"max":0.0125},"calls":[)"
       R"({"collective":"gatherv","site":"particles: write_snapshot+0x4c",)"
       R"("other_sites":["particles: main+0x1f0"],"calls":4,"bytes":5242880,)"

@@ -12,8 +12,8 @@
 namespace tutti {
 namespace {
 
-RmaNotice example(std::int64_t sequence) {
-  return {sequence, 3, 7, 41, 12, -8, 123456789012, 99, 5, true};
+RmaNotice example(std::int64_t sequence, int carried = 0) {
+  return {sequence, 3, 7, 41, 12, -8, 123456789012, 99, 1234567890123, carried};
 }
 
 TEST(Notice, IsReadAsItWasWritten) {
@@ -24,7 +24,7 @@ TEST(Notice, IsReadAsItWasWritten) {
     write_notice(example(1), carried, slot);
     const auto read = read_notice(slot.data(), 1, copy);
     ASSERT_TRUE(read) << bytes;
-    EXPECT_EQ(*read, example(1));
+    EXPECT_EQ(*read, example(1, static_cast<int>(bytes)));
     if (bytes > 0) {
       EXPECT_EQ(std::memcmp(copy.data() + notice_words, carried.data(), bytes), 0);
     }

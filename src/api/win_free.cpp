@@ -1,0 +1,83 @@
+/// MPI_Win_free, before which one-sided operations on the window are completed.
+#include <dlfcn.h>
+#include <tutti/tutti.h>
+
+#include <cstring>
+#include <mutex>
+
+#include "api/hooks.hpp"
+#include "api/rma.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// Called by the MPI where its MPI_Win_free has not come by Tutti: MPICH before anything else,
+/// Open MPI once the window can no longer be used.
+int free_with_window(MPI_Win handle, int, void* attribute, void*) {
+  int number = 0;
+  const Opened owner = owner_of_handle(handle, number);
+  if (owner.system == nullptr || attribute != owner.system.get()) return MPI_SUCCESS;
+#if defined(OPEN_MPI)
+  owner.system->lose_window(number);
+  return MPI_SUCCESS;
+#else
+  return owner.system->remove_window(number);
+#endif
+}
+
+int copy_nothing(MPI_Win, int, void*, void*, void*, int* copies) {
+  *copies = 0;
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int watch(MPI_Win handle, RmaSystem& system) {
+  static std::mutex making;
+  static int keyval = MPI_KEYVAL_INVALID;
+  const std::lock_guard lock(making);
+  if (keyval == MPI_KEYVAL_INVALID) {
+    const int error = mpi().Win_create_keyval(copy_nothing, free_with_window, &keyval, nullptr);
+    if (error != MPI_SUCCESS) return error;
+  }
+  return mpi().Win_set_attr(handle, keyval, &system);
+}
+
+void release_window(MPI_Win window) {
+  int number = 0;
+  const Opened owner = owner_of_handle(window, number);
+  if (owner.system != nullptr) owner.system->remove_window(number);
+}
+
+int free_window(MPI_Win* window) {
+  // A tool behind the front hands the call on to the front's PMPI_Win_free.
+  thread_local bool entered = false;
+  if (entered || window == nullptr) return mpi().Win_free(window);
+  entered = true;
+  release_window(*window);
+  const int error = next_functions().Win_free(window);
+  entered = false;
+  return error;
+}
+
+}  // namespace tutti
+
+// For programs that link this library before their MPI; others come by the front, or by the
+// attribute's deletion.
+#pragma GCC visibility push(default)
+
+int MPI_Win_free(MPI_Win* window) {
+  if (window != nullptr) tutti::release_window(*window);
+  decltype(&PMPI_Win_free) next = nullptr;
+  void* address = dlsym(RTLD_NEXT, "MPI_Win_free");
+  std::memcpy(&next, &address, sizeof next);
+  return next != nullptr ? next(window) : tutti::mpi().Win_free(window);
+}
+
+int PMPI_Win_free(MPI_Win* window) {
+  if (window != nullptr) tutti::release_window(*window);
+  return tutti::mpi().Win_free(window);
+}
+
+#pragma GCC visibility pop

@@ -1,0 +1,39 @@
+"""Windows that are freed, and ranks that die, while one-sided collectives are under way."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from conftest import LIBRARIES, RANKS, ROOT
+from test_faults import PATIENCE, processes_of
+
+
+def compiled(mpi, library):
+    return mpi.compile(
+        "window.c", f"-I{ROOT / 'include'}", f"-L{LIBRARIES}", f"-l{library}",
+        f"-Wl,-rpath,{LIBRARIES}", output=f"window_{library}",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("library", ["front", "flavour"])
+def test_freed_without_release(mpi, library):
+    program = compiled(mpi, "tutti" if library == "front" else f"tutti-{mpi.name}")
+    outcome = mpi.run(program, preload=(), settings={})
+    assert outcome.status == 0, outcome.err
+    assert outcome.out.split() == ["correct"] * RANKS
+    assert "puts" in outcome.report["one_sided"]
+    (call,) = outcome.report["calls"]
+    assert (call["collective"], call["calls"], call["bytes"]) == ("rma_bcast", 1, 30000)
+
+
+def test_killed_root(mpi):
+    program = compiled(mpi, f"tutti-{mpi.name}")
+    outcome = mpi.run(program, "killed", preload=(), settings={}, report=False)
+    assert outcome.status != 0
+    assert "killed" in outcome.out
+    assert "survived" not in outcome.out
+    end = time.monotonic() + PATIENCE
+    while processes_of(program) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not processes_of(program)
