@@ -30,7 +30,7 @@ struct Registry {
   std::atomic<bool> watches_end{false};
   bool reports_world = false;  ///< a communicator of the world's processes is reported
   std::vector<Communicator*> live;
-  std::array<std::optional<Setting>, runnable_collectives.size()> overrules;
+  std::array<std::optional<Setting>, all_collectives.size()> overrules;
   std::atomic<unsigned> epoch{0};
   std::atomic<unsigned> frees{0};  ///< of communicators: whoever remembers one must ask again
 };
@@ -117,7 +117,7 @@ void tell_of_environment() {
   if (!all.warning.empty()) std::fprintf(stderr, "tutti: %s\n", all.warning.c_str());
   if (!all.verbose) return;
   std::string line = "tutti " TUTTI_VERSION " over " + library_name() + ":";
-  for (const Collective collective : runnable_collectives) {
+  for (const Collective collective : all_collectives) {
     line += " " + std::string(name_of(collective)) + "=" +
             to_text(all.settings[static_cast<std::size_t>(collective)]);
   }
@@ -126,7 +126,7 @@ void tell_of_environment() {
 
 /// What rank 0 tells the others, so that ranks with another environment do not decide otherwise.
 struct Agreement {
-  std::array<std::array<char, 240>, runnable_collectives.size()> settings{};
+  std::array<std::array<char, 240>, all_collectives.size()> settings{};
   std::array<char, 240> nodes{};
   Bytes node_memory = 0;
   Machine machine;
@@ -267,7 +267,7 @@ int Communicator::agree() {
   wants_background_ = agreement.wants_background != 0;
   is_reproducible_ = agreement.is_reproducible != 0;
   for (std::size_t i = 0; i < settings_.size(); ++i) {
-    settings_[i] = *setting(runnable_collectives[i], agreement.settings[i].data());
+    settings_[i] = *setting(all_collectives[i], agreement.settings[i].data());
   }
   return MPI_SUCCESS;
 }

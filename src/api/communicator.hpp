@@ -154,13 +154,13 @@ class Communicator {
   bool native_spins_ = false;              ///< as rank 0 sees its node
   MpiFamily family_ = MpiFamily::unknown;  ///< rank 0's
   bool is_reproducible_ = false;
-  std::array<Setting, runnable_collectives.size()> settings_;
-  std::array<Decision, runnable_collectives.size()> decisions_;
-  std::array<Decision, runnable_collectives.size()> not_commutative_;
+  std::array<Setting, all_collectives.size()> settings_;
+  std::array<Decision, all_collectives.size()> decisions_;
+  std::array<Decision, all_collectives.size()> not_commutative_;
   std::array<ExpectedDecision, 16> expected_;
   std::size_t next_expected_ = 0;
-  std::array<const std::string*, runnable_collectives.size()> last_{};
-  std::array<std::string, runnable_collectives.size()> of_requests_;
+  std::array<const std::string*, all_collectives.size()> last_{};
+  std::array<std::string, all_collectives.size()> of_requests_;
   std::unique_ptr<DistanceOrders> distances_;
   std::unique_ptr<PrivateComm> private_;
   NodeSettings node_settings_;

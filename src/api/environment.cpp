@@ -31,7 +31,7 @@ class Reader {
     read_switch("TUTTI_REPRODUCIBLE", environment_.reproducible);
     environment_.distances = value_of("TUTTI_DISTANCES");
     if (environment_.distances == "none") environment_.distances.clear();
-    for (const Collective collective : runnable_collectives) read_algorithm(collective);
+    for (const Collective collective : all_collectives) read_algorithm(collective);
     read_nodes();
     read_machine();
     environment_.report = value_of("TUTTI_REPORT");

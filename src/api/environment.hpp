@@ -14,9 +14,9 @@ struct Environment {
   bool verbose = false;
   bool background = false;
   bool reproducible = false;
-  std::array<Setting, runnable_collectives.size()> settings;  ///< by collective
-  std::string report;                                         ///< "-", a file, or empty for none
-  std::string distances;                                      ///< a file, or empty for none
+  std::array<Setting, all_collectives.size()> settings;  ///< by collective
+  std::string report;                                    ///< "-", a file, or empty for none
+  std::string distances;                                 ///< a file, or empty for none
   std::optional<Level> level;  ///< of collectives without a setting of their own; see Setting
   std::string nodes;           ///< emulated ones, or empty
   Bytes node_memory = Bytes{64} << 20;

@@ -23,10 +23,8 @@ int give(std::string_view text, char* array, int* length) {
   return MPI_SUCCESS;
 }
 
-/// Only those that Tutti runs: a setting of another one would do nothing.
 std::optional<Collective> collective_of(const char* name) {
-  const auto named = name == nullptr ? std::nullopt : tutti::collective_named(name);
-  return named && tutti::is_runnable(*named) ? named : std::nullopt;
+  return name == nullptr ? std::nullopt : tutti::collective_named(name);
 }
 
 /// No exception leaves the library.
@@ -66,7 +64,7 @@ int TUTTI_Algorithm_set(const char* collective, const char* specification, char*
     const auto wanted = collective_of(collective);
     if (!wanted || specification == nullptr) {
       std::string names;
-      for (const Collective one : tutti::runnable_collectives) {
+      for (const Collective one : tutti::all_collectives) {
         names += (names.empty() ? "" : ", ") + std::string(name_of(one));
       }
       give("the collective is one of " + names, message, length);

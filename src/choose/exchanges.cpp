@@ -77,13 +77,9 @@ Choice choose_beside_spinning(const Situation& situation, const Machine& machine
 }  // namespace
 
 Choice choose_exchange(const Situation& situation, const Machine& machine) {
-  if (situation.native_spins && is_runnable(situation.collective)) {
-    return choose_beside_spinning(situation, machine);
-  }
+  if (situation.native_spins) return choose_beside_spinning(situation, machine);
   Choice choice;
-  choice.reason = is_runnable(situation.collective)
-                      ? "no gain is known over the MPI's own"
-                      : "Tutti has schedules for it, and does not run them yet";
+  choice.reason = "no gain is known over the MPI's own";
   const Collective collective = situation.collective;
   const bool exchanges = collective == Collective::allgather;
   const bool modelled = exchanges

@@ -84,14 +84,6 @@ inline constexpr std::array gathers_and_scatters = {Collective::gather, Collecti
   return static_cast<std::size_t>(collective) < gathers_and_scatters.size();
 }
 
-/// Those that Tutti runs over MPI, the first ones of all: only they have settings. The others are
-/// schedules that can be verified, priced and drawn.
-inline constexpr std::array runnable_collectives = all_collectives;
-
-[[nodiscard]] constexpr bool is_runnable(Collective collective) {
-  return static_cast<std::size_t>(collective) < runnable_collectives.size();
-}
-
 /// The lower-case name, e.g. "gatherv".
 [[nodiscard]] std::string_view name_of(Collective collective);
 /// The collective of that name in any case, with or without "MPI_" before it.

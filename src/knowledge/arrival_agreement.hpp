@@ -154,9 +154,9 @@ class ArrivalCoordinator {
   std::int64_t published_ = 0;  ///< the newest that the ranks have been told
   std::vector<double> arrivals_;
 
-  std::array<ArrivalOutlook, runnable_collectives.size()> outlooks_;  ///< by the call before
-  std::array<CallTimer, runnable_collectives.size()> timers_;         ///< likewise
-  bool has_leases_ = false;                                           ///< somebody goes by pictures
+  std::array<ArrivalOutlook, all_collectives.size()> outlooks_;  ///< by the call before
+  std::array<CallTimer, all_collectives.size()> timers_;         ///< likewise
+  bool has_leases_ = false;                                      ///< somebody goes by pictures
   CallNumber leased_ = 0;   ///< up to this call no picture changes any more
   CallNumber lease_ = 1;    ///< how many calls the next one is for
   CallNumber short_until_;  ///< leases do not grow up to this call
@@ -202,7 +202,7 @@ class ArrivalMember {
     std::shared_ptr<const ArrivalVersion> version;
   };
 
-  using Pictures = std::array<std::shared_ptr<const ArrivalVersion>, runnable_collectives.size()>;
+  using Pictures = std::array<std::shared_ptr<const ArrivalVersion>, all_collectives.size()>;
   struct Lease {
     CallNumber last;  ///< from the one before on
     Pictures pictures;

@@ -9,6 +9,18 @@ from conftest import LIBRARIES, RANKS, ROOT
 from test_faults import PATIENCE, processes_of
 
 
+WAY = {"OMPI_MCA_btl_vader_single_copy_mechanism": "cma"}
+"""Open MPI 4.1 makes windows of given memory, with threads, only where processes may read one
+another's memory."""
+
+
+def run(mpi, program, *words, report=True):
+    outcome = mpi.run(program, *words, preload=(), settings=WAY, report=report)
+    if "refused" in outcome.out:
+        pytest.skip("processes may not read one another's memory: the MPI makes no such window")
+    return outcome
+
+
 def compiled(mpi, library):
     return mpi.compile(
         "window.c", f"-I{ROOT / 'include'}", f"-L{LIBRARIES}", f"-l{library}",
@@ -19,7 +31,7 @@ def compiled(mpi, library):
 @pytest.mark.parametrize("library", ["front", "flavour"])
 def test_freed_without_release(mpi, library):
     program = compiled(mpi, "tutti" if library == "front" else f"tutti-{mpi.name}")
-    outcome = mpi.run(program, preload=(), settings={})
+    outcome = run(mpi, program)
     assert outcome.status == 0, outcome.err
     assert outcome.out.split() == ["correct"] * RANKS
     assert "puts" in outcome.report["one_sided"]
@@ -29,7 +41,7 @@ def test_freed_without_release(mpi, library):
 
 def test_killed_root(mpi):
     program = compiled(mpi, f"tutti-{mpi.name}")
-    outcome = mpi.run(program, "killed", preload=(), settings={}, report=False)
+    outcome = run(mpi, program, "killed", report=False)
     assert outcome.status != 0
     assert "killed" in outcome.out
     assert "survived" not in outcome.out

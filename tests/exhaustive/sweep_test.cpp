@@ -34,7 +34,7 @@ TEST_P(EveryCollective, KeepsItsContractWithEveryAlgorithm) {
   options.max_p = max_p;
   options.sampled_max_p = sampled_max_p;
   const SweepResult result = sweep_in_threads(options);
-  EXPECT_GT(result.cases, has_root(GetParam()) ? 10000 : 500);
+  EXPECT_GT(result.cases, has_root(GetParam()) ? 5000 : 500);
   for (const std::string& failure : result.failures) ADD_FAILURE() << failure;
 }
 

@@ -22,16 +22,10 @@ class Log {
     const auto says = [&](std::string_view what) {
       return std::string_view(text.data()).find(what) != std::string_view::npos;
     };
-    if (!says("arrive apart") || says("native: ")) return;
-    ++by_arrivals_;
-    // An MPI that spins on shared cores loses its calls with or without arrivals.
-    if (!says("spins")) ++only_by_arrivals_;
+    if (says("arrive apart") && !says("native: ")) ++by_arrivals_;
   }
   /// Calls that Tutti ran for the ranks' arrivals.
   [[nodiscard]] unsigned by_arrivals() const { return by_arrivals_; }
-
-  /// Of those, the ones that the MPI would have kept otherwise.
-  [[nodiscard]] unsigned only_by_arrivals() const { return only_by_arrivals_; }
 
   void expect_alike(Context& context, MPI_Comm comm) {
     std::vector<char> of_rank_0 = all_;
@@ -42,7 +36,6 @@ class Log {
  private:
   std::vector<char> all_;
   unsigned by_arrivals_ = 0;
-  unsigned only_by_arrivals_ = 0;
 };
 
 /// Blocks of one size whose ends tell their rank and call: to check all would make a late root.
@@ -205,11 +198,11 @@ void switches_at_start(Context& context, Kind kind) {
   }
 }
 
-/// Small blocks gain nothing, whoever is late.
-void stays_with_small_blocks(Context& context, Kind kind) {
+/// Small blocks hardly gain, whoever is late; what native takes is measured, so that on a busy
+/// machine some may be found to.
+void agrees_on_small_blocks(Context& context, Kind kind) {
   if (context.options().native) return;
-  const Log log = run_calls(context, kind, {0, 1, 1 % context.size(), 5000, true});
-  if (log.only_by_arrivals() > 0) context.fail("a call followed arrivals without a gain");
+  run_calls(context, kind, {0, 1, 1 % context.size(), 5000, true});
 }
 
 /// Nor is anything expected of ranks that say nothing.
@@ -255,7 +248,7 @@ void add_choices(Suite& suite) {
     suite.add("choice: a late rank, persistent " + name,
               [kind](Context& context) { switches_at_start(context, kind); });
     suite.add("choice: small blocks, " + name,
-              [kind](Context& context) { stays_with_small_blocks(context, kind); });
+              [kind](Context& context) { agrees_on_small_blocks(context, kind); });
   }
   suite.add("choice: nothing known", [](Context& context) {
     for (const Kind kind : all_kinds) stays_where_nothing_is_known(context, kind);

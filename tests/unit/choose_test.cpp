@@ -77,7 +77,7 @@ TEST(Choose, LeavesTheMpiWhatIsNotExpectedToGain) {
 
 TEST(Choose, LeavesARankAloneToTheMpi) {
   // Most modelled times are 0 here; none may be taken for a gain over native's 0.
-  for (const Collective collective : runnable_collectives) {
+  for (const Collective collective : all_collectives) {
     for (const Bytes block : {Bytes{0}, Bytes{8}}) {
       const Choice choice = choose({}, {collective, 1, block}, {});
       EXPECT_FALSE(choice.specification) << name_of(collective);
@@ -296,7 +296,7 @@ TEST(ChooseExchange, ChargesForPredictionsThatMayBeWrong) {
 }
 
 TEST(ChooseExchange, StandsInForAnMpiThatSpinsOnSharedCores) {
-  for (const Collective collective : runnable_collectives) {
+  for (const Collective collective : all_collectives) {
     if (is_gather_or_scatter(collective) || reduces(collective) || is_one_sided(collective))
       continue;
     const Choice choice = choose({}, {collective, 8, std::nullopt, true}, {});

@@ -20,7 +20,11 @@ int main(int argc, char** argv) {
   MPI_Win handle;
   TUTTI_Window window;
   TUTTI_Rma_request request = TUTTI_RMA_REQUEST_NULL;
-  MPI_Win_create(memory, sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &handle);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  if (MPI_Win_create(memory, sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &handle)) {
+    printf("refused\n");
+    return MPI_Finalize();
+  }
   if (TUTTI_Rma_init(MPI_COMM_WORLD) != MPI_SUCCESS) MPI_Abort(MPI_COMM_WORLD, 1);
   TUTTI_Rma_window_register(handle, MPI_COMM_WORLD, &window);
   memset(news, p, sizeof news);
@@ -38,7 +42,6 @@ int main(int argc, char** argv) {
   int good = memcmp(memory + place, news, bytes) == 0;
   good = good && memory[place - 1] == 0 && memory[place + bytes] == 0;
   good = good && TUTTI_Rma_flush(&request) == MPI_SUCCESS;
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   int class = MPI_SUCCESS;
   MPI_Error_class(TUTTI_Rma_bcast(news, 1, MPI_CHAR, 0, window, &request), &class);
   printf("%s\n", good && class == MPI_ERR_WIN ? "correct" : "wrong");
