@@ -114,7 +114,9 @@ def node_is_a_machine_of_its_own() -> None:
 def what_stays_is_killed() -> None:
     """A daemon in a session of its own does not outlive the run that has started it."""
     shell = str(state.FOLDER / "nodesh")
-    words = [shell, "node2", "setsid sleep 1000 >/dev/null 2>&1 &"]
+    begin = "begun=$(mktemp -u); mkfifo $begun"
+    daemon = 'setsid sh -c "echo > $begun; exec sleep 1000" >/dev/null 2>&1 &'
+    words = [shell, "node2", f"{begin}; {daemon} read line < $begun; rm $begun"]
     ended = session.run(words, LAYOUT, os.environ, 20)
     assert (ended.status, ended.killed) == (0, 1)
     assert machine.processes(["tuttilab-n2"]) == {"tuttilab-n2": []}
