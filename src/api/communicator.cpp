@@ -293,8 +293,10 @@ const Decision& Communicator::decide(Collective collective, bool commutative) {
     if (decision.level.leaders == 0) decision.open = OpenLevel::leaders;
     decision.text = to_text(setting) + ": it was asked for";
   }
-  // Of reductions auto does not change the bits: who wants that asks for native:level=auto.
-  const bool is_closed = reduces(collective) && setting.kind == Setting::Kind::automatic;
+  // Of reductions auto does not change the bits, and gathers and scatters were seen to lose where
+  // the model sees a gain: who wants either asks for native:level=auto.
+  const bool is_closed = setting.kind == Setting::Kind::automatic &&
+                         (reduces(collective) || is_gather_or_scatter(collective));
   if (!setting.level && !decision.specification && may_go && !is_closed && p_ > 1) {
     decision.open = OpenLevel::all;
   }

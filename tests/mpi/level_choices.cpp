@@ -63,7 +63,7 @@ int ranks_of(MPI_Comm comm) {
   return p;
 }
 
-void gathers(Context& context, MPI_Comm comm, std::optional<bool> nodes, int most) {
+void gathers(Context& context, MPI_Comm comm, int most) {
   const int p = ranks_of(comm);
   std::mt19937 random(71);
   for (const Kind kind : all_kinds) {
@@ -74,8 +74,7 @@ void gathers(Context& context, MPI_Comm comm, std::optional<bool> nodes, int mos
       spare_native(exchange);
       check(context, exchange);
     }
-    // What ranks do not know alike stays flat.
-    expect(context, comm, name_of(kind), is_irregular(kind) ? false : nodes);
+    expect(context, comm, name_of(kind), false);
   }
 }
 
@@ -100,7 +99,7 @@ void movements(Context& context, MPI_Comm comm, std::optional<bool> nodes, int m
 
 void world(Context& context) {
   const OwnComm comm;
-  gathers(context, comm.get(), nodes_pay(context), 6);
+  gathers(context, comm.get(), 6);
   movements(context, comm.get(), nodes_pay(context), 6);
 }
 
@@ -110,7 +109,7 @@ void other_communicators(Context& context) {
   const OwnComm reversed(0, -context.rank());
   const OwnComm dealt(0, context.rank() * 7 % 11 * context.size() + context.rank());
   for (const OwnComm* comm : {&half, &reversed, &dealt}) {
-    gathers(context, comm->get(), std::nullopt, 40);
+    gathers(context, comm->get(), 40);
     movements(context, comm->get(), std::nullopt, 40);
   }
   for (int i = 0; i < 20; ++i) {
