@@ -8,6 +8,13 @@
 
 namespace tutti {
 
+/// The same on a tree of another k: 2 for the binomial one, at least p for one whose root has all
+/// others as its children.
+[[nodiscard]] inline Problem with_k(Problem problem, int k) {
+  problem.parameters.k = k;
+  return problem;
+}
+
 /// Puts a part into the memory of all children at once, then tells each of them as soon as a flush
 /// has ended its put: notifications may overtake puts. What fits into a notification travels in it
 /// and needs neither put nor flush. The first of `children` is served first. All that comes after

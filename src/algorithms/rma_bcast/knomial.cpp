@@ -25,9 +25,7 @@ Schedule rma_bcast_knomial(const Problem& problem) {
 
 /// The k-nomial one with k = 2.
 Schedule rma_bcast_binomial(const Problem& problem) {
-  Problem binary = problem;
-  binary.parameters.k = 2;
-  return rma_bcast_knomial(binary);
+  return rma_bcast_knomial(with_k(problem, 2));
 }
 
 /// Paznikov 2024, figures 4 and 5: the bits of the position are gone through upwards, and each

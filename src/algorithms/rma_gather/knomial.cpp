@@ -25,16 +25,12 @@ Schedule rma_gather_knomial(const Problem& problem) {
 
 /// The k-nomial one with k = 2.
 Schedule rma_gather_binomial(const Problem& problem) {
-  Problem binary = problem;
-  binary.parameters.k = 2;
-  return rma_gather_knomial(binary);
+  return rma_gather_knomial(with_k(problem, 2));
 }
 
 /// All ranks are the root's children: two stages, p - 1 answers at once.
 Schedule rma_gather_linear(const Problem& problem) {
-  Problem flat = problem;
-  flat.parameters.k = std::max(problem.p, 2);
-  return rma_gather_knomial(flat);
+  return rma_gather_knomial(with_k(problem, std::max(problem.p, 2)));
 }
 
 }  // namespace tutti

@@ -27,16 +27,12 @@ Schedule rma_reduce_knomial(const Problem& problem) {
 
 /// The k-nomial one with k = 2.
 Schedule rma_reduce_binomial(const Problem& problem) {
-  Problem binary = problem;
-  binary.parameters.k = 2;
-  return rma_reduce_knomial(binary);
+  return rma_reduce_knomial(with_k(problem, 2));
 }
 
 /// All ranks are the root's children, which combines p - 1 vectors.
 Schedule rma_reduce_linear(const Problem& problem) {
-  Problem flat = problem;
-  flat.parameters.k = std::max(problem.p, 2);
-  return rma_reduce_knomial(flat);
+  return rma_reduce_knomial(with_k(problem, std::max(problem.p, 2)));
 }
 
 }  // namespace tutti
