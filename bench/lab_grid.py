@@ -2,11 +2,11 @@
 """Measures the grid of Proficz 2020, tables 3 and 4, in the lab, and writes its page.
 
     bench/lab_grid.py measure gather --nodes 48 --rate 100 FOLDER
-    bench/lab_grid.py page FOLDER > docs/results/arrival-lab.md
+    bench/lab_grid.py page FOLDER
 
 The lab has to be up (tutti lab up 48 --rate 100mbit). One run of tutti-bench for each delay writes
-FOLDER/lab-<collective>-<mpi>-<nodes>-<delay>.json; runs whose file exists are left out, so that a
-measurement that was stopped goes on where it was.
+FOLDER/lab-<collective>-<mpi>-<nodes>-<rate>mbit-<delay>ms.json; runs whose file exists are left out,
+so that a measurement that was stopped goes on where it was.
 """
 
 from __future__ import annotations
@@ -22,21 +22,29 @@ from lab_job import err, run_in_lab
 from rich.progress import Progress
 
 PAPER = json.loads((Path(__file__).parent / "proficz2020.json").read_text())
+PAPER_RATE = 1000
+"""Of the paper's links, in Mbit/s."""
 FLOAT = 4
 ALGORITHMS = {
     "scatter": ["native", "LIN", "BSLN", "linear:runner=background", "auto"],
     "gather": ["native", "LS", "BSLS", "linear_pull:flight=4,runner=background", "auto"],
 }
 SHORTEST_COMPUTING_MS = 100
-WARMUP = 6
-"""Calls of each algorithm before those that count: the automatic choice learns in them, native's
-time among it."""
+LONG_DELAY_MS = 1000
+
+
+def warmup(delay: float) -> int:
+    """Calls of each algorithm before those that count: the automatic choice learns in them,
+    native's time among it. Fewer where each takes seconds."""
+    return 6 if delay < LONG_DELAY_MS else 3
+
+
 app = typer.Typer(add_completion=False)
 
 
 def slowdown(rate: float) -> float:
-    """How many times slower the lab's links are than the paper's 1 Gbit/s."""
-    return 1000 / rate
+    """How many times slower the lab's links are than the paper's."""
+    return PAPER_RATE / rate
 
 
 def computing(delay: float) -> float:
@@ -47,11 +55,11 @@ def repetitions(delay: float, sizes: list[int], rate: float, algorithms: int, bu
     """As many as the budget of seconds allows: between 3 and the paper's 128."""
     transfer = sum(size * 8 / (rate * 1e6) for size in sizes)
     once = algorithms * (1.3 * transfer + len(sizes) * (computing(delay) + 0.7 * delay) / 1000)
-    return max(3, min(128, int(budget / once) - WARMUP))
+    return max(3, min(128, int(budget / once) - warmup(delay)))
 
 
-def name_of(collective: str, mpi: str, nodes: int, delay: float) -> str:
-    return f"lab-{collective}-{mpi}-{nodes}-{delay:g}ms.json"
+def name_of(collective: str, mpi: str, nodes: int, rate: float, delay: float) -> str:
+    return f"lab-{collective}-{mpi}-{nodes}-{rate:g}mbit-{delay:g}ms.json"
 
 
 @app.command()
@@ -76,7 +84,7 @@ def measure(
     totals = [1024 * FLOAT * size for size in kilofloats]
     algorithms = ALGORITHMS[collective]
     folder.mkdir(parents=True, exist_ok=True)
-    machine = folder / f"machine-{label}-{nodes}"
+    machine = folder / f"machine-{label}-{nodes}-{rate:g}mbit"
     if not machine.exists():
         run_in_lab(machine, [program, "machine", "--output"], nodes=nodes, mpi=mpi)
     os.environ["TUTTI_MACHINE"] = str(machine.resolve())  # what the automatic choice goes by
@@ -84,7 +92,7 @@ def measure(
         task = progress.add_task(collective, total=len(chosen))
         for delay in (scale * each for each in chosen):
             progress.update(task, description=f"{collective}, delays up to {delay:g} ms")
-            path = folder / name_of(collective, label, nodes, delay)
+            path = folder / name_of(collective, label, nodes, rate, delay)
             if not path.exists():
                 count = repetitions(delay, totals, rate, len(algorithms), budget)
                 run_in_lab(path, [
@@ -92,16 +100,18 @@ def measure(
                     "--quiet", "--bytes", ",".join(map(str, totals)),
                     "--delay", f"uniform:{delay:g}ms" if delay else "none",
                     "--compute", f"{computing(delay):g}ms",
-                    "--repetitions", str(count), "--warmup", str(WARMUP),
+                    "--repetitions", str(count), "--warmup", str(warmup(delay)),
                     *(word for each in algorithms for word in ("--algorithm", each)), "--json",
                 ], nodes=nodes, mpi=mpi, limit=4 * budget + 600)  # fmt: skip
             progress.advance(task)
 
 
 class Grid:
-    """What has been measured of one collective on one MPI and number of nodes."""
+    """What has been measured of one collective on one MPI, number of nodes and rate."""
 
-    def __init__(self, files: list[Path]) -> None:
+    def __init__(self, files: list[Path], nodes: str, rate: float) -> None:
+        self.nodes = nodes
+        self.rate = rate
         self.documents = [json.loads(path.read_text()) for path in files]
         self.metadata = self.documents[0]["metadata"]
         self.cells: dict[tuple[int, float], dict[str, dict[str, Any]]] = {}
@@ -159,11 +169,11 @@ def quotient(base: str, other: str, paper: Any = None) -> Any:
     return cell
 
 
-def _section(grid: Grid, nodes: str) -> list[str]:
+def _section(grid: Grid) -> list[str]:
     paper = PAPER[grid.collective]
     base, proposed = paper["base"], paper["proposed"]
     ours = next(name for name in grid.names if name not in ("native", "auto", base, proposed))
-    scale = 10
+    scale = slowdown(grid.rate)
 
     def published(size: int, delay: float) -> float:
         column = PAPER["delays_ms"].index(round(delay / scale))
@@ -185,11 +195,14 @@ def _section(grid: Grid, nodes: str) -> list[str]:
         return f"{text}<br>ran `{ran.replace('runner=', '')}`"
 
     several = " ".join(f"`{name}`" for name in grid.names)
-    heading = f"## {grid.collective.capitalize()}, {grid.metadata['library'].split(',')[0]}, {nodes}"
+    library = grid.metadata["library"].split(",")[0]
+    heading = (f"## {grid.collective.capitalize()}, {library}, {grid.nodes} nodes,"
+               f" {grid.rate:g} Mbit/s")  # fmt: skip
     counts = ", ".join(f"{grid.repetitions[d]} ({d:g} ms)" for d in sorted(grid.repetitions))
     lines = [heading, "", f"Repetitions: {counts}.", ""]
+    at = "" if scale == 1 else f" at a delay {scale:g} times shorter"
     lines += [f"`{proposed}` against `{base}`: difference of mean r in ms, quotient of means (of"
-              " medians), and _the paper's quotient_ at a tenth of the delay:", ""]  # fmt: skip
+              f" medians), and _the paper's quotient_{at}:", ""]  # fmt: skip
     lines += grid.table(quotient(base, proposed, published))
     lines += [f"`{ours}` against `native`:", "", *grid.table(quotient("native", ours))]
     lines += ["`auto` against `native`:", "", *grid.table(quotient("native", "auto"))]
@@ -204,12 +217,15 @@ def _section(grid: Grid, nodes: str) -> list[str]:
 @app.command()
 def page(folder: Annotated[Path, typer.Argument(help="Where the files are.")]) -> None:
     """Print the tables of all that has been measured, as Markdown."""
-    grids: dict[tuple[str, str, str], list[Path]] = {}
-    for path in sorted(folder.glob("lab-*-*-*-*ms.json")):
-        _, collective, mpi, nodes, _ = path.stem.split("-")
-        grids.setdefault((collective, mpi, nodes), []).append(path)
-    for (_, _, nodes), files in sorted(grids.items(), key=lambda item: (item[0][1:], item[0][0])):
-        sys.stdout.write("\n".join(_section(Grid(files), f"{nodes} nodes")) + "\n")
+    grids: dict[tuple[str, str, str, float], list[Path]] = {}
+    for path in sorted(folder.glob("lab-*-*-*-*mbit-*ms.json")):
+        _, collective, mpi, nodes, rate, _ = path.stem.split("-")
+        key = (collective, mpi, nodes, float(rate.removesuffix("mbit")))
+        grids.setdefault(key, []).append(path)
+    for (_, _, nodes, rate), files in sorted(
+        grids.items(), key=lambda item: (item[0][1:], item[0][0])
+    ):
+        sys.stdout.write("\n".join(_section(Grid(files, nodes, rate))) + "\n")
 
 
 if __name__ == "__main__":
