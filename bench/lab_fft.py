@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Runs examples/fft in the lab with each gather of Proficz 2020, table 5, and prints that table.
+"""Runs examples/fft in the lab with each gather of Proficz 2020, table 5, and writes that table.
 
     bench/lab_fft.py measure PROGRAM FILE --nodes 8 --iterations 1000
-    bench/lab_fft.py page FILE
+    bench/lab_fft.py page FILE docs/results/fft.md
 
 The lab has to be up (tutti lab up 8 --rate 1gbit). Algorithms run in turn, in rounds.
 """
@@ -16,8 +16,9 @@ import subprocess
 from pathlib import Path
 from typing import Annotated
 
+import lab_page
 import typer
-from rich.console import Console
+from lab_job import err
 from rich.progress import track
 
 ROWS = ("native", "LS", "BNOM", "SLS", "SBN", "BSLS", "BSBN", "linear:runner=background",
@@ -35,7 +36,6 @@ PAPER = {
 TIMES = re.compile(r"total ([\d.]+) s, gather run ([\d.]+) ms, elapsed ([\d.]+) ms, "
                    r"spread ([\d.]+) ms")  # fmt: skip
 app = typer.Typer(add_completion=False)
-err = Console(stderr=True)
 
 
 def run(program: Path, nodes: int, algorithm: str, iterations: int) -> list[float]:
@@ -76,13 +76,16 @@ def measure(
 
 
 @app.command()
-def page(file: Annotated[Path, typer.Argument(help="What measure has written.")]) -> None:
-    """Print the table, as Markdown."""
+def page(
+    file: Annotated[Path, typer.Argument(help="What measure has written.")],
+    into: lab_page.Page = None,
+) -> None:
+    """Write the table, as Markdown."""
     document = json.loads(file.read_text())
     rounds = document["rounds"]
-    print("| gather | total, s | run, ms | elapsed, ms | native's run / it | rounds in which it"
-          " beats native | paper: total, run, elapsed |")  # fmt: skip
-    print("| --- | ---: | ---: | ---: | ---: | ---: | --- |")
+    lines = ["| gather | total, s | run, ms | elapsed, ms | native's run / it | rounds in which it"
+             " beats native | paper: total, run, elapsed |",
+             "| --- | ---: | ---: | ---: | ---: | ---: | --- |"]  # fmt: skip
     native = document["times"]["native"]
     for name, times in document["times"].items():
         total = sum(one[0] for one in times)
@@ -94,8 +97,9 @@ def page(file: Annotated[Path, typer.Argument(help="What measure has written.")]
             f"{published[0]:.1f} s, {published[1] * 1000:.0f} ms, {published[2] * 1000:.0f} ms"
         )  # fmt: skip
         won = "" if name == "native" else f"{wins} of {rounds}"
-        print(f"| `{name}` | {total:.1f} | {runs:.1f} | {elapsed:.1f} | {quotient:.2f} | {won} |"
-              f" {said} |")  # fmt: skip
+        lines.append(f"| `{name}` | {total:.1f} | {runs:.1f} | {elapsed:.1f} | {quotient:.2f} |"
+                     f" {won} | {said} |")  # fmt: skip
+    lab_page.write(lines, into)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 """Measures the grid of Proficz 2020, tables 3 and 4, in the lab, and writes its page.
 
     bench/lab_grid.py measure gather --nodes 48 --rate 100 FOLDER
-    bench/lab_grid.py page FOLDER
+    bench/lab_grid.py page FOLDER docs/results/arrival-lab.md
 
 The lab has to be up (tutti lab up 48 --rate 100mbit). One run of tutti-bench for each delay writes
 FOLDER/lab-<collective>-<mpi>-<nodes>-<rate>mbit-<delay>ms.json; runs whose file exists are left out,
@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
+import lab_page
 import typer
 from lab_job import err, run_in_lab
 from rich.progress import Progress
@@ -215,17 +215,22 @@ def _section(grid: Grid) -> list[str]:
 
 
 @app.command()
-def page(folder: Annotated[Path, typer.Argument(help="Where the files are.")]) -> None:
-    """Print the tables of all that has been measured, as Markdown."""
+def page(
+    folder: Annotated[Path, typer.Argument(help="Where the files are.")],
+    into: lab_page.Page = None,
+) -> None:
+    """Write the tables of all that has been measured, as Markdown."""
     grids: dict[tuple[str, str, str, float], list[Path]] = {}
     for path in sorted(folder.glob("lab-*-*-*-*mbit-*ms.json")):
         _, collective, mpi, nodes, rate, _ = path.stem.split("-")
         key = (collective, mpi, nodes, float(rate.removesuffix("mbit")))
         grids.setdefault(key, []).append(path)
+    lines = []
     for (_, _, nodes, rate), files in sorted(
         grids.items(), key=lambda item: (item[0][1:], item[0][0])
     ):
-        sys.stdout.write("\n".join(_section(Grid(files, nodes, rate))) + "\n")
+        lines += _section(Grid(files, nodes, rate))
+    lab_page.write(lines, into)
 
 
 if __name__ == "__main__":

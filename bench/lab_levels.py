@@ -3,9 +3,9 @@
 
     tutti lab up 48 --rate 1gbit
     bench/lab_levels.py measure FOLDER
-    bench/lab_levels.py page FOLDER > docs/results/levels-lab.md
+    bench/lab_levels.py page FOLDER docs/results/levels-lab.md
 
-`measure` writes FOLDER/levels-<mpi>-<nodes>x<ranks>-<collective>.json; what exists is left out, so
+`measure` writes FOLDER/lab-levels-<mpi>-<nodes>x<ranks>-<collective>.json; what exists is left out, so
 that a measurement that was stopped goes on where it was.
 """
 
@@ -14,12 +14,12 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import geometric_mean
 from typing import Annotated, Any
 
+import lab_page
 import typer
 from lab_job import err, run_in_lab
 from rich.progress import Progress
@@ -75,7 +75,7 @@ def measure(
             if not machine.exists():
                 run_in_lab(machine, [program, "machine", "--output"], **job)
             os.environ["TUTTI_MACHINE"] = str(machine.resolve())
-            path = folder / f"levels-{label}-{shape}-{collective}.json"
+            path = folder / f"lab-levels-{label}-{shape}-{collective}.json"
             if not path.exists():
                 ranks = nodes * per_node
                 totals = [size if collective in OF_ALL else size * ranks for size in sizes]
@@ -96,7 +96,7 @@ class Table:
     """One collective on one shape of nodes."""
 
     def __init__(self, path: Path) -> None:
-        _, self.mpi, self.shape, self.collective = path.stem.split("-")
+        _, _, self.mpi, self.shape, self.collective = path.stem.split("-")
         document = json.loads(path.read_text())
         self.metadata: dict[str, str] = document["metadata"]
         ranks = int(self.metadata["ranks"])
@@ -161,32 +161,24 @@ def _targets(tables: list[Table]) -> list[str]:
 
 
 @app.command()
-def page(folder: Annotated[Path, typer.Argument(help="Where the files are.")]) -> None:
-    """Print the tables of all that has been measured, as Markdown."""
-    tables = [Table(path) for path in sorted(folder.glob("levels-*-*x*-*.json"))]
+def page(
+    folder: Annotated[Path, typer.Argument(help="Where the files are.")],
+    into: lab_page.Page = None,
+) -> None:
+    """Write the tables of all that has been measured, as Markdown."""
+    tables = [Table(path) for path in sorted(folder.glob("lab-levels-*-*x*-*.json"))]
     if not tables:
-        raise typer.BadParameter(f"{folder} has no levels-*.json", param_hint="folder")
+        raise typer.BadParameter(f"{folder} has no lab-levels-*.json", param_hint="folder")
     first = tables[0].metadata
-    lines = [
-        "# Collectives through node memory, in the lab", "",
-        "Several nodes of one machine with shaped links ([docs/lab.md](../lab.md)); contenders are",
-        "called in turn in one run; times are the last exit less the first arrival, medians over",
-        "the repetitions. Numbers are native's time over the contender's: above 1 it is faster",
-        "than the MPI's own. `mean` is the geometric mean over the sizes where native is further",
-        f"than {NEAR_BOUND} times from the lower bound. A block is what one rank contributes or",
-        "receives (alltoallv: has for another in the mean, random sizes; bcast, allreduce: the",
-        "vector).", "",
-        f"Machine: {first['processor']}, {first['cores of a node']} cores for all nodes together:",
-        "ranks wait for a core, and copies in a node take it from the links.",
-        "", *_targets(tables),
-    ]  # fmt: skip
+    lines = [f"Machine: {first['processor']}, {first['cores of a node']} cores for all nodes"
+             " together.", "", *_targets(tables)]  # fmt: skip
     mpi = ""
     for table in tables:
         if table.mpi != mpi:
             mpi = table.mpi
             lines += [f"## {table.metadata['library'].split(',')[0]}", ""]
         lines += table.text()
-    sys.stdout.write("\n".join(lines))
+    lab_page.write(lines, into)
 
 
 if __name__ == "__main__":

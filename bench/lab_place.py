@@ -3,10 +3,10 @@
 
     tutti lab up 8 --rate 400mbit --switches 2 --uplink 100mbit
     bench/lab_place.py measure FOLDER
-    bench/lab_place.py page FOLDER > docs/results/place-lab.md
+    bench/lab_place.py page FOLDER docs/results/place-lab.md
 
-`measure` writes FOLDER/distances-<mpi>-<nodes>.json, what was measured between the ranks, and for
-each numbering of the ranks (--seeds) two files of tutti-bench, FOLDER/place-<mpi>-<nodes>-<seed>-small.json
+`measure` writes FOLDER/lab-distances-<mpi>-<nodes>.json, what was measured between the ranks, and for
+each numbering of the ranks (--seeds) two files of tutti-bench, FOLDER/lab-place-<mpi>-<nodes>-<seed>-small.json
 and -large.json. What exists is left out, so that a measurement that was stopped goes on.
 """
 
@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import time
 from pathlib import Path
 from statistics import geometric_mean
 from typing import Annotated, Any
 
+import lab_page
 import typer
 from lab_job import err, run_in_lab
 from tutti.lab.launch import Placement
@@ -54,14 +54,14 @@ def measure(
 ) -> None:
     """Measure distances, then allgathers of 1 KiB to 2 MiB from each rank."""
     folder.mkdir(parents=True, exist_ok=True)
-    distances = folder / f"distances-{label}-{nodes}.json"
+    distances = folder / f"lab-distances-{label}-{nodes}.json"
     begin = time.monotonic()
     if not distances.exists():
         run_in_lab(distances, [program, "distances", "--quiet", "--output"], nodes=nodes, mpi=mpi)
     os.environ["TUTTI_DISTANCES"] = str(distances.resolve())
     for seed in seeds.split(","):
         for name, blocks, repetitions in (("small", SMALL, small), ("large", LARGE, large)):
-            path = folder / f"place-{label}-{nodes}-{seed}-{name}.json"
+            path = folder / f"lab-place-{label}-{nodes}-{seed}-{name}.json"
             if path.exists():
                 continue
             sizes = [block * nodes for block in blocks if block <= largest << 10]
@@ -153,27 +153,16 @@ def _distances(path: Path) -> str:
 
 
 @app.command()
-def page(folder: Annotated[Path, typer.Argument(help="Where the files are.")]) -> None:
-    """Print the page of all that has been measured, as Markdown."""
+def page(
+    folder: Annotated[Path, typer.Argument(help="Where the files are.")],
+    into: lab_page.Page = None,
+) -> None:
+    """Write the tables of all that has been measured, as Markdown."""
     groups: dict[tuple[str, str], dict[str, list[Path]]] = {}
-    for path in sorted(folder.glob("place-*-*-*-*.json")):
-        _, mpi, nodes, seed, _ = path.stem.split("-")
+    for path in sorted(folder.glob("lab-place-*-*-*-*.json")):
+        _, _, mpi, nodes, seed, _ = path.stem.split("-")
         groups.setdefault((mpi, nodes), {}).setdefault(seed, []).append(path)
-    lines = [
-        "# Allgather by distance across two switches, in the lab", "",
-        "What `tutti-bench allgather` measured on emulated nodes ([the lab](../lab.md)) of one rank each, half of them",
-        "at each of two switches; the link between the switches has a quarter of a node's rate. Ranks are",
-        "numbered at random, so that neighbours in the algorithms are often at different switches.", "",
-        "    tutti lab up 8 --rate 400mbit --switches 2 --uplink 100mbit",
-        "    bench/lab_place.py measure FOLDER",
-        "    bench/lab_place.py page FOLDER > docs/results/place-lab.md", "",
-        "Distances were measured once, with ranks in another sequence: their rows are found by node.",
-        "Each repetition calls each algorithm once, in a new random order; a time is last exit less first arrival,",
-        "after a barrier, and tables have medians. `ring` and `recursive_doubling` are in the natural order of",
-        "ranks, `RMH` and `RDMH` in those of Bhowmik & Bodele 2019, `order=distance` in Tutti's, which goes by",
-        "the same measured distances and by how many messages of a round share the link. Results are in the",
-        "program's order of ranks with all of them. `native` is the MPI's own choice.", "",
-    ]  # fmt: skip
+    lines: list[str] = []
     for (mpi, nodes), seeds in sorted(groups.items()):
         numberings = [
             Numbering(seed, [json.loads(path.read_text()) for path in paths])
@@ -181,7 +170,7 @@ def page(folder: Annotated[Path, typer.Argument(help="Where the files are.")]) -
         ]
         library = numberings[0].metadata["library"].split(",")[0]
         lines += [f"## {library}, {nodes} nodes", ""]
-        lines += [f"Distances: {_distances(folder / f'distances-{mpi}-{nodes}.json')}.", ""]
+        lines += [f"Distances: {_distances(folder / f'lab-distances-{mpi}-{nodes}.json')}.", ""]
         lines += _gains(numberings) + _slower(numberings)
         for numbering in numberings:
             nodes_of_ranks = " ".join(map(str, numbering.nodes))
@@ -190,7 +179,7 @@ def page(folder: Annotated[Path, typer.Argument(help="Where the files are.")]) -
                 f"{numbering.crossings()} times each way), {' and '.join(numbering.repetitions)} "
                 "repetitions:", "", *_table(numbering),
             ]  # fmt: skip
-    sys.stdout.write("\n".join(lines))
+    lab_page.write(lines, into)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 """Measures one-sided broadcasts in the lab as Paznikov 2024 does, and writes the page.
 
     bench/lab_rma.py measure FOLDER --nodes 8,16,48
-    bench/lab_rma.py page FOLDER > docs/results/rma-lab.md
+    bench/lab_rma.py page FOLDER docs/results/rma-lab.md
 
 The lab has to be up (tutti lab up 48 --rate 100mbit). One run of tutti-bench for each number of nodes
 writes FOLDER/lab-rma-<mpi>-<nodes>.json; runs whose file exists are left out.
@@ -14,14 +14,14 @@ import json
 from pathlib import Path
 from typing import Annotated, Any
 
+import lab_page
 import typer
 from lab_job import err, run_in_lab
 
 ALGORITHMS = ["native", "linear", "paznikov", "binomial", "binary", "chain", "auto"]
 SIZES = [8, 1024, 4096, 16384, 65536, 262144, 1048576]
-PAPER = """The paper's figures 9 to 12 (linear and binomial, mean of 10 calls, its waiting 1 ms per level): on
-InfiniBand its binomial overtakes linear at 25 MB for 24 processes, 10 MB for 32 and 7 MB for 48; on
-Gigabit Ethernet at 32 KB for 40, 26 KB for 64 and 16 KB for 96."""
+CONDITIONS = ("idle", "level", "puts reach a rank that computes")
+"""What the benchmark tells of the machine, where it could."""
 app = typer.Typer(add_completion=False)
 
 
@@ -65,32 +65,32 @@ def crossover(rows: list[dict[str, Any]], slow: str, fast: str) -> str:
     return ahead
 
 
+def section(document: dict[str, Any]) -> list[str]:
+    """The numbers of one file of tutti-bench."""
+    rows, metadata = document["rows"], document["metadata"]
+    names = [line["name"] for line in rows[0]["algorithms"]]
+    library = metadata["library"].split(",")[0]
+    lines = [f"## {metadata['ranks']} ranks on {metadata['nodes']} nodes, {library}", "",
+             f"{metadata['repetitions']} repetitions, load before {metadata['load before']}."]  # fmt: skip
+    lines += [f"{key.capitalize()}: {metadata[key]}." for key in CONDITIONS if key in metadata]
+    lines += ["", "| bytes | " + " | ".join(f"`{name}`" for name in names) + " |",
+              "| ---: |" + " ---: |" * len(names)]  # fmt: skip
+    for row in rows:
+        cells = " | ".join(f"{milliseconds(line):.3f}" for line in row["algorithms"])
+        lines.append(f"| {row['block']:,} | {cells} |")
+    return [*lines, "",
+            f"`binomial` stays ahead of `linear` from: {crossover(rows, 'linear', 'binomial')};"
+            f" of `paznikov` from: {crossover(rows, 'paznikov', 'binomial')}.", ""]  # fmt: skip
+
+
 @app.command()
-def page(folder: Annotated[Path, typer.Argument(help="What measure has written.")]) -> None:
-    """Print the page, as Markdown."""
+def page(
+    folder: Annotated[Path, typer.Argument(help="What measure has written.")],
+    into: lab_page.Page = None,
+) -> None:
+    """Write the tables of all that has been measured, as Markdown."""
     files = sorted(folder.glob("lab-rma-*.json"), key=lambda path: int(path.stem.split("-")[-1]))
-    print("# One-sided broadcasts in the lab\n")
-    print("Milliseconds from the root's call until the last rank has the data, medians; `native` is"
-          " `MPI_Bcast`, which all ranks call. In all other rows the root alone calls.\n")  # fmt: skip
-    print(PAPER + "\n")
-    for file in files:
-        document = json.loads(file.read_text())
-        rows, metadata = document["rows"], document["metadata"]
-        names = [line["name"] for line in rows[0]["algorithms"]]
-        print(f"## {metadata['ranks']} ranks on {metadata['nodes']} nodes, {metadata['library']}\n")
-        print(f"{metadata['repetitions']} repetitions, load before {metadata['load before']}.")
-        for key in ("idle", "level", "puts reach a rank that computes"):
-            if key in metadata:
-                print(f"{key.capitalize()}: {metadata[key]}.")
-        print()
-        print("| bytes | " + " | ".join(f"`{name}`" for name in names) + " |")
-        print("| ---: |" + " ---: |" * len(names))
-        for row in rows:
-            cells = " | ".join(f"{milliseconds(line):.3f}" for line in row["algorithms"])
-            print(f"| {row['block']:,} | {cells} |")
-        ahead = crossover(rows, "linear", "binomial")
-        print(f"\n`binomial` stays ahead of `linear` from: {ahead}; of `paznikov` from: "
-              f"{crossover(rows, 'paznikov', 'binomial')}.\n")  # fmt: skip
+    lab_page.write([line for file in files for line in section(json.loads(file.read_text()))], into)
 
 
 if __name__ == "__main__":

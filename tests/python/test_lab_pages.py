@@ -1,0 +1,74 @@
+"""The scripts bench/lab_*.py make pages of what was measured, below the text that people wrote."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from installed import ROOT
+
+RESULTS = ROOT / "docs" / "results"
+PUBLISHED = {
+    "lab_fft": ("lab-fft-openmpi-8.json", "fft.md"),
+    "lab_grid": (".", "arrival-lab.md"),
+    "lab_levels": (".", "levels-lab.md"),
+    "lab_place": (".", "place-lab.md"),
+    "lab_rma": (".", "rma-lab.md"),
+}
+
+
+def write_page(script, measured, *page):
+    command = [sys.executable, ROOT / "bench" / f"{script}.py", "page", measured, *page]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("script", PUBLISHED)
+def test_published_pages_have_what_was_measured_and_keep_what_people_wrote(script, tmp_path):
+    measured, name = PUBLISHED[script]
+    page = Path(shutil.copy(RESULTS / name, tmp_path))
+    ended = write_page(script, RESULTS / measured, page)
+    assert ended.returncode == 0, ended.stderr
+    assert page.read_text() == (RESULTS / name).read_text()
+
+
+@pytest.fixture
+def measured_broadcasts(tmp_path):
+    def row(block, **medians):
+        lines = [{"name": name, "median_us": median} for name, median in medians.items()]
+        return {"block": block, "algorithms": lines}
+
+    rows = [row(8, native=50, linear=100, paznikov=900, binomial=200),
+            row(1024, native=60, linear=1500, paznikov=950, binomial=300),
+            row(4096, native=70, linear=2500, paznikov=990, binomial=400)]  # fmt: skip
+    metadata = {"ranks": "8", "nodes": "8", "library": "an MPI", "repetitions": "3",
+                "load before": "0.10", "idle": "0.30 % of a core"}  # fmt: skip
+    document = {"metadata": metadata, "rows": rows}
+    (tmp_path / "lab-rma-openmpi-8.json").write_text(json.dumps(document))
+    return tmp_path
+
+
+def test_broadcasts_have_all_numbers_and_say_where_trees_pay(measured_broadcasts):
+    page = write_page("lab_rma", measured_broadcasts).stdout
+    assert "| 4,096 | 0.070 | 2.500 | 0.990 | 0.400 |" in page
+    assert "Idle: 0.30 % of a core." in page
+    assert "`binomial` stays ahead of `linear` from: 1,024 bytes; of `paznikov` from: 8 bytes." in page
+
+
+def test_old_numbers_go_and_the_text_above_the_marker_stays(measured_broadcasts, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("# By hand\n\n<!-- Written by `page`: all that follows. -->\n\nold numbers\n")
+    assert write_page("lab_rma", measured_broadcasts, page).returncode == 0
+    assert page.read_text().startswith("# By hand\n\n<!-- Written by `page`")
+    assert "| 4,096 |" in page.read_text()
+    assert "old numbers" not in page.read_text()
+
+
+def test_a_page_without_the_marker_is_left_alone(measured_broadcasts, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("# By hand\n")
+    ended = write_page("lab_rma", measured_broadcasts, page)
+    assert ended.returncode != 0
+    assert "no marker" in ended.stderr
+    assert page.read_text() == "# By hand\n"
