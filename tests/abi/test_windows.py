@@ -24,7 +24,8 @@ def test_freed_without_release(mpi, library):
     program = compiled(mpi, "tutti" if library == "front" else f"tutti-{mpi.name}")
     outcome = mpi.run(program, preload=(), settings=SETTINGS)
     assert outcome.status == 0, outcome.err
-    assert outcome.out.split() == ["correct"] * RANKS
+    # A launcher may forward a line and its end apart, so that those of several ranks mix.
+    assert "".join(outcome.out.split()) == "correct" * RANKS
     assert "puts" in outcome.report["one_sided"]
     (call,) = outcome.report["calls"]
     assert (call["collective"], call["calls"], call["bytes"]) == ("rma_bcast", 1, 30000)
