@@ -102,6 +102,7 @@ std::vector<Candidate> candidates_by_arrival(const Situation& situation, const M
   // blocks.
   if (forecast.helper == Helper::runs || !irregular) {
     add("linear_pull:flight=4,runner=background", false, "threads serve whoever asks");
+    candidates.back().is_robust = true;
   }
   add("linear:order=arrival,runner=background", true, "threads receive before their ranks arrive");
   if (forecast.helper == Helper::receives || irregular) return candidates;

@@ -19,8 +19,8 @@ namespace tutti {
 [[nodiscard]] bool weighs_arrivals(const Situation& situation, const Machine& machine);
 inline constexpr std::size_t most_forecast_ranks = 1024;
 
-/// Native first, then Tutti's points, those that need least first; each priced by a replay under
-/// Hockney with the expected arrivals, from the first of them on. Native is what was
+/// Native first, then Tutti's points, those that need least first; each priced by a replay
+/// (choose/replays.hpp) with the expected arrivals, from the first of them on. Native is what was
 /// measured, if that is comparable, else the best of what stands for it
 /// (choose/native_model.hpp). Points that rely on the forecast are charged twice its error. O(p log
 /// p).

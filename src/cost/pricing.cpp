@@ -19,6 +19,10 @@ using Node = StepGraph::Node;
 
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
+bool is_rendezvous(PriceModel model) {
+  return model == PriceModel::hockney || model == PriceModel::overlapped;
+}
+
 /// Steps become ready, are served by their rank one after the other, and are over.
 class Pricing {
  public:
@@ -26,7 +30,8 @@ class Pricing {
           std::span<const double> arrivals)
       : graph_(graph),
         machine_(machine),
-        rendezvous_(model == PriceModel::hockney),
+        rendezvous_(is_rendezvous(model)),
+        overlaps_(model == PriceModel::overlapped),
         two_ports_(graph.p() > 0 && has_two_ports(graph.collective())),
         arrivals_(arrivals),
         ends_(index(graph.nodes()), 0),
@@ -63,8 +68,8 @@ class Pricing {
     friend auto operator<=>(const Event&, const Event&) = default;
   };
   struct RankState {
-    double processor = 0;  ///< free from then on; under Hockney the port, or that of sends
-    double receiver = 0;   ///< under Hockney the port of receives, where ranks have two
+    double processor = 0;  ///< free from then on; of rendezvous the port, or that of sends
+    double receiver = 0;   ///< of rendezvous the port of receives, where ranks have two
     double next_send = 0;  ///< the gap since the last send has passed
     double next_recv = -std::numeric_limits<double>::infinity();
   };
@@ -140,10 +145,24 @@ class Pricing {
     RankState& from = ranks_[index(graph_.rank_of(send))];
     RankState& to = ranks_[index(graph_.rank_of(graph_.partner(send)))];
     double& receiver = two_ports_ ? to.receiver : to.processor;
-    const double end = std::max({now, from.processor, receiver}) + machine_.latency +
-                       machine_.per_byte * static_cast<double>(graph_.step(send).bytes);
-    from.processor = receiver = end;
-    events_.push({end, Kind::over, 0, send});
+    const double bytes = machine_.per_byte * static_cast<double>(graph_.step(send).bytes);
+    if (overlaps_ && bytes == 0) return signal(send, now, from.processor, receiver);
+    const double start = std::max({now, from.processor, receiver});
+    from.processor = receiver = start + start_up() + bytes;
+    events_.push({start + machine_.latency + bytes, Kind::over, 0, send});
+  }
+
+  /// Passes what is on the way; the blocks behind it are put off.
+  void signal(Node send, double now, double& sender, double& receiver) {
+    sender = std::max(now, sender) + start_up();
+    receiver = std::max(now, receiver) + start_up();
+    events_.push({now + machine_.latency, Kind::over, 0, send});
+  }
+
+  /// For which a message keeps others from its ends, apart from its bytes.
+  [[nodiscard]] double start_up() const {
+    if (!overlaps_) return machine_.latency;
+    return std::min(machine_.latency, std::max(machine_.overhead, machine_.gap));
   }
 
   /// The time on the wire of what follows the first byte.
@@ -193,6 +212,7 @@ class Pricing {
   const StepGraph& graph_;
   Machine machine_;
   bool rendezvous_;
+  bool overlaps_;
   bool two_ports_;
   Flow flow_;
   std::span<const double> arrivals_;
@@ -207,7 +227,7 @@ class Pricing {
 
 Result<double> price(std::span<const Schedule> schedules, const Machine& machine, PriceModel model,
                      std::span<const double> arrivals) {
-  if (model == PriceModel::hockney && has_one_sided_steps(schedules)) {
+  if (is_rendezvous(model) && has_one_sided_steps(schedules)) {
     return price(as_messages(schedules), machine, model, arrivals);
   }
   if (!arrivals.empty() && arrivals.size() != schedules.size()) {

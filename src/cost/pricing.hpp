@@ -12,8 +12,12 @@ namespace tutti {
 /// How a message of s bytes is charged; Machine holds the parameters.
 enum class PriceModel : std::uint8_t {
   hockney,  ///< both ends are taken for latency + per_byte * s, once both are ready
-  logp,     ///< overhead at both ends, gap between messages, the wire between; bytes are free
-  loggp,    ///< the same, and per_byte for each byte after the first
+  /// The same for one message, but start-ups overlap: it is over latency + per_byte * s after both
+  /// ends are free, and takes them for the larger of overhead and gap + per_byte * s. One without
+  /// bytes does not queue behind blocks, and keeps its ends from blocks for that long only.
+  overlapped,
+  logp,   ///< overhead at both ends, gap between messages, the wire between; bytes are free
+  loggp,  ///< the same, and per_byte for each byte after the first
 };
 
 /// Seconds until the last of the ranks 0..p-1 has completed its schedule: the longest path through
@@ -22,10 +26,10 @@ enum class PriceModel : std::uint8_t {
 /// Under LogP and LogGP a send is over when its bytes are on the wire, without the receiver
 /// (eager). A put or notification costs its sender what a send does, and the rank that it reaches
 /// nothing; a flush is over when the wire has brought back that all has arrived, an await `polling`
-/// after the notification if that tells of blocks. Under Hockney notifications are messages
-/// (as_messages). `arrivals` are by rank, from 0 on; empty: all at 0. A caller's steps start when
-/// its rank is there, those of the background thread before. O(messages log messages). The error
-/// names a step that can never complete.
+/// after the notification if that tells of blocks. Under Hockney, overlapped or not, notifications
+/// are messages (as_messages). `arrivals` are by rank, from 0 on; empty: all at 0. A caller's steps
+/// start when its rank is there, those of the background thread before. O(messages log messages).
+/// The error names a step that can never complete.
 [[nodiscard]] Result<double> price(std::span<const Schedule> schedules, const Machine& machine,
                                    PriceModel model, std::span<const double> arrivals = {});
 

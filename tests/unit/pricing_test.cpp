@@ -43,6 +43,30 @@ TEST(Price, OfALinearGatherIsOneGapAMessage) {
   EXPECT_DOUBLE_EQ(*price(longer, machine, PriceModel::loggp), 32);
 }
 
+TEST(Price, OfStartUpsThatOverlapIsOneLatency) {
+  // Each keeps the root for 3 + 1/2; the fifth starts after four of them and takes 10 + 1/2.
+  const auto linear = schedules_of("linear", equal(Collective::scatter, 6, 1));
+  EXPECT_DOUBLE_EQ(*price(linear, machine, PriceModel::overlapped), 24.5);
+  // Of what is done in sequence nothing overlaps.
+  const auto sequence = schedules_of("linear_sequence", equal(Collective::scatter, 6, 1));
+  EXPECT_DOUBLE_EQ(*price(sequence, machine, PriceModel::overlapped),
+                   *price(sequence, machine, PriceModel::hockney));
+}
+
+TEST(Price, OfSignalsIsNoneOfTheBlocksTime) {
+  // Both ask at 0 and are heard at 10, block 1 is sent from 10 on, block 2 from 15 on.
+  const auto pull = schedules_of("linear_pull", equal(Collective::scatter, 3, 4));
+  EXPECT_DOUBLE_EQ(*price(pull, machine, PriceModel::overlapped), 15 + 12);
+  EXPECT_DOUBLE_EQ(*price(pull, machine, PriceModel::hockney), 10 + 10 + 12 + 12);
+  // A rank that comes at 12 is heard at 22, whatever is on the way to others.
+  EXPECT_DOUBLE_EQ(*price(pull, machine, PriceModel::overlapped, std::vector{0., 0., 12.}),
+                   22 + 12);
+  // Of signals that come while block 1 is sent, from 40 on, block 2 waits for the overhead of each.
+  const auto three = schedules_of("linear_pull", equal(Collective::scatter, 4, 100));
+  EXPECT_DOUBLE_EQ(*price(three, machine, PriceModel::overlapped, std::vector{0., 30., 41., 42.}),
+                   40 + (3 + 50) + 3 + 3 + (3 + 50) + (10 + 50));
+}
+
 TEST(Price, OfABinomialGatherIsTheDepthOfTheTree) {
   // p = 4: 3 > 2 is over at 10; 2 sends at 10, and the root has it at 20.
   EXPECT_DOUBLE_EQ(
