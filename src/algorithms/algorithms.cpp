@@ -112,7 +112,7 @@ std::string set_parameter(Specification& spec, std::string_view key, std::string
   if (key == "carry") {
     const Result<Bytes> bytes = bytes_from(value);
     if (bytes && *bytes <= most_carried) parameters.carry = *bytes;
-    return bytes && *bytes <= most_carried ? "" : "bytes up to 256";
+    return bytes && *bytes <= most_carried ? "" : "bytes up to 32K";
   }
   if (key == "rule") {
     if (value != "volume" && value != "gather_time") return "volume or gather_time";

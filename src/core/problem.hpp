@@ -16,7 +16,7 @@ enum class JoinRule : std::uint8_t {
 };
 
 /// What fits into a notification, in bytes.
-inline constexpr Bytes most_carried = 256;
+inline constexpr Bytes most_carried = 32768;
 
 /// What an algorithm can be told beyond its name; every field has a default.
 struct Parameters {

@@ -2,6 +2,8 @@
 #include "run/background.hpp"
 
 #include <pthread.h>
+#include <sched.h>
+#include <sys/prctl.h>
 
 #include <algorithm>
 #include <atomic>
@@ -14,6 +16,8 @@ namespace {
 
 constexpr std::chrono::microseconds shortest_pause(50);
 constexpr int share_of_quiet_time = 16;
+/// Linux wakes a thread so much later than asked for, unless told otherwise.
+constexpr unsigned long slack_in_nanoseconds = 1000;
 
 std::atomic<Background*> the_background = nullptr;
 
@@ -76,6 +80,7 @@ void Background::wake() {
 }
 
 void Background::run() {
+  prctl(PR_SET_TIMERSLACK, slack_in_nanoseconds);
   Clock::time_point moved = Clock::now();
   for (bool more = true; more;) {
     const BackgroundTask::Progress progress = round();
@@ -91,11 +96,13 @@ BackgroundTask::Progress Background::round() {
   const std::lock_guard lock(tasks_mutex_);
   auto all = BackgroundTask::Progress::nothing_expected;
   longest_pause_ = std::chrono::microseconds::max();
+  eagerness_ = std::chrono::microseconds::zero();
   for (BackgroundTask* task : tasks_) {
     const BackgroundTask::Progress progress = task->proceed();
     all = std::max(all, progress);
     if (progress != BackgroundTask::Progress::nothing_expected) {
       longest_pause_ = std::min(longest_pause_, task->patience());
+      eagerness_ = std::max(eagerness_, task->eagerness());
     }
   }
   return all;
@@ -106,6 +113,10 @@ bool Background::pause(BackgroundTask::Progress progress, Clock::duration quiet)
   const auto is_called = [this] { return woken_ || stopping_; };
   if (progress == BackgroundTask::Progress::nothing_expected) {
     condition_.wait(lock, is_called);
+  } else if (quiet < eagerness_) {
+    lock.unlock();
+    sched_yield();
+    lock.lock();
   } else {
     condition_.wait_for(
         lock,

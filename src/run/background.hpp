@@ -25,13 +25,17 @@ class BackgroundTask {
   [[nodiscard]] virtual std::chrono::microseconds patience() const {
     return std::chrono::milliseconds(20);
   }
+  /// For so long after it has moved it wants to be asked without a pause, as more may come at once.
+  [[nodiscard]] virtual std::chrono::microseconds eagerness() const {
+    return std::chrono::microseconds(0);
+  }
 };
 
 /// Runs tasks in turns. While all expect nothing the thread is parked. Otherwise it sleeps between
 /// its rounds for a sixteenth of the time since anything moved, from 50 us up to 20 ms, or what a
-/// task that waits has patience for: whoever
-/// needs an answer waits little longer than it has waited already, and a thread for which nothing
-/// comes takes 1 % of a core after 40 ms and a tenth of that after half a second.
+/// task that waits has patience for: whoever needs an answer waits little longer than it has waited
+/// already, and a thread for which nothing comes takes 1 % of a core after 40 ms and a tenth of
+/// that after half a second. As long as a task is eager the thread only lets others have the core.
 class Background {
  public:
   Background() = default;
@@ -58,6 +62,7 @@ class Background {
   void run();
   BackgroundTask::Progress round();
   std::chrono::microseconds longest_pause_{};  ///< of the round before
+  std::chrono::microseconds eagerness_{};      ///< of the same
   /// Sleeps; false at the end.
   bool pause(BackgroundTask::Progress progress, Clock::duration quiet);
 

@@ -96,8 +96,6 @@ void fetch_handles(void* library, MpiFunctions& all) {
   fetch_data(library, "ompi_mpi_byte", all.byte, all);
   fetch_data(library, "ompi_mpi_packed", all.packed, all);
   fetch_data(library, "ompi_mpi_int64_t", all.int64, all);
-  fetch_data(library, "ompi_mpi_op_replace", all.replace, all);
-  fetch_data(library, "ompi_mpi_op_sum", all.sum, all);
   constexpr std::array combining = {"ompi_mpi_op_max",  "ompi_mpi_op_min",  "ompi_mpi_op_sum",
                                     "ompi_mpi_op_prod", "ompi_mpi_op_land", "ompi_mpi_op_band",
                                     "ompi_mpi_op_lor",  "ompi_mpi_op_bor",  "ompi_mpi_op_lxor",
@@ -119,8 +117,6 @@ void fetch_handles(void*, MpiFunctions& all) {
   all.byte = MPI_BYTE;
   all.packed = MPI_PACKED;
   all.int64 = MPI_INT64_T;
-  all.replace = MPI_REPLACE;
-  all.sum = MPI_SUM;
   all.combining = {MPI_MAX,  MPI_MIN, MPI_SUM, MPI_PROD, MPI_LAND,
                    MPI_BAND, MPI_LOR, MPI_BOR, MPI_LXOR, MPI_BXOR};
   all.errors_return = MPI_ERRORS_RETURN;

@@ -52,8 +52,6 @@ struct MpiFunctions {
   MPI_Group group_null{};
   MPI_Info info_null{};
   MPI_Request request_null{};
-  MPI_Op replace{};
-  MPI_Op sum{};
   /// MPI's own operations that combine values and commute.
   std::array<MPI_Op, 10> combining{};
 

@@ -4,14 +4,17 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <array>
 #include <thread>
 
 #include "run/mpi_end.hpp"
+#include "run/mpi_rma_probe.hpp"
 
 namespace tutti {
 
 namespace {
+
+/// Operations of one root that are under way at once.
+constexpr std::size_t most_under_way = 64;
 
 bool can_have_thread() {
   if (!can_end_threads()) return false;
@@ -53,10 +56,9 @@ int RmaSystem::open_here(MPI_Comm comm) {
   int error = mpi().Allgather(&mine, 1, mpi().byte, all.data(), 1, mpi().byte, this->comm());
   if (error != MPI_SUCCESS) return error;
   if (std::count(all.begin(), all.end(), 0) > 0) return MPI_ERR_UNSUPPORTED_OPERATION;
-  error = RmaMailbox::open(this->comm(), mailbox_);
-  if (error == MPI_SUCCESS) error = mailbox_->probe_progress(this->comm(), progresses_);
+  error = probe_rma_progress(this->comm(), progresses_);
+  if (error == MPI_SUCCESS) error = RmaMailbox::open(this->comm(), mailbox_);
   if (error != MPI_SUCCESS) return error;
-  done_target_.assign(RmaMailbox::operations, 0);
   Background::of_process().add(*this);
   is_task_ = true;
   return MPI_SUCCESS;
@@ -64,6 +66,8 @@ int RmaSystem::open_here(MPI_Comm comm) {
 
 RmaSystem::~RmaSystem() {
   if (is_task_) Background::of_process().remove(*this);
+  // Not closed, so after an error: the MPI may still write what comes.
+  static_cast<void>(mailbox_.release());
 }
 
 int RmaSystem::close() {
@@ -74,6 +78,7 @@ int RmaSystem::close() {
   is_task_ = false;
   if (const int error = mpi().Barrier(comm())) return error;
   const int error = mailbox_->close();
+  if (error == MPI_SUCCESS) mailbox_.reset();
   comm_->free();
   return error;
 }
@@ -208,10 +213,6 @@ BackgroundTask::Progress RmaSystem::proceed() {
 /// One round. True if anything came of it.
 bool RmaSystem::move() {
   if (error_ != MPI_SUCCESS) return false;
-  // Nothing is ever received here: the MPI is given the time to serve puts into this rank.
-  int found = 0;
-  MPI_Status status{};
-  note(mpi().Iprobe(MPI_ANY_SOURCE, 0, comm(), &found, &status));
   bool moved = take_notices();
   moved = start_waiting() || moved;
   for (std::list<RmaOperation>* operations : {&others_, &own_}) {
@@ -226,22 +227,18 @@ bool RmaSystem::move() {
 }
 
 bool RmaSystem::take_notices() {
-  if (!mailbox_->may_have_notices()) return false;
   bool moved = false;
-  for (Rank from = 0; from < p_; ++from) {
-    if (from == rank_) continue;
-    const std::byte* carried = nullptr;
-    int error = MPI_SUCCESS;
-    while (const auto notice = mailbox_->take(from, carried, error)) {
-      note(error);
-      take(from, *notice, carried);
-      moved = true;
-    }
+  int error = MPI_SUCCESS;
+  while (const auto mail = mailbox_->take(error)) {
+    take(*mail);
+    moved = true;
   }
+  note(error);
   return moved;
 }
 
-void RmaSystem::take(Rank from, const RmaNotice& notice, const std::byte* carried) {
+void RmaSystem::take(const RmaMail& mail) {
+  const RmaNotice& notice = mail.notice;
   const auto found = windows_.find(notice.window);
   if (found == windows_.end()) return;  // freed by the program before its operations were over
   auto at = std::find_if(others_.begin(), others_.end(), [&](const RmaOperation& known) {
@@ -257,18 +254,16 @@ void RmaSystem::take(Rank from, const RmaNotice& notice, const std::byte* carrie
     at = others_.insert(others_.end(), RmaOperation(notice, nullptr, nullptr));
     begin(*at);
   }
-  at->hear(from, {carried, static_cast<std::size_t>(notice.carried)});
+  at->hear(mail.from, mail.carried);
 }
 
 bool RmaSystem::is_in_the_way(const RmaOperation& operation) const {
   const RmaNotice& notice = operation.notice();
   const RmaWindow& window = *windows_.at(notice.window);
-  if (own_.size() >= static_cast<std::size_t>(RmaMailbox::operations)) return true;
+  if (own_.size() >= most_under_way) return true;
   return std::any_of(own_.begin(), own_.end(), [&](const RmaOperation& other) {
-    const bool same_counter =
-        (notice.operation - other.notice().operation) % RmaMailbox::operations == 0;
-    return same_counter || (other.notice().window == notice.window &&
-                            overlap(operation.place(), other.place(), window));
+    return other.notice().window == notice.window &&
+           overlap(operation.place(), other.place(), window);
   });
 }
 
@@ -278,9 +273,6 @@ bool RmaSystem::start_waiting() {
   while (!waiting_.empty() && !is_in_the_way(waiting_.front())) {
     RmaOperation& operation = waiting_.front();
     begin(operation);
-    const std::int64_t counter = operation.notice().operation % RmaMailbox::operations;
-    operation.done_when = done_target_[static_cast<std::size_t>(counter)] +=
-        operation.done_awaited();
     if (!operation.flows_to_root()) note_arrival(operation);
     own_.splice(own_.end(), waiting_, waiting_.begin());
     moved = true;
@@ -322,11 +314,10 @@ bool RmaSystem::step(RmaOperation& operation, const Step& step) {
   RmaWindow& window = *windows_.at(operation.notice().window);
   switch (step.kind) {
     case StepKind::await:
-      if (operation.at_root() && step.blocks.range.empty()) {
-        return mailbox_->done(operation.notice().operation) >= operation.done_when;
-      }
       if (!operation.take_heard(step)) return false;
-      if (operation.has_heard_all() && !operation.flows_to_root()) note_arrival(operation);
+      if (operation.has_heard_all() && !operation.at_root() && !operation.flows_to_root()) {
+        note_arrival(operation);
+      }
       return true;
     case StepKind::put:
       if (step.bytes > 0) {
@@ -337,7 +328,6 @@ bool RmaSystem::step(RmaOperation& operation, const Step& step) {
       return true;
     case StepKind::flush:
       note(window.flush(step.peer));
-      if (std::exchange(operation.notified, false)) note(mailbox_->flush(step.peer));
       return true;
     case StepKind::notify:
       return notify(operation, step);
@@ -351,17 +341,11 @@ bool RmaSystem::step(RmaOperation& operation, const Step& step) {
 
 /// What is longer than a notification travels in several.
 bool RmaSystem::notify(RmaOperation& operation, const Step& step) {
-  const RmaNotice& notice = operation.notice();
-  if (step.blocks.range.empty() && step.peer == notice.root) {
-    note(mailbox_->add_done(step.peer, notice.operation));
-    return true;
-  }
   do {
     if (!mailbox_->can_post(step.peer)) return false;
-    std::array<std::byte, most_carried> bytes{};
-    const std::size_t carried = step.carries ? operation.take_next(step, bytes) : 0;
-    note(mailbox_->post(step.peer, notice, std::span(bytes).first(carried)));
-    operation.notified = true;
+    const Bytes left = step.carries ? operation.left_of(step) : 0;
+    operation.take_next(step, mailbox_->compose(operation.notice(), std::min(left, most_carried)));
+    note(mailbox_->post(step.peer));
   } while (step.carries && !operation.has_told_all(step) && error_ == MPI_SUCCESS);
   return true;
 }

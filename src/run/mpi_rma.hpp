@@ -64,6 +64,9 @@ class RmaSystem : public BackgroundTask {
   [[nodiscard]] std::chrono::microseconds patience() const override {
     return std::chrono::milliseconds(3);
   }
+  [[nodiscard]] std::chrono::microseconds eagerness() const override {
+    return std::chrono::microseconds(200);
+  }
 
  private:
   RmaSystem() = default;
@@ -71,7 +74,7 @@ class RmaSystem : public BackgroundTask {
   int meet();
   bool move();
   bool take_notices();
-  void take(Rank from, const RmaNotice& notice, const std::byte* carried);
+  void take(const RmaMail& mail);
   bool start_waiting();
   [[nodiscard]] bool is_in_the_way(const RmaOperation& operation) const;
   void begin(RmaOperation& operation);
@@ -97,7 +100,6 @@ class RmaSystem : public BackgroundTask {
   std::list<RmaOperation> waiting_;  ///< for those
   std::list<RmaOperation> others_;
   std::int64_t begun_ = 0;
-  std::vector<std::int64_t> done_target_;  ///< by operation modulo the mailbox's
   int error_ = MPI_SUCCESS;
 };
 

@@ -1,128 +1,121 @@
-/// Rings of slots over MPI_Accumulate.
+/// Receives that wait in a circle, and sends that nobody waits for.
 #include "run/mpi_rma_mailbox.hpp"
 
-#include <chrono>
 #include <cstring>
+#include <utility>
 
 namespace tutti {
 
 namespace {
 
-constexpr std::int64_t slot_words = std::tuple_size_v<NoticeSlot>;
-constexpr std::int64_t one = 1;
-constexpr std::int64_t page_words = 4096 / sizeof(std::int64_t);
+constexpr int tag = 0;
+constexpr int most_on_way = 16;
+constexpr std::size_t most_spare = 16;
+/// Open MPI looks at its sockets at every eighth call only.
+constexpr int looks = 8;
 
 }  // namespace
 
-int RmaMailbox::open(MPI_Comm comm, std::unique_ptr<RmaMailbox>& made, int bell_ranks) {
-  Rank rank = 0;
+int RmaMailbox::open(MPI_Comm comm, std::unique_ptr<RmaMailbox>& made) {
   int p = 0;
-  mpi().Comm_rank(comm, &rank);
-  mpi().Comm_size(comm, &p);
-  std::unique_ptr<RmaMailbox> mailbox(new RmaMailbox(rank, p));
-  mailbox->has_bell_ = p >= bell_ranks;
-  // Whole pages: MPICH 4.0 puts 8 bytes beside windows whose size is no multiple of 16.
-  const std::int64_t words = (mailbox->bell_at() / page_words + 1) * page_words;
-  const auto bytes = static_cast<std::size_t>(words) * sizeof(std::int64_t);
-  int error = mpi().Win_allocate(static_cast<MPI_Aint>(bytes), sizeof(std::int64_t),
-                                 mpi().info_null, comm, &mailbox->words_, &mailbox->window_);
-  if (error != MPI_SUCCESS) return error;
-  std::memset(mailbox->words_, 0, bytes);
-  error = mpi().Win_lock_all(0, mailbox->window_);
-  if (error == MPI_SUCCESS) error = mpi().Win_sync(mailbox->window_);
-  if (error == MPI_SUCCESS) error = mpi().Barrier(comm);
-  made = std::move(mailbox);
-  return error;
+  if (const int error = mpi().Comm_size(comm, &p)) return error;
+  made.reset(new RmaMailbox(comm, p));
+  if (p == 1) return MPI_SUCCESS;
+  for (Receive& each : made->receives_) {
+    each.message.resize(sizeof(RmaNotice) + static_cast<std::size_t>(most_carried));
+    if (const int error = made->receive(each)) return error;
+  }
+  return MPI_SUCCESS;
+}
+
+int RmaMailbox::receive(Receive& receive) {
+  return mpi().Irecv(receive.message.data(), static_cast<int>(receive.message.size()), mpi().byte,
+                     MPI_ANY_SOURCE, tag, comm_, &receive.request);
 }
 
 int RmaMailbox::close() {
-  const int error = mpi().Win_unlock_all(window_);
-  const int freed = mpi().Win_free(&window_);
-  return error != MPI_SUCCESS ? error : freed;
+  while (!sends_.empty()) {
+    if (const int error = forget_sent()) return error;
+  }
+  if (p_ == 1) return MPI_SUCCESS;
+  for (Receive& each : receives_) {
+    if (&each == taken_) continue;
+    int error = mpi().Cancel(&each.request);
+    for (int over = 0; error == MPI_SUCCESS && over == 0;) {
+      error = mpi().Test(&each.request, &over, MPI_STATUS_IGNORE);
+    }
+    if (error != MPI_SUCCESS) return error;
+  }
+  return MPI_SUCCESS;
 }
-
-std::int64_t RmaMailbox::slot_at(Rank from, std::int64_t sequence) const {
-  return (from * ring + sequence % ring) * slot_words;
-}
-std::int64_t RmaMailbox::credits_at(Rank by) const { return slot_at(p_, 0) + by; }
-std::int64_t RmaMailbox::done_at(std::int64_t operation) const {
-  return credits_at(p_) + operation % operations;
-}
-std::int64_t RmaMailbox::probe_at() const { return credits_at(p_) + operations; }
 
 bool RmaMailbox::can_post(Rank to) const {
-  const std::int64_t freed = __atomic_load_n(words_ + credits_at(to), __ATOMIC_ACQUIRE);
-  return sent_[static_cast<std::size_t>(to)] - freed < ring;
+  return on_way_[static_cast<std::size_t>(to)] < most_on_way;
 }
 
-int RmaMailbox::post(Rank to, RmaNotice notice, std::span<const std::byte> carried) {
-  const auto at = static_cast<std::size_t>(to);
-  if (out_[at].empty()) out_[at].resize(ring);
-  notice.sequence = ++sent_[at];
-  NoticeSlot& slot = out_[at][static_cast<std::size_t>(notice.sequence % ring)];
-  const std::size_t words = write_notice(notice, carried, slot);
-  const int error =
-      accumulate(slot.data(), words, to, slot_at(rank_, notice.sequence), mpi().replace);
-  if (error != MPI_SUCCESS || !has_bell_) return error;
-  return accumulate(&one, 1, to, bell_at(), mpi().sum);
-}
-
-/// The bell may ring before its notice is there, or after it was found: they are equal at last.
-bool RmaMailbox::may_have_notices() const {
-  return !has_bell_ || __atomic_load_n(words_ + bell_at(), __ATOMIC_ACQUIRE) != all_taken_;
-}
-
-std::optional<RmaNotice> RmaMailbox::take(Rank from, const std::byte*& carried, int& error) {
-  std::int64_t& taken = taken_[static_cast<std::size_t>(from)];
-  const std::int64_t next = taken + 1;
-  const auto notice = read_notice(words_ + slot_at(from, next), next, taken_words_);
-  if (!notice) return notice;
-  carried = reinterpret_cast<const std::byte*>(taken_words_.data() + notice_words);
-  taken = next;
-  ++all_taken_;
-  // Half a ring at a time: a sender that is told late has the other half to go on with.
-  if (taken % (ring / 2) == 0) {
-    error = accumulate(&taken, 1, from, credits_at(rank_), mpi().replace);
+std::span<std::byte> RmaMailbox::compose(const RmaNotice& notice, Bytes carried) {
+  if (!spare_.empty()) {
+    composed_ = std::move(spare_.back());
+    spare_.pop_back();
   }
-  return notice;
+  composed_.resize(sizeof notice + static_cast<std::size_t>(carried));
+  std::memcpy(composed_.data(), &notice, sizeof notice);
+  return std::span(composed_).subspan(sizeof notice);
 }
 
-int RmaMailbox::add_done(Rank root, std::int64_t operation) {
-  return accumulate(&one, 1, root, done_at(operation), mpi().sum);
+int RmaMailbox::post(Rank to) {
+  sends_.push_back(mpi().request_null);
+  receivers_.push_back(to);
+  messages_.push_back(std::move(composed_));
+  ++on_way_[static_cast<std::size_t>(to)];
+  const auto& message = messages_.back();
+  return mpi().Isend(message.data(), static_cast<int>(message.size()), mpi().byte, to, tag, comm_,
+                     &sends_.back());
 }
 
-std::int64_t RmaMailbox::done(std::int64_t operation) const {
-  return __atomic_load_n(words_ + done_at(operation), __ATOMIC_ACQUIRE);
-}
-
-/// Returns when the words may be changed again.
-int RmaMailbox::accumulate(const std::int64_t* words, std::size_t count, Rank to, std::int64_t at,
-                           MPI_Op op) {
-  const int number = static_cast<int>(count);
-  const int error = mpi().Accumulate(words, number, mpi().int64, to, static_cast<MPI_Aint>(at),
-                                     number, mpi().int64, op, window_);
-  return error != MPI_SUCCESS ? error : mpi().Win_flush_local(to, window_);
-}
-
-int RmaMailbox::probe_progress(MPI_Comm comm, bool& progresses) {
-  using Clock = std::chrono::steady_clock;
-  const std::int64_t put = 1;
-  int error = mpi().Barrier(comm);
-  char seen = 0;
-  if (rank_ == 0 && p_ > 1 && error == MPI_SUCCESS) {
-    error = mpi().Put(&put, 1, mpi().int64, p_ - 1, static_cast<MPI_Aint>(probe_at()), 1,
-                      mpi().int64, window_);
-    if (error == MPI_SUCCESS) error = mpi().Win_flush(p_ - 1, window_);
+/// What the MPI has done with may be used for other messages.
+int RmaMailbox::forget_sent() {
+  if (sends_.empty()) return MPI_SUCCESS;
+  const int all = static_cast<int>(sends_.size());
+  int count = 0;
+  sent_.resize(sends_.size());
+  const int error = mpi().Testsome(all, sends_.data(), &count, sent_.data(), MPI_STATUSES_IGNORE);
+  if (error != MPI_SUCCESS || count == 0) return error;
+  for (std::size_t i = sends_.size(); i-- > 0;) {
+    if (sends_[i] != mpi().request_null) continue;
+    --on_way_[static_cast<std::size_t>(receivers_[i])];
+    if (spare_.size() < most_spare) spare_.push_back(std::move(messages_[i]));
+    sends_[i] = sends_.back();
+    receivers_[i] = receivers_.back();
+    std::swap(messages_[i], messages_.back());
+    sends_.pop_back();
+    receivers_.pop_back();
+    messages_.pop_back();
   }
-  if (rank_ == p_ - 1 && p_ > 1) {
-    const auto end = Clock::now() + std::chrono::milliseconds(20);
-    while (seen == 0 && Clock::now() < end) {
-      seen = __atomic_load_n(words_ + probe_at(), __ATOMIC_ACQUIRE) != 0 ? 1 : 0;
-    }
+  return MPI_SUCCESS;
+}
+
+std::optional<RmaMail> RmaMailbox::take(int& error) {
+  error = forget_sent();
+  if (p_ == 1 || error != MPI_SUCCESS) return std::nullopt;
+  if (taken_ != nullptr) error = receive(*std::exchange(taken_, nullptr));
+  Receive& oldest = receives_[next_];
+  MPI_Status status{};
+  int found = 0;
+  for (int look = 0; look < looks && found == 0 && error == MPI_SUCCESS; ++look) {
+    error = mpi().Test(&oldest.request, &found, &status);
   }
-  if (error == MPI_SUCCESS) error = mpi().Bcast(&seen, 1, mpi().byte, p_ - 1, comm);
-  progresses = seen != 0;
-  return error;
+  if (found == 0 || error != MPI_SUCCESS) return std::nullopt;
+  int bytes = 0;
+  error = mpi().Get_count(&status, mpi().byte, &bytes);
+  next_ = (next_ + 1) % receives_.size();
+  taken_ = &oldest;
+  RmaMail mail;
+  mail.from = status.MPI_SOURCE;
+  std::memcpy(&mail.notice, oldest.message.data(), sizeof mail.notice);
+  mail.carried =
+      std::span(oldest.message).first(static_cast<std::size_t>(bytes)).subspan(sizeof mail.notice);
+  return mail;
 }
 
 }  // namespace tutti

@@ -70,9 +70,7 @@ void RmaOperation::begin(int p, Rank rank, std::byte* own) {
   position_ = problem.position();
   own_ = own;
   for (const Step& step : schedule_.steps) {
-    if (step.kind != StepKind::await) continue;
-    const bool counts = at_root() && step.blocks.range.empty();
-    ++(counts ? done_awaited_ : awaits_left_);
+    if (step.kind == StepKind::await) ++awaits_left_;
   }
   if (!at_root()) make_room();
   take_own();
@@ -169,16 +167,14 @@ bool RmaOperation::take_heard(const Step& await) {
   return false;
 }
 
-std::size_t RmaOperation::take_next(const Step& notify, std::span<std::byte> bytes) {
-  const Bytes most = static_cast<Bytes>(bytes.size());
-  const Bytes count = std::min(notify.bytes - moved_, most);
+void RmaOperation::take_next(const Step& notify, std::span<std::byte> bytes) {
   std::byte* to = bytes.data();
-  for_each_piece(notify, count, [&](const std::byte* memory, Bytes piece) {
-    move_bytes(to, memory, piece);
-    to += piece;
-  });
-  moved_ += count;
-  return static_cast<std::size_t>(count);
+  for_each_piece(notify, static_cast<Bytes>(bytes.size()),
+                 [&](const std::byte* memory, Bytes piece) {
+                   move_bytes(to, memory, piece);
+                   to += piece;
+                 });
+  moved_ += static_cast<Bytes>(bytes.size());
 }
 
 bool RmaOperation::has_told_all(const Step& notify) {

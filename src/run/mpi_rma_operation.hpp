@@ -54,8 +54,6 @@ class RmaOperation {
     outcome_->error = error;
     outcome_->is_over = true;
   }
-  /// How many ranks tell the root that they are done.
-  [[nodiscard]] int done_awaited() const { return done_awaited_; }
 
   /// A notification has come, with these bytes.
   void hear(Rank from, std::span<const std::byte> carried);
@@ -63,8 +61,10 @@ class RmaOperation {
   [[nodiscard]] bool take_heard(const Step& await);
   /// No await follows the one that has been taken.
   [[nodiscard]] bool has_heard_all() const { return awaits_left_ == 0; }
-  /// Copies the next bytes of a notification that carries them. Returns how many there are.
-  std::size_t take_next(const Step& notify, std::span<std::byte> bytes);
+  /// How many bytes of a notification that carries them have not been taken yet.
+  [[nodiscard]] Bytes left_of(const Step& notify) const { return notify.bytes - moved_; }
+  /// Copies the next of them.
+  void take_next(const Step& notify, std::span<std::byte> bytes);
   /// All bytes of the notification have been taken; then the next one begins.
   [[nodiscard]] bool has_told_all(const Step& notify);
   /// Combines what has been received aside into the vector. Returns an MPI error code.
@@ -74,9 +74,6 @@ class RmaOperation {
   /// parts of.
   [[nodiscard]] std::byte* memory_of(int block);
   [[nodiscard]] Bytes offset_of(int block) const;
-
-  std::int64_t done_when = 0;  ///< root: what the done counter then says
-  bool notified = false;       ///< since the last flush
 
  private:
   [[nodiscard]] bool has_parts() const {
@@ -103,7 +100,6 @@ class RmaOperation {
   StepId at_ = 0;
   Bytes moved_ = 0;  ///< bytes of the step at `at_`, in earlier notifications
   int awaits_left_ = 0;
-  int done_awaited_ = 0;
 };
 
 }  // namespace tutti

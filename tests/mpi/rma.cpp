@@ -7,16 +7,19 @@
 namespace tutti::test {
 namespace {
 
+/// By a notification.
+constexpr std::size_t most_carried = 32768;
+
 /// Every algorithm from every root, with sizes around what notifications carry.
 void every_algorithm(Context& context) {
   if (!can_run(context)) return;
-  constexpr std::size_t room = 40000;
-  constexpr std::array<std::size_t, 5> sizes = {0, 1, 256, 257, 30001};
+  constexpr std::size_t room = 80000;
+  constexpr std::array<std::size_t, 5> sizes = {0, 1, most_carried, most_carried + 1, 70001};
   Registered window(context, Flavour::create, room);
   std::vector<long long> numbers(static_cast<std::size_t>(context.size()), 0);
   for (const char* name :
        {"auto", "linear", "paznikov", "binomial", "binomial:carry=0,order=natural", "knomial:k=3",
-        "chain:parts=20", "binary:parts=3"}) {
+        "chain:parts=20", "binary:parts=3", "binary:parts=3,carry=100"}) {
     const ForcedRma forced(name);
     for (int root = 0; root < context.size(); ++root) {
       for (const std::size_t bytes : sizes) {
