@@ -137,8 +137,10 @@ void ArrivalCoordinator::note_estimate(Rank from, const ArrivalEstimate& estimat
   blocks_[rank] = estimate.block;
   last_told_[rank] = std::max(last_told_[rank], estimate.call);
   if (estimate.wants_version) wanted_[rank] = estimate.call;
-  // Half a lease ahead of its end, nobody waits for the next one.
-  if (has_leases_ && estimate.call + lease_ / 2 > leased_) prolong(estimate.call, out);
+  // Half a lease ahead of its end, and a call at least, nobody waits for the next one: a persistent
+  // call needs it at its start, before its estimate is told.
+  const CallNumber next = estimate.call + 1;
+  if (has_leases_ && next + lease_ / 2 > leased_) prolong(next, out);
   const CallNumber all_past = *std::min_element(last_told_.begin(), last_told_.end());
   while (!open_.empty() && (open_.begin()->first <= all_past || open_.size() > most_open_calls)) {
     settle(open_.begin()->first, out);

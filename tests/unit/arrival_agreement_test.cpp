@@ -339,8 +339,8 @@ class Calls {
 
 TEST(ArrivalPictures, AreKnownAfterAFewCallsWithTheWorstRanksError) {
   Calls calls(4);
-  // Calls 2 to 4 are told of when all have left the call before; call 4 has its lease by then.
-  EXPECT_EQ(calls.run(8, 1, 1, 0.01), 5);
+  // Calls 2 to 4 are told of when all have left the call before; call 5 has its lease by then.
+  EXPECT_EQ(calls.run(8, 1, 1, 0.01), 6);
   ASSERT_NE(calls.newest, nullptr);
   EXPECT_NEAR(calls.newest->arrivals[1], 0.01, 1e-12);
   EXPECT_EQ(calls.newest->places, (std::vector<double>{0, 3, 1, 2}));
@@ -350,7 +350,7 @@ TEST(ArrivalPictures, AreKnownAfterAFewCallsWithTheWorstRanksError) {
 
 TEST(ArrivalPictures, CostLittleWhileNothingChanges) {
   Calls calls(4);
-  calls.run(13, 1, 1, 0.01);  // ranks tell for eight calls after the change at the fifth
+  calls.run(14, 1, 1, 0.01);  // ranks tell for eight calls after the change at the sixth
   const long before = calls.table.messages();
   EXPECT_EQ(calls.run(1008, 8, 1, 0.01), 0);
   // One message to each rank for 32 calls, and some while leases grow; no version is made.
@@ -364,9 +364,25 @@ TEST(ArrivalPictures, FollowANewLateRank) {
   calls.run(104, 8, 1, 0.01);
   const CallNumber changed = calls.run(304, 8, 3, 0.01);
   EXPECT_GT(changed, 104);
-  // Four forecasts, and what was leased by then: half a lease ahead of its end, and the next one.
-  EXPECT_LE(changed, 104 + 4 * 8 + 16 + 32 + 1);
+  // Four forecasts, and what was leased by then: half a lease and a call ahead of its end, and the
+  // next one.
+  EXPECT_LE(changed, 104 + 4 * 8 + 16 + 1 + 32 + 1);
   EXPECT_EQ(calls.newest->places[3], 3);
+}
+
+TEST(ArrivalPictures, AreThereWhenPersistentCallsStart) {
+  // They tell of a call at its edge, after its start, and now these are late, now those.
+  Table table(4);
+  for (CallNumber call = 1; call <= 100; ++call) {
+    for (Rank rank = 0; rank < 4; ++rank) table.picture(rank, call);
+    for (Rank rank = 0; rank < 4; ++rank) {
+      const double late = rank == static_cast<Rank>(call / 8 % 4) ? 1.0 : 0.0;
+      const double arrival = static_cast<double>(call) + late;
+      table.tell(rank, {call, arrival, 1e-4, 8, Collective::gather, false});
+    }
+  }
+  EXPECT_LE(table.questions(), 4) << "but for the first call nobody waits for an answer";
+  EXPECT_GT(table.picture(0, 100)->number, 4);
 }
 
 TEST(ArrivalPictures, NeedAWordOfEachRankAndAnErrorThatIsKnown) {
