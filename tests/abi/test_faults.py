@@ -49,13 +49,8 @@ def named_segments() -> set[str]:
     return {name for name in os.listdir("/dev/shm") if "tutti" in name}
 
 
-@pytest.mark.parametrize("killed", ["root", "last"])
-def test_killed_rank(mpi, killed):
-    program = mpi.compile(
-        "killed.c", f"-I{ROOT / 'include'}", f"-L{LIBRARIES}", f"-ltutti-{mpi.name}",
-        f"-Wl,-rpath,{LIBRARIES}",
-    )
-    outcome = mpi.run(program, killed, np=RANKS, preload=(), settings={}, report=False)
+def check_killed(program, outcome):
+    """One rank of `program` was killed: the job has failed and leaves no process."""
     assert outcome.status != 0
     assert "killed" in outcome.out
     assert "survived" not in outcome.out
@@ -63,6 +58,15 @@ def test_killed_rank(mpi, killed):
     while processes_of(program) and time.monotonic() < end:
         time.sleep(0.1)
     assert not processes_of(program)
+
+
+@pytest.mark.parametrize("killed", ["root", "last"])
+def test_killed_rank(mpi, killed):
+    program = mpi.compile(
+        "killed.c", f"-I{ROOT / 'include'}", f"-L{LIBRARIES}", f"-ltutti-{mpi.name}",
+        f"-Wl,-rpath,{LIBRARIES}",
+    )
+    check_killed(program, mpi.run(program, killed, preload=(), settings={}, report=False))
 
 
 class Reports:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from conftest import LIBRARIES, RANKS, ROOT
-from test_faults import PATIENCE, processes_of
+from test_faults import check_killed
 
 SETTINGS = {"OMPI_MCA_btl_vader_single_copy_mechanism": "cma"}
 """With it Open MPI 4.1 makes windows of the program's memory, where the system allows it."""
@@ -34,10 +32,4 @@ def test_freed_without_release(mpi, library):
 def test_killed_root(mpi):
     program = compiled(mpi, f"tutti-{mpi.name}")
     outcome = mpi.run(program, "killed", preload=(), settings=SETTINGS, report=False)
-    assert outcome.status != 0
-    assert "killed" in outcome.out
-    assert "survived" not in outcome.out
-    end = time.monotonic() + PATIENCE
-    while processes_of(program) and time.monotonic() < end:
-        time.sleep(0.1)
-    assert not processes_of(program)
+    check_killed(program, outcome)

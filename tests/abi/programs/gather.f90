@@ -1,32 +1,24 @@
 ! All four rooted collectives through one of MPI's Fortran bindings; checks its own data.
 program gather
 #include "binding.inc"
-  integer :: rank, size, ierror, root, r, i, wrong, total
+  integer :: rank, p, ierror, root, r, i, wrong, total
   integer, allocatable :: counts(:), displs(:), mine(:), all(:)
 
   call MPI_Init(ierror)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierror)
-  call MPI_Comm_size(MPI_COMM_WORLD, size, ierror)
-  allocate (counts(size), displs(size), mine(rank + 1), all(size * (size + 3)))
-  do r = 1, size
-    counts(r) = r
-    displs(r) = r * (r - 1) / 2 + r
-  end do
+  call MPI_Comm_size(MPI_COMM_WORLD, p, ierror)
+  allocate (counts(p), displs(p), mine(rank + 1), all(p * (p + 3)))
+  call lay_out(counts, displs)
   wrong = 0
-  do root = 0, size - 1
+  do root = 0, p - 1
     mine = [(1000 * rank + i, i = 1, rank + 1)]
     all = -1
     call MPI_Gatherv(mine, rank + 1, MPI_INTEGER, all, counts, displs, MPI_INTEGER, root, &
                      MPI_COMM_WORLD, ierror)
     if (rank == root) then
-      do r = 0, size - 1
-        do i = 1, r + 1
-          if (all(displs(r + 1) + i) /= 1000 * r + i) wrong = wrong + 1
-        end do
-        if (all(displs(r + 1)) /= -1) wrong = wrong + 1
-      end do
+      wrong = wrong + wrong_blocks(all, displs, 0)
+      all = all + 5
     end if
-    if (rank == root) all = all + 5
     mine = 0
     call MPI_Scatterv(all, counts, displs, MPI_INTEGER, mine, rank + 1, MPI_INTEGER, root, &
                       MPI_COMM_WORLD, ierror)
@@ -35,7 +27,7 @@ program gather
       all(rank + 1) = rank
       call MPI_Gather(MPI_IN_PLACE, 1, MPI_INTEGER, all, 1, MPI_INTEGER, root, MPI_COMM_WORLD, &
                       ierror)
-      if (any(all(1:size) /= [(r, r = 0, size - 1)])) wrong = wrong + 1
+      if (any(all(1:p) /= [(r, r = 0, p - 1)])) wrong = wrong + 1
       call MPI_Scatter(all, 1, MPI_INTEGER, MPI_IN_PLACE, 1, MPI_INTEGER, root, MPI_COMM_WORLD, &
                        ierror)
     else
@@ -48,4 +40,6 @@ program gather
   end do
 #include "verdict.inc"
   call MPI_Finalize(ierror)
+contains
+#include "blocks.inc"
 end program

@@ -12,7 +12,7 @@ program persistent
   external :: tutti_start, tutti_wait, tutti_request_free
   integer, parameter :: root = 1
   integer(kind=MPI_ADDRESS_KIND) :: requests(5), place(1)
-  integer :: rank, p, ierror, r, step, wrong, total, k
+  integer :: rank, p, ierror, step, wrong, total, k
   integer :: lengths(1)
   integer, allocatable, asynchronous :: counts(:), displs(:), mine(:), all(:), part(:), parts(:)
   integer, asynchronous :: one, got
@@ -26,10 +26,7 @@ program persistent
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierror)
   call MPI_Comm_size(MPI_COMM_WORLD, p, ierror)
   allocate (counts(p), displs(p), mine(rank + 1), part(rank + 1), all(p * (p + 3)), parts(p))
-  do r = 1, p
-    counts(r) = r
-    displs(r) = r * (r - 1) / 2 + r
-  end do
+  call lay_out(counts, displs)
   wrong = 0
   ! A gather from MPI_BOTTOM: the datatype holds the address of `one`.
   call MPI_Get_address(one, place(1), ierror)
@@ -69,13 +66,7 @@ program persistent
     call tutti_start(requests(1), ierror)
     mine = [(1000 * rank + 100 * step + k, k = 1, rank + 1)]
     call tutti_wait(requests(1), ierror)
-    if (rank == root) then
-      do r = 0, p - 1
-        if (any(all(displs(r + 1) + 1:displs(r + 1) + r + 1) /= &
-                [(1000 * r + 100 * step + k, k = 1, r + 1)])) wrong = wrong + 1
-        if (all(displs(r + 1)) /= -1) wrong = wrong + 1
-      end do
-    end if
+    if (rank == root) wrong = wrong + wrong_blocks(all, displs, 100 * step)
 
     part = 0
     call tutti_start(requests(2), ierror)
@@ -110,4 +101,6 @@ program persistent
   call MPI_Type_free(absolute, ierror)
 #include "verdict.inc"
   call MPI_Finalize(ierror)
+contains
+#include "blocks.inc"
 end program persistent
