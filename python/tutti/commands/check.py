@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from tutti import bench
+from tutti.commands.options import AsJson
 from tutti.console import console, print_json, table
 from tutti.guidelines import LEVEL, SLACK, Verdict, judge
 
@@ -55,7 +56,7 @@ def check(
     results: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Judge this file of tutti-bench instead.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Test the guidelines that no MPI should break, for the MPI itself and for Tutti.
 

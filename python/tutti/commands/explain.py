@@ -12,6 +12,17 @@ from rich.markup import escape
 from tutti import _engine
 from tutti.commands.explain_levels import explain_levels
 from tutti.commands.explain_report import explain_report
+from tutti.commands.options import (
+    AsJson,
+    Background,
+    Block,
+    Distances,
+    Distribution,
+    Full,
+    Machine,
+    Ranks,
+    Sizes,
+)
 from tutti.console import Refusal, console, count, microseconds, print_json, table, write
 from tutti.explanation import Explanation
 from tutti.explanation import explain as explain_call
@@ -60,9 +71,7 @@ def _data(told: Explanation) -> str:
 
 def _headline(out: Console, told: Explanation) -> None:
     root = f", root {told.root}" if told.rooted else ""
-    out.print(
-        f"[bold]{told.collective}[/] of {count(told.ranks, 'rank')}{root}: {_data(told)}"
-    )
+    out.print(f"[bold]{told.collective}[/] of {count(told.ranks, 'rank')}{root}: {_data(told)}")
     out.print(f"[bold]Tutti runs [cyan]{told.choice.algorithm}[/][/]: {escape(told.choice.reason)}")
 
 
@@ -180,28 +189,18 @@ def explain(
     collective: Annotated[
         str | None, typer.Argument(help="One that tutti list shows, e.g. gatherv.")
     ] = None,
-    ranks: Annotated[int | None, typer.Option(help="How many; --sizes may say it too.")] = None,
+    ranks: Ranks = None,
     root: Annotated[str, typer.Option(metavar="RANK", help="A rank, first, half or last.")] = "0",
-    sizes: Annotated[
-        str | None, typer.Option(metavar="BYTES,..", help="Bytes of each rank's block.")
-    ] = None,
-    distribution: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Instead: same, random, spikes, decreasing, alternating or two_blocks.",
-        ),
-    ] = None,
-    block: Annotated[str, typer.Option(metavar="BYTES", help="Average block of it.")] = "100",
+    sizes: Sizes = None,
+    distribution: Distribution = None,
+    block: Block = "100",
     algorithm: Annotated[
         str, typer.Option(metavar="SPEC", help="auto, native, or one that tutti list shows.")
     ] = "auto",
     arrivals: Annotated[
         str, typer.Option(metavar="PATTERN", help="When ranks arrive, e.g. one-late:500us.")
     ] = "together",
-    background: Annotated[
-        bool, typer.Option("--background", help="Every rank has a background thread.")
-    ] = False,
+    background: Background = False,
     mpi: Annotated[
         str, typer.Option(metavar="NAME", help="What native is: openmpi or mpich.")
     ] = "",
@@ -213,13 +212,8 @@ def explain(
         str | None,
         typer.Option(metavar="SITE", help="--report: the line, by number or a part of its name."),
     ] = None,
-    distances: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Between ranks, for order=distance.")
-    ] = None,
-    machine: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The model's parameters; built-in, or as TUTTI_MACHINE."),
-    ] = None,
+    distances: Distances = None,
+    machine: Machine = None,
     steps: Annotated[
         int | None, typer.Option(metavar="RANK", help="Also show the steps of this rank.")
     ] = None,
@@ -237,8 +231,8 @@ def explain(
     node_memory: Annotated[
         str | None, typer.Option(metavar="BYTES", help="--nodes: no more of it; in chunks then.")
     ] = None,
-    full: Annotated[bool, typer.Option("--full", help="Leave nothing out.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    full: Full = False,
+    as_json: AsJson = False,
 ) -> None:
     """Explain one call: its tree, rounds and modelled time, and why this algorithm.
 

@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from tutti.commands.options import AsJson
 from tutti.commands.run import prepare, report_target
 from tutti.console import Refusal, console, count, print_json, table
 from tutti.lab import checks, launch, machine, mpi, session, state
@@ -165,7 +166,7 @@ def down(dry_run: Annotated[bool, _DRY] = False) -> None:
 
 @lab.command()
 def status(
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show the nodes, what runs in them, and what is left of an earlier lab or run."""
     found = state.load()
@@ -314,7 +315,7 @@ def check(
     per_node: Annotated[int, typer.Option("--ranks-per-node", help="On each of them.")] = 1,
     chosen: Annotated[str, typer.Option("--mpi", metavar="MPI", help=_MPI)] = "openmpi",
     limit: Annotated[float, _LIMIT] = 120,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Measure the lab: its links, the nodes that an MPI sees, and a scatter beside the wire's time.
 

@@ -7,12 +7,13 @@ from typing import Annotated
 import typer
 
 from tutti import _engine
+from tutti.commands.options import AsJson
 from tutti.console import Refusal, console, print_json, table
 
 
 def list_algorithms(
     collective: Annotated[str, typer.Argument(help="Only this collective's.")] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """List the algorithms, what they need to know, and the names that papers give them."""
     known = _engine.collectives()

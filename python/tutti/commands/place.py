@@ -13,6 +13,7 @@ from rich.markup import escape
 from tutti import heatmap
 from tutti import place as placing
 from tutti._engine import Distances
+from tutti.commands.options import AsJson, Machine
 from tutti.console import Refusal, console, count, microseconds, print_json, table
 from tutti.workload import bytes_of, distances_of, machine_of
 
@@ -165,14 +166,11 @@ def place(
         str, typer.Option(metavar="BYTES,..", help="Blocks to model, or vectors for bcast.")
     ] = "8,1K,64K",
     root: Annotated[int, typer.Option(metavar="RANK", help="Of bcast, gather, scatter.")] = 0,
-    machine: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The model's parameters; built-in, or as TUTTI_MACHINE."),
-    ] = None,
+    machine: Machine = None,
     picture: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the matrix (.svg, .png, .pdf).")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show how far ranks are from one another, and what an order by distance would bring.
 

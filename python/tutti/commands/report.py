@@ -12,6 +12,7 @@ from rich.markup import escape
 
 from tutti import heatmap
 from tutti.arrival_picture import draw
+from tutti.commands.options import AsJson, Full
 from tutti.console import Refusal, console, count, duration, print_json, table, write
 from tutti.reports import Pattern, Site, find, find_pattern, read, sites_of, with_patterns
 
@@ -50,8 +51,8 @@ def report(
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="--pattern: write it there."),
     ] = None,
-    full: Annotated[bool, typer.Option("--full", help="Leave nothing out.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    full: Full = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show a report: what ran at each call site, how long, why, and for whom it waited.
 

@@ -9,6 +9,16 @@ import typer
 
 from tutti import simulated_levels, simulated_tables
 from tutti._engine import has_two_ports
+from tutti.commands.options import (
+    AsJson,
+    Background,
+    Block,
+    Distances,
+    Distribution,
+    Machine,
+    Ranks,
+    Sizes,
+)
 from tutti.console import Refusal, console, count, microseconds, print_json, table, write
 from tutti.explanation import Contender, Explanation
 from tutti.explanation import explain as explain_call
@@ -77,33 +87,22 @@ def _tables(what: str, output: Path | None, machine: Path | None, svg: Path | No
 
 def simulate(
     what: Annotated[str, typer.Argument(help="A collective of tutti list, tables or levels.")],
-    ranks: Annotated[int | None, typer.Option(help="How many; --sizes may say it too.")] = None,
+    ranks: Ranks = None,
     root: Annotated[
         str, typer.Option(metavar="RANK", help="A rank, first, half or last.")
     ] = "half",
-    sizes: Annotated[
-        str | None, typer.Option(metavar="BYTES,..", help="Bytes of each rank's block.")
-    ] = None,
-    distribution: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Instead: as in tutti explain.")
-    ] = None,
-    block: Annotated[str, typer.Option(metavar="BYTES", help="Average block of it.")] = "100",
+    sizes: Sizes = None,
+    distribution: Distribution = None,
+    block: Block = "100",
     arrivals: Annotated[
         str, typer.Option(metavar="PATTERN", help="When ranks arrive: one-late:500us, ramp:1ms, ..")
     ] = "together",
     algorithm: Annotated[
         str, typer.Option(metavar="SPEC", help="Also this one, and draw it; auto: the fastest.")
     ] = "auto",
-    background: Annotated[
-        bool, typer.Option("--background", help="Every rank has a background thread.")
-    ] = False,
-    distances: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Between ranks, for order=distance.")
-    ] = None,
-    machine: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The model's parameters; built-in, or as TUTTI_MACHINE."),
-    ] = None,
+    background: Background = False,
+    distances: Distances = None,
+    machine: Machine = None,
     svg: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Draw ranks over time; levels: the gain by cores."),
@@ -115,7 +114,7 @@ def simulate(
         Path | None,
         typer.Option(metavar="FILE", help="tables, levels: write them there (Markdown)."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Replay a call in simulated time, with arrival times, at any number of ranks.
 

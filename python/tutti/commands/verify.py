@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from tutti import _engine
+from tutti.commands.options import AsJson
 from tutti.console import Refusal, console, print_json
 from tutti.verification import verify as verify_all
 from tutti.verification import verify_levels
@@ -56,7 +57,7 @@ def verify(
     nodes: Annotated[
         str, typer.Option(metavar="SHAPE", help="Only node memory, e.g. 1,4,2:round_robin or 8x6.")
     ] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Prove every algorithm right for every small number of ranks, root, order and kind of sizes.
 
