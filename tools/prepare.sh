@@ -97,7 +97,7 @@ prepare_packages() {
     say "These Debian packages are missing, and this user may not install them:"
     fail "    sudo apt-get install ${packages[*]}
 
-On other systems: a C++20 compiler, CMake 3.22, Ninja, Python 3.9 with venv, and an MPI."
+On other systems: a C++20 compiler, CMake 3.22, Ninja, Python 3.10 with venv, and an MPI."
   fi
   say "missing: ${packages[*]}"
   step "install Debian packages" install_packages "${packages[@]}"
