@@ -12,13 +12,12 @@ so that a measurement that was stopped goes on where it was.
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Annotated, Any
 
 import lab_page
 import typer
-from lab_job import err, run_in_lab
+from lab_job import err, run_in_lab, use_machine
 from rich.progress import Progress
 
 PAPER = json.loads((Path(__file__).parent / "proficz2020.json").read_text())
@@ -84,10 +83,7 @@ def measure(
     totals = [1024 * FLOAT * size for size in kilofloats]
     algorithms = ALGORITHMS[collective]
     folder.mkdir(parents=True, exist_ok=True)
-    machine = folder / f"machine-{label}-{nodes}-{rate:g}mbit"
-    if not machine.exists():
-        run_in_lab(machine, [program, "machine", "--output"], nodes=nodes, mpi=mpi)
-    os.environ["TUTTI_MACHINE"] = str(machine.resolve())  # what the automatic choice goes by
+    use_machine(folder / f"machine-{label}-{nodes}-{rate:g}mbit", program, nodes=nodes, mpi=mpi)
     with Progress(console=err) as progress:
         task = progress.add_task(collective, total=len(chosen))
         for delay in (scale * each for each in chosen):

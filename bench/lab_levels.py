@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import geometric_mean
@@ -21,7 +20,7 @@ from typing import Annotated, Any
 
 import lab_page
 import typer
-from lab_job import err, run_in_lab
+from lab_job import err, run_in_lab, use_machine
 from rich.progress import Progress
 
 LEADERS = (1, 2, 4)
@@ -70,11 +69,8 @@ def measure(
         for shape, collective in runs:
             nodes, per_node = (int(word) for word in shape.split("x"))
             progress.update(task, description=f"{shape} {collective}")
-            machine = folder / f"machine-{label}-{shape}"
             job = {"nodes": nodes, "per_node": per_node, "mpi": mpi}
-            if not machine.exists():
-                run_in_lab(machine, [program, "machine", "--output"], **job)
-            os.environ["TUTTI_MACHINE"] = str(machine.resolve())
+            use_machine(folder / f"machine-{label}-{shape}", program, **job)
             path = folder / f"lab-levels-{label}-{shape}-{collective}.json"
             if not path.exists():
                 ranks = nodes * per_node

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Measures one-sided broadcasts in the lab as Paznikov 2024 does, and writes the page.
 
-    bench/lab_rma.py measure FOLDER --nodes 8,16,48
+    bench/lab_rma.py measure FOLDER --shapes 8x1,16x1,48x1,6x8
     bench/lab_rma.py page FOLDER docs/results/rma-lab.md
+    bench/lab_rma.py figure FOLDER docs/images/rma-lab.svg
 
-The lab has to be up (tutti lab up 48 --rate 100mbit). One run of tutti-bench for each number of nodes
-writes FOLDER/lab-rma-<mpi>-<nodes>.json; runs whose file exists are left out.
+The lab has to be up (tutti lab up 48 --rate 100mbit). One run of tutti-bench for each shape writes
+FOLDER/lab-rma-<mpi>-<nodes>x<ranks>.json; runs whose file exists are left out.
 """
 
 from __future__ import annotations
@@ -16,37 +17,42 @@ from typing import Annotated, Any
 
 import lab_page
 import typer
-from lab_job import err, run_in_lab
+from lab_job import err, run_in_lab, use_machine
+from tutti.plot import pyplot_for, save
 
-ALGORITHMS = ["native", "linear", "paznikov", "binomial", "binary", "chain", "auto"]
 SIZES = [8, 1024, 4096, 16384, 65536, 262144, 1048576]
 CONDITIONS = ("idle", "level", "puts reach a rank that computes")
 """What the benchmark tells of the machine, where it could."""
+STYLES = {"native": "k--o", "linear": "C3-o", "paznikov": "C1-o", "binomial": "C0-o",
+          "binary": "C2-o", "chain": "C4-o", "auto": "C7:s"}  # fmt: skip
 app = typer.Typer(add_completion=False)
 
 
 @app.command()
 def measure(
     folder: Annotated[Path, typer.Argument(help="Where the files go.")],
-    nodes: Annotated[str, typer.Option(help="Nodes, of one rank each, by commas.")] = "8,16,48",
+    shapes: Annotated[str, typer.Option(help="Nodes x ranks, by commas.")] = "8x1,16x1,48x1,6x8",
     repetitions: Annotated[int, typer.Option(help="Of each algorithm and size.")] = 10,
     sizes: Annotated[str, typer.Option(help="Bytes, by commas.")] = ",".join(map(str, SIZES)),
     mpi: Annotated[str, typer.Option(help="As that of tutti lab run.")] = "openmpi",
     label: Annotated[str, typer.Option(help="Names the MPI in file names.")] = "openmpi",
     program: Annotated[str, typer.Option(help="The benchmark.")] = "tutti-bench",
 ) -> None:
-    """Measure all algorithms in turn, for each number of nodes."""
+    """Measure all algorithms in turn, for each shape."""
     folder.mkdir(parents=True, exist_ok=True)
-    for count in map(int, nodes.split(",")):
-        path = folder / f"lab-rma-{label}-{count}.json"
+    for shape in shapes.split(","):
+        path = folder / f"lab-rma-{label}-{shape}.json"
         if path.exists():
             continue
-        err.print(f"{count} nodes")
+        err.print(shape)
+        nodes, per_node = (int(word) for word in shape.split("x"))
+        job = {"nodes": nodes, "per_node": per_node, "mpi": mpi}
+        use_machine(folder / f"machine-{label}-{shape}", program, **job)
         run_in_lab(path, [
             program, "rma_bcast", "--root", "first", "--quiet", "--bytes", sizes,
             "--repetitions", str(repetitions), "--warmup", "2",
-            *(word for each in ALGORITHMS for word in ("--algorithm", each)), "--json",
-        ], nodes=count, mpi=mpi)  # fmt: skip
+            *(word for each in STYLES for word in ("--algorithm", each)), "--json",
+        ], **job)  # fmt: skip
 
 
 def milliseconds(line: dict[str, Any]) -> float:
@@ -83,14 +89,44 @@ def section(document: dict[str, Any]) -> list[str]:
             f" of `paznikov` from: {crossover(rows, 'paznikov', 'binomial')}.", ""]  # fmt: skip
 
 
+def measured(folder: Path) -> list[dict[str, Any]]:
+    """What measure has written, by number of ranks."""
+    files = [json.loads(path.read_text()) for path in sorted(folder.glob("lab-rma-*.json"))]
+    return sorted(files, key=lambda document: int(document["metadata"]["ranks"]))
+
+
+Folder = Annotated[Path, typer.Argument(help="What measure has written.")]
+
+
 @app.command()
-def page(
-    folder: Annotated[Path, typer.Argument(help="What measure has written.")],
-    into: lab_page.Page = None,
-) -> None:
+def page(folder: Folder, into: lab_page.Page = None) -> None:
     """Write the tables of all that has been measured, as Markdown."""
-    files = sorted(folder.glob("lab-rma-*.json"), key=lambda path: int(path.stem.split("-")[-1]))
-    lab_page.write([line for file in files for line in section(json.loads(file.read_text()))], into)
+    lab_page.write([line for document in measured(folder) for line in section(document)], into)
+
+
+@app.command()
+def figure(
+    folder: Folder, into: Annotated[Path, typer.Argument(help="A file of Matplotlib's.")]
+) -> None:
+    """Draw latency against size, a panel for each shape, as the paper's figures 9 to 12 do."""
+    pyplot = pyplot_for("figure")
+    documents = measured(folder)
+    drawing, axes = pyplot.subplots(
+        1, len(documents), figsize=(3.4 * len(documents), 3.4), squeeze=False, sharey=True
+    )
+    for axis, document in zip(axes.flat, documents, strict=True):
+        for name, style in STYLES.items():
+            points = [(row["block"], milliseconds(line)) for row in document["rows"]
+                      for line in row["algorithms"] if line["name"] == name]  # fmt: skip
+            axis.loglog(*zip(*points, strict=True), style, markersize=3, label=name)
+        ranks, nodes = (int(document["metadata"][key]) for key in ("ranks", "nodes"))
+        axis.set_title(f"{nodes} nodes of {ranks // nodes}", fontsize=10)
+        axis.set_xlabel("bytes")
+        axis.grid(True, alpha=0.25)
+    axes.flat[0].set_ylabel("ms until the last rank has all (median)")
+    axes.flat[0].legend(fontsize=8, frameon=False)
+    drawing.tight_layout()
+    save(drawing, into, "figure")
 
 
 if __name__ == "__main__":
