@@ -40,24 +40,39 @@ int LevelRunner::lanes_of(int leaders, Lanes*& lanes) {
   leaders = std::clamp(leaders, 1, nodes.most());
   lanes = &lanes_[leaders];
   if (!lanes->empty() || nodes.count() == 1) return MPI_SUCCESS;
-  const int here = nodes.node_of(rank_);
+  Lanes made(static_cast<std::size_t>(leaders));
   for (int lane = 0; lane < leaders; ++lane) {
-    const bool leads = lane_leader(lane, leaders, node_->ranks()) == node_->local();
-    std::unique_ptr<PrivateComm> made;
-    const int error = PrivateComm::split(comm_, leads, here, made);
-    if (error != MPI_SUCCESS) {
-      lanes->clear();
-      return error;
+    std::vector<int> locals;
+    for (int node = 0; node < nodes.count(); ++node) {
+      locals.push_back(lane_leader(lane, leaders, nodes.size(node)));
     }
-    lanes->push_back(std::move(made));
+    const int error = lane_of_leaders(locals, made[static_cast<std::size_t>(lane)]);
+    if (error != MPI_SUCCESS) return error;
   }
+  *lanes = std::move(made);
+  return MPI_SUCCESS;
+}
+
+int LevelRunner::lane_of_leaders(const std::vector<int>& locals, PrivateComm*& lane) {
+  const auto known = communicators_.find(locals);
+  if (known != communicators_.end()) {
+    lane = known->second.get();
+    return MPI_SUCCESS;
+  }
+  const int here = node_->nodes().node_of(rank_);
+  const bool leads = locals[static_cast<std::size_t>(here)] == node_->local();
+  std::unique_ptr<PrivateComm> made;
+  const int error = PrivateComm::split(comm_, leads, here, made);
+  if (error != MPI_SUCCESS) return error;
+  lane = made.get();
+  communicators_.emplace(locals, std::move(made));
   return MPI_SUCCESS;
 }
 
 int LevelRunner::first_ranks(PrivateComm*& comm) {
   Lanes* lanes = nullptr;
   const int error = lanes_of(1, lanes);
-  comm = error == MPI_SUCCESS && !lanes->empty() ? lanes->front().get() : nullptr;
+  comm = error == MPI_SUCCESS && !lanes->empty() ? lanes->front() : nullptr;
   return error;
 }
 

@@ -68,9 +68,10 @@ class LevelRunner {
 
  private:
   explicit LevelRunner(MPI_Comm comm) : comm_(comm) {}
-  /// One rank of each node in each lane, on communicators of their own.
-  using Lanes = std::vector<std::unique_ptr<PrivateComm>>;
+  /// One rank of each node in each lane; null on all other ranks.
+  using Lanes = std::vector<PrivateComm*>;
   int lanes_of(int leaders, Lanes*& lanes);
+  int lane_of_leaders(const std::vector<int>& locals, PrivateComm*& lane);
   int learn(LevelledCall& levelled, Lanes& lanes);
   int tell(LevelledCall& levelled);
   [[nodiscard]] bool fits(const LevelledCall& levelled) const;
@@ -92,6 +93,8 @@ class LevelRunner {
   NodeFlag::Count begin_ = 0;  ///< what the flags are at when all have left the last call
   NodeFlag::Count base_ = 0;   ///< of the plan's ticks
   unsigned calls_ = 0;
+  /// By the local number of the leader on each node: numbers of leaders have some in common.
+  std::map<std::vector<int>, std::unique_ptr<PrivateComm>> communicators_;
   std::map<int, Lanes> lanes_;
   std::array<Planned, 8> planned_;
   std::size_t next_planned_ = 0;
