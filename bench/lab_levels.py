@@ -31,6 +31,8 @@ COLLECTIVES = ("allgather", "alltoallv", "reduce_scatter", "allreduce", "bcast",
 NEAR_BOUND = 1.2
 """Where native is within this of the bound there is little to gain."""
 TARGETS = {"allgather": 2.0, "alltoallv": 2.0, "reduce_scatter": 2.0}
+CALLS_OF_TRIAL = 30
+"""What `auto` tries its ways in, those at first included: it is to have chosen."""
 app = typer.Typer(add_completion=False)
 
 Lines = dict[str, dict[str, Any]]
@@ -82,7 +84,7 @@ def measure(
                     *(["--distribution", "random"] if collective == "alltoallv" else []),
                     *(["--distribution", "same"] if collective == "reduce_scatter" else []),
                     "--repetitions", str(repetitions(ranks, rate, collective, sizes, budget)),
-                    "--warmup", "3",
+                    "--warmup", str(CALLS_OF_TRIAL),
                     *(word for each in algorithms for word in ("--algorithm", each)), "--json",
                 ], **job)  # fmt: skip
             progress.advance(task)

@@ -131,9 +131,7 @@ class PyLevelCall {
   }
 
   [[nodiscard]] LevelSituation situation() const {
-    std::optional<Bytes> block;
-    if (is_block_common(call_.collective)) block = mean_block(call_);
-    return {call_.collective, shape_of(nodes_), block,
+    return {call_.collective, shape_of(nodes_), mean_block(call_),
             options_.commutative || nodes_.in_rank_order(), least_shape_of(nodes_)};
   }
 

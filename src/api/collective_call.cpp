@@ -78,6 +78,19 @@ std::optional<Bytes> common_block(const CollectiveCall& call, const Communicator
   return block || !send_tells ? block : mean_block(call.send, ranks);
 }
 
+Bytes own_bytes(const CollectiveCall& call, const Communicator& communicator) {
+  if (!looks_valid(call, communicator)) return 0;
+  const CallSide& sent = call.in_place() ? call.receive : call.send;
+  const bool pairs = block_kind(call.collective) == BlockKind::pairs;
+  Bytes bytes = 0;
+  Bytes element = element_size(sent, 0);
+  for (Rank rank = 0; rank < (pairs ? communicator.p() : 1); ++rank) {
+    if (sent.types != nullptr || element == 0) element = element_size(sent, rank);
+    bytes += sent.blocks.count(rank) * element;
+  }
+  return bytes;
+}
+
 /// What a rank gives: its block or its blocks; of a bcast the vector.
 void describe(const CollectiveCall& call, CallRecord& record) {
   record.root = call.root;

@@ -27,6 +27,9 @@ namespace tutti {
 [[nodiscard]] std::optional<Bytes> common_block(const CollectiveCall& call,
                                                 const Communicator& communicator);
 
+/// Bytes of all blocks that this rank sends; 0 where its arguments are bad. O(p).
+[[nodiscard]] Bytes own_bytes(const CollectiveCall& call, const Communicator& communicator);
+
 /// Fills in what the arguments tell of a call, for the report; rank and p are there.
 void describe(const CollectiveCall& call, CallRecord& record);
 

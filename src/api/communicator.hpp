@@ -44,6 +44,12 @@ struct ExpectedCall {
   std::shared_ptr<const ArrivalVersion> picture;  ///< not null
 };
 
+/// What a rank's arguments tell of a call's blocks.
+struct BlockOfCall {
+  std::optional<Bytes> common;  ///< of a block, where all ranks know it alike (see common_block)
+  Bytes own = 0;                ///< else what this rank has, in all (see own_bytes)
+};
+
 class LevelDecisions;
 
 /// Kept as an attribute of the program's communicator and freed with it.
@@ -75,11 +81,12 @@ class Communicator {
   /// taken as one in between, or as the one that times were measured of, so that few calls of a
   /// picture are new: O(1) for those that are not, a replay of the candidates for those that are.
   const Decision& decide(const ExpectedCall& call);
-  /// What leaves nothing open in the place of what does, for a block that all ranks know alike, in
-  /// bytes; none where they do not. Collective as LevelDecisions::close is. Sets `error` to an MPI
-  /// error code.
+  /// What leaves nothing open in the place of what does. Collective as LevelDecisions::close is.
+  /// Sets `error` to an MPI error code.
   const Decision& close_level(const Decision& decision, Collective collective,
-                              std::optional<Bytes> block, int& error);
+                              const BlockOfCall& block, int& error);
+  /// To be called when a call is over that may have been closed so.
+  void end_level_call();
   /// Does a picture say enough to weigh more than the MPI's own: that ranks are far apart, or how
   /// long the MPI's own takes?
   [[nodiscard]] bool weighs(const ArrivalVersion& picture) const;
@@ -180,8 +187,9 @@ const Decision& closed(const Decision& decision, const Call& call, Communicator&
                        int& error) {
   error = MPI_SUCCESS;
   if (decision.open == OpenLevel::none) return decision;
-  return communicator.close_level(decision, call.collective, common_block(call, communicator),
-                                  error);
+  BlockOfCall block{common_block(call, communicator)};
+  if (!block.common) block.own = own_bytes(call, communicator);
+  return communicator.close_level(decision, call.collective, block, error);
 }
 
 /// Writes the report, closes what is open on all communicators and ends the background thread. To

@@ -26,9 +26,13 @@ Decision Communicator::decision_for(const Choice& choice) {
 }
 
 const Decision& Communicator::close_level(const Decision& decision, Collective collective,
-                                          std::optional<Bytes> block, int& error) {
+                                          const BlockOfCall& block, int& error) {
   if (level_decisions_ == nullptr) level_decisions_ = std::make_unique<LevelDecisions>(*this);
   return level_decisions_->close(decision, collective, block, error);
+}
+
+void Communicator::end_level_call() {
+  if (level_decisions_ != nullptr) level_decisions_->end_call();
 }
 
 const Decision& Communicator::decide(const ExpectedCall& call) {

@@ -100,11 +100,16 @@ template <class Run, class Describe>
 int reported(Collective collective, Communicator& communicator, const Decision& decision,
              CallRecord begun, Run run, Describe describe) {
   communicator.note_run(collective, decision);
-  if (!communicator.is_reported()) return run();
+  const auto run_to_end = [&] {
+    const int error = run();
+    communicator.end_level_call();
+    return error;
+  };
+  if (!communicator.is_reported()) return run_to_end();
   begun.call = communicator.next_call(collective);
   begun.decision = &decision.text;
   if (const auto& known = communicator.arrival()) begun.ahead = known->prediction_of_call().ahead;
-  const int error = run();
+  const int error = run_to_end();
   if (error == MPI_SUCCESS) keep_record(collective, communicator, begun, describe);
   return error;
 }

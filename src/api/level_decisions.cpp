@@ -1,10 +1,13 @@
 /// Asking the model about nodes that are known, guessed or opened.
 #include "api/level_decisions.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
+#include <limits>
 
 #include "passes/levels.hpp"
+#include "run/clock.hpp"
 #include "run/mpi_agree.hpp"
 #include "run/mpi_node_names.hpp"
 
@@ -19,18 +22,30 @@ constexpr unsigned calls_at_first = 8;
 constexpr int most_opened = 64;
 std::atomic<int> opened = 0;
 
-constexpr std::size_t unknown = 64;
+/// Between trials, so that they cost little however many there are.
+constexpr std::uint64_t calls_between_trials = 8;
+constexpr std::uint64_t least_calls_between_trials = 128;
+constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+
+/// Beside what the model finds best, as it knows nothing of ranks that wait for a core.
+constexpr int leaders_of_many = 4;
+
+constexpr int unknown = 64;
 
 /// Blocks of (2^(n-1), 2^n] bytes; 0 of none, 1 of one byte.
-std::size_t range_of(std::optional<Bytes> block) {
+int range_of(std::optional<Bytes> block) {
   if (!block) return unknown;
   if (*block <= 0) return 0;
-  return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(*block - 1))) + 1;
+  return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(*block - 1))) + 1;
 }
 
-Bytes largest_of(std::size_t range) { return range == 0 ? 0 : Bytes{1} << (range - 1); }
-Bytes least_of(std::size_t range) {
-  return range < 2 ? largest_of(range) : largest_of(range - 1) + 1;
+Bytes largest_of(int range) { return range == 0 ? 0 : Bytes{1} << (range - 1); }
+Bytes least_of(int range) { return range < 2 ? largest_of(range) : largest_of(range - 1) + 1; }
+
+std::string name_of(const Decision& decision) {
+  const bool flat = !decision.level.node;
+  return to_text(
+      Setting{Setting::Kind::native, {}, flat ? std::nullopt : std::optional(decision.level)});
 }
 
 }  // namespace
@@ -40,48 +55,126 @@ LevelDecisions::~LevelDecisions() {
 }
 
 const Decision& LevelDecisions::close(const Decision& open, Collective collective,
-                                      std::optional<Bytes> block, int& error) {
+                                      const BlockOfCall& given, int& error) {
   error = MPI_SUCCESS;
+  tried_ = nullptr;
+  BlockOfCall block = given;
   std::optional<Bytes>& latest = latest_[static_cast<std::size_t>(collective)];
-  if (block) latest = block;
-  block = latest;
-  if (open.open == OpenLevel::all && calls_ < calls_at_first) {
+  if (block.common) latest = block.common;
+  block.common = latest;
+  const Key key(collective, range_of(block.common));
+  if (open.open == OpenLevel::leaders) return close_leaders(open, key, block, error);
+  if (calls_ < calls_at_first) {
     ++calls_;
     return open;
   }
-  std::unique_ptr<Table>& table = tables_[static_cast<std::size_t>(collective)];
-  if (table == nullptr) table = std::make_unique<Table>();
-  Closed& closed = (*table)[range_of(block)];
+  Contest& contest = contests_[key];
+  if (contest.trial && contest.trial->is_over()) error = end_trial(contest);
+  if (error == MPI_SUCCESS && contest.calls == contest.next_trial) {
+    error = begin_trial(open, key, block, contest);
+  }
+  ++contest.calls;
+  if (error != MPI_SUCCESS) return open;
+  if (!contest.trial) return contest.ways[static_cast<std::size_t>(contest.way)];
+  return begin_call(block, contest, error);
+}
+
+/// Through nodes in any case, by as many leaders as the model finds best.
+const Decision& LevelDecisions::close_leaders(const Decision& open, const Key& key,
+                                              const BlockOfCall& block, int& error) {
+  Closed& closed = closed_[key];
   if (closed.made && closed.decision.epoch == open.epoch) return closed.decision;
-  error = make(open, collective, block, closed.decision);
-  closed.made = error == MPI_SUCCESS;
+  closed.decision = open;
+  closed.decision.open = OpenLevel::none;
+  std::optional<Bytes> size;
+  error = take_nodes();
+  if (error == MPI_SUCCESS) error = find_block(key.first, block, size);
+  if (error != MPI_SUCCESS) return closed.decision;
+  closed.decision.level.leaders =
+      leaders_for(situation(key.first, size), communicator_.node_machine());
+  closed.made = true;
   return closed.decision;
 }
 
-/// Sets `decision` to `open` without what that leaves open.
-int LevelDecisions::make(const Decision& open, Collective collective, std::optional<Bytes> block,
-                         Decision& decision) {
-  decision = open;
-  decision.open = OpenLevel::none;
-  if (open.open == OpenLevel::leaders) {
-    if (const int error = take_nodes()) return error;
-    decision.level.leaders =
-        leaders_for(situation(collective, block), communicator_.node_machine());
-    return MPI_SUCCESS;
-  }
+/// What all ranks know, or the mean of this call.
+int LevelDecisions::find_block(Collective collective, const BlockOfCall& own,
+                               std::optional<Bytes>& block) {
+  block = own.common;
+  if (is_block_common(collective)) return MPI_SUCCESS;
+  Bytes sum = 0;
+  const int error = sum_on_all(communicator_.handle(), own.own, sum);
+  const Bytes blocks = Bytes{communicator_.p()} *
+                       (block_kind(collective) == BlockKind::pairs ? communicator_.p() : 1);
+  block = (sum + blocks - 1) / blocks;
+  return error;
+}
+
+int LevelDecisions::begin_trial(const Decision& open, const Key& key, const BlockOfCall& block,
+                                Contest& contest) {
+  contest.way = 0;
+  const int error = find_ways(open, key, block, contest);
+  // What nothing can change stays as it is.
+  const bool may_change = contest.count > 1 || !is_block_common(key.first);
+  contest.next_trial =
+      may_change ? std::max(least_calls_between_trials, calls_between_trials * contest.calls)
+                 : never;
+  if (contest.count > 1) contest.trial.emplace(contest.count);
+  return error;
+}
+
+/// Sets the ways that calls may go.
+int LevelDecisions::find_ways(const Decision& open, const Key& key, const BlockOfCall& block,
+                              Contest& contest) {
+  contest.ways[0] = open;
+  contest.ways[0].open = OpenLevel::none;
+  contest.count = 1;
+  std::optional<Bytes> size;
+  if (const int error = find_block(key.first, block, size)) return error;
   if (const int error = guess()) return error;
-  LevelChoice choice = choose(collective, block);
+  LevelChoice choice = choose(key, size);
   if (choice.level.node && !are_open_ && !gave_up_) {
     if (const int error = open_nodes()) return error;
     // Who cannot reach the memory of those beside it is a node of its own.
-    choice = choose(collective, block);
+    choice = choose(key, size);
   }
   // What stays flat is what it was in the report too; tutti explain says why.
   if (!choice.level.node || gave_up_) return MPI_SUCCESS;
-  decision.level = choice.level;
-  const Setting setting{Setting::Kind::native, {}, choice.level};
-  decision.text = to_text(setting) + ": " + choice.reason;
+  const int others = choice.level.leaders == 1 ? std::min(leaders_of_many, nodes_->most()) : 1;
+  for (const int leaders : {choice.level.leaders, others}) {
+    if (contest.count > 1 && leaders == contest.ways[1].level.leaders) continue;
+    Decision& way = contest.ways[static_cast<std::size_t>(contest.count++)];
+    way = contest.ways[0];
+    way.level = {true, leaders};
+    way.text = name_of(way) + ": on trial, " + choice.reason;
+  }
   return MPI_SUCCESS;
+}
+
+int LevelDecisions::end_trial(Contest& contest) {
+  TrialOutcome outcome;
+  const int error = outcome_on_all(communicator_.handle(), *contest.trial, outcome);
+  contest.trial.reset();
+  contest.way = outcome.way;
+  Decision& taken = contest.ways[static_cast<std::size_t>(contest.way)];
+  taken.text = name_of(taken) + (taken.level.node ? ": measured to gain a tenth or more"
+                                                  : ": node memory was measured to gain no tenth");
+  return error;
+}
+
+/// Ranks that begin together end by the same clock, however far apart their clocks are.
+const Decision& LevelDecisions::begin_call(const BlockOfCall& block, Contest& contest, int& error) {
+  const auto way = static_cast<std::size_t>(contest.trial->begin());
+  tried_ = &contest;
+  bytes_ = block.common ? 0 : block.own;
+  error = mpi().Barrier(communicator_.handle());
+  began_ = monotonic_seconds();
+  return contest.ways[way];
+}
+
+void LevelDecisions::end_call() {
+  if (tried_ == nullptr) return;
+  tried_->trial->end({monotonic_seconds() - began_, bytes_});
+  tried_ = nullptr;
 }
 
 int LevelDecisions::guess() {
@@ -129,17 +222,18 @@ LevelSituation LevelDecisions::situation(Collective collective, std::optional<By
       collective, shape, block, true, least_shape_of(*nodes_), communicator_.crowding(shape.ranks)};
 }
 
-/// For all blocks of the same range.
-LevelChoice LevelDecisions::choose(Collective collective, std::optional<Bytes> block) const {
+/// For all blocks of the same range, or for `block` where ranks do not know theirs.
+LevelChoice LevelDecisions::choose(const Key& key, std::optional<Bytes> block) const {
+  const auto& [collective, range] = key;
   const NodeMachine& machine = communicator_.node_machine();
-  const std::size_t range = range_of(block);
-  if (!block || range == 0) return choose_level(situation(collective, block), machine);
-  const Bytes largest = largest_of(range);
+  const bool is_range = is_block_common(collective) && block && range > 0;
+  const std::optional<Bytes> largest = is_range ? largest_of(range) : block;
   LevelChoice choice = choose_level(situation(collective, largest), machine);
   if (!choice.level.node) return choice;
-  if (!fits(collective, largest, choice.level.leaders)) {
+  if (!fits(collective, *largest, choice.level.leaders)) {
     return {{}, "node memory would be too small but for chunks", {}};
   }
+  if (!is_range) return choice;
   const LevelChoice least = choose_level(situation(collective, least_of(range)), machine);
   return least.level.node ? choice : least;
 }
@@ -147,10 +241,11 @@ LevelChoice LevelDecisions::choose(Collective collective, std::optional<Bytes> b
 /// Is there node memory for the whole call?
 bool LevelDecisions::fits(Collective collective, Bytes block, int leaders) const {
   LevelCall call;
-  call.collective = collective;
+  const bool pairs = block_kind(collective) == BlockKind::pairs;
+  call.collective = pairs ? Collective::alltoall : collective;
   call.leaders = leaders;
   call.sizes.each = block;
-  if (is_irregular(collective))
+  if (is_irregular(call.collective))
     call.sizes.by_rank.assign(static_cast<std::size_t>(nodes_->p()), block);
   for (int node = 0; node < nodes_->count(); ++node) {
     if (level_memory(call, *nodes_, nodes_->rank_at(node, 0)) >

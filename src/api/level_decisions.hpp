@@ -3,17 +3,20 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <memory>
 #include <optional>
 
 #include "api/communicator.hpp"
 #include "choose/levels.hpp"
 #include "core/nodes.hpp"
+#include "knowledge/trial.hpp"
 
 namespace tutti {
 
-/// Decisions by collective and block, made once for all blocks between two powers of two, where
-/// both ends of the range must gain. As long as the communicator.
+/// Decisions by collective and block, for all blocks between two powers of two, where both ends of
+/// the range must gain by the model, and the program's own calls by the clock. As long as the
+/// communicator.
 class LevelDecisions {
  public:
   /// `communicator` must outlive this.
@@ -25,26 +28,46 @@ class LevelDecisions {
   /// See Communicator::close_level. The first calls of a communicator stay flat, so that one with
   /// few calls never pays for what the level needs. After them nodes are guessed, at the cost of
   /// one small allgather; they are opened where a call is to go through them, if all ranks can, for
-  /// a limited number of communicators at a time. All calls after that are O(1) but for the first
-  /// one of its range and collective. Alike on all ranks, and most likely so on one whose arguments
-  /// are bad: its block is taken to be that of the call before.
-  const Decision& close(const Decision& open, Collective collective, std::optional<Bytes> block,
+  /// a limited number of communicators at a time. Then calls of that range and collective are tried
+  /// both ways (see Trial), each after a barrier, and rank 0 tells all which way is the faster one;
+  /// the same again after eight times as many calls. All other calls are O(1). Of collectives whose
+  /// blocks ranks do not know alike there is one range, and the model goes by the mean block of the
+  /// call before a trial, which ranks tell rank 0. Alike on all ranks, and most likely so on one
+  /// whose arguments are bad: its block is taken to be that of the call before.
+  const Decision& close(const Decision& open, Collective collective, const BlockOfCall& block,
                         int& error);
+  /// The call that was decided last is over.
+  void end_call();
 
  private:
+  /// Of the calls of one range that may go either way.
+  struct Contest {
+    std::array<Decision, Trial::most_ways> ways;  ///< the flat one first
+    int count = 0;
+    int way = 0;  ///< of calls outside trials
+    std::optional<Trial> trial;
+    std::uint64_t calls = 0;
+    std::uint64_t next_trial = 0;  ///< at so many calls
+  };
+  /// Of calls that go through nodes in any case.
   struct Closed {
     bool made = false;
     Decision decision;
   };
-  /// By the power of two, and one for blocks that are not known.
-  using Table = std::array<Closed, 65>;
+  /// By collective and range of blocks.
+  using Key = std::pair<Collective, int>;
 
+  const Decision& close_leaders(const Decision& open, const Key& key, const BlockOfCall& block,
+                                int& error);
   int guess();
   int open_nodes();
   int take_nodes();
-  int make(const Decision& open, Collective collective, std::optional<Bytes> block,
-           Decision& decision);
-  [[nodiscard]] LevelChoice choose(Collective collective, std::optional<Bytes> block) const;
+  int find_block(Collective collective, const BlockOfCall& own, std::optional<Bytes>& block);
+  int begin_trial(const Decision& open, const Key& key, const BlockOfCall& block, Contest& contest);
+  int find_ways(const Decision& open, const Key& key, const BlockOfCall& block, Contest& contest);
+  int end_trial(Contest& contest);
+  const Decision& begin_call(const BlockOfCall& block, Contest& contest, int& error);
+  [[nodiscard]] LevelChoice choose(const Key& key, std::optional<Bytes> block) const;
   [[nodiscard]] LevelSituation situation(Collective collective, std::optional<Bytes> block) const;
   [[nodiscard]] bool fits(Collective collective, Bytes block, int leaders) const;
 
@@ -55,7 +78,11 @@ class LevelDecisions {
   bool are_open_ = false;    ///< nodes_ are those that share memory
   bool is_counted_ = false;  ///< among those opened without being asked to
   bool gave_up_ = false;
-  std::array<std::unique_ptr<Table>, all_collectives.size()> tables_;
+  std::map<Key, Closed> closed_;
+  std::map<Key, Contest> contests_;
+  Contest* tried_ = nullptr;  ///< whose trial the call under way is part of
+  double began_ = 0;
+  Bytes bytes_ = 0;
 };
 
 }  // namespace tutti

@@ -15,8 +15,10 @@ bool looks_valid(const RootedCall& call, const Communicator& communicator) {
          call.blocks.are_counted(communicator.p());
 }
 
-std::optional<Bytes> common_block(const RootedCall& call, const Communicator& communicator) {
-  if (is_irregular(call.collective)) return {};
+namespace {
+
+/// Of the rank's block; none where its arguments are bad.
+std::optional<Bytes> known_bytes(const RootedCall& call, const Communicator& communicator) {
   if (call.in_place() && !looks_valid(call, communicator)) return {};
   // A root with a bad side of its own knows the others' blocks by the other one.
   const MPI_Count count = call.in_place() ? call.blocks.count(communicator.rank()) : call.own_count;
@@ -25,6 +27,16 @@ std::optional<Bytes> common_block(const RootedCall& call, const Communicator& co
   const bool is_known =
       count >= 0 && type != mpi().type_null && mpi().Type_size_x(type, &size) == MPI_SUCCESS;
   return is_known ? std::optional<Bytes>(count * size) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Bytes> common_block(const RootedCall& call, const Communicator& communicator) {
+  return is_irregular(call.collective) ? std::nullopt : known_bytes(call, communicator);
+}
+
+Bytes own_bytes(const RootedCall& call, const Communicator& communicator) {
+  return known_bytes(call, communicator).value_or(0);
 }
 
 void describe(const RootedCall& call, CallRecord& record) {

@@ -36,6 +36,9 @@ struct AllBlocks {
 [[nodiscard]] std::optional<Bytes> common_block(const RootedCall& call,
                                                 const Communicator& communicator);
 
+/// Bytes of this rank's block; 0 where its arguments are bad.
+[[nodiscard]] Bytes own_bytes(const RootedCall& call, const Communicator& communicator);
+
 /// Fills in what the arguments tell of a call, for the report; rank and p are there.
 void describe(const RootedCall& call, CallRecord& record);
 

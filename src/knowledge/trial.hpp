@@ -1,0 +1,63 @@
+/// Ways to run the same calls, tried in turn on a program's own.
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "core/types.hpp"
+
+namespace tutti {
+
+/// One call of a trial, at one rank or of all of them.
+struct TrialCall {
+  double seconds = 0;  ///< of all ranks: until the last one is done
+  Bytes bytes = 0;     ///< what it moves, by which calls are compared with their like
+};
+
+/// Two or three ways, of which way 0 is the usual one. Each of the others runs once uncounted, as
+/// what it needs is set up then; after that three calls of each way follow one another, twice.
+class Trial {
+ public:
+  static constexpr int most_ways = 3;
+
+  explicit Trial(int ways) : ways_(ways) {}
+
+  [[nodiscard]] int ways() const { return ways_; }
+  [[nodiscard]] bool is_over() const { return begun_ == uncounted() + counted(); }
+  /// The way of the call that begins now; not once the trial is over.
+  int begin();
+  /// What that call took at this rank.
+  void end(const TrialCall& call);
+  /// Those that count, in their sequence.
+  [[nodiscard]] const std::vector<TrialCall>& calls() const { return calls_; }
+  /// The way of counted call `i`.
+  [[nodiscard]] static int way_of(int i, int ways) { return i / calls_of_turn % ways; }
+
+ private:
+  static constexpr int calls_of_turn = 3;
+  static constexpr int turns = 2;
+  [[nodiscard]] int uncounted() const { return ways_ - 1; }
+  [[nodiscard]] int counted() const { return ways_ * calls_of_turn * turns; }
+
+  int ways_;
+  int begun_ = 0;
+  std::vector<TrialCall> calls_;
+};
+
+/// The calls of a trial from those of each rank, rank by rank: the longest times, and the bytes of
+/// all ranks together.
+[[nodiscard]] std::vector<TrialCall> calls_of_all(std::span<const TrialCall> by_rank, int ranks);
+
+/// What a trial has shown.
+struct TrialOutcome {
+  int way = 0;                                        ///< to be taken from now on
+  std::array<double, Trial::most_ways> seconds = {};  ///< for the same calls by each way
+};
+
+/// The fastest way if it takes a tenth less than the usual one, which else stays. Calls that move
+/// alike (up to twice as much) are compared by the median (the lower of two in the middle) of each
+/// way, and count by their number; calls of which a way has not had two do not count.
+[[nodiscard]] TrialOutcome outcome_of(std::span<const TrialCall> calls, int ways);
+
+}  // namespace tutti

@@ -1,0 +1,96 @@
+/// Trials: turns, calls that are compared, and what they show.
+#include "knowledge/trial.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tutti {
+namespace {
+
+/// Runs a trial in which `time(way, call)` says what each counted call takes and moves.
+template <class Time>
+TrialOutcome tried(int ways, Time time) {
+  Trial trial(ways);
+  int call = 0;
+  while (!trial.is_over()) {
+    const int way = trial.begin();
+    trial.end(time(way, call++));
+  }
+  return outcome_of(trial.calls(), ways);
+}
+
+TEST(Trials, TakeTurnsAfterOneUncountedCallOfEachFurtherWay) {
+  Trial trial(3);
+  std::vector<int> ways;
+  while (!trial.is_over()) {
+    ways.push_back(trial.begin());
+    trial.end({});
+  }
+  EXPECT_EQ(ways, (std::vector{1, 2, 0, 0, 0, 1, 1, 1, 2, 2, 2, 0, 0, 0, 1, 1, 1, 2, 2, 2}));
+  EXPECT_EQ(trial.calls().size(), 18U);
+}
+
+TEST(Trials, TakeTheFastestWayThatGainsATenth) {
+  const double seconds[] = {10, 8, 6};
+  const auto by_way = [&](int way, int) { return TrialCall{seconds[way], 0}; };
+  EXPECT_EQ(tried(3, by_way).way, 2);
+  EXPECT_EQ(tried(2, by_way).way, 1);
+  EXPECT_EQ(tried(2, [](int way, int) { return TrialCall{way == 0 ? 10. : 9.5, 0}; }).way, 0);
+  EXPECT_EQ(tried(2, [](int way, int) { return TrialCall{way == 0 ? 10. : 20., 0}; }).way, 0);
+}
+
+TEST(Trials, LeaveOutliersAndWhatIsSetUpAlone) {
+  const auto outcome = tried(2, [](int way, int call) {
+    if (call == 0) return TrialCall{1000, 0};  // sets up
+    if (call == 5) return TrialCall{1000, 0};  // of way 1
+    return TrialCall{way == 0 ? 10. : 5., 0};
+  });
+  EXPECT_EQ(outcome.way, 1);
+  EXPECT_EQ(outcome.seconds[0], 120);
+  EXPECT_EQ(outcome.seconds[1], 60);
+}
+
+/// A program with two calls in turn gives one way four small ones and two large ones, the other the
+/// opposite: 2 ms a unit flat, 1 ms through nodes.
+TEST(Trials, CompareCallsWithTheirLike) {
+  const auto in_turn = [](double node_seconds) {
+    return tried(2, [=](int way, int call) {
+      const Bytes bytes = call % 2 == 0 ? 10 : 1000;
+      return TrialCall{static_cast<double>(bytes) * (way == 0 ? 2 : node_seconds), bytes};
+    });
+  };
+  EXPECT_EQ(in_turn(1).way, 1);
+  EXPECT_EQ(in_turn(2.2).way, 0);
+  // All calls of one way are large, all of the other small: there is nothing to compare.
+  EXPECT_EQ(tried(2,
+                  [](int way, int) {
+                    return TrialCall{way == 0 ? 10. : 1., way == 0 ? 100 : 1};
+                  })
+                .way,
+            0);
+}
+
+/// Small calls gain much, but the few large ones lose more time than that.
+TEST(Trials, WeighTheTimeOfAllCalls) {
+  const auto mixed = [](double large_loss) {
+    return tried(2, [=](int way, int call) {
+      const bool large = call % 3 == 0;
+      const double seconds = large ? 100 * (way == 0 ? 1 : large_loss) : (way == 0 ? 10 : 1);
+      return TrialCall{seconds, large ? 10000 : 1};
+    });
+  };
+  EXPECT_EQ(mixed(0.9).way, 1);
+  EXPECT_EQ(mixed(1.5).way, 0);
+}
+
+TEST(Trials, GoByTheSlowestRankAndTheBytesOfAll) {
+  const TrialCall by_rank[] = {{1, 10}, {5, 20}, {2, 30}, {3, 40}};  // two ranks, two calls
+  const std::vector<TrialCall> all = calls_of_all(by_rank, 2);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].seconds, 2);
+  EXPECT_EQ(all[0].bytes, 40);
+  EXPECT_EQ(all[1].seconds, 5);
+  EXPECT_EQ(all[1].bytes, 60);
+}
+
+}  // namespace
+}  // namespace tutti
