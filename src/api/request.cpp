@@ -3,6 +3,7 @@
 
 #include "api/arrived_call.hpp"
 #include "api/entry.hpp"
+#include "api/levelled.hpp"
 #include "api/rooted_call.hpp"
 #include "run/clock.hpp"
 #include "run/mpi_agree.hpp"
@@ -42,18 +43,23 @@ int PersistentRequest::open(const RootedCall& call, bool usable, std::function<i
 /// All that is collective depends on what all ranks know, so that none of them waits in vain and
 /// the next call has the same number on each.
 int PersistentRequest::settle(Communicator& communicator, bool usable) {
-  const Decision& decision = communicator.decide(call_.collective);
-  communicator.note_run(call_.collective, decision);
-  settled_text_ = decision.text;
-  int error = learn_arrivals(communicator, decision);
+  const Decision& usual = communicator.decide(call_.collective);
+  communicator.note_run(call_.collective, usual);
+  settled_text_ = usual.text;
+  int error = learn_arrivals(communicator, usual);
   arrival_ = communicator.arrival();
-  const bool weighs = decision.is_automatic && communicator.p() > 1 && arrival_ != nullptr &&
-                      arrival_->has_thread();
-  if (error != MPI_SUCCESS || (!decision.specification && !weighs)) return error;
+  const bool weighs =
+      usual.is_automatic && communicator.p() > 1 && arrival_ != nullptr && arrival_->has_thread();
+  const bool plain = !usual.specification && !usual.level.node && !weighs;
+  if (error != MPI_SUCCESS || plain) return error;
   bool all_valid = false;
   error = agree_on_arguments(communicator, usable, all_valid);
   if (error == MPI_SUCCESS && !all_valid) settled_text_ = "native: arguments are not valid";
   if (error != MPI_SUCCESS || !all_valid) return error;
+  const bool asked = usual.open != OpenLevel::all;
+  const Decision& decision = asked ? closed(usual, call_, communicator, error) : usual;
+  if (error != MPI_SUCCESS) return error;
+  if (decision.level.node) through_nodes_ = decision;
   if (decision.specification) {
     error = open_call(communicator, *decision.specification, settled_);
     arrival_ = communicator.arrival();
@@ -98,7 +104,7 @@ int PersistentRequest::open_call(Communicator& communicator, const Specification
 }
 
 int PersistentRequest::start() {
-  current_ = settled_.get();
+  current_ = through_nodes_ ? nullptr : settled_.get();
   if (arrival_ != nullptr) {
     arrival_->begin_computing();
     number_ = arrival_->begin_call(call_.collective);
@@ -149,7 +155,7 @@ int PersistentRequest::finish(const void* site) {
   active_ = false;
   CallRecord record;
   record.arrival = monotonic_seconds();
-  const int error = current_ == nullptr ? run_native() : raise_if(call_.comm, current_->finish());
+  const int error = run();
   const Communicator* communicator =
       settled_text_.empty() ? nullptr : Communicator::known(call_.comm);
   if (error == MPI_SUCCESS && communicator != nullptr && communicator->is_reported()) {
@@ -161,6 +167,33 @@ int PersistentRequest::finish(const void* site) {
                 [this](CallRecord& kept) { describe(call_, kept); });
   }
   return error;
+}
+
+/// The program's error handler hears of errors.
+int PersistentRequest::run() {
+  if (through_nodes_) {
+    bool refused = false;
+    const int error = run_through_nodes(refused);
+    if (!refused) return error;
+    // The same call will be refused again, on all ranks: it is flat from now on.
+    through_nodes_.reset();
+    current_ = settled_.get();
+    if (current_ != nullptr) current_->start(number_);
+  }
+  return current_ == nullptr ? run_native() : raise_if(call_.comm, current_->finish());
+}
+
+int PersistentRequest::run_through_nodes(bool& refused) {
+  const Inside guard;
+  Communicator& communicator = *Communicator::known(call_.comm);
+  bool is_native = false;
+  if (arrival_ != nullptr) arrival_->arrive(this);
+  int error = run_levelled(call_, communicator, *through_nodes_, refused, is_native);
+  if (refused) return error;
+  if (is_native) error = run_native_();
+  const int left = arrival_ == nullptr ? MPI_SUCCESS : arrival_->leave(number_, this);
+  if (error == MPI_SUCCESS) error = left;
+  return is_native ? error : raise_if(call_.comm, error);
 }
 
 /// The MPI raises its errors itself.

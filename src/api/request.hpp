@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "api/communicator.hpp"
@@ -11,7 +12,8 @@
 namespace tutti {
 
 /// One gather or scatter with its arguments. What is asked for by name, and what is chosen without
-/// arrivals, is settled when the request is opened. Where arrivals are exchanged by then and the
+/// arrivals, is settled when the request is opened; what is asked for through nodes runs there when
+/// it is waited for. Where arrivals are exchanged by then and the
 /// choice is Tutti's, each start goes by what all ranks know of its call. Starting never waits for
 /// another rank's program: all that is collective happens when the request is opened.
 class PersistentRequest {
@@ -38,12 +40,15 @@ class PersistentRequest {
   int open_call(Communicator& communicator, const Specification& specification,
                 std::unique_ptr<PersistentCall>& made);
   int choose_by_arrivals(Communicator& communicator);
+  int run();
+  int run_through_nodes(bool& refused);
   int run_native();
 
   RootedCall call_;
   std::function<int()> run_native_;
   std::shared_ptr<Arrival> arrival_;             ///< null: not exchanged
   std::string settled_text_;                     ///< "native: why"; empty without Tutti
+  std::optional<Decision> through_nodes_;        ///< runs when the rank waits
   std::unique_ptr<PersistentCall> settled_;      ///< null: the MPI's own
   std::unique_ptr<PersistentCall> by_arrivals_;  ///< null: nothing is weighed at the start
   PersistentCall* current_ = nullptr;            ///< null: the MPI's own

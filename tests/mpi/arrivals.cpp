@@ -268,12 +268,15 @@ int scatterv_large(const void* sendbuf, const MPI_Count sendcounts[], const MPI_
   return run_twice(&request, error);
 }
 
-/// The persistent forms in the clothes of the blocking ones.
+}  // namespace
+
 const Calls& persistent_calls() {
   static const Calls calls = {gather,       gatherv,       scatter,       scatterv,
                               gather_large, gatherv_large, scatter_large, scatterv_large};
   return calls;
 }
+
+namespace {
 
 void persistent(Context& context, Kind kind) {
   if (context.options().native) return;

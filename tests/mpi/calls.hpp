@@ -35,6 +35,8 @@ struct Calls {
 [[nodiscard]] const Calls& native_calls();
 /// Tutti's, or the MPI's own where `native`.
 [[nodiscard]] const Calls& calls_under_test(bool native);
+/// The persistent forms in their clothes: each is set up, run twice and freed.
+[[nodiscard]] const Calls& persistent_calls();
 
 /// The specifications that each case goes through: every algorithm that the library lists, each
 /// with the parameters that matter, "auto" and "native", and the names of papers. Only "native"

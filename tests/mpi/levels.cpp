@@ -40,6 +40,28 @@ void tour(Context& context, MPI_Comm comm, unsigned seed) {
   }
 }
 
+/// Calls that are set up once; the second run of each finds its plan.
+void persistent(Context& context) {
+  if (context.options().native) return;
+  const OwnComm comm;
+  const int p = comm.size();
+  std::mt19937 random(51);
+  for (const Kind kind : all_kinds) {
+    for (const std::string& name : levelled(false)) {
+      const Forced forced(kind, name, false);
+      for (const int scale : {1, 40}) {
+        std::vector<int> units(static_cast<std::size_t>(p), scale);
+        if (is_irregular(kind)) units = sizes(size_shapes().back(), p, random);
+        Exchange exchange = draw(kind, comm.get(), scale % p, std::move(units), random);
+        spare_native(exchange);
+        context.step(name + " " + to_text(exchange));
+        context.expect_empty(run(exchange, persistent_calls()));
+        context.expect_empty(forced.wrongly_ran(comm.get()));
+      }
+    }
+  }
+}
+
 /// More bytes than there is node memory.
 void in_chunks(Context& context) {
   const bool native = context.options().native;
@@ -105,6 +127,7 @@ void add_levels(Suite& suite) {
     const OwnComm comm;
     tour(context, comm.get(), 41);
   });
+  suite.add("levels, persistent", persistent);
   suite.add("levels, more bytes than memory", in_chunks);
   suite.add("levels, other mappings", other_mappings);
   suite.add("levels, parts of the world", parts_of_the_world);
