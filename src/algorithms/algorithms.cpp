@@ -198,6 +198,14 @@ Result<Specification> specification(Collective collective, std::string_view text
   return read(collective, text);
 }
 
+std::int64_t digest_of(const Specification& specification) {
+  std::uint64_t digest = 14695981039346656037U;  // FNV-1a
+  for (const char letter : to_text(specification)) {
+    digest = (digest ^ static_cast<unsigned char>(letter)) * 1099511628211U;
+  }
+  return digest == 0 ? 1 : static_cast<std::int64_t>(digest);
+}
+
 std::string to_text(const Specification& spec) {
   const Parameters defaults;
   const Parameters& now = spec.parameters;

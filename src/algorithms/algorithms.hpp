@@ -81,6 +81,10 @@ struct Specification {
 /// The shortest text that reads back as the same specification.
 [[nodiscard]] std::string to_text(const Specification& specification);
 
+/// A number that stands for it in messages: alike on all ranks, never 0, and of two specifications
+/// the same by a chance of 2^-64 only.
+[[nodiscard]] std::int64_t digest_of(const Specification& specification);
+
 /// The same algorithm for `inner`, a regular or irregular form of its collective: what runs between
 /// nodes where the call does. The error says that there is none of that name.
 [[nodiscard]] Result<Specification> between_nodes(const Specification& specification,

@@ -70,13 +70,13 @@ Situation Communicator::situation_of(const ExpectedCall& call, Bytes block) cons
   Situation situation = situation_of(call.collective);
   situation.root = call.root;
   situation.block = block + block / 2;
-  situation.forecast = {call.picture->arrivals, call.picture->error, call.helper};
+  situation.forecast = Forecast{call.picture->arrivals, call.picture->error, call.helper};
   const KindTimes& times = call.picture->times;
   if (times.kind.collective == call.collective && times.kind.root == call.root &&
       floor_of(times.kind.block) == block) {
     situation.block = times.kind.block;
     situation.forecast->native = times.native;
-    situation.forecast->tutti = times.tutti;
+    situation.forecast->lost = times.lost;
   }
   return situation;
 }

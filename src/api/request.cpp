@@ -60,6 +60,7 @@ int PersistentRequest::settle(Communicator& communicator, bool usable) {
   const Decision& decision = asked ? closed(usual, call_, communicator, error) : usual;
   if (error != MPI_SUCCESS) return error;
   if (decision.level.node) through_nodes_ = decision;
+  settled_mark_ = mark_of(decision.specification);
   if (decision.specification) {
     error = open_call(communicator, *decision.specification, settled_);
     arrival_ = communicator.arrival();
@@ -132,10 +133,10 @@ int PersistentRequest::choose_by_arrivals(Communicator& communicator) {
   const Bytes own = bytes_of_own(call_, communicator.rank());
   if (irregular) arrival_->note_block(own);
   const CallKind kind = {call_.collective, call_.root, own};
-  const auto note = [&] {
-    if (!irregular) arrival_->note_run(number_, kind, current_ == nullptr);
+  const auto note = [&](RunMark ran) {
+    if (!irregular) arrival_->note_run(number_, kind, ran);
   };
-  note();
+  note(settled_mark_);
   if (picture == nullptr || !communicator.weighs(*picture)) return MPI_SUCCESS;
   const Decision& decision = communicator.decide(
       {call_.collective, call_.root, irregular ? picture->block : own, Helper::runs, picture});
@@ -147,7 +148,7 @@ int PersistentRequest::choose_by_arrivals(Communicator& communicator) {
                          order_matters_everywhere(*decision.specification));
     current_ = by_arrivals_.get();
   }
-  note();
+  note(mark_of(decision.specification));
   return MPI_SUCCESS;
 }
 

@@ -50,6 +50,7 @@ class PersistentRequest {
   std::string settled_text_;                     ///< "native: why"; empty without Tutti
   std::optional<Decision> through_nodes_;        ///< runs when the rank waits
   std::unique_ptr<PersistentCall> settled_;      ///< null: the MPI's own
+  RunMark settled_mark_ = ran_native;            ///< of its specification
   std::unique_ptr<PersistentCall> by_arrivals_;  ///< null: nothing is weighed at the start
   PersistentCall* current_ = nullptr;            ///< null: the MPI's own
   CallNumber number_ = 0;

@@ -21,8 +21,6 @@ constexpr double least_gain = 1.1;
 constexpr double least_gain_in_all = 1.01;
 /// The same over a robust candidate, by what the model has been found to be wrong.
 constexpr double least_gain_over_robust = 1.5;
-/// Measured, it may be small: what Tutti took of what the MPI's own took.
-constexpr double least_measured_gain = 0.98;
 
 double rounds_of(int p) { return Growth{p, 0, {}, 0}.levels(); }
 
@@ -56,18 +54,30 @@ bool gains(const Candidate& best, const Candidate& other, double inevitable,
 /// model leaves out: forecasts that hold, and a link that 47 senders can crowd.
 const Candidate& best_of(const std::vector<Candidate>& sorted, const Candidate& native,
                          double inevitable) {
-  const Candidate& fastest = sorted.front();
-  const auto robust = std::find_if(sorted.begin(), sorted.end(),
-                                   [](const Candidate& candidate) { return candidate.is_robust; });
+  const auto fits = [](const Candidate& one) { return !one.has_lost; };
+  const Candidate& fastest = *std::find_if(sorted.begin(), sorted.end(), fits);
+  const auto robust = std::find_if(sorted.begin(), sorted.end(), [&](const Candidate& one) {
+    return one.is_robust && fits(one);
+  });
   const bool as_good = robust != sorted.end() && gains(*robust, native, inevitable) &&
                        !gains(fastest, *robust, inevitable, least_gain_over_robust);
   return as_good ? *robust : fastest;
 }
 
-/// Has what was chosen taken longer than the MPI's own, or as long?
-bool has_lost(const Forecast& forecast, const Machine& machine) {
-  return is_comparable(forecast.native, machine) &&
-         forecast.tutti > least_measured_gain * forecast.native;
+/// Tells candidates that have lost, all once there have been enough of them. Returns how many were
+/// measured.
+std::ptrdiff_t note_losses(std::vector<Candidate>& candidates, const Situation& situation) {
+  const auto& lost = situation.forecast->lost;
+  const std::ptrdiff_t count =
+      std::find(lost.begin(), lost.end(), ran_native) - lost.begin();
+  for (Candidate& candidate : candidates) {
+    if (count == 0 || candidate.name == "native") continue;
+    const RunMark mark = digest_of(*specification(situation.collective, candidate.name));
+    const bool measured = std::find(lost.begin(), lost.end(), mark) != lost.end();
+    candidate.has_lost = measured || lost.back() != ran_native;
+    if (measured) candidate.note += "; it took no less than native";
+  }
+  return count;
 }
 
 std::string microseconds(double seconds) {
@@ -104,6 +114,22 @@ std::vector<Candidate> candidates_for(const Situation& situation, const Machine&
   return candidates;
 }
 
+std::vector<Candidate> by_modelled_time(const Situation& situation, const Machine& machine,
+                                        bool by_arrivals, bool is_measured) {
+  std::vector<Candidate> candidates =
+      by_arrivals ? candidates_by_arrival(situation, machine) : candidates_for(situation, machine);
+  if (by_arrivals && is_irregular(situation.collective)) {
+    candidates.push_back(grown_after_all(situation, machine));
+  }
+  if (situation.native_spins && !is_measured) {
+    candidates.front().seconds += spinning_seconds;
+    candidates.front().note += "; it spins, and there are more ranks than cores";
+  }
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
+  return candidates;
+}
+
 }  // namespace
 
 std::string out_of_reach(const Setting& setting, bool has_distances) {
@@ -127,18 +153,9 @@ Choice choose(const Setting& setting, const Situation& situation, const Machine&
   if (!is_gather_or_scatter(situation.collective)) return choose_exchange(situation, machine);
   Choice choice;
   const bool by_arrivals = weighs_arrivals(situation, machine);
-  choice.candidates =
-      by_arrivals ? candidates_by_arrival(situation, machine) : candidates_for(situation, machine);
-  if (by_arrivals && is_irregular(situation.collective)) {
-    choice.candidates.push_back(grown_after_all(situation, machine));
-  }
   const bool is_measured = by_arrivals && is_comparable(situation.forecast->native, machine);
-  if (situation.native_spins && !is_measured) {
-    choice.candidates.front().seconds += spinning_seconds;
-    choice.candidates.front().note += "; it spins, and there are more ranks than cores";
-  }
-  std::stable_sort(choice.candidates.begin(), choice.candidates.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
+  choice.candidates = by_modelled_time(situation, machine, by_arrivals, is_measured);
+  const std::ptrdiff_t losses = is_measured ? note_losses(choice.candidates, situation) : 0;
   const Candidate& native =
       *std::find_if(choice.candidates.begin(), choice.candidates.end(),
                     [](const Candidate& candidate) { return candidate.name == "native"; });
@@ -146,11 +163,7 @@ Choice choose(const Setting& setting, const Situation& situation, const Machine&
   const Candidate& best = best_of(choice.candidates, native, inevitable);
   if (!gains(best, native, inevitable)) {
     choice.reason = "no gain of a tenth is modelled over native's " + microseconds(native.seconds);
-    return choice;
-  }
-  if (by_arrivals && has_lost(*situation.forecast, machine)) {
-    choice.reason = "Tutti's choice took " + microseconds(situation.forecast->tutti) +
-                    " after the last arrival, native " + microseconds(situation.forecast->native);
+    if (losses > 0) choice.reason += ", but by what was tried and took no less";
     return choice;
   }
   choice.specification = *specification(situation.collective, best.name);

@@ -1,6 +1,7 @@
 /// Which algorithm runs, and why.
 #pragma once
 
+#include <array>
 #include <limits>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include "algorithms/algorithms.hpp"
 #include "choose/native_model.hpp"
 #include "cost/machine.hpp"
+#include "knowledge/call_times.hpp"
 
 namespace tutti {
 
@@ -56,10 +58,11 @@ struct Forecast {
   std::vector<double> arrivals;  ///< seconds from any zero, by rank
   double error = 0;              ///< seconds: what a prediction has been wrong by, agreed too
   Helper helper = Helper::none;
-  /// Seconds that such calls have taken after the last arrival, with the MPI's own algorithm and
-  /// with Tutti's; NaN where that was not measured.
+  /// Seconds that such calls have taken after the last arrival with the MPI's own algorithm; NaN
+  /// where that was not measured.
   double native = std::numeric_limits<double>::quiet_NaN();
-  double tutti = std::numeric_limits<double>::quiet_NaN();
+  /// Digests of what was chosen and turned out to take no less; 0: no more.
+  std::array<RunMark, most_choices> lost = {};
 
   [[nodiscard]] double spread() const;  ///< last less first arrival, in seconds
 };
@@ -90,6 +93,7 @@ struct Candidate {
   std::string note;  ///< how the time was modelled
   /// It serves whoever has come, few at a time: neither a wrong forecast nor a crowd harms it.
   bool is_robust = false;
+  bool has_lost = false;  ///< it was measured to take no less than the MPI's own
 };
 
 struct Choice {
@@ -100,8 +104,8 @@ struct Choice {
 
 /// The setting, or by the model the fastest candidate, a robust one where none is half as fast
 /// again, that promises a gain over the MPI's own of at least a tenth: of the time beyond the last
-/// arrival, and a hundredth of all. Every rank decides alike; native again where that was measured
-/// to take no longer than what was chosen. Where a forecast counts (see `weighs_arrivals`) the
+/// arrival, and a hundredth of all. Every rank decides alike. What was measured to take no less than
+/// native is not chosen again, and nothing is once `most_choices` have been. Where a forecast counts (see `weighs_arrivals`) the
 /// times are those of the expected arrivals, and points that make use of them are candidates too;
 /// O(p log p) then, else O(1).
 [[nodiscard]] Choice choose(const Setting& setting, const Situation& situation,

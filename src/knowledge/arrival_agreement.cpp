@@ -64,8 +64,8 @@ void append(std::vector<std::int64_t>& words, const CallPassage& passage) {
   if (std::isnan(passage.arrival)) return;
   words.insert(words.end(), {static_cast<std::int64_t>(passage.kind.collective) +
                                  few * static_cast<std::int64_t>(passage.after),
-                             2 * std::int64_t{passage.kind.root} + (passage.native ? 1 : 0),
-                             passage.kind.block, std::bit_cast<std::int64_t>(passage.arrival),
+                             std::int64_t{passage.kind.root}, passage.kind.block, passage.ran,
+                             std::bit_cast<std::int64_t>(passage.arrival),
                              std::bit_cast<std::int64_t>(passage.exit)});
 }
 
@@ -76,10 +76,10 @@ ArrivalEstimate estimate_of(const std::vector<std::int64_t>& words) {
   constexpr std::size_t head = 6;
   if (words.size() == head) return estimate;
   const CallKind kind = {static_cast<Collective>(words[head] % few),
-                         static_cast<Rank>(words[head + 1] / 2), words[head + 2]};
-  estimate.before = {kind, static_cast<Collective>(words[head] / few), words[head + 1] % 2 != 0,
-                     std::bit_cast<double>(words[head + 3]),
-                     std::bit_cast<double>(words[head + 4])};
+                         static_cast<Rank>(words[head + 1]), words[head + 2]};
+  estimate.before = {kind, static_cast<Collective>(words[head] / few), words[head + 3],
+                     std::bit_cast<double>(words[head + 4]),
+                     std::bit_cast<double>(words[head + 5])};
   return estimate;
 }
 
@@ -244,12 +244,14 @@ void ArrivalCoordinator::measure(const std::vector<CallPassage>& passages,
   double arrival = -never;
   double exit = -never;
   for (const CallPassage& passage : passages) {
-    if (std::isnan(passage.arrival) || passage.kind != any.kind) return;
+    if (std::isnan(passage.arrival) || passage.kind != any.kind || passage.ran != any.ran) {
+      return;
+    }
     arrival = std::max(arrival, passage.arrival);
     exit = std::max(exit, passage.exit);
   }
   const auto at = static_cast<std::size_t>(any.after);
-  if (!timers_[at].take(any.kind, any.native, exit - arrival)) return;
+  if (!timers_[at].take(any.kind, any.ran, exit - arrival)) return;
   const ArrivalPicture& known = outlooks_[at].picture();
   if (known.lateness.empty()) return;  // told with the first one
   change(known, any.after, out);
@@ -277,8 +279,9 @@ void ArrivalCoordinator::lease(CallNumber last, const ArrivalPicture* picture, C
     const KindTimes& times = timers_[static_cast<std::size_t>(after)].times();
     words.insert(words.end(), {static_cast<std::int64_t>(times.kind.collective) +
                                    few * std::int64_t{times.kind.root},
-                               times.kind.block, std::bit_cast<std::int64_t>(times.native),
-                               std::bit_cast<std::int64_t>(times.tutti)});
+                               times.kind.block, std::bit_cast<std::int64_t>(times.native)
+                               });
+    words.insert(words.end(), times.lost.begin(), times.lost.end());
     for (const double late : picture->lateness) words.push_back(std::bit_cast<std::int64_t>(late));
   }
   leased_ = last;
@@ -346,15 +349,15 @@ void ArrivalMember::take(const std::vector<std::int64_t>& words) {
 
 void ArrivalMember::take_lease(const std::vector<std::int64_t>& words) {
   Lease lease = {words[2], leases_.empty() ? Pictures{} : leases_.back().pictures};
-  constexpr std::size_t head = 11;
+  constexpr std::size_t head = longest_arrival_mail(0);
   if (words.size() > head) {
     changed_ = words[1];
     auto version = version_of(words, head, words[4], std::bit_cast<double>(words[5]));
     version->block = words[6];
     version->times = {
         {static_cast<Collective>(words[7] % few), static_cast<Rank>(words[7] / few), words[8]},
-        std::bit_cast<double>(words[9]),
-        std::bit_cast<double>(words[10])};
+        std::bit_cast<double>(words[9])};
+    std::copy_n(words.begin() + 10, most_choices, version->times.lost.begin());
     lease.pictures[static_cast<std::size_t>(words[3])] = std::move(version);
   }
   leases_.push_back(std::move(lease));

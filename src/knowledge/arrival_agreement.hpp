@@ -61,7 +61,7 @@ struct ArrivalVersion {
   KindTimes times;   ///< pictures only
 };
 
-/// What a rank says ahead of a call. Six words, and five more where it tells of the call before.
+/// What a rank says ahead of a call. Six words, and six more where it tells of the call before.
 struct ArrivalEstimate {
   CallNumber call = 0;
   double arrival = 0;  ///< when it expects to be there
@@ -94,7 +94,7 @@ struct ArrivalMail {
 
 /// The words of the longest message among p ranks.
 [[nodiscard]] constexpr std::size_t longest_arrival_mail(int p) {
-  return 11 + static_cast<std::size_t>(p);
+  return 10 + most_choices + static_cast<std::size_t>(p);
 }
 
 /// What rank 0 does for all. Estimates that are missing when a version is due are made up from

@@ -1,9 +1,10 @@
-/// Medians of few calls.
+/// Medians of few calls, and verdicts on choices.
 #include "knowledge/call_times.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 namespace tutti {
@@ -16,30 +17,54 @@ constexpr double least_change = 1.0 / 16;
 /// Of one call: more than what first calls have to set up.
 constexpr double clear_loss = 1.5;
 
-double median(const std::deque<double>& values) {
-  std::vector<double> sorted(values.begin(), values.end());
+/// Measured, a gain may be small.
+constexpr double least_gain = 0.98;
+
+}  // namespace
+
+bool CallTimer::Side::is_due() const { return calls > 1 && std::has_single_bit(calls); }
+
+double CallTimer::Side::median() const {
+  std::vector<double> sorted(last.begin(), last.end());
   const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 2);
   std::nth_element(sorted.begin(), middle, sorted.end());
   return *middle;
 }
 
-}  // namespace
+void CallTimer::Side::add(double seconds) {
+  last.push_back(seconds);
+  if (last.size() > remembered) last.pop_front();
+  ++calls;
+}
 
-bool CallTimer::take(const CallKind& kind, bool native, double seconds) {
+bool CallTimer::take(const CallKind& kind, RunMark ran, double seconds) {
   if (kind != times_.kind) {
     forget();
     times_.kind = kind;
   }
-  Side& side = sides_[native ? 0 : 1];
-  side.last.push_back(seconds);
-  if (side.last.size() > remembered) side.last.pop_front();
-  ++side.calls;
-  const bool is_clear = !native && side.calls == 1 && seconds > clear_loss * times_.native;
-  if (!is_clear && (side.calls < 2 || !std::has_single_bit(side.calls))) return false;
-  double& told = native ? times_.native : times_.tutti;
-  const double now = median(side.last);
-  if (std::abs(now - told) <= least_change * told) return false;
-  told = now;
+  if (ran == ran_native) return take_native(seconds);
+  const auto& lost = times_.lost;
+  if (std::find(lost.begin(), lost.end(), ran) != lost.end()) return false;
+  if (ran != std::exchange(chosen_, ran)) choice_ = {};
+  return take_choice(seconds);
+}
+
+bool CallTimer::take_native(double seconds) {
+  native_.add(seconds);
+  if (!native_.is_due()) return false;
+  const double now = native_.median();
+  if (std::abs(now - times_.native) <= least_change * times_.native) return false;
+  times_.native = now;
+  return true;
+}
+
+bool CallTimer::take_choice(double seconds) {
+  choice_.add(seconds);
+  const bool is_clear = choice_.calls == 1 && seconds > clear_loss * times_.native;
+  if (!is_clear && !choice_.is_due()) return false;
+  const auto free = std::find(times_.lost.begin(), times_.lost.end(), ran_native);
+  if (free == times_.lost.end() || !(choice_.median() > least_gain * times_.native)) return false;
+  *free = chosen_;
   return true;
 }
 

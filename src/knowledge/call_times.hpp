@@ -1,9 +1,10 @@
 /// What calls of one kind have taken after the last rank was there, with the MPI's own algorithm
-/// and with Tutti's.
+/// and with what Tutti chose instead, and which choices have lost.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <limits>
 
@@ -19,30 +20,40 @@ struct CallKind {
   friend bool operator==(const CallKind&, const CallKind&) = default;
 };
 
+/// Names what ran, alike on all ranks: 0 is the MPI's own.
+using RunMark = std::int64_t;
+inline constexpr RunMark ran_native = 0;
+
 /// One rank's part in a call, by the common clock.
 struct CallPassage {
   CallKind kind;
   Collective after = Collective::gather;                      ///< that of the call before
-  bool native = true;                                         ///< the MPI's own ran
+  RunMark ran = ran_native;
   double arrival = std::numeric_limits<double>::quiet_NaN();  ///< NaN: nothing is told
   double exit = 0;
 };
 
-/// Seconds from the last arrival to the last exit; NaN while not known.
+/// So many choices are held against the MPI's own, one after the other.
+inline constexpr std::size_t most_choices = 3;
+
+/// What is known of calls of one kind.
 struct KindTimes {
   CallKind kind;
+  /// Seconds from the last arrival to the last exit with the MPI's own; NaN while not known.
   double native = std::numeric_limits<double>::quiet_NaN();
-  double tutti = std::numeric_limits<double>::quiet_NaN();
+  /// Choices that took no less than 0.98 times as long, the first one first; 0: no more.
+  std::array<RunMark, most_choices> lost = {};
 };
 
-/// The medians (the lower of two in the middle) of the last five calls with either, of the kind
-/// that was called last. They are looked at after 2, 4, 8, .. calls with the same side, so that
-/// they change seldom however much calls differ; and after Tutti's first one if that took half as
-/// long again as native.
+/// Medians (the lower of two in the middle) of the last five calls with either side, of the kind
+/// that was called last: the MPI's own, and what Tutti has chosen last. They are looked at after 2,
+/// 4, 8, .. calls with the same side, so that they change seldom however much calls differ; and
+/// after the first one with a choice if that took half as long again as native. A choice that has
+/// lost is not looked at again.
 class CallTimer {
  public:
   /// Takes a call of which all ranks have told. True if times() are to be told anew.
-  bool take(const CallKind& kind, bool native, double seconds);
+  bool take(const CallKind& kind, RunMark ran, double seconds);
   [[nodiscard]] const KindTimes& times() const { return times_; }
   /// What was measured does not count any more.
   void forget() { *this = CallTimer(); }
@@ -51,10 +62,17 @@ class CallTimer {
   struct Side {
     std::deque<double> last;
     std::size_t calls = 0;
+    [[nodiscard]] bool is_due() const;
+    [[nodiscard]] double median() const;
+    void add(double seconds);
   };
+  bool take_native(double seconds);
+  bool take_choice(double seconds);
 
   KindTimes times_;
-  std::array<Side, 2> sides_;
+  Side native_;
+  RunMark chosen_ = ran_native;  ///< what Tutti ran last
+  Side choice_;                  ///< its calls
 };
 
 }  // namespace tutti

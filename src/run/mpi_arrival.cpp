@@ -159,11 +159,11 @@ CallPrediction Arrival::prediction_of_call() const {
   return prediction_;
 }
 
-void Arrival::note_run(CallNumber call, const CallKind& kind, bool native) {
+void Arrival::note_run(CallNumber call, const CallKind& kind, RunMark ran) {
   const std::lock_guard lock(mutex_);
   UnderWay& noted = under_way_.at(call);
   noted.kind = kind;
-  noted.native = native;
+  noted.ran = ran;
 }
 
 int Arrival::leave(CallNumber call, const void* site) {
@@ -177,7 +177,7 @@ int Arrival::leave(CallNumber call, const void* site) {
     last_exit_ = computing_since_ = clock_.now();
     passage_ = {};
     if (is_alone && left.kind) {
-      passage_ = {*left.kind, left.after, left.native, last_arrival_, last_exit_};
+      passage_ = {*left.kind, left.after, left.ran, last_arrival_, last_exit_};
       count_kind(*left.kind);
     }
     const double gap = gap_after(site);

@@ -69,9 +69,8 @@ class Arrival final : public BackgroundTask {
   void arrive(const void* site);
   /// The bytes of this rank's block, where the ranks' blocks may differ.
   void note_block(Bytes block);
-  /// What the call runs, the MPI's own or Tutti's, where that is to be compared. Alike on all
-  /// ranks.
-  void note_run(CallNumber call, const CallKind& kind, bool native);
+  /// What the call runs, where that is to be compared. Alike on all ranks.
+  void note_run(CallNumber call, const CallKind& kind, RunMark ran);
   /// This rank leaves the call.
   int leave(CallNumber call, const void* site);
 
@@ -103,7 +102,7 @@ class Arrival final : public BackgroundTask {
   struct UnderWay {
     Collective after;              ///< that of the call before
     std::optional<CallKind> kind;  ///< where it is to be compared
-    bool native;
+    RunMark ran;
   };
 
   Arrival() = default;

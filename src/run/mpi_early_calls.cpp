@@ -4,7 +4,6 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <string_view>
 
 #include "run/mpi_arrival.hpp"
 
@@ -15,15 +14,6 @@ namespace {
 constexpr std::size_t most_known = 8;
 /// A call with larger blocks waits for its rank.
 constexpr Bytes most_bytes = Bytes{256} << 20;
-
-/// Alike on all ranks (FNV-1a).
-std::int64_t digest_of(std::string_view text) {
-  std::uint64_t digest = 14695981039346656037U;
-  for (const char letter : text) {
-    digest = (digest ^ static_cast<unsigned char>(letter)) * 1099511628211U;
-  }
-  return static_cast<std::int64_t>(digest);
-}
 
 Specification specification_of(const PlanKey& key) {
   return {key.algorithm, key.order, key.parameters, key.runner};
@@ -89,7 +79,7 @@ const EarlyCalls::Known& EarlyCalls::note(const RootedCall& call, Bytes bytes, c
   const Specification specification = specification_of(plan.key);
   if (known_.size() == most_known) known_.pop_back();
   return known_.emplace_front(Known{call.collective, call.root, bytes, specification,
-                                    digest_of(to_text(specification)),
+                                    digest_of(specification),
                                     circumstances_.agrees_on_order, plan.key.placed});
 }
 

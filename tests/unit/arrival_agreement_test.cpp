@@ -65,7 +65,7 @@ class Job {
         EXPECT_EQ(picture->arrivals, pictures[0]->arrivals) << "call " << call;
         EXPECT_EQ(picture->error, pictures[0]->error) << "call " << call;
         expect_same(picture->times.native, pictures[0]->times.native);
-        expect_same(picture->times.tutti, pictures[0]->times.tutti);
+        EXPECT_EQ(picture->times.lost, pictures[0]->times.lost);
       }
     }
   }
@@ -134,7 +134,7 @@ class Job {
 
   /// Whether Tutti's algorithm ran is alike on all ranks; some do not tell.
   CallPassage before(CallNumber call) {
-    CallPassage passage = {{Collective::gather, 0, 64}, after(call - 1), call / 16 % 2 == 0};
+    CallPassage passage = {{Collective::gather, 0, 64}, after(call - 1), call / 16 % 4};
     if (random_() % 16 != 0) passage.arrival = now_;
     passage.exit = now_ + static_cast<double>(random_() % 1000);
     return passage;
@@ -407,7 +407,7 @@ TEST(ArrivalPictures, NeedAWordOfEachRankAndAnErrorThatIsKnown) {
 /// Two ranks whose calls take `seconds` after the last arrival; returns the picture that the call
 /// behind them goes by.
 std::shared_ptr<const ArrivalVersion> measured(Table& table, CallNumber first, CallNumber last,
-                                               bool native, double seconds) {
+                                               RunMark ran, double seconds) {
   for (CallNumber call = first; call <= last; ++call) {
     for (Rank rank = 0; rank < 2; ++rank) {
       table.picture(rank, call);
@@ -415,7 +415,7 @@ std::shared_ptr<const ArrivalVersion> measured(Table& table, CallNumber first, C
       const CallPassage passage = {
           {Collective::gather, 1, 64},
           Collective::gather,
-          native,
+          ran,
           arrival,
           100.0 * static_cast<double>(call) + 1 + (rank == 0 ? seconds : 0)};
       table.tell(rank, {call + 1, arrival + 100, 1e-4, 8, Collective::gather, false, passage});
@@ -428,35 +428,54 @@ std::shared_ptr<const ArrivalVersion> measured(Table& table, CallNumber first, C
 
 TEST(ArrivalPictures, BringWhatCallsHaveTaken) {
   Table table(2);
-  const auto first = measured(table, 1, 4, true, 8.0);
+  const auto first = measured(table, 1, 4, ran_native, 8.0);
   ASSERT_NE(first, nullptr);
   EXPECT_EQ(first->times.kind, (CallKind{Collective::gather, 1, 64}));
   EXPECT_DOUBLE_EQ(first->times.native, 8.0);
-  EXPECT_TRUE(std::isnan(first->times.tutti));
-  const auto second = measured(table, 7, 8, false, 5.0);
+  EXPECT_EQ(first->times.lost, (std::array<RunMark, most_choices>{}));
+  const auto second = measured(table, 7, 8, 17, 7.9);
   EXPECT_GT(second->number, first->number);
   EXPECT_DOUBLE_EQ(second->times.native, 8.0);
-  EXPECT_DOUBLE_EQ(second->times.tutti, 5.0);
+  EXPECT_EQ(second->times.lost, (std::array<RunMark, most_choices>{17}));
 }
+
+constexpr CallKind one_kind = {Collective::gather, 0, 64};
 
 TEST(CallTimer, TellsMediansSeldomAndOfOneKind) {
   CallTimer timer;
-  const CallKind kind = {Collective::gather, 0, 64};
-  EXPECT_FALSE(timer.take(kind, true, 3.0));
-  EXPECT_TRUE(timer.take(kind, true, 9.0));
+  EXPECT_FALSE(timer.take(one_kind, ran_native, 3.0));
+  EXPECT_TRUE(timer.take(one_kind, ran_native, 9.0));
   EXPECT_EQ(timer.times().native, 3.0) << "the lower of two";
-  EXPECT_FALSE(timer.take(kind, true, 9.0)) << "the third call is not looked at";
-  EXPECT_TRUE(timer.take(kind, true, 9.0));
+  EXPECT_FALSE(timer.take(one_kind, ran_native, 9.0)) << "the third call is not looked at";
+  EXPECT_TRUE(timer.take(one_kind, ran_native, 9.0));
   EXPECT_EQ(timer.times().native, 9.0);
   int told = 0;
   for (int call = 5; call <= 1024; ++call)
-    told += timer.take(kind, true, call % 2 * 9.0 + 1) ? 1 : 0;
+    told += timer.take(one_kind, ran_native, call % 2 * 9.0 + 1) ? 1 : 0;
   EXPECT_LE(told, 8);
-  EXPECT_TRUE(std::isnan(timer.times().tutti));
-  EXPECT_FALSE(CallTimer(timer).take(kind, false, 1.4 * timer.times().native));
-  EXPECT_TRUE(CallTimer(timer).take(kind, false, 1.6 * timer.times().native)) << "a clear loss";
-  EXPECT_FALSE(timer.take({Collective::gather, 0, 128}, false, 1.0));
+  EXPECT_FALSE(timer.take({Collective::gather, 0, 128}, 1, 1.0));
   EXPECT_TRUE(std::isnan(timer.times().native)) << "of another kind";
+}
+
+TEST(CallTimer, GivesUpChoicesThatTakeNoLess) {
+  using Lost = std::array<RunMark, most_choices>;
+  CallTimer timer;
+  timer.take(one_kind, ran_native, 10.0);
+  timer.take(one_kind, ran_native, 10.0);
+  EXPECT_FALSE(timer.take(one_kind, 1, 14.0)) << "a first call may have to set up much";
+  EXPECT_FALSE(timer.take(one_kind, 1, 9.0)) << "the lower of two";
+  EXPECT_FALSE(timer.take(one_kind, 1, 14.0));
+  EXPECT_TRUE(timer.take(one_kind, 1, 14.0)) << "the lower of two in the middle of four";
+  EXPECT_EQ(timer.times().lost, (Lost{1}));
+  EXPECT_FALSE(timer.take(one_kind, 1, 99.0)) << "a call that was leased to it before";
+  EXPECT_TRUE(timer.take(one_kind, 2, 16.0)) << "a clear loss";
+  EXPECT_FALSE(timer.take(one_kind, 3, 9.9));
+  EXPECT_FALSE(timer.take(one_kind, 4, 9.9)) << "another's first call";
+  EXPECT_TRUE(timer.take(one_kind, 4, 9.9)) << "a gain of a hundredth is none";
+  EXPECT_EQ(timer.times().lost, (Lost{1, 2, 4}));
+  EXPECT_FALSE(timer.take(one_kind, 3, 99.0)) << "as many as may be have lost";
+  timer.take({Collective::gather, 1, 64}, ran_native, 1.0);
+  EXPECT_EQ(timer.times().lost, Lost{});
 }
 
 TEST(ForecastError, IsMovedLittleByOneCallAndFollowsAHabit) {

@@ -304,19 +304,32 @@ TEST(Gate, HoldsWhatWasMeasuredOfNativeAgainstTheModel) {
   ASSERT_TRUE(better.specification) << better.reason;
   EXPECT_NE(better.reason.find("measured"), std::string::npos);
   EXPECT_FALSE(choose({}, situation, {}).specification) << "of a machine that nobody has measured";
-  // It is given up where it turns out to be no faster.
-  situation.forecast->tutti = 0.7;
-  EXPECT_TRUE(choose({}, situation, machine).specification);
-  situation.forecast->tutti = 0.82;
-  const Choice lost = choose({}, situation, machine);
-  EXPECT_FALSE(lost.specification);
-  EXPECT_EQ(lost.reason,
-            "Tutti's choice took 8.2e+05 us after the last arrival, native 8.3e+05 us");
   // What is as short as the clocks are wrong says nothing.
   situation.block = 8;
   situation.forecast->native = 1e-3;
-  situation.forecast->tutti = std::numeric_limits<double>::quiet_NaN();
   EXPECT_FALSE(choose({}, situation, machine).specification);
+}
+
+TEST(Gate, TriesAsManyChoicesAsMayLoseAndThenNone) {
+  Situation situation{Collective::gather, 48, 174762};
+  situation.mpi = MpiFamily::open_mpi;
+  situation.forecast = Forecast{std::vector<double>(48, 0), 1e-3, Helper::runs, 0.83};
+  std::vector<Specification> tried;
+  for (RunMark& lost : situation.forecast->lost) {
+    const Choice choice = choose({}, situation, hundred_mbit);
+    ASSERT_TRUE(choice.specification) << choice.reason;
+    for (const Specification& before : tried) EXPECT_NE(*choice.specification, before);
+    tried.push_back(*choice.specification);
+    lost = digest_of(tried.back());
+  }
+  const Choice none = choose({}, situation, hundred_mbit);
+  EXPECT_FALSE(none.specification);
+  EXPECT_NE(none.reason.find("but by what was tried and took no less"), std::string::npos);
+  // On a machine that nobody has measured the model's promises are not held against times.
+  std::fill(situation.forecast->arrivals.begin() + 1, situation.forecast->arrivals.end(), 0.2);
+  situation.mpi = MpiFamily::unknown;
+  const Choice other = choose({}, situation, {});
+  EXPECT_TRUE(other.reason.find("was tried") == std::string::npos) << other.reason;
 }
 
 TEST(Machine, ReadsBackFromItsText) {
