@@ -5,6 +5,7 @@ NB_MODULE(_engine, module) {
   module.doc() = "The engine of Tutti: lists, schedules, models, drawings and verification.";
   module.attr("version") = TUTTI_VERSION;
   tutti::bind_lists(module);
+  tutti::bind_arrivals(module);
   tutti::bind_distances(module);
   tutti::bind_call(module);
   tutti::bind_levels(module);

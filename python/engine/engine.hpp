@@ -7,6 +7,7 @@ namespace tutti {
 
 // Each adds the bindings of one file to the module.
 void bind_lists(nanobind::module_& module);
+void bind_arrivals(nanobind::module_& module);
 void bind_call(nanobind::module_& module);
 void bind_levels(nanobind::module_& module);
 void bind_sweep(nanobind::module_& module);

@@ -132,6 +132,18 @@ def bytes_from(text: str) -> int:
 def machine_from_text(text: str) -> Machine:
     """A machine from "name value" lines."""
 
+class ArrivalHabits:
+    """How late ranks usually are, by the library's own rule."""
+
+    def __init__(self, ranks: int) -> None: ...
+
+    def take(self, arrivals: Sequence[float]) -> None:
+        """Takes the arrivals at a call by rank, in seconds."""
+
+    @property
+    def lateness(self) -> list[float]:
+        """Seconds behind the first by rank; NaN where nothing is known."""
+
 class Seating:
     """An order of ranks and its modelled time."""
 

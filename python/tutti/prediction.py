@@ -6,13 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tutti._engine import Call, Machine, algorithms
+from tutti._engine import ArrivalHabits, Call, Machine, algorithms
 from tutti.explanation import made_for_arrivals
 from tutti.reports import Pattern
-
-WEIGHT = 0.5
-"""How much the latest call counts against all earlier ones, as in the library's coordinator
-(src/knowledge/arrival_agreement.cpp)."""
 
 MOST_REPLAYS = 16
 
@@ -21,17 +17,15 @@ Expected = list[list[float] | None]
 
 
 def from_habits(lateness: Sequence[Sequence[float]]) -> Expected:
-    """What the library's rule expects of each call from those before it: how late a rank is in
-    the exponentially weighted mean. Nothing is expected of the first call."""
-    known: list[float] | None = None
+    """What the library's own rule expects of each call from those before it. Nothing is expected of
+    the first call."""
+    if not lateness:
+        return []
+    habits = ArrivalHabits(len(lateness[0]))
     expected: Expected = []
     for call in lateness:
-        expected.append(known)
-        known = (
-            list(call)
-            if known is None
-            else [mean + WEIGHT * (late - mean) for mean, late in zip(known, call, strict=True)]
-        )
+        expected.append(list(habits.lateness) if expected else None)
+        habits.take(list(call))
     return expected
 
 

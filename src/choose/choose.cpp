@@ -68,8 +68,7 @@ const Candidate& best_of(const std::vector<Candidate>& sorted, const Candidate& 
 /// measured.
 std::ptrdiff_t note_losses(std::vector<Candidate>& candidates, const Situation& situation) {
   const auto& lost = situation.forecast->lost;
-  const std::ptrdiff_t count =
-      std::find(lost.begin(), lost.end(), ran_native) - lost.begin();
+  const std::ptrdiff_t count = std::find(lost.begin(), lost.end(), ran_native) - lost.begin();
   for (Candidate& candidate : candidates) {
     if (count == 0 || candidate.name == "native") continue;
     const RunMark mark = digest_of(*specification(situation.collective, candidate.name));

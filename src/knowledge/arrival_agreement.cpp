@@ -22,8 +22,6 @@ enum Kind : std::int64_t {
 
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 constexpr double never = std::numeric_limits<double>::infinity();
-/// How much the latest estimates count against all earlier ones.
-constexpr double weight = 0.5;
 /// As long as nothing new is known, grants double up to so many calls: a new version cannot count
 /// for calls that are granted.
 constexpr CallNumber longest_grant = 64;
@@ -88,18 +86,11 @@ bool are_other_habits(double spread, double other) {
   return std::max(spread, other) > 2 * std::min(spread, other);
 }
 
-double first_of(const std::vector<double>& estimates) {
-  double first = never;
-  for (const double estimate : estimates)
-    first = std::min(first, std::isnan(estimate) ? first : estimate);
-  return first;
-}
-
 }  // namespace
 
 ArrivalCoordinator::ArrivalCoordinator(int p)
     : p_(p),
-      lateness_(static_cast<std::size_t>(p), nothing),
+      habits_(p),
       errors_(static_cast<std::size_t>(p), nothing),
       blocks_(static_cast<std::size_t>(p), 0),
       last_told_(static_cast<std::size_t>(p), 0),
@@ -150,7 +141,7 @@ void ArrivalCoordinator::note_estimate(Rank from, const ArrivalEstimate& estimat
 /// Nothing more will be said about `call`, or not soon enough.
 void ArrivalCoordinator::settle(CallNumber call, std::vector<ArrivalMail>& out) {
   const Estimates estimates = std::move(open_.extract(call).mapped());
-  learn(estimates.arrivals);
+  learned_ = habits_.take(estimates.arrivals) || learned_;
   measure(estimates.before, out);
   picture(estimates, out);
   unchanged_ = 0;
@@ -176,17 +167,6 @@ void ArrivalCoordinator::answer(CallNumber call, double now, std::vector<Arrival
   publish(granted_ + 1, last, out);
 }
 
-void ArrivalCoordinator::learn(const std::vector<double>& estimates) {
-  const double first = first_of(estimates);
-  for (std::size_t rank = 0; rank < estimates.size(); ++rank) {
-    if (std::isnan(estimates[rank])) continue;
-    const double late = estimates[rank] - first;
-    double& known = lateness_[rank];
-    known = std::isnan(known) ? late : known + weight * (late - known);
-    learned_ = true;
-  }
-}
-
 /// A rank that has said nothing about a call is not there before `not_before`.
 void ArrivalCoordinator::make_version(const std::vector<double>& estimates, double not_before) {
   const double first = first_of(estimates);
@@ -195,9 +175,8 @@ void ArrivalCoordinator::make_version(const std::vector<double>& estimates, doub
   double latest = std::max(base, not_before);
   for (std::size_t rank = 0; rank < arrivals_.size(); ++rank) {
     double& arrival = arrivals_[rank];
-    if (std::isnan(arrival) && !std::isnan(lateness_[rank])) {
-      arrival = std::max(base + lateness_[rank], not_before);
-    }
+    const double late = habits_.lateness()[rank];
+    if (std::isnan(arrival) && !std::isnan(late)) arrival = std::max(base + late, not_before);
     if (!std::isnan(arrival)) latest = std::max(latest, arrival);
   }
   for (double& arrival : arrivals_) {
@@ -221,7 +200,7 @@ void ArrivalCoordinator::picture(const Estimates& estimates, std::vector<Arrival
   const double first = first_of(estimates.arrivals);
   std::vector<double> arrivals = estimates.arrivals;
   for (std::size_t rank = 0; rank < arrivals.size(); ++rank) {
-    if (std::isnan(arrivals[rank])) arrivals[rank] = first + lateness_[rank];
+    if (std::isnan(arrivals[rank])) arrivals[rank] = first + habits_.lateness()[rank];
   }
   if (std::any_of(arrivals.begin(), arrivals.end(), is_nan) ||
       std::any_of(errors_.begin(), errors_.end(), is_nan)) {
@@ -279,8 +258,7 @@ void ArrivalCoordinator::lease(CallNumber last, const ArrivalPicture* picture, C
     const KindTimes& times = timers_[static_cast<std::size_t>(after)].times();
     words.insert(words.end(), {static_cast<std::int64_t>(times.kind.collective) +
                                    few * std::int64_t{times.kind.root},
-                               times.kind.block, std::bit_cast<std::int64_t>(times.native)
-                               });
+                               times.kind.block, std::bit_cast<std::int64_t>(times.native)});
     words.insert(words.end(), times.lost.begin(), times.lost.end());
     for (const double late : picture->lateness) words.push_back(std::bit_cast<std::int64_t>(late));
   }

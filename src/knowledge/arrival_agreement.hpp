@@ -42,6 +42,7 @@
 #include <vector>
 
 #include "core/types.hpp"
+#include "knowledge/arrival_habits.hpp"
 #include "knowledge/arrival_outlook.hpp"
 #include "knowledge/call_times.hpp"
 
@@ -98,7 +99,7 @@ struct ArrivalMail {
 }
 
 /// What rank 0 does for all. Estimates that are missing when a version is due are made up from
-/// how late a rank has been before (an exponentially weighted mean over its estimates); a rank
+/// how late a rank has been before (ArrivalHabits, of its estimates); a rank
 /// that nothing is known of is expected just behind all others, and makes no picture.
 ///
 /// The error that all go by is that of the worst rank: an order may be worse than the best one by
@@ -127,7 +128,6 @@ class ArrivalCoordinator {
   void note_estimate(Rank from, const ArrivalEstimate& estimate, std::vector<ArrivalMail>& out);
   void answer(CallNumber call, double now, std::vector<ArrivalMail>& out);
   void settle(CallNumber call, std::vector<ArrivalMail>& out);
-  void learn(const std::vector<double>& estimates);
   void make_version(const std::vector<double>& estimates, double not_before);
   [[nodiscard]] double worst_error() const;
   void picture(const Estimates& estimates, std::vector<ArrivalMail>& out);
@@ -141,7 +141,7 @@ class ArrivalCoordinator {
 
   int p_;
   int left_ = 0;
-  std::vector<double> lateness_;       ///< seconds behind the first; NaN: not known
+  ArrivalHabits habits_;
   std::vector<double> errors_;         ///< of each rank's forecasts; NaN: not known
   std::vector<Bytes> blocks_;          ///< the ranks' own
   std::vector<CallNumber> last_told_;  ///< the latest call that each rank has said anything about

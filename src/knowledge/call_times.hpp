@@ -27,7 +27,7 @@ inline constexpr RunMark ran_native = 0;
 /// One rank's part in a call, by the common clock.
 struct CallPassage {
   CallKind kind;
-  Collective after = Collective::gather;                      ///< that of the call before
+  Collective after = Collective::gather;  ///< that of the call before
   RunMark ran = ran_native;
   double arrival = std::numeric_limits<double>::quiet_NaN();  ///< NaN: nothing is told
   double exit = 0;

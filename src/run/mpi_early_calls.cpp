@@ -79,8 +79,8 @@ const EarlyCalls::Known& EarlyCalls::note(const RootedCall& call, Bytes bytes, c
   const Specification specification = specification_of(plan.key);
   if (known_.size() == most_known) known_.pop_back();
   return known_.emplace_front(Known{call.collective, call.root, bytes, specification,
-                                    digest_of(specification),
-                                    circumstances_.agrees_on_order, plan.key.placed});
+                                    digest_of(specification), circumstances_.agrees_on_order,
+                                    plan.key.placed});
 }
 
 int EarlyCalls::announce(const RootedCall& call, Bytes bytes, const Plan& plan,

@@ -478,6 +478,17 @@ TEST(CallTimer, GivesUpChoicesThatTakeNoLess) {
   EXPECT_EQ(timer.times().lost, Lost{});
 }
 
+TEST(ArrivalHabits, AreMeansInWhichTheLatestCallCountsAHalf) {
+  const double nothing = std::nan("");
+  ArrivalHabits habits(3);
+  EXPECT_FALSE(habits.take(std::vector{nothing, nothing, nothing}));
+  EXPECT_TRUE(habits.take(std::vector{5.0, 9.0, nothing}));
+  EXPECT_EQ(habits.lateness()[1], 4.0);
+  EXPECT_TRUE(std::isnan(habits.lateness()[2]));
+  EXPECT_TRUE(habits.take(std::vector{nothing, 3.0, 1.0}));
+  EXPECT_EQ(habits.lateness(), (std::vector{0.0, 3.0, 0.0}));
+}
+
 TEST(ForecastError, IsMovedLittleByOneCallAndFollowsAHabit) {
   ForecastError error;
   EXPECT_TRUE(std::isnan(error.mean()));

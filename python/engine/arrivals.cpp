@@ -1,0 +1,29 @@
+/// What is expected of arrivals, for Python.
+#include <nanobind/stl/vector.h>
+
+#include "engine.hpp"
+#include "knowledge/arrival_habits.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tutti {
+
+void bind_arrivals(nb::module_& module) {
+  nb::class_<ArrivalHabits>(module, "ArrivalHabits",
+                            "How late ranks usually are, by the library's own rule.")
+      .def(nb::init<int>(), "ranks"_a)
+      .def(
+          "take",
+          [](ArrivalHabits& habits, const std::vector<double>& arrivals) {
+            if (arrivals.size() != habits.lateness().size()) {
+              throw nb::value_error("there is one arrival for each rank");
+            }
+            habits.take(arrivals);
+          },
+          "arrivals"_a, "Takes the arrivals at a call by rank, in seconds.")
+      .def_prop_ro("lateness", &ArrivalHabits::lateness,
+                   "Seconds behind the first by rank; NaN where nothing is known.");
+}
+
+}  // namespace tutti

@@ -1,0 +1,27 @@
+/// How late each rank usually is.
+#pragma once
+
+#include <span>
+#include <vector>
+
+namespace tutti {
+
+/// The first of those that are known; infinity where none is, NaN being not known. O(p).
+[[nodiscard]] double first_of(std::span<const double> arrivals);
+
+/// The rule by which missing estimates are made up: what a rank was behind the first at earlier
+/// calls, in the exponentially weighted mean in which the latest call counts a half.
+class ArrivalHabits {
+ public:
+  explicit ArrivalHabits(int p);
+  /// Takes the arrivals at a call by rank, in seconds of which only differences count; NaN where
+  /// nothing is known. True if anything was. O(p).
+  bool take(std::span<const double> arrivals);
+  /// Seconds behind the first by rank; NaN where nothing is known.
+  [[nodiscard]] const std::vector<double>& lateness() const { return lateness_; }
+
+ private:
+  std::vector<double> lateness_;
+};
+
+}  // namespace tutti
