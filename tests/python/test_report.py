@@ -30,6 +30,17 @@ def test_a_report_says_who_is_late_and_what_that_costs(command, tmp_path):
     assert command("report", name, "--site", "scatter").out.count("app: main") == 0
 
 
+def test_a_report_says_how_far_expectations_were_off(command, tmp_path):
+    line = line_of([[0.0, 0.01], [0.0, 0.02]])
+    line["pattern"]["ahead"] = [[None, None], [0.0, -0.004]]
+    out = command("report", write_report(tmp_path, line)).out
+    assert "expected 1 call, off by 2.00 ms in the mean (10.0 ms if all" in out
+    assert "foretold in 100%" in out
+    assert "16.0 ms" in out, "what was expected of rank 1"
+    line["pattern"]["ahead"] = None
+    assert "expected" not in command("report", write_report(tmp_path, line)).out
+
+
 def test_long_reports_show_the_worst(command, tmp_path):
     lines = [line_of(late_rank(20, 5, 3, 0.01 * n), site=f"app: f{n}+0x1") for n in range(1, 6)]
     name = write_report(tmp_path, *lines)

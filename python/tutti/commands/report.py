@@ -14,6 +14,7 @@ from tutti import heatmap
 from tutti.arrival_picture import draw
 from tutti.commands.options import AsJson, Full
 from tutti.console import Refusal, console, count, duration, print_json, table, write
+from tutti.prediction import from_library, judge
 from tutti.reports import Pattern, Site, find, find_pattern, read, sites_of, with_patterns
 
 _MOST_SITES = 3
@@ -162,18 +163,27 @@ def _ranks(out: Console, pattern: Pattern, full: bool) -> None:
         late = sorted(ranks, key=lambda rank: -pattern.mean_lateness[rank])
         half = _MOST_RANKS // 2
         shown = sorted({*late[:half], *lost[:half]})
-    numbers = ("rank", "last in", "behind the first", "waiting", "held", "moving")
+    judged = judge(pattern, from_library(pattern) or [])
+    expected = ("expected", "off by") if judged else ()
+    numbers = ("rank", "last in", "behind the first", *expected, "waiting", "held", "moving")
     listing = table(*numbers, right=numbers)
     for rank in shown:
         listing.add_row(
             str(rank),
             f"{pattern.last[rank] / len(pattern.calls):.0%}",
             duration(pattern.mean_lateness[rank]),
+            *((duration(judged.expected[rank]), duration(judged.by_rank[rank])) if judged else ()),
             duration(pattern.waiting[rank]),
             duration(pattern.held[rank]),
             duration(pattern.moving[rank]),
         )
     out.print(listing)
+    if judged:
+        out.print(
+            f"The library expected {count(judged.calls, 'call')}, off by "
+            f"{duration(judged.error)} in the mean ({duration(judged.together)} if all had been "
+            f"expected at once); the last rank was foretold in {judged.last:.0%}."
+        )
     if len(shown) < len(pattern.ranks):
         out.print(
             f"[dim]The latest of {len(pattern.ranks):,} ranks and those who waited longest; "
