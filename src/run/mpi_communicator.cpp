@@ -56,8 +56,10 @@ PrivateComm::~PrivateComm() { free(); }
 
 void PrivateComm::free() {
   if (comm_ == mpi().comm_null) return;
+  // What comes to a communicator that is gone could be taken for another's.
+  const bool stays = early_ && !early_->settle();
   early_.reset();
-  mpi().Comm_free(&comm_);
+  if (!stays) mpi().Comm_free(&comm_);
   comm_ = mpi().comm_null;
 }
 

@@ -30,7 +30,8 @@ class PrivateComm {
   PrivateComm(const PrivateComm&) = delete;
   PrivateComm& operator=(const PrivateComm&) = delete;
 
-  /// Frees the communicator; nothing may be run any more. Collective.
+  /// Frees the communicator, or leaves it to the MPI where tickets that others owe this rank do not
+  /// come (EarlyMessages::settle); nothing may be run any more. Collective.
   void free();
   [[nodiscard]] MPI_Comm handle() const { return comm_; }
 

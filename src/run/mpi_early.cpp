@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "run/clock.hpp"
+
 namespace tutti {
 
 namespace {
@@ -17,17 +19,24 @@ constexpr std::size_t most_bytes = std::size_t{256} << 20;
 
 EarlyMessages::~EarlyMessages() {
   Background::of_process().remove(*this);
-  // No ticket may be under way when the communicator goes. All that are missing have been sent.
-  bool moved = false;
-  while (calls_.expects_tickets() && error_ == MPI_SUCCESS) {
-    error_ = receive(moved);
-    if (!moved) sched_yield();
-  }
   for (Message& message : messages_) {
     if (message.is_here) continue;
     mpi().Cancel(&message.request);
     mpi().Request_free(&message.request);
   }
+}
+
+bool EarlyMessages::settle(double most_seconds) {
+  Background::of_process().remove(*this);
+  double since = monotonic_seconds();
+  while (calls_.expects_tickets() && error_ == MPI_SUCCESS &&
+         monotonic_seconds() - since < most_seconds) {
+    bool moved = false;
+    error_ = receive(moved);
+    if (moved) since = monotonic_seconds();
+    if (!moved) sched_yield();
+  }
+  return !calls_.expects_tickets();
 }
 
 BackgroundTask::Progress EarlyMessages::proceed() {

@@ -28,6 +28,11 @@ class EarlyMessages final : public Transport, public BackgroundTask {
   EarlyMessages(const EarlyMessages&) = delete;
   EarlyMessages& operator=(const EarlyMessages&) = delete;
 
+  /// Takes in the tickets that are still on their way, at the end of all calls. False if some have
+  /// not come for `most_seconds`, as their sender is that late or has failed: they may come yet, so
+  /// that their communicator must not go.
+  [[nodiscard]] bool settle(double most_seconds = 5);
+
   /// To be held during a call.
   [[nodiscard]] std::unique_lock<std::mutex> take_turn() { return std::unique_lock(mutex_); }
 

@@ -1,11 +1,14 @@
-/// The exchange of arrivals where the MPI fails on one rank: at its end no rank waits for ever.
+/// The exchange of arrivals and of tickets where the MPI fails on one rank: at its end no rank waits
+/// for ever.
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <vector>
 
 #include "run/mpi_arrival.hpp"
+#include "run/mpi_communicator.hpp"
 
 namespace {
 
@@ -64,6 +67,38 @@ void exchange(int calls) {
   arrival->finish_close();
 }
 
+int losing_isend(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+                 MPI_Request* request) {
+  if (tag != tutti::EarlyCalls::ticket_tag) {
+    return PMPI_Isend(buffer, count, type, peer, tag, comm, request);
+  }
+  *request = MPI_REQUEST_NULL;
+  return MPI_SUCCESS;
+}
+
+/// A gather whose root is owed tickets by all, and the end of its communicator.
+void gather_with_tickets(int rank, int p) {
+  std::unique_ptr<tutti::PrivateComm> comm;
+  if (tutti::PrivateComm::duplicate(MPI_COMM_WORLD, comm) != MPI_SUCCESS) std::abort();
+  comm->receive_early();
+  std::vector<int> all(static_cast<std::size_t>(p), -1);
+  tutti::RootedCall call;
+  call.collective = tutti::Collective::gather;
+  call.own = &rank;
+  call.all = all.data();
+  call.own_count = 1;
+  call.blocks = tutti::RankBlocks(1);
+  call.own_type = call.all_type = MPI_INT;
+  comm->begin(call);
+  const auto synchronised =
+      tutti::specification(call.collective, "linear_sync:runner=background");
+  if (!comm->learn_types(call) || comm->run(call, *synchronised, {}) != MPI_SUCCESS) std::abort();
+  for (int from = 0; from < p && rank == 0; ++from) {
+    if (all[static_cast<std::size_t>(from)] != from) std::abort();
+  }
+  comm->free();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -90,6 +125,13 @@ int main(int argc, char** argv) {
       }
     }
   }
-  if (rank == 0) std::puts("1 passed, 0 failed");
+  {
+    const Faulty functions([&](tutti::MpiFunctions& all) {
+      if (rank == 1) all.Isend = losing_isend;
+    });
+    gather_with_tickets(rank, p);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  if (rank == 0) std::puts("2 passed, 0 failed");
   MPI_Finalize();
 }
