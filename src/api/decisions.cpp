@@ -15,6 +15,15 @@ Bytes floor_of(Bytes bytes) {
   return static_cast<Bytes>(std::bit_floor(static_cast<std::uint64_t>(std::max<Bytes>(bytes, 0))));
 }
 
+/// Blocks like the measured ones are taken as those, else as others between two powers of two:
+/// ranks whose blocks contradict one another, by an error of the program, may choose differently
+/// only far from what is usual.
+Bytes class_of(const ExpectedCall& call) {
+  const CallKind& usual = call.picture->times.kind;
+  const CallKind own = {call.collective, call.root, call.block};
+  return floor_of(resemble(usual, own) ? usual.block : call.block);
+}
+
 }  // namespace
 
 Decision Communicator::decision_for(const Choice& choice) {
@@ -36,7 +45,7 @@ void Communicator::end_level_call() {
 }
 
 const Decision& Communicator::decide(const ExpectedCall& call) {
-  const Bytes block = floor_of(call.block);
+  const Bytes block = class_of(call);
   for (const ExpectedDecision& known : expected_) {
     if (known.call.picture == call.picture && known.call.root == call.root &&
         known.call.block == block && known.call.collective == call.collective &&

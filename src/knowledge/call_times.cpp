@@ -22,6 +22,11 @@ constexpr double least_gain = 0.98;
 
 }  // namespace
 
+bool resemble(const CallKind& a, const CallKind& b) {
+  const auto [less, more] = std::minmax(a.block, b.block);
+  return a.collective == b.collective && a.root == b.root && (more < 2 * less || a == b);
+}
+
 bool CallTimer::Side::is_due() const { return calls > 1 && std::has_single_bit(calls); }
 
 double CallTimer::Side::median() const {

@@ -20,6 +20,10 @@ struct CallKind {
   friend bool operator==(const CallKind&, const CallKind&) = default;
 };
 
+/// The same but for the block, which is neither half nor twice as large: what is measured of one is
+/// taken for the other too.
+[[nodiscard]] bool resemble(const CallKind& a, const CallKind& b);
+
 /// Names what ran, alike on all ranks: 0 is the MPI's own.
 using RunMark = std::int64_t;
 inline constexpr RunMark ran_native = 0;

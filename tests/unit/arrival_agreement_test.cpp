@@ -457,6 +457,17 @@ TEST(CallTimer, TellsMediansSeldomAndOfOneKind) {
   EXPECT_TRUE(std::isnan(timer.times().native)) << "of another kind";
 }
 
+TEST(CallKind, ResemblesWhatIsNeitherHalfNorTwiceAsLarge) {
+  const auto with = [](Bytes block) { return CallKind{Collective::gather, 0, block}; };
+  for (const Bytes block : {33, 63, 64, 65, 127}) {
+    EXPECT_TRUE(resemble(one_kind, with(block)) && resemble(with(block), one_kind)) << block;
+  }
+  for (const Bytes block : {0, 32, 128}) EXPECT_FALSE(resemble(one_kind, with(block))) << block;
+  EXPECT_TRUE(resemble(with(0), with(0)));
+  EXPECT_FALSE(resemble(one_kind, {Collective::gather, 1, 64}));
+  EXPECT_FALSE(resemble(one_kind, {Collective::scatter, 0, 64}));
+}
+
 TEST(CallTimer, GivesUpChoicesThatTakeNoLess) {
   using Lost = std::array<RunMark, most_choices>;
   CallTimer timer;
