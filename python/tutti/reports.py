@@ -30,6 +30,8 @@ class Pattern:
     """By call and rank: from arrival to exit."""
     ahead: list[list[float | None]] | None = field(repr=False)
     """By call and rank: when the library expected it less its arrival; None where it did not."""
+    edge: list[list[float | None]] | None = field(repr=False)
+    """By call and rank: from its edge to its arrival; None where there was none."""
     waiting: list[float]
     """By rank, in the mean: for ranks that it needs."""
     held: list[float]
@@ -39,6 +41,12 @@ class Pattern:
     mean_lateness: list[float]
     last: list[int]
     """By rank: in how many calls it was the last."""
+
+    def mean_edge(self, rank: int) -> float | None:
+        """From its edge to its arrival, over the calls before which it passed one."""
+        known = [call[rank] for call in self.edge or []]
+        times = [time for time in known if time is not None]
+        return sum(times) / len(times) if times else None
 
     @property
     def waited(self) -> float:
@@ -106,7 +114,7 @@ def read(path: Path) -> list[dict[str, Any]]:
 def _pattern(told: dict[str, Any] | None) -> Pattern | None:
     if not told:
         return None
-    return Pattern(**{name: told[name] for name in Pattern.__dataclass_fields__})
+    return Pattern(**{name: told.get(name) for name in Pattern.__dataclass_fields__})
 
 
 def sites_of(reports: list[dict[str, Any]]) -> list[Site]:

@@ -8,10 +8,6 @@ bool order_matters_everywhere(const Specification& specification) {
          !specification.algorithm->name.starts_with("linear");
 }
 
-RunMark mark_of(const std::optional<Specification>& specification) {
-  return specification ? digest_of(*specification) : ran_native;
-}
-
 int learn_arrivals(Communicator& communicator, const Decision& decision) {
   if (!communicator.wants_background()) return MPI_SUCCESS;
   const auto& specification = decision.specification;
@@ -52,7 +48,7 @@ int ArrivedCall::weigh(RootedCall& call, Communicator& communicator, const Decis
                                     : call.own_count * call.own_info.size;
   const auto note = [&] {  // blocks are equal on all ranks: so are the kinds
     const CallKind kind = {call.collective, call.root, own};
-    if (!irregular) arrival_->note_run(number_, kind, mark_of(decision->specification));
+    if (!irregular) arrival_->note_run(number_, kind, decision->mark);
   };
   if (irregular) arrival_->note_block(own);
   note();

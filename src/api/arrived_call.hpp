@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 
 #include "api/rooted_call.hpp"
 
@@ -10,9 +9,6 @@ namespace tutti {
 
 /// Do all ranks need the order? In linear shapes with a root only this one looks at it.
 [[nodiscard]] bool order_matters_everywhere(const Specification& specification);
-
-/// What stands for it where what calls take is compared; none: the MPI's own.
-[[nodiscard]] RunMark mark_of(const std::optional<Specification>& specification);
 
 /// Opens the exchange of arrivals where rank 0's environment asks for it and `decision` has a use
 /// for it. Collective whenever that is so. Returns an MPI error code.

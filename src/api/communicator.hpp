@@ -30,6 +30,7 @@ struct Decision {
   unsigned epoch = ~0U;                        ///< of the settings that it was made under
   bool is_automatic = false;                   ///< nobody asked for it
   std::optional<Specification> specification;  ///< none: the MPI's own
+  RunMark mark = ran_native;                   ///< stands for it where what calls take is compared
   Level level;
   OpenLevel open = OpenLevel::none;
   std::string text;  ///< "ordered_tree: why"

@@ -29,6 +29,7 @@ Bytes class_of(const ExpectedCall& call) {
 Decision Communicator::decision_for(const Choice& choice) {
   Decision decision;
   decision.specification = choice.specification;
+  if (choice.specification) decision.mark = digest_of(*choice.specification);
   decision.text =
       (choice.specification ? to_text(*choice.specification) : "native") + ": " + choice.reason;
   return decision;

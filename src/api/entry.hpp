@@ -82,6 +82,13 @@ int enter(MPI_Comm comm, Native run_native, Run run) {
   return begun;
 }
 
+/// What was expected of the call that this rank has come to.
+inline void note_prediction(const Arrival& arrival, CallRecord& record) {
+  const CallPrediction prediction = arrival.prediction_of_call();
+  record.ahead = prediction.ahead;
+  record.edge = prediction.edge;
+}
+
 /// Keeps a record of a call that ends now: `describe(record)` fills in what its arguments tell.
 template <class Describe>
 void keep_record(Collective collective, const Communicator& communicator, CallRecord record,
@@ -108,7 +115,7 @@ int reported(Collective collective, Communicator& communicator, const Decision& 
   if (!communicator.is_reported()) return run_to_end();
   begun.call = communicator.next_call(collective);
   begun.decision = &decision.text;
-  if (const auto& known = communicator.arrival()) begun.ahead = known->prediction_of_call().ahead;
+  if (const auto& known = communicator.arrival()) note_prediction(*known, begun);
   const int error = run_to_end();
   if (error == MPI_SUCCESS) keep_record(collective, communicator, begun, describe);
   return error;

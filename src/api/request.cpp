@@ -60,7 +60,7 @@ int PersistentRequest::settle(Communicator& communicator, bool usable) {
   const Decision& decision = asked ? closed(usual, call_, communicator, error) : usual;
   if (error != MPI_SUCCESS) return error;
   if (decision.level.node) through_nodes_ = decision;
-  settled_mark_ = mark_of(decision.specification);
+  settled_mark_ = decision.mark;
   if (decision.specification) {
     error = open_call(communicator, *decision.specification, settled_);
     arrival_ = communicator.arrival();
@@ -148,7 +148,7 @@ int PersistentRequest::choose_by_arrivals(Communicator& communicator) {
                          order_matters_everywhere(*decision.specification));
     current_ = by_arrivals_.get();
   }
-  note(mark_of(decision.specification));
+  note(decision.mark);
   return MPI_SUCCESS;
 }
 
@@ -163,7 +163,7 @@ int PersistentRequest::finish(const void* site) {
     record.site = site;
     record.call = counted_;
     record.decision = &text_;
-    if (arrival_ != nullptr) record.ahead = arrival_->prediction_of_call().ahead;
+    if (arrival_ != nullptr) note_prediction(*arrival_, record);
     keep_record(call_.collective, *communicator, record,
                 [this](CallRecord& kept) { describe(call_, kept); });
   }

@@ -53,8 +53,8 @@ void CallLog::add(const CallRecord& record) {
     logged.bytes += record.own;
   }
   if (Track* track = find_track(record)) {
-    add_time(*track,
-             {record.call, record.arrival, record.exit, index, static_cast<float>(record.ahead)});
+    add_time(*track, {record.call, record.arrival, record.exit, index,
+                      static_cast<float>(record.ahead), static_cast<float>(record.edge)});
   }
 }
 

@@ -30,6 +30,8 @@ struct CallRecord {
   double exit = 0;
   /// Seconds: when this rank was expected less its arrival; NaN where nothing was expected.
   double ahead = std::numeric_limits<double>::quiet_NaN();
+  /// Seconds from this rank's edge to its arrival; NaN where the program told of none.
+  double edge = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// Calls that one process made as root, or as one of the others, from one place under one
@@ -54,6 +56,7 @@ struct TimedCall {
   double exit = 0;
   std::uint32_t logged = 0;  ///< index into CallLog::logged()
   float ahead = 0;           ///< as CallRecord's
+  float edge = 0;            ///< likewise
 };
 
 /// The timed calls of one collective on one communicator, thinned out as they become many.
@@ -76,7 +79,7 @@ struct Track {
 class CallLog {
  public:
   static constexpr std::size_t calls_in_track = 1024;
-  /// Communicators after these have totals only: 2 MiB in all.
+  /// Communicators after these have totals only: 2.5 MiB in all.
   static constexpr std::size_t tracks_at_most = 64;
 
   void add(const CallRecord& record);

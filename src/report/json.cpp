@@ -38,14 +38,15 @@ std::string whole(Value value) {
 
 std::string times(const std::vector<float>& seconds) { return list(seconds, json_five_digits); }
 
-/// Null where nobody was expected in any call.
-std::string expectations(const std::vector<CallTimes>& calls) {
-  const auto is_known = [](float ahead) { return !std::isnan(ahead); };
+/// Of each call; null where nothing is known of any rank in any call.
+std::string where_known(const std::vector<CallTimes>& calls,
+                        std::vector<float> CallTimes::*by_rank) {
+  const auto is_known = [](float seconds) { return !std::isnan(seconds); };
   const bool any = std::any_of(calls.begin(), calls.end(), [&](const CallTimes& call) {
-    return std::any_of(call.ahead.begin(), call.ahead.end(), is_known);
+    return std::any_of((call.*by_rank).begin(), (call.*by_rank).end(), is_known);
   });
   if (!any) return "null";
-  return list(calls, [](const CallTimes& call) { return times(call.ahead); });
+  return list(calls, [&](const CallTimes& call) { return times(call.*by_rank); });
 }
 
 /// The pattern itself call by call, and what it comes to rank by rank.
@@ -63,7 +64,8 @@ std::string to_json(const ArrivalPattern& pattern, int communicators) {
          by_call([&](const CallTimes& call) { return json_number(call.begin - begin); }) +
          ",\"lateness\":" + by_call([](const CallTimes& call) { return times(call.lateness); }) +
          ",\"elapsed\":" + by_call([](const CallTimes& call) { return times(call.elapsed); }) +
-         ",\"ahead\":" + expectations(calls) + ",\"waiting\":" +
+         ",\"ahead\":" + where_known(calls, &CallTimes::ahead) +
+         ",\"edge\":" + where_known(calls, &CallTimes::edge) + ",\"waiting\":" +
          by_rank([](const RankShare& share) { return json_five_digits(share.parts.waiting); }) +
          ",\"held\":" +
          by_rank([](const RankShare& share) { return json_five_digits(share.parts.held); }) +

@@ -19,6 +19,7 @@ struct CallTimes {
   std::vector<float> elapsed;   ///< by rank: exit - arrival
   /// By rank: when it was expected less its arrival; NaN where nothing was expected.
   std::vector<float> ahead;
+  std::vector<float> edge;  ///< by rank: from its edge to its arrival; NaN without one
 };
 
 /// What a rank did between its arrival and its exit: three intervals that follow each other.

@@ -160,6 +160,7 @@ CallTimes call_times(PendingCall& call, std::vector<Rank>& world) {
     made.lateness.push_back(static_cast<float>(times.arrival - call.first_arrival));
     made.elapsed.push_back(static_cast<float>(times.exit - times.arrival));
     made.ahead.push_back(times.ahead);
+    made.edge.push_back(times.edge);
   }
   return made;
 }
@@ -254,7 +255,8 @@ PendingTrack pending(const Track& track, const CallLog& log, const ProcessPlace&
       call.others.push_back(line[timed.logged]);
     }
     if (timed.call % stride != 0) continue;
-    call.times.push_back({track.rank, place.rank, timed.arrival, timed.exit, timed.ahead});
+    call.times.push_back(
+        {track.rank, place.rank, timed.arrival, timed.exit, timed.ahead, timed.edge});
   }
   std::sort(waiting.calls.begin(), waiting.calls.end(),
             [](const PendingCall& a, const PendingCall& b) { return a.call < b.call; });

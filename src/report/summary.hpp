@@ -77,6 +77,7 @@ struct RankTimes {
   double arrival = 0;
   double exit = 0;
   float ahead = 0;  ///< when it was expected less its arrival; NaN where nothing was expected
+  float edge = 0;   ///< from its edge to its arrival; NaN without one
 };
 
 /// A call of which some ranks' times are known.
@@ -129,7 +130,7 @@ struct ClockDrift {
 
 /// A call leaves the pending ones for the statistics of its place as soon as all its ranks are
 /// there, so that what is kept is bounded, whatever the number of processes: 4 MiB of single ranks'
-/// times for each track of a communicator that is still incomplete, 1.5 MiB for each place.
+/// times for each track of a communicator that is still incomplete, 2 MiB for each place.
 struct Summary {
   std::string destination;  ///< of the report, if any process knows one
   int ranks = 0;            ///< processes joined here

@@ -107,6 +107,7 @@ void describe(Stream& stream, Times& call) {
   describe_all(stream, call.lateness);
   describe_all(stream, call.elapsed);
   describe_all(stream, call.ahead);
+  describe_all(stream, call.edge);
 }
 
 template <class Stream, class Pattern>
@@ -120,7 +121,8 @@ void describe(Stream& stream, Pattern& pattern) {
 template <class Stream, class Times>
 requires std::is_same_v<std::remove_const_t<Times>, RankTimes>
 void describe(Stream& stream, Times& times) {
-  describe_each(stream, times.rank, times.world, times.arrival, times.exit, times.ahead);
+  describe_each(stream, times.rank, times.world, times.arrival, times.exit, times.ahead,
+                times.edge);
 }
 
 /// `Calls` is SiteCalls for the reader and const for the writer; likewise below.
@@ -172,8 +174,10 @@ bool is_sound(const PendingCall& call, int p, const Summary& summary) {
 bool is_sound(const ArrivalPattern& pattern) {
   const std::size_t p = pattern.world.size();
   for (const CallTimes& call : pattern.calls) {
-    if (call.lateness.size() != p || call.elapsed.size() != p || call.ahead.size() != p)
-      return false;
+    for (const std::vector<float>* by_rank :
+         {&call.lateness, &call.elapsed, &call.ahead, &call.edge}) {
+      if (by_rank->size() != p) return false;
+    }
     if (call.root != no_rank && (call.root < 0 || static_cast<std::size_t>(call.root) >= p))
       return false;
   }

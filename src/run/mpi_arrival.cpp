@@ -113,7 +113,7 @@ void Arrival::expect_edges(double fraction) {
 int Arrival::edge() {
   {
     const std::lock_guard lock(mutex_);
-    const double now = clock_.now();
+    const double now = edge_ = clock_.now();
     expected_ = computing_since_ + (now - computing_since_) / fraction_;
     tell_estimate();
   }
@@ -147,6 +147,7 @@ void Arrival::arrive(const void* site) {
   prediction_.ahead = std::exchange(expected_, std::nan("")) - now;
   if (!std::isnan(prediction_.ahead)) forecast_error_.add(std::abs(prediction_.ahead));
   prediction_.error = forecast_error_.mean();
+  prediction_.edge = now - std::exchange(edge_, std::nan(""));
 }
 
 void Arrival::note_block(Bytes block) {

@@ -22,6 +22,7 @@ struct CallPrediction {
   /// Seconds: the expected arrival less the actual one; NaN where nothing was expected.
   double ahead = std::numeric_limits<double>::quiet_NaN();
   double error = std::numeric_limits<double>::quiet_NaN();  ///< the running mean, in seconds
+  double edge = std::numeric_limits<double>::quiet_NaN();   ///< seconds since the last edge
 };
 
 /// One rank's part in the agreement on arrivals (knowledge/arrival_agreement.hpp), with rank 0 of
@@ -143,6 +144,7 @@ class Arrival final : public BackgroundTask {
   const void* last_site_ = nullptr;
   std::vector<Gap> gaps_;
   double expected_ = std::numeric_limits<double>::quiet_NaN();  ///< arrival at the next call
+  double edge_ = std::numeric_limits<double>::quiet_NaN();      ///< passed since the last arrival
   CallPrediction prediction_;
   ForecastError forecast_error_;
   Bytes block_ = 0;

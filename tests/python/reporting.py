@@ -27,6 +27,7 @@ def pattern_of(lateness: list[list[float]]) -> dict:
             for call, spread in zip(lateness, spreads, strict=True)
         ],
         "ahead": None,
+        "edge": None,
         "waiting": waiting,
         "held": [0.0] * ranks,
         "moving": [0.001] * ranks,

@@ -37,6 +37,9 @@ def test_a_report_says_how_far_expectations_were_off(command, tmp_path):
     assert "expected 1 call, off by 2.00 ms in the mean (10.0 ms if all" in out
     assert "foretold in 100%" in out
     assert "16.0 ms" in out, "what was expected of rank 1"
+    line["pattern"]["edge"] = [[None, None], [0.003, 0.005]]
+    rows = [row.split() for row in command("report", write_report(tmp_path, line)).out.splitlines()]
+    assert any(row[:1] == ["1"] and row[-2:] == ["5.00", "ms"] for row in rows)
     line["pattern"]["ahead"] = None
     assert "expected" not in command("report", write_report(tmp_path, line)).out
 

@@ -94,6 +94,7 @@ ArrivalPattern pattern_of(const std::vector<std::vector<float>>& lateness) {
     call.lateness = late;
     call.elapsed.assign(late.size(), 0.001F);
     call.ahead.assign(late.size(), 0);
+    call.edge.assign(late.size(), 0);
     pattern.calls.push_back(std::move(call));
   }
   return pattern;

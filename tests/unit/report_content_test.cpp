@@ -32,9 +32,20 @@ SiteCalls write_calls() {
   calls.parts = {2 * 0.0004, 2 * 0.0001, 2 * 0.001};
   calls.patterns = 1;
   calls.pattern.world = {0, 1, 2};
-  calls.pattern.calls = {
-      {0, 2, 10, {0, 0.001F, 0.0005F}, {0.002F, 0.001F, 0.0015F}, std::vector<float>(3, unknown)},
-      {2, 2, 10.5, {0, 0.003F, 0.00025F}, {0.004F, 0.001F, 0.003F}, {unknown, -0.001F, 0}}};
+  calls.pattern.calls = {{0,
+                          2,
+                          10,
+                          {0, 0.001F, 0.0005F},
+                          {0.002F, 0.001F, 0.0015F},
+                          std::vector<float>(3, unknown),
+                          std::vector<float>(3, unknown)},
+                         {2,
+                          2,
+                          10.5,
+                          {0, 0.003F, 0.00025F},
+                          {0.004F, 0.001F, 0.003F},
+                          {unknown, -0.001F, 0},
+                          {unknown, 0.005F, 0.25F}}};
   return calls;
 }
 
@@ -152,7 +163,7 @@ TEST(ReportJson, HasTheFieldsOfFormat1) {
       R"("pattern":{"communicators":1,"ranks":[0,1,2],"calls":[0,2],"roots":[2,2],)"
       R"("begins":[0,0.5],"lateness":[[0,0.001,0.0005],[0,0.003,0.00025]],)"
       R"("elapsed":[[0.002,0.001,0.0015],[0.004,0.001,0.003]],)"
-      R"("ahead":[[null,null,null],[null,-0.001,0]],)"
+      R"("ahead":[[null,null,null],[null,-0.001,0]],"edge":[[null,null,null],[null,0.005,0.25]],)"
       R"("waiting":[0.000375,0,0.001625],"held":[0.001625,0,0],"moving":[0.001,0.001,0.000625],)"
       R"("mean_lateness":[0,0.002,0.000375],"last":[0,2,0]}},)"
       R"({"collective":"scatter","site":"C API","other_sites":[],"calls":2,"bytes":640,)"

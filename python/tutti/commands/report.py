@@ -164,19 +164,25 @@ def _ranks(out: Console, pattern: Pattern, full: bool) -> None:
         half = _MOST_RANKS // 2
         shown = sorted({*late[:half], *lost[:half]})
     judged = judge(pattern, from_library(pattern) or [])
-    expected = ("expected", "off by") if judged else ()
-    numbers = ("rank", "last in", "behind the first", *expected, "waiting", "held", "moving")
-    listing = table(*numbers, right=numbers)
+    numbers = ("rank", "last in", "behind the first", "waiting", "held", "moving")
+    foretold = ("expected", "off by") if judged else ()
+    edges = ("edge before",) if pattern.edge else ()
+    listing = table(*numbers, *foretold, *edges, right=(*numbers, *foretold, *edges))
     for rank in shown:
-        listing.add_row(
+        row = [
             str(rank),
             f"{pattern.last[rank] / len(pattern.calls):.0%}",
             duration(pattern.mean_lateness[rank]),
-            *((duration(judged.expected[rank]), duration(judged.by_rank[rank])) if judged else ()),
             duration(pattern.waiting[rank]),
             duration(pattern.held[rank]),
             duration(pattern.moving[rank]),
-        )
+        ]
+        if judged:
+            row += [duration(judged.expected[rank]), duration(judged.by_rank[rank])]
+        if pattern.edge:
+            edge = pattern.mean_edge(rank)
+            row.append("-" if edge is None else duration(edge))
+        listing.add_row(*row)
     out.print(listing)
     if judged:
         out.print(

@@ -1,5 +1,5 @@
-/// The exchange of arrivals and of tickets where the MPI fails on one rank: at its end no rank waits
-/// for ever.
+/// The exchange of arrivals and of tickets where the MPI fails on one rank: at its end no rank
+/// waits for ever.
 #include <unistd.h>
 
 #include <cstdio>
@@ -90,8 +90,7 @@ void gather_with_tickets(int rank, int p) {
   call.blocks = tutti::RankBlocks(1);
   call.own_type = call.all_type = MPI_INT;
   comm->begin(call);
-  const auto synchronised =
-      tutti::specification(call.collective, "linear_sync:runner=background");
+  const auto synchronised = tutti::specification(call.collective, "linear_sync:runner=background");
   if (!comm->learn_types(call) || comm->run(call, *synchronised, {}) != MPI_SUCCESS) std::abort();
   for (int from = 0; from < p && rank == 0; ++from) {
     if (all[static_cast<std::size_t>(from)] != from) std::abort();
