@@ -40,8 +40,8 @@ class PyLevelCall {
  public:
   PyLevelCall(const std::string& collective, std::vector<Bytes> sizes, const std::string& nodes,
               Rank root, const std::string& algorithm, Bytes bound, bool commutative,
-              const NodeMachine& machine)
-      : nodes_(value_or_raise(nodes_from(nodes))), machine_(machine) {
+              const NodeMachine& machine, int cores)
+      : nodes_(value_or_raise(nodes_from(nodes))), machine_(machine), cores_(cores) {
     call_.collective = collective_or_raise(collective);
     call_.root = has_root(call_.collective) ? root : 0;
     call_.sizes = std::move(sizes);
@@ -104,6 +104,18 @@ class PyLevelCall {
     return "";
   }
 
+  /// What the automatic choice runs, or has the program's own calls decide about.
+  [[nodiscard]] std::vector<std::string> tried() const {
+    std::vector<std::string> ways = {"native"};
+    const LevelChoice modelled = choice();
+    if (!modelled.level.node || !left_flat().empty()) return ways;
+    for (const int leaders : leaders_to_try(modelled.level.leaders, nodes_.most())) {
+      ways.push_back(to_text(Setting{Setting::Kind::native, {}, Level{true, leaders}}));
+    }
+    return ways;
+  }
+  [[nodiscard]] std::string left_flat() const { return why_left_flat(call_.collective); }
+
   [[nodiscard]] LevelChoice choice() const { return choose_level(situation(), machine_); }
   [[nodiscard]] int leaders() const { return options_.leaders; }
   [[nodiscard]] int chunks() const { return options_.chunks; }
@@ -131,12 +143,14 @@ class PyLevelCall {
   }
 
   [[nodiscard]] LevelSituation situation() const {
-    return {call_.collective, shape_of(nodes_), mean_block(call_),
-            options_.commutative || nodes_.in_rank_order(), least_shape_of(nodes_)};
+    return {call_.collective,       shape_of(nodes_),
+            mean_block(call_),      options_.commutative || nodes_.in_rank_order(),
+            least_shape_of(nodes_), cores_ > 0 ? static_cast<double>(nodes_.most()) / cores_ : 0};
   }
 
   Nodes nodes_;
   NodeMachine machine_;
+  int cores_;  ///< of each node; 0: not known
   Call call_;
   Setting setting_;
   LevelOptions options_;
@@ -215,11 +229,11 @@ void bind_levels(nb::module_& module) {
       .def_ro("candidates", &LevelChoice::candidates);
   nb::class_<PyLevelCall>(module, "LevelCall", "A call through node memory, seen from outside.")
       .def(nb::init<const std::string&, std::vector<Bytes>, const std::string&, Rank,
-                    const std::string&, Bytes, bool, const NodeMachine&>(),
+                    const std::string&, Bytes, bool, const NodeMachine&, int>(),
            "collective"_a, "sizes"_a, "nodes"_a, "root"_a = 0, "algorithm"_a = "native:level=node",
-           "bound"_a = 0, "commutative"_a = true, "machine"_a = NodeMachine{},
+           "bound"_a = 0, "commutative"_a = true, "machine"_a = NodeMachine{}, "cores"_a = 0,
            "nodes: as 1,4,2 or 8x6, with :round_robin or :shuffled; bound: bytes of node memory, 0 "
-           "for any.")
+           "for any; cores: of each node, 0 if not known.")
       .def_prop_ro("algorithm", &PyLevelCall::algorithm)
       .def_prop_ro("leaders", &PyLevelCall::leaders)
       .def_prop_ro("chunks", &PyLevelCall::chunks)
@@ -228,7 +242,11 @@ void bind_levels(nb::module_& module) {
       .def("plan", &PyLevelCall::plan, "rank"_a, "The steps of a rank as text.")
       .def("calls", &PyLevelCall::calls, "The collectives between nodes, lane by lane.")
       .def("fault", &PyLevelCall::fault, "What is wrong with the plans; empty if nothing is.")
-      .def("choice", &PyLevelCall::choice, "Flat or through node memory, by the model.");
+      .def("choice", &PyLevelCall::choice, "Flat or through node memory, by the model.")
+      .def("tried", &PyLevelCall::tried,
+           "What auto runs: native alone, or what the program's own calls decide between.")
+      .def_prop_ro("left_flat", &PyLevelCall::left_flat,
+                   "Why auto leaves such calls flat whatever the model says; empty if not so.");
   module.def(
       "node_ranks",
       [](const std::string& nodes) { return ranks_of(value_or_raise(nodes_from(nodes))); },

@@ -444,9 +444,9 @@ class LevelChoice:
 class LevelCall:
     """A call through node memory, seen from outside."""
 
-    def __init__(self, collective: str, sizes: Sequence[int], nodes: str, root: int = 0, algorithm: str = 'native:level=node', bound: int = 0, commutative: bool = True, machine: NodeMachine = ...) -> None:
+    def __init__(self, collective: str, sizes: Sequence[int], nodes: str, root: int = 0, algorithm: str = 'native:level=node', bound: int = 0, commutative: bool = True, machine: NodeMachine = ..., cores: int = 0) -> None:
         """
-        nodes: as 1,4,2 or 8x6, with :round_robin or :shuffled; bound: bytes of node memory, 0 for any.
+        nodes: as 1,4,2 or 8x6, with :round_robin or :shuffled; bound: bytes of node memory, 0 for any; cores: of each node, 0 if not known.
         """
 
     @property
@@ -477,6 +477,17 @@ class LevelCall:
 
     def choice(self) -> LevelChoice:
         """Flat or through node memory, by the model."""
+
+    def tried(self) -> list[str]:
+        """
+        What auto runs: native alone, or what the program's own calls decide between.
+        """
+
+    @property
+    def left_flat(self) -> str:
+        """
+        Why auto leaves such calls flat whatever the model says; empty if not so.
+        """
 
 def node_ranks(nodes: str) -> list[list[int]]:
     """The ranks of each node of a shape such as 1,4,2 or 8x6:round_robin."""

@@ -16,6 +16,9 @@ constexpr double least_gain_unmeasured = 1.5;
 /// More of them hardly gain, and their communicators are limited.
 constexpr int most_leaders = 8;
 
+/// Lanes that share the copies of many ranks.
+constexpr int leaders_of_many = 4;
+
 std::string microseconds(double seconds) {
   char text[32];
   std::snprintf(text, sizeof text, "%.3g us", seconds * 1e6);
@@ -65,6 +68,17 @@ NodeShape least_shape_of(const Nodes& nodes) { return {nodes.count(), nodes.p() 
 bool is_block_common(Collective collective) {
   return collective != Collective::gatherv && collective != Collective::scatterv &&
          collective != Collective::alltoallv;
+}
+
+std::string why_left_flat(Collective collective) {
+  if (reduces(collective)) return "the bits of reductions stay as they are";
+  if (is_gather_or_scatter(collective)) return "gathers and scatters were seen to lose";
+  return "";
+}
+
+std::vector<int> leaders_to_try(int best, int most_ranks) {
+  const int other = best == 1 ? std::min(leaders_of_many, most_ranks) : 1;
+  return other == best ? std::vector{best} : std::vector{best, other};
 }
 
 int leaders_for(const LevelSituation& situation, const NodeMachine& machine) {

@@ -39,6 +39,15 @@ struct LevelChoice {
 /// that occurs costs as many communicators. 1 where the block is not known.
 [[nodiscard]] int leaders_for(const LevelSituation& situation, const NodeMachine& machine);
 
+/// Why the automatic choice leaves all calls of a collective flat, whatever the model says; empty
+/// where it goes by that.
+[[nodiscard]] std::string why_left_flat(Collective collective);
+
+/// The numbers of leaders that are tried where the model finds `best` so many: that, and four (at
+/// most as many as a node has ranks) or else one, as the model knows nothing of ranks that wait for
+/// a core.
+[[nodiscard]] std::vector<int> leaders_to_try(int best, int most_ranks);
+
 /// Node memory around the MPI's own collective if the model promises a gain over the best flat
 /// algorithm, which stands for the MPI's own: of a quarter where node memory was measured (see
 /// NodeMachine::crowding), of a half where it was not. Uneven nodes count as the larger shape for

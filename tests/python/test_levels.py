@@ -36,6 +36,28 @@ def test_a_bound_on_node_memory_gives_chunks(command):
     assert max(bounded["memory"]) <= 8192
 
 
+def test_explain_says_what_a_run_would_do(command, tmp_path):
+    machine = tmp_path / "machine"  # messages cost, memory and flags do not
+    machine.write_text("latency 1e-3\nnode_gap 1e-3\nlocal_latency 1e-2\nflag 1e-9\ncrowding 1\n")
+
+    def tried(collective: str, *arguments: str) -> list[str]:
+        told = command(
+            "explain", collective, "--nodes", "4x4", "--block", "16",
+            "--machine", str(machine), *arguments, "--json",
+        )  # fmt: skip
+        return json.loads(told.out)["auto"]
+
+    ways = tried("alltoallv")
+    assert ways[0] == "native"
+    assert ways[1:]
+    assert all(way.startswith("native:level=node,leaders=") for way in ways[1:])
+    assert tried("gather") == ["native"]
+    assert tried("alltoallv", "--cores", "4") == ways
+    assert tried("alltoallv", "--cores", "2") == ["native"]
+    shown = command("explain", "gather", "--nodes", "4x4", "--block", "16").out
+    assert "stays flat" in shown
+
+
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
@@ -44,6 +66,7 @@ def test_a_bound_on_node_memory_gives_chunks(command):
         (("--nodes", "2,2", "--algorithm", "ring"), "has level=node"),
         (("--nodes", "2,2", "--steps", "4"), "ranks are 0..3"),
         (("--node-memory", "1K"), "goes with --nodes"),
+        (("--cores", "4"), "goes with --nodes"),
     ],
 )
 def test_explain_refuses(command, arguments, why):

@@ -96,6 +96,21 @@ TEST(LevelChoices, TakeEightLeadersAtMost) {
   EXPECT_EQ(leaders_for(on("16x32", std::nullopt, Collective::alltoallv), machine), 1);
 }
 
+TEST(LevelChoices, TryFourLeadersBesideWhatTheModelFinds) {
+  EXPECT_EQ(leaders_to_try(1, 6), (std::vector{1, 4}));
+  EXPECT_EQ(leaders_to_try(1, 2), (std::vector{1, 2}));
+  EXPECT_EQ(leaders_to_try(2, 6), (std::vector{2, 1}));
+  EXPECT_EQ(leaders_to_try(1, 1), std::vector{1});
+}
+
+TEST(LevelChoices, LeaveReductionsGathersAndScattersToThoseWhoAsk) {
+  for (const Collective collective : matched_collectives) {
+    EXPECT_EQ(why_left_flat(collective).empty(),
+              !reduces(collective) && !is_gather_or_scatter(collective))
+        << name_of(collective);
+  }
+}
+
 TEST(NodeMachines, AreWrittenBesideAMachine) {
   Machine machine;
   machine.latency = 5e-6;

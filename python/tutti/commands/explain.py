@@ -231,6 +231,9 @@ def explain(
     node_memory: Annotated[
         str | None, typer.Option(metavar="BYTES", help="--nodes: no more of it; in chunks then.")
     ] = None,
+    cores: Annotated[
+        int, typer.Option(metavar="N", min=0, help="--nodes: cores of each; 0: one for each rank.")
+    ] = 0,
     full: Full = False,
     as_json: AsJson = False,
 ) -> None:
@@ -268,12 +271,15 @@ def explain(
             algorithm,
             bound,
             node_machine_of(machine),
+            cores,
             steps,
             as_json,
         )
         return
     if node_memory is not None:
         raise Refusal(f"--node-memory {node_memory}: it goes with --nodes")
+    if cores > 0:
+        raise Refusal(f"--cores {cores}: it goes with --nodes")
     blocks = sizes_of(collective, ranks, sizes, distribution, block)
     model = machine_of(machine)
     told = explain_call(

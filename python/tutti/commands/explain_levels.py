@@ -19,6 +19,7 @@ def _level_call(
     algorithm: str,
     bound: int,
     machine: _engine.NodeMachine,
+    cores: int,
 ) -> _engine.LevelCall:
     named = "native:level=node" if algorithm == "auto" else algorithm
     if "level=node" not in named:
@@ -27,7 +28,9 @@ def _level_call(
             "ring:level=node,leaders=2"
         )
     try:
-        return _engine.LevelCall(collective, sizes, nodes, root, named, bound, True, machine)
+        return _engine.LevelCall(
+            collective, sizes, nodes, root, named, bound, True, machine, cores
+        )
     except ValueError as error:
         raise Refusal(str(error)) from None
 
@@ -42,7 +45,18 @@ def _nodes(out: Console, call: _engine.LevelCall) -> None:
     out.print(listing)
 
 
-def _choice(out: Console, choice: _engine.LevelChoice) -> None:
+def _automatic(call: _engine.LevelCall) -> str:
+    """What a run does to which nobody says anything else."""
+    if call.left_flat:
+        return f"stays flat: {call.left_flat}; native:level=auto goes by the model"
+    tried = call.tried()
+    if len(tried) == 1:
+        return "stays flat"
+    return f"has the program's own calls decide between {', '.join(tried)}"
+
+
+def _choice(out: Console, call: _engine.LevelCall) -> None:
+    choice = call.choice()
     listing = table("candidate", "modelled", "", right=("modelled",))
     for candidate in choice.candidates:
         listing.add_row(
@@ -52,6 +66,7 @@ def _choice(out: Console, choice: _engine.LevelChoice) -> None:
         )
     out.print(listing)
     out.print(f"The model chooses [cyan]{choice.level}[/]: {escape(choice.reason)}.")
+    out.print(f"[cyan]auto[/] {escape(_automatic(call))}.")
 
 
 def explain_levels(
@@ -62,6 +77,7 @@ def explain_levels(
     algorithm: str,
     bound: int,
     machine: _engine.NodeMachine,
+    cores: int,
     steps: int | None,
     as_json: bool,
 ) -> None:
@@ -70,7 +86,7 @@ def explain_levels(
     Raises:
         Refusal: names the argument that is wrong and what is accepted.
     """
-    call = _level_call(collective, sizes, nodes, root, algorithm, bound, machine)
+    call = _level_call(collective, sizes, nodes, root, algorithm, bound, machine, cores)
     if steps is not None and not 0 <= steps < len(sizes):
         raise Refusal(f"--steps {steps}: ranks are 0..{len(sizes) - 1}")
     fault = call.fault()
@@ -88,6 +104,7 @@ def explain_levels(
                 "fault": fault or None,
                 "choice": choice.level,
                 "reason": choice.reason,
+                "auto": call.tried(),
             }
         )
         return
@@ -104,7 +121,7 @@ def explain_levels(
         f"[red]{escape(fault)}[/]" if fault else "[green]Verified[/]: every byte, every flag."
     )
     out.print()
-    _choice(out, choice)
+    _choice(out, call)
     if steps is not None:
         out.print(f"\n[bold]Steps of rank {steps}[/]")
         for line in call.plan(steps).splitlines()[1:]:
