@@ -15,6 +15,7 @@
 #include "api/report.hpp"
 #include "api/report_collect.hpp"
 #include "api/rma.hpp"
+#include "choose/levels.hpp"
 #include "run/mpi_end.hpp"
 #include "run/mpi_quirks.hpp"
 
@@ -139,6 +140,7 @@ struct Agreement {
   char native_spins = 0;
   char wants_background = 0;
   char is_reproducible = 0;
+  char had_distances = 0;
   MpiFamily family = MpiFamily::unknown;
 };
 
@@ -240,6 +242,7 @@ int Communicator::agree() {
     agreement.wants_background = environment().background ? 1 : 0;
     agreement.is_reproducible = environment().reproducible ? 1 : 0;
     agreement.is_refused = environment().error.empty() && are_distances_good() ? 0 : 1;
+    agreement.had_distances = known_distances() != nullptr ? 1 : 0;
     agreement.family = mpi_family(library_version());
     agreement.native_spins = waits_without_yielding() && ranks_outnumber_cores() ? 1 : 0;
     for (std::size_t i = 0; i < settings_.size(); ++i) {
@@ -266,6 +269,7 @@ int Communicator::agree() {
   if (const auto nodes = emulated_nodes(agreement.nodes.data())) node_settings_.emulated = *nodes;
   wants_background_ = agreement.wants_background != 0;
   is_reproducible_ = agreement.is_reproducible != 0;
+  had_distances_ = agreement.had_distances != 0;
   for (std::size_t i = 0; i < settings_.size(); ++i) {
     settings_[i] = *setting(all_collectives[i], agreement.settings[i].data());
   }
@@ -293,10 +297,8 @@ const Decision& Communicator::decide(Collective collective, bool commutative) {
     if (decision.level.leaders == 0) decision.open = OpenLevel::leaders;
     decision.text = to_text(setting) + ": it was asked for";
   }
-  // Of reductions auto does not change the bits, and gathers and scatters were seen to lose where
-  // the model sees a gain: who wants either asks for native:level=auto.
-  const bool is_closed = setting.kind == Setting::Kind::automatic &&
-                         (reduces(collective) || is_gather_or_scatter(collective));
+  const bool is_closed =
+      setting.kind == Setting::Kind::automatic && !why_left_flat(collective).empty();
   if (!setting.level && !decision.specification && may_go && !is_closed && p_ > 1) {
     decision.open = OpenLevel::all;
   }

@@ -49,6 +49,7 @@ struct ExpectedCall {
 struct BlockOfCall {
   std::optional<Bytes> common;  ///< of a block, where all ranks know it alike (see common_block)
   Bytes own = 0;                ///< else what this rank has, in all (see own_bytes)
+  Rank root = 0;
 };
 
 class LevelDecisions;
@@ -111,6 +112,8 @@ class Communicator {
   const Placements* placements(const Specification& specification, Rank root, int& error);
   /// What is known of distances. Collective at the first call. Null with an MPI error code.
   DistanceOrders* distances(int& error);
+  /// Did rank 0 know any when the communicator was first used?
+  [[nodiscard]] bool had_distances() const { return had_distances_; }
   [[nodiscard]] MPI_Comm handle() const { return comm_; }
   [[nodiscard]] const NodeSettings& node_settings() const { return node_settings_; }
   [[nodiscard]] const NodeMachine& node_machine() const { return node_machine_; }
@@ -162,6 +165,7 @@ class Communicator {
   bool native_spins_ = false;              ///< as rank 0 sees its node
   MpiFamily family_ = MpiFamily::unknown;  ///< rank 0's
   bool is_reproducible_ = false;
+  bool had_distances_ = false;
   std::array<Setting, all_collectives.size()> settings_;
   std::array<Decision, all_collectives.size()> decisions_;
   std::array<Decision, all_collectives.size()> not_commutative_;
@@ -190,6 +194,7 @@ const Decision& closed(const Decision& decision, const Call& call, Communicator&
   if (decision.open == OpenLevel::none) return decision;
   BlockOfCall block{common_block(call, communicator)};
   if (!block.common) block.own = own_bytes(call, communicator);
+  block.root = call.root;
   return communicator.close_level(decision, call.collective, block, error);
 }
 

@@ -64,23 +64,51 @@ int DistanceOrders::tell(std::vector<Rank>& ranks) const {
                      comm_);
 }
 
+const Placements* DistanceOrders::look_up(const Entries& entries,
+                                          const Specification& specification, Rank root) {
+  for (const Entry& entry : entries) {
+    if (entry.root == root && entry.specification == specification) return &entry.placements;
+  }
+  return nullptr;
+}
+
+/// At rank 0, who alone finds orders.
+const Placements& DistanceOrders::placements_here(const Specification& specification, Rank root) {
+  if (const Placements* known = look_up(found_, specification, root)) return *known;
+  found_.push_back({specification, root, placements_of(specification, *fabric_, root)});
+  return found_.back().placements;
+}
+
 const Placements* DistanceOrders::placements(const Specification& specification, Rank root,
                                              int& error) {
   error = MPI_SUCCESS;
   if (!known_) return nullptr;
-  for (const Entry& entry : entries_) {
-    if (entry.root == root && entry.specification == specification) return &entry.placements;
-  }
-  std::optional<Placements> found;
-  if (rank_ == 0) found = placements_of(specification, *fabric_, root);
+  if (const Placements* known = look_up(told_, specification, root)) return known;
   std::array<std::vector<Rank>, Placements::blocks.size()> ranks;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    if (found) ranks[i] = found->of(Placements::blocks[i]);
+    if (rank_ == 0) ranks[i] = placements_here(specification, root).of(Placements::blocks[i]);
     error = tell(ranks[i]);
     if (error != MPI_SUCCESS) return nullptr;
   }
-  entries_.push_back({specification, root, Placements(std::move(ranks))});
-  return &entries_.back().placements;
+  told_.push_back({specification, root, Placements(std::move(ranks))});
+  return &told_.back().placements;
+}
+
+int DistanceOrders::find_gain(Collective collective, Bytes block, Rank root,
+                              std::optional<Specification>& found) {
+  found.reset();
+  if (!known_) return MPI_SUCCESS;
+  std::array<char, 80> text{};
+  if (rank_ == 0) {
+    found = gaining_by_distance(collective, block, *fabric_, root,
+                                [&](const Specification& candidate) -> const Placements& {
+                                  return placements_here(candidate, root);
+                                });
+    if (found) to_text(*found).copy(text.data(), text.size() - 1);
+  }
+  const int error = mpi().Bcast(text.data(), sizeof text, mpi().byte, 0, comm_);
+  if (error == MPI_SUCCESS && text[0] != 0) found = *specification(collective, text.data());
+  return error;
 }
 
 int DistanceOrders::order_of_all(std::optional<Collective> collective,

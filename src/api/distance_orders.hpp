@@ -28,6 +28,10 @@ class DistanceOrders {
   /// root. Sets `error` to an MPI error code.
   const Placements* placements(const Specification& specification, Rank root, int& error);
 
+  /// Sets `found` to the algorithm that gains most in an order by distance, if one gains enough
+  /// (gaining_by_distance). Collective. Returns an MPI error code.
+  int find_gain(Collective collective, Bytes block, Rank root, std::optional<Specification>& found);
+
   /// Sets `ranks` to the rank at each place of an order for a new communicator (order_for_all), the
   /// natural one where no distances are known. Collective. Returns an MPI error code.
   int order_of_all(std::optional<Collective> collective, std::vector<Rank>& ranks) const;
@@ -38,17 +42,22 @@ class DistanceOrders {
     Rank root = 0;
     Placements placements;
   };
+  using Entries = std::deque<Entry>;  ///< which stay where they are
 
   explicit DistanceOrders(MPI_Comm comm) : comm_(comm) {}
   int find_fabric(const Machine& machine);
   int tell(std::vector<Rank>& ranks) const;
+  static const Placements* look_up(const Entries& entries, const Specification& specification,
+                                   Rank root);
+  const Placements& placements_here(const Specification& specification, Rank root);
 
   MPI_Comm comm_;
   Rank rank_ = 0;
   int p_ = 1;
   bool known_ = false;
   std::optional<Fabric> fabric_;  ///< at rank 0
-  std::deque<Entry> entries_;     ///< which stay where they are
+  Entries found_;                 ///< at rank 0
+  Entries told_;
 };
 
 }  // namespace tutti

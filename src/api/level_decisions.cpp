@@ -27,10 +27,9 @@ constexpr std::uint64_t calls_between_trials = 8;
 constexpr std::uint64_t least_calls_between_trials = 128;
 constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 
-/// Beside what the model finds best, as it knows nothing of ranks that wait for a core.
-constexpr int leaders_of_many = 4;
-
 constexpr int unknown = 64;
+
+constexpr std::size_t most_roots = 4;
 
 /// Blocks of (2^(n-1), 2^n] bytes; 0 of none, 1 of one byte.
 int range_of(std::optional<Bytes> block) {
@@ -43,6 +42,7 @@ Bytes largest_of(int range) { return range == 0 ? 0 : Bytes{1} << (range - 1); }
 Bytes least_of(int range) { return range < 2 ? largest_of(range) : largest_of(range - 1) + 1; }
 
 std::string name_of(const Decision& decision) {
+  if (decision.specification) return to_text(*decision.specification);
   const bool flat = !decision.level.node;
   return to_text(
       Setting{Setting::Kind::native, {}, flat ? std::nullopt : std::optional(decision.level)});
@@ -62,7 +62,7 @@ const Decision& LevelDecisions::close(const Decision& open, Collective collectiv
   std::optional<Bytes>& latest = latest_[static_cast<std::size_t>(collective)];
   if (block.common) latest = block.common;
   block.common = latest;
-  const Key key(collective, range_of(block.common));
+  const Key key{collective, range_of(block.common), root_of(collective, block.root)};
   if (open.open == OpenLevel::leaders) return close_leaders(open, key, block, error);
   if (calls_ < calls_at_first) {
     ++calls_;
@@ -88,10 +88,10 @@ const Decision& LevelDecisions::close_leaders(const Decision& open, const Key& k
   closed.decision.open = OpenLevel::none;
   std::optional<Bytes> size;
   error = take_nodes();
-  if (error == MPI_SUCCESS) error = find_block(key.first, block, size);
+  if (error == MPI_SUCCESS) error = find_block(key.collective, block, size);
   if (error != MPI_SUCCESS) return closed.decision;
   closed.decision.level.leaders =
-      leaders_for(situation(key.first, size), communicator_.node_machine());
+      leaders_for(situation(key.collective, size), communicator_.node_machine());
   closed.made = true;
   return closed.decision;
 }
@@ -114,7 +114,7 @@ int LevelDecisions::begin_trial(const Decision& open, const Key& key, const Bloc
   contest.way = 0;
   const int error = find_ways(open, key, block, contest);
   // What nothing can change stays as it is.
-  const bool may_change = contest.count > 1 || !is_block_common(key.first);
+  const bool may_change = contest.count > 1 || !is_block_common(key.collective);
   contest.next_trial =
       may_change ? std::max(least_calls_between_trials, calls_between_trials * contest.calls)
                  : never;
@@ -129,7 +129,19 @@ int LevelDecisions::find_ways(const Decision& open, const Key& key, const BlockO
   contest.ways[0].open = OpenLevel::none;
   contest.count = 1;
   std::optional<Bytes> size;
-  if (const int error = find_block(key.first, block, size)) return error;
+  if (const int error = find_block(key.collective, block, size)) return error;
+  if (const int error = add_levels(key, size, contest)) return error;
+  return open.is_automatic ? add_order(key, size, contest) : MPI_SUCCESS;
+}
+
+Decision& LevelDecisions::add_way(Contest& contest) {
+  Decision& way = contest.ways[static_cast<std::size_t>(contest.count++)];
+  way = contest.ways[0];
+  return way;
+}
+
+/// Through nodes.
+int LevelDecisions::add_levels(const Key& key, std::optional<Bytes> size, Contest& contest) {
   if (const int error = guess()) return error;
   LevelChoice choice = choose(key, size);
   if (choice.level.node && !are_open_ && !gave_up_) {
@@ -139,15 +151,39 @@ int LevelDecisions::find_ways(const Decision& open, const Key& key, const BlockO
   }
   // What stays flat is what it was in the report too; tutti explain says why.
   if (!choice.level.node || gave_up_) return MPI_SUCCESS;
-  const int others = choice.level.leaders == 1 ? std::min(leaders_of_many, nodes_->most()) : 1;
-  for (const int leaders : {choice.level.leaders, others}) {
-    if (contest.count > 1 && leaders == contest.ways[1].level.leaders) continue;
-    Decision& way = contest.ways[static_cast<std::size_t>(contest.count++)];
-    way = contest.ways[0];
+  for (const int leaders : leaders_to_try(choice.level.leaders, nodes_->most())) {
+    Decision& way = add_way(contest);
     way.level = {true, leaders};
     way.text = name_of(way) + ": on trial, " + choice.reason;
   }
   return MPI_SUCCESS;
+}
+
+/// In an order by distance, where distances are known.
+int LevelDecisions::add_order(const Key& key, std::optional<Bytes> size, Contest& contest) {
+  if (!communicator_.had_distances() || key.root == any_root || size.value_or(0) == 0) {
+    return MPI_SUCCESS;
+  }
+  int error = MPI_SUCCESS;
+  DistanceOrders* distances = communicator_.distances(error);
+  if (distances == nullptr) return error;
+  std::optional<Specification> found;
+  error = distances->find_gain(key.collective, largest_of(key.range), key.root, found);
+  if (error != MPI_SUCCESS || !found) return error;
+  Decision& way = add_way(contest);
+  way.specification = std::move(found);
+  way.text = name_of(way) + ": on trial, modelled to gain a quarter or more by distances";
+  return MPI_SUCCESS;
+}
+
+/// Each root has orders of its own, and the work of finding them is bounded.
+Rank LevelDecisions::root_of(Collective collective, Rank root) {
+  if (!has_root(collective) || !communicator_.had_distances()) return 0;
+  if (root < 0 || root >= communicator_.p()) return any_root;
+  const bool known = std::find(roots_.begin(), roots_.end(), root) != roots_.end();
+  if (!known && roots_.size() == most_roots) return any_root;
+  if (!known) roots_.push_back(root);
+  return root;
 }
 
 int LevelDecisions::end_trial(Contest& contest) {
@@ -156,8 +192,8 @@ int LevelDecisions::end_trial(Contest& contest) {
   contest.trial.reset();
   contest.way = outcome.way;
   Decision& taken = contest.ways[static_cast<std::size_t>(contest.way)];
-  taken.text = name_of(taken) + (taken.level.node ? ": measured to gain a tenth or more"
-                                                  : ": node memory was measured to gain no tenth");
+  taken.text = name_of(taken) + (contest.way > 0 ? ": measured to gain a tenth or more"
+                                                 : ": nothing else was measured to gain a tenth");
   return error;
 }
 
@@ -224,17 +260,17 @@ LevelSituation LevelDecisions::situation(Collective collective, std::optional<By
 
 /// For all blocks of the same range, or for `block` where ranks do not know theirs.
 LevelChoice LevelDecisions::choose(const Key& key, std::optional<Bytes> block) const {
-  const auto& [collective, range] = key;
+  const Collective collective = key.collective;
   const NodeMachine& machine = communicator_.node_machine();
-  const bool is_range = is_block_common(collective) && block && range > 0;
-  const std::optional<Bytes> largest = is_range ? largest_of(range) : block;
+  const bool is_range = is_block_common(collective) && block && key.range > 0;
+  const std::optional<Bytes> largest = is_range ? largest_of(key.range) : block;
   LevelChoice choice = choose_level(situation(collective, largest), machine);
   if (!choice.level.node) return choice;
   if (!fits(collective, *largest, choice.level.leaders)) {
     return {{}, "node memory would be too small but for chunks", {}};
   }
   if (!is_range) return choice;
-  const LevelChoice least = choose_level(situation(collective, least_of(range)), machine);
+  const LevelChoice least = choose_level(situation(collective, least_of(key.range)), machine);
   return least.level.node ? choice : least;
 }
 

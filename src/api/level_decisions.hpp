@@ -1,8 +1,9 @@
-/// Which calls of a communicator go through node memory without being asked to, and by how many
-/// leaders.
+/// Which calls of a communicator go through node memory without being asked to, by how many
+/// leaders, and which go in an order by distance.
 #pragma once
 
 #include <array>
+#include <compare>
 #include <map>
 #include <memory>
 #include <optional>
@@ -30,10 +31,11 @@ class LevelDecisions {
   /// one small allgather; they are opened where a call is to go through them, if all ranks can, for
   /// a limited number of communicators at a time. Then calls of that range and collective are tried
   /// both ways (see Trial), each after a barrier, and rank 0 tells all which way is the faster one;
-  /// the same again after eight times as many calls. All other calls are O(1). Of collectives whose
-  /// blocks ranks do not know alike there is one range, and the model goes by the mean block of the
-  /// call before a trial, which ranks tell rank 0. Alike on all ranks, and most likely so on one
-  /// whose arguments are bad: its block is taken to be that of the call before.
+  /// the same again after eight times as many calls. Where rank 0 knows distances, and the model
+  /// promises a gain, an order by distance is one of the ways. All other calls are O(1). Of
+  /// collectives whose blocks ranks do not know alike there is one range, and the model goes by the
+  /// mean block of the call before a trial, which ranks tell rank 0. Alike on all ranks, and most
+  /// likely so on one whose arguments are bad: its block is taken to be that of the call before.
   const Decision& close(const Decision& open, Collective collective, const BlockOfCall& block,
                         int& error);
   /// The call that was decided last is over.
@@ -54,8 +56,14 @@ class LevelDecisions {
     bool made = false;
     Decision decision;
   };
-  /// By collective and range of blocks.
-  using Key = std::pair<Collective, int>;
+  /// Calls that are decided alike.
+  struct Key {
+    Collective collective;
+    int range;  ///< of blocks
+    Rank root;  ///< where that counts, of which only the first few do
+    friend auto operator<=>(const Key&, const Key&) = default;
+  };
+  static constexpr Rank any_root = -1;
 
   const Decision& close_leaders(const Decision& open, const Key& key, const BlockOfCall& block,
                                 int& error);
@@ -65,6 +73,10 @@ class LevelDecisions {
   int find_block(Collective collective, const BlockOfCall& own, std::optional<Bytes>& block);
   int begin_trial(const Decision& open, const Key& key, const BlockOfCall& block, Contest& contest);
   int find_ways(const Decision& open, const Key& key, const BlockOfCall& block, Contest& contest);
+  static Decision& add_way(Contest& contest);
+  int add_levels(const Key& key, std::optional<Bytes> size, Contest& contest);
+  int add_order(const Key& key, std::optional<Bytes> size, Contest& contest);
+  Rank root_of(Collective collective, Rank root);
   int end_trial(Contest& contest);
   const Decision& begin_call(const BlockOfCall& block, Contest& contest, int& error);
   [[nodiscard]] LevelChoice choose(const Key& key, std::optional<Bytes> block) const;
@@ -80,6 +92,7 @@ class LevelDecisions {
   bool gave_up_ = false;
   std::map<Key, Closed> closed_;
   std::map<Key, Contest> contests_;
+  std::vector<Rank> roots_;   ///< of calls whose orders are looked for
   Contest* tried_ = nullptr;  ///< whose trial the call under way is part of
   double began_ = 0;
   Bytes bytes_ = 0;

@@ -2,9 +2,11 @@
 #include "choose/placing.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "algorithms/traffic.hpp"
+#include "core/order.hpp"
 #include "orders/descent.hpp"
 
 namespace tutti {
@@ -74,7 +76,48 @@ std::vector<Traffic> shapes_of(std::optional<Collective> collective, int p) {
   return shapes;
 }
 
+/// The gain that makes an order by distance worth trying.
+constexpr double least_gain_of_trial = 1.25;
+
+/// Whose time hangs on who stands where: MPIs have them too.
+std::vector<const char*> by_distance(Collective collective) {
+  switch (collective) {
+    case Collective::bcast:
+      return {"binomial:order=distance", "scatter_allgather:order=distance"};
+    case Collective::allgather:
+    case Collective::allgatherv:
+      return {"recursive_doubling:order=distance", "ring:order=distance"};
+    default:
+      return {};
+  }
+}
+
+std::vector<Rank> natural_ranks(int p, Rank root) {
+  std::vector<Rank> ranks;
+  const Order order = Order::natural(p, root);
+  for (Position v = 0; v < p; ++v) ranks.push_back(order.rank_at(v));
+  return ranks;
+}
+
 }  // namespace
+
+std::optional<Specification> gaining_by_distance(
+    Collective collective, Bytes block, const Fabric& fabric, Rank root,
+    const std::function<const Placements&(const Specification&)>& find) {
+  const int p = fabric.size();
+  double native = std::numeric_limits<double>::infinity();
+  double least = native;
+  std::optional<Specification> best;
+  for (const char* text : by_distance(collective)) {
+    const Specification candidate = *specification(collective, text);
+    const Traffic traffic = traffic_of(candidate, p, block);
+    native = std::min(native, rounds_seconds(traffic, fabric, natural_ranks(p, root)));
+    const double placed = rounds_seconds(traffic, fabric, find(candidate).of(block));
+    if (placed < least) best = candidate;
+    least = std::min(least, placed);
+  }
+  return least * least_gain_of_trial < native ? best : std::nullopt;
+}
 
 Placements placements_of(const Specification& specification, const Fabric& fabric, Rank root) {
   std::array<std::vector<Rank>, Placements::blocks.size()> ranks;

@@ -151,7 +151,7 @@ void other_communicators(Context& context) {
 /// Nothing goes through nodes in chunks without being asked to.
 void more_bytes_than_memory(Context& context) {
   const OwnComm comm;
-  movements(context, comm.get(), std::nullopt, 9000, 12);
+  movements(context, comm.get(), std::nullopt, 5000, 10);
   constexpr int many = 40000;
   std::vector<int> all(std::size_t{many} * static_cast<std::size_t>(comm.size()));
   Tries tries(context, comm.get(), "allgather");

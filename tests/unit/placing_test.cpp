@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "algorithms/traffic.hpp"
 #include "distance_helpers.hpp"
 #include "knowledge/shared_ways.hpp"
@@ -65,15 +67,19 @@ TEST(Traffic, OfAnyScheduleMovesEachBlockWhereItMust) {
   EXPECT_EQ(traffic_of(spec(Collective::gather, "linear"), p, 3).rounds.size(), 11U);
 }
 
-/// Ranks at two switches in turn, joined by a link of a quarter of the nodes' rate.
-Fabric two_switches(int p) {
+int in_turn(Rank rank) { return rank % 2; }
+/// 0 1 1 0 0 1 1 0: neighbours and partners of recursive doubling are often at the other one.
+int mixed(Rank rank) { return (rank ^ (rank >> 1)) % 2; }
+
+/// Ranks at two switches, joined by a link of a quarter of the nodes' rate.
+Fabric two_switches(int p, int (*switch_of)(Rank) = in_turn) {
   Distances small(p);
   Distances large(p);
   for (Rank a = 0; a < p; ++a) {
     for (Rank b = 0; b < p; ++b) {
       if (a == b) continue;
       small.set(a, b, 50);
-      large.set(a, b, a % 2 == b % 2 ? 50 + 1000 : 50 + 4000);
+      large.set(a, b, switch_of(a) == switch_of(b) ? 50 + 1000 : 50 + 4000);
     }
   }
   return fabric_of({"", {}, {p, {}}, {{0, small}, {1000, large}}}, 0, 0);
@@ -210,6 +216,44 @@ TEST(Placing, OfACommunicatorIsInNoShapeSlower) {
   // Of every collective there is a shape to go by.
   for (const Collective collective : all_collectives) {
     expect_permutation(order_for_all(collective, two_switches(6)), 0);
+  }
+}
+
+TEST(Placing, GainsByDistanceWhereTheNaturalOrderCrossesSlowLinks) {
+  const auto gain = [](Collective collective, const Fabric& fabric, Bytes block, Rank root) {
+    std::map<std::string, Placements> found;
+    return gaining_by_distance(
+        collective, block, fabric, root, [&](const Specification& candidate) -> const Placements& {
+          return found.try_emplace(to_text(candidate), placements_of(candidate, fabric, root))
+              .first->second;
+        });
+  };
+  // Recursive doubling is as good as can be where ranks are at both switches in turn.
+  const Fabric alternating = two_switches(8, mixed);
+  EXPECT_FALSE(gain(Collective::allgather, two_switches(8), 1 << 16, 0));
+  for (const Collective collective : {Collective::allgather, Collective::allgatherv}) {
+    const auto found = gain(collective, alternating, 1 << 16, 0);
+    ASSERT_TRUE(found) << name_of(collective);
+    EXPECT_EQ(found->order, OrderName::distance);
+    EXPECT_EQ(found->algorithm->collective, collective);
+  }
+  // All links alike, or nothing whose order counts.
+  const Fabric even = Links({1, switches(9, 1, 1, 1)}, 5, 1);
+  EXPECT_FALSE(gain(Collective::allgather, even, 1 << 16, 0));
+  EXPECT_FALSE(gain(Collective::bcast, even, 1 << 16, 3));
+  EXPECT_FALSE(gain(Collective::alltoall, alternating, 1 << 16, 0));
+  // Never one that is modelled slower than the best natural order.
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Fabric fabric = grouped(7, seed);
+    const auto found = gain(Collective::bcast, fabric, 1024, 2);
+    if (!found) continue;
+    const Traffic traffic = traffic_of(*found, 7, 1024);
+    const double placed =
+        rounds_seconds(traffic, fabric, placements_of(*found, fabric, 2).of(1024));
+    for (const char* natural : {"binomial", "scatter_allgather"}) {
+      EXPECT_LT(1.25 * placed, rounds_seconds(traffic_of(spec(Collective::bcast, natural), 7, 1024),
+                                              fabric, {2, 3, 4, 5, 6, 0, 1}));
+    }
   }
 }
 
