@@ -55,6 +55,17 @@ void shuffle(std::vector<int>& labels) {
   for (std::size_t i = labels.size(); i > 1; --i) std::swap(labels[i - 1], labels[random() % i]);
 }
 
+Nodes grouped(Nodes nodes, const Grouping& grouping) {
+  if (grouping.number == 0) return nodes;
+  std::vector<int> labels;
+  std::vector<int> groups;
+  for (Rank rank = 0; rank < nodes.p(); ++rank) {
+    labels.push_back(nodes.node_of(rank));
+    groups.push_back(grouping.group_of(nodes.local_of(rank)));
+  }
+  return Nodes::of(labels, groups);
+}
+
 }  // namespace
 
 Nodes Nodes::of(std::span<const int> labels) {
@@ -74,6 +85,30 @@ Nodes Nodes::of(std::span<const int> labels) {
     nodes.ranks_[index(nodes.first_[index(nodes.node_of(rank))] + nodes.local_of(rank))] = rank;
   }
   return nodes;
+}
+
+Nodes Nodes::of(std::span<const int> labels, std::span<const int> groups) {
+  Nodes nodes = of(labels);
+  nodes.group_.assign(groups.begin(), groups.end());
+  return nodes;
+}
+
+std::vector<std::vector<int>> Nodes::groups(int node) const {
+  std::map<int, std::vector<int>> found;
+  for (int local = 0; local < size(node); ++local) {
+    const int group = group_.empty() ? -1 : group_[index(rank_at(node, local))];
+    found[std::max(group, -1)].push_back(local);
+  }
+  if (found.count(-1) > 0) {  // one of them could be anywhere
+    std::vector<int> all(index(size(node)));
+    std::iota(all.begin(), all.end(), 0);
+    return {all};
+  }
+  std::vector<std::vector<int>> sorted;
+  for (auto& [label, locals] : found) sorted.push_back(std::move(locals));
+  std::sort(sorted.begin(), sorted.end(),
+            [](const auto& a, const auto& b) { return a.back() < b.back(); });
+  return sorted;
 }
 
 Nodes Nodes::consecutive(std::span<const int> sizes) {
@@ -99,11 +134,30 @@ bool Nodes::even() const {
 
 bool Nodes::in_rank_order() const { return std::is_sorted(node_.begin(), node_.end()); }
 
+Result<Grouping> take_grouping(std::string_view& text) {
+  constexpr std::string_view dealt = "round_robin:";
+  const std::size_t slash = text.find('/');
+  if (slash == std::string_view::npos) return Grouping{};
+  std::string_view rest = text.substr(slash + 1);
+  Grouping grouping;
+  grouping.dealt = rest.starts_with(dealt);
+  if (grouping.dealt) rest.remove_prefix(dealt.size());
+  if (!read_count(rest, grouping.number)) {
+    return Error{"'" + std::string(text.substr(slash)) +
+                 "' names no groups; accepted are ranks of each group of a node, as /2, or "
+                 "/round_robin: and the number of groups"};
+  }
+  text = text.substr(0, slash);
+  return grouping;
+}
+
 Result<Nodes> nodes_from(std::string_view text) {
+  const Result<Grouping> grouping = take_grouping(text);
+  if (!grouping) return Error{grouping.error()};
   const Error error{
       "nodes " + std::string(text) +
       ": write the ranks of each node as 1,4,2,3,1 or 8x6 (nodes x ranks), and after it :block, "
-      ":round_robin or :shuffled"};
+      ":round_robin or :shuffled, then /2 for groups of two ranks"};
   const std::size_t colon = text.find(':');
   const std::string_view mapping =
       colon == std::string_view::npos ? "block" : text.substr(colon + 1);
@@ -115,14 +169,14 @@ Result<Nodes> nodes_from(std::string_view text) {
     rest.remove_prefix(std::min(rest.size(), item.size() + 1));
   }
   if (std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}) > most_ranks) return error;
-  if (mapping == "block") return Nodes::consecutive(sizes);
+  if (mapping == "block") return grouped(Nodes::consecutive(sizes), *grouping);
   std::vector<int> labels = deal(sizes);
   if (mapping == "shuffled") {
     shuffle(labels);
   } else if (mapping != "round_robin") {
     return error;
   }
-  return Nodes::of(labels);
+  return grouped(Nodes::of(labels), *grouping);
 }
 
 }  // namespace tutti

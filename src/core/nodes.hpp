@@ -1,4 +1,4 @@
-/// Which ranks share the memory of a node.
+/// Which ranks share the memory of a node, and which of them sit close together there.
 #pragma once
 
 #include <span>
@@ -17,6 +17,10 @@ class Nodes {
  public:
   /// Of one label for each rank, equal where ranks share a node; any integers. O(p log n).
   [[nodiscard]] static Nodes of(std::span<const int> labels);
+  /// The same with ranks of a node in groups, such as those of a socket: another label for each
+  /// rank, equal where two of a node belong together. A node of which a rank has a label below 0 is
+  /// one group.
+  [[nodiscard]] static Nodes of(std::span<const int> labels, std::span<const int> groups);
   /// Nodes of consecutive ranks, so many on each.
   [[nodiscard]] static Nodes consecutive(std::span<const int> sizes);
 
@@ -32,6 +36,8 @@ class Nodes {
   [[nodiscard]] std::span<const Rank> ranks(int node) const {
     return {ranks_.data() + first_[index(node)], index(size(node))};
   }
+  /// The local ranks of each group of a node, ascending; groups by their last one.
+  [[nodiscard]] std::vector<std::vector<int>> groups(int node) const;
   /// Ranks of the largest node.
   [[nodiscard]] int most() const;
   /// All nodes have as many ranks.
@@ -46,11 +52,28 @@ class Nodes {
   std::vector<int> local_;   ///< by rank
   std::vector<Rank> ranks_;  ///< node by node
   std::vector<int> first_;   ///< by node, where its ranks begin; and the end
+  std::vector<int> group_;   ///< by rank; empty: each node is one
 };
+
+/// How the ranks of a node are put into groups, for emulation and explanation.
+struct Grouping {
+  int number = 0;      ///< of the ranks of a group, or of groups; 0: none are made
+  bool dealt = false;  ///< ranks are dealt out to `number` groups; else follow one another in them
+
+  /// By the local rank; -1 where no groups are made.
+  [[nodiscard]] int group_of(int local) const {
+    if (number == 0) return -1;
+    return dealt ? local % number : local / number;
+  }
+};
+
+/// Takes "/2" (groups of two ranks that follow one another) or "/round_robin:2" (two groups) off
+/// the end of `text`. The error names what is wrong and what is accepted.
+[[nodiscard]] Result<Grouping> take_grouping(std::string_view& text);
 
 /// Reads "1,4,2,3,1" (ranks of each node) or "8x6" (nodes x ranks), or both mixed as in "2x4,3",
 /// and after it how ranks are dealt out: ":block" (the default), ":round_robin" or ":shuffled".
-/// The error names what is wrong and what is accepted.
+/// then groups (take_grouping). The error names what is wrong and what is accepted.
 [[nodiscard]] Result<Nodes> nodes_from(std::string_view text);
 
 }  // namespace tutti

@@ -91,7 +91,9 @@ class ChunkPlanner {
   LevelChunk done() {
     chunk_.combines = reduces(collective_) && view_.ranks() > 1;
     write();
-    if (chunk_.combines) combine();
+    if (chunk_.combines) {
+      chunk_.combining = combining_of(view_, local_, regions_.written.bytes, base_);
+    }
     if (!alone()) call();
     if (wants_result()) read();
     return std::move(chunk_);
@@ -152,22 +154,6 @@ class ChunkPlanner {
       } else {
         put(to, view_.size(to), index(to));
       }
-    }
-  }
-
-  /// One slice of all vectors, in the sequence of ranks from the right, so that the last vector
-  /// becomes v0 op (v1 op (.. op v)).
-  void combine() {
-    const Bytes vector = regions_.written.bytes;
-    const BytePart slice = part_of(vector, local_, view_.ranks(), view_.call().unit);
-    if (slice.bytes() == 0) return;
-    for (int other = view_.ranks() - 2; other >= 0; --other) {
-      LevelStep step;
-      step.kind = LevelKind::reduce;
-      step.bytes = slice.bytes();
-      step.from = base_ + other * vector + slice.begin;
-      step.at = base_ + regions_.written_at() + slice.begin;
-      chunk_.combine.push_back(step);
     }
   }
 

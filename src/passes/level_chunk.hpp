@@ -20,14 +20,22 @@ enum class LevelStage : std::uint8_t {
   released,  ///< the inner calls
 };
 
+/// One rank's part in combining the vectors of its node.
+struct LevelCombining {
+  std::vector<LocalRange> needs;          ///< who must have written before
+  std::vector<LevelStep> in_group;        ///< its slice of the vectors of its group
+  std::vector<LocalRange> groups_needed;  ///< who must have done that before the rest
+  std::vector<LevelStep> steps;           ///< its slice of the groups' sums, or of all vectors
+};
+
 /// One rank's part in a chunk.
 struct LevelChunk {
   std::vector<LevelStep> in;
-  bool combines = false;           ///< ranks of this node combine vectors before anything else
-  std::vector<LevelStep> combine;  ///< this rank's slice
-  std::vector<InnerCall> calls;    ///< of the lanes that this rank leads
-  LocalRange inner_needs;          ///< who must have written or combined before; empty: nobody
-  bool writes = false;             ///< the calls write to node memory, which others must have left
+  bool combines = false;  ///< ranks of this node combine vectors before anything else
+  LevelCombining combining;
+  std::vector<InnerCall> calls;  ///< of the lanes that this rank leads
+  LocalRange inner_needs;        ///< who must have written or combined before; empty: nobody
+  bool writes = false;           ///< the calls write to node memory, which others must have left
   std::vector<LevelStep> out;
   LevelStage out_after = LevelStage::released;
   std::vector<LocalRange> out_needs;  ///< whom the copies out await
@@ -41,6 +49,13 @@ struct LevelChunk {
 
 /// The most that any chunk needs, in whole cache lines.
 [[nodiscard]] Bytes level_half(const LevelCall& call, const Nodes& nodes, int node);
+
+/// Vectors of `bytes` that lie one after the other from `base` on, one of each local rank, are
+/// combined from the right, so that the last one becomes v0 op (v1 op (.. op v)). In groups each
+/// rank first takes a slice of those of its group, then a smaller one of the groups' sums, so that
+/// what passes between groups is one vector of each.
+[[nodiscard]] LevelCombining combining_of(const LevelView& view, int local, Bytes bytes,
+                                          Bytes base);
 
 /// Lets the plan's only inner call read and write the rank's own sides, where a copy is of the same
 /// bytes one after the other and nobody else on the node touches them.

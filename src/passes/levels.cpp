@@ -57,10 +57,11 @@ class LevelPlanner {
 
  private:
   // Ticks in the sequence of done(); each rank raises those of its own steps.
-  static int entered(int i) { return i == 0 ? 1 : 4 * i - 2; }
-  static int combined(int i) { return 4 * i + 3; }
-  static int released(int i) { return 4 * i + 4; }
-  static int left(int i) { return 4 * i + 5; }
+  static int entered(int i) { return i == 0 ? 1 : 5 * i - 3; }
+  static int grouped(int i) { return 5 * i + 3; }
+  static int combined(int i) { return 5 * i + 4; }
+  static int released(int i) { return 5 * i + 5; }
+  static int left(int i) { return 5 * i + 6; }
 
   LevelChunk& chunk(int i) { return placed_[static_cast<std::size_t>(i)]; }
 
@@ -105,8 +106,14 @@ class LevelPlanner {
 
   void combine(int i) {
     if (!chunk(i).combines) return;
-    await(entered(i), 0, ranks_);
-    add(chunk(i).combine);
+    const LevelCombining& now = chunk(i).combining;
+    for (const LocalRange& locals : now.needs) await(entered(i), locals.first, locals.last);
+    if (!now.in_group.empty() || !now.groups_needed.empty()) {
+      add(now.in_group);
+      raise(grouped(i));
+      for (const auto& [first, last] : now.groups_needed) await(grouped(i), first, last);
+    }
+    add(now.steps);
     raise(combined(i));
   }
 

@@ -60,7 +60,10 @@ struct LevelCall {
 ///     reduce, allreduce         S = [l] vectors      R = one vector
 ///     bcast                     S = R = the vector
 /// Every rank writes its own part of S; reductions are shared by slices, each rank combining one
-/// slice of all vectors of its node into the last one. Chunks use two such layouts in turn, so that
+/// slice of all vectors of its node into the last one. Where the node's ranks are in groups, each
+/// one first combines a larger slice of the vectors of its group, then its slice of the groups'
+/// sums; not where each group is one rank, nor where ranks of a group do not follow one another and
+/// the operation does not commute. Chunks use two such layouts in turn, so that
 /// ranks copy one while the other is between nodes. O(p) for each lane and chunk; alltoall O(p c).
 [[nodiscard]] Result<LevelPlan> level_plan(const LevelCall& call, const Nodes& nodes, Rank rank);
 

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "run/mpi_quirks.hpp"
+#include "run/node_groups.hpp"
 
 namespace tutti {
 
@@ -109,7 +110,7 @@ int SharedNode::share(const NodeSettings& settings, CommHandle group) {
     group = std::move(smaller);
   }
   if (!mapping_) return MPI_ERR_NO_MEM;
-  return agree(group.get());
+  return agree(group.get(), settings);
 }
 
 int SharedNode::try_segment(MPI_Comm group, Bytes wanted, NodeSegment::Kind kind, bool& all,
@@ -145,12 +146,15 @@ void SharedNode::map_private(Bytes wanted) {
 }
 
 /// Tells all ranks which nodes there are, and of how much memory.
-int SharedNode::agree(MPI_Comm group) {
+int SharedNode::agree(MPI_Comm group, const NodeSettings& settings) {
   struct Word {
     std::int64_t lowest;
     std::int64_t capacity;
+    std::int64_t group;
   };
-  Word mine{rank_, capacity_};
+  const auto& emulated = settings.emulated;
+  Word mine{rank_, capacity_,
+            emulated ? emulated->group_of(world_rank(rank_)) : group_on_node("/sys")};
   if (const int error = mpi().Bcast(&mine.lowest, sizeof mine.lowest, mpi().byte, 0, group)) {
     return error;
   }
@@ -159,11 +163,13 @@ int SharedNode::agree(MPI_Comm group) {
       mpi().Allgather(&mine, sizeof mine, mpi().byte, words.data(), sizeof mine, mpi().byte, comm_);
   if (error != MPI_SUCCESS) return error;
   std::vector<int> labels;
+  std::vector<int> groups;
   for (const Word& word : words) {
     labels.push_back(static_cast<int>(word.lowest));
+    groups.push_back(static_cast<int>(word.group));
     capacity_ = std::min<Bytes>(capacity_, word.capacity);
   }
-  nodes_ = Nodes::of(labels);
+  nodes_ = Nodes::of(labels, groups);
   // Zeroed memory holds flags that were never raised, and every process begins their life alike.
   flags_ = std::launder(reinterpret_cast<NodeFlag*>(mapping_.data()));
   told_ = reinterpret_cast<std::int64_t*>(mapping_.data() + std::ptrdiff_t{ranks_} *

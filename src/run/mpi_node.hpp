@@ -91,7 +91,7 @@ class SharedNode {
   int share(const NodeSettings& settings, CommHandle group);
   int try_segment(MPI_Comm group, Bytes wanted, NodeSegment::Kind kind, bool& all, bool& own);
   void map_private(Bytes wanted);
-  int agree(MPI_Comm group);
+  int agree(MPI_Comm group, const NodeSettings& settings);
 
   MPI_Comm comm_;
   Rank rank_;

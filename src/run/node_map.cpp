@@ -23,7 +23,7 @@ int number_in(std::string_view text) {
 Error refused(std::string_view text) {
   return {"'" + std::string(text) +
           "' names no nodes; accepted are ranks for each node, as 3, a list of them, as 1,4,2, or "
-          "round_robin: and the number of nodes"};
+          "round_robin: and the number of nodes; then groups in each, as /2"};
 }
 
 }  // namespace
@@ -31,6 +31,9 @@ Error refused(std::string_view text) {
 Result<EmulatedNodes> emulated_nodes(std::string_view text) {
   if (text.size() > longest_text) return refused(text);
   EmulatedNodes nodes;
+  const Result<Grouping> grouping = take_grouping(text);
+  if (!grouping) return Error{grouping.error()};
+  nodes.grouping_ = *grouping;
   if (text.starts_with(dealt)) {
     nodes.nodes_ = number_in(text.substr(dealt.size()));
     if (nodes.nodes_ == 0) return refused(text);
@@ -46,8 +49,8 @@ Result<EmulatedNodes> emulated_nodes(std::string_view text) {
   }
 }
 
-int EmulatedNodes::node_of(Rank rank) const {
-  if (nodes_ > 0) return rank % nodes_;
+EmulatedNodes::Place EmulatedNodes::place_of(Rank rank) const {
+  if (nodes_ > 0) return {rank % nodes_, rank / nodes_};
   const auto all = std::accumulate(counts_.begin(), counts_.end(), std::int64_t{0});
   auto node = static_cast<int>(rank / all) * static_cast<int>(counts_.size());
   std::int64_t rest = rank % all;
@@ -56,7 +59,7 @@ int EmulatedNodes::node_of(Rank rank) const {
     rest -= count;
     ++node;
   }
-  return node;
+  return {node, static_cast<int>(rest)};
 }
 
 }  // namespace tutti

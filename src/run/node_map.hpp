@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/nodes.hpp"
 #include "core/result.hpp"
 #include "core/types.hpp"
 
@@ -15,17 +16,26 @@ namespace tutti {
 class EmulatedNodes {
  public:
   /// The node of a rank of the world, from 0. Local, O(number of counts).
-  [[nodiscard]] int node_of(Rank rank) const;
+  [[nodiscard]] int node_of(Rank rank) const { return place_of(rank).node; }
+  /// Its group there; -1 where no groups are emulated.
+  [[nodiscard]] int group_of(Rank rank) const { return grouping_.group_of(place_of(rank).local); }
 
  private:
   friend Result<EmulatedNodes> emulated_nodes(std::string_view text);
+  struct Place {
+    int node;
+    int local;
+  };
+  [[nodiscard]] Place place_of(Rank rank) const;
+
   std::vector<int> counts_;  ///< ranks of each node in turn; from the start again at the end
   int nodes_ = 0;            ///< dealt out like cards, if not 0
+  Grouping grouping_;
 };
 
 /// Reads `3` (nodes of three consecutive ranks), `1,4,2,3,1` (nodes of so many ranks, the list
-/// starts over at its end) or `round_robin:5` (rank r on node r mod 5). The error says what is
-/// accepted.
+/// starts over at its end) or `round_robin:5` (rank r on node r mod 5), and after it groups
+/// (take_grouping). The error says what is accepted.
 [[nodiscard]] Result<EmulatedNodes> emulated_nodes(std::string_view text);
 
 }  // namespace tutti

@@ -19,6 +19,9 @@ constexpr std::array mappings = {":block", ":round_robin", ":shuffled"};
 
 /// Shapes beyond the small ones, as texts.
 constexpr std::array large_shapes = {"1,4,2,3,1", "3x3", "2x4", "7x1", "5,2", "4x2,1"};
+/// Those with groups: even, uneven and dealt ones, on nodes that have one and several.
+constexpr std::array grouped_shapes = {"4/2", "5,2/2", "1,6,3/2", "2x4/round_robin:2",
+                                       "7/3", "6/4"};
 
 /// Every sequence of positive numbers with the sum p, as texts.
 void add_compositions(int p, const std::string& text, std::vector<std::string>& shapes) {
@@ -32,6 +35,7 @@ std::vector<Nodes> shapes_up_to(int max_p) {
   std::vector<std::string> texts(large_shapes.begin(), large_shapes.end());
   for (int p = 1; p <= max_p; ++p) add_compositions(p, "", texts);
   std::vector<Nodes> shapes;
+  for (const char* text : grouped_shapes) shapes.push_back(*nodes_from(text));
   for (const std::string& text : texts) {
     for (const char* mapping : mappings) {
       Nodes nodes = *nodes_from(text + mapping);
@@ -121,6 +125,13 @@ class LevelSweep {
   static std::string in_words(const Call& call, const Nodes& nodes, const LevelOptions& options) {
     std::string text = in_words(call) + ", on nodes";
     for (Rank rank = 0; rank < nodes.p(); ++rank) text += " " + std::to_string(nodes.node_of(rank));
+    for (int node = 0; node < nodes.count(); ++node) {
+      const auto groups = nodes.groups(node);
+      if (groups.size() > 1) text += ", node " + std::to_string(node) + " in groups";
+      for (const std::vector<int>& group : groups) {
+        if (groups.size() > 1) text += " of " + std::to_string(group.size());
+      }
+    }
     return text + ", leaders " + std::to_string(options.leaders) + ", chunks " +
            std::to_string(options.chunks) + (options.direct ? ", direct" : "");
   }

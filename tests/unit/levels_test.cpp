@@ -251,6 +251,75 @@ TEST(LevelPlans, ComposeWithArrivalsAndIrregularSizes) {
   }
 }
 
+/// What the reductions of all ranks read and write between groups, in bytes, and whom they await
+/// before the inner calls.
+struct Combining {
+  Bytes between_groups = 0;
+  int awaited = 0;
+};
+
+Combining combining_of(const char* shape, const char* measured_by) {
+  const Nodes nodes = *nodes_from(shape);
+  const Nodes groups = *nodes_from(measured_by);
+  Call call = small_call(Collective::allreduce, nodes.p(), 0);
+  call.sizes.assign(index(nodes.p()), 960);
+  Combining sum;
+  std::vector<int> group_of(index(nodes.p()));
+  const auto all = groups.groups(0);
+  for (std::size_t group = 0; group < all.size(); ++group) {
+    for (const int local : all[group]) group_of[index(local)] = static_cast<int>(group);
+  }
+  for (const LevelPlan& plan : plans_of(call, nodes, {1, 1, true, false})) {
+    if (plan.node != 0) continue;
+    for (const LevelStep& step : plan.steps) {
+      if (step.kind == LevelKind::inner) break;
+      if (step.kind == LevelKind::await && step.tick > 0) sum.awaited += step.last - step.first;
+      if (step.kind != LevelKind::reduce) continue;
+      const auto owner = [&](Bytes at) { return group_of[index(static_cast<int>(at / 960))]; };
+      if (owner(step.from) != owner(step.at)) sum.between_groups += step.bytes;
+    }
+  }
+  return sum;
+}
+
+// Eight vectors in two groups: flat, four of them meet the last one, which is in the other group;
+// with groups each has become one by then. A rank awaits the three others of its group, itself and
+// one rank of each group, where it awaited all eight; the leader of node 0 awaits all eight after
+// that, and the others the leader.
+TEST(LevelPlans, CombineInGroupsFirst) {
+  EXPECT_EQ(combining_of("8,1", "8,1/4").between_groups, 4 * 960);
+  EXPECT_EQ(combining_of("8,1/4", "8,1/4").between_groups, 960);
+  EXPECT_LT(combining_of("8,1/4", "8,1/4").awaited, combining_of("8,1", "8,1/4").awaited);
+}
+
+TEST(LevelPlans, LeaveGroupsThatBringNothingAlone) {
+  const Call call = small_call(Collective::reduce_scatter, 7, 0);
+  const auto plans = [&](const char* shape, bool commutative) {
+    return *level_plans(call, *nodes_from(shape), {2, 1, commutative, false});
+  };
+  EXPECT_EQ(plans("5,2/1", true), plans("5,2", true));
+  EXPECT_EQ(plans("5,2/5", true), plans("5,2", true));
+  // Of another order than the operation wants.
+  EXPECT_EQ(plans("5,2/round_robin:2", false), plans("5,2", false));
+  EXPECT_NE(plans("5,2/round_robin:2", true), plans("5,2", true));
+  EXPECT_NE(plans("5,2/2", false), plans("5,2", false));
+}
+
+TEST(NodesFromText, TakeGroups) {
+  using Groups = std::vector<std::vector<int>>;
+  const Nodes nodes = *nodes_from("5,1/2");
+  EXPECT_EQ(nodes.groups(0), (Groups{{0, 1}, {2, 3}, {4}}));
+  EXPECT_EQ(nodes.groups(1), Groups{{0}});
+  EXPECT_EQ(nodes_from("4:round_robin/round_robin:2")->groups(0), (Groups{{0, 2}, {1, 3}}));
+  EXPECT_EQ(nodes_from("3")->groups(0), (Groups{{0, 1, 2}}));
+  // One rank that may be anywhere: its node is one group.
+  const std::vector<int> labels = {0, 0, 0, 1, 1};
+  const Nodes unbound = Nodes::of(labels, std::vector{0, -1, 1, 3, 4});
+  EXPECT_EQ(unbound.groups(0), (Groups{{0, 1, 2}}));
+  EXPECT_EQ(unbound.groups(1), (Groups{{0}, {1}}));
+  EXPECT_NE(nodes_from("4/0").error().find("names no groups"), std::string::npos);
+}
+
 TEST(NodesFromText, AreReadAndRefused) {
   EXPECT_EQ(nodes_from("1,4,2,3,1")->p(), 11);
   EXPECT_EQ(nodes_from("8x6")->count(), 8);

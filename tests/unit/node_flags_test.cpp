@@ -115,6 +115,25 @@ TEST(EmulatedNodes, TakeConsecutiveRanksListsAndRoundRobin) {
   EXPECT_EQ(first_nodes("round_robin:3", 5), (std::vector{0, 1, 2, 0, 1}));
 }
 
+TEST(EmulatedNodes, TakeGroups) {
+  const auto groups = [](const char* text, Rank ranks) {
+    const EmulatedNodes nodes = *emulated_nodes(text);
+    std::vector<int> all;
+    for (Rank rank = 0; rank < ranks; ++rank) all.push_back(nodes.group_of(rank));
+    return all;
+  };
+  EXPECT_EQ(groups("5/2", 7), (std::vector{0, 0, 1, 1, 2, 0, 0}));
+  EXPECT_EQ(groups("1,4/round_robin:2", 7), (std::vector{0, 0, 1, 0, 1, 0, 0}));
+  EXPECT_EQ(groups("round_robin:2/2", 6), (std::vector{0, 0, 0, 0, 1, 1}));
+  EXPECT_EQ(groups("3", 3), (std::vector{-1, -1, -1}));
+  EXPECT_EQ(first_nodes("3/2", 4), (std::vector{0, 0, 0, 1}));
+  for (const char* text : {"4/", "4/0", "4/x", "4/round_robin:", "4/2/2"}) {
+    const Result<EmulatedNodes> nodes = emulated_nodes(text);
+    ASSERT_FALSE(nodes) << text;
+    EXPECT_NE(nodes.error().find("names no groups; accepted"), std::string::npos);
+  }
+}
+
 TEST(EmulatedNodes, RefuseWhatNamesNone) {
   for (const char* text : {"", "0", "-1", "x", "3,", ",3", "3,0", "3 ",
                            "round_robin:", "round_robin:0", "round_robin", "99999999999", "1;2"}) {
