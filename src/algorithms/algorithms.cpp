@@ -110,9 +110,14 @@ std::string set_parameter(Specification& spec, std::string_view key, std::string
     return bytes ? "" : key == "segment" ? "bytes such as 4K" : "bytes such as 64K, or off";
   }
   if (key == "carry") {
-    const Result<Bytes> bytes = bytes_from(value);
-    if (bytes && *bytes <= most_carried) parameters.carry = *bytes;
-    return bytes && *bytes <= most_carried ? "" : "bytes up to 32K";
+    const Result<Bytes> bytes = value == "all" ? Result<Bytes>(all_carried) : bytes_from(value);
+    const bool good = bytes && (*bytes <= most_carried || *bytes == all_carried);
+    if (good) parameters.carry = *bytes;
+    return good ? "" : "bytes up to 32K, or all";
+  }
+  if (key == "nodes") {
+    parameters.nodes = value == "on";
+    return value == "on" || value == "off" ? "" : "on or off";
   }
   if (key == "rule") {
     if (value != "volume" && value != "gather_time") return "volume or gather_time";
@@ -226,7 +231,10 @@ std::string to_text(const Specification& spec) {
   if (now.flight != defaults.flight) add("flight", std::to_string(now.flight));
   if (now.late != defaults.late) add("late", std::to_string(now.late));
   if (now.parts != defaults.parts) add("parts", std::to_string(now.parts));
-  if (now.carry != defaults.carry) add("carry", std::to_string(now.carry));
+  if (now.carry != defaults.carry) {
+    add("carry", now.carry == all_carried ? "all" : std::to_string(now.carry));
+  }
+  if (now.nodes != defaults.nodes) add("nodes", now.nodes ? "on" : "off");
   if (now.ports != defaults.ports) add("ports", std::to_string(now.ports));
   return std::string(spec.algorithm->name) + settings;
 }

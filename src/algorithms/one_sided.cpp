@@ -1,39 +1,130 @@
-/// Serving children one-sidedly.
+/// Trees of ranks, and serving children one-sidedly.
 #include "algorithms/one_sided.hpp"
 
+#include <algorithm>
 #include <ranges>
 
+#include "core/nodes.hpp"
 #include "passes/background.hpp"
 
 namespace tutti {
 
+namespace {
+
+/// The first rank of each node in the order, and the rank's own node among those.
+struct Leaders {
+  std::vector<Rank> ranks;
+  Position own = 0;
+};
+
+Leaders leaders_of(const Problem& problem) {
+  const Nodes& nodes = *problem.nodes;
+  Leaders leaders;
+  std::vector<bool> seen(static_cast<std::size_t>(nodes.count()), false);
+  for (Position v = 0; v < problem.p; ++v) {
+    const int node = nodes.node_of(problem.rank_at(v));
+    if (seen[static_cast<std::size_t>(node)]) continue;
+    seen[static_cast<std::size_t>(node)] = true;
+    if (node == nodes.node_of(problem.rank)) leaders.own = static_cast<int>(leaders.ranks.size());
+    leaders.ranks.push_back(problem.rank_at(v));
+  }
+  return leaders;
+}
+
+}  // namespace
+
+Shape knomial_shape(const Problem& problem) {
+  return [k = problem.parameters.k](Position v, int n) {
+    const Knomial tree(n, k);
+    Kin kin{v == 0 ? 0 : tree.parent(v), tree.children(v)};
+    std::ranges::reverse(kin.children);
+    return kin;
+  };
+}
+
+Family family_of(const Problem& problem, const Shape& shape) {
+  Family family;
+  if (!problem.parameters.nodes || problem.nodes == nullptr) {
+    const Position me = problem.position();
+    const Kin kin = shape(me, problem.p);
+    if (me != 0) family.parent = problem.rank_at(kin.parent);
+    for (const Position child : kin.children) family.children.push_back(problem.rank_at(child));
+    return family;
+  }
+  const Leaders leaders = leaders_of(problem);
+  const auto leader_at = [&](Position at) { return leaders.ranks[static_cast<std::size_t>(at)]; };
+  if (leader_at(leaders.own) != problem.rank) {
+    family.parent = leader_at(leaders.own);
+    return family;
+  }
+  const Kin kin = shape(leaders.own, static_cast<int>(leaders.ranks.size()));
+  if (leaders.own != 0) family.parent = leader_at(kin.parent);
+  for (const Position child : kin.children) family.children.push_back(leader_at(child));
+  const Nodes& nodes = *problem.nodes;
+  for (const Rank local : nodes.ranks(nodes.node_of(problem.rank))) {
+    if (local != problem.rank) family.children.push_back(local);
+  }
+  return family;
+}
+
 void serve_together(ScheduleBuilder& schedule, const Problem& problem, BlockRange part,
-                    const std::vector<Position>& children, StepId awaited) {
+                    const std::vector<Rank>& children, StepId awaited) {
   const bool carried = schedule.bytes(part) <= problem.parameters.carry;
-  for (const Position child : children) {
-    const Rank rank = problem.rank_at(child);
+  for (const Rank child : children) {
     if (carried) {
-      schedule.after(schedule.notify_with(rank, part), awaited);
+      schedule.after(schedule.notify_with(child, part), awaited);
     } else {
-      schedule.put(rank, part);
+      schedule.put(child, part);
     }
   }
   if (carried) return;
-  for (const Position child : children) {
-    const Rank rank = problem.rank_at(child);
-    const StepId flushed = schedule.flush(rank);
-    schedule.after(schedule.notify(rank, part), flushed);
+  for (const Rank child : children) {
+    const StepId flushed = schedule.flush(child);
+    schedule.after(schedule.notify(child, part), flushed);
   }
 }
 
-StepId ask_along(ScheduleBuilder& schedule, const Problem& problem, const Knomial& tree) {
-  const Position me = problem.position();
-  StepId asked = ScheduleBuilder::none;
-  if (me != 0) asked = schedule.await(problem.rank_at(tree.parent(me)), {});
-  for (const Position child : tree.children(me) | std::views::reverse) {
-    schedule.after(schedule.notify(problem.rank_at(child), {}), asked);
+Schedule broadcast_along(const Problem& problem, const Shape& shape, int parts) {
+  const Problem cut = problem.cut(parts);
+  ScheduleBuilder schedule(cut);
+  const Family family = family_of(problem, shape);
+  StepId awaited = ScheduleBuilder::none;
+  for (int part = 0; part < cut.parts; ++part) {
+    const BlockRange blocks = {part, part + 1};
+    if (family.parent != no_rank) {  // parts are told of one after the other
+      const StepId before = awaited;
+      awaited = schedule.await(family.parent, blocks);
+      schedule.after(awaited, before);
+    }
+    serve_together(schedule, problem, blocks, family.children, awaited);
   }
-  return asked;
+  return with_done_counter(schedule, problem, awaited);
+}
+
+Schedule answer_along(const Problem& problem, Answers answers) {
+  const bool combines = answers == Answers::combined;
+  ScheduleBuilder schedule(problem);
+  const Family family = family_of(problem, knomial_shape(problem));
+  const Knomial tree(problem.p, problem.parameters.k);
+  const auto told_by = [&](Rank rank) {
+    return combines ? BlockRange{0, 1} : tree.subtree(problem.order.position_of(rank));
+  };
+  StepId asked = ScheduleBuilder::none;
+  if (family.parent != no_rank) asked = schedule.await(family.parent, {});
+  for (const Rank child : family.children) {
+    schedule.after(schedule.notify(child, {}), asked);
+  }
+  for (const Rank child : family.children | std::views::reverse) {
+    if (combines) {
+      schedule.combine(schedule.await_aside(child, told_by(child)), Operand::right);
+    } else {
+      schedule.await(child, told_by(child));
+    }
+  }
+  if (family.parent != no_rank) {
+    schedule.after(schedule.notify_with(family.parent, told_by(problem.rank)), asked);
+  }
+  return in_background(schedule.done(), problem.position());
 }
 
 Schedule with_done_counter(ScheduleBuilder& schedule, const Problem& problem, StepId awaited) {

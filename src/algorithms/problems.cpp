@@ -201,6 +201,7 @@ Problem Problems::at(Rank rank) const {
   problem.order = order_;
   problem.sizes = known_sizes(rank);
   problem.parameters = specification_.parameters;
+  problem.nodes = call_.nodes.get();
   if (!neighbours_.empty()) problem.tree = neighbours_[static_cast<std::size_t>(rank)];
   return problem;
 }

@@ -2,6 +2,7 @@
 /// or a test knows and no rank does.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -28,6 +29,8 @@ struct Call {
   std::vector<Bytes> pairs = {};
   /// The rank at each position for the order by distance, the root first; empty: rotated.
   std::vector<Rank> placed = {};
+  /// Which ranks share nodes, for trees of leaders; null: none.
+  std::shared_ptr<const Nodes> nodes = nullptr;
 
   [[nodiscard]] int p() const { return static_cast<int>(sizes.size()); }
   /// The bytes that rank `from` has for rank `to`, where blocks are pairs.

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "core/nodes.hpp"
 #include "core/order.hpp"
 #include "core/sizes.hpp"
 #include "core/types.hpp"
@@ -17,6 +18,8 @@ enum class JoinRule : std::uint8_t {
 
 /// What fits into a notification, in bytes.
 inline constexpr Bytes most_carried = 32768;
+/// Whatever there is, in as many notifications as it takes.
+inline constexpr Bytes all_carried = Bytes{1} << 62;
 
 /// What an algorithm can be told beyond its name; every field has a default.
 struct Parameters {
@@ -31,6 +34,7 @@ struct Parameters {
   int late = -1;                     ///< relay: ranks that others deliver to; -1 half of them
   int parts = 0;                     ///< of a pipelined vector; 0 by its size
   Bytes carry = most_carried;        ///< one-sided: so much travels in notifications
+  bool nodes = false;                ///< one-sided: the tree is one of leaders of nodes
   friend bool operator==(const Parameters&, const Parameters&) = default;
 };
 
@@ -62,7 +66,8 @@ struct Problem {
   Sizes sizes = Sizes::equal(0);
   int parts = 1;  ///< of the vector, where that is what the blocks are
   Parameters parameters = {};
-  TreeNeighbours tree = {};  ///< only where the algorithm's knowledge is tree_neighbours
+  TreeNeighbours tree = {};      ///< only where the algorithm's knowledge is tree_neighbours
+  const Nodes* nodes = nullptr;  ///< for trees of leaders; null: each rank is a node
 
   [[nodiscard]] Position position() const { return order.position_of(rank); }
   [[nodiscard]] Rank rank_at(Position position) const { return order.rank_at(position); }

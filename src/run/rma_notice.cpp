@@ -8,7 +8,9 @@ namespace tutti {
 namespace {
 
 constexpr int carry_bits = 16;
-static_assert(most_carried < Bytes{1} << carry_bits);
+/// Stands for all_carried.
+constexpr Bytes unbounded = (Bytes{1} << carry_bits) - 1;
+static_assert(most_carried < unbounded);
 
 }  // namespace
 
@@ -19,7 +21,8 @@ std::int64_t to_word(const Specification& specification) {
   word = word << 4 | static_cast<std::int64_t>(specification.order);
   word = word << 16 | std::min(parameters.k, 0xFFFF);
   word = word << 16 | std::min(parameters.parts, 0xFFFF);
-  return word << carry_bits | parameters.carry;
+  word = word << 1 | (parameters.nodes ? 1 : 0);
+  return word << carry_bits | std::min(parameters.carry, unbounded);
 }
 
 Specification specification_from(std::int64_t word) {
@@ -29,7 +32,9 @@ Specification specification_from(std::int64_t word) {
     return taken;
   };
   Specification specification;
-  specification.parameters.carry = take(carry_bits);
+  const Bytes carry = take(carry_bits);
+  specification.parameters.carry = carry == unbounded ? all_carried : carry;
+  specification.parameters.nodes = take(1) != 0;
   specification.parameters.parts = static_cast<int>(take(16));
   specification.parameters.k = static_cast<int>(take(16));
   specification.order = static_cast<OrderName>(take(4));

@@ -103,6 +103,16 @@ std::vector<Rank> random_placement(const Specification& specification, int p, Ra
                     : two_partners_each(distances, traffic, root);
 }
 
+/// Nodes of four ranks in a row, of every third rank, of as many ranks as it happens, or one alone.
+std::shared_ptr<const Nodes> some_nodes(int p, Rank root) {
+  std::vector<int> labels;
+  for (int rank = 0; rank < p; ++rank) {
+    const std::array ways = {rank / 4, rank % ((p + 2) / 3), rank * rank % (p / 2 + 1), 0};
+    labels.push_back(ways[static_cast<std::size_t>(root + p) % ways.size()]);
+  }
+  return std::make_shared<const Nodes>(Nodes::of(labels));
+}
+
 std::vector<Unit> units_of(const SweepOptions& options) {
   std::vector<Unit> units;
   for (const Algorithm& algorithm : all_algorithms()) {
@@ -172,6 +182,7 @@ class Sweep {
     if (unit.specification.needs_distances()) {
       call.placed = random_placement(unit.specification, call.p(), call.root);
     }
+    if (unit.specification.parameters.nodes) call.nodes = some_nodes(call.p(), call.root);
     const Problems problems(unit.specification, call);
     ++result_.cases;
     const auto fault =
@@ -253,6 +264,10 @@ std::vector<Specification> variations(const Algorithm& algorithm) {
   if (algorithm.takes("carry")) {
     multiply(specs, std::array<Bytes, 3>{0, 8, most_carried},
              [](Specification& spec, Bytes bytes) { spec.parameters.carry = bytes; });
+  }
+  if (algorithm.takes("nodes")) {
+    multiply(specs, std::array{false, true},
+             [](Specification& spec, bool on) { spec.parameters.nodes = on; });
   }
   if (algorithm.takes("flight")) {
     multiply(specs, std::array{0, 1, 2},

@@ -9,8 +9,9 @@ namespace tutti {
 namespace {
 
 TEST(Word, TellsASpecification) {
-  for (const char* text : {"linear", "paznikov:order=natural", "knomial:k=5,carry=8",
-                           "binary:parts=300,carry=0", "chain"}) {
+  for (const char* text :
+       {"linear", "paznikov:order=natural", "knomial:k=5,carry=8", "binary:parts=300,carry=0",
+        "chain", "binomial:nodes=on", "linear:carry=all"}) {
     const Specification spec = *specification(Collective::rma_bcast, text);
     EXPECT_EQ(specification_from(to_word(spec)), spec) << text;
   }

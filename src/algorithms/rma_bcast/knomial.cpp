@@ -1,8 +1,6 @@
 /// One-sided broadcast along a k-nomial tree, whose inner ranks pass on in the background.
 #include "shapes/knomial.hpp"
 
-#include <ranges>
-
 #include "algorithms/one_sided.hpp"
 
 namespace tutti {
@@ -11,16 +9,7 @@ namespace tutti {
 /// subtrees first, with all puts on their way before the first flush: (k - 1) ceil(logk p) stages
 /// at most. The tree is that of shapes/knomial.hpp.
 Schedule rma_bcast_knomial(const Problem& problem) {
-  constexpr BlockRange vector = {0, 1};
-  ScheduleBuilder schedule(problem);
-  const Knomial tree(problem.p, problem.parameters.k);
-  const Position me = problem.position();
-  StepId awaited = ScheduleBuilder::none;
-  if (me != 0) awaited = schedule.await(problem.rank_at(tree.parent(me)), vector);
-  std::vector<Position> children = tree.children(me);
-  std::ranges::reverse(children);
-  serve_together(schedule, problem, vector, children, awaited);
-  return with_done_counter(schedule, problem, awaited);
+  return broadcast_along(problem, knomial_shape(problem), 1);
 }
 
 /// The k-nomial one with k = 2.

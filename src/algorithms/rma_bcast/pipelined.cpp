@@ -1,10 +1,19 @@
 /// One-sided broadcast of large vectors: their parts follow one another down a tree.
+#include <algorithm>
+
 #include "algorithms/one_sided.hpp"
-#include "algorithms/pipeline.hpp"
 
 namespace tutti {
 
 namespace {
+
+/// As many as asked for by `parts`; else so that each fits into a notification, up to 512.
+int parts_of(const Problem& problem) {
+  constexpr Bytes most = 512;
+  if (problem.parameters.parts > 0) return problem.parameters.parts;
+  const Bytes parts = (problem.vector_bytes() + most_carried - 1) / most_carried;
+  return static_cast<int>(std::clamp<Bytes>(parts, 1, most));
+}
 
 /// The tree in which position v has up to k children from v k + 1 on, by levels:
 ///
@@ -13,22 +22,15 @@ namespace {
 ///            |     +- 4
 ///            +- 2 --- 5
 Schedule pipelined(const Problem& problem, int k) {
-  const Problem cut = problem.cut(pipeline_parts(problem));
-  ScheduleBuilder schedule(cut);
-  const Position me = problem.position();
-  StepId awaited = ScheduleBuilder::none;
-  std::vector<Position> children;
-  for (int i = 1; i <= k && me * k + i < problem.p; ++i) children.push_back(me * k + i);
-  for (int part = 0; part < cut.parts; ++part) {
-    const BlockRange blocks = {part, part + 1};
-    if (me != 0) {  // parts are told of one after the other
-      const StepId before = awaited;
-      awaited = schedule.await(problem.rank_at((me - 1) / k), blocks);
-      schedule.after(awaited, before);
-    }
-    serve_together(schedule, problem, blocks, children, awaited);
-  }
-  return with_done_counter(schedule, problem, awaited);
+  const auto shape = [k](Position v, int n) {
+    Kin kin{(v - 1) / k, {}};
+    for (int i = 1; i <= k && v * k + i < n; ++i) kin.children.push_back(v * k + i);
+    return kin;
+  };
+  // A flush of each part would wait for its target each time.
+  Problem carried = problem;
+  if (carried.parameters.carry == most_carried) carried.parameters.carry = all_carried;
+  return broadcast_along(carried, shape, parts_of(problem));
 }
 
 }  // namespace
