@@ -20,6 +20,7 @@
 #include "bench/mpi_machine.hpp"
 #include "bench/mpi_measure.hpp"
 #include "bench/mpi_node_machine.hpp"
+#include "bench/mpi_polling.hpp"
 #include "bench/mpi_rma.hpp"
 #include "bench/mpi_shared.hpp"
 #include "bench/mpi_table.hpp"
@@ -146,7 +147,8 @@ int refuse(const Job& job, const std::string& text) {
 }
 
 int write_machine(const Options& options, const Job& job) {
-  const Machine machine = measure_machine(job);
+  Machine machine = measure_machine(job);
+  measure_polling(job, machine);
   const NodeMachine node_machine = measure_node_machine(job, machine);
   std::string problem;
   if (job.rank() == 0) {
@@ -234,7 +236,8 @@ int main(int argc, char** argv) {
   // The watchdog's thread makes no MPI calls; Tutti's background thread does where ranks are late.
   const auto options = tutti::bench::parse(arguments);
   const bool has_thread =
-      options && (options->compute > 0 || tutti::bench::is_rma(options->command));
+      options && (options->compute > 0 || tutti::bench::is_rma(options->command) ||
+                  options->command == tutti::bench::Command::machine);
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, has_thread ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &provided);
   const int status = tutti::bench::run(arguments);

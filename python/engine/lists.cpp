@@ -74,6 +74,7 @@ void bind_records(nb::module_& module) {
       .def_rw("overhead", &Machine::overhead, "Of a processor with one message.")
       .def_rw("gap", &Machine::gap, "Least time between two messages at one rank.")
       .def_rw("polling", &Machine::polling, "Until a thread that polls sees a notification.")
+      .def_rw("serving", &Machine::serving, "That a put waits for its target's thread.")
       .def("__repr__", [](const Machine& machine) { return to_text(machine); });
 }
 

@@ -91,6 +91,11 @@ class Machine:
 
     @polling.setter
     def polling(self, arg: float, /) -> None: ...
+    @property
+    def serving(self) -> float:
+        """That a put waits for its target's thread."""
+    @serving.setter
+    def serving(self, arg: float, /) -> None: ...
 
     def __repr__(self) -> str: ...
 

@@ -147,7 +147,7 @@ Choice choose(const Setting& setting, const Situation& situation, const Machine&
     return {setting.specification, "it was asked for", {}};
   }
   if (situation.p == 1) return {std::nullopt, "one rank has nothing to exchange", {}};
-  if (one_sided) return choose_one_sided(situation, machine);
+  if (one_sided) return choose_one_sided(situation, {machine});
   if (!is_gather_or_scatter(situation.collective)) return choose_exchange(situation, machine);
   Choice choice;
   const bool by_arrivals = weighs_arrivals(situation, machine);

@@ -8,12 +8,13 @@
 namespace tutti {
 
 namespace {
-constexpr std::array<MachineField<Machine>, 5> fields = {{
+constexpr std::array<MachineField<Machine>, 6> fields = {{
     {"latency", &Machine::latency, "seconds for a message without bytes"},
     {"per_byte", &Machine::per_byte, "seconds for each further byte"},
     {"overhead", &Machine::overhead, "seconds a processor is busy with one message"},
     {"gap", &Machine::gap, "least seconds between two messages at one rank"},
     {"polling", &Machine::polling, "seconds until a thread that polls sees a notification"},
+    {"serving", &Machine::serving, "seconds that a put waits for its target's thread"},
 }};
 }  // namespace
 

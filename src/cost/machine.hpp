@@ -17,7 +17,8 @@ struct Machine {
   double per_byte = 2.0e-10;  ///< beta, LogGP's G: each further byte
   double overhead = 4.0e-7;   ///< o: a processor is busy with sending or receiving a message
   double gap = 8.0e-7;        ///< g: least time between two messages at one rank
-  double polling = 1.0e-6;    ///< o_r: until a thread that polls has seen a notification
+  double polling = 2.0e-5;    ///< o_r: until a thread that polls has seen a notification
+  double serving = 0;         ///< the same of a put that waits for its target's thread
 
   /// alpha / beta, rounded: the bytes that could pass during one start-up.
   [[nodiscard]] Bytes latency_in_bytes() const {

@@ -107,7 +107,8 @@ class Pricing {
       const double posted = std::max(now, arrival(node));
       const StepKind kind = graph_.step(node).kind;
       if (kind == StepKind::flush) {
-        events_.push({std::max(posted, reached_[end_of(node)] + wire()), Kind::over, 0, node});
+        const double back = reached_[end_of(node)] + machine_.serving + wire();
+        events_.push({std::max(posted, back), Kind::over, 0, node});
       } else if (kind == StepKind::put || kind == StepKind::notify) {
         add_ready(node, posted);
       } else if (partner == StepGraph::none) {

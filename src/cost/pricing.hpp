@@ -25,11 +25,12 @@ enum class PriceModel : std::uint8_t {
 /// time, or one each way where ranks have two ports. What a rank does by itself takes no time.
 /// Under LogP and LogGP a send is over when its bytes are on the wire, without the receiver
 /// (eager). A put or notification costs its sender what a send does, and the rank that it reaches
-/// nothing; a flush is over when the wire has brought back that all has arrived, an await `polling`
-/// after the notification if that tells of blocks. Under Hockney, overlapped or not, notifications
-/// are messages (as_messages). `arrivals` are by rank, from 0 on; empty: all at 0. A caller's steps
-/// start when its rank is there, those of the background thread before. O(messages log messages).
-/// The error names a step that can never complete.
+/// nothing; a flush is over when the wire has brought back that all has arrived, which takes
+/// `serving` besides, an await `polling` after the notification if that tells of blocks. Under
+/// Hockney, overlapped or not, notifications are messages (as_messages). `arrivals` are by rank,
+/// from 0 on; empty: all at 0. A caller's steps start when its rank is there, those of the
+/// background thread before. O(messages log messages). The error names a step that can never
+/// complete.
 [[nodiscard]] Result<double> price(std::span<const Schedule> schedules, const Machine& machine,
                                    PriceModel model, std::span<const double> arrivals = {});
 

@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "algorithms/problems.hpp"
 #include "call_helpers.hpp"
+#include "choose/one_sided.hpp"
 #include "cost/pricing.hpp"
 #include "schedule/builder.hpp"
 #include "shapes/knomial.hpp"
@@ -103,6 +107,80 @@ TEST(Crossover, OfLinearAndBinomialIsWhereTheModelsSay) {
   EXPECT_GT(seconds("linear", 64, 1000), seconds("binomial", 64, 1000));
   EXPECT_GT(seconds("linear", 16, 1 << 20), seconds("binomial", 16, 1 << 20));
   EXPECT_GT(seconds("binomial", 48, 1 << 24), seconds("binary:parts=64", 48, 1 << 24));
+}
+
+/// Gigabit Ethernet: a wire of 80 us, 8 ns a byte, a thread that looks after 60 us.
+constexpr Machine ethernet = {1e-4, 8e-9, 1e-5, 1e-5, 6e-5};
+
+TEST(Ranking, CountsWhatAPutWaitsForItsTarget) {
+  const auto seconds = [&](const char* name, double serving) {
+    Machine waits = ethernet;
+    waits.serving = serving;
+    return *price(schedules_of(name, call_of(16, 1 << 20)), waits, PriceModel::loggp);
+  };
+  // Each of four levels waits for a flush, which a thread that sleeps 3 ms answers late.
+  EXPECT_NEAR(seconds("binomial", 3e-3) - seconds("binomial", 0), 4 * 3e-3, 1e-9);
+  // What travels in notifications does not.
+  EXPECT_DOUBLE_EQ(seconds("binary", 3e-3), seconds("binary", 0));
+  EXPECT_LT(seconds("binary", 0), seconds("binomial", 0));
+}
+
+TEST(Ranking, OfOneMebibyteOverEthernet) {
+  for (const int p : {16, 48}) {
+    const auto seconds = [&](const char* name) {
+      return *price(schedules_of(name, call_of(p, 1 << 20)), ethernet, PriceModel::loggp);
+    };
+    EXPECT_LT(seconds("binomial"), seconds("linear")) << p;
+    EXPECT_LT(seconds("binary"), seconds("binomial")) << p;
+    const Situation situation{Collective::rma_bcast, p, 1 << 20};
+    const Choice choice = choose_one_sided(situation, {ethernet});
+    const std::string_view chosen = choice.specification->algorithm->name;
+    EXPECT_TRUE(chosen == "binary" || chosen == "chain") << chosen;
+    Machine waits = ethernet;
+    waits.serving = 3e-3;
+    for (const Candidate& candidate : choose_one_sided(situation, {waits}).candidates) {
+      EXPECT_NE(candidate.name.find("carry=all"), std::string::npos) << candidate.name;
+    }
+  }
+}
+
+TEST(Ranking, TakesLeadersWhereRanksShareNodes) {
+  const std::vector<int> eight_each(6, 8);
+  const Nodes nodes = Nodes::consecutive(eight_each);
+  const OneSidedMachine several{ethernet, {}, &nodes};
+  for (const Bytes bytes : {Bytes{8}, Bytes{1} << 20}) {
+    const Situation situation{Collective::rma_bcast, nodes.p(), bytes};
+    EXPECT_TRUE(choose_one_sided(situation, several).specification->parameters.nodes) << bytes;
+  }
+  const std::vector<int> alone(6, 1);
+  const Nodes single = Nodes::consecutive(alone);
+  const Situation situation{Collective::rma_bcast, 6, 1000};
+  const Choice choice = choose_one_sided(situation, {ethernet, {}, &single});
+  EXPECT_FALSE(choice.specification->parameters.nodes);
+}
+
+/// One notification of the vector enters each node but the root's, whatever the mapping.
+TEST(Leaders, AreReachedOnce) {
+  for (const char* mapping : {"1,4,2,3,1", "1,4,2,3,1:round_robin", "3x4:shuffled", "6"}) {
+    const auto nodes = std::make_shared<const Nodes>(*nodes_from(mapping));
+    for (const char* name : {"linear:nodes=on", "knomial:k=3,nodes=on,order=by_size"}) {
+      for (Rank root = 0; root < nodes->p(); ++root) {
+        Call call = call_of(nodes->p(), 100, root);
+        call.nodes = nodes;
+        std::multiset<int> entered;
+        const auto spec = *specification(Collective::rma_bcast, name);
+        for (const Schedule& schedule : Problems(spec, call).schedules()) {
+          for (const Step& step : schedule.steps) {
+            const bool tells = step.kind == StepKind::notify && !step.blocks.range.empty();
+            const int to = tells ? nodes->node_of(step.peer) : -1;
+            if (tells && to != nodes->node_of(schedule.rank)) entered.insert(to);
+          }
+        }
+        EXPECT_EQ(static_cast<int>(entered.size()), nodes->count() - 1) << mapping << name;
+        EXPECT_EQ(entered.count(nodes->node_of(root)), 0U) << mapping << name;
+      }
+    }
+  }
 }
 
 /// A broadcast of 100 bytes to 4 ranks along the binomial tree, natural order:
