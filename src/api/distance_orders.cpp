@@ -46,6 +46,7 @@ int DistanceOrders::find_fabric(const Machine& machine) {
     if (const auto distances = known_distances()) {
       const Result<std::vector<int>> rows = rows_for(*distances, places, world);
       if (rows) {
+        rows_ = *rows;
         fabric_ = fabric_of(with_rows(*distances, *rows), machine.latency, machine.per_byte);
       } else {
         tell_once(rows.error());
@@ -72,7 +73,7 @@ const Placements* DistanceOrders::look_up(const Entries& entries,
   return nullptr;
 }
 
-/// At rank 0, who alone finds orders.
+/// Where the fabric is.
 const Placements& DistanceOrders::placements_here(const Specification& specification, Rank root) {
   if (const Placements* known = look_up(found_, specification, root)) return *known;
   found_.push_back({specification, root, placements_of(specification, *fabric_, root)});
@@ -109,6 +110,26 @@ int DistanceOrders::find_gain(Collective collective, Bytes block, Rank root,
   const int error = mpi().Bcast(text.data(), sizeof text, mpi().byte, 0, comm_);
   if (error == MPI_SUCCESS && text[0] != 0) found = *specification(collective, text.data());
   return error;
+}
+
+int DistanceOrders::let_all_find(const Machine& machine) {
+  if (!known_) return MPI_SUCCESS;
+  rows_.resize(static_cast<std::size_t>(p_));
+  const int error =
+      mpi().Bcast(rows_.data(), static_cast<int>(rows_.size() * sizeof(int)), mpi().byte, 0, comm_);
+  if (error != MPI_SUCCESS || fabric_) return error;
+  const auto distances = known_distances();
+  if (distances == nullptr || *std::max_element(rows_.begin(), rows_.end()) >= distances->p()) {
+    return MPI_SUCCESS;
+  }
+  fabric_ = fabric_of(with_rows(*distances, rows_), machine.latency, machine.per_byte);
+  return MPI_SUCCESS;
+}
+
+std::vector<Rank> DistanceOrders::found_alone(const Specification& specification, Rank root,
+                                              Bytes block) {
+  if (!fabric_) return {};
+  return placements_here(specification, root).of(block);
 }
 
 int DistanceOrders::order_of_all(std::optional<Collective> collective,

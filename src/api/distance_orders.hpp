@@ -32,6 +32,14 @@ class DistanceOrders {
   /// (gaining_by_distance). Collective. Returns an MPI error code.
   int find_gain(Collective collective, Bytes block, Rank root, std::optional<Specification>& found);
 
+  /// Lets each rank find orders by itself, from the distances that it knows. Collective. Returns an
+  /// MPI error code.
+  int let_all_find(const Machine& machine);
+  /// The order that this rank finds for blocks of so many bytes; empty where it knows no distances.
+  /// After let_all_find, or at rank 0.
+  [[nodiscard]] std::vector<Rank> found_alone(const Specification& specification, Rank root,
+                                              Bytes block);
+
   /// Sets `ranks` to the rank at each place of an order for a new communicator (order_for_all), the
   /// natural one where no distances are known. Collective. Returns an MPI error code.
   int order_of_all(std::optional<Collective> collective, std::vector<Rank>& ranks) const;
@@ -55,8 +63,9 @@ class DistanceOrders {
   Rank rank_ = 0;
   int p_ = 1;
   bool known_ = false;
-  std::optional<Fabric> fabric_;  ///< at rank 0
-  Entries found_;                 ///< at rank 0
+  std::vector<int> rows_;         ///< at rank 0: of the distances, by rank
+  std::optional<Fabric> fabric_;  ///< at rank 0, or on all
+  Entries found_;                 ///< where the fabric is
   Entries told_;
 };
 

@@ -3,14 +3,12 @@
 
 #include <tutti/tutti.h>
 
-#include <bit>
 #include <limits>
 #include <map>
-#include <tuple>
 
 #include "api/entry.hpp"
 #include "api/report.hpp"
-#include "choose/one_sided.hpp"
+#include "api/rma_choice.hpp"
 #include "run/clock.hpp"
 #include "run/mpi_rma.hpp"
 #include "run/mpi_types.hpp"
@@ -45,7 +43,6 @@ struct Everything {
   /// For reports: each root is as alone as on a communicator of its own.
   std::uint64_t id = new_communicator_id();
   std::map<Collective, std::uint64_t> calls;
-  std::map<std::tuple<Collective, int, int>, Choice> choices;  ///< by ranks and bits of bytes
 };
 
 Everything& everything() {
@@ -70,21 +67,6 @@ Opened owner_of(TUTTI_Window window) {
     if (opened.system->has_window(window)) return opened;
   }
   return {mpi().comm_null, nullptr};
-}
-
-Choice choice_for(Collective collective, const RmaSystem& system, Bytes bytes) {
-  const Setting setting = setting_in_force(collective);
-  if (setting.kind == Setting::Kind::forced) return {setting.specification, "it was asked for", {}};
-  Everything& all = everything();
-  const std::lock_guard lock(all.mutex);
-  const int bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(bytes)));
-  const auto [known, is_new] = all.choices.try_emplace({collective, system.p(), bits});
-  if (is_new) {
-    // The middle of what has as many bits stands for all of it.
-    const Situation situation{collective, system.p(), Bytes{3} << bits >> 2};
-    known->second = choose_one_sided(situation, environment().machine);
-  }
-  return known->second;
 }
 
 /// Sets `bytes` to those of one vector or block, of which the buffer holds `blocks`, and `packed`
@@ -153,8 +135,9 @@ int begin(Collective collective, const Side& side, MPI_Op op, MPI_Aint displacem
   if (error != MPI_SUCCESS) return error;
   call.users = made.packed.empty() ? side.buffer : made.packed.data();
   made.record.own = made.record.total = made.record.largest = call.place.bytes * blocks;
-  const Choice choice = choice_for(collective, system, call.place.bytes);
+  const Choice choice = owner.chooser->choose(collective, call.place.bytes);
   call.specification = *choice.specification;
+  call.order = owner.chooser->order_for(call.specification, call.place.bytes);
   error = system.begin(call, window, made.outcome);
   if (error != MPI_SUCCESS) return error;
   *request = keep(std::move(made), owner.comm, collective, choice);
@@ -214,17 +197,22 @@ int open(MPI_Comm comm) {
   if (inter != 0) return MPI_ERR_COMM;
   int error = MPI_SUCCESS;
   // Known from now on, so that the end of MPI is watched.
-  if (Communicator::of(comm, error) == nullptr) return error;
+  const Communicator* communicator = Communicator::of(comm, error);
+  if (communicator == nullptr) return error;
   std::unique_ptr<RmaSystem> made;
-  error = RmaSystem::open(comm, made);
+  error = RmaSystem::open(comm, communicator->node_settings(), made);
+  if (error != MPI_SUCCESS) return error;
+  std::shared_ptr<RmaSystem> system = std::move(made);
+  std::shared_ptr<RmaChooser> chooser;
+  error = RmaChooser::open(system, chooser);
   if (error != MPI_SUCCESS) return error;
   Everything& all = everything();
   const std::lock_guard lock(all.mutex);
-  if (made->p() > 1 && all.progress.empty()) {
-    all.progress = made->progresses() ? "the MPI moves puts while their target computes"
-                                      : "puts wait for their target, where Tutti's thread looks";
+  if (system->p() > 1 && all.progress.empty()) {
+    all.progress = system->progresses() ? "the MPI moves puts while their target computes"
+                                        : "puts wait for their target, where Tutti's thread looks";
   }
-  all.opened.push_back({comm, std::move(made)});
+  all.opened.push_back({comm, std::move(system), std::move(chooser)});
   return MPI_SUCCESS;
 }
 

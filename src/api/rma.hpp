@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "api/rma_choice.hpp"
 #include "run/mpi_rma.hpp"
 
 namespace tutti {
@@ -12,6 +13,7 @@ namespace tutti {
 struct Opened {
   MPI_Comm comm;
   std::shared_ptr<RmaSystem> system;
+  std::shared_ptr<RmaChooser> chooser = nullptr;
 };
 
 /// The one that a window is registered for, and its number there; no system if there is none.

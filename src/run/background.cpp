@@ -79,6 +79,13 @@ void Background::wake() {
   condition_.notify_all();
 }
 
+std::chrono::microseconds Background::pause_after(Clock::duration quiet,
+                                                  std::chrono::microseconds patience) {
+  const auto share = std::chrono::duration_cast<std::chrono::microseconds>(quiet);
+  return std::clamp(share / share_of_quiet_time, shortest_pause,
+                    std::max(patience, shortest_pause));
+}
+
 void Background::run() {
   prctl(PR_SET_TIMERSLACK, slack_in_nanoseconds);
   Clock::time_point moved = Clock::now();
@@ -113,16 +120,15 @@ bool Background::pause(BackgroundTask::Progress progress, Clock::duration quiet)
   const auto is_called = [this] { return woken_ || stopping_; };
   if (progress == BackgroundTask::Progress::nothing_expected) {
     condition_.wait(lock, is_called);
-  } else if (quiet < eagerness_) {
+  } else if (quiet < eagerness_ && !is_crowded_) {
     lock.unlock();
+    const Clock::time_point before = Clock::now();
     sched_yield();
+    is_crowded_ = Clock::now() - before > shortest_pause;
     lock.lock();
   } else {
-    condition_.wait_for(
-        lock,
-        std::clamp<Clock::duration>(quiet / share_of_quiet_time, shortest_pause,
-                                    std::max<Clock::duration>(longest_pause_, shortest_pause)),
-        is_called);
+    is_crowded_ = false;
+    condition_.wait_for(lock, pause_after(quiet, longest_pause_), is_called);
   }
   woken_ = false;
   return !stopping_;

@@ -35,7 +35,8 @@ class BackgroundTask {
 /// its rounds for a sixteenth of the time since anything moved, from 50 us up to 20 ms, or what a
 /// task that waits has patience for: whoever needs an answer waits little longer than it has waited
 /// already, and a thread for which nothing comes takes 1 % of a core after 40 ms and a tenth of
-/// that after half a second. As long as a task is eager the thread only lets others have the core.
+/// that after half a second. As long as a task is eager, and nobody else needs the core, the thread
+/// does not sleep.
 class Background {
  public:
   Background() = default;
@@ -57,8 +58,12 @@ class Background {
   /// Something is expected from now on.
   void wake();
 
- private:
   using Clock = std::chrono::steady_clock;
+  /// How long the thread sleeps where nothing has moved for so long, and a task has such patience.
+  [[nodiscard]] static std::chrono::microseconds pause_after(Clock::duration quiet,
+                                                             std::chrono::microseconds patience);
+
+ private:
   void run();
   BackgroundTask::Progress round();
   std::chrono::microseconds longest_pause_{};  ///< of the round before
@@ -72,6 +77,7 @@ class Background {
   std::condition_variable condition_;
   bool woken_ = false;
   bool stopping_ = false;
+  bool is_crowded_ = false;  ///< the core was not given back at once
   std::thread thread_;
 };
 

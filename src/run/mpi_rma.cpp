@@ -4,9 +4,11 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <limits>
 #include <thread>
 
 #include "run/mpi_end.hpp"
+#include "run/mpi_node_names.hpp"
 #include "run/mpi_rma_probe.hpp"
 
 namespace tutti {
@@ -21,6 +23,13 @@ bool can_have_thread() {
   int level = MPI_THREAD_SINGLE;
   mpi().Query_thread(&level);
   return level == MPI_THREAD_MULTIPLE && Background::of_process().start();
+}
+
+std::int32_t microseconds_since(std::chrono::steady_clock::time_point time) {
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  const auto passed = std::chrono::steady_clock::now() - time;
+  return static_cast<std::int32_t>(
+      std::min<std::int64_t>(most, passed / std::chrono::microseconds(1)));
 }
 
 bool overlap(const RmaPlace& a, const RmaPlace& b, const RmaWindow& window) {
@@ -40,14 +49,14 @@ void give_up_core(long rounds) {
   }
 }
 
-int RmaSystem::open(MPI_Comm comm, std::unique_ptr<RmaSystem>& made) {
+int RmaSystem::open(MPI_Comm comm, const NodeSettings& settings, std::unique_ptr<RmaSystem>& made) {
   std::unique_ptr<RmaSystem> system(new RmaSystem);
-  if (const int error = system->open_here(comm)) return error;
+  if (const int error = system->open_here(comm, settings)) return error;
   made = std::move(system);
   return MPI_SUCCESS;
 }
 
-int RmaSystem::open_here(MPI_Comm comm) {
+int RmaSystem::open_here(MPI_Comm comm, const NodeSettings& settings) {
   if (const int error = PrivateComm::duplicate(comm, comm_)) return error;
   mpi().Comm_rank(this->comm(), &rank_);
   mpi().Comm_size(this->comm(), &p_);
@@ -56,9 +65,11 @@ int RmaSystem::open_here(MPI_Comm comm) {
   int error = mpi().Allgather(&mine, 1, mpi().byte, all.data(), 1, mpi().byte, this->comm());
   if (error != MPI_SUCCESS) return error;
   if (std::count(all.begin(), all.end(), 0) > 0) return MPI_ERR_UNSUPPORTED_OPERATION;
-  error = probe_rma_progress(this->comm(), progresses_);
+  error = guess_nodes(this->comm(), settings, nodes_);
+  if (error == MPI_SUCCESS) error = probe_rma_progress(this->comm(), progresses_);
   if (error == MPI_SUCCESS) error = RmaMailbox::open(this->comm(), mailbox_);
   if (error != MPI_SUCCESS) return error;
+  lateness_.assign(static_cast<std::size_t>(p_), 0);
   Background::of_process().add(*this);
   is_task_ = true;
   return MPI_SUCCESS;
@@ -98,6 +109,7 @@ int RmaSystem::add_window(MPI_Win handle, int& number) {
   {
     const std::lock_guard lock(mutex_);
     windows_[number] = std::move(window);
+    looked_ = moved_ = std::chrono::steady_clock::now();
   }
   Background::of_process().wake();
   return mpi().Barrier(comm());  // whoever begins an operation finds the window everywhere
@@ -180,11 +192,22 @@ int RmaSystem::begin(const RmaCall& call, int window, std::shared_ptr<RmaOutcome
     notice.bytes = call.place.bytes;
     notice.specification = to_word(call.specification);
     notice.combination = call.combination;
-    waiting_.emplace_back(notice, call.users, std::move(outcome));
+    waiting_.emplace_back(notice, call.order, call.users, std::move(outcome));
   }
   const int error = go_on();
   Background::of_process().wake();
   return error;
+}
+
+std::chrono::microseconds RmaSystem::expected_wait() {
+  const std::lock_guard lock(mutex_);
+  const auto quiet = std::chrono::steady_clock::now() - moved_;
+  return Background::pause_after(quiet, patience()) / 2;
+}
+
+std::vector<double> RmaSystem::lateness() {
+  const std::lock_guard lock(mutex_);
+  return lateness_;
 }
 
 int RmaSystem::arrived(int window, Rank root, std::int64_t& number) {
@@ -223,21 +246,23 @@ bool RmaSystem::move() {
       at = is_over ? operations->erase(at) : std::next(at);
     }
   }
+  if (moved) moved_ = looked_;
   return moved && error_ == MPI_SUCCESS;
 }
 
 bool RmaSystem::take_notices() {
   bool moved = false;
   int error = MPI_SUCCESS;
-  while (const auto mail = mailbox_->take(error)) {
+  while (auto mail = mailbox_->take(error)) {
     take(*mail);
     moved = true;
   }
   note(error);
+  looked_ = std::chrono::steady_clock::now();
   return moved;
 }
 
-void RmaSystem::take(const RmaMail& mail) {
+void RmaSystem::take(RmaMail& mail) {
   const RmaNotice& notice = mail.notice;
   const auto found = windows_.find(notice.window);
   if (found == windows_.end()) return;  // freed by the program before its operations were over
@@ -250,8 +275,12 @@ void RmaSystem::take(const RmaMail& mail) {
       return known.notice().operation == notice.operation;
     });
     if (at == own_.end()) return;
+    double& late = lateness_[static_cast<std::size_t>(mail.from)];
+    late += (1e-6 * notice.waited - late) / 4;
   } else if (at == others_.end()) {
-    at = others_.insert(others_.end(), RmaOperation(notice, nullptr, nullptr));
+    RmaNotice kept = notice;
+    kept.waited = microseconds_since(looked_);
+    at = others_.insert(others_.end(), RmaOperation(kept, std::move(mail.order), nullptr, nullptr));
     begin(*at);
   }
   at->hear(mail.from, mail.carried);
@@ -283,7 +312,7 @@ bool RmaSystem::start_waiting() {
 void RmaSystem::begin(RmaOperation& operation) {
   RmaWindow& window = *windows_.at(operation.notice().window);
   note(window.sync());
-  operation.begin(p_, rank_, window.at(operation.place()));
+  operation.begin(nodes_, rank_, window.at(operation.place()));
 }
 
 void RmaSystem::note_arrival(RmaOperation& operation) {
@@ -344,7 +373,8 @@ bool RmaSystem::notify(RmaOperation& operation, const Step& step) {
   do {
     if (!mailbox_->can_post(step.peer)) return false;
     const Bytes left = step.carries ? operation.left_of(step) : 0;
-    operation.take_next(step, mailbox_->compose(operation.notice(), std::min(left, most_carried)));
+    operation.take_next(step, mailbox_->compose(operation.notice(), operation.order_for(step.peer),
+                                                std::min(left, most_carried)));
     note(mailbox_->post(step.peer));
   } while (step.carries && !operation.has_told_all(step) && error_ == MPI_SUCCESS);
   return true;

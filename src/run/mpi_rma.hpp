@@ -1,6 +1,7 @@
 /// Operations on windows that only their root calls, and the part of all others in them.
 #pragma once
 
+#include <chrono>
 #include <list>
 #include <map>
 #include <memory>
@@ -9,6 +10,7 @@
 
 #include "run/background.hpp"
 #include "run/mpi_communicator.hpp"
+#include "run/mpi_node.hpp"
 #include "run/mpi_rma_mailbox.hpp"
 #include "run/mpi_rma_operation.hpp"
 #include "run/mpi_rma_window.hpp"
@@ -26,7 +28,7 @@ class RmaSystem : public BackgroundTask {
  public:
   /// Collective. MPI_ERR_UNSUPPORTED_OPERATION on all ranks if one of them cannot have a background
   /// thread. Returns an MPI error code.
-  static int open(MPI_Comm comm, std::unique_ptr<RmaSystem>& made);
+  static int open(MPI_Comm comm, const NodeSettings& settings, std::unique_ptr<RmaSystem>& made);
   ~RmaSystem() override;
   /// Completes what this rank has begun, and awaits that all others have done so. Collective.
   int close();
@@ -59,6 +61,14 @@ class RmaSystem : public BackgroundTask {
   [[nodiscard]] MPI_Comm comm() const { return comm_->handle(); }
   /// Puts arrive while the rank that they reach computes outside the MPI.
   [[nodiscard]] bool progresses() const { return progresses_; }
+  /// How long a notification waits on average for a thread that looks as seldom as this rank's does
+  /// by now: where nothing has moved here for a while, hardly more has elsewhere.
+  [[nodiscard]] std::chrono::microseconds expected_wait();
+  /// Which ranks seem to share nodes.
+  [[nodiscard]] const Nodes& nodes() const { return nodes_; }
+  /// How long each rank's thread had not looked when a notification for an operation of this rank
+  /// came, in seconds, on average, the latest ones counting most; 0 where none has.
+  [[nodiscard]] std::vector<double> lateness();
 
   Progress proceed() override;
   [[nodiscard]] std::chrono::microseconds patience() const override {
@@ -70,11 +80,11 @@ class RmaSystem : public BackgroundTask {
 
  private:
   RmaSystem() = default;
-  int open_here(MPI_Comm comm);
+  int open_here(MPI_Comm comm, const NodeSettings& settings);
   int meet();
   bool move();
   bool take_notices();
-  void take(const RmaMail& mail);
+  void take(RmaMail& mail);
   bool start_waiting();
   [[nodiscard]] bool is_in_the_way(const RmaOperation& operation) const;
   void begin(RmaOperation& operation);
@@ -93,6 +103,7 @@ class RmaSystem : public BackgroundTask {
   int p_ = 1;
   bool progresses_ = false;
   bool is_task_ = false;
+  Nodes nodes_;
   std::unique_ptr<RmaMailbox> mailbox_;
   std::mutex mutex_;  ///< of all that follows, and of the mailbox
   std::map<int, std::unique_ptr<RmaWindow>> windows_;
@@ -100,6 +111,9 @@ class RmaSystem : public BackgroundTask {
   std::list<RmaOperation> waiting_;  ///< for those
   std::list<RmaOperation> others_;
   std::int64_t begun_ = 0;
+  std::vector<double> lateness_;
+  std::chrono::steady_clock::time_point looked_;
+  std::chrono::steady_clock::time_point moved_;
   int error_ = MPI_SUCCESS;
 };
 

@@ -22,7 +22,8 @@ int RmaMailbox::open(MPI_Comm comm, std::unique_ptr<RmaMailbox>& made) {
   made.reset(new RmaMailbox(comm, p));
   if (p == 1) return MPI_SUCCESS;
   for (Receive& each : made->receives_) {
-    each.message.resize(sizeof(RmaNotice) + static_cast<std::size_t>(most_carried));
+    each.message.resize(sizeof(RmaNotice) + static_cast<std::size_t>(p) * sizeof(Rank) +
+                        static_cast<std::size_t>(most_carried));
     if (const int error = made->receive(each)) return error;
   }
   return MPI_SUCCESS;
@@ -53,14 +54,18 @@ bool RmaMailbox::can_post(Rank to) const {
   return on_way_[static_cast<std::size_t>(to)] < most_on_way;
 }
 
-std::span<std::byte> RmaMailbox::compose(const RmaNotice& notice, Bytes carried) {
+std::span<std::byte> RmaMailbox::compose(RmaNotice notice, const std::vector<Rank>& order,
+                                         Bytes carried) {
   if (!spare_.empty()) {
     composed_ = std::move(spare_.back());
     spare_.pop_back();
   }
-  composed_.resize(sizeof notice + static_cast<std::size_t>(carried));
+  notice.listed = static_cast<std::int32_t>(order.size());
+  const std::size_t listed = order.size() * sizeof(Rank);
+  composed_.resize(sizeof notice + listed + static_cast<std::size_t>(carried));
   std::memcpy(composed_.data(), &notice, sizeof notice);
-  return std::span(composed_).subspan(sizeof notice);
+  if (listed > 0) std::memcpy(composed_.data() + sizeof notice, order.data(), listed);
+  return std::span(composed_).subspan(sizeof notice + listed);
 }
 
 int RmaMailbox::post(Rank to) {
@@ -113,8 +118,12 @@ std::optional<RmaMail> RmaMailbox::take(int& error) {
   RmaMail mail;
   mail.from = status.MPI_SOURCE;
   std::memcpy(&mail.notice, oldest.message.data(), sizeof mail.notice);
-  mail.carried =
+  mail.order.resize(static_cast<std::size_t>(mail.notice.listed));
+  const std::size_t listed = mail.order.size() * sizeof(Rank);
+  const auto rest =
       std::span(oldest.message).first(static_cast<std::size_t>(bytes)).subspan(sizeof mail.notice);
+  if (listed > 0) std::memcpy(mail.order.data(), rest.data(), listed);
+  mail.carried = rest.subspan(listed);
   return mail;
 }
 

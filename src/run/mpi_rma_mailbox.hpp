@@ -16,6 +16,7 @@ namespace tutti {
 struct RmaMail {
   Rank from = no_rank;
   RmaNotice notice;
+  std::vector<Rank> order;             ///< if it is listed
   std::span<const std::byte> carried;  ///< until the next one is taken
 };
 
@@ -31,8 +32,10 @@ class RmaMailbox {
 
   /// False while as many notices to that rank as may be are still in the hands of the MPI.
   [[nodiscard]] bool can_post(Rank to) const;
-  /// Begins a notice that carries so many bytes, up to most_carried. Returns where to write them.
-  [[nodiscard]] std::span<std::byte> compose(const RmaNotice& notice, Bytes carried);
+  /// Begins a notice that carries so many bytes, up to most_carried, and lists an order, or none.
+  /// Returns where to write them.
+  [[nodiscard]] std::span<std::byte> compose(RmaNotice notice, const std::vector<Rank>& order,
+                                             Bytes carried);
   /// Sends what was composed last. What it tells of must have been flushed: nothing keeps messages
   /// and puts in order.
   int post(Rank to);

@@ -53,14 +53,17 @@ std::int64_t combination_of(MPI_Op op, MPI_Datatype type) {
   return (found - ops.begin() + 1) << type_bits | number_of(type);
 }
 
-void RmaOperation::begin(int p, Rank rank, std::byte* own) {
+void RmaOperation::begin(const Nodes& nodes, Rank rank, std::byte* own) {
+  const int p = nodes.p();
   const Specification specification = specification_from(notice_.specification);
   Problem problem;
   problem.collective = specification.algorithm->collective;
   problem.p = p;
   problem.rank = rank;
   problem.root = notice_.root;
-  problem.order = order_of(specification, p, problem.root, {});
+  problem.order =
+      listed_.empty() ? order_of(specification, p, problem.root, {}) : Order::listed(listed_);
+  problem.nodes = &nodes;
   problem.sizes = block_kind(problem.collective) == BlockKind::parts
                       ? Sizes::parts(notice_.bytes, 1, 1)
                       : Sizes::equal(notice_.bytes);
@@ -74,6 +77,13 @@ void RmaOperation::begin(int p, Rank rank, std::byte* own) {
   }
   if (!at_root()) make_room();
   take_own();
+}
+
+const std::vector<Rank>& RmaOperation::order_for(Rank peer) {
+  static const std::vector<Rank> none;
+  // Whoever is further down the tree hears of it from above.
+  const bool is_below = !listed_.empty() && order_.position_of(peer) > position_;
+  return is_below && introduced_.insert(peer).second ? listed_ : none;
 }
 
 /// For the subtree's blocks where they pass through this rank, or for the vector to be combined.

@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -29,17 +30,20 @@ struct RmaCall {
   RmaPlace place;              ///< in each window: of the vector, or of a rank's block
   std::byte* users = nullptr;  ///< a vector, or p blocks in the sequence of ranks; packed
   std::int64_t combination = 0;
+  std::vector<Rank> order = {};  ///< empty: as the specification says, without knowledge
 };
 
 /// Blocks lie in the program's buffer at the root; elsewhere a rank's own is in its window, and
 /// those that only pass through are in memory of the operation.
 class RmaOperation {
  public:
-  RmaOperation(const RmaNotice& notice, std::byte* users, std::shared_ptr<RmaOutcome> outcome)
-      : notice_(notice), users_(users), outcome_(std::move(outcome)) {}
+  /// The order is empty where it follows from the specification.
+  RmaOperation(const RmaNotice& notice, std::vector<Rank> order, std::byte* users,
+               std::shared_ptr<RmaOutcome> outcome)
+      : notice_(notice), listed_(std::move(order)), users_(users), outcome_(std::move(outcome)) {}
 
   /// Builds the schedule, and takes what this rank brings. `own` is the place in its window.
-  void begin(int p, Rank rank, std::byte* own);
+  void begin(const Nodes& nodes, Rank rank, std::byte* own);
   /// The step that is next; null at the end.
   [[nodiscard]] const Step* next() const;
   void done() { ++at_; }
@@ -48,6 +52,8 @@ class RmaOperation {
   [[nodiscard]] RmaPlace place() const { return {notice_.displacement, notice_.bytes}; }
   [[nodiscard]] const Schedule& schedule() const { return schedule_; }
   [[nodiscard]] bool flows_to_root() const { return tutti::flows_to_root(schedule_.collective); }
+  /// The order to send along to a rank that has not heard of the operation; else an empty one.
+  [[nodiscard]] const std::vector<Rank>& order_for(Rank peer);
   [[nodiscard]] bool at_root() const { return outcome_ != nullptr; }
   /// At the root: lets the program know how it has ended.
   void finish(int error) {
@@ -87,6 +93,8 @@ class RmaOperation {
   void for_each_piece(const Step& step, Bytes bytes, Visit visit);
 
   RmaNotice notice_;
+  std::vector<Rank> listed_;
+  std::set<Rank> introduced_;  ///< have been sent the order
   std::byte* users_;
   std::shared_ptr<RmaOutcome> outcome_;
   Schedule schedule_;

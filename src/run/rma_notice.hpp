@@ -19,6 +19,8 @@ struct RmaNotice {
   Bytes bytes = 0;                ///< of the vector, or of one rank's block
   std::int64_t specification = 0;
   std::int64_t combination = 0;  ///< operation and type, where one combines
+  std::int32_t listed = 0;       ///< ranks of the order that follow: none, or all
+  std::int32_t waited = 0;       ///< to the root: microseconds that this rank had not looked before
   friend bool operator==(const RmaNotice&, const RmaNotice&) = default;
 };
 static_assert(std::has_unique_object_representations_v<RmaNotice>, "no gaps travel");

@@ -146,6 +146,7 @@ void add_shared_results(Suite& suite);
 void add_leaks(Suite& suite);
 void add_rma(Suite& suite);
 void add_rma_kinds(Suite& suite);
+void add_rma_nodes(Suite& suite);
 /// To be added last: messages that nobody received may be left behind.
 void add_truncation(Suite& suite);
 

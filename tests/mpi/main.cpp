@@ -52,6 +52,7 @@ int main(int argc, char** argv) {
       add_level_choices(suite);
       add_shared_results(suite);
       add_leaks(suite);
+      add_rma_nodes(suite);
     } else {
       add_flat(suite);
     }

@@ -19,7 +19,8 @@ void every_algorithm(Context& context) {
   std::vector<long long> numbers(static_cast<std::size_t>(context.size()), 0);
   for (const char* name :
        {"auto", "linear", "paznikov", "binomial", "binomial:carry=0,order=natural", "knomial:k=3",
-        "chain:parts=20", "binary:parts=3", "binary:parts=3,carry=100"}) {
+        "chain:parts=20", "binary:parts=3", "binary:parts=3,carry=100", "binomial:carry=all",
+        "binomial:nodes=on", "knomial:k=3,order=arrival", "chain:parts=3,order=by_size,nodes=on"}) {
     const ForcedRma forced(name);
     for (int root = 0; root < context.size(); ++root) {
       for (const std::size_t bytes : sizes) {
@@ -32,6 +33,25 @@ void every_algorithm(Context& context) {
         if (window.base()[4] != Registered::filler) context.fail("the byte before was written");
         PMPI_Barrier(window.comm());
       }
+    }
+  }
+}
+
+/// By puts and by notifications, into windows of any memory.
+void every_flavour(Context& context) {
+  if (!can_run(context)) return;
+  constexpr std::size_t bytes = 3000;
+  for (const Flavour flavour : {Flavour::create, Flavour::allocate, Flavour::shared}) {
+    Registered window(context, flavour, 4096);
+    long long number = 0;
+    for (const char* name : {"linear:carry=0", "binomial:carry=0", "chain:carry=0,parts=3"}) {
+      const ForcedRma forced(name);
+      context.step(std::string(name) + ", flavour " + std::to_string(static_cast<int>(flavour)));
+      const auto data = payload(context.size() - 1, static_cast<int>(++number), bytes);
+      if (context.rank() == context.size() - 1) window.flush(window.bcast(data, 7));
+      window.wait(context.size() - 1, number);
+      window.compare(7, data, "other bytes have arrived");
+      PMPI_Barrier(window.comm());
     }
   }
 }
@@ -194,6 +214,7 @@ void ends_with_operations_under_way(Context& context) {
 
 void add_rma(Suite& suite) {
   suite.add("rma: every algorithm", every_algorithm);
+  suite.add("rma: windows of every flavour", every_flavour);
   suite.add("rma: all ranks at once", all_at_once);
   suite.add("rma: one after the other", one_after_the_other);
   suite.add("rma: while the others compute", while_they_compute);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "rma_window.hpp"
 
@@ -38,6 +39,14 @@ class Ints {
     return reinterpret_cast<int*>(window_.base()) + place;
   }
   [[nodiscard]] Registered& window() { return window_; }
+  [[nodiscard]] TUTTI_Rma_request bcast(const std::vector<int>& data, std::size_t place) {
+    TUTTI_Rma_request request = TUTTI_RMA_REQUEST_NULL;
+    expect(context_,
+           TUTTI_Rma_bcast(data.data(), static_cast<int>(data.size()), MPI_INT,
+                           static_cast<MPI_Aint>(place), window_.window(), &request),
+           "TUTTI_Rma_bcast");
+    return request;
+  }
   [[nodiscard]] TUTTI_Rma_request scatter(const std::vector<int>& data, std::size_t place) {
     TUTTI_Rma_request request = TUTTI_RMA_REQUEST_NULL;
     expect(context_,
@@ -97,10 +106,16 @@ void there_and_back(Context& context) {
   const int p = context.size();
   Ints ints(context, 4000);
   std::vector<long long> numbers(static_cast<std::size_t>(p), 0);
-  for (const char* name : {"auto", "linear", "binomial", "binomial:order=natural", "knomial:k=3"}) {
+  constexpr std::array<std::pair<const char*, const char*>, 5> names = {
+      {{"auto", "auto"},
+       {"linear", "linear:nodes=on"},
+       {"binomial", "binomial:nodes=on"},
+       {"binomial:order=natural", "knomial:k=3,order=arrival,nodes=on"},
+       {"knomial:k=3", "knomial:k=3"}}};
+  for (const auto& [name, combining] : names) {
     const ForcedRma scatter(name, "rma_scatter");
     const ForcedRma gather(name, "rma_gather");
-    const ForcedRma reduce(name, "rma_reduce");
+    const ForcedRma reduce(combining, "rma_reduce");
     for (int root = 0; root < p; ++root) {
       std::size_t place = 3;  // another one for each size, so that nobody has to wait for others
       for (const int count : sizes) {
@@ -132,6 +147,39 @@ void there_and_back(Context& context) {
         }
         place += static_cast<std::size_t>(count);
       }
+      PMPI_Barrier(ints.window().comm());
+    }
+  }
+}
+
+/// Trees of leaders, wherever the root sits and however nodes are mixed.
+void along_leaders(Context& context) {
+  if (!can_run(context)) return;
+  constexpr std::array<std::pair<const char*, const char*>, 3> names = {
+      {{"binomial:nodes=on", "binomial:nodes=on"},
+       {"chain:parts=3,nodes=on", "knomial:k=3,order=arrival,nodes=on"},
+       {"linear:nodes=on,carry=0", "linear:nodes=on"}}};
+  constexpr int count = 9000;  // more than a notification carries
+  const int p = context.size();
+  Ints ints(context, count);
+  for (int root = 0; root < p; root += std::max(p - 1, 1)) {
+    long long number = 0;
+    for (const auto& [name, combining] : names) {
+      context.step(std::string(name) + " from " + std::to_string(root));
+      const ForcedRma bcast(name);
+      const ForcedRma reduce(combining, "rma_reduce");
+      const auto data = block_of(root, static_cast<int>(number), 0, count);
+      if (context.rank() == root) {
+        ints.window().flush(ints.bcast(data, 0));
+        std::vector<int> sum(count);
+        ints.window().flush(ints.reduce(sum, MPI_SUM, 0));
+        for (int i = 0; i < count; ++i) {
+          const auto at = static_cast<std::size_t>(i);
+          if (sum[at] != p * data[at]) return context.fail("sum " + std::to_string(i));
+        }
+      }
+      ints.window().wait(root, number += 2);
+      if (!std::equal(data.begin(), data.end(), ints.at(0))) context.fail("other data");
       PMPI_Barrier(ints.window().comm());
     }
   }
@@ -285,9 +333,12 @@ void freed_behind_the_back(Context& context) {
 
 }  // namespace
 
+void add_rma_nodes(Suite& suite) { suite.add("rma: along leaders of nodes", along_leaders); }
+
 void add_rma_kinds(Suite& suite) {
   suite.add("rma: scatter, gather and reduce", there_and_back);
   suite.add("rma: all kinds at once", all_kinds_at_once);
+  add_rma_nodes(suite);
   suite.add("rma: types of the root", types_of_the_root);
   suite.add("rma: freed with operations under way", freed_with_operations_under_way);
   suite.add("rma: freed behind the back", freed_behind_the_back);

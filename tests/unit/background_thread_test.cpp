@@ -71,6 +71,14 @@ TEST(BackgroundThread, LooksSeldomWhereNothingComes) {
   background.remove(task);
 }
 
+TEST(BackgroundThread, SleepsForAShareOfTheQuietTime) {
+  using namespace std::chrono_literals;
+  EXPECT_EQ(Background::pause_after(0us, 3ms), 50us);
+  EXPECT_EQ(Background::pause_after(16ms, 3ms), 1ms);
+  EXPECT_EQ(Background::pause_after(1s, 3ms), 3ms);
+  EXPECT_EQ(Background::pause_after(1s, 10us), 50us);
+}
+
 TEST(BackgroundThread, ComesBackSoonWhereThingsMove) {
   Background background;
   Counter task(Progress::moved);

@@ -27,6 +27,10 @@ tutti::Bytes bytes_of(int number) {
   return number % 50 == 0 ? tutti::most_carried : number % 3 * 20;
 }
 
+std::vector<tutti::Rank> order_of(int number, int p) {
+  return std::vector<tutti::Rank>(number % 7 == 0 ? static_cast<std::size_t>(p) : 0, number);
+}
+
 void exchange(int rank, int p) {
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -40,7 +44,7 @@ void exchange(int rank, int p) {
       if (other == rank || mine == each || !mailbox->can_post(other)) continue;
       tutti::RmaNotice notice;
       notice.operation = ++mine;
-      const auto carried = mailbox->compose(notice, bytes_of(mine));
+      const auto carried = mailbox->compose(notice, order_of(mine, p), bytes_of(mine));
       std::fill(carried.begin(), carried.end(), mark_of(rank));
       expect(mailbox->post(other) == MPI_SUCCESS, "post");
       --open;
@@ -50,6 +54,7 @@ void exchange(int rank, int p) {
       int& theirs = taken[static_cast<std::size_t>(mail->from)];
       expect(mail->notice.operation == ++theirs, "the next notice");
       expect(static_cast<tutti::Bytes>(mail->carried.size()) == bytes_of(theirs), "its bytes");
+      expect(mail->order == order_of(theirs, p), "the order");
       const auto wrong = std::count_if(mail->carried.begin(), mail->carried.end(),
                                        [&](std::byte b) { return b != mark_of(mail->from); });
       expect(wrong == 0, "what it carries");

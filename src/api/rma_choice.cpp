@@ -1,0 +1,68 @@
+/// Asking the model, the distances, and what ranks have said of themselves.
+#include "api/rma_choice.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "algorithms/problems.hpp"
+#include "api/communicator.hpp"
+#include "api/environment.hpp"
+#include "choose/one_sided.hpp"
+
+namespace tutti {
+
+namespace {
+
+int bits_of(std::int64_t value) {
+  return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(value)));
+}
+
+}  // namespace
+
+int RmaChooser::open(const std::shared_ptr<RmaSystem>& system, std::shared_ptr<RmaChooser>& made) {
+  const std::shared_ptr<RmaChooser> chooser(new RmaChooser(system));
+  const Machine& machine = environment().machine;
+  int error = DistanceOrders::open(system->comm(), machine, chooser->distances_);
+  if (error == MPI_SUCCESS) error = chooser->distances_->let_all_find(machine);
+  if (error == MPI_SUCCESS) made = chooser;
+  return error;
+}
+
+Choice RmaChooser::choose(Collective collective, Bytes bytes) {
+  const Setting setting = setting_in_force(collective);
+  if (setting.kind == Setting::Kind::forced) return {setting.specification, "it was asked for", {}};
+  const int bits = bits_of(bytes);
+  const int patience = bits_of(system_->expected_wait().count()) / 2;
+  const std::lock_guard lock(mutex_);
+  const auto [known, is_new] = choices_.try_emplace({collective, bits, patience});
+  if (is_new) {
+    // The middle of what has as many bits stands for all of it.
+    const Situation situation{collective, system_->p(), Bytes{3} << bits >> 2};
+    OneSidedMachine machine{environment().machine, environment().node_machine, &system_->nodes()};
+    double& polling = machine.between.polling;
+    polling = std::max(polling, 1e-6 * static_cast<double>(std::int64_t{1} << (2 * patience)));
+    if (!system_->progresses()) machine.between.serving = polling;
+    known->second = choose_one_sided(situation, machine);
+  }
+  return known->second;
+}
+
+std::vector<Rank> RmaChooser::order_for(const Specification& specification, Bytes bytes) {
+  if (specification.order == OrderName::natural || specification.order == OrderName::rotated) {
+    return {};
+  }
+  std::vector<Rank> placed;
+  if (specification.needs_distances()) {
+    const std::lock_guard lock(mutex_);
+    placed = distances_->found_alone(specification, system_->rank(), bytes);
+  }
+  const std::vector<double> late = system_->lateness();
+  const std::vector<Bytes> sizes(late.size(), bytes);
+  const Order order =
+      order_of(specification, system_->p(), system_->rank(), {&sizes, &late, &placed});
+  std::vector<Rank> ranks;
+  for (Position at = 0; at < order.size(); ++at) ranks.push_back(order.rank_at(at));
+  return ranks;
+}
+
+}  // namespace tutti
