@@ -266,8 +266,13 @@ std::vector<Specification> variations(const Algorithm& algorithm) {
              [](Specification& spec, Bytes bytes) { spec.parameters.carry = bytes; });
   }
   if (algorithm.takes("nodes")) {
-    multiply(specs, std::array{false, true},
-             [](Specification& spec, bool on) { spec.parameters.nodes = on; });
+    // Leaders do not change what travels how.
+    std::vector<Specification> leaders = specs;
+    std::erase_if(leaders, [](const Specification& spec) {
+      return spec.parameters.carry != Parameters().carry;
+    });
+    for (Specification& spec : leaders) spec.parameters.nodes = true;
+    specs.insert(specs.end(), leaders.begin(), leaders.end());
   }
   if (algorithm.takes("flight")) {
     multiply(specs, std::array{0, 1, 2},
