@@ -336,8 +336,8 @@ int TUTTI_Rma_scatter(const void* buffer, int count, MPI_Datatype datatype, MPI_
  * is taken is what a window holds at some moment between the call and the request's completion, as
  * with MPI_Get; operations that this rank has begun before on the same bytes are in it. Only this
  * rank calls. The buffer, which must not be in the window, and the datatype are in use until the
- * request is complete. Data travel in notifications of 256 bytes: made for blocks of up to some
- * tens of KiB. Errors as above; MPI_ERR_OP, MPI_ERR_TYPE where the MPI has no such reduction. */
+ * request is complete. Data travel in messages, along a tree as often as that has levels. Errors as
+ * above; MPI_ERR_OP, MPI_ERR_TYPE where the MPI has no such reduction. */
 int TUTTI_Rma_gather(void* buffer, int count, MPI_Datatype datatype, MPI_Aint displacement,
                      TUTTI_Window window, TUTTI_Rma_request* request);
 int TUTTI_Rma_reduce(void* buffer, int count, MPI_Datatype datatype, MPI_Op op,
