@@ -9,13 +9,6 @@
 
 namespace tutti {
 
-/// The same on a tree of another k: 2 for the binomial one, at least p for one whose root has all
-/// others as its children.
-[[nodiscard]] inline Problem with_k(Problem problem, int k) {
-  problem.parameters.k = k;
-  return problem;
-}
-
 /// A rank's place in a tree.
 struct Family {
   Rank parent = no_rank;       ///< no_rank at the root

@@ -83,6 +83,13 @@ struct Problem {
     problem.sizes = sizes.cut(count);
     return problem;
   }
+  /// The same problem on a tree of another k: 2 for the binomial one, at least p for one whose root
+  /// has all others as its children.
+  [[nodiscard]] Problem with_k(int k) const {
+    Problem problem = *this;
+    problem.parameters.k = k;
+    return problem;
+  }
   /// All bytes of the vector, however it is cut.
   [[nodiscard]] Bytes vector_bytes() const { return sizes.of({0, parts}); }
 };

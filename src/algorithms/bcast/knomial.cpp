@@ -29,10 +29,6 @@ Schedule bcast_knomial(const Problem& problem) {
 }
 
 /// The k-nomial one with k = 2: ceil(log2 p) rounds.
-Schedule bcast_binomial(const Problem& problem) {
-  Problem binary = problem;
-  binary.parameters.k = 2;
-  return bcast_knomial(binary);
-}
+Schedule bcast_binomial(const Problem& problem) { return bcast_knomial(problem.with_k(2)); }
 
 }  // namespace tutti

@@ -14,8 +14,7 @@ Schedule scatter_knomial(const Problem& problem);
 ///
 /// (ceil(log2 p) + p - 1) alpha + 2 (p - 1) / p m beta at most.
 Schedule bcast_scatter_allgather(const Problem& problem) {
-  Problem cut = problem.cut(problem.p);
-  cut.parameters.k = 2;
+  const Problem cut = problem.cut(problem.p).with_k(2);
   ScheduleBuilder schedule(cut);
   schedule.append(scatter_knomial(cut));
   const int p = problem.p;

@@ -25,4 +25,8 @@ Schedule gather_knomial(const Problem& problem) {
   return schedule.done();
 }
 
+/// The k-nomial one with k = 2: ceil(log2 p) rounds; the block at position v travels popcount(v)
+/// hops (Proficz 2020, BNOM).
+Schedule gather_binomial(const Problem& problem) { return gather_knomial(problem.with_k(2)); }
+
 }  // namespace tutti

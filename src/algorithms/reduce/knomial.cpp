@@ -35,11 +35,7 @@ Schedule reduce_knomial(const Problem& problem) {
 }
 
 /// The k-nomial one with k = 2: ceil(log2 p) rounds.
-Schedule reduce_binomial(const Problem& problem) {
-  Problem binary = problem;
-  binary.parameters.k = 2;
-  return reduce_knomial(binary);
-}
+Schedule reduce_binomial(const Problem& problem) { return reduce_knomial(problem.with_k(2)); }
 
 /// For operations that do not commute: the k-nomial tree of the ranks as they are numbered, and one
 /// more message from rank 0 to the root, where that is another one (MPICH's binomial reduce).

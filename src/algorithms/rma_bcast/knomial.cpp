@@ -13,9 +13,7 @@ Schedule rma_bcast_knomial(const Problem& problem) {
 }
 
 /// The k-nomial one with k = 2.
-Schedule rma_bcast_binomial(const Problem& problem) {
-  return rma_bcast_knomial(with_k(problem, 2));
-}
+Schedule rma_bcast_binomial(const Problem& problem) { return rma_bcast_knomial(problem.with_k(2)); }
 
 /// Paznikov 2024, figures 4 and 5: the bits of the position are gone through upwards, and each
 /// child is served to the end, with a put of the data, one of the description, the flag and a

@@ -10,12 +10,12 @@ Schedule rma_gather_knomial(const Problem& problem) { return answer_along(proble
 
 /// The k-nomial one with k = 2.
 Schedule rma_gather_binomial(const Problem& problem) {
-  return rma_gather_knomial(with_k(problem, 2));
+  return rma_gather_knomial(problem.with_k(2));
 }
 
 /// All ranks are the root's children: two stages, p - 1 answers at once.
 Schedule rma_gather_linear(const Problem& problem) {
-  return rma_gather_knomial(with_k(problem, std::max(problem.p, 2)));
+  return rma_gather_knomial(problem.with_k(std::max(problem.p, 2)));
 }
 
 }  // namespace tutti

@@ -13,12 +13,12 @@ Schedule rma_reduce_knomial(const Problem& problem) {
 
 /// The k-nomial one with k = 2.
 Schedule rma_reduce_binomial(const Problem& problem) {
-  return rma_reduce_knomial(with_k(problem, 2));
+  return rma_reduce_knomial(problem.with_k(2));
 }
 
 /// All ranks are the root's children, which combines p - 1 vectors.
 Schedule rma_reduce_linear(const Problem& problem) {
-  return rma_reduce_knomial(with_k(problem, std::max(problem.p, 2)));
+  return rma_reduce_knomial(problem.with_k(std::max(problem.p, 2)));
 }
 
 }  // namespace tutti

@@ -39,12 +39,12 @@ Schedule rma_scatter_knomial(const Problem& problem) {
 
 /// The k-nomial one with k = 2.
 Schedule rma_scatter_binomial(const Problem& problem) {
-  return rma_scatter_knomial(with_k(problem, 2));
+  return rma_scatter_knomial(problem.with_k(2));
 }
 
 /// All ranks are the root's children: p - 1 puts or notifications, one gap apart.
 Schedule rma_scatter_linear(const Problem& problem) {
-  return rma_scatter_knomial(with_k(problem, std::max(problem.p, 2)));
+  return rma_scatter_knomial(problem.with_k(std::max(problem.p, 2)));
 }
 
 }  // namespace tutti

@@ -1,25 +1,7 @@
-/// Linear scatter: the root sends to everyone, all at once or one after the other.
-#include "schedule/builder.hpp"
+/// Linear scatter: the root sends to everyone, all at once, one after the other, or as they ask.
+#include "algorithms/linear.hpp"
 
 namespace tutti {
-
-namespace {
-
-Schedule linear(const Problem& problem, bool in_sequence) {
-  ScheduleBuilder schedule(problem);
-  const Position me = problem.position();
-  if (!problem.at_root()) {
-    schedule.recv(problem.root, {me, me + 1});
-    return schedule.done();
-  }
-  for (Position to = 1; to < problem.p; ++to) {
-    const StepId step = schedule.send(problem.rank_at(to), {to, to + 1});
-    if (in_sequence) schedule.wait(step);
-  }
-  return schedule.done();
-}
-
-}  // namespace
 
 ///     p = 6, root 2, rotated
 ///         2 -+- 3
@@ -29,10 +11,22 @@ Schedule linear(const Problem& problem, bool in_sequence) {
 ///            +- 1
 ///
 /// All p - 1 sends are in flight at once.
-Schedule scatter_linear(const Problem& problem) { return linear(problem, false); }
+Schedule scatter_linear(const Problem& problem) { return linear(problem, Towards::others, false); }
 
 /// The papers' LIN (Proficz 2020, section 2.1): one late rank holds up all that follow it in the
 /// order.
-Schedule scatter_linear_sequence(const Problem& problem) { return linear(problem, true); }
+Schedule scatter_linear_sequence(const Problem& problem) {
+  return linear(problem, Towards::others, true);
+}
+
+/// The root serves whoever asks, in the sequence in which they ask. No prediction is needed, and no
+/// late rank holds up another, whatever the MPI does with messages whose receiver is not there.
+///
+///     root   await 1  await 2  ..  send 1 (after await 1)  send 2 (after await 2)  ..
+///
+/// (p - 1)(2 alpha + m beta) at most.
+Schedule scatter_linear_pull(const Problem& problem) {
+  return linear_pull(problem, Towards::others);
+}
 
 }  // namespace tutti

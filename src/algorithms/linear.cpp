@@ -1,0 +1,60 @@
+/// One message between the root and each other rank.
+#include "algorithms/linear.hpp"
+
+#include "schedule/builder.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// What the root exchanges with the rank at `position`: the vector of a broadcast, else its block.
+BlockRange exchanged(const Problem& problem, Position position) {
+  if (block_kind(problem.collective) == BlockKind::parts) return {0, problem.parts};
+  return {position, position + 1};
+}
+
+/// This rank's end of its message with `peer`.
+StepId message(ScheduleBuilder& schedule, const Problem& problem, Towards towards, Rank peer,
+               BlockRange blocks) {
+  const bool sends = (towards == Towards::others) == problem.at_root();
+  return sends ? schedule.send(peer, blocks) : schedule.recv(peer, blocks);
+}
+
+}  // namespace
+
+Schedule linear(const Problem& problem, Towards towards, bool in_sequence) {
+  ScheduleBuilder schedule(problem);
+  if (!problem.at_root()) {
+    message(schedule, problem, towards, problem.root, exchanged(problem, problem.position()));
+    return schedule.done();
+  }
+  for (Position other = 1; other < problem.p; ++other) {
+    const StepId step =
+        message(schedule, problem, towards, problem.rank_at(other), exchanged(problem, other));
+    if (in_sequence) schedule.wait(step);
+  }
+  return schedule.done();
+}
+
+Schedule linear_pull(const Problem& problem, Towards towards) {
+  ScheduleBuilder schedule(problem);
+  if (!problem.at_root()) {
+    const BlockRange own = exchanged(problem, problem.position());
+    if (schedule.bytes(own) == 0) return schedule.done();
+    schedule.signal(problem.root);
+    message(schedule, problem, towards, problem.root, own);
+    return schedule.done();
+  }
+  for (Position other = 1; other < problem.p; ++other) {
+    const BlockRange blocks = exchanged(problem, other);
+    if (schedule.bytes(blocks) == 0) continue;
+    const Rank rank = problem.rank_at(other);
+    const StepId announced = schedule.await_signal(rank);
+    const StepId moved = message(schedule, problem, towards, rank, blocks);
+    schedule.after(moved, announced);
+    schedule.limit(moved, problem.parameters.flight);
+  }
+  return schedule.done();
+}
+
+}  // namespace tutti
