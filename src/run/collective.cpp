@@ -23,9 +23,7 @@ Rank first_rank(const CollectiveProblem& problem) {
 /// Sizes by rank may sort ranks where all ranks know them to be equal; those of pairs are not.
 Order order_for(const CollectiveProblem& problem) {
   const Specification& spec = *problem.specification;
-  if (spec.algorithm->takes("order") && spec.needs_arrivals() && problem.arrivals == nullptr) {
-    return Order::rotated(problem.p, problem.root);
-  }
+  if (problem.lacks_arrivals()) return Order::rotated(problem.p, problem.root);
   const Collective collective = spec.algorithm->collective;
   const bool by_rank = is_irregular(collective) && block_kind(collective) == BlockKind::ranks;
   const std::vector<Bytes> equal(static_cast<std::size_t>(problem.p), 0);
@@ -52,16 +50,10 @@ Sizes sizes_of(const CollectiveProblem& problem, const Order& order) {
 }
 
 Problem problem_of(const CollectiveProblem& problem) {
-  const Specification& spec = *problem.specification;
-  Problem whole;
-  whole.collective = spec.algorithm->collective;
-  whole.p = problem.p;
-  whole.rank = problem.rank;
-  whole.root = problem.root;
-  whole.parameters = spec.parameters;
+  Problem whole = problem.outline();
   whole.order = order_for(problem);
   whole.sizes = sizes_of(problem, whole.order);
-  if (spec.follows_arrivals()) {
+  if (problem.specification->follows_arrivals()) {
     const std::vector<Bytes> at_once(static_cast<std::size_t>(problem.p), 0);
     whole.tree = informed_tree(
         problem.ready ? *problem.ready : at_once, problem.root,

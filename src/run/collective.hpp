@@ -4,28 +4,15 @@
 
 #include <vector>
 
-#include "algorithms/problems.hpp"
 #include "run/plan.hpp"
 
 namespace tutti {
 
 /// One rank's view of one call of any collective but gathers and scatters.
-struct CollectiveProblem {
-  const Specification* specification = nullptr;
-  int p = 1;
-  Rank rank = 0;
-  Rank root = 0;
-  Ends ends;
+struct CollectiveProblem : CallProblem {
   /// Packed bytes, as the collective wants them: of a block where all are equal, of a vector; by
   /// rank; of what goes to each rank and then of what comes from each; nothing for a barrier.
   const std::vector<Bytes>* sizes = nullptr;
-  Bytes latency = 0;
-  /// When the ranks are expected; null: not known. Equal on all ranks.
-  const std::vector<double>* arrivals = nullptr;
-  ReadyTimes ready = nullptr;  ///< the same for trees grown by arrivals (see ready_times)
-  /// The rank at each position of an order by distance; null: the rotated one. Equal on all ranks,
-  /// and there as long as the plans.
-  const std::vector<Rank>* placed = nullptr;
   Bytes unit = 1;   ///< reductions: of an element, which is not cut
   Bytes slack = 0;  ///< reductions: see ReductionEnds
 };

@@ -16,6 +16,38 @@ std::size_t bytes_of(const Place& place) { return bytes_of(place.blocks.holes); 
 
 }  // namespace
 
+Problem CallProblem::outline() const {
+  Problem whole;
+  whole.collective = specification->algorithm->collective;
+  whole.p = p;
+  whole.rank = rank;
+  whole.root = root;
+  whole.parameters = specification->parameters;
+  return whole;
+}
+
+bool CallProblem::lacks_arrivals() const {
+  return specification->algorithm->takes("order") && specification->needs_arrivals() &&
+         arrivals == nullptr;
+}
+
+void PlanKey::describe(const CallProblem& problem) {
+  const Specification& spec = *problem.specification;
+  algorithm = spec.algorithm;
+  order = spec.order;
+  runner = spec.runner;
+  parameters = spec.parameters;
+  root = problem.root;
+  ends = problem.ends;
+  placed = problem.placed;
+  places.clear();
+  if (problem.ready != nullptr) {
+    places.assign(problem.ready->begin(), problem.ready->end());
+  } else if (spec.needs_arrivals() && problem.arrivals != nullptr) {
+    places = *problem.arrivals;
+  }
+}
+
 /// Lower than what is allocated by what vectors keep in reserve.
 std::size_t bytes_of(const Plan& plan) {
   std::size_t bytes = sizeof plan + bytes_of(plan.key.known) + bytes_of(plan.key.places) +

@@ -4,11 +4,33 @@
 #include <memory>
 #include <vector>
 
-#include "algorithms/algorithms.hpp"
+#include "algorithms/problems.hpp"
 #include "core/order.hpp"
 #include "passes/place.hpp"
 
 namespace tutti {
+
+/// One rank's view of one call, as far as it is alike for all collectives.
+struct CallProblem {
+  const Specification* specification = nullptr;
+  int p = 1;
+  Rank rank = 0;
+  Rank root = 0;
+  Ends ends;
+  Bytes latency = 0;
+  /// When the ranks are expected; null: not known, and an order by arrival is the rotated one.
+  /// Equal on all ranks whose schedule depends on the order.
+  const std::vector<double>* arrivals = nullptr;
+  ReadyTimes ready = nullptr;  ///< the same for trees grown by arrivals (see ready_times)
+  /// The rank at each position of an order by distance; null: the rotated one. Equal on all ranks,
+  /// and there as long as the plans.
+  const std::vector<Rank>* placed = nullptr;
+
+  /// The argument of the algorithm, but for its order, sizes and tree.
+  [[nodiscard]] Problem outline() const;
+  /// Is the order one by arrival of which nothing is known?
+  [[nodiscard]] bool lacks_arrivals() const;
+};
 
 /// What a plan depends on. `known` is the rank's knowledge of sizes as numbers.
 struct PlanKey {
@@ -25,32 +47,13 @@ struct PlanKey {
   /// The order by distance, which stays where it is as long as the communicator; null: none known.
   const std::vector<Rank>* placed = nullptr;
   /// Takes over what all collectives' problems have in common; sizes are the caller's.
-  template <class Problem>
-  void describe(const Problem& problem);
+  void describe(const CallProblem& problem);
   [[nodiscard]] bool is_of(const Specification& specification) const {
     return algorithm == specification.algorithm && order == specification.order &&
            runner == specification.runner && parameters == specification.parameters;
   }
   friend bool operator==(const PlanKey&, const PlanKey&) = default;
 };
-
-template <class Problem>
-void PlanKey::describe(const Problem& problem) {
-  const Specification& spec = *problem.specification;
-  algorithm = spec.algorithm;
-  order = spec.order;
-  runner = spec.runner;
-  parameters = spec.parameters;
-  root = problem.root;
-  ends = problem.ends;
-  placed = problem.placed;
-  places.clear();
-  if (problem.ready != nullptr) {
-    places.assign(problem.ready->begin(), problem.ready->end());
-  } else if (spec.needs_arrivals() && problem.arrivals != nullptr) {
-    places = *problem.arrivals;
-  }
-}
 
 struct Plan {
   PlanKey key;

@@ -39,11 +39,9 @@ Knowledge knowledge_of(const RootedProblem& problem) {
 }
 
 Order order_for(const RootedProblem& problem, const std::vector<Bytes>* sizes) {
-  const Specification& spec = *problem.specification;
-  if (spec.algorithm->takes("order") && spec.needs_arrivals() && problem.arrivals == nullptr) {
-    return Order::rotated(problem.p, problem.root);
-  }
-  return order_of(spec, problem.p, problem.root, {sizes, problem.arrivals, problem.placed});
+  if (problem.lacks_arrivals()) return Order::rotated(problem.p, problem.root);
+  return order_of(*problem.specification, problem.p, problem.root,
+                  {sizes, problem.arrivals, problem.placed});
 }
 
 /// Is each of these subtrees one of those? A threshold keeps some of those from the root's view.
@@ -192,12 +190,7 @@ Problem RootedPlanner::problem_of(const RootedProblem& problem) const {
   const bool at_root = problem.rank == problem.root;
   const bool knows_all = knowledge_of(problem) == Knowledge::all_sizes ||
                          (at_root && knowledge_of(problem) == Knowledge::nothing);
-  Problem whole;
-  whole.collective = spec.algorithm->collective;
-  whole.p = problem.p;
-  whole.rank = problem.rank;
-  whole.root = problem.root;
-  whole.parameters = spec.parameters;
+  Problem whole = problem.outline();
   if (!spec.algorithm->takes("order") || spec.order != OrderName::by_size) {
     whole.order = order_for(problem, nullptr);
   } else if (!is_irregular(whole.collective)) {

@@ -5,29 +5,14 @@
 #include <optional>
 #include <vector>
 
-#include "algorithms/problems.hpp"
 #include "run/executor.hpp"
 #include "run/plan.hpp"
 
 namespace tutti {
 
 /// One rank's view of one call of a gather or scatter.
-struct RootedProblem {
-  const Specification* specification = nullptr;
-  int p = 1;
-  Rank rank = 0;
-  Rank root = 0;
+struct RootedProblem : CallProblem {
   Bytes own = 0;  ///< bytes of this rank's block
-  Ends ends;
-  Bytes latency = 0;
-  /// When the ranks are expected; null: not known, and an order by arrival is the rotated one.
-  /// Equal on all ranks whose schedule depends on the order.
-  const std::vector<double>* arrivals = nullptr;
-  /// The same for trees grown by arrivals (see ready_times).
-  ReadyTimes ready;
-  /// The rank at each position of an order by distance, the root first; null: the rotated one.
-  /// Equal on all ranks, and there as long as the plans.
-  const std::vector<Rank>* placed = nullptr;
   /// Of all ranks, where they have been exchanged before; else null.
   const std::vector<Bytes>* all_sizes = nullptr;
   /// Bytes of any rank's block; called at the root only.

@@ -290,7 +290,11 @@ TEST(PlaceMovement, CopiesNothingWhereBlocksLieRight) {
   // A ring in place: p - 1 messages each way, straight from and to the receive buffer.
   const Specification ring = *specification(Collective::allgather, "ring");
   const std::vector<Bytes> sizes = {100};
-  CollectiveProblem problem{&ring, 5, 2, 0, {}, &sizes, 0, nullptr, nullptr};
+  CollectiveProblem problem;
+  problem.specification = &ring;
+  problem.p = 5;
+  problem.rank = 2;
+  problem.sizes = &sizes;
   problem.ends.own_in_place = true;
   CollectivePlanner planner;
   const Plan& plan = planner.plan_of(problem);
