@@ -13,10 +13,6 @@ namespace tutti {
 
 namespace {
 
-std::string place(Rank rank, StepId step) {
-  return "rank " + std::to_string(rank) + ", step " + std::to_string(step);
-}
-
 /// Messages that can start go to the first round that has room for them; what they unlock starts
 /// once their round is over.
 class Rounds {
@@ -39,7 +35,7 @@ class Rounds {
         ready_.pop();
       }
     }
-    if (!flow_.all_done()) return stuck();
+    if (!flow_.all_done()) return flow_.deadlock();
     std::sort(done_.begin(), done_.end(), [](const Message& a, const Message& b) {
       return std::tie(a.round, a.from, a.to, a.send) < std::tie(b.round, b.from, b.to, b.send);
     });
@@ -93,13 +89,6 @@ class Rounds {
     enter_posted(round);
   }
 
-  Error stuck() const {
-    Node node = 0;
-    while (flow_.is_done(node)) ++node;
-    return Error{place(graph_.rank_of(node), graph_.step_of(node)) + ", " +
-                 describe(graph_.step(node)) + ", can never be completed"};
-  }
-
   const StepGraph& graph_;
   Flow flow_;
   bool by_receiver_;
@@ -117,7 +106,8 @@ Result<std::vector<Message>> messages(std::span<const Schedule> schedules) {
   if (has_one_sided_steps(schedules)) return messages(as_messages(schedules));
   StepGraph graph;
   if (const auto flaw = graph.build(schedules)) {
-    return Error{place(flaw->rank, flaw->step) + ": " + flaw->text};
+    return Error{"rank " + std::to_string(flaw->rank) + ", step " + std::to_string(flaw->step) +
+                 ": " + flaw->text};
   }
   return Rounds(graph, schedules.empty() ? Collective::gather : schedules.front().collective).run();
 }

@@ -350,4 +350,12 @@ Flow::Node Flow::obstacle(Node node) const {
   return StepGraph::none;
 }
 
+Error Flow::deadlock() const {
+  Node stuck = 0;
+  while (is_done(stuck)) ++stuck;
+  return Error{"rank " + std::to_string(graph_->rank_of(stuck)) + ", step " +
+               std::to_string(graph_->step_of(stuck)) + " (" + describe(graph_->step(stuck)) +
+               ") never completes: the schedules deadlock"};
+}
+
 }  // namespace tutti

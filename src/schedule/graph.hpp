@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/result.hpp"
 #include "schedule/schedule.hpp"
 
 namespace tutti {
@@ -129,6 +130,9 @@ class Flow {
   /// end of its message, a step named by a wait that it stands behind, one that has a slot, or one
   /// that it needs.
   [[nodiscard]] Node obstacle(Node node) const;
+  /// What to say when nothing can happen any more before all is done: names the first step that is
+  /// not.
+  [[nodiscard]] Error deadlock() const;
 
  private:
   enum class State : std::uint8_t { closed, reached, posted, done };

@@ -57,11 +57,7 @@ class Replay {
       start_transfers(now);
     }
     if (flow_.all_done()) return std::move(timeline_);
-    Node stuck = 0;
-    while (flow_.is_done(stuck)) ++stuck;
-    return Error{"rank " + std::to_string(graph_.rank_of(stuck)) + ", step " +
-                 std::to_string(graph_.step_of(stuck)) + " (" + describe(graph_.step(stuck)) +
-                 ") never completes: the schedules deadlock"};
+    return flow_.deadlock();
   }
 
  private:

@@ -115,7 +115,7 @@ TEST(Messages, NamesAStepThatWaitsForever) {
   schedules[0].steps.insert(schedules[0].steps.begin(), wait);
   const auto all = messages(schedules);
   ASSERT_FALSE(all);
-  EXPECT_EQ(all.error(), "rank 0, step 0, wait 1-2, can never be completed");
+  EXPECT_EQ(all.error(), "rank 0, step 0 (wait 1-2) never completes: the schedules deadlock");
 }
 
 TEST(Goal, RequiresWhatIsForwardedAndWaitedFor) {
