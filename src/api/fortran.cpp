@@ -30,7 +30,23 @@ static_assert(sizeof(MPI_Aint) == sizeof(TUTTI_Request), "a request is an addres
 /// An integer of MPI_ADDRESS_KIND, 0 for none.
 TUTTI_Request* request_of(MPI_Aint* request) { return reinterpret_cast<TUTTI_Request*>(request); }
 
-/// What is alike in all calls, and reading it. An MPI error code.
+// Calls with the C handles of Fortran ones, unless these cannot be known. MPI error codes.
+
+template <class Call>
+int with_comm(const MPI_Fint* handle, Call call) {
+  MPI_Comm comm{};
+  const int error = comm_from_fortran(*handle, comm);
+  return error == MPI_SUCCESS ? call(comm) : error;
+}
+
+template <class Call>
+int with_type(const MPI_Fint* handle, Call call) {
+  MPI_Datatype type{};
+  const int error = type_from_fortran(*handle, type);
+  return error == MPI_SUCCESS ? call(type) : error;
+}
+
+/// Those of the persistent forms; reading them gives an MPI error code.
 struct Handles {
   MPI_Comm comm{};
   MPI_Datatype send{};
@@ -50,63 +66,51 @@ struct Handles {
 extern "C" {
 
 void tutti_arrival_init_(const MPI_Fint* handle, const double* fraction, MPI_Fint* error) {
-  MPI_Comm comm{};
-  *error = comm_from_fortran(*handle, comm);
-  if (*error == MPI_SUCCESS) *error = TUTTI_Arrival_init(comm, *fraction);
+  *error = with_comm(handle, [&](MPI_Comm comm) { return TUTTI_Arrival_init(comm, *fraction); });
 }
 
 void tutti_arrival_edge_(const MPI_Fint* handle, MPI_Fint* error) {
-  MPI_Comm comm{};
-  *error = comm_from_fortran(*handle, comm);
-  if (*error == MPI_SUCCESS) *error = TUTTI_Arrival_edge(comm);
+  *error = with_comm(handle, TUTTI_Arrival_edge);
 }
 
 void tutti_arrival_finalize_(const MPI_Fint* handle, MPI_Fint* error) {
-  MPI_Comm comm{};
-  *error = comm_from_fortran(*handle, comm);
-  if (*error == MPI_SUCCESS) *error = TUTTI_Arrival_finalize(comm);
+  *error = with_comm(handle, TUTTI_Arrival_finalize);
 }
 
 void tutti_distances_measure_(const MPI_Fint* handle, const char* file,
                               const MPI_Fint* nodes_per_switch, MPI_Fint* error,
                               std::size_t length) {
-  MPI_Comm comm{};
-  *error = comm_from_fortran(*handle, comm);
-  if (*error != MPI_SUCCESS) return;
   const std::string path = text_of(file, length);
-  *error = TUTTI_Distances_measure(comm, path.empty() ? nullptr : path.c_str(), *nodes_per_switch);
+  *error = with_comm(handle, [&](MPI_Comm comm) {
+    return TUTTI_Distances_measure(comm, path.empty() ? nullptr : path.c_str(), *nodes_per_switch);
+  });
 }
 
 void tutti_comm_reorder_(const MPI_Fint* handle, const char* collective, MPI_Fint* made,
                          MPI_Fint* error, std::size_t length) {
-  MPI_Comm comm{};
-  *error = comm_from_fortran(*handle, comm);
-  if (*error != MPI_SUCCESS) return;
   const std::string name = text_of(collective, length);
   MPI_Comm reordered{};
-  *error = TUTTI_Comm_reorder(comm, name.empty() ? nullptr : name.c_str(), &reordered);
+  *error = with_comm(handle, [&](MPI_Comm comm) {
+    return TUTTI_Comm_reorder(comm, name.empty() ? nullptr : name.c_str(), &reordered);
+  });
   if (*error == MPI_SUCCESS) *made = comm_to_fortran(reordered);
 }
 
 void tutti_rma_init_(const MPI_Fint* handle, MPI_Fint* error) {
-  MPI_Comm comm{};
-  *error = comm_from_fortran(*handle, comm);
-  if (*error == MPI_SUCCESS) *error = TUTTI_Rma_init(comm);
+  *error = with_comm(handle, TUTTI_Rma_init);
 }
 
 void tutti_rma_finalize_(const MPI_Fint* handle, MPI_Fint* error) {
-  MPI_Comm comm{};
-  *error = comm_from_fortran(*handle, comm);
-  if (*error == MPI_SUCCESS) *error = TUTTI_Rma_finalize(comm);
+  *error = with_comm(handle, TUTTI_Rma_finalize);
 }
 
 void tutti_rma_window_register_(const MPI_Fint* win, const MPI_Fint* handle, MPI_Fint* window,
                                 MPI_Fint* error) {
-  MPI_Comm comm{};
   MPI_Win own{};
-  *error = comm_from_fortran(*handle, comm);
-  if (*error == MPI_SUCCESS) *error = window_from_fortran(*win, own);
-  if (*error == MPI_SUCCESS) *error = TUTTI_Rma_window_register(own, comm, window);
+  *error = window_from_fortran(*win, own);
+  if (*error != MPI_SUCCESS) return;
+  *error = with_comm(handle,
+                     [&](MPI_Comm comm) { return TUTTI_Rma_window_register(own, comm, window); });
 }
 
 void tutti_rma_window_release_(MPI_Fint* window, MPI_Fint* error) {
@@ -116,43 +120,36 @@ void tutti_rma_window_release_(MPI_Fint* window, MPI_Fint* error) {
 void tutti_rma_bcast_(const void* buffer, const MPI_Fint* count, const MPI_Fint* datatype,
                       const MPI_Aint* displacement, const MPI_Fint* window, MPI_Fint* request,
                       MPI_Fint* error) {
-  MPI_Datatype type{};
-  *error = type_from_fortran(*datatype, type);
-  if (*error == MPI_SUCCESS) {
-    *error = TUTTI_Rma_bcast(buffer, *count, type, *displacement, *window, request);
-  }
+  *error = with_type(datatype, [&](MPI_Datatype type) {
+    return TUTTI_Rma_bcast(buffer, *count, type, *displacement, *window, request);
+  });
 }
 
 void tutti_rma_scatter_(const void* buffer, const MPI_Fint* count, const MPI_Fint* datatype,
                         const MPI_Aint* displacement, const MPI_Fint* window, MPI_Fint* request,
                         MPI_Fint* error) {
-  MPI_Datatype type{};
-  *error = type_from_fortran(*datatype, type);
-  if (*error == MPI_SUCCESS) {
-    *error = TUTTI_Rma_scatter(buffer, *count, type, *displacement, *window, request);
-  }
+  *error = with_type(datatype, [&](MPI_Datatype type) {
+    return TUTTI_Rma_scatter(buffer, *count, type, *displacement, *window, request);
+  });
 }
 
 void tutti_rma_gather_(void* buffer, const MPI_Fint* count, const MPI_Fint* datatype,
                        const MPI_Aint* displacement, const MPI_Fint* window, MPI_Fint* request,
                        MPI_Fint* error) {
-  MPI_Datatype type{};
-  *error = type_from_fortran(*datatype, type);
-  if (*error == MPI_SUCCESS) {
-    *error = TUTTI_Rma_gather(buffer, *count, type, *displacement, *window, request);
-  }
+  *error = with_type(datatype, [&](MPI_Datatype type) {
+    return TUTTI_Rma_gather(buffer, *count, type, *displacement, *window, request);
+  });
 }
 
 void tutti_rma_reduce_(void* buffer, const MPI_Fint* count, const MPI_Fint* datatype,
                        const MPI_Fint* op, const MPI_Aint* displacement, const MPI_Fint* window,
                        MPI_Fint* request, MPI_Fint* error) {
-  MPI_Datatype type{};
   MPI_Op own{};
-  *error = type_from_fortran(*datatype, type);
-  if (*error == MPI_SUCCESS) *error = op_from_fortran(*op, own);
-  if (*error == MPI_SUCCESS) {
-    *error = TUTTI_Rma_reduce(buffer, *count, type, own, *displacement, *window, request);
-  }
+  *error = op_from_fortran(*op, own);
+  if (*error != MPI_SUCCESS) return;
+  *error = with_type(datatype, [&](MPI_Datatype type) {
+    return TUTTI_Rma_reduce(buffer, *count, type, own, *displacement, *window, request);
+  });
 }
 
 void tutti_rma_flush_(MPI_Fint* request, MPI_Fint* error) { *error = TUTTI_Rma_flush(request); }

@@ -41,52 +41,34 @@ Sentinels find_sentinels() { return {}; }
 
 // Open MPI's are functions, of which an MPI loaded privately has the only ones; MPICH's are macros.
 #if defined(OPEN_MPI)
-
-int comm_from_fortran(MPI_Fint handle, MPI_Comm& comm) {
-  comm = mpi().Comm_f2c(handle);
-  return MPI_SUCCESS;
-}
-
-int type_from_fortran(MPI_Fint handle, MPI_Datatype& type) {
-  type = mpi().Type_f2c(handle);
-  return MPI_SUCCESS;
-}
-
-int op_from_fortran(MPI_Fint handle, MPI_Op& op) {
-  op = mpi().Op_f2c(handle);
-  return MPI_SUCCESS;
-}
-
-int window_from_fortran(MPI_Fint handle, MPI_Win& window) {
-  window = mpi().Win_f2c(handle);
-  return MPI_SUCCESS;
-}
-
-MPI_Fint comm_to_fortran(MPI_Comm comm) { return mpi().Comm_c2f(comm); }
-
+#define TUTTI_OF_MPI(function) mpi().function
 #elif defined(MPICH_VERSION) || defined(I_MPI_VERSION)
+#define TUTTI_OF_MPI(function) MPI_##function
+#endif
+
+#if defined(TUTTI_OF_MPI)
 
 int comm_from_fortran(MPI_Fint handle, MPI_Comm& comm) {
-  comm = MPI_Comm_f2c(handle);
+  comm = TUTTI_OF_MPI(Comm_f2c)(handle);
   return MPI_SUCCESS;
 }
 
 int type_from_fortran(MPI_Fint handle, MPI_Datatype& type) {
-  type = MPI_Type_f2c(handle);
+  type = TUTTI_OF_MPI(Type_f2c)(handle);
   return MPI_SUCCESS;
 }
 
 int op_from_fortran(MPI_Fint handle, MPI_Op& op) {
-  op = MPI_Op_f2c(handle);
+  op = TUTTI_OF_MPI(Op_f2c)(handle);
   return MPI_SUCCESS;
 }
 
 int window_from_fortran(MPI_Fint handle, MPI_Win& window) {
-  window = MPI_Win_f2c(handle);
+  window = TUTTI_OF_MPI(Win_f2c)(handle);
   return MPI_SUCCESS;
 }
 
-MPI_Fint comm_to_fortran(MPI_Comm comm) { return MPI_Comm_c2f(comm); }
+MPI_Fint comm_to_fortran(MPI_Comm comm) { return TUTTI_OF_MPI(Comm_c2f)(comm); }
 
 #else
 
