@@ -1,0 +1,180 @@
+/// Reading the values of options.
+#include "bench/options_table.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <type_traits>
+
+namespace tutti::bench {
+
+namespace {
+
+using Text = std::string_view;
+
+template <class Number>
+bool read(Text text, std::type_identity_t<Number> least, Number& value) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < least) return false;
+  value = number;
+  return true;
+}
+
+/// A number with an optional unit K, M or G (powers of 1024).
+bool read_bytes(Text text, Bytes& value) {
+  constexpr Text units = "KMG";
+  const std::size_t unit = text.empty() ? Text::npos : units.find(text.back());
+  if (unit != Text::npos) text.remove_suffix(1);
+  const int shift = unit == Text::npos ? 0 : 10 * (static_cast<int>(unit) + 1);
+  Bytes number = 0;
+  if (!read(text, Bytes{1}, number) || number > std::numeric_limits<Bytes>::max() >> shift) {
+    return false;
+  }
+  value = number << shift;
+  return true;
+}
+
+std::vector<Text> split(Text list) {
+  std::vector<Text> items;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    items.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return items;
+}
+
+Accepted read_distributions(Options& options, Text list) {
+  for (const Text item : split(list)) {
+    const auto distribution = distribution_named(item);
+    if (!distribution) return "same, random, spikes, decreasing, alternating, two-blocks";
+    options.distributions.push_back(*distribution);
+  }
+  return "";
+}
+
+Accepted read_blocks(Options& options, Text list) {
+  for (const Text item : split(list)) {
+    if (!read(item, Bytes{1}, options.blocks.emplace_back())) {
+      return "whole numbers of elements from 1 on, with commas between them";
+    }
+  }
+  return "";
+}
+
+Accepted read_totals(Options& options, Text list) {
+  for (const Text item : split(list)) {
+    if (!read_bytes(item, options.totals.emplace_back())) {
+      return "bytes such as 8, 64K, 8M or 1G, with commas between them";
+    }
+  }
+  return "";
+}
+
+/// A part with "=" but no ":" is a further setting of the specification before it.
+Accepted read_algorithms(Options& options, Text list) {
+  bool takes_settings = false;
+  for (const Text item : split(list)) {
+    if (item.empty()) return "native, auto or an algorithm as `tutti list` shows it";
+    const bool setting = item.find('=') != Text::npos && item.find(':') == Text::npos;
+    if (setting && takes_settings) {
+      options.algorithms.back() += "," + std::string(item);
+    } else {
+      options.algorithms.emplace_back(item);
+      takes_settings = item.find(':') != Text::npos;
+    }
+  }
+  return "";
+}
+
+Accepted read_root(Options& options, Text text) {
+  using Kind = RootPlace::Kind;
+  RootPlace& root = options.root;
+  if (text == "half" || text == "first" || text == "last") {
+    root.kind = text == "half" ? Kind::half : text == "first" ? Kind::first : Kind::last;
+    return "";
+  }
+  root.kind = Kind::numbered;
+  return read(text, 0, root.number) ? "" : "half, first, last or a rank";
+}
+
+template <auto member, int least>
+Accepted read_count(Options& options, Text text) {
+  return read(text, least, options.*member)
+             ? ""
+             : "a whole number from " + std::to_string(least) + " on";
+}
+
+template <auto member>
+Accepted read_file(Options& options, Text text) {
+  options.*member = text;
+  return text.empty() ? "the name of a file" : "";
+}
+
+template <auto member, bool value>
+Accepted set(Options& options, Text) {
+  options.*member = value;
+  return "";
+}
+
+constexpr Option table[] = {
+    {"distribution", "LIST", irregular | guidelines, read_distributions,
+     "same, random, spikes, decreasing, alternating, two-blocks (all six)"},
+    {"rho", "N", irregular | guidelines, read_count<&Options::rho, 1>,
+     "spikes: blocks are N times the average with probability 1/N (5)"},
+    {"block", "LIST", with_data | guidelines, read_blocks,
+     "ints (1,10,100,1000,10000): average block of a rank; alltoall: for a rank; bcast, "
+     "(all)reduce: of all"},
+    {"bytes", "LIST", with_data | guidelines | one_sided | shared, read_totals,
+     "instead of --block: bytes of all that the root, or any rank, has in the end, e.g. 8,64K,8M"},
+    {"gap", "N", spread_at_root, read_count<&Options::gap, 0>,
+     "elements between the blocks at the root, so that they are not contiguous (0)"},
+    {"root", "WHERE", rooted | guidelines | one_sided, read_root,
+     "half (p/2), first, last or a rank (half)"},
+    {"algorithm", "SPEC", collectives | one_sided, read_algorithms,
+     "native, auto or an algorithm; may be repeated (native, auto)"},
+    {"delay", "PATTERN", collectives,
+     [](Options& o, Text v) {
+       const Result<Delays> delays = delays_from(v);
+       if (delays) o.delays = *delays;
+       return delays ? Accepted() : delays.error();
+     },
+     "ranks arrive late: uniform:50ms, normal:5ms, one-late:50ms[@RANK], recorded:FILE (none)"},
+    {"compute", "TIME", collectives,
+     [](Options& o, Text v) {
+       const Result<double> seconds = seconds_from(v);
+       if (seconds) o.compute = *seconds;
+       return seconds ? Accepted() : seconds.error();
+     },
+     "what every rank computes (sleeps) before its delay (as long as the largest delay)"},
+    {"edge", "PERCENT", collectives,
+     [](Options& o, Text v) {
+       return read(v, 0, o.edge) && o.edge <= 100 ? "" : Accepted("0 to 100");
+     },
+     "tell Tutti when so much of computing and delay is over; 0: never (50)"},
+    {"persistent", "", persistent, set<&Options::persistent, true>,
+     "call Tutti's algorithms in their persistent form, started before the computing"},
+    {"repetitions", "N", measured, read_count<&Options::repetitions, 1>, "timed calls (75)"},
+    {"warmup", "N", measured, read_count<&Options::warmup, 0>, "calls before those (10)"},
+    {"seed", "N", tables | one_sided | shared, read_count<&Options::seed, 0>,
+     "of the random distributions (1)"},
+    {"json", "FILE", measured, read_file<&Options::json>,
+     "also write everything, with each sample, to FILE"},
+    {"csv", "FILE", tables, read_file<&Options::csv>, "also write the table to FILE"},
+    {"output", "FILE", bit(Command::machine) | bit(Command::distances), read_file<&Options::output>,
+     "write the machine to FILE, for TUTTI_MACHINE; the distances, for TUTTI_DISTANCES"},
+    {"nodes-per-switch", "N", bit(Command::distances), read_count<&Options::nodes_per_switch, 1>,
+     "beyond 64 ranks: so many nodes in a row share a switch (not known)"},
+    {"no-check", "", tables, set<&Options::check, false>, "do not compare the received data"},
+    {"quiet", "", every, set<&Options::quiet, true>, "print no table"},
+    {"timeout", "SECONDS", every, read_count<&Options::timeout, 1>,
+     "give up when no call ends for so long (300)"},
+    {"help", "", every, set<&Options::help, true>, "print this"},
+};
+
+}  // namespace
+
+std::span<const Option> all_options() { return table; }
+
+}  // namespace tutti::bench
