@@ -181,19 +181,22 @@ Call call_of(Collective collective, int p, Rank root) {
   return call;
 }
 
+/// One call by p threads with delays; everyone must have what it should.
+void run_delayed(Collective collective, const std::string& text, int p, Rank root) {
+  SCOPED_TRACE(std::string(name_of(collective)) + " " + text + " p " + std::to_string(p) +
+               " root " + std::to_string(root));
+  ThreadedCall call(*specification(collective, text), call_of(collective, p, root));
+  const auto errors = call.run(delays(p, static_cast<unsigned>(p * 100 + root)));
+  for (const int error : errors) EXPECT_EQ(error, 0);
+  call.expect_result();
+}
+
 TEST(Executor, MovesEveryByteWithEveryAlgorithmUnderDelaysAndReordering) {
   for (const Algorithm& algorithm : all_algorithms()) {
     if (!is_gather_or_scatter(algorithm.collective)) continue;
     for (const int p : {1, 2, 3, 6, 7}) {
       for (Rank root = 0; root < p; ++root) {
-        const std::string text(algorithm.name);
-        SCOPED_TRACE(std::string(name_of(algorithm.collective)) + " " + text + " p " +
-                     std::to_string(p) + " root " + std::to_string(root));
-        ThreadedCall call(*specification(algorithm.collective, text),
-                          call_of(algorithm.collective, p, root));
-        const auto errors = call.run(delays(p, static_cast<unsigned>(p * 100 + root)));
-        for (const int error : errors) EXPECT_EQ(error, 0);
-        call.expect_result();
+        run_delayed(algorithm.collective, std::string(algorithm.name), p, root);
       }
     }
   }
@@ -204,14 +207,8 @@ TEST(Executor, LeavesTheCallersDataAloneUntilItArrives) {
     if (!is_gather_or_scatter(algorithm.collective) || !algorithm.takes("runner")) continue;
     for (const int p : {1, 2, 6}) {
       for (const Rank root : {0, p - 1}) {
-        const std::string text = std::string(algorithm.name) + ":runner=background";
-        SCOPED_TRACE(std::string(name_of(algorithm.collective)) + " " + text + " p " +
-                     std::to_string(p) + " root " + std::to_string(root));
-        ThreadedCall call(*specification(algorithm.collective, text),
-                          call_of(algorithm.collective, p, root));
-        const auto errors = call.run(delays(p, static_cast<unsigned>(p * 100 + root)));
-        for (const int error : errors) EXPECT_EQ(error, 0);
-        call.expect_result();
+        run_delayed(algorithm.collective, std::string(algorithm.name) + ":runner=background", p,
+                    root);
       }
     }
   }
