@@ -1,19 +1,21 @@
 #!/usr/bin/env bash
-# Runs mpi4py's own collective tests under the preloaded library, each algorithm forced in turn,
-# and natively beside it: their outcomes must be equal.
+# Runs mpi4py's own collective tests under the preloaded library, with algorithms forced, and natively
+# beside it: their outcomes must be equal.
 #
-#   tests/abi/mpi4py_suite.sh mpich|openmpi NP [ALGORITHM...]     all algorithms unless some are named
+#   tests/abi/mpi4py_suite.sh mpich|openmpi NP [ALGORITHM...]
 #
-# The algorithms are those of `tutti list`, each forced for the collectives that have it; some more
-# can be named. nodes=NODES, as in nodes=1,3 or nodes=round_robin:2, sends all collectives through
-# the memory of nodes that TUTTI_NODE=NODES emulates. TUTTI_LIBRARY_DIR is the folder of libtutti.so (build/all/lib), TUTTI_ABI_CACHE that
-# of what is built for the tests (build/abi); pytest tests/abi builds mpi4py there. One line an
-# algorithm; ends with "N passed, N failed".
+# Without names every algorithm of `tutti list` is forced for every collective that has it, in as many
+# runs as the collective with the most algorithms has: run i takes the i-th of each collective. An
+# algorithm that is named is forced in a run of its own, for all collectives that have it.
+# nodes=NODES, as in nodes=1,3 or nodes=round_robin:2, sends all collectives through the memory of
+# nodes that TUTTI_NODE=NODES emulates. TUTTI_LIBRARY_DIR is the folder of libtutti.so
+# (build/all/lib), TUTTI_ABI_CACHE that of what is built for the tests (build/abi); pytest tests/abi
+# builds mpi4py there. One line a run; ends with "N passed, N failed".
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 mpi=${1:?mpich or openmpi} np=${2:?the number of ranks}
 shift 2
-algorithms=("$@")
+runs=("$@")
 command=${TUTTI_COMMAND:-$root/.venv/bin/tutti}
 
 # Lines "name collective" of all that there is.
@@ -24,7 +26,15 @@ for line in json.load(sys.stdin)["algorithms"]:
     print(line["name"], line["collective"])'
 }
 list=$(listed)
-((${#algorithms[@]})) || mapfile -t algorithms < <(cut -d " " -f 1 <<<"$list" | awk '!seen[$0]++')
+# Lines of assignments, each of which forces one algorithm for every collective.
+together() {
+  awk '{ of[$2, n[$2]++] = $1; if (n[$2] > most) most = n[$2] }
+    END { for (i = 0; i < most; i++) {
+      line = ""
+      for (name in n) line = line " TUTTI_" toupper(name) "=" of[name, i % n[name]]
+      print substr(line, 2) } }' <<<"$list"
+}
+((${#runs[@]})) || mapfile -t runs < <(together)
 library=${TUTTI_LIBRARY_DIR:-$root/build/all/lib}/libtutti.so
 cache=${TUTTI_ABI_CACHE:-$root/build/abi}
 python=$cache/mpi4py-$mpi/bin/python
@@ -61,10 +71,14 @@ suite() {
     grep -oE '^Ran [0-9]+ tests|^OK.*|^FAILED.*|^(FAIL|ERROR): .*' | sort | uniq -c | tr -s ' \n' ' '
 }
 
-# Assignments that force an algorithm wherever the list has it, aliases and those with settings
-# everywhere.
+# The assignments of a run. They force an algorithm wherever the list has it, aliases and those with
+# settings everywhere.
 forcing() {
   local collective
+  if [[ $1 == TUTTI_* ]]; then
+    tr ' ' '\n' <<<"$1"
+    return
+  fi
   if [[ $1 == nodes=* ]]; then
     printf '%s\n' TUTTI_LEVEL=node "TUTTI_NODE=${1#nodes=}" "TUTTI_REPORT=$report"
     return
@@ -80,18 +94,18 @@ forcing() {
 native=$(suite TUTTI=off)
 echo "np $np native:$native"
 passed=0 failed=0
-for algorithm in "${algorithms[@]}"; do
-  mapfile -t assignments < <(forcing "$algorithm")
+for run in "${runs[@]}"; do
+  mapfile -t assignments < <(forcing "$run")
   forced=$(suite LD_PRELOAD="$library" "${assignments[@]}")
-  if [[ $algorithm == nodes=* ]] && ! grep -q level=node "$report"; then
+  if [[ $run == nodes=* ]] && ! grep -q level=node "$report"; then
     forced+=" without node memory"
   fi
   if [[ $forced == "$native" && $forced == *OK* ]]; then
     passed=$((passed + 1))
-    echo "np $np $algorithm: equal"
+    echo "np $np $run: equal"
   else
     failed=$((failed + 1))
-    echo "np $np $algorithm: differs:$forced"
+    echo "np $np $run: differs:$forced"
   fi
 done
 echo "$passed passed, $failed failed"

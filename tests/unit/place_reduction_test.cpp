@@ -255,7 +255,7 @@ long run_all(const Specification& spec, int p) {
 }
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int max_p = 9;  // the same space, cut where instrumented code takes minutes
+constexpr int max_p = 7;  // the same space, cut where instrumented code takes minutes
 #else
 constexpr int max_p = 17;
 #endif
