@@ -37,18 +37,21 @@ std::string fault_of(const Call& call, const Nodes& nodes, const LevelOptions& o
   return fault ? fault->text : "";
 }
 
-/// Calls visit(call, options, plans) for good plans of all kinds on one shape of nodes.
+/// Calls visit(call, options, plans) for good plans of all kinds on nodes without and with groups.
 template <class Visit>
 void for_each_case(Collective collective, Visit visit) {
-  const Nodes nodes = *nodes_from("1,4,3");
-  for (const int chunks : {1, 3}) {
-    for (const Rank root : {1, 3}) {
-      const Call call = small_call(collective, nodes.p(), root);
-      const LevelOptions options{2, chunks, true, false};
-      const std::vector<LevelPlan> plans = plans_of(call, nodes, options);
-      ASSERT_EQ(fault_of(call, nodes, options, plans), "");
-      visit(call, nodes, options, plans);
+  for (const char* shape : {"1,4,3", "1,4,3/2"}) {
+    const Nodes nodes = *nodes_from(shape);
+    for (const int chunks : {1, 3}) {
+      for (const Rank root : {1, 3}) {
+        const Call call = small_call(collective, nodes.p(), root);
+        const LevelOptions options{2, chunks, true, false};
+        const std::vector<LevelPlan> plans = plans_of(call, nodes, options);
+        ASSERT_EQ(fault_of(call, nodes, options, plans), "");
+        visit(call, nodes, options, plans);
+      }
     }
+    if (!reduces(collective)) return;  // nothing else knows groups
   }
 }
 
