@@ -122,6 +122,7 @@ def figure(
         ranks, nodes = (int(document["metadata"][key]) for key in ("ranks", "nodes"))
         axis.set_title(f"{nodes} nodes of {ranks // nodes}", fontsize=10)
         axis.set_xlabel("bytes")
+        axis.minorticks_off()
         axis.grid(True, alpha=0.25)
     axes.flat[0].set_ylabel("ms until the last rank has all (median)")
     axes.flat[0].legend(fontsize=8, frameon=False)
