@@ -216,6 +216,7 @@ double level_seconds(const Bench& bench, Windows& windows) {
 
 Result<bool> run_rma(const Bench& bench, Rank root, Report* report) {
   const auto& sizes = bench.options.totals;
+  const double before = idle_share();
   Windows windows(bench, root, std::max<Bytes>(*std::max_element(sizes.begin(), sizes.end()), 8));
   if (windows.error() != MPI_SUCCESS) {
     return Error{"TUTTI_Rma_init or the registration of a window failed with error " +
@@ -237,8 +238,9 @@ Result<bool> run_rma(const Bench& bench, Rank root, Report* report) {
                              "chain less that of linear, over p - 2)",
                              level * 1e6));
   }
-  report->note("idle",
-               fmt::format("{:.2f} % of a core on rank 0 with a window registered", idle * 100));
+  report->note(
+      "idle", fmt::format("{:.2f} % of a core on rank 0 with a window registered, {:.2f} % without",
+                          idle * 100, before * 100));
   report->note("puts reach a rank that computes",
                progresses != 0 ? "by the MPI itself" : "by Tutti's thread only");
   report->finish();

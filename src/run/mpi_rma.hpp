@@ -72,7 +72,7 @@ class RmaSystem : public BackgroundTask {
 
   Progress proceed() override;
   [[nodiscard]] std::chrono::microseconds patience() const override {
-    return std::chrono::milliseconds(5);
+    return std::chrono::milliseconds(8);
   }
   [[nodiscard]] std::chrono::microseconds eagerness() const override {
     return std::chrono::microseconds(200);
