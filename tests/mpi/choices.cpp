@@ -169,7 +169,7 @@ Log run_calls(Context& context, Kind kind, const Pattern& pattern) {
 bool follows(Context& context, Kind kind, Pattern pattern) {
   const bool may_gain = context.size() >= 4;
   if (!may_gain) pattern.late = 1000;  // all that is left is that all choose alike
-  for (int attempt = 0; attempt < 4; ++attempt, pattern.late *= 2) {
+  for (int attempt = 0; attempt < 5; ++attempt, pattern.late *= 2) {
     if (run_calls(context, kind, pattern).by_arrivals() > 0) return true;
     if (!may_gain) return true;
   }
