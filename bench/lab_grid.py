@@ -35,7 +35,7 @@ LONG_DELAY_MS = 1000
 def warmup(delay: float) -> int:
     """Calls of each algorithm before those that count: the automatic choice learns in them,
     native's time among it. Fewer where each takes seconds."""
-    return 6 if delay < LONG_DELAY_MS else 3
+    return 10 if delay < LONG_DELAY_MS else 3
 
 
 app = typer.Typer(add_completion=False)
