@@ -39,6 +39,8 @@ library=${TUTTI_LIBRARY_DIR:-$root/build/all/lib}/libtutti.so
 cache=${TUTTI_ABI_CACHE:-$root/build/abi}
 python=$cache/mpi4py-$mpi/bin/python
 limit=${TUTTI_SUITE_SECONDS:-900}
+# They are this script's: the library would tell of settings that it does not know.
+export -n TUTTI_LIBRARY_DIR TUTTI_ABI_CACHE TUTTI_SUITE_SECONDS TUTTI_COMMAND
 [[ -e $library ]] || { echo "$library is not built; set TUTTI_LIBRARY_DIR" >&2; exit 2; }
 [[ -x $python ]] || { echo "$python is missing; pytest tests/abi builds it" >&2; exit 2; }
 
@@ -91,12 +93,13 @@ forcing() {
   done
 }
 
-native=$(suite TUTTI=off)
+native=$(suite TUTTI=off) || true
+[[ $native == *OK* ]] || { echo "np $np native: not over after $limit s, or failed:$native" >&2; exit 2; }
 echo "np $np native:$native"
 passed=0 failed=0
 for run in "${runs[@]}"; do
   mapfile -t assignments < <(forcing "$run")
-  forced=$(suite LD_PRELOAD="$library" "${assignments[@]}")
+  forced=$(suite LD_PRELOAD="$library" "${assignments[@]}") || true
   if [[ $run == nodes=* ]] && ! grep -q level=node "$report"; then
     forced+=" without node memory"
   fi
