@@ -12,9 +12,13 @@ namespace tutti {
 
 namespace {
 
+/// Set while the attribute is put in the place of an earlier one, which the MPI then deletes.
+thread_local bool is_replacing = false;
+
 /// Called by the MPI where its MPI_Win_free has not come by Tutti: MPICH before anything else,
 /// Open MPI once the window can no longer be used.
 int free_with_window(MPI_Win handle, int, void* attribute, void*) {
+  if (is_replacing) return MPI_SUCCESS;
   int number = 0;
   const Opened owner = owner_of_handle(handle, number);
   if (owner.system == nullptr || attribute != owner.system.get()) return MPI_SUCCESS;
@@ -41,7 +45,10 @@ int watch(MPI_Win handle, RmaSystem& system) {
     const int error = mpi().Win_create_keyval(copy_nothing, free_with_window, &keyval, nullptr);
     if (error != MPI_SUCCESS) return error;
   }
-  return mpi().Win_set_attr(handle, keyval, &system);
+  is_replacing = true;
+  const int error = mpi().Win_set_attr(handle, keyval, &system);
+  is_replacing = false;
+  return error;
 }
 
 void release_window(MPI_Win window) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <thread>
+#include <utility>
 
 #include "run/mpi_end.hpp"
 #include "run/mpi_node_names.hpp"
@@ -17,6 +18,9 @@ namespace {
 
 /// Operations of one root that are under way at once.
 constexpr std::size_t most_under_way = 64;
+/// Taken in one round, before operations go on with what they said: a stream is passed on while it
+/// comes.
+constexpr int most_notices = 8;
 
 bool can_have_thread() {
   if (!can_end_threads()) return false;
@@ -30,12 +34,6 @@ std::int32_t microseconds_since(std::chrono::steady_clock::time_point time) {
   const auto passed = std::chrono::steady_clock::now() - time;
   return static_cast<std::int32_t>(
       std::min<std::int64_t>(most, passed / std::chrono::microseconds(1)));
-}
-
-bool overlap(const RmaPlace& a, const RmaPlace& b, const RmaWindow& window) {
-  const std::byte* from = window.at(a);
-  const std::byte* to = window.at(b);
-  return from < to + b.bytes && to < from + a.bytes;
 }
 
 }  // namespace
@@ -97,15 +95,7 @@ int RmaSystem::close() {
 int RmaSystem::add_window(MPI_Win handle, int& number) {
   std::unique_ptr<RmaWindow> window;
   if (const int error = RmaWindow::open(handle, comm(), window)) return error;
-  // A number of its own in each process, the same in all of them.
-  static std::atomic<int> next = 1;
-  const int mine = next;
-  std::vector<int> all(static_cast<std::size_t>(p_));
-  const int error =
-      mpi().Allgather(&mine, sizeof mine, mpi().byte, all.data(), sizeof mine, mpi().byte, comm());
-  if (error != MPI_SUCCESS) return error;
-  number = *std::max_element(all.begin(), all.end());
-  next = number + 1;
+  if (const int error = find_number(number)) return error;
   {
     const std::lock_guard lock(mutex_);
     windows_[number] = std::move(window);
@@ -113,6 +103,30 @@ int RmaSystem::add_window(MPI_Win handle, int& number) {
   }
   Background::of_process().wake();
   return mpi().Barrier(comm());  // whoever begins an operation finds the window everywhere
+}
+
+/// One that no window of any rank has, nor will have: threads may register others on other
+/// communicators meanwhile, which then try again.
+int RmaSystem::find_number(int& number) {
+  static std::atomic<int> last = 0;
+  for (bool taken = true; taken;) {
+    if (const int error = largest_of_all(last + 1, number)) return error;
+    int before = last;
+    while (before < number && !last.compare_exchange_weak(before, number)) {
+    }
+    int somewhere = 0;
+    if (const int error = largest_of_all(before < number ? 0 : 1, somewhere)) return error;
+    taken = somewhere != 0;
+  }
+  return MPI_SUCCESS;
+}
+
+int RmaSystem::largest_of_all(int mine, int& largest) {
+  std::vector<int> all(static_cast<std::size_t>(p_));
+  const int error =
+      mpi().Allgather(&mine, sizeof mine, mpi().byte, all.data(), sizeof mine, mpi().byte, comm());
+  largest = *std::max_element(all.begin(), all.end());
+  return error;
 }
 
 /// Whoever has seen all his operations done has had them passed on by all ranks: after the barrier
@@ -141,6 +155,8 @@ int RmaSystem::meet() {
     error = mpi().Test(&request, &met, MPI_STATUS_IGNORE);
     return error != MPI_SUCCESS || met != 0;
   });
+  const std::lock_guard lock(mutex_);
+  note(error);  // others' operations may need what is closed now
   return error != MPI_SUCCESS ? error : stopped;
 }
 
@@ -228,8 +244,10 @@ int RmaSystem::go_on() {
 BackgroundTask::Progress RmaSystem::proceed() {
   const std::lock_guard lock(mutex_);
   if (windows_.empty() || error_ != MPI_SUCCESS) return Progress::nothing_expected;
-  bool moved = false;
-  while (move()) moved = true;
+  while (move()) {
+  }
+  // The program's thread may have moved something too.
+  const bool moved = std::exchange(seen_, moved_) != moved_;
   return moved ? Progress::moved : Progress::waiting;
 }
 
@@ -253,7 +271,9 @@ bool RmaSystem::move() {
 bool RmaSystem::take_notices() {
   bool moved = false;
   int error = MPI_SUCCESS;
-  while (auto mail = mailbox_->take(error)) {
+  for (int taken = 0; taken < most_notices; ++taken) {
+    auto mail = mailbox_->take(error);
+    if (!mail) break;
     take(*mail);
     moved = true;
   }
@@ -292,7 +312,7 @@ bool RmaSystem::is_in_the_way(const RmaOperation& operation) const {
   if (own_.size() >= most_under_way) return true;
   return std::any_of(own_.begin(), own_.end(), [&](const RmaOperation& other) {
     return other.notice().window == notice.window &&
-           overlap(operation.place(), other.place(), window);
+           window.may_overlap(operation.place(), other.place());
   });
 }
 
@@ -321,9 +341,10 @@ void RmaSystem::note_arrival(RmaOperation& operation) {
   window.arrivals(operation.notice().root).add(operation.notice().number);
 }
 
-/// What flows to the root has left a rank's window now.
+/// What flows to the root has left a rank's window now; what came from it has been passed on, so
+/// that the program may change it.
 void RmaSystem::end(RmaOperation& operation) {
-  if (operation.flows_to_root()) note_arrival(operation);
+  if (operation.flows_to_root() || !operation.at_root()) note_arrival(operation);
   if (operation.at_root()) operation.finish(MPI_SUCCESS);
 }
 
@@ -343,11 +364,7 @@ bool RmaSystem::step(RmaOperation& operation, const Step& step) {
   RmaWindow& window = *windows_.at(operation.notice().window);
   switch (step.kind) {
     case StepKind::await:
-      if (!operation.take_heard(step)) return false;
-      if (operation.has_heard_all() && !operation.at_root() && !operation.flows_to_root()) {
-        note_arrival(operation);
-      }
-      return true;
+      return operation.take_heard(step);
     case StepKind::put:
       if (step.bytes > 0) {
         const int block = step.blocks.range.begin;

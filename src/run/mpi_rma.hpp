@@ -81,6 +81,8 @@ class RmaSystem : public BackgroundTask {
  private:
   RmaSystem() = default;
   int open_here(MPI_Comm comm, const NodeSettings& settings);
+  int find_number(int& number);
+  int largest_of_all(int mine, int& largest);
   int meet();
   bool move();
   bool take_notices();
@@ -114,6 +116,7 @@ class RmaSystem : public BackgroundTask {
   std::vector<double> lateness_;
   std::chrono::steady_clock::time_point looked_;
   std::chrono::steady_clock::time_point moved_;
+  std::chrono::steady_clock::time_point seen_;  ///< moved_ when the thread looked last
   int error_ = MPI_SUCCESS;
 };
 

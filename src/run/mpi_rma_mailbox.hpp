@@ -25,7 +25,8 @@ struct RmaMail {
 /// MPI error code unless they say otherwise. Not to be used by two threads at once.
 class RmaMailbox {
  public:
-  /// On a communicator of its own. 256 KiB on each rank, besides what is on its way.
+  /// All messages between two ranks on `comm` are the mailbox's. 256 KiB on each rank, besides what
+  /// is on its way.
   static int open(MPI_Comm comm, std::unique_ptr<RmaMailbox>& made);
   /// Nothing may be on its way to any rank.
   int close();

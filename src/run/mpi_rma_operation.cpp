@@ -72,9 +72,6 @@ void RmaOperation::begin(const Nodes& nodes, Rank rank, std::byte* own) {
   order_ = problem.order;
   position_ = problem.position();
   own_ = own;
-  for (const Step& step : schedule_.steps) {
-    if (step.kind == StepKind::await) ++awaits_left_;
-  }
   if (!at_root()) make_room();
   take_own();
 }
@@ -171,7 +168,6 @@ bool RmaOperation::take_heard(const Step& await) {
     moved_ += bytes;
     if (bytes > 0 && moved_ < await.bytes) continue;
     moved_ = 0;
-    --awaits_left_;
     return true;
   }
   return false;

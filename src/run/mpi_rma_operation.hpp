@@ -65,8 +65,6 @@ class RmaOperation {
   void hear(Rank from, std::span<const std::byte> carried);
   /// Takes what has been heard for an await. True if that is all of it.
   [[nodiscard]] bool take_heard(const Step& await);
-  /// No await follows the one that has been taken.
-  [[nodiscard]] bool has_heard_all() const { return awaits_left_ == 0; }
   /// How many bytes of a notification that carries them have not been taken yet.
   [[nodiscard]] Bytes left_of(const Step& notify) const { return notify.bytes - moved_; }
   /// Copies the next of them.
@@ -107,7 +105,6 @@ class RmaOperation {
   std::map<Rank, std::deque<std::vector<std::byte>>> heard_;
   StepId at_ = 0;
   Bytes moved_ = 0;  ///< bytes of the step at `at_`, in earlier notifications
-  int awaits_left_ = 0;
 };
 
 }  // namespace tutti

@@ -79,6 +79,15 @@ std::byte* RmaWindow::at(const RmaPlace& place) const {
   return reinterpret_cast<std::byte*>(mine.base) + place.displacement * mine.unit;
 }
 
+/// Nowhere are two displacements closer to each other than where the unit is the smallest.
+bool RmaWindow::may_overlap(const RmaPlace& a, const RmaPlace& b) const {
+  const std::int64_t unit = std::min_element(parts_.begin(), parts_.end(), [](auto& x, auto& y) {
+                              return x.unit < y.unit;
+                            })->unit;
+  const Bytes apart = (a.displacement - b.displacement) * unit;
+  return apart < b.bytes && -apart < a.bytes;
+}
+
 int RmaWindow::put(const std::byte* from, Bytes offset, Bytes bytes, Rank to,
                    const RmaPlace& place) {
   constexpr Bytes most = Bytes{1} << 30;

@@ -31,6 +31,9 @@ class RmaWindow {
   [[nodiscard]] int check(const RmaPlace& place) const;
   /// Where it is in this rank's memory.
   [[nodiscard]] std::byte* at(const RmaPlace& place) const;
+  /// Do two places share bytes in the window of some rank? May say so of small gaps where units
+  /// differ.
+  [[nodiscard]] bool may_overlap(const RmaPlace& a, const RmaPlace& b) const;
   /// The bytes of a place from `offset` on, into the memory of `to`.
   int put(const std::byte* from, Bytes offset, Bytes bytes, Rank to, const RmaPlace& place);
   int flush(Rank to) { return mpi().Win_flush(to, handle_); }

@@ -153,6 +153,44 @@ void units_and_types(Context& context) {
   window.compare(static_cast<std::size_t>(10 * unit), payload(0, 9, 1000), "from the window");
 }
 
+/// A window may be released and registered as often as the program likes.
+void registered_again(Context& context) {
+  if (!can_run(context)) return;
+  Registered window(context, Flavour::allocate, 4096);
+  for (int time = 0; time < 3; ++time) {
+    const auto data = payload(0, time, 3000);
+    if (context.rank() == 0) window.flush(window.bcast(data, 1));
+    window.wait(0, 1);
+    window.compare(1, data, "other bytes have arrived");
+    window.register_again();
+  }
+}
+
+/// Displacements that are far apart in the root's units and meet in those of others: what was begun
+/// last counts there.
+void places_that_meet_elsewhere(Context& context) {
+  if (!can_run(context)) return;
+  Registered window(context, Flavour::create, 8192, context.rank() == 0 ? 8 : 1);
+  constexpr int each = 200;
+  std::vector<std::vector<char>> data;
+  if (context.rank() == 0) {
+    std::vector<TUTTI_Rma_request> requests;
+    for (int i = 0; i < each; ++i) data.push_back(payload(0, i, 8));
+    for (int i = 0; i < each; ++i) {
+      const ForcedRma forced(i % 2 == 0 ? "chain:carry=0" : "linear");
+      requests.push_back(window.bcast(data[static_cast<std::size_t>(i)], i));
+    }
+    for (const TUTTI_Rma_request request : requests) window.flush(request);
+  }
+  window.wait(0, each);
+  if (context.rank() == 0) return;
+  for (int i = 0; i < each; ++i) {
+    if (window.base()[i] != payload(0, i, 8)[0]) {
+      return context.fail("byte " + std::to_string(i) + " is of another operation");
+    }
+  }
+}
+
 void errors(Context& context) {
   if (!can_run(context)) return;
   Registered window(context, Flavour::create,
@@ -219,6 +257,8 @@ void add_rma(Suite& suite) {
   suite.add("rma: one after the other", one_after_the_other);
   suite.add("rma: while the others compute", while_they_compute);
   suite.add("rma: units and datatypes", units_and_types);
+  suite.add("rma: registered again", registered_again);
+  suite.add("rma: places that meet elsewhere", places_that_meet_elsewhere);
   suite.add("rma: errors", errors);
   suite.add("rma: ends with operations under way", ends_with_operations_under_way);
 }

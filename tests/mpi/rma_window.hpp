@@ -90,6 +90,11 @@ class Registered {
   }
   /// What is in it outlives it.
   [[nodiscard]] bool has_memory_of_program() const { return flavour_ == Flavour::create; }
+  /// Releases the window and registers it again.
+  void register_again() {
+    expect(context_, TUTTI_Rma_window_release(&window_), "release");
+    expect(context_, TUTTI_Rma_window_register(handle_, comm_, &window_), "register again");
+  }
   /// The window has been released.
   void forget() { window_ = TUTTI_WINDOW_NULL; }
   static constexpr char filler = 0x5a;
