@@ -32,7 +32,8 @@ struct Registry {
   bool reports_world = false;  ///< a communicator of the world's processes is reported
   std::vector<Communicator*> live;
   std::array<std::optional<Setting>, all_collectives.size()> overrules;
-  std::atomic<unsigned> epoch{0};
+  /// Times that each was overruled. One-sided ones may be on one rank alone.
+  std::array<std::atomic<unsigned>, all_collectives.size()> epochs{};
   std::atomic<unsigned> frees{0};  ///< of communicators: whoever remembers one must ask again
 };
 
@@ -161,7 +162,7 @@ void overrule(Collective collective, const Setting& setting) {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   all.overrules[static_cast<std::size_t>(collective)] = setting;
-  ++all.epoch;
+  ++all.epochs[static_cast<std::size_t>(collective)];
 }
 
 Setting setting_in_force(Collective collective) {
@@ -280,7 +281,7 @@ const Decision& Communicator::decide(Collective collective, bool commutative) {
   const auto at = static_cast<std::size_t>(collective);
   Decision& decision = commutative ? decisions_[at] : not_commutative_[at];
   Registry& all = registry();
-  const unsigned epoch = all.epoch.load(std::memory_order_acquire);
+  const unsigned epoch = all.epochs[at].load(std::memory_order_acquire);
   if (decision.epoch == epoch) return decision;
   Setting setting = settings_[at];
   {
@@ -322,7 +323,7 @@ PrivateComm* Communicator::private_comm(int& error) {
 const Placements* Communicator::placements(const Specification& specification, Rank root,
                                            int& error) {
   error = MPI_SUCCESS;
-  // The same on all ranks: a root that is none of them is an error on all.
+  // Whoever has a bad root alone takes no part, as in the MPI's own call (docs/limitations.md).
   if (!specification.needs_distances() || root < 0 || root >= p_) return nullptr;
   DistanceOrders* known = distances(error);
   return known == nullptr ? nullptr : known->placements(specification, root, error);

@@ -62,7 +62,8 @@ const Decision& LevelDecisions::close(const Decision& open, Collective collectiv
   std::optional<Bytes>& latest = latest_[static_cast<std::size_t>(collective)];
   if (block.common) latest = block.common;
   block.common = latest;
-  const Key key{collective, range_of(block.common), root_of(collective, block.root)};
+  const Key key{collective, range_of(block.common), root_of(collective, block.root),
+                open.is_automatic};
   if (open.open == OpenLevel::leaders) return close_leaders(open, key, block, error);
   if (calls_ < calls_at_first) {
     ++calls_;
@@ -179,7 +180,10 @@ int LevelDecisions::add_order(const Key& key, std::optional<Bytes> size, Contest
 /// Each root has orders of its own, and the work of finding them is bounded.
 Rank LevelDecisions::root_of(Collective collective, Rank root) {
   if (!has_root(collective) || !communicator_.had_distances()) return 0;
-  if (root < 0 || root >= communicator_.p()) return any_root;
+  // Who has a bad root goes on as before: most likely with the others' one.
+  Rank& latest = latest_root_[static_cast<std::size_t>(collective)];
+  if (root >= 0 && root < communicator_.p()) latest = root;
+  root = latest;
   const bool known = std::find(roots_.begin(), roots_.end(), root) != roots_.end();
   if (!known && roots_.size() == most_roots) return any_root;
   if (!known) roots_.push_back(root);

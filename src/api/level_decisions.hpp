@@ -59,8 +59,9 @@ class LevelDecisions {
   /// Calls that are decided alike.
   struct Key {
     Collective collective;
-    int range;  ///< of blocks
-    Rank root;  ///< where that counts, of which only the first few do
+    int range;          ///< of blocks
+    Rank root;          ///< where that counts, of which only the first few do
+    bool is_automatic;  ///< else native was asked for, by nodes where that is faster
     friend auto operator<=>(const Key&, const Key&) = default;
   };
   static constexpr Rank any_root = -1;
@@ -86,6 +87,7 @@ class LevelDecisions {
   Communicator& communicator_;
   unsigned calls_ = 0;
   std::array<std::optional<Bytes>, all_collectives.size()> latest_;
+  std::array<Rank, all_collectives.size()> latest_root_{};
   std::optional<Nodes> nodes_;
   bool are_open_ = false;    ///< nodes_ are those that share memory
   bool is_counted_ = false;  ///< among those opened without being asked to

@@ -118,7 +118,10 @@ int PersistentRequest::start() {
       counted_ = communicator->next_call(call_.collective);
     }
     const int error = by_arrivals_ ? choose_by_arrivals(*communicator) : MPI_SUCCESS;
-    if (error != MPI_SUCCESS) return error;
+    if (error != MPI_SUCCESS) {
+      arrival_->leave(number_, this);
+      return error;
+    }
   }
   if (current_ != nullptr) current_->start(number_);
   active_ = true;

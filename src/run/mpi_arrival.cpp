@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdio>
 
@@ -33,8 +34,8 @@ bool can_have_thread() {
 }
 
 void say_once_that_there_is_no_thread() {
-  static bool said = false;
-  if (std::exchange(said, true)) return;
+  static std::atomic<bool> said = false;
+  if (said.exchange(true)) return;
   std::fprintf(stderr,
                "tutti: no background thread, as it needs MPI_THREAD_MULTIPLE on every rank, and on "
                "MPICH a program that calls MPI_Finalize through Tutti: the calling thread runs "

@@ -117,7 +117,9 @@ int LevelRunner::learn(LevelledCall& levelled, Lanes& lanes) {
     base_ = begin_ + ticks_of_telling;
     return error;
   }
-  const int word = 2 * node_->nodes().p() + size_words + static_cast<int>(calls_++ % 2);
+  // By the number of the call, which counts alike on all ranks, whatever went wrong in others.
+  const int word =
+      2 * node_->nodes().p() + size_words + static_cast<int>(begin_ / ticks_of_call % 2);
   node_->told(node_->local())[word] = levelled.attends ? -1 : levelled.call.sizes.each;
   if (!levelled.attends) return MPI_SUCCESS;
   // The others' sizes, as what this rank does between nodes must fit what they do.
@@ -199,7 +201,7 @@ const LevelPlan* LevelRunner::plan_of(const LevelCall& call) {
   const Nodes& nodes = node_->nodes();
   LevelCall cut = call;
   if (!tells(call.collective)) cut.chunks = chunks_for(call, nodes, rank_, node_->capacity());
-  // Four ticks each (see level_plan).
+  // No more than eight ticks each (see level_plan).
   if (cut.chunks >= static_cast<int>(ticks_of_call / 8)) return nullptr;
   if (!tells(call.collective)) {
     for (int at = 0; at < nodes.count(); ++at) {

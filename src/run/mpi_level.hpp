@@ -92,7 +92,6 @@ class LevelRunner {
   Rank rank_ = 0;
   NodeFlag::Count begin_ = 0;  ///< what the flags are at when all have left the last call
   NodeFlag::Count base_ = 0;   ///< of the plan's ticks
-  unsigned calls_ = 0;
   /// By the local number of the leader on each node: numbers of leaders have some in common.
   std::map<std::vector<int>, std::unique_ptr<PrivateComm>> communicators_;
   std::map<int, Lanes> lanes_;
