@@ -320,8 +320,9 @@ int TUTTI_Rma_window_release(TUTTI_Window* window);
 
 /* Brings count elements, packed, to `displacement` (in each rank's own units) of the window of
  * every rank, this one's too. Only this rank calls. The buffer must not change until the request is
- * complete; it may be the place in the window itself, and else must not overlap it. MPI_ERR_WIN for a
- * number that is no window; MPI_ERR_RMA_RANGE, and nothing is written anywhere, if the window of some rank is too small. */
+ * complete; it may be the place in the window itself, and must overlap it in no other way.
+ * MPI_ERR_WIN for a number that is no window; MPI_ERR_RMA_RANGE, and nothing is written anywhere,
+ * if the window of some rank is too small. */
 int TUTTI_Rma_bcast(const void* buffer, int count, MPI_Datatype datatype, MPI_Aint displacement,
                     TUTTI_Window window, TUTTI_Rma_request* request);
 
