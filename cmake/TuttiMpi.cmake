@@ -77,8 +77,9 @@ endforeach()
 
 # All that is built once for each MPI: the library, tutti-bench and the MPI tests.
 function(tutti_add_flavour flavour)
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/run/mpi_*.cpp
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/run/*.cpp
     ${PROJECT_SOURCE_DIR}/src/api/*.cpp)
+  list(REMOVE_ITEM sources ${run_sources})  # those are in tutti_run
   list(APPEND sources ${PROJECT_SOURCE_DIR}/intercept/backend.cpp)
   add_library(tutti_${flavour} SHARED ${sources})
   set_target_properties(tutti_${flavour} PROPERTIES OUTPUT_NAME tutti-${flavour})

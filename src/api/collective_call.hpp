@@ -3,7 +3,7 @@
 
 #include "api/arrived_call.hpp"
 #include "api/entry.hpp"
-#include "run/mpi_call.hpp"
+#include "run/call/mpi_call.hpp"
 
 namespace tutti {
 

@@ -16,8 +16,8 @@
 #include "api/report_collect.hpp"
 #include "api/rma.hpp"
 #include "choose/levels.hpp"
-#include "run/mpi_end.hpp"
-#include "run/mpi_quirks.hpp"
+#include "run/mpi/end.hpp"
+#include "run/mpi/quirks.hpp"
 
 namespace tutti {
 

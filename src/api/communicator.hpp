@@ -11,10 +11,10 @@
 #include "api/distance_orders.hpp"
 #include "choose/choose.hpp"
 #include "cost/node_machine.hpp"
-#include "run/mpi_arrival.hpp"
-#include "run/mpi_communicator.hpp"
-#include "run/mpi_level.hpp"
-#include "run/mpi_shared.hpp"
+#include "run/arrival/mpi_arrival.hpp"
+#include "run/communicator/mpi_communicator.hpp"
+#include "run/level/mpi_level.hpp"
+#include "run/level/mpi_shared.hpp"
 
 namespace tutti {
 

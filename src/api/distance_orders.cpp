@@ -11,7 +11,7 @@
 #include "choose/placing.hpp"
 #include "knowledge/distance_rows.hpp"
 #include "knowledge/shared_ways.hpp"
-#include "run/mpi_places.hpp"
+#include "run/distance/mpi_places.hpp"
 
 namespace tutti {
 

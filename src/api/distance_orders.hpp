@@ -9,7 +9,7 @@
 #include "core/fabric.hpp"
 #include "cost/machine.hpp"
 #include "knowledge/placements.hpp"
-#include "run/mpi_functions.hpp"
+#include "run/mpi/functions.hpp"
 
 namespace tutti {
 

@@ -8,7 +8,7 @@
 #include "api/communicator.hpp"
 #include "api/distance_source.hpp"
 #include "api/entry.hpp"
-#include "run/mpi_distances.hpp"
+#include "run/distance/mpi_distances.hpp"
 
 namespace tutti {
 

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "choose/settings.hpp"
-#include "run/node_map.hpp"
+#include "run/node/map.hpp"
 
 namespace tutti {
 

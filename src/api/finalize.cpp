@@ -7,7 +7,7 @@
 
 #include "api/communicator.hpp"
 #include "api/hooks.hpp"
-#include "run/mpi_end.hpp"
+#include "run/mpi/end.hpp"
 
 namespace tutti {
 

@@ -1,12 +1,13 @@
 /// The functions on arrivals, persistent forms, distances and one-sided collectives for Fortran,
 /// with the symbols that its compilers on Linux give them.
+#include "run/mpi/fortran.hpp"
+
 #include <tutti/tutti.h>
 
 #include <string>
 #include <string_view>
 
 #include "api/hooks.hpp"
-#include "run/mpi_fortran.hpp"
 
 namespace {
 

@@ -1,7 +1,7 @@
 /// What the drop-in front tells the library about a call.
 #pragma once
 
-#include "run/mpi_functions.hpp"
+#include "run/mpi/functions.hpp"
 
 namespace tutti {
 

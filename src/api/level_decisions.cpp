@@ -8,8 +8,8 @@
 
 #include "passes/levels.hpp"
 #include "run/clock.hpp"
-#include "run/mpi_agree.hpp"
-#include "run/mpi_node_names.hpp"
+#include "run/mpi/agree.hpp"
+#include "run/node/mpi_node_names.hpp"
 
 namespace tutti {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "run/mpi_sides.hpp"
+#include "run/level/mpi_sides.hpp"
 
 namespace tutti {
 

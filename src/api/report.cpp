@@ -19,8 +19,8 @@
 #include "api/rma.hpp"
 #include "report/content.hpp"
 #include "run/clock.hpp"
-#include "run/mpi_functions.hpp"
-#include "run/mpi_quirks.hpp"
+#include "run/mpi/functions.hpp"
+#include "run/mpi/quirks.hpp"
 
 namespace tutti {
 

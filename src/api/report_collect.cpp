@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "report/summary_bytes.hpp"
-#include "run/mpi_clock.hpp"
-#include "run/mpi_communicator.hpp"
+#include "run/arrival/mpi_clock.hpp"
+#include "run/communicator/mpi_communicator.hpp"
 
 namespace tutti {
 

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "report/summary.hpp"
-#include "run/mpi_functions.hpp"
+#include "run/mpi/functions.hpp"
 
 namespace tutti {
 

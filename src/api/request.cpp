@@ -6,7 +6,7 @@
 #include "api/levelled.hpp"
 #include "api/rooted_call.hpp"
 #include "run/clock.hpp"
-#include "run/mpi_agree.hpp"
+#include "run/mpi/agree.hpp"
 
 namespace tutti {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "api/communicator.hpp"
-#include "run/mpi_persistent.hpp"
+#include "run/communicator/mpi_persistent.hpp"
 
 namespace tutti {
 

@@ -10,8 +10,8 @@
 #include "api/report.hpp"
 #include "api/rma_choice.hpp"
 #include "run/clock.hpp"
-#include "run/mpi_rma.hpp"
-#include "run/mpi_types.hpp"
+#include "run/mpi/types.hpp"
+#include "run/rma/mpi_rma.hpp"
 
 namespace tutti {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "api/rma_choice.hpp"
-#include "run/mpi_rma.hpp"
+#include "run/rma/mpi_rma.hpp"
 
 namespace tutti {
 

@@ -9,7 +9,7 @@
 
 #include "api/distance_orders.hpp"
 #include "choose/choose.hpp"
-#include "run/mpi_rma.hpp"
+#include "run/rma/mpi_rma.hpp"
 
 namespace tutti {
 

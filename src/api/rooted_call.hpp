@@ -3,7 +3,7 @@
 
 #include "api/communicator.hpp"
 #include "api/report.hpp"
-#include "run/mpi_call.hpp"
+#include "run/call/mpi_call.hpp"
 
 namespace tutti {
 

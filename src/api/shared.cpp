@@ -8,8 +8,8 @@
 #include <numeric>
 
 #include "api/collective_call.hpp"
-#include "run/mpi_shared.hpp"
-#include "run/mpi_sides.hpp"
+#include "run/level/mpi_shared.hpp"
+#include "run/level/mpi_sides.hpp"
 
 namespace tutti {
 

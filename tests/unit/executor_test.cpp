@@ -1,5 +1,5 @@
 /// The executor over threads: every algorithm moves every byte, whatever the transport does.
-#include "run/executor.hpp"
+#include "run/plan/executor.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,10 +10,10 @@
 #include <thread>
 
 #include "algorithms/problems.hpp"
-#include "run/faulty_transport.hpp"
-#include "run/plan.hpp"
-#include "run/rooted.hpp"
-#include "run/thread_transport.hpp"
+#include "run/plan/plan.hpp"
+#include "run/plan/rooted.hpp"
+#include "run/transport/faulty_transport.hpp"
+#include "run/transport/thread_transport.hpp"
 
 namespace tutti {
 namespace {

@@ -1,5 +1,5 @@
 /// Threads that share a channel: nobody waits, nothing is left behind, no sequence is lost.
-#include "run/mail_exchange.hpp"
+#include "run/arrival/mail_exchange.hpp"
 
 #include <gtest/gtest.h>
 

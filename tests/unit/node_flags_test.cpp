@@ -1,6 +1,4 @@
 /// Flags and waiting, between threads; under ThreadSanitizer too.
-#include "run/node_flags.hpp"
-
 #include <gtest/gtest.h>
 
 #include <array>
@@ -8,7 +6,8 @@
 #include <thread>
 #include <vector>
 
-#include "run/node_map.hpp"
+#include "run/node/flags.hpp"
+#include "run/node/map.hpp"
 
 namespace tutti {
 namespace {

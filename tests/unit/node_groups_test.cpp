@@ -1,10 +1,10 @@
 /// Where a process is on its node, from files like the system's.
-#include "run/node_groups.hpp"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <fstream>
+
+#include "run/node/groups.hpp"
 
 namespace tutti {
 namespace {

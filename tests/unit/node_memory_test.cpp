@@ -1,6 +1,4 @@
 /// Segments between processes.
-#include "run/node_memory.hpp"
-
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -13,7 +11,8 @@
 #include <new>
 #include <string>
 
-#include "run/node_flags.hpp"
+#include "run/node/flags.hpp"
+#include "run/node/memory.hpp"
 
 namespace tutti {
 namespace {

@@ -6,10 +6,10 @@
 #include <deque>
 #include <thread>
 
-#include "run/collective.hpp"
-#include "run/executor.hpp"
-#include "run/faulty_transport.hpp"
-#include "run/thread_transport.hpp"
+#include "run/plan/collective.hpp"
+#include "run/plan/executor.hpp"
+#include "run/transport/faulty_transport.hpp"
+#include "run/transport/thread_transport.hpp"
 
 namespace tutti {
 namespace {

@@ -8,8 +8,8 @@
 #include <random>
 
 #include "algorithms/problems.hpp"
-#include "run/executor.hpp"
-#include "run/thread_transport.hpp"
+#include "run/plan/executor.hpp"
+#include "run/transport/thread_transport.hpp"
 #include "sweep/sweep.hpp"
 
 namespace tutti {

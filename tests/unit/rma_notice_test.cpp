@@ -1,9 +1,8 @@
 /// Specifications travel as words; operations may overtake.
-#include "run/rma_notice.hpp"
-
 #include <gtest/gtest.h>
 
-#include "run/rma_arrivals.hpp"
+#include "run/rma/arrivals.hpp"
+#include "run/rma/notice.hpp"
 
 namespace tutti {
 namespace {

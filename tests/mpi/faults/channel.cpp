@@ -7,8 +7,8 @@
 #include <functional>
 #include <vector>
 
-#include "run/mpi_arrival.hpp"
-#include "run/mpi_communicator.hpp"
+#include "run/arrival/mpi_arrival.hpp"
+#include "run/communicator/mpi_communicator.hpp"
 
 namespace {
 

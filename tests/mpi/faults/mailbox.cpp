@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "run/mpi_rma_mailbox.hpp"
+#include "run/rma/mpi_mailbox.hpp"
 
 namespace {
 

@@ -1,0 +1,347 @@
+/// The agreement over an MPI channel, driven by whichever thread is there.
+#include "run/arrival/mpi_arrival.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdio>
+
+#include "run/mpi/agree.hpp"
+#include "run/mpi/end.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// How much the latest gap between two calls counts against all earlier ones.
+constexpr double weight = 0.5;
+constexpr std::size_t most_sites = 64;
+/// Every call is told of until so many after a change, then one in so many.
+constexpr CallNumber told_each = 8;
+constexpr CallNumber told_one_in = 8;
+/// So many in a row end the exchange at its close.
+constexpr int most_failures = 64;
+/// While rank 0 is in a call its thread leaves the MPI to it, and looks for mail only this often.
+constexpr double seconds_left_to_a_call = 20e-3;
+
+bool can_have_thread() {
+  if (!can_end_threads()) return false;
+  int level = MPI_THREAD_SINGLE;
+  mpi().Query_thread(&level);
+  return level == MPI_THREAD_MULTIPLE && Background::of_process().start();
+}
+
+void say_once_that_there_is_no_thread() {
+  static std::atomic<bool> said = false;
+  if (said.exchange(true)) return;
+  std::fprintf(stderr,
+               "tutti: no background thread, as it needs MPI_THREAD_MULTIPLE on every rank, and on "
+               "MPICH a program that calls MPI_Finalize through Tutti: the calling thread runs "
+               "everything\n");
+}
+
+}  // namespace
+
+int Arrival::open(MPI_Comm comm, std::shared_ptr<Arrival>& made) {
+  std::shared_ptr<Arrival> arrival(new Arrival);
+  mpi().Comm_rank(comm, &arrival->rank_);
+  mpi().Comm_size(comm, &arrival->p_);
+  arrival->coordinator_ = ArrivalCoordinator(arrival->p_);
+  if (const int error = arrival->agree_on_threads(comm)) return error;
+  std::unique_ptr<MpiChannel> channel;
+  if (const int error = MpiChannel::open(comm, longest_arrival_mail(arrival->p_), channel)) {
+    return error;
+  }
+  arrival->mail_.open(std::move(channel),
+                      [read = arrival.get()](Rank from, const std::vector<std::int64_t>& words) {
+                        read->take(from, words);
+                      });
+  if (const int error = arrival->clock_.synchronise(comm)) return error;
+  arrival->last_exit_ = arrival->computing_since_ = arrival->clock_.now();
+  if (arrival->has_thread_) Background::of_process().add(*arrival);
+  made = std::move(arrival);
+  return MPI_SUCCESS;
+}
+
+int Arrival::agree_on_threads(MPI_Comm comm) {
+  const int error = true_on_all(comm, can_have_thread(), has_thread_);
+  if (error == MPI_SUCCESS && rank_ == 0 && !has_thread_) say_once_that_there_is_no_thread();
+  return error;
+}
+
+Arrival::~Arrival() {
+  if (has_thread_) Background::of_process().remove(*this);
+}
+
+void Arrival::begin_close() {
+  {
+    const std::lock_guard lock(mutex_);
+    // Whatever this rank has met: the others wait for its farewell.
+    if (!std::exchange(has_left_, true)) tell(ArrivalMember::farewell());
+  }
+  mail_.take_turn();
+}
+
+/// No message may be under way when the channel's communicator goes. A rank that has met errors
+/// goes on for the others, as long as there are not only errors.
+void Arrival::finish_close() {
+  begin_close();
+  int failed = 0;
+  for (bool over = false; !over;) {
+    bool moved = false;
+    const int error = mail_.take_own_turn(moved, over);
+    failed = moved ? 0 : failed + (error != MPI_SUCCESS ? 1 : 0);
+    over = (over && is_over()) || failed == most_failures;
+    if (!over) sched_yield();
+  }
+  if (has_thread_) Background::of_process().remove(*this);
+  mail_.close();
+}
+
+bool Arrival::is_over() const {
+  const std::lock_guard lock(mutex_);
+  return member_.is_over();
+}
+
+void Arrival::expect_edges(double fraction) {
+  const std::lock_guard lock(mutex_);
+  has_edges_ = true;
+  fraction_ = fraction;
+}
+
+int Arrival::edge() {
+  {
+    const std::lock_guard lock(mutex_);
+    const double now = edge_ = clock_.now();
+    expected_ = computing_since_ + (now - computing_since_) / fraction_;
+    tell_estimate();
+  }
+  mail_.take_turn();
+  return mail_.first_error();
+}
+
+void Arrival::begin_computing() {
+  const std::lock_guard lock(mutex_);
+  computing_since_ = clock_.now();
+}
+
+CallNumber Arrival::begin_call(Collective collective) {
+  const std::lock_guard lock(mutex_);
+  under_way_.emplace(++begun_, UnderWay{std::exchange(last_, collective), {}, {}});
+  return begun_;
+}
+
+void Arrival::arrive(const void* site) {
+  const std::lock_guard lock(mutex_);
+  ++arrived_;
+  const double now = clock_.now();
+  last_arrival_ = now;
+  left_to_call_until_ = now + seconds_left_to_a_call;
+  if (arrived_ > 1) {
+    double& gap = gap_after(last_site_);
+    const double measured = now - last_exit_;
+    gap = std::isnan(gap) ? measured : gap + weight * (measured - gap);
+  }
+  last_site_ = site;
+  prediction_.ahead = std::exchange(expected_, std::nan("")) - now;
+  if (!std::isnan(prediction_.ahead)) forecast_error_.add(std::abs(prediction_.ahead));
+  prediction_.error = forecast_error_.mean();
+  prediction_.edge = now - std::exchange(edge_, std::nan(""));
+}
+
+void Arrival::note_block(Bytes block) {
+  const std::lock_guard lock(mutex_);
+  block_ = block;
+}
+
+CallPrediction Arrival::prediction_of_call() const {
+  const std::lock_guard lock(mutex_);
+  return prediction_;
+}
+
+void Arrival::note_run(CallNumber call, const CallKind& kind, RunMark ran) {
+  const std::lock_guard lock(mutex_);
+  UnderWay& noted = under_way_.at(call);
+  noted.kind = kind;
+  noted.ran = ran;
+}
+
+int Arrival::leave(CallNumber call, const void* site) {
+  bool has_mail = rank_ == 0;  // it answers the others
+  {
+    const std::lock_guard lock(mutex_);
+    ++left_;
+    const bool is_alone = under_way_.size() == 1;
+    const UnderWay left = under_way_.extract(call).mapped();
+    member_.forget_before(under_way_.empty() ? begun_ + 1 : under_way_.begin()->first);
+    last_exit_ = computing_since_ = clock_.now();
+    passage_ = {};
+    if (is_alone && left.kind) {
+      passage_ = {*left.kind, left.after, left.ran, last_arrival_, last_exit_};
+      count_kind(*left.kind);
+    }
+    const double gap = gap_after(site);
+    // A program without edges is taken at its habits.
+    if (!has_edges_ && !std::isnan(gap)) {
+      expected_ = last_exit_ + gap;
+      has_mail = tell_estimate() || has_mail;
+    }
+  }
+  if (has_mail) mail_.take_turn();
+  return mail_.first_error();
+}
+
+/// A kind that follows many calls of another is told of as the first calls are: nobody knows yet
+/// what it takes. Where kinds take turns none is new. Alike on all ranks.
+void Arrival::count_kind(const CallKind& kind) {
+  if (kind != kind_) {
+    is_new_kind_ = calls_of_kind_ >= told_each;
+    kind_ = kind;
+    calls_of_kind_ = 0;
+  }
+  if (++calls_of_kind_ > told_each) is_new_kind_ = false;
+}
+
+/// NaN where it is not known yet.
+double& Arrival::gap_after(const void* site) {
+  const auto found =
+      std::find_if(gaps_.begin(), gaps_.end(), [&](const Gap& gap) { return gap.site == site; });
+  if (found != gaps_.end()) return found->seconds;
+  if (gaps_.size() == most_sites) gaps_.erase(gaps_.begin());
+  return gaps_.emplace_back(Gap{site, std::nan("")}).seconds;
+}
+
+int Arrival::agreed_picture(CallNumber call, std::shared_ptr<const ArrivalVersion>& picture) {
+  for (bool asked = false; !find_picture(call, picture); asked = true) {
+    if (!asked) ask(ArrivalMember::picture_question(call));
+    sched_yield();
+  }
+  return mail_.first_error();
+}
+
+/// False as long as this rank does not know. True where nothing more will come.
+bool Arrival::find_picture(CallNumber call, std::shared_ptr<const ArrivalVersion>& picture) {
+  if (knows_picture(call, picture)) return true;
+  mail_.take_turn();
+  const bool cut_off = is_cut_off();
+  return knows_picture(call, picture) || cut_off;
+}
+
+bool Arrival::knows_picture(CallNumber call, std::shared_ptr<const ArrivalVersion>& picture) {
+  const std::lock_guard lock(mutex_);
+  picture = nullptr;
+  return member_.find_picture(call, under_way_.at(call).after, picture);
+}
+
+int Arrival::agreed_version(CallNumber call, std::shared_ptr<const ArrivalVersion>& version) {
+  for (bool asked = false; !find_agreed_version(call, version); asked = true) {
+    if (!asked) ask(ArrivalMember::question(call));
+    sched_yield();
+  }
+  return mail_.first_error();
+}
+
+bool Arrival::find_agreed_version(CallNumber call, std::shared_ptr<const ArrivalVersion>& version) {
+  version = nullptr;
+  if (!has_thread_) return true;
+  mail_.take_turn();
+  // Once the stream has ended all ranks have heard the same: what it has not granted is unknown.
+  const bool cut_off = is_cut_off();
+  const std::lock_guard lock(mutex_);
+  versions_until_ = call + told_each;
+  version = member_.version_for(call);
+  if (version == nullptr) return cut_off;
+  if (version->number == 0) version = nullptr;
+  return true;
+}
+
+/// Nothing more will come, or not for certain.
+bool Arrival::is_cut_off() const { return is_over() || mail_.first_error() != MPI_SUCCESS; }
+
+bool Arrival::is_open() {
+  const std::lock_guard lock(mutex_);
+  return !has_left_ && mail_.first_error() == MPI_SUCCESS;
+}
+
+std::shared_ptr<const ArrivalVersion> Arrival::newest_version() {
+  mail_.take_turn();
+  const std::lock_guard lock(mutex_);
+  versions_until_ = begun_ + told_each;
+  return member_.newest()->number == 0 ? nullptr : member_.newest();
+}
+
+BackgroundTask::Progress Arrival::proceed() {
+  // Only the coordinator must be there for others; the others' mail can wait for their next call.
+  if (rank_ != 0) return Progress::nothing_expected;
+  if (leaves_mpi_to_call()) return Progress::waiting;
+  const bool any = mail_.take_turn();
+  if (is_over()) return Progress::nothing_expected;
+  return any ? Progress::moved : Progress::waiting;
+}
+
+/// Whoever waits for an answer meanwhile waits for this call too, or not for long.
+bool Arrival::leaves_mpi_to_call() {
+  const std::lock_guard lock(mutex_);
+  if (arrived_ == left_) return false;
+  const double now = clock_.now();
+  if (now < left_to_call_until_) return true;
+  left_to_call_until_ = now + seconds_left_to_a_call;
+  return false;
+}
+
+/// True if there is something to send.
+bool Arrival::tell_estimate() {
+  const CallNumber call = arrived_ + 1;
+  const bool wants_version = call <= versions_until_;
+  const bool is_new = is_new_kind_ && !std::isnan(passage_.arrival);
+  const bool tells =
+      wants_version || is_new || call <= member_.changed() + told_each || call % told_one_in == 0;
+  if (!tells || has_left_ || mail_.first_error() != MPI_SUCCESS) return false;
+  tell(ArrivalMember::estimate(
+      {call, expected_, forecast_error_.mean(), block_, last_, wants_version, passage_}));
+  return true;
+}
+
+void Arrival::ask(std::vector<std::int64_t> question) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (has_left_ || mail_.first_error() != MPI_SUCCESS) return;
+    tell(std::move(question));
+  }
+  mail_.take_turn();
+}
+
+/// To rank 0, which is its own coordinator.
+void Arrival::tell(std::vector<std::int64_t> words) {
+  if (rank_ != 0) {
+    mail_.write(0, std::move(words));
+  } else {
+    coordinate(0, words);
+  }
+}
+
+void Arrival::take(Rank from, const std::vector<std::int64_t>& words) {
+  const std::lock_guard lock(mutex_);
+  if (rank_ != 0) {
+    member_.take(words);
+  } else {
+    coordinate(from, words);
+  }
+}
+
+/// Locked, so that all ranks hear the same sequence.
+void Arrival::coordinate(Rank from, const std::vector<std::int64_t>& words) {
+  std::vector<ArrivalMail> mail;
+  coordinator_.take(from, words, clock_.now(), mail);
+  for (ArrivalMail& letter : mail) {
+    if (letter.peer == 0) {
+      member_.take(letter.words);
+    } else {
+      mail_.write(letter.peer, std::move(letter.words));
+    }
+  }
+}
+
+}  // namespace tutti

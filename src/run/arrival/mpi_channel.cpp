@@ -1,0 +1,84 @@
+/// One receive from any rank is always open; sends are kept until they have left.
+#include "run/arrival/mpi_channel.hpp"
+
+namespace tutti {
+
+namespace {
+
+constexpr int tag = 1;
+
+int bytes_of(const std::vector<std::int64_t>& words) {
+  return static_cast<int>(words.size() * sizeof(std::int64_t));
+}
+
+}  // namespace
+
+int MpiChannel::open(MPI_Comm of, std::size_t longest, std::unique_ptr<MpiChannel>& made) {
+  std::unique_ptr<MpiChannel> channel(new MpiChannel(longest));
+  if (const int error = PrivateComm::duplicate(of, channel->comm_)) return error;
+  if (const int error = channel->listen()) return error;
+  made = std::move(channel);
+  return MPI_SUCCESS;
+}
+
+MpiChannel::~MpiChannel() {
+  for (Letter& letter : leaving_) {
+    if (letter.is_posted) mpi().Request_free(&letter.request);
+  }
+  if (listening_ == mpi().request_null) return;
+  mpi().Cancel(&listening_);
+  mpi().Request_free(&listening_);
+}
+
+int MpiChannel::listen() {
+  return mpi().Irecv(incoming_.data(), bytes_of(incoming_), mpi().byte, MPI_ANY_SOURCE, tag,
+                     comm_->handle(), &listening_);
+}
+
+int MpiChannel::send(Rank to, std::vector<std::int64_t> words) {
+  leaving_.push_back({to, std::move(words), mpi().request_null, false});
+  const int earlier = forget_what_has_left();
+  const int error = post();
+  return error == MPI_SUCCESS ? earlier : error;
+}
+
+/// Begins to send what waits for it, in the sequence in which it was given.
+int MpiChannel::post() {
+  for (Letter& letter : leaving_) {
+    if (letter.is_posted) continue;
+    const int error = mpi().Isend(letter.words.data(), bytes_of(letter.words), mpi().byte,
+                                  letter.to, tag, comm_->handle(), &letter.request);
+    if (error != MPI_SUCCESS) return error;
+    letter.is_posted = true;
+  }
+  return MPI_SUCCESS;
+}
+
+int MpiChannel::receive(Rank& from, std::vector<std::int64_t>& words) {
+  words.clear();
+  int arrived = 0;
+  MPI_Status status{};
+  if (const int error = mpi().Test(&listening_, &arrived, &status)) return error;
+  if (arrived == 0) return forget_what_has_left();
+  int bytes = 0;
+  if (const int error = mpi().Get_count(&status, mpi().byte, &bytes)) return error;
+  from = status.MPI_SOURCE;
+  const auto count = static_cast<std::ptrdiff_t>(static_cast<std::size_t>(bytes) / sizeof words[0]);
+  words.assign(incoming_.begin(), incoming_.begin() + count);
+  return listen();
+}
+
+int MpiChannel::forget_what_has_left() {
+  while (!leaving_.empty()) {
+    if (!leaving_.front().is_posted) return post();
+    int has_left = 0;
+    MPI_Status status{};
+    const int error = mpi().Test(&leaving_.front().request, &has_left, &status);
+    if (error == MPI_SUCCESS && has_left == 0) return MPI_SUCCESS;
+    leaving_.pop_front();
+    if (error != MPI_SUCCESS) return error;
+  }
+  return MPI_SUCCESS;
+}
+
+}  // namespace tutti

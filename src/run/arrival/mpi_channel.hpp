@@ -1,0 +1,47 @@
+/// Short messages of whole words between any ranks, beside the collectives' own.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <vector>
+
+#include "run/arrival/mail_exchange.hpp"
+#include "run/communicator/mpi_communicator.hpp"
+
+namespace tutti {
+
+/// On a communicator of its own. Nothing here waits for anybody but open(). All functions return
+/// an MPI error code.
+class MpiChannel final : public MailChannel {
+ public:
+  /// Collective. No message is longer than `longest` words.
+  static int open(MPI_Comm of, std::size_t longest, std::unique_ptr<MpiChannel>& made);
+  ~MpiChannel() override;
+  MpiChannel(const MpiChannel&) = delete;
+  MpiChannel& operator=(const MpiChannel&) = delete;
+
+  int send(Rank to, std::vector<std::int64_t> words) override;
+  int receive(Rank& from, std::vector<std::int64_t>& words) override;
+  [[nodiscard]] bool is_empty() const override { return leaving_.empty(); }
+
+ private:
+  struct Letter {
+    Rank to;
+    std::vector<std::int64_t> words;
+    MPI_Request request;
+    bool is_posted;
+  };
+
+  explicit MpiChannel(std::size_t longest) : incoming_(longest) {}
+  int listen();
+  int post();
+  int forget_what_has_left();
+
+  std::unique_ptr<PrivateComm> comm_;
+  std::vector<std::int64_t> incoming_;
+  MPI_Request listening_ = mpi().request_null;
+  std::list<Letter> leaving_;
+};
+
+}  // namespace tutti

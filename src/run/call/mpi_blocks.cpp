@@ -1,0 +1,84 @@
+/// Regions of blocks.
+#include "run/call/mpi_blocks.hpp"
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+
+#include "run/transport/mpi_transport.hpp"
+
+namespace tutti {
+
+namespace {
+void* at(void* address, MPI_Aint offset) { return static_cast<std::byte*>(address) + offset; }
+}  // namespace
+
+void append_run(Runs& runs, MPI_Aint displacement, MPI_Count count, MPI_Aint extent) {
+  if (count == 0) return;
+  if (!runs.empty() &&
+      runs.back().first + static_cast<MPI_Aint>(runs.back().second) * extent == displacement) {
+    runs.back().second += count;
+  } else {
+    runs.emplace_back(displacement, count);
+  }
+}
+
+MadeTypes::~MadeTypes() {
+  if (made_.empty()) return;
+  const auto alone = alone_with_types();
+  for (MPI_Datatype& type : made_) mpi().Type_free(&type);
+}
+
+int MadeTypes::find(const TypedBuffer& buffer, const Runs& runs, const Place& place,
+                    Region& region) {
+  if (runs.size() != 1) return indexed(buffer, runs, region);
+  const auto& [displacement, count] = runs.front();
+  if (!buffer.info.dense) {
+    region = {at(buffer.address, displacement), count, region_type(buffer.type)};
+    return MPI_SUCCESS;
+  }
+  // Whole blocks are as long as this rank says, whatever a rank that sends more has announced.
+  const Bytes bytes = place.whole ? count * buffer.info.extent : place.bytes;
+  region = {at(buffer.address, displacement + static_cast<MPI_Aint>(place.offset)), bytes, 0};
+  return MPI_SUCCESS;
+}
+
+int MadeTypes::indexed(const TypedBuffer& buffer, const Runs& runs, Region& region) {
+  std::vector<int> lengths;
+  std::vector<MPI_Aint> places;
+  for (const auto& [displacement, count] : runs) {
+    for (MPI_Count done = 0; done < count; done += INT_MAX) {
+      lengths.push_back(static_cast<int>(std::min<MPI_Count>(INT_MAX, count - done)));
+      places.push_back(displacement + static_cast<MPI_Aint>(done) * buffer.info.extent);
+    }
+  }
+  const auto alone = alone_with_types();
+  MPI_Datatype type{};
+  int error = mpi().Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(),
+                                         places.data(), buffer.type, &type);
+  if (error != MPI_SUCCESS) return error;
+  made_.push_back(type);
+  error = mpi().Type_commit(&made_.back());
+  region = {buffer.address, 1, region_type(made_.back())};
+  return error;
+}
+
+bool copy_packed(const TypedBuffer& buffer, const Runs& runs, std::byte* packed, Bytes bytes,
+                 bool packs) {
+  MPI_Count elements = 0;
+  for (const auto& [displacement, count] : runs) elements += count;
+  if (elements * buffer.info.extent != bytes) return false;
+  for (const auto& [displacement, count] : runs) {
+    void* const run = at(buffer.address, displacement);
+    const auto length = static_cast<std::size_t>(count * buffer.info.extent);
+    if (packs) {
+      std::memcpy(packed, run, length);
+    } else {
+      std::memcpy(run, packed, length);
+    }
+    packed += length;
+  }
+  return true;
+}
+
+}  // namespace tutti

@@ -1,0 +1,50 @@
+/// Blocks in the buffers of the program, as regions with MPI datatypes.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "run/mpi/types.hpp"
+#include "run/plan/executor.hpp"
+
+namespace tutti {
+
+/// Stretches of a buffer: displacement in bytes and number of elements.
+using Runs = std::vector<std::pair<MPI_Aint, MPI_Count>>;
+
+/// A buffer of elements of one datatype.
+struct TypedBuffer {
+  void* address = nullptr;
+  MPI_Datatype type{};
+  TypeInfo info = {};
+};
+
+/// Appends elements to the runs, joining them to the last ones where they follow these at once.
+void append_run(Runs& runs, MPI_Aint displacement, MPI_Count count, MPI_Aint extent);
+
+/// Datatypes made for one call, which go with it.
+class MadeTypes {
+ public:
+  MadeTypes() = default;
+  ~MadeTypes();
+  MadeTypes(const MadeTypes&) = delete;
+  MadeTypes& operator=(const MadeTypes&) = delete;
+
+  /// Sets `region` to what `place` says of the blocks that lie in `runs`: one region where that is
+  /// contiguous, else all of them by an indexed datatype (Träff 2017, section 3). Returns an MPI
+  /// error code.
+  int find(const TypedBuffer& buffer, const Runs& runs, const Place& place, Region& region);
+
+ private:
+  int indexed(const TypedBuffer& buffer, const Runs& runs, Region& region);
+
+  std::vector<MPI_Datatype> made_;
+};
+
+/// Copies the elements in `runs` of a dense buffer to (`packs`) or from packed memory. False where
+/// they are not `bytes` long.
+bool copy_packed(const TypedBuffer& buffer, const Runs& runs, std::byte* packed, Bytes bytes,
+                 bool packs);
+
+}  // namespace tutti

@@ -1,0 +1,165 @@
+/// The arguments of the collectives of MPI, in one form for gathers and scatters and one for the
+/// others.
+#pragma once
+
+#include <type_traits>
+#include <vector>
+
+#include "core/order.hpp"
+#include "core/types.hpp"
+#include "knowledge/placements.hpp"
+#include "run/mpi/functions.hpp"
+#include "run/mpi/types.hpp"
+
+namespace tutti {
+
+struct ArrivalVersion;
+struct Circumstances;
+
+/// How many elements a buffer has for or from each rank, and where: MPI's three ways to say it.
+class RankBlocks {
+ public:
+  RankBlocks() = default;
+  /// Equal counts, one block after the other (MPI_Gather, MPI_Scatter).
+  explicit RankBlocks(MPI_Count each) : each_(each) {}
+  RankBlocks(const int* counts, const int* displacements)
+      : counts_(counts),
+        displacements_(displacements),
+        given_(counts != nullptr && displacements != nullptr) {}
+  RankBlocks(const MPI_Count* counts, const MPI_Aint* displacements)
+      : large_counts_(counts),
+        large_displacements_(displacements),
+        given_(counts != nullptr && displacements != nullptr) {}
+
+  /// Counts alone (MPI_Reduce_scatter): nobody asks where these blocks are.
+  template <class Count>
+  static RankBlocks counted(const Count* counts) {
+    RankBlocks blocks(
+        counts,
+        static_cast<std::conditional_t<std::is_same_v<Count, int>, const int*, const MPI_Aint*>>(
+            nullptr));
+    blocks.given_ = counts != nullptr;
+    return blocks;
+  }
+
+  /// False where the program passed null for an array.
+  [[nodiscard]] bool are_given() const { return given_; }
+
+  [[nodiscard]] MPI_Count count(Rank rank) const {
+    if (counts_ != nullptr) return counts_[rank];
+    return large_counts_ != nullptr ? large_counts_[rank] : each_;
+  }
+  /// Are the counts of ranks 0..p-1 valid?
+  [[nodiscard]] bool are_counted(int p) const {
+    if (are_equal()) return each_ >= 0;
+    for (Rank rank = 0; rank < p; ++rank) {
+      if (count(rank) < 0) return false;
+    }
+    return true;
+  }
+  /// One count for all ranks, as in MPI_Gather and MPI_Scatter.
+  [[nodiscard]] bool are_equal() const { return counts_ == nullptr && large_counts_ == nullptr; }
+  friend bool operator==(const RankBlocks&, const RankBlocks&) = default;
+  /// In extents of the datatype, from the start of the buffer.
+  [[nodiscard]] MPI_Aint displacement(Rank rank) const {
+    if (counts_ != nullptr) return displacements_[rank];
+    return large_counts_ != nullptr ? large_displacements_[rank]
+                                    : static_cast<MPI_Aint>(each_) * rank;
+  }
+
+ private:
+  MPI_Count each_ = 0;
+  const int* counts_ = nullptr;
+  const int* displacements_ = nullptr;
+  const MPI_Count* large_counts_ = nullptr;
+  const MPI_Aint* large_displacements_ = nullptr;
+  bool given_ = true;
+};
+
+/// One call of a gather or scatter.
+struct RootedCall {
+  Collective collective = Collective::gather;
+  Rank root = 0;
+  MPI_Comm comm{};
+
+  void* own = nullptr;  ///< send buffer of a gather, receive buffer of a scatter
+  MPI_Count own_count = 0;
+  MPI_Datatype own_type{};
+
+  void* all = nullptr;  ///< significant at the root only, like the next two
+  RankBlocks blocks;
+  MPI_Datatype all_type{};
+
+  TypeInfo own_info = {};  ///< filled in by PrivateComm::learn_types
+  TypeInfo all_info = {};
+
+  bool begun = false;  ///< counted by PrivateComm::begin
+
+  [[nodiscard]] bool in_place() const { return own == MPI_IN_PLACE; }
+};
+
+/// What a rank sends or receives in a collective without a root's side: one block or vector, or one
+/// block for or from each rank.
+struct CallSide {
+  void* address = nullptr;
+  RankBlocks blocks;
+  MPI_Datatype type{};
+  const MPI_Datatype* types = nullptr;  ///< MPI_Alltoallw: by rank, with displacements in bytes
+  TypeInfo info = {};                   ///< filled in by CollectiveCalls::learn_types
+  const TypeInfo* infos = nullptr;      ///< the same, by rank, for `types`
+
+  [[nodiscard]] MPI_Datatype type_for(Rank rank) const {
+    return types != nullptr ? types[rank] : type;
+  }
+  [[nodiscard]] const TypeInfo& info_for(Rank rank) const {
+    return infos != nullptr ? infos[rank] : info;
+  }
+  /// Could any MPI take it, by its counts and handles?
+  [[nodiscard]] bool looks_valid(int p) const {
+    if (!blocks.are_given() || !blocks.are_counted(p)) return false;
+    if (types == nullptr) return type != mpi().type_null;
+    for (Rank rank = 0; rank < p; ++rank) {
+      if (blocks.count(rank) > 0 && types[rank] == mpi().type_null) return false;
+    }
+    return true;
+  }
+  /// Packed bytes of the block for or from a rank.
+  [[nodiscard]] Bytes bytes(Rank rank) const { return blocks.count(rank) * info_for(rank).size; }
+  /// From `address` to that block, in bytes.
+  [[nodiscard]] MPI_Aint displacement(Rank rank) const {
+    return blocks.displacement(rank) * (types != nullptr ? 1 : info.extent);
+  }
+};
+
+/// One call of any other collective. A bcast's buffer is `receive` at all ranks, and `send` is
+/// MPI_IN_PLACE. What MPI calls not significant at a rank is never read there.
+struct CollectiveCall {
+  Collective collective = Collective::barrier;
+  Rank root = 0;  ///< bcast and reduce
+  MPI_Comm comm{};
+  CallSide send;     ///< all but its address is not significant with MPI_IN_PLACE
+  CallSide receive;  ///< of a reduce significant at the root only
+  MPI_Op op{};       ///< reductions
+
+  bool begun = false;  ///< counted by PrivateComm::begin
+
+  [[nodiscard]] bool in_place() const { return send.address == MPI_IN_PLACE; }
+  [[nodiscard]] bool has_send_side() const {
+    return !in_place() && collective != Collective::barrier;
+  }
+  [[nodiscard]] bool has_receive_side() const { return collective != Collective::barrier; }
+};
+
+/// What is known to a call beside its arguments (see RootedProblem).
+struct CallKnowledge {
+  Bytes latency = 0;
+  double rate = 1;                          ///< bytes that pass in a second
+  const ArrivalVersion* version = nullptr;  ///< of the expected arrivals
+  const std::vector<Bytes>* all_sizes = nullptr;
+  /// What the background thread may begin the next such call with; null: none does.
+  const Circumstances* circumstances = nullptr;
+  /// Orders by distance; null: none are asked for, or no distances known.
+  const Placements* placements = nullptr;
+};
+
+}  // namespace tutti

@@ -1,0 +1,59 @@
+/// Finding the memory of blocks of two sides.
+#include "run/call/mpi_movement.hpp"
+
+namespace tutti {
+
+Rank MovementBuffers::rank_of(int block, Area area) const {
+  if (block_kind(call_.collective) != BlockKind::pairs) return order_.rank_at(block);
+  return order_.rank_at(area == Area::own ? block % order_.size() : block / order_.size());
+}
+
+TypedBuffer MovementBuffers::find_runs(const Place& place) {
+  const CallSide& buffer = side(place.area);
+  TypedBuffer typed = {buffer.address, buffer.type, buffer.info};
+  runs_.clear();
+  // One vector, or the one block that this rank gives to all.
+  const BlockKind kind = block_kind(call_.collective);
+  if (kind == BlockKind::parts || (kind == BlockKind::ranks && place.area == Area::own)) {
+    append_run(runs_, 0, buffer.blocks.count(0), buffer.info.extent);
+    return typed;
+  }
+  place.blocks.for_each_run([&](BlockRange run) {
+    for (int block = run.begin; block < run.end; ++block) {
+      const Rank rank = rank_of(block, place.area);
+      if (buffer.types != nullptr) {
+        // Blocks of different types never share a place.
+        typed.type = buffer.types[rank];
+        typed.info = buffer.infos[rank];
+      }
+      append_run(runs_, buffer.displacement(rank), buffer.blocks.count(rank), typed.info.extent);
+    }
+  });
+  return typed;
+}
+
+int MovementBuffers::find(const Place& place, Region& region) {
+  if (place.bytes == 0) {
+    region = {};
+    return MPI_SUCCESS;
+  }
+  if (place.area == Area::scratch) {
+    region = {scratch_ + place.offset, place.bytes, 0};
+    return MPI_SUCCESS;
+  }
+  const TypedBuffer buffer = find_runs(place);
+  return made_.find(buffer, runs_, place, region);
+}
+
+bool MovementBuffers::copy(const Place& from, const Place& to) {
+  const bool packs = to.area == Area::scratch;
+  if (packs == (from.area == Area::scratch)) return false;
+  const Place& blocks = packs ? from : to;
+  if (blocks.blocks.range.count() == 1 || call_.collective == Collective::bcast) return false;
+  const TypedBuffer buffer = find_runs(blocks);
+  if (!buffer.info.dense) return false;
+  return copy_packed(buffer, runs_, scratch_ + (packs ? to.offset : from.offset), blocks.bytes,
+                     packs);
+}
+
+}  // namespace tutti

@@ -1,0 +1,113 @@
+/// Elements at their extents, and MPI_Reduce_local.
+#include "run/call/mpi_reduction.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "run/transport/mpi_transport.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// Any type's alignment divides it.
+constexpr MPI_Aint alignment = 64;
+
+/// Elements that one call of the program's operation gets at most. An int could count more, but
+/// not always their bytes.
+constexpr Bytes most_elements = Bytes{1} << 24;
+
+/// The next multiple of the alignment at or below.
+MPI_Aint aligned_down(MPI_Aint offset) {
+  const MPI_Aint beyond = offset % alignment;
+  return offset - (beyond < 0 ? beyond + alignment : beyond);
+}
+
+}  // namespace
+
+int ElementLayout::of(MPI_Datatype type, const TypeInfo& info, ElementLayout& layout) {
+  layout.size_ = std::max<Bytes>(info.size, 1);
+  layout.stride_ = layout.true_extent_ = info.extent;
+  layout.lower_ = 0;
+  if (info.dense) return MPI_SUCCESS;
+  const int error = mpi().Type_get_true_extent(type, &layout.lower_, &layout.true_extent_);
+  // A vector of elements that all lie in one place has one element.
+  if (layout.stride_ == 0) layout.stride_ = alignment - aligned_down(-layout.true_extent_);
+  return error;
+}
+
+Bytes ElementLayout::slack() const {
+  const MPI_Aint stride = std::abs(stride_);
+  const MPI_Aint beyond = std::max<MPI_Aint>(0, true_extent_ - stride);
+  return (beyond + stride - 1) / stride * size_;
+}
+
+Bytes ElementLayout::memory(Bytes packed) const {
+  if (packed == 0) return 0;
+  return packed / size_ * std::abs(stride_) + true_extent_ + 2 * alignment;
+}
+
+std::byte* ElementLayout::first(std::byte* memory, Bytes packed) const {
+  const auto from = reinterpret_cast<std::uintptr_t>(memory) % alignment;
+  MPI_Aint offset = from == 0 ? 0 : alignment - static_cast<MPI_Aint>(from);
+  offset -= aligned_down(lower_);
+  // Where elements go downwards, the first one is the highest.
+  if (stride_ < 0) offset -= packed / size_ * stride_;
+  return memory + offset;
+}
+
+std::byte* ReductionBuffers::address(const Place& place) const {
+  void* const start = place.area == Area::own   ? call_.send.address
+                      : place.area == Area::all ? call_.receive.address
+                                                : scratch_;
+  return static_cast<std::byte*>(start) + layout_.distance(place.offset);
+}
+
+int ReductionBuffers::find(const Place& place, Region& region) {
+  region = {};
+  if (place.bytes == 0) return 0;
+  const CallSide& side = call_.receive;
+  region = side.info.dense
+               ? Region{address(place), place.bytes, 0}
+               : Region{address(place), place.bytes / layout_.element(), region_type(side.type)};
+  return 0;
+}
+
+int ReductionBuffers::reduce(const Place& from, const Place& to) {
+  const std::byte* left = address(from);
+  std::byte* result = address(to);
+  for (Bytes open = to.bytes / layout_.element(); open > 0;) {
+    const Bytes part = std::min(open, most_elements);
+    const int error =
+        mpi().Reduce_local(left, result, static_cast<int>(part), call_.receive.type, call_.op);
+    if (error != MPI_SUCCESS) return error;
+    const MPI_Aint done = layout_.distance(part * layout_.element());
+    left += done;
+    result += done;
+    open -= part;
+  }
+  return MPI_SUCCESS;
+}
+
+bool OperationCache::can_reduce(const CollectiveCall& call, MPI_Comm comm) {
+  const MPI_Datatype type = call.receive.type;
+  for (std::size_t i = 0; i < used_; ++i) {
+    if (entries_[i].type == type && entries_[i].op == call.op) return true;
+  }
+  std::int64_t in = 0;
+  std::int64_t out = 0;
+  if (mpi().Reduce(&in, &out, 0, type, call.op, 0, comm) != MPI_SUCCESS) return false;
+  if (!call.receive.info.named) return true;
+  entries_[next_] = {type, call.op};
+  next_ = (next_ + 1) % entries_.size();
+  used_ = std::max(used_, next_);
+  if (next_ == 0) used_ = entries_.size();
+  return true;
+}
+
+bool commutes(MPI_Op op) {
+  int answer = 0;
+  return mpi().Op_commutative(op, &answer) == MPI_SUCCESS && answer != 0;
+}
+
+}  // namespace tutti

@@ -1,0 +1,78 @@
+/// The buffers of reductions over MPI, and the program's operation on them.
+#pragma once
+
+#include <array>
+
+#include "run/call/mpi_call.hpp"
+#include "run/plan/executor.hpp"
+
+namespace tutti {
+
+/// How the elements of a datatype lie in memory one after the other, which is how an operation
+/// expects them. Offsets count packed bytes, in whole elements.
+class ElementLayout {
+ public:
+  /// Sets `layout` to that of a valid type. Returns an MPI error code.
+  static int of(MPI_Datatype type, const TypeInfo& info, ElementLayout& layout);
+
+  /// Bytes of an element, at least 1.
+  [[nodiscard]] Bytes element() const { return size_; }
+  /// The packed bytes to leave between two vectors so that they do not overlap: an element may
+  /// reach beyond the place of the next one.
+  [[nodiscard]] Bytes slack() const;
+  /// The memory that vectors of so many packed bytes take.
+  [[nodiscard]] Bytes memory(Bytes packed) const;
+  /// The address of the first element of vectors that fill `memory(packed)` bytes from `memory` on.
+  [[nodiscard]] std::byte* first(std::byte* memory, Bytes packed) const;
+  /// From the address of the first element of a vector to that at `packed`.
+  [[nodiscard]] MPI_Aint distance(Bytes packed) const { return packed / size_ * stride_; }
+
+ private:
+  Bytes size_ = 1;
+  MPI_Aint stride_ = 1;       ///< from one element to the next
+  MPI_Aint lower_ = 0;        ///< from the address of an element to its first byte
+  MPI_Aint true_extent_ = 1;  ///< from there to its last one
+};
+
+/// Elements of dense types travel as bytes, others typed. Vectors in scratch have the layout of
+/// the program's, so that its operation finds them as it expects them.
+class ReductionBuffers final : public Buffers {
+ public:
+  /// `scratch` is `layout.first()` of the plan's scratch.
+  ReductionBuffers(const CollectiveCall& call, const ElementLayout& layout, std::byte* scratch)
+      : call_(call), layout_(layout), scratch_(scratch) {}
+
+  int find(const Place& place, Region& region) override;
+  /// By MPI_Reduce_local, in parts of as many elements as an int can count.
+  int reduce(const Place& from, const Place& to) override;
+
+ private:
+  [[nodiscard]] std::byte* address(const Place& place) const;
+
+  const CollectiveCall& call_;
+  const ElementLayout& layout_;
+  std::byte* scratch_;
+};
+
+/// Which operations are for which types.
+class OperationCache {
+ public:
+  /// Would the MPI reduce the call's type, which is valid, by its operation? Asks it to reduce
+  /// nothing on `comm`, which must return its errors: it refuses there what it always refuses, and
+  /// waits for nobody. Remembers the answer for named types: no valid operation ceases to fit them.
+  [[nodiscard]] bool can_reduce(const CollectiveCall& call, MPI_Comm comm);
+
+ private:
+  struct Entry {
+    MPI_Datatype type{};
+    MPI_Op op{};
+  };
+  std::array<Entry, 8> entries_{};
+  std::size_t used_ = 0;
+  std::size_t next_ = 0;
+};
+
+/// Does a valid operation commute?
+[[nodiscard]] bool commutes(MPI_Op op);
+
+}  // namespace tutti

@@ -1,0 +1,269 @@
+/// Running rooted collectives over a private communicator.
+#include "run/communicator/mpi_communicator.hpp"
+
+#include <algorithm>
+
+#include "run/mpi/quirks.hpp"
+
+namespace tutti {
+
+namespace {
+
+void hear_nothing(MPI_Comm*, int*, ...) {}
+
+/// Makes a communicator return its errors.
+int make_quiet(MPI_Comm comm) {
+  if (!has_other_errors_return()) return mpi().Comm_set_errhandler(comm, mpi().errors_return);
+  MPI_Errhandler handler{};
+  int error = mpi().Comm_create_errhandler(hear_nothing, &handler);
+  if (error != MPI_SUCCESS) return error;
+  error = mpi().Comm_set_errhandler(comm, handler);
+  mpi().Errhandler_free(&handler);
+  return error;
+}
+
+}  // namespace
+
+int PrivateComm::duplicate(MPI_Comm of, std::unique_ptr<PrivateComm>& made) {
+  MPI_Group group = mpi().group_null;
+  int error = mpi().Comm_group(of, &group);
+  if (error != MPI_SUCCESS) return error;
+  MPI_Comm comm = mpi().comm_null;
+  error = mpi().Comm_create(of, group, &comm);
+  mpi().Group_free(&group);
+  return error == MPI_SUCCESS ? adopt(comm, made) : error;
+}
+
+int PrivateComm::split(MPI_Comm of, bool member, int key, std::unique_ptr<PrivateComm>& made) {
+  MPI_Comm comm = mpi().comm_null;
+  const int error = mpi().Comm_split(of, member ? 0 : MPI_UNDEFINED, key, &comm);
+  return error == MPI_SUCCESS && member ? adopt(comm, made) : error;
+}
+
+/// Takes over a new communicator.
+int PrivateComm::adopt(MPI_Comm comm, std::unique_ptr<PrivateComm>& made) {
+  Rank rank = 0;
+  int p = 0;
+  mpi().Comm_rank(comm, &rank);
+  mpi().Comm_size(comm, &p);
+  made.reset(new PrivateComm(comm, rank, p));
+  const int error = make_quiet(comm);
+  if (error != MPI_SUCCESS) made.reset();
+  return error;
+}
+
+PrivateComm::~PrivateComm() { free(); }
+
+void PrivateComm::free() {
+  if (comm_ == mpi().comm_null) return;
+  // What comes to a communicator that is gone could be taken for another's.
+  const bool stays = early_ && !early_->settle();
+  early_.reset();
+  if (!stays) mpi().Comm_free(&comm_);
+  comm_ = mpi().comm_null;
+}
+
+void PrivateComm::receive_early() {
+  if (!early_) early_.emplace(transport_, comm_, executor_, planner_, rank_, p_);
+}
+
+void PrivateComm::count_call() {
+  const auto turn = take_turn();
+  if (!early_ || early_->calls().enter()) executor_.begin_call();
+}
+
+std::unique_lock<std::mutex> PrivateComm::take_turn() {
+  return early_ ? early_->take_turn() : std::unique_lock<std::mutex>();
+}
+
+bool PrivateComm::learn_types(RootedCall& call) {
+  if (!call.in_place()) call.own_info = types_.of(call.own_type, comm_);
+  if (rank_ == call.root) call.all_info = types_.of(call.all_type, comm_);
+  return (call.in_place() || call.own_info.valid) && (rank_ != call.root || call.all_info.valid);
+}
+
+int PrivateComm::run(const RootedCall& call, const Specification& specification,
+                     const CallKnowledge& knowledge) {
+  const auto turn = take_turn();
+  const int error = run_in_turn(call, specification, knowledge);
+  if (early_) early_->calls().leave();
+  return error;
+}
+
+int PrivateComm::run_in_turn(const RootedCall& call, const Specification& specification,
+                             const CallKnowledge& knowledge) {
+  const RootedProblem problem = problem_of(call, specification, knowledge);
+  if (early_ && early_->calls().has_begun(call, problem.own, specification)) {
+    return early_->calls().finish(call);
+  }
+  const Plan* plan = nullptr;
+  const int error = planner_.prepare(problem, executor_, transport(), plan);
+  if (error == RootedPlanner::mismatch) return exchange_announced(call);
+  if (error == RootedPlanner::misfit) return run_as_expected(call, problem);
+  if (error != 0) return error;
+  if (!specification.needs_arrivals()) remember(call, *plan);
+  return execute(call, *plan, knowledge.circumstances);
+}
+
+RootedProblem PrivateComm::problem_of(const RootedCall& call) const {
+  RootedProblem problem;
+  problem.p = p_;
+  problem.rank = rank_;
+  problem.root = call.root;
+  // One captured address fits into the function object, so that this allocates nothing.
+  const RootedCall* captured = &call;
+  problem.size = [captured](Rank rank) {
+    return captured->blocks.count(rank) * captured->all_info.size;
+  };
+  problem.own = call.in_place() ? problem.size(rank_) : call.own_count * call.own_info.size;
+  problem.ends.own_in_place = call.in_place();
+  problem.ends.own_dense = call.in_place() || call.own_info.dense;
+  problem.ends.all_dense = rank_ != call.root || call.all_info.dense;
+  return problem;
+}
+
+RootedProblem PrivateComm::problem_of(const RootedCall& call, const Specification& specification,
+                                      const CallKnowledge& knowledge) const {
+  RootedProblem problem = problem_of(call);
+  problem.specification = &specification;
+  problem.latency = knowledge.latency;
+  if (knowledge.version != nullptr) {
+    problem.arrivals = &knowledge.version->places;
+    problem.ready = ready_times(specification, knowledge.version->arrivals, knowledge.rate);
+  }
+  if (knowledge.placements != nullptr) {
+    problem.placed = is_irregular(call.collective) ? &knowledge.placements->of_any()
+                                                   : &knowledge.placements->of(problem.own);
+  }
+  problem.all_sizes = knowledge.all_sizes;
+  problem.ends.all_packed =
+      rank_ == call.root && call.all_info.dense &&
+      packing_pays(call.blocks, call.all_info.size, p_, problem.arrivals != nullptr);
+  return problem;
+}
+
+int PrivateComm::prepare(const RootedCall& call, const Specification& specification,
+                         const CallKnowledge& knowledge, const Plan*& plan) {
+  const int error =
+      planner_.prepare(problem_of(call, specification, knowledge), executor_, transport(), plan);
+  return error == RootedPlanner::mismatch || error == RootedPlanner::misfit ? MPI_ERR_TRUNCATE
+                                                                            : error;
+}
+
+int PrivateComm::learn_sizes(const RootedCall& call, std::vector<Bytes>& sizes) {
+  return RootedPlanner::learn_sizes(problem_of(call), executor_, transport(), sizes);
+}
+
+void PrivateComm::give_up() {
+  const auto turn = take_turn();
+  if (early_) early_->calls().give_up();
+}
+
+void PrivateComm::attend(const RootedCall& call, const Specification& specification,
+                         const CallKnowledge& knowledge) {
+  const bool others_wait =
+      is_irregular(call.collective) && specification.knowledge() != Knowledge::nothing;
+  if (!others_wait || call.root < 0 || call.root >= p_) return give_up();
+  RootedCall empty = call;
+  empty.own = nullptr;
+  empty.own_count = 0;
+  empty.blocks = RankBlocks(0);
+  empty.own_info = empty.all_info = {};
+  run(empty, specification, knowledge);
+}
+
+/// Takes or gives what the others have said, with zeros for data, so that none waits in vain.
+int PrivateComm::exchange_announced(const RootedCall& call) {
+  const bool gathers = is_gather(call.collective);
+  Placement placement;
+  for (const auto& [peer, bytes] : planner_.announced()) {
+    if (bytes == 0) continue;
+    Operation operation;
+    operation.kind = gathers ? StepKind::recv : StepKind::send;
+    operation.peer = peer;
+    (gathers ? operation.to : operation.from) = {Area::scratch, {}, placement.scratch, bytes, true};
+    placement.scratch += bytes;
+    placement.operations.push_back(std::move(operation));
+  }
+  std::byte* scratch = scratch_.reserve(placement.scratch);
+  std::fill_n(scratch, placement.scratch, std::byte{});
+  const Order order = Order::identity(p_);
+  MpiBuffers buffers(call, order, scratch, runs_);
+  const int error = executor_.run(placement, buffers, transport());
+  scratch_.trim();
+  return error == 0 ? MPI_ERR_TRUNCATE : error;
+}
+
+/// Plays the part that the root has told all ranks of, with zeros for data.
+int PrivateComm::run_as_expected(const RootedCall& call, const RootedProblem& problem) {
+  const Bytes expected = planner_.expected(rank_);
+  std::vector<std::byte> block(static_cast<std::size_t>(expected));
+  RootedCall substitute = call;
+  substitute.own = block.data();
+  substitute.own_count = expected;
+  substitute.own_type = mpi().byte;
+  substitute.own_info = {true, true, true, 1, 1};
+  RootedProblem fitting = problem;
+  fitting.own = expected;
+  fitting.ends.own_dense = true;
+  fitting.ends.own_in_place = false;
+  const int error = execute(substitute, planner_.plan_of(fitting));
+  return error == 0 ? MPI_ERR_TRUNCATE : error;
+}
+
+int PrivateComm::execute(const RootedCall& call, const Plan& plan,
+                         const Circumstances* circumstances) {
+  if (early_ && !is_irregular(call.collective)) {
+    const int error = early_->calls().announce(call, plan.key.own, plan, circumstances);
+    if (error != MPI_SUCCESS) return error;
+  }
+  MpiBuffers buffers(call, plan.order, scratch_.reserve(plan.placement.scratch), runs_);
+  const int result = executor_.run(plan.placement, buffers, transport());
+  scratch_.trim();
+  return result;
+}
+
+bool PrivateComm::repeat(RootedCall& call, const Specification& specification, int& error) {
+  for (const Prepared& before : prepared_) {
+    if (before.plan == nullptr || !is_same(call, before) || !before.plan->key.is_of(specification))
+      continue;
+    call.own_info = before.call.own_info;
+    call.all_info = before.call.all_info;
+    const auto turn = take_turn();
+    if (early_ && early_->calls().has_begun(call, before.plan->key.own, specification)) {
+      error = early_->calls().finish(call);
+    } else {
+      error = execute(call, *before.plan);
+    }
+    if (early_) early_->calls().leave();
+    return true;
+  }
+  return false;
+}
+
+bool PrivateComm::is_same(const RootedCall& call, const Prepared& before) const {
+  const RootedCall& other = before.call;
+  if (before.generation != planner_.generation() || call.collective != other.collective ||
+      call.root != other.root || call.in_place() != other.in_place()) {
+    return false;
+  }
+  if (!call.in_place() && (call.own_count != other.own_count || call.own_type != other.own_type)) {
+    return false;
+  }
+  return rank_ != call.root || (call.all_type == other.all_type && call.blocks == other.blocks);
+}
+
+void PrivateComm::remember(const RootedCall& call, const Plan& plan) {
+  const bool lasts = !is_irregular(call.collective) && (call.in_place() || call.own_info.named) &&
+                     (rank_ != call.root || call.all_info.named);
+  if (!lasts) return;
+  for (Prepared& before : prepared_) {
+    if (before.plan != &plan) continue;
+    before = {call, &plan, planner_.generation()};
+    return;
+  }
+  prepared_[next_prepared_] = {call, &plan, planner_.generation()};
+  next_prepared_ = (next_prepared_ + 1) % prepared_.size();
+}
+
+}  // namespace tutti

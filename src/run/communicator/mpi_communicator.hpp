@@ -1,0 +1,139 @@
+/// What Tutti keeps with each communicator of the program.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "knowledge/arrival_agreement.hpp"
+#include "run/call/mpi_buffers.hpp"
+#include "run/call/mpi_call.hpp"
+#include "run/communicator/mpi_collective.hpp"
+#include "run/early/mpi_early.hpp"
+#include "run/plan/executor.hpp"
+#include "run/plan/rooted.hpp"
+#include "run/transport/mpi_transport.hpp"
+
+namespace tutti {
+
+/// The private duplicate of a communicator, with everything that is reused from call to call.
+class PrivateComm {
+ public:
+  /// Duplicates without calling the program's attribute functions. Collective over `of`. Returns
+  /// an MPI error code.
+  static int duplicate(MPI_Comm of, std::unique_ptr<PrivateComm>& made);
+  /// The same of the ranks with `member`, in the sequence of `key`; `made` stays null on the
+  /// others.
+  static int split(MPI_Comm of, bool member, int key, std::unique_ptr<PrivateComm>& made);
+  ~PrivateComm();
+  PrivateComm(const PrivateComm&) = delete;
+  PrivateComm& operator=(const PrivateComm&) = delete;
+
+  /// Frees the communicator, or leaves it to the MPI where tickets that others owe this rank do not
+  /// come (EarlyMessages::settle); nothing may be run any more. Collective.
+  void free();
+  [[nodiscard]] MPI_Comm handle() const { return comm_; }
+
+  /// To be called in every call that the ranks run here, whether or not its arguments are valid
+  /// at this rank; counts each call once.
+  template <class Call>
+  void begin(Call& call) {
+    if (!std::exchange(call.begun, true)) count_call();
+  }
+
+  /// A call that has begun is not run by Tutti on this rank.
+  void give_up();
+  /// Takes part for the others' sake in a call whose arguments are bad at this rank, where they
+  /// need it to learn what they must know: as if its block were empty, and at the root all blocks.
+  void attend(const RootedCall& call, const Specification& specification,
+              const CallKnowledge& knowledge);
+
+  /// Runs a regular call that differs from an earlier one in nothing but its addresses, if there
+  /// was one lately: the short way for small blocks. Sets `error` to an MPI error code.
+  [[nodiscard]] bool repeat(RootedCall& call, const Specification& specification, int& error);
+
+  /// Looks up the datatypes that are significant at this rank. False if one is not valid; no
+  /// communicator of the program hears of the error.
+  [[nodiscard]] bool learn_types(RootedCall& call);
+
+  /// Runs a gather or scatter with valid arguments and known types. Returns an MPI error code;
+  /// where sizes contradict one another that is MPI_ERR_TRUNCATE, and no rank waits in vain.
+  int run(const RootedCall& call, const Specification& specification,
+          const CallKnowledge& knowledge);
+
+  /// Sets `plan` to what this rank is to do in such a call, after whatever exchange that takes. It
+  /// lasts until the next plan is made.
+  int prepare(const RootedCall& call, const Specification& specification,
+              const CallKnowledge& knowledge, const Plan*& plan);
+  /// Sets `sizes` to the bytes of all ranks' blocks. Collective. Returns an MPI error code.
+  int learn_sizes(const RootedCall& call, std::vector<Bytes>& sizes);
+  /// All other collectives.
+  [[nodiscard]] CollectiveCalls& collectives() { return collectives_; }
+
+  /// For who runs a plan in parts, or other collectives.
+  [[nodiscard]] Executor& executor() { return executor_; }
+  [[nodiscard]] Transport& transport() {
+    return early_ ? static_cast<Transport&>(*early_) : transport_;
+  }
+  [[nodiscard]] TypeCache& types() { return types_; }
+  [[nodiscard]] Scratch& scratch() { return scratch_; }
+  [[nodiscard]] Runs& runs() { return runs_; }
+  [[nodiscard]] Rank rank() const { return rank_; }
+  [[nodiscard]] int p() const { return p_; }
+  /// Runs a call that the background thread never begins, and keeps it away meanwhile.
+  template <class Run>
+  int in_turn(Run run) {
+    const auto turn = take_turn();
+    if (early_) early_->calls().enter_other();
+    const int error = run();
+    if (early_) early_->calls().leave();
+    return error;
+  }
+  /// From now on the process's background thread receives between calls what has come. Local.
+  void receive_early();
+
+ private:
+  PrivateComm(MPI_Comm comm, Rank rank, int p)
+      : comm_(comm), rank_(rank), p_(p), transport_(comm, rank), collectives_(*this) {}
+
+  static int adopt(MPI_Comm comm, std::unique_ptr<PrivateComm>& made);
+
+  /// A call whose plan follows from its arguments alone, as long as handles keep their meaning.
+  struct Prepared {
+    RootedCall call;
+    const Plan* plan = nullptr;
+    unsigned generation = 0;  ///< of the plans
+  };
+
+  [[nodiscard]] RootedProblem problem_of(const RootedCall& call) const;
+  void count_call();
+  /// Keeps the background thread away during a call.
+  [[nodiscard]] std::unique_lock<std::mutex> take_turn();
+  [[nodiscard]] bool is_same(const RootedCall& call, const Prepared& before) const;
+  void remember(const RootedCall& call, const Plan& plan);
+  int run_in_turn(const RootedCall& call, const Specification& specification,
+                  const CallKnowledge& knowledge);
+  int execute(const RootedCall& call, const Plan& plan,
+              const Circumstances* circumstances = nullptr);
+  [[nodiscard]] RootedProblem problem_of(const RootedCall& call, const Specification& specification,
+                                         const CallKnowledge& knowledge) const;
+  int exchange_announced(const RootedCall& call);
+  int run_as_expected(const RootedCall& call, const RootedProblem& problem);
+
+  MPI_Comm comm_;
+  Rank rank_;
+  int p_;
+  MpiTransport transport_;
+  std::optional<EarlyMessages> early_;
+  Executor executor_;
+  RootedPlanner planner_;
+  Scratch scratch_;
+  TypeCache types_;
+  Runs runs_;
+  std::array<Prepared, 4> prepared_;
+  std::size_t next_prepared_ = 0;
+  CollectiveCalls collectives_;
+};
+
+}  // namespace tutti

@@ -1,0 +1,122 @@
+/// Two threads take turns at one plan.
+#include "run/communicator/mpi_persistent.hpp"
+
+#include <new>
+
+#include "knowledge/fixed_tree.hpp"
+#include "shapes/knomial.hpp"
+
+namespace tutti {
+
+int PersistentCall::open(Setup setup, std::unique_ptr<PrivateComm> comm,
+                         std::unique_ptr<PersistentCall>& made) {
+  std::unique_ptr<PersistentCall> call(new PersistentCall(std::move(setup), std::move(comm)));
+  const Specification& spec = call->setup_.specification;
+  int error = MPI_SUCCESS;
+  if (is_irregular(call->setup_.call.collective) && spec.knowledge() != Knowledge::nothing) {
+    // What else a call would exchange is exchanged now: the thread must not wait for anybody.
+    const bool lasts = spec.knowledge() == Knowledge::tree_neighbours && !spec.needs_arrivals();
+    error = lasts ? call->begin() : call->learn_sizes();
+  }
+  if (error != MPI_SUCCESS) return error;
+  made = std::move(call);
+  if (made->has_thread()) Background::of_process().add(*made);
+  return MPI_SUCCESS;
+}
+
+PersistentCall::~PersistentCall() {
+  if (has_thread()) Background::of_process().remove(*this);
+}
+
+int PersistentCall::learn_sizes() { return comm_->learn_sizes(setup_.call, sizes_.emplace()); }
+
+void PersistentCall::change(const Specification& specification, bool agrees_on_order) {
+  const std::lock_guard lock(mutex_);
+  if (specification == setup_.specification) return;
+  setup_.specification = specification;
+  setup_.agrees_on_order = agrees_on_order;
+  plan_ = nullptr;
+}
+
+void PersistentCall::start(CallNumber number) {
+  {
+    const std::lock_guard lock(mutex_);
+    under_way_ = true;
+    begun_ = false;
+    error_ = MPI_SUCCESS;
+    version_ = nullptr;
+    number_ = number;
+  }
+  if (runs_in_background()) Background::of_process().wake();
+}
+
+/// Sets `version_`; false as long as it is not known which one counts.
+bool PersistentCall::find_order(bool arrived, int& error) {
+  const bool needed = setup_.agrees_on_order || setup_.at_root;
+  if (setup_.arrival == nullptr || !needed || !setup_.specification.needs_arrivals()) return true;
+  Arrival& arrival = *setup_.arrival;
+  // What is known of this very call makes the best order: it is worth waiting for until then.
+  if (!arrived) return arrival.find_agreed_version(number_, version_);
+  if (setup_.agrees_on_order) {
+    error = arrival.agreed_version(number_, version_);
+  } else {
+    version_ = arrival.newest_version();
+  }
+  return true;
+}
+
+int PersistentCall::begin() {
+  const CallKnowledge knowledge = {setup_.latency, setup_.rate,
+                                   version_.get(), sizes_ ? &*sizes_ : nullptr,
+                                   nullptr,        setup_.placements};
+  if (plan_ == nullptr || setup_.specification.needs_arrivals()) {
+    const int error = comm_->prepare(setup_.call, setup_.specification, knowledge, plan_);
+    if (error != MPI_SUCCESS) return error;
+  }
+  buffers_.emplace(setup_.call, plan_->order, scratch_.reserve(plan_->placement.scratch), runs_);
+  comm_->executor().begin(plan_->placement);
+  return MPI_SUCCESS;
+}
+
+BackgroundTask::Progress PersistentCall::proceed() {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock() || !under_way_ || !runs_in_background() || error_ != MPI_SUCCESS) {
+    return Progress::nothing_expected;
+  }
+  bool moved = false;
+  try {
+    if (!begun_) {
+      if (!find_order(false, error_)) return Progress::waiting;
+      error_ = begin();
+      begun_ = moved = error_ == MPI_SUCCESS;
+    }
+    if (error_ == MPI_SUCCESS) {
+      bool more = false;
+      error_ = comm_->executor().progress(plan_->placement, *buffers_, comm_->transport(), more);
+      moved = moved || more;
+    }
+  } catch (const std::bad_alloc&) {
+    error_ = MPI_ERR_NO_MEM;
+  }
+  if (moved) return Progress::moved;
+  return comm_->executor().is_done() ? Progress::nothing_expected : Progress::waiting;
+}
+
+int PersistentCall::finish() {
+  const std::lock_guard lock(mutex_);
+  if (!under_way_) return MPI_SUCCESS;
+  if (setup_.arrival != nullptr) setup_.arrival->arrive(this);
+  if (!begun_ && error_ == MPI_SUCCESS) {
+    find_order(true, error_);
+    if (error_ == MPI_SUCCESS) error_ = begin();
+  }
+  if (error_ == MPI_SUCCESS) {
+    error_ = comm_->executor().finish(plan_->placement, *buffers_, comm_->transport());
+  }
+  under_way_ = false;
+  buffers_.reset();
+  if (setup_.arrival != nullptr) setup_.arrival->leave(number_, this);
+  return error_;
+}
+
+}  // namespace tutti

@@ -1,0 +1,234 @@
+/// Ping-pongs in turn.
+#include "run/distance/mpi_distances.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <limits>
+#include <thread>
+
+#include "run/clock.hpp"
+#include "run/distance/mpi_places.hpp"
+
+namespace tutti {
+
+namespace {
+
+constexpr int data_tag = 1;
+constexpr int turn_tag = 2;
+constexpr int barrier_tag = 3;
+constexpr std::chrono::microseconds nap{100};
+
+/// What a rank has measured of a pair, whose first rank it is.
+struct Sample {
+  Rank from = no_rank;
+  Rank to = no_rank;
+  double small = 0;
+  double large = 0;
+};
+
+class Prober {
+ public:
+  Prober(MPI_Comm comm, const PingPong& how)
+      : comm_(comm), how_(how), buffer_(static_cast<std::size_t>(how.large)) {
+    mpi().Comm_rank(comm, &rank_);
+    mpi().Comm_size(comm, &p_);
+  }
+
+  int run(const Hierarchy& hierarchy) {
+    for (const auto& level : chains_to_measure(hierarchy)) {
+      for (const std::vector<RankPair>& chain : level) {
+        if (const int error = run(chain)) return error;
+      }
+      if (const int error = barrier()) return error;
+    }
+    return MPI_SUCCESS;
+  }
+
+  /// All samples at rank 0.
+  int gather(std::vector<Sample>& all) const {
+    const auto mine = static_cast<int>(samples_.size() * sizeof(Sample));
+    std::vector<int> counts(rank_ == 0 ? static_cast<std::size_t>(p_) : 0);
+    int error = mpi().Gather(&mine, sizeof mine, mpi().byte, counts.data(), sizeof mine, mpi().byte,
+                             0, comm_);
+    if (error != MPI_SUCCESS) return error;
+    std::vector<int> places;
+    int end = 0;
+    for (const int count : counts) {
+      places.push_back(end);
+      end += count;
+    }
+    all.resize(static_cast<std::size_t>(end) / sizeof(Sample));
+    return mpi().Gatherv(samples_.data(), mine, mpi().byte, all.data(), counts.data(),
+                         places.data(), mpi().byte, 0, comm_);
+  }
+
+ private:
+  /// My pairs of a chain. Each pair's first rank has the turn from that of the pair before.
+  int run(const std::vector<RankPair>& chain) {
+    for (std::size_t i = 0; i < chain.size(); ++i) {
+      const auto [first, second] = chain[i];
+      if (rank_ == second) {
+        if (const int error = answer(first)) return error;
+      }
+      if (rank_ != first) continue;
+      const bool is_given = i > 0 && chain[i - 1].first != rank_;
+      if (is_given) {
+        if (const int error = receive(0, chain[i - 1].first, turn_tag, true)) return error;
+      }
+      Sample sample{first, second, 0, 0};
+      if (const int error = ask(sample)) return error;
+      samples_.push_back(sample);
+      const bool gives = i + 1 < chain.size() && chain[i + 1].first != rank_;
+      if (!gives) continue;
+      if (const int error = send(0, chain[i + 1].first, turn_tag)) return error;
+    }
+    return MPI_SUCCESS;
+  }
+
+  int ask(Sample& sample) {
+    const int error = ask(how_.small, how_.small_exchanges, sample.to, sample.small);
+    return error == MPI_SUCCESS ? ask(how_.large, how_.large_exchanges, sample.to, sample.large)
+                                : error;
+  }
+
+  int ask(Bytes bytes, int exchanges, Rank other, double& least) {
+    least = std::numeric_limits<double>::infinity();
+    for (int exchange = -how_.warm_up; exchange < exchanges; ++exchange) {
+      const double begin = monotonic_seconds();
+      if (const int error = send(bytes, other, data_tag)) return error;
+      if (const int error = receive(bytes, other, data_tag, false)) return error;
+      // A clock that has not moved shows a time below its resolution, which is a nanosecond.
+      const double seconds = std::max(monotonic_seconds() - begin, 2e-9) / 2;
+      if (exchange >= 0) least = std::min(least, seconds);
+    }
+    return MPI_SUCCESS;
+  }
+
+  int answer(Rank other) {
+    bool sleeps = true;
+    for (const auto& [bytes, exchanges] : {std::pair(how_.small, how_.small_exchanges),
+                                           std::pair(how_.large, how_.large_exchanges)}) {
+      for (int exchange = -how_.warm_up; exchange < exchanges; ++exchange) {
+        if (const int error = receive(bytes, other, data_tag, sleeps)) return error;
+        if (const int error = send(bytes, other, data_tag)) return error;
+        sleeps = false;
+      }
+    }
+    return MPI_SUCCESS;
+  }
+
+  int send(Bytes bytes, Rank to, int tag) {
+    MPI_Request request = mpi().request_null;
+    const int error =
+        mpi().Isend(buffer_.data(), static_cast<int>(bytes), mpi().byte, to, tag, comm_, &request);
+    return error == MPI_SUCCESS ? wait(request, false) : error;
+  }
+
+  int receive(Bytes bytes, Rank from, int tag, bool sleeps) {
+    MPI_Request request = mpi().request_null;
+    const int error = mpi().Irecv(buffer_.data(), static_cast<int>(bytes), mpi().byte, from, tag,
+                                  comm_, &request);
+    return error == MPI_SUCCESS ? wait(request, sleeps) : error;
+  }
+
+  /// The MPI's own wait may never give up a core that the pair under way needs.
+  static int wait(MPI_Request& request, bool sleeps) {
+    for (int done = 0;;) {
+      MPI_Status status{};
+      if (const int error = mpi().Test(&request, &done, &status)) return error;
+      if (done != 0) return MPI_SUCCESS;
+      if (sleeps) {
+        std::this_thread::sleep_for(nap);
+      } else {
+        sched_yield();
+      }
+    }
+  }
+
+  /// Dissemination; who waits sleeps.
+  int barrier() {
+    for (int distance = 1; distance < p_; distance *= 2) {
+      MPI_Request request = mpi().request_null;
+      const Rank to = (rank_ + distance) % p_;
+      const Rank from = (rank_ - distance + p_) % p_;
+      int error = mpi().Isend(buffer_.data(), 0, mpi().byte, to, barrier_tag, comm_, &request);
+      if (error == MPI_SUCCESS) error = receive(0, from, barrier_tag, true);
+      if (error == MPI_SUCCESS) error = wait(request, true);
+      if (error != MPI_SUCCESS) return error;
+    }
+    return MPI_SUCCESS;
+  }
+
+  MPI_Comm comm_;
+  PingPong how_;
+  Rank rank_ = 0;
+  int p_ = 1;
+  std::vector<char> buffer_;
+  std::vector<Sample> samples_;
+};
+
+std::string method_of(const PingPong& how, std::size_t pairs, double seconds) {
+  char text[200];
+  std::snprintf(
+      text, sizeof text,
+      "ping-pong, one pair at a time, half the shortest of %d round trips (of %d with %lld "
+      "bytes); %zu pairs in %.3g s",
+      how.small_exchanges, how.large_exchanges, static_cast<long long>(how.large), pairs, seconds);
+  return text;
+}
+
+/// The same hierarchy on all ranks, from the places that rank 0 knows.
+int share(Hierarchy& hierarchy, Rank rank, MPI_Comm comm) {
+  auto levels = static_cast<int>(hierarchy.levels.size());
+  int error = mpi().Bcast(&levels, sizeof levels, mpi().byte, 0, comm);
+  hierarchy.levels.resize(static_cast<std::size_t>(levels));
+  for (std::vector<int>& level : hierarchy.levels) {
+    if (rank != 0) level.resize(static_cast<std::size_t>(hierarchy.p));
+    const auto bytes = static_cast<int>(level.size() * sizeof(int));
+    if (error == MPI_SUCCESS) error = mpi().Bcast(level.data(), bytes, mpi().byte, 0, comm);
+  }
+  return error;
+}
+
+MeasuredDistances assembled(const Hierarchy& hierarchy, const std::vector<Sample>& samples,
+                            Bytes bytes, double Sample::*seconds) {
+  std::vector<MeasuredPair> pairs;
+  for (const Sample& sample : samples) pairs.push_back({sample.from, sample.to, sample.*seconds});
+  return {bytes, *expanded(hierarchy, pairs)};
+}
+
+}  // namespace
+
+int measure_distances(MPI_Comm comm, const PingPong& how, DistanceFile& distances) {
+  Rank rank = 0;
+  int p = 1;
+  mpi().Comm_rank(comm, &rank);
+  mpi().Comm_size(comm, &p);
+  const double begin = monotonic_seconds();
+  std::vector<RankPlace> places;
+  int world = 0;
+  int error = gather_places(comm, places, world);
+  if (error != MPI_SUCCESS) return error;
+  std::vector<std::string> names;
+  for (const RankPlace& place : places) names.push_back(place.node);
+  Hierarchy hierarchy{p, {}};
+  if (rank == 0) hierarchy = hierarchy_to_measure(names, how.nodes_per_switch);
+  error = share(hierarchy, rank, comm);
+  if (error != MPI_SUCCESS) return error;
+  Prober prober(comm, how);
+  std::vector<Sample> samples;
+  error = prober.run(hierarchy);
+  if (error == MPI_SUCCESS) error = prober.gather(samples);
+  if (error != MPI_SUCCESS || rank != 0) return error;
+  distances = {method_of(how, samples.size(), monotonic_seconds() - begin),
+               std::move(names),
+               hierarchy,
+               {assembled(hierarchy, samples, how.small, &Sample::small),
+                assembled(hierarchy, samples, how.large, &Sample::large)}};
+  return MPI_SUCCESS;
+}
+
+}  // namespace tutti

@@ -1,0 +1,275 @@
+/// Telling sizes, planning, and following a level plan.
+#include "run/level/mpi_level.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tutti {
+
+namespace {
+
+/// Flags go on by so much in each call, whatever its plan, so that ranks that planned differently,
+/// which only a faulty program makes them do, begin the next one alike.
+constexpr NodeFlag::Count ticks_of_call = 1 << 20;
+/// Ticks before those of the plan, in calls that tell sizes.
+constexpr NodeFlag::Count ticks_of_telling = 2;
+
+// Where a rank's further words begin.
+constexpr int chunks_word = 0;
+constexpr int size_words = 1;  ///< two, for calls in turn
+
+bool tells(Collective collective) { return told(collective, 1, false) > 0; }
+
+void keep_first(int& error, int another) {
+  if (error == MPI_SUCCESS) error = another;
+}
+
+}  // namespace
+
+int LevelRunner::open(MPI_Comm comm, const NodeSettings& settings,
+                      std::unique_ptr<LevelRunner>& made) {
+  std::unique_ptr<LevelRunner> runner(new LevelRunner(comm));
+  mpi().Comm_rank(comm, &runner->rank_);
+  const int error = SharedNode::open(comm, settings, runner->node_);
+  if (error == MPI_SUCCESS) made = std::move(runner);
+  return error;
+}
+
+int LevelRunner::lanes_of(int leaders, Lanes*& lanes) {
+  const Nodes& nodes = node_->nodes();
+  leaders = std::clamp(leaders, 1, nodes.most());
+  lanes = &lanes_[leaders];
+  if (!lanes->empty() || nodes.count() == 1) return MPI_SUCCESS;
+  Lanes made(static_cast<std::size_t>(leaders));
+  for (int lane = 0; lane < leaders; ++lane) {
+    std::vector<int> locals;
+    for (int node = 0; node < nodes.count(); ++node) {
+      locals.push_back(lane_leader(lane, leaders, nodes.size(node)));
+    }
+    const int error = lane_of_leaders(locals, made[static_cast<std::size_t>(lane)]);
+    if (error != MPI_SUCCESS) return error;
+  }
+  *lanes = std::move(made);
+  return MPI_SUCCESS;
+}
+
+int LevelRunner::lane_of_leaders(const std::vector<int>& locals, PrivateComm*& lane) {
+  const auto known = communicators_.find(locals);
+  if (known != communicators_.end()) {
+    lane = known->second.get();
+    return MPI_SUCCESS;
+  }
+  const int here = node_->nodes().node_of(rank_);
+  const bool leads = locals[static_cast<std::size_t>(here)] == node_->local();
+  std::unique_ptr<PrivateComm> made;
+  const int error = PrivateComm::split(comm_, leads, here, made);
+  if (error != MPI_SUCCESS) return error;
+  lane = made.get();
+  communicators_.emplace(locals, std::move(made));
+  return MPI_SUCCESS;
+}
+
+int LevelRunner::first_ranks(PrivateComm*& comm) {
+  Lanes* lanes = nullptr;
+  const int error = lanes_of(1, lanes);
+  comm = error == MPI_SUCCESS && !lanes->empty() ? lanes->front() : nullptr;
+  return error;
+}
+
+int LevelRunner::run(LevelledCall& levelled, bool& refused) {
+  Lanes* lanes = nullptr;
+  if (const int error = lanes_of(levelled.call.leaders, lanes)) return error;
+  base_ = begin_;
+  refused = false;
+  int error = learn(levelled, *lanes);
+  const int misfit = error == MPI_SUCCESS && !fits(levelled) ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+  if (misfit != MPI_SUCCESS) {
+    levelled.send = levelled.receive = {};
+    levelled.call.direct = false;
+  }
+  if (error == MPI_SUCCESS) {
+    const LevelPlan* plan = plan_of(levelled.call);
+    refused = plan == nullptr;
+    if (plan != nullptr) error = follow(*plan, levelled, *lanes);
+  }
+  skip();  // whatever went wrong here, nobody waits for this rank
+  return error == MPI_SUCCESS ? misfit : error;
+}
+
+void LevelRunner::skip() {
+  begin_ += ticks_of_call;
+  node_->flag(node_->local()).raise_to(begin_);
+}
+
+/// In a gatherv or scatterv, is this rank's size what the root says, as far as its node knows?
+bool LevelRunner::fits(const LevelledCall& levelled) const {
+  const Collective collective = levelled.call.collective;
+  if (levelled.attends || !has_root(collective) || !tells(collective)) return true;
+  return levelled.call.sizes.by_rank[static_cast<std::size_t>(rank_)] == levelled.tells[0];
+}
+
+/// Sets the sizes that are not arguments.
+int LevelRunner::learn(LevelledCall& levelled, Lanes& lanes) {
+  if (tells(levelled.call.collective)) {
+    int error = tell(levelled);
+    if (error == MPI_SUCCESS) read_sizes(levelled);
+    if (error == MPI_SUCCESS) error = agree_on_chunks(levelled, lanes);
+    base_ = begin_ + ticks_of_telling;
+    return error;
+  }
+  // By the number of the call, which counts alike on all ranks, whatever went wrong in others.
+  const int word =
+      2 * node_->nodes().p() + size_words + static_cast<int>(begin_ / ticks_of_call % 2);
+  node_->told(node_->local())[word] = levelled.attends ? -1 : levelled.call.sizes.each;
+  if (!levelled.attends) return MPI_SUCCESS;
+  // The others' sizes, as what this rank does between nodes must fit what they do.
+  const int error = raise_and_await(begin_ + 1, 0, node_->ranks());
+  for (int local = 0; local < node_->ranks(); ++local) {
+    levelled.call.sizes.each = std::max<Bytes>(levelled.call.sizes.each, node_->told(local)[word]);
+  }
+  return error;
+}
+
+int LevelRunner::raise_and_await(NodeFlag::Count tick, int first, int last) {
+  node_->flag(node_->local()).raise_to(tick);
+  for (int local = first; local < last; ++local) {
+    if (const int error = node_->wait(local, tick)) return error;
+  }
+  return MPI_SUCCESS;
+}
+
+int LevelRunner::tell(LevelledCall& levelled) {
+  // Until all have read what was told in the last call.
+  if (const int error = raise_and_await(begin_, 0, node_->ranks())) return error;
+  std::copy(levelled.tells.begin(), levelled.tells.end(), node_->told(node_->local()));
+  return raise_and_await(begin_ + 1, 0, node_->ranks());
+}
+
+void LevelRunner::read_sizes(LevelledCall& levelled) const {
+  const Nodes& nodes = node_->nodes();
+  const auto p = static_cast<std::size_t>(nodes.p());
+  LevelSizes& sizes = levelled.call.sizes;
+  const int here = nodes.node_of(rank_);
+  if (levelled.call.collective == Collective::alltoallv) {
+    for (int local = 0; local < node_->ranks(); ++local) {
+      const std::int64_t* told = node_->told(local);
+      sizes.sent.insert(sizes.sent.end(), told, told + p);
+      sizes.received.insert(sizes.received.end(), told + p, told + 2 * p);
+    }
+    return;
+  }
+  if (nodes.node_of(levelled.call.root) == here) {
+    // What the root says counts.
+    const std::int64_t* told = node_->told(nodes.local_of(levelled.call.root)) + 1;
+    sizes.by_rank.assign(told, told + p);
+    return;
+  }
+  sizes.by_rank.assign(p, 0);
+  for (int local = 0; local < node_->ranks(); ++local) {
+    const auto rank = static_cast<std::size_t>(nodes.rank_at(here, local));
+    sizes.by_rank[rank] = node_->told(local)[0];
+  }
+}
+
+/// All nodes go in as many chunks as the one that needs most; the first rank of each asks.
+int LevelRunner::agree_on_chunks(LevelledCall& levelled, Lanes& lanes) {
+  const int word = 2 * node_->nodes().p() + chunks_word;
+  int error = MPI_SUCCESS;
+  if (node_->local() == 0) {
+    int chunks = chunks_for(levelled.call, node_->nodes(), rank_, node_->capacity());
+    LevelCall tried = levelled.call;
+    tried.chunks = chunks;
+    // More chunks than any call may have: it is refused everywhere.
+    if (level_memory(tried, node_->nodes(), rank_) > node_->capacity()) chunks = ticks_of_call;
+    std::vector<int> all(static_cast<std::size_t>(node_->nodes().count()), chunks);
+    if (!lanes.empty()) {
+      error = mpi().Allgather(&chunks, sizeof chunks, mpi().byte, all.data(), sizeof chunks,
+                              mpi().byte, lanes.front()->handle());
+    }
+    node_->told(0)[word] = *std::max_element(all.begin(), all.end());
+  }
+  keep_first(error, raise_and_await(begin_ + ticks_of_telling, 0, 1));
+  levelled.call.chunks = static_cast<int>(node_->told(0)[word]);
+  return error;
+}
+
+/// The plan of this rank; null if the call must stay flat.
+const LevelPlan* LevelRunner::plan_of(const LevelCall& call) {
+  for (const Planned& known : planned_) {
+    if (known.plan.ticks > 0 && known.call == call) return &known.plan;
+  }
+  const Nodes& nodes = node_->nodes();
+  LevelCall cut = call;
+  if (!tells(call.collective)) cut.chunks = chunks_for(call, nodes, rank_, node_->capacity());
+  // No more than eight ticks each (see level_plan).
+  if (cut.chunks >= static_cast<int>(ticks_of_call / 8)) return nullptr;
+  if (!tells(call.collective)) {
+    for (int at = 0; at < nodes.count(); ++at) {
+      if (level_memory(cut, nodes, nodes.rank_at(at, 0)) > node_->capacity()) return nullptr;
+    }
+  }
+  Result<LevelPlan> plan = level_plan(cut, nodes, rank_);
+  if (!plan) return nullptr;
+  Planned& kept = planned_[next_planned_];
+  next_planned_ = (next_planned_ + 1) % planned_.size();
+  kept.call = call;
+  kept.plan = std::move(*plan);
+  return &kept.plan;
+}
+
+/// Takes all steps, also after an error, so that nobody waits for this rank in vain.
+int LevelRunner::follow(const LevelPlan& plan, LevelledCall& levelled, Lanes& lanes) {
+  int error = MPI_SUCCESS;
+  for (const LevelStep& step : plan.steps) keep_first(error, take(plan, step, levelled, lanes));
+  return error;
+}
+
+int LevelRunner::take(const LevelPlan& plan, const LevelStep& step, LevelledCall& levelled,
+                      Lanes& lanes) {
+  std::byte* at = node_->data() + step.at;
+  switch (step.kind) {
+    case LevelKind::copy_in:
+      levelled.send.visit(step.blocks, step.offset, step.bytes,
+                          [&at](const std::byte* from, Bytes bytes) {
+                            const auto size = static_cast<std::size_t>(bytes);
+                            if (from != nullptr) std::memcpy(at, from, size);
+                            if (from == nullptr) std::memset(at, 0, size);
+                            at += bytes;
+                          });
+      return MPI_SUCCESS;
+    case LevelKind::copy_out:
+      levelled.receive.visit(step.blocks, step.offset, step.bytes,
+                             [&at](std::byte* to, Bytes bytes) {
+                               if (to != nullptr)
+                                 std::memcpy(to, at, static_cast<std::size_t>(bytes));
+                               at += bytes;
+                             });
+      return MPI_SUCCESS;
+    case LevelKind::reduce:
+      if (levelled.attends) return MPI_SUCCESS;
+      return mpi().Reduce_local(node_->data() + step.from, at,
+                                static_cast<int>(step.bytes / levelled.call.unit), levelled.type,
+                                levelled.op);
+    case LevelKind::raise:
+      node_->flag(node_->local()).raise_to(base_ + static_cast<NodeFlag::Count>(step.tick));
+      return MPI_SUCCESS;
+    case LevelKind::await:
+      for (int local = step.first; local < step.last; ++local) {
+        const int error = node_->wait(local, base_ + static_cast<NodeFlag::Count>(step.tick));
+        if (error != MPI_SUCCESS) return error;
+      }
+      return MPI_SUCCESS;
+    case LevelKind::inner:
+      break;
+  }
+  const InnerCall& call = plan.calls[static_cast<std::size_t>(step.call)];
+  const auto end = [&](const InnerEnd& inner) {
+    if (inner.area == LevelArea::send) return levelled.send.base + inner.at;
+    if (inner.area == LevelArea::receive) return levelled.receive.base + inner.at;
+    return node_->data() + inner.at;
+  };
+  return run_inner(call, levelled, *lanes[static_cast<std::size_t>(call.lane)], end(call.send),
+                   end(call.receive));
+}
+
+}  // namespace tutti

@@ -1,0 +1,131 @@
+/// Runs calls through the memory of nodes, around collectives between them.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "passes/levels.hpp"
+#include "run/communicator/mpi_communicator.hpp"
+#include "run/node/mpi_node.hpp"
+
+namespace tutti {
+
+/// One side of a call at one rank: packed blocks that can be addressed in place. Without memory it
+/// reads as zeros and takes anything, for a rank whose arguments are bad.
+struct LevelSide {
+  struct Block {
+    std::byte* address;
+    Bytes bytes;
+  };
+  std::byte* base = nullptr;  ///< of blocks of `each` bytes one after the other
+  Bytes each = 0;
+  std::vector<Block> blocks;  ///< where they lie otherwise
+
+  /// Of all `count` blocks.
+  [[nodiscard]] Bytes bytes(int count) const;
+
+  /// Calls visit(address, bytes) for the stretches of the bytes [offset, offset + bytes) of these
+  /// blocks, in their sequence.
+  template <class Visit>
+  void visit(BlockRange range, Bytes offset, Bytes bytes, Visit visit) const;
+};
+
+/// One call as it is run through nodes. `call.sizes` holds what this rank knows: of the irregular
+/// calls that tell each other sizes (see told()), numbers in `tells`.
+struct LevelledCall {
+  LevelCall call;
+  LevelSide send;
+  LevelSide receive;
+  std::vector<Bytes> tells;
+  bool attends = false;  ///< the arguments are bad at this rank: takes part with zeros
+  MPI_Datatype type{};   ///< of elements, where one reduces
+  MPI_Op op{};
+  /// What runs between nodes; none: the MPI's own collectives.
+  const Specification* inner = nullptr;
+  CallKnowledge knowledge = {};  ///< for that
+};
+
+/// The node level of one communicator.
+class LevelRunner {
+ public:
+  /// Collective over `comm`, which must outlive the runner. Returns an MPI error code.
+  static int open(MPI_Comm comm, const NodeSettings& settings, std::unique_ptr<LevelRunner>& made);
+
+  [[nodiscard]] SharedNode& node() { return *node_; }
+  /// What the flags of the node are at when all its ranks have left the last call.
+  [[nodiscard]] NodeFlag::Count begin() const { return begin_; }
+
+  /// Collective. Returns an MPI error code; sets `refused` where the call must stay flat, alike on
+  /// all ranks and before anything has moved. An error of one rank leaves no other waiting.
+  int run(LevelledCall& levelled, bool& refused);
+  /// Counts a call that this rank cannot take part in, or has taken part in by itself.
+  void skip();
+  /// The first ranks of all nodes, by node; null on all other ranks, and where there is one node.
+  /// Collective. Returns an MPI error code.
+  int first_ranks(PrivateComm*& comm);
+
+ private:
+  explicit LevelRunner(MPI_Comm comm) : comm_(comm) {}
+  /// One rank of each node in each lane; null on all other ranks.
+  using Lanes = std::vector<PrivateComm*>;
+  int lanes_of(int leaders, Lanes*& lanes);
+  int lane_of_leaders(const std::vector<int>& locals, PrivateComm*& lane);
+  int learn(LevelledCall& levelled, Lanes& lanes);
+  int tell(LevelledCall& levelled);
+  [[nodiscard]] bool fits(const LevelledCall& levelled) const;
+  int agree_on_chunks(LevelledCall& levelled, Lanes& lanes);
+  void read_sizes(LevelledCall& levelled) const;
+  int raise_and_await(NodeFlag::Count tick, int first, int last);
+  const LevelPlan* plan_of(const LevelCall& call);
+  int follow(const LevelPlan& plan, LevelledCall& levelled, Lanes& lanes);
+  int take(const LevelPlan& plan, const LevelStep& step, LevelledCall& levelled, Lanes& lanes);
+
+  struct Planned {
+    LevelCall call;
+    LevelPlan plan;
+  };
+
+  MPI_Comm comm_;
+  std::unique_ptr<SharedNode> node_;
+  Rank rank_ = 0;
+  NodeFlag::Count begin_ = 0;  ///< what the flags are at when all have left the last call
+  NodeFlag::Count base_ = 0;   ///< of the plan's ticks
+  /// By the local number of the leader on each node: numbers of leaders have some in common.
+  std::map<std::vector<int>, std::unique_ptr<PrivateComm>> communicators_;
+  std::map<int, Lanes> lanes_;
+  std::array<Planned, 8> planned_;
+  std::size_t next_planned_ = 0;
+};
+
+/// Runs one call of a lane. `send` and `receive` are where its ends are. Returns an MPI error code.
+int run_inner(const InnerCall& call, const LevelledCall& levelled, PrivateComm& lane,
+              std::byte* send, std::byte* receive);
+
+inline Bytes LevelSide::bytes(int count) const {
+  Bytes sum = blocks.empty() ? count * each : 0;
+  for (const Block& block : blocks) sum += block.bytes;
+  return sum;
+}
+
+template <class Visit>
+void LevelSide::visit(BlockRange range, Bytes offset, Bytes bytes, Visit visit) const {
+  if (blocks.empty()) {
+    visit(base == nullptr ? nullptr : base + range.begin * each + offset, bytes);
+    return;
+  }
+  for (int i = range.begin; i < range.end && bytes > 0; ++i) {
+    const Block& block = blocks[static_cast<std::size_t>(i)];
+    if (offset >= block.bytes) {
+      offset -= block.bytes;
+      continue;
+    }
+    const Bytes part = std::min(bytes, block.bytes - offset);
+    visit(block.address + offset, part);
+    bytes -= part;
+    offset = 0;
+  }
+}
+
+}  // namespace tutti

@@ -1,0 +1,162 @@
+/// The collectives between nodes: the MPI's own, or a schedule of Tutti's.
+#include <algorithm>
+
+#include "run/level/mpi_level.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// Counts and displacements as MPI takes them: node memory is less than 2 GiB.
+class Numbers {
+ public:
+  explicit Numbers(const std::vector<Bytes>& bytes, Bytes unit = 1) {
+    for (const Bytes each : bytes) numbers_.push_back(static_cast<int>(each / unit));
+  }
+  [[nodiscard]] const int* data() const { return numbers_.data(); }
+  /// The only one, or the first of equal ones; 0 where the end does not count.
+  [[nodiscard]] bool many() const { return numbers_.size() > 1; }
+  [[nodiscard]] int first() const { return numbers_.empty() ? 0 : numbers_.front(); }
+
+ private:
+  std::vector<int> numbers_;
+};
+
+struct BothEnds {
+  std::byte* send;
+  std::byte* receive;
+  Numbers sent, sent_at, received, received_at;
+};
+
+/// Data moves as bytes: node memory holds it packed.
+int move(const InnerCall& call, const BothEnds& ends, MPI_Comm comm) {
+  const MPI_Datatype byte = mpi().byte;
+  switch (call.collective) {
+    case Collective::gather:
+      return mpi().Gather(ends.send, ends.sent.first(), byte, ends.receive, ends.received.first(),
+                          byte, call.root, comm);
+    case Collective::gatherv:
+      return mpi().Gatherv(ends.send, ends.sent.first(), byte, ends.receive, ends.received.data(),
+                           ends.received_at.data(), byte, call.root, comm);
+    case Collective::scatter:
+      return mpi().Scatter(ends.send, ends.sent.first(), byte, ends.receive, ends.received.first(),
+                           byte, call.root, comm);
+    case Collective::scatterv:
+      return mpi().Scatterv(ends.send, ends.sent.data(), ends.sent_at.data(), byte, ends.receive,
+                            ends.received.first(), byte, call.root, comm);
+    case Collective::allgather:
+      return mpi().Allgather(ends.send, ends.sent.first(), byte, ends.receive,
+                             ends.received.first(), byte, comm);
+    case Collective::allgatherv:
+      return mpi().Allgatherv(ends.send, ends.sent.first(), byte, ends.receive,
+                              ends.received.data(), ends.received_at.data(), byte, comm);
+    case Collective::alltoall:
+      return mpi().Alltoall(ends.send, ends.sent.first(), byte, ends.receive, ends.received.first(),
+                            byte, comm);
+    case Collective::alltoallv:
+      return mpi().Alltoallv(ends.send, ends.sent.data(), ends.sent_at.data(), byte, ends.receive,
+                             ends.received.data(), ends.received_at.data(), byte, comm);
+    case Collective::bcast:
+      return mpi().Bcast(ends.send, ends.sent.first(), byte, call.root, comm);
+    default:
+      return mpi().Barrier(comm);
+  }
+}
+
+/// Elements stay elements, with their operation.
+int combine(const InnerCall& call, const BothEnds& ends, const LevelledCall& levelled,
+            MPI_Comm comm) {
+  switch (call.collective) {
+    case Collective::reduce:
+      return mpi().Reduce(ends.send, ends.receive, ends.sent.first(), levelled.type, levelled.op,
+                          call.root, comm);
+    case Collective::allreduce:
+      return mpi().Allreduce(ends.send, ends.receive, ends.sent.first(), levelled.type, levelled.op,
+                             comm);
+    case Collective::reduce_scatter:
+      return mpi().Reduce_scatter(ends.send, ends.receive, ends.sent.data(), levelled.type,
+                                  levelled.op, comm);
+    default:
+      return mpi().Reduce_scatter_block(ends.send, ends.receive, ends.sent.first(), levelled.type,
+                                        levelled.op, comm);
+  }
+}
+
+bool is_rooted(Collective collective) {
+  return is_gather(collective) || collective == Collective::scatter ||
+         collective == Collective::scatterv;
+}
+
+/// A gather or scatter by a schedule of Tutti's.
+int run_rooted(const InnerCall& call, const BothEnds& ends, const LevelledCall& levelled,
+               PrivateComm& lane, const Specification& specification) {
+  const bool gathers = is_gather(call.collective);
+  RootedCall inner;
+  inner.collective = call.collective;
+  inner.root = call.root;
+  inner.comm = lane.handle();
+  inner.own = gathers ? ends.send : ends.receive;
+  inner.own_count = gathers ? ends.sent.first() : ends.received.first();
+  inner.own_type = inner.all_type = mpi().byte;
+  inner.all = gathers ? ends.receive : ends.send;
+  const Numbers& counts = gathers ? ends.received : ends.sent;
+  const Numbers& places = gathers ? ends.received_at : ends.sent_at;
+  inner.blocks = is_irregular(call.collective) ? RankBlocks(counts.data(), places.data())
+                                               : RankBlocks(counts.first());
+  lane.begin(inner);
+  if (!lane.learn_types(inner)) return MPI_ERR_TYPE;
+  return lane.run(inner, specification, levelled.knowledge);
+}
+
+RankBlocks blocks_of(const Numbers& counts, const Numbers& places) {
+  return counts.many() ? RankBlocks(counts.data(), places.data()) : RankBlocks(counts.first());
+}
+
+/// Any other movement by a schedule of Tutti's.
+int run_movement(const InnerCall& call, const BothEnds& ends, const LevelledCall& levelled,
+                 PrivateComm& lane, const Specification& specification) {
+  CollectiveCall inner;
+  inner.collective = call.collective;
+  inner.root = call.root;
+  inner.comm = lane.handle();
+  const bool irregular = is_irregular(call.collective);
+  const RankBlocks sent =
+      irregular ? blocks_of(ends.sent, ends.sent_at) : RankBlocks(ends.sent.first());
+  const RankBlocks received =
+      irregular ? blocks_of(ends.received, ends.received_at) : RankBlocks(ends.received.first());
+  inner.send.address = ends.send;
+  inner.send.blocks = sent;
+  inner.receive.address = ends.receive;
+  inner.receive.blocks = received;
+  inner.send.type = inner.receive.type = mpi().byte;
+  if (call.collective == Collective::bcast) {
+    inner.receive = inner.send;
+    inner.send.address = MPI_IN_PLACE;
+  }
+  lane.begin(inner);
+  if (!lane.collectives().learn_types(inner)) return MPI_ERR_TYPE;
+  return lane.collectives().run(inner, specification, levelled.knowledge);
+}
+
+}  // namespace
+
+int run_inner(const InnerCall& call, const LevelledCall& levelled, PrivateComm& lane,
+              std::byte* send, std::byte* receive) {
+  const Bytes unit = reduces(call.collective) ? levelled.call.unit : 1;
+  const BothEnds ends = {send,
+                         receive,
+                         Numbers(call.send.counts, unit),
+                         Numbers(call.send.displacements),
+                         Numbers(call.receive.counts, unit),
+                         Numbers(call.receive.displacements)};
+  if (reduces(call.collective)) return combine(call, ends, levelled, lane.handle());
+  if (levelled.inner != nullptr) {
+    // None where a regular call has become an irregular one that the algorithm is not there for.
+    const Result<Specification> inner = between_nodes(*levelled.inner, call.collective);
+    if (inner && is_rooted(call.collective)) return run_rooted(call, ends, levelled, lane, *inner);
+    if (inner) return run_movement(call, ends, levelled, lane, *inner);
+  }
+  return move(call, ends, lane.handle());
+}
+
+}  // namespace tutti

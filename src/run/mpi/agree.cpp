@@ -1,0 +1,53 @@
+/// Agreement by way of rank 0.
+#include "run/mpi/agree.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+#include <vector>
+
+namespace tutti {
+
+namespace {
+
+/// Sets `result` on all ranks to what `conclude(values, ranks)` makes at rank 0 of the values of
+/// all, rank by rank.
+template <class Value, class Result, class Conclude>
+int conclude_on_all(MPI_Comm comm, std::span<const Value> mine, Result& result, Conclude conclude) {
+  int rank = 0;
+  int p = 0;
+  mpi().Comm_rank(comm, &rank);
+  mpi().Comm_size(comm, &p);
+  std::vector<Value> all(rank == 0 ? mine.size() * static_cast<std::size_t>(p) : 0);
+  const int bytes = static_cast<int>(mine.size_bytes());
+  const int error =
+      mpi().Gather(mine.data(), bytes, mpi().byte, all.data(), bytes, mpi().byte, 0, comm);
+  if (error != MPI_SUCCESS) return error;
+  if (rank == 0) result = conclude(std::span<const Value>(all), p);
+  return mpi().Bcast(&result, sizeof result, mpi().byte, 0, comm);
+}
+
+}  // namespace
+
+int true_on_all(MPI_Comm comm, bool mine, bool& all) {
+  const char said = mine ? 1 : 0;
+  return conclude_on_all(comm, std::span(&said, 1), all, [](std::span<const char> heard, int) {
+    return std::all_of(heard.begin(), heard.end(), [](char one) { return one != 0; });
+  });
+}
+
+int sum_on_all(MPI_Comm comm, Bytes mine, Bytes& sum) {
+  return conclude_on_all(comm, std::span<const Bytes>(&mine, 1), sum,
+                         [](std::span<const Bytes> all, int) {
+                           return std::accumulate(all.begin(), all.end(), Bytes{0});
+                         });
+}
+
+int outcome_on_all(MPI_Comm comm, const Trial& trial, TrialOutcome& outcome) {
+  return conclude_on_all(comm, std::span(trial.calls()), outcome,
+                         [&](std::span<const TrialCall> by_rank, int p) {
+                           return outcome_of(calls_of_all(by_rank, p), trial.ways());
+                         });
+}
+
+}  // namespace tutti

@@ -1,0 +1,18 @@
+/// Agreement of all ranks of a communicator.
+#pragma once
+
+#include "knowledge/trial.hpp"
+#include "run/mpi/functions.hpp"
+
+namespace tutti {
+
+// All are collective, by way of rank 0, and return an MPI error code.
+
+/// Sets `all` to whether `mine` is true on every rank.
+int true_on_all(MPI_Comm comm, bool mine, bool& all);
+/// Sets `sum` to that of what the ranks have.
+int sum_on_all(MPI_Comm comm, Bytes mine, Bytes& sum);
+/// Sets `outcome` to what a trial of all ranks, which is over, has shown.
+int outcome_on_all(MPI_Comm comm, const Trial& trial, TrialOutcome& outcome);
+
+}  // namespace tutti

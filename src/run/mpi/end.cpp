@@ -1,0 +1,61 @@
+/// Who gets the program's calls of MPI_Finalize.
+#include "run/mpi/end.hpp"
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "run/mpi/functions.hpp"
+#include "run/mpi/quirks.hpp"
+
+namespace tutti {
+
+namespace {
+
+std::atomic<const void*> the_front = nullptr;
+std::atomic<bool> has_ended = false;
+
+/// Where the object that holds an address begins, or null.
+const void* object_of(const void* address) {
+  Dl_info found{};
+  return address != nullptr && dladdr(address, &found) != 0 ? found.dli_fbase : nullptr;
+}
+
+/// The object whose symbol of this name the program uses, however it has loaded its MPI.
+const void* provider_of(const char* name) {
+  void* global_scope = dlopen(nullptr, RTLD_LAZY);
+  const void* provider = object_of(dlsym(global_scope, name));
+  dlclose(global_scope);
+  return provider;
+}
+
+/// The front, if calls of this program have come through it.
+const void* front() { return object_of(the_front); }
+
+bool comes_to_us() {
+  const void* provider = provider_of("PMPI_Finalize");
+  if (provider == nullptr) return false;
+  if (provider != object_of(&has_ended) && provider != front()) return false;
+  // Another tool may stand before us: it calls PMPI_Finalize.
+  const void* mpis = nullptr;
+  std::memcpy(&mpis, &mpi().Finalize, sizeof mpis);
+  return provider_of("MPI_Finalize") != object_of(mpis);
+}
+
+}  // namespace
+
+void note_front(const void* address) { the_front = address; }
+
+bool note_end_of_mpi() { return !has_ended.exchange(true); }
+
+bool is_end_of_mpi() { return has_ended; }
+
+bool can_end_threads() {
+  int initialized = 0;
+  mpi().Initialized(&initialized);
+  if (has_ended || initialized == 0) return false;
+  return !ends_locks_before_attributes() || comes_to_us();
+}
+
+}  // namespace tutti

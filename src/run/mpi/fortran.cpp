@@ -1,0 +1,93 @@
+/// Handles through the MPI's own functions, and the addresses that stand for something else.
+#include "run/mpi/fortran.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <array>
+
+namespace tutti {
+
+namespace {
+
+/// Where the loaded MPI has what a buffer may be instead of data. An executable may hold the only
+/// valid copy. Null where the MPI has no such thing, or no Fortran.
+struct Sentinels {
+  std::array<const void*, 2> in_place{};
+  std::array<const void*, 2> bottom{};
+};
+
+#if defined(OPEN_MPI)
+Sentinels find_sentinels() {
+  const auto find = [](const char* name) { return dlsym(RTLD_DEFAULT, name); };
+  return {{find("mpi_fortran_in_place_")}, {find("mpi_fortran_bottom_")}};
+}
+#elif defined(MPICH_VERSION) || defined(I_MPI_VERSION)
+/// For mpif.h and the module mpi MPICH keeps addresses, for mpi_f08 it has the variables.
+Sentinels find_sentinels() {
+  const auto kept = [](const char* name) -> const void* {
+    void* const* const address = static_cast<void* const*>(dlsym(RTLD_DEFAULT, name));
+    return address == nullptr ? nullptr : *address;
+  };
+  const auto find = [](const char* name) { return dlsym(RTLD_DEFAULT, name); };
+  return {{kept("MPIR_F_MPI_IN_PLACE"), find("MPIR_F08_MPI_IN_PLACE")},
+          {kept("MPIR_F_MPI_BOTTOM"), find("MPIR_F08_MPI_BOTTOM")}};
+}
+#else
+Sentinels find_sentinels() { return {}; }
+#endif
+
+}  // namespace
+
+// Open MPI's are functions, of which an MPI loaded privately has the only ones; MPICH's are macros.
+#if defined(OPEN_MPI)
+#define TUTTI_OF_MPI(function) mpi().function
+#elif defined(MPICH_VERSION) || defined(I_MPI_VERSION)
+#define TUTTI_OF_MPI(function) MPI_##function
+#endif
+
+#if defined(TUTTI_OF_MPI)
+
+int comm_from_fortran(MPI_Fint handle, MPI_Comm& comm) {
+  comm = TUTTI_OF_MPI(Comm_f2c)(handle);
+  return MPI_SUCCESS;
+}
+
+int type_from_fortran(MPI_Fint handle, MPI_Datatype& type) {
+  type = TUTTI_OF_MPI(Type_f2c)(handle);
+  return MPI_SUCCESS;
+}
+
+int op_from_fortran(MPI_Fint handle, MPI_Op& op) {
+  op = TUTTI_OF_MPI(Op_f2c)(handle);
+  return MPI_SUCCESS;
+}
+
+int window_from_fortran(MPI_Fint handle, MPI_Win& window) {
+  window = TUTTI_OF_MPI(Win_f2c)(handle);
+  return MPI_SUCCESS;
+}
+
+MPI_Fint comm_to_fortran(MPI_Comm comm) { return TUTTI_OF_MPI(Comm_c2f)(comm); }
+
+#else
+
+int comm_from_fortran(MPI_Fint, MPI_Comm&) { return MPI_ERR_UNSUPPORTED_OPERATION; }
+int type_from_fortran(MPI_Fint, MPI_Datatype&) { return MPI_ERR_UNSUPPORTED_OPERATION; }
+int op_from_fortran(MPI_Fint, MPI_Op&) { return MPI_ERR_UNSUPPORTED_OPERATION; }
+int window_from_fortran(MPI_Fint, MPI_Win&) { return MPI_ERR_UNSUPPORTED_OPERATION; }
+MPI_Fint comm_to_fortran(MPI_Comm) { return 0; }
+
+#endif
+
+void* buffer_from_fortran(void* address) {
+  // Looked up after MPI_Init, which sets what MPICH keeps.
+  static const Sentinels sentinels = find_sentinels();
+  const auto is_one_of = [address](const std::array<const void*, 2>& all) {
+    return address != nullptr && std::find(all.begin(), all.end(), address) != all.end();
+  };
+  if (is_one_of(sentinels.in_place)) return MPI_IN_PLACE;
+  return is_one_of(sentinels.bottom) ? MPI_BOTTOM : address;
+}
+
+}  // namespace tutti

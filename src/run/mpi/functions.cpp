@@ -1,0 +1,155 @@
+/// Finding the loaded MPI.
+#include "run/mpi/functions.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace tutti {
+
+namespace {
+
+std::string_view file_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+/// The name of this flavour's libmpi, which may go on with further version numbers.
+bool is_libmpi(std::string_view file) {
+  for (const std::string_view name :
+#if defined(OPEN_MPI)
+       {"libmpi.so.40", "libmpi.so.80"}
+#elif defined(MPICH_VERSION) || defined(I_MPI_VERSION)
+       {"libmpich.so.12", "libmpi.so.12"}
+#else
+       {"libmpi_abi.so.0", "libmpi_abi.so.1"}
+#endif
+  ) {
+    if (file.starts_with(name) && (file.size() == name.size() || file[name.size()] == '.')) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// The name that a loaded object gives itself. Files are named in too many ways: links without a
+/// version, and in wheels copies of them.
+std::string_view soname_of(const dl_phdr_info& object) {
+  const ElfW(Dyn)* entry = nullptr;
+  for (int i = 0; i < object.dlpi_phnum; ++i) {
+    if (object.dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
+    entry = reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + object.dlpi_phdr[i].p_vaddr);
+  }
+  ElfW(Addr) strings = 0;
+  ElfW(Xword) soname = 0;
+  for (; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
+    if (entry->d_tag == DT_STRTAB) strings = entry->d_un.d_ptr;
+    if (entry->d_tag == DT_SONAME) soname = entry->d_un.d_val;
+  }
+  if (strings == 0 || soname == 0) return {};
+  // The loader relocates this address on most machines, not on all.
+  if (strings < object.dlpi_addr) strings += object.dlpi_addr;
+  return reinterpret_cast<const char*>(strings) + soname;
+}
+
+/// Sets `found` to the path of the loaded MPI library.
+int note_libmpi(dl_phdr_info* object, std::size_t, void* found) {
+  if (!file_of(object->dlpi_name).starts_with("libmpi")) return 0;
+  if (!is_libmpi(soname_of(*object))) return 0;
+  *static_cast<std::string*>(found) = object->dlpi_name;
+  return 1;
+}
+
+/// The global scope where there is none, as the MPI is linked statically.
+void* libmpi() {
+  std::string path;
+  dl_iterate_phdr(note_libmpi, &path);
+  return path.empty() ? RTLD_DEFAULT : dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+}
+
+/// Functions come from libmpi itself, as the global scope may hold those of an interposed tool.
+template <class Function>
+void fetch(void* library, const char* symbol, Function& function, MpiFunctions& all,
+           bool needed = true) {
+  void* address = dlsym(library, symbol);
+  if (address == nullptr && needed) all.missing = symbol;
+  std::memcpy(&function, &address, sizeof function);
+}
+
+#if defined(OPEN_MPI)
+/// Handles are addresses of data, of which an executable may hold the only valid copy.
+template <class Handle>
+void fetch_data(void* library, const char* symbol, Handle& handle, MpiFunctions& all) {
+  void* address = dlsym(RTLD_DEFAULT, symbol);
+  if (address == nullptr) address = dlsym(library, symbol);
+  if (address == nullptr) all.missing = symbol;
+  handle = static_cast<Handle>(address);
+}
+
+void fetch_handles(void* library, MpiFunctions& all) {
+  fetch_data(library, "ompi_mpi_comm_null", all.comm_null, all);
+  fetch_data(library, "ompi_mpi_comm_self", all.comm_self, all);
+  fetch_data(library, "ompi_mpi_comm_world", all.comm_world, all);
+  fetch_data(library, "ompi_mpi_datatype_null", all.type_null, all);
+  fetch_data(library, "ompi_mpi_byte", all.byte, all);
+  fetch_data(library, "ompi_mpi_packed", all.packed, all);
+  fetch_data(library, "ompi_mpi_int64_t", all.int64, all);
+  constexpr std::array combining = {"ompi_mpi_op_max",  "ompi_mpi_op_min",  "ompi_mpi_op_sum",
+                                    "ompi_mpi_op_prod", "ompi_mpi_op_land", "ompi_mpi_op_band",
+                                    "ompi_mpi_op_lor",  "ompi_mpi_op_bor",  "ompi_mpi_op_lxor",
+                                    "ompi_mpi_op_bxor"};
+  for (std::size_t i = 0; i < combining.size(); ++i) {
+    fetch_data(library, combining[i], all.combining[i], all);
+  }
+  fetch_data(library, "ompi_mpi_errors_return", all.errors_return, all);
+  fetch_data(library, "ompi_mpi_group_null", all.group_null, all);
+  fetch_data(library, "ompi_mpi_info_null", all.info_null, all);
+  fetch_data(library, "ompi_request_null", all.request_null, all);
+}
+#else
+void fetch_handles(void*, MpiFunctions& all) {
+  all.comm_null = MPI_COMM_NULL;
+  all.comm_self = MPI_COMM_SELF;
+  all.comm_world = MPI_COMM_WORLD;
+  all.type_null = MPI_DATATYPE_NULL;
+  all.byte = MPI_BYTE;
+  all.packed = MPI_PACKED;
+  all.int64 = MPI_INT64_T;
+  all.combining = {MPI_MAX,  MPI_MIN, MPI_SUM, MPI_PROD, MPI_LAND,
+                   MPI_BAND, MPI_LOR, MPI_BOR, MPI_LXOR, MPI_BXOR};
+  all.errors_return = MPI_ERRORS_RETURN;
+  all.group_null = MPI_GROUP_NULL;
+  all.info_null = MPI_INFO_NULL;
+  all.request_null = MPI_REQUEST_NULL;
+}
+#endif
+
+MpiFunctions look_up() {
+  void* library = libmpi();
+  MpiFunctions all;
+#define TUTTI_MPI(name) fetch(library, "PMPI_" #name, all.name, all);
+#define TUTTI_MPI_LARGE(name, type) fetch(library, "PMPI_" #name, all.name, all, false);
+#include "run/mpi/functions.inc"
+#undef TUTTI_MPI
+#undef TUTTI_MPI_LARGE
+  fetch_handles(library, all);
+  return all;
+}
+
+}  // namespace
+
+namespace detail {
+
+std::atomic<const MpiFunctions*> found_functions{nullptr};
+
+const MpiFunctions& find_functions() {
+  static const MpiFunctions functions = look_up();
+  found_functions.store(&functions, std::memory_order_release);
+  return functions;
+}
+
+}  // namespace detail
+
+}  // namespace tutti

@@ -1,0 +1,73 @@
+/// The MPI that the program has loaded, found at run time, so that one file fits whatever way
+/// the program came by its MPI.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <atomic>
+
+namespace tutti {
+
+/// The large-count forms, which headers before MPI 4 do not declare.
+using GatherLarge = int (*)(const void*, MPI_Count, MPI_Datatype, void*, MPI_Count, MPI_Datatype,
+                            int, MPI_Comm);
+using GathervLarge = int (*)(const void*, MPI_Count, MPI_Datatype, void*, const MPI_Count[],
+                             const MPI_Aint[], MPI_Datatype, int, MPI_Comm);
+using AllgatherLarge = int (*)(const void*, MPI_Count, MPI_Datatype, void*, MPI_Count, MPI_Datatype,
+                               MPI_Comm);
+using AllgathervLarge = int (*)(const void*, MPI_Count, MPI_Datatype, void*, const MPI_Count[],
+                                const MPI_Aint[], MPI_Datatype, MPI_Comm);
+using AlltoallvLarge = int (*)(const void*, const MPI_Count[], const MPI_Aint[], MPI_Datatype,
+                               void*, const MPI_Count[], const MPI_Aint[], MPI_Datatype, MPI_Comm);
+using AlltoallwLarge = int (*)(const void*, const MPI_Count[], const MPI_Aint[],
+                               const MPI_Datatype[], void*, const MPI_Count[], const MPI_Aint[],
+                               const MPI_Datatype[], MPI_Comm);
+using AllreduceLarge = int (*)(const void*, void*, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm);
+using ReduceLarge = int (*)(const void*, void*, MPI_Count, MPI_Datatype, MPI_Op, int, MPI_Comm);
+using ReduceScatterLarge = int (*)(const void*, void*, const MPI_Count[], MPI_Datatype, MPI_Op,
+                                   MPI_Comm);
+using BcastLarge = int (*)(void*, MPI_Count, MPI_Datatype, int, MPI_Comm);
+using ScattervLarge = int (*)(const void*, const MPI_Count[], const MPI_Aint[], MPI_Datatype, void*,
+                              MPI_Count, MPI_Datatype, int, MPI_Comm);
+
+/// Functions by their names without PMPI_, and the handles that some MPIs keep as data in their
+/// library. Fetched from the loaded libmpi's own handle, because neither direct references nor
+/// dlsym(RTLD_NEXT) reach it under programs that load it privately, as mpi4py does.
+struct MpiFunctions {
+#define TUTTI_MPI(name) decltype(&PMPI_##name) name = nullptr;
+#define TUTTI_MPI_LARGE(name, type) type name = nullptr;
+#include "run/mpi/functions.inc"
+#undef TUTTI_MPI
+#undef TUTTI_MPI_LARGE
+
+  MPI_Comm comm_null{};
+  MPI_Comm comm_self{};
+  MPI_Comm comm_world{};
+  MPI_Datatype type_null{};
+  MPI_Datatype byte{};
+  MPI_Datatype packed{};
+  MPI_Datatype int64{};
+  MPI_Errhandler errors_return{};
+  MPI_Group group_null{};
+  MPI_Info info_null{};
+  MPI_Request request_null{};
+  /// MPI's own operations that combine values and commute.
+  std::array<MPI_Op, 10> combining{};
+
+  /// What was not found in the loaded MPI, or null.
+  const char* missing = nullptr;
+};
+
+namespace detail {
+extern std::atomic<const MpiFunctions*> found_functions;
+const MpiFunctions& find_functions();
+}  // namespace detail
+
+/// The functions of the loaded MPI. Found once, at the first call.
+[[nodiscard]] inline const MpiFunctions& mpi() {
+  const MpiFunctions* found = detail::found_functions.load(std::memory_order_acquire);
+  return found != nullptr ? *found : detail::find_functions();
+}
+
+}  // namespace tutti

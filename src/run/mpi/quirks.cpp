@@ -1,0 +1,86 @@
+/// Reading the version text of the loaded MPI.
+#include "run/mpi/quirks.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "run/mpi/functions.hpp"
+
+namespace tutti {
+
+namespace {
+
+const char* version_text() {
+  // MPI may return up to MPI_MAX_LIBRARY_VERSION_STRING of the library that is loaded, which may
+  // be longer than that of the header.
+  static const auto text = [] {
+    std::array<char, 16384> version{};
+    int length = 0;
+    mpi().Get_library_version(version.data(), &length);
+    return version;
+  }();
+  return text.data();
+}
+
+bool find_typed_receives_truncate() {
+  const char* version = version_text();
+  return std::strstr(version, "MPICH Version:") != nullptr &&
+         std::strstr(version, "ch4") != nullptr;
+}
+
+/// The ranks on this node, or 0 where the launcher does not tell: Hydra and Open MPI do.
+long local_ranks() {
+  for (const char* name : {"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE"}) {
+    if (const char* ranks = std::getenv(name)) return std::atol(ranks);
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string library_version() { return version_text(); }
+
+std::string library_name() {
+  const std::string version = version_text();
+  std::string line = version.substr(0, version.find_first_of("\n,"));
+  std::replace(line.begin(), line.end(), '\t', ' ');
+  return line;
+}
+
+bool typed_receives_truncate() {
+  static const bool answer = find_typed_receives_truncate();
+  return answer;
+}
+
+bool has_other_errors_return() {
+#if defined(OPEN_MPI) || defined(MPICH_VERSION) || defined(I_MPI_VERSION)
+  return false;
+#else
+  return std::strstr(version_text(), "Intel(R) MPI") != nullptr;
+#endif
+}
+
+bool waits_without_yielding() { return std::strstr(version_text(), "MPICH Version:") != nullptr; }
+
+bool ends_locks_before_attributes() {
+#if defined(OPEN_MPI)
+  return false;
+#else
+  return true;
+#endif
+}
+
+int cores_of_node() { return static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN))); }
+
+double ranks_to_a_core() { return static_cast<double>(local_ranks()) / cores_of_node(); }
+
+bool ranks_outnumber_cores() { return local_ranks() > cores_of_node(); }
+
+bool each_rank_has_a_core() { return local_ranks() > 0 && !ranks_outnumber_cores(); }
+
+}  // namespace tutti

@@ -1,0 +1,102 @@
+/// Reading the topology that Linux tells.
+#include "run/node/groups.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <string>
+
+namespace tutti {
+
+namespace {
+
+constexpr int most_processors = 1 << 16;
+
+std::string line_of(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  std::string line;
+  std::getline(stream, line);
+  return line;
+}
+
+bool are_within(const std::vector<int>& own, const std::vector<int>& all) {
+  return std::includes(all.begin(), all.end(), own.begin(), own.end());
+}
+
+/// The processors of each memory that has any.
+std::vector<std::vector<int>> memories(const std::filesystem::path& root) {
+  std::vector<std::vector<int>> found;
+  std::error_code none;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(root / "devices/system/node", none)) {
+    const std::string name = entry.path().filename();
+    if (!name.starts_with("node")) continue;
+    std::vector<int> processors = processors_in(line_of(entry.path() / "cpulist"));
+    if (!processors.empty()) found.push_back(std::move(processors));
+  }
+  return found;
+}
+
+/// Those that share the third level of cache with `processor`.
+std::vector<int> beside(const std::filesystem::path& root, int processor) {
+  const std::filesystem::path caches =
+      root / ("devices/system/cpu/cpu" + std::to_string(processor)) / "cache";
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(caches, none)) {
+    if (line_of(entry.path() / "level") != "3") continue;
+    return processors_in(line_of(entry.path() / "shared_cpu_list"));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<int> processors_in(std::string_view list) {
+  std::vector<int> processors;
+  const char* at = list.data();
+  const char* const end = at + list.size();
+  while (at < end) {
+    int first = 0;
+    const auto number = std::from_chars(at, end, first);
+    if (number.ec != std::errc() || first < 0 || first >= most_processors) return {};
+    int last = first;
+    at = number.ptr;
+    if (at < end && *at == '-') {
+      const auto bound = std::from_chars(at + 1, end, last);
+      if (bound.ec != std::errc() || last < first || last >= most_processors) return {};
+      at = bound.ptr;
+    }
+    for (int processor = first; processor <= last; ++processor) processors.push_back(processor);
+    if (at < end && *at++ != ',') return {};
+  }
+  std::sort(processors.begin(), processors.end());
+  return processors;
+}
+
+int group_of_processors(const std::filesystem::path& root, const std::vector<int>& own) {
+  if (own.empty()) return -1;
+  const std::vector<std::vector<int>> all = memories(root);
+  if (all.size() > 1) {
+    for (const std::vector<int>& memory : all) {
+      if (are_within(own, memory)) return memory.front();
+    }
+    return -1;
+  }
+  const std::vector<int> cache = beside(root, own.front());
+  return !cache.empty() && are_within(own, cache) ? cache.front() : -1;
+}
+
+int group_on_node(const std::filesystem::path& root) {
+  cpu_set_t bound;
+  CPU_ZERO(&bound);
+  if (sched_getaffinity(0, sizeof bound, &bound) != 0) return -1;
+  std::vector<int> own;
+  for (int processor = 0; processor < CPU_SETSIZE; ++processor) {
+    if (CPU_ISSET(processor, &bound)) own.push_back(processor);
+  }
+  return group_of_processors(root, own);
+}
+
+}  // namespace tutti

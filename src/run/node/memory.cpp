@@ -1,0 +1,130 @@
+/// Making, opening and mapping segments.
+#include "run/node/memory.hpp"
+
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <utility>
+
+namespace tutti {
+
+namespace {
+
+/// A file beyond the process's limit would end the program by a signal.
+bool may_be_as_large(Bytes bytes) {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+         (limit.rlim_cur == RLIM_INFINITY || static_cast<rlim_t>(bytes) <= limit.rlim_cur);
+}
+
+int create_named(SegmentName& name) {
+  static std::atomic<int> made{0};
+  std::snprintf(name.path.data(), name.path.size(), "/tutti-%d-%d", static_cast<int>(getpid()),
+                made++);
+  return shm_open(name.path.data(), O_RDWR | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
+}
+
+/// Is the file the one that the name was given to?
+bool is_file_of(const SegmentName& name, const struct stat& found) {
+  return found.st_dev == name.device && found.st_ino == name.file && found.st_size == name.bytes;
+}
+
+}  // namespace
+
+Mapping::Mapping(Mapping&& other) noexcept
+    : address_(std::exchange(other.address_, nullptr)), bytes_(other.bytes_) {}
+
+Mapping& Mapping::operator=(Mapping&& other) noexcept {
+  std::swap(address_, other.address_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+Mapping::~Mapping() {
+  if (address_ != nullptr) munmap(address_, bytes_);
+}
+
+void Mapping::forget_writes() const { madvise(address_, bytes_, MADV_DONTNEED); }
+
+std::optional<NodeSegment> NodeSegment::create(Bytes bytes, Kind kind) {
+  if (!may_be_as_large(bytes)) return std::nullopt;
+  SegmentName name;
+  name.by_process = kind == Kind::anonymous;
+  name.bytes = bytes;
+  const int file = name.by_process ? memfd_create("tutti", MFD_CLOEXEC) : create_named(name);
+  if (file < 0) return std::nullopt;
+  NodeSegment segment(file, name);
+  segment.has_name_ = !name.by_process;
+  if (name.by_process) {
+    std::snprintf(segment.name_.path.data(), name.path.size(), "/proc/%d/fd/%d",
+                  static_cast<int>(getpid()), file);
+    if (ftruncate(file, bytes) != 0) return std::nullopt;
+  } else if (posix_fallocate(file, 0, bytes) != 0) {
+    return std::nullopt;
+  }
+  struct stat made {};
+  if (fstat(file, &made) != 0) return std::nullopt;
+  segment.name_.device = made.st_dev;
+  segment.name_.file = made.st_ino;
+  return segment;
+}
+
+std::optional<NodeSegment> NodeSegment::open(const SegmentName& name) {
+  struct stat found {};
+  int file = -1;
+  if (name.by_process) {
+    // In another container the path may lead to anything: only what is known by its number is
+    // opened.
+    if (stat(name.path.data(), &found) != 0 || !is_file_of(name, found)) return std::nullopt;
+    file = ::open(name.path.data(), O_RDWR | O_CLOEXEC);
+  } else {
+    file = shm_open(name.path.data(), O_RDWR, 0);
+  }
+  if (file < 0) return std::nullopt;
+  NodeSegment segment(file, name);
+  if (fstat(file, &found) != 0 || !is_file_of(name, found)) return std::nullopt;
+  return segment;
+}
+
+NodeSegment::NodeSegment(NodeSegment&& other) noexcept
+    : file_(std::exchange(other.file_, -1)),
+      name_(other.name_),
+      has_name_(std::exchange(other.has_name_, false)) {}
+
+NodeSegment& NodeSegment::operator=(NodeSegment&& other) noexcept {
+  std::swap(file_, other.file_);
+  std::swap(name_, other.name_);
+  std::swap(has_name_, other.has_name_);
+  return *this;
+}
+
+NodeSegment::~NodeSegment() {
+  take_name_away();
+  if (file_ >= 0) close(file_);
+}
+
+void NodeSegment::take_name_away() {
+  if (std::exchange(has_name_, false)) shm_unlink(name_.path.data());
+}
+
+Mapping NodeSegment::map(SegmentView view) const {
+  const int protection = view == SegmentView::read_only ? PROT_READ : PROT_READ | PROT_WRITE;
+  const int sharing = view == SegmentView::copy_on_write ? MAP_PRIVATE : MAP_SHARED;
+  const auto bytes = static_cast<std::size_t>(name_.bytes);
+  void* address = mmap(nullptr, bytes, protection, sharing | MAP_NORESERVE, file_, 0);
+  return address == MAP_FAILED ? Mapping() : Mapping(address, bytes);
+}
+
+void NodeSegment::release_pages() const {
+  fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, name_.bytes);
+}
+
+Bytes page_bytes() { return sysconf(_SC_PAGESIZE); }
+
+}  // namespace tutti

@@ -1,0 +1,185 @@
+/// Finding out who shares a node, and sharing memory there.
+#include "run/node/mpi_node.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+#include <new>
+
+#include "run/mpi/quirks.hpp"
+#include "run/node/groups.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// Sets `all` to whether `own` is true on all ranks of the group.
+int agree_on(MPI_Comm group, bool own, bool& all) {
+  int mine = own ? 1 : 0;
+  std::vector<int> everyone;
+  int ranks = 0;
+  mpi().Comm_size(group, &ranks);
+  everyone.resize(static_cast<std::size_t>(ranks));
+  const int error = mpi().Allgather(&mine, sizeof mine, mpi().byte, everyone.data(), sizeof mine,
+                                    mpi().byte, group);
+  all = std::all_of(everyone.begin(), everyone.end(), [](int one) { return one != 0; });
+  return error;
+}
+
+}  // namespace
+
+int world_rank(Rank rank) {
+  int initialized = 0;
+  mpi().Initialized(&initialized);
+  int world = rank;
+  if (initialized != 0) mpi().Comm_rank(mpi().comm_world, &world);
+  return world;
+}
+
+/// Room for the flags and the numbers of so many ranks of `p`: whole pages.
+Bytes SharedNode::header_bytes(int ranks, int p) {
+  const Bytes bytes = ranks * (Bytes{sizeof(NodeFlag)} + words(p) * Bytes{sizeof(std::int64_t)});
+  return (bytes + page_bytes() - 1) / page_bytes() * page_bytes();
+}
+
+CommHandle::~CommHandle() {
+  if (comm_ != mpi().comm_null) mpi().Comm_free(&comm_);
+}
+
+int MpiProgress::progress() {
+  int flag = 0;
+  MPI_Status status;
+  return mpi().Iprobe(0, 0, comm_, &flag, &status);
+}
+
+int SharedNode::open(MPI_Comm comm, const NodeSettings& settings,
+                     std::unique_ptr<SharedNode>& made) {
+  Rank rank = 0;
+  int p = 0;
+  mpi().Comm_rank(comm, &rank);
+  mpi().Comm_size(comm, &p);
+  std::unique_ptr<SharedNode> node(new SharedNode(comm, rank, p));
+  CommHandle group;
+  if (const int error = node->join(settings, group)) return error;
+  if (const int error = node->share(settings, std::move(group))) return error;
+  made = std::move(node);
+  return MPI_SUCCESS;
+}
+
+/// Sets `group` to the ranks that MPI says can share memory, and that no emulation parts.
+int SharedNode::join(const NodeSettings& settings, CommHandle& group) {
+  CommHandle near;
+  int error =
+      mpi().Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, mpi().info_null, near.put());
+  if (error != MPI_SUCCESS) return error;
+  if (!settings.emulated) {
+    group = std::move(near);
+    return MPI_SUCCESS;
+  }
+  return mpi().Comm_split(near.get(), settings.emulated->node_of(world_rank(rank_)), rank_,
+                          group.put());
+}
+
+/// Shares a segment with all of the group who can reach it; the others try among themselves.
+int SharedNode::share(const NodeSettings& settings, CommHandle group) {
+  for (;;) {
+    mpi().Comm_size(group.get(), &ranks_);
+    mpi().Comm_rank(group.get(), &local_);
+    header_ = header_bytes(ranks_, p_);
+    const Bytes wanted = std::max(settings.memory, header_ + page_bytes());
+    bool all = false;
+    bool own = false;
+    if (ranks_ > 1) {
+      for (const auto kind : {NodeSegment::Kind::anonymous, NodeSegment::Kind::named}) {
+        if (const int error = try_segment(group.get(), wanted, kind, all, own)) return error;
+        if (all) break;
+      }
+    }
+    if (all) break;
+    if (ranks_ == 1) {
+      map_private(wanted);
+      break;
+    }
+    // Groups get smaller: somebody could not reach the segment, and who could not make one is
+    // alone.
+    const int part = own ? 0 : local_ == 0 ? 1 : 2;
+    CommHandle smaller;
+    const int error = mpi().Comm_split(group.get(), part, rank_, smaller.put());
+    if (error != MPI_SUCCESS) return error;
+    group = std::move(smaller);
+  }
+  if (!mapping_) return MPI_ERR_NO_MEM;
+  return agree(group.get(), settings);
+}
+
+int SharedNode::try_segment(MPI_Comm group, Bytes wanted, NodeSegment::Kind kind, bool& all,
+                            bool& own) {
+  std::optional<NodeSegment> segment;
+  SegmentName name;
+  mapping_ = {};
+  if (local_ == 0) {
+    // What cannot be had is asked for in smaller pieces.
+    for (Bytes bytes = wanted; !segment && bytes > header_; bytes /= 4) {
+      segment = NodeSegment::create(bytes, kind);
+    }
+    if (segment) name = segment->name();
+  }
+  if (const int error = mpi().Bcast(&name, sizeof name, mpi().byte, 0, group)) return error;
+  if (local_ != 0 && name.bytes > 0) segment = NodeSegment::open(name);
+  if (segment) mapping_ = segment->map(SegmentView::shared);
+  own = static_cast<bool>(mapping_);
+  capacity_ = name.bytes - header_;
+  // Also the sign that the name can go.
+  return agree_on(group, own, all);
+}
+
+/// The memory of a node of one rank is its own.
+void SharedNode::map_private(Bytes wanted) {
+  for (Bytes bytes = wanted; !mapping_ && bytes > header_; bytes /= 4) {
+    void* address = mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (address == MAP_FAILED) continue;
+    mapping_ = Mapping(address, static_cast<std::size_t>(bytes));
+    capacity_ = bytes - header_;
+  }
+}
+
+/// Tells all ranks which nodes there are, and of how much memory.
+int SharedNode::agree(MPI_Comm group, const NodeSettings& settings) {
+  struct Word {
+    std::int64_t lowest;
+    std::int64_t capacity;
+    std::int64_t group;
+  };
+  const auto& emulated = settings.emulated;
+  Word mine{rank_, capacity_,
+            emulated ? emulated->group_of(world_rank(rank_)) : group_on_node("/sys")};
+  if (const int error = mpi().Bcast(&mine.lowest, sizeof mine.lowest, mpi().byte, 0, group)) {
+    return error;
+  }
+  std::vector<Word> words(static_cast<std::size_t>(p_));
+  const int error =
+      mpi().Allgather(&mine, sizeof mine, mpi().byte, words.data(), sizeof mine, mpi().byte, comm_);
+  if (error != MPI_SUCCESS) return error;
+  std::vector<int> labels;
+  std::vector<int> groups;
+  for (const Word& word : words) {
+    labels.push_back(static_cast<int>(word.lowest));
+    groups.push_back(static_cast<int>(word.group));
+    capacity_ = std::min<Bytes>(capacity_, word.capacity);
+  }
+  nodes_ = Nodes::of(labels, groups);
+  // Zeroed memory holds flags that were never raised, and every process begins their life alike.
+  flags_ = std::launder(reinterpret_cast<NodeFlag*>(mapping_.data()));
+  told_ = reinterpret_cast<std::int64_t*>(mapping_.data() + std::ptrdiff_t{ranks_} *
+                                                                std::ptrdiff_t{sizeof(NodeFlag)});
+  return MPI_SUCCESS;
+}
+
+int SharedNode::wait(int local, NodeFlag::Count count) {
+  static const Patience& patience = each_rank_has_a_core() ? patience_alone : patience_sharing;
+  return flags_[local].wait(count, patience, progress_);
+}
+
+}  // namespace tutti

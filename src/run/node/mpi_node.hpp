@@ -1,0 +1,110 @@
+/// The nodes of a communicator and the memory of this rank's own.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/nodes.hpp"
+#include "run/mpi/functions.hpp"
+#include "run/node/flags.hpp"
+#include "run/node/map.hpp"
+#include "run/node/memory.hpp"
+
+namespace tutti {
+
+/// Alike on all ranks of a communicator.
+struct NodeSettings {
+  std::optional<EmulatedNodes> emulated;
+  Bytes memory = Bytes{64} << 20;  ///< at most so much for each node and communicator
+};
+
+/// The rank in the world of this process; `rank` where there is no world, or it is not of it.
+[[nodiscard]] int world_rank(Rank rank);
+
+/// Keeps the MPI going while a rank waits for another of its node, by looking for a message
+/// without receiving it. Where the MPI finds out that a process has died, this fails or does not
+/// return.
+class MpiProgress final : public WhileWaiting {
+ public:
+  /// `comm` must return its errors.
+  explicit MpiProgress(MPI_Comm comm) : comm_(comm) {}
+  int progress() override;
+
+ private:
+  MPI_Comm comm_;
+};
+
+/// Frees the communicator that it owns.
+class CommHandle {
+ public:
+  CommHandle() : comm_(mpi().comm_null) {}
+  explicit CommHandle(MPI_Comm comm) : comm_(comm) {}
+  CommHandle(CommHandle&& other) noexcept : comm_(other.release()) {}
+  CommHandle& operator=(CommHandle&& other) noexcept {
+    std::swap(comm_, other.comm_);
+    return *this;
+  }
+  ~CommHandle();
+  [[nodiscard]] MPI_Comm get() const { return comm_; }
+  [[nodiscard]] MPI_Comm* put() { return &comm_; }
+  [[nodiscard]] MPI_Comm release() { return std::exchange(comm_, mpi().comm_null); }
+
+ private:
+  MPI_Comm comm_;
+};
+
+/// What the ranks of one node share for one communicator. A node is who can reach the same memory:
+/// processes that MPI says share some, but that cannot open it, as in containers apart, are nodes
+/// of their own.
+class SharedNode {
+ public:
+  /// Collective over `comm`, which must return its errors and outlive the node. Returns an MPI
+  /// error code. One segment for each node of several ranks; communicators made meanwhile are freed
+  /// again.
+  static int open(MPI_Comm comm, const NodeSettings& settings, std::unique_ptr<SharedNode>& made);
+
+  /// Alike on all ranks.
+  [[nodiscard]] const Nodes& nodes() const { return nodes_; }
+  [[nodiscard]] int ranks() const { return ranks_; }  ///< of this node
+  [[nodiscard]] int local() const { return local_; }  ///< of this rank among them
+  /// Bytes of node memory for data; alike on all ranks.
+  [[nodiscard]] Bytes capacity() const { return capacity_; }
+  /// Begins at a page.
+  [[nodiscard]] std::byte* data() const { return mapping_.data() + header_; }
+  /// Room for 2 p + `further_words` numbers of a local rank, which others may read after its flag.
+  [[nodiscard]] std::int64_t* told(int local) const {
+    return told_ + std::ptrdiff_t{local} * words(nodes_.p());
+  }
+  static constexpr int further_words = 24;
+  [[nodiscard]] NodeFlag& flag(int local) const { return flags_[local]; }
+  /// Waits for a flag of this node. Returns 0 or an MPI error code.
+  int wait(int local, NodeFlag::Count count);
+
+ private:
+  SharedNode(MPI_Comm comm, Rank rank, int p) : comm_(comm), rank_(rank), p_(p), progress_(comm) {}
+  static std::ptrdiff_t words(int p) { return 2 * std::ptrdiff_t{p} + further_words; }
+  static Bytes header_bytes(int ranks, int p);
+  int join(const NodeSettings& settings, CommHandle& group);
+  int share(const NodeSettings& settings, CommHandle group);
+  int try_segment(MPI_Comm group, Bytes wanted, NodeSegment::Kind kind, bool& all, bool& own);
+  void map_private(Bytes wanted);
+  int agree(MPI_Comm group, const NodeSettings& settings);
+
+  MPI_Comm comm_;
+  Rank rank_;
+  int p_;
+  MpiProgress progress_;
+  Nodes nodes_;
+  int ranks_ = 1;
+  int local_ = 0;
+  Bytes capacity_ = 0;
+  Bytes header_ = 0;
+  Mapping mapping_;
+  NodeFlag* flags_ = nullptr;
+  std::int64_t* told_ = nullptr;
+};
+
+}  // namespace tutti

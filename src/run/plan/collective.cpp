@@ -1,0 +1,107 @@
+/// Building plans.
+#include "run/plan/collective.hpp"
+
+#include <algorithm>
+
+#include "passes/place_movement.hpp"
+#include "passes/place_reduction.hpp"
+#include "shapes/informed.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// At position 0 is the root, or without one whoever is expected first.
+Rank first_rank(const CollectiveProblem& problem) {
+  if (has_root(problem.specification->algorithm->collective) || problem.arrivals == nullptr) {
+    return problem.root;
+  }
+  const auto first = std::min_element(problem.arrivals->begin(), problem.arrivals->end());
+  return static_cast<Rank>(first - problem.arrivals->begin());
+}
+
+/// Sizes by rank may sort ranks where all ranks know them to be equal; those of pairs are not.
+Order order_for(const CollectiveProblem& problem) {
+  const Specification& spec = *problem.specification;
+  if (problem.lacks_arrivals()) return Order::rotated(problem.p, problem.root);
+  const Collective collective = spec.algorithm->collective;
+  const bool by_rank = is_irregular(collective) && block_kind(collective) == BlockKind::ranks;
+  const std::vector<Bytes> equal(static_cast<std::size_t>(problem.p), 0);
+  return order_of(spec, problem.p, first_rank(problem),
+                  {by_rank ? problem.sizes : &equal, problem.arrivals, problem.placed});
+}
+
+Sizes sizes_of(const CollectiveProblem& problem, const Order& order) {
+  const std::vector<Bytes>& sizes = *problem.sizes;
+  const Collective collective = problem.specification->algorithm->collective;
+  switch (block_kind(collective)) {
+    case BlockKind::none:
+      return Sizes::equal(0);
+    case BlockKind::parts:
+      return Sizes::parts(sizes[0] / problem.unit, problem.unit, 1);
+    case BlockKind::ranks:
+      return is_irregular(collective) ? Sizes::all(sizes, order) : Sizes::equal(sizes[0]);
+    case BlockKind::pairs:
+      break;
+  }
+  if (!is_irregular(collective)) return Sizes::equal(sizes[0]);
+  const auto middle = sizes.begin() + problem.p;
+  return Sizes::pairs({sizes.begin(), middle}, {middle, sizes.end()}, order, problem.rank);
+}
+
+Problem problem_of(const CollectiveProblem& problem) {
+  Problem whole = problem.outline();
+  whole.order = order_for(problem);
+  whole.sizes = sizes_of(problem, whole.order);
+  if (problem.specification->follows_arrivals()) {
+    const std::vector<Bytes> at_once(static_cast<std::size_t>(problem.p), 0);
+    whole.tree = informed_tree(
+        problem.ready ? *problem.ready : at_once, problem.root,
+        problem.latency + whole.vector_bytes())[static_cast<std::size_t>(problem.rank)];
+  }
+  return whole;
+}
+
+/// The sizes of a reduction's blocks as its contract numbers them.
+std::vector<Bytes> block_sizes(const CollectiveProblem& problem, const Problem& whole) {
+  if (is_irregular(whole.collective)) return *problem.sizes;
+  std::vector<Bytes> sizes;
+  const int blocks = block_count(whole.collective, whole.p, whole.parts);
+  for (int at = 0; at < blocks; ++at) sizes.push_back(whole.sizes.of({at, at + 1}));
+  return sizes;
+}
+
+/// Where every rank combines blocks of its own, as in all that rely on commuting operands, these
+/// may change sides.
+ReductionEnds reduction_ends(const CollectiveProblem& problem) {
+  return {problem.ends.own_in_place, problem.specification->algorithm->commutative, problem.slack};
+}
+
+}  // namespace
+
+const Plan& CollectivePlanner::plan_of(const CollectiveProblem& problem) {
+  key_.describe(problem);
+  key_.known = *problem.sizes;
+  if (reduces(problem.specification->algorithm->collective)) {
+    key_.known.insert(key_.known.end(), {problem.unit, problem.slack});
+  }
+  const Plan* plan = cache_.find(key_);
+  return plan != nullptr ? *plan : cache_.keep(build(problem));
+}
+
+Plan CollectivePlanner::build(const CollectiveProblem& problem) const {
+  const Problem whole = problem_of(problem);
+  const Schedule schedule = schedule_of(*problem.specification, whole);
+  const bool in_parts = block_kind(whole.collective) == BlockKind::parts;
+  const Problem cut = in_parts ? whole.cut(schedule.parts) : whole;
+  Plan plan;
+  plan.key = key_;
+  plan.order = whole.order;
+  plan.placement =
+      reduces(whole.collective)
+          ? place_reduction(schedule, cut.order, block_sizes(problem, cut), reduction_ends(problem))
+          : place_movement(schedule, cut, problem.ends);
+  return plan;
+}
+
+}  // namespace tutti

@@ -1,0 +1,81 @@
+/// The plan cache.
+#include "run/plan/plan.hpp"
+
+#include <algorithm>
+
+namespace tutti {
+
+namespace {
+
+template <class Element>
+std::size_t bytes_of(const std::vector<Element>& elements) {
+  return elements.size() * sizeof(Element);
+}
+
+std::size_t bytes_of(const Place& place) { return bytes_of(place.blocks.holes); }
+
+}  // namespace
+
+Problem CallProblem::outline() const {
+  Problem whole;
+  whole.collective = specification->algorithm->collective;
+  whole.p = p;
+  whole.rank = rank;
+  whole.root = root;
+  whole.parameters = specification->parameters;
+  return whole;
+}
+
+bool CallProblem::lacks_arrivals() const {
+  return specification->algorithm->takes("order") && specification->needs_arrivals() &&
+         arrivals == nullptr;
+}
+
+void PlanKey::describe(const CallProblem& problem) {
+  const Specification& spec = *problem.specification;
+  algorithm = spec.algorithm;
+  order = spec.order;
+  runner = spec.runner;
+  parameters = spec.parameters;
+  root = problem.root;
+  ends = problem.ends;
+  placed = problem.placed;
+  places.clear();
+  if (problem.ready != nullptr) {
+    places.assign(problem.ready->begin(), problem.ready->end());
+  } else if (spec.needs_arrivals() && problem.arrivals != nullptr) {
+    places = *problem.arrivals;
+  }
+}
+
+/// Lower than what is allocated by what vectors keep in reserve.
+std::size_t bytes_of(const Plan& plan) {
+  std::size_t bytes = sizeof plan + bytes_of(plan.key.known) + bytes_of(plan.key.places) +
+                      bytes_of(plan.placement.operations) + bytes_of(plan.placement.needs) +
+                      2 * sizeof(Rank) * static_cast<std::size_t>(plan.order.size());
+  for (const Operation& operation : plan.placement.operations) {
+    bytes += bytes_of(operation.from) + bytes_of(operation.to);
+  }
+  return bytes;
+}
+
+const Plan* PlanCache::find(const PlanKey& key) {
+  const auto found = std::find_if(plans_.begin(), plans_.end(),
+                                  [&](const auto& plan) { return plan->key == key; });
+  if (found == plans_.end()) return nullptr;
+  std::rotate(plans_.begin(), found, found + 1);
+  return plans_.front().get();
+}
+
+const Plan& PlanCache::keep(Plan plan) {
+  bytes_ += bytes_of(plan);
+  plans_.insert(plans_.begin(), std::make_unique<Plan>(std::move(plan)));
+  while (plans_.size() > most_plans || (plans_.size() > 1 && bytes_ > most_bytes_)) {
+    bytes_ -= bytes_of(*plans_.back());
+    plans_.pop_back();
+    ++dropped_;
+  }
+  return *plans_.front();
+}
+
+}  // namespace tutti

@@ -1,0 +1,400 @@
+/// Going through schedules with puts, flushes and notifications.
+#include "run/rma/mpi_rma.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <limits>
+#include <thread>
+#include <utility>
+
+#include "run/mpi/end.hpp"
+#include "run/node/mpi_node_names.hpp"
+#include "run/rma/mpi_probe.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// Operations of one root that are under way at once.
+constexpr std::size_t most_under_way = 64;
+/// Taken in one round, before operations go on with what they said: a stream is passed on while it
+/// comes.
+constexpr int most_notices = 8;
+
+bool can_have_thread() {
+  if (!can_end_threads()) return false;
+  int level = MPI_THREAD_SINGLE;
+  mpi().Query_thread(&level);
+  return level == MPI_THREAD_MULTIPLE && Background::of_process().start();
+}
+
+std::int32_t microseconds_since(std::chrono::steady_clock::time_point time) {
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  const auto passed = std::chrono::steady_clock::now() - time;
+  return static_cast<std::int32_t>(
+      std::min<std::int64_t>(most, passed / std::chrono::microseconds(1)));
+}
+
+}  // namespace
+
+void give_up_core(long rounds) {
+  constexpr long impatient = 200;
+  if (rounds < impatient) {
+    sched_yield();
+  } else {
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+}
+
+int RmaSystem::open(MPI_Comm comm, const NodeSettings& settings, std::unique_ptr<RmaSystem>& made) {
+  std::unique_ptr<RmaSystem> system(new RmaSystem);
+  if (const int error = system->open_here(comm, settings)) return error;
+  made = std::move(system);
+  return MPI_SUCCESS;
+}
+
+int RmaSystem::open_here(MPI_Comm comm, const NodeSettings& settings) {
+  if (const int error = PrivateComm::duplicate(comm, comm_)) return error;
+  mpi().Comm_rank(this->comm(), &rank_);
+  mpi().Comm_size(this->comm(), &p_);
+  const char mine = can_have_thread() ? 1 : 0;
+  std::vector<char> all(static_cast<std::size_t>(p_));
+  int error = mpi().Allgather(&mine, 1, mpi().byte, all.data(), 1, mpi().byte, this->comm());
+  if (error != MPI_SUCCESS) return error;
+  if (std::count(all.begin(), all.end(), 0) > 0) return MPI_ERR_UNSUPPORTED_OPERATION;
+  error = guess_nodes(this->comm(), settings, nodes_);
+  if (error == MPI_SUCCESS) error = probe_rma_progress(this->comm(), progresses_);
+  if (error == MPI_SUCCESS) error = RmaMailbox::open(this->comm(), mailbox_);
+  if (error != MPI_SUCCESS) return error;
+  lateness_.assign(static_cast<std::size_t>(p_), 0);
+  Background::of_process().add(*this);
+  is_task_ = true;
+  return MPI_SUCCESS;
+}
+
+RmaSystem::~RmaSystem() {
+  if (is_task_) Background::of_process().remove(*this);
+  // Not closed, so after an error: the MPI may still write what comes.
+  static_cast<void>(mailbox_.release());
+}
+
+int RmaSystem::close() {
+  while (!windows_.empty()) {
+    if (const int error = remove_window(windows_.begin()->first)) return error;
+  }
+  if (is_task_) Background::of_process().remove(*this);
+  is_task_ = false;
+  if (const int error = mpi().Barrier(comm())) return error;
+  const int error = mailbox_->close();
+  if (error == MPI_SUCCESS) mailbox_.reset();
+  comm_->free();
+  return error;
+}
+
+int RmaSystem::add_window(MPI_Win handle, int& number) {
+  std::unique_ptr<RmaWindow> window;
+  if (const int error = RmaWindow::open(handle, comm(), window)) return error;
+  if (const int error = find_number(number)) return error;
+  {
+    const std::lock_guard lock(mutex_);
+    windows_[number] = std::move(window);
+    looked_ = moved_ = std::chrono::steady_clock::now();
+  }
+  Background::of_process().wake();
+  return mpi().Barrier(comm());  // whoever begins an operation finds the window everywhere
+}
+
+/// One that no window of any rank has, nor will have: threads may register others on other
+/// communicators meanwhile, which then try again.
+int RmaSystem::find_number(int& number) {
+  static std::atomic<int> last = 0;
+  for (bool taken = true; taken;) {
+    if (const int error = largest_of_all(last + 1, number)) return error;
+    int before = last;
+    while (before < number && !last.compare_exchange_weak(before, number)) {
+    }
+    int somewhere = 0;
+    if (const int error = largest_of_all(before < number ? 0 : 1, somewhere)) return error;
+    taken = somewhere != 0;
+  }
+  return MPI_SUCCESS;
+}
+
+int RmaSystem::largest_of_all(int mine, int& largest) {
+  std::vector<int> all(static_cast<std::size_t>(p_));
+  const int error =
+      mpi().Allgather(&mine, sizeof mine, mpi().byte, all.data(), sizeof mine, mpi().byte, comm());
+  largest = *std::max_element(all.begin(), all.end());
+  return error;
+}
+
+/// Whoever has seen all his operations done has had them passed on by all ranks: after the barrier
+/// nothing is on its way.
+int RmaSystem::remove_window(int number) {
+  if (!has_window(number)) return MPI_ERR_WIN;
+  int error = wait([&] {
+    const std::lock_guard lock(mutex_);
+    return !has_own_operations(number);
+  });
+  if (error == MPI_SUCCESS) error = meet();
+  const std::lock_guard lock(mutex_);
+  const int closed = windows_[number]->close();
+  windows_.erase(number);
+  return error != MPI_SUCCESS ? error : closed;
+}
+
+/// A barrier in which others' operations go on: the thread may be kept out of the MPI meanwhile, as
+/// it is on MPICH where a window's attribute is deleted.
+int RmaSystem::meet() {
+  MPI_Request request = mpi().request_null;
+  int error = mpi().Ibarrier(comm(), &request);
+  if (error != MPI_SUCCESS) return error;
+  const int stopped = wait([&] {
+    int met = 0;
+    error = mpi().Test(&request, &met, MPI_STATUS_IGNORE);
+    return error != MPI_SUCCESS || met != 0;
+  });
+  const std::lock_guard lock(mutex_);
+  note(error);  // others' operations may need what is closed now
+  return error != MPI_SUCCESS ? error : stopped;
+}
+
+void RmaSystem::lose_window(int number) {
+  const std::lock_guard lock(mutex_);
+  for (std::list<RmaOperation>* operations : {&own_, &waiting_, &others_}) {
+    for (auto at = operations->begin(); at != operations->end();) {
+      const bool is_on = at->notice().window == number;
+      if (is_on && at->at_root()) at->finish(MPI_ERR_WIN);
+      at = is_on ? operations->erase(at) : std::next(at);
+    }
+  }
+  windows_.erase(number);
+}
+
+bool RmaSystem::has_window(int number) {
+  const std::lock_guard lock(mutex_);
+  return windows_.contains(number);
+}
+
+int RmaSystem::number_of(MPI_Win handle) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [number, window] : windows_) {
+    if (window->handle() == handle) return number;
+  }
+  return -1;
+}
+
+bool RmaSystem::has_own_operations(int window) const {
+  const auto is_on = [&](const RmaOperation& operation) {
+    return operation.notice().window == window;
+  };
+  return std::any_of(own_.begin(), own_.end(), is_on) ||
+         std::any_of(waiting_.begin(), waiting_.end(), is_on);
+}
+
+int RmaSystem::begin(const RmaCall& call, int window, std::shared_ptr<RmaOutcome> outcome) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = windows_.find(window);
+    if (found == windows_.end()) return MPI_ERR_WIN;
+    if (const int error = found->second->check(call.place)) return error;
+    RmaNotice notice;
+    notice.root = rank_;
+    notice.window = window;
+    notice.operation = begun_++;
+    notice.number = found->second->next_number();
+    notice.displacement = call.place.displacement;
+    notice.bytes = call.place.bytes;
+    notice.specification = to_word(call.specification);
+    notice.combination = call.combination;
+    waiting_.emplace_back(notice, call.order, call.users, std::move(outcome));
+  }
+  const int error = go_on();
+  Background::of_process().wake();
+  return error;
+}
+
+std::chrono::microseconds RmaSystem::expected_wait() {
+  const std::lock_guard lock(mutex_);
+  const auto quiet = std::chrono::steady_clock::now() - moved_;
+  return Background::pause_after(quiet, patience()) / 2;
+}
+
+std::vector<double> RmaSystem::lateness() {
+  const std::lock_guard lock(mutex_);
+  return lateness_;
+}
+
+int RmaSystem::arrived(int window, Rank root, std::int64_t& number) {
+  const std::lock_guard lock(mutex_);
+  const auto found = windows_.find(window);
+  if (found == windows_.end()) return MPI_ERR_WIN;
+  number = found->second->arrivals(root).all_up_to();
+  return error_;
+}
+
+int RmaSystem::go_on() {
+  const std::lock_guard lock(mutex_);
+  while (move()) {
+  }
+  return error_;
+}
+
+BackgroundTask::Progress RmaSystem::proceed() {
+  const std::lock_guard lock(mutex_);
+  if (windows_.empty() || error_ != MPI_SUCCESS) return Progress::nothing_expected;
+  while (move()) {
+  }
+  // The program's thread may have moved something too.
+  const bool moved = std::exchange(seen_, moved_) != moved_;
+  return moved ? Progress::moved : Progress::waiting;
+}
+
+/// One round. True if anything came of it.
+bool RmaSystem::move() {
+  if (error_ != MPI_SUCCESS) return false;
+  bool moved = take_notices();
+  moved = start_waiting() || moved;
+  for (std::list<RmaOperation>* operations : {&others_, &own_}) {
+    for (auto at = operations->begin(); at != operations->end();) {
+      moved = run(*at) || moved;
+      const bool is_over = at->next() == nullptr;
+      if (is_over) end(*at);
+      at = is_over ? operations->erase(at) : std::next(at);
+    }
+  }
+  if (moved) moved_ = looked_;
+  return moved && error_ == MPI_SUCCESS;
+}
+
+bool RmaSystem::take_notices() {
+  bool moved = false;
+  int error = MPI_SUCCESS;
+  for (int taken = 0; taken < most_notices; ++taken) {
+    auto mail = mailbox_->take(error);
+    if (!mail) break;
+    take(*mail);
+    moved = true;
+  }
+  note(error);
+  looked_ = std::chrono::steady_clock::now();
+  return moved;
+}
+
+void RmaSystem::take(RmaMail& mail) {
+  const RmaNotice& notice = mail.notice;
+  const auto found = windows_.find(notice.window);
+  if (found == windows_.end()) return;  // freed by the program before its operations were over
+  auto at = std::find_if(others_.begin(), others_.end(), [&](const RmaOperation& known) {
+    return known.notice().root == notice.root && known.notice().operation == notice.operation;
+  });
+  const bool answers = notice.root == rank_;
+  if (answers) {
+    at = std::find_if(own_.begin(), own_.end(), [&](const RmaOperation& known) {
+      return known.notice().operation == notice.operation;
+    });
+    if (at == own_.end()) return;
+    double& late = lateness_[static_cast<std::size_t>(mail.from)];
+    late += (1e-6 * notice.waited - late) / 4;
+  } else if (at == others_.end()) {
+    RmaNotice kept = notice;
+    kept.waited = microseconds_since(looked_);
+    at = others_.insert(others_.end(), RmaOperation(kept, std::move(mail.order), nullptr, nullptr));
+    begin(*at);
+  }
+  at->hear(mail.from, mail.carried);
+}
+
+bool RmaSystem::is_in_the_way(const RmaOperation& operation) const {
+  const RmaNotice& notice = operation.notice();
+  const RmaWindow& window = *windows_.at(notice.window);
+  if (own_.size() >= most_under_way) return true;
+  return std::any_of(own_.begin(), own_.end(), [&](const RmaOperation& other) {
+    return other.notice().window == notice.window &&
+           window.may_overlap(operation.place(), other.place());
+  });
+}
+
+/// In the sequence in which they were begun: one that must wait holds up those after it.
+bool RmaSystem::start_waiting() {
+  bool moved = false;
+  while (!waiting_.empty() && !is_in_the_way(waiting_.front())) {
+    RmaOperation& operation = waiting_.front();
+    begin(operation);
+    if (!operation.flows_to_root()) note_arrival(operation);
+    own_.splice(own_.end(), waiting_, waiting_.begin());
+    moved = true;
+  }
+  return moved;
+}
+
+void RmaSystem::begin(RmaOperation& operation) {
+  RmaWindow& window = *windows_.at(operation.notice().window);
+  note(window.sync());
+  operation.begin(nodes_, rank_, window.at(operation.place()));
+}
+
+void RmaSystem::note_arrival(RmaOperation& operation) {
+  RmaWindow& window = *windows_.at(operation.notice().window);
+  note(window.sync());
+  window.arrivals(operation.notice().root).add(operation.notice().number);
+}
+
+/// What flows to the root has left a rank's window now; what came from it has been passed on, so
+/// that the program may change it.
+void RmaSystem::end(RmaOperation& operation) {
+  if (operation.flows_to_root() || !operation.at_root()) note_arrival(operation);
+  if (operation.at_root()) operation.finish(MPI_SUCCESS);
+}
+
+/// Up to the first step that must wait for others. True if it has come further.
+bool RmaSystem::run(RmaOperation& operation) {
+  bool moved = false;
+  for (const Step* next = operation.next(); next != nullptr; next = operation.next()) {
+    if (error_ != MPI_SUCCESS || !step(operation, *next)) break;
+    operation.done();
+    moved = true;
+  }
+  return moved;
+}
+
+/// False if the step cannot be done yet.
+bool RmaSystem::step(RmaOperation& operation, const Step& step) {
+  RmaWindow& window = *windows_.at(operation.notice().window);
+  switch (step.kind) {
+    case StepKind::await:
+      return operation.take_heard(step);
+    case StepKind::put:
+      if (step.bytes > 0) {
+        const int block = step.blocks.range.begin;
+        note(window.put(operation.memory_of(block), operation.offset_of(block), step.bytes,
+                        step.peer, operation.place()));
+      }
+      return true;
+    case StepKind::flush:
+      note(window.flush(step.peer));
+      return true;
+    case StepKind::notify:
+      return notify(operation, step);
+    case StepKind::reduce:
+      note(operation.combine(step));
+      return true;
+    default:
+      return true;
+  }
+}
+
+/// What is longer than a notification travels in several.
+bool RmaSystem::notify(RmaOperation& operation, const Step& step) {
+  do {
+    if (!mailbox_->can_post(step.peer)) return false;
+    const Bytes left = step.carries ? operation.left_of(step) : 0;
+    operation.take_next(step, mailbox_->compose(operation.notice(), operation.order_for(step.peer),
+                                                std::min(left, most_carried)));
+    note(mailbox_->post(step.peer));
+  } while (step.carries && !operation.has_told_all(step) && error_ == MPI_SUCCESS);
+  return true;
+}
+
+}  // namespace tutti

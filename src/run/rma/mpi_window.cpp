@@ -1,0 +1,121 @@
+/// Asking a window, and putting into it.
+#include "run/rma/mpi_window.hpp"
+
+#include <algorithm>
+
+#include "run/mpi/types.hpp"
+
+namespace tutti {
+
+namespace {
+
+template <class Value>
+Value* attribute(MPI_Win window, int key) {
+  void* value = nullptr;
+  int found = 0;
+  const int error = mpi().Win_get_attr(window, key, static_cast<void*>(&value), &found);
+  return error == MPI_SUCCESS && found != 0 ? static_cast<Value*>(value) : nullptr;
+}
+
+bool has_ranks_of(MPI_Win window, MPI_Comm comm) {
+  MPI_Group of_window = mpi().group_null;
+  MPI_Group of_comm = mpi().group_null;
+  int same = MPI_UNEQUAL;
+  if (mpi().Win_get_group(window, &of_window) != MPI_SUCCESS) return false;
+  if (mpi().Comm_group(comm, &of_comm) == MPI_SUCCESS) {
+    mpi().Group_compare(of_window, of_comm, &same);
+    mpi().Group_free(&of_comm);
+  }
+  mpi().Group_free(&of_window);
+  return same == MPI_IDENT;
+}
+
+}  // namespace
+
+int RmaWindow::open(MPI_Win handle, MPI_Comm comm, std::unique_ptr<RmaWindow>& made) {
+  auto window = std::make_unique<RmaWindow>();
+  int p = 0;
+  mpi().Comm_rank(comm, &window->rank_);
+  mpi().Comm_size(comm, &p);
+  Part mine;
+  const int* flavour = attribute<int>(handle, MPI_WIN_CREATE_FLAVOR);
+  const int* unit = attribute<int>(handle, MPI_WIN_DISP_UNIT);
+  const MPI_Aint* bytes = attribute<MPI_Aint>(handle, MPI_WIN_SIZE);
+  const bool known = flavour != nullptr && unit != nullptr && bytes != nullptr;
+  const bool dynamic = known && *flavour == MPI_WIN_FLAVOR_DYNAMIC;
+  if (known) {
+    mine.base = reinterpret_cast<std::intptr_t>(attribute<void>(handle, MPI_WIN_BASE));
+    mine.bytes = *bytes;
+    mine.unit = *unit;
+  }
+  mine.valid = !known || !has_ranks_of(handle, comm) ? MPI_ERR_COMM
+               : dynamic                             ? MPI_ERR_RMA_FLAVOR
+                                                     : MPI_SUCCESS;
+  window->parts_.resize(static_cast<std::size_t>(p));
+  // The standard's classes are the same on all ranks: so is what follows from them.
+  int error = mpi().Allgather(&mine, sizeof mine, mpi().byte, window->parts_.data(), sizeof mine,
+                              mpi().byte, comm);
+  for (const Part& part : window->parts_) {
+    if (error == MPI_SUCCESS) error = static_cast<int>(part.valid);
+  }
+  if (error != MPI_SUCCESS) return error;
+  window->handle_ = handle;
+  error = mpi().Win_lock_all(0, handle);
+  made = std::move(window);
+  return error;
+}
+
+int RmaWindow::check(const RmaPlace& place) const {
+  const auto holds = [&](const Part& part) {
+    return place.bytes <= part.bytes &&
+           place.displacement <= (part.bytes - place.bytes) / std::max<std::int64_t>(part.unit, 1);
+  };
+  const bool good = place.displacement >= 0 && std::all_of(parts_.begin(), parts_.end(), holds);
+  return good || place.bytes == 0 ? MPI_SUCCESS : MPI_ERR_RMA_RANGE;
+}
+
+std::byte* RmaWindow::at(const RmaPlace& place) const {
+  const Part& mine = parts_[static_cast<std::size_t>(rank_)];
+  return reinterpret_cast<std::byte*>(mine.base) + place.displacement * mine.unit;
+}
+
+/// Nowhere are two displacements closer to each other than where the unit is the smallest.
+bool RmaWindow::may_overlap(const RmaPlace& a, const RmaPlace& b) const {
+  const std::int64_t unit = std::min_element(parts_.begin(), parts_.end(), [](auto& x, auto& y) {
+                              return x.unit < y.unit;
+                            })->unit;
+  const Bytes apart = (a.displacement - b.displacement) * unit;
+  return apart < b.bytes && -apart < a.bytes;
+}
+
+int RmaWindow::put(const std::byte* from, Bytes offset, Bytes bytes, Rank to,
+                   const RmaPlace& place) {
+  constexpr Bytes most = Bytes{1} << 30;
+  const std::int64_t unit = parts_[static_cast<std::size_t>(to)].unit;
+  for (Bytes done = 0; done < bytes; done += most) {
+    const int count = static_cast<int>(std::min(bytes - done, most));
+    const Bytes at = offset + done;
+    if (at % unit == 0) {
+      const int error = mpi().Put(from + done, count, mpi().byte, to,
+                                  static_cast<MPI_Aint>(place.displacement + at / unit), count,
+                                  mpi().byte, handle_);
+      if (error != MPI_SUCCESS) return error;
+      continue;
+    }
+    // Between two units of the target: a datatype says how far behind the first one.
+    const auto alone = alone_with_types();
+    MPI_Datatype shifted = mpi().type_null;
+    const MPI_Aint shift = static_cast<MPI_Aint>(at);
+    int error = mpi().Type_create_hindexed(1, &count, &shift, mpi().byte, &shifted);
+    if (error == MPI_SUCCESS) error = mpi().Type_commit(&shifted);
+    if (error == MPI_SUCCESS) {
+      error = mpi().Put(from + done, count, mpi().byte, to,
+                        static_cast<MPI_Aint>(place.displacement), 1, shifted, handle_);
+    }
+    if (shifted != mpi().type_null) mpi().Type_free(&shifted);
+    if (error != MPI_SUCCESS) return error;
+  }
+  return MPI_SUCCESS;
+}
+
+}  // namespace tutti

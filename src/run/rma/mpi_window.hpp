@@ -1,0 +1,62 @@
+/// A program's window, as those who broadcast into it must know it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "core/types.hpp"
+#include "run/mpi/functions.hpp"
+#include "run/rma/arrivals.hpp"
+
+namespace tutti {
+
+/// Where an operation's bytes lie in the window of each rank.
+struct RmaPlace {
+  std::int64_t displacement = 0;  ///< in the units of each rank
+  Bytes bytes = 0;
+};
+
+/// All functions return an MPI error code unless they say otherwise.
+class RmaWindow {
+ public:
+  /// Opens an epoch of passive access on all ranks. Collective over `comm`, whose ranks must be
+  /// those of the window: else MPI_ERR_COMM. MPI_ERR_RMA_FLAVOR for dynamic windows, which have no
+  /// displacement in common.
+  static int open(MPI_Win handle, MPI_Comm comm, std::unique_ptr<RmaWindow>& made);
+  /// Ends the epoch. Nothing may be on its way.
+  int close() { return mpi().Win_unlock_all(handle_); }
+
+  /// MPI_ERR_RMA_RANGE if some rank's window does not hold the place.
+  [[nodiscard]] int check(const RmaPlace& place) const;
+  /// Where it is in this rank's memory.
+  [[nodiscard]] std::byte* at(const RmaPlace& place) const;
+  /// Do two places share bytes in the window of some rank? May say so of small gaps where units
+  /// differ.
+  [[nodiscard]] bool may_overlap(const RmaPlace& a, const RmaPlace& b) const;
+  /// The bytes of a place from `offset` on, into the memory of `to`.
+  int put(const std::byte* from, Bytes offset, Bytes bytes, Rank to, const RmaPlace& place);
+  int flush(Rank to) { return mpi().Win_flush(to, handle_); }
+  /// What others have put is seen by loads of this process.
+  int sync() { return mpi().Win_sync(handle_); }
+
+  [[nodiscard]] MPI_Win handle() const { return handle_; }
+  RmaArrivals& arrivals(Rank root) { return arrivals_[root]; }
+  std::int64_t next_number() { return ++begun_; }
+
+ private:
+  struct Part {
+    std::int64_t base = 0;  ///< a difference from it means nothing to other ranks
+    std::int64_t bytes = 0;
+    std::int64_t unit = 1;
+    std::int64_t valid = 0;
+  };
+
+  MPI_Win handle_{};
+  Rank rank_ = 0;
+  std::vector<Part> parts_;  ///< by rank
+  std::map<Rank, RmaArrivals> arrivals_;
+  std::int64_t begun_ = 0;  ///< operations of this rank
+};
+
+}  // namespace tutti

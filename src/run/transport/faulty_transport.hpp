@@ -1,0 +1,46 @@
+/// A transport that does everything a real one may do and none should: for tests.
+#pragma once
+
+#include <random>
+#include <vector>
+
+#include "run/transport/transport.hpp"
+
+namespace tutti {
+
+/// Passes on to another transport, but reports completions late and in any
+/// sequence, and fails when told to.
+class FaultyTransport final : public Transport {
+ public:
+  struct Faults {
+    unsigned seed = 1;
+    double delay = 0.5;  ///< probability that a poll holds back a completion
+    int fail_at = -1;    ///< which call of begin, poll or copy fails; -1 none
+    int error = 99;      ///< with what
+  };
+
+  FaultyTransport(Transport& inner, const Faults& faults)
+      : inner_(inner), faults_(faults), random_(faults.seed) {}
+
+  int begin(int slot, const Transfer& transfer) override;
+  int poll(std::vector<int>& completed) override;
+  int copy(const Region& from, const Region& to) override;
+  void idle() override { inner_.idle(); }
+  void abandon() override;
+
+  /// The calls so far, to choose where to fail.
+  [[nodiscard]] int calls() const { return calls_; }
+  [[nodiscard]] bool was_abandoned() const { return abandoned_; }
+
+ private:
+  [[nodiscard]] bool fails() { return calls_++ == faults_.fail_at; }
+
+  Transport& inner_;
+  Faults faults_;
+  std::mt19937 random_;
+  int calls_ = 0;
+  bool abandoned_ = false;
+  std::vector<int> held_;
+};
+
+}  // namespace tutti

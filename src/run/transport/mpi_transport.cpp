@@ -1,0 +1,237 @@
+/// Nonblocking messages, tested in turns with yielding the core.
+#include "run/transport/mpi_transport.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+
+#include "run/mpi/quirks.hpp"
+#include "run/mpi/types.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// A copy between one rank and itself has a tag of its own.
+constexpr int copy_tag = 1023;
+
+/// Bytes beyond INT_MAX need a datatype that stands for many.
+class Typed {
+ public:
+  explicit Typed(const Region& region)
+      : count_(static_cast<int>(region.count)), type_(datatype(region.type)) {
+    if (region.count <= INT_MAX) return;
+    constexpr std::int64_t piece = std::int64_t{1} << 30;
+    std::vector<int> lengths;
+    std::vector<MPI_Aint> places;
+    MPI_Aint lower = 0;
+    MPI_Aint extent = 0;
+    error_ = mpi().Type_get_extent(type_, &lower, &extent);
+    for (std::int64_t at = 0; at < region.count; at += piece) {
+      lengths.push_back(static_cast<int>(std::min(piece, region.count - at)));
+      places.push_back(static_cast<MPI_Aint>(at) * extent);
+    }
+    const auto alone = alone_with_types();
+    MPI_Datatype whole{};
+    if (error_ == MPI_SUCCESS) {
+      error_ = mpi().Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(),
+                                          places.data(), type_, &whole);
+    }
+    if (error_ != MPI_SUCCESS) return;
+    made_ = true;
+    count_ = 1;
+    type_ = whole;
+    error_ = mpi().Type_commit(&type_);
+  }
+  ~Typed() {
+    if (!made_) return;
+    const auto alone = alone_with_types();
+    mpi().Type_free(&type_);
+  }
+  Typed(const Typed&) = delete;
+  Typed& operator=(const Typed&) = delete;
+
+  [[nodiscard]] int error() const { return error_; }
+  [[nodiscard]] int count() const { return count_; }
+  [[nodiscard]] MPI_Datatype type() const { return type_; }
+
+ private:
+  int count_;
+  MPI_Datatype type_;
+  int error_ = MPI_SUCCESS;
+  bool made_ = false;
+};
+
+}  // namespace
+
+MPI_Datatype datatype(std::uint64_t type) {
+  if (type == 0) return mpi().packed;
+  MPI_Datatype handle;
+  std::memcpy(&handle, &type, sizeof handle);
+  return handle;
+}
+
+std::uint64_t region_type(MPI_Datatype type) {
+  std::uint64_t handle = 0;
+  std::memcpy(&handle, &type, sizeof type);
+  return handle;
+}
+
+int MpiTransport::begin(int slot, const Transfer& transfer) {
+  fruitless_polls_ = 0;
+  if (!transfer.sends && transfer.region.type != 0 && typed_receives_truncate()) {
+    return begin_detour(slot, transfer);
+  }
+  const Typed typed(transfer.region);
+  if (typed.error() != MPI_SUCCESS) return typed.error();
+  // Nothing may throw once the message has begun.
+  slots_.push_back(slot);
+  requests_.push_back(mpi().request_null);
+  indices_.resize(requests_.size());
+  statuses_.resize(requests_.size());
+  const int error = transfer.sends
+                        ? mpi().Isend(transfer.region.address, typed.count(), typed.type(),
+                                      transfer.peer, transfer.tag, comm_, &requests_.back())
+                        : mpi().Irecv(transfer.region.address, typed.count(), typed.type(),
+                                      transfer.peer, transfer.tag, comm_, &requests_.back());
+  if (error == MPI_SUCCESS) return 0;
+  slots_.pop_back();
+  requests_.pop_back();
+  return error;
+}
+
+int MpiTransport::poll(std::vector<int>& completed) {
+  if (requests_.empty()) return 0;
+  int count = 0;
+  int error = test(count);
+  if (count == MPI_UNDEFINED || count == 0) return error;
+  fruitless_polls_ = 0;
+  for (int i = 0; i < count; ++i) {
+    const auto index = static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]);
+    const int failed = complete(slots_[index], completed);
+    if (error == MPI_SUCCESS) error = failed;
+    // Open MPI keeps the request of a damaged message.
+    if (requests_[index] != mpi().request_null) mpi().Request_free(&requests_[index]);
+    requests_[index] = mpi().request_null;
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < requests_.size(); ++i) {
+    if (requests_[i] == mpi().request_null) continue;
+    requests_[kept] = requests_[i];
+    slots_[kept++] = slots_[i];
+  }
+  requests_.resize(kept);
+  slots_.resize(kept);
+  return error;
+}
+
+/// Sets `count` and the first `count` indices to the completed requests; returns the first error
+/// of one of them, or of the test itself.
+int MpiTransport::test(int& count) {
+  if (requests_.size() == 1) {
+    int flag = 0;
+    const int error = mpi().Test(requests_.data(), &flag, statuses_.data());
+    count = error != MPI_SUCCESS || flag != 0 ? 1 : 0;
+    indices_[0] = 0;
+    return error;
+  }
+  const int error = mpi().Testsome(static_cast<int>(requests_.size()), requests_.data(), &count,
+                                   indices_.data(), statuses_.data());
+  if (error == MPI_SUCCESS) return MPI_SUCCESS;
+  if (error != MPI_ERR_IN_STATUS) {
+    count = 0;
+    return error;
+  }
+  for (int i = 0; i < count; ++i) {
+    const int code = statuses_[static_cast<std::size_t>(i)].MPI_ERROR;
+    if (code != MPI_SUCCESS && code != MPI_ERR_PENDING) return code;
+  }
+  return MPI_SUCCESS;
+}
+
+int MpiTransport::begin_detour(int slot, const Transfer& transfer) {
+  MPI_Count size = 0;
+  if (const int error = mpi().Type_size_x(datatype(transfer.region.type), &size)) return error;
+  const auto bytes = static_cast<std::int64_t>(size) * transfer.region.count;
+  detours_.push_back(
+      {slot, std::vector<std::byte>(static_cast<std::size_t>(bytes)), transfer.region});
+  return begin(slot,
+               {false, transfer.peer, transfer.tag, {detours_.back().packed.data(), bytes, 0}});
+}
+
+int MpiTransport::complete(int slot, std::vector<int>& completed) {
+  completed.push_back(slot);
+  const auto detour = std::find_if(detours_.begin(), detours_.end(),
+                                   [slot](const Detour& open) { return open.slot == slot; });
+  if (detour == detours_.end()) return 0;
+  const int error = unpack(detour->packed.data(), detour->region);
+  detours_.erase(detour);
+  return error;
+}
+
+/// MPI_Unpack counts bytes in an int: larger messages are unpacked in whole elements, part by part.
+int MpiTransport::unpack(const std::byte* packed, const Region& to) {
+  MPI_Count size = 0;
+  MPI_Aint lower = 0;
+  MPI_Aint extent = 0;
+  if (const int error = mpi().Type_size_x(datatype(to.type), &size)) return error;
+  if (const int error = mpi().Type_get_extent(datatype(to.type), &lower, &extent)) return error;
+  if (size == 0) return 0;
+  const std::int64_t part = std::max<std::int64_t>(1, INT_MAX / size);
+  for (std::int64_t done = 0; done < to.count; done += part) {
+    const auto count = static_cast<int>(std::min(part, to.count - done));
+    int position = 0;
+    const int error = mpi().Unpack(packed + done * size, static_cast<int>(count * size), &position,
+                                   static_cast<std::byte*>(to.address) + done * extent, count,
+                                   datatype(to.type), comm_);
+    if (error != MPI_SUCCESS) return error;
+  }
+  return 0;
+}
+
+int MpiTransport::copy(const Region& from, const Region& to) {
+  if (from.type == 0 && to.type == 0) {
+    std::memmove(to.address, from.address,
+                 static_cast<std::size_t>(std::min(from.count, to.count)));
+    return from.count > to.count ? MPI_ERR_TRUNCATE : 0;
+  }
+  if (from.type == 0 && typed_receives_truncate()) {
+    MPI_Count element = 0;
+    if (const int error = mpi().Type_size_x(datatype(to.type), &element)) return error;
+    if (from.count > element * to.count) return MPI_ERR_TRUNCATE;
+    return unpack(static_cast<const std::byte*>(from.address), to);
+  }
+  const Typed source(from);
+  const Typed target(to);
+  if (source.error() != MPI_SUCCESS) return source.error();
+  if (target.error() != MPI_SUCCESS) return target.error();
+  MPI_Status status;
+  return mpi().Sendrecv(from.address, source.count(), source.type(), rank_, copy_tag, to.address,
+                        target.count(), target.type(), rank_, copy_tag, comm_, &status);
+}
+
+void MpiTransport::idle() {
+  // Most messages come soon: whoever gives up a core of its own at once pays for it in latency, and
+  // whoever shares one keeps the sender from sending.
+  static const int patience = each_rank_has_a_core() ? 4000 : 30;
+  if (fruitless_polls_ < patience) {
+    ++fruitless_polls_;
+  } else {
+    sched_yield();
+  }
+}
+
+void MpiTransport::abandon() {
+  for (MPI_Request& request : requests_) {
+    if (request == mpi().request_null) continue;
+    mpi().Cancel(&request);
+    mpi().Request_free(&request);
+  }
+  requests_.clear();
+  slots_.clear();
+  detours_.clear();
+}
+
+}  // namespace tutti

@@ -1,0 +1,50 @@
+/// Messages over a private communicator of the program's MPI.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "run/mpi/functions.hpp"
+#include "run/transport/transport.hpp"
+
+namespace tutti {
+
+/// A datatype handle as a region carries it; 0, which no valid handle is, stands for bytes.
+[[nodiscard]] std::uint64_t region_type(MPI_Datatype type);
+/// The way back; bytes are MPI_PACKED.
+[[nodiscard]] MPI_Datatype datatype(std::uint64_t type);
+
+class MpiTransport final : public Transport {
+ public:
+  /// `comm` must return its errors and must not be used for anything else.
+  explicit MpiTransport(MPI_Comm comm, Rank rank) : comm_(comm), rank_(rank) {}
+
+  int begin(int slot, const Transfer& transfer) override;
+  int poll(std::vector<int>& completed) override;
+  int copy(const Region& from, const Region& to) override;
+  void idle() override;
+  void abandon() override;
+
+ private:
+  /// A message that is received as bytes and unpacked when it is complete (see mpi_quirks.hpp).
+  struct Detour {
+    int slot;
+    std::vector<std::byte> packed;
+    Region region;
+  };
+  int test(int& count);
+  int begin_detour(int slot, const Transfer& transfer);
+  int complete(int slot, std::vector<int>& completed);
+  int unpack(const std::byte* packed, const Region& to);
+
+  MPI_Comm comm_;
+  Rank rank_;
+  std::vector<MPI_Request> requests_;  ///< of open messages
+  std::vector<int> slots_;             ///< in step with requests_
+  std::vector<int> indices_;
+  std::vector<MPI_Status> statuses_;
+  std::vector<Detour> detours_;
+  int fruitless_polls_ = 0;  ///< since something began or completed
+};
+
+}  // namespace tutti
