@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <memory>
 
 #include "api/communicator.hpp"
 #include "api/distance_source.hpp"
 #include "api/entry.hpp"
 #include "run/distance/mpi_distances.hpp"
+#include "run/mpi/owned_comm.hpp"
 
 namespace tutti {
 
@@ -33,22 +33,22 @@ int share(MPI_Comm comm, std::string& text) {
 }
 
 int measure(MPI_Comm comm, const char* file, int nodes_per_switch) {
-  std::unique_ptr<PrivateComm> own;
-  int error = PrivateComm::duplicate(comm, own);
+  OwnedComm own;
+  int error = OwnedComm::duplicate(comm, own);
   if (error != MPI_SUCCESS) return error;
   PingPong how;
   how.nodes_per_switch = nodes_per_switch;
   DistanceFile distances;
-  error = measure_distances(own->handle(), how, distances);
+  error = measure_distances(own.handle(), how, distances);
   if (error != MPI_SUCCESS) return error;
   std::string text;
   char written = 1;
-  if (own->rank() == 0) {
+  if (own.rank() == 0) {
     text = to_text(distances);
     if (file != nullptr && !write(file, text)) written = 0;
   }
-  error = share(own->handle(), text);
-  if (error == MPI_SUCCESS) error = mpi().Bcast(&written, 1, mpi().byte, 0, own->handle());
+  error = share(own.handle(), text);
+  if (error == MPI_SUCCESS) error = mpi().Bcast(&written, 1, mpi().byte, 0, own.handle());
   if (error != MPI_SUCCESS) return error;
   set_distances(std::move(text));
   return written != 0 ? MPI_SUCCESS : MPI_ERR_FILE;

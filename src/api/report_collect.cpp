@@ -7,7 +7,7 @@
 
 #include "report/summary_bytes.hpp"
 #include "run/arrival/mpi_clock.hpp"
-#include "run/communicator/mpi_communicator.hpp"
+#include "run/mpi/owned_comm.hpp"
 
 namespace tutti {
 
@@ -108,14 +108,13 @@ void note_clocks(MPI_Comm comm) {
 }
 
 std::optional<Summary> collect(const std::function<Summary(const ProcessPlace&)>& make) {
-  std::unique_ptr<PrivateComm> duplicate;
-  if (PrivateComm::duplicate(mpi().comm_world, duplicate) != MPI_SUCCESS) return std::nullopt;
-  const MPI_Comm world = duplicate->handle();
-  int p = 1;
-  mpi().Comm_size(world, &p);
+  OwnedComm duplicate;
+  if (OwnedComm::duplicate(mpi().comm_world, duplicate) != MPI_SUCCESS) return std::nullopt;
+  const MPI_Comm world = duplicate.handle();
+  const int p = duplicate.p();
+  const Rank rank = duplicate.rank();
   ProcessPlace place;
-  mpi().Comm_rank(world, &place.rank);
-  const Rank rank = place.rank;
+  place.rank = rank;
   if (!find_place(world, place)) return std::nullopt;
   if (compare_clocks(world, place.clock)) place.node = 0;
   Summary summary = make(place);

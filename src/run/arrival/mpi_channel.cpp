@@ -15,7 +15,7 @@ int bytes_of(const std::vector<std::int64_t>& words) {
 
 int MpiChannel::open(MPI_Comm of, std::size_t longest, std::unique_ptr<MpiChannel>& made) {
   std::unique_ptr<MpiChannel> channel(new MpiChannel(longest));
-  if (const int error = PrivateComm::duplicate(of, channel->comm_)) return error;
+  if (const int error = OwnedComm::duplicate(of, channel->comm_)) return error;
   if (const int error = channel->listen()) return error;
   made = std::move(channel);
   return MPI_SUCCESS;
@@ -32,7 +32,7 @@ MpiChannel::~MpiChannel() {
 
 int MpiChannel::listen() {
   return mpi().Irecv(incoming_.data(), bytes_of(incoming_), mpi().byte, MPI_ANY_SOURCE, tag,
-                     comm_->handle(), &listening_);
+                     comm_.handle(), &listening_);
 }
 
 int MpiChannel::send(Rank to, std::vector<std::int64_t> words) {
@@ -47,7 +47,7 @@ int MpiChannel::post() {
   for (Letter& letter : leaving_) {
     if (letter.is_posted) continue;
     const int error = mpi().Isend(letter.words.data(), bytes_of(letter.words), mpi().byte,
-                                  letter.to, tag, comm_->handle(), &letter.request);
+                                  letter.to, tag, comm_.handle(), &letter.request);
     if (error != MPI_SUCCESS) return error;
     letter.is_posted = true;
   }

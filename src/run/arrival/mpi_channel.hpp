@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "run/arrival/mail_exchange.hpp"
-#include "run/communicator/mpi_communicator.hpp"
+#include "run/mpi/owned_comm.hpp"
 
 namespace tutti {
 
@@ -38,7 +38,7 @@ class MpiChannel final : public MailChannel {
   int post();
   int forget_what_has_left();
 
-  std::unique_ptr<PrivateComm> comm_;
+  OwnedComm comm_;
   std::vector<std::int64_t> incoming_;
   MPI_Request listening_ = mpi().request_null;
   std::list<Letter> leaving_;

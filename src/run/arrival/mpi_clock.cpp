@@ -7,11 +7,10 @@
 #include <cstdio>
 #include <fstream>
 #include <functional>
-#include <memory>
 #include <sstream>
 #include <vector>
 
-#include "run/communicator/mpi_communicator.hpp"
+#include "run/mpi/owned_comm.hpp"
 
 namespace tutti {
 
@@ -70,14 +69,14 @@ int MpiClock::synchronise(MPI_Comm comm) {
   is_shared_ = found.is_shared != 0;
   if (is_shared_) return MPI_SUCCESS;
   // Not on the program's communicator, where a receive from any rank may be open.
-  std::unique_ptr<PrivateComm> own;
-  if (const int error = PrivateComm::duplicate(comm, own)) return error;
+  OwnedComm own;
+  if (const int error = OwnedComm::duplicate(comm, own)) return error;
   if (rank != 0 && identity != found.of_first) {
-    if (const int error = compare(own->handle(), rank, 0)) return error;
+    if (const int error = compare(own.handle(), rank, 0)) return error;
   }
   for (int other = 1; rank == 0 && other < p; ++other) {
     if (identities[static_cast<std::size_t>(other)] == identity) continue;
-    if (const int error = compare(own->handle(), rank, other)) return error;
+    if (const int error = compare(own.handle(), rank, other)) return error;
   }
   return mpi().Bcast(&error_, sizeof error_, mpi().byte, 0, comm);
 }

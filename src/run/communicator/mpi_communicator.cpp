@@ -3,68 +3,37 @@
 
 #include <algorithm>
 
-#include "run/mpi/quirks.hpp"
-
 namespace tutti {
 
-namespace {
-
-void hear_nothing(MPI_Comm*, int*, ...) {}
-
-/// Makes a communicator return its errors.
-int make_quiet(MPI_Comm comm) {
-  if (!has_other_errors_return()) return mpi().Comm_set_errhandler(comm, mpi().errors_return);
-  MPI_Errhandler handler{};
-  int error = mpi().Comm_create_errhandler(hear_nothing, &handler);
-  if (error != MPI_SUCCESS) return error;
-  error = mpi().Comm_set_errhandler(comm, handler);
-  mpi().Errhandler_free(&handler);
+int PrivateComm::duplicate(MPI_Comm of, std::unique_ptr<PrivateComm>& made) {
+  OwnedComm comm;
+  const int error = OwnedComm::duplicate(of, comm);
+  if (error == MPI_SUCCESS) made.reset(new PrivateComm(std::move(comm)));
   return error;
 }
 
-}  // namespace
-
-int PrivateComm::duplicate(MPI_Comm of, std::unique_ptr<PrivateComm>& made) {
-  MPI_Group group = mpi().group_null;
-  int error = mpi().Comm_group(of, &group);
-  if (error != MPI_SUCCESS) return error;
-  MPI_Comm comm = mpi().comm_null;
-  error = mpi().Comm_create(of, group, &comm);
-  mpi().Group_free(&group);
-  return error == MPI_SUCCESS ? adopt(comm, made) : error;
-}
-
 int PrivateComm::split(MPI_Comm of, bool member, int key, std::unique_ptr<PrivateComm>& made) {
-  MPI_Comm comm = mpi().comm_null;
-  const int error = mpi().Comm_split(of, member ? 0 : MPI_UNDEFINED, key, &comm);
-  return error == MPI_SUCCESS && member ? adopt(comm, made) : error;
-}
-
-/// Takes over a new communicator.
-int PrivateComm::adopt(MPI_Comm comm, std::unique_ptr<PrivateComm>& made) {
-  Rank rank = 0;
-  int p = 0;
-  mpi().Comm_rank(comm, &rank);
-  mpi().Comm_size(comm, &p);
-  made.reset(new PrivateComm(comm, rank, p));
-  const int error = make_quiet(comm);
-  if (error != MPI_SUCCESS) made.reset();
+  OwnedComm comm;
+  const int error = OwnedComm::split(of, member, key, comm);
+  if (!comm.is_null()) made.reset(new PrivateComm(std::move(comm)));
   return error;
 }
 
 PrivateComm::~PrivateComm() { free(); }
 
 void PrivateComm::free() {
-  if (comm_ == mpi().comm_null) return;
   // What comes to a communicator that is gone could be taken for another's.
   const bool stays = early_ && !early_->settle();
   early_.reset();
-  if (!stays) mpi().Comm_free(&comm_);
-  comm_ = mpi().comm_null;
+  if (stays) {
+    comm_.release();
+  } else {
+    comm_.free();
+  }
 }
 
 void PrivateComm::receive_early() {
-  if (!early_) early_.emplace(transport_, comm_, executor_, planner_, rank_, p_);
+  if (!early_) early_.emplace(transport_, handle(), executor_, planner_, rank_, p_);
 }
 
 void PrivateComm::count_call() {
@@ -77,8 +46,8 @@ std::unique_lock<std::mutex> PrivateComm::take_turn() {
 }
 
 bool PrivateComm::learn_types(RootedCall& call) {
-  if (!call.in_place()) call.own_info = types_.of(call.own_type, comm_);
-  if (rank_ == call.root) call.all_info = types_.of(call.all_type, comm_);
+  if (!call.in_place()) call.own_info = types_.of(call.own_type, handle());
+  if (rank_ == call.root) call.all_info = types_.of(call.all_type, handle());
   return (call.in_place() || call.own_info.valid) && (rank_ != call.root || call.all_info.valid);
 }
 

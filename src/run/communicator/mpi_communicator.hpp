@@ -11,6 +11,7 @@
 #include "run/call/mpi_call.hpp"
 #include "run/communicator/mpi_collective.hpp"
 #include "run/early/mpi_early.hpp"
+#include "run/mpi/owned_comm.hpp"
 #include "run/plan/executor.hpp"
 #include "run/plan/rooted.hpp"
 #include "run/transport/mpi_transport.hpp"
@@ -20,11 +21,8 @@ namespace tutti {
 /// The private duplicate of a communicator, with everything that is reused from call to call.
 class PrivateComm {
  public:
-  /// Duplicates without calling the program's attribute functions. Collective over `of`. Returns
-  /// an MPI error code.
+  /// See OwnedComm. Returns an MPI error code.
   static int duplicate(MPI_Comm of, std::unique_ptr<PrivateComm>& made);
-  /// The same of the ranks with `member`, in the sequence of `key`; `made` stays null on the
-  /// others.
   static int split(MPI_Comm of, bool member, int key, std::unique_ptr<PrivateComm>& made);
   ~PrivateComm();
   PrivateComm(const PrivateComm&) = delete;
@@ -33,7 +31,7 @@ class PrivateComm {
   /// Frees the communicator, or leaves it to the MPI where tickets that others owe this rank do not
   /// come (EarlyMessages::settle); nothing may be run any more. Collective.
   void free();
-  [[nodiscard]] MPI_Comm handle() const { return comm_; }
+  [[nodiscard]] MPI_Comm handle() const { return comm_.handle(); }
 
   /// To be called in every call that the ranks run here, whether or not its arguments are valid
   /// at this rank; counts each call once.
@@ -94,10 +92,12 @@ class PrivateComm {
   void receive_early();
 
  private:
-  PrivateComm(MPI_Comm comm, Rank rank, int p)
-      : comm_(comm), rank_(rank), p_(p), transport_(comm, rank), collectives_(*this) {}
-
-  static int adopt(MPI_Comm comm, std::unique_ptr<PrivateComm>& made);
+  explicit PrivateComm(OwnedComm comm)
+      : comm_(std::move(comm)),
+        rank_(comm_.rank()),
+        p_(comm_.p()),
+        transport_(handle(), rank_),
+        collectives_(*this) {}
 
   /// A call whose plan follows from its arguments alone, as long as handles keep their meaning.
   struct Prepared {
@@ -121,7 +121,7 @@ class PrivateComm {
   int exchange_announced(const RootedCall& call);
   int run_as_expected(const RootedCall& call, const RootedProblem& problem);
 
-  MPI_Comm comm_;
+  OwnedComm comm_;
   Rank rank_;
   int p_;
   MpiTransport transport_;

@@ -55,9 +55,9 @@ int RmaSystem::open(MPI_Comm comm, const NodeSettings& settings, std::unique_ptr
 }
 
 int RmaSystem::open_here(MPI_Comm comm, const NodeSettings& settings) {
-  if (const int error = PrivateComm::duplicate(comm, comm_)) return error;
-  mpi().Comm_rank(this->comm(), &rank_);
-  mpi().Comm_size(this->comm(), &p_);
+  if (const int error = OwnedComm::duplicate(comm, comm_)) return error;
+  rank_ = comm_.rank();
+  p_ = comm_.p();
   const char mine = can_have_thread() ? 1 : 0;
   std::vector<char> all(static_cast<std::size_t>(p_));
   int error = mpi().Allgather(&mine, 1, mpi().byte, all.data(), 1, mpi().byte, this->comm());
@@ -88,7 +88,7 @@ int RmaSystem::close() {
   if (const int error = mpi().Barrier(comm())) return error;
   const int error = mailbox_->close();
   if (error == MPI_SUCCESS) mailbox_.reset();
-  comm_->free();
+  comm_.free();
   return error;
 }
 

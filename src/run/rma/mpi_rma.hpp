@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "run/background.hpp"
-#include "run/communicator/mpi_communicator.hpp"
+#include "run/mpi/owned_comm.hpp"
 #include "run/node/mpi_node.hpp"
 #include "run/rma/mpi_mailbox.hpp"
 #include "run/rma/mpi_operation.hpp"
@@ -58,7 +58,7 @@ class RmaSystem : public BackgroundTask {
 
   [[nodiscard]] int p() const { return p_; }
   [[nodiscard]] Rank rank() const { return rank_; }
-  [[nodiscard]] MPI_Comm comm() const { return comm_->handle(); }
+  [[nodiscard]] MPI_Comm comm() const { return comm_.handle(); }
   /// Puts arrive while the rank that they reach computes outside the MPI.
   [[nodiscard]] bool progresses() const { return progresses_; }
   /// How long a notification waits on average for a thread that looks as seldom as this rank's does
@@ -100,7 +100,7 @@ class RmaSystem : public BackgroundTask {
   }
   [[nodiscard]] bool has_own_operations(int window) const;
 
-  std::unique_ptr<PrivateComm> comm_;
+  OwnedComm comm_;
   Rank rank_ = 0;
   int p_ = 1;
   bool progresses_ = false;

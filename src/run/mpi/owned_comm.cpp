@@ -1,0 +1,74 @@
+/// Making communicators that the program does not see.
+#include "run/mpi/owned_comm.hpp"
+
+#include <utility>
+
+#include "run/mpi/quirks.hpp"
+
+namespace tutti {
+
+namespace {
+
+void hear_nothing(MPI_Comm*, int*, ...) {}
+
+/// Makes a communicator return its errors.
+int make_quiet(MPI_Comm comm) {
+  if (!has_other_errors_return()) return mpi().Comm_set_errhandler(comm, mpi().errors_return);
+  MPI_Errhandler handler{};
+  int error = mpi().Comm_create_errhandler(hear_nothing, &handler);
+  if (error != MPI_SUCCESS) return error;
+  error = mpi().Comm_set_errhandler(comm, handler);
+  mpi().Errhandler_free(&handler);
+  return error;
+}
+
+}  // namespace
+
+OwnedComm& OwnedComm::operator=(OwnedComm&& other) noexcept {
+  if (this == &other) return *this;
+  free();
+  comm_ = other.release();
+  return *this;
+}
+
+int OwnedComm::duplicate(MPI_Comm of, OwnedComm& made) {
+  MPI_Group group = mpi().group_null;
+  int error = mpi().Comm_group(of, &group);
+  if (error != MPI_SUCCESS) return error;
+  OwnedComm comm;
+  error = mpi().Comm_create(of, group, &comm.comm_);
+  mpi().Group_free(&group);
+  if (error == MPI_SUCCESS) error = make_quiet(comm.handle());
+  if (error == MPI_SUCCESS) made = std::move(comm);
+  return error;
+}
+
+int OwnedComm::split(MPI_Comm of, bool member, int key, OwnedComm& made) {
+  OwnedComm comm;
+  int error = mpi().Comm_split(of, member ? 0 : MPI_UNDEFINED, key, &comm.comm_);
+  if (error != MPI_SUCCESS || !member) return error;
+  error = make_quiet(comm.handle());
+  if (error == MPI_SUCCESS) made = std::move(comm);
+  return error;
+}
+
+Rank OwnedComm::rank() const {
+  Rank rank = 0;
+  mpi().Comm_rank(comm_, &rank);
+  return rank;
+}
+
+int OwnedComm::p() const {
+  int p = 0;
+  mpi().Comm_size(comm_, &p);
+  return p;
+}
+
+void OwnedComm::free() {
+  if (!is_null()) mpi().Comm_free(&comm_);
+  comm_ = mpi().comm_null;
+}
+
+MPI_Comm OwnedComm::release() { return std::exchange(comm_, mpi().comm_null); }
+
+}  // namespace tutti
