@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fails when a file imports from a layer that its own layer may not know.
 
-The table below is the architecture (docs/architecture.md). Three further rules go with it:
+The tables below are the architecture (docs/architecture.md). Three further rules go with it:
 nothing above run/ includes mpi.h; nothing above run/ touches the world outside its arguments
 (environment, clock, files, output, threads, mutable globals); every algorithm's file is in the
 list. The rules are patterns over source text without comments and strings: simple enough to
@@ -53,6 +53,21 @@ LAYERS: dict[str, frozenset[str]] = {
     "intercept": frozenset({"api", "tutti", "mpi.h"}),
     "bench": frozenset({"core", "cost", "run", "tutti", "mpi.h"}),
 }  # fmt: skip
+
+RUN: dict[str, frozenset[str]] = {
+    "mpi": STD,
+    "transport": frozenset({"mpi"}),
+    "plan": frozenset({"transport"}),
+    "call": frozenset({"mpi", "plan", "transport"}),
+    "distance": frozenset({"mpi"}),
+    "node": frozenset({"mpi"}),
+    "arrival": frozenset({"mpi"}),
+    "early": frozenset({"arrival", "call", "plan", "transport"}),
+    "communicator": frozenset({"arrival", "call", "early", "mpi", "plan", "transport"}),
+    "level": frozenset({"call", "communicator", "mpi", "node"}),
+    "rma": frozenset({"mpi", "node"}),
+}
+"""What the folders of src/run may know of one another; what lies beside them, all may."""
 
 BELOW_THE_LINE = frozenset({"src/run", "src/api", "intercept", "bench"})
 """The layers that may touch the world outside; all others are pure."""
@@ -147,6 +162,25 @@ def check_imports(path: Path, layer: str, source: str) -> list[Violation]:
     ]
 
 
+def check_run(path: Path, source: str) -> list[Violation]:
+    """Violations of the table of src/run by one of its files."""
+    own = path.parent.name
+    if own not in RUN and own != "run":
+        return [Violation(path, 1, f"{path.parent}/ has no line in tools/check_layers.py")]
+    allowed = RUN.get(own, STD)
+    listed = ", ".join(sorted(allowed)) or "no other"
+    included = re.finditer(r'^[ \t]*#[ \t]*include "run/(\w+)/', source, re.MULTILINE)
+    return [
+        Violation(
+            path,
+            line_at(source, match.start()),
+            f"{path.parent}/ may not include run/{match.group(1)} (it may: {listed})",
+        )
+        for match in included
+        if match.group(1) != own and match.group(1) not in allowed
+    ]
+
+
 def check_purity(path: Path, layer: str, source: str) -> list[Violation]:
     """Where a file of a pure layer reaches outside its arguments."""
     text = blanked(source)
@@ -209,6 +243,8 @@ def check_tree(root: Path) -> list[Violation]:
             source = path.read_text()
             relative = path.relative_to(root)
             found += check_imports(relative, layer, source)
+            if layer == "src/run":
+                found += check_run(relative, source)
             if layer not in BELOW_THE_LINE:
                 found += check_purity(relative, layer, source)
     return sorted(found, key=lambda violation: (violation.path, violation.line))

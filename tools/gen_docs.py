@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from check_layers import LAYERS  # noqa: E402
+from check_layers import LAYERS, RUN  # noqa: E402
 
 NOTICE = "<!-- Written by tools/gen_docs.py from {source}; change that and run it again. -->\n"
 
@@ -166,9 +166,14 @@ def readme(root: Path) -> str:
 
 
 def architecture(root: Path) -> str:
-    """docs/architecture.md with the table that tools/check_layers.py enforces."""
-    rows = [[f"`{layer}/`", ", ".join(f"`{name}`" for name in sorted(allowed))]
-            for layer, allowed in LAYERS.items()]  # fmt: skip
+    """docs/architecture.md with the tables that tools/check_layers.py enforces."""
+    folders = {}
+    for layer, allowed in LAYERS.items():
+        folders[layer] = allowed
+        if layer == "src/run":
+            folders |= {f"src/run/{name}": of_run for name, of_run in RUN.items()}
+    rows = [[f"`{folder}/`", ", ".join(f"`{name}`" for name in sorted(allowed))]
+            for folder, allowed in folders.items()]  # fmt: skip
     return between(root / "docs/architecture.md", "layers", table(["folder", "may include"], rows))
 
 

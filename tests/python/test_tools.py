@@ -62,6 +62,9 @@ def test_the_tree_keeps_its_layers():
         ("src/core/a.cpp", "std::map<int, int> cache;\n", "keeps state: std::map"),
         ("src/core/a.cpp", "int calls{0};\n", "keeps state: int calls"),
         ("src/misc/a.cpp", "\n", "src/misc:1: has no line"),
+        ("src/run/call/a.cpp", '#include "run/level/mpi_level.hpp"\n', "may not include run/level"),
+        ("src/run/clock.cpp", '#include "run/call/mpi_call.hpp"\n', "may not include run/call"),
+        ("src/run/misc/a.cpp", "\n", "src/run/misc/ has no line"),
     ],
 )
 def test_a_planted_violation_is_found(tmp_path, path, text, message):
