@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,8 +49,9 @@ struct ExpectedCall {
 /// What a rank's arguments tell of a call's blocks.
 struct BlockOfCall {
   std::optional<Bytes> common;  ///< of a block, where all ranks know it alike (see common_block)
-  Bytes own = 0;                ///< else what this rank has, in all (see own_bytes)
   Rank root = 0;
+  /// What this rank has, in all (see own_bytes). Asked of few calls, as it may take O(p).
+  std::function<Bytes()> own;
 };
 
 class LevelDecisions;
@@ -192,9 +194,9 @@ const Decision& closed(const Decision& decision, const Call& call, Communicator&
                        int& error) {
   error = MPI_SUCCESS;
   if (decision.open == OpenLevel::none) return decision;
-  BlockOfCall block{common_block(call, communicator)};
-  if (!block.common) block.own = own_bytes(call, communicator);
-  block.root = call.root;
+  // Two captured addresses fit into the function object, so that this allocates nothing.
+  const BlockOfCall block{common_block(call, communicator), call.root,
+                          [&call, &communicator] { return own_bytes(call, communicator); }};
   return communicator.close_level(decision, call.collective, block, error);
 }
 

@@ -103,7 +103,7 @@ int LevelDecisions::find_block(Collective collective, const BlockOfCall& own,
   block = own.common;
   if (is_block_common(collective)) return MPI_SUCCESS;
   Bytes sum = 0;
-  const int error = sum_on_all(communicator_.handle(), own.own, sum);
+  const int error = sum_on_all(communicator_.handle(), own.own(), sum);
   const Bytes blocks = Bytes{communicator_.p()} *
                        (block_kind(collective) == BlockKind::pairs ? communicator_.p() : 1);
   block = (sum + blocks - 1) / blocks;
@@ -205,7 +205,7 @@ int LevelDecisions::end_trial(Contest& contest) {
 const Decision& LevelDecisions::begin_call(const BlockOfCall& block, Contest& contest, int& error) {
   const auto way = static_cast<std::size_t>(contest.trial->begin());
   tried_ = &contest;
-  bytes_ = block.common ? 0 : block.own;
+  bytes_ = block.common ? 0 : block.own();
   error = mpi().Barrier(communicator_.handle());
   began_ = monotonic_seconds();
   return contest.ways[way];
