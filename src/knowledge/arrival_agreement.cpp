@@ -118,12 +118,8 @@ void ArrivalCoordinator::take(Rank from, const std::vector<std::int64_t>& words,
 void ArrivalCoordinator::note_estimate(Rank from, const ArrivalEstimate& estimate,
                                        std::vector<ArrivalMail>& out) {
   const auto rank = static_cast<std::size_t>(from);
-  Estimates& estimates = open_[estimate.call];
-  estimates.arrivals.resize(static_cast<std::size_t>(p_), nothing);
-  estimates.arrivals[rank] = estimate.arrival;
-  estimates.after = estimate.after;
-  estimates.before.resize(static_cast<std::size_t>(p_));
-  estimates.before[rank] = estimate.before;
+  // Of a call that is settled there is nobody left to compare this rank with.
+  if (estimate.call > settled_) keep(rank, estimate);
   errors_[rank] = estimate.error;
   blocks_[rank] = estimate.block;
   last_told_[rank] = std::max(last_told_[rank], estimate.call);
@@ -138,8 +134,18 @@ void ArrivalCoordinator::note_estimate(Rank from, const ArrivalEstimate& estimat
   }
 }
 
+void ArrivalCoordinator::keep(std::size_t rank, const ArrivalEstimate& estimate) {
+  Estimates& estimates = open_[estimate.call];
+  estimates.arrivals.resize(static_cast<std::size_t>(p_), nothing);
+  estimates.arrivals[rank] = estimate.arrival;
+  estimates.after = estimate.after;
+  estimates.before.resize(static_cast<std::size_t>(p_));
+  estimates.before[rank] = estimate.before;
+}
+
 /// Nothing more will be said about `call`, or not soon enough.
 void ArrivalCoordinator::settle(CallNumber call, std::vector<ArrivalMail>& out) {
+  settled_ = call;
   const Estimates estimates = std::move(open_.extract(call).mapped());
   learned_ = habits_.take(estimates.arrivals) || learned_;
   measure(estimates.before, out);

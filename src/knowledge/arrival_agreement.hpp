@@ -126,6 +126,7 @@ class ArrivalCoordinator {
   };
 
   void note_estimate(Rank from, const ArrivalEstimate& estimate, std::vector<ArrivalMail>& out);
+  void keep(std::size_t rank, const ArrivalEstimate& estimate);
   void answer(CallNumber call, double now, std::vector<ArrivalMail>& out);
   void settle(CallNumber call, std::vector<ArrivalMail>& out);
   void make_version(const std::vector<double>& estimates, double not_before);
@@ -147,6 +148,7 @@ class ArrivalCoordinator {
   std::vector<CallNumber> last_told_;  ///< the latest call that each rank has said anything about
   std::vector<CallNumber> wanted_;     ///< the latest call for which it wanted a version
   std::map<CallNumber, Estimates> open_;
+  CallNumber settled_ = 0;      ///< nothing counts any more that is said about calls up to this one
   CallNumber granted_ = 0;      ///< calls up to this one have their version
   CallNumber unchanged_ = 0;    ///< calls granted since anything new was known
   bool learned_ = false;        ///< more is known than the newest version says

@@ -240,6 +240,18 @@ TEST(ArrivalAgreement, TakesASkippedEdgeAsMissingOnceTheRankSpeaksAgain) {
   EXPECT_EQ(table.member(0).version_for(2)->arrivals, (std::vector<double>{2.0, 2.5}));
 }
 
+TEST(ArrivalAgreement, LearnsNothingFromWhatIsSaidOfASettledCall) {
+  Table table(2);
+  table.tell(0, 1, 1.0);
+  table.tell(1, 1, 3.0);  // 2 late
+  table.tell(1, 1, 4.0);  // a second edge before the same call
+  // Rank 0 runs ahead, by more calls than are remembered, before rank 1 speaks of the next one.
+  for (CallNumber call = 2; call <= 12; ++call) table.tell(0, call, static_cast<double>(call));
+  table.tell(1, 2, 4.0);
+  table.ask(0, 12, 10.0);
+  EXPECT_EQ(table.member(0).version_for(12)->arrivals, (std::vector<double>{12.0, 14.0}));
+}
+
 TEST(ArrivalAgreement, AsksSeldomWhereNothingIsEverKnown) {
   Table table(2);
   int questions = 0;
