@@ -26,11 +26,21 @@ void RootedWorkload::prepare(std::uint32_t call) {
   }
 }
 
+/// Tutti's functions that set persistent calls up.
+struct RootedWorkload::Inits {
+  decltype(&TUTTI_Gather_init) gather = TUTTI_Gather_init;
+  decltype(&TUTTI_Gatherv_init) gatherv = TUTTI_Gatherv_init;
+  decltype(&TUTTI_Scatter_init) scatter = TUTTI_Scatter_init;
+  decltype(&TUTTI_Scatterv_init) scatterv = TUTTI_Scatterv_init;
+};
+
 int RootedWorkload::run(const Functions& functions) { return call(functions, layout_.counts); }
 
 int RootedWorkload::prime(const Functions& functions) { return call(functions, no_counts_); }
 
-int RootedWorkload::call(const Functions& functions, const std::vector<int>& all_counts) {
+template <class AnyFunctions, class... Request>
+int RootedWorkload::call(const AnyFunctions& functions, const std::vector<int>& all_counts,
+                         Request*... request) {
   const int own = all_counts[static_cast<std::size_t>(rank_)];
   const int* counts = at_root() ? all_counts.data() : nullptr;
   const int* displacements = at_root() ? layout_.displacements.data() : nullptr;
@@ -39,38 +49,15 @@ int RootedWorkload::call(const Functions& functions, const std::vector<int>& all
   const MPI_Comm comm = MPI_COMM_WORLD;
   switch (collective()) {
     case Collective::gather:
-      return functions.gather(block, own, type_, vector, own, type_, root_, comm);
+      return functions.gather(block, own, type_, vector, own, type_, root_, comm, request...);
     case Collective::gatherv:
-      return functions.gatherv(block, own, type_, vector, counts, displacements, type_, root_,
-                               comm);
+      return functions.gatherv(block, own, type_, vector, counts, displacements, type_, root_, comm,
+                               request...);
     case Collective::scatter:
-      return functions.scatter(vector, own, type_, block, own, type_, root_, comm);
+      return functions.scatter(vector, own, type_, block, own, type_, root_, comm, request...);
     case Collective::scatterv:
       return functions.scatterv(vector, counts, displacements, type_, block, own, type_, root_,
-                                comm);
-    default:
-      return MPI_ERR_OTHER;
-  }
-}
-
-int RootedWorkload::set_up() {
-  const int own = layout_.counts[static_cast<std::size_t>(rank_)];
-  const int* counts = at_root() ? layout_.counts.data() : nullptr;
-  const int* displacements = at_root() ? layout_.displacements.data() : nullptr;
-  void* vector = at_root() ? vector_.data() : nullptr;
-  void* block = block_.data();
-  const MPI_Comm comm = MPI_COMM_WORLD;
-  switch (collective()) {
-    case Collective::gather:
-      return TUTTI_Gather_init(block, own, type_, vector, own, type_, root_, comm, &request_);
-    case Collective::gatherv:
-      return TUTTI_Gatherv_init(block, own, type_, vector, counts, displacements, type_, root_,
-                                comm, &request_);
-    case Collective::scatter:
-      return TUTTI_Scatter_init(vector, own, type_, block, own, type_, root_, comm, &request_);
-    case Collective::scatterv:
-      return TUTTI_Scatterv_init(vector, counts, displacements, type_, block, own, type_, root_,
-                                 comm, &request_);
+                                comm, request...);
     default:
       return MPI_ERR_OTHER;
   }
@@ -78,7 +65,7 @@ int RootedWorkload::set_up() {
 
 int RootedWorkload::start() {
   if (request_ == TUTTI_REQUEST_NULL) {
-    if (const int error = set_up()) return error;
+    if (const int error = call(Inits(), layout_.counts, &request_)) return error;
   }
   return TUTTI_Start(&request_);
 }

@@ -24,8 +24,10 @@ class RootedWorkload final : public Workload {
 
  private:
   [[nodiscard]] bool at_root() const { return rank_ == root_; }
-  int call(const Functions& functions, const std::vector<int>& counts);
-  int set_up();
+  struct Inits;
+  /// Calls the collective's function, which may take a request as well.
+  template <class AnyFunctions, class... Request>
+  int call(const AnyFunctions& functions, const std::vector<int>& counts, Request*... request);
 
   Layout layout_;
   std::vector<int> no_counts_;  ///< zeros

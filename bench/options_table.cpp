@@ -106,6 +106,15 @@ Accepted read_count(Options& options, Text text) {
              : "a whole number from " + std::to_string(least) + " on";
 }
 
+/// By a function from text to a Result.
+template <auto member, auto parse>
+Accepted read_parsed(Options& options, Text text) {
+  auto parsed = parse(text);
+  if (!parsed) return parsed.error();
+  options.*member = std::move(*parsed);
+  return "";
+}
+
 template <auto member>
 Accepted read_file(Options& options, Text text) {
   options.*member = text;
@@ -134,19 +143,9 @@ constexpr Option table[] = {
      "half (p/2), first, last or a rank (half)"},
     {"algorithm", "SPEC", collectives | one_sided, read_algorithms,
      "native, auto or an algorithm; may be repeated (native, auto)"},
-    {"delay", "PATTERN", collectives,
-     [](Options& o, Text v) {
-       const Result<Delays> delays = delays_from(v);
-       if (delays) o.delays = *delays;
-       return delays ? Accepted() : delays.error();
-     },
+    {"delay", "PATTERN", collectives, read_parsed<&Options::delays, delays_from>,
      "ranks arrive late: uniform:50ms, normal:5ms, one-late:50ms[@RANK], recorded:FILE (none)"},
-    {"compute", "TIME", collectives,
-     [](Options& o, Text v) {
-       const Result<double> seconds = seconds_from(v);
-       if (seconds) o.compute = *seconds;
-       return seconds ? Accepted() : seconds.error();
-     },
+    {"compute", "TIME", collectives, read_parsed<&Options::compute, seconds_from>,
      "what every rank computes (sleeps) before its delay (as long as the largest delay)"},
     {"edge", "PERCENT", collectives,
      [](Options& o, Text v) {
