@@ -5,7 +5,8 @@
 #include <bit>
 #include <cmath>
 #include <utility>
-#include <vector>
+
+#include "core/median.hpp"
 
 namespace tutti {
 
@@ -29,12 +30,7 @@ bool resemble(const CallKind& a, const CallKind& b) {
 
 bool CallTimer::Side::is_due() const { return calls > 1 && std::has_single_bit(calls); }
 
-double CallTimer::Side::median() const {
-  std::vector<double> sorted(last.begin(), last.end());
-  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 2);
-  std::nth_element(sorted.begin(), middle, sorted.end());
-  return *middle;
-}
+double CallTimer::Side::median() const { return lower_median({last.begin(), last.end()}); }
 
 void CallTimer::Side::add(double seconds) {
   last.push_back(seconds);

@@ -84,30 +84,16 @@ int SideMemory::hold(const std::vector<TypedBlock>& blocks, bool sends, std::byt
   return MPI_SUCCESS;
 }
 
-int SideMemory::send(const TypedBlock& whole, int blocks, LevelSide& side) {
+int SideMemory::hold_side(const TypedBlock& whole, int blocks, bool sends, LevelSide& side) {
   auto* base = static_cast<std::byte*>(whole.address);
-  const int error = whole.info.dense ? MPI_SUCCESS : hold({whole}, true, base);
+  const int error = whole.info.dense ? MPI_SUCCESS : hold({whole}, sends, base);
   side = equal_side(base, whole, blocks);
   return error;
 }
 
-int SideMemory::send(const std::vector<TypedBlock>& blocks, LevelSide& side) {
+int SideMemory::hold_side(const std::vector<TypedBlock>& blocks, bool sends, LevelSide& side) {
   std::byte* packed = nullptr;
-  const int error = are_dense(blocks) ? MPI_SUCCESS : hold(blocks, true, packed);
-  side = side_of(blocks, packed);
-  return error;
-}
-
-int SideMemory::receive(const TypedBlock& whole, int blocks, LevelSide& side) {
-  auto* base = static_cast<std::byte*>(whole.address);
-  const int error = whole.info.dense ? MPI_SUCCESS : hold({whole}, false, base);
-  side = equal_side(base, whole, blocks);
-  return error;
-}
-
-int SideMemory::receive(const std::vector<TypedBlock>& blocks, LevelSide& side) {
-  std::byte* packed = nullptr;
-  const int error = are_dense(blocks) ? MPI_SUCCESS : hold(blocks, false, packed);
+  const int error = are_dense(blocks) ? MPI_SUCCESS : hold(blocks, sends, packed);
   side = side_of(blocks, packed);
   return error;
 }

@@ -26,11 +26,19 @@ class SideMemory {
 
   /// A send side of `blocks` blocks of equal size, one after the other: all of `whole`. Returns an
   /// MPI error code, as all of these.
-  int send(const TypedBlock& whole, int blocks, LevelSide& side);
-  int send(const std::vector<TypedBlock>& blocks, LevelSide& side);
+  int send(const TypedBlock& whole, int blocks, LevelSide& side) {
+    return hold_side(whole, blocks, true, side);
+  }
+  int send(const std::vector<TypedBlock>& blocks, LevelSide& side) {
+    return hold_side(blocks, true, side);
+  }
   /// The same for a receive side, which finish() fills in.
-  int receive(const TypedBlock& whole, int blocks, LevelSide& side);
-  int receive(const std::vector<TypedBlock>& blocks, LevelSide& side);
+  int receive(const TypedBlock& whole, int blocks, LevelSide& side) {
+    return hold_side(whole, blocks, false, side);
+  }
+  int receive(const std::vector<TypedBlock>& blocks, LevelSide& side) {
+    return hold_side(blocks, false, side);
+  }
   /// Unpacks what the call has brought.
   int finish();
   /// A copy of a send side whose buffer is written before all of it is read.
@@ -41,6 +49,8 @@ class SideMemory {
     TypedBlock block;
     std::byte* packed;
   };
+  int hold_side(const TypedBlock& whole, int blocks, bool sends, LevelSide& side);
+  int hold_side(const std::vector<TypedBlock>& blocks, bool sends, LevelSide& side);
   int hold(const std::vector<TypedBlock>& blocks, bool sends, std::byte*& packed);
 
   Transport& transport_;

@@ -1,0 +1,16 @@
+/// The middle of few values.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+namespace tutti {
+
+/// The median of at least one value; of an even number the lower of the two in the middle.
+[[nodiscard]] inline double lower_median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace tutti
