@@ -35,6 +35,7 @@ struct Request {
 };
 
 struct Everything {
+  /// Nobody calls the MPI with it, which may come here while it keeps other threads out.
   std::mutex mutex;
   std::vector<Opened> opened;
   std::map<int, Request> requests;
@@ -50,6 +51,12 @@ Everything& everything() {
   return *all;
 }
 
+std::vector<Opened> all_opened() {
+  Everything& all = everything();
+  const std::lock_guard lock(all.mutex);
+  return all.opened;
+}
+
 std::shared_ptr<RmaSystem> system_of(MPI_Comm comm) {
   Everything& all = everything();
   const std::lock_guard lock(all.mutex);
@@ -61,9 +68,7 @@ std::shared_ptr<RmaSystem> system_of(MPI_Comm comm) {
 
 /// The one that a window was given to, and the program's communicator.
 Opened owner_of(TUTTI_Window window) {
-  Everything& all = everything();
-  const std::lock_guard lock(all.mutex);
-  for (const Opened& opened : all.opened) {
+  for (const Opened& opened : all_opened()) {
     if (opened.system->has_window(window)) return opened;
   }
   return {mpi().comm_null, nullptr};
@@ -102,16 +107,17 @@ int check(MPI_Op op, MPI_Datatype datatype, const RmaSystem& system, std::int64_
 }
 
 TUTTI_Rma_request keep(Request made, MPI_Comm comm, Collective collective, const Choice& choice) {
+  made.decision = to_text(*choice.specification) + ": " + choice.reason;
+  Communicator* const communicator = Communicator::known(comm);
   Everything& all = everything();
   const std::lock_guard lock(all.mutex);
-  made.decision = to_text(*choice.specification) + ": " + choice.reason;
-  made.record.collective = collective;
-  made.record.communicator = all.id;
-  made.record.call = all.calls[collective]++;
-  if (Communicator* communicator = Communicator::known(comm)) {
+  if (communicator != nullptr) {
     communicator->note_request(collective, made.decision);
     made.is_reported = communicator->is_reported();
   }
+  made.record.collective = collective;
+  made.record.communicator = all.id;
+  made.record.call = all.calls[collective]++;
   do {
     all.last_request = all.last_request % std::numeric_limits<int>::max() + 1;
   } while (all.requests.contains(all.last_request));
@@ -172,8 +178,9 @@ Request* request_of(TUTTI_Rma_request number) {
 /// Of a request that is over. Returns an MPI error code.
 int forget(TUTTI_Rma_request* request) {
   Everything& all = everything();
-  const std::lock_guard lock(all.mutex);
-  Request& over = all.requests.at(*request);
+  std::unique_lock lock(all.mutex);
+  Request over = std::move(all.requests.extract(*request).mapped());
+  lock.unlock();
   int error = over.outcome->error;
   if (error == MPI_SUCCESS && over.unpacked.buffer != nullptr) {
     int position = 0;
@@ -186,7 +193,6 @@ int forget(TUTTI_Rma_request* request) {
     over.record.exit = monotonic_seconds();
     record_call(over.record);
   }
-  all.requests.erase(*request);
   *request = TUTTI_RMA_REQUEST_NULL;
   return error;
 }
@@ -235,9 +241,7 @@ std::string progress_of_rma() {
 }
 
 Opened owner_of_handle(MPI_Win handle, int& number) {
-  Everything& all = everything();
-  const std::lock_guard lock(all.mutex);
-  for (const Opened& opened : all.opened) {
+  for (const Opened& opened : all_opened()) {
     number = opened.system->number_of(handle);
     if (number >= 0) return opened;
   }
@@ -275,8 +279,10 @@ int TUTTI_Rma_window_register(MPI_Win win, MPI_Comm comm, TUTTI_Window* window) 
     if (window == nullptr) return raise_if(comm, MPI_ERR_ARG);
     const auto system = tutti::system_of(comm);
     if (system == nullptr) return raise_if(comm, MPI_ERR_COMM);
-    const int error = system->add_window(win, *window);
-    return raise_if(comm, error != MPI_SUCCESS ? error : tutti::watch(win, *system));
+    int error = system->add_window(win, *window);
+    if (error == MPI_SUCCESS) error = system->confirm_window(*window, tutti::watch(win, *system));
+    if (error != MPI_SUCCESS) *window = TUTTI_WINDOW_NULL;
+    return raise_if(comm, error);
   });
 }
 

@@ -33,14 +33,18 @@ class RmaSystem : public BackgroundTask {
   /// Completes what this rank has begun, and awaits that all others have done so. Collective.
   int close();
 
-  /// Gives the window a number that is the same on all ranks. Collective.
+  /// Gives the window a number that is the same on all ranks. Collective, as is what has to follow.
   int add_window(MPI_Win handle, int& number);
+  /// Keeps it, unless some rank has met an error since: there that is returned, on all others
+  /// MPI_ERR_OTHER, and the window has not been added.
+  int confirm_window(int number, int error);
   /// Completes all operations on it first. Collective; MPI_ERR_WIN if there is no such window.
   int remove_window(int number);
   /// For a window that is gone already: what is under way on it ends with MPI_ERR_WIN.
   void lose_window(int number);
   [[nodiscard]] bool has_window(int number);
-  /// The number of this window; -1 if it has none.
+  /// The number of this window; -1 if it has none. Waits for nothing, so that the MPI may ask
+  /// while it keeps other threads out.
   [[nodiscard]] int number_of(MPI_Win handle);
 
   /// Begins an operation, whose buffer must not change, or be read, until `outcome` is over. What
@@ -99,6 +103,9 @@ class RmaSystem : public BackgroundTask {
     if (error_ == MPI_SUCCESS) error_ = error;
   }
   [[nodiscard]] bool has_own_operations(int window) const;
+  void forget(std::int64_t operation);
+  int drop_window(int number);
+  void note_handle(int number, const MPI_Win* handle);
 
   OwnedComm comm_;
   Rank rank_ = 0;
@@ -107,6 +114,8 @@ class RmaSystem : public BackgroundTask {
   bool is_task_ = false;
   Nodes nodes_;
   std::unique_ptr<RmaMailbox> mailbox_;
+  std::mutex handles_mutex_;  ///< of what follows; nobody calls the MPI with it
+  std::map<int, MPI_Win> handles_;
   std::mutex mutex_;  ///< of all that follows, and of the mailbox
   std::map<int, std::unique_ptr<RmaWindow>> windows_;
   std::list<RmaOperation> own_;      ///< under way, begun by this rank

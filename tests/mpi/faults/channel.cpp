@@ -4,13 +4,15 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
 #include <vector>
 
+#include "faulty.hpp"
 #include "run/arrival/mpi_arrival.hpp"
 #include "run/communicator/mpi_communicator.hpp"
 
 namespace {
+
+using tutti::test::Faulty;
 
 /// A call waits no longer than this until the alarm ends the program.
 constexpr unsigned patience = 60;
@@ -35,23 +37,6 @@ int failing_irecv(void* buffer, int count, MPI_Datatype type, int peer, int tag,
   if (fails()) return MPI_ERR_OTHER;
   return PMPI_Irecv(buffer, count, type, peer, tag, comm, request);
 }
-
-/// Stands for the functions of the MPI as long as it lives, on one rank.
-class Faulty {
- public:
-  explicit Faulty(const std::function<void(tutti::MpiFunctions&)>& spoil)
-      : sound_(tutti::mpi()), faulty_(sound_) {
-    spoil(faulty_);
-    tutti::detail::found_functions = &faulty_;
-  }
-  ~Faulty() { tutti::detail::found_functions = &sound_; }
-  Faulty(const Faulty&) = delete;
-  Faulty& operator=(const Faulty&) = delete;
-
- private:
-  const tutti::MpiFunctions& sound_;
-  tutti::MpiFunctions faulty_;
-};
 
 /// Calls with an edge each, then the end.
 void exchange(int calls) {

@@ -1,0 +1,135 @@
+/// The windows of a system: their numbers, their beginning and their end.
+#include <algorithm>
+#include <iterator>
+
+#include "run/rma/mpi_rma.hpp"
+
+namespace tutti {
+
+int RmaSystem::add_window(MPI_Win handle, int& number) {
+  std::unique_ptr<RmaWindow> window;
+  if (const int error = RmaWindow::open(handle, comm(), window)) return error;
+  if (const int error = find_number(number)) return error;
+  {
+    const std::lock_guard lock(mutex_);
+    windows_[number] = std::move(window);
+    looked_ = moved_ = std::chrono::steady_clock::now();
+  }
+  note_handle(number, &handle);
+  return MPI_SUCCESS;
+}
+
+/// Whoever begins an operation finds the window everywhere, as none does before this.
+int RmaSystem::confirm_window(int number, int error) {
+  int failed = 0;
+  const int exchanged = largest_of_all(error == MPI_SUCCESS ? 0 : 1, failed);
+  if (exchanged == MPI_SUCCESS && failed == 0) {
+    Background::of_process().wake();
+    return MPI_SUCCESS;
+  }
+  const std::lock_guard lock(mutex_);
+  const int closed = drop_window(number);
+  if (error != MPI_SUCCESS) return error;
+  if (exchanged != MPI_SUCCESS) return exchanged;
+  return closed != MPI_SUCCESS ? closed : MPI_ERR_OTHER;
+}
+
+/// One that no window of any rank has, nor will have: threads may register others on other
+/// communicators meanwhile, which then try again.
+int RmaSystem::find_number(int& number) {
+  static std::atomic<int> last = 0;
+  for (bool taken = true; taken;) {
+    if (const int error = largest_of_all(last + 1, number)) return error;
+    int before = last;
+    while (before < number && !last.compare_exchange_weak(before, number)) {
+    }
+    int somewhere = 0;
+    if (const int error = largest_of_all(before < number ? 0 : 1, somewhere)) return error;
+    taken = somewhere != 0;
+  }
+  return MPI_SUCCESS;
+}
+
+int RmaSystem::largest_of_all(int mine, int& largest) {
+  std::vector<int> all(static_cast<std::size_t>(p_));
+  const int error =
+      mpi().Allgather(&mine, sizeof mine, mpi().byte, all.data(), sizeof mine, mpi().byte, comm());
+  largest = *std::max_element(all.begin(), all.end());
+  return error;
+}
+
+/// Whoever has seen all his operations done has had them passed on by all ranks: after the barrier
+/// nothing is on its way.
+int RmaSystem::remove_window(int number) {
+  if (!has_window(number)) return MPI_ERR_WIN;
+  int error = wait([&] {
+    const std::lock_guard lock(mutex_);
+    return !has_own_operations(number);
+  });
+  if (error == MPI_SUCCESS) error = meet();
+  const std::lock_guard lock(mutex_);
+  const int closed = drop_window(number);
+  return error != MPI_SUCCESS ? error : closed;
+}
+
+/// A barrier in which others' operations go on: the thread may be kept out of the MPI meanwhile, as
+/// it is on MPICH where a window's attribute is deleted.
+int RmaSystem::meet() {
+  MPI_Request request = mpi().request_null;
+  int error = mpi().Ibarrier(comm(), &request);
+  if (error != MPI_SUCCESS) return error;
+  const int stopped = wait([&] {
+    int met = 0;
+    error = mpi().Test(&request, &met, MPI_STATUS_IGNORE);
+    return error != MPI_SUCCESS || met != 0;
+  });
+  const std::lock_guard lock(mutex_);
+  note(error);  // others' operations may need what is closed now
+  return error != MPI_SUCCESS ? error : stopped;
+}
+
+void RmaSystem::lose_window(int number) {
+  const std::lock_guard lock(mutex_);
+  for (std::list<RmaOperation>* operations : {&own_, &waiting_, &others_}) {
+    for (auto at = operations->begin(); at != operations->end();) {
+      const bool is_on = at->notice().window == number;
+      if (is_on && at->at_root()) at->finish(MPI_ERR_WIN);
+      at = is_on ? operations->erase(at) : std::next(at);
+    }
+  }
+  windows_.erase(number);
+  note_handle(number, nullptr);
+}
+
+/// To be called with the lock.
+int RmaSystem::drop_window(int number) {
+  const int error = windows_[number]->close();
+  windows_.erase(number);
+  note_handle(number, nullptr);
+  return error;
+}
+
+/// Null: the number has none any more.
+void RmaSystem::note_handle(int number, const MPI_Win* handle) {
+  const std::lock_guard lock(handles_mutex_);
+  if (handle != nullptr) {
+    handles_[number] = *handle;
+  } else {
+    handles_.erase(number);
+  }
+}
+
+bool RmaSystem::has_window(int number) {
+  const std::lock_guard lock(mutex_);
+  return windows_.contains(number);
+}
+
+int RmaSystem::number_of(MPI_Win handle) {
+  const std::lock_guard lock(handles_mutex_);
+  for (const auto& [number, known] : handles_) {
+    if (known == handle) return number;
+  }
+  return -1;
+}
+
+}  // namespace tutti

@@ -1,0 +1,27 @@
+/// The functions of the MPI, some of which do what a test wants.
+#pragma once
+
+#include <functional>
+
+#include "run/mpi/functions.hpp"
+
+namespace tutti::test {
+
+/// Stands for the functions of the MPI as long as it lives, on one rank.
+class Faulty {
+ public:
+  explicit Faulty(const std::function<void(MpiFunctions&)>& spoil)
+      : sound_(mpi()), faulty_(sound_) {
+    spoil(faulty_);
+    detail::found_functions = &faulty_;
+  }
+  ~Faulty() { detail::found_functions = &sound_; }
+  Faulty(const Faulty&) = delete;
+  Faulty& operator=(const Faulty&) = delete;
+
+ private:
+  const MpiFunctions& sound_;
+  MpiFunctions faulty_;
+};
+
+}  // namespace tutti::test

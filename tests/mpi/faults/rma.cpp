@@ -1,0 +1,161 @@
+/// Notices of all ranks to all others, with nothing to carry and with as much as they can; and
+/// windows whose registration or end comes at a bad time.
+#include <tutti/tutti.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+#include "faulty.hpp"
+#include "run/rma/mpi_mailbox.hpp"
+
+namespace {
+
+/// The program waits no longer than this for notices until the alarm ends it.
+constexpr unsigned patience = 60;
+constexpr int each = 200;  // of one rank for one other: many times what may be on its way
+
+void expect(bool good, const char* what) {
+  if (good) return;
+  std::fprintf(stderr, "one-sided: %s\n", what);
+  std::abort();
+}
+
+/// Tells who has written it.
+std::byte mark_of(int from) { return static_cast<std::byte>(from + 1); }
+
+tutti::Bytes bytes_of(int number) {
+  return number % 50 == 0 ? tutti::most_carried : number % 3 * 20;
+}
+
+std::vector<tutti::Rank> order_of(int number, int p) {
+  return std::vector<tutti::Rank>(number % 7 == 0 ? static_cast<std::size_t>(p) : 0, number);
+}
+
+void exchange(int rank, int p) {
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  std::unique_ptr<tutti::RmaMailbox> mailbox;
+  expect(tutti::RmaMailbox::open(comm, mailbox) == MPI_SUCCESS, "open");
+  std::vector<int> posted(static_cast<std::size_t>(p), 0);
+  std::vector<int> taken(static_cast<std::size_t>(p), 0);
+  for (int open = 2 * each * (p - 1); open > 0;) {
+    for (int other = 0; other < p; ++other) {
+      int& mine = posted[static_cast<std::size_t>(other)];
+      if (other == rank || mine == each || !mailbox->can_post(other)) continue;
+      tutti::RmaNotice notice;
+      notice.operation = ++mine;
+      const auto carried = mailbox->compose(notice, order_of(mine, p), bytes_of(mine));
+      std::fill(carried.begin(), carried.end(), mark_of(rank));
+      expect(mailbox->post(other) == MPI_SUCCESS, "post");
+      --open;
+    }
+    int error = MPI_SUCCESS;
+    while (const auto mail = mailbox->take(error)) {
+      int& theirs = taken[static_cast<std::size_t>(mail->from)];
+      expect(mail->notice.operation == ++theirs, "the next notice");
+      expect(static_cast<tutti::Bytes>(mail->carried.size()) == bytes_of(theirs), "its bytes");
+      expect(mail->order == order_of(theirs, p), "the order");
+      const auto wrong = std::count_if(mail->carried.begin(), mail->carried.end(),
+                                       [&](std::byte b) { return b != mark_of(mail->from); });
+      expect(wrong == 0, "what it carries");
+      --open;
+    }
+    expect(error == MPI_SUCCESS, "take");
+  }
+  // What it has sent may still be the MPI's.
+  int met = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibarrier(MPI_COMM_WORLD, &request);
+  while (met == 0) {
+    int error = MPI_SUCCESS;
+    expect(!mailbox->take(error), "one notice more");
+    MPI_Test(&request, &met, MPI_STATUS_IGNORE);
+  }
+  expect(mailbox->close() == MPI_SUCCESS, "close");
+  MPI_Comm_free(&comm);
+}
+
+std::atomic<bool> fails = false;
+
+int failing_set_attr(MPI_Win window, int key, void* value) {
+  return fails ? MPI_ERR_OTHER : PMPI_Win_set_attr(window, key, value);
+}
+
+/// Where one rank cannot be told of the window's end, no rank has registered it; a second time all
+/// have.
+void register_where_one_fails(MPI_Win window, int rank) {
+  TUTTI_Window number = 1;
+  fails = rank == 1;
+  const int error = TUTTI_Rma_window_register(window, MPI_COMM_WORLD, &number);
+  expect(error != MPI_SUCCESS && number == TUTTI_WINDOW_NULL, "an error on all ranks");
+  fails = false;
+  expect(TUTTI_Rma_window_register(window, MPI_COMM_WORLD, &number) == MPI_SUCCESS, "again");
+  expect(TUTTI_Rma_window_release(&number) == MPI_SUCCESS, "release");
+}
+
+std::atomic<bool> keeps_out = false;
+std::atomic<bool> is_kept_out = false;
+std::thread::id the_main_thread;
+
+/// As of an MPI whose lock another thread has.
+int waiting_test(MPI_Request* request, int* flag, MPI_Status* status) {
+  while (keeps_out && std::this_thread::get_id() != the_main_thread) is_kept_out = true;
+  return PMPI_Test(request, flag, status);
+}
+
+/// A window ends inside an MPI that keeps the background thread out.
+void free_while_thread_is_kept_out(MPI_Win window) {
+  TUTTI_Window number = TUTTI_WINDOW_NULL;
+  expect(TUTTI_Rma_window_register(window, MPI_COMM_WORLD, &number) == MPI_SUCCESS, "register");
+  MPI_Win other = MPI_WIN_NULL;
+  TUTTI_Window number_of_other = TUTTI_WINDOW_NULL;
+  void* memory = nullptr;
+  MPI_Win_allocate(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &other);
+  expect(TUTTI_Rma_window_register(other, MPI_COMM_WORLD, &number_of_other) == MPI_SUCCESS,
+         "register another");
+  expect(TUTTI_Rma_window_release(&number_of_other) == MPI_SUCCESS, "release the other");
+  keeps_out = true;
+  while (!is_kept_out) std::this_thread::yield();
+  tutti::mpi().Win_free(&other);
+  keeps_out = false;
+  expect(TUTTI_Rma_window_release(&number) == MPI_SUCCESS, "release");
+}
+
+void windows(int rank) {
+  the_main_thread = std::this_thread::get_id();
+  const tutti::test::Faulty functions([](tutti::MpiFunctions& all) {
+    all.Win_set_attr = failing_set_attr;
+    all.Test = waiting_test;
+  });
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Win window = MPI_WIN_NULL;
+  void* memory = nullptr;
+  MPI_Win_allocate(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+  expect(TUTTI_Rma_init(MPI_COMM_WORLD) == MPI_SUCCESS, "init");
+  register_where_one_fails(window, rank);
+  free_while_thread_is_kept_out(window);
+  expect(TUTTI_Rma_finalize(MPI_COMM_WORLD) == MPI_SUCCESS, "finalize");
+  MPI_Win_free(&window);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int level = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+  int rank = 0;
+  int p = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &p);
+  alarm(patience);
+  exchange(rank, p);
+  exchange(rank, p);
+  windows(rank);
+  if (rank == 0) std::puts("3 passed, 0 failed");
+  MPI_Finalize();
+}
