@@ -2,11 +2,12 @@
 # Runs mpi4py's own collective tests under the preloaded library, with algorithms forced, and natively
 # beside it: their outcomes must be equal.
 #
-#   tests/abi/mpi4py_suite.sh mpich|openmpi NP [ALGORITHM...]
+#   tests/abi/mpi4py_suite.sh mpich|openmpi NP [part=I/N] [ALGORITHM...]
 #
 # Without names every algorithm of `tutti list` is forced for every collective that has it, in as many
-# runs as the collective with the most algorithms has: run i takes the i-th of each collective. An
-# algorithm that is named is forced in a run of its own, for all collectives that have it.
+# runs as the collective with the most algorithms has: run i takes the i-th of each collective. Of
+# these runs part=0/2 takes every second one, and part=1/2 the others. An algorithm that is named is
+# forced in a run of its own, for all collectives that have it.
 # nodes=NODES, as in nodes=1,3 or nodes=round_robin:2, sends all collectives through the memory of
 # nodes that TUTTI_NODE=NODES emulates. TUTTI_LIBRARY_DIR is the folder of libtutti.so
 # (build/all/lib), TUTTI_ABI_CACHE that of what is built for the tests (build/abi); pytest tests/abi
@@ -15,6 +16,11 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 mpi=${1:?mpich or openmpi} np=${2:?the number of ranks}
 shift 2
+part=0/1
+if [[ ${1:-} == part=* ]]; then
+  part=${1#part=}
+  shift
+fi
 runs=("$@")
 command=${TUTTI_COMMAND:-$root/.venv/bin/tutti}
 
@@ -34,7 +40,8 @@ together() {
       for (name in n) line = line " TUTTI_" toupper(name) "=" of[name, i % n[name]]
       print substr(line, 2) } }' <<<"$list"
 }
-((${#runs[@]})) || mapfile -t runs < <(together)
+((${#runs[@]})) ||
+  mapfile -t runs < <(together | awk -v i="${part%/*}" -v n="${part#*/}" '(NR - 1) % n == i')
 library=${TUTTI_LIBRARY_DIR:-$root/build/all/lib}/libtutti.so
 cache=${TUTTI_ABI_CACHE:-$root/build/abi}
 python=$cache/mpi4py-$mpi/bin/python
