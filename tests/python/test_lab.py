@@ -98,7 +98,7 @@ def test_the_command_of_open_mpi_4():
         "--mca btl tcp,vader,self --mca btl_tcp_if_include eth0 --mca osc ^ucx "
         "--mca mpi_yield_when_idle 1 --bind-to none --map-by seq --hostfile /lab/ranks -n 3"
     )
-    assert launch.environment(OPENMPI4)["OMPI_ALLOW_RUN_AS_ROOT"] == "1"
+    assert launch.environment(OPENMPI4, {})["OMPI_ALLOW_RUN_AS_ROOT"] == "1"
 
 
 def test_the_command_of_open_mpi_5():
@@ -119,6 +119,13 @@ def test_the_command_of_mpich_5():
     )
 
 
+def test_mpich_5_sleeps_while_it_waits_unless_the_user_says_otherwise():
+    sleep = "MPIR_CVAR_CH4_PROGRESS_THROTTLE"
+    assert launch.environment(MPICH5, {})[sleep] == "1"
+    assert sleep not in launch.environment(MPICH5, {sleep: "0"})
+    assert launch.environment(MPICH4, {}) == {}
+
+
 def test_mpich_4_gets_one_node_and_no_option_that_it_lacks():
     launch.check(MPICH4, Placement((0, 4)))
     assert "-hosts 10.77.0.2 -genv" in line(MPICH4, Placement((0, 4)))
@@ -135,7 +142,7 @@ def test_the_command_of_intel_mpi():
         "-machinefile /lab/ranks -genv I_MPI_FABRICS shm:ofi -genv FI_PROVIDER tcp "
         "-genv FI_TCP_IFACE eth0 -genv I_MPI_PIN 0 -genv I_MPI_WAIT_MODE 1 -n 3"
     )
-    assert int(launch.environment(INTEL)["I_MPI_HYDRA_BRANCH_COUNT"]) >= 1000
+    assert int(launch.environment(INTEL, {})["I_MPI_HYDRA_BRANCH_COUNT"]) >= 1000
 
 
 @pytest.mark.parametrize(

@@ -273,7 +273,7 @@ def run(
     site = launch.Site(str(state.FOLDER / "nodesh"), str(state.FOLDER / "ranks"))
     words = [*launch.command(used, layout, placement, site), *command]
     settings = {} if report is None else {"TUTTI_REPORT": report_target(report)}
-    added = launch.environment(used)
+    added = launch.environment(used, os.environ)
     if not native:
         start = prepare(words, settings, os.environ)
         words, added = start.command, {**added, **start.environment}

@@ -84,7 +84,7 @@ def nodes(layout: Layout, mpi: Mpi, placement: Placement, limit: float) -> list[
     with tempfile.TemporaryDirectory(prefix="tutti-lab-") as folder:
         program = compile_program(mpi, Path(folder))
         words = [*launch.command(mpi, layout, placement, site), str(program)]
-        environment = {**os.environ, **launch.environment(mpi)}
+        environment = {**os.environ, **launch.environment(mpi, os.environ)}
         ended = session.run(words, layout, environment, limit, capture=True)
     lines = [line for line in ended.output.splitlines() if line.startswith('{"ranks"')]
     if ended.status or not lines:
