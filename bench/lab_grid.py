@@ -32,9 +32,13 @@ SHORTEST_COMPUTING_MS = 100
 LONG_DELAY_MS = 1000
 
 
-def warmup(delay: float) -> int:
-    """Calls of each algorithm before those that count: the automatic choice learns in them,
-    native's time among it. Fewer where each takes seconds."""
+WARMUP = 2
+"""Calls of each algorithm before those that count."""
+
+
+def settling(delay: float) -> int:
+    """Calls of the automatic choice before those: it learns in them, native's time among it.
+    Fewer where each takes seconds."""
     return 10 if delay < LONG_DELAY_MS else 3
 
 
@@ -54,7 +58,8 @@ def repetitions(delay: float, sizes: list[int], rate: float, algorithms: int, bu
     """As many as the budget of seconds allows: between 3 and the paper's 128."""
     transfer = sum(size * 8 / (rate * 1e6) for size in sizes)
     once = algorithms * (1.3 * transfer + len(sizes) * (computing(delay) + 0.7 * delay) / 1000)
-    return max(3, min(128, int(budget / once) - warmup(delay)))
+    before = WARMUP + settling(delay) / algorithms
+    return max(3, min(128, int(budget / once - before)))
 
 
 def name_of(collective: str, mpi: str, nodes: int, rate: float, delay: float) -> str:
@@ -96,7 +101,8 @@ def measure(
                     "--quiet", "--bytes", ",".join(map(str, totals)),
                     "--delay", f"uniform:{delay:g}ms" if delay else "none",
                     "--compute", f"{computing(delay):g}ms",
-                    "--repetitions", str(count), "--warmup", str(warmup(delay)),
+                    "--repetitions", str(count), "--warmup", str(WARMUP),
+                    "--settle", str(settling(delay)),
                     *(word for each in algorithms for word in ("--algorithm", each)), "--json",
                 ], nodes=nodes, mpi=mpi, limit=4 * budget + 600)  # fmt: skip
             progress.advance(task)

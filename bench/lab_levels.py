@@ -33,6 +33,7 @@ NEAR_BOUND = 1.2
 TARGETS = {"allgather": 2.0, "alltoallv": 2.0, "reduce_scatter": 2.0}
 CALLS_OF_TRIAL = 30
 """What `auto` tries its ways in, those at first included: it is to have chosen."""
+WARMUP = 3
 app = typer.Typer(add_completion=False)
 
 Lines = dict[str, dict[str, Any]]
@@ -84,7 +85,7 @@ def measure(
                     *(["--distribution", "random"] if collective == "alltoallv" else []),
                     *(["--distribution", "same"] if collective == "reduce_scatter" else []),
                     "--repetitions", str(repetitions(ranks, rate, collective, sizes, budget)),
-                    "--warmup", str(CALLS_OF_TRIAL),
+                    "--warmup", str(WARMUP), "--settle", str(CALLS_OF_TRIAL),
                     *(word for each in algorithms for word in ("--algorithm", each)), "--json",
                 ], **job)  # fmt: skip
             progress.advance(task)

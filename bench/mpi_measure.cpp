@@ -31,11 +31,19 @@ bool computes(const Options& options) { return options.compute + options.delays.
 /// Tutti hears of edges: there are some, and a contender that could use them.
 bool has_edges(const Options& options) { return options.edge > 0 && computes(options); }
 
+/// The number of a repetition, from 0 on; those that do not count have negative ones.
+std::uint64_t number_of(int repetition, const Options& options) {
+  return static_cast<std::uint64_t>(repetition + options.warmup + options.settling);
+}
+
+/// Tutti chooses its algorithm from what it learns of the calls.
+bool learns(const Contender& contender) { return contender.specification.starts_with("auto"); }
+
 /// Sleeps as long as this rank computes before the call of a repetition, and tells Tutti on the
 /// way where it runs the call.
 void compute(const Bench& bench, const Contender& contender, int repetition) {
   const Options& options = bench.options;
-  const auto call = static_cast<std::uint64_t>(repetition + options.warmup);
+  const std::uint64_t call = number_of(repetition, options);
   const double seconds =
       options.compute + options.delays.of(bench.job.rank(), bench.job.p(), call, options.seed);
   const double before_edge = seconds * options.edge / 100;
@@ -175,6 +183,7 @@ Result<bool> set_algorithm(Collective collective, const std::string& specificati
 
 std::vector<Calls> measure(const Bench& bench, std::span<const Contender> contenders, Bytes block) {
   const int warmup = bench.options.warmup;
+  const int first = -warmup - bench.options.settling;
   std::vector<OwnTimes> times(contenders.size());
   std::vector<Calls> calls(contenders.size());
   std::vector<std::size_t> order(contenders.size());
@@ -183,10 +192,11 @@ std::vector<Calls> measure(const Bench& bench, std::span<const Contender> conten
   std::uint32_t number = 0;
   bench.clock.synchronise(bench.job);
   if (has_edges(bench.options)) TUTTI_Arrival_init(MPI_COMM_WORLD, bench.options.edge / 100.0);
-  for (int repetition = -warmup; repetition < bench.options.repetitions; ++repetition) {
+  for (int repetition = first; repetition < bench.options.repetitions; ++repetition) {
     shuffle(order, random);
     for (const std::size_t index : order) {
       const Contender& contender = contenders[index];
+      if (repetition < -warmup && !learns(contender)) continue;
       bench.watchdog.enter(contender.name, block, repetition);
       const auto time = call_once(bench, contender, ++number, repetition);
       if (repetition >= 0) times[index].push_back(time);

@@ -55,7 +55,8 @@ struct Bench {
 /// rest of their time slice. Before a call the ranks meet in a barrier, then compute as long as the
 /// options say, all contenders of a repetition alike; each rank notes when it enters and when it
 /// leaves. Received data are compared after each call, warm-up included; wrong data
-/// or an MPI error end the job. Collective.
+/// or an MPI error end the job. The calls in which contenders settle come first: those that choose
+/// by themselves have them alone, as others would learn nothing in them. Collective.
 [[nodiscard]] std::vector<Calls> measure(const Bench& bench, std::span<const Contender> contenders,
                                          Bytes block);
 

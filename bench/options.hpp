@@ -71,6 +71,7 @@ struct Options {
   bool persistent = false;  ///< Tutti's algorithms by init, start and wait
   int repetitions = 75;
   int warmup = 10;
+  int settling = 0;  ///< calls of those that choose by themselves, before the warm-up
   std::uint64_t seed = 1;
   std::string json;          ///< a file, or empty
   std::string csv;           ///< a file, or empty

@@ -156,6 +156,8 @@ constexpr Option table[] = {
      "call Tutti's algorithms in their persistent form, started before the computing"},
     {"repetitions", "N", measured, read_count<&Options::repetitions, 1>, "timed calls (75)"},
     {"warmup", "N", measured, read_count<&Options::warmup, 0>, "calls before those (10)"},
+    {"settle", "N", tables, read_count<&Options::settling, 0>,
+     "calls of automatic choices alone before all others: they learn and try in them (0)"},
     {"seed", "N", tables | one_sided | shared, read_count<&Options::seed, 0>,
      "of the random distributions (1)"},
     {"json", "FILE", measured, read_file<&Options::json>,
