@@ -22,6 +22,8 @@ std::string Clock::method() const {
                  : "CLOCK_MONOTONIC, offsets by the fastest of 30 ping-pongs before each row";
 }
 
+std::string Clock::error_text() const { return std::to_string(error_ * 1e6) + " us"; }
+
 void Clock::synchronise(const Job& job) {
   if (common_) return;
   for (Rank other = 1; other < job.p(); ++other) {

@@ -18,8 +18,9 @@ class Clock {
   /// Estimates the offsets anew, as clocks drift; nothing to do on one node. Collective.
   void synchronise(const Job& job);
   [[nodiscard]] double now() const;
-  /// Half the fastest ping-pong with the slowest rank: no offset is further off. On rank 0.
-  [[nodiscard]] double error() const { return error_; }
+  /// Half the fastest ping-pong with the slowest rank, the worst of all comparisons so far, with
+  /// its unit: no offset was further off. On rank 0.
+  [[nodiscard]] std::string error_text() const;
   [[nodiscard]] std::string method() const;
 
  private:

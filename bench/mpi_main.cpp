@@ -94,7 +94,7 @@ Metadata metadata_of(const Options& options, const Job& job, const Clock& clock,
       {"processor", processor()},
       {"load before", load()},
       {"clock", clock.method()},
-      {"clock error", std::to_string(clock.error() * 1e6) + " us"},
+      {"clock error", clock.error_text()},
       {"time", "last exit less first arrival, all ranks, after a barrier that yields"},
       {"statistics",
        "avg, min, median, p90, p99 over the repetitions, nothing removed; ratio of "
@@ -237,7 +237,7 @@ int main(int argc, char** argv) {
   // The watchdog's thread makes no MPI calls; Tutti's background thread does where ranks are late.
   const auto options = tutti::bench::parse(arguments);
   const bool has_thread =
-      options && (options->compute > 0 || tutti::bench::is_rma(options->command) ||
+      options && (tutti::bench::computes(*options) || tutti::bench::is_rma(options->command) ||
                   options->command == tutti::bench::Command::machine);
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, has_thread ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &provided);

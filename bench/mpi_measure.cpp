@@ -26,8 +26,6 @@ void sleep(double seconds) {
   if (seconds > 0) std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
 }
 
-bool computes(const Options& options) { return options.compute + options.delays.scale() > 0; }
-
 /// Tutti hears of edges: there are some, and a contender that could use them.
 bool has_edges(const Options& options) { return options.edge > 0 && computes(options); }
 
@@ -62,12 +60,13 @@ std::array<double, 2> call_once(const Bench& bench, const Contender& contender,
   }
   // A new setting makes Tutti choose anew at the next call, which is no part of a call's time. All
   // contenders do the same before it, so that the ranks come to the barrier alike; where they
-  // compute next, behind the barrier, as Tutti takes that for the beginning of the computing.
+  // compute next, behind the barrier, as Tutti takes that for the beginning of the computing. There
+  // who learns from calls must not meet one that no program would make.
   const bool primes_late = computes(bench.options);
   if (!contender.start && !primes_late) workload.prime(contender.functions);
   if (bench.options.check) workload.prepare(number);
   bench.job.barrier();
-  if (!contender.start && primes_late) workload.prime(contender.functions);
+  if (!contender.start && primes_late && !learns(contender)) workload.prime(contender.functions);
   int code = contender.start ? contender.start() : MPI_SUCCESS;
   compute(bench, contender, repetition);
   const double arrival = bench.clock.now();

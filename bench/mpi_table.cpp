@@ -193,7 +193,10 @@ Result<bool> run_table(const Bench& bench, Rank root, const Machine& machine, Re
     row.lines = lines_of(contenders, calls, problem, bounded ? &machine : nullptr);
     report->add(std::move(row));
   }
-  if (report != nullptr) report->finish();
+  if (report != nullptr) {
+    report->note("clock error", bench.clock.error_text());  // of all rows, each has its comparison
+    report->finish();
+  }
   return true;
 }
 

@@ -82,6 +82,11 @@ struct Options {
   int timeout = 300;  ///< seconds without progress
 };
 
+/// Ranks compute before each call, or come late to it.
+[[nodiscard]] inline bool computes(const Options& options) {
+  return options.compute + options.delays.scale() > 0;
+}
+
 /// Reads the arguments after the program's name. The error names the argument and what is
 /// accepted instead.
 [[nodiscard]] Result<Options> parse(std::span<const char* const> arguments);

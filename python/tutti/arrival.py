@@ -13,16 +13,16 @@
             request.wait()               # the send buffer is ready: the rank arrives
     request.free()
 
-Buffers are mpi4py's: an object with the buffer protocol, or [buffer, counts] or
-[buffer, (counts, displs)], with an MPI datatype as last element where it is not the one of the
-buffer's own elements. What is not significant at a rank is None there. On MPICH the background
+Buffers are mpi4py's: an object with the buffer protocol, or [buffer, counts],
+[buffer, (counts, displs)] or [buffer, counts, displs], with an MPI datatype as last element where
+it is not the one of the buffer's own elements. What is not significant at a rank is None there. On MPICH the background
 thread runs only under `tutti run`. All functions raise MPI.Exception on errors.
 """
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -61,6 +61,15 @@ def edges(comm: Any, fraction: float) -> Iterator[None]:
     finalize(comm)
 
 
+def _ints(numbers: Iterable[Any]) -> list[int]:
+    """Counts or displacements, as the MPI's int holds them."""
+    found = [int(number) for number in numbers]
+    for number in found:
+        if not -(2**31) <= number < 2**31:
+            raise OverflowError(f"{number} elements: a count or displacement is below 2**31")
+    return found
+
+
 class _Buffer:
     """A buffer as MPI takes it, and whatever must live as long as its request."""
 
@@ -83,14 +92,16 @@ class _Buffer:
             self.type = MPI.Datatype.fromcode(memoryview(parts[0]).format)
         self.address = ctypes.c_void_p(self.memory.address)
         total = self.memory.nbytes // self.type.Get_size()
-        spec = parts[1] if len(parts) > 1 else None
+        if len(parts) > 3:
+            raise ValueError(f"{len(given)} parts of a buffer: [buffer, counts, displs, datatype]")
+        spec = parts[1] if len(parts) == 2 else tuple(parts[1:]) or None
         counts, displs = spec if isinstance(spec, tuple) else (spec, None)
         if counts is None:
             counts = total // ranks
-        self.counts = list(counts) if irregular else [int(counts)] * ranks
+        self.counts = _ints(counts) if irregular else _ints([counts]) * ranks
         if displs is None:
             displs = [sum(self.counts[:rank]) for rank in range(len(self.counts))]
-        self.displs = list(displs)
+        self.displs = _ints(displs)
 
     def own(self) -> list[Any]:
         """Address, count and datatype of one block."""

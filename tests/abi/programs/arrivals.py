@@ -7,6 +7,7 @@ from tutti import arrival
 comm = MPI.COMM_WORLD
 rank, size = comm.rank, comm.size
 counts = [r + 1 for r in range(size)]
+displs = [sum(counts[r + 1 :]) for r in range(size)]  # the last rank's block comes first
 
 
 def check(condition):
@@ -24,8 +25,8 @@ for root in range(size):
     requests = [
         arrival.scatter_init(comm, everything if at_root else None, mine, root),
         arrival.gather_init(comm, mine, everything if at_root else None, root),
-        arrival.gatherv_init(comm, column, [columns, counts] if at_root else None, root),
-        arrival.scatterv_init(comm, [columns, (counts, None), MPI.INT32_T], [column, MPI.INT32_T], root),
+        arrival.gatherv_init(comm, column, [columns, counts, displs] if at_root else None, root),
+        arrival.scatterv_init(comm, [columns, (counts, displs), MPI.INT32_T], [column, MPI.INT32_T], root),
     ]  # fmt: skip
     with arrival.edges(comm, 0.5):
         for call in range(5):
@@ -43,7 +44,7 @@ for root in range(size):
             requests[2].start()
             column[:] = rank + call
             requests[2].wait()
-            check(not at_root or (columns == np.repeat(np.arange(size) + call, counts)).all())
+            check(not at_root or (columns == np.repeat(np.arange(size) + call, counts)[::-1]).all())
             column[:] = -1
             requests[3].start()
             requests[3].wait()
@@ -55,5 +56,11 @@ try:
     check(False)
 except MPI.Exception as error:
     check(error.Get_error_class() == MPI.ERR_COMM)
+for parts, refusal in ([2**31], OverflowError), ([counts, displs, 0], ValueError):
+    try:
+        arrival.scatter_init(comm, [columns, *parts, MPI.INT32_T], column, rank)
+        check(False)
+    except refusal:
+        pass
 if rank == 0:
     print("correct")
