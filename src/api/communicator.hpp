@@ -107,6 +107,10 @@ class Communicator {
   }
   /// The private duplicate; made at the first need. Collective.
   PrivateComm* private_comm(int& error);
+  /// See PrivateComm. Local.
+  void receive_nothing_early() {
+    if (private_) private_->receive_nothing_early();
+  }
 
   /// The orders for a specification by distance; null where it asks for none, or no distances of
   /// these ranks are known. Collective at the first call with a specification and root, and there

@@ -10,11 +10,17 @@ namespace tutti {
 
 namespace {
 
+bool comes_early(const Decision& decision, const ArrivedCall& arrived) {
+  return decision.specification && decision.specification->runner == Runner::background &&
+         arrived.has_thread();
+}
+
 /// What `decide` chose, or the MPI's own where the arguments are not valid. Whether those of one
 /// rank are is that rank's affair: all take part in what the others wait for.
 template <class Native>
 int run_decision(RootedCall& call, Communicator& communicator, const Decision& decision,
                  const ArrivedCall& arrived, Native run_native) {
+  if (!comes_early(decision, arrived)) communicator.receive_nothing_early();
   if (decision.level.node) {
     bool refused = false;
     bool is_native = false;
@@ -27,7 +33,7 @@ int run_decision(RootedCall& call, Communicator& communicator, const Decision& d
   if (comm == nullptr) return raise(call.comm, error);
   comm->begin(call);
   const Specification& specification = *decision.specification;
-  if (specification.runner == Runner::background && arrived.has_thread()) comm->receive_early();
+  if (comes_early(decision, arrived)) comm->receive_early();
   const bool valid = looks_valid(call, communicator);
   if (valid && comm->repeat(call, specification, error)) {
     return raise_if(call.comm, error);

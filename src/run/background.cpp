@@ -88,6 +88,7 @@ std::chrono::microseconds Background::pause_after(Clock::duration quiet,
 
 void Background::run() {
   prctl(PR_SET_TIMERSLACK, slack_in_nanoseconds);
+  prctl(PR_SET_NAME, "tutti");
   Clock::time_point moved = Clock::now();
   for (bool more = true; more;) {
     const BackgroundTask::Progress progress = round();

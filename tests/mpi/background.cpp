@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 
 #include "exchange.hpp"
 #include "harness.hpp"
@@ -164,6 +166,53 @@ void plain_among_others(Context& context) {
   }
 }
 
+/// How often the background thread has gone to sleep; -1 where there is none.
+long pauses() {
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string name;
+    std::ifstream(task.path() / "comm") >> name;
+    if (name != "tutti") continue;
+    std::ifstream status(task.path() / "status");
+    for (std::string word; status >> word;) {
+      long count = 0;
+      if (word == "voluntary_ctxt_switches:" && status >> count) return count;
+    }
+  }
+  return -1;
+}
+
+bool is_resting() {
+  const long before = pauses();
+  usleep(100000);
+  return pauses() == before;
+}
+
+/// What was tried and given up costs nothing any more; rank 0's thread still answers the others.
+void rests(Context& context) {
+  if (context.options().native) return;
+  const OwnComm comm;
+  expect(context, TUTTI_Arrival_init(comm.get(), 0.5), "TUTTI_Arrival_init");
+  const auto p = static_cast<std::size_t>(comm.size());
+  std::mt19937 random(2);
+  const auto scatter = [&](const char* algorithm, int calls) {
+    const Forced forced(Kind::scatter, algorithm, false);
+    for (int call = 0; call < calls; ++call) {
+      Exchange exchange = draw(Kind::scatter, comm.get(), 0, std::vector<int>(p, 100), random);
+      spare_native(exchange);
+      check(context, exchange);
+    }
+  };
+  scatter("BSLN", 3);
+  scatter("linear", 40);
+  scatter("native", 40);
+  context.step("until the thread rests");
+  while (comm.rank() != 0 && !is_resting()) continue;
+  PMPI_Barrier(comm.get());
+  scatter("BSLN", 3);
+  context.step("until the thread is back");
+  while (pauses() != -1 && is_resting()) continue;
+}
+
 }  // namespace
 
 void add_background(Suite& suite) {
@@ -172,6 +221,7 @@ void add_background(Suite& suite) {
   suite.add("background: passed on in plain calls", plain_passed_on);
   suite.add("background: called for in plain calls", plain_called_for);
   suite.add("background: plain calls among others", plain_among_others);
+  suite.add("background: rests after calls without it", rests);
 }
 
 }  // namespace tutti::test

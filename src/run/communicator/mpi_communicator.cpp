@@ -34,6 +34,11 @@ void PrivateComm::free() {
 
 void PrivateComm::receive_early() {
   if (!early_) early_.emplace(transport_, handle(), executor_, planner_, rank_, p_);
+  early_->expect();
+}
+
+void PrivateComm::receive_nothing_early() {
+  if (early_) early_->count_call_without();
 }
 
 void PrivateComm::count_call() {

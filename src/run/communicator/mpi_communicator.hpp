@@ -88,8 +88,11 @@ class PrivateComm {
     if (early_) early_->calls().leave();
     return error;
   }
-  /// From now on the process's background thread receives between calls what has come. Local.
+  /// To be called in calls that the background thread helps with: it receives between them what has
+  /// come. Local.
   void receive_early();
+  /// To be called in others: after many in a row the thread rests. Local.
+  void receive_nothing_early();
 
  private:
   explicit PrivateComm(OwnedComm comm)

@@ -39,7 +39,12 @@ bool EarlyMessages::settle(double most_seconds) {
   return !calls_.expects_tickets();
 }
 
+void EarlyMessages::expect() {
+  if (calls_without_.exchange(0) > most_calls_without) Background::of_process().wake();
+}
+
 BackgroundTask::Progress EarlyMessages::proceed() {
+  if (calls_without_ > most_calls_without) return Progress::nothing_expected;
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return Progress::waiting;
   bool any = false;

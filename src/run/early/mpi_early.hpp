@@ -1,6 +1,7 @@
 /// Messages that arrive before their rank does, received by the background thread.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <list>
 #include <mutex>
@@ -36,6 +37,12 @@ class EarlyMessages final : public Transport, public BackgroundTask {
   /// To be held during a call.
   [[nodiscard]] std::unique_lock<std::mutex> take_turn() { return std::unique_lock(mutex_); }
 
+  /// The call that is made, and probably later ones, may come early.
+  void expect();
+  /// The call that is made does not. After `most_calls_without` in a row the thread rests until
+  /// expect() is called, so that a choice that was given up costs nothing.
+  void count_call_without() { ++calls_without_; }
+
   /// Calls that this rank has not made yet. Not to be used without the turn.
   [[nodiscard]] EarlyCalls& calls() { return calls_; }
 
@@ -65,8 +72,11 @@ class EarlyMessages final : public Transport, public BackgroundTask {
   static int test(Message& message);
   int hand_over(Message& message);
 
+  static constexpr int most_calls_without = 64;
+
   Transport& inner_;
   MPI_Comm comm_;
+  std::atomic<long> calls_without_ = 0;
   std::mutex mutex_;
   std::list<Message> messages_;  ///< in the sequence of their arrival
   std::size_t kept_ = 0;         ///< bytes
