@@ -143,6 +143,10 @@ void ArrivalCoordinator::keep(std::size_t rank, const ArrivalEstimate& estimate)
   estimates.before[rank] = estimate.before;
 }
 
+bool ArrivalCoordinator::owes_version() const {
+  return *std::max_element(wanted_.begin(), wanted_.end()) > granted_;
+}
+
 /// Nothing more will be said about `call`, or not soon enough.
 void ArrivalCoordinator::settle(CallNumber call, std::vector<ArrivalMail>& out) {
   settled_ = call;

@@ -116,6 +116,8 @@ class ArrivalCoordinator {
 
   /// All ranks have said that they leave.
   [[nodiscard]] bool is_over() const { return left_ == p_; }
+  /// Some rank wants a version for a call that has none yet. O(p).
+  [[nodiscard]] bool owes_version() const;
 
  private:
   /// What the ranks have said about one call.

@@ -112,13 +112,14 @@ void Arrival::expect_edges(double fraction) {
 }
 
 int Arrival::edge() {
+  bool has_mail = false;
   {
     const std::lock_guard lock(mutex_);
     const double now = edge_ = clock_.now();
     expected_ = computing_since_ + (now - computing_since_) / fraction_;
-    tell_estimate();
+    has_mail = tell_estimate();
   }
-  mail_.take_turn();
+  if (has_mail) mail_.take_turn();
   return mail_.first_error();
 }
 
@@ -169,7 +170,7 @@ void Arrival::note_run(CallNumber call, const CallKind& kind, RunMark ran) {
 }
 
 int Arrival::leave(CallNumber call, const void* site) {
-  bool has_mail = rank_ == 0;  // it answers the others
+  bool has_mail = false;
   {
     const std::lock_guard lock(mutex_);
     ++left_;
@@ -182,6 +183,9 @@ int Arrival::leave(CallNumber call, const void* site) {
       passage_ = {*left.kind, left.after, left.ran, last_arrival_, last_exit_};
       count_kind(*left.kind);
     }
+    // Rank 0 answers where the others have told of this call; no rank leaves its mail to the MPI
+    // for long.
+    has_mail = is_told_of(call);
     const double gap = gap_after(site);
     // A program without edges is taken at its habits.
     if (!has_edges_ && !std::isnan(gap)) {
@@ -278,7 +282,14 @@ BackgroundTask::Progress Arrival::proceed() {
   if (leaves_mpi_to_call()) return Progress::waiting;
   const bool any = mail_.take_turn();
   if (is_over()) return Progress::nothing_expected;
-  return any ? Progress::moved : Progress::waiting;
+  return any && expects_more() ? Progress::moved : Progress::waiting;
+}
+
+/// Somebody may be waiting, or soon be. What ranks tell by the way, of one call in eight, is no
+/// reason to look up more often.
+bool Arrival::expects_more() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(has_answered_, false) || coordinator_.owes_version();
 }
 
 /// Whoever waits for an answer meanwhile waits for this call too, or not for long.
@@ -291,14 +302,18 @@ bool Arrival::leaves_mpi_to_call() {
   return false;
 }
 
+/// As far as this rank knows.
+bool Arrival::is_told_of(CallNumber call) const {
+  const bool is_new = is_new_kind_ && !std::isnan(passage_.arrival);
+  return call <= versions_until_ || is_new || call <= member_.changed() + told_each ||
+         call % told_one_in == 0;
+}
+
 /// True if there is something to send.
 bool Arrival::tell_estimate() {
   const CallNumber call = arrived_ + 1;
   const bool wants_version = call <= versions_until_;
-  const bool is_new = is_new_kind_ && !std::isnan(passage_.arrival);
-  const bool tells =
-      wants_version || is_new || call <= member_.changed() + told_each || call % told_one_in == 0;
-  if (!tells || has_left_ || mail_.first_error() != MPI_SUCCESS) return false;
+  if (!is_told_of(call) || has_left_ || mail_.first_error() != MPI_SUCCESS) return false;
   tell(ArrivalMember::estimate(
       {call, expected_, forecast_error_.mean(), block_, last_, wants_version, passage_}));
   return true;
@@ -335,6 +350,7 @@ void Arrival::take(Rank from, const std::vector<std::int64_t>& words) {
 void Arrival::coordinate(Rank from, const std::vector<std::int64_t>& words) {
   std::vector<ArrivalMail> mail;
   coordinator_.take(from, words, clock_.now(), mail);
+  has_answered_ = has_answered_ || !mail.empty();
   for (ArrivalMail& letter : mail) {
     if (letter.peer == 0) {
       member_.take(letter.words);

@@ -112,12 +112,14 @@ class Arrival final : public BackgroundTask {
   void ask(std::vector<std::int64_t> question);
   void take(Rank from, const std::vector<std::int64_t>& words);
   void coordinate(Rank from, const std::vector<std::int64_t>& words);
+  [[nodiscard]] bool is_told_of(CallNumber call) const;
   bool tell_estimate();
   bool find_picture(CallNumber call, std::shared_ptr<const ArrivalVersion>& picture);
   bool knows_picture(CallNumber call, std::shared_ptr<const ArrivalVersion>& picture);
   [[nodiscard]] bool is_over() const;
   [[nodiscard]] bool is_cut_off() const;
   bool leaves_mpi_to_call();
+  bool expects_more();
   void count_kind(const CallKind& kind);
   double& gap_after(const void* site);
 
@@ -131,6 +133,7 @@ class Arrival final : public BackgroundTask {
   ArrivalCoordinator coordinator_{1};
   ArrivalMember member_;
   bool has_left_ = false;
+  bool has_answered_ = false;  ///< as coordinator, since the thread has looked
 
   bool has_edges_ = false;
   double fraction_ = 1;
