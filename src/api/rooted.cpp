@@ -60,9 +60,9 @@ int run_decision(RootedCall& call, Communicator& communicator, const Decision& d
 template <class Native>
 int run_rooted(RootedCall& call, Communicator& communicator, const Arrived& noted,
                Native run_native) {
+  const CallRecord begun = begin_record(communicator, noted);
   const Decision* decision = &communicator.decide(call.collective);
   if (const int error = learn_arrivals(communicator, *decision)) return raise(call.comm, error);
-  const CallRecord begun = begin_record(communicator, noted);
   ArrivedCall arrived(communicator.arrival().get(), call.collective, noted.site);
   if (const int error = arrived.weigh(call, communicator, decision)) return raise(call.comm, error);
   int failed = MPI_SUCCESS;
