@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/prctl.h>
 
 #include <algorithm>
@@ -20,6 +21,26 @@ constexpr int share_of_quiet_time = 16;
 constexpr unsigned long slack_in_nanoseconds = 1000;
 
 std::atomic<Background*> the_background = nullptr;
+
+/// While this lives, threads that are made begin with signals blocked: those to the process are for
+/// the program's threads. Faults are delivered to whoever made them.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) {
+      sigdelset(&all, fault);
+    }
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
 
 /// A child process has none of its parent's threads, and locks that it may not touch.
 void forget_in_child() { the_background = nullptr; }
@@ -41,6 +62,7 @@ bool Background::start() {
   const std::lock_guard lock(mutex_);
   if (thread_.joinable()) return true;
   stopping_ = false;
+  const SignalsBlocked blocked;
   try {
     thread_ = std::thread([this] { run(); });
   } catch (const std::system_error&) {

@@ -1,5 +1,7 @@
 /// The background thread runs what it is given, sleeps when nothing is expected, and survives fork.
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -89,6 +91,36 @@ TEST(BackgroundThread, ComesBackSoonWhereThingsMove) {
   const long before = task.rounds();
   sleep_ms(20);
   EXPECT_EQ(task.rounds(), before);
+}
+
+/// Notes which signals its thread would be given.
+class Listener final : public BackgroundTask {
+ public:
+  Progress proceed() override {
+    sigset_t blocked;
+    pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+    takes_alarms = sigismember(&blocked, SIGALRM) == 0;
+    takes_faults = sigismember(&blocked, SIGSEGV) == 0;
+    asked = true;
+    return Progress::nothing_expected;
+  }
+  std::atomic<bool> asked = false;
+  std::atomic<bool> takes_alarms = true;
+  std::atomic<bool> takes_faults = false;
+};
+
+TEST(BackgroundThread, LeavesSignalsToTheProgramsThreads) {
+  Background background;
+  Listener task;
+  background.add(task);
+  ASSERT_TRUE(background.start());
+  while (!task.asked) sleep_ms(1);
+  EXPECT_FALSE(task.takes_alarms);
+  EXPECT_TRUE(task.takes_faults);
+  sigset_t own;
+  pthread_sigmask(SIG_SETMASK, nullptr, &own);
+  EXPECT_EQ(sigismember(&own, SIGALRM), 0) << "the thread that starts it has its own again";
+  background.remove(task);
 }
 
 TEST(BackgroundThread, CanBeStoppedAndStartedAgain) {
