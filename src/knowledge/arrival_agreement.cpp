@@ -202,10 +202,10 @@ double ArrivalCoordinator::worst_error() const {
   return worst;
 }
 
-/// Makes a picture of what is known of a call, where the ranks' habits fill it and all have been
-/// able to compare a forecast with what came.
+/// Makes a picture of what is known of a call, where the ranks' habits fill it, who told of it can
+/// be compared with another, and all have been able to compare a forecast with what came.
 void ArrivalCoordinator::picture(const Estimates& estimates, std::vector<ArrivalMail>& out) {
-  if (!has_leases_) return;
+  if (!has_leases_ || known_of(estimates.arrivals) < 2) return;
   const auto is_nan = [](double value) { return std::isnan(value); };
   const double first = first_of(estimates.arrivals);
   std::vector<double> arrivals = estimates.arrivals;

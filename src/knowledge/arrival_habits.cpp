@@ -19,20 +19,24 @@ double first_of(std::span<const double> arrivals) {
   return first;
 }
 
+std::size_t known_of(std::span<const double> arrivals) {
+  return static_cast<std::size_t>(std::count_if(
+      arrivals.begin(), arrivals.end(), [](double arrival) { return !std::isnan(arrival); }));
+}
+
 ArrivalHabits::ArrivalHabits(int p)
     : lateness_(static_cast<std::size_t>(p), std::numeric_limits<double>::quiet_NaN()) {}
 
 bool ArrivalHabits::take(std::span<const double> arrivals) {
   const double first = first_of(arrivals);
-  bool any = false;
+  if (known_of(arrivals) < 2) return false;
   for (std::size_t rank = 0; rank < arrivals.size(); ++rank) {
     if (std::isnan(arrivals[rank])) continue;
     const double late = arrivals[rank] - first;
     double& known = lateness_[rank];
     known = std::isnan(known) ? late : known + weight * (late - known);
-    any = true;
   }
-  return any;
+  return true;
 }
 
 }  // namespace tutti

@@ -1,6 +1,7 @@
 /// How late each rank usually is.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -8,6 +9,8 @@ namespace tutti {
 
 /// The first of those that are known; infinity where none is, NaN being not known. O(p).
 [[nodiscard]] double first_of(std::span<const double> arrivals);
+/// How many are known. O(p).
+[[nodiscard]] std::size_t known_of(std::span<const double> arrivals);
 
 /// The rule by which missing estimates are made up: what a rank was behind the first at earlier
 /// calls, in the exponentially weighted mean in which the latest call counts a half.
@@ -15,7 +18,7 @@ class ArrivalHabits {
  public:
   explicit ArrivalHabits(int p);
   /// Takes the arrivals at a call by rank, in seconds of which only differences count; NaN where
-  /// nothing is known. True if anything was. O(p).
+  /// nothing is known. One that is known alone says nothing. True if more were. O(p).
   bool take(std::span<const double> arrivals);
   /// Seconds behind the first by rank; NaN where nothing is known.
   [[nodiscard]] const std::vector<double>& lateness() const { return lateness_; }

@@ -21,6 +21,14 @@ TEST(ArrivalHabits, AreMeansInWhichTheLatestCallCountsAHalf) {
   EXPECT_EQ(habits.lateness(), (std::vector{0.0, 3.0, 0.0}));
 }
 
+TEST(ArrivalHabits, LearnNothingOfARankThatIsKnownAlone) {
+  const double nothing = std::nan("");
+  ArrivalHabits habits(3);
+  EXPECT_TRUE(habits.take(std::vector{0.0, 8.0, 0.0}));
+  EXPECT_FALSE(habits.take(std::vector{nothing, 100.0, nothing}));
+  EXPECT_EQ(habits.lateness(), (std::vector{0.0, 8.0, 0.0}));
+}
+
 TEST(ForecastError, IsMovedLittleByOneCallAndFollowsAHabit) {
   ForecastError error;
   EXPECT_TRUE(std::isnan(error.mean()));

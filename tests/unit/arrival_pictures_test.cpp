@@ -49,6 +49,19 @@ class Calls {
   std::shared_ptr<const ArrivalVersion> newest;
 };
 
+TEST(ArrivalPictures, AreNotMadeOfOneRankThatIsKnownAlone) {
+  Calls calls(4);
+  calls.run(8, 1, 1, 0.01);
+  ASSERT_NE(calls.newest, nullptr);
+  const std::int64_t before = calls.newest->number;
+  // A late rank that speaks alone is not the first of all for that.
+  for (CallNumber call = 20; call < 60; ++call) {
+    calls.table.tell(1, {call, static_cast<double>(call), 1e-4, 8, Collective::gather, false});
+  }
+  calls.run(100, 1000, 1, 0);
+  EXPECT_EQ(calls.newest->number, before);
+}
+
 TEST(ArrivalPictures, AreKnownAfterAFewCallsWithTheWorstRanksError) {
   Calls calls(4);
   // Calls 2 to 4 are told of when all have left the call before; call 5 has its lease by then.
