@@ -145,18 +145,22 @@ int TUTTI_Alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const M
 
 /* From now on the program passes an edge before a call of a collective on `comm`, when `fraction`
  * (above 0, up to 1) of the work since the last one is done. Collective. Needs
- * MPI_THREAD_MULTIPLE and rank 0's background thread, which it starts, wherever all ranks must know
- * the order (all but the linear algorithms). Called again, it only sets the fraction. MPI_ERR_ARG
- * if the fraction is out of range, MPI_ERR_COMM on an inter-communicator. */
+ * MPI_THREAD_MULTIPLE and a background thread on every rank, which it starts, wherever all ranks
+ * must know the order (all but the linear algorithms). Called again, it only sets the fraction.
+ * MPI_ERR_ARG if the fraction is out of range, MPI_ERR_COMM on an inter-communicator, MPI_ERR_OTHER
+ * while MPI ends, in what other libraries do in MPI_Finalize. */
 int TUTTI_Arrival_init(MPI_Comm comm, double fraction);
 
 /* An edge: this rank's arrival at the next call on `comm` is estimated from the time since it left
  * the last one, or has started a persistent one if that was later, and sent to rank 0 in one short
- * message. Local; waits for nobody. Any rank may skip any edge. MPI_ERR_COMM where
- * TUTTI_Arrival_init was not called. */
+ * message where calls go by it, else at one call in eight. Calls that count are gathers and
+ * scatters, and those other collectives that go by arrivals or in the background as they were asked
+ * to. Local; waits for nobody. Any rank may skip any edge. MPI_ERR_COMM where TUTTI_Arrival_init
+ * was not called, or TUTTI_Arrival_finalize was since. */
 int TUTTI_Arrival_edge(MPI_Comm comm);
 
-/* Ends what TUTTI_Arrival_init began. Collective; MPI_Comm_free and MPI_Finalize do the same. */
+/* Ends what TUTTI_Arrival_init began, else MPI_ERR_COMM. Collective; MPI_Comm_free and MPI_Finalize
+ * do the same. */
 int TUTTI_Arrival_finalize(MPI_Comm comm);
 
 /* In Fortran: tutti_arrival_init(comm, fraction, ierror), tutti_arrival_edge(comm, ierror) and
@@ -176,10 +180,12 @@ int TUTTI_Arrival_finalize(MPI_Comm comm);
  * With runner=background (BSLN, BSLS, BSBN, ..) and MPI_THREAD_MULTIPLE on all ranks, blocks are
  * received and passed on between the two. An init is collective, takes the algorithm in force for
  * the life of the request, and a duplicate of the communicator; arrays and datatypes must live as
- * long as the request. Where the choice is Tutti's and arrivals are exchanged by then, it is made
- * anew at each start. The ranks must make, start, wait for and free requests on a
- * communicator in the same sequence as each other and as their other collectives on it, as the
- * MPI's own algorithm may run in the wait. The communicator must live as long as the request. */
+ * long as the request. MPI_ERR_ARG where `request` is NULL; all else that is wrong with the
+ * arguments of any rank shows at TUTTI_Wait, as the request is then the MPI's own on all of them.
+ * Where the choice is Tutti's and arrivals are exchanged by then, it is made anew at each start.
+ * The ranks must make, start, wait for and free requests on a communicator in the same sequence as
+ * each other and as their other collectives on it, as the MPI's own algorithm may run in the wait.
+ * The communicator must live as long as the request. */
 typedef struct TUTTI_Request_content* TUTTI_Request;
 #define TUTTI_REQUEST_NULL ((TUTTI_Request)0)
 
@@ -211,15 +217,18 @@ int TUTTI_Scatterv_init_c(const void* sendbuf, const MPI_Count sendcounts[],
                           MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
                           TUTTI_Request* request);
 
-/* Hands the receive buffer to Tutti. Local. MPI_ERR_REQUEST if the request is under way. */
+/* Hands the receive buffer to Tutti. Waits for no rank's program; where the choice is made anew at
+ * each start it may wait for an answer of rank 0's background thread, seldom. MPI_ERR_REQUEST for
+ * NULL, for a null request and for one under way. */
 int TUTTI_Start(TUTTI_Request* request);
 
-/* Hands over the send buffer and completes the call; returns at once if it was not started. The
- * request stays and can be started again. */
+/* Hands over the send buffer and completes the call; returns at once if it was not started, or the
+ * request is null. The request stays and can be started again. MPI_ERR_REQUEST for NULL, else the
+ * errors of the call. */
 int TUTTI_Wait(TUTTI_Request* request);
 
-/* Frees a request that is not under way (else MPI_ERR_REQUEST) and sets it to TUTTI_REQUEST_NULL.
- * Collective. */
+/* Frees a request and sets it to TUTTI_REQUEST_NULL. Collective. MPI_ERR_REQUEST for NULL, for a
+ * null request and for one under way. */
 int TUTTI_Request_free(TUTTI_Request* request);
 
 /* In Fortran the same names in lower case with an ierror at the end: tutti_gather_init(sendbuf, ..,

@@ -125,7 +125,7 @@ class Request:
         _call(name, *arguments, ctypes.byref(self._content))
 
     def start(self) -> None:
-        """Hands the receive buffer to Tutti. Local."""
+        """Hands the receive buffer to Tutti. Waits for no rank's program. See TUTTI_Start."""
         _call("TUTTI_Start", ctypes.byref(self._content))
 
     def wait(self) -> None:
