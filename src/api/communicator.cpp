@@ -308,12 +308,6 @@ const Decision& Communicator::decide(Collective collective, bool commutative) {
   return decision;
 }
 
-const std::string& Communicator::last(Collective collective) const {
-  static const std::string nothing;
-  const std::string* text = last_[static_cast<std::size_t>(collective)];
-  return text == nullptr ? nothing : *text;
-}
-
 PrivateComm* Communicator::private_comm(int& error) {
   error = MPI_SUCCESS;
   if (private_ == nullptr) error = PrivateComm::duplicate(comm_, private_);

@@ -95,15 +95,13 @@ class Communicator {
   /// long the MPI's own takes?
   [[nodiscard]] bool weighs(const ArrivalVersion& picture) const;
   /// What ran last, or empty.
-  [[nodiscard]] const std::string& last(Collective collective) const;
-  void note_run(Collective collective, const Decision& decision) {
-    last_[static_cast<std::size_t>(collective)] = &decision.text;
+  [[nodiscard]] const std::string& last(Collective collective) const {
+    return last_[static_cast<std::size_t>(collective)];
   }
-  /// The same of a request, which may go before the communicator.
-  void note_request(Collective collective, const std::string& text) {
-    const auto at = static_cast<std::size_t>(collective);
-    of_requests_[at] = text;
-    last_[at] = &of_requests_[at];
+  /// Copies what may go before the next question: requests do, and decisions that are forgotten.
+  void note_run(Collective collective, const std::string& text) {
+    std::string& last = last_[static_cast<std::size_t>(collective)];
+    if (last != text) last = text;  // mostly it is the same
   }
   /// The private duplicate; made at the first need. Collective.
   PrivateComm* private_comm(int& error);
@@ -152,6 +150,7 @@ class Communicator {
   int agree();
   [[nodiscard]] Situation situation_of(Collective collective) const;
   [[nodiscard]] Situation situation_of(const ExpectedCall& call, Bytes block) const;
+  [[nodiscard]] Decision decision_by_picture(const ExpectedCall& call, Bytes block);
   [[nodiscard]] static Decision decision_for(const Choice& choice);
 
   struct ExpectedDecision {
@@ -177,8 +176,7 @@ class Communicator {
   std::array<Decision, all_collectives.size()> not_commutative_;
   std::array<ExpectedDecision, 16> expected_;
   std::size_t next_expected_ = 0;
-  std::array<const std::string*, all_collectives.size()> last_{};
-  std::array<std::string, all_collectives.size()> of_requests_;
+  std::array<std::string, all_collectives.size()> last_;
   std::unique_ptr<DistanceOrders> distances_;
   std::unique_ptr<PrivateComm> private_;
   NodeSettings node_settings_;

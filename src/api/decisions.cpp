@@ -1,6 +1,7 @@
 /// Decisions that hang on more than a collective: on arrivals that are expected, on blocks.
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "api/communicator.hpp"
 #include "api/level_decisions.hpp"
@@ -54,25 +55,28 @@ const Decision& Communicator::decide(const ExpectedCall& call) {
       return known.decision;
     }
   }
-  const Situation situation = situation_of(call, block);
-  ExpectedDecision& made = expected_[next_expected_];
-  next_expected_ = (next_expected_ + 1) % expected_.size();
-  made.call = call;
+  // Whole before it is kept: it may run out of memory.
+  ExpectedDecision made = {call, decision_by_picture(call, block)};
   made.call.block = block;
-  if (!weighs_arrivals(situation, machine_)) {  // the picture is of calls of another kind
-    made.decision = decide(call.collective);
-    return made.decision;
-  }
-  made.decision = decision_for(choose({}, situation, machine_));
+  ExpectedDecision& kept = expected_[next_expected_];
+  next_expected_ = (next_expected_ + 1) % expected_.size();
+  kept = std::move(made);
+  return kept.decision;
+}
+
+Decision Communicator::decision_by_picture(const ExpectedCall& call, Bytes block) {
+  const Situation situation = situation_of(call, block);
+  // Else the picture is of calls of another kind.
+  if (!weighs_arrivals(situation, machine_)) return decide(call.collective);
+  Decision made = decision_for(choose({}, situation, machine_));
   // Without the times of this picture: reports count calls by text.
   const std::string why = are_apart(call.picture->arrivals, call.picture->error, machine_)
                               ? "ranks are expected to arrive apart"
                               : "native's time was measured";
-  made.decision.text = made.decision.specification
-                           ? to_text(*made.decision.specification) + ": " + why +
-                                 (native_spins_ ? ", and native spins on shared cores" : "")
-                           : "native: " + why + ", but no gain is modelled";
-  return made.decision;
+  made.text = made.specification ? to_text(*made.specification) + ": " + why +
+                                       (native_spins_ ? ", and native spins on shared cores" : "")
+                                 : "native: " + why + ", but no gain is modelled";
+  return made;
 }
 
 /// Where such calls have been measured, of their very block.

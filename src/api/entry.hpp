@@ -106,7 +106,7 @@ void keep_record(Collective collective, const Communicator& communicator, CallRe
 template <class Run, class Describe>
 int reported(Collective collective, Communicator& communicator, const Decision& decision,
              CallRecord begun, Run run, Describe describe) {
-  communicator.note_run(collective, decision);
+  communicator.note_run(collective, decision.text);
   const auto run_to_end = [&] {
     const int error = run();
     communicator.end_level_call();

@@ -44,7 +44,7 @@ int PersistentRequest::open(const RootedCall& call, bool usable, std::function<i
 /// the next call has the same number on each.
 int PersistentRequest::settle(Communicator& communicator, bool usable) {
   const Decision& usual = communicator.decide(call_.collective);
-  communicator.note_run(call_.collective, usual);
+  communicator.note_run(call_.collective, usual.text);
   settled_text_ = usual.text;
   int error = learn_arrivals(communicator, usual);
   arrival_ = communicator.arrival();
@@ -112,7 +112,7 @@ int PersistentRequest::start() {
   }
   Communicator* communicator = settled_text_.empty() ? nullptr : Communicator::known(call_.comm);
   if (communicator != nullptr) {
-    communicator->note_request(call_.collective, settled_text_);
+    communicator->note_run(call_.collective, settled_text_);
     if (communicator->is_reported()) {
       text_ = settled_text_;
       counted_ = communicator->next_call(call_.collective);
@@ -143,7 +143,7 @@ int PersistentRequest::choose_by_arrivals(Communicator& communicator) {
   if (picture == nullptr || !communicator.weighs(*picture)) return MPI_SUCCESS;
   const Decision& decision = communicator.decide(
       {call_.collective, call_.root, irregular ? picture->block : own, Helper::runs, picture});
-  communicator.note_run(call_.collective, decision);
+  communicator.note_run(call_.collective, decision.text);
   if (communicator.is_reported()) text_ = decision.text;
   current_ = nullptr;
   if (decision.specification) {

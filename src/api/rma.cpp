@@ -112,7 +112,7 @@ TUTTI_Rma_request keep(Request made, MPI_Comm comm, Collective collective, const
   Everything& all = everything();
   const std::lock_guard lock(all.mutex);
   if (communicator != nullptr) {
-    communicator->note_request(collective, made.decision);
+    communicator->note_run(collective, made.decision);
     made.is_reported = communicator->is_reported();
   }
   made.record.collective = collective;
