@@ -18,10 +18,11 @@ int learn_arrivals(Communicator& communicator, const Decision& decision) {
 }
 
 ArrivedCall::ArrivedCall(Arrival* arrival, Collective collective, const void* site)
-    : arrival_(arrival), site_(site) {
-  if (arrival_ == nullptr) return;
-  number_ = arrival_->begin_call(collective);
-  arrival_->arrive(site_);
+    : ArrivedCall(arrival, arrival == nullptr ? 0 : arrival->begin_call(collective), site) {}
+
+ArrivedCall::ArrivedCall(Arrival* arrival, CallNumber begun, const void* site)
+    : arrival_(arrival), site_(site), number_(begun) {
+  if (arrival_ != nullptr) arrival_->arrive(site_);
 }
 
 ArrivedCall::~ArrivedCall() {

@@ -18,6 +18,8 @@ int learn_arrivals(Communicator& communicator, const Decision& decision);
 class ArrivedCall {
  public:
   ArrivedCall(Arrival* arrival, Collective collective, const void* site);
+  /// A call that has begun before.
+  ArrivedCall(Arrival* arrival, CallNumber begun, const void* site);
   ~ArrivedCall();
   ArrivedCall(const ArrivedCall&) = delete;
   ArrivedCall& operator=(const ArrivedCall&) = delete;

@@ -105,11 +105,22 @@ int PersistentRequest::open_call(Communicator& communicator, const Specification
 }
 
 int PersistentRequest::start() {
-  current_ = through_nodes_ ? nullptr : settled_.get();
   if (arrival_ != nullptr) {
     arrival_->begin_computing();
     number_ = arrival_->begin_call(call_.collective);
   }
+  const Beginning beginning{*this};
+  const int error = begin();
+  active_ = error == MPI_SUCCESS;
+  return error;
+}
+
+PersistentRequest::Beginning::~Beginning() {
+  if (!request.active_) const ArrivedCall lost(request.arrival_.get(), request.number_, &request);
+}
+
+int PersistentRequest::begin() {
+  current_ = through_nodes_ ? nullptr : settled_.get();
   Communicator* communicator = settled_text_.empty() ? nullptr : Communicator::known(call_.comm);
   if (communicator != nullptr) {
     communicator->note_run(call_.collective, settled_text_);
@@ -118,13 +129,9 @@ int PersistentRequest::start() {
       counted_ = communicator->next_call(call_.collective);
     }
     const int error = by_arrivals_ ? choose_by_arrivals(*communicator) : MPI_SUCCESS;
-    if (error != MPI_SUCCESS) {
-      arrival_->leave(number_, this);
-      return error;
-    }
+    if (error != MPI_SUCCESS) return error;
   }
   if (current_ != nullptr) current_->start(number_);
-  active_ = true;
   return MPI_SUCCESS;
 }
 
@@ -175,6 +182,7 @@ int PersistentRequest::finish(const void* site) {
 
 /// The program's error handler hears of errors.
 int PersistentRequest::run() {
+  const ArrivedCall arrived(arrival_.get(), number_, this);
   if (through_nodes_) {
     bool refused = false;
     const int error = run_through_nodes(refused);
@@ -191,23 +199,15 @@ int PersistentRequest::run_through_nodes(bool& refused) {
   const Inside guard;
   Communicator& communicator = *Communicator::known(call_.comm);
   bool is_native = false;
-  if (arrival_ != nullptr) arrival_->arrive(this);
-  int error = run_levelled(call_, communicator, *through_nodes_, refused, is_native);
+  const int error = run_levelled(call_, communicator, *through_nodes_, refused, is_native);
   if (refused) return error;
-  if (is_native) error = run_native_();
-  const int left = arrival_ == nullptr ? MPI_SUCCESS : arrival_->leave(number_, this);
-  if (error == MPI_SUCCESS) error = left;
-  return is_native ? error : raise_if(call_.comm, error);
+  return is_native ? run_native_() : raise_if(call_.comm, error);
 }
 
 /// The MPI raises its errors itself.
 int PersistentRequest::run_native() {
   const Inside guard;
-  if (arrival_ == nullptr) return run_native_();
-  arrival_->arrive(this);
-  const int error = run_native_();
-  const int left = arrival_->leave(number_, this);
-  return error == MPI_SUCCESS ? raise_if(call_.comm, left) : error;
+  return run_native_();
 }
 
 }  // namespace tutti

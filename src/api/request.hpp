@@ -40,6 +40,12 @@ class PersistentRequest {
   int open_call(Communicator& communicator, const Specification& specification,
                 std::unique_ptr<PersistentCall>& made);
   int choose_by_arrivals(Communicator& communicator);
+  /// A call that has begun and is not started leaves the exchange of arrivals: its number counts.
+  struct Beginning {
+    ~Beginning();
+    PersistentRequest& request;
+  };
+  int begin();
   int run();
   int run_through_nodes(bool& refused);
   int run_native();

@@ -105,17 +105,19 @@ BackgroundTask::Progress PersistentCall::proceed() {
 int PersistentCall::finish() {
   const std::lock_guard lock(mutex_);
   if (!under_way_) return MPI_SUCCESS;
-  if (setup_.arrival != nullptr) setup_.arrival->arrive(this);
-  if (!begun_ && error_ == MPI_SUCCESS) {
-    find_order(true, error_);
-    if (error_ == MPI_SUCCESS) error_ = begin();
-  }
-  if (error_ == MPI_SUCCESS) {
-    error_ = comm_->executor().finish(plan_->placement, *buffers_, comm_->transport());
+  try {
+    if (!begun_ && error_ == MPI_SUCCESS) {
+      find_order(true, error_);
+      if (error_ == MPI_SUCCESS) error_ = begin();
+    }
+    if (error_ == MPI_SUCCESS) {
+      error_ = comm_->executor().finish(plan_->placement, *buffers_, comm_->transport());
+    }
+  } catch (const std::bad_alloc&) {
+    error_ = MPI_ERR_NO_MEM;
   }
   under_way_ = false;
   buffers_.reset();
-  if (setup_.arrival != nullptr) setup_.arrival->leave(number_, this);
   return error_;
 }
 

@@ -41,7 +41,8 @@ class PersistentCall final : public BackgroundTask {
   void change(const Specification& specification, bool agrees_on_order);
   /// `number` is the call's in the exchange of arrivals, if there is one.
   void start(CallNumber number);
-  /// Returns an MPI error code, that of the background's part included.
+  /// To be called when the rank has arrived, in that exchange too, and before it leaves. Returns an
+  /// MPI error code, that of the background's part included.
   int finish();
 
   Progress proceed() override;
