@@ -1,6 +1,8 @@
 /// Attributes, agreement, the end of MPI.
 #include "api/communicator.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -75,7 +77,14 @@ void close_all() {
   if (reports_world || !environment().report.empty()) {
     write_report(environment().report, reports_world);
   }
-  for (Communicator* communicator : live) communicator->begin_close();
+  // In turns, as other ranks may leave these communicators in another sequence.
+  for (bool all_left = false; !all_left;) {
+    all_left = true;
+    for (Communicator* communicator : live) {
+      all_left = communicator->try_close_arrival() && all_left;
+    }
+    if (!all_left) sched_yield();
+  }
   for (Communicator* communicator : live) communicator->close();
 }
 
@@ -342,14 +351,15 @@ int Communicator::open_arrival() {
   return Arrival::open(comm_, arrival_);
 }
 
-void Communicator::close_arrival() {
-  if (arrival_ == nullptr) return;
-  arrival_->finish_close();
+bool Communicator::try_close_arrival() {
+  if (arrival_ == nullptr) return true;
+  if (!arrival_->try_close()) return false;
   arrival_.reset();
+  return true;
 }
 
-void Communicator::begin_close() {
-  if (arrival_ != nullptr) arrival_->begin_close();
+void Communicator::close_arrival() {
+  while (!try_close_arrival()) sched_yield();
 }
 
 void Communicator::close() {

@@ -136,12 +136,13 @@ class Communicator {
   /// From now on arrivals are exchanged, but not where MPI has begun to end. Collective. Returns an
   /// MPI error code.
   int open_arrival();
+  /// The same step by step, as Arrival::try_close.
+  bool try_close_arrival();
   void close_arrival();
   /// Does rank 0's environment ask for the background thread?
   [[nodiscard]] bool wants_background() const { return wants_background_; }
 
-  /// Two steps that free what belongs to MPI while it still runs, as Arrival's. Collective.
-  void begin_close();
+  /// Frees what belongs to MPI while it still runs. Collective.
   void close();
 
  private:

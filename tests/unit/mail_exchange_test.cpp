@@ -134,6 +134,8 @@ TEST(MailExchange, KeepsItsFirstErrorAndGoesOn) {
   mail.take_turn();
   EXPECT_EQ(mail.first_error(), 5);
   EXPECT_EQ(seen.sent.size(), 2U);
+  mail.fail(7);
+  EXPECT_EQ(mail.first_error(), 5);
   mail.close();
   mail.write(0, {3});
   EXPECT_FALSE(mail.take_turn()) << "what is written after the end goes nowhere";

@@ -44,6 +44,11 @@ int MailExchange::first_error() const {
   return error_;
 }
 
+void MailExchange::fail(int error) {
+  const std::lock_guard lock(mutex_);
+  if (error_ == 0) error_ = error;
+}
+
 /// Those hear who can be reached. In this thread's turn.
 int MailExchange::exchange(bool& moved) {
   moved = false;
@@ -62,10 +67,7 @@ int MailExchange::exchange(bool& moved) {
   std::vector<std::int64_t> words;
   const int received = channel_->receive(from, words);
   if (first == 0) first = received;
-  if (first != 0) {
-    const std::lock_guard lock(mutex_);
-    if (error_ == 0) error_ = first;
-  }
+  if (first != 0) fail(first);
   moved = !words.empty();
   if (moved) reader_(from, words);
   return first;

@@ -47,8 +47,10 @@ class MailExchange {
   /// Sends what is written and takes one letter, in this thread's turn, for which it waits. Sets
   /// `moved` if there was one and `over` if nothing is left to send. Returns the error that it met.
   int take_own_turn(bool& moved, bool& over);
-  /// The first error of all turns.
+  /// The first error of all turns, or of fail().
   [[nodiscard]] int first_error() const;
+  /// A letter of this rank's is lost to `error`, which is not 0.
+  void fail(int error);
 
  private:
   int exchange(bool& moved);

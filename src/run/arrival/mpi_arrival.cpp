@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstdio>
+#include <new>
 
 #include "run/mpi/agree.hpp"
 #include "run/mpi/end.hpp"
@@ -49,6 +50,7 @@ int Arrival::open(MPI_Comm comm, std::shared_ptr<Arrival>& made) {
   mpi().Comm_rank(comm, &arrival->rank_);
   mpi().Comm_size(comm, &arrival->p_);
   arrival->coordinator_ = ArrivalCoordinator(arrival->p_);
+  arrival->gaps_.reserve(most_sites);
   if (const int error = arrival->agree_on_threads(comm)) return error;
   std::unique_ptr<MpiChannel> channel;
   if (const int error = MpiChannel::open(comm, longest_arrival_mail(arrival->p_), channel)) {
@@ -75,29 +77,31 @@ Arrival::~Arrival() {
   if (has_thread_) Background::of_process().remove(*this);
 }
 
-void Arrival::begin_close() {
-  {
-    const std::lock_guard lock(mutex_);
-    // Whatever this rank has met: the others wait for its farewell.
-    if (!std::exchange(has_left_, true)) tell(ArrivalMember::farewell());
-  }
-  mail_.take_turn();
-}
-
 /// No message may be under way when the channel's communicator goes. A rank that has met errors
 /// goes on for the others, as long as there are not only errors.
-void Arrival::finish_close() {
-  begin_close();
-  int failed = 0;
-  for (bool over = false; !over;) {
-    bool moved = false;
-    const int error = mail_.take_own_turn(moved, over);
-    failed = moved ? 0 : failed + (error != MPI_SUCCESS ? 1 : 0);
-    over = (over && is_over()) || failed == most_failures;
-    if (!over) sched_yield();
+bool Arrival::try_close() {
+  bool moved = false;
+  bool over = false;
+  int error = MPI_SUCCESS;
+  try {
+    say_farewell();
+    error = mail_.take_own_turn(moved, over);
+  } catch (const std::bad_alloc&) {
+    error = MPI_ERR_NO_MEM;
   }
+  const bool failed = !moved && error != MPI_SUCCESS;
+  failures_to_close_ = moved ? 0 : failures_to_close_ + (failed ? 1 : 0);
+  if (!(over && is_over()) && failures_to_close_ < most_failures) return false;
   if (has_thread_) Background::of_process().remove(*this);
   mail_.close();
+  return true;
+}
+
+/// Whatever this rank has met: the others wait for its farewell.
+void Arrival::say_farewell() {
+  const std::lock_guard lock(mutex_);
+  if (!has_left_) tell(ArrivalMember::farewell());
+  has_left_ = true;
 }
 
 bool Arrival::is_over() const {
@@ -169,32 +173,36 @@ void Arrival::note_run(CallNumber call, const CallKind& kind, RunMark ran) {
   noted.ran = ran;
 }
 
-int Arrival::leave(CallNumber call, const void* site) {
-  bool has_mail = false;
-  {
-    const std::lock_guard lock(mutex_);
-    ++left_;
-    const bool is_alone = under_way_.size() == 1;
-    const UnderWay left = under_way_.extract(call).mapped();
-    member_.forget_before(under_way_.empty() ? begun_ + 1 : under_way_.begin()->first);
-    last_exit_ = computing_since_ = clock_.now();
-    passage_ = {};
-    if (is_alone && left.kind) {
-      passage_ = {*left.kind, left.after, left.ran, last_arrival_, last_exit_};
-      count_kind(*left.kind);
-    }
-    // Rank 0 answers where the others have told of this call; no rank leaves its mail to the MPI
-    // for long.
-    has_mail = is_told_of(call);
-    const double gap = gap_after(site);
-    // A program without edges is taken at its habits.
-    if (!has_edges_ && !std::isnan(gap)) {
-      expected_ = last_exit_ + gap;
-      has_mail = tell_estimate() || has_mail;
-    }
+int Arrival::leave(CallNumber call, const void* site) noexcept {
+  try {
+    if (tell_of_next_call(call, site)) mail_.take_turn();
+  } catch (const std::bad_alloc&) {
+    mail_.fail(MPI_ERR_NO_MEM);
   }
-  if (has_mail) mail_.take_turn();
   return mail_.first_error();
+}
+
+/// True if there may be something to send or to take.
+bool Arrival::tell_of_next_call(CallNumber call, const void* site) {
+  const std::lock_guard lock(mutex_);
+  ++left_;
+  const bool is_alone = under_way_.size() == 1;
+  const UnderWay left = under_way_.extract(call).mapped();
+  member_.forget_before(under_way_.empty() ? begun_ + 1 : under_way_.begin()->first);
+  last_exit_ = computing_since_ = clock_.now();
+  passage_ = {};
+  if (is_alone && left.kind) {
+    passage_ = {*left.kind, left.after, left.ran, last_arrival_, last_exit_};
+    count_kind(*left.kind);
+  }
+  // Rank 0 answers where the others have told of this call; no rank leaves its mail to the MPI for
+  // long, whether it passes edges or not.
+  const bool takes_mail = is_told_of(call);
+  const double gap = gap_after(site);
+  // A program without edges is taken at its habits.
+  if (has_edges_ || std::isnan(gap)) return takes_mail;
+  expected_ = last_exit_ + gap;
+  return tell_estimate() || takes_mail;
 }
 
 /// A kind that follows many calls of another is told of as the first calls are: nobody knows yet
@@ -280,7 +288,12 @@ BackgroundTask::Progress Arrival::proceed() {
   // Only the coordinator must be there for others; the others' mail can wait for their next call.
   if (rank_ != 0) return Progress::nothing_expected;
   if (leaves_mpi_to_call()) return Progress::waiting;
-  const bool any = mail_.take_turn();
+  bool any = false;
+  try {
+    any = mail_.take_turn();
+  } catch (const std::bad_alloc&) {
+    mail_.fail(MPI_ERR_NO_MEM);
+  }
   if (is_over()) return Progress::nothing_expected;
   return any && expects_more() ? Progress::moved : Progress::waiting;
 }

@@ -42,12 +42,11 @@ class Arrival final : public BackgroundTask {
   Arrival(const Arrival&) = delete;
   Arrival& operator=(const Arrival&) = delete;
 
-  /// Calls that no version has been granted to know nothing of arrivals any more.
-  /// Two steps, both collective, so that one rank can leave several communicators that others leave
-  /// in another sequence. No rank may be in a call, but requests may be under
-  /// way.
-  void begin_close();
-  void finish_close();
+  /// One step of the end, to be repeated until it is true, which is when all ranks have begun it
+  /// too. Waits for nobody, so that one rank can leave several communicators that others leave in
+  /// another sequence. Calls that no version has been granted to know nothing of arrivals any more.
+  /// No rank may be in a call, but requests may be under way. Does not throw.
+  bool try_close();
 
   /// Every rank has a background thread. Alike on all ranks.
   [[nodiscard]] bool has_thread() const { return has_thread_; }
@@ -72,9 +71,13 @@ class Arrival final : public BackgroundTask {
   void note_block(Bytes block);
   /// What the call runs, where that is to be compared. Alike on all ranks.
   void note_run(CallNumber call, const CallKind& kind, RunMark ran);
-  /// This rank leaves the call.
-  int leave(CallNumber call, const void* site);
+  /// This rank leaves the call. Returns an MPI error code, that of lost memory included.
+  int leave(CallNumber call, const void* site) noexcept;
 
+  /// The call that is made goes by a version, and so, probably, do those after it: all ranks tell
+  /// of each call from now on, and for a while. On all ranks alike, also on those that need not
+  /// know it.
+  void expect_version(CallNumber call);
   /// For a call whose ranks all need the same order. Asks if need be, which takes one round trip
   /// to rank 0's thread. Sets `version` to null where nothing is known. Returns an MPI error code.
   int agreed_version(CallNumber call, std::shared_ptr<const ArrivalVersion>& version);
@@ -108,6 +111,8 @@ class Arrival final : public BackgroundTask {
 
   Arrival() = default;
   int agree_on_threads(MPI_Comm comm);
+  void say_farewell();
+  bool tell_of_next_call(CallNumber call, const void* site);
   void tell(std::vector<std::int64_t> words);
   void ask(std::vector<std::int64_t> question);
   void take(Rank from, const std::vector<std::int64_t>& words);
@@ -134,6 +139,7 @@ class Arrival final : public BackgroundTask {
   ArrivalMember member_;
   bool has_left_ = false;
   bool has_answered_ = false;  ///< as coordinator, since the thread has looked
+  int failures_to_close_ = 0;  ///< in a row
 
   bool has_edges_ = false;
   double fraction_ = 1;
@@ -155,7 +161,7 @@ class Arrival final : public BackgroundTask {
   CallNumber arrived_ = 0;
   CallNumber left_ = 0;
   double left_to_call_until_ = 0;  ///< of the common clock
-  CallNumber versions_until_ = 0;  ///< calls up to this one are taken to need a version
+  CallNumber versions_until_ = 0;  ///< calls up to this one are taken to need a version; alike
   Collective last_ = Collective::gather;
   std::map<CallNumber, UnderWay> under_way_;
 };
