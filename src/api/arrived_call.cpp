@@ -40,25 +40,22 @@ int ArrivedCall::weigh(RootedCall& call, Communicator& communicator, const Decis
   if (comm == nullptr) return error;
   // Whatever this call runs, it counts on every rank, so that the next one has the same tags.
   if (counts) comm->begin(call);
-  // Arguments that are bad here go to the MPI, whatever the others run.
-  if (!looks_valid(call, communicator) || !comm->learn_types(call)) {
-    comm->give_up();
-    return MPI_SUCCESS;
-  }
-  const Bytes own = call.in_place() ? call.blocks.count(communicator.rank()) * call.all_info.size
-                                    : call.own_count * call.own_info.size;
-  const auto note = [&] {  // blocks are equal on all ranks: so are the kinds
-    const CallKind kind = {call.collective, call.root, own};
-    if (!irregular) arrival_->note_run(number_, kind, decision->mark);
+  const auto choose_for = [&](Bytes block) {
+    decision = &communicator.decide({call.collective, call.root, block, helper(), picture});
+    picture_ = picture;
   };
-  if (irregular) arrival_->note_block(own);
-  note();
-  if (!counts) return MPI_SUCCESS;
-  decision = &communicator.decide(
-      {call.collective, call.root, irregular ? picture->block : own, helper(), picture});
-  if (!decision->specification) comm->give_up();
-  note();
-  picture_ = std::move(picture);
+  // Irregular calls go by what all ranks know, so that one with bad arguments takes part.
+  const bool has_root = call.root >= 0 && call.root < communicator.p();
+  if (counts && irregular && has_root) choose_for(picture->block);
+  if (looks_valid(call, communicator) && comm->learn_types(call)) {
+    const Bytes own = call.in_place() ? call.blocks.count(communicator.rank()) * call.all_info.size
+                                      : call.own_count * call.own_info.size;
+    if (irregular) arrival_->note_block(own);
+    if (counts && !irregular) choose_for(own);
+    // Blocks are equal on all ranks: so are the kinds.
+    if (!irregular) arrival_->note_run(number_, {call.collective, call.root, own}, decision->mark);
+  }
+  if (counts && !decision->specification) comm->give_up();
   return MPI_SUCCESS;
 }
 
