@@ -9,6 +9,22 @@
 
 using tutti::raise_if;
 
+namespace tutti {
+
+namespace {
+
+/// That of a communicator on which TUTTI_Arrival_init was called, else null.
+Communicator* with_edges(MPI_Comm comm) {
+  Communicator* communicator = Communicator::known(comm);
+  const bool has_edges = communicator != nullptr && communicator->arrival() != nullptr &&
+                         communicator->arrival()->has_edges();
+  return has_edges ? communicator : nullptr;
+}
+
+}  // namespace
+
+}  // namespace tutti
+
 int TUTTI_Arrival_init(MPI_Comm comm, double fraction) {
   if (comm == tutti::mpi().comm_null) return MPI_ERR_COMM;
   if (!(fraction > 0 && fraction <= 1)) return raise_if(comm, MPI_ERR_ARG);
@@ -31,10 +47,8 @@ int TUTTI_Arrival_edge(MPI_Comm comm) {
   if (comm == tutti::mpi().comm_null) return MPI_ERR_COMM;
   if (!tutti::environment().on) return MPI_SUCCESS;
   try {
-    const tutti::Communicator* communicator = tutti::Communicator::known(comm);
-    if (communicator == nullptr || communicator->arrival() == nullptr) {
-      return raise_if(comm, MPI_ERR_COMM);
-    }
+    const tutti::Communicator* communicator = tutti::with_edges(comm);
+    if (communicator == nullptr) return raise_if(comm, MPI_ERR_COMM);
     return raise_if(comm, communicator->arrival()->edge());
   } catch (const std::bad_alloc&) {
     return raise_if(comm, MPI_ERR_NO_MEM);
@@ -44,10 +58,8 @@ int TUTTI_Arrival_edge(MPI_Comm comm) {
 int TUTTI_Arrival_finalize(MPI_Comm comm) {
   if (comm == tutti::mpi().comm_null) return MPI_ERR_COMM;
   if (!tutti::environment().on) return MPI_SUCCESS;
-  tutti::Communicator* communicator = tutti::Communicator::known(comm);
-  if (communicator == nullptr || communicator->arrival() == nullptr) {
-    return raise_if(comm, MPI_ERR_COMM);
-  }
-  communicator->close_arrival();
+  tutti::Communicator* communicator = tutti::with_edges(comm);
+  if (communicator == nullptr) return raise_if(comm, MPI_ERR_COMM);
+  communicator->close_arrival();  // does not throw
   return MPI_SUCCESS;
 }

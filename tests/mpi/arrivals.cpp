@@ -176,6 +176,8 @@ void begun_and_ended(Context& context) {
   if (context.options().native) return;
   const OwnComm comm;
   const Forced forced(Kind::scatter, "SBN", false);
+  // Here arrivals are exchanged where rank 0's environment asks for it.
+  calls_after_delays(context, comm.get(), Kind::scatter, {Edges::none, 50});
   if (TUTTI_Arrival_edge(comm.get()) != MPI_ERR_COMM) context.fail("an edge without init");
   if (TUTTI_Arrival_finalize(comm.get()) != MPI_ERR_COMM) context.fail("finalize without init");
   for (const double wrong : {0.0, -1.0, 1.5}) {
