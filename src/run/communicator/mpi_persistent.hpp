@@ -36,8 +36,9 @@ class PersistentCall final : public BackgroundTask {
   PersistentCall(const PersistentCall&) = delete;
   PersistentCall& operator=(const PersistentCall&) = delete;
 
-  /// From now on the specification is another one, which needs no knowledge of sizes that opening
-  /// has not brought. Alike on all ranks, and not while a call is under way.
+  /// From now on the specification is another one. What it must know of sizes opening has brought,
+  /// or its runner is the caller, who may wait for others in finish(). Alike on all ranks, and not
+  /// while a call is under way.
   void change(const Specification& specification, bool agrees_on_order);
   /// `number` is the call's in the exchange of arrivals, if there is one.
   void start(CallNumber number);
