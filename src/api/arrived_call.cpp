@@ -75,7 +75,10 @@ int ArrivedCall::find_version(const Specification& specification, bool at_root,
     version = picture_;
     return MPI_SUCCESS;
   }
-  if (order_matters_everywhere(specification)) return arrival_->agreed_version(number_, version);
+  const bool everywhere = order_matters_everywhere(specification);
+  if (everywhere && !arrival_->has_thread()) return MPI_SUCCESS;  // nobody would answer
+  arrival_->expect_version(number_);
+  if (everywhere) return arrival_->agreed_version(number_, version);
   if (at_root) version = arrival_->newest_version();
   return MPI_SUCCESS;
 }

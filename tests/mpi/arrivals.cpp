@@ -157,6 +157,46 @@ void freed_while_the_thread_works(Context& context) {
   }
 }
 
+void tell(MPI_Comm comm, int rank) { PMPI_Send(nullptr, 0, MPI_BYTE, rank, 3, comm); }
+void hear(MPI_Comm comm, int rank) {
+  PMPI_Recv(nullptr, 0, MPI_BYTE, rank, 3, comm, MPI_STATUS_IGNORE);
+}
+
+/// One of two ranks passes its edge first, and comes first: now the one, now the other. The second
+/// does not come before the first has been served, so that this hangs where a call goes by the
+/// order of an earlier one.
+void own_order_of_each_call(Context& context, int root) {
+  if (context.options().native || context.size() < 3) return;
+  const OwnComm comm;
+  expect(context, TUTTI_Arrival_init(comm.get(), 1), "TUTTI_Arrival_init");
+  const Forced forced(Kind::gather, "BSLS", false);
+  const int p = comm.size();
+  const int rank = comm.rank();
+  constexpr int count = 20000;  // a message that waits for its receiver
+  std::vector<int> mine(count, rank);
+  std::vector<int> all(static_cast<std::size_t>(p) * count);
+  TUTTI_Request request = TUTTI_REQUEST_NULL;
+  expect(context,
+         TUTTI_Gather_init(mine.data(), count, MPI_INT, all.data(), count, MPI_INT, root,
+                           comm.get(), &request),
+         "TUTTI_Gather_init");
+  for (int call = 0; call < 14; ++call) {
+    context.step("root " + std::to_string(root) + ", call " + std::to_string(call));
+    const int first = (root + 1 + call % 2) % p;
+    const int second = (root + 2 - call % 2) % p;
+    expect(context, TUTTI_Start(&request), "TUTTI_Start");
+    if (rank == second) hear(comm.get(), first);
+    expect(context, TUTTI_Arrival_edge(comm.get()), "TUTTI_Arrival_edge");
+    if (rank == first) tell(comm.get(), second);
+    if (rank == second) hear(comm.get(), first);
+    if (rank == root) hear(comm.get(), second);
+    expect(context, TUTTI_Wait(&request), "TUTTI_Wait");
+    if (rank == first) tell(comm.get(), second);
+    if (rank == second) tell(comm.get(), root);
+  }
+  expect(context, TUTTI_Request_free(&request), "TUTTI_Request_free");
+}
+
 /// A child process has neither the thread nor MPI, and goes without either.
 void forked_while_the_thread_works(Context& context) {
   const OwnComm comm;
@@ -366,6 +406,9 @@ void add_arrivals(Suite& suite) {
   suite.add("arrival: no edges", [](Context& context) { odd_edges(context, Edges::none); });
   suite.add("arrival: nothing known", no_arrivals_known);
   suite.add("arrival: two communicators", two_communicators);
+  suite.add("arrival: edges give each call its own order", [](Context& context) {
+    for (const int root : {0, context.size() - 1}) own_order_of_each_call(context, root);
+  });
   suite.add("arrival: freed while the thread works", freed_while_the_thread_works);
   suite.add("arrival: begun and ended", begun_and_ended);
   suite.add("arrival: fork", forked_while_the_thread_works);

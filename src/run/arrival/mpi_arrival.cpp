@@ -247,6 +247,11 @@ bool Arrival::knows_picture(CallNumber call, std::shared_ptr<const ArrivalVersio
   return member_.find_picture(call, under_way_.at(call).after, picture);
 }
 
+void Arrival::expect_version(CallNumber call) {
+  const std::lock_guard lock(mutex_);
+  versions_until_ = std::max(versions_until_, call + told_each);
+}
+
 int Arrival::agreed_version(CallNumber call, std::shared_ptr<const ArrivalVersion>& version) {
   for (bool asked = false; !find_agreed_version(call, version); asked = true) {
     if (!asked) ask(ArrivalMember::question(call));
@@ -262,7 +267,6 @@ bool Arrival::find_agreed_version(CallNumber call, std::shared_ptr<const Arrival
   // Once the stream has ended all ranks have heard the same: what it has not granted is unknown.
   const bool cut_off = is_cut_off();
   const std::lock_guard lock(mutex_);
-  versions_until_ = call + told_each;
   version = member_.version_for(call);
   if (version == nullptr) return cut_off;
   if (version->number == 0) version = nullptr;
@@ -280,7 +284,6 @@ bool Arrival::is_open() {
 std::shared_ptr<const ArrivalVersion> Arrival::newest_version() {
   mail_.take_turn();
   const std::lock_guard lock(mutex_);
-  versions_until_ = begun_ + told_each;
   return member_.newest()->number == 0 ? nullptr : member_.newest();
 }
 

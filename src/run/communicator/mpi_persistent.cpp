@@ -47,13 +47,20 @@ void PersistentCall::start(CallNumber number) {
     version_ = nullptr;
     number_ = number;
   }
+  if (goes_by_version()) setup_.arrival->expect_version(number);
   if (runs_in_background()) Background::of_process().wake();
+}
+
+/// Alike on all ranks. Where all need the order and some rank has no thread, nobody would answer.
+bool PersistentCall::goes_by_version() const {
+  return setup_.arrival != nullptr && setup_.specification.needs_arrivals() &&
+         (setup_.arrival->has_thread() || !setup_.agrees_on_order);
 }
 
 /// Sets `version_`; false as long as it is not known which one counts.
 bool PersistentCall::find_order(bool arrived, int& error) {
   const bool needed = setup_.agrees_on_order || setup_.at_root;
-  if (setup_.arrival == nullptr || !needed || !setup_.specification.needs_arrivals()) return true;
+  if (!needed || !goes_by_version()) return true;
   Arrival& arrival = *setup_.arrival;
   // What is known of this very call makes the best order: it is worth waiting for until then.
   if (!arrived) return arrival.find_agreed_version(number_, version_);

@@ -52,6 +52,7 @@ class PersistentCall final : public BackgroundTask {
   PersistentCall(Setup setup, std::unique_ptr<PrivateComm> comm)
       : setup_(std::move(setup)), comm_(std::move(comm)) {}
   int learn_sizes();
+  [[nodiscard]] bool goes_by_version() const;
   bool find_order(bool arrived, int& error);
   int begin();
   [[nodiscard]] bool has_thread() const {
