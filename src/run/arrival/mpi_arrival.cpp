@@ -312,6 +312,8 @@ bool Arrival::expects_more() {
 bool Arrival::leaves_mpi_to_call() {
   const std::lock_guard lock(mutex_);
   if (arrived_ == left_) return false;
+  // Estimates are on their way of which others make the order of this very call.
+  if (arrived_ <= versions_until_ && member_.version_for(arrived_) == nullptr) return false;
   const double now = clock_.now();
   if (now < left_to_call_until_) return true;
   left_to_call_until_ = now + seconds_left_to_a_call;
