@@ -18,7 +18,9 @@ int learn_arrivals(Communicator& communicator, const Decision& decision) {
 }
 
 ArrivedCall::ArrivedCall(Arrival* arrival, Collective collective, const void* site)
-    : ArrivedCall(arrival, arrival == nullptr ? 0 : arrival->begin_call(collective), site) {}
+    : ArrivedCall(arrival, arrival == nullptr ? 0 : arrival->begin_call(collective), site) {
+  may_wait_ = true;
+}
 
 ArrivedCall::ArrivedCall(Arrival* arrival, CallNumber begun, const void* site)
     : arrival_(arrival), site_(site), number_(begun) {
@@ -26,7 +28,9 @@ ArrivedCall::ArrivedCall(Arrival* arrival, CallNumber begun, const void* site)
 }
 
 ArrivedCall::~ArrivedCall() {
-  if (arrival_ != nullptr) arrival_->leave(number_, site_);
+  if (arrival_ == nullptr) return;
+  if (may_wait_) arrival_->keep_time(number_);
+  arrival_->leave(number_, site_);
 }
 
 int ArrivedCall::weigh(RootedCall& call, Communicator& communicator, const Decision*& decision) {

@@ -18,7 +18,7 @@ int learn_arrivals(Communicator& communicator, const Decision& decision);
 class ArrivedCall {
  public:
   ArrivedCall(Arrival* arrival, Collective collective, const void* site);
-  /// A call that has begun before.
+  /// A call that has begun before, and need not wait for any rank that does not come to it.
   ArrivedCall(Arrival* arrival, CallNumber begun, const void* site);
   ~ArrivedCall();
   ArrivedCall(const ArrivedCall&) = delete;
@@ -43,6 +43,7 @@ class ArrivedCall {
   Arrival* arrival_;
   const void* site_;
   CallNumber number_ = 0;
+  bool may_wait_ = false;
   std::shared_ptr<const ArrivalVersion> picture_;  ///< by which the call was decided; else null
 };
 

@@ -3,6 +3,7 @@
 
 #include <time.h>
 
+#include <cmath>
 #include <limits>
 
 namespace tutti {
@@ -30,6 +31,30 @@ class ClockOffset {
  private:
   double fastest_ = std::numeric_limits<double>::infinity();
   double offset_ = 0;
+};
+
+/// How far a clock is ahead that has a rate of its own, from comparisons now and then: what the
+/// latest one found, and from the second on the rate at which it changed since the one before.
+class ClockLine {
+ public:
+  /// At `now` the clock was ahead by `offset`. Seconds.
+  void compare(double now, double offset) {
+    missed_ = is_compared_ ? std::abs(offset - offset_at(now)) : 0;
+    if (is_compared_ && now > at_) rate_ = (offset - offset_) / (now - at_);
+    is_compared_ = true;
+    at_ = now;
+    offset_ = offset;
+  }
+  [[nodiscard]] double offset_at(double now) const { return offset_ + rate_ * (now - at_); }
+  /// By how much the line was off when the clocks were compared last; 0 as long as that was once.
+  [[nodiscard]] double missed() const { return missed_; }
+
+ private:
+  bool is_compared_ = false;
+  double at_ = 0;
+  double offset_ = 0;
+  double rate_ = 0;
+  double missed_ = 0;
 };
 
 }  // namespace tutti

@@ -22,6 +22,8 @@ constexpr std::size_t most_sites = 64;
 /// Every call is told of until so many after a change, then one in so many.
 constexpr CallNumber told_each = 8;
 constexpr CallNumber told_one_in = 8;
+/// In one call in so many clocks may be compared.
+constexpr CallNumber timed_one_in = 64;
 /// So many in a row end the exchange at its close.
 constexpr int most_failures = 64;
 /// While rank 0 is in a call its thread leaves the MPI to it, and looks for mail only this often.
@@ -94,6 +96,7 @@ bool Arrival::try_close() {
   if (!(over && is_over()) && failures_to_close_ < most_failures) return false;
   if (has_thread_) Background::of_process().remove(*this);
   mail_.close();
+  clock_.close();
   return true;
 }
 
@@ -171,6 +174,16 @@ void Arrival::note_run(CallNumber call, const CallKind& kind, RunMark ran) {
   UnderWay& noted = under_way_.at(call);
   noted.kind = kind;
   noted.ran = ran;
+}
+
+void Arrival::keep_time(CallNumber call) noexcept {
+  if (clock_.is_shared() || ++timed_ % timed_one_in != 0) return;
+  std::optional<double> ahead;
+  const int error = clock_.compare_again(ahead);
+  if (error != MPI_SUCCESS) mail_.fail(error);
+  const std::lock_guard lock(mutex_);
+  under_way_.at(call).kind.reset();  // what such a call takes is not to be compared
+  if (ahead && error == MPI_SUCCESS) clock_.adopt(*ahead);
 }
 
 int Arrival::leave(CallNumber call, const void* site) noexcept {
@@ -330,10 +343,9 @@ bool Arrival::is_told_of(CallNumber call) const {
 /// True if there is something to send.
 bool Arrival::tell_estimate() {
   const CallNumber call = arrived_ + 1;
-  const bool wants_version = call <= versions_until_;
   if (!is_told_of(call) || has_left_ || mail_.first_error() != MPI_SUCCESS) return false;
-  tell(ArrivalMember::estimate(
-      {call, expected_, forecast_error_.mean(), block_, last_, wants_version, passage_}));
+  tell(ArrivalMember::estimate({call, expected_, forecast_error_.mean() + clock_.error(), block_,
+                                last_, call <= versions_until_, passage_}));
   return true;
 }
 

@@ -71,6 +71,10 @@ class Arrival final : public BackgroundTask {
   void note_block(Bytes block);
   /// What the call runs, where that is to be compared. Alike on all ranks.
   void note_run(CallNumber call, const CallKind& kind, RunMark ran);
+  /// To be called before a call is left that may wait for others. Compares the ranks' clocks now
+  /// and then, where they are not one: for ranks of other systems than rank 0's one call in 64
+  /// waits for rank 0. Sequence of calls alike on all ranks.
+  void keep_time(CallNumber call) noexcept;
   /// This rank leaves the call. Returns an MPI error code, that of lost memory included.
   int leave(CallNumber call, const void* site) noexcept;
 
@@ -160,6 +164,7 @@ class Arrival final : public BackgroundTask {
   CallNumber begun_ = 0;
   CallNumber arrived_ = 0;
   CallNumber left_ = 0;
+  CallNumber timed_ = 0;           ///< calls that might wait
   double left_to_call_until_ = 0;  ///< of the common clock
   CallNumber versions_until_ = 0;  ///< calls up to this one are taken to need a version; alike
   Collective last_ = Collective::gather;

@@ -8,9 +8,6 @@
 #include <fstream>
 #include <functional>
 #include <sstream>
-#include <vector>
-
-#include "run/mpi/owned_comm.hpp"
 
 namespace tutti {
 
@@ -18,6 +15,8 @@ namespace {
 
 constexpr int exchanges = 30;
 constexpr int tag = 1;
+/// Seconds between two comparisons.
+constexpr double longest_pause = 64;
 
 /// Alike for processes that read one and the same monotonic clock: the running kernel, and the
 /// offsets of the process's time namespace. A rank that cannot tell which kernel runs has a clock
@@ -67,31 +66,52 @@ int MpiClock::synchronise(MPI_Comm comm) {
   } found = {identity, 1};
   for (const std::uint64_t other : identities) found.is_shared &= other == identity ? 1U : 0U;
   if (const int error = mpi().Bcast(&found, sizeof found, mpi().byte, 0, comm)) return error;
-  offset_ = error_ = 0;
   is_shared_ = found.is_shared != 0;
   if (is_shared_) return MPI_SUCCESS;
   // Not on the program's communicator, where a receive from any rank may be open.
-  OwnedComm own;
-  if (const int error = OwnedComm::duplicate(comm, own)) return error;
-  if (rank != 0 && identity != found.of_first) {
-    if (const int error = compare(own.handle(), rank, 0)) return error;
-  }
+  if (const int error = OwnedComm::duplicate(comm, comm_)) return error;
+  rank_ = rank;
+  if (rank != 0 && identity != found.of_first) others_ = {0};
   for (int other = 1; rank == 0 && other < p; ++other) {
-    if (identities[static_cast<std::size_t>(other)] == identity) continue;
-    if (const int error = compare(own.handle(), rank, other)) return error;
+    if (identities[static_cast<std::size_t>(other)] != identity) others_.push_back(other);
   }
-  return mpi().Bcast(&error_, sizeof error_, mpi().byte, 0, comm);
+  double ahead = 0;
+  if (const int error = compare_all(ahead)) return error;
+  adopt(ahead);
+  return mpi().Bcast(&error_, sizeof error_, mpi().byte, 0, comm_.handle());
 }
 
-/// Rank 0 asks and tells the other, which answers, how far it is off.
-int MpiClock::compare(MPI_Comm comm, int rank, int other) {
+int MpiClock::compare_again(std::optional<double>& ahead) {
+  ahead.reset();
+  if (is_shared_ || others_.empty()) return MPI_SUCCESS;
+  double is_due = monotonic_seconds() >= due_ ? 1 : 0;
+  int error = rank_ == 0 ? MPI_SUCCESS : receive(is_due, 0, comm_.handle());
+  for (std::size_t i = 0; rank_ == 0 && i < others_.size() && error == MPI_SUCCESS; ++i) {
+    error = send(is_due, others_[i], comm_.handle());
+  }
+  if (error != MPI_SUCCESS || is_due == 0) return error;
+  return compare_all(ahead.emplace(0));
+}
+
+int MpiClock::compare_all(double& ahead) {
+  for (const int other : others_) {
+    if (const int error = compare(other, ahead)) return error;
+  }
+  due_ = monotonic_seconds() + pause_;
+  pause_ = std::min(2 * pause_, longest_pause);
+  return MPI_SUCCESS;
+}
+
+/// Rank 0 asks and tells the other, which answers, how far it is ahead.
+int MpiClock::compare(int other, double& ahead) {
+  const MPI_Comm comm = comm_.handle();
   double word = 0;
-  if (rank != 0) {
+  if (rank_ != 0) {
     for (int exchange = 0; exchange < exchanges; ++exchange) {
       if (const int error = receive(word, 0, comm)) return error;
       if (const int error = send(monotonic_seconds(), 0, comm)) return error;
     }
-    return receive(offset_, 0, comm);
+    return receive(ahead, 0, comm);
   }
   ClockOffset measured;
   for (int exchange = 0; exchange < exchanges; ++exchange) {
@@ -100,7 +120,7 @@ int MpiClock::compare(MPI_Comm comm, int rank, int other) {
     if (const int error = receive(word, other, comm)) return error;
     measured.add(sent, word, monotonic_seconds());
   }
-  error_ = error_ < measured.error() ? measured.error() : error_;
+  error_ = std::max(error_, measured.error());
   return send(measured.offset(), other, comm);
 }
 
