@@ -1,8 +1,6 @@
 /// Trees of transfers.
 #include "draw/transfer_tree.hpp"
 
-#include "draw/picture.hpp"
-
 namespace tutti {
 
 TransferTree transfer_tree(std::span<const Schedule> schedules) {
@@ -67,18 +65,24 @@ std::vector<Rank> TransferTree::idle() const {
   return ranks;
 }
 
-std::string to_text(const TransferTree& tree) {
-  if (!tree.is_tree()) return "";
-  const std::vector<Bytes> bytes = tree.bytes_above();
+TreeShape shape_of(const TransferTree& tree) {
   TreeShape shape;
   shape.root = tree.root;
-  shape.children = [&](int rank) {
+  shape.children = [&tree](int rank) {
     std::vector<int> children;
     for (const auto& edge : tree.children[static_cast<std::size_t>(rank)]) {
       children.push_back(edge.child);
     }
     return children;
   };
+  shape.label = [](int rank) { return std::to_string(rank); };
+  return shape;
+}
+
+std::string to_text(const TransferTree& tree) {
+  if (!tree.is_tree()) return "";
+  const std::vector<Bytes> bytes = tree.bytes_above();
+  TreeShape shape = shape_of(tree);
   shape.label = [&](int rank) {
     const std::string name = std::to_string(rank);
     return rank == tree.root ? name

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "draw/picture.hpp"
 #include "schedule/schedule.hpp"
 
 namespace tutti {
@@ -29,6 +30,10 @@ struct TransferTree {
 
 /// The edges that carry data, towards the root where it flows there and away from it elsewhere.
 [[nodiscard]] TransferTree transfer_tree(std::span<const Schedule> schedules);
+
+/// The ranks of the tree, as they are drawn; to be used where the edges make one, and while it
+/// lives.
+[[nodiscard]] TreeShape shape_of(const TransferTree& tree);
 
 /// The tree as text, each rank below the root with the bytes on its edge: "3:12". Empty where the
 /// edges make no tree.

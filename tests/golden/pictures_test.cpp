@@ -37,18 +37,7 @@ std::string picture_in(const std::string& file, const std::string& title) {
 
 std::string drawn(const std::vector<Schedule>& schedules, bool with_bytes) {
   const TransferTree tree = transfer_tree(schedules);
-  if (with_bytes) return to_text(tree);
-  TreeShape shape;
-  shape.root = tree.root;
-  shape.children = [&](int rank) {
-    std::vector<int> children;
-    for (const auto& edge : tree.children[static_cast<std::size_t>(rank)]) {
-      children.push_back(edge.child);
-    }
-    return children;
-  };
-  shape.label = [](int rank) { return std::to_string(rank); };
-  return to_text(shape);
+  return with_bytes ? to_text(tree) : to_text(shape_of(tree));
 }
 
 /// p = 6, root 2, in the order that the comments use.

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "call_helpers.hpp"
+#include "fault_helpers.hpp"
 #include "sweep/check.hpp"
 
 namespace tutti {
@@ -24,12 +25,7 @@ class PlantedIn : public testing::Test {
   }
 
   void expect(Rank rank, StepId step, Block block, const std::string& says) {
-    const auto fault = check();
-    ASSERT_TRUE(fault) << "not caught";
-    EXPECT_EQ(fault->rank, rank) << fault->text;
-    EXPECT_EQ(fault->step, step) << fault->text;
-    EXPECT_EQ(fault->block, block) << fault->text;
-    EXPECT_NE(fault->text.find(says), std::string::npos) << fault->text;
+    testing_support::expect_fault(check(), rank, step, block, says);
   }
 
   std::vector<Step>& steps(Rank rank) { return schedules_[static_cast<std::size_t>(rank)].steps; }

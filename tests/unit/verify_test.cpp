@@ -6,6 +6,7 @@
 #include <random>
 
 #include "call_helpers.hpp"
+#include "fault_helpers.hpp"
 #include "sweep/check.hpp"
 #include "sweep/sweep.hpp"
 
@@ -36,11 +37,8 @@ class Planted : public testing::Test {
   /// The fault must be at this place, and its text must name the place and say this.
   void expect(Rank rank, StepId step, Rank block, const std::string& says) const {
     const auto fault = check();
-    ASSERT_TRUE(fault) << "not caught";
-    EXPECT_EQ(fault->rank, rank) << fault->text;
-    EXPECT_EQ(fault->step, step) << fault->text;
-    EXPECT_EQ(fault->block, block) << fault->text;
-    EXPECT_NE(fault->text.find(says), std::string::npos) << fault->text;
+    testing_support::expect_fault(fault, rank, step, block, says);
+    if (!fault) return;
     EXPECT_NE(fault->text.find("rank " + std::to_string(rank)), std::string::npos) << fault->text;
     if (step >= 0) {
       EXPECT_NE(fault->text.find("step " + std::to_string(step)), std::string::npos) << fault->text;
