@@ -5,8 +5,8 @@
 
 #include <random>
 
-#include "call_helpers.hpp"
 #include "simulate/simulate.hpp"
+#include "unit/call_helpers.hpp"
 
 namespace tutti {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <random>
 
-#include "call_helpers.hpp"
 #include "simulate/simulate.hpp"
 #include "sweep/sweep.hpp"
+#include "unit/call_helpers.hpp"
 
 namespace tutti {
 namespace {

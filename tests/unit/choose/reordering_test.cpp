@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include "distance_helpers.hpp"
 #include "orders/by_distance.hpp"
 #include "orders/descent.hpp"
 #include "shapes/traffic.hpp"
+#include "unit/distance_helpers.hpp"
 
 namespace tutti {
 namespace {

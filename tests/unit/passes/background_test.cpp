@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "call_helpers.hpp"
+#include "unit/call_helpers.hpp"
 
 namespace tutti {
 namespace {

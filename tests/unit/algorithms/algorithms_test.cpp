@@ -5,9 +5,9 @@
 
 #include <set>
 
-#include "call_helpers.hpp"
 #include "core/distributions.hpp"
 #include "sweep/sweep.hpp"
+#include "unit/call_helpers.hpp"
 
 namespace tutti {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "call_helpers.hpp"
 #include "simulate/simulate.hpp"
+#include "unit/call_helpers.hpp"
 
 namespace tutti {
 namespace {

@@ -5,10 +5,10 @@
 
 #include <random>
 
-#include "call_helpers.hpp"
-#include "fault_helpers.hpp"
 #include "sweep/check.hpp"
 #include "sweep/sweep.hpp"
+#include "unit/call_helpers.hpp"
+#include "unit/fault_helpers.hpp"
 
 namespace tutti {
 namespace {

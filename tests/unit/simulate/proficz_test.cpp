@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "call_helpers.hpp"
 #include "simulate/simulate.hpp"
+#include "unit/call_helpers.hpp"
 
 namespace tutti {
 namespace {

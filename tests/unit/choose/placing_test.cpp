@@ -6,10 +6,10 @@
 #include <map>
 
 #include "algorithms/traffic.hpp"
-#include "distance_helpers.hpp"
 #include "knowledge/shared_ways.hpp"
 #include "orders/descent.hpp"
 #include "shapes/traffic.hpp"
+#include "unit/distance_helpers.hpp"
 
 namespace tutti {
 namespace {

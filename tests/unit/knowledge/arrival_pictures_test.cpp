@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "arrival_table.hpp"
+#include "unit/arrival_table.hpp"
 
 namespace tutti {
 namespace {

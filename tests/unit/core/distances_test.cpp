@@ -7,11 +7,11 @@
 #include <random>
 #include <set>
 
-#include "json_reader.hpp"
 #include "knowledge/clusters.hpp"
 #include "knowledge/distance_file.hpp"
 #include "knowledge/distance_rows.hpp"
 #include "knowledge/placements.hpp"
+#include "unit/json_reader.hpp"
 
 namespace tutti {
 namespace {

@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-#include "arrival_table.hpp"
+#include "unit/arrival_table.hpp"
 
 namespace tutti {
 namespace {

@@ -7,10 +7,10 @@
 #include <chrono>
 #include <random>
 
-#include "call_helpers.hpp"
 #include "core/distributions.hpp"
 #include "cost/pricing.hpp"
 #include "sweep/simulated.hpp"
+#include "unit/call_helpers.hpp"
 
 namespace tutti {
 namespace {

@@ -1,9 +1,9 @@
 /// Planted faults of reductions, exchanges of pairs and barriers.
 #include <gtest/gtest.h>
 
-#include "call_helpers.hpp"
-#include "fault_helpers.hpp"
 #include "sweep/check.hpp"
+#include "unit/call_helpers.hpp"
+#include "unit/fault_helpers.hpp"
 
 namespace tutti {
 namespace {

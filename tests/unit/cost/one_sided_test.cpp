@@ -6,11 +6,11 @@
 #include <set>
 
 #include "algorithms/problems.hpp"
-#include "call_helpers.hpp"
 #include "choose/one_sided.hpp"
 #include "cost/pricing.hpp"
 #include "schedule/builder.hpp"
 #include "shapes/knomial.hpp"
+#include "unit/call_helpers.hpp"
 #include "verify/verify.hpp"
 
 namespace tutti {

@@ -5,11 +5,11 @@
 
 #include <random>
 
-#include "call_helpers.hpp"
 #include "core/distributions.hpp"
 #include "cost/pricing.hpp"
 #include "passes/background.hpp"
 #include "simulate/simulate.hpp"
+#include "unit/call_helpers.hpp"
 
 namespace tutti {
 namespace {

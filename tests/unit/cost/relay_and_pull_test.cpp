@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <random>
 
-#include "call_helpers.hpp"
 #include "cost/bounds.hpp"
 #include "passes/place.hpp"
 #include "shapes/relay.hpp"
 #include "simulate/simulate.hpp"
+#include "unit/call_helpers.hpp"
 
 namespace tutti {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "call_helpers.hpp"
 #include "choose/levels.hpp"
 #include "simulate/simulate.hpp"
+#include "unit/call_helpers.hpp"
 
 namespace tutti {
 namespace {
