@@ -79,54 +79,92 @@ bool read_integer(std::string_view text, int least, int& value) {
   return error == std::errc() && end == text.data() + text.size() && value >= least;
 }
 
+template <auto member, int least>
+bool read_whole(Specification& spec, std::string_view text) {
+  return read_integer(text, least, spec.parameters.*member);
+}
+
+template <auto member>
+bool read_switch(Specification& spec, std::string_view text) {
+  spec.parameters.*member = text == "on";
+  return text == "on" || text == "off";
+}
+
+/// One of two words, each of which stands for a value.
+template <class Value>
+bool read_word(std::string_view text, std::array<std::string_view, 2> words,
+               std::array<Value, 2> values, Value& value) {
+  const auto word = std::find(words.begin(), words.end(), text);
+  if (word == words.end()) return false;
+  value = values[static_cast<std::size_t>(word - words.begin())];
+  return true;
+}
+
+/// Bytes, or a word that stands for some.
+bool read_bytes(std::string_view text, std::string_view word, Bytes meant, Bytes& value) {
+  const Result<Bytes> bytes = text == word ? Result<Bytes>(meant) : bytes_from(text);
+  if (bytes) value = *bytes;
+  return static_cast<bool>(bytes);
+}
+
+bool read_order(Specification& spec, std::string_view text) {
+  const auto order = order_named(text);
+  if (order) spec.order = *order;
+  return order.has_value();
+}
+
+/// A setting of a specification: its name, what it accepts, and how that is read.
+struct Key {
+  std::string_view name;
+  std::string_view accepted;
+  bool (*read)(Specification& spec, std::string_view text);
+};
+
+constexpr Key keys[] = {
+    {"order",
+     "natural, rotated, by_size, arrival, late_leaf, distance, nearest_next or two_partners_each",
+     read_order},
+    {"runner", "caller or background",
+     [](Specification& spec, std::string_view text) {
+       return read_word(text, {"caller", "background"}, {Runner::caller, Runner::background},
+                        spec.runner);
+     }},
+    {"k", "an integer from 2 on", read_whole<&Parameters::k, 2>},
+    {"flight", "an integer from 0 (no limit) on", read_whole<&Parameters::flight, 0>},
+    {"parts", "an integer from 0 (by the size) on", read_whole<&Parameters::parts, 0>},
+    {"late", "an integer from 0 on", read_whole<&Parameters::late, 0>},
+    {"ports", "an integer from 1 on", read_whole<&Parameters::ports, 1>},
+    {"segment", "bytes such as 4K",
+     [](Specification& spec, std::string_view text) {
+       const Result<Bytes> bytes = bytes_from(text);
+       if (bytes) spec.parameters.segment = *bytes;
+       return static_cast<bool>(bytes);
+     }},
+    {"threshold", "bytes such as 64K, or off",
+     [](Specification& spec, std::string_view text) {
+       return read_bytes(text, "off", -1, spec.parameters.threshold);
+     }},
+    {"carry", "bytes up to 32K, or all",
+     [](Specification& spec, std::string_view text) {
+       Bytes& carry = spec.parameters.carry;
+       return read_bytes(text, "all", all_carried, carry) &&
+              (carry <= most_carried || carry == all_carried);
+     }},
+    {"rule", "volume or gather_time",
+     [](Specification& spec, std::string_view text) {
+       return read_word(text, {"volume", "gather_time"}, {JoinRule::volume, JoinRule::gather_time},
+                        spec.parameters.rule);
+     }},
+    {"nodes", "on or off", read_switch<&Parameters::nodes>},
+    {"promote", "on or off", read_switch<&Parameters::promote>},
+    {"arrivals", "on or off", read_switch<&Parameters::arrivals>},
+};
+
 /// Sets one parameter; the returned text says what would have been accepted, empty if good.
-std::string set_parameter(Specification& spec, std::string_view key, std::string_view value) {
-  Parameters& parameters = spec.parameters;
-  if (key == "order") {
-    const auto order = order_named(value);
-    if (order) spec.order = *order;
-    return order ? ""
-                 : "natural, rotated, by_size, arrival, late_leaf, distance, nearest_next or "
-                   "two_partners_each";
-  }
-  if (key == "runner") {
-    if (value != "caller" && value != "background") return "caller or background";
-    spec.runner = value == "caller" ? Runner::caller : Runner::background;
-    return "";
-  }
-  if (key == "k") return read_integer(value, 2, parameters.k) ? "" : "an integer from 2 on";
-  if (key == "flight") {
-    return read_integer(value, 0, parameters.flight) ? "" : "an integer from 0 (no limit) on";
-  }
-  if (key == "parts") {
-    return read_integer(value, 0, parameters.parts) ? "" : "an integer from 0 (by the size) on";
-  }
-  if (key == "late") return read_integer(value, 0, parameters.late) ? "" : "an integer from 0 on";
-  if (key == "ports") return read_integer(value, 1, parameters.ports) ? "" : "an integer from 1 on";
-  if (key == "segment" || key == "threshold") {
-    const bool off = key == "threshold" && value == "off";
-    const Result<Bytes> bytes = off ? Result<Bytes>(-1) : bytes_from(value);
-    if (bytes) (key == "segment" ? parameters.segment : parameters.threshold) = *bytes;
-    return bytes ? "" : key == "segment" ? "bytes such as 4K" : "bytes such as 64K, or off";
-  }
-  if (key == "carry") {
-    const Result<Bytes> bytes = value == "all" ? Result<Bytes>(all_carried) : bytes_from(value);
-    const bool good = bytes && (*bytes <= most_carried || *bytes == all_carried);
-    if (good) parameters.carry = *bytes;
-    return good ? "" : "bytes up to 32K, or all";
-  }
-  if (key == "nodes") {
-    parameters.nodes = value == "on";
-    return value == "on" || value == "off" ? "" : "on or off";
-  }
-  if (key == "rule") {
-    if (value != "volume" && value != "gather_time") return "volume or gather_time";
-    parameters.rule = value == "volume" ? JoinRule::volume : JoinRule::gather_time;
-    return "";
-  }
-  if (value != "on" && value != "off") return "on or off";
-  (key == "promote" ? parameters.promote : parameters.arrivals) = value == "on";
-  return "";
+std::string set_parameter(Specification& spec, std::string_view name, std::string_view value) {
+  const Key& key = *std::find_if(std::begin(keys), std::end(keys),
+                                 [&](const Key& known) { return known.name == name; });
+  return key.read(spec, value) ? "" : std::string(key.accepted);
 }
 
 Result<Specification> read_parameters(Specification spec, std::string_view text) {

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <random>
+#include <type_traits>
 
 #include "algorithms/traffic.hpp"
 #include "core/distributions.hpp"
@@ -201,17 +203,53 @@ class Sweep {
   Verifier verifier_;
 };
 
-/// Every specification of `specs` with each value set by `set`.
-template <class Values, class Set>
-void multiply(std::vector<Specification>& specs, const Values& values, Set set) {
-  std::vector<Specification> product;
-  for (const Specification& specification : specs) {
-    for (const auto& value : values) {
-      product.push_back(specification);
-      set(product.back(), value);
+/// Specifications of one algorithm, multiplied by values of the settings that it takes.
+class Variations {
+ public:
+  explicit Variations(const Algorithm& algorithm)
+      : algorithm_(algorithm), specs_({*specification(algorithm.collective, algorithm.name)}) {}
+
+  /// Each so far with each value, put in its place by `set`.
+  template <class Values, class Set>
+  void vary(std::string_view setting, const Values& values, Set set) {
+    if (!algorithm_.takes(setting)) return;
+    std::vector<Specification> product;
+    for (const Specification& specification : specs_) {
+      for (const auto& value : values) {
+        product.push_back(specification);
+        set(product.back(), value);
+      }
     }
+    specs_ = std::move(product);
   }
-  specs = std::move(product);
+  template <class Value>
+  void vary(std::string_view setting, std::initializer_list<std::type_identity_t<Value>> values,
+            Value Parameters::*member) {
+    vary(setting, values,
+         [&](Specification& spec, Value value) { spec.parameters.*member = value; });
+  }
+  /// Leaders do not change what travels how.
+  void add_nodes() {
+    if (!algorithm_.takes("nodes")) return;
+    std::vector<Specification> leaders = specs_;
+    std::erase_if(leaders, [](const Specification& spec) {
+      return spec.parameters.carry != Parameters().carry;
+    });
+    for (Specification& spec : leaders) spec.parameters.nodes = true;
+    specs_.insert(specs_.end(), leaders.begin(), leaders.end());
+  }
+  [[nodiscard]] std::vector<Specification> take() { return std::move(specs_); }
+
+ private:
+  const Algorithm& algorithm_;
+  std::vector<Specification> specs_;
+};
+
+/// An order is a renaming of positions; where parts are many there are cases enough.
+std::vector<OrderName> orders_for(const Algorithm& algorithm) {
+  if (algorithm.takes("parts")) return {OrderName::rotated, OrderName::arrival};
+  return {OrderName::natural, OrderName::rotated,   OrderName::by_size,
+          OrderName::arrival, OrderName::late_leaf, OrderName::distance};
 }
 
 }  // namespace
@@ -222,71 +260,27 @@ void SweepResult::add(const SweepResult& other) {
 }
 
 std::vector<Specification> variations(const Algorithm& algorithm) {
-  std::vector<Specification> specs = {*specification(algorithm.collective, algorithm.name)};
-  if (algorithm.takes("order")) {
-    std::vector<OrderName> orders = {OrderName::natural, OrderName::rotated,   OrderName::by_size,
-                                     OrderName::arrival, OrderName::late_leaf, OrderName::distance};
-    // An order is a renaming of positions; where parts are many there are cases enough.
-    if (algorithm.takes("parts")) orders = {OrderName::rotated, OrderName::arrival};
-    multiply(specs, orders, [](Specification& spec, OrderName order) { spec.order = order; });
-  }
-  if (algorithm.takes("k")) {
-    multiply(specs, std::array{2, 3, 4, 7},
-             [](Specification& spec, int k) { spec.parameters.k = k; });
-  }
-  if (algorithm.takes("segment")) {
-    multiply(specs, std::array<Bytes, 3>{0, 2, 1024},
-             [](Specification& spec, Bytes bytes) { spec.parameters.segment = bytes; });
-  }
-  if (algorithm.takes("rule")) {
-    multiply(specs, std::array{JoinRule::volume, JoinRule::gather_time},
-             [](Specification& spec, JoinRule rule) { spec.parameters.rule = rule; });
-  }
-  if (algorithm.takes("ports")) {
-    multiply(specs, std::array{1, 2, 3},
-             [](Specification& spec, int ports) { spec.parameters.ports = ports; });
-  }
-  if (algorithm.takes("threshold")) {
-    // Promotion counts only where no threshold is set.
-    multiply(specs, std::array<Bytes, 4>{-2, -1, 4, 20}, [](Specification& spec, Bytes bytes) {
-      spec.parameters.promote = bytes != -2;
-      spec.parameters.threshold = std::max<Bytes>(bytes, -1);
-    });
-  }
-  if (algorithm.takes("arrivals")) {
-    multiply(specs, std::array{false, true},
-             [](Specification& spec, bool on) { spec.parameters.arrivals = on; });
-  }
-  if (algorithm.takes("parts")) {
-    multiply(specs, std::array{1, 3, 20},
-             [](Specification& spec, int parts) { spec.parameters.parts = parts; });
-  }
-  if (algorithm.takes("carry")) {
-    multiply(specs, std::array<Bytes, 3>{0, 8, most_carried},
-             [](Specification& spec, Bytes bytes) { spec.parameters.carry = bytes; });
-  }
-  if (algorithm.takes("nodes")) {
-    // Leaders do not change what travels how.
-    std::vector<Specification> leaders = specs;
-    std::erase_if(leaders, [](const Specification& spec) {
-      return spec.parameters.carry != Parameters().carry;
-    });
-    for (Specification& spec : leaders) spec.parameters.nodes = true;
-    specs.insert(specs.end(), leaders.begin(), leaders.end());
-  }
-  if (algorithm.takes("flight")) {
-    multiply(specs, std::array{0, 1, 2},
-             [](Specification& spec, int flight) { spec.parameters.flight = flight; });
-  }
-  if (algorithm.takes("late")) {
-    multiply(specs, std::array{-1, 1, 25},
-             [](Specification& spec, int late) { spec.parameters.late = late; });
-  }
-  if (algorithm.takes("runner")) {
-    multiply(specs, std::array{Runner::caller, Runner::background},
-             [](Specification& spec, Runner runner) { spec.runner = runner; });
-  }
-  return specs;
+  Variations all(algorithm);
+  all.vary("order", orders_for(algorithm),
+           [](Specification& spec, OrderName order) { spec.order = order; });
+  all.vary("k", {2, 3, 4, 7}, &Parameters::k);
+  all.vary("segment", {0, 2, 1024}, &Parameters::segment);
+  all.vary("rule", {JoinRule::volume, JoinRule::gather_time}, &Parameters::rule);
+  all.vary("ports", {1, 2, 3}, &Parameters::ports);
+  // Promotion counts only where no threshold is set.
+  all.vary("threshold", std::array<Bytes, 4>{-2, -1, 4, 20}, [](Specification& spec, Bytes bytes) {
+    spec.parameters.promote = bytes != -2;
+    spec.parameters.threshold = std::max<Bytes>(bytes, -1);
+  });
+  all.vary("arrivals", {false, true}, &Parameters::arrivals);
+  all.vary("parts", {1, 3, 20}, &Parameters::parts);
+  all.vary("carry", {0, 8, most_carried}, &Parameters::carry);
+  all.add_nodes();
+  all.vary("flight", {0, 1, 2}, &Parameters::flight);
+  all.vary("late", {-1, 1, 25}, &Parameters::late);
+  all.vary("runner", std::array{Runner::caller, Runner::background},
+           [](Specification& spec, Runner runner) { spec.runner = runner; });
+  return all.take();
 }
 
 SweepResult sweep(const SweepOptions& options, const SweepProgress& progress) {
