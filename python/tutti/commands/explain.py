@@ -21,6 +21,7 @@ from tutti.commands.options import (
     Full,
     Machine,
     Ranks,
+    Root,
     Sizes,
 )
 from tutti.console import Refusal, console, count, microseconds, print_json, table, write
@@ -190,7 +191,7 @@ def explain(
         str | None, typer.Argument(help="One that tutti list shows, e.g. gatherv.")
     ] = None,
     ranks: Ranks = None,
-    root: Annotated[str, typer.Option(metavar="RANK", help="A rank, first, half or last.")] = "0",
+    root: Root = "0",
     sizes: Sizes = None,
     distribution: Distribution = None,
     block: Block = "100",

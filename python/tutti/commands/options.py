@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 Ranks = Annotated[int | None, typer.Option(help="How many; --sizes may say it too.")]
+Root = Annotated[str, typer.Option(metavar="RANK", help="A rank, first, half or last.")]
 Sizes = Annotated[str | None, typer.Option(metavar="BYTES,..", help="Bytes of each rank's block.")]
 Distribution = Annotated[
     str | None,

@@ -17,6 +17,7 @@ from tutti.commands.options import (
     Distribution,
     Machine,
     Ranks,
+    Root,
     Sizes,
 )
 from tutti.console import Refusal, console, count, microseconds, print_json, table, write
@@ -88,9 +89,7 @@ def _tables(what: str, output: Path | None, machine: Path | None, svg: Path | No
 def simulate(
     what: Annotated[str, typer.Argument(help="A collective of tutti list, tables or levels.")],
     ranks: Ranks = None,
-    root: Annotated[
-        str, typer.Option(metavar="RANK", help="A rank, first, half or last.")
-    ] = "half",
+    root: Root = "half",
     sizes: Sizes = None,
     distribution: Distribution = None,
     block: Block = "100",
