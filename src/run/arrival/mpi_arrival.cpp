@@ -10,7 +10,7 @@
 #include <new>
 
 #include "run/mpi/agree.hpp"
-#include "run/mpi/end.hpp"
+#include "run/mpi/thread.hpp"
 
 namespace tutti {
 
@@ -28,13 +28,6 @@ constexpr CallNumber timed_one_in = 64;
 constexpr int most_failures = 64;
 /// While rank 0 is in a call its thread leaves the MPI to it, and looks for mail only this often.
 constexpr double seconds_left_to_a_call = 20e-3;
-
-bool can_have_thread() {
-  if (!can_end_threads()) return false;
-  int level = MPI_THREAD_SINGLE;
-  mpi().Query_thread(&level);
-  return level == MPI_THREAD_MULTIPLE && Background::of_process().start();
-}
 
 void say_once_that_there_is_no_thread() {
   static std::atomic<bool> said = false;
@@ -70,7 +63,7 @@ int Arrival::open(MPI_Comm comm, std::shared_ptr<Arrival>& made) {
 }
 
 int Arrival::agree_on_threads(MPI_Comm comm) {
-  const int error = true_on_all(comm, can_have_thread(), has_thread_);
+  const int error = true_on_all(comm, start_thread(), has_thread_);
   if (error == MPI_SUCCESS && rank_ == 0 && !has_thread_) say_once_that_there_is_no_thread();
   return error;
 }

@@ -8,7 +8,8 @@
 #include <thread>
 #include <utility>
 
-#include "run/mpi/end.hpp"
+#include "run/mpi/agree.hpp"
+#include "run/mpi/thread.hpp"
 #include "run/node/mpi_node_names.hpp"
 #include "run/rma/mpi_probe.hpp"
 
@@ -21,13 +22,6 @@ constexpr std::size_t most_under_way = 64;
 /// Taken in one round, before operations go on with what they said: a stream is passed on while it
 /// comes.
 constexpr int most_notices = 8;
-
-bool can_have_thread() {
-  if (!can_end_threads()) return false;
-  int level = MPI_THREAD_SINGLE;
-  mpi().Query_thread(&level);
-  return level == MPI_THREAD_MULTIPLE && Background::of_process().start();
-}
 
 std::int32_t microseconds_since(std::chrono::steady_clock::time_point time) {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
@@ -58,11 +52,10 @@ int RmaSystem::open_here(MPI_Comm comm, const NodeSettings& settings) {
   if (const int error = OwnedComm::duplicate(comm, comm_)) return error;
   rank_ = comm_.rank();
   p_ = comm_.p();
-  const char mine = can_have_thread() ? 1 : 0;
-  std::vector<char> all(static_cast<std::size_t>(p_));
-  int error = mpi().Allgather(&mine, 1, mpi().byte, all.data(), 1, mpi().byte, this->comm());
+  bool have_threads = false;
+  int error = true_on_all(this->comm(), start_thread(), have_threads);
   if (error != MPI_SUCCESS) return error;
-  if (std::count(all.begin(), all.end(), 0) > 0) return MPI_ERR_UNSUPPORTED_OPERATION;
+  if (!have_threads) return MPI_ERR_UNSUPPORTED_OPERATION;
   error = guess_nodes(this->comm(), settings, nodes_);
   if (error == MPI_SUCCESS) error = probe_rma_progress(this->comm(), progresses_);
   if (error == MPI_SUCCESS) error = RmaMailbox::open(this->comm(), mailbox_);
