@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
+#include "core/index.hpp"
+
 namespace tutti {
 
 namespace {
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 /// The sizes of the inner call that these members make, by node.
 Call call_between(std::span<const InnerCall* const> members, Bytes unit) {

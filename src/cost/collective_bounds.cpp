@@ -6,11 +6,11 @@
 #include <numeric>
 #include <vector>
 
+#include "core/index.hpp"
+
 namespace tutti {
 
 namespace {
-
-std::size_t index(Rank rank) { return static_cast<std::size_t>(rank); }
 
 int ranks_of(const BoundCase& call) { return static_cast<int>(call.sizes.size()); }
 

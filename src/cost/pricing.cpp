@@ -8,6 +8,7 @@
 #include <queue>
 #include <vector>
 
+#include "core/index.hpp"
 #include "schedule/graph.hpp"
 #include "schedule/one_sided.hpp"
 
@@ -16,8 +17,6 @@ namespace tutti {
 namespace {
 
 using Node = StepGraph::Node;
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 bool is_rendezvous(PriceModel model) {
   return model == PriceModel::hockney || model == PriceModel::overlapped;

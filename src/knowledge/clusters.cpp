@@ -5,6 +5,8 @@
 #include <limits>
 #include <map>
 
+#include "core/index.hpp"
+
 namespace tutti {
 
 namespace {
@@ -12,8 +14,6 @@ namespace {
 constexpr std::size_t most_cuts = 8;
 constexpr double most_inside = 0.95;  ///< the share of pairs inside that must be near
 constexpr double least_step = 1.2;
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 struct Link {
   double seconds = 0;

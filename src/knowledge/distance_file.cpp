@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 
+#include "core/index.hpp"
 #include "core/json.hpp"
 #include "core/json_reader.hpp"
 
@@ -14,8 +15,6 @@ namespace {
 
 constexpr std::string_view schema = "tutti-distances-1";
 constexpr int most_ranks = 16384;
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 /// The shortest text that reads back as the same number.
 std::string shortest(double value) {

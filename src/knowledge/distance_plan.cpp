@@ -5,11 +5,11 @@
 #include <map>
 #include <string>
 
+#include "core/index.hpp"
+
 namespace tutti {
 
 namespace {
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 /// Appends the rounds in which each of `players` meets each other once: they sit in a circle, one
 /// stays, the others move on by one place after each round, and opposite ones meet.

@@ -5,11 +5,11 @@
 #include <map>
 #include <numeric>
 
+#include "core/index.hpp"
+
 namespace tutti {
 
 namespace {
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 bool is_of_world(const DistanceFile& file, const std::vector<RankPlace>& ranks, int world) {
   return file.p() == world && std::all_of(ranks.begin(), ranks.end(), [&](const RankPlace& place) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "core/index.hpp"
 #include "knowledge/clusters.hpp"
 
 namespace tutti {
@@ -14,8 +15,6 @@ namespace {
 
 constexpr double least_step = 1.2;
 constexpr double none = std::numeric_limits<double>::infinity();
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 /// The same groups, numbered 0, 1, .. by their lowest ranks.
 template <class Name>

@@ -6,11 +6,11 @@
 #include <queue>
 #include <tuple>
 
+#include "core/index.hpp"
+
 namespace tutti {
 
 namespace {
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 /// Ranks and positions that have found each other, and those that have not.
 class Seats {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/index.hpp"
 #include "orders/way_loads.hpp"
 
 namespace tutti {
@@ -11,8 +12,6 @@ namespace {
 
 /// What is smaller by less is no gain but rounding.
 constexpr double rounding = 1e-9;
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 /// An order and the times that follow from it.
 class Descent {

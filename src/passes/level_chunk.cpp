@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/index.hpp"
+
 namespace tutti {
 
 namespace {
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 Bytes aligned(Bytes bytes) { return (bytes + 63) / 64 * 64; }
 

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cassert>
 
+#include "core/index.hpp"
+
 namespace tutti {
 
 namespace {
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 /// Calls visit(node, locals) for each lane and node, and notes what it has laid out there.
 template <class Visit>

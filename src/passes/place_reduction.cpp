@@ -5,13 +5,12 @@
 #include <cassert>
 #include <map>
 
+#include "core/index.hpp"
 #include "passes/memory_use.hpp"
 
 namespace tutti {
 
 namespace {
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 Spot moved(Spot spot, Bytes by) { return {spot.stretch, spot.offset + by}; }
 

@@ -3,13 +3,12 @@
 
 #include <algorithm>
 
+#include "core/index.hpp"
 #include "shapes/circulant.hpp"
 
 namespace tutti {
 
 namespace {
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 bool contains(const std::vector<int>& values, int value) {
   return std::find(values.begin(), values.end(), value) != values.end();

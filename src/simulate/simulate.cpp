@@ -6,6 +6,7 @@
 #include <queue>
 #include <tuple>
 
+#include "core/index.hpp"
 #include "schedule/graph.hpp"
 #include "schedule/one_sided.hpp"
 
@@ -14,8 +15,6 @@ namespace tutti {
 namespace {
 
 using Node = StepGraph::Node;
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 /// A message, named by its send, in the sequence in which ports prefer messages.
 struct Waiting {

@@ -3,11 +3,9 @@
 
 #include <algorithm>
 
-namespace tutti {
+#include "core/index.hpp"
 
-namespace {
-std::size_t index(Bytes i) { return static_cast<std::size_t>(i); }
-}  // namespace
+namespace tutti {
 
 void LevelMemory::start(Bytes bytes, std::span<const Rank> users) {
   std::vector<Access> used;

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/index.hpp"
+
 namespace tutti {
 
 namespace {
-
-std::size_t index(Bytes i) { return static_cast<std::size_t>(i); }
 
 std::string in_words(const LevelByte& byte) {
   if (byte.origin < 0) return "nothing";

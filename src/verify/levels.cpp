@@ -3,14 +3,13 @@
 
 #include <algorithm>
 
+#include "core/index.hpp"
 #include "verify/level_inner.hpp"
 #include "verify/level_state.hpp"
 
 namespace tutti {
 
 namespace {
-
-std::size_t index(Bytes i) { return static_cast<std::size_t>(i); }
 
 /// How often the call is made.
 constexpr int calls = 2;

@@ -2,13 +2,12 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/index.hpp"
 #include "verify/verify.hpp"
 
 namespace tutti {
 
 namespace {
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 std::string number(std::int64_t value) { return std::to_string(value); }
 

@@ -1,13 +1,12 @@
 /// What notifications tell of is where they say: puts and flags travel in no order of their own.
 #include <algorithm>
 
+#include "core/index.hpp"
 #include "verify/verify.hpp"
 
 namespace tutti {
 
 namespace {
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 std::string number(std::int64_t value) { return std::to_string(value); }
 

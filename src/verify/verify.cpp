@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
+#include "core/index.hpp"
+
 namespace tutti {
 
 namespace {
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 std::string number(std::int64_t value) { return std::to_string(value); }
 

@@ -4,12 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "core/distributions.hpp"
+#include "core/index.hpp"
 #include "sweep/check.hpp"
 
 namespace tutti {
 namespace {
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 /// A call with blocks of 12 bytes, so that up to three chunks are alike, elements of 2 where it
 /// reduces, irregular where it may be.
