@@ -16,14 +16,6 @@ struct Job {
   Bytes bytes = 0;
 };
 
-double arrival(const BoundCase& call, Rank rank) {
-  return call.arrivals.empty() ? 0 : call.arrivals[static_cast<std::size_t>(rank)];
-}
-
-double last_arrival(const BoundCase& call) {
-  return call.arrivals.empty() ? 0 : *std::max_element(call.arrivals.begin(), call.arrivals.end());
-}
-
 /// The blocks that cross the network, latest release first; a block is not released before
 /// `not_before`.
 std::vector<Job> jobs_of(const BoundCase& call, double not_before) {
@@ -31,7 +23,7 @@ std::vector<Job> jobs_of(const BoundCase& call, double not_before) {
   for (Rank rank = 0; rank < static_cast<Rank>(call.sizes.size()); ++rank) {
     const Bytes bytes = call.sizes[static_cast<std::size_t>(rank)];
     if (rank != call.root && bytes > 0) {
-      jobs.push_back({std::max(arrival(call, rank), not_before), bytes});
+      jobs.push_back({std::max(call.arrival(rank), not_before), bytes});
     }
   }
   std::sort(jobs.begin(), jobs.end(),
@@ -41,12 +33,8 @@ std::vector<Job> jobs_of(const BoundCase& call, double not_before) {
 
 /// No block is released before this: where callers receive, not before the root is there.
 double gather_start(const BoundCase& call) {
-  return call.receiver == Runner::caller ? arrival(call, call.root)
+  return call.receiver == Runner::caller ? call.arrival(call.root)
                                          : -std::numeric_limits<double>::infinity();
-}
-
-double rounds(std::size_t ranks) {  // ceil(log2 ranks)
-  return static_cast<double>(std::bit_width(ranks - 1));
 }
 
 /// max over t of t + sum of cost(bytes) over the jobs released at t or later.
@@ -65,29 +53,39 @@ double linear_optimum(const BoundCase& call, const std::vector<Job>& jobs) {
   const auto cost = [&](Bytes bytes) {
     return call.latency + call.per_byte * static_cast<double>(bytes);
   };
-  return std::max(last_arrival(call), busy_machine(jobs, cost));
+  return std::max(call.last_arrival(), busy_machine(jobs, cost));
 }
 
 }  // namespace
 
+double BoundCase::arrival(Rank rank) const {
+  return arrivals.empty() ? 0 : arrivals[static_cast<std::size_t>(rank)];
+}
+
+double BoundCase::last_arrival() const {
+  return arrivals.empty() ? 0 : *std::max_element(arrivals.begin(), arrivals.end());
+}
+
+double doubling_rounds(std::size_t ranks) { return static_cast<double>(std::bit_width(ranks - 1)); }
+
 double gather_volume_bound(const BoundCase& call) {
   const auto cost = [&](Bytes bytes) { return call.per_byte * static_cast<double>(bytes); };
-  return std::max(last_arrival(call),
+  return std::max(call.last_arrival(),
                   busy_machine(jobs_of(call, gather_start(call)), cost) + call.latency);
 }
 
 double gather_rounds_bound(const BoundCase& call) {
   // Own arrivals, not the root's: a late root does not keep the others from combining.
-  double bound = last_arrival(call);
+  double bound = call.last_arrival();
   const std::vector<Job> jobs = jobs_of(call, -std::numeric_limits<double>::infinity());
   for (std::size_t late = 1; late <= jobs.size(); ++late) {
-    bound = std::max(bound, jobs[late - 1].release + call.latency * rounds(1 + late));
+    bound = std::max(bound, jobs[late - 1].release + call.latency * doubling_rounds(1 + late));
   }
   return bound;
 }
 
 double gather_equal_bound(const BoundCase& call) {
-  double bound = last_arrival(call);
+  double bound = call.last_arrival();
   const std::vector<Job> jobs = jobs_of(call, -std::numeric_limits<double>::infinity());
   std::vector<Bytes> sizes;
   for (std::size_t late = 1; late < 2 * jobs.size(); late *= 2) {
@@ -100,7 +98,7 @@ double gather_equal_bound(const BoundCase& call) {
     std::sort(sizes.begin(), sizes.end(), std::greater<>());
     for (std::size_t n = 1; n <= sizes.size(); ++n) {
       const double volume = static_cast<double>(sizes[n - 1]) * static_cast<double>(n);
-      bound = std::max(bound, t + call.latency * rounds(1 + n) + call.per_byte * volume);
+      bound = std::max(bound, t + call.latency * doubling_rounds(1 + n) + call.per_byte * volume);
     }
   }
   return bound;
@@ -111,14 +109,14 @@ double gather_bound(const BoundCase& call) {
 }
 
 double scatter_bound(const BoundCase& call) {
-  const double start = arrival(call, call.root);
+  const double start = call.arrival(call.root);
   const std::vector<Job> jobs = jobs_of(call, start);
-  double bound = last_arrival(call);
+  double bound = call.last_arrival();
   if (jobs.empty()) return bound;
   Bytes all = 0;
   for (const Job& job : jobs) all += job.bytes;
   bound = std::max({bound, start + call.latency + call.per_byte * static_cast<double>(all),
-                    start + call.latency * rounds(1 + jobs.size())});
+                    start + call.latency * doubling_rounds(1 + jobs.size())});
   if (call.receiver == Runner::background) return bound;
 
   std::vector<double> arrivals(call.arrivals.begin(), call.arrivals.end());
@@ -134,8 +132,8 @@ double scatter_bound(const BoundCase& call) {
     const double per_port = static_cast<double>(late_bytes) / static_cast<double>(early);
     // ceil(log2((early + late) / early)): the holders of blocks at most double in each round.
     const std::size_t parts = (early + i + 1 + early - 1) / early;
-    bound = std::max(
-        {bound, t + call.latency + call.per_byte * per_port, t + call.latency * rounds(parts)});
+    bound = std::max({bound, t + call.latency + call.per_byte * per_port,
+                      t + call.latency * doubling_rounds(parts)});
   }
   return bound;
 }
@@ -145,7 +143,7 @@ double linear_gather_bound(const BoundCase& call) {
 }
 
 double linear_scatter_bound(const BoundCase& call) {
-  const double start = arrival(call, call.root);
+  const double start = call.arrival(call.root);
   std::vector<Job> jobs = jobs_of(call, start);
   if (call.receiver == Runner::background) {
     for (Job& job : jobs) job.release = start;

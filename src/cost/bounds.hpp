@@ -18,7 +18,13 @@ struct BoundCase {
   /// Who receives: `background` where data may reach a rank before the rank arrives. That holds
   /// for eager messages too.
   Runner receiver = Runner::caller;
+
+  [[nodiscard]] double arrival(Rank rank) const;
+  [[nodiscard]] double last_arrival() const;
 };
+
+/// ceil(log2 ranks): in so many rounds one becomes that many.
+[[nodiscard]] double doubling_rounds(std::size_t ranks);
 
 // Each bound is on the time of the last exit, counted from 0; none is below the last arrival.
 // All of them take O(p log p).

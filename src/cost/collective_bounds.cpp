@@ -14,24 +14,12 @@ namespace {
 
 int ranks_of(const BoundCase& call) { return static_cast<int>(call.sizes.size()); }
 
-double arrival(const BoundCase& call, Rank rank) {
-  return call.arrivals.empty() ? 0 : call.arrivals[index(rank)];
-}
-
-double last_arrival(const BoundCase& call) {
-  return call.arrivals.empty() ? 0 : *std::max_element(call.arrivals.begin(), call.arrivals.end());
-}
-
 /// Ascending.
 std::vector<double> sorted_arrivals(const BoundCase& call) {
   std::vector<double> sorted(call.sizes.size(), 0);
   std::copy(call.arrivals.begin(), call.arrivals.end(), sorted.begin());
   std::sort(sorted.begin(), sorted.end());
   return sorted;
-}
-
-double rounds(std::size_t ranks) {  // ceil(log2 ranks)
-  return static_cast<double>(std::bit_width(ranks - 1));
 }
 
 double bytes_time(const BoundCase& call, double bytes) { return call.per_byte * bytes; }
@@ -44,19 +32,19 @@ double total(const BoundCase& call) {
 
 /// `message` is what a round costs.
 double bcast(const BoundCase& call, double message) {
-  double bound = last_arrival(call);
+  double bound = call.last_arrival();
   const int p = ranks_of(call);
   if (p == 1 || call.sizes[0] == 0) return bound;
-  const double start = arrival(call, call.root);
+  const double start = call.arrival(call.root);
   const double whole = call.latency + bytes_time(call, static_cast<double>(call.sizes[0]));
-  bound = std::max({bound, start + whole, start + message * rounds(index(p))});
+  bound = std::max({bound, start + whole, start + message * doubling_rounds(index(p))});
   if (!is_caller(call)) return bound;
   const std::vector<double> arrivals = sorted_arrivals(call);
   bound = std::max(bound, std::max(arrivals.back(), start) + (arrivals.back() > start ? whole : 0));
   for (std::size_t early = 1; early < arrivals.size(); ++early) {
     const double t = arrivals[early];
     if (t <= start || t == arrivals[early - 1]) continue;
-    bound = std::max(bound, t + message * rounds((arrivals.size() + early - 1) / early));
+    bound = std::max(bound, t + message * doubling_rounds((arrivals.size() + early - 1) / early));
   }
   return bound;
 }
@@ -70,14 +58,14 @@ double bcast_whole_bound(const BoundCase& call) {
 }
 
 double allgather_bound(const BoundCase& call) {
-  double bound = last_arrival(call);
+  double bound = call.last_arrival();
   const int p = ranks_of(call);
   const double all = total(call);
   if (p == 1) return bound;
   for (Rank rank = 0; rank < p; ++rank) {
-    const double t = arrival(call, rank);
+    const double t = call.arrival(rank);
     const auto own = static_cast<double>(call.sizes[index(rank)]);
-    if (own > 0) bound = std::max(bound, t + call.latency * rounds(index(p)));
+    if (own > 0) bound = std::max(bound, t + call.latency * doubling_rounds(index(p)));
     if (is_caller(call) && all > own) {
       bound = std::max(bound, t + call.latency + bytes_time(call, all - own));
     }
@@ -87,7 +75,7 @@ double allgather_bound(const BoundCase& call) {
   std::vector<Rank> by_arrival(index(p));
   std::iota(by_arrival.begin(), by_arrival.end(), 0);
   std::sort(by_arrival.begin(), by_arrival.end(),
-            [&](Rank a, Rank b) { return arrival(call, a) > arrival(call, b); });
+            [&](Rank a, Rank b) { return call.arrival(a) > call.arrival(b); });
   const auto least = static_cast<double>(*std::min_element(call.sizes.begin(), call.sizes.end()));
   double late = 0;
   for (std::size_t i = 0; i < by_arrival.size(); ++i) {
@@ -95,53 +83,53 @@ double allgather_bound(const BoundCase& call) {
     const double received = i + 1 < by_arrival.size() ? late : late - least;
     if (received <= 0) continue;
     bound =
-        std::max(bound, arrival(call, by_arrival[i]) + call.latency + bytes_time(call, received));
+        std::max(bound, call.arrival(by_arrival[i]) + call.latency + bytes_time(call, received));
   }
   return bound;
 }
 
 double reduce_bound(const BoundCase& call) {
-  double bound = last_arrival(call);
+  double bound = call.last_arrival();
   const int p = ranks_of(call);
   if (p == 1 || call.sizes[0] == 0) return bound;
   std::vector<double> others;
   for (Rank rank = 0; rank < p; ++rank) {
-    if (rank != call.root) others.push_back(arrival(call, rank));
+    if (rank != call.root) others.push_back(call.arrival(rank));
   }
   std::sort(others.begin(), others.end(), std::greater<>());
-  const double start = is_caller(call) ? std::max(arrival(call, call.root), others[0]) : others[0];
+  const double start = is_caller(call) ? std::max(call.arrival(call.root), others[0]) : others[0];
   bound =
       std::max(bound, start + call.latency + bytes_time(call, static_cast<double>(call.sizes[0])));
   for (std::size_t late = 1; late <= others.size(); ++late) {
-    bound = std::max(bound, others[late - 1] + call.latency * rounds(1 + late));
+    bound = std::max(bound, others[late - 1] + call.latency * doubling_rounds(1 + late));
   }
   return bound;
 }
 
 double reduce_scatter_bound(const BoundCase& call) {
-  double bound = last_arrival(call);
+  double bound = call.last_arrival();
   const int p = ranks_of(call);
   const double all = total(call);
   if (p == 1 || all == 0) return bound;
   const auto owners = static_cast<std::size_t>(
       std::count_if(call.sizes.begin(), call.sizes.end(), [](Bytes bytes) { return bytes > 0; }));
-  bound = std::max(bound, last_arrival(call) + call.latency * rounds(owners));
+  bound = std::max(bound, call.last_arrival() + call.latency * doubling_rounds(owners));
   for (Rank rank = 0; rank < p; ++rank) {
     const double sent = all - static_cast<double>(call.sizes[index(rank)]);
     if (sent == 0) continue;
-    bound = std::max(bound, arrival(call, rank) + call.latency + bytes_time(call, sent));
+    bound = std::max(bound, call.arrival(rank) + call.latency + bytes_time(call, sent));
   }
   return bound;
 }
 
 double allreduce_bound(const BoundCase& call) {
-  double bound = last_arrival(call);
+  double bound = call.last_arrival();
   const int p = ranks_of(call);
   const auto bytes = static_cast<double>(call.sizes[0]);
   if (p == 1 || bytes == 0) return bound;
-  const double last = last_arrival(call);
+  const double last = call.last_arrival();
   bound = std::max({bound, last + call.latency + bytes_time(call, bytes),
-                    last + call.latency * rounds(index(p))});
+                    last + call.latency * doubling_rounds(index(p))});
   const std::vector<double> arrivals = sorted_arrivals(call);
   for (int late = 1; late <= p; ++late) {
     const double t = arrivals[index(p - late)];
@@ -152,7 +140,7 @@ double allreduce_bound(const BoundCase& call) {
 }
 
 double alltoall_bound(const BoundCase& call, std::span<const Bytes> pairs) {
-  double bound = last_arrival(call);
+  double bound = call.last_arrival();
   const int p = ranks_of(call);
   if (p == 1) return bound;
   const auto size = [&](Rank from, Rank to) {
@@ -162,7 +150,7 @@ double alltoall_bound(const BoundCase& call, std::span<const Bytes> pairs) {
   std::vector<Rank> latest_first(index(p));
   std::iota(latest_first.begin(), latest_first.end(), 0);
   std::sort(latest_first.begin(), latest_first.end(),
-            [&](Rank a, Rank b) { return arrival(call, a) > arrival(call, b); });
+            [&](Rank a, Rank b) { return call.arrival(a) > call.arrival(b); });
   const auto note = [&](double t, double bytes) {
     if (bytes > 0) bound = std::max(bound, t + call.latency + bytes_time(call, bytes));
   };
@@ -175,16 +163,16 @@ double alltoall_bound(const BoundCase& call, std::span<const Bytes> pairs) {
       sent += size(rank, other);
       all_pairs = all_pairs && size(rank, other) > 0;
       received += size(other, rank);
-      note(arrival(call, other), received);
+      note(call.arrival(other), received);
     }
-    note(arrival(call, rank), sent);
-    if (is_caller(call)) note(arrival(call, rank), received);
+    note(call.arrival(rank), sent);
+    if (is_caller(call)) note(call.arrival(rank), received);
   }
   return all_pairs ? std::max(bound, barrier_bound(call)) : bound;
 }
 
 double barrier_bound(const BoundCase& call) {
-  return last_arrival(call) + call.latency * rounds(call.sizes.size());
+  return call.last_arrival() + call.latency * doubling_rounds(call.sizes.size());
 }
 
 namespace {
