@@ -9,8 +9,13 @@ FFT = ROOT / "examples/fft/fft.c"
 OPTIONS = ("-std=gnu11", "-fopenmp", "-lfftw3f", "-lm")
 
 
-@pytest.mark.parametrize(("np", "collective"), [(2, "gather"), (3, "gatherv"), (4, "gather")])
-@pytest.mark.parametrize("algorithm", ["linear", "linear_sync", "binomial", "LIN", "SLS", "SBN"])
+@pytest.mark.parametrize(
+    ("np", "collective", "algorithm"),
+    [
+        (2, "gather", "linear"), (3, "gatherv", "linear_sync"), (4, "gather", "binomial"),
+        (2, "gather", "LIN"), (3, "gatherv", "SLS"), (4, "gather", "SBN"),
+    ],
+)  # fmt: skip
 def test_spectrum(mpi, np, collective, algorithm):
     settings = {"OMP_NUM_THREADS": "1", f"TUTTI_{collective.upper()}": algorithm}
     # A spinning MPI takes a slice of the scheduler for each message of more ranks than cores.
