@@ -95,7 +95,10 @@ Bytes own_bytes(const CollectiveCall& call, const Communicator& communicator) {
 void describe(const CollectiveCall& call, CallRecord& record) {
   record.root = call.root;
   record.own = 0;
-  if (call.collective == Collective::barrier) return;
+  if (call.collective == Collective::barrier) {
+    if (record.rank == record.root) record.total = record.largest = 0;
+    return;
+  }
   if (reduces(call.collective)) return describe_reduction(call, record);
   const bool pairs = block_kind(call.collective) == BlockKind::pairs;
   const CallSide& sent = call.in_place() ? call.receive : call.send;

@@ -20,6 +20,10 @@ def check(outcome):
     assert "correct" in outcome.out.split()
     # Reductions are there as well.
     assert {name: ran for name, ran in outcome.algorithms().items() if name in RAN} == RAN
+    moved = {name: [call["bytes"] for call in outcome.report["calls"] if call["collective"] == name]
+             for name in RAN}  # fmt: skip
+    assert all(all(each) for name, each in moved.items() if name != "barrier"), moved
+    assert set(moved["barrier"]) == {0}
 
 
 def test_c(mpi):
