@@ -204,7 +204,7 @@ def _section(grid: Grid) -> list[str]:
         return f"{text}<br>ran `{ran.replace('runner=', '')}`"
 
     several = " ".join(f"`{name}`" for name in grid.names)
-    library = grid.metadata["library"].split(",")[0]
+    library = " ".join(grid.metadata["library"].split(",")[0].replace("Version:", "").split())
     heading = (f"## {grid.collective.capitalize()}, {library}, {grid.nodes} nodes,"
                f" {grid.rate:g} Mbit/s")  # fmt: skip
     counts = ", ".join(f"{grid.repetitions[d]} ({d:g} ms)" for d in sorted(grid.repetitions))
@@ -236,7 +236,10 @@ def page(
         key = (collective, mpi, nodes, float(rate.removesuffix("mbit")))
         grids.setdefault(key, []).append(path)
     lines = []
-    in_order = sorted(grids.items(), key=lambda item: (-item[0][3], item[0][1:3], item[0][0]))
+    # The most nodes first, of those the fastest links.
+    in_order = sorted(
+        grids.items(), key=lambda item: (-int(item[0][2]), -item[0][3], item[0][1], item[0][0])
+    )
     for (_, _, nodes, rate), files in in_order:
         lines += _section(Grid(files, nodes, rate))
     lab_page.write(lines, into)
