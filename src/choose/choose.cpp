@@ -84,7 +84,8 @@ std::string microseconds(double seconds) {
   return text;
 }
 
-/// The same where the ranks arrive apart: the construction waits for all of them.
+/// The same where the ranks arrive apart: the construction waits for all of them. Never in the
+/// background, which may wait for nobody's sizes.
 Candidate grown_after_all(const Situation& situation, const Machine& machine) {
   const double bytes = static_cast<double>(*situation.block) * (situation.p - 1);
   return {
