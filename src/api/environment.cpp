@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "choose/settings.hpp"
+#include "passes/levels.hpp"
 #include "run/node/map.hpp"
 
 namespace tutti {
@@ -104,7 +105,7 @@ class Reader {
     }
     if (const std::string value = value_of("TUTTI_NODE_MEMORY"); !value.empty()) {
       const Result<Bytes> read = bytes_from(value);
-      if (!read || *read < (Bytes{64} << 10) || *read > (Bytes{1} << 30)) {
+      if (!read || *read < (Bytes{64} << 10) || *read > most_node_memory) {
         return refuse("TUTTI_NODE_MEMORY", value, "it is from 64K to 1G bytes");
       }
       environment_.node_memory = *read;

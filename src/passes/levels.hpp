@@ -11,6 +11,10 @@
 
 namespace tutti {
 
+/// No node may have more memory for a call, so that bytes and elements of inner calls, and of
+/// slices that are combined, can be counted in an int.
+inline constexpr Bytes most_node_memory = Bytes{1} << 30;
+
 /// The sizes that a rank of a node knows, itself or from the others of its node; see told().
 struct LevelSizes {
   /// Of each block where all are equal: gather, scatter, allgather, reduce_scatter_block, alltoall

@@ -7,7 +7,7 @@ namespace tutti {
 
 namespace {
 
-/// Counts and displacements as MPI takes them: node memory is less than 2 GiB.
+/// Counts and displacements as MPI takes them: none is above most_node_memory.
 class Numbers {
  public:
   explicit Numbers(const std::vector<Bytes>& bytes, Bytes unit = 1) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "core/distributions.hpp"
 #include "core/index.hpp"
 #include "sweep/check.hpp"
@@ -241,6 +243,34 @@ TEST(LevelPlans, ComposeWithArrivalsAndIrregularSizes) {
   const std::vector<double> arrived = node_arrivals(arrivals, nodes);
   EXPECT_EQ(arrived, (std::vector<double>{9, 1, 0, 7, 0}));
   Verifier verifier;
+// Bytes one by one, three times as many as an int counts.
+TEST(LevelPlans, CountInAnIntWithinTheMostNodeMemory) {
+  const Nodes nodes = *nodes_from("3,1,2");
+  const auto is_counted = [](Bytes number) {
+    return number >= 0 && number <= std::numeric_limits<int>::max();
+  };
+  for (const Collective collective : matched_collectives) {
+    if (collective == Collective::barrier) continue;
+    Call call = small_call(collective, nodes.p(), 1);
+    call.unit = 1;
+    for (Bytes& bytes : call.sizes) bytes = bytes * (Bytes{6} << 30) / 12;
+    LevelOptions options{2, 1, true, true};
+    options.chunks = agreed_chunks(call, nodes, options, most_node_memory);
+    for (const LevelPlan& plan : plans_of(call, nodes, options)) {
+      for (const LevelStep& step : plan.steps) {
+        EXPECT_TRUE(is_counted(step.bytes)) << name_of(collective) << " " << step.bytes;
+      }
+      for (const InnerCall& inner : plan.calls) {
+        for (const InnerEnd* end : {&inner.send, &inner.receive}) {
+          for (std::size_t i = 0; i < end->counts.size(); ++i) {
+            EXPECT_TRUE(is_counted(end->counts[i] + end->displacements[i])) << name_of(collective);
+          }
+        }
+      }
+    }
+  }
+}
+
   for (Call inner : inner_calls(plans, nodes, 1)) {
     EXPECT_EQ(inner.root, 4);
     inner.arrivals = arrived;
