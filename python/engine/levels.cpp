@@ -48,6 +48,7 @@ class PyLevelCall {
     check_call(nodes);
     setting_ = value_or_raise(setting(call_.collective, algorithm));
     options_.commutative = commutative;
+    options_.direct = true;
     const int asked = setting_.asks_for_nodes() ? setting_.level->leaders : 0;
     options_.leaders =
         std::min(asked > 0 ? asked : leaders_for(situation(), machine_), nodes_.most());

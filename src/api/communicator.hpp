@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -89,6 +90,9 @@ class Communicator {
   /// Sets `error` to an MPI error code.
   const Decision& close_level(const Decision& decision, Collective collective,
                               const BlockOfCall& block, int& error);
+  /// `asked`, which goes through nodes; where each node has one rank, the same without them.
+  /// Collective at the first call. Sets `error` to an MPI error code.
+  const Decision& spare_level(const Decision& asked, int& error);
   /// To be called when a call is over that may have been closed so.
   void end_level_call();
   /// Does a picture say enough to weigh more than the MPI's own: that ranks are far apart, or how
@@ -185,6 +189,7 @@ class Communicator {
   int cores_ = 1;        ///< of rank 0's node
   double crowding_ = 0;  ///< ranks of all communicators to each of them; 0: not known
   std::unique_ptr<LevelDecisions> level_decisions_;
+  std::map<const Decision*, Decision> spared_;  ///< by what was asked for
   SharedResults shared_results_;
   std::unique_ptr<LevelRunner> levels_;  ///< over the private one
   std::shared_ptr<Arrival> arrival_;
@@ -196,6 +201,10 @@ template <class Call>
 const Decision& closed(const Decision& decision, const Call& call, Communicator& communicator,
                        int& error) {
   error = MPI_SUCCESS;
+  if (decision.level.node) {
+    const Decision& asked = communicator.spare_level(decision, error);
+    if (error != MPI_SUCCESS || &asked != &decision) return asked;
+  }
   if (decision.open == OpenLevel::none) return decision;
   // Two captured addresses fit into the function object, so that this allocates nothing.
   const BlockOfCall block{common_block(call, communicator), call.root,

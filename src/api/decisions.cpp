@@ -42,6 +42,19 @@ const Decision& Communicator::close_level(const Decision& decision, Collective c
   return level_decisions_->close(decision, collective, block, error);
 }
 
+const Decision& Communicator::spare_level(const Decision& asked, int& error) {
+  LevelRunner* nodes = levels(error);
+  if (nodes == nullptr || nodes->node().nodes().most() > 1) return asked;
+  Decision& spared = spared_[&asked];
+  if (spared.epoch != asked.epoch) {
+    spared = asked;
+    spared.level = {};
+    spared.open = OpenLevel::none;
+    spared.text += ", and runs straight, as each node has one rank";
+  }
+  return spared;
+}
+
 void Communicator::end_level_call() {
   if (level_decisions_ != nullptr) level_decisions_->end_call();
 }

@@ -58,6 +58,13 @@ def test_explain_says_what_a_run_would_do(command, tmp_path):
     assert "stays flat" in shown
 
 
+def test_explain_says_that_a_call_runs_straight(command):
+    shown = command("explain", "alltoallv", "--nodes", "3x1", "--block", "16", "--steps", "2").out
+    assert "Each node has one rank" in shown
+    assert "copy" not in shown.partition("Steps of rank")[2]
+    assert "runs straight" not in command("explain", "bcast", "--nodes", "1,2", "--block", "9").out
+
+
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [

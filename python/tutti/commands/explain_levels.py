@@ -115,6 +115,8 @@ def explain_levels(
         f"{count(call.chunks, 'chunk')}"
     )
     _nodes(out, call)
+    if max(len(ranks) for ranks in call.ranks) == 1:
+        out.print("Each node has one rank: the call runs straight, without node memory.")
     for inner in call.calls():
         out.print(f"between nodes: {inner}", markup=False)
     out.print(

@@ -19,17 +19,15 @@ struct LevelSide {
     std::byte* address;
     Bytes bytes;
   };
-  std::byte* base = nullptr;  ///< of blocks of `each` bytes one after the other
-  Bytes each = 0;
-  std::vector<Block> blocks;  ///< where they lie otherwise
+  std::byte* base = nullptr;  ///< of blocks one after the other; null where they lie otherwise
+  Bytes each = 0;             ///< bytes of a block, where all are equal and one after the other
+  std::vector<Block> blocks;  ///< else where each lies
+  Bytes bytes = 0;            ///< of all blocks
 
-  /// Of all `count` blocks.
-  [[nodiscard]] Bytes bytes(int count) const;
-
-  /// Calls visit(address, bytes) for the stretches of the bytes [offset, offset + bytes) of these
+  /// Calls visit(address, bytes) for the stretches of the bytes [offset, offset + count) of these
   /// blocks, in their sequence.
   template <class Visit>
-  void visit(BlockRange range, Bytes offset, Bytes bytes, Visit visit) const;
+  void visit(BlockRange range, Bytes offset, Bytes count, Visit visit) const;
 };
 
 /// One call as it is run through nodes. `call.sizes` holds what this rank knows: of the irregular
@@ -103,27 +101,21 @@ class LevelRunner {
 int run_inner(const InnerCall& call, const LevelledCall& levelled, PrivateComm& lane,
               std::byte* send, std::byte* receive);
 
-inline Bytes LevelSide::bytes(int count) const {
-  Bytes sum = blocks.empty() ? count * each : 0;
-  for (const Block& block : blocks) sum += block.bytes;
-  return sum;
-}
-
 template <class Visit>
-void LevelSide::visit(BlockRange range, Bytes offset, Bytes bytes, Visit visit) const {
+void LevelSide::visit(BlockRange range, Bytes offset, Bytes count, Visit visit) const {
   if (blocks.empty()) {
-    visit(base == nullptr ? nullptr : base + range.begin * each + offset, bytes);
+    visit(base == nullptr ? nullptr : base + range.begin * each + offset, count);
     return;
   }
-  for (int i = range.begin; i < range.end && bytes > 0; ++i) {
+  for (int i = range.begin; i < range.end && count > 0; ++i) {
     const Block& block = blocks[static_cast<std::size_t>(i)];
     if (offset >= block.bytes) {
       offset -= block.bytes;
       continue;
     }
-    const Bytes part = std::min(bytes, block.bytes - offset);
+    const Bytes part = std::min(count, block.bytes - offset);
     visit(block.address + offset, part);
-    bytes -= part;
+    count -= part;
     offset = 0;
   }
 }

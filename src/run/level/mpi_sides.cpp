@@ -7,9 +7,6 @@ namespace tutti {
 
 namespace {
 
-/// Inner calls count bytes in an int.
-constexpr Bytes most_direct = Bytes{1} << 30;
-
 Region region_of(const TypedBlock& block) {
   if (block.info.dense) return {block.address, block.bytes(), 0};
   return {block.address, block.count, region_type(block.type)};
@@ -25,7 +22,25 @@ LevelSide equal_side(std::byte* base, const TypedBlock& whole, int blocks) {
   LevelSide side;
   side.base = base;
   side.each = blocks == 0 ? 0 : whole.bytes() / blocks;
+  side.bytes = whole.bytes();
   return side;
+}
+
+/// Those without bytes may have any address.
+bool follow_one_another(const std::vector<LevelSide::Block>& blocks) {
+  const std::byte* next = nullptr;
+  for (const LevelSide::Block& block : blocks) {
+    if (block.bytes == 0) continue;
+    if (next != nullptr && block.address != next) return false;
+    next = block.address + block.bytes;
+  }
+  return true;
+}
+
+std::byte* first_address(const std::vector<LevelSide::Block>& blocks) {
+  const auto first = std::find_if(blocks.begin(), blocks.end(),
+                                  [](const LevelSide::Block& block) { return block.bytes > 0; });
+  return first == blocks.end() ? nullptr : first->address;
 }
 
 LevelSide side_of(const std::vector<TypedBlock>& blocks, std::byte* packed) {
@@ -33,8 +48,10 @@ LevelSide side_of(const std::vector<TypedBlock>& blocks, std::byte* packed) {
   for (const TypedBlock& block : blocks) {
     auto* address = packed == nullptr ? static_cast<std::byte*>(block.address) : packed;
     side.blocks.push_back({address, block.bytes()});
+    side.bytes += block.bytes();
     if (packed != nullptr) packed += block.bytes();
   }
+  if (follow_one_another(side.blocks)) side.base = first_address(side.blocks);
   return side;
 }
 
@@ -65,6 +82,13 @@ int root_side(const RootedCall& call, int p, SideMemory& memory, LevelledCall& l
 }
 
 }  // namespace
+
+bool can_be_ends(const LevelledCall& levelled) {
+  const auto can_be = [](const LevelSide& side) {
+    return side.bytes == 0 || (side.base != nullptr && side.bytes <= most_node_memory);
+  };
+  return can_be(levelled.send) && can_be(levelled.receive);
+}
 
 /// Makes packed memory for the blocks, with their contents where they are sent.
 int SideMemory::hold(const std::vector<TypedBlock>& blocks, bool sends, std::byte*& packed) {
@@ -99,14 +123,13 @@ int SideMemory::hold_side(const std::vector<TypedBlock>& blocks, bool sends, Lev
 }
 
 void SideMemory::part(LevelSide& side, int blocks) {
-  const Bytes bytes = side.bytes(blocks);
-  memory_.push_back(std::make_unique<std::byte[]>(static_cast<std::size_t>(bytes)));
+  memory_.push_back(std::make_unique<std::byte[]>(static_cast<std::size_t>(side.bytes)));
   std::byte* at = memory_.back().get();
-  side.visit({0, blocks}, 0, bytes, [&at](const std::byte* from, Bytes part) {
+  side.visit({0, blocks}, 0, side.bytes, [&at](const std::byte* from, Bytes part) {
     if (from != nullptr) at = std::copy_n(from, part, at);
   });
   at = memory_.back().get();
-  if (side.blocks.empty()) side.base = at;
+  side.base = at;
   for (LevelSide::Block& block : side.blocks) {
     block.address = at;
     at += block.bytes;
@@ -155,10 +178,7 @@ int describe(const RootedCall& call, Rank rank, int p, bool attends, SideMemory&
     error = memory.receive(own, 1, levelled.receive);
   }
   if (at_root && error == MPI_SUCCESS) error = root_side(call, p, memory, levelled);
-  const Bytes most =
-      at_root && call.blocks.are_equal() ? block_of(call, 0).bytes() * p : own.bytes();
-  plain.direct = !in_place && error == MPI_SUCCESS && (!at_root || call.blocks.are_equal()) &&
-                 most <= most_direct;
+  plain.direct = !in_place && error == MPI_SUCCESS && can_be_ends(levelled);
   return error;
 }
 

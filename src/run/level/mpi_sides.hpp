@@ -58,6 +58,10 @@ class SideMemory {
   std::vector<Unpacked> unpacked_;
 };
 
+/// Is each side of the call in one piece, and no more than inner calls can count
+/// (most_node_memory)?
+[[nodiscard]] bool can_be_ends(const LevelledCall& levelled);
+
 /// A gather or scatter whose datatypes are known, for the nodes' level. Where `attends` nothing of
 /// its arguments but collective and root is read. Returns an MPI error code.
 int describe(const RootedCall& call, Rank rank, int p, bool attends, SideMemory& memory,

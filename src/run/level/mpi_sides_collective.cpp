@@ -7,9 +7,6 @@ namespace tutti {
 
 namespace {
 
-/// Inner calls count bytes in an int.
-constexpr Bytes most_direct = Bytes{1} << 30;
-
 TypedBlock block_of(const CallSide& side, Rank rank) {
   auto* base = static_cast<std::byte*>(side.address);
   return {base + side.displacement(rank), side.blocks.count(rank), side.type_for(rank),
@@ -37,12 +34,18 @@ class Description {
               LevelledCall& levelled)
       : call_(call), rank_(rank), p_(p), memory_(memory), levelled_(levelled) {}
 
+  int make(bool& refused) {
+    if (reduces(call_.collective)) return reduced(refused);
+    if (block_kind(call_.collective) == BlockKind::pairs) return pairs();
+    if (block_kind(call_.collective) == BlockKind::parts) return vector();
+    return gathered();
+  }
+
+ private:
   int vector();
   int gathered();
   int pairs();
   int reduced(bool& refused);
-
- private:
   /// One block for or from each rank.
   int send_all(const CallSide& side) {
     if (!is_plain(side)) return memory_.send(blocks_of(side, p_), levelled_.send);
@@ -80,7 +83,6 @@ class Description {
 int Description::vector() {
   const TypedBlock buffer = block_of(call_.receive, 0);
   levelled_.call.sizes.each = buffer.bytes();
-  levelled_.call.direct = buffer.bytes() <= most_direct;
   if (rank_ == call_.root) return memory_.send(buffer, 1, levelled_.send);
   return memory_.receive(buffer, 1, levelled_.receive);
 }
@@ -89,20 +91,13 @@ int Description::gathered() {
   const CallSide& side = call_.receive;
   const TypedBlock own = call_.in_place() ? block_of(side, rank_) : block_of(call_.send, 0);
   LevelSizes& sizes = levelled_.call.sizes;
-  Bytes all = 0;
-  for (Rank rank = 0; rank < p_; ++rank) {
-    all += side.bytes(rank);
-    if (is_irregular(call_.collective)) sizes.by_rank.push_back(side.bytes(rank));
+  for (Rank rank = 0; rank < p_ && is_irregular(call_.collective); ++rank) {
+    sizes.by_rank.push_back(side.bytes(rank));
   }
   if (!is_irregular(call_.collective)) sizes.each = side.bytes(0);
-  levelled_.call.direct = !call_.in_place() && is_plain(side) && all <= most_direct;
-  int error = receive_all(side);
-  if (own.bytes() != side.bytes(rank_)) {
-    levelled_.call.direct = false;
-    return MPI_ERR_TRUNCATE;
-  }
-  if (error == MPI_SUCCESS) error = memory_.send(own, 1, levelled_.send);
-  return error;
+  const int error = receive_all(side);
+  if (own.bytes() != side.bytes(rank_)) return MPI_ERR_TRUNCATE;
+  return error == MPI_SUCCESS ? memory_.send(own, 1, levelled_.send) : error;
 }
 
 int Description::pairs() {
@@ -110,11 +105,7 @@ int Description::pairs() {
   LevelSizes& sizes = levelled_.call.sizes;
   if (call_.collective == Collective::alltoall) {
     sizes.each = call_.receive.bytes(0);
-    levelled_.call.direct = !call_.in_place() && sizes.each * p_ <= most_direct;
-    if (sent.bytes(0) != sizes.each) {
-      levelled_.call.direct = false;
-      return MPI_ERR_TRUNCATE;
-    }
+    if (sent.bytes(0) != sizes.each) return MPI_ERR_TRUNCATE;
   } else {
     for (Rank rank = 0; rank < p_; ++rank) {
       levelled_.tells[static_cast<std::size_t>(rank)] = sent.bytes(rank);
@@ -137,7 +128,6 @@ int Description::reduced(bool& refused) {
   levelled_.op = call_.op;
   levelled_.call.commutative = commutes != 0;
   levelled_.call.unit = info.extent;
-  levelled_.call.direct = false;
   if (block_kind(call_.collective) == BlockKind::ranks) return scattered();
   const TypedBlock given = vector_of(sent, sent.blocks.count(0));
   levelled_.call.sizes.each = given.bytes();
@@ -179,10 +169,10 @@ int describe(const CollectiveCall& call, Rank rank, int p, bool attends, SideMem
   }
   if (attends || call.collective == Collective::barrier) return MPI_SUCCESS;
   Description description(call, rank, p, memory, levelled);
-  if (reduces(call.collective)) return description.reduced(refused);
-  if (block_kind(call.collective) == BlockKind::pairs) return description.pairs();
-  if (block_kind(call.collective) == BlockKind::parts) return description.vector();
-  return description.gathered();
+  const int error = description.make(refused);
+  const bool has_two_buffers = !call.in_place() || call.collective == Collective::bcast;
+  plain.direct = error == MPI_SUCCESS && has_two_buffers && can_be_ends(levelled);
+  return error;
 }
 
 }  // namespace tutti

@@ -198,6 +198,29 @@ TEST(LevelPlans, OfOneRankOnEachNodeAreTheInnerCollectiveAlone) {
   }
 }
 
+// Rank 0 and rank 10, whatever the others of their call have: by two lanes, from side to side. Sums
+// that are scattered have no displacements, so that two lanes would need them in pieces.
+TEST(LevelPlans, CopyNothingWhereARankIsAloneOnItsNode) {
+  const Nodes nodes = *nodes_from("1,4,2,3,1");
+  for (const Collective collective : matched_collectives) {
+    for (const Rank root : {0, 3}) {
+      const Call call = small_call(collective, nodes.p(), root);
+      const bool scatters_sums = reduces(collective) && block_kind(collective) == BlockKind::ranks;
+      const LevelOptions options{scatters_sums ? 1 : 2, 1, true, true};
+      const std::vector<LevelPlan> plans = plans_of(call, nodes, options);
+      EXPECT_EQ(fault_of(call, nodes, options, plans), "");
+      for (const Rank alone : {0, 10}) {
+        const LevelPlan& plan = plans[index(alone)];
+        EXPECT_EQ(plan.memory, 0) << to_text(plan);
+        for (const LevelStep& step : plan.steps) {
+          const bool is_last = &step == &plan.steps.back();
+          EXPECT_EQ(step.kind, is_last ? LevelKind::raise : LevelKind::inner) << to_text(plan);
+        }
+      }
+    }
+  }
+}
+
 TEST(LevelPlans, OfOneNodeCallNobody) {
   for (const Collective collective : matched_collectives) {
     for (const LevelPlan& plan : plans_of(small_call(collective, 4, 2), *nodes_from("4"), {})) {
@@ -222,27 +245,6 @@ TEST(LevelPlans, StayWithinTheBoundOnNodeMemory) {
   }
 }
 
-TEST(LevelPlans, RefuseWhatWouldBreakTheOrderOfAnOperation) {
-  const LevelOptions ordered{1, 1, false, false};
-  const Call call = small_call(Collective::allreduce, 4, 0);
-  EXPECT_TRUE(level_plans(call, *nodes_from("2x2"), ordered));
-  const auto refused = level_plans(call, *nodes_from("2x2:round_robin"), ordered);
-  ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().find("stays flat"), std::string::npos);
-  EXPECT_TRUE(level_plans(call, *nodes_from("4x1:round_robin"), ordered));
-}
-
-// A gatherv of irregular blocks, through node memory, between nodes in the order of their arrival.
-TEST(LevelPlans, ComposeWithArrivalsAndIrregularSizes) {
-  const Nodes nodes = *nodes_from("1,4,2,3,1:round_robin");
-  Call call = small_call(Collective::gatherv, nodes.p(), 4);
-  const std::vector<double> arrivals = {9, 0, 0, 7, 0, 1, 0, 0, 0, 0, 0};
-  const LevelOptions options{2, 1, true, false};
-  const std::vector<LevelPlan> plans = plans_of(call, nodes, options);
-  EXPECT_EQ(fault_of(call, nodes, options, plans), "");
-  const std::vector<double> arrived = node_arrivals(arrivals, nodes);
-  EXPECT_EQ(arrived, (std::vector<double>{9, 1, 0, 7, 0}));
-  Verifier verifier;
 // Bytes one by one, three times as many as an int counts.
 TEST(LevelPlans, CountInAnIntWithinTheMostNodeMemory) {
   const Nodes nodes = *nodes_from("3,1,2");
@@ -271,6 +273,27 @@ TEST(LevelPlans, CountInAnIntWithinTheMostNodeMemory) {
   }
 }
 
+TEST(LevelPlans, RefuseWhatWouldBreakTheOrderOfAnOperation) {
+  const LevelOptions ordered{1, 1, false, false};
+  const Call call = small_call(Collective::allreduce, 4, 0);
+  EXPECT_TRUE(level_plans(call, *nodes_from("2x2"), ordered));
+  const auto refused = level_plans(call, *nodes_from("2x2:round_robin"), ordered);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().find("stays flat"), std::string::npos);
+  EXPECT_TRUE(level_plans(call, *nodes_from("4x1:round_robin"), ordered));
+}
+
+// A gatherv of irregular blocks, through node memory, between nodes in the order of their arrival.
+TEST(LevelPlans, ComposeWithArrivalsAndIrregularSizes) {
+  const Nodes nodes = *nodes_from("1,4,2,3,1:round_robin");
+  Call call = small_call(Collective::gatherv, nodes.p(), 4);
+  const std::vector<double> arrivals = {9, 0, 0, 7, 0, 1, 0, 0, 0, 0, 0};
+  const LevelOptions options{2, 1, true, false};
+  const std::vector<LevelPlan> plans = plans_of(call, nodes, options);
+  EXPECT_EQ(fault_of(call, nodes, options, plans), "");
+  const std::vector<double> arrived = node_arrivals(arrivals, nodes);
+  EXPECT_EQ(arrived, (std::vector<double>{9, 1, 0, 7, 0}));
+  Verifier verifier;
   for (Call inner : inner_calls(plans, nodes, 1)) {
     EXPECT_EQ(inner.root, 4);
     inner.arrivals = arrived;
