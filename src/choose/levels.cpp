@@ -72,7 +72,9 @@ bool is_block_common(Collective collective) {
 
 std::string why_left_flat(Collective collective) {
   if (reduces(collective)) return "the bits of reductions stay as they are";
-  if (is_gather_or_scatter(collective)) return "gathers and scatters were seen to lose";
+  if (is_gather_or_scatter(collective) && is_irregular(collective)) {
+    return "nobody has measured that irregular gathers and scatters gain";
+  }
   return "";
 }
 

@@ -51,10 +51,10 @@ def test_explain_says_what_a_run_would_do(command, tmp_path):
     assert ways[0] == "native"
     assert ways[1:]
     assert all(way.startswith("native:level=node,leaders=") for way in ways[1:])
-    assert tried("gather") == ["native"]
+    assert tried("gatherv") == ["native"]
     assert tried("alltoallv", "--cores", "4") == ways
     assert tried("alltoallv", "--cores", "2") == ["native"]
-    shown = command("explain", "gather", "--nodes", "4x4", "--block", "16").out
+    shown = command("explain", "gatherv", "--nodes", "4x4", "--block", "16").out
     assert "stays flat" in shown
 
 
