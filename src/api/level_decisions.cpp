@@ -59,42 +59,105 @@ const Decision& LevelDecisions::close(const Decision& open, Collective collectiv
   error = MPI_SUCCESS;
   tried_ = nullptr;
   BlockOfCall block = given;
-  std::optional<Bytes>& latest = latest_[static_cast<std::size_t>(collective)];
-  if (block.common) latest = block.common;
-  block.common = latest;
-  const Key key{collective, range_of(block.common), root_of(collective, block.root),
-                open.is_automatic};
-  if (open.open == OpenLevel::leaders) return close_leaders(open, key, block, error);
+  if (open.open == OpenLevel::leaders) return close_leaders(open, collective, block, error);
   if (calls_ < calls_at_first) {
     ++calls_;
     return open;
   }
-  Contest& contest = contests_[key];
-  if (contest.trial && contest.trial->is_over()) error = end_trial(contest);
-  if (error == MPI_SUCCESS && contest.calls == contest.next_trial) {
-    error = begin_trial(open, key, block, contest);
-  }
-  ++contest.calls;
+  Course& course = courses_[static_cast<std::size_t>(collective)];
+  if (!course.windows.begin_call()) return close_outside(open, collective, block, error);
+  error = end_trials(course);
+  if (error == MPI_SUCCESS) error = agree(collective, block);
   if (error != MPI_SUCCESS) return open;
-  if (!contest.trial) return contest.ways[static_cast<std::size_t>(contest.way)];
-  return begin_call(block, contest, error);
+  if (goes_by_root(collective)) note_root(block.root);
+  Contest& contest = contest_of(key_of(open, collective, block));
+  if (!contest.trial && contest.next_trial <= course.windows.calls()) {
+    error = begin_trial(open, key_of(open, collective, block), block, contest);
+  }
+  if (course.windows.is_last()) abandon(course);
+  if (course.on_trial.empty()) course.windows.close();
+  if (error != MPI_SUCCESS) return open;
+  return contest.trial ? begin_call(block, contest, error) : contest.taken();
+}
+
+/// By what trials have shown. Who does not know which call this is asks others of its node.
+const Decision& LevelDecisions::close_outside(const Decision& open, Collective collective,
+                                              BlockOfCall& block, int& error) {
+  const bool knows = is_known(collective, block);
+  const auto known = contests_.find(key_of(open, collective, block));
+  int number = known == contests_.end() ? 0 : known->second.number;
+  LevelRunner* levels = are_open_ ? communicator_.levels(error) : nullptr;
+  if (levels != nullptr) error = levels->share_way(knows, number);
+  const Decision& decision =
+      number == 0 ? open : numbered_[static_cast<std::size_t>(number - 1)]->taken();
+  if (levels != nullptr && !decision.level.node) levels->skip();
+  return decision;
+}
+
+/// Do this rank's arguments tell what decisions go by?
+bool LevelDecisions::is_known(Collective collective, const BlockOfCall& block) const {
+  const bool is_root = block.root >= 0 && block.root < communicator_.p();
+  return (block.common || !is_block_common(collective)) && (is_root || !goes_by_root(collective));
+}
+
+/// Contests come up in windows, in the same sequence on all ranks.
+LevelDecisions::Contest& LevelDecisions::contest_of(const Key& key) {
+  Contest& contest = contests_[key];
+  if (contest.number == 0) {
+    numbered_.push_back(&contest);
+    contest.number = static_cast<int>(numbered_.size());
+  }
+  return contest;
+}
+
+/// By the block of the call before where this rank's arguments are bad, and by the same root.
+LevelDecisions::Key LevelDecisions::key_of(const Decision& open, Collective collective,
+                                           BlockOfCall& block) {
+  std::optional<Bytes>& latest = latest_[static_cast<std::size_t>(collective)];
+  if (block.common) latest = block.common;
+  block.common = latest;
+  return {collective, range_of(block.common), root_of(collective, block.root), open.is_automatic};
+}
+
+/// What a rank with bad arguments does not know, the others do.
+int LevelDecisions::agree(Collective collective, BlockOfCall& block) {
+  const bool has_block = is_block_common(collective) && collective != Collective::barrier;
+  if (!has_block && !goes_by_root(collective)) return MPI_SUCCESS;
+  const bool is_root = block.root >= 0 && block.root < communicator_.p();
+  std::array<Bytes, 2> most = {block.common.value_or(-1), is_root ? block.root : -1};
+  const int error = most_on_all(communicator_.handle(), most);
+  if (has_block && most[0] >= 0) block.common = most[0];
+  block.root = static_cast<Rank>(most[1]);
+  return error;
 }
 
 /// Through nodes in any case, by as many leaders as the model finds best.
-const Decision& LevelDecisions::close_leaders(const Decision& open, const Key& key,
-                                              const BlockOfCall& block, int& error) {
-  Closed& closed = closed_[key];
-  if (closed.made && closed.decision.epoch == open.epoch) return closed.decision;
-  closed.decision = open;
-  closed.decision.open = OpenLevel::none;
-  std::optional<Bytes> size;
+const Decision& LevelDecisions::close_leaders(const Decision& open, Collective collective,
+                                              BlockOfCall& block, int& error) {
+  const bool knows = is_known(collective, block);
+  int leaders = 1;
   error = take_nodes();
-  if (error == MPI_SUCCESS) error = find_block(key.collective, block, size);
-  if (error != MPI_SUCCESS) return closed.decision;
-  closed.decision.level.leaders =
-      leaders_for(situation(key.collective, size), communicator_.node_machine());
-  closed.made = true;
-  return closed.decision;
+  if (error == MPI_SUCCESS) error = find_leaders(key_of(open, collective, block), block, leaders);
+  LevelRunner* levels = error == MPI_SUCCESS ? communicator_.levels(error) : nullptr;
+  if (levels != nullptr) error = levels->share_way(knows, leaders);
+  Decision& closed = through_nodes_[{collective, leaders}];
+  if (closed.epoch != open.epoch) {
+    closed = open;
+    closed.open = OpenLevel::none;
+    closed.level.leaders = leaders;
+  }
+  return closed;
+}
+
+int LevelDecisions::find_leaders(const Key& key, const BlockOfCall& block, int& leaders) {
+  int& known = leaders_[key];
+  if (known == 0) {
+    std::optional<Bytes> size;
+    if (const int error = find_block(key.collective, block, size)) return error;
+    known = leaders_for(situation(key.collective, size), communicator_.node_machine());
+  }
+  leaders = known;
+  return MPI_SUCCESS;
 }
 
 /// What all ranks know, or the mean of this call.
@@ -112,14 +175,19 @@ int LevelDecisions::find_block(Collective collective, const BlockOfCall& own,
 
 int LevelDecisions::begin_trial(const Decision& open, const Key& key, const BlockOfCall& block,
                                 Contest& contest) {
+  Course& course = courses_[static_cast<std::size_t>(key.collective)];
+  const std::uint64_t calls = course.windows.calls();
   contest.way = 0;
   const int error = find_ways(open, key, block, contest);
   // What nothing can change stays as it is.
   const bool may_change = contest.count > 1 || !is_block_common(key.collective);
   contest.next_trial =
-      may_change ? std::max(least_calls_between_trials, calls_between_trials * contest.calls)
+      may_change ? calls + std::max(least_calls_between_trials, calls_between_trials * calls)
                  : never;
-  if (contest.count > 1) contest.trial.emplace(contest.count);
+  if (contest.count > 1) {
+    contest.trial.emplace(contest.count);
+    course.on_trial.push_back(&contest);
+  }
   return error;
 }
 
@@ -177,17 +245,39 @@ int LevelDecisions::add_order(const Key& key, std::optional<Bytes> size, Contest
   return MPI_SUCCESS;
 }
 
-/// Each root has orders of its own, and the work of finding them is bounded.
+bool LevelDecisions::goes_by_root(Collective collective) const {
+  return has_root(collective) && communicator_.had_distances();
+}
+
 Rank LevelDecisions::root_of(Collective collective, Rank root) {
-  if (!has_root(collective) || !communicator_.had_distances()) return 0;
+  if (!goes_by_root(collective)) return 0;
   // Who has a bad root goes on as before: most likely with the others' one.
   Rank& latest = latest_root_[static_cast<std::size_t>(collective)];
   if (root >= 0 && root < communicator_.p()) latest = root;
-  root = latest;
+  const bool known = std::find(roots_.begin(), roots_.end(), latest) != roots_.end();
+  return known ? latest : any_root;
+}
+
+/// Each root has orders of its own, and the work of finding them is bounded.
+void LevelDecisions::note_root(Rank root) {
   const bool known = std::find(roots_.begin(), roots_.end(), root) != roots_.end();
-  if (!known && roots_.size() == most_roots) return any_root;
-  if (!known) roots_.push_back(root);
-  return root;
+  if (!known && root >= 0 && roots_.size() < most_roots) roots_.push_back(root);
+}
+
+/// Those whose calls are over.
+int LevelDecisions::end_trials(Course& course) {
+  for (Contest* contest : course.on_trial) {
+    if (!contest->trial->is_over()) continue;
+    if (const int error = end_trial(*contest)) return error;
+  }
+  std::erase_if(course.on_trial, [](const Contest* contest) { return !contest->trial; });
+  return MPI_SUCCESS;
+}
+
+/// The program makes no more such calls, or few: they stay as they were.
+void LevelDecisions::abandon(Course& course) {
+  for (Contest* contest : course.on_trial) contest->trial.reset();
+  course.on_trial.clear();
 }
 
 int LevelDecisions::end_trial(Contest& contest) {

@@ -32,10 +32,13 @@ class LevelDecisions {
   /// a limited number of communicators at a time. Then calls of that range and collective are tried
   /// both ways (see Trial), each after a barrier, and rank 0 tells all which way is the faster one;
   /// the same again after eight times as many calls. Where rank 0 knows distances, and the model
-  /// promises a gain, an order by distance is one of the ways. All other calls are O(1). Of
-  /// collectives whose blocks ranks do not know alike there is one range, and the model goes by the
-  /// mean block of the call before a trial, which ranks tell rank 0. Alike on all ranks, and most
-  /// likely so on one whose arguments are bad: its block is taken to be that of the call before.
+  /// promises a gain, an order by distance is one of the ways. Of collectives whose blocks ranks do
+  /// not know alike there is one range, and the model goes by the mean block of the call before a
+  /// trial, which ranks tell rank 0.
+  ///
+  /// All this happens in windows (see TrialWindows), in which ranks tell each other the block, and
+  /// a rank whose arguments are bad does as the others. All other calls are O(1); there such a rank
+  /// takes its block to be that of its call before, and nothing but that call hangs on it.
   const Decision& close(const Decision& open, Collective collective, const BlockOfCall& block,
                         int& error);
   /// The call that was decided last is over.
@@ -45,16 +48,17 @@ class LevelDecisions {
   /// Of the calls of one range that may go either way.
   struct Contest {
     std::array<Decision, Trial::most_ways> ways;  ///< the flat one first
+    int number = 0;                               ///< from 1 on, alike on all ranks
     int count = 0;
     int way = 0;  ///< of calls outside trials
     std::optional<Trial> trial;
-    std::uint64_t calls = 0;
-    std::uint64_t next_trial = 0;  ///< at so many calls
+    std::uint64_t next_trial = 0;  ///< in the first window after so many calls of the collective
+    [[nodiscard]] const Decision& taken() const { return ways[static_cast<std::size_t>(way)]; }
   };
-  /// Of calls that go through nodes in any case.
-  struct Closed {
-    bool made = false;
-    Decision decision;
+  /// The calls of one collective that may go either way.
+  struct Course {
+    TrialWindows windows;
+    std::vector<Contest*> on_trial;
   };
   /// Calls that are decided alike.
   struct Key {
@@ -66,8 +70,15 @@ class LevelDecisions {
   };
   static constexpr Rank any_root = -1;
 
-  const Decision& close_leaders(const Decision& open, const Key& key, const BlockOfCall& block,
+  Key key_of(const Decision& open, Collective collective, BlockOfCall& block);
+  int agree(Collective collective, BlockOfCall& block);
+  Contest& contest_of(const Key& key);
+  [[nodiscard]] bool is_known(Collective collective, const BlockOfCall& block) const;
+  const Decision& close_outside(const Decision& open, Collective collective, BlockOfCall& block,
                                 int& error);
+  const Decision& close_leaders(const Decision& open, Collective collective, BlockOfCall& block,
+                                int& error);
+  int find_leaders(const Key& key, const BlockOfCall& block, int& leaders);
   int guess();
   int open_nodes();
   int take_nodes();
@@ -77,8 +88,12 @@ class LevelDecisions {
   static Decision& add_way(Contest& contest);
   int add_levels(const Key& key, std::optional<Bytes> size, Contest& contest);
   int add_order(const Key& key, std::optional<Bytes> size, Contest& contest);
+  [[nodiscard]] bool goes_by_root(Collective collective) const;
   Rank root_of(Collective collective, Rank root);
+  void note_root(Rank root);
+  int end_trials(Course& course);
   int end_trial(Contest& contest);
+  static void abandon(Course& course);
   const Decision& begin_call(const BlockOfCall& block, Contest& contest, int& error);
   [[nodiscard]] LevelChoice choose(const Key& key, std::optional<Bytes> block) const;
   [[nodiscard]] LevelSituation situation(Collective collective, std::optional<Bytes> block) const;
@@ -92,8 +107,13 @@ class LevelDecisions {
   bool are_open_ = false;    ///< nodes_ are those that share memory
   bool is_counted_ = false;  ///< among those opened without being asked to
   bool gave_up_ = false;
-  std::map<Key, Closed> closed_;
+  /// Of calls that go through nodes in any case: how many leaders they have, and the decisions by
+  /// that.
+  std::map<Key, int> leaders_;
+  std::map<std::pair<Collective, int>, Decision> through_nodes_;
   std::map<Key, Contest> contests_;
+  std::vector<Contest*> numbered_;
+  std::array<Course, all_collectives.size()> courses_;
   std::vector<Rank> roots_;   ///< of calls whose orders are looked for
   Contest* tried_ = nullptr;  ///< whose trial the call under way is part of
   double began_ = 0;

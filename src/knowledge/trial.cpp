@@ -46,6 +46,19 @@ void Trial::end(const TrialCall& call) {
   if (!calls_.empty()) calls_.back() = call;
 }
 
+bool TrialWindows::begin_call() {
+  ++calls_;
+  if (calls_ == next_) left_ = most_calls;
+  if (left_ == 0) return false;
+  if (--left_ == 0) close();
+  return true;
+}
+
+void TrialWindows::close() {
+  left_ = 0;
+  next_ = calls_ + calls_between;
+}
+
 std::vector<TrialCall> calls_of_all(std::span<const TrialCall> by_rank, int ranks) {
   const std::size_t count = by_rank.size() / static_cast<std::size_t>(ranks);
   std::vector<TrialCall> all(count);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -43,6 +44,28 @@ class Trial {
   int ways_;
   int begun_ = 0;
   std::vector<TrialCall> calls_;
+};
+
+/// When trials of one collective may begin and go on. Who has bad arguments does not know which
+/// trial a call belongs to, so ranks tell each other in a window, and nowhere else; windows are the
+/// same on all ranks, as they go by the number of calls alone.
+class TrialWindows {
+ public:
+  static constexpr int calls_between = 128;
+  static constexpr int most_calls = 256;
+
+  /// Counts a call. Is it in a window? The first one is.
+  bool begin_call();
+  [[nodiscard]] std::uint64_t calls() const { return calls_; }
+  /// Is the call that has begun the last one of its window?
+  [[nodiscard]] bool is_last() const { return left_ == 0; }
+  /// Makes it so.
+  void close();
+
+ private:
+  std::uint64_t calls_ = 0;
+  std::uint64_t next_ = 1;  ///< the call that begins a window
+  int left_ = 0;
 };
 
 /// The calls of a trial from those of each rank, rank by rank: the longest times, and the bytes of

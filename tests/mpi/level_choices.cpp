@@ -20,7 +20,7 @@ constexpr int calls = 24;
 
 /// On a machine where only messages cost, and flags and copies nothing.
 constexpr const char* slow_messages =
-    "latency 1e-3\nper_byte 1e-9\nsender_per_byte 1e-9\nnode_gap 1e-3\nlocal_latency 1e-2\n"
+    "latency 1e-3\nper_byte 1e-9\nsender_per_byte 2e-8\nnode_gap 1e-3\nlocal_latency 1e-2\n"
     "copy_per_byte 1e-11\nshared_per_byte 1e-12\nflag 1e-9\ncrowding 64\n";
 
 using Text = std::array<char, 200>;
@@ -212,6 +212,64 @@ void bad_arguments_of_one_rank(Context& context) {
   }
 }
 
+/// Two blocks in turn are two trials at once. A rank that does not know which of them a call is of
+/// does as the others, so that it is not out of step with either from then on.
+void bad_arguments_between_two_trials(Context& context) {
+  const OwnComm comm;
+  if (!nodes_pay(context).value_or(false)) return;
+  constexpr int large = 8;
+  std::vector<int> own(large, comm.rank());
+  std::vector<int> all(large * static_cast<std::size_t>(comm.size()));
+  const auto gather = [&](int given, int each) {
+    return TUTTI_Allgather(own.data(), given, MPI_INT, all.data(), given < 0 ? given : each,
+                           MPI_INT, comm.get());
+  };
+  for (int call = 0; call <= first_calls; ++call) gather(1, 1);
+  gather(large, large);
+  const bool bad = context.rank() == 2;
+  // The second of those through nodes that count for nothing.
+  context.step("bad counts");
+  const int code = gather(bad ? -1 : 1, 1);
+  if ((code != MPI_SUCCESS) != bad) context.fail("an error at the wrong rank");
+  Tries tries(context, comm.get(), "allgather");
+  for (int call = 0; call < 3 * calls; ++call) {
+    const int each = call % 2 == 0 ? large : 1;
+    context.step("blocks of " + std::to_string(each));
+    std::fill(all.begin(), all.end(), -1);
+    gather(each, each);
+    tries.note();
+    for (int i = 0; i < each * comm.size(); ++i) {
+      if (all[static_cast<std::size_t>(i)] != i / each) return context.fail("wrong data after it");
+    }
+  }
+}
+
+/// Leaders by the model, which takes more of them for large blocks: who does not know the block
+/// asks.
+void bad_arguments_where_leaders_differ(Context& context) {
+  const OwnComm comm;
+  if (!nodes_pay(context).value_or(false)) return;
+  constexpr int large = 100'000;
+  TUTTI_Algorithm_set("bcast", "native:level=node", nullptr, nullptr);
+  std::vector<int> vector(large);
+  const auto cast = [&](int count, int value) {
+    std::fill(vector.begin(), vector.end(), comm.rank() == 0 ? value : -1);
+    return TUTTI_Bcast(vector.data(), count, MPI_INT, 0, comm.get());
+  };
+  const bool bad = context.rank() == 2;
+  for (int call = 0; call < 12; ++call) {
+    const int count = call % 2 == 0 ? 1 : large;
+    context.step("call " + std::to_string(call));
+    const bool is_wrong = bad && call == 6;
+    const int code = cast(is_wrong ? -1 : count, call);
+    if ((code != MPI_SUCCESS) != is_wrong) context.fail("an error at the wrong rank");
+    if (!is_wrong && vector[static_cast<std::size_t>(count) - 1] != call) {
+      context.fail("wrong data");
+    }
+  }
+  TUTTI_Algorithm_set("bcast", "auto", nullptr, nullptr);
+}
+
 /// Trials come back, as what calls move may change where no rank knows it of the others.
 void trials_come_back(Context& context) {
   const OwnComm comm;
@@ -266,6 +324,8 @@ void add_level_choices(Suite& suite) {
   add("levels by choice, more bytes than memory", more_bytes_than_memory);
   add("levels by choice, reductions", reductions);
   add("levels by choice, bad arguments of one rank", bad_arguments_of_one_rank);
+  add("levels by choice, bad arguments between two trials", bad_arguments_between_two_trials);
+  add("levels by choice, bad arguments where leaders differ", bad_arguments_where_leaders_differ);
   add("levels by choice, trials come back", trials_come_back);
 }
 

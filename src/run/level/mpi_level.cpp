@@ -2,6 +2,7 @@
 #include "run/level/mpi_level.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 namespace tutti {
@@ -11,12 +12,17 @@ namespace {
 /// Flags go on by so much in each call, whatever its plan, so that ranks that planned differently,
 /// which only a faulty program makes them do, begin the next one alike.
 constexpr NodeFlag::Count ticks_of_call = 1 << 20;
-/// Ticks before those of the plan, in calls that tell sizes.
-constexpr NodeFlag::Count ticks_of_telling = 2;
+// Ticks before those of the plan: the way is told, and in calls that tell sizes, those and how many
+// chunks there are.
+constexpr NodeFlag::Count way_tick = 1;
+constexpr NodeFlag::Count sizes_tick = 2;
+constexpr NodeFlag::Count chunks_tick = 3;
 
 // Where a rank's further words begin.
 constexpr int chunks_word = 0;
 constexpr int size_words = 1;  ///< two, for calls in turn
+constexpr int way_words = 3;   ///< eight, as ranks may be so many calls ahead where none waits
+constexpr std::int64_t most_ways = std::int64_t{1} << 30;
 
 bool tells(Collective collective) { return told(collective, 1, false) > 0; }
 
@@ -79,7 +85,7 @@ int LevelRunner::first_ranks(PrivateComm*& comm) {
 int LevelRunner::run(LevelledCall& levelled, bool& refused) {
   Lanes* lanes = nullptr;
   if (const int error = lanes_of(levelled.call.leaders, lanes)) return error;
-  base_ = begin_;
+  base_ = begin_ + way_tick;
   refused = false;
   int error = learn(levelled, *lanes);
   const int misfit = error == MPI_SUCCESS && !fits(levelled) ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
@@ -101,6 +107,24 @@ void LevelRunner::skip() {
   node_->flag(node_->local()).raise_to(begin_);
 }
 
+int LevelRunner::share_way(bool knows, int& way) {
+  const std::int64_t call = begin_ / ticks_of_call;
+  const auto word = [&](int local) {
+    return std::atomic_ref(
+        node_->told(local)[2 * node_->nodes().p() + way_words + static_cast<int>(call % 8)]);
+  };
+  word(node_->local()).store(call * most_ways + (knows ? way + 1 : 0), std::memory_order_relaxed);
+  node_->flag(node_->local()).raise_to(begin_ + way_tick);
+  for (int local = 0; local < node_->ranks() && !knows; ++local) {
+    if (local == node_->local()) continue;
+    if (const int error = node_->wait(local, begin_ + way_tick)) return error;
+    const std::int64_t told = word(local).load(std::memory_order_relaxed);
+    knows = told / most_ways == call && told % most_ways > 0;
+    if (knows) way = static_cast<int>(told % most_ways) - 1;
+  }
+  return MPI_SUCCESS;
+}
+
 /// In a gatherv or scatterv, is this rank's size what the root says, as far as its node knows?
 bool LevelRunner::fits(const LevelledCall& levelled) const {
   const Collective collective = levelled.call.collective;
@@ -114,7 +138,7 @@ int LevelRunner::learn(LevelledCall& levelled, Lanes& lanes) {
     int error = tell(levelled);
     if (error == MPI_SUCCESS) read_sizes(levelled);
     if (error == MPI_SUCCESS) error = agree_on_chunks(levelled, lanes);
-    base_ = begin_ + ticks_of_telling;
+    base_ = begin_ + chunks_tick;
     return error;
   }
   // By the number of the call, which counts alike on all ranks, whatever went wrong in others.
@@ -123,7 +147,7 @@ int LevelRunner::learn(LevelledCall& levelled, Lanes& lanes) {
   node_->told(node_->local())[word] = levelled.attends ? -1 : levelled.call.sizes.each;
   if (!levelled.attends) return MPI_SUCCESS;
   // The others' sizes, as what this rank does between nodes must fit what they do.
-  const int error = raise_and_await(begin_ + 1, 0, node_->ranks());
+  const int error = raise_and_await(base_ + 1, 0, node_->ranks());
   for (int local = 0; local < node_->ranks(); ++local) {
     levelled.call.sizes.each = std::max<Bytes>(levelled.call.sizes.each, node_->told(local)[word]);
   }
@@ -142,7 +166,7 @@ int LevelRunner::tell(LevelledCall& levelled) {
   // Until all have read what was told in the last call.
   if (const int error = raise_and_await(begin_, 0, node_->ranks())) return error;
   std::copy(levelled.tells.begin(), levelled.tells.end(), node_->told(node_->local()));
-  return raise_and_await(begin_ + 1, 0, node_->ranks());
+  return raise_and_await(begin_ + sizes_tick, 0, node_->ranks());
 }
 
 void LevelRunner::read_sizes(LevelledCall& levelled) const {
@@ -188,7 +212,7 @@ int LevelRunner::agree_on_chunks(LevelledCall& levelled, Lanes& lanes) {
     }
     node_->told(0)[word] = *std::max_element(all.begin(), all.end());
   }
-  keep_first(error, raise_and_await(begin_ + ticks_of_telling, 0, 1));
+  keep_first(error, raise_and_await(begin_ + chunks_tick, 0, 1));
   levelled.call.chunks = static_cast<int>(node_->told(0)[word]);
   return error;
 }
@@ -251,11 +275,11 @@ int LevelRunner::take(const LevelPlan& plan, const LevelStep& step, LevelledCall
                                 static_cast<int>(step.bytes / levelled.call.unit), levelled.type,
                                 levelled.op);
     case LevelKind::raise:
-      node_->flag(node_->local()).raise_to(base_ + static_cast<NodeFlag::Count>(step.tick));
+      node_->flag(node_->local()).raise_to(count_of(step.tick));
       return MPI_SUCCESS;
     case LevelKind::await:
       for (int local = step.first; local < step.last; ++local) {
-        const int error = node_->wait(local, base_ + static_cast<NodeFlag::Count>(step.tick));
+        const int error = node_->wait(local, count_of(step.tick));
         if (error != MPI_SUCCESS) return error;
       }
       return MPI_SUCCESS;

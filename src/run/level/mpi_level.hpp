@@ -58,8 +58,13 @@ class LevelRunner {
   /// Collective. Returns an MPI error code; sets `refused` where the call must stay flat, alike on
   /// all ranks and before anything has moved. An error of one rank leaves no other waiting.
   int run(LevelledCall& levelled, bool& refused);
-  /// Counts a call that this rank cannot take part in, or has taken part in by itself.
+  /// Counts a call that goes another way, or that this rank cannot take part in, or has taken part
+  /// in by itself.
   void skip();
+  /// The way, any number from 0 on, of the call that begins now, where ranks whose arguments are
+  /// bad may not know it: they get it from another rank of their node, if one knows, and others
+  /// tell it. On all ranks of the node, before run() or skip(). Returns an MPI error code.
+  int share_way(bool knows, int& way);
   /// The first ranks of all nodes, by node; null on all other ranks, and where there is one node.
   /// Collective. Returns an MPI error code.
   int first_ranks(PrivateComm*& comm);
@@ -75,6 +80,9 @@ class LevelRunner {
   [[nodiscard]] bool fits(const LevelledCall& levelled) const;
   int agree_on_chunks(LevelledCall& levelled, Lanes& lanes);
   void read_sizes(LevelledCall& levelled) const;
+  [[nodiscard]] NodeFlag::Count count_of(int tick) const {
+    return tick == 0 ? begin_ : base_ + static_cast<NodeFlag::Count>(tick);
+  }
   int raise_and_await(NodeFlag::Count tick, int first, int last);
   const LevelPlan* plan_of(const LevelCall& call);
   int follow(const LevelPlan& plan, LevelledCall& levelled, Lanes& lanes);
@@ -89,7 +97,7 @@ class LevelRunner {
   std::unique_ptr<SharedNode> node_;
   Rank rank_ = 0;
   NodeFlag::Count begin_ = 0;  ///< what the flags are at when all have left the last call
-  NodeFlag::Count base_ = 0;   ///< of the plan's ticks
+  NodeFlag::Count base_ = 0;   ///< of the plan's ticks above 0, which is begin_
   /// By the local number of the leader on each node: numbers of leaders have some in common.
   std::map<std::vector<int>, std::unique_ptr<PrivateComm>> communicators_;
   std::map<int, Lanes> lanes_;

@@ -43,6 +43,18 @@ int sum_on_all(MPI_Comm comm, Bytes mine, Bytes& sum) {
                          });
 }
 
+int most_on_all(MPI_Comm comm, std::array<Bytes, 2>& most) {
+  const std::array<Bytes, 2> mine = most;
+  return conclude_on_all(comm, std::span<const Bytes>(mine), most,
+                         [](std::span<const Bytes> all, int) {
+                           std::array<Bytes, 2> largest = {all[0], all[1]};
+                           for (std::size_t i = 0; i < all.size(); ++i) {
+                             largest[i % 2] = std::max(largest[i % 2], all[i]);
+                           }
+                           return largest;
+                         });
+}
+
 int outcome_on_all(MPI_Comm comm, const Trial& trial, TrialOutcome& outcome) {
   return conclude_on_all(comm, std::span(trial.calls()), outcome,
                          [&](std::span<const TrialCall> by_rank, int p) {

@@ -1,6 +1,8 @@
 /// Agreement of all ranks of a communicator.
 #pragma once
 
+#include <array>
+
 #include "knowledge/trial.hpp"
 #include "run/mpi/functions.hpp"
 
@@ -12,6 +14,8 @@ namespace tutti {
 int true_on_all(MPI_Comm comm, bool mine, bool& all);
 /// Sets `sum` to that of what the ranks have.
 int sum_on_all(MPI_Comm comm, Bytes mine, Bytes& sum);
+/// Sets each number of `most` to the largest that a rank has there.
+int most_on_all(MPI_Comm comm, std::array<Bytes, 2>& most);
 /// Sets `outcome` to what a trial of all ranks, which is over, has shown.
 int outcome_on_all(MPI_Comm comm, const Trial& trial, TrialOutcome& outcome);
 

@@ -92,5 +92,32 @@ TEST(Trials, GoByTheSlowestRankAndTheBytesOfAll) {
   EXPECT_EQ(all[1].bytes, 60);
 }
 
+std::vector<std::uint64_t> calls_in_windows(TrialWindows& windows, std::uint64_t last) {
+  std::vector<std::uint64_t> calls;
+  while (windows.calls() < last) {
+    if (windows.begin_call()) calls.push_back(windows.calls());
+  }
+  return calls;
+}
+
+TEST(Windows, AreOneCallUnlessTheyAreKeptOpen) {
+  TrialWindows windows;
+  EXPECT_TRUE(windows.begin_call());
+  EXPECT_FALSE(windows.is_last());
+  windows.close();
+  EXPECT_TRUE(windows.is_last());
+  EXPECT_EQ(calls_in_windows(windows, 130),
+            (std::vector<std::uint64_t>{1 + TrialWindows::calls_between, 130}));
+}
+
+TEST(Windows, EndByThemselves) {
+  TrialWindows windows;
+  const auto calls = calls_in_windows(windows, 500);
+  ASSERT_EQ(calls.front(), 1U);
+  EXPECT_EQ(calls[TrialWindows::most_calls - 1], std::uint64_t{TrialWindows::most_calls});
+  EXPECT_EQ(calls[TrialWindows::most_calls],
+            std::uint64_t{TrialWindows::most_calls + TrialWindows::calls_between});
+}
+
 }  // namespace
 }  // namespace tutti
