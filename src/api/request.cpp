@@ -59,6 +59,8 @@ int PersistentRequest::settle(Communicator& communicator, bool usable) {
   const bool asked = usual.open != OpenLevel::all;
   const Decision& decision = asked ? closed(usual, call_, communicator, error) : usual;
   if (error != MPI_SUCCESS) return error;
+  // A start may follow much later, or none: the call that was shared is over.
+  if (usual.open == OpenLevel::leaders) communicator.levels(error)->skip();
   settled_text_ = decision.text;
   if (decision.level.node) through_nodes_ = decision;
   settled_mark_ = decision.mark;
