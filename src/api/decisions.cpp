@@ -86,9 +86,15 @@ Decision Communicator::decision_by_picture(const ExpectedCall& call, Bytes block
   const std::string why = are_apart(call.picture->arrivals, call.picture->error, machine_)
                               ? "ranks are expected to arrive apart"
                               : "native's time was measured";
-  made.text = made.specification ? to_text(*made.specification) + ": " + why +
-                                       (native_spins_ ? ", and native spins on shared cores" : "")
-                                 : "native: " + why + ", but no gain is modelled";
+  std::string& text = made.text;
+  if (made.specification) {
+    text = to_text(*made.specification) + ": " + why;
+    if (native_spins_) text += ", and native spins on shared cores";
+  } else if (situation.forecast->native_is_due) {
+    text = "native: its time is measured again";
+  } else {
+    text = "native: " + why + ", but no gain is modelled";
+  }
   return made;
 }
 
@@ -104,6 +110,7 @@ Situation Communicator::situation_of(const ExpectedCall& call, Bytes block) cons
     situation.block = times.kind.block;
     situation.forecast->native = times.native;
     situation.forecast->lost = times.lost;
+    situation.forecast->native_is_due = times.native_is_due;
   }
   return situation;
 }

@@ -154,6 +154,10 @@ Choice choose(const Setting& setting, const Situation& situation, const Machine&
   const bool by_arrivals = weighs_arrivals(situation, machine);
   const bool is_measured = by_arrivals && is_comparable(situation.forecast->native, machine);
   choice.candidates = by_modelled_time(situation, machine, by_arrivals, is_measured);
+  if (is_measured && situation.forecast->native_is_due) {
+    choice.reason = "native's time is measured again";
+    return choice;
+  }
   const std::ptrdiff_t losses = is_measured ? note_losses(choice.candidates, situation) : 0;
   const Candidate& native =
       *std::find_if(choice.candidates.begin(), choice.candidates.end(),

@@ -63,6 +63,7 @@ struct Forecast {
   double native = std::numeric_limits<double>::quiet_NaN();
   /// Digests of what was chosen and turned out to take no less; 0: no more.
   std::array<RunMark, most_choices> lost = {};
+  bool native_is_due = false;  ///< to run again, so that it is measured
 
   [[nodiscard]] double spread() const;  ///< last less first arrival, in seconds
 };
@@ -105,9 +106,10 @@ struct Choice {
 /// The setting, or by the model the fastest candidate, a robust one where none is half as fast
 /// again, that promises a gain over the MPI's own of at least a tenth: of the time beyond the last
 /// arrival, and a hundredth of all. Every rank decides alike. What was measured to take no less
-/// than native is not chosen again, and nothing is once `most_choices` have been. Where a forecast
-/// counts (see `weighs_arrivals`) the times are those of the expected arrivals, and points that
-/// make use of them are candidates too; O(p log p) then, else O(1).
+/// than native is not chosen again, and nothing is once `most_choices` have been, or while native
+/// is to be measured again. Where a forecast counts (see `weighs_arrivals`) the times are those of
+/// the expected arrivals, and points that make use of them are candidates too; O(p log p) then,
+/// else O(1).
 [[nodiscard]] Choice choose(const Setting& setting, const Situation& situation,
                             const Machine& machine);
 

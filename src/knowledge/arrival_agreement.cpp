@@ -269,6 +269,7 @@ void ArrivalCoordinator::lease(CallNumber last, const ArrivalPicture* picture, C
     words.insert(words.end(), {static_cast<std::int64_t>(times.kind.collective) +
                                    few * std::int64_t{times.kind.root},
                                times.kind.block, std::bit_cast<std::int64_t>(times.native)});
+    words.push_back(times.native_is_due ? 1 : 0);
     words.insert(words.end(), times.lost.begin(), times.lost.end());
     for (const double late : picture->lateness) words.push_back(std::bit_cast<std::int64_t>(late));
   }
@@ -345,7 +346,8 @@ void ArrivalMember::take_lease(const std::vector<std::int64_t>& words) {
     version->times = {
         {static_cast<Collective>(words[7] % few), static_cast<Rank>(words[7] / few), words[8]},
         std::bit_cast<double>(words[9])};
-    std::copy_n(words.begin() + 10, most_choices, version->times.lost.begin());
+    version->times.native_is_due = words[10] != 0;
+    std::copy_n(words.begin() + 11, most_choices, version->times.lost.begin());
     lease.pictures[static_cast<std::size_t>(words[3])] = std::move(version);
   }
   leases_.push_back(std::move(lease));

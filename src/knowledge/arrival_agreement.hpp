@@ -95,7 +95,7 @@ struct ArrivalMail {
 
 /// The words of the longest message among p ranks.
 [[nodiscard]] constexpr std::size_t longest_arrival_mail(int p) {
-  return 10 + most_choices + static_cast<std::size_t>(p);
+  return 11 + most_choices + static_cast<std::size_t>(p);
 }
 
 /// What rank 0 does for all. Estimates that are missing when a version is due are made up from

@@ -12,14 +12,25 @@ namespace tutti {
 
 namespace {
 
-constexpr std::size_t remembered = 5;
+constexpr std::size_t remembered = 16;
 /// What is less does not move a choice.
 constexpr double least_change = 1.0 / 16;
-/// Of one call: more than what first calls have to set up.
-constexpr double clear_loss = 1.5;
-
 /// Measured, a gain may be small.
 constexpr double least_gain = 0.98;
+/// Of several calls: more than chance makes of a gain.
+constexpr double clear_loss = 1.3;
+/// Of one call: more than what first calls have to set up, too.
+constexpr double clear_loss_at_once = 1.5;
+/// Less than what few slow calls of native, by chance, make of a loss.
+constexpr double clear_gain = 0.75;
+/// What seems to gain is in doubt after so many calls, and each time four times as many.
+constexpr std::size_t calls_until_doubt = 16;
+/// So many calls of native decide when it is due again.
+constexpr std::size_t deciding_calls = 5;
+
+bool is_time_to_doubt(std::size_t calls) {
+  return calls >= calls_until_doubt && std::countr_zero(calls) % 2 == 0;
+}
 
 }  // namespace
 
@@ -52,6 +63,7 @@ bool CallTimer::take(const CallKind& kind, RunMark ran, double seconds) {
 
 bool CallTimer::take_native(double seconds) {
   native_.add(seconds);
+  if (times_.native_is_due) return native_.calls == deciding_calls && decide();
   if (!native_.is_due()) return false;
   const double now = native_.median();
   if (std::abs(now - times_.native) <= least_change * times_.native) return false;
@@ -59,12 +71,30 @@ bool CallTimer::take_native(double seconds) {
   return true;
 }
 
+/// By the calls of native that were made for it.
+bool CallTimer::decide() {
+  times_.native_is_due = false;
+  times_.native = native_.median();
+  if (choice_.median() > least_gain * times_.native) note_loss();
+  return true;
+}
+
 bool CallTimer::take_choice(double seconds) {
   choice_.add(seconds);
-  const bool is_clear = choice_.calls == 1 && seconds > clear_loss * times_.native;
-  if (!is_clear && !choice_.is_due()) return false;
+  const bool is_first = choice_.calls == 1;
+  if (times_.native_is_due || !(is_first || choice_.is_due())) return false;
+  const double ratio = choice_.median() / times_.native;
+  if (ratio > (is_first ? clear_loss_at_once : clear_loss)) return note_loss();
+  const double least_doubtful = is_time_to_doubt(choice_.calls) ? clear_gain : least_gain;
+  if (is_first || !(ratio > least_doubtful)) return false;
+  times_.native_is_due = true;
+  native_ = {};
+  return true;
+}
+
+bool CallTimer::note_loss() {
   const auto free = std::find(times_.lost.begin(), times_.lost.end(), ran_native);
-  if (free == times_.lost.end() || !(choice_.median() > least_gain * times_.native)) return false;
+  if (free == times_.lost.end()) return false;
   *free = chosen_;
   return true;
 }

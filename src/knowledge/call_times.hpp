@@ -47,13 +47,19 @@ struct KindTimes {
   double native = std::numeric_limits<double>::quiet_NaN();
   /// Choices that took no less than 0.98 times as long, the first one first; 0: no more.
   std::array<RunMark, most_choices> lost = {};
+  /// The MPI's own is to run again, and be measured, before a choice is gone on with.
+  bool native_is_due = false;
 };
 
-/// Medians (the lower of two in the middle) of the last five calls with either side, of the kind
+/// Medians (the lower of two in the middle) of the last sixteen calls with either side, of the kind
 /// that was called last: the MPI's own, and what Tutti has chosen last. They are looked at after 2,
-/// 4, 8, .. calls with the same side, so that they change seldom however much calls differ; and
-/// after the first one with a choice if that took half as long again as native. A choice that has
-/// lost is not looked at again.
+/// 4, 8, .. calls with the same side, so that they change seldom however much calls differ.
+///
+/// A choice that takes 1.3 times as long as native, or half as long again in its first call, has
+/// lost, and is not looked at again. Where it takes no less than 0.98 times as long, chance may
+/// have made it so; and native was measured in few calls, which may have been slow ones, so that a
+/// choice is in doubt after 16, 64, 256, .. calls too if it gains less than a quarter. Then native
+/// is due for five calls, whose median decides.
 class CallTimer {
  public:
   /// Takes a call of which all ranks have told. True if times() are to be told anew.
@@ -72,6 +78,8 @@ class CallTimer {
   };
   bool take_native(double seconds);
   bool take_choice(double seconds);
+  bool decide();
+  bool note_loss();
 
   KindTimes times_;
   Side native_;

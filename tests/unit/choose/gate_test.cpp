@@ -239,6 +239,16 @@ TEST(Gate, HoldsWhatWasMeasuredOfNativeAgainstTheModel) {
   EXPECT_FALSE(choose({}, situation, machine).specification);
 }
 
+TEST(Gate, IsClosedWhileNativeIsMeasuredAgain) {
+  Situation situation{Collective::gather, 48, 174762};
+  situation.forecast = Forecast{std::vector<double>(48, 0), 1e-3, Helper::runs, 0.83};
+  EXPECT_TRUE(choose({}, situation, hundred_mbit).specification);
+  situation.forecast->native_is_due = true;
+  const Choice choice = choose({}, situation, hundred_mbit);
+  EXPECT_FALSE(choice.specification);
+  EXPECT_EQ(choice.reason, "native's time is measured again");
+}
+
 TEST(Gate, TriesAsManyChoicesAsMayLoseAndThenNone) {
   Situation situation{Collective::gather, 48, 174762};
   situation.mpi = MpiFamily::open_mpi;

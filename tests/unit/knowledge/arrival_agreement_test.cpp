@@ -69,6 +69,7 @@ class Job {
         EXPECT_EQ(picture->error, pictures[0]->error) << "call " << call;
         expect_same(picture->times.native, pictures[0]->times.native);
         EXPECT_EQ(picture->times.lost, pictures[0]->times.lost);
+        EXPECT_EQ(picture->times.native_is_due, pictures[0]->times.native_is_due);
       }
     }
   }

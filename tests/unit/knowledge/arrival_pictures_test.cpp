@@ -158,10 +158,14 @@ TEST(ArrivalPictures, BringWhatCallsHaveTaken) {
   EXPECT_EQ(first->times.kind, (CallKind{Collective::gather, 1, 64}));
   EXPECT_DOUBLE_EQ(first->times.native, 8.0);
   EXPECT_EQ(first->times.lost, (std::array<RunMark, most_choices>{}));
+  EXPECT_FALSE(first->times.native_is_due);
   const auto second = measured(table, 7, 8, 17, 7.9);
   EXPECT_GT(second->number, first->number);
-  EXPECT_DOUBLE_EQ(second->times.native, 8.0);
-  EXPECT_EQ(second->times.lost, (std::array<RunMark, most_choices>{17}));
+  EXPECT_TRUE(second->times.native_is_due);
+  const auto third = measured(table, 9, 13, ran_native, 6.0);
+  EXPECT_FALSE(third->times.native_is_due);
+  EXPECT_DOUBLE_EQ(third->times.native, 6.0);
+  EXPECT_EQ(third->times.lost, (std::array<RunMark, most_choices>{17}));
 }
 
 }  // namespace
