@@ -52,7 +52,9 @@ class PyLevelCall {
     const int asked = setting_.asks_for_nodes() ? setting_.level->leaders : 0;
     options_.leaders =
         std::min(asked > 0 ? asked : leaders_for(situation(), machine_), nodes_.most());
-    if (bound > 0) options_.chunks = agreed_chunks(call_, nodes_, options_, bound);
+    if (bound > 0) {
+      options_.chunks = value_or_raise(agreed_chunks(call_, nodes_, options_, bound));
+    }
     plans_ = value_or_raise(level_plans(call_, nodes_, options_));
   }
 

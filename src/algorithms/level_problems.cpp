@@ -85,11 +85,18 @@ Result<std::vector<LevelPlan>> level_plans(const Call& call, const Nodes& nodes,
   return plans;
 }
 
-int agreed_chunks(const Call& call, const Nodes& nodes, const LevelOptions& options, Bytes bound) {
+Result<int> agreed_chunks(const Call& call, const Nodes& nodes, const LevelOptions& options,
+                          Bytes bound) {
   int chunks = 1;
   for (int node = 0; node < nodes.count(); ++node) {
     const LevelCall seen = level_call(call, nodes, node, options);
-    chunks = std::max(chunks, chunks_for(seen, nodes, nodes.rank_at(node, 0), bound));
+    const auto own = chunks_for(seen, nodes, nodes.rank_at(node, 0), bound);
+    if (!own) {
+      return Error{std::to_string(bound) +
+                   " bytes of node memory do not hold one element of each block: the call stays "
+                   "flat"};
+    }
+    chunks = std::max(chunks, *own);
   }
   return chunks;
 }

@@ -26,9 +26,9 @@ struct LevelOptions {
 [[nodiscard]] Result<std::vector<LevelPlan>> level_plans(const Call& call, const Nodes& nodes,
                                                          const LevelOptions& options);
 
-/// The chunks that keep every node within `bound` bytes.
-[[nodiscard]] int agreed_chunks(const Call& call, const Nodes& nodes, const LevelOptions& options,
-                                Bytes bound);
+/// The chunks that keep every node within `bound` bytes, or why the call must stay flat.
+[[nodiscard]] Result<int> agreed_chunks(const Call& call, const Nodes& nodes,
+                                        const LevelOptions& options, Bytes bound);
 
 /// The inner calls of all lanes, lane by lane, each as a call of its own whose ranks are nodes.
 /// `unit` is that of the call.

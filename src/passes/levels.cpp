@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <set>
 #include <utility>
 
 #include "passes/level_chunk.hpp"
@@ -163,17 +164,42 @@ Bytes most_elements(const LevelCall& call) {
 /// Every rank knows the sizes of all blocks.
 bool knows_all(Collective collective) { return told(collective, 1, false) == 0; }
 
-Bytes memory_of(const LevelCall& call, const Nodes& nodes, int node) {
-  const Bytes half = level_half(call, nodes, node);
-  return call.chunks == 1 ? half : 2 * half;
+/// The call as if it had but one chunk, in which each block has the most that any has.
+LevelCall largest_chunk(const LevelCall& call) {
+  LevelCall largest = call;
+  largest.chunks = 1;
+  const auto cut = [&call](Bytes& bytes) {
+    const Bytes elements = (bytes / call.unit + call.chunks - 1) / call.chunks;
+    bytes = elements * call.unit + bytes % call.unit;
+  };
+  cut(largest.sizes.each);
+  for (auto* sizes : {&largest.sizes.by_rank, &largest.sizes.sent, &largest.sizes.received}) {
+    std::for_each(sizes->begin(), sizes->end(), cut);
+  }
+  return largest;
+}
+
+/// No plan of so many chunks needs more, nor does one of more chunks where nodes may not know how
+/// many others need.
+Bytes bound_on(const LevelCall& call, const Nodes& nodes, int node) {
+  const Bytes chunk = level_half(largest_chunk(call), nodes, node);
+  if (call.chunks > 1) return 2 * chunk;
+  if (knows_all(call.collective)) return chunk;
+  LevelCall halved = call;
+  halved.chunks = 2;
+  return std::max(chunk, bound_on(halved, nodes, node));
 }
 
 /// On the nodes whose sizes `own` knows.
 Bytes most_memory(const LevelCall& call, const Nodes& nodes, int own) {
-  if (!knows_all(call.collective)) return memory_of(call, nodes, own);
+  if (!knows_all(call.collective)) return bound_on(call, nodes, own);
   Bytes most = 0;
+  std::set<int> seen;
   for (int node = 0; node < nodes.count(); ++node) {
-    most = std::max(most, memory_of(call, nodes, node));
+    // Where all blocks are equal so is what nodes of the same size need, but for the root's.
+    const bool as_others = !is_irregular(call.collective) && node != nodes.node_of(call.root);
+    if (as_others && !seen.insert(nodes.size(node)).second) continue;
+    most = std::max(most, bound_on(call, nodes, node));
   }
   return most;
 }
@@ -212,23 +238,23 @@ Result<LevelPlan> level_plan(const LevelCall& call, const Nodes& nodes, Rank ran
 }
 
 Bytes level_memory(const LevelCall& call, const Nodes& nodes, Rank rank) {
-  return memory_of(call, nodes, nodes.node_of(rank));
+  const Bytes half = level_half(call, nodes, nodes.node_of(rank));
+  return call.chunks == 1 ? half : 2 * half;
 }
 
-int chunks_for(const LevelCall& call, const Nodes& nodes, Rank rank, Bytes bound) {
+std::optional<int> chunks_for(const LevelCall& call, const Nodes& nodes, Rank rank, Bytes bound) {
   LevelCall tried = call;
   tried.chunks = 1;
   const int own = nodes.node_of(rank);
   const Bytes whole = most_memory(tried, nodes, own);
   if (whole <= bound) return 1;
-  constexpr Bytes many = 1 << 20;
-  const Bytes most = std::min(most_elements(call), many);
-  for (Bytes chunks = 2 * whole / std::max<Bytes>(bound, 1); chunks < most;
+  const Bytes most = std::min<Bytes>(most_elements(call), most_chunks);
+  for (Bytes chunks = 2 * whole / std::max<Bytes>(bound, 1); tried.chunks < most;
        chunks += 1 + chunks / 8) {
-    tried.chunks = static_cast<int>(std::max<Bytes>(chunks, 2));
+    tried.chunks = static_cast<int>(std::clamp<Bytes>(chunks, 2, most));
     if (most_memory(tried, nodes, own) <= bound) return tried.chunks;
   }
-  return static_cast<int>(most);
+  return std::nullopt;
 }
 
 }  // namespace tutti

@@ -2,6 +2,7 @@
 /// the nodes (Parsons & Pai 2014).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -71,14 +72,21 @@ struct LevelCall {
 /// ranks copy one while the other is between nodes. O(p) for each lane and chunk; alltoall O(p c).
 [[nodiscard]] Result<LevelPlan> level_plan(const LevelCall& call, const Nodes& nodes, Rank rank);
 
-/// Bytes of node memory that `level_plan` uses on `rank`'s node.
+/// Bytes of node memory that `level_plan` uses on `rank`'s node. O(p) for each lane and chunk;
+/// alltoall O(p c).
 [[nodiscard]] Bytes level_memory(const LevelCall& call, const Nodes& nodes, Rank rank);
 
-/// Enough chunks for `rank`'s node to stay within `bound` bytes of memory, hardly more than needed
-/// (at most as many as the largest block has elements; what is needed then is used). The same on
-/// all nodes but for alltoallv, gatherv and scatterv, where each node knows its own part only:
+/// No call goes in more.
+inline constexpr int most_chunks = 1 << 17;
+
+/// Enough chunks for `rank`'s node to stay within `bound` bytes of memory, hardly more than needed.
+/// None where single elements, or as many chunks as there may be, would still need more. The same
+/// on all nodes but for alltoallv, gatherv and scatterv, where each node knows its own part only:
 /// whoever bounds those takes the maximum over nodes, one number in one allreduce on lane 0, and
-/// only there.
-[[nodiscard]] int chunks_for(const LevelCall& call, const Nodes& nodes, Rank rank, Bytes bound);
+/// only there; no node needs more memory for that than for its own. O(log chunks) times what
+/// level_memory takes for one chunk, on each node whose sizes it knows; where all blocks are equal,
+/// on one of each size.
+[[nodiscard]] std::optional<int> chunks_for(const LevelCall& call, const Nodes& nodes, Rank rank,
+                                            Bytes bound);
 
 }  // namespace tutti

@@ -12,6 +12,8 @@ namespace {
 /// Flags go on by so much in each call, whatever its plan, so that ranks that planned differently,
 /// which only a faulty program makes them do, begin the next one alike.
 constexpr NodeFlag::Count ticks_of_call = 1 << 20;
+// No more than five ticks for each chunk, and few for the call (see level_plan).
+static_assert(ticks_of_call > 6 * NodeFlag::Count{most_chunks});
 // Ticks before those of the plan: the way is told, and in calls that tell sizes, those and how many
 // chunks there are.
 constexpr NodeFlag::Count way_tick = 1;
@@ -23,6 +25,9 @@ constexpr int chunks_word = 0;
 constexpr int size_words = 1;  ///< two, for calls in turn
 constexpr int way_words = 3;   ///< eight, as ranks may be so many calls ahead where none waits
 constexpr std::int64_t most_ways = std::int64_t{1} << 30;
+
+/// Of a call that does not fit into some node's memory: it stays flat on all.
+constexpr int refused_chunks = most_chunks + 1;
 
 bool tells(Collective collective) { return told(collective, 1, false) > 0; }
 
@@ -200,11 +205,8 @@ int LevelRunner::agree_on_chunks(LevelledCall& levelled, Lanes& lanes) {
   const int word = 2 * node_->nodes().p() + chunks_word;
   int error = MPI_SUCCESS;
   if (node_->local() == 0) {
-    int chunks = chunks_for(levelled.call, node_->nodes(), rank_, node_->capacity());
-    LevelCall tried = levelled.call;
-    tried.chunks = chunks;
-    // More chunks than any call may have: it is refused everywhere.
-    if (level_memory(tried, node_->nodes(), rank_) > node_->capacity()) chunks = ticks_of_call;
+    const int chunks = chunks_for(levelled.call, node_->nodes(), rank_, node_->capacity())
+                           .value_or(refused_chunks);
     std::vector<int> all(static_cast<std::size_t>(node_->nodes().count()), chunks);
     if (!lanes.empty()) {
       error = mpi().Allgather(&chunks, sizeof chunks, mpi().byte, all.data(), sizeof chunks,
@@ -224,14 +226,10 @@ const LevelPlan* LevelRunner::plan_of(const LevelCall& call) {
   }
   const Nodes& nodes = node_->nodes();
   LevelCall cut = call;
-  if (!tells(call.collective)) cut.chunks = chunks_for(call, nodes, rank_, node_->capacity());
-  // No more than eight ticks each (see level_plan).
-  if (cut.chunks >= static_cast<int>(ticks_of_call / 8)) return nullptr;
   if (!tells(call.collective)) {
-    for (int at = 0; at < nodes.count(); ++at) {
-      if (level_memory(cut, nodes, nodes.rank_at(at, 0)) > node_->capacity()) return nullptr;
-    }
+    cut.chunks = chunks_for(call, nodes, rank_, node_->capacity()).value_or(refused_chunks);
   }
+  if (cut.chunks == refused_chunks) return nullptr;
   Result<LevelPlan> plan = level_plan(cut, nodes, rank_);
   if (!plan) return nullptr;
   Planned& kept = planned_[next_planned_];

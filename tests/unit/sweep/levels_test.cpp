@@ -236,8 +236,8 @@ TEST(LevelPlans, StayWithinTheBoundOnNodeMemory) {
     Call call = small_call(collective, nodes.p(), 1);
     for (Bytes& bytes : call.sizes) bytes *= 1000;
     LevelOptions options{2, 1, true, false};
-    EXPECT_EQ(agreed_chunks(call, nodes, options, 1 << 30), 1);
-    options.chunks = agreed_chunks(call, nodes, options, 20000);
+    EXPECT_EQ(*agreed_chunks(call, nodes, options, 1 << 30), 1);
+    options.chunks = *agreed_chunks(call, nodes, options, 20000);
     EXPECT_GT(options.chunks, 1) << name_of(collective);
     for (const LevelPlan& plan : plans_of(call, nodes, options)) {
       EXPECT_LE(plan.memory, 20000) << name_of(collective);
@@ -257,7 +257,7 @@ TEST(LevelPlans, CountInAnIntWithinTheMostNodeMemory) {
     call.unit = 1;
     for (Bytes& bytes : call.sizes) bytes = bytes * (Bytes{6} << 30) / 12;
     LevelOptions options{2, 1, true, true};
-    options.chunks = agreed_chunks(call, nodes, options, most_node_memory);
+    options.chunks = *agreed_chunks(call, nodes, options, most_node_memory);
     for (const LevelPlan& plan : plans_of(call, nodes, options)) {
       for (const LevelStep& step : plan.steps) {
         EXPECT_TRUE(is_counted(step.bytes)) << name_of(collective) << " " << step.bytes;
@@ -271,6 +271,44 @@ TEST(LevelPlans, CountInAnIntWithinTheMostNodeMemory) {
       }
     }
   }
+}
+
+// One node proposes one chunk, another one more of them: memory for parts of 8 and 9 of 17 bytes
+// is more than half of that for the whole, twice.
+TEST(LevelPlans, OfUnlikeNodesStayWithinTheBoundOnNodeMemory) {
+  const Nodes nodes = *nodes_from("3,5,4");
+  for (const Collective collective :
+       {Collective::alltoallv, Collective::gatherv, Collective::scatterv}) {
+    for (const Bytes most : {17, 20, 34, 60, 500}) {
+      Call call = small_call(collective, nodes.p(), 4);
+      std::fill(call.sizes.begin(), call.sizes.end(), 17);
+      const auto p = index(nodes.p());
+      for (Rank rank = 8; rank < 12; ++rank) {
+        for (Rank to = 8; to < 12 && call.sizes.size() > p; ++to) {
+          call.sizes[index(rank) * p + index(to)] = most;
+        }
+        if (call.sizes.size() == p) call.sizes[index(rank)] = most;
+      }
+      LevelOptions options{2, 1, true, false};
+      for (Bytes bound = 400; bound < 8000; bound += 64) {
+        const Result<int> chunks = agreed_chunks(call, nodes, options, bound);
+        if (!chunks) continue;
+        options.chunks = *chunks;
+        for (const LevelPlan& plan : plans_of(call, nodes, options)) {
+          ASSERT_LE(plan.memory, bound) << name_of(collective) << " " << most << " " << *chunks;
+        }
+      }
+    }
+  }
+}
+
+TEST(LevelPlans, RefuseWhatDoesNotFitElementByElement) {
+  const Nodes nodes = *nodes_from("3,5,4");
+  const auto refused =
+      agreed_chunks(small_call(Collective::alltoall, nodes.p(), 0), nodes, {1, 1, true, false}, 64);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error(),
+            "64 bytes of node memory do not hold one element of each block: the call stays flat");
 }
 
 TEST(LevelPlans, RefuseWhatWouldBreakTheOrderOfAnOperation) {
