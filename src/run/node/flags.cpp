@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <climits>
 
 namespace tutti {
@@ -27,17 +28,23 @@ void pause_core() noexcept {
 #endif
 }
 
-/// The kernel compares the word with `value` before it puts the caller to sleep, so that no raise
-/// in between is missed.
-void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t value, long nanoseconds) noexcept {
-  const timespec limit{0, nanoseconds};
-  syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAIT, value, &limit, nullptr,
-          0);
+/// The half of a count that every raise changes: the kernel looks at words of 32 bits.
+std::uint32_t* low_word(std::atomic<NodeFlag::Count>& count) noexcept {
+  return reinterpret_cast<std::uint32_t*>(&count) +
+         (std::endian::native == std::endian::big ? 1 : 0);
 }
 
-void futex_wake(std::atomic<std::uint32_t>& word) noexcept {
-  syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE, INT_MAX, nullptr, nullptr,
-          0);
+/// The kernel compares the word with `value` before it puts the caller to sleep, so that no raise
+/// in between is missed.
+void futex_wait(std::atomic<NodeFlag::Count>& count, NodeFlag::Count value,
+                long nanoseconds) noexcept {
+  const timespec limit{0, nanoseconds};
+  syscall(SYS_futex, low_word(count), FUTEX_WAIT, static_cast<std::uint32_t>(value), &limit,
+          nullptr, 0);
+}
+
+void futex_wake(std::atomic<NodeFlag::Count>& count) noexcept {
+  syscall(SYS_futex, low_word(count), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
 }  // namespace
@@ -78,7 +85,7 @@ int NodeFlag::sleep(Count count, WhileWaiting& meanwhile) noexcept {
   sleepers_.fetch_add(1, std::memory_order_seq_cst);
   for (long limit = shortest_sleep; error == 0; limit = std::min(2 * limit, longest_sleep)) {
     const Count seen = count_.load(std::memory_order_seq_cst);
-    if (static_cast<std::int32_t>(seen - count) >= 0) break;
+    if (seen >= count) break;
     futex_wait(count_, seen, limit);
     error = meanwhile.progress();
   }

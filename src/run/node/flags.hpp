@@ -25,19 +25,19 @@ inline constexpr Patience patience_alone = {4000, 200};
 inline constexpr Patience patience_sharing = {30, 2000};
 
 /// A count that only grows, on a cache line of its own. What a process has written before it raises
-/// the flag is seen by whoever has seen the flag raised (release, acquire). It counts modulo 2^32:
-/// those who wait must be less than 2^31 behind or ahead. Zeroed memory is a flag that was never
-/// raised. Lies in memory of several processes and of no one's time.
+/// the flag is seen by whoever has seen the flag raised (release, acquire). It never comes to the
+/// end of its numbers, so nobody need stay near it. Zeroed memory is a flag that was never raised.
+/// Lies in memory of several processes and of no one's time.
 class alignas(64) NodeFlag {
  public:
-  using Count = std::uint32_t;
+  using Count = std::uint64_t;
 
   /// Wakes who waits for it. Any process may raise it.
   void raise(Count by = 1) noexcept;
   /// The same where only one process raises the flag: to `count`.
   void raise_to(Count count) noexcept;
   [[nodiscard]] bool has_reached(Count count) const noexcept {
-    return static_cast<std::int32_t>(count_.load(std::memory_order_acquire) - count) >= 0;
+    return count_.load(std::memory_order_acquire) >= count;
   }
   [[nodiscard]] Count count() const noexcept { return count_.load(std::memory_order_acquire); }
 

@@ -62,15 +62,25 @@ TEST(NodeFlags, CountRaisesOfMany) {
   EXPECT_FALSE(flag.has_reached(25));
 }
 
-TEST(NodeFlags, PassTheEndOfTheirNumbers) {
+// Calls that nobody waits in may bring a rank any number of calls ahead of another.
+TEST(NodeFlags, AreNotReachedHoweverFarAhead) {
   NodeFlag flag;
-  flag.raise(0xfffffffe);
-  EXPECT_FALSE(flag.has_reached(0xffffffff));
-  EXPECT_FALSE(flag.has_reached(3));
   flag.raise(5);
-  EXPECT_TRUE(flag.has_reached(0xffffffff));
-  EXPECT_TRUE(flag.has_reached(3));
-  EXPECT_FALSE(flag.has_reached(4));
+  for (int bit = 3; bit < 64; ++bit) {
+    EXPECT_FALSE(flag.has_reached(NodeFlag::Count{1} << bit)) << bit;
+  }
+  flag.raise_to(NodeFlag::Count{1} << 40);
+  EXPECT_TRUE(flag.has_reached(NodeFlag::Count{1} << 40));
+  EXPECT_TRUE(flag.has_reached(5));
+  EXPECT_FALSE(flag.has_reached((NodeFlag::Count{1} << 40) + 1));
+}
+
+// The kernel is asked about the low half alone, which does not change here.
+TEST(NodeFlags, SleepersSeeRaisesOfTheirHighHalf) {
+  NodeFlag flag;
+  CountProgress meanwhile;
+  std::jthread other([&] { flag.raise_to(NodeFlag::Count{1} << 32); });
+  EXPECT_EQ(flag.wait(NodeFlag::Count{1} << 32, Patience{0, 0}, meanwhile), 0);
 }
 
 /// Nobody raises the flag: only what is done meanwhile ends the wait, in each way of waiting.
