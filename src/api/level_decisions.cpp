@@ -125,7 +125,7 @@ int LevelDecisions::agree(Collective collective, BlockOfCall& block) {
   if (!has_block && !goes_by_root(collective)) return MPI_SUCCESS;
   const bool is_root = block.root >= 0 && block.root < communicator_.p();
   std::array<Bytes, 2> most = {block.common.value_or(-1), is_root ? block.root : -1};
-  const int error = most_on_all(communicator_.handle(), most);
+  const int error = most_on_all(comm(), most);
   if (has_block && most[0] >= 0) block.common = most[0];
   block.root = static_cast<Rank>(most[1]);
   return error;
@@ -166,7 +166,7 @@ int LevelDecisions::find_block(Collective collective, const BlockOfCall& own,
   block = own.common;
   if (is_block_common(collective)) return MPI_SUCCESS;
   Bytes sum = 0;
-  const int error = sum_on_all(communicator_.handle(), own.own(), sum);
+  const int error = sum_on_all(comm(), own.own(), sum);
   const Bytes blocks = Bytes{communicator_.p()} *
                        (block_kind(collective) == BlockKind::pairs ? communicator_.p() : 1);
   block = (sum + blocks - 1) / blocks;
@@ -221,11 +221,28 @@ int LevelDecisions::add_levels(const Key& key, std::optional<Bytes> size, Contes
   // What stays flat is what it was in the report too; tutti explain says why.
   if (!choice.level.node || gave_up_) return MPI_SUCCESS;
   for (const int leaders : leaders_to_try(choice.level.leaders, nodes_->most())) {
+    bool ready = false;
+    if (const int error = prepare(leaders, ready)) return error;
+    if (!ready) continue;
     Decision& way = add_way(contest);
     way.level = {true, leaders};
     way.text = name_of(way) + ": on trial, " + choice.reason;
   }
   return MPI_SUCCESS;
+}
+
+/// The communicators between nodes. Nobody asked for them: where the MPI has none left for some
+/// rank that is no error, and all do without that way.
+int LevelDecisions::prepare(int leaders, bool& ready) {
+  int error = MPI_SUCCESS;
+  LevelRunner* levels = communicator_.levels(error);
+  if (levels == nullptr) return error;
+  ready = levels->is_prepared(leaders);
+  if (ready) return MPI_SUCCESS;
+  const bool own = levels->prepare(leaders) == MPI_SUCCESS;
+  error = true_on_all(comm(), own, ready);
+  if (!ready) levels->forget(leaders);
+  return error;
 }
 
 /// In an order by distance, where distances are known.
@@ -282,7 +299,7 @@ void LevelDecisions::abandon(Course& course) {
 
 int LevelDecisions::end_trial(Contest& contest) {
   TrialOutcome outcome;
-  const int error = outcome_on_all(communicator_.handle(), *contest.trial, outcome);
+  const int error = outcome_on_all(comm(), *contest.trial, outcome);
   contest.trial.reset();
   contest.way = outcome.way;
   Decision& taken = contest.ways[static_cast<std::size_t>(contest.way)];
@@ -296,7 +313,7 @@ const Decision& LevelDecisions::begin_call(const BlockOfCall& block, Contest& co
   const auto way = static_cast<std::size_t>(contest.trial->begin());
   tried_ = &contest;
   bytes_ = block.common ? 0 : block.own();
-  error = mpi().Barrier(communicator_.handle());
+  error = mpi().Barrier(comm());
   began_ = monotonic_seconds();
   return contest.ways[way];
 }
@@ -305,6 +322,13 @@ void LevelDecisions::end_call() {
   if (tried_ == nullptr) return;
   tried_->trial->end({monotonic_seconds() - began_, bytes_});
   tried_ = nullptr;
+}
+
+/// Tutti's own once nodes are open; before it the program's, as not every communicator that is used
+/// more than a few times shall take another one.
+MPI_Comm LevelDecisions::comm() const {
+  int error = MPI_SUCCESS;
+  return are_open_ ? communicator_.private_comm(error)->handle() : communicator_.handle();
 }
 
 int LevelDecisions::guess() {
@@ -342,6 +366,7 @@ int LevelDecisions::take_nodes() {
   LevelRunner* levels = communicator_.levels(error);
   if (levels == nullptr) return error;
   nodes_ = levels->node().nodes();
+  capacity_ = levels->node().capacity();
   are_open_ = true;
   return MPI_SUCCESS;
 }
@@ -370,6 +395,7 @@ LevelChoice LevelDecisions::choose(const Key& key, std::optional<Bytes> block) c
 
 /// Is there node memory for the whole call?
 bool LevelDecisions::fits(Collective collective, Bytes block, int leaders) const {
+  const Bytes memory = are_open_ ? capacity_ : communicator_.node_settings().memory;
   LevelCall call;
   const bool pairs = block_kind(collective) == BlockKind::pairs;
   call.collective = pairs ? Collective::alltoall : collective;
@@ -378,10 +404,7 @@ bool LevelDecisions::fits(Collective collective, Bytes block, int leaders) const
   if (is_irregular(call.collective))
     call.sizes.by_rank.assign(static_cast<std::size_t>(nodes_->p()), block);
   for (int node = 0; node < nodes_->count(); ++node) {
-    if (level_memory(call, *nodes_, nodes_->rank_at(node, 0)) >
-        communicator_.node_settings().memory) {
-      return false;
-    }
+    if (level_memory(call, *nodes_, nodes_->rank_at(node, 0)) > memory) return false;
   }
   return true;
 }

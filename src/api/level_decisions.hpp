@@ -79,6 +79,7 @@ class LevelDecisions {
   const Decision& close_leaders(const Decision& open, Collective collective, BlockOfCall& block,
                                 int& error);
   int find_leaders(const Key& key, const BlockOfCall& block, int& leaders);
+  [[nodiscard]] MPI_Comm comm() const;
   int guess();
   int open_nodes();
   int take_nodes();
@@ -87,6 +88,7 @@ class LevelDecisions {
   int find_ways(const Decision& open, const Key& key, const BlockOfCall& block, Contest& contest);
   static Decision& add_way(Contest& contest);
   int add_levels(const Key& key, std::optional<Bytes> size, Contest& contest);
+  int prepare(int leaders, bool& ready);
   int add_order(const Key& key, std::optional<Bytes> size, Contest& contest);
   [[nodiscard]] bool goes_by_root(Collective collective) const;
   Rank root_of(Collective collective, Rank root);
@@ -105,6 +107,7 @@ class LevelDecisions {
   std::array<Rank, all_collectives.size()> latest_root_{};
   std::optional<Nodes> nodes_;
   bool are_open_ = false;    ///< nodes_ are those that share memory
+  Bytes capacity_ = 0;       ///< of each, once they are
   bool is_counted_ = false;  ///< among those opened without being asked to
   bool gave_up_ = false;
   /// Of calls that go through nodes in any case: how many leaders they have, and the decisions by

@@ -128,6 +128,7 @@ void add_distances(Suite& suite);
 void add_reductions(Suite& suite);
 void add_levels(Suite& suite);
 void add_level_collectives(Suite& suite);
+void add_level_faults(Suite& suite);
 /// Makes up a machine on which node memory pays, for rank 0 of the world; the other ranks'
 /// environment says otherwise, which must not count. To be made before anything asks Tutti.
 class MadeUpMachine {

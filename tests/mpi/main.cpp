@@ -49,6 +49,7 @@ int main(int argc, char** argv) {
       machine.emplace();
       add_levels(suite);
       add_level_collectives(suite);
+      add_level_faults(suite);
       add_level_choices(suite);
       add_shared_results(suite);
       add_leaks(suite);

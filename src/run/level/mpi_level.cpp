@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <set>
 
 namespace tutti {
 
@@ -14,8 +15,8 @@ namespace {
 constexpr NodeFlag::Count ticks_of_call = 1 << 20;
 // No more than five ticks for each chunk, and few for the call (see level_plan).
 static_assert(ticks_of_call > 6 * NodeFlag::Count{most_chunks});
-// Ticks before those of the plan: the way is told, and in calls that tell sizes, those and how many
-// chunks there are.
+// Ticks before those of the plan: the way is told, then sizes, and in calls that tell all of them,
+// how many chunks there are.
 constexpr NodeFlag::Count way_tick = 1;
 constexpr NodeFlag::Count sizes_tick = 2;
 constexpr NodeFlag::Count chunks_tick = 3;
@@ -23,7 +24,7 @@ constexpr NodeFlag::Count chunks_tick = 3;
 // Where a rank's further words begin.
 constexpr int chunks_word = 0;
 constexpr int size_words = 1;  ///< two, for calls in turn
-constexpr int way_words = 3;   ///< eight, as ranks may be so many calls ahead where none waits
+constexpr int way_words = 24;  ///< eight, as ranks may be so many calls ahead where none waits
 constexpr std::int64_t most_ways = std::int64_t{1} << 30;
 
 /// Of a call that does not fit into some node's memory: it stays flat on all.
@@ -52,16 +53,44 @@ int LevelRunner::lanes_of(int leaders, Lanes*& lanes) {
   lanes = &lanes_[leaders];
   if (!lanes->empty() || nodes.count() == 1) return MPI_SUCCESS;
   Lanes made(static_cast<std::size_t>(leaders));
+  int error = MPI_SUCCESS;
+  // Also after an error, which other ranks may not have.
   for (int lane = 0; lane < leaders; ++lane) {
-    std::vector<int> locals;
-    for (int node = 0; node < nodes.count(); ++node) {
-      locals.push_back(lane_leader(lane, leaders, nodes.size(node)));
-    }
-    const int error = lane_of_leaders(locals, made[static_cast<std::size_t>(lane)]);
-    if (error != MPI_SUCCESS) return error;
+    keep_first(error,
+               lane_of_leaders(leaders_of(lane, leaders), made[static_cast<std::size_t>(lane)]));
   }
-  *lanes = std::move(made);
-  return MPI_SUCCESS;
+  if (error == MPI_SUCCESS) *lanes = std::move(made);
+  return error;
+}
+
+/// The local number of each node's leader.
+std::vector<int> LevelRunner::leaders_of(int lane, int leaders) const {
+  const Nodes& nodes = node_->nodes();
+  std::vector<int> locals;
+  for (int node = 0; node < nodes.count(); ++node) {
+    locals.push_back(lane_leader(lane, leaders, nodes.size(node)));
+  }
+  return locals;
+}
+
+bool LevelRunner::is_prepared(int leaders) const {
+  const Nodes& nodes = node_->nodes();
+  const auto lanes = lanes_.find(std::clamp(leaders, 1, nodes.most()));
+  return nodes.count() == 1 || (lanes != lanes_.end() && !lanes->second.empty());
+}
+
+int LevelRunner::prepare(int leaders) {
+  Lanes* lanes = nullptr;
+  return lanes_of(leaders, lanes);
+}
+
+void LevelRunner::forget(int leaders) {
+  lanes_.erase(std::clamp(leaders, 1, node_->nodes().most()));
+  std::set<std::vector<int>> needed;
+  for (const auto& [others, lanes] : lanes_) {
+    for (int lane = 0; lane < others; ++lane) needed.insert(leaders_of(lane, others));
+  }
+  std::erase_if(communicators_, [&](const auto& made) { return !needed.contains(made.first); });
 }
 
 int LevelRunner::lane_of_leaders(const std::vector<int>& locals, PrivateComm*& lane) {
@@ -88,14 +117,17 @@ int LevelRunner::first_ranks(PrivateComm*& comm) {
 }
 
 int LevelRunner::run(LevelledCall& levelled, bool& refused) {
+  const Turn turn(*this);
   Lanes* lanes = nullptr;
   if (const int error = lanes_of(levelled.call.leaders, lanes)) return error;
-  base_ = begin_ + way_tick;
+  base_ = begin_ + sizes_tick;
   refused = false;
   int error = learn(levelled, *lanes);
   const int misfit = error == MPI_SUCCESS && !fits(levelled) ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
   if (misfit != MPI_SUCCESS) {
-    levelled.send = levelled.receive = {};
+    levelled.receive = {};
+    // What the others have of an alltoallv fits what this rank sends.
+    if (has_root(levelled.call.collective)) levelled.send = {};
     levelled.call.direct = false;
   }
   if (error == MPI_SUCCESS) {
@@ -103,7 +135,6 @@ int LevelRunner::run(LevelledCall& levelled, bool& refused) {
     refused = plan == nullptr;
     if (plan != nullptr) error = follow(*plan, levelled, *lanes);
   }
-  skip();  // whatever went wrong here, nobody waits for this rank
   return error == MPI_SUCCESS ? misfit : error;
 }
 
@@ -113,7 +144,8 @@ void LevelRunner::skip() {
 }
 
 int LevelRunner::share_way(bool knows, int& way) {
-  const std::int64_t call = begin_ / ticks_of_call;
+  // Words of calls that ranks may be apart by are told from one another.
+  const std::int64_t call = begin_ / ticks_of_call % most_ways;
   const auto word = [&](int local) {
     return std::atomic_ref(
         node_->told(local)[2 * node_->nodes().p() + way_words + static_cast<int>(call % 8)]);
@@ -130,11 +162,22 @@ int LevelRunner::share_way(bool knows, int& way) {
   return MPI_SUCCESS;
 }
 
-/// In a gatherv or scatterv, is this rank's size what the root says, as far as its node knows?
+/// As far as its node knows: is this rank's size what the root says (gatherv, scatterv), is what it
+/// expects what it gets (alltoallv)?
 bool LevelRunner::fits(const LevelledCall& levelled) const {
   const Collective collective = levelled.call.collective;
-  if (levelled.attends || !has_root(collective) || !tells(collective)) return true;
-  return levelled.call.sizes.by_rank[static_cast<std::size_t>(rank_)] == levelled.tells[0];
+  if (levelled.attends || !tells(collective)) return true;
+  const LevelSizes& sizes = levelled.call.sizes;
+  const Nodes& nodes = node_->nodes();
+  const auto rank = static_cast<std::size_t>(rank_);
+  const auto p = static_cast<std::size_t>(nodes.p());
+  if (has_root(collective)) return sizes.by_rank[rank] == levelled.tells[0];
+  for (int local = 0; local < node_->ranks(); ++local) {
+    const auto from = static_cast<std::size_t>(nodes.rank_at(nodes.node_of(rank_), local));
+    const Bytes sent = sizes.sent[static_cast<std::size_t>(local) * p + rank];
+    if (sent != levelled.tells[p + from]) return false;
+  }
+  return true;
 }
 
 /// Sets the sizes that are not arguments.
@@ -152,7 +195,7 @@ int LevelRunner::learn(LevelledCall& levelled, Lanes& lanes) {
   node_->told(node_->local())[word] = levelled.attends ? -1 : levelled.call.sizes.each;
   if (!levelled.attends) return MPI_SUCCESS;
   // The others' sizes, as what this rank does between nodes must fit what they do.
-  const int error = raise_and_await(base_ + 1, 0, node_->ranks());
+  const int error = raise_and_await(begin_ + sizes_tick, 0, node_->ranks());
   for (int local = 0; local < node_->ranks(); ++local) {
     levelled.call.sizes.each = std::max<Bytes>(levelled.call.sizes.each, node_->told(local)[word]);
   }
@@ -184,6 +227,14 @@ void LevelRunner::read_sizes(LevelledCall& levelled) const {
       const std::int64_t* told = node_->told(local);
       sizes.sent.insert(sizes.sent.end(), told, told + p);
       sizes.received.insert(sizes.received.end(), told + p, told + 2 * p);
+    }
+    // Where ranks of the node contradict one another, what is sent counts (see fits).
+    for (int from = 0; from < node_->ranks(); ++from) {
+      const auto sender = static_cast<std::size_t>(nodes.rank_at(here, from));
+      for (int to = 0; to < node_->ranks(); ++to) {
+        sizes.received[static_cast<std::size_t>(to) * p + sender] =
+            node_->told(from)[nodes.rank_at(here, to)];
+      }
     }
     return;
   }

@@ -55,6 +55,30 @@ class LevelRunner {
   /// What the flags of the node are at when all its ranks have left the last call.
   [[nodiscard]] NodeFlag::Count begin() const { return begin_; }
 
+  /// Sees to it that a call this rank has begun is counted whatever ends it: an error before
+  /// run(), or an exception. Else those of its node would wait for its flag in this and all later
+  /// calls.
+  class Turn {
+   public:
+    explicit Turn(LevelRunner& levels) : levels_(levels), begin_(levels.begin()) {}
+    ~Turn() {
+      if (levels_.begin() == begin_) levels_.skip();
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+   private:
+    LevelRunner& levels_;
+    NodeFlag::Count begin_;
+  };
+
+  /// Alike on all ranks.
+  [[nodiscard]] bool is_prepared(int leaders) const;
+  /// Makes the communicators between nodes for so many leaders, at the first such call; part of
+  /// run(). Collective. Returns an MPI error code, which not all ranks may have.
+  int prepare(int leaders);
+  /// Frees what prepare() has made for so many leaders and no other number needs. Collective.
+  void forget(int leaders);
   /// Collective. Returns an MPI error code; sets `refused` where the call must stay flat, alike on
   /// all ranks and before anything has moved. An error of one rank leaves no other waiting.
   int run(LevelledCall& levelled, bool& refused);
@@ -74,6 +98,7 @@ class LevelRunner {
   /// One rank of each node in each lane; null on all other ranks.
   using Lanes = std::vector<PrivateComm*>;
   int lanes_of(int leaders, Lanes*& lanes);
+  [[nodiscard]] std::vector<int> leaders_of(int lane, int leaders) const;
   int lane_of_leaders(const std::vector<int>& locals, PrivateComm*& lane);
   int learn(LevelledCall& levelled, Lanes& lanes);
   int tell(LevelledCall& levelled);

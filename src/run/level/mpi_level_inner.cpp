@@ -149,6 +149,8 @@ int run_inner(const InnerCall& call, const LevelledCall& levelled, PrivateComm& 
                          Numbers(call.send.displacements),
                          Numbers(call.receive.counts, unit),
                          Numbers(call.receive.displacements)};
+  // Whose arguments are bad has no type that others could combine by.
+  if (reduces(call.collective) && levelled.attends) return MPI_SUCCESS;
   if (reduces(call.collective)) return combine(call, ends, levelled, lane.handle());
   if (levelled.inner != nullptr) {
     // None where a regular call has become an irregular one that the algorithm is not there for.

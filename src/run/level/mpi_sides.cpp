@@ -2,6 +2,7 @@
 #include "run/level/mpi_sides.hpp"
 
 #include <algorithm>
+#include <new>
 
 namespace tutti {
 
@@ -90,12 +91,19 @@ bool can_be_ends(const LevelledCall& levelled) {
   return can_be(levelled.send) && can_be(levelled.receive);
 }
 
+/// Null where there is not as much: as with bad arguments, others need this rank's part all the
+/// same.
+std::byte* SideMemory::more(Bytes bytes) {
+  memory_.emplace_back(new (std::nothrow) std::byte[static_cast<std::size_t>(bytes)]());
+  return memory_.back().get();
+}
+
 /// Makes packed memory for the blocks, with their contents where they are sent.
 int SideMemory::hold(const std::vector<TypedBlock>& blocks, bool sends, std::byte*& packed) {
   Bytes bytes = 0;
   for (const TypedBlock& block : blocks) bytes += block.bytes();
-  memory_.push_back(std::make_unique<std::byte[]>(static_cast<std::size_t>(bytes)));
-  packed = memory_.back().get();
+  packed = more(bytes);
+  if (packed == nullptr) return MPI_ERR_NO_MEM;
   std::byte* at = packed;
   for (const TypedBlock& block : blocks) {
     if (block.bytes() == 0) continue;
@@ -111,21 +119,25 @@ int SideMemory::hold(const std::vector<TypedBlock>& blocks, bool sends, std::byt
 int SideMemory::hold_side(const TypedBlock& whole, int blocks, bool sends, LevelSide& side) {
   auto* base = static_cast<std::byte*>(whole.address);
   const int error = whole.info.dense ? MPI_SUCCESS : hold({whole}, sends, base);
-  side = equal_side(base, whole, blocks);
+  if (error == MPI_SUCCESS) side = equal_side(base, whole, blocks);
   return error;
 }
 
 int SideMemory::hold_side(const std::vector<TypedBlock>& blocks, bool sends, LevelSide& side) {
   std::byte* packed = nullptr;
   const int error = are_dense(blocks) ? MPI_SUCCESS : hold(blocks, sends, packed);
-  side = side_of(blocks, packed);
+  if (error == MPI_SUCCESS) side = side_of(blocks, packed);
   return error;
 }
 
-void SideMemory::part(LevelSide& side, int blocks) {
-  memory_.push_back(std::make_unique<std::byte[]>(static_cast<std::size_t>(side.bytes)));
-  std::byte* at = memory_.back().get();
-  side.visit({0, blocks}, 0, side.bytes, [&at](const std::byte* from, Bytes part) {
+int SideMemory::part(LevelSide& side, int blocks) {
+  const Bytes bytes = side.bytes;
+  std::byte* at = more(bytes);
+  if (at == nullptr) {
+    side = {};
+    return MPI_ERR_NO_MEM;
+  }
+  side.visit({0, blocks}, 0, bytes, [&at](const std::byte* from, Bytes part) {
     if (from != nullptr) at = std::copy_n(from, part, at);
   });
   at = memory_.back().get();
@@ -134,6 +146,7 @@ void SideMemory::part(LevelSide& side, int blocks) {
     block.address = at;
     at += block.bytes;
   }
+  return MPI_SUCCESS;
 }
 
 int SideMemory::finish() {

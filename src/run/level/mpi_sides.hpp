@@ -25,7 +25,7 @@ class SideMemory {
   explicit SideMemory(Transport& transport) : transport_(transport) {}
 
   /// A send side of `blocks` blocks of equal size, one after the other: all of `whole`. Returns an
-  /// MPI error code, as all of these.
+  /// MPI error code, as all of these, and leaves `side` without memory then.
   int send(const TypedBlock& whole, int blocks, LevelSide& side) {
     return hold_side(whole, blocks, true, side);
   }
@@ -42,7 +42,7 @@ class SideMemory {
   /// Unpacks what the call has brought.
   int finish();
   /// A copy of a send side whose buffer is written before all of it is read.
-  void part(LevelSide& side, int blocks);
+  int part(LevelSide& side, int blocks);
 
  private:
   struct Unpacked {
@@ -51,6 +51,7 @@ class SideMemory {
   };
   int hold_side(const TypedBlock& whole, int blocks, bool sends, LevelSide& side);
   int hold_side(const std::vector<TypedBlock>& blocks, bool sends, LevelSide& side);
+  std::byte* more(Bytes bytes);
   int hold(const std::vector<TypedBlock>& blocks, bool sends, std::byte*& packed);
 
   Transport& transport_;

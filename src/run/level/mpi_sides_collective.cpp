@@ -150,7 +150,9 @@ int Description::scattered() {
   }
   levelled_.call.sizes.each = is_irregular(call_.collective) ? 0 : blocks.front().bytes();
   if (const int error = memory_.send(blocks, levelled_.send)) return error;
-  if (call_.in_place()) memory_.part(levelled_.send, p_);
+  if (call_.in_place()) {
+    if (const int error = memory_.part(levelled_.send, p_)) return error;
+  }
   return memory_.receive(vector_of(call_.receive, counts.count(rank_)), 1, levelled_.receive);
 }
 

@@ -109,7 +109,7 @@ int SharedNode::share(const NodeSettings& settings, CommHandle group) {
     if (error != MPI_SUCCESS) return error;
     group = std::move(smaller);
   }
-  if (!mapping_) return MPI_ERR_NO_MEM;
+  if (!mapping_) capacity_ = -1;
   return agree(group.get(), settings);
 }
 
@@ -145,7 +145,7 @@ void SharedNode::map_private(Bytes wanted) {
   }
 }
 
-/// Tells all ranks which nodes there are, and of how much memory.
+/// Tells all ranks which nodes there are, and of how much memory: none of them goes without.
 int SharedNode::agree(MPI_Comm group, const NodeSettings& settings) {
   struct Word {
     std::int64_t lowest;
@@ -169,6 +169,7 @@ int SharedNode::agree(MPI_Comm group, const NodeSettings& settings) {
     groups.push_back(static_cast<int>(word.group));
     capacity_ = std::min<Bytes>(capacity_, word.capacity);
   }
+  if (capacity_ < 0) return MPI_ERR_NO_MEM;
   nodes_ = Nodes::of(labels, groups);
   // Zeroed memory holds flags that were never raised, and every process begins their life alike.
   flags_ = std::launder(reinterpret_cast<NodeFlag*>(mapping_.data()));

@@ -78,7 +78,7 @@ class SharedNode {
   [[nodiscard]] std::int64_t* told(int local) const {
     return told_ + std::ptrdiff_t{local} * words(nodes_.p());
   }
-  static constexpr int further_words = 24;
+  static constexpr int further_words = 32;
   [[nodiscard]] NodeFlag& flag(int local) const { return flags_[local]; }
   /// Waits for a flag of this node. Returns 0 or an MPI error code.
   int wait(int local, NodeFlag::Count count);

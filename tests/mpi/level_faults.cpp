@@ -1,0 +1,135 @@
+/// The memory of nodes where a rank is far ahead, contradicts others, or has a bad root at first.
+#include <algorithm>
+#include <numeric>
+
+#include "exchange.hpp"
+#include "harness.hpp"
+#include "movement.hpp"
+
+namespace tutti::test {
+namespace {
+
+/// Two ranks of the node that `--nodes` gives more than one first, the second of which leads none.
+constexpr int first = 1;
+constexpr int other = 2;
+
+bool are_together(const Context& context) {
+  return !context.options().native && context.options().nodes != "1" && context.size() > other;
+}
+
+/// Sets a specification for as long as it lives.
+class Through {
+ public:
+  Through(const char* collective, const char* specification) : collective_(collective) {
+    TUTTI_Algorithm_set(collective, specification, nullptr, nullptr);
+  }
+  ~Through() { TUTTI_Algorithm_set(collective_, "auto", nullptr, nullptr); }
+  Through(const Through&) = delete;
+  Through& operator=(const Through&) = delete;
+
+ private:
+  const char* collective_;
+};
+
+int class_of(int code) {
+  int error_class = MPI_SUCCESS;
+  PMPI_Error_class(code, &error_class);
+  return error_class;
+}
+
+/// Nobody waits in a bcast of nothing: one rank may be thousands of calls ahead of another, and
+/// still waits for what that one brings.
+void far_ahead(Context& context) {
+  if (!are_together(context)) return;
+  const Through nodes("bcast", "native:level=node,leaders=1");
+  const OwnComm comm;
+  constexpr int calls = 2100;
+  const auto cast = [&](int value) {
+    std::vector<int> vector(8, comm.rank() == first ? value : -1);
+    TUTTI_Bcast(vector.data(), 8, MPI_INT, first, comm.get());
+    if (vector != std::vector<int>(8, value)) context.fail("stale or no data");
+  };
+  cast(1);
+  int token = 0;
+  if (comm.rank() == first) PMPI_Recv(&token, 1, MPI_INT, other, 0, comm.get(), MPI_STATUS_IGNORE);
+  for (int call = 0; call < calls; ++call) TUTTI_Bcast(&token, 0, MPI_INT, 0, comm.get());
+  if (comm.rank() == other) PMPI_Send(&token, 1, MPI_INT, first, 0, comm.get());
+  cast(2);
+}
+
+/// Much more is expected than there is: an error there, and nothing is read or written beyond.
+void contradicting_sizes(Context& context) {
+  if (!are_together(context)) return;
+  const Through nodes("alltoallv", "native:level=node");
+  const OwnComm comm;
+  const auto p = static_cast<std::size_t>(comm.size());
+  constexpr int many = 1'000'000;
+  for (const int wrong : {many, 0, 1}) {
+    context.step("a rank expects " + std::to_string(wrong));
+    const bool bad = comm.rank() == other && wrong != 1;
+    std::vector<int> counts(p, 1);
+    std::vector<int> places(p);
+    std::iota(places.begin(), places.end(), 0);
+    std::vector<int> expected = counts;
+    std::vector<int> expected_at = places;
+    if (bad) {
+      expected[first] = wrong;
+      expected_at[first] = comm.size();
+    }
+    const std::vector<int> sent(p, comm.rank());
+    std::vector<int> received(p + many, -1);
+    const int code =
+        TUTTI_Alltoallv(sent.data(), counts.data(), places.data(), MPI_INT, received.data(),
+                        expected.data(), expected_at.data(), MPI_INT, comm.get());
+    if (class_of(code) != (bad ? MPI_ERR_TRUNCATE : MPI_SUCCESS)) {
+      context.fail("the error is " + error_text(code));
+    }
+    const auto end = received.begin() + comm.size();
+    if (std::count(end, received.end(), -1) != many) context.fail("written beyond what there is");
+    if (!bad && !std::equal(received.begin(), end, places.begin())) context.fail("wrong data");
+  }
+}
+
+/// A bad root at one rank in the first call of all, in which communicators are made.
+void bad_root_at_first(Context& context) {
+  if (!are_together(context)) return;
+  const Through nodes("bcast", "native:level=node,leaders=1");
+  const OwnComm comm;
+  const bool bad = comm.rank() == other;
+  int value = comm.rank() == 0 ? 7 : -1;
+  const int code = TUTTI_Bcast(&value, 1, MPI_INT, bad ? comm.size() : 0, comm.get());
+  if ((code != MPI_SUCCESS) != bad) context.fail("the error is " + error_text(code));
+  if (!bad && value != 7) context.fail("wrong data");
+}
+
+/// Between nodes in the order of distances, which are made up, and of arrivals, if those are known.
+void orders_between_nodes(Context& context) {
+  if (context.options().native) return;
+  const OwnComm comm;
+  const auto p = static_cast<std::size_t>(comm.size());
+  std::mt19937 random(71);
+  for (const char* name : {"binomial:order=distance,level=node", "linear:order=arrival,level=node",
+                           "knomial:k=3,order=arrival,level=node,leaders=2"}) {
+    for (const Kind kind : {Kind::gather, Kind::scatter}) {
+      const Forced forced(kind, name, false);
+      context.expect_empty(forced.error());
+      for (int root = 0; root < comm.size(); root += 2) {
+        Exchange exchange = draw(kind, comm.get(), root, std::vector<int>(p, 30), random);
+        spare_native(exchange);
+        check(context, exchange);
+        context.expect_empty(forced.wrongly_ran(comm.get()));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void add_level_faults(Suite& suite) {
+  suite.add("levels, a rank far ahead", far_ahead);
+  suite.add("levels, contradicting sizes", contradicting_sizes);
+  suite.add("levels, a bad root at first", bad_root_at_first);
+  suite.add("levels, orders between nodes", orders_between_nodes);
+}
+
+}  // namespace tutti::test
