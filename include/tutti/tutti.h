@@ -248,7 +248,9 @@ int TUTTI_Request_free(TUTTI_Request* request);
  * nodes in a row share a switch, and between switches one rank of each is enough. One pair at a
  * time: at p ranks about p^2 / 2 times a few milliseconds. Writes `file` at rank 0, where that
  * alone is significant; NULL writes none. From now on these distances are known to all ranks of
- * `comm`. Collective. MPI_ERR_FILE on all ranks if the file cannot be written. */
+ * `comm`. Collective. MPI_ERR_FILE on all ranks if the file cannot be written, MPI_ERR_ARG where
+ * `nodes_per_switch` is negative, MPI_ERR_COMM on MPI_COMM_NULL, an inter-communicator and more
+ * than 16,384 ranks. */
 int TUTTI_Distances_measure(MPI_Comm comm, const char* file, int nodes_per_switch);
 
 /* A new communicator of the same ranks, numbered by distance, so that neighbours in the algorithms
@@ -267,8 +269,17 @@ int TUTTI_Comm_reorder(MPI_Comm comm, const char* collective, MPI_Comm* newcomm)
  * each rank. `*result` becomes its address, at the begin of a page, the same bytes on all ranks,
  * until TUTTI_Shared_free. Datatypes must be MPI's own, without gaps (else MPI_ERR_TYPE). `mode` is
  * each rank's own choice. A result stays as it is whatever is called later, also when its
- * communicator is freed. Errors are of the call as a whole: MPI_ERR_NO_MEM where a node cannot
- * share as much memory. */
+ * communicator is freed. Its memory comes on top of TUTTI_NODE_MEMORY; once all ranks of a node
+ * have released it, it serves later results of the communicator, until that is freed.
+ *
+ * Collective, with arguments as in MPI; recvcounts are in elements of recvtype. Each rank copies
+ * what it gives, and one rank of each node exchanges the nodes' parts in place (Parsons & Pai
+ * 2014): O(bytes) between nodes, no copies out. An error of one rank is one of all, MPI_ERR_OTHER
+ * elsewhere. Where arguments are bad: MPI_ERR_ARG (`result` is NULL, no such `mode`, no
+ * recvcounts), MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_ERR_ROOT, MPI_ERR_BUFFER (MPI_IN_PLACE, as each
+ * result is in memory of its own, or NULL), MPI_ERR_TRUNCATE (a rank gives more or less than its
+ * block has). On all ranks: MPI_ERR_COMM on an inter-communicator, MPI_ERR_NO_MEM where a node
+ * cannot share as much memory. */
 #define TUTTI_SHARED_READ_ONLY 0 /* writing to the result is a protection fault */
 #define TUTTI_COPY_ON_WRITE 1    /* a page that is written becomes the rank's own */
 

@@ -78,12 +78,15 @@ int fill_by_first(const SharedCall& call, LevelRunner& levels, const SharedMemor
   return error == MPI_SUCCESS ? node.wait(0, levels.begin()) : error;
 }
 
-int run(SharedCall& call, Communicator& communicator, void** result) {
+/// Where the arguments are bad, which is error `bad`, the others of the node are told so.
+int run(SharedCall& call, Communicator& communicator, int bad, void** result) {
   int error = MPI_SUCCESS;
   LevelRunner* levels = communicator.levels(error);
   if (levels == nullptr) return error;
   std::shared_ptr<SharedMemory> memory;
-  error = communicator.shared_results().acquire(*levels, call.bytes, memory);
+  const std::optional<Bytes> wanted = bad == MPI_SUCCESS ? std::optional(call.bytes) : std::nullopt;
+  error = communicator.shared_results().acquire(*levels, wanted, memory);
+  if (bad != MPI_SUCCESS) return bad;
   if (error != MPI_SUCCESS) return error;
   const SharedPart own = {communicator.rank(), call.send.base, call.send.each};
   error = levels->node().nodes().in_rank_order() && call.bytes <= INT_MAX
@@ -99,9 +102,6 @@ template <class Build>
 int shared(MPI_Comm comm, int mode, void** result, Build build) {
   const Inside guard;
   return guarded(comm, [&]() -> int {
-    if (result == nullptr || (mode != TUTTI_SHARED_READ_ONLY && mode != TUTTI_COPY_ON_WRITE)) {
-      return raise(comm, MPI_ERR_ARG);
-    }
     int error = MPI_SUCCESS;
     Communicator* communicator = Communicator::of(comm, error);
     if (communicator == nullptr) return raise(comm, error);
@@ -110,9 +110,9 @@ int shared(MPI_Comm comm, int mode, void** result, Build build) {
     if (own == nullptr) return raise(comm, error);
     SharedCall call;
     call.mode = mode;
-    error = build(*own, call);
-    if (error == MPI_SUCCESS) error = run(call, *communicator, result);
-    return raise_if(comm, error);
+    const bool known = mode == TUTTI_SHARED_READ_ONLY || mode == TUTTI_COPY_ON_WRITE;
+    const int bad = known && result != nullptr ? build(*own, call) : MPI_ERR_ARG;
+    return raise_if(comm, run(call, *communicator, bad, result));
   });
 }
 
@@ -126,11 +126,12 @@ int bytes_of(PrivateComm& comm, MPI_Count count, MPI_Datatype type, Bytes& bytes
   return MPI_SUCCESS;
 }
 
-LevelSide side_of(const void* address, Bytes bytes) {
-  LevelSide side;
+/// What this rank gives: from memory of its own.
+int give(const void* address, Bytes bytes, LevelSide& side) {
+  if (address == MPI_IN_PLACE || (address == nullptr && bytes > 0)) return MPI_ERR_BUFFER;
   side.base = static_cast<std::byte*>(const_cast<void*>(address));
   side.each = bytes;
-  return side;
+  return MPI_SUCCESS;
 }
 
 }  // namespace
@@ -147,9 +148,8 @@ int TUTTI_Allgather_shared(const void* sendbuf, int sendcount, MPI_Datatype send
     if (error != MPI_SUCCESS) return error;
     if (given != call.level.sizes.each) return MPI_ERR_TRUNCATE;
     call.level.collective = Collective::allgather;
-    call.send = side_of(sendbuf, given);
     call.bytes = given * own.p();
-    return error;
+    return give(sendbuf, given, call.send);
   });
 }
 
@@ -169,9 +169,8 @@ int TUTTI_Allgatherv_shared(const void* sendbuf, int sendcount, MPI_Datatype sen
     if (error != MPI_SUCCESS) return error;
     if (given != sizes[static_cast<std::size_t>(own.rank())]) return MPI_ERR_TRUNCATE;
     call.level.collective = Collective::allgatherv;
-    call.send = side_of(sendbuf, given);
     call.bytes = std::accumulate(sizes.begin(), sizes.end(), Bytes{0});
-    return error;
+    return give(sendbuf, given, call.send);
   });
 }
 
@@ -185,9 +184,9 @@ int TUTTI_Bcast_shared(const void* buffer, int count, MPI_Datatype datatype, int
     call.level.root = root;
     call.level.sizes.each = call.bytes;
     if (own.rank() != root) return MPI_SUCCESS;
-    call.send = side_of(buffer, call.bytes);
+    const int error = give(buffer, call.bytes, call.send);
     call.own = {call.send.base, call.bytes};
-    return MPI_SUCCESS;
+    return error;
   });
 }
 

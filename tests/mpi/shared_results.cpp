@@ -124,6 +124,33 @@ void misuse_is_an_error(Context& context) {
   allgather(context, comm, 1, 0, TUTTI_SHARED_READ_ONLY);  // never released: goes with the process
 }
 
+/// A rank whose arguments are bad keeps nobody waiting: all have an error, and go on together.
+void bad_arguments_of_one_rank(Context& context) {
+  const OwnComm comm;
+  const bool bad = comm.rank() == comm.size() - 1;
+  const std::vector<int> counts(static_cast<std::size_t>(comm.size()), 1);
+  for (int what = 0; what < 5; ++what) {
+    context.step("mistake " + std::to_string(what));
+    int own = 0;
+    void* result = nullptr;
+    void** place = bad && what == 0 ? nullptr : &result;
+    const int mode = bad && what == 1 ? 7 : TUTTI_SHARED_READ_ONLY;
+    const int count = bad && what == 2 ? -1 : 1;
+    const void* given = bad && what == 3 ? MPI_IN_PLACE : &own;
+    const int code =
+        what == 4 ? TUTTI_Bcast_shared(given, 1, MPI_INT, bad ? -1 : 0, comm.get(), mode, place)
+        : what % 2 == 0
+            ? TUTTI_Allgather_shared(given, count, MPI_INT, count, MPI_INT, comm.get(), mode, place)
+            : TUTTI_Allgatherv_shared(given, count, MPI_INT, counts.data(), MPI_INT, comm.get(),
+                                      mode, place);
+    if (code == MPI_SUCCESS || result != nullptr) context.fail("no error");
+    int error_class = 0;
+    PMPI_Error_class(code, &error_class);
+    if ((error_class == MPI_ERR_OTHER) == bad) context.fail("the error is " + error_text(code));
+    TUTTI_Shared_free(allgather(context, comm, 100, what, TUTTI_SHARED_READ_ONLY));
+  }
+}
+
 /// Allows this process no larger files than so, for as long as it lives.
 class FileLimit {
  public:
@@ -166,6 +193,7 @@ void add_shared_results(Suite& suite) {
   suite.add("shared results, outlive their communicator", outlives_its_communicator);
   suite.add("shared results, a node without memory", a_node_has_no_memory);
   suite.add("shared results, misuse", misuse_is_an_error);
+  suite.add("shared results, bad arguments of one rank", bad_arguments_of_one_rank);
 }
 
 }  // namespace tutti::test

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 #include "run/mpi/agree.hpp"
 
@@ -17,9 +18,13 @@ struct SharedResults::Order {
 namespace {
 
 /// Where a rank's further words for results begin (see SharedNode::told).
-constexpr int opened_word = 3;
+constexpr int fault_word = 3;
 constexpr int order_words = 4;
 constexpr int outcome_word = 20;
+
+// What a rank has against the call; sums tell whether any has it, of fewer than 2^32 ranks.
+constexpr Bytes no_memory = 1;
+constexpr Bytes bad_arguments = Bytes{1} << 32;
 
 Bytes whole_pages(Bytes bytes) { return (bytes + page_bytes() - 1) / page_bytes() * page_bytes(); }
 
@@ -67,6 +72,7 @@ int exchange(const LevelCall& call, const Nodes& nodes, const std::vector<Bytes>
 
 int fill_in_place(LevelRunner& levels, const LevelCall& call, const SharedPart& own,
                   const SharedMemory& memory) {
+  const LevelRunner::Turn turn(levels);
   PrivateComm* others = nullptr;
   int error = levels.first_ranks(others);
   SharedNode& node = levels.node();
@@ -92,7 +98,6 @@ int fill_in_place(LevelRunner& levels, const LevelCall& call, const SharedPart& 
     error = node.wait(0, filled);
     if (error == MPI_SUCCESS) error = static_cast<int>(outcome);
   }
-  levels.skip();
   return error;
 }
 
@@ -117,36 +122,61 @@ int SharedResults::choose(Bytes bytes, Order& order) {
 }
 
 /// Any other rank.
-bool SharedResults::open(const Order& order) {
+bool SharedResults::open(const Order& order, Bytes bytes) {
   if (order.index < 0) return false;
   const auto index = static_cast<std::size_t>(order.index);
   if (memories_.size() <= index) memories_.resize(index + 1);
   auto& memory = memories_[index];
-  if (memory == nullptr || std::memcmp(&memory->name(), &order.name, sizeof order.name) != 0) {
+  if (memory == nullptr || memory->name() != order.name) {
     memory = mapped(NodeSegment::open(order.name));
   }
-  return memory != nullptr;
+  return memory != nullptr && memory->capacity() >= bytes;
+}
+
+/// The first rank, whose node's ranks wait for it whatever it cannot do. Returns its fault.
+Bytes SharedResults::provide(std::optional<Bytes> bytes, const SharedNode& node,
+                             Order& order) noexcept {
+  if (!bytes) return bad_arguments;
+  try {
+    if (choose(*bytes, order) != MPI_SUCCESS) return no_memory;
+  } catch (const std::bad_alloc&) {
+    order = {};
+    return no_memory;
+  }
+  memories_[static_cast<std::size_t>(order.index)]->held() = node.ranks();
+  return 0;
+}
+
+/// The same of any other rank.
+Bytes SharedResults::follow(std::optional<Bytes> bytes, const Order& order) noexcept {
+  if (!bytes) return bad_arguments;
+  try {
+    return open(order, *bytes) ? 0 : no_memory;
+  } catch (const std::bad_alloc&) {
+    return no_memory;
+  }
 }
 
 /// The first rank of a node: have all ranks of the call their node's memory?
 int SharedResults::agree(LevelRunner& levels, PrivateComm* others, NodeFlag::Count told,
-                         bool& all) {
+                         Bytes& faults) {
   SharedNode& node = levels.node();
   int error = MPI_SUCCESS;
-  all = true;
+  faults = 0;
   for (int local = 0; local < node.ranks() && error == MPI_SUCCESS; ++local) {
     error = node.wait(local, told);
-    all = all && node.told(local)[2 * node.nodes().p() + opened_word] == 1;
+    faults += node.told(local)[2 * node.nodes().p() + fault_word];
   }
   if (error == MPI_SUCCESS && others != nullptr) {
-    const bool here = all;
-    error = true_on_all(others->handle(), here, all);
+    const Bytes here = faults;
+    error = sum_on_all(others->handle(), here, faults);
   }
   return error;
 }
 
-int SharedResults::acquire(LevelRunner& levels, Bytes bytes,
+int SharedResults::acquire(LevelRunner& levels, std::optional<Bytes> bytes,
                            std::shared_ptr<SharedMemory>& memory) {
+  const LevelRunner::Turn turn(levels);
   PrivateComm* others = nullptr;
   int error = levels.first_ranks(others);
   SharedNode& node = levels.node();
@@ -154,37 +184,37 @@ int SharedResults::acquire(LevelRunner& levels, Bytes bytes,
   const int words = 2 * node.nodes().p();
   std::int64_t& outcome = node.told(0)[words + outcome_word];
   Order order;
-  bool opened = false;
+  Bytes fault = no_memory;
   if (node.local() == 0) {
     // Until all have read what was told before.
     for (int local = 1; local < node.ranks(); ++local) {
       if (error == MPI_SUCCESS) error = node.wait(local, levels.begin());
     }
-    opened = error == MPI_SUCCESS && choose(bytes, order) == MPI_SUCCESS;
-    if (opened) memories_[static_cast<std::size_t>(order.index)]->held() = node.ranks();
+    if (error == MPI_SUCCESS) fault = provide(bytes, node, order);
     std::memcpy(node.told(0) + words + order_words, &order, sizeof order);
   } else {
     if (error == MPI_SUCCESS) error = node.wait(0, told);
     std::memcpy(static_cast<void*>(&order), node.told(0) + words + order_words, sizeof order);
-    opened = error == MPI_SUCCESS && open(order);
+    if (error == MPI_SUCCESS) fault = follow(bytes, order);
   }
-  node.told(node.local())[words + opened_word] = opened ? 1 : 0;
+  node.told(node.local())[words + fault_word] = fault;
   node.flag(node.local()).raise_to(told);
-  bool all = false;
+  Bytes faults = no_memory;
   if (node.local() == 0) {
-    if (error == MPI_SUCCESS) error = agree(levels, others, told, all);
-    outcome = all ? 1 : 0;
+    if (error == MPI_SUCCESS) error = agree(levels, others, told, faults);
+    outcome = faults;
     node.flag(0).raise_to(told + 1);
   } else if (error == MPI_SUCCESS) {
     error = node.wait(0, told + 1);
-    all = outcome == 1;
+    faults = outcome;
   }
-  levels.skip();
-  if (error == MPI_SUCCESS && !all) error = MPI_ERR_NO_MEM;
-  if (!opened) return error;
+  if (error == MPI_SUCCESS && faults != 0) {
+    error = faults >= bad_arguments ? MPI_ERR_OTHER : MPI_ERR_NO_MEM;
+  }
+  if (fault != 0) return error;
   const auto& chosen = memories_[static_cast<std::size_t>(order.index)];
   if (error == MPI_SUCCESS) memory = chosen;
-  if (!all && node.local() == 0) chosen->held() = 0;
+  if (error != MPI_SUCCESS && node.local() == 0) chosen->held() = 0;
   return error;
 }
 

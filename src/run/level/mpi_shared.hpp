@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "run/level/mpi_level.hpp"
@@ -49,14 +50,18 @@ int fill_in_place(LevelRunner& levels, const LevelCall& call, const SharedPart& 
 class SharedResults {
  public:
   /// Sets `memory` to memory that nobody of the node holds any more, and counts all its ranks as
-  /// holders. Collective. MPI_ERR_NO_MEM on all ranks of the call where one cannot have it.
-  int acquire(LevelRunner& levels, Bytes bytes, std::shared_ptr<SharedMemory>& memory);
+  /// holders. Collective. MPI_ERR_NO_MEM on all ranks of the call where one cannot have it;
+  /// MPI_ERR_OTHER where one has no `bytes`, as its arguments are bad.
+  int acquire(LevelRunner& levels, std::optional<Bytes> bytes,
+              std::shared_ptr<SharedMemory>& memory);
 
  private:
   struct Order;
   int choose(Bytes bytes, Order& order);
-  [[nodiscard]] bool open(const Order& order);
-  static int agree(LevelRunner& levels, PrivateComm* others, NodeFlag::Count told, bool& all);
+  Bytes provide(std::optional<Bytes> bytes, const SharedNode& node, Order& order) noexcept;
+  Bytes follow(std::optional<Bytes> bytes, const Order& order) noexcept;
+  [[nodiscard]] bool open(const Order& order, Bytes bytes);
+  static int agree(LevelRunner& levels, PrivateComm* others, NodeFlag::Count told, Bytes& faults);
 
   std::vector<std::shared_ptr<SharedMemory>> memories_;  ///< alike on all ranks of the node
 };

@@ -17,6 +17,7 @@ struct SegmentName {
   std::uint64_t file = 0;
   Bytes bytes = 0;
   bool by_process = true;  ///< the path leads through /proc, else it is that of shm_open
+  friend bool operator==(const SegmentName&, const SegmentName&) = default;
 };
 
 /// How a process sees a segment.
