@@ -122,14 +122,4 @@ std::vector<Call> inner_calls(std::span<const LevelPlan> plans, const Nodes& nod
   return calls;
 }
 
-std::vector<double> node_arrivals(const std::vector<double>& arrivals, const Nodes& nodes) {
-  std::vector<double> last;
-  for (int node = 0; node < nodes.count() && !arrivals.empty(); ++node) {
-    double latest = arrivals[index(nodes.rank_at(node, 0))];
-    for (const Rank rank : nodes.ranks(node)) latest = std::max(latest, arrivals[index(rank)]);
-    last.push_back(latest);
-  }
-  return last;
-}
-
 }  // namespace tutti

@@ -35,8 +35,4 @@ struct LevelOptions {
 [[nodiscard]] std::vector<Call> inner_calls(std::span<const LevelPlan> plans, const Nodes& nodes,
                                             Bytes unit);
 
-/// When each node is there: with its last rank. Empty where nothing is known.
-[[nodiscard]] std::vector<double> node_arrivals(const std::vector<double>& arrivals,
-                                                const Nodes& nodes);
-
 }  // namespace tutti

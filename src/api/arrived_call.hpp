@@ -36,6 +36,12 @@ class ArrivedCall {
   /// not or nobody does. Returns an MPI error code.
   int find_version(const Specification& specification, bool at_root,
                    std::shared_ptr<const ArrivalVersion>& version) const;
+  /// The same for a call through nodes: any rank of the root's node may be the root between them.
+  int find_version_between(const Decision& decision,
+                           std::shared_ptr<const ArrivalVersion>& version) const {
+    return decision.specification ? find_version(*decision.specification, true, version)
+                                  : MPI_SUCCESS;
+  }
 
  private:
   [[nodiscard]] Helper helper() const;

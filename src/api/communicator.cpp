@@ -332,6 +332,16 @@ const Placements* Communicator::placements(const Specification& specification, R
   return known == nullptr ? nullptr : known->placements(specification, root, error);
 }
 
+const Placements* Communicator::placements_between(const Specification& specification, Rank root,
+                                                   const Nodes& nodes, int& error) {
+  error = MPI_SUCCESS;
+  if (!specification.needs_distances() || root < 0 || root >= p_) return nullptr;
+  DistanceOrders* known = distances(error);
+  DistanceOrders* between = known == nullptr ? nullptr : known->between(nodes, machine_, error);
+  if (between == nullptr) return nullptr;
+  return between->placements(specification, nodes.node_of(root), error);
+}
+
 DistanceOrders* Communicator::distances(int& error) {
   error = MPI_SUCCESS;
   if (distances_ == nullptr) error = DistanceOrders::open(comm_, machine_, distances_);

@@ -118,6 +118,9 @@ class Communicator {
   /// these ranks are known. Collective at the first call with a specification and root, and there
   /// as long as the communicator. Sets `error` to an MPI error code.
   const Placements* placements(const Specification& specification, Rank root, int& error);
+  /// The same of nodes, for what runs between them.
+  const Placements* placements_between(const Specification& specification, Rank root,
+                                       const Nodes& nodes, int& error);
   /// What is known of distances. Collective at the first call. Null with an MPI error code.
   DistanceOrders* distances(int& error);
   /// Did rank 0 know any when the communicator was first used?

@@ -95,6 +95,27 @@ const Placements* DistanceOrders::placements(const Specification& specification,
   return &told_.back().placements;
 }
 
+DistanceOrders* DistanceOrders::between(const Nodes& nodes, const Machine& machine, int& error) {
+  error = MPI_SUCCESS;
+  if (!known_ || between_ != nullptr) return between_.get();
+  std::unique_ptr<DistanceOrders> made(new DistanceOrders(comm_));
+  made->rank_ = rank_;
+  made->p_ = nodes.count();
+  const auto distances = rank_ == 0 ? known_distances() : nullptr;
+  if (distances != nullptr && *std::max_element(rows_.begin(), rows_.end()) < distances->p()) {
+    for (int node = 0; node < nodes.count(); ++node) {
+      made->rows_.push_back(rows_[static_cast<std::size_t>(nodes.rank_at(node, 0))]);
+    }
+    made->fabric_ =
+        fabric_of(with_rows(*distances, made->rows_), machine.latency, machine.per_byte);
+  }
+  char known = made->fabric_ ? 1 : 0;
+  error = mpi().Bcast(&known, 1, mpi().byte, 0, comm_);
+  made->known_ = known != 0;
+  if (error == MPI_SUCCESS) between_ = std::move(made);
+  return between_.get();
+}
+
 int DistanceOrders::find_gain(Collective collective, Bytes block, Rank root,
                               std::optional<Specification>& found) {
   found.reset();

@@ -28,6 +28,10 @@ class DistanceOrders {
   /// root. Sets `error` to an MPI error code.
   const Placements* placements(const Specification& specification, Rank root, int& error);
 
+  /// The orders of nodes, as of the first rank of each, which all ranks are told; null where no
+  /// distances are known. Collective at the first call. Sets `error` to an MPI error code.
+  DistanceOrders* between(const Nodes& nodes, const Machine& machine, int& error);
+
   /// Sets `found` to the algorithm that gains most in an order by distance, if one gains enough
   /// (gaining_by_distance). Collective. Returns an MPI error code.
   int find_gain(Collective collective, Bytes block, Rank root, std::optional<Specification>& found);
@@ -67,6 +71,7 @@ class DistanceOrders {
   std::optional<Fabric> fabric_;  ///< at rank 0, or on all
   Entries found_;                 ///< where the fabric is
   Entries told_;
+  std::unique_ptr<DistanceOrders> between_;  ///< nodes
 };
 
 }  // namespace tutti

@@ -2,40 +2,68 @@
 #include "api/levelled.hpp"
 
 #include <algorithm>
+#include <optional>
 
+#include "knowledge/node_arrivals.hpp"
 #include "run/level/mpi_sides.hpp"
 
 namespace tutti {
 
 namespace {
 
-LevelledCall levelled_by(const Decision& decision, const Machine& machine) {
-  LevelledCall levelled;
-  levelled.call.leaders = std::max(1, decision.level.leaders);
-  levelled.inner = decision.specification ? &*decision.specification : nullptr;
-  levelled.knowledge.latency = machine.latency_in_bytes();
-  levelled.knowledge.rate = 1 / machine.per_byte;
-  return levelled;
-}
+/// What is decided of a call, with what the collectives between nodes are to know.
+class Between {
+ public:
+  Between(const Decision& decision, Communicator& communicator, LevelRunner& levels)
+      : communicator_(communicator), nodes_(levels.node().nodes()) {
+    levelled_.call.leaders = std::max(1, decision.level.leaders);
+    if (!decision.specification) return;
+    const Machine& machine = communicator.machine();
+    levelled_.inner = &*decision.specification;
+    levelled_.knowledge.latency = machine.latency_in_bytes();
+    levelled_.knowledge.rate = 1 / machine.per_byte;
+  }
+  Between(const Between&) = delete;
+  Between& operator=(const Between&) = delete;
+
+  /// Collective. Returns an MPI error code.
+  int find_orders(const ArrivalVersion* version, Rank root) {
+    const bool has_order = levelled_.inner != nullptr && nodes_.count() > 1;
+    if (has_order && version != nullptr && levelled_.inner->needs_arrivals()) {
+      version_ = version_between(*version, nodes_);
+      levelled_.knowledge.version = &*version_;
+    }
+    int error = MPI_SUCCESS;
+    if (has_order) {
+      levelled_.knowledge.placements =
+          communicator_.placements_between(*levelled_.inner, root, nodes_, error);
+    }
+    return error;
+  }
+  [[nodiscard]] LevelledCall& call() { return levelled_; }
+
+ private:
+  Communicator& communicator_;
+  const Nodes& nodes_;
+  LevelledCall levelled_;
+  std::optional<ArrivalVersion> version_;
+};
 
 /// Runs what `describe_call(attends, memory, levelled, refused)` describes.
 template <class Call, class Describe>
 int run_described(const Call& call, bool valid, Communicator& communicator, LevelRunner& levels,
                   LevelledCall& levelled, bool& refused, bool& is_native, Describe describe_call) {
   is_native = !valid;
+  const LevelRunner::Turn turn(levels);
+  // Before ranks part by what their arguments tell them.
+  int error = levels.prepare(levelled.call.leaders);
+  if (error != MPI_SUCCESS) return error;
   const bool has_no_part =
       has_root(call.collective) && (call.root < 0 || call.root >= communicator.p());
-  if (!valid && has_no_part) {
-    levels.skip();
-    return MPI_SUCCESS;
-  }
-  int error = MPI_SUCCESS;
+  if (!valid && has_no_part) return MPI_SUCCESS;
   SideMemory memory(communicator.private_comm(error)->transport());
   const int described = describe_call(!valid, memory, levelled);
-  if (refused) {
-    levels.skip();  // a rank whose arguments are bad does not know, and takes part
-    return described;
-  }
+  if (refused) return described;  // a rank whose arguments are bad does not know, and takes part
   error = levels.run(levelled, refused);
   if (refused || !valid) return error;
   if (error == MPI_SUCCESS) error = described;
@@ -45,14 +73,15 @@ int run_described(const Call& call, bool valid, Communicator& communicator, Leve
 }  // namespace
 
 int run_levelled(RootedCall& call, Communicator& communicator, const Decision& decision,
-                 bool& refused, bool& is_native) {
+                 const ArrivalVersion* version, bool& refused, bool& is_native) {
   int error = MPI_SUCCESS;
   LevelRunner* levels = communicator.levels(error);
   if (levels == nullptr) return error;
+  Between between(decision, communicator, *levels);
+  if (const int failed = between.find_orders(version, call.root)) return failed;
   const bool valid =
       looks_valid(call, communicator) && communicator.private_comm(error)->learn_types(call);
-  LevelledCall levelled = levelled_by(decision, communicator.machine());
-  return run_described(call, valid, communicator, *levels, levelled, refused, is_native,
+  return run_described(call, valid, communicator, *levels, between.call(), refused, is_native,
                        [&](bool attends, SideMemory& memory, LevelledCall& described) {
                          return describe(call, communicator.rank(), communicator.p(), attends,
                                          memory, described);
@@ -60,14 +89,15 @@ int run_levelled(RootedCall& call, Communicator& communicator, const Decision& d
 }
 
 int run_levelled(CollectiveCall& call, Communicator& communicator, const Decision& decision,
-                 bool& refused, bool& is_native) {
+                 const ArrivalVersion* version, bool& refused, bool& is_native) {
   int error = MPI_SUCCESS;
   LevelRunner* levels = communicator.levels(error);
   if (levels == nullptr) return error;
+  Between between(decision, communicator, *levels);
+  if (const int failed = between.find_orders(version, call.root)) return failed;
   const bool valid = looks_valid(call, communicator) &&
                      communicator.private_comm(error)->collectives().learn_types(call);
-  LevelledCall levelled = levelled_by(decision, communicator.machine());
-  return run_described(call, valid, communicator, *levels, levelled, refused, is_native,
+  return run_described(call, valid, communicator, *levels, between.call(), refused, is_native,
                        [&](bool attends, SideMemory& memory, LevelledCall& described) {
                          return describe(call, communicator.rank(), communicator.p(), attends,
                                          memory, described, refused);

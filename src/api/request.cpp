@@ -188,7 +188,7 @@ int PersistentRequest::run() {
   const ArrivedCall arrived(arrival_.get(), number_, this);
   if (through_nodes_) {
     bool refused = false;
-    const int error = run_through_nodes(refused);
+    const int error = run_through_nodes(arrived, refused);
     if (!refused) return error;
     // The same call will be refused again, on all ranks: it is flat from now on.
     through_nodes_.reset();
@@ -198,11 +198,14 @@ int PersistentRequest::run() {
   return current_ == nullptr ? run_native() : raise_if(call_.comm, current_->finish());
 }
 
-int PersistentRequest::run_through_nodes(bool& refused) {
+int PersistentRequest::run_through_nodes(const ArrivedCall& arrived, bool& refused) {
   const Inside guard;
   Communicator& communicator = *Communicator::known(call_.comm);
   bool is_native = false;
-  const int error = run_levelled(call_, communicator, *through_nodes_, refused, is_native);
+  std::shared_ptr<const ArrivalVersion> version;
+  int error = arrived.find_version_between(*through_nodes_, version);
+  if (error != MPI_SUCCESS) return raise(call_.comm, error);
+  error = run_levelled(call_, communicator, *through_nodes_, version.get(), refused, is_native);
   if (refused) return error;
   return is_native ? run_native_() : raise_if(call_.comm, error);
 }

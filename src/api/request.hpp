@@ -11,6 +11,8 @@
 
 namespace tutti {
 
+class ArrivedCall;
+
 /// One gather or scatter with its arguments. What is asked for by name, and what is chosen without
 /// arrivals, is settled when the request is opened; what is asked for through nodes runs there when
 /// it is waited for. Where arrivals are exchanged by then and the
@@ -47,7 +49,7 @@ class PersistentRequest {
   };
   int begin();
   int run();
-  int run_through_nodes(bool& refused);
+  int run_through_nodes(const ArrivedCall& arrived, bool& refused);
   int run_native();
 
   RootedCall call_;

@@ -24,7 +24,10 @@ int run_decision(RootedCall& call, Communicator& communicator, const Decision& d
   if (decision.level.node) {
     bool refused = false;
     bool is_native = false;
-    const int error = run_levelled(call, communicator, decision, refused, is_native);
+    std::shared_ptr<const ArrivalVersion> version;
+    int error = arrived.find_version_between(decision, version);
+    if (error != MPI_SUCCESS) return raise(call.comm, error);
+    error = run_levelled(call, communicator, decision, version.get(), refused, is_native);
     if (!refused) return is_native ? run_native() : raise_if(call.comm, error);
   }
   if (!decision.specification) return run_native();

@@ -33,17 +33,6 @@ constexpr CallNumber calls_on_trial = 5;
 /// A rank that is so many calls ahead of another does not make the coordinator remember more.
 constexpr std::size_t most_open_calls = 8;
 
-std::vector<double> places_of(const std::vector<double>& arrivals) {
-  std::vector<std::size_t> ranks(arrivals.size());
-  std::iota(ranks.begin(), ranks.end(), std::size_t{0});
-  std::stable_sort(ranks.begin(), ranks.end(),
-                   [&](std::size_t a, std::size_t b) { return arrivals[a] < arrivals[b]; });
-  std::vector<double> places(arrivals.size());
-  for (std::size_t place = 0; place < ranks.size(); ++place)
-    places[ranks[place]] = static_cast<double>(place);
-  return places;
-}
-
 std::shared_ptr<ArrivalVersion> version_of(const std::vector<std::int64_t>& words, std::size_t head,
                                            std::int64_t number, double error) {
   auto version = std::make_shared<ArrivalVersion>();
@@ -87,6 +76,17 @@ bool are_other_habits(double spread, double other) {
 }
 
 }  // namespace
+
+std::vector<double> places_of(const std::vector<double>& arrivals) {
+  std::vector<std::size_t> ranks(arrivals.size());
+  std::iota(ranks.begin(), ranks.end(), std::size_t{0});
+  std::stable_sort(ranks.begin(), ranks.end(),
+                   [&](std::size_t a, std::size_t b) { return arrivals[a] < arrivals[b]; });
+  std::vector<double> places(arrivals.size());
+  for (std::size_t place = 0; place < ranks.size(); ++place)
+    places[ranks[place]] = static_cast<double>(place);
+  return places;
+}
 
 ArrivalCoordinator::ArrivalCoordinator(int p)
     : p_(p),

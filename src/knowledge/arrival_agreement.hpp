@@ -62,6 +62,9 @@ struct ArrivalVersion {
   KindTimes times;   ///< pictures only
 };
 
+/// The place of each rank in the order of arrivals (see ArrivalVersion::places).
+[[nodiscard]] std::vector<double> places_of(const std::vector<double>& arrivals);
+
 /// What a rank says ahead of a call. Six words, and six more where it tells of the call before.
 struct ArrivalEstimate {
   CallNumber call = 0;

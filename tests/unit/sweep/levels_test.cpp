@@ -7,6 +7,7 @@
 
 #include "core/distributions.hpp"
 #include "core/index.hpp"
+#include "knowledge/node_arrivals.hpp"
 #include "sweep/check.hpp"
 
 namespace tutti {
@@ -329,8 +330,12 @@ TEST(LevelPlans, ComposeWithArrivalsAndIrregularSizes) {
   const LevelOptions options{2, 1, true, false};
   const std::vector<LevelPlan> plans = plans_of(call, nodes, options);
   EXPECT_EQ(fault_of(call, nodes, options, plans), "");
-  const std::vector<double> arrived = node_arrivals(arrivals, nodes);
+  ArrivalVersion expected;
+  expected.arrivals = arrivals;
+  const ArrivalVersion between = version_between(expected, nodes);
+  const std::vector<double>& arrived = between.arrivals;
   EXPECT_EQ(arrived, (std::vector<double>{9, 1, 0, 7, 0}));
+  EXPECT_EQ(between.places, (std::vector<double>{4, 2, 0, 3, 1}));
   Verifier verifier;
   for (Call inner : inner_calls(plans, nodes, 1)) {
     EXPECT_EQ(inner.root, 4);
