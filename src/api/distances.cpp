@@ -7,7 +7,9 @@
 #include "api/communicator.hpp"
 #include "api/distance_source.hpp"
 #include "api/entry.hpp"
+#include "knowledge/distance_rows.hpp"
 #include "run/distance/mpi_distances.hpp"
+#include "run/distance/mpi_places.hpp"
 #include "run/mpi/owned_comm.hpp"
 
 namespace tutti {
@@ -32,14 +34,31 @@ int share(MPI_Comm comm, std::string& text) {
   return mpi().Bcast(text.data(), length, mpi().byte, 0, comm);
 }
 
+/// Whoever reads as many rows as the world has ranks takes them for those of its ranks.
+int put_in_world_order(MPI_Comm comm, DistanceFile& distances) {
+  std::vector<RankPlace> places;
+  int world = 0;
+  const int error = gather_places(comm, places, world);
+  if (error != MPI_SUCCESS || distances.p() != world) return error;
+  std::vector<int> rows(places.size());
+  for (std::size_t rank = 0; rank < places.size(); ++rank) {
+    if (places[rank].world == no_rank) return MPI_SUCCESS;
+    rows[static_cast<std::size_t>(places[rank].world)] = static_cast<int>(rank);
+  }
+  distances = with_rows(distances, rows);
+  return MPI_SUCCESS;
+}
+
 int measure(MPI_Comm comm, const char* file, int nodes_per_switch) {
   OwnedComm own;
   int error = OwnedComm::duplicate(comm, own);
   if (error != MPI_SUCCESS) return error;
+  if (own.p() > most_distance_ranks) return MPI_ERR_COMM;
   PingPong how;
   how.nodes_per_switch = nodes_per_switch;
   DistanceFile distances;
   error = measure_distances(own.handle(), how, distances);
+  if (error == MPI_SUCCESS) error = put_in_world_order(own.handle(), distances);
   if (error != MPI_SUCCESS) return error;
   std::string text;
   char written = 1;

@@ -90,11 +90,11 @@ void tutti_distances_measure_(const MPI_Fint* handle, const char* file,
 void tutti_comm_reorder_(const MPI_Fint* handle, const char* collective, MPI_Fint* made,
                          MPI_Fint* error, std::size_t length) {
   const std::string name = text_of(collective, length);
-  MPI_Comm reordered{};
+  MPI_Comm reordered = tutti::mpi().comm_null;
   *error = with_comm(handle, [&](MPI_Comm comm) {
     return TUTTI_Comm_reorder(comm, name.empty() ? nullptr : name.c_str(), &reordered);
   });
-  if (*error == MPI_SUCCESS) *made = comm_to_fortran(reordered);
+  *made = comm_to_fortran(reordered);
 }
 
 void tutti_rma_init_(const MPI_Fint* handle, MPI_Fint* error) {

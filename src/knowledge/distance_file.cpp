@@ -14,7 +14,7 @@ namespace tutti {
 namespace {
 
 constexpr std::string_view schema = "tutti-distances-1";
-constexpr int most_ranks = 16384;
+constexpr int most_ranks = most_distance_ranks;
 
 /// The shortest text that reads back as the same number.
 std::string shortest(double value) {

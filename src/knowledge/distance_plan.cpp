@@ -116,14 +116,47 @@ std::vector<std::vector<std::vector<RankPair>>> chains_to_measure(const Hierarch
   return levels;
 }
 
+namespace {
+
+/// As people count: node9 comes before node10.
+bool comes_before(const std::string& a, const std::string& b) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (!is_digit(a[i]) || !is_digit(b[j])) {
+      if (a[i] != b[j]) return a[i] < b[j];
+      ++i, ++j;
+      continue;
+    }
+    const auto number = [&](const std::string& text, std::size_t& at) {
+      while (at < text.size() && text[at] == '0') ++at;
+      const std::size_t begin = at;
+      while (at < text.size() && is_digit(text[at])) ++at;
+      return text.substr(begin, at - begin);
+    };
+    const std::string left = number(a, i);
+    const std::string right = number(b, j);
+    if (left != right) return std::pair(left.size(), left) < std::pair(right.size(), right);
+  }
+  return std::pair(a.size() - i, a) < std::pair(b.size() - j, b);
+}
+
+}  // namespace
+
 Hierarchy hierarchy_to_measure(const std::vector<std::string>& nodes, int nodes_per_switch) {
   Hierarchy hierarchy{static_cast<int>(nodes.size()), {}};
   if (hierarchy.p <= most_for_all_pairs) return hierarchy;
-  std::map<std::string, int> numbers;
+  // Nodes of a switch are numbered in a row, wherever ranks are.
+  std::map<std::string, int, bool (*)(const std::string&, const std::string&)> numbers(
+      comes_before);
+  for (const std::string& name : nodes) numbers.emplace(name, 0);
+  int next = 0;
+  for (auto& [name, number] : numbers) number = next++;
   std::vector<int> node;
   std::vector<int> at_switch;
   for (const std::string& name : nodes) {
-    node.push_back(numbers.emplace(name, static_cast<int>(numbers.size())).first->second);
+    node.push_back(numbers.at(name));
     if (nodes_per_switch > 0) at_switch.push_back(node.back() / nodes_per_switch);
   }
   hierarchy.levels.push_back(std::move(node));

@@ -176,6 +176,21 @@ TEST(Plan, CostsARankOfAThousandOrderPMessages) {
   EXPECT_TRUE(hierarchy_to_measure(nodes, 4).levels.empty());
 }
 
+// Ranks dealt out to nodes in turn, or by names that sort otherwise.
+TEST(Measurements, CountTheNodesOfASwitchByTheirNames) {
+  std::vector<std::string> nodes;
+  for (Rank rank = 0; rank < 72; ++rank) {
+    nodes.push_back("n" + std::to_string(12 - rank * 5 % 12) + "-a");
+  }
+  const Hierarchy hierarchy = hierarchy_to_measure(nodes, 3);
+  ASSERT_EQ(hierarchy.levels.size(), 2U);
+  for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
+    const int number = 12 - static_cast<int>(rank) * 5 % 12;
+    EXPECT_EQ(hierarchy.levels[0][rank], number - 1) << nodes[rank];
+    EXPECT_EQ(hierarchy.levels[1][rank], (number - 1) / 3) << nodes[rank];
+  }
+}
+
 TEST(Rows, AreTheWorldsRanksWhereTheNodesAreThoseOfTheFile) {
   const DistanceFile file{"", {"a", "a", "b", "b"}, {4, {}}, {}};
   EXPECT_EQ(*rows_for(file, {{"b", 3}, {"a", 0}}, 4), (std::vector<int>{3, 0}));
