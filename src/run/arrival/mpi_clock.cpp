@@ -15,8 +15,9 @@ namespace {
 
 constexpr int exchanges = 30;
 constexpr int tag = 1;
-/// Seconds between two comparisons.
+/// Seconds between two comparisons, but for those that take more than their share of the time.
 constexpr double longest_pause = 64;
+constexpr double share = 1e-3;
 
 /// Alike for processes that read one and the same monotonic clock: the running kernel, and the
 /// offsets of the process's time namespace. A rank that cannot tell which kernel runs has a clock
@@ -94,10 +95,12 @@ int MpiClock::compare_again(std::optional<double>& ahead) {
 }
 
 int MpiClock::compare_all(double& ahead) {
+  const double begin = monotonic_seconds();
   for (const int other : others_) {
     if (const int error = compare(other, ahead)) return error;
   }
-  due_ = monotonic_seconds() + pause_;
+  const double end = monotonic_seconds();
+  due_ = end + std::max(pause_, (end - begin) / share);
   pause_ = std::min(2 * pause_, longest_pause);
   return MPI_SUCCESS;
 }

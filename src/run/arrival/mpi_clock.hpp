@@ -19,7 +19,8 @@ class MpiClock {
  public:
   /// Collective. Returns an MPI error code.
   int synchronise(MPI_Comm comm);
-  /// Compares the clocks once more if it is time: 1, 2, 4, .. 64 seconds after the time before.
+  /// Compares the clocks once more if it is time: 1, 2, 4, .. 64 seconds after the time before, or
+  /// later where a comparison takes more than a thousandth of that.
   /// Sets `ahead` to what adopt() takes, if they were compared. Collective; waits for rank 0, and
   /// where it compares for all. Returns an MPI error code.
   int compare_again(std::optional<double>& ahead);
