@@ -116,8 +116,11 @@ prepare_python() {
 }
 
 configure() {
+  # From nothing that takes half the time: files of one kind together, and of debug information the
+  # lines only.
   cmake --preset "$1" -DPython_EXECUTABLE="$venv/bin/python" \
-    -DPython3_EXECUTABLE="$venv/bin/python" "${@:2}"
+    -DPython3_EXECUTABLE="$venv/bin/python" -DTUTTI_UNITY=ON \
+    -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O2 -g1 -DNDEBUG" -DCMAKE_CXX_FLAGS_DEBUG=-g1 "${@:2}"
 }
 
 # Builds every MPI that is there, and puts the result into .venv.
