@@ -4,18 +4,14 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/median.hpp"
+
 namespace tutti {
 
 namespace {
 
 constexpr double least_gain = 1.1;
 constexpr std::size_t least_calls = 2;
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 /// Adds to the outcome what calls that are alike, given by their numbers, say of each way.
 void weigh(std::span<const TrialCall> calls, std::span<const int> alike, int ways,
@@ -29,7 +25,7 @@ void weigh(std::span<const TrialCall> calls, std::span<const int> alike, int way
   const auto is_rare = [](const std::vector<double>& one) { return one.size() < least_calls; };
   if (std::any_of(of.begin(), end, is_rare)) return;
   for (std::size_t way = 0; way < static_cast<std::size_t>(ways); ++way) {
-    outcome.seconds[way] += static_cast<double>(alike.size()) * median(of[way]);
+    outcome.seconds[way] += static_cast<double>(alike.size()) * lower_median(of[way]);
   }
 }
 
