@@ -1,6 +1,8 @@
 /// The memory of nodes where a rank is far ahead, contradicts others, or has a bad root at first.
 #include <algorithm>
 #include <numeric>
+#include <optional>
+#include <string>
 
 #include "exchange.hpp"
 #include "harness.hpp"
@@ -9,12 +11,21 @@
 namespace tutti::test {
 namespace {
 
-/// Two ranks of the node that `--nodes` gives more than one first, the second of which leads none.
-constexpr int first = 1;
-constexpr int other = 2;
+/// Two ranks of one node, `other` of which leads none.
+struct Pair {
+  int first = 1;
+  int other = 2;
+};
 
-bool are_together(const Context& context) {
-  return !context.options().native && context.options().nodes != "1" && context.size() > other;
+/// Those of the node that `--nodes` gives more than one rank first, or deals a second one; none
+/// where there are no such.
+std::optional<Pair> ranks_together(const Context& context) {
+  const std::string& nodes = context.options().nodes;
+  const std::string dealt = "round_robin:";
+  Pair pair;
+  if (nodes.starts_with(dealt)) pair.other += std::stoi(nodes.substr(dealt.size())) - 1;
+  if (context.options().native || nodes == "1" || context.size() <= pair.other) return {};
+  return pair;
 }
 
 /// Sets a specification for as long as it lives.
@@ -40,41 +51,45 @@ int class_of(int code) {
 /// Nobody waits in a bcast of nothing: one rank may be thousands of calls ahead of another, and
 /// still waits for what that one brings.
 void far_ahead(Context& context) {
-  if (!are_together(context)) return;
+  const std::optional<Pair> pair = ranks_together(context);
+  if (!pair) return;
   const Through nodes("bcast", "native:level=node,leaders=1");
   const OwnComm comm;
   constexpr int calls = 2100;
   const auto cast = [&](int value) {
-    std::vector<int> vector(8, comm.rank() == first ? value : -1);
-    TUTTI_Bcast(vector.data(), 8, MPI_INT, first, comm.get());
+    std::vector<int> vector(8, comm.rank() == pair->first ? value : -1);
+    TUTTI_Bcast(vector.data(), 8, MPI_INT, pair->first, comm.get());
     if (vector != std::vector<int>(8, value)) context.fail("stale or no data");
   };
   cast(1);
   int token = 0;
-  if (comm.rank() == first) PMPI_Recv(&token, 1, MPI_INT, other, 0, comm.get(), MPI_STATUS_IGNORE);
+  if (comm.rank() == pair->first)
+    PMPI_Recv(&token, 1, MPI_INT, pair->other, 0, comm.get(), MPI_STATUS_IGNORE);
   for (int call = 0; call < calls; ++call) TUTTI_Bcast(&token, 0, MPI_INT, 0, comm.get());
-  if (comm.rank() == other) PMPI_Send(&token, 1, MPI_INT, first, 0, comm.get());
+  if (comm.rank() == pair->other) PMPI_Send(&token, 1, MPI_INT, pair->first, 0, comm.get());
   cast(2);
 }
 
 /// Much more is expected than there is: an error there, and nothing is read or written beyond.
 void contradicting_sizes(Context& context) {
-  if (!are_together(context)) return;
+  const std::optional<Pair> pair = ranks_together(context);
+  if (!pair) return;
   const Through nodes("alltoallv", "native:level=node");
   const OwnComm comm;
   const auto p = static_cast<std::size_t>(comm.size());
   constexpr int many = 1'000'000;
   for (const int wrong : {many, 0, 1}) {
     context.step("a rank expects " + std::to_string(wrong));
-    const bool bad = comm.rank() == other && wrong != 1;
+    const bool bad = comm.rank() == pair->other && wrong != 1;
     std::vector<int> counts(p, 1);
     std::vector<int> places(p);
     std::iota(places.begin(), places.end(), 0);
     std::vector<int> expected = counts;
     std::vector<int> expected_at = places;
     if (bad) {
-      expected[first] = wrong;
-      expected_at[first] = comm.size();
+      const auto sender = static_cast<std::size_t>(pair->first);
+      expected[sender] = wrong;
+      expected_at[sender] = comm.size();
     }
     const std::vector<int> sent(p, comm.rank());
     std::vector<int> received(p + many, -1);
@@ -92,10 +107,11 @@ void contradicting_sizes(Context& context) {
 
 /// A bad root at one rank in the first call of all, in which communicators are made.
 void bad_root_at_first(Context& context) {
-  if (!are_together(context)) return;
+  const std::optional<Pair> pair = ranks_together(context);
+  if (!pair) return;
   const Through nodes("bcast", "native:level=node,leaders=1");
   const OwnComm comm;
-  const bool bad = comm.rank() == other;
+  const bool bad = comm.rank() == pair->other;
   int value = comm.rank() == 0 ? 7 : -1;
   const int code = TUTTI_Bcast(&value, 1, MPI_INT, bad ? comm.size() : 0, comm.get());
   if ((code != MPI_SUCCESS) != bad) context.fail("the error is " + error_text(code));
