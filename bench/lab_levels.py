@@ -31,8 +31,10 @@ COLLECTIVES = ("allgather", "alltoallv", "reduce_scatter", "allreduce", "bcast",
 NEAR_BOUND = 1.2
 """Where native is within this of the bound there is little to gain."""
 TARGETS = {"allgather": 2.0, "alltoallv": 2.0, "reduce_scatter": 2.0}
-CALLS_OF_TRIAL = 30
-"""What `auto` tries its ways in, those at first included: it is to have chosen."""
+CALLS_OF_TRIAL = 80
+"""Twice as many calls, one beside each, are what `auto` may wait for a window and try its ways in."""
+LEFT_FLAT = ("reduce_scatter", "allreduce", "reduce")
+"""`auto` tries nothing there."""
 WARMUP = 3
 app = typer.Typer(add_completion=False)
 
@@ -85,7 +87,7 @@ def measure(
                     *(["--distribution", "random"] if collective == "alltoallv" else []),
                     *(["--distribution", "same"] if collective == "reduce_scatter" else []),
                     "--repetitions", str(repetitions(ranks, rate, collective, sizes, budget)),
-                    "--warmup", str(WARMUP), "--settle", str(CALLS_OF_TRIAL),
+                    "--warmup", str(WARMUP), "--settle", str(0 if collective in LEFT_FLAT else CALLS_OF_TRIAL),
                     *(word for each in algorithms for word in ("--algorithm", each)), "--json",
                 ], **job)  # fmt: skip
             progress.advance(task)

@@ -60,10 +60,13 @@ std::array<double, 2> call_once(const Bench& bench, const Contender& contender,
   }
   // A new setting makes Tutti choose anew at the next call, which is no part of a call's time. All
   // contenders do the same before it, so that the ranks come to the barrier alike; where they
-  // compute next, behind the barrier, as Tutti takes that for the beginning of the computing. There
-  // who learns from calls must not meet one that no program would make.
+  // compute next, behind the barrier, as Tutti takes that for the beginning of the computing. Who
+  // learns from calls must not meet any that no program would make between its own: it makes one
+  // of the size itself, or none where ranks compute.
   const bool primes_late = computes(bench.options);
-  if (!contender.start && !primes_late) workload.prime(contender.functions);
+  if (!contender.start && !primes_late) {
+    learns(contender) ? contender.call() : workload.prime(contender.functions);
+  }
   if (bench.options.check) workload.prepare(number);
   bench.job.barrier();
   if (!contender.start && primes_late && !learns(contender)) workload.prime(contender.functions);
