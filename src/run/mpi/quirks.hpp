@@ -20,8 +20,9 @@ namespace tutti {
 /// MPI_SUCCESS.
 [[nodiscard]] bool has_other_errors_return();
 
-/// The MPI's own collectives wait in a loop that never gives up the core: MPICH, whatever its
-/// settings. A call with more ranks than cores then takes slices of the scheduler.
+/// The MPI's own collectives wait in a loop that never gives up the core: MPICH, but for MPICH 5
+/// with MPIR_CVAR_CH4_PROGRESS_THROTTLE and at most 100 looks before it sleeps. A call with more
+/// ranks than cores then takes slices of the scheduler.
 [[nodiscard]] bool waits_without_yielding();
 
 /// MPI_Finalize takes the MPI's locks away before it deletes the attributes of MPI_COMM_SELF, which
