@@ -204,7 +204,7 @@ def _section(grid: Grid) -> list[str]:
         return f"{text}<br>ran `{ran.replace('runner=', '')}`"
 
     several = " ".join(f"`{name}`" for name in grid.names)
-    library = " ".join(grid.metadata["library"].split(",")[0].replace("Version:", "").split())
+    library = lab_page.library(grid.metadata)
     heading = (f"## {grid.collective.capitalize()}, {library}, {grid.nodes} nodes,"
                f" {grid.rate:g} Mbit/s")  # fmt: skip
     counts = ", ".join(f"{grid.repetitions[d]} ({d:g} ms)" for d in sorted(grid.repetitions))

@@ -177,7 +177,7 @@ def page(
     for table in tables:
         if table.mpi != mpi:
             mpi = table.mpi
-            lines += [f"## {table.metadata['library'].split(',')[0]}", ""]
+            lines += [f"## {lab_page.library(table.metadata)}", ""]
         lines += table.text()
     lab_page.write(lines, into)
 

@@ -16,6 +16,11 @@ Page = Annotated[
 ]
 
 
+def library(metadata: dict[str, str]) -> str:
+    """Name and version of the MPI, as a heading has them."""
+    return " ".join(metadata["library"].split(",")[0].replace("Version:", "").split())
+
+
 def write(lines: list[str], page: Path | None) -> None:
     """Replaces what stands below the page's marker, or prints the lines where no page is given.
 
