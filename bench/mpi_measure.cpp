@@ -34,8 +34,10 @@ std::uint64_t number_of(int repetition, const Options& options) {
   return static_cast<std::uint64_t>(repetition + options.warmup + options.settling);
 }
 
-/// Tutti chooses its algorithm from what it learns of the calls.
-bool learns(const Contender& contender) { return contender.specification.starts_with("auto"); }
+/// Tutti chooses its algorithm, or its level, from what it learns of the calls.
+bool learns(const Contender& contender) {
+  return contender.specification.find("auto") != std::string::npos;
+}
 
 /// Sleeps as long as this rank computes before the call of a repetition, and tells Tutti on the
 /// way where it runs the call.
@@ -48,6 +50,12 @@ void compute(const Bench& bench, const Contender& contender, int repetition) {
   sleep(before_edge);
   if (!contender.specification.empty() && has_edges(options)) TUTTI_Arrival_edge(MPI_COMM_WORLD);
   sleep(seconds - before_edge);
+}
+
+void fail_on(int code, const Bench& bench, const Contender& contender) {
+  if (code != MPI_SUCCESS) {
+    bench.job.fail(contender.name + ": MPI error code " + std::to_string(code));
+  }
 }
 
 /// One call between arrival and exit; checks what came.
@@ -65,7 +73,8 @@ std::array<double, 2> call_once(const Bench& bench, const Contender& contender,
   // of the size itself, or none where ranks compute.
   const bool primes_late = computes(bench.options);
   if (!contender.start && !primes_late) {
-    learns(contender) ? contender.call() : workload.prime(contender.functions);
+    const int code = learns(contender) ? contender.call() : workload.prime(contender.functions);
+    fail_on(code, bench, contender);
   }
   if (bench.options.check) workload.prepare(number);
   bench.job.barrier();
@@ -75,9 +84,7 @@ std::array<double, 2> call_once(const Bench& bench, const Contender& contender,
   const double arrival = bench.clock.now();
   if (code == MPI_SUCCESS) code = contender.call();
   const double exit = bench.clock.now();
-  if (code != MPI_SUCCESS) {
-    bench.job.fail(contender.name + ": MPI error code " + std::to_string(code));
-  }
+  fail_on(code, bench, contender);
   if (bench.options.check) {
     if (const auto wrong = workload.check(number)) {
       bench.job.fail("wrong data from " + collective_name(contender) + " by " + contender.name +

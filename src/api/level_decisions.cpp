@@ -70,9 +70,10 @@ const Decision& LevelDecisions::close(const Decision& open, Collective collectiv
   if (error == MPI_SUCCESS) error = agree(collective, block);
   if (error != MPI_SUCCESS) return open;
   if (goes_by_root(collective)) note_root(block.root);
-  Contest& contest = contest_of(key_of(open, collective, block));
+  const Key key = key_of(open, collective, block);
+  Contest& contest = contest_of(key);
   if (!contest.trial && contest.next_trial <= course.windows.calls()) {
-    error = begin_trial(open, key_of(open, collective, block), block, contest);
+    error = begin_trial(open, key, block, contest);
   }
   if (course.windows.is_last()) abandon(course);
   if (course.on_trial.empty()) course.windows.close();

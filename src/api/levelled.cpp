@@ -49,12 +49,12 @@ class Between {
   std::optional<ArrivalVersion> version_;
 };
 
-/// Runs what `describe_call(attends, memory, levelled, refused)` describes.
+/// To be called in the call's turn. Runs what `describe_call(attends, memory, levelled, refused)`
+/// describes.
 template <class Call, class Describe>
 int run_described(const Call& call, bool valid, Communicator& communicator, LevelRunner& levels,
                   LevelledCall& levelled, bool& refused, bool& is_native, Describe describe_call) {
   is_native = !valid;
-  const LevelRunner::Turn turn(levels);
   // Before ranks part by what their arguments tell them.
   int error = levels.prepare(levelled.call.leaders);
   if (error != MPI_SUCCESS) return error;
@@ -77,6 +77,7 @@ int run_levelled(RootedCall& call, Communicator& communicator, const Decision& d
   int error = MPI_SUCCESS;
   LevelRunner* levels = communicator.levels(error);
   if (levels == nullptr) return error;
+  const LevelRunner::Turn turn(*levels);
   Between between(decision, communicator, *levels);
   if (const int failed = between.find_orders(version, call.root)) return failed;
   const bool valid =
@@ -93,6 +94,7 @@ int run_levelled(CollectiveCall& call, Communicator& communicator, const Decisio
   int error = MPI_SUCCESS;
   LevelRunner* levels = communicator.levels(error);
   if (levels == nullptr) return error;
+  const LevelRunner::Turn turn(*levels);
   Between between(decision, communicator, *levels);
   if (const int failed = between.find_orders(version, call.root)) return failed;
   const bool valid = looks_valid(call, communicator) &&
