@@ -154,6 +154,17 @@ Range range_of(const Calls& calls, const std::vector<double>& times, int repetit
   return range;
 }
 
+/// As many repetitions as fit the budget, where each takes so many seconds at rank 0.
+int repetitions_for(const Bench& bench, double seconds) {
+  const Options& options = bench.options;
+  if (options.budget <= 0) return options.repetitions;
+  const int least = std::min(least_repetitions, options.repetitions);
+  const double fit = options.budget / std::max(seconds, 1e-9);
+  int repetitions = static_cast<int>(std::clamp<double>(fit, least, options.repetitions));
+  native_functions().bcast(&repetitions, 1, MPI_INT, 0, bench.job.control());
+  return repetitions;
+}
+
 }  // namespace
 
 double Calls::seconds(int repetition) const {
@@ -201,7 +212,13 @@ std::vector<Calls> measure(const Bench& bench, std::span<const Contender> conten
   std::uint32_t number = 0;
   bench.clock.synchronise(bench.job);
   if (has_edges(bench.options)) TUTTI_Arrival_init(MPI_COMM_WORLD, bench.options.edge / 100.0);
-  for (int repetition = first; repetition < bench.options.repetitions; ++repetition) {
+  int repetitions = bench.options.repetitions;
+  double began = bench.clock.now();
+  for (int repetition = first; repetition < repetitions; ++repetition) {
+    if (repetition == -warmup) began = bench.clock.now();
+    if (repetition == std::max(0, 1 - warmup)) {
+      repetitions = repetitions_for(bench, (bench.clock.now() - began) / (repetition + warmup));
+    }
     shuffle(order, random);
     for (const std::size_t index : order) {
       const Contender& contender = contenders[index];
@@ -209,7 +226,7 @@ std::vector<Calls> measure(const Bench& bench, std::span<const Contender> conten
       bench.watchdog.enter(contender.name, block, repetition);
       const auto time = call_once(bench, contender, ++number, repetition);
       if (repetition >= 0) times[index].push_back(time);
-      if (repetition + 1 == bench.options.repetitions) calls[index].ran = what_ran(contender);
+      if (repetition + 1 == repetitions) calls[index].ran = what_ran(contender);
     }
   }
   if (has_edges(bench.options)) TUTTI_Arrival_finalize(MPI_COMM_WORLD);

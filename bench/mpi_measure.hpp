@@ -56,7 +56,8 @@ struct Bench {
 /// options say, all contenders of a repetition alike; each rank notes when it enters and when it
 /// leaves. Received data are compared after each call, warm-up included; wrong data
 /// or an MPI error end the job. The calls in which contenders settle come first: those that choose
-/// by themselves have them alone, as others would learn nothing in them. Collective.
+/// by themselves have them alone, as others would learn nothing in them. Under a budget the
+/// warm-up, or without one the first repetition, tells how many repetitions there are. Collective.
 [[nodiscard]] std::vector<Calls> measure(const Bench& bench, std::span<const Contender> contenders,
                                          Bytes block);
 

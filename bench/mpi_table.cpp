@@ -101,22 +101,38 @@ std::vector<Bytes> sizes_of_pairs(const std::vector<Bytes>& sizes) {
   return pairs;
 }
 
-double median_to_bound(const Calls& calls, const Case& problem, Collective collective,
-                       const Machine& machine) {
-  std::vector<Bytes> sizes = problem.blocks;
-  for (Bytes& size : sizes) size *= problem.width;
-  const std::vector<Bytes> pairs =
-      collective == Collective::alltoallv ? sizes_of_pairs(sizes) : std::vector<Bytes>();
-  std::vector<double> ratios;
-  for (int i = 0; i < calls.repetitions; ++i) {
-    const std::vector<double> arrivals = calls.arrivals_of(i);
-    const BoundCase call{problem.root,     sizes,
-                         arrivals,         std::min(machine.latency, machine.gap),
-                         machine.per_byte, Runner::background};
-    ratios.push_back(calls.seconds(i) / lower_bound(collective, call, pairs));
+/// Lower bounds on the calls of one problem.
+class Bounds {
+ public:
+  Bounds(const Case& problem, Collective collective, const Machine& machine)
+      : problem_(problem), collective_(collective), machine_(machine), sizes_(problem.blocks) {
+    for (Bytes& size : sizes_) size *= problem.width;
+    if (collective == Collective::alltoallv) pairs_ = sizes_of_pairs(sizes_);
   }
-  return summarize(std::move(ratios)).median;
-}
+
+  /// In seconds from the first arrival on; without arrivals, as if all came at once.
+  [[nodiscard]] double of(const std::vector<double>& arrivals) const {
+    const BoundCase call{problem_.root,     sizes_,
+                         arrivals,          std::min(machine_.latency, machine_.gap),
+                         machine_.per_byte, Runner::background};
+    return lower_bound(collective_, call, pairs_);
+  }
+  /// The median of time / bound.
+  [[nodiscard]] double median_ratio(const Calls& calls) const {
+    std::vector<double> ratios;
+    for (int i = 0; i < calls.repetitions; ++i) {
+      ratios.push_back(calls.seconds(i) / of(calls.arrivals_of(i)));
+    }
+    return summarize(std::move(ratios)).median;
+  }
+
+ private:
+  const Case& problem_;
+  Collective collective_;
+  const Machine& machine_;
+  std::vector<Bytes> sizes_;
+  std::vector<Bytes> pairs_;  ///< of an alltoallv
+};
 
 }  // namespace
 
@@ -172,7 +188,7 @@ std::vector<Line> lines_of(const std::vector<Contender>& contenders,
     }
     if (machine != nullptr) {
       line.to_bound =
-          median_to_bound(calls[i], problem, contenders[i].workload->collective(), *machine);
+          Bounds(problem, contenders[i].workload->collective(), *machine).median_ratio(calls[i]);
     }
     lines.push_back(std::move(line));
   }
@@ -191,6 +207,7 @@ Result<bool> run_table(const Bench& bench, Rank root, const Machine& machine, Re
     Row row = row_of(problem, std::string(tutti::name_of(collective)));
     const bool bounded = bench.job.p() > 1;
     row.lines = lines_of(contenders, calls, problem, bounded ? &machine : nullptr);
+    if (bounded) row.bound = Bounds(problem, collective, machine).of({});
     report->add(std::move(row));
   }
   if (report != nullptr) {

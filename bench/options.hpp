@@ -70,6 +70,8 @@ struct Options {
   int edge = 50;            ///< percent of the computing after which Tutti is told
   bool persistent = false;  ///< Tutti's algorithms by init, start and wait
   int repetitions = 75;
+  double budget =
+      0;  ///< seconds for the repetitions of a row, which may be fewer then; 0: no bound
   int warmup = 10;
   int settling = 0;  ///< calls of those that choose by themselves, before the warm-up
   std::uint64_t seed = 1;
@@ -86,6 +88,9 @@ struct Options {
 [[nodiscard]] inline bool computes(const Options& options) {
   return options.compute + options.delays.scale() > 0;
 }
+
+/// No budget makes it fewer repetitions, unless they were asked for.
+inline constexpr int least_repetitions = 5;
 
 /// Reads the arguments after the program's name. The error names the argument and what is
 /// accepted instead.

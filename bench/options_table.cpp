@@ -155,6 +155,9 @@ constexpr Option table[] = {
     {"persistent", "", persistent, set<&Options::persistent, true>,
      "call Tutti's algorithms in their persistent form, started before the computing"},
     {"repetitions", "N", measured, read_count<&Options::repetitions, 1>, "timed calls (75)"},
+    {"budget", "TIME", tables, read_parsed<&Options::budget, seconds_from>,
+     "for the calls of one size: fewer repetitions where they would take longer, at least 5 "
+     "(none)"},
     {"warmup", "N", measured, read_count<&Options::warmup, 0>, "calls before those (10)"},
     {"settle", "N", tables, read_count<&Options::settling, 0>,
      "calls of automatic choices alone before all others: they learn and try in them (0)"},

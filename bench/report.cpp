@@ -67,6 +67,7 @@ Json to_json(const Row& row) {
                {"total_elements", row.total},
                {"largest_elements", row.largest},
                {"bytes", row.total * row.width}};
+  json["bound_together_us"] = row.bound ? Json(in_micro(*row.bound)) : Json(nullptr);
   Json lines = Json::array();
   for (const Line& line : row.lines) lines.push_back(to_json(line));
   json["algorithms"] = std::move(lines);

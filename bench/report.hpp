@@ -44,8 +44,9 @@ struct Row {
   Bytes block = 0;  ///< average elements of a rank, as asked for
   int width = 0;    ///< bytes of an element
   Rank root = 0;
-  Bytes total = 0;    ///< elements of all blocks
-  Bytes largest = 0;  ///< elements of the largest block
+  Bytes total = 0;                   ///< elements of all blocks
+  Bytes largest = 0;                 ///< elements of the largest block
+  std::optional<double> bound = {};  ///< lower bound, in seconds, if all ranks arrived at once
   std::vector<Line> lines;
 };
 
