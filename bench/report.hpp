@@ -47,7 +47,7 @@ struct Row {
   Bytes total = 0;                   ///< elements of all blocks
   Bytes largest = 0;                 ///< elements of the largest block
   std::optional<double> bound = {};  ///< lower bound, in seconds, if all ranks arrived at once
-  std::vector<Line> lines;
+  std::vector<Line> lines = {};
 };
 
 /// A performance guideline (Träff 2017, section 4): in every row `left` should take no longer than
