@@ -31,11 +31,16 @@ COLLECTIVES = ("allgather", "alltoallv", "reduce_scatter", "allreduce", "bcast",
 NEAR_BOUND = 1.2
 """Where native is within this of the bound there is little to gain."""
 TARGETS = {"allgather": 2.0, "alltoallv": 2.0, "reduce_scatter": 2.0}
-CALLS_OF_TRIAL = 80
-"""Twice as many calls, one beside each, are what `auto` may wait for a window and try its ways in."""
+CALLS_OF_TRIALS = 110
+"""Of these, with one more beside each, `auto` may have to wait for a window, and tries its ways in
+it; twice at the first size."""
 LEFT_FLAT = ("reduce_scatter", "allreduce", "reduce")
 """`auto` tries nothing there."""
+REPETITIONS = 40
 WARMUP = 3
+REST = "2ms"
+"""After each call, so that who has left it and goes on does not delay the others on shared cores."""
+SLOWER = 1.05
 app = typer.Typer(add_completion=False)
 
 Lines = dict[str, dict[str, Any]]
@@ -46,23 +51,20 @@ def levels(per_node: int) -> list[str]:
     return [f"native:level=node,leaders={k}" for k in LEADERS if k <= max(per_node, 1)]
 
 
-def repetitions(ranks: int, rate: float, collective: str, blocks: list[int], budget: float) -> int:
-    """As many as fit the seconds: every byte that a rank has in the end passes the link once."""
-    each = [block if collective in OF_ALL else block * ranks for block in blocks]
-    once = sum(size * 8 / (rate * 1e6) * 3 + 0.01 for size in each) * (len(LEADERS) + 2)
-    return max(5, min(50, int(budget / once)))
+def settling(collective: str, per_node: int) -> int:
+    """Calls in which `auto` tries; on nodes of one rank it has nothing to try."""
+    return 0 if collective in LEFT_FLAT or per_node == 1 else CALLS_OF_TRIALS
 
 
 @app.command()
 def measure(
     folder: Annotated[Path, typer.Argument(help="Where the files go.")],
     shapes: Annotated[str, typer.Option(help="Nodes x ranks, by commas.")] = "8x6,48x1,4x12",
-    rate: Annotated[float, typer.Option(help="Of the lab's links, in Mbit/s.")] = 1000,
     mpi: Annotated[str, typer.Option(help="As that of tutti lab run.")] = "openmpi",
     label: Annotated[str, typer.Option(help="Names the MPI in file names.")] = "openmpi",
     collectives: Annotated[str, typer.Option(help="By commas.")] = ",".join(COLLECTIVES),
     blocks: Annotated[str, typer.Option(help="Bytes, by commas.")] = ",".join(map(str, BLOCKS)),
-    budget: Annotated[float, typer.Option(help="Seconds for each collective.")] = 20,
+    budget: Annotated[str, typer.Option(help="Time for each row, as in 4s.")] = "4s",
     program: Annotated[str, typer.Option(help="The benchmark.")] = "tutti-bench",
 ) -> None:
     """Measure native, the node level with 1, 2 and 4 leaders, and the automatic choice."""
@@ -86,8 +88,8 @@ def measure(
                     *(["--root", "first"] if collective in ("bcast", "gather", "reduce") else []),
                     *(["--distribution", "random"] if collective == "alltoallv" else []),
                     *(["--distribution", "same"] if collective == "reduce_scatter" else []),
-                    "--repetitions", str(repetitions(ranks, rate, collective, sizes, budget)),
-                    "--warmup", str(WARMUP), "--settle", str(0 if collective in LEFT_FLAT else CALLS_OF_TRIAL),
+                    "--repetitions", str(REPETITIONS), "--budget", budget, "--warmup", str(WARMUP),
+                    "--rest", REST, "--settle", str(settling(collective, per_node)),
                     *(word for each in algorithms for word in ("--algorithm", each)), "--json",
                 ], **job)  # fmt: skip
             progress.advance(task)
@@ -101,13 +103,14 @@ class Table:
         document = json.loads(path.read_text())
         self.metadata: dict[str, str] = document["metadata"]
         ranks = int(self.metadata["ranks"])
-        of_all = self.collective in OF_ALL
-        self.rows: dict[int, Lines] = {
-            row["bytes"] if of_all else round(row["bytes"] / ranks): {
-                line["name"]: line for line in row["algorithms"]
-            }
-            for row in document["rows"]
-        }
+        self.rows: dict[int, Lines] = {}
+        self.bounds: dict[int, float] = {}
+        """Microseconds, if all ranks arrived at once."""
+        for row in document["rows"]:
+            of_all = self.collective in OF_ALL
+            block = row["bytes"] if of_all else round(row["bytes"] / ranks)
+            self.rows[block] = {line["name"]: line for line in row["algorithms"]}
+            self.bounds[block] = row["bound_together_us"]
         self.names = list(next(iter(self.rows.values())))
 
     def ours(self) -> list[str]:
@@ -115,30 +118,51 @@ class Table:
 
     def gains(self, name: str) -> Iterator[float]:
         """Native over `name`, where native leaves something to gain."""
-        for lines in self.rows.values():
-            if lines["native"]["ratio_to_bound"] > NEAR_BOUND:
+        for block, lines in self.rows.items():
+            if lines["native"]["median_us"] > NEAR_BOUND * self.bounds[block]:
                 yield lines["native"]["median_us"] / lines[name]["median_us"]
+
+    def slower(self) -> Iterator[list[str]]:
+        """Rows in which `auto` takes longer than native by more than a twentieth."""
+        for block, lines in sorted(self.rows.items()):
+            auto = lines["auto"]
+            ratio = auto["ratio_to_native"]
+            if ratio["median"] > SLOWER:
+                interval = f"{ratio['low']:.2f} to {ratio['high']:.2f}"
+                yield [self.mpi, self.title(), str(block), f"{ratio['median']:.2f}", interval,
+                       _ran(auto), "yes" if ratio["low"] > SLOWER else ""]  # fmt: skip
+
+    def title(self) -> str:
+        return f"{self.collective}, {self.shape.replace('x', ' nodes of ')}"
 
     def text(self) -> list[str]:
         heads = " | ".join(f"`{name.removeprefix('native:')}`" for name in self.names[1:])
-        lines = [f"### {self.collective}, {self.shape.replace('x', ' nodes of ')}", "",
+        lines = [f"### {self.title()}", "",
                  f"| bytes | native, ms | native / bound | {heads} |",
                  "| ---: |" + " ---: |" * (len(self.names) + 1)]  # fmt: skip
         for block, row in sorted(self.rows.items()):
             native = row["native"]["median_us"]
             cells = " | ".join(f"{native / row[name]['median_us']:.2f}" for name in self.names[1:])
-            bound = row["native"]["ratio_to_bound"]
+            bound = native / self.bounds[block]
             lines.append(f"| {block} | {native / 1000:.3g} | {bound:.2f} | {cells} |")
         means = " | ".join(_mean(list(self.gains(name))) for name in self.names[1:])
         lines += [f"| mean | | | {means} |", "", self._verdict(), ""]
         return lines
 
+    def _repetitions(self) -> str:
+        counts = sorted({len(row["native"]["samples_us"]) for row in self.rows.values()})
+        return " to ".join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))
+
     def _verdict(self) -> str:
         worst = min(row["native"]["median_us"] / row["auto"]["median_us"]
                     for row in self.rows.values())  # fmt: skip
-        ran = sorted({row["auto"]["ran"].split(": ")[0] or "native" for row in self.rows.values()})
-        return (f"{self.metadata['repetitions']} repetitions. `auto` ran {', '.join(ran)}; its"
+        ran = sorted({_ran(row["auto"]) for row in self.rows.values()})
+        return (f"{self._repetitions()} repetitions. `auto` ran {', '.join(ran)}; its"
                 f" worst cell is {worst:.2f} of native's speed.")  # fmt: skip
+
+
+def _ran(line: dict[str, Any]) -> str:
+    return str(line["ran"]).split(": ")[0] or "native"
 
 
 def _mean(gains: list[float]) -> str:
@@ -146,8 +170,8 @@ def _mean(gains: list[float]) -> str:
 
 
 def _targets(tables: list[Table]) -> list[str]:
-    lines = ["| collective | shape | MPI | best mean gain | target |",
-             "| --- | --- | --- | ---: | ---: |"]  # fmt: skip
+    lines = ["| collective | shape | MPI | best mean gain | `auto` | target |",
+             "| --- | --- | --- | ---: | ---: | ---: |"]  # fmt: skip
     for table in tables:
         if table.collective not in TARGETS:
             continue
@@ -157,8 +181,23 @@ def _targets(tables: list[Table]) -> list[str]:
             continue
         best = max(means, key=lambda name: means[name])
         lines.append(f"| {table.collective} | {table.shape} | {table.mpi} | {means[best]:.2f} with"
-                     f" `{best.removeprefix('native:')}` | {TARGETS[table.collective]:.0f} |")
+                     f" `{best.removeprefix('native:')}` | {_mean(list(table.gains('auto')))} |"
+                     f" {TARGETS[table.collective]:.0f} |")
     return [*lines, ""]
+
+
+def _slower(tables: list[Table]) -> list[str]:
+    """What users fear most: where the automatic choice costs more than a twentieth."""
+    cells = sum(len(table.rows) for table in tables)
+    found = [row for table in tables for row in table.slower()]
+    if not found:
+        return [f"In none of {cells} rows did `auto` take longer than native by more than a twentieth.", ""]
+    certain = sum("yes" in row for row in found)
+    return [f"In {len(found)} of {cells} rows `auto` took longer than native by more than a twentieth,"
+            f" in {certain} of them beyond doubt (the whole interval):", "",
+            "| MPI | collective | bytes | `auto` / native | 95 % | ran | beyond doubt |",
+            "| --- | --- | ---: | ---: | --- | --- | --- |",
+            *("| " + " | ".join(row) + " |" for row in found), ""]  # fmt: skip
 
 
 @app.command()
@@ -172,7 +211,7 @@ def page(
         raise typer.BadParameter(f"{folder} has no lab-levels-*.json", param_hint="folder")
     first = tables[0].metadata
     lines = [f"Machine: {first['processor']}, {first['cores of a node']} cores for all nodes"
-             " together.", "", *_targets(tables)]  # fmt: skip
+             " together.", "", *_targets(tables), *_slower(tables)]  # fmt: skip
     mpi = ""
     for table in tables:
         if table.mpi != mpi:

@@ -85,6 +85,10 @@ std::array<double, 2> call_once(const Bench& bench, const Contender& contender,
   if (code == MPI_SUCCESS) code = contender.call();
   const double exit = bench.clock.now();
   fail_on(code, bench, contender);
+  if (bench.options.rest > 0) {
+    bench.job.barrier(Patience::sleep);
+    sleep(bench.options.rest);
+  }
   if (bench.options.check) {
     if (const auto wrong = workload.check(number)) {
       bench.job.fail("wrong data from " + collective_name(contender) + " by " + contender.name +

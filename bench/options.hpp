@@ -67,6 +67,7 @@ struct Options {
   std::vector<std::string> algorithms;  ///< empty: native and auto
   Delays delays;                        ///< before each call
   double compute = -1;      ///< seconds before each call without delay; -1: the delays' scale
+  double rest = 0;          ///< seconds that ranks sleep after each call, once all have left it
   int edge = 50;            ///< percent of the computing after which Tutti is told
   bool persistent = false;  ///< Tutti's algorithms by init, start and wait
   int repetitions = 75;

@@ -147,6 +147,8 @@ constexpr Option table[] = {
      "ranks arrive late: uniform:50ms, normal:5ms, one-late:50ms[@RANK], recorded:FILE (none)"},
     {"compute", "TIME", collectives, read_parsed<&Options::compute, seconds_from>,
      "what every rank computes (sleeps) before its delay (as long as the largest delay)"},
+    {"rest", "TIME", collectives, read_parsed<&Options::rest, seconds_from>,
+     "who has left a call sleeps until all have, then so long: for cores that ranks share (0)"},
     {"edge", "PERCENT", collectives,
      [](Options& o, Text v) {
        return read(v, 0, o.edge) && o.edge <= 100 ? "" : Accepted("0 to 100");
