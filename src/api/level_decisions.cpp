@@ -141,7 +141,7 @@ const Decision& LevelDecisions::close_leaders(const Decision& open, Collective c
   if (error == MPI_SUCCESS) error = find_leaders(key_of(open, collective, block), block, leaders);
   LevelRunner* levels = error == MPI_SUCCESS ? communicator_.levels(error) : nullptr;
   if (levels != nullptr) error = levels->share_way(knows, leaders);
-  Decision& closed = through_nodes_[{collective, leaders}];
+  Decision& closed = through_nodes_[{&open, leaders}];
   if (closed.epoch != open.epoch) {
     closed = open;
     closed.open = OpenLevel::none;

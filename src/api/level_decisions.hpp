@@ -111,9 +111,10 @@ class LevelDecisions {
   bool is_counted_ = false;  ///< among those opened without being asked to
   bool gave_up_ = false;
   /// Of calls that go through nodes in any case: how many leaders they have, and the decisions by
-  /// that.
+  /// that and by what they were closed from: one about operations that commute, and one about
+  /// others, are of the same collective and epoch.
   std::map<Key, int> leaders_;
-  std::map<std::pair<Collective, int>, Decision> through_nodes_;
+  std::map<std::pair<const Decision*, int>, Decision> through_nodes_;
   std::map<Key, Contest> contests_;
   std::vector<Contest*> numbered_;
   std::array<Course, all_collectives.size()> courses_;

@@ -9,6 +9,7 @@
 #include "exchange.hpp"
 #include "harness.hpp"
 #include "movement.hpp"
+#include "reduction.hpp"
 
 namespace tutti::test {
 namespace {
@@ -190,6 +191,23 @@ void reductions(Context& context) {
   TUTTI_Algorithm_set("allreduce", "auto", nullptr, nullptr);
 }
 
+/// One specification leads to two decisions: what runs for an operation that does not commute is
+/// not what ran for one that does.
+void operations_in_turn(Context& context) {
+  const OwnComm comm;
+  if (comm.size() == 1) return;
+  TUTTI_Algorithm_set("allreduce", "ring:level=node", nullptr, nullptr);
+  for (const bool commutes : {true, false, true}) {
+    for (const Values& values : Values::all()) {
+      if (values.commutes != commutes || values.is_odd) continue;
+      const Reduction reduction = {.comm = comm.get(), .counts = {5}, .values = &values};
+      context.step(to_text(reduction));
+      context.expect_empty(run(reduction));
+    }
+  }
+  TUTTI_Algorithm_set("allreduce", "auto", nullptr, nullptr);
+}
+
 /// A rank with bad arguments does as the others do, who have company on its node: here in a trial.
 void bad_arguments_of_one_rank(Context& context) {
   const OwnComm comm;
@@ -323,6 +341,7 @@ void add_level_choices(Suite& suite) {
   add("levels by choice, other communicators", other_communicators);
   add("levels by choice, more bytes than memory", more_bytes_than_memory);
   add("levels by choice, reductions", reductions);
+  add("levels by choice, operations in turn", operations_in_turn);
   add("levels by choice, bad arguments of one rank", bad_arguments_of_one_rank);
   add("levels by choice, bad arguments between two trials", bad_arguments_between_two_trials);
   add("levels by choice, bad arguments where leaders differ", bad_arguments_where_leaders_differ);
