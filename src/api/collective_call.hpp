@@ -57,6 +57,7 @@ int run_decided(CollectiveCall& call, Communicator& communicator, const Decision
   int failed = MPI_SUCCESS;
   const Decision& decision = closed(usual, call, communicator, failed);
   if (failed != MPI_SUCCESS) return raise(call.comm, failed);
+  const LevelRunner::Turn turn(nodes_of(decision, communicator));
   const bool by_arrivals = goes_by_arrivals(decision);
   if (by_arrivals) {
     if (const int error = learn_arrivals(communicator, decision)) return raise(call.comm, error);

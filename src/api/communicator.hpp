@@ -215,6 +215,13 @@ const Decision& closed(const Decision& decision, const Call& call, Communicator&
   return communicator.close_level(decision, call.collective, block, error);
 }
 
+/// The nodes whose ranks wait for this one in a call by such a decision, which was closed; null
+/// where none do. For the turn of who runs the call, whatever comes before the nodes.
+[[nodiscard]] inline LevelRunner* nodes_of(const Decision& decision, Communicator& communicator) {
+  int error = MPI_SUCCESS;
+  return decision.level.node ? communicator.levels(error) : nullptr;
+}
+
 /// Writes the report, closes what is open on all communicators and ends the background thread. To
 /// be called while MPI still works, where all ranks end it; does nothing the second time.
 void prepare_end_of_mpi();

@@ -54,18 +54,34 @@ LevelDecisions::~LevelDecisions() {
   if (is_counted_) --opened;
 }
 
+LevelDecisions::CountedCall::~CountedCall() {
+  if (decisions_ == nullptr || !decisions_->are_open_) return;
+  int error = MPI_SUCCESS;
+  decisions_->communicator_.levels(error)->skip();
+}
+
 const Decision& LevelDecisions::close(const Decision& open, Collective collective,
                                       const BlockOfCall& given, int& error) {
   error = MPI_SUCCESS;
   tried_ = nullptr;
   BlockOfCall block = given;
-  if (open.open == OpenLevel::leaders) return close_leaders(open, collective, block, error);
-  if (calls_ < calls_at_first) {
+  const bool asks_for_nodes = open.open == OpenLevel::leaders;
+  if (!asks_for_nodes && calls_ < calls_at_first) {
     ++calls_;
     return open;
   }
+  CountedCall counted(*this);
   Course& course = courses_[static_cast<std::size_t>(collective)];
-  if (!course.windows.begin_call()) return close_outside(open, collective, block, error);
+  const Decision& closed = asks_for_nodes ? close_leaders(open, collective, block, error)
+                           : course.windows.begin_call()
+                               ? close_in_window(open, collective, block, course, error)
+                               : close_outside(open, collective, block, error);
+  if (error == MPI_SUCCESS && closed.level.node) counted.pass_on();
+  return closed;
+}
+
+const Decision& LevelDecisions::close_in_window(const Decision& open, Collective collective,
+                                                BlockOfCall& block, Course& course, int& error) {
   error = end_trials(course);
   if (error == MPI_SUCCESS) error = agree(collective, block);
   if (error != MPI_SUCCESS) return open;
@@ -87,12 +103,8 @@ const Decision& LevelDecisions::close_outside(const Decision& open, Collective c
   const bool knows = is_known(collective, block);
   const auto known = contests_.find(key_of(open, collective, block));
   int number = known == contests_.end() ? 0 : known->second.number;
-  LevelRunner* levels = are_open_ ? communicator_.levels(error) : nullptr;
-  if (levels != nullptr) error = levels->share_way(knows, number);
-  const Decision& decision =
-      number == 0 ? open : numbered_[static_cast<std::size_t>(number - 1)]->taken();
-  if (levels != nullptr && !decision.level.node) levels->skip();
-  return decision;
+  if (are_open_) error = communicator_.levels(error)->share_way(knows, number);
+  return number == 0 ? open : numbered_[static_cast<std::size_t>(number - 1)]->taken();
 }
 
 /// Do this rank's arguments tell what decisions go by?
@@ -139,8 +151,8 @@ const Decision& LevelDecisions::close_leaders(const Decision& open, Collective c
   int leaders = 1;
   error = take_nodes();
   if (error == MPI_SUCCESS) error = find_leaders(key_of(open, collective, block), block, leaders);
-  LevelRunner* levels = error == MPI_SUCCESS ? communicator_.levels(error) : nullptr;
-  if (levels != nullptr) error = levels->share_way(knows, leaders);
+  if (error != MPI_SUCCESS) return open;
+  error = communicator_.levels(error)->share_way(knows, leaders);
   Decision& closed = through_nodes_[{&open, leaders}];
   if (closed.epoch != open.epoch) {
     closed = open;

@@ -70,10 +70,27 @@ class LevelDecisions {
   };
   static constexpr Rank any_root = -1;
 
+  /// Once nodes are open all calls count there, so that whoever meets an error, be it the only one
+  /// and without knowing which way the others' call goes, is at the same call as they are.
+  class CountedCall {
+   public:
+    explicit CountedCall(LevelDecisions& decisions) : decisions_(&decisions) {}
+    ~CountedCall();
+    CountedCall(const CountedCall&) = delete;
+    CountedCall& operator=(const CountedCall&) = delete;
+    /// Whoever runs the call counts it.
+    void pass_on() { decisions_ = nullptr; }
+
+   private:
+    LevelDecisions* decisions_;
+  };
+
   Key key_of(const Decision& open, Collective collective, BlockOfCall& block);
   int agree(Collective collective, BlockOfCall& block);
   Contest& contest_of(const Key& key);
   [[nodiscard]] bool is_known(Collective collective, const BlockOfCall& block) const;
+  const Decision& close_in_window(const Decision& open, Collective collective, BlockOfCall& block,
+                                  Course& course, int& error);
   const Decision& close_outside(const Decision& open, Collective collective, BlockOfCall& block,
                                 int& error);
   const Decision& close_leaders(const Decision& open, Collective collective, BlockOfCall& block,

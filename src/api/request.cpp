@@ -201,6 +201,7 @@ int PersistentRequest::run() {
 int PersistentRequest::run_through_nodes(const ArrivedCall& arrived, bool& refused) {
   const Inside guard;
   Communicator& communicator = *Communicator::known(call_.comm);
+  const LevelRunner::Turn turn(nodes_of(*through_nodes_, communicator));
   bool is_native = false;
   std::shared_ptr<const ArrivalVersion> version;
   int error = arrived.find_version_between(*through_nodes_, version);

@@ -73,6 +73,7 @@ int run_rooted(RootedCall& call, Communicator& communicator, const Arrived& note
   const bool may_close = decision->open != OpenLevel::all || communicator.arrival() == nullptr;
   if (may_close) decision = &closed(*decision, call, communicator, failed);
   if (failed != MPI_SUCCESS) return raise(call.comm, failed);
+  const LevelRunner::Turn turn(nodes_of(*decision, communicator));
   return reported(
       call.collective, communicator, *decision, begun,
       [&] { return run_decision(call, communicator, *decision, arrived, run_native); },

@@ -118,6 +118,29 @@ void bad_root_at_first(Context& context) {
   if (!bad && value != 7) context.fail("wrong data");
 }
 
+/// Who leads and does not know the size asks the others, who may be calls ahead by then.
+void late_leader(Context& context) {
+  const std::optional<Pair> pair = ranks_together(context);
+  if (!pair) return;
+  const Through nodes("bcast", "native:level=node,leaders=1");
+  const OwnComm comm;
+  const auto cast = [&](int count, int value) {
+    std::vector<int> vector(8, comm.rank() == pair->other ? value : -1);
+    const int code = TUTTI_Bcast(vector.data(), count, MPI_INT, pair->other, comm.get());
+    if ((code != MPI_SUCCESS) != (count < 0)) context.fail("the error is " + error_text(code));
+    if (count == 8 && vector != std::vector<int>(8, value)) context.fail("wrong data");
+  };
+  cast(8, 1);
+  constexpr int ahead = 6;
+  const bool is_late = comm.rank() == pair->first;
+  int token = 0;
+  if (is_late) PMPI_Recv(&token, 1, MPI_INT, pair->other, 0, comm.get(), MPI_STATUS_IGNORE);
+  cast(is_late ? -1 : 8, 2);
+  for (int call = 0; call < ahead; ++call) TUTTI_Bcast(&token, 0, MPI_INT, 0, comm.get());
+  if (comm.rank() == pair->other) PMPI_Send(&token, 1, MPI_INT, pair->first, 0, comm.get());
+  cast(8, 3);
+}
+
 /// Between nodes in the order of distances, which are made up, and of arrivals, if those are known.
 void orders_between_nodes(Context& context) {
   if (context.options().native) return;
@@ -145,6 +168,7 @@ void add_level_faults(Suite& suite) {
   suite.add("levels, a rank far ahead", far_ahead);
   suite.add("levels, contradicting sizes", contradicting_sizes);
   suite.add("levels, a bad root at first", bad_root_at_first);
+  suite.add("levels, a leader that is late", late_leader);
   suite.add("levels, orders between nodes", orders_between_nodes);
 }
 

@@ -2,7 +2,6 @@
 #include "run/level/mpi_level.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <set>
 
@@ -21,11 +20,18 @@ constexpr NodeFlag::Count way_tick = 1;
 constexpr NodeFlag::Count sizes_tick = 2;
 constexpr NodeFlag::Count chunks_tick = 3;
 
-// Where a rank's further words begin.
+// Where a rank's further words begin: of some there is one for each of so many calls in turn, as
+// ranks may be calls ahead of one another where none waits.
+constexpr int calls_in_turn = 8;
 constexpr int chunks_word = 0;
-constexpr int size_words = 1;  ///< two, for calls in turn
-constexpr int way_words = 24;  ///< eight, as ranks may be so many calls ahead where none waits
-constexpr std::int64_t most_ways = std::int64_t{1} << 30;
+constexpr int size_words = 1;
+constexpr int way_words = size_words + calls_in_turn;
+static_assert(way_words + calls_in_turn <= SharedNode::further_words);
+
+/// Words of calls in turn hold a number below this, and above it that of the call, so that who
+/// reads one that is of a later call already, or of an earlier one still, takes it for none.
+constexpr std::int64_t most_noted = std::int64_t{1} << 48;
+constexpr std::int64_t calls_told_apart = std::int64_t{1} << 15;
 
 /// Of a call that does not fit into some node's memory: it stays flat on all.
 constexpr int refused_chunks = most_chunks + 1;
@@ -144,22 +150,36 @@ void LevelRunner::skip() {
 }
 
 int LevelRunner::share_way(bool knows, int& way) {
-  // Words of calls that ranks may be apart by are told from one another.
-  const std::int64_t call = begin_ / ticks_of_call % most_ways;
-  const auto word = [&](int local) {
-    return std::atomic_ref(
-        node_->told(local)[2 * node_->nodes().p() + way_words + static_cast<int>(call % 8)]);
-  };
-  word(node_->local()).store(call * most_ways + (knows ? way + 1 : 0), std::memory_order_relaxed);
+  note(way_words, knows ? std::optional(way) : std::nullopt);
   node_->flag(node_->local()).raise_to(begin_ + way_tick);
   for (int local = 0; local < node_->ranks() && !knows; ++local) {
     if (local == node_->local()) continue;
     if (const int error = node_->wait(local, begin_ + way_tick)) return error;
-    const std::int64_t told = word(local).load(std::memory_order_relaxed);
-    knows = told / most_ways == call && told % most_ways > 0;
-    if (knows) way = static_cast<int>(told % most_ways) - 1;
+    const std::optional<std::int64_t> told = noted(way_words, local);
+    knows = told.has_value();
+    if (told) way = static_cast<int>(*told);
   }
   return MPI_SUCCESS;
+}
+
+std::atomic_ref<std::int64_t> LevelRunner::word_of_call(int words, int local) const {
+  const int turn = static_cast<int>(begin_ / ticks_of_call % calls_in_turn);
+  return std::atomic_ref(node_->told(local)[2 * node_->nodes().p() + words + turn]);
+}
+
+/// For whoever sees this rank's flag raised after it: a number from 0 on of the call that begins
+/// now, or none. Calls are counted alike on all ranks, whatever went wrong in others.
+void LevelRunner::note(int words, std::optional<std::int64_t> number) {
+  const std::int64_t call = begin_ / ticks_of_call % calls_told_apart;
+  word_of_call(words, node_->local())
+      .store(call * most_noted + (number ? *number + 1 : 0), std::memory_order_relaxed);
+}
+
+std::optional<std::int64_t> LevelRunner::noted(int words, int local) const {
+  const std::int64_t word = word_of_call(words, local).load(std::memory_order_relaxed);
+  const std::int64_t call = begin_ / ticks_of_call % calls_told_apart;
+  const bool is_known = word / most_noted == call && word % most_noted > 0;
+  return is_known ? std::optional(word % most_noted - 1) : std::nullopt;
 }
 
 /// As far as its node knows: is this rank's size what the root says (gatherv, scatterv), is what it
@@ -189,21 +209,23 @@ int LevelRunner::learn(LevelledCall& levelled, Lanes& lanes) {
     base_ = begin_ + chunks_tick;
     return error;
   }
-  // By the number of the call, which counts alike on all ranks, whatever went wrong in others.
-  const int word =
-      2 * node_->nodes().p() + size_words + static_cast<int>(begin_ / ticks_of_call % 2);
-  node_->told(node_->local())[word] = levelled.attends ? -1 : levelled.call.sizes.each;
+  Bytes& each = levelled.call.sizes.each;
+  note(size_words, levelled.attends ? std::nullopt : std::optional(each));
   if (!levelled.attends) return MPI_SUCCESS;
   // The others' sizes, as what this rank does between nodes must fit what they do.
   const int error = raise_and_await(begin_ + sizes_tick, 0, node_->ranks());
   for (int local = 0; local < node_->ranks(); ++local) {
-    levelled.call.sizes.each = std::max<Bytes>(levelled.call.sizes.each, node_->told(local)[word]);
+    each = std::max<Bytes>(each, noted(size_words, local).value_or(0));
   }
   return error;
 }
 
 int LevelRunner::raise_and_await(NodeFlag::Count tick, int first, int last) {
   node_->flag(node_->local()).raise_to(tick);
+  return await(tick, first, last);
+}
+
+int LevelRunner::await(NodeFlag::Count tick, int first, int last) {
   for (int local = first; local < last; ++local) {
     if (const int error = node_->wait(local, tick)) return error;
   }
@@ -212,7 +234,7 @@ int LevelRunner::raise_and_await(NodeFlag::Count tick, int first, int last) {
 
 int LevelRunner::tell(LevelledCall& levelled) {
   // Until all have read what was told in the last call.
-  if (const int error = raise_and_await(begin_, 0, node_->ranks())) return error;
+  if (const int error = await(begin_, 0, node_->ranks())) return error;
   std::copy(levelled.tells.begin(), levelled.tells.end(), node_->told(node_->local()));
   return raise_and_await(begin_ + sizes_tick, 0, node_->ranks());
 }

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "passes/levels.hpp"
@@ -57,18 +59,20 @@ class LevelRunner {
 
   /// Sees to it that a call this rank has begun is counted whatever ends it: an error before
   /// run(), or an exception. Else those of its node would wait for its flag in this and all later
-  /// calls.
+  /// calls. Of no nodes it does nothing.
   class Turn {
    public:
-    explicit Turn(LevelRunner& levels) : levels_(levels), begin_(levels.begin()) {}
+    explicit Turn(LevelRunner& levels) : Turn(&levels) {}
+    explicit Turn(LevelRunner* levels)
+        : levels_(levels), begin_(levels == nullptr ? 0 : levels->begin()) {}
     ~Turn() {
-      if (levels_.begin() == begin_) levels_.skip();
+      if (levels_ != nullptr && levels_->begin() == begin_) levels_->skip();
     }
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
 
    private:
-    LevelRunner& levels_;
+    LevelRunner* levels_;
     NodeFlag::Count begin_;
   };
 
@@ -102,12 +106,16 @@ class LevelRunner {
   int lane_of_leaders(const std::vector<int>& locals, PrivateComm*& lane);
   int learn(LevelledCall& levelled, Lanes& lanes);
   int tell(LevelledCall& levelled);
+  [[nodiscard]] std::atomic_ref<std::int64_t> word_of_call(int words, int local) const;
+  void note(int words, std::optional<std::int64_t> number);
+  [[nodiscard]] std::optional<std::int64_t> noted(int words, int local) const;
   [[nodiscard]] bool fits(const LevelledCall& levelled) const;
   int agree_on_chunks(LevelledCall& levelled, Lanes& lanes);
   void read_sizes(LevelledCall& levelled) const;
   [[nodiscard]] NodeFlag::Count count_of(int tick) const {
     return tick == 0 ? begin_ : base_ + static_cast<NodeFlag::Count>(tick);
   }
+  int await(NodeFlag::Count tick, int first, int last);
   int raise_and_await(NodeFlag::Count tick, int first, int last);
   const LevelPlan* plan_of(const LevelCall& call);
   int follow(const LevelPlan& plan, LevelledCall& levelled, Lanes& lanes);
