@@ -70,10 +70,12 @@ std::array<double, 2> call_once(const Bench& bench, const Contender& contender,
   // contenders do the same before it, so that the ranks come to the barrier alike; where they
   // compute next, behind the barrier, as Tutti takes that for the beginning of the computing. Who
   // learns from calls must not meet any that no program would make between its own: it makes one
-  // of the size itself, or none where ranks compute.
+  // of the size itself, or none where ranks compute; all do so where they rest after each call, as
+  // nothing else is like a loop of the same call then.
   const bool primes_late = computes(bench.options);
   if (!contender.start && !primes_late) {
-    const int code = learns(contender) ? contender.call() : workload.prime(contender.functions);
+    const bool calls = learns(contender) || bench.options.rest > 0;
+    const int code = calls ? contender.call() : workload.prime(contender.functions);
     fail_on(code, bench, contender);
   }
   if (bench.options.check) workload.prepare(number);
