@@ -19,9 +19,19 @@ constexpr std::array mappings = {":block", ":round_robin", ":shuffled"};
 
 /// Shapes beyond the small ones, as texts.
 constexpr std::array large_shapes = {"1,4,2,3,1", "3x3", "2x4", "7x1", "5,2", "4x2,1"};
-/// Those with groups: even, uneven and dealt ones, on nodes that have one and several.
-constexpr std::array grouped_shapes = {"4/2", "5,2/2", "1,6,3/2", "2x4/round_robin:2",
-                                       "7/3", "6/4"};
+/// One for as many leaders as the automatic choice takes at most.
+constexpr std::array wide_shapes = {"9,2", "9,2:round_robin"};
+constexpr std::array most_leaders = {8};
+constexpr std::array all_leaders = {1, 2, 3, 4, 8};
+/// Those with groups, which are even, uneven and dealt, on nodes that have one and several.
+constexpr std::array<std::array<const char*, 2>, 6> grouped_shapes = {{{"4", "/2"},
+                                                                       {"5,2", "/2"},
+                                                                       {"1,6,3", "/2"},
+                                                                       {"2x4", "/round_robin:2"},
+                                                                       {"7", "/3"},
+                                                                       {"6", "/4"}}};
+/// Kinds of sizes of equal blocks, of vectors of two lengths; also more than irregular ones.
+constexpr int size_kinds = 6;
 
 /// Every sequence of positive numbers with the sum p, as texts.
 void add_compositions(int p, const std::string& text, std::vector<std::string>& shapes) {
@@ -35,7 +45,11 @@ std::vector<Nodes> shapes_up_to(int max_p) {
   std::vector<std::string> texts(large_shapes.begin(), large_shapes.end());
   for (int p = 1; p <= max_p; ++p) add_compositions(p, "", texts);
   std::vector<Nodes> shapes;
-  for (const char* text : grouped_shapes) shapes.push_back(*nodes_from(text));
+  for (const auto& [text, groups] : grouped_shapes) {
+    for (const char* mapping : {":block", ":round_robin"}) {
+      shapes.push_back(*nodes_from(std::string(text) + mapping + groups));
+    }
+  }
   for (const std::string& text : texts) {
     for (const char* mapping : mappings) {
       Nodes nodes = *nodes_from(text + mapping);
@@ -74,14 +88,16 @@ class LevelSweep {
  public:
   explicit LevelSweep(Collective collective) : collective_(collective) {}
 
-  void run(const Nodes& nodes) {
-    for (int leaders = 1; leaders <= std::min(4, nodes.most()); ++leaders) {
-      for (Rank root = 0; root < (has_root(collective_) ? nodes.p() : 1); ++root) {
-        const Call call = sized_call(collective_, nodes.p(), root, turn_++);
-        for (int chunks = 1; chunks <= 3; ++chunks) {
-          run(call, nodes, {leaders, chunks, turn_ % 2 == 0, false});
-        }
-        run(call, nodes, {leaders, 1, turn_ % 2 == 1, true});
+  void run(const Nodes& nodes, std::span<const int> numbers_of_leaders = all_leaders) {
+    // Roots take the sizes in turn; where there are none, every kind comes.
+    const int calls = has_root(collective_) ? nodes.p() : size_kinds;
+    for (const int leaders : numbers_of_leaders) {
+      if (leaders > nodes.most()) break;
+      for (int i = 0; i < calls; ++i) {
+        const Call call =
+            sized_call(collective_, nodes.p(), has_root(collective_) ? i : 0, turn_++);
+        run(call, nodes, {leaders, 1, true, false});
+        if (reduces(collective_)) run(call, nodes, {leaders, 1, false, false});
       }
     }
   }
@@ -89,11 +105,24 @@ class LevelSweep {
   SweepResult done() { return std::move(result_); }
 
  private:
-  void run(const Call& call, const Nodes& nodes, const LevelOptions& options) {
+  /// In one to three chunks, and between the ranks' own buffers.
+  void run(const Call& call, const Nodes& nodes, LevelOptions options) {
+    for (options.chunks = 1; options.chunks <= 3; ++options.chunks) check(call, nodes, options);
+    options.chunks = 1;
+    options.direct = true;
+    check(call, nodes, options);
+  }
+
+  void check(const Call& call, const Nodes& nodes, const LevelOptions& options) {
     const auto plans = level_plans(call, nodes, options);
-    if (!plans) return;
     ++result_.cases;
-    if (const auto fault = check(call, nodes, options, *plans)) {
+    const bool stays_flat = reduces(collective_) && !options.commutative && !nodes.in_rank_order();
+    if (bool(plans) == stays_flat) {
+      return refuse(in_words(call, nodes, options) + ": " +
+                    (plans ? "planned, against the order of ranks" : plans.error()));
+    }
+    if (!plans) return;
+    if (const auto fault = tutti::check(call, nodes, options, *plans)) {
       return refuse(in_words(call, nodes, options) + ": " + fault->text);
     }
     for (const Call& inner : inner_calls(*plans, nodes, call.unit)) {
@@ -133,7 +162,8 @@ class LevelSweep {
       }
     }
     return text + ", leaders " + std::to_string(options.leaders) + ", chunks " +
-           std::to_string(options.chunks) + (options.direct ? ", direct" : "");
+           std::to_string(options.chunks) + (options.direct ? ", direct" : "") +
+           (options.commutative ? "" : ", in the order of ranks");
   }
 
   void refuse(const std::string& text) {
@@ -160,6 +190,10 @@ SweepResult sweep_levels(Collective collective, int max_p) {
   if (is_one_sided(collective)) return {};  // knows no nodes
   LevelSweep sweep(collective);
   for (const Nodes& nodes : shapes_up_to(max_p)) sweep.run(nodes);
+  for (const char* text : wide_shapes) {
+    const Nodes nodes = *nodes_from(text);
+    if (nodes.p() <= 2 * max_p + 1) sweep.run(nodes, most_leaders);
+  }
   return sweep.done();
 }
 
