@@ -1,9 +1,7 @@
 /// Nodes that are emulated on one machine, for tests and measurements.
 #pragma once
 
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "core/nodes.hpp"
 #include "core/result.hpp"
@@ -15,7 +13,7 @@ namespace tutti {
 /// one emulated node share a real one too, or they are parted.
 class EmulatedNodes {
  public:
-  /// The node of a rank of the world, from 0. Local, O(number of counts).
+  /// The node of a rank of the world, from 0. Local, O(1).
   [[nodiscard]] int node_of(Rank rank) const { return place_of(rank).node; }
   /// Its group there; -1 where no groups are emulated.
   [[nodiscard]] int group_of(Rank rank) const { return grouping_.group_of(place_of(rank).local); }
@@ -28,14 +26,14 @@ class EmulatedNodes {
   };
   [[nodiscard]] Place place_of(Rank rank) const;
 
-  std::vector<int> counts_;  ///< ranks of each node in turn; from the start again at the end
-  int nodes_ = 0;            ///< dealt out like cards, if not 0
+  Nodes listed_;   ///< of the first ranks; the next ones are on as many other nodes, and so on
+  int dealt_ = 0;  ///< nodes to which all ranks are dealt out like cards, if not 0
   Grouping grouping_;
 };
 
-/// Reads `3` (nodes of three consecutive ranks), `1,4,2,3,1` (nodes of so many ranks, the list
-/// starts over at its end) or `round_robin:5` (rank r on node r mod 5), and after it groups
-/// (take_grouping). The error says what is accepted.
+/// Reads what nodes_from does, for any number of ranks: the list starts over at its end, so that
+/// `3` are nodes of three consecutive ranks; or `round_robin:5` (rank r on node r mod 5), and after
+/// it groups. The error says what is accepted.
 [[nodiscard]] Result<EmulatedNodes> emulated_nodes(std::string_view text);
 
 }  // namespace tutti

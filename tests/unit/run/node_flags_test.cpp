@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/index.hpp"
 #include "run/node/flags.hpp"
 #include "run/node/map.hpp"
 
@@ -124,6 +125,18 @@ TEST(EmulatedNodes, TakeConsecutiveRanksListsAndRoundRobin) {
   EXPECT_EQ(first_nodes("round_robin:3", 5), (std::vector{0, 1, 2, 0, 1}));
 }
 
+TEST(EmulatedNodes, TakeWhatExplainTakes) {
+  for (const char* text : {"1,4,2,3,1:round_robin", "2x4,3:shuffled", "3x2:block", "4,1"}) {
+    const Nodes explained = *nodes_from(text);
+    const int p = explained.p();
+    const std::vector<int> nodes = first_nodes(text, 2 * p);
+    for (Rank rank = 0; rank < p; ++rank) {
+      EXPECT_EQ(nodes[index(rank)], explained.node_of(rank)) << text;
+      EXPECT_EQ(nodes[index(rank + p)], explained.node_of(rank) + explained.count()) << text;
+    }
+  }
+}
+
 TEST(EmulatedNodes, TakeGroups) {
   const auto groups = [](const char* text, Rank ranks) {
     const EmulatedNodes nodes = *emulated_nodes(text);
@@ -134,6 +147,8 @@ TEST(EmulatedNodes, TakeGroups) {
   EXPECT_EQ(groups("5/2", 7), (std::vector{0, 0, 1, 1, 2, 0, 0}));
   EXPECT_EQ(groups("1,4/round_robin:2", 7), (std::vector{0, 0, 1, 0, 1, 0, 0}));
   EXPECT_EQ(groups("round_robin:2/2", 6), (std::vector{0, 0, 0, 0, 1, 1}));
+  // Rank 5 is the third one of the second node; rank 6 starts the list over.
+  EXPECT_EQ(groups("1,4,1:round_robin/2", 7), (std::vector{0, 0, 0, 0, 1, 1, 0}));
   EXPECT_EQ(groups("3", 3), (std::vector{-1, -1, -1}));
   EXPECT_EQ(first_nodes("3/2", 4), (std::vector{0, 0, 0, 1}));
   for (const char* text : {"4/", "4/0", "4/x", "4/round_robin:", "4/2/2"}) {
@@ -144,8 +159,8 @@ TEST(EmulatedNodes, TakeGroups) {
 }
 
 TEST(EmulatedNodes, RefuseWhatNamesNone) {
-  for (const char* text : {"", "0", "-1", "x", "3,", ",3", "3,0", "3 ",
-                           "round_robin:", "round_robin:0", "round_robin", "99999999999", "1;2"}) {
+  for (const char* text : {"", "0", "-1", "x", "3,", ",3", "3,0", "3 ", "round_robin:",
+                           "round_robin:0", "round_robin", "99999999999", "1;2", "3:dealt"}) {
     const Result<EmulatedNodes> nodes = emulated_nodes(text);
     ASSERT_FALSE(nodes) << text;
     EXPECT_NE(nodes.error().find(std::string("'") + text + "' names no nodes; accepted"),
