@@ -3,11 +3,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <stdexcept>
 
 namespace tutti::test {
@@ -26,16 +28,20 @@ Options read_options(int argc, char** argv) {
       options.effort = std::stoi(value);
     } else if (word == "--nodes") {
       options.nodes = value;
-      setenv("TUTTI_NODE", value.c_str(), 1);
-      setenv("TUTTI_NODE_MEMORY", "128K", 1);
+    } else if (word == "--node-memory") {
+      options.node_memory = value;
     } else if (word == "--timeout") {
       options.timeout = std::stoi(value);
     } else if (word == "--only") {
       options.only = value;
     } else {
-      throw std::invalid_argument(word +
-                                  " is none of --native, --effort, --timeout, --only, --nodes");
+      throw std::invalid_argument(
+          word + " is none of --native, --effort, --timeout, --only, --nodes, --node-memory");
     }
+  }
+  if (!options.nodes.empty()) {
+    setenv("TUTTI_NODE", options.nodes.c_str(), 1);
+    setenv("TUTTI_NODE_MEMORY", options.node_memory.c_str(), 1);
   }
   return options;
 }
@@ -126,6 +132,36 @@ void Watchdog::watch(std::stop_token stop) {
       std::abort();
     }
   }
+}
+
+std::vector<int> nodes_of_world(const Context& context) {
+  const auto p = static_cast<std::size_t>(context.size());
+  const std::string text = context.options().nodes.substr(0, context.options().nodes.find('/'));
+  const std::string dealt = "round_robin";
+  std::vector<int> nodes;
+  if (text.starts_with(dealt)) {
+    const int count = std::stoi(text.substr(dealt.size() + 1));
+    while (nodes.size() < p) nodes.push_back(static_cast<int>(nodes.size()) % count);
+    return nodes;
+  }
+  std::vector<int> sizes;
+  std::istringstream list(text.substr(0, text.find(':')));
+  for (std::string size; std::getline(list, size, ',');) sizes.push_back(std::stoi(size));
+  // The list starts over at its end; dealt out, nodes take one rank in turn.
+  for (int first = 0; nodes.size() < p; first += static_cast<int>(sizes.size())) {
+    std::vector<int> listed;
+    const int rounds = text.ends_with(dealt) ? *std::max_element(sizes.begin(), sizes.end()) : 1;
+    for (int round = 0; round < rounds; ++round) {
+      for (std::size_t node = 0; node < sizes.size(); ++node) {
+        const int ranks = rounds == 1 ? sizes[node] : sizes[node] > round ? 1 : 0;
+        listed.insert(listed.end(), static_cast<std::size_t>(ranks),
+                      first + static_cast<int>(node));
+      }
+    }
+    nodes.insert(nodes.end(), listed.begin(), listed.end());
+  }
+  nodes.resize(p);
+  return nodes;
 }
 
 long resident_bytes() {

@@ -14,15 +14,17 @@ namespace tutti::test {
 
 /// What the command line asks for.
 struct Options {
-  bool native = false;  ///< run the MPI's own functions: proves the tests themselves
-  int effort = 1;       ///< multiplies the number of calls
-  int timeout = 120;    ///< seconds without progress until the watchdog aborts
-  std::string nodes;    ///< emulates them, and runs the cases of the node level only
-  std::string only;     ///< runs the cases whose name contains this
+  bool native = false;               ///< run the MPI's own functions: proves the tests themselves
+  int effort = 1;                    ///< multiplies the number of calls
+  int timeout = 120;                 ///< seconds without progress until the watchdog aborts
+  std::string nodes;                 ///< emulates them, and runs the cases of the node level only
+  std::string node_memory = "128K";  ///< of those
+  std::string only;                  ///< runs the cases whose name contains this
 };
-/// Reads "--native --effort N --timeout S --only TEXT --nodes TEXT", where the last is for the
-/// cases of the node level: it emulates nodes of little memory (TUTTI_NODE, TUTTI_NODE_MEMORY).
-/// Throws std::invalid_argument.
+/// Reads "--native --effort N --timeout S --only TEXT --nodes TEXT --node-memory BYTES", where the
+/// last two are for the cases of the node level: they emulate nodes (TUTTI_NODE), of so little
+/// memory (TUTTI_NODE_MEMORY) unless told otherwise that calls go in chunks. Throws
+/// std::invalid_argument.
 [[nodiscard]] Options read_options(int argc, char** argv);
 
 /// What a case is given, and where it says what it does and what went wrong. The functions may
@@ -94,6 +96,9 @@ class Watchdog {
 /// A file's name that all ranks know, in a folder for such things. Collective.
 [[nodiscard]] std::string temporary_name(const std::string& what);
 
+/// The emulated node of each rank of MPI_COMM_WORLD, from 0, that of rank 0.
+[[nodiscard]] std::vector<int> nodes_of_world(const Context& context);
+
 /// Bytes of memory that the process has resident.
 [[nodiscard]] long resident_bytes();
 
@@ -129,6 +134,8 @@ void add_reductions(Suite& suite);
 void add_levels(Suite& suite);
 void add_level_collectives(Suite& suite);
 void add_level_faults(Suite& suite);
+/// Through nodes in the order of arrival.
+void add_level_arrivals(Suite& suite);
 /// Makes up a machine on which node memory pays, for rank 0 of the world; the other ranks'
 /// environment says otherwise, which must not count. To be made before anything asks Tutti.
 class MadeUpMachine {

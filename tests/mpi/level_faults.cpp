@@ -13,19 +13,20 @@ namespace {
 
 /// Two ranks of one node, `other` of which leads none.
 struct Pair {
-  int first = 1;
-  int other = 2;
+  int first;
+  int other;
 };
 
-/// Those of the node that `--nodes` gives more than one rank first, or deals a second one; none
-/// where there are no such.
+/// Rank 1, or the next one that shares its node with another one; none where there are no such.
 std::optional<Pair> ranks_together(const Context& context) {
-  const std::string& nodes = context.options().nodes;
-  const std::string dealt = "round_robin:";
-  Pair pair;
-  if (nodes.starts_with(dealt)) pair.other += std::stoi(nodes.substr(dealt.size())) - 1;
-  if (context.options().native || nodes == "1" || context.size() <= pair.other) return {};
-  return pair;
+  if (context.options().native) return {};
+  const std::vector<int> nodes = nodes_of_world(context);
+  for (auto first = nodes.begin(); ++first < nodes.end();) {
+    const auto other = std::find(first + 1, nodes.end(), *first);
+    if (other == nodes.end()) continue;
+    return Pair{static_cast<int>(first - nodes.begin()), static_cast<int>(other - nodes.begin())};
+  }
+  return {};
 }
 
 /// Sets a specification for as long as it lives.

@@ -50,6 +50,7 @@ int main(int argc, char** argv) {
       add_levels(suite);
       add_level_collectives(suite);
       add_level_faults(suite);
+      add_level_arrivals(suite);
       add_level_choices(suite);
       add_shared_results(suite);
       add_leaks(suite);

@@ -1,0 +1,81 @@
+/// Node level, order of arrival and irregular sizes at once, by ranks that come when they like.
+#include <unistd.h>
+
+#include "exchange.hpp"
+#include "harness.hpp"
+#include "movement.hpp"
+
+namespace tutti::test {
+namespace {
+
+void expect(Context& context, int code, const char* what) {
+  if (code != MPI_SUCCESS) context.fail(std::string(what) + ": " + error_text(code));
+}
+
+/// Computes for up to 300 us. Passes an edge in the middle, or at every fourth call none.
+void compute(Context& context, MPI_Comm comm, unsigned call, std::mt19937& random) {
+  const auto delay = static_cast<unsigned>(random() % 300);
+  usleep(delay / 2);
+  if ((call + static_cast<unsigned>(context.rank())) % 4 != 0) {
+    expect(context, TUTTI_Arrival_edge(comm), "TUTTI_Arrival_edge");
+  }
+  usleep(delay / 2);
+}
+
+/// By one to three leaders of each node, with edges. `make(call)` makes one call and checks it.
+template <class Make>
+void by_leaders(Context& context, const char* collective, const char* algorithm, Make make) {
+  std::mt19937 own(static_cast<unsigned>(context.rank()));
+  for (const char* leaders : {"1", "2", "3"}) {
+    const OwnComm comm;
+    expect(context, TUTTI_Arrival_init(comm.get(), 0.5), "TUTTI_Arrival_init");
+    const Forced forced(collective, std::string(algorithm) + ",level=node,leaders=" + leaders,
+                        false);
+    context.expect_empty(forced.error());
+    for (unsigned call = 0; call < 4U * static_cast<unsigned>(context.options().effort); ++call) {
+      compute(context, comm.get(), call, own);
+      make(comm, call);
+      context.expect_empty(forced.wrongly_ran(comm.get()));
+    }
+  }
+}
+
+void irregular_calls(Context& context) {
+  if (context.options().native) return;
+  const auto rooted = [&context](Kind kind, const char* algorithm) {
+    std::mt19937 random(81);
+    by_leaders(context, name_of(kind), algorithm, [&](const OwnComm& comm, unsigned call) {
+      const auto& shapes = size_shapes();
+      const int p = comm.size();
+      Exchange exchange =
+          draw(kind, comm.get(), static_cast<int>(random() % static_cast<unsigned>(p)),
+               sizes(shapes[(random() + call) % shapes.size()], p, random), random);
+      spare_native(exchange);
+      check(context, exchange);
+    });
+  };
+  const auto unrooted = [&context](Motion motion, const char* algorithm) {
+    std::mt19937 random(82);
+    by_leaders(context, setting_of(motion), algorithm, [&](const OwnComm& comm, unsigned) {
+      const Movement movement = draw(motion, comm.get(), comm.size(), 40, random);
+      context.step(algorithm + (" " + to_text(movement)));
+      context.expect_empty(run(movement, false));
+    });
+  };
+  rooted(Kind::gatherv, "linear_sync:order=arrival");
+  rooted(Kind::gatherv, "binomial:order=late_leaf");
+  rooted(Kind::gatherv, "ordered_tree:arrivals=on");
+  rooted(Kind::scatterv, "linear_sequence:order=arrival");
+  rooted(Kind::scatterv, "ordered_tree:arrivals=on");
+  unrooted(Motion::allgatherv, "sync_bcast:order=arrival");
+  unrooted(Motion::bcast, "binomial:order=arrival");
+  unrooted(Motion::bcast, "earliest:runner=caller");
+}
+
+}  // namespace
+
+void add_level_arrivals(Suite& suite) {
+  suite.add("levels, irregular, by arrival", irregular_calls);
+}
+
+}  // namespace tutti::test
