@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <utility>
 
@@ -24,10 +25,15 @@ bool may_be_as_large(Bytes bytes) {
 }
 
 int create_named(SegmentName& name) {
-  static std::atomic<int> made{0};
-  std::snprintf(name.path.data(), name.path.size(), "/tutti-%d-%d", static_cast<int>(getpid()),
-                made++);
-  return shm_open(name.path.data(), O_RDWR | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
+  static std::atomic<unsigned> made{0};
+  int file = -1;
+  do {
+    std::snprintf(name.path.data(), name.path.size(), "/tutti-%d-%u", static_cast<int>(getpid()),
+                  made++);
+    file = shm_open(name.path.data(), O_RDWR | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
+    // What a process of the same number was killed over has the name still.
+  } while (file < 0 && errno == EEXIST);
+  return file;
 }
 
 /// Is the file the one that the name was given to?
@@ -52,6 +58,12 @@ Mapping::~Mapping() {
 
 void Mapping::forget_writes() const { madvise(address_, bytes_, MADV_DONTNEED); }
 
+void Mapping::forbid() {
+  constexpr int reservation = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  if (address_ == nullptr) return;
+  if (mmap(address_, bytes_, PROT_NONE, reservation, -1, 0) == MAP_FAILED) *this = Mapping();
+}
+
 std::optional<NodeSegment> NodeSegment::create(Bytes bytes, Kind kind) {
   if (!may_be_as_large(bytes)) return std::nullopt;
   SegmentName name;
@@ -65,7 +77,7 @@ std::optional<NodeSegment> NodeSegment::create(Bytes bytes, Kind kind) {
     std::snprintf(segment.name_.path.data(), name.path.size(), "/proc/%d/fd/%d",
                   static_cast<int>(getpid()), file);
     if (ftruncate(file, bytes) != 0) return std::nullopt;
-  } else if (posix_fallocate(file, 0, bytes) != 0) {
+  } else if (!segment.allocate()) {
     return std::nullopt;
   }
   struct stat made {};
@@ -121,8 +133,15 @@ Mapping NodeSegment::map(SegmentView view) const {
   return address == MAP_FAILED ? Mapping() : Mapping(address, bytes);
 }
 
-void NodeSegment::release_pages() const {
-  fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, name_.bytes);
+void NodeSegment::release_pages(Bytes offset) const {
+  fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, name_.bytes - offset);
+}
+
+bool NodeSegment::allocate() const {
+  if (kind() == Kind::anonymous) return true;
+  int error = EINTR;
+  while (error == EINTR) error = posix_fallocate(file_, 0, name_.bytes);
+  return error == 0;
 }
 
 Bytes page_bytes() { return sysconf(_SC_PAGESIZE); }

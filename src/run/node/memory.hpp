@@ -37,8 +37,12 @@ class Mapping {
   ~Mapping();
   [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(address_); }
   [[nodiscard]] explicit operator bool() const { return address_ != nullptr; }
+  [[nodiscard]] std::size_t bytes() const { return address_ == nullptr ? 0 : bytes_; }
   /// Forgets what was written into a copy-on-write view: it shows the segment again.
   void forget_writes() const;
+  /// Lets go of what is mapped, but not of the addresses: from now on any access is a protection
+  /// fault. Where the system refuses it is unmapped instead.
+  void forbid();
 
  private:
   void* address_ = nullptr;
@@ -67,13 +71,18 @@ class NodeSegment {
 
   [[nodiscard]] const SegmentName& name() const { return name_; }
   [[nodiscard]] Bytes bytes() const { return name_.bytes; }
+  [[nodiscard]] Kind kind() const { return name_.by_process ? Kind::anonymous : Kind::named; }
   /// All of it. Empty where the system refuses.
   [[nodiscard]] Mapping map(SegmentView view) const;
   /// Takes the name of a named segment away, once all that shall open it have. Until then one who
   /// is killed leaves it behind.
   void take_name_away();
-  /// Gives the pages back to the system; they are zero when next touched.
-  void release_pages() const;
+  /// Gives the pages from `offset` on, a whole number of them, back to the system; they are zero
+  /// when next touched.
+  void release_pages(Bytes offset = 0) const;
+  /// Sees to it that pages of a named segment can be touched, after release_pages(). False where
+  /// the system has none.
+  [[nodiscard]] bool allocate() const;
 
  private:
   NodeSegment(int file, const SegmentName& name) : file_(file), name_(name) {}

@@ -1,6 +1,9 @@
 /// Segments between processes.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +13,7 @@
 #include <functional>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "run/node/flags.hpp"
 #include "run/node/memory.hpp"
@@ -88,6 +92,25 @@ TEST_P(Kinds, AnotherFileUnderTheNameIsNotOpened) {
   name = segment->name();
   std::strcpy(name.path.data(), "/proc/self/fd/0");
   EXPECT_FALSE(NodeSegment::open(name));
+}
+
+/// As where a process of the same number was killed before it took them away.
+TEST(NodeMemory, NamesOfOthersAreLeftAlone) {
+  const std::optional<NodeSegment> first = NodeSegment::create(4096, NodeSegment::Kind::named);
+  ASSERT_TRUE(first);
+  const std::string path = first->name().path.data();
+  const std::size_t number = path.rfind('-') + 1;
+  std::vector<std::string> taken;
+  for (int next = 1; next <= 3; ++next) {
+    taken.push_back(path.substr(0, number) + std::to_string(std::stoi(path.substr(number)) + next));
+    const int file = shm_open(taken.back().c_str(), O_RDWR | O_CREAT | O_EXCL, S_IRUSR);
+    ASSERT_GE(file, 0);
+    close(file);
+  }
+  const std::optional<NodeSegment> second = NodeSegment::create(4096, NodeSegment::Kind::named);
+  for (const std::string& name : taken) EXPECT_EQ(shm_unlink(name.c_str()), 0);
+  ASSERT_TRUE(second);
+  EXPECT_TRUE(NodeSegment::open(second->name()));
 }
 
 TEST(NodeMemory, NamesAreGoneOnceTakenAwayOrWithTheSegment) {
