@@ -269,18 +269,20 @@ int TUTTI_Comm_reorder(MPI_Comm comm, const char* collective, MPI_Comm* newcomm)
  * each rank. `*result` becomes its address, at the begin of a page, the same bytes on all ranks,
  * until TUTTI_Shared_free. Datatypes must be MPI's own, without gaps (else MPI_ERR_TYPE). `mode` is
  * each rank's own choice. A result stays as it is whatever is called later, also when its
- * communicator is freed. Its memory comes on top of TUTTI_NODE_MEMORY; once all ranks of a node
- * have released it, it serves later results of the communicator, until that is freed.
+ * communicator is freed. What a node's ranks hold comes on top of TUTTI_NODE_MEMORY; of what all of
+ * them have released, at most as much again stays to serve later results of the communicator, until
+ * that is freed.
  *
  * Collective, with arguments as in MPI; recvcounts are in elements of recvtype. Each rank copies
  * what it gives, and one rank of each node exchanges the nodes' parts in place (Parsons & Pai
- * 2014): O(bytes) between nodes, no copies out. An error of one rank is one of all, MPI_ERR_OTHER
- * elsewhere. Where arguments are bad: MPI_ERR_ARG (`result` is NULL, no such `mode`, no
- * recvcounts), MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_ERR_ROOT, MPI_ERR_BUFFER (MPI_IN_PLACE, as each
- * result is in memory of its own, or NULL), MPI_ERR_TRUNCATE (a rank gives more or less than its
- * block has). On all ranks: MPI_ERR_COMM on an inter-communicator, MPI_ERR_NO_MEM where a node
- * cannot share as much memory. */
-#define TUTTI_SHARED_READ_ONLY 0 /* writing to the result is a protection fault */
+ * 2014): O(bytes) between nodes, no copies out. Bad arguments of one rank are an error of all,
+ * MPI_ERR_OTHER elsewhere; an error of the MPI between nodes is one of that node's ranks. Where
+ * arguments are bad: MPI_ERR_ARG (`result` is NULL, no such `mode`, no recvcounts), MPI_ERR_COUNT,
+ * MPI_ERR_TYPE, MPI_ERR_ROOT, MPI_ERR_BUFFER (MPI_IN_PLACE, as each result is in memory of its own,
+ * or NULL), MPI_ERR_TRUNCATE (a rank gives more or less than its block has). On all ranks:
+ * MPI_ERR_COMM on an inter-communicator, MPI_ERR_NO_MEM where a node cannot share as much memory.
+ */
+#define TUTTI_SHARED_READ_ONLY 0 /* writing to the result is a protection fault (SIGSEGV) */
 #define TUTTI_COPY_ON_WRITE 1    /* a page that is written becomes the rank's own */
 
 /* MPI_Allgather into shared memory. */
@@ -293,9 +295,13 @@ int TUTTI_Allgatherv_shared(const void* sendbuf, int sendcount, MPI_Datatype sen
 /* MPI_Bcast into shared memory; `buffer` is significant at the root only. */
 int TUTTI_Bcast_shared(const void* buffer, int count, MPI_Datatype datatype, int root,
                        MPI_Comm comm, int mode, void** result);
-/* Releases a result at this rank, which must not use it any more. Local. MPI_ERR_ARG for what is no
- * result, or was released before. */
+/* Releases a result at this rank, which must not use it any more: an access is a protection fault,
+ * and a second release an error of a class of its own, whose text says so, as long as the address
+ * is among the last 64 released and the last 16 GiB of them (1/16 of what `ulimit -v` allows, where
+ * it limits). Nothing else lies there until then. Local. MPI_ERR_ARG for all else that is no
+ * result. */
 int TUTTI_Shared_free(void* result);
+
 /* One-sided collectives: only the root calls them. MPI's windows let one rank write into another's
  * memory, but have no collectives; here a broadcast into the windows of all ranks goes down a tree
  * whose inner ranks pass it on in Tutti's background thread, while their programs compute (Paznikov

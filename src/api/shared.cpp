@@ -3,8 +3,6 @@
 
 #include <climits>
 #include <cstring>
-#include <map>
-#include <mutex>
 #include <numeric>
 
 #include "api/collective_call.hpp"
@@ -15,22 +13,6 @@ namespace tutti {
 
 namespace {
 
-/// A result that the program holds. It outlives its communicator.
-struct Held {
-  std::shared_ptr<SharedMemory> memory;
-  Mapping view;
-};
-
-struct HeldResults {
-  std::mutex mutex;
-  std::map<void*, Held> by_address;
-};
-
-HeldResults& held_results() {
-  static HeldResults* const results = new HeldResults;  // outlives every static destructor
-  return *results;
-}
-
 /// One call: the block that this rank gives, and those of the result.
 struct SharedCall {
   LevelCall level;
@@ -40,27 +22,13 @@ struct SharedCall {
   int mode = TUTTI_SHARED_READ_ONLY;
 };
 
-int hold(std::shared_ptr<SharedMemory> memory, int mode, void** result) {
-  Mapping view = memory->view(mode == TUTTI_COPY_ON_WRITE ? SegmentView::copy_on_write
-                                                          : SegmentView::read_only);
-  if (!view) {
-    --memory->held();
-    return MPI_ERR_NO_MEM;
-  }
-  *result = view.data() + page_bytes();
-  HeldResults& all = held_results();
-  const std::lock_guard lock(all.mutex);
-  all.by_address[*result] = {std::move(memory), std::move(view)};
-  return MPI_SUCCESS;
-}
-
-/// Through node memory: the first rank of each node writes the result; the others wait for it.
-int fill_by_first(const SharedCall& call, LevelRunner& levels, const SharedMemory& memory) {
-  SharedNode& node = levels.node();
+int run_by_first(const SharedCall& call, LevelRunner& levels, const SharedMemory& memory,
+                 bool& refused) {
+  const LevelRunner::Turn turn(levels);
   LevelledCall levelled;
   levelled.call = call.level;
   levelled.send = call.send;
-  if (node.local() == 0) {
+  if (levels.node().local() == 0) {
     levelled.receive.base = memory.data();
     levelled.receive.each = call.level.sizes.each;
     std::byte* at = memory.data();
@@ -72,28 +40,39 @@ int fill_by_first(const SharedCall& call, LevelRunner& levels, const SharedMemor
       std::memcpy(at, call.own.address, static_cast<std::size_t>(call.own.bytes));
     }
   }
-  bool refused = false;
-  const int error = levels.run(levelled, refused);
-  if (refused) return MPI_ERR_NO_MEM;
-  return error == MPI_SUCCESS ? node.wait(0, levels.begin()) : error;
+  return levels.run(levelled, refused);
 }
 
-/// Where the arguments are bad, which is error `bad`, the others of the node are told so.
+/// Through node memory: the first rank of each node writes the result; the others wait for it.
+int fill_by_first(const SharedCall& call, LevelRunner& levels, const SharedMemory& memory) {
+  bool refused = false;
+  int error = MPI_ERR_NO_MEM;
+  try {
+    error = run_by_first(call, levels, memory, refused);
+  } catch (const std::bad_alloc&) {
+    // Is told to the others like any error.
+  }
+  return share_outcome(levels, refused ? MPI_ERR_NO_MEM : error);
+}
+
+/// Where the arguments are bad, which is error `bad`, the others are told so.
 int run(SharedCall& call, Communicator& communicator, int bad, void** result) {
   int error = MPI_SUCCESS;
   LevelRunner* levels = communicator.levels(error);
   if (levels == nullptr) return error;
-  std::shared_ptr<SharedMemory> memory;
-  const std::optional<Bytes> wanted = bad == MPI_SUCCESS ? std::optional(call.bytes) : std::nullopt;
-  error = communicator.shared_results().acquire(*levels, wanted, memory);
+  SharedRequest wanted;
+  if (bad == MPI_SUCCESS) wanted.bytes = call.bytes;
+  if (call.mode == TUTTI_COPY_ON_WRITE) wanted.view = SegmentView::copy_on_write;
+  wanted.kept = communicator.node_settings().memory;
+  SharedResult made;
+  error = communicator.shared_results().acquire(*levels, wanted, made);
   if (bad != MPI_SUCCESS) return bad;
   if (error != MPI_SUCCESS) return error;
   const SharedPart own = {communicator.rank(), call.send.base, call.send.each};
   error = levels->node().nodes().in_rank_order() && call.bytes <= INT_MAX
-              ? fill_in_place(*levels, call.level, own, *memory)
-              : fill_by_first(call, *levels, *memory);
-  if (error == MPI_SUCCESS) return hold(std::move(memory), call.mode, result);
-  --memory->held();
+              ? fill_in_place(*levels, call.level, own, *made.memory)
+              : fill_by_first(call, *levels, *made.memory);
+  if (error == MPI_SUCCESS) *result = made.address.release();
   return error;
 }
 
@@ -124,6 +103,23 @@ int bytes_of(PrivateComm& comm, MPI_Count count, MPI_Datatype type, Bytes& bytes
   if (!info.valid || !info.dense) return MPI_ERR_TYPE;
   bytes = count * info.size;
   return MPI_SUCCESS;
+}
+
+/// The error of a second release, made at the first one. MPI_ERR_ARG while there is no MPI.
+int released_before() {
+  int begun = 0;
+  int ended = 0;
+  mpi().Initialized(&begun);
+  mpi().Finalized(&ended);
+  if (begun == 0 || ended != 0) return MPI_ERR_ARG;
+  // A class of its own, as not all MPIs have texts for further codes of theirs.
+  static const int error = [] {
+    int made = MPI_ERR_ARG;
+    if (mpi().Add_error_class(&made) != MPI_SUCCESS) return MPI_ERR_ARG;
+    mpi().Add_error_string(made, "TUTTI_Shared_free: the result has been released before");
+    return made;
+  }();
+  return error;
 }
 
 /// What this rank gives: from memory of its own.
@@ -191,12 +187,14 @@ int TUTTI_Bcast_shared(const void* buffer, int count, MPI_Datatype datatype, int
 }
 
 int TUTTI_Shared_free(void* result) {
-  tutti::HeldResults& all = tutti::held_results();
-  const std::lock_guard lock(all.mutex);
-  const auto found = all.by_address.find(result);
-  if (found == all.by_address.end()) return MPI_ERR_ARG;
-  const tutti::Held held = std::move(found->second);
-  all.by_address.erase(found);
-  --held.memory->held();
-  return MPI_SUCCESS;
+  using namespace tutti;
+  switch (HeldResults::all().release(result)) {
+    case HeldResults::Released::now:
+      return MPI_SUCCESS;
+    case HeldResults::Released::before:
+      return released_before();
+    case HeldResults::Released::unknown:
+      break;
+  }
+  return MPI_ERR_ARG;
 }

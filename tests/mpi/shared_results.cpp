@@ -1,11 +1,36 @@
 /// Results that the ranks of a node share.
 
+#include <dirent.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
 #include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
 
 #include "exchange.hpp"
 #include "harness.hpp"
+
+namespace {
+
+/// Does the system refuse memory without a name?
+bool names_only = false;
+
+}  // namespace
+
+/// What the library finds before the C library's.
+extern "C" [[gnu::visibility("default")]] int memfd_create(const char* name,
+                                                           unsigned flags) noexcept {
+  if (!names_only) return static_cast<int>(syscall(SYS_memfd_create, name, flags));
+  errno = ENOSYS;
+  return -1;
+}
 
 namespace tutti::test {
 namespace {
@@ -54,9 +79,135 @@ void held_results_stay(Context& context) {
   }
   for (void* result : held) {
     if (TUTTI_Shared_free(result) != MPI_SUCCESS) context.fail("cannot be released");
-    if (TUTTI_Shared_free(result) != MPI_ERR_ARG) context.fail("was released twice");
+    if (TUTTI_Shared_free(result) == MPI_SUCCESS) context.fail("was released twice");
   }
   if (TUTTI_Shared_free(&held) != MPI_ERR_ARG) context.fail("what is no result was released");
+}
+
+/// Does `touch` end a process by a protection fault?
+bool is_a_fault(const std::function<void()>& touch) {
+  const pid_t child = fork();
+  if (child == 0) {
+    signal(SIGSEGV, SIG_DFL);  // not a launcher's or sanitizer's handler
+    const rlimit no_core{0, 0};
+    setrlimit(RLIMIT_CORE, &no_core);
+    touch();
+    _exit(0);
+  }
+  int status = 0;
+  return waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV;
+}
+
+/// The next result lies elsewhere, so that who releases or uses the last one again does not get it.
+void released_ones_are_told(Context& context) {
+  const OwnComm comm;
+  const std::vector<int> counts(static_cast<std::size_t>(comm.size()), 700);
+  const auto read = [](void* from) { static_cast<void>(*static_cast<volatile int*>(from)); };
+  for (const int mode : {TUTTI_SHARED_READ_ONLY, TUTTI_COPY_ON_WRITE}) {
+    void* const first = allgather(context, comm, 700, 1, mode);
+    if (is_a_fault([&] { read(first); })) context.fail("cannot be read");
+    TUTTI_Shared_free(first);
+    void* const second = allgather(context, comm, 700, 2, TUTTI_SHARED_READ_ONLY);
+    if (first == second) context.fail("the same address again");
+    const int code = TUTTI_Shared_free(first);
+    if (error_text(code).find("released before") == std::string::npos) {
+      context.fail("released twice: " + error_text(code));
+    }
+    if (!holds(second, counts, 2)) context.fail("the other one has changed");
+    if (!is_a_fault([&] { read(first); })) context.fail("can be used after its release");
+    if (!is_a_fault([&] { *static_cast<volatile int*>(second) = 0; })) {
+      context.fail("can be written");
+    }
+    if (TUTTI_Shared_free(second) != MPI_SUCCESS) context.fail("cannot be released");
+  }
+}
+
+/// Names in /dev/shm that this process has made.
+int own_names() {
+  const std::string begin = "tutti-" + std::to_string(getpid()) + "-";
+  int names = 0;
+  DIR* const open = opendir("/dev/shm");
+  while (const dirent* entry = open == nullptr ? nullptr : readdir(open)) {
+    names += std::string(entry->d_name).starts_with(begin) ? 1 : 0;
+  }
+  if (open != nullptr) closedir(open);
+  return names;
+}
+
+bool maps(const std::string& what) {
+  std::ifstream all("/proc/self/maps");
+  for (std::string line; std::getline(all, line);) {
+    if (line.find(what) != std::string::npos) return true;
+  }
+  return false;
+}
+
+/// Where memory without a name cannot be had or not be reached.
+void memory_with_names(Context& context) {
+  names_only = true;
+  {
+    const OwnComm comm;
+    const std::vector<int> counts(static_cast<std::size_t>(comm.size()), 700);
+    for (int round = 0; round < 3; ++round) {
+      void* const first = allgather(context, comm, 700, round, TUTTI_SHARED_READ_ONLY);
+      void* const second = allgather(context, comm, 700 << round, 9, TUTTI_COPY_ON_WRITE);
+      if (!holds(first, counts, round)) context.fail("it has changed");
+      if (!maps("/dev/shm/tutti-")) context.fail("its memory has no name");
+      if (own_names() != 0) context.fail("names are left");
+      TUTTI_Shared_free(first);
+      TUTTI_Shared_free(second);
+    }
+    void* refused = nullptr;
+    const int code = TUTTI_Bcast_shared(nullptr, -1, MPI_INT, 0, comm.get(), 0, &refused);
+    if (code == MPI_SUCCESS) context.fail("a negative count was taken");
+    TUTTI_Shared_free(allgather(context, comm, 700, 1, TUTTI_SHARED_READ_ONLY));
+  }
+  names_only = false;
+}
+
+/// Pages of all node memory that this process has open.
+long long open_node_memory() {
+  const std::string folder = "/proc/self/fd/";
+  long long bytes = 0;
+  DIR* const open = opendir(folder.c_str());
+  while (const dirent* entry = readdir(open)) {
+    struct stat found {};
+    char target[64] = {};
+    const std::string path = folder + entry->d_name;
+    if (readlink(path.c_str(), target, sizeof target - 1) < 0) continue;
+    if (std::string(target).find("memfd:tutti") == std::string::npos) continue;
+    if (stat(path.c_str(), &found) == 0) bytes += 512LL * found.st_blocks;
+  }
+  closedir(open);
+  return bytes;
+}
+
+/// What is released stays for later results up to TUTTI_NODE_MEMORY, and no more.
+void released_memory_is_bounded(Context& context) {
+  constexpr long long bound = 128 << 10;  // of --nodes
+  const char* const set = std::getenv("TUTTI_NODE_MEMORY");
+  if (set == nullptr || std::string(set) != "128K") return;
+  const OwnComm comm;
+  // Node memory itself, and that of one result.
+  TUTTI_Shared_free(allgather(context, comm, 1, 0, TUTTI_SHARED_READ_ONLY));
+  PMPI_Barrier(comm.get());
+  const long long before = open_node_memory();
+  const int count = (512 << 10) / 4 / comm.size();
+  for (int round = 0; round < 2; ++round) {
+    std::vector<void*> held;
+    for (int i = 0; i < 3; ++i) {
+      held.push_back(allgather(context, comm, count, i, TUTTI_SHARED_READ_ONLY));
+    }
+    if (open_node_memory() < before + (3LL * count * 4 * comm.size())) {
+      context.fail("memory is not seen");
+    }
+    PMPI_Barrier(comm.get());
+    for (void* const one : held) TUTTI_Shared_free(one);
+    PMPI_Barrier(comm.get());
+    const long long kept = open_node_memory() - before;
+    if (kept > bound + 4 * 4096) context.fail("kept " + std::to_string(kept));
+    if (round > 0 && kept < bound / 2) context.fail("kept only " + std::to_string(kept));
+  }
 }
 
 /// What one rank writes is its own, and gone when the memory is used again.
@@ -188,6 +339,9 @@ void a_node_has_no_memory(Context& context) {
 
 void add_shared_results(Suite& suite) {
   suite.add("shared results, held ones stay", held_results_stay);
+  suite.add("shared results, released ones", released_ones_are_told);
+  suite.add("shared results, memory with names", memory_with_names);
+  suite.add("shared results, bounded", released_memory_is_bounded);
   suite.add("shared results, writes are private", writes_are_private);
   suite.add("shared results, irregular and bcast", irregular_and_bcast);
   suite.add("shared results, outlive their communicator", outlives_its_communicator);

@@ -12,7 +12,14 @@ namespace tutti {
 /// What the first rank of a node tells the others.
 struct SharedResults::Order {
   std::int64_t index = -1;  ///< which memory; none was to be had if negative
+  std::int64_t count = 0;   ///< of memories, from now on
   SegmentName name;
+};
+
+/// What the ranks of this node, and of all, have against a call.
+struct SharedResults::Faults {
+  Bytes here = 0;
+  Bytes all = 0;
 };
 
 namespace {
@@ -20,7 +27,8 @@ namespace {
 /// Where a rank's further words for results begin (see SharedNode::told).
 constexpr int fault_word = 3;
 constexpr int order_words = 4;
-constexpr int outcome_word = 20;
+constexpr int faults_word = 20;
+constexpr int outcome_word = 21;
 
 // What a rank has against the call; sums tell whether any has it, of fewer than 2^32 ranks.
 constexpr Bytes no_memory = 1;
@@ -101,57 +109,101 @@ int fill_in_place(LevelRunner& levels, const LevelCall& call, const SharedPart& 
   return error;
 }
 
+int share_outcome(LevelRunner& levels, int error) {
+  const LevelRunner::Turn turn(levels);
+  SharedNode& node = levels.node();
+  std::int64_t& outcome = node.told(0)[2 * node.nodes().p() + outcome_word];
+  const NodeFlag::Count told = levels.begin() + 1;
+  if (node.local() == 0) {
+    outcome = error;
+    node.flag(0).raise_to(told);
+    return error;
+  }
+  const int failed = node.wait(0, told);
+  if (failed != MPI_SUCCESS) return failed;
+  return outcome == MPI_SUCCESS ? error : static_cast<int>(outcome);
+}
+
+/// What a memory may keep, so that all of them together keep no more than `most`.
+Bytes SharedResults::kept_of(std::size_t index, Bytes most) const {
+  for (std::size_t i = 0; i < memories_.size(); ++i) {
+    if (i != index && memories_[i] != nullptr) most -= memories_[i]->kept();
+  }
+  const Bytes whole = most / page_bytes() * page_bytes();
+  return std::clamp<Bytes>(whole, 0, memories_[index]->capacity());
+}
+
 /// The first rank: finds or makes the memory.
-int SharedResults::choose(Bytes bytes, Order& order) {
-  const auto free = std::find_if(memories_.begin(), memories_.end(), [bytes](const auto& memory) {
-    return memory != nullptr && memory->capacity() >= bytes && memory->held() == 0;
+int SharedResults::choose(const SharedRequest& wanted, const SharedNode& node, Order& order) {
+  const Bytes bytes = *wanted.bytes;
+  const auto is_free = [](const auto& memory) { return memory == nullptr || !memory->is_held(); };
+  const auto is_empty = [](const auto& memory) { return memory == nullptr || memory->kept() == 0; };
+  // Of what keeps nothing only the descriptors would be left.
+  while (!memories_.empty() && is_free(memories_.back()) && is_empty(memories_.back())) {
+    memories_.pop_back();
+  }
+  auto at = std::find_if(memories_.begin(), memories_.end(), [&](const auto& memory) {
+    return memory != nullptr && is_free(memory) && memory->capacity() >= bytes;
   });
-  auto at = free;
-  if (free == memories_.end()) {
-    auto made = mapped(NodeSegment::create(page_bytes() + whole_pages(std::max<Bytes>(bytes, 1))));
+  if (at == memories_.end()) {
+    const Bytes size = page_bytes() + whole_pages(std::max<Bytes>(bytes, 1));
+    auto made = mapped(NodeSegment::create(size, node.kind()));
+    if (made == nullptr && node.ranks() == 1) {  // has never tried which kind works
+      made = mapped(NodeSegment::create(size, NodeSegment::Kind::named));
+    }
     if (made == nullptr) return MPI_ERR_NO_MEM;
     // What is too small now takes the place of what nobody holds.
-    at = std::find_if(memories_.begin(), memories_.end(),
-                      [](const auto& memory) { return memory == nullptr || memory->held() == 0; });
+    at = std::find_if(memories_.begin(), memories_.end(), is_free);
     if (at == memories_.end()) at = memories_.insert(memories_.end(), nullptr);
     *at = std::move(made);
+  } else if (!(*at)->segment().allocate()) {
+    return MPI_ERR_NO_MEM;
   }
   order.index = at - memories_.begin();
-  order.name = (*at)->name();
+  order.count = static_cast<std::int64_t>(memories_.size());
+  order.name = (*at)->segment().name();
   return MPI_SUCCESS;
 }
 
 /// Any other rank.
 bool SharedResults::open(const Order& order, Bytes bytes) {
   if (order.index < 0) return false;
-  const auto index = static_cast<std::size_t>(order.index);
-  if (memories_.size() <= index) memories_.resize(index + 1);
-  auto& memory = memories_[index];
-  if (memory == nullptr || memory->name() != order.name) {
+  memories_.resize(static_cast<std::size_t>(order.count));
+  auto& memory = memories_[static_cast<std::size_t>(order.index)];
+  if (memory == nullptr || memory->segment().name() != order.name) {
     memory = mapped(NodeSegment::open(order.name));
   }
   return memory != nullptr && memory->capacity() >= bytes;
 }
 
 /// The first rank, whose node's ranks wait for it whatever it cannot do. Returns its fault.
-Bytes SharedResults::provide(std::optional<Bytes> bytes, const SharedNode& node,
-                             Order& order) noexcept {
-  if (!bytes) return bad_arguments;
+Bytes SharedResults::provide(const SharedRequest& wanted, const SharedNode& node, Order& order,
+                             void*& address) noexcept {
+  if (!wanted.bytes) return bad_arguments;
   try {
-    if (choose(*bytes, order) != MPI_SUCCESS) return no_memory;
+    if (choose(wanted, node, order) == MPI_SUCCESS) {
+      const auto index = static_cast<std::size_t>(order.index);
+      memories_[index]->begin(node.ranks(), kept_of(index, wanted.kept));
+      address = HeldResults::all().hold(memories_[index], wanted.view);
+      if (address != nullptr) return 0;
+      memories_[index] = nullptr;
+    }
   } catch (const std::bad_alloc&) {
-    order = {};
-    return no_memory;
+    if (order.index >= 0) memories_[static_cast<std::size_t>(order.index)] = nullptr;
   }
-  memories_[static_cast<std::size_t>(order.index)]->held() = node.ranks();
-  return 0;
+  order = {};
+  return no_memory;
 }
 
 /// The same of any other rank.
-Bytes SharedResults::follow(std::optional<Bytes> bytes, const Order& order) noexcept {
-  if (!bytes) return bad_arguments;
+Bytes SharedResults::follow(const SharedRequest& wanted, const Order& order,
+                            void*& address) noexcept {
+  if (!wanted.bytes) return bad_arguments;
   try {
-    return open(order, *bytes) ? 0 : no_memory;
+    if (!open(order, *wanted.bytes)) return no_memory;
+    address =
+        HeldResults::all().hold(memories_[static_cast<std::size_t>(order.index)], wanted.view);
+    return address == nullptr ? no_memory : 0;
   } catch (const std::bad_alloc&) {
     return no_memory;
   }
@@ -159,62 +211,78 @@ Bytes SharedResults::follow(std::optional<Bytes> bytes, const Order& order) noex
 
 /// The first rank of a node: have all ranks of the call their node's memory?
 int SharedResults::agree(LevelRunner& levels, PrivateComm* others, NodeFlag::Count told,
-                         Bytes& faults) {
+                         Faults& faults) {
   SharedNode& node = levels.node();
   int error = MPI_SUCCESS;
-  faults = 0;
   for (int local = 0; local < node.ranks() && error == MPI_SUCCESS; ++local) {
     error = node.wait(local, told);
-    faults += node.told(local)[2 * node.nodes().p() + fault_word];
+    faults.here += node.told(local)[2 * node.nodes().p() + fault_word];
   }
+  faults.all = faults.here;
   if (error == MPI_SUCCESS && others != nullptr) {
-    const Bytes here = faults;
-    error = sum_on_all(others->handle(), here, faults);
+    error = sum_on_all(others->handle(), faults.here, faults.all);
   }
   return error;
 }
 
-int SharedResults::acquire(LevelRunner& levels, std::optional<Bytes> bytes,
-                           std::shared_ptr<SharedMemory>& memory) {
+/// The first rank, once all of its node have opened what they can.
+void SharedResults::settle(const Order& order, const Faults& faults) {
+  if (order.index < 0) return;
+  auto& chosen = memories_[static_cast<std::size_t>(order.index)];
+  chosen->segment().take_name_away();
+  if (faults.all != 0) chosen->withdraw();
+  // Not all have it, and its name may be gone.
+  if (faults.here != 0) chosen = nullptr;
+}
+
+int SharedResults::acquire(LevelRunner& levels, const SharedRequest& wanted, SharedResult& result) {
   const LevelRunner::Turn turn(levels);
   PrivateComm* others = nullptr;
   int error = levels.first_ranks(others);
   SharedNode& node = levels.node();
   const NodeFlag::Count told = levels.begin() + 1;
   const int words = 2 * node.nodes().p();
-  std::int64_t& outcome = node.told(0)[words + outcome_word];
+  std::int64_t& outcome = node.told(0)[words + faults_word];
   Order order;
   Bytes fault = no_memory;
+  void* address = nullptr;
   if (node.local() == 0) {
     // Until all have read what was told before.
     for (int local = 1; local < node.ranks(); ++local) {
       if (error == MPI_SUCCESS) error = node.wait(local, levels.begin());
     }
-    if (error == MPI_SUCCESS) fault = provide(bytes, node, order);
+    if (error == MPI_SUCCESS) fault = provide(wanted, node, order, address);
     std::memcpy(node.told(0) + words + order_words, &order, sizeof order);
   } else {
     if (error == MPI_SUCCESS) error = node.wait(0, told);
     std::memcpy(static_cast<void*>(&order), node.told(0) + words + order_words, sizeof order);
-    if (error == MPI_SUCCESS) fault = follow(bytes, order);
+    if (error == MPI_SUCCESS) fault = follow(wanted, order, address);
   }
+  if (address != nullptr) result.memory = memories_[static_cast<std::size_t>(order.index)];
   node.told(node.local())[words + fault_word] = fault;
   node.flag(node.local()).raise_to(told);
   Bytes faults = no_memory;
   if (node.local() == 0) {
-    if (error == MPI_SUCCESS) error = agree(levels, others, told, faults);
+    Faults found;
+    if (error == MPI_SUCCESS) error = agree(levels, others, told, found);
+    if (error != MPI_SUCCESS) found = {no_memory, no_memory};
+    settle(order, found);
+    faults = found.all;
     outcome = faults;
     node.flag(0).raise_to(told + 1);
   } else if (error == MPI_SUCCESS) {
     error = node.wait(0, told + 1);
-    faults = outcome;
+    if (error == MPI_SUCCESS) faults = outcome;
   }
   if (error == MPI_SUCCESS && faults != 0) {
     error = faults >= bad_arguments ? MPI_ERR_OTHER : MPI_ERR_NO_MEM;
   }
-  if (fault != 0) return error;
-  const auto& chosen = memories_[static_cast<std::size_t>(order.index)];
-  if (error == MPI_SUCCESS) memory = chosen;
-  if (error != MPI_SUCCESS && node.local() == 0) chosen->held() = 0;
+  if (error == MPI_SUCCESS) {
+    result.address.reset(address);
+  } else if (address != nullptr) {
+    HeldResults::all().withdraw(address);
+    result.memory = nullptr;
+  }
   return error;
 }
 

@@ -93,6 +93,7 @@ int SharedNode::share(const NodeSettings& settings, CommHandle group) {
     if (ranks_ > 1) {
       for (const auto kind : {NodeSegment::Kind::anonymous, NodeSegment::Kind::named}) {
         if (const int error = try_segment(group.get(), wanted, kind, all, own)) return error;
+        kind_ = kind;
         if (all) break;
       }
     }

@@ -70,6 +70,8 @@ class SharedNode {
   [[nodiscard]] const Nodes& nodes() const { return nodes_; }
   [[nodiscard]] int ranks() const { return ranks_; }  ///< of this node
   [[nodiscard]] int local() const { return local_; }  ///< of this rank among them
+  /// What the ranks of this node have been able to share.
+  [[nodiscard]] NodeSegment::Kind kind() const { return kind_; }
   /// Bytes of node memory for data; alike on all ranks.
   [[nodiscard]] Bytes capacity() const { return capacity_; }
   /// Begins at a page.
@@ -100,6 +102,7 @@ class SharedNode {
   Nodes nodes_;
   int ranks_ = 1;
   int local_ = 0;
+  NodeSegment::Kind kind_ = NodeSegment::Kind::anonymous;
   Bytes capacity_ = 0;
   Bytes header_ = 0;
   Mapping mapping_;
