@@ -160,13 +160,9 @@ Range range_of(const Calls& calls, const std::vector<double>& times, int repetit
   return range;
 }
 
-/// As many repetitions as fit the budget, where each takes so many seconds at rank 0.
+/// Alike on all ranks, where each repetition takes so many seconds at rank 0.
 int repetitions_for(const Bench& bench, double seconds) {
-  const Options& options = bench.options;
-  if (options.budget <= 0) return options.repetitions;
-  const int least = std::min(least_repetitions, options.repetitions);
-  const double fit = options.budget / std::max(seconds, 1e-9);
-  int repetitions = static_cast<int>(std::clamp<double>(fit, least, options.repetitions));
+  int repetitions = repetitions_within_budget(bench.options, seconds);
   native_functions().bcast(&repetitions, 1, MPI_INT, 0, bench.job.control());
   return repetitions;
 }

@@ -155,6 +155,13 @@ Result<Options> parse(std::span<const char* const> arguments) {
   return options;
 }
 
+int repetitions_within_budget(const Options& options, double seconds) {
+  constexpr int least = 5;
+  if (options.budget <= 0 || seconds <= 0) return options.repetitions;
+  return static_cast<int>(std::clamp<double>(
+      options.budget / seconds, std::min(least, options.repetitions), options.repetitions));
+}
+
 Result<Rank> rank_of(const RootPlace& root, int p) {
   switch (root.kind) {
     case RootPlace::Kind::half:

@@ -90,8 +90,9 @@ struct Options {
   return options.compute + options.delays.scale() > 0;
 }
 
-/// No budget makes it fewer repetitions, unless they were asked for.
-inline constexpr int least_repetitions = 5;
+/// How many repetitions the budget allows where each takes so many seconds: no fewer than five,
+/// unless fewer were asked for.
+[[nodiscard]] int repetitions_within_budget(const Options& options, double seconds);
 
 /// Reads the arguments after the program's name. The error names the argument and what is
 /// accepted instead.

@@ -56,6 +56,21 @@ TEST(BenchOptions, ReadsUnits) {
             (std::vector<Bytes>{8, 64 << 10, 8 << 20, 1 << 30}));
 }
 
+TEST(BenchOptions, BoundsTheTimeOfARow) {
+  const auto bounded = parsed({"gather", "--repetitions", "40", "--budget", "2s"});
+  ASSERT_TRUE(bounded) << bounded.error();
+  EXPECT_EQ(repetitions_within_budget(*bounded, 1e-6), 40);
+  EXPECT_EQ(repetitions_within_budget(*bounded, 0), 40);
+  EXPECT_EQ(repetitions_within_budget(*bounded, 0.1), 20);
+  EXPECT_EQ(repetitions_within_budget(*bounded, 10), 5);
+  EXPECT_EQ(
+      repetitions_within_budget(*parsed({"gather", "--repetitions", "3", "--budget", "1s"}), 10),
+      3);
+  EXPECT_EQ(repetitions_within_budget(*parsed({"gather", "--repetitions", "40"}), 10), 40);
+  EXPECT_DOUBLE_EQ(parsed({"gather", "--rest", "2ms"})->rest, 2e-3);
+  expect_error({"gather", "--budget", "2"}, {"--budget \"2\"", "50ms"});
+}
+
 TEST(BenchOptions, ReadsDelays) {
   const auto options = parsed({"gather", "--delay", "uniform:50ms", "--edge", "30"});
   ASSERT_TRUE(options) << options.error();
