@@ -1,15 +1,12 @@
-/// Asking the model about nodes that are known, guessed or opened.
+/// Windows, contests and their trials.
 #include "api/level_decisions.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <limits>
 
-#include "passes/levels.hpp"
 #include "run/clock.hpp"
 #include "run/mpi/agree.hpp"
-#include "run/node/mpi_node_names.hpp"
 
 namespace tutti {
 
@@ -17,10 +14,6 @@ namespace {
 
 /// Before that many calls of a communicator nothing is done for its level.
 constexpr unsigned calls_at_first = 8;
-
-/// Programs that have more communicators in use at a time need what these would take.
-constexpr int most_opened = 64;
-std::atomic<int> opened = 0;
 
 /// Between trials, so that they cost little however many there are.
 constexpr std::uint64_t calls_between_trials = 8;
@@ -50,12 +43,8 @@ std::string name_of(const Decision& decision) {
 
 }  // namespace
 
-LevelDecisions::~LevelDecisions() {
-  if (is_counted_) --opened;
-}
-
 LevelDecisions::CountedCall::~CountedCall() {
-  if (decisions_ == nullptr || !decisions_->are_open_) return;
+  if (decisions_ == nullptr || !decisions_->nodes_.are_open()) return;
   int error = MPI_SUCCESS;
   decisions_->communicator_.levels(error)->skip();
 }
@@ -103,7 +92,7 @@ const Decision& LevelDecisions::close_outside(const Decision& open, Collective c
   const bool knows = is_known(collective, block);
   const auto known = contests_.find(key_of(open, collective, block));
   int number = known == contests_.end() ? 0 : known->second.number;
-  if (are_open_) error = communicator_.levels(error)->share_way(knows, number);
+  if (nodes_.are_open()) error = communicator_.levels(error)->share_way(knows, number);
   return number == 0 ? open : numbered_[static_cast<std::size_t>(number - 1)]->taken();
 }
 
@@ -138,7 +127,7 @@ int LevelDecisions::agree(Collective collective, BlockOfCall& block) {
   if (!has_block && !goes_by_root(collective)) return MPI_SUCCESS;
   const bool is_root = block.root >= 0 && block.root < communicator_.p();
   std::array<Bytes, 2> most = {block.common.value_or(-1), is_root ? block.root : -1};
-  const int error = most_on_all(comm(), most);
+  const int error = most_on_all(nodes_.comm(), most);
   if (has_block && most[0] >= 0) block.common = most[0];
   block.root = static_cast<Rank>(most[1]);
   return error;
@@ -149,7 +138,7 @@ const Decision& LevelDecisions::close_leaders(const Decision& open, Collective c
                                               BlockOfCall& block, int& error) {
   const bool knows = is_known(collective, block);
   int leaders = 1;
-  error = take_nodes();
+  error = nodes_.take();
   if (error == MPI_SUCCESS) error = find_leaders(key_of(open, collective, block), block, leaders);
   if (error != MPI_SUCCESS) return open;
   error = communicator_.levels(error)->share_way(knows, leaders);
@@ -167,7 +156,7 @@ int LevelDecisions::find_leaders(const Key& key, const BlockOfCall& block, int& 
   if (known == 0) {
     std::optional<Bytes> size;
     if (const int error = find_block(key.collective, block, size)) return error;
-    known = leaders_for(situation(key.collective, size), communicator_.node_machine());
+    known = leaders_for(nodes_.situation(key.collective, size), communicator_.node_machine());
   }
   leaders = known;
   return MPI_SUCCESS;
@@ -179,7 +168,7 @@ int LevelDecisions::find_block(Collective collective, const BlockOfCall& own,
   block = own.common;
   if (is_block_common(collective)) return MPI_SUCCESS;
   Bytes sum = 0;
-  const int error = sum_on_all(comm(), own.own(), sum);
+  const int error = sum_on_all(nodes_.comm(), own.own(), sum);
   const Bytes blocks = Bytes{communicator_.p()} *
                        (block_kind(collective) == BlockKind::pairs ? communicator_.p() : 1);
   block = (sum + blocks - 1) / blocks;
@@ -224,38 +213,22 @@ Decision& LevelDecisions::add_way(Contest& contest) {
 
 /// Through nodes.
 int LevelDecisions::add_levels(const Key& key, std::optional<Bytes> size, Contest& contest) {
-  if (const int error = guess()) return error;
-  LevelChoice choice = choose(key, size);
-  if (choice.level.node && !are_open_ && !gave_up_) {
-    if (const int error = open_nodes()) return error;
-    // Who cannot reach the memory of those beside it is a node of its own.
-    choice = choose(key, size);
-  }
+  const bool is_range = is_block_common(key.collective) && size && key.range > 0;
+  const BlockRangeOfCalls blocks = {is_range ? least_of(key.range) : size,
+                                    is_range ? largest_of(key.range) : size};
+  LevelChoice choice;
+  if (const int error = nodes_.open_for(key.collective, blocks, choice)) return error;
   // What stays flat is what it was in the report too; tutti explain says why.
-  if (!choice.level.node || gave_up_) return MPI_SUCCESS;
-  for (const int leaders : leaders_to_try(choice.level.leaders, nodes_->most())) {
+  if (!choice.level.node) return MPI_SUCCESS;
+  for (const int leaders : leaders_to_try(choice.level.leaders, nodes_.most_ranks())) {
     bool ready = false;
-    if (const int error = prepare(leaders, ready)) return error;
+    if (const int error = nodes_.prepare(leaders, ready)) return error;
     if (!ready) continue;
     Decision& way = add_way(contest);
     way.level = {true, leaders};
     way.text = name_of(way) + ": on trial, " + choice.reason;
   }
   return MPI_SUCCESS;
-}
-
-/// The communicators between nodes. Nobody asked for them: where the MPI has none left for some
-/// rank that is no error, and all do without that way.
-int LevelDecisions::prepare(int leaders, bool& ready) {
-  int error = MPI_SUCCESS;
-  LevelRunner* levels = communicator_.levels(error);
-  if (levels == nullptr) return error;
-  ready = levels->is_prepared(leaders);
-  if (ready) return MPI_SUCCESS;
-  const bool own = levels->prepare(leaders) == MPI_SUCCESS;
-  error = true_on_all(comm(), own, ready);
-  if (!ready) levels->forget(leaders);
-  return error;
 }
 
 /// In an order by distance, where distances are known.
@@ -312,7 +285,7 @@ void LevelDecisions::abandon(Course& course) {
 
 int LevelDecisions::end_trial(Contest& contest) {
   TrialOutcome outcome;
-  const int error = outcome_on_all(comm(), *contest.trial, outcome);
+  const int error = outcome_on_all(nodes_.comm(), *contest.trial, outcome);
   contest.trial.reset();
   contest.way = outcome.way;
   Decision& taken = contest.ways[static_cast<std::size_t>(contest.way)];
@@ -326,7 +299,7 @@ const Decision& LevelDecisions::begin_call(const BlockOfCall& block, Contest& co
   const auto way = static_cast<std::size_t>(contest.trial->begin());
   tried_ = &contest;
   bytes_ = block.common ? 0 : block.own();
-  error = mpi().Barrier(comm());
+  error = mpi().Barrier(nodes_.comm());
   began_ = monotonic_seconds();
   return contest.ways[way];
 }
@@ -335,91 +308,6 @@ void LevelDecisions::end_call() {
   if (tried_ == nullptr) return;
   tried_->trial->end({monotonic_seconds() - began_, bytes_});
   tried_ = nullptr;
-}
-
-/// Tutti's own once nodes are open; before it the program's, as not every communicator that is used
-/// more than a few times shall take another one.
-MPI_Comm LevelDecisions::comm() const {
-  int error = MPI_SUCCESS;
-  return are_open_ ? communicator_.private_comm(error)->handle() : communicator_.handle();
-}
-
-int LevelDecisions::guess() {
-  if (nodes_) return MPI_SUCCESS;
-  Nodes guessed;
-  const int error = guess_nodes(communicator_.handle(), communicator_.node_settings(), guessed);
-  if (error == MPI_SUCCESS) nodes_ = std::move(guessed);
-  return error;
-}
-
-/// Nobody asked for it: a rank that cannot keeps all of them flat, and is no error.
-int LevelDecisions::open_nodes() {
-  const MPI_Comm comm = communicator_.handle();
-  bool all = false;
-  int error = true_on_all(comm, opened < most_opened, all);
-  if (error != MPI_SUCCESS) return error;
-  if (all) {
-    int own = MPI_SUCCESS;
-    const bool is_open = communicator_.levels(own) != nullptr;
-    error = true_on_all(comm, is_open, all);
-    if (error != MPI_SUCCESS) return error;
-    if (!all) communicator_.forget_levels();
-  }
-  gave_up_ = !all;
-  if (gave_up_) return MPI_SUCCESS;
-  is_counted_ = true;
-  ++opened;
-  return take_nodes();
-}
-
-/// Of those that are open, as for calls that are to go through them.
-int LevelDecisions::take_nodes() {
-  if (are_open_) return MPI_SUCCESS;
-  int error = MPI_SUCCESS;
-  LevelRunner* levels = communicator_.levels(error);
-  if (levels == nullptr) return error;
-  nodes_ = levels->node().nodes();
-  capacity_ = levels->node().capacity();
-  are_open_ = true;
-  return MPI_SUCCESS;
-}
-
-LevelSituation LevelDecisions::situation(Collective collective, std::optional<Bytes> block) const {
-  const NodeShape shape = shape_of(*nodes_);
-  return {
-      collective, shape, block, true, least_shape_of(*nodes_), communicator_.crowding(shape.ranks)};
-}
-
-/// For all blocks of the same range, or for `block` where ranks do not know theirs.
-LevelChoice LevelDecisions::choose(const Key& key, std::optional<Bytes> block) const {
-  const Collective collective = key.collective;
-  const NodeMachine& machine = communicator_.node_machine();
-  const bool is_range = is_block_common(collective) && block && key.range > 0;
-  const std::optional<Bytes> largest = is_range ? largest_of(key.range) : block;
-  LevelChoice choice = choose_level(situation(collective, largest), machine);
-  if (!choice.level.node) return choice;
-  if (!fits(collective, *largest, choice.level.leaders)) {
-    return {{}, "node memory would be too small but for chunks", {}};
-  }
-  if (!is_range) return choice;
-  const LevelChoice least = choose_level(situation(collective, least_of(key.range)), machine);
-  return least.level.node ? choice : least;
-}
-
-/// Is there node memory for the whole call?
-bool LevelDecisions::fits(Collective collective, Bytes block, int leaders) const {
-  const Bytes memory = are_open_ ? capacity_ : communicator_.node_settings().memory;
-  LevelCall call;
-  const bool pairs = block_kind(collective) == BlockKind::pairs;
-  call.collective = pairs ? Collective::alltoall : collective;
-  call.leaders = leaders;
-  call.sizes.each = block;
-  if (is_irregular(call.collective))
-    call.sizes.by_rank.assign(static_cast<std::size_t>(nodes_->p()), block);
-  for (int node = 0; node < nodes_->count(); ++node) {
-    if (level_memory(call, *nodes_, nodes_->rank_at(node, 0)) > memory) return false;
-  }
-  return true;
 }
 
 }  // namespace tutti

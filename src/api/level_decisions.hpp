@@ -8,9 +8,7 @@
 #include <memory>
 #include <optional>
 
-#include "api/communicator.hpp"
-#include "choose/levels.hpp"
-#include "core/nodes.hpp"
+#include "api/level_nodes.hpp"
 #include "knowledge/trial.hpp"
 
 namespace tutti {
@@ -21,8 +19,8 @@ namespace tutti {
 class LevelDecisions {
  public:
   /// `communicator` must outlive this.
-  explicit LevelDecisions(Communicator& communicator) : communicator_(communicator) {}
-  ~LevelDecisions();
+  explicit LevelDecisions(Communicator& communicator)
+      : communicator_(communicator), nodes_(communicator) {}
   LevelDecisions(const LevelDecisions&) = delete;
   LevelDecisions& operator=(const LevelDecisions&) = delete;
 
@@ -96,16 +94,11 @@ class LevelDecisions {
   const Decision& close_leaders(const Decision& open, Collective collective, BlockOfCall& block,
                                 int& error);
   int find_leaders(const Key& key, const BlockOfCall& block, int& leaders);
-  [[nodiscard]] MPI_Comm comm() const;
-  int guess();
-  int open_nodes();
-  int take_nodes();
   int find_block(Collective collective, const BlockOfCall& own, std::optional<Bytes>& block);
   int begin_trial(const Decision& open, const Key& key, const BlockOfCall& block, Contest& contest);
   int find_ways(const Decision& open, const Key& key, const BlockOfCall& block, Contest& contest);
   static Decision& add_way(Contest& contest);
   int add_levels(const Key& key, std::optional<Bytes> size, Contest& contest);
-  int prepare(int leaders, bool& ready);
   int add_order(const Key& key, std::optional<Bytes> size, Contest& contest);
   [[nodiscard]] bool goes_by_root(Collective collective) const;
   Rank root_of(Collective collective, Rank root);
@@ -114,19 +107,12 @@ class LevelDecisions {
   int end_trial(Contest& contest);
   static void abandon(Course& course);
   const Decision& begin_call(const BlockOfCall& block, Contest& contest, int& error);
-  [[nodiscard]] LevelChoice choose(const Key& key, std::optional<Bytes> block) const;
-  [[nodiscard]] LevelSituation situation(Collective collective, std::optional<Bytes> block) const;
-  [[nodiscard]] bool fits(Collective collective, Bytes block, int leaders) const;
 
   Communicator& communicator_;
+  LevelNodes nodes_;
   unsigned calls_ = 0;
   std::array<std::optional<Bytes>, all_collectives.size()> latest_;
   std::array<Rank, all_collectives.size()> latest_root_{};
-  std::optional<Nodes> nodes_;
-  bool are_open_ = false;    ///< nodes_ are those that share memory
-  Bytes capacity_ = 0;       ///< of each, once they are
-  bool is_counted_ = false;  ///< among those opened without being asked to
-  bool gave_up_ = false;
   /// Of calls that go through nodes in any case: how many leaders they have, and the decisions by
   /// that and by what they were closed from: one about operations that commute, and one about
   /// others, are of the same collective and epoch.
