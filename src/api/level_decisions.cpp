@@ -15,9 +15,12 @@ namespace {
 /// Before that many calls of a communicator nothing is done for its level.
 constexpr unsigned calls_at_first = 8;
 
-/// Between trials, so that they cost little however many there are.
+/// Between trials, for each call before, so that they cost little however many there are
+/// (docs/levels.md bounds it).
 constexpr std::uint64_t calls_between_trials = 8;
-constexpr std::uint64_t least_calls_between_trials = 128;
+constexpr std::uint64_t least_calls_between_trials = 2048;
+/// The same where the model has seen nothing to try.
+constexpr std::uint64_t calls_between_looks = 128;
 constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 
 constexpr int unknown = 64;
@@ -76,14 +79,14 @@ const Decision& LevelDecisions::close_in_window(const Decision& open, Collective
   if (error != MPI_SUCCESS) return open;
   if (goes_by_root(collective)) note_root(block.root);
   const Key key = key_of(open, collective, block);
-  Contest& contest = contest_of(key);
+  Contest& contest = contest_of(key, open);
   if (!contest.trial && contest.next_trial <= course.windows.calls()) {
     error = begin_trial(open, key, block, contest);
   }
   if (course.windows.is_last()) abandon(course);
   if (course.on_trial.empty()) course.windows.close();
   if (error != MPI_SUCCESS) return open;
-  return contest.trial ? begin_call(block, contest, error) : contest.taken();
+  return contest.trial ? begin_call(block, contest, error) : contest.taken;
 }
 
 /// By what trials have shown. Who does not know which call this is asks others of its node.
@@ -93,7 +96,7 @@ const Decision& LevelDecisions::close_outside(const Decision& open, Collective c
   const auto known = contests_.find(key_of(open, collective, block));
   int number = known == contests_.end() ? 0 : known->second.number;
   if (nodes_.are_open()) error = communicator_.levels(error)->share_way(knows, number);
-  return number == 0 ? open : numbered_[static_cast<std::size_t>(number - 1)]->taken();
+  return number == 0 ? open : numbered_[static_cast<std::size_t>(number - 1)]->taken;
 }
 
 /// Do this rank's arguments tell what decisions go by?
@@ -103,11 +106,12 @@ bool LevelDecisions::is_known(Collective collective, const BlockOfCall& block) c
 }
 
 /// Contests come up in windows, in the same sequence on all ranks.
-LevelDecisions::Contest& LevelDecisions::contest_of(const Key& key) {
+LevelDecisions::Contest& LevelDecisions::contest_of(const Key& key, const Decision& open) {
   Contest& contest = contests_[key];
   if (contest.number == 0) {
     numbered_.push_back(&contest);
     contest.number = static_cast<int>(numbered_.size());
+    contest.taken = flat(open);
   }
   return contest;
 }
@@ -179,16 +183,17 @@ int LevelDecisions::begin_trial(const Decision& open, const Key& key, const Bloc
                                 Contest& contest) {
   Course& course = courses_[static_cast<std::size_t>(key.collective)];
   const std::uint64_t calls = course.windows.calls();
-  contest.way = 0;
+  const int before = contest.count;
   const int error = find_ways(open, key, block, contest);
   // What nothing can change stays as it is.
   const bool may_change = contest.count > 1 || !is_block_common(key.collective);
-  contest.next_trial =
-      may_change ? calls + std::max(least_calls_between_trials, calls_between_trials * calls)
-                 : never;
+  const std::uint64_t least = contest.count > 1 ? least_calls_between_trials : calls_between_looks;
+  contest.next_trial = may_change ? calls + std::max(least, calls_between_trials * calls) : never;
   if (contest.count > 1) {
-    contest.trial.emplace(contest.count);
+    contest.trial.emplace(contest.count, contest.count != before);
     course.on_trial.push_back(&contest);
+  } else {
+    contest.taken = contest.ways[0];
   }
   return error;
 }
@@ -196,13 +201,18 @@ int LevelDecisions::begin_trial(const Decision& open, const Key& key, const Bloc
 /// Sets the ways that calls may go.
 int LevelDecisions::find_ways(const Decision& open, const Key& key, const BlockOfCall& block,
                               Contest& contest) {
-  contest.ways[0] = open;
-  contest.ways[0].open = OpenLevel::none;
+  contest.ways[0] = flat(open);
   contest.count = 1;
   std::optional<Bytes> size;
   if (const int error = find_block(key.collective, block, size)) return error;
   if (const int error = add_levels(key, size, contest)) return error;
   return open.is_automatic ? add_order(key, size, contest) : MPI_SUCCESS;
+}
+
+Decision LevelDecisions::flat(const Decision& open) {
+  Decision closed = open;
+  closed.open = OpenLevel::none;
+  return closed;
 }
 
 Decision& LevelDecisions::add_way(Contest& contest) {
@@ -267,9 +277,14 @@ void LevelDecisions::note_root(Rank root) {
   if (!known && root >= 0 && roots_.size() < most_roots) roots_.push_back(root);
 }
 
-/// Those whose calls are over.
+/// Those whose calls are over, and turns of those that go on.
 int LevelDecisions::end_trials(Course& course) {
   for (Contest* contest : course.on_trial) {
+    if (contest->trial->is_turn_over()) {
+      TrialOutcome outcome;
+      if (const int error = outcome_on_all(nodes_.comm(), *contest->trial, outcome)) return error;
+      contest->trial->leave_out(outcome.is_slow);
+    }
     if (!contest->trial->is_over()) continue;
     if (const int error = end_trial(*contest)) return error;
   }
@@ -287,9 +302,9 @@ int LevelDecisions::end_trial(Contest& contest) {
   TrialOutcome outcome;
   const int error = outcome_on_all(nodes_.comm(), *contest.trial, outcome);
   contest.trial.reset();
-  contest.way = outcome.way;
-  Decision& taken = contest.ways[static_cast<std::size_t>(contest.way)];
-  taken.text = name_of(taken) + (contest.way > 0 ? ": measured to gain a tenth or more"
+  contest.taken = contest.ways[static_cast<std::size_t>(outcome.way)];
+  Decision& taken = contest.taken;
+  taken.text = name_of(taken) + (outcome.way > 0 ? ": measured to gain a tenth or more"
                                                  : ": nothing else was measured to gain a tenth");
   return error;
 }

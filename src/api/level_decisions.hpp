@@ -28,8 +28,8 @@ class LevelDecisions {
   /// few calls never pays for what the level needs. After them nodes are guessed, at the cost of
   /// one small allgather; they are opened where a call is to go through them, if all ranks can, for
   /// a limited number of communicators at a time. Then calls of that range and collective are tried
-  /// both ways (see Trial), each after a barrier, and rank 0 tells all which way is the faster one;
-  /// the same again after eight times as many calls. Where rank 0 knows distances, and the model
+  /// all ways (see Trial), each after a barrier, and rank 0 tells all which one is the fastest; the
+  /// same again after eight times as many calls. Where rank 0 knows distances, and the model
   /// promises a gain, an order by distance is one of the ways. Of collectives whose blocks ranks do
   /// not know alike there is one range, and the model goes by the mean block of the call before a
   /// trial, which ranks tell rank 0.
@@ -48,10 +48,11 @@ class LevelDecisions {
     std::array<Decision, Trial::most_ways> ways;  ///< the flat one first
     int number = 0;                               ///< from 1 on, alike on all ranks
     int count = 0;
-    int way = 0;  ///< of calls outside trials
     std::optional<Trial> trial;
+    /// By calls outside trials: what the last trial that came to its end has shown, the flat way
+    /// before there was one.
+    Decision taken;
     std::uint64_t next_trial = 0;  ///< in the first window after so many calls of the collective
-    [[nodiscard]] const Decision& taken() const { return ways[static_cast<std::size_t>(way)]; }
   };
   /// The calls of one collective that may go either way.
   struct Course {
@@ -85,7 +86,7 @@ class LevelDecisions {
 
   Key key_of(const Decision& open, Collective collective, BlockOfCall& block);
   int agree(Collective collective, BlockOfCall& block);
-  Contest& contest_of(const Key& key);
+  Contest& contest_of(const Key& key, const Decision& open);
   [[nodiscard]] bool is_known(Collective collective, const BlockOfCall& block) const;
   const Decision& close_in_window(const Decision& open, Collective collective, BlockOfCall& block,
                                   Course& course, int& error);
@@ -106,6 +107,7 @@ class LevelDecisions {
   int end_trials(Course& course);
   int end_trial(Contest& contest);
   static void abandon(Course& course);
+  static Decision flat(const Decision& open);
   const Decision& begin_call(const BlockOfCall& block, Contest& contest, int& error);
 
   Communicator& communicator_;

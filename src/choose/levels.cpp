@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 
 namespace tutti {
 
@@ -16,8 +17,9 @@ constexpr double least_gain_unmeasured = 1.5;
 /// More of them hardly gain, and their communicators are limited.
 constexpr int most_leaders = 8;
 
-/// Lanes that share the copies of many ranks.
-constexpr int leaders_of_many = 4;
+/// Tried whatever the model finds.
+constexpr int tried_leaders[] = {1, 2, 4};
+constexpr std::size_t most_tried = 3;
 
 std::string microseconds(double seconds) {
   char text[32];
@@ -79,8 +81,14 @@ std::string why_left_flat(Collective collective) {
 }
 
 std::vector<int> leaders_to_try(int best, int most_ranks) {
-  const int other = best == 1 ? std::min(leaders_of_many, most_ranks) : 1;
-  return other == best ? std::vector{best} : std::vector{best, other};
+  std::vector<int> all = {std::min(best, most_ranks)};
+  // The larger ones first, so that of a large best number the nearest ones are tried.
+  for (auto tried = std::rbegin(tried_leaders); tried != std::rend(tried_leaders); ++tried) {
+    const int leaders = std::min(*tried, most_ranks);
+    const bool is_known = std::find(all.begin(), all.end(), leaders) != all.end();
+    if (!is_known && all.size() < most_tried) all.push_back(leaders);
+  }
+  return all;
 }
 
 int leaders_for(const LevelSituation& situation, const NodeMachine& machine) {

@@ -43,9 +43,9 @@ struct LevelChoice {
 /// where it goes by that.
 [[nodiscard]] std::string why_left_flat(Collective collective);
 
-/// The numbers of leaders that are tried where the model finds `best` so many: that, and four (at
-/// most as many as a node has ranks) or else one, as the model knows nothing of ranks that wait for
-/// a core.
+/// The numbers of leaders that are tried where the model finds `best` so many: one, two and four,
+/// each at most as many as a node has ranks, as the model knows nothing of ranks that wait for a
+/// core; of more than four `best` itself, four and two. `best` first, three at most.
 [[nodiscard]] std::vector<int> leaders_to_try(int best, int most_ranks);
 
 /// Node memory around the MPI's own collective if the model promises a gain over the best flat

@@ -11,31 +11,63 @@ namespace tutti {
 namespace {
 
 constexpr double least_gain = 1.1;
+constexpr double most_loss = 2;
 constexpr std::size_t least_calls = 2;
 
-/// Adds to the outcome what calls that are alike, given by their numbers, say of each way.
-void weigh(std::span<const TrialCall> calls, std::span<const int> alike, int ways,
+/// Adds to the outcome what calls that are alike, given by their numbers, say of each way. Returns
+/// whether they do.
+bool weigh(std::span<const TrialCall> calls, std::span<const std::size_t> alike, const Trial& trial,
            TrialOutcome& outcome) {
   std::array<std::vector<double>, Trial::most_ways> of;
-  for (const int i : alike) {
-    of[static_cast<std::size_t>(Trial::way_of(i, ways))].push_back(
-        calls[static_cast<std::size_t>(i)].seconds);
+  for (const std::size_t i : alike) {
+    of[static_cast<std::size_t>(trial.way_of(i))].push_back(calls[i].seconds);
   }
-  const auto end = of.begin() + ways;
-  const auto is_rare = [](const std::vector<double>& one) { return one.size() < least_calls; };
-  if (std::any_of(of.begin(), end, is_rare)) return;
-  for (std::size_t way = 0; way < static_cast<std::size_t>(ways); ++way) {
+  for (std::size_t way = 0; way < of.size(); ++way) {
+    if (trial.ways()[way] && of[way].size() < least_calls) return false;
+  }
+  for (std::size_t way = 0; way < of.size(); ++way) {
+    if (!trial.ways()[way]) continue;
     outcome.seconds[way] += static_cast<double>(alike.size()) * lower_median(of[way]);
   }
+  return true;
+}
+
+/// The least of the ways that are left; any of equal ones.
+std::size_t fastest_of(const TrialOutcome& outcome, const Trial::Ways& ways) {
+  std::size_t best = 0;
+  while (!ways[best]) ++best;
+  for (std::size_t way = best; way < ways.size(); ++way) {
+    if (ways[way] && outcome.seconds[way] < outcome.seconds[best]) best = way;
+  }
+  return best;
 }
 
 }  // namespace
 
+Trial::Trial(int ways, bool are_new) {
+  std::fill_n(ways_.begin(), ways, true);
+  for (int way = 1; way < ways && are_new; ++way) sequence_.push_back(way);
+  uncounted_ = sequence_.size();
+  add_turn();
+}
+
+void Trial::add_turn() {
+  for (int way = 0; way < most_ways; ++way) {
+    if (ways_[static_cast<std::size_t>(way)]) {
+      sequence_.insert(sequence_.end(), calls_of_turn, way);
+    }
+  }
+}
+
+void Trial::leave_out(const Ways& slow) {
+  is_judged_ = true;
+  for (std::size_t way = 0; way < ways_.size(); ++way) ways_[way] = ways_[way] && !slow[way];
+  if (std::count(ways_.begin(), ways_.end(), true) > 1) add_turn();
+}
+
 int Trial::begin() {
-  const int call = begun_++;
-  if (call < uncounted()) return call + 1;
-  calls_.emplace_back();
-  return way_of(call - uncounted(), ways_);
+  if (begun_ >= uncounted_) calls_.emplace_back();
+  return sequence_[begun_++];
 }
 
 void Trial::end(const TrialCall& call) {
@@ -66,23 +98,27 @@ std::vector<TrialCall> calls_of_all(std::span<const TrialCall> by_rank, int rank
   return all;
 }
 
-TrialOutcome outcome_of(std::span<const TrialCall> calls, int ways) {
+TrialOutcome outcome_of(std::span<const TrialCall> calls, const Trial& trial) {
   TrialOutcome outcome;
-  std::vector<int> by_bytes(calls.size());
-  std::iota(by_bytes.begin(), by_bytes.end(), 0);
-  const auto bytes = [&](int i) { return calls[static_cast<std::size_t>(i)].bytes; };
+  std::vector<std::size_t> by_bytes(calls.size());
+  std::iota(by_bytes.begin(), by_bytes.end(), std::size_t{0});
+  const auto bytes = [&](std::size_t i) { return calls[i].bytes; };
   std::stable_sort(by_bytes.begin(), by_bytes.end(),
-                   [&](int a, int b) { return bytes(a) < bytes(b); });
+                   [&](std::size_t a, std::size_t b) { return bytes(a) < bytes(b); });
+  bool are_all_weighed = true;
   for (auto first = by_bytes.begin(); first != by_bytes.end();) {
-    const auto last =
-        std::find_if(first, by_bytes.end(), [&](int i) { return bytes(i) > 2 * bytes(*first); });
-    weigh(calls, {first, last}, ways, outcome);
+    const auto last = std::find_if(first, by_bytes.end(),
+                                   [&](std::size_t i) { return bytes(i) > 2 * bytes(*first); });
+    are_all_weighed = weigh(calls, {first, last}, trial, outcome) && are_all_weighed;
     first = last;
   }
-  const auto end = outcome.seconds.begin() + ways;
-  const auto best = std::min_element(outcome.seconds.begin(), end);
-  if (*best * least_gain < outcome.seconds[0]) {
-    outcome.way = static_cast<int>(best - outcome.seconds.begin());
+  const std::size_t best = fastest_of(outcome, trial.ways());
+  const double least = outcome.seconds[best];
+  if (!trial.ways()[0] || least * least_gain < outcome.seconds[0]) {
+    outcome.way = static_cast<int>(best);
+  }
+  for (std::size_t way = 0; way < outcome.seconds.size(); ++way) {
+    outcome.is_slow[way] = are_all_weighed && outcome.seconds[way] > most_loss * least;
   }
   return outcome;
 }

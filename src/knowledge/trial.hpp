@@ -16,33 +16,42 @@ struct TrialCall {
   Bytes bytes = 0;     ///< what it moves, by which calls are compared with their like
 };
 
-/// Two ways or more, of which way 0 is the usual one. Each of the others runs once uncounted, as
-/// what it needs is set up then; after that three calls of each way follow one another, twice.
+/// Two ways or more, of which way 0 is the usual one. Three calls of each way follow one another;
+/// after such a turn those are left out that took more than twice as long as the fastest one, and
+/// the others have another turn, if they are two or more. Where the ways are new each but way 0
+/// runs once uncounted before, as what it needs is set up then.
 class Trial {
  public:
-  static constexpr int most_ways = 4;
+  static constexpr int most_ways = 5;
+  static constexpr int calls_of_turn = 3;
+  using Ways = std::array<bool, most_ways>;
 
-  explicit Trial(int ways) : ways_(ways) {}
+  explicit Trial(int ways, bool are_new = true);
 
-  [[nodiscard]] int ways() const { return ways_; }
-  [[nodiscard]] bool is_over() const { return begun_ == uncounted() + counted(); }
-  /// The way of the call that begins now; not once the trial is over.
+  /// Is it time to leave ways out? Nothing may begin before.
+  [[nodiscard]] bool is_turn_over() const { return !is_judged_ && begun_ == sequence_.size(); }
+  /// Goes on without those, which are not all.
+  void leave_out(const Ways& slow);
+  [[nodiscard]] bool is_over() const { return is_judged_ && begun_ == sequence_.size(); }
+  /// The way of the call that begins now; not once a turn or the trial is over.
   int begin();
   /// What that call took at this rank.
   void end(const TrialCall& call);
   /// Those that count, in their sequence.
   [[nodiscard]] const std::vector<TrialCall>& calls() const { return calls_; }
   /// The way of counted call `i`.
-  [[nodiscard]] static int way_of(int i, int ways) { return i / calls_of_turn % ways; }
+  [[nodiscard]] int way_of(std::size_t i) const { return sequence_[uncounted_ + i]; }
+  /// Those that have not been left out.
+  [[nodiscard]] const Ways& ways() const { return ways_; }
 
  private:
-  static constexpr int calls_of_turn = 3;
-  static constexpr int turns = 2;
-  [[nodiscard]] int uncounted() const { return ways_ - 1; }
-  [[nodiscard]] int counted() const { return ways_ * calls_of_turn * turns; }
+  void add_turn();
 
-  int ways_;
-  int begun_ = 0;
+  Ways ways_ = {};
+  std::vector<int> sequence_;  ///< of all calls as far as it is known
+  std::size_t uncounted_ = 0;
+  std::size_t begun_ = 0;
+  bool is_judged_ = false;
   std::vector<TrialCall> calls_;
 };
 
@@ -76,11 +85,13 @@ class TrialWindows {
 struct TrialOutcome {
   int way = 0;                                        ///< to be taken from now on
   std::array<double, Trial::most_ways> seconds = {};  ///< for the same calls by each way
+  Trial::Ways is_slow = {};  ///< took more than twice the least, where all calls were compared
 };
 
-/// The fastest way if it takes a tenth less than the usual one, which else stays. Calls that move
-/// alike (up to twice as much) are compared by the median (the lower of two in the middle) of each
-/// way, and count by their number; calls of which a way has not had two do not count.
-[[nodiscard]] TrialOutcome outcome_of(std::span<const TrialCall> calls, int ways);
+/// The fastest way if it takes a tenth less than the usual one, which else stays; of those that
+/// were not left out. `calls` are the trial's, of all ranks. Calls that move alike (up to twice as
+/// much) are compared by the median (the lower of two in the middle) of each way, and count by
+/// their number; calls of which a way has not had two do not count.
+[[nodiscard]] TrialOutcome outcome_of(std::span<const TrialCall> calls, const Trial& trial);
 
 }  // namespace tutti

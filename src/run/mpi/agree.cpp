@@ -58,7 +58,7 @@ int most_on_all(MPI_Comm comm, std::array<Bytes, 2>& most) {
 int outcome_on_all(MPI_Comm comm, const Trial& trial, TrialOutcome& outcome) {
   return conclude_on_all(comm, std::span(trial.calls()), outcome,
                          [&](std::span<const TrialCall> by_rank, int p) {
-                           return outcome_of(calls_of_all(by_rank, p), trial.ways());
+                           return outcome_of(calls_of_all(by_rank, p), trial);
                          });
 }
 

@@ -96,10 +96,13 @@ TEST(LevelChoices, TakeEightLeadersAtMost) {
   EXPECT_EQ(leaders_for(on("16x32", std::nullopt, Collective::alltoallv), machine), 1);
 }
 
-TEST(LevelChoices, TryFourLeadersBesideWhatTheModelFinds) {
-  EXPECT_EQ(leaders_to_try(1, 6), (std::vector{1, 4}));
+TEST(LevelChoices, TryOneTwoAndFourLeadersWhateverTheModelFinds) {
+  EXPECT_EQ(leaders_to_try(1, 6), (std::vector{1, 4, 2}));
+  EXPECT_EQ(leaders_to_try(2, 6), (std::vector{2, 4, 1}));
+  EXPECT_EQ(leaders_to_try(4, 6), (std::vector{4, 2, 1}));
+  EXPECT_EQ(leaders_to_try(8, 32), (std::vector{8, 4, 2}));
+  EXPECT_EQ(leaders_to_try(1, 3), (std::vector{1, 3, 2}));
   EXPECT_EQ(leaders_to_try(1, 2), (std::vector{1, 2}));
-  EXPECT_EQ(leaders_to_try(2, 6), (std::vector{2, 1}));
   EXPECT_EQ(leaders_to_try(1, 1), std::vector{1});
 }
 
