@@ -299,13 +299,20 @@ const Decision& Communicator::decide(Collective collective, bool commutative) {
   }
   Situation situation = situation_of(collective);
   situation.commutative = commutative;
-  decision = decision_for(choose(setting, situation, machine_));
+  const Choice choice = choose(setting, situation, machine_);
+  decision = decision_for(choice);
   // Through nodes, what is combined with what depends on where ranks are.
   const bool may_go = !(reduces(collective) && is_reproducible_) && !is_one_sided(collective);
   if (setting.asks_for_nodes() && may_go) {
     decision.level = *setting.level;
     if (decision.level.leaders == 0) decision.open = OpenLevel::leaders;
-    decision.text = to_text(setting) + ": it was asked for";
+    const bool is_native = !decision.specification;
+    decision.text =
+        is_native && setting.kind == Setting::Kind::forced
+            ? to_text(Setting{Setting::Kind::native, {}, setting.level}) + ": " + choice.reason
+            : to_text(setting) + ": it was asked for";
+  } else if (setting.asks_for_nodes() && setting.kind == Setting::Kind::native) {
+    decision.text += ", but not through nodes, as results are to be reproducible";
   }
   const bool is_closed =
       setting.kind == Setting::Kind::automatic && !why_left_flat(collective).empty();

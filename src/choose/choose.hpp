@@ -36,8 +36,8 @@ struct Setting {
 
 /// Reads "auto", "native" or a specification. Among the parameters of native and specifications may
 /// be level=flat (the default) or level=node and leaders=K or leaders=auto (the default), as in
-/// "native:level=node,leaders=2"; of auto (the default there) and native level=auto, of auto also
-/// level=flat.
+/// "native:level=node,leaders=2", but not with runner=background; of auto (the default there) and
+/// native level=auto, of auto also level=flat.
 [[nodiscard]] Result<Setting> setting(Collective collective, std::string_view text);
 [[nodiscard]] std::string to_text(const Setting& setting);
 /// Reads "auto" (none), "flat", "node", "node:leaders=K" or "node:leaders=auto".

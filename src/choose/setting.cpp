@@ -106,6 +106,12 @@ Result<Setting> setting(Collective collective, std::string_view text) {
                                      ? " (or auto, Tutti's choice)"
                                      : " (or native, the MPI's own, or auto, Tutti's choice)")};
   }
+  if (said->level.node && spec->runner == Runner::background) {
+    return Error{std::string(text) + ": level=node does not go with runner=background, which " +
+                 to_text(*spec) +
+                 " asks for: nothing moves before the ranks of a node have come; level=flat or "
+                 "runner=caller is accepted"};
+  }
   if (by_model) {
     return Error{std::string(text) + ": level=auto goes with auto and native; an algorithm's is " +
                  "flat or node"};

@@ -48,6 +48,14 @@ TEST(SettingError, SaysWhatALevelIs) {
       level("nodes").error(),
       "'nodes' is no level; there are auto, flat, node and node:leaders=K with K from 1 to 64 "
       "or auto");
+  EXPECT_EQ(
+      why("linear:runner=background,level=node"),
+      "linear:runner=background,level=node: level=node does not go with runner=background, "
+      "which linear:runner=background asks for: nothing moves before the ranks of a node have "
+      "come; level=flat or runner=caller is accepted");
+  EXPECT_NE(why("BSBN:level=node").find("runner=background, which binomial:"), std::string::npos)
+      << why("BSBN:level=node");
+  EXPECT_TRUE(setting(Collective::gather, "BSBN:level=flat"));
   EXPECT_FALSE(level("node:leaders=65"));
   EXPECT_FALSE(setting(Collective::gather, "native:k=3"));
 }
