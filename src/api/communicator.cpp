@@ -264,8 +264,11 @@ int Communicator::agree() {
     static std::once_flag told;
     std::call_once(told, tell_of_environment);
   }
-  if (const int error = mpi().Bcast(&agreement, sizeof agreement, mpi().byte, 0, comm_))
-    return error;
+  {
+    const QuietErrors quiet(comm_);
+    const int error = mpi().Bcast(&agreement, sizeof agreement, mpi().byte, 0, comm_);
+    if (error != MPI_SUCCESS) return error;
+  }
   if (agreement.is_refused != 0) return MPI_ERR_ARG;
   machine_ = agreement.machine;
   node_machine_ = agreement.node_machine;

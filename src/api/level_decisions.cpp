@@ -7,6 +7,7 @@
 
 #include "run/clock.hpp"
 #include "run/mpi/agree.hpp"
+#include "run/mpi/owned_comm.hpp"
 
 namespace tutti {
 
@@ -74,6 +75,9 @@ const Decision& LevelDecisions::close(const Decision& open, Collective collectiv
 
 const Decision& LevelDecisions::close_in_window(const Decision& open, Collective collective,
                                                 BlockOfCall& block, Course& course, int& error) {
+  // Before nodes are open ranks tell each other things on the program's own communicator.
+  std::optional<QuietErrors> quiet;
+  if (!nodes_.are_open()) quiet.emplace(communicator_.handle());
   error = end_trials(course);
   if (error == MPI_SUCCESS) error = agree(collective, block);
   if (error != MPI_SUCCESS) return open;

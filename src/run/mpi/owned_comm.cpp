@@ -24,6 +24,18 @@ int make_quiet(MPI_Comm comm) {
 
 }  // namespace
 
+QuietErrors::QuietErrors(MPI_Comm comm) : comm_(comm) {
+  if (mpi().Comm_get_errhandler(comm, &usual_) != MPI_SUCCESS) return;
+  is_quiet_ = make_quiet(comm) == MPI_SUCCESS;
+  if (!is_quiet_) mpi().Errhandler_free(&usual_);
+}
+
+QuietErrors::~QuietErrors() {
+  if (!is_quiet_) return;
+  mpi().Comm_set_errhandler(comm_, usual_);
+  mpi().Errhandler_free(&usual_);
+}
+
 OwnedComm& OwnedComm::operator=(OwnedComm&& other) noexcept {
   if (this == &other) return *this;
   free();
@@ -32,6 +44,7 @@ OwnedComm& OwnedComm::operator=(OwnedComm&& other) noexcept {
 }
 
 int OwnedComm::duplicate(MPI_Comm of, OwnedComm& made) {
+  const QuietErrors quiet(of);
   MPI_Group group = mpi().group_null;
   int error = mpi().Comm_group(of, &group);
   if (error != MPI_SUCCESS) return error;

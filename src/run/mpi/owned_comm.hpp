@@ -6,6 +6,23 @@
 
 namespace tutti {
 
+/// Has a communicator of the program return its errors to whoever calls, as long as it lives: those
+/// of what Tutti does there the program's handler shall hear once, at the end of the call, or not
+/// at all where nobody asked for it. A thread that sends on that communicator meanwhile gets its
+/// errors returned too.
+class QuietErrors {
+ public:
+  explicit QuietErrors(MPI_Comm comm);
+  ~QuietErrors();
+  QuietErrors(const QuietErrors&) = delete;
+  QuietErrors& operator=(const QuietErrors&) = delete;
+
+ private:
+  MPI_Comm comm_;
+  MPI_Errhandler usual_{};
+  bool is_quiet_ = false;
+};
+
 /// Returns its errors to whoever calls, and is freed with the object; so an object ends on all
 /// ranks or on none, before MPI does.
 class OwnedComm {

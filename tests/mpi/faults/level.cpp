@@ -148,6 +148,28 @@ void keep_what_is_proven() {
   expect(went_through_node(comm.get()), "a trial that was given up took away what was proven");
 }
 
+/// Fails as an MPI does: the handler of the communicator hears of it.
+int failing_gather(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, int, MPI_Comm comm) {
+  PMPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
+  return MPI_ERR_OTHER;
+}
+
+/// Before nodes are open ranks tell each other things on the program's communicator, whose handler
+/// hears of an error there once.
+void fail_in_window() {
+  const Heard comm;
+  constexpr int first_calls = 8;
+  for (int call = 0; call < first_calls; ++call) {
+    expect(gather(comm.get(), 1) == MPI_SUCCESS, "a first call");
+  }
+  {
+    const Faulty functions([](tutti::MpiFunctions& all) { all.Gather = failing_gather; });
+    expect(gather(comm.get(), 1, false) != MPI_SUCCESS, "no error");
+  }
+  expect(heard == 1, "the handler heard not one error in a window");
+  expect(gather(comm.get(), 1) == MPI_SUCCESS, "an error after the window");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -160,6 +182,7 @@ int main(int argc, char** argv) {
   ask_in_vain(rank);
   TUTTI_Algorithm_set("allgather", "auto", nullptr, nullptr);
   keep_what_is_proven();
-  if (rank == 0) std::puts("2 passed, 0 failed");
+  fail_in_window();
+  if (rank == 0) std::puts("3 passed, 0 failed");
   MPI_Finalize();
 }
