@@ -1,8 +1,6 @@
 /// Ping-pongs, bursts and many-to-one.
 #include "bench/mpi_machine.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "bench/statistics.hpp"
+#include "run/processors.hpp"
 
 namespace tutti::bench {
 
@@ -121,7 +120,7 @@ Machine measure_machine(const Job& job) {
     machine.overhead = median_of(50, [&] { return send_overhead(job); });
   }
   job.barrier(Patience::sleep);
-  const bool crowded = job.ranks_per_node() > sysconf(_SC_NPROCESSORS_ONLN);
+  const bool crowded = job.ranks_per_node() > processors_of_launch();
   machine.gap = median_of(20, [&] { return many_to_one(job, crowded ? job.p() - 1 : 1); });
   double* const fields[] = {&machine.latency, &machine.per_byte, &machine.overhead, &machine.gap};
   for (double* const field : fields) {

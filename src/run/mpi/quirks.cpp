@@ -1,8 +1,6 @@
 /// Reading the version text of the loaded MPI.
 #include "run/mpi/quirks.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -10,6 +8,7 @@
 #include <cstring>
 
 #include "run/mpi/functions.hpp"
+#include "run/processors.hpp"
 
 namespace tutti {
 
@@ -87,7 +86,10 @@ bool ends_locks_before_attributes() {
 #endif
 }
 
-int cores_of_node() { return static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN))); }
+int cores_of_node() {
+  static const int cores = processors_of_launch();
+  return cores;
+}
 
 double ranks_to_a_core() { return static_cast<double>(local_ranks()) / cores_of_node(); }
 

@@ -30,7 +30,8 @@ namespace tutti {
 /// what derives from it.
 [[nodiscard]] bool ends_locks_before_attributes();
 
-/// Processors of this node.
+/// Processors of this node that its ranks may run on, as far as this process can tell when it asks
+/// first (see processors_of_launch).
 [[nodiscard]] int cores_of_node();
 /// Ranks to each of them; 0 where the launcher does not tell.
 [[nodiscard]] double ranks_to_a_core();

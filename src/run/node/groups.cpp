@@ -1,12 +1,12 @@
 /// Reading the topology that Linux tells.
 #include "run/node/groups.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <string>
+
+#include "run/processors.hpp"
 
 namespace tutti {
 
@@ -89,14 +89,7 @@ int group_of_processors(const std::filesystem::path& root, const std::vector<int
 }
 
 int group_on_node(const std::filesystem::path& root) {
-  cpu_set_t bound;
-  CPU_ZERO(&bound);
-  if (sched_getaffinity(0, sizeof bound, &bound) != 0) return -1;
-  std::vector<int> own;
-  for (int processor = 0; processor < CPU_SETSIZE; ++processor) {
-    if (CPU_ISSET(processor, &bound)) own.push_back(processor);
-  }
-  return group_of_processors(root, own);
+  return group_of_processors(root, processors_of(0));
 }
 
 }  // namespace tutti
