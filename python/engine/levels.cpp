@@ -81,6 +81,9 @@ class PyLevelCall {
     std::vector<std::string> all;
     for (const Call& inner : inner_calls(plans_, nodes_, call_.unit)) {
       std::string text = std::string(name_of(inner.collective));
+      if (setting_.kind == Setting::Kind::forced) {
+        text += " by " + to_text(between_nodes(setting_.specification, inner.collective));
+      }
       if (has_root(inner.collective)) text += " root " + std::to_string(inner.root);
       const bool pairs = inner.collective == Collective::alltoallv;
       text += pairs ? " pairs" : " bytes";
@@ -97,8 +100,7 @@ class PyLevelCall {
     if (setting_.kind != Setting::Kind::forced) return "";
     Verifier verifier;
     for (const Call& inner : inner_calls(plans_, nodes_, call_.unit)) {
-      const Specification between =
-          value_or_raise(between_nodes(setting_.specification, inner.collective));
+      const Specification between = between_nodes(setting_.specification, inner.collective);
       const Problems problems(between, inner);
       const auto fault =
           tutti::check(verifier, between, inner, problems.order(), problems.schedules());

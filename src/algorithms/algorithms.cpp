@@ -277,15 +277,17 @@ std::string to_text(const Specification& spec) {
   return std::string(spec.algorithm->name) + settings;
 }
 
-Result<Specification> between_nodes(const Specification& specification, Collective inner) {
-  Specification between = specification;
-  if (inner == specification.algorithm->collective) return between;
+Specification between_nodes(const Specification& specification, Collective inner) {
+  if (inner == specification.algorithm->collective) return specification;
   const Result<Specification> named = read(inner, specification.algorithm->name);
-  if (!named) {
-    return Error{to_text(specification) + ": between these nodes the call is " +
-                 std::string(name_of(inner)) + "; " + named.error()};
+  if (named) {
+    Specification between = specification;
+    between.algorithm = named->algorithm;
+    return between;
   }
-  between.algorithm = named->algorithm;
+  Specification between = *read(inner, "linear");
+  between.order = specification.order;
+  between.runner = specification.runner;
   return between;
 }
 

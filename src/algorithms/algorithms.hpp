@@ -85,10 +85,10 @@ struct Specification {
 /// the same by a chance of 2^-64 only.
 [[nodiscard]] std::int64_t digest_of(const Specification& specification);
 
-/// The same algorithm for `inner`, a regular or irregular form of its collective: what runs between
-/// nodes where the call does. The error says that there is none of that name.
-[[nodiscard]] Result<Specification> between_nodes(const Specification& specification,
-                                                  Collective inner);
+/// What runs between nodes where the call between them is `inner`, the regular or irregular form of
+/// the specification's own collective: the same algorithm. Where that has no such form, which is so
+/// of Bruck's alltoall on uneven nodes alone, it is `linear` in the same order.
+[[nodiscard]] Specification between_nodes(const Specification& specification, Collective inner);
 
 /// A number of bytes such as "0", "1536", "64K", "8M".
 [[nodiscard]] Result<Bytes> bytes_from(std::string_view text);

@@ -63,9 +63,15 @@ int move(const InnerCall& call, const BothEnds& ends, MPI_Comm comm) {
   }
 }
 
+/// Whose arguments are bad has no type that others could combine by.
+bool has_no_type(const InnerCall& call, const LevelledCall& levelled) {
+  return reduces(call.collective) && levelled.attends;
+}
+
 /// Elements stay elements, with their operation.
 int combine(const InnerCall& call, const BothEnds& ends, const LevelledCall& levelled,
             MPI_Comm comm) {
+  if (has_no_type(call, levelled)) return MPI_SUCCESS;
   switch (call.collective) {
     case Collective::reduce:
       return mpi().Reduce(ends.send, ends.receive, ends.sent.first(), levelled.type, levelled.op,
@@ -112,28 +118,52 @@ RankBlocks blocks_of(const Numbers& counts, const Numbers& places) {
   return counts.many() ? RankBlocks(counts.data(), places.data()) : RankBlocks(counts.first());
 }
 
-/// Any other movement by a schedule of Tutti's.
-int run_movement(const InnerCall& call, const BothEnds& ends, const LevelledCall& levelled,
-                 PrivateComm& lane, const Specification& specification) {
-  CollectiveCall inner;
-  inner.collective = call.collective;
-  inner.root = call.root;
-  inner.comm = lane.handle();
+/// The ends of a movement that is no gather or scatter.
+void add_blocks(const InnerCall& call, const BothEnds& ends, CollectiveCall& inner) {
   const bool irregular = is_irregular(call.collective);
-  const RankBlocks sent =
-      irregular ? blocks_of(ends.sent, ends.sent_at) : RankBlocks(ends.sent.first());
-  const RankBlocks received =
-      irregular ? blocks_of(ends.received, ends.received_at) : RankBlocks(ends.received.first());
   inner.send.address = ends.send;
-  inner.send.blocks = sent;
+  inner.send.blocks =
+      irregular ? blocks_of(ends.sent, ends.sent_at) : RankBlocks(ends.sent.first());
   inner.receive.address = ends.receive;
-  inner.receive.blocks = received;
+  inner.receive.blocks =
+      irregular ? blocks_of(ends.received, ends.received_at) : RankBlocks(ends.received.first());
   inner.send.type = inner.receive.type = mpi().byte;
   if (call.collective == Collective::bcast) {
     inner.receive = inner.send;
     inner.send.address = MPI_IN_PLACE;
   }
+}
+
+/// Vectors of the program's own elements: what is sent tells how many, also where nothing is
+/// received.
+void add_vectors(const InnerCall& call, const BothEnds& ends, const LevelledCall& levelled,
+                 CollectiveCall& inner) {
+  const bool irregular = is_irregular(call.collective);
+  inner.op = levelled.op;
+  inner.send.address = ends.send;
+  inner.receive.address = ends.receive;
+  inner.send.type = inner.receive.type = levelled.type;
+  inner.send.blocks = inner.receive.blocks =
+      irregular ? RankBlocks::counted(ends.sent.data()) : RankBlocks(ends.sent.first());
+}
+
+/// Any other collective by a schedule of Tutti's.
+int run_schedule(const InnerCall& call, const BothEnds& ends, const LevelledCall& levelled,
+                 PrivateComm& lane, const Specification& specification) {
+  CollectiveCall inner;
+  inner.collective = call.collective;
+  inner.root = call.root;
+  inner.comm = lane.handle();
+  if (reduces(call.collective)) {
+    add_vectors(call, ends, levelled, inner);
+  } else {
+    add_blocks(call, ends, inner);
+  }
   lane.begin(inner);
+  if (has_no_type(call, levelled)) {
+    lane.give_up();
+    return MPI_SUCCESS;
+  }
   if (!lane.collectives().learn_types(inner)) return MPI_ERR_TYPE;
   return lane.collectives().run(inner, specification, levelled.knowledge);
 }
@@ -149,16 +179,13 @@ int run_inner(const InnerCall& call, const LevelledCall& levelled, PrivateComm& 
                          Numbers(call.send.displacements),
                          Numbers(call.receive.counts, unit),
                          Numbers(call.receive.displacements)};
-  // Whose arguments are bad has no type that others could combine by.
-  if (reduces(call.collective) && levelled.attends) return MPI_SUCCESS;
-  if (reduces(call.collective)) return combine(call, ends, levelled, lane.handle());
   if (levelled.inner != nullptr) {
-    // None where a regular call has become an irregular one that the algorithm is not there for.
-    const Result<Specification> inner = between_nodes(*levelled.inner, call.collective);
-    if (inner && is_rooted(call.collective)) return run_rooted(call, ends, levelled, lane, *inner);
-    if (inner) return run_movement(call, ends, levelled, lane, *inner);
+    const Specification inner = between_nodes(*levelled.inner, call.collective);
+    return is_rooted(call.collective) ? run_rooted(call, ends, levelled, lane, inner)
+                                      : run_schedule(call, ends, levelled, lane, inner);
   }
-  return move(call, ends, lane.handle());
+  return reduces(call.collective) ? combine(call, ends, levelled, lane.handle())
+                                  : move(call, ends, lane.handle());
 }
 
 }  // namespace tutti

@@ -122,14 +122,14 @@ TEST(NodeMachines, AreReadAndRefused) {
 
 TEST(LevelSpecifications, SayWhatRunsBetweenNodes) {
   const Specification ring = *specification(Collective::allgather, "ring");
-  EXPECT_EQ(between_nodes(ring, Collective::allgatherv)->algorithm->collective,
+  EXPECT_EQ(between_nodes(ring, Collective::allgatherv).algorithm->collective,
             Collective::allgatherv);
-  EXPECT_EQ(to_text(*between_nodes(ring, Collective::allgatherv)), "ring");
-  const Specification bruck = *specification(Collective::alltoall, "bruck:k=3");
-  EXPECT_EQ(to_text(*between_nodes(bruck, Collective::alltoall)), "bruck:k=3");
-  const auto refused = between_nodes(bruck, Collective::alltoallv);
-  ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().find("between these nodes the call is alltoallv"), std::string::npos);
+  EXPECT_EQ(to_text(between_nodes(ring, Collective::allgatherv)), "ring");
+  const Specification bruck = *specification(Collective::alltoall, "bruck:order=natural,k=3");
+  EXPECT_EQ(between_nodes(bruck, Collective::alltoall), bruck);
+  const Specification plain = between_nodes(bruck, Collective::alltoallv);
+  EXPECT_EQ(plain.algorithm->collective, Collective::alltoallv);
+  EXPECT_EQ(to_text(plain), "linear:order=natural");
 }
 
 }  // namespace

@@ -1,0 +1,175 @@
+/// What is asked for between nodes really runs there: of every algorithm on the list, and of the
+/// MPI's own collectives.
+#include <tutti/tutti.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "algorithms/algorithms.hpp"
+#include "faulty.hpp"
+
+namespace {
+
+using tutti::Collective;
+
+/// The test waits no longer than this.
+constexpr unsigned patience = 120;
+
+/// Calls of the MPI's own collectives by this rank.
+int native_calls = 0;
+
+template <auto function>
+struct Counted;
+template <class... Arguments, int (*function)(Arguments...)>
+struct Counted<function> {
+  static int call(Arguments... arguments) {
+    ++native_calls;
+    return function(arguments...);
+  }
+};
+
+/// Not MPI_Allgather where that agrees on chunks: those collectives never become one.
+void count_calls(tutti::MpiFunctions& all, Collective collective) {
+#define TUTTI_COUNT(name) all.name = Counted<&PMPI_##name>::call
+  TUTTI_COUNT(Barrier);
+  TUTTI_COUNT(Bcast);
+  TUTTI_COUNT(Gather);
+  TUTTI_COUNT(Gatherv);
+  TUTTI_COUNT(Scatter);
+  TUTTI_COUNT(Scatterv);
+  TUTTI_COUNT(Allgatherv);
+  TUTTI_COUNT(Alltoall);
+  TUTTI_COUNT(Alltoallv);
+  TUTTI_COUNT(Reduce);
+  TUTTI_COUNT(Allreduce);
+  TUTTI_COUNT(Reduce_scatter);
+  TUTTI_COUNT(Reduce_scatter_block);
+  const bool agrees = collective == Collective::gatherv || collective == Collective::scatterv ||
+                      collective == Collective::alltoallv;
+  if (!agrees) TUTTI_COUNT(Allgather);
+#undef TUTTI_COUNT
+}
+
+/// Two numbers for each rank, but one for rank 0 where they may differ.
+struct Data {
+  explicit Data(int p) : counts(static_cast<std::size_t>(p), 2), places(counts.size()) {
+    counts[0] = 1;
+    for (std::size_t i = 1; i < places.size(); ++i) places[i] = places[i - 1] + counts[i - 1];
+  }
+  [[nodiscard]] int of(int rank) const { return counts[static_cast<std::size_t>(rank)]; }
+  /// What every rank has for every other; symmetric.
+  [[nodiscard]] std::vector<int> pairs(int rank) const {
+    return rank == 0 ? std::vector<int>(counts.size(), 1) : counts;
+  }
+
+  std::vector<int> counts;
+  std::vector<int> places;
+};
+
+int run(Collective collective, int rank, int p) {
+  const Data data(p);
+  std::vector<int> send(static_cast<std::size_t>(2 * p), rank);
+  std::vector<int> receive(send.size());
+  const std::vector<int> pairs = data.pairs(rank);
+  std::vector<int> pairs_at(pairs.size());
+  std::exclusive_scan(pairs.begin(), pairs.end(), pairs_at.begin(), 0);
+  const int* counts = data.counts.data();
+  const int* places = data.places.data();
+  const int root = p - 1;
+  const MPI_Comm comm = MPI_COMM_WORLD;
+  switch (collective) {
+    case Collective::gather:
+      return TUTTI_Gather(send.data(), 2, MPI_INT, receive.data(), 2, MPI_INT, root, comm);
+    case Collective::gatherv:
+      return TUTTI_Gatherv(send.data(), data.of(rank), MPI_INT, receive.data(), counts, places,
+                           MPI_INT, root, comm);
+    case Collective::scatter:
+      return TUTTI_Scatter(send.data(), 2, MPI_INT, receive.data(), 2, MPI_INT, root, comm);
+    case Collective::scatterv:
+      return TUTTI_Scatterv(send.data(), counts, places, MPI_INT, receive.data(), data.of(rank),
+                            MPI_INT, root, comm);
+    case Collective::bcast:
+      return TUTTI_Bcast(receive.data(), 2, MPI_INT, root, comm);
+    case Collective::allgather:
+      return TUTTI_Allgather(send.data(), 2, MPI_INT, receive.data(), 2, MPI_INT, comm);
+    case Collective::allgatherv:
+      return TUTTI_Allgatherv(send.data(), data.of(rank), MPI_INT, receive.data(), counts, places,
+                              MPI_INT, comm);
+    case Collective::alltoall:
+      return TUTTI_Alltoall(send.data(), 2, MPI_INT, receive.data(), 2, MPI_INT, comm);
+    case Collective::alltoallv:
+      return TUTTI_Alltoallv(send.data(), pairs.data(), pairs_at.data(), MPI_INT, receive.data(),
+                             pairs.data(), pairs_at.data(), MPI_INT, comm);
+    case Collective::reduce:
+      return TUTTI_Reduce(send.data(), receive.data(), 2, MPI_INT, MPI_SUM, root, comm);
+    case Collective::allreduce:
+      return TUTTI_Allreduce(send.data(), receive.data(), 2, MPI_INT, MPI_SUM, comm);
+    case Collective::reduce_scatter:
+      return TUTTI_Reduce_scatter(send.data(), receive.data(), counts, MPI_INT, MPI_SUM, comm);
+    case Collective::reduce_scatter_block:
+      return TUTTI_Reduce_scatter_block(send.data(), receive.data(), 2, MPI_INT, MPI_SUM, comm);
+    default:
+      return TUTTI_Barrier(comm);
+  }
+}
+
+/// Does what `specification` names, and nothing else, run between nodes? Of calls after the first,
+/// in which ranks learn of each other. Alike on all ranks.
+bool runs(Collective collective, const std::string& specification, int rank, int p) {
+  const std::string name(name_of(collective));
+  const bool native = specification.starts_with("native");
+  const bool is_set =
+      TUTTI_Algorithm_set(name.c_str(), specification.c_str(), nullptr, nullptr) == MPI_SUCCESS;
+  bool well = is_set && run(collective, rank, p) == MPI_SUCCESS;
+  native_calls = 0;
+  {
+    const tutti::test::Faulty functions(
+        [collective](tutti::MpiFunctions& all) { count_calls(all, collective); });
+    well = run(collective, rank, p) == MPI_SUCCESS && well;
+  }
+  std::array<char, 300> text{};
+  int length = static_cast<int>(text.size());
+  TUTTI_Algorithm_last(MPI_COMM_WORLD, name.c_str(), text.data(), &length);
+  well = well && std::string(text.data()).starts_with(specification + ": it was asked for");
+  std::array<int, 2> all = {native_calls, well ? 0 : 1};
+  PMPI_Allreduce(MPI_IN_PLACE, all.data(), 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (all[1] == 0 && native == (all[0] > 0)) return true;
+  if (rank == 0) {
+    std::printf("%s by %s: %d native calls, \"%s\"\n", name.c_str(), specification.c_str(), all[0],
+                text.data());
+  }
+  return false;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank = 0;
+  int p = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &p);
+  alarm(patience);
+  setenv("TUTTI_NODE", "1,2", 1);
+  int passed = 0;
+  int failed = 0;
+  const auto check = [&](Collective collective, const std::string& specification) {
+    ++(runs(collective, specification, rank, p) ? passed : failed);
+  };
+  for (const Collective collective : tutti::all_collectives) {
+    if (!tutti::is_one_sided(collective)) check(collective, "native:level=node,leaders=2");
+  }
+  for (const tutti::Algorithm& algorithm : tutti::all_algorithms()) {
+    if (tutti::is_one_sided(algorithm.collective)) continue;
+    check(algorithm.collective, std::string(algorithm.name) + ":level=node,leaders=" +
+                                    std::to_string(1 + (passed + failed) % 2));
+  }
+  if (rank == 0) std::printf("%d passed, %d failed\n", passed, failed);
+  MPI_Finalize();
+  return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
