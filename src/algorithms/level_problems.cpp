@@ -78,7 +78,7 @@ Result<std::vector<LevelPlan>> level_plans(const Call& call, const Nodes& nodes,
     const LevelCall seen = level_call(call, nodes, node, options);
     for (const Rank rank : nodes.ranks(node)) {
       Result<LevelPlan> plan = level_plan(seen, nodes, rank);
-      if (!plan) return Error{plan.error()};
+      if (!plan) return Error{plan.error() + ": the call stays flat"};
       plans[index(rank)] = std::move(*plan);
     }
   }

@@ -41,7 +41,7 @@ int run_specification(CollectiveCall& call, Communicator& communicator,
 
 /// Runs a call through the memory of nodes (see api/levelled.hpp).
 int run_levelled(CollectiveCall& call, Communicator& communicator, const Decision& decision,
-                 const ArrivalVersion* version, bool& refused, bool& is_native);
+                 const ArrivalVersion* version, std::string& refused, bool& is_native);
 
 /// Calls that no decision by arrivals is about do not count among those that edges tell of.
 [[nodiscard]] inline bool goes_by_arrivals(const Decision& decision) {
@@ -67,12 +67,13 @@ int run_decided(CollectiveCall& call, Communicator& communicator, const Decision
   const auto run = [&]() -> int {
     bool is_native = false;
     if (decision.level.node) {
-      bool refused = false;
+      std::string refused;
       std::shared_ptr<const ArrivalVersion> version;
       int error = arrived.find_version_between(decision, version);
       if (error != MPI_SUCCESS) return raise(call.comm, error);
       error = run_levelled(call, communicator, decision, version.get(), refused, is_native);
-      if (!refused) return is_native ? run_native() : raise_if(call.comm, error);
+      if (refused.empty()) return is_native ? run_native() : raise_if(call.comm, error);
+      communicator.note_refusal(call.collective, decision, refused);
     }
     if (!decision.specification) return run_native();
     const int error =

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "api/distance_orders.hpp"
 #include "choose/choose.hpp"
@@ -103,10 +104,14 @@ class Communicator {
     return last_[static_cast<std::size_t>(collective)];
   }
   /// Copies what may go before the next question: requests do, and decisions that are forgotten.
-  void note_run(Collective collective, const std::string& text) {
+  /// `more` is put at the end of it.
+  void note_run(Collective collective, const std::string& text, std::string_view more = {}) {
     std::string& last = last_[static_cast<std::size_t>(collective)];
     if (last != text) last = text;  // mostly it is the same
+    last += more;
   }
+  /// Notes that a call runs flat that `decision` sent through nodes, as it was refused there.
+  void note_refusal(Collective collective, const Decision& decision, const std::string& why);
   /// The private duplicate; made at the first need. Collective.
   PrivateComm* private_comm(int& error);
   /// See PrivateComm. Local.

@@ -55,6 +55,13 @@ const Decision& Communicator::spare_level(const Decision& asked, int& error) {
   return spared;
 }
 
+void Communicator::note_refusal(Collective collective, const Decision& decision,
+                                const std::string& why) {
+  const std::string name =
+      decision.specification ? to_text(*decision.specification) : std::string("native");
+  note_run(collective, name + ": refused through nodes, because " + why);
+}
+
 void Communicator::end_level_call() {
   if (level_decisions_ != nullptr) level_decisions_->end_call();
 }

@@ -102,7 +102,8 @@ void keep_record(Collective collective, const Communicator& communicator, CallRe
   record_call(record);
 }
 
-/// Runs what was decided, and keeps a record of it where a report is asked for.
+/// Runs what was decided, and keeps a record of it where a report is asked for. `run` notes what
+/// runs instead of it.
 template <class Run, class Describe>
 int reported(Collective collective, Communicator& communicator, const Decision& decision,
              CallRecord begun, Run run, Describe describe) {
@@ -114,9 +115,9 @@ int reported(Collective collective, Communicator& communicator, const Decision& 
   };
   if (!communicator.is_reported()) return run_to_end();
   begun.call = communicator.next_call(collective);
-  begun.decision = &decision.text;
   if (const auto& known = communicator.arrival()) note_prediction(*known, begun);
   const int error = run_to_end();
+  begun.decision = &communicator.last(collective);
   if (error == MPI_SUCCESS) keep_record(collective, communicator, begun, describe);
   return error;
 }

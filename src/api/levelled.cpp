@@ -49,11 +49,31 @@ class Between {
   std::optional<ArrivalVersion> version_;
 };
 
+/// Says what runs between nodes where that is not what was asked for.
+void note_between(Collective collective, const Decision& decision, const Nodes& nodes,
+                  Communicator& communicator) {
+  if (!decision.specification) return;
+  const Specification& asked = *decision.specification;
+  if (nodes.count() == 1) {
+    return communicator.note_run(collective, decision.text,
+                                 ", but all ranks share a node: nothing runs between nodes");
+  }
+  const Collective form = form_between(collective, nodes, decision.level.leaders);
+  if (form == collective) return;
+  const Specification runs = between_nodes(asked, form);
+  if (runs.algorithm->name == asked.algorithm->name) return;
+  communicator.note_run(collective, decision.text,
+                        ", but between these nodes the call is " + std::string(name_of(form)) +
+                            ", which " + std::string(asked.algorithm->name) + " has no form for: " +
+                            std::string(runs.algorithm->name) + " runs there");
+}
+
 /// To be called in the call's turn. Runs what `describe_call(attends, memory, levelled, refused)`
 /// describes.
 template <class Call, class Describe>
 int run_described(const Call& call, bool valid, Communicator& communicator, LevelRunner& levels,
-                  LevelledCall& levelled, bool& refused, bool& is_native, Describe describe_call) {
+                  LevelledCall& levelled, std::string& refused, bool& is_native,
+                  Describe describe_call) {
   is_native = !valid;
   // Before ranks part by what their arguments tell them.
   int error = levels.prepare(levelled.call.leaders);
@@ -63,9 +83,10 @@ int run_described(const Call& call, bool valid, Communicator& communicator, Leve
   if (!valid && has_no_part) return MPI_SUCCESS;
   SideMemory memory(communicator.private_comm(error)->transport());
   const int described = describe_call(!valid, memory, levelled);
-  if (refused) return described;  // a rank whose arguments are bad does not know, and takes part
+  if (!refused.empty())
+    return described;  // a rank whose arguments are bad does not know, and takes part
   error = levels.run(levelled, refused);
-  if (refused || !valid) return error;
+  if (!refused.empty() || !valid) return error;
   if (error == MPI_SUCCESS) error = described;
   return error == MPI_SUCCESS ? memory.finish() : error;
 }
@@ -73,11 +94,12 @@ int run_described(const Call& call, bool valid, Communicator& communicator, Leve
 }  // namespace
 
 int run_levelled(RootedCall& call, Communicator& communicator, const Decision& decision,
-                 const ArrivalVersion* version, bool& refused, bool& is_native) {
+                 const ArrivalVersion* version, std::string& refused, bool& is_native) {
   int error = MPI_SUCCESS;
   LevelRunner* levels = communicator.levels(error);
   if (levels == nullptr) return error;
   const LevelRunner::Turn turn(*levels);
+  note_between(call.collective, decision, levels->node().nodes(), communicator);
   Between between(decision, communicator, *levels);
   if (const int failed = between.find_orders(version, call.root)) return failed;
   const bool valid =
@@ -90,11 +112,12 @@ int run_levelled(RootedCall& call, Communicator& communicator, const Decision& d
 }
 
 int run_levelled(CollectiveCall& call, Communicator& communicator, const Decision& decision,
-                 const ArrivalVersion* version, bool& refused, bool& is_native) {
+                 const ArrivalVersion* version, std::string& refused, bool& is_native) {
   int error = MPI_SUCCESS;
   LevelRunner* levels = communicator.levels(error);
   if (levels == nullptr) return error;
   const LevelRunner::Turn turn(*levels);
+  note_between(call.collective, decision, levels->node().nodes(), communicator);
   Between between(decision, communicator, *levels);
   if (const int failed = between.find_orders(version, call.root)) return failed;
   const bool valid = looks_valid(call, communicator) &&

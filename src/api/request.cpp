@@ -187,10 +187,14 @@ int PersistentRequest::finish(const void* site) {
 int PersistentRequest::run() {
   const ArrivedCall arrived(arrival_.get(), number_, this);
   if (through_nodes_) {
-    bool refused = false;
+    Communicator& communicator = *Communicator::known(call_.comm);
+    std::string refused;
     const int error = run_through_nodes(arrived, refused);
-    if (!refused) return error;
+    if (!refused.empty()) communicator.note_refusal(call_.collective, *through_nodes_, refused);
+    text_ = communicator.last(call_.collective);
+    if (refused.empty()) return error;
     // The same call will be refused again, on all ranks: it is flat from now on.
+    settled_text_ = text_;
     through_nodes_.reset();
     current_ = settled_.get();
     if (current_ != nullptr) current_->start(number_);
@@ -198,16 +202,17 @@ int PersistentRequest::run() {
   return current_ == nullptr ? run_native() : raise_if(call_.comm, current_->finish());
 }
 
-int PersistentRequest::run_through_nodes(const ArrivedCall& arrived, bool& refused) {
+int PersistentRequest::run_through_nodes(const ArrivedCall& arrived, std::string& refused) {
   const Inside guard;
   Communicator& communicator = *Communicator::known(call_.comm);
   const LevelRunner::Turn turn(nodes_of(*through_nodes_, communicator));
+  communicator.note_run(call_.collective, settled_text_);
   bool is_native = false;
   std::shared_ptr<const ArrivalVersion> version;
   int error = arrived.find_version_between(*through_nodes_, version);
   if (error != MPI_SUCCESS) return raise(call_.comm, error);
   error = run_levelled(call_, communicator, *through_nodes_, version.get(), refused, is_native);
-  if (refused) return error;
+  if (!refused.empty()) return error;
   return is_native ? run_native_() : raise_if(call_.comm, error);
 }
 

@@ -49,7 +49,7 @@ class PersistentRequest {
   };
   int begin();
   int run();
-  int run_through_nodes(const ArrivedCall& arrived, bool& refused);
+  int run_through_nodes(const ArrivedCall& arrived, std::string& refused);
   int run_native();
 
   RootedCall call_;

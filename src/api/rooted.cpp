@@ -22,13 +22,14 @@ int run_decision(RootedCall& call, Communicator& communicator, const Decision& d
                  const ArrivedCall& arrived, Native run_native) {
   if (!comes_early(decision, arrived)) communicator.receive_nothing_early();
   if (decision.level.node) {
-    bool refused = false;
+    std::string refused;
     bool is_native = false;
     std::shared_ptr<const ArrivalVersion> version;
     int error = arrived.find_version_between(decision, version);
     if (error != MPI_SUCCESS) return raise(call.comm, error);
     error = run_levelled(call, communicator, decision, version.get(), refused, is_native);
-    if (!refused) return is_native ? run_native() : raise_if(call.comm, error);
+    if (refused.empty()) return is_native ? run_native() : raise_if(call.comm, error);
+    communicator.note_refusal(call.collective, decision, refused);
   }
   if (!decision.specification) return run_native();
   int error = MPI_SUCCESS;

@@ -23,7 +23,7 @@ struct SharedCall {
 };
 
 int run_by_first(const SharedCall& call, LevelRunner& levels, const SharedMemory& memory,
-                 bool& refused) {
+                 std::string& refused) {
   const LevelRunner::Turn turn(levels);
   LevelledCall levelled;
   levelled.call = call.level;
@@ -45,14 +45,14 @@ int run_by_first(const SharedCall& call, LevelRunner& levels, const SharedMemory
 
 /// Through node memory: the first rank of each node writes the result; the others wait for it.
 int fill_by_first(const SharedCall& call, LevelRunner& levels, const SharedMemory& memory) {
-  bool refused = false;
+  std::string refused;
   int error = MPI_ERR_NO_MEM;
   try {
     error = run_by_first(call, levels, memory, refused);
   } catch (const std::bad_alloc&) {
     // Is told to the others like any error.
   }
-  return share_outcome(levels, refused ? MPI_ERR_NO_MEM : error);
+  return share_outcome(levels, refused.empty() ? error : MPI_ERR_NO_MEM);
 }
 
 /// Where the arguments are bad, which is error `bad`, the others are told so.

@@ -205,17 +205,7 @@ class ChunkPlanner {
       return std::adjacent_find(counts.begin(), counts.end(), std::not_equal_to<>()) ==
              counts.end();
     };
-    const bool even = view_.nodes().even() && view_.ranks() % view_.lanes() == 0;
     switch (collective_) {
-      case Collective::gather:
-        if (!even) call.collective = Collective::gatherv;
-        break;
-      case Collective::scatter:
-        if (!even) call.collective = Collective::scatterv;
-        break;
-      case Collective::alltoall:
-        if (!even) call.collective = Collective::alltoallv;
-        break;
       case Collective::allgather:
       case Collective::allgatherv:
         call.collective =
@@ -227,6 +217,7 @@ class ChunkPlanner {
             equal(call.send.counts) ? Collective::reduce_scatter_block : Collective::reduce_scatter;
         break;
       default:
+        call.collective = form_between(collective_, view_.nodes(), view_.lanes());
         break;
     }
   }

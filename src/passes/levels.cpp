@@ -214,6 +214,21 @@ Bytes level_half(const LevelCall& call, const Nodes& nodes, int node) {
   return aligned(most);
 }
 
+Collective form_between(Collective collective, const Nodes& nodes, int leaders) {
+  const int ranks = nodes.most();
+  if (nodes.even() && ranks % std::clamp(leaders, 1, ranks) == 0) return collective;
+  switch (collective) {
+    case Collective::gather:
+      return Collective::gatherv;
+    case Collective::scatter:
+      return Collective::scatterv;
+    case Collective::alltoall:
+      return Collective::alltoallv;
+    default:
+      return collective;
+  }
+}
+
 int told(Collective collective, int p, bool at_root) {
   switch (collective) {
     case Collective::alltoallv:
@@ -229,8 +244,7 @@ int told(Collective collective, int p, bool at_root) {
 Result<LevelPlan> level_plan(const LevelCall& call, const Nodes& nodes, Rank rank) {
   if (reduces(call.collective) && !call.commutative && !nodes.in_rank_order()) {
     return Error{
-        "the operation does not commute, and the ranks of a node do not follow one another: the "
-        "call stays flat"};
+        "the operation does not commute, and the ranks of a node do not follow one another"};
   }
   LevelPlan plan = LevelPlanner(call, nodes, rank).done();
   if (call.direct && call.chunks == 1) use_sides(plan, nodes);

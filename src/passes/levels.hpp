@@ -52,6 +52,10 @@ struct LevelCall {
 ///  - all others: 0, as every rank knows all sizes from its arguments.
 [[nodiscard]] int told(Collective collective, int p, bool at_root);
 
+/// What a collective with blocks of equal size is between these nodes: irregular where lanes are
+/// not alike on all of them. Others are what the sizes of a call make them. O(n).
+[[nodiscard]] Collective form_between(Collective collective, const Nodes& nodes, int leaders);
+
 /// The plan of `rank`, who needs no more of `sizes` than its node knows. The refusal, the same on
 /// all ranks, says why the call must stay flat: an operation that does not commute needs ranks of a
 /// node to follow one another.

@@ -117,6 +117,8 @@ def explain_levels(
     _nodes(out, call)
     if max(len(ranks) for ranks in call.ranks) == 1:
         out.print("Each node has one rank: the call runs straight, without node memory.")
+    if len(call.ranks) == 1:
+        out.print("All ranks share a node: nothing runs between nodes.")
     for inner in call.calls():
         out.print(f"between nodes: {inner}", markup=False)
     out.print(

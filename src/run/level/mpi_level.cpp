@@ -122,12 +122,12 @@ int LevelRunner::first_ranks(PrivateComm*& comm) {
   return error;
 }
 
-int LevelRunner::run(LevelledCall& levelled, bool& refused) {
+int LevelRunner::run(LevelledCall& levelled, std::string& refused) {
   const Turn turn(*this);
   Lanes* lanes = nullptr;
   if (const int error = lanes_of(levelled.call.leaders, lanes)) return error;
   base_ = begin_ + sizes_tick;
-  refused = false;
+  refused.clear();
   int error = learn(levelled, *lanes);
   const int misfit = error == MPI_SUCCESS && !fits(levelled) ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
   if (misfit != MPI_SUCCESS) {
@@ -137,8 +137,7 @@ int LevelRunner::run(LevelledCall& levelled, bool& refused) {
     levelled.call.direct = false;
   }
   if (error == MPI_SUCCESS) {
-    const LevelPlan* plan = plan_of(levelled.call);
-    refused = plan == nullptr;
+    const LevelPlan* plan = plan_of(levelled.call, refused);
     if (plan != nullptr) error = follow(*plan, levelled, *lanes);
   }
   return error == MPI_SUCCESS ? misfit : error;
@@ -292,8 +291,8 @@ int LevelRunner::agree_on_chunks(LevelledCall& levelled, Lanes& lanes) {
   return error;
 }
 
-/// The plan of this rank; null if the call must stay flat.
-const LevelPlan* LevelRunner::plan_of(const LevelCall& call) {
+/// The plan of this rank; null if the call must stay flat, with the reason in `refused`.
+const LevelPlan* LevelRunner::plan_of(const LevelCall& call, std::string& refused) {
   for (const Planned& known : planned_) {
     if (known.plan.ticks > 0 && known.call == call) return &known.plan;
   }
@@ -302,9 +301,15 @@ const LevelPlan* LevelRunner::plan_of(const LevelCall& call) {
   if (!tells(call.collective)) {
     cut.chunks = chunks_for(call, nodes, rank_, node_->capacity()).value_or(refused_chunks);
   }
-  if (cut.chunks == refused_chunks) return nullptr;
+  if (cut.chunks == refused_chunks) {
+    refused = "node memory does not hold one element of each block";
+    return nullptr;
+  }
   Result<LevelPlan> plan = level_plan(cut, nodes, rank_);
-  if (!plan) return nullptr;
+  if (!plan) {
+    refused = plan.error();
+    return nullptr;
+  }
   Planned& kept = planned_[next_planned_];
   next_planned_ = (next_planned_ + 1) % planned_.size();
   kept.call = call;

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "passes/levels.hpp"
@@ -83,9 +84,10 @@ class LevelRunner {
   int prepare(int leaders);
   /// Frees what prepare() has made for so many leaders and no other number needs. Collective.
   void forget(int leaders);
-  /// Collective. Returns an MPI error code; sets `refused` where the call must stay flat, alike on
-  /// all ranks and before anything has moved. An error of one rank leaves no other waiting.
-  int run(LevelledCall& levelled, bool& refused);
+  /// Collective. Returns an MPI error code; sets `refused` to the reason where the call must stay
+  /// flat, alike on all ranks and before anything has moved. An error of one rank leaves no other
+  /// waiting.
+  int run(LevelledCall& levelled, std::string& refused);
   /// Counts a call that goes another way, or that this rank cannot take part in, or has taken part
   /// in by itself.
   void skip();
@@ -117,7 +119,7 @@ class LevelRunner {
   }
   int await(NodeFlag::Count tick, int first, int last);
   int raise_and_await(NodeFlag::Count tick, int first, int last);
-  const LevelPlan* plan_of(const LevelCall& call);
+  const LevelPlan* plan_of(const LevelCall& call, std::string& refused);
   int follow(const LevelPlan& plan, LevelledCall& levelled, Lanes& lanes);
   int take(const LevelPlan& plan, const LevelStep& step, LevelledCall& levelled, Lanes& lanes);
 

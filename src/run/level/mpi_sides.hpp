@@ -1,6 +1,7 @@
 /// The buffers of a program as packed blocks that can be addressed.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "run/call/mpi_call.hpp"
@@ -68,9 +69,9 @@ class SideMemory {
 int describe(const RootedCall& call, Rank rank, int p, bool attends, SideMemory& memory,
              LevelledCall& levelled);
 
-/// The same of any other collective. Sets `refused` where all ranks must run it flat: reductions of
-/// derived types whose elements do not lie one behind the other.
+/// The same of any other collective. Sets `refused` to the reason where all ranks must run it flat:
+/// reductions of derived types whose elements do not lie one behind the other.
 int describe(const CollectiveCall& call, Rank rank, int p, bool attends, SideMemory& memory,
-             LevelledCall& levelled, bool& refused);
+             LevelledCall& levelled, std::string& refused);
 
 }  // namespace tutti

@@ -34,7 +34,7 @@ class Description {
               LevelledCall& levelled)
       : call_(call), rank_(rank), p_(p), memory_(memory), levelled_(levelled) {}
 
-  int make(bool& refused) {
+  int make(std::string& refused) {
     if (reduces(call_.collective)) return reduced(refused);
     if (block_kind(call_.collective) == BlockKind::pairs) return pairs();
     if (block_kind(call_.collective) == BlockKind::parts) return vector();
@@ -45,7 +45,7 @@ class Description {
   int vector();
   int gathered();
   int pairs();
-  int reduced(bool& refused);
+  int reduced(std::string& refused);
   /// One block for or from each rank.
   int send_all(const CallSide& side) {
     if (!is_plain(side)) return memory_.send(blocks_of(side, p_), levelled_.send);
@@ -63,12 +63,11 @@ class Description {
     return side.blocks.are_equal() && side.types == nullptr;
   }
   /// A vector's elements with their gaps: they are combined as they lie in the program's memory.
-  /// What lies in the gaps of a derived type is the program's own.
+  /// What lies in these gaps, such as the padding of MPI_DOUBLE_INT, is the program's own.
   [[nodiscard]] TypedBlock vector_of(const CallSide& side, MPI_Count count) const {
     TypeInfo whole = call_.receive.info.extent > 0 ? call_.receive.info : call_.send.info;
     whole.size = whole.extent;
-    whole.dense = whole.named;
-    return {side.address, count, side.type, whole, !whole.named};
+    return {side.address, count, side.type, whole, !whole.dense};
   }
   int scattered();
 
@@ -117,12 +116,14 @@ int Description::pairs() {
 }
 
 /// The vectors of reductions.
-int Description::reduced(bool& refused) {
+int Description::reduced(std::string& refused) {
   const CallSide& sent = call_.in_place() ? call_.receive : call_.send;
   const TypeInfo& info = call_.receive.info;
   int commutes = 0;
-  refused = !info.named && !are_apart(sent.type, info);
-  if (refused) return MPI_SUCCESS;
+  if (!info.named && !are_apart(sent.type, info)) {
+    refused = "elements to be reduced reach beyond their extents";
+    return MPI_SUCCESS;
+  }
   if (const int error = mpi().Op_commutative(call_.op, &commutes)) return error;
   levelled_.type = sent.type;
   levelled_.op = call_.op;
@@ -159,7 +160,7 @@ int Description::scattered() {
 }  // namespace
 
 int describe(const CollectiveCall& call, Rank rank, int p, bool attends, SideMemory& memory,
-             LevelledCall& levelled, bool& refused) {
+             LevelledCall& levelled, std::string& refused) {
   LevelCall& plain = levelled.call;
   plain.collective = call.collective;
   plain.root = has_root(call.collective) ? call.root : 0;
