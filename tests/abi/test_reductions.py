@@ -35,6 +35,19 @@ def test_what_does_not_commute_is_left_to_the_mpi(mpi):
     check(mpi.run(mpi.compile("reductions.c"), settings=settings), expected)
 
 
+def test_the_report_tells_of_what_nodes_refuse(mpi):
+    """Ranks 0 and 2 share a node: what does not commute stays flat."""
+    through = "recursive_doubling:level=node,leaders=1"
+    settings = {"TUTTI_ALLREDUCE": through, "TUTTI_NODE": "round_robin:2"}
+    outcome = mpi.run(mpi.compile("reductions.c"), settings=settings)
+    assert outcome.status == 0, outcome.err
+    assert outcome.algorithms()["allreduce"] == f"recursive_doubling+{through}"
+    reasons = {call["algorithm"]: call["reason"] for call in outcome.report["calls"]
+               if call["collective"] == "allreduce"}
+    assert reasons[through] == "it was asked for"
+    assert reasons["recursive_doubling"].startswith("refused through nodes, because the operation")
+
+
 def test_unasked_results_stay_as_they_were(mpi):
     expected = {"reduce_scatter": "native", "reduce_scatter_block": "native"}
     check(mpi.run(mpi.compile("reductions.c"), settings={}), expected)

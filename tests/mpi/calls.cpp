@@ -107,6 +107,11 @@ std::vector<std::string> specifications(Kind kind, bool native) {
   return all;
 }
 
+std::string with_level(const std::string& specification, const std::string& level) {
+  if (level.empty() || specification == "auto") return specification;
+  return specification + (specification.find(':') == std::string::npos ? ":" : ",") + level;
+}
+
 Forced::Forced(const char* collective, const std::string& specification, bool native)
     : collective_(collective), native_(native) {
   if (native_) return;
@@ -127,14 +132,16 @@ Forced::~Forced() {
   if (!native_) TUTTI_Algorithm_set(collective_, "auto", nullptr, nullptr);
 }
 
+std::string Forced::last(MPI_Comm comm) const {
+  Text text{};
+  int length = static_cast<int>(text.size());
+  TUTTI_Algorithm_last(comm, collective_, text.data(), &length);
+  return text.data();
+}
+
 std::string Forced::wrongly_ran(MPI_Comm comm) const {
   if (native_ || name_ == "auto") return "";
-  Text text;
-  int length = static_cast<int>(text.size());
-  if (TUTTI_Algorithm_last(comm, collective_, text.data(), &length) != MPI_SUCCESS) {
-    return "TUTTI_Algorithm_last fails";
-  }
-  const std::string ran = text.data();
+  const std::string ran = last(comm);
   return ran.substr(0, ran.find(':')) == name_ ? "" : "forced " + name_ + ", ran \"" + ran + "\"";
 }
 

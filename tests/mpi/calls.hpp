@@ -46,6 +46,10 @@ struct Calls {
 [[nodiscard]] std::vector<std::string> algorithms(Kind kind, bool native);
 [[nodiscard]] std::vector<std::string> algorithms(const char* collective);
 
+/// A specification with what `level`, such as "level=node", says of it beside; as it is where that
+/// is empty, and where Tutti chooses.
+[[nodiscard]] std::string with_level(const std::string& specification, const std::string& level);
+
 /// Forces an algorithm for as long as it lives, then goes back to "auto". Does nothing where
 /// `native`. An error is in `error()`.
 class Forced {
@@ -58,6 +62,8 @@ class Forced {
   Forced& operator=(const Forced&) = delete;
 
   [[nodiscard]] const std::string& error() const { return error_; }
+  /// What the last call on `comm` ran, and why.
+  [[nodiscard]] std::string last(MPI_Comm comm) const;
   /// What is wrong with the algorithm that the last call on `comm` ran; empty if nothing is.
   [[nodiscard]] std::string wrongly_ran(MPI_Comm comm) const;
 

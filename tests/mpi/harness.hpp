@@ -132,6 +132,9 @@ class MadeUpDistances {
 void add_distances(Suite& suite);
 void add_reductions(Suite& suite);
 void add_levels(Suite& suite);
+/// Barriers of each algorithm, with so much said of its level, which no rank leaves before all have
+/// entered them.
+void check_barriers(Context& context, const std::string& level);
 void add_level_collectives(Suite& suite);
 void add_level_faults(Suite& suite);
 /// Through nodes in the order of arrival.

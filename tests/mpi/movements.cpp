@@ -217,15 +217,17 @@ class SharedCounter {
   std::atomic<long>* value_ = nullptr;
 };
 
-/// No rank leaves before all have entered.
-void barrier(Context& context) {
+}  // namespace
+
+void check_barriers(Context& context, const std::string& level) {
   const bool native = context.options().native;
   const OwnComm comm;
   SharedCounter entered(comm.get());
   long before = 0;
   std::vector<std::string> names = specifications("barrier", native);
   if (!native) names.insert(names.end(), {"knomial:k=4", "dissemination:k=3"});
-  for (const std::string& name : names) {
+  for (const std::string& each : names) {
+    const std::string name = with_level(each, level);
     const Forced forced("barrier", name, native);
     context.step("barrier " + name);
     context.expect_empty(forced.error());
@@ -242,8 +244,6 @@ void barrier(Context& context) {
   PMPI_Barrier(comm.get());
 }
 
-}  // namespace
-
 void add_movements(Suite& suite) {
   for (const Motion motion : all_motions) {
     const std::string name = name_of(motion);
@@ -253,7 +253,7 @@ void add_movements(Suite& suite) {
   suite.add("movements: many communicators", many_communicators);
   suite.add("movements: mixed with others", mixed);
   suite.add("movements: by arrivals", by_arrivals);
-  suite.add("barrier", barrier);
+  suite.add("barrier", [](Context& context) { check_barriers(context, ""); });
 }
 
 }  // namespace tutti::test

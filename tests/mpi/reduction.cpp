@@ -280,6 +280,23 @@ std::string to_text(const Reduction& r) {
   return text + (r.in_place ? " in place" : "") + (r.large ? " large" : "");
 }
 
+bool takes_any(const std::string& specification) {
+  const std::string name = specification.substr(0, specification.find(':'));
+  for (const char* any :
+       {"linear", "knomial_ordered", "chain", "recursive_doubling", "reduce_bcast"}) {
+    if (name == any) return true;
+  }
+  return false;
+}
+
+std::vector<int> counts_of(const std::string& collective, int count, int p) {
+  if (collective != "reduce_scatter") return {count};
+  std::vector<int> counts;
+  for (int rank = 0; rank < p; ++rank) counts.push_back(count == 0 ? 0 : (count + rank * 3) % 7);
+  if (count > 100) counts[static_cast<std::size_t>(p / 2)] = count;
+  return counts;
+}
+
 std::string run(const Reduction& r) {
   int rank = 0;
   int p = 0;

@@ -36,6 +36,9 @@ class Values {
   /// Writes the contribution of `rank` to element `index`, or what p ranks make of it.
   void (*contribute)(std::byte* address, int rank, int index);
   void (*result)(std::byte* address, int p, int index);
+
+  /// An element does not lie within its extent, or the next one not behind it.
+  [[nodiscard]] bool overlaps() const { return stride < 0 || lowest < 0 || highest > stride; }
 };
 
 struct Reduction {
@@ -51,6 +54,12 @@ struct Reduction {
 };
 
 [[nodiscard]] std::string to_text(const Reduction& reduction);
+
+/// Is a specification for any associative operation, as it combines in the sequence of ranks?
+[[nodiscard]] bool takes_any(const std::string& specification);
+/// Counts of a vector or block of about so many elements: by rank, some of them none, where the
+/// collective scatters unequal blocks.
+[[nodiscard]] std::vector<int> counts_of(const std::string& collective, int count, int p);
 
 /// Makes the call; the text says what was wrong with its result at this rank, empty if nothing.
 [[nodiscard]] std::string run(const Reduction& reduction);

@@ -60,25 +60,6 @@ std::vector<std::string> specifications_of(Context& context, const std::string& 
   return all;
 }
 
-/// Any associative operation will do: these combine in the sequence of ranks.
-bool takes_any(const std::string& specification) {
-  const std::string name = specification.substr(0, specification.find(':'));
-  for (const char* any :
-       {"linear", "knomial_ordered", "chain", "recursive_doubling", "reduce_bcast"}) {
-    if (name == any) return true;
-  }
-  return false;
-}
-
-/// Equal counts, or by rank some of them none.
-std::vector<int> counts_of(const std::string& collective, int count, int p) {
-  if (collective != "reduce_scatter") return {count};
-  std::vector<int> counts;
-  for (int rank = 0; rank < p; ++rank) counts.push_back(count == 0 ? 0 : (count + rank * 3) % 7);
-  if (count > 100) counts[static_cast<std::size_t>(p / 2)] = count;
-  return counts;
-}
-
 void check_reduction(Context& context, Reduction reduction, const std::string& specification) {
   reduction.native = context.options().native;
   const bool fits = reduction.values->commutes || takes_any(specification);

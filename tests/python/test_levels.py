@@ -22,6 +22,24 @@ def test_explain_shows_plans_and_their_verdict(command):
     assert all(call.startswith("alltoallv") for call in told["between_nodes"])
 
 
+def test_explain_shows_what_runs_between_nodes(command):
+    def between(collective: str, nodes: str, algorithm: str) -> list[str]:
+        told = command(
+            "explain", collective, "--nodes", nodes, "--block", "8",
+            "--algorithm", algorithm, "--json",
+        )  # fmt: skip
+        assert json.loads(told.out)["fault"] is None
+        return json.loads(told.out)["between_nodes"]
+
+    (ring,) = between("allreduce", "2,1,3", "ring:level=node,leaders=1")
+    assert ring.startswith("allreduce by ring bytes")
+    (even,) = between("alltoall", "2,2", "bruck:k=3,level=node,leaders=1")
+    assert even.startswith("alltoall by bruck:k=3 bytes")
+    (uneven,) = between("alltoall", "2,1", "bruck:k=3,level=node,leaders=1")
+    assert uneven.startswith("alltoallv by linear pairs")
+    assert between("alltoall", "4", "bruck:level=node") == []
+
+
 def test_explain_shows_the_steps_of_a_rank(command):
     shown = command("explain", "allgather", "--nodes", "2x2", "--block", "5", "--steps", "1").out
     assert "Verified" in shown
