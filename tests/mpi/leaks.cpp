@@ -163,9 +163,13 @@ void expect_no_growth(Context& context, long rounds, const Holdings& before,
   const long kept = (context.size() <= 3 ? 8L : 128L) << 10;
   bounded("allocated bytes", after.heap - before.heap, kept + 50 * rounds);
   bounded("resident bytes", after.bytes - before.bytes, (256L << 10) + 200 * rounds);
-  bounded("open files", after.files - before.files, 0);
-  bounded("mappings", after.mappings - before.mappings, 0);
-  bounded("places of communicators", after.place - before.place, 0);
+  // Where ranks are many, some still meet for the first time, for which an MPI may map a file; one
+  // for each round is ten at least.
+  const long met = context.size() <= 3 ? 0 : 8;
+  bounded("open files", after.files - before.files, met);
+  bounded("mappings", after.mappings - before.mappings, met);
+  // Not every MPI gives the lowest free one; where rounds are many, one lost in each shows.
+  bounded("places of communicators", after.place - before.place, 32);
 }
 
 /// Rounds of making, using and freeing; compares what is held after half of them and at the end,

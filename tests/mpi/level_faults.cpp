@@ -11,19 +11,20 @@
 namespace tutti::test {
 namespace {
 
-/// Two ranks of one node, `other` of which leads none.
+/// Two ranks of one node, the first of which leads where one does.
 struct Pair {
   int first;
   int other;
 };
 
-/// Rank 1, or the next one that shares its node with another one; none where there are no such.
+/// The first rank that shares a node with another one but not with rank 0; none where there are no
+/// such.
 std::optional<Pair> ranks_together(const Context& context) {
   if (context.options().native) return {};
   const std::vector<int> nodes = nodes_of_world(context);
   for (auto first = nodes.begin(); ++first < nodes.end();) {
     const auto other = std::find(first + 1, nodes.end(), *first);
-    if (other == nodes.end()) continue;
+    if (other == nodes.end() || *first == nodes.front()) continue;
     return Pair{static_cast<int>(first - nodes.begin()), static_cast<int>(other - nodes.begin())};
   }
   return {};
