@@ -56,9 +56,16 @@ LevelSide side_of(const std::vector<TypedBlock>& blocks, std::byte* packed) {
   return side;
 }
 
+/// Nobody asks for the types of empty blocks.
 bool are_dense(const std::vector<TypedBlock>& blocks) {
-  return std::all_of(blocks.begin(), blocks.end(),
-                     [](const TypedBlock& block) { return block.info.dense; });
+  return std::all_of(blocks.begin(), blocks.end(), [](const TypedBlock& block) {
+    return block.bytes() == 0 || block.info.dense;
+  });
+}
+
+/// A side without an address would be read as zeros. Where types have gaps, null is MPI_BOTTOM.
+bool is_nowhere(const TypedBlock& block) {
+  return block.bytes() > 0 && block.address == nullptr && block.info.dense;
 }
 
 /// The root's block for a rank.
@@ -117,6 +124,7 @@ int SideMemory::hold(const std::vector<TypedBlock>& blocks, bool sends, std::byt
 }
 
 int SideMemory::hold_side(const TypedBlock& whole, int blocks, bool sends, LevelSide& side) {
+  if (is_nowhere(whole)) return MPI_ERR_BUFFER;
   auto* base = static_cast<std::byte*>(whole.address);
   const int error = whole.info.dense ? MPI_SUCCESS : hold({whole}, sends, base);
   if (error == MPI_SUCCESS) side = equal_side(base, whole, blocks);
@@ -124,6 +132,7 @@ int SideMemory::hold_side(const TypedBlock& whole, int blocks, bool sends, Level
 }
 
 int SideMemory::hold_side(const std::vector<TypedBlock>& blocks, bool sends, LevelSide& side) {
+  if (std::any_of(blocks.begin(), blocks.end(), is_nowhere)) return MPI_ERR_BUFFER;
   std::byte* packed = nullptr;
   const int error = are_dense(blocks) ? MPI_SUCCESS : hold(blocks, sends, packed);
   if (error == MPI_SUCCESS) side = side_of(blocks, packed);
