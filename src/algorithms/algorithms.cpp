@@ -122,7 +122,8 @@ struct Key {
 
 constexpr Key keys[] = {
     {"order",
-     "natural, rotated, by_size, arrival, late_leaf, distance, nearest_next or two_partners_each",
+     "natural, rotated, by_size, arrival, late_leaf, distance, nearest_next, two_partners_each or "
+     "heaviest_first",
      read_order},
     {"runner", "caller or background",
      [](Specification& spec, std::string_view text) {

@@ -65,7 +65,7 @@ struct Specification {
   /// The schedule depends on how far ranks are from one another.
   [[nodiscard]] bool needs_distances() const {
     return order == OrderName::distance || order == OrderName::nearest_next ||
-           order == OrderName::two_partners_each;
+           order == OrderName::two_partners_each || order == OrderName::heaviest_first;
   }
   friend bool operator==(const Specification&, const Specification&) = default;
 };

@@ -121,6 +121,7 @@ Order order_of(const Specification& specification, int p, Rank root, const Expec
     case OrderName::distance:
     case OrderName::nearest_next:
     case OrderName::two_partners_each:
+    case OrderName::heaviest_first:
       if (expected.placed == nullptr || expected.placed->empty()) return Order::rotated(p, root);
       assert(!has_root(algorithm.collective) || expected.placed->front() == root);
       return Order::listed(*expected.placed);

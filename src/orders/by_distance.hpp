@@ -24,10 +24,12 @@ namespace tutti {
                                                   const Traffic& traffic, Rank first);
 
 /// Any shape: of the messages between a position that has its rank and one that has not, the
-/// heaviest makes the nearest free rank its other end; among equals one of the latest round. So a
-/// gather's tree is filled from its largest subtrees on, a broadcast's depth first, leaves first,
-/// as many leaves are served at once. After the two heuristics for binomial trees in Mirsadeghi &
-/// Afsahi 2016, of which the sources at hand give the purpose alone. O(p^2 + messages log p).
+/// heaviest makes the nearest free rank its other end; among equals one of the latest round, then
+/// of the position that was placed first. In binomial trees these are the two heuristics of
+/// Mirsadeghi & Afsahi 2016. Gather (BGMH): the edges to the root's half, to the quarters, .., as
+/// the larger a subtree the more its edge carries. Broadcast (BBMH): depth first, the smallest
+/// subtree first, as all edges carry as much and most messages are under way at once in the last
+/// rounds. O(p^2 + messages log p).
 [[nodiscard]] std::vector<Rank> heaviest_first(const Distances& distances, const Traffic& traffic,
                                                Rank first);
 

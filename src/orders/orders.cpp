@@ -9,9 +9,9 @@ namespace tutti {
 
 namespace {
 
-constexpr std::array<std::string_view, 8> names = {"natural",      "rotated",          "by_size",
-                                                   "arrival",      "late_leaf",        "distance",
-                                                   "nearest_next", "two_partners_each"};
+constexpr std::array<std::string_view, 9> names = {
+    "natural",  "rotated",      "by_size",           "arrival",       "late_leaf",
+    "distance", "nearest_next", "two_partners_each", "heaviest_first"};
 
 /// All ranks but the root, by `before`, ties by rank.
 template <class Before>

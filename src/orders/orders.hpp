@@ -21,6 +21,7 @@ enum class OrderName : std::uint8_t {
   distance,           ///< ranks that exchange much close to one another
   nearest_next,       ///< the nearest free rank is next (Bhowmik & Bodele 2019, RMH)
   two_partners_each,  ///< two partners for each reference (Bhowmik & Bodele 2019, RDMH)
+  heaviest_first,     ///< heavy messages between near ranks (Mirsadeghi & Afsahi 2016, BBMH, BGMH)
 };
 
 [[nodiscard]] std::string_view name_of(OrderName order);

@@ -18,7 +18,7 @@ std::string specification_error(const char* text) {
 const std::string known_names =
     "linear, linear_sequence, linear_sync, linear_pull, binomial, knomial, ordered_tree, LIN, LS, "
     "BNOM, SLIN, "
-    "BSLN, SLS, BSLS, SBN, BSBN, A-LIN, TUW, TUW_Gatherv, TUW_Scatterv, traff";
+    "BSLN, SLS, BSLS, SBN, BSBN, A-LIN, TUW, TUW_Gatherv, TUW_Scatterv, traff, BBMH, BGMH";
 
 TEST(SpecificationError, NamesTheAlgorithmsThereAre) {
   EXPECT_EQ(specification_error("quick"),
@@ -44,7 +44,7 @@ TEST(SpecificationError, NamesTheSettingsOfTheAlgorithm) {
 TEST(SpecificationError, SaysWhatASettingAccepts) {
   EXPECT_EQ(specification_error("linear:order=random"),
             "order=random: order is natural, rotated, by_size, arrival, late_leaf, distance, "
-            "nearest_next or two_partners_each");
+            "nearest_next, two_partners_each or heaviest_first");
   EXPECT_EQ(specification_error("linear:runner=thread"),
             "runner=thread: runner is caller or background");
   EXPECT_EQ(specification_error("knomial:k=1"), "k=1: k is an integer from 2 on");

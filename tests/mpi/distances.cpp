@@ -159,7 +159,7 @@ void gathers_on_parts(Context& context) {
   const OwnComm half(context.rank() % 2, context.rank());
   for (const OwnComm* comm : {&reversed, &half}) {
     for (const Kind kind : all_kinds) {
-      for (const char* name : {"binomial:order=distance", "binomial:order=nearest_next"}) {
+      for (const char* name : {"binomial:order=distance", "binomial:order=heaviest_first"}) {
         const Forced forced(kind, name, native);
         context.expect_empty(forced.error());
         std::mt19937 random(23);

@@ -66,6 +66,36 @@ def test_place_shows_matrix_groups_and_gains(command, switches):
     assert all(case["gain"] >= 1 for case in gather)
 
 
+def test_place_prints_the_numbers_of_many_ranks_where_asked_for(command, tmp_path):
+    ranks = 20
+    matrix = [[0 if a == b else 100 + 20 * a + b for b in range(ranks)] for a in range(ranks)]
+    path = tmp_path / "twenty.json"
+    path.write_text(
+        json.dumps(
+            {
+                "schema": "tutti-distances-1",
+                "unit": "us",
+                "measured": [{"bytes": 1, "matrix": matrix}],
+            }
+        )
+    )
+    row = " ".join(str(one) for one in matrix[7])
+    assert row not in command("place", str(path)).out
+    assert row in command("place", str(path), "--numbers").out
+
+
+def test_heuristics_of_binomial_trees_are_told(command):
+    out = command("place", str(PAPER), "--block", "8").out
+    assert "BBMH" in out and "BGMH" in out
+    distances = tutti._engine.distances_from_text(PAPER.read_text())
+    for collective, order in (
+        ("bcast", [0, 1, 2, 7, 4, 6, 5, 3]),
+        ("gather", [0, 4, 2, 6, 1, 7, 3, 5]),
+    ):
+        tried = distances.reordering(collective, "binomial", 8).all
+        assert next(s for s in tried if s.name == "heaviest_first").ranks == order
+
+
 def test_place_draws_the_matrix_as_characters(command, switches):
     lines = command("place", str(switches)).out.splitlines()
     rows = [line.split("|")[1] for line in lines if line.count("|") == 2]

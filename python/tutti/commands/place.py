@@ -17,6 +17,7 @@ from tutti.commands.options import AsJson, Machine
 from tutti.console import Refusal, console, count, microseconds, print_json, table
 from tutti.workload import bytes_of, distances_of, machine_of
 
+_HEURISTICS = ("nearest_next", "two_partners_each", "heaviest_first")
 _MOST_SHOWN = 16
 _MOST_GROUPS = 12
 _MOST_CELLS = 32
@@ -27,7 +28,7 @@ def _ranks(ranks: list[int]) -> str:
     return " ".join(words) + (f" .. {len(ranks)} in all" if len(ranks) > _MOST_SHOWN else "")
 
 
-def _matrix(out: Console, distances: Distances, which: int) -> None:
+def _matrix(out: Console, distances: Distances, which: int, numbers: bool) -> None:
     matrix = distances.matrix(which)
     far = placing.slowest(matrix)
     out.print(
@@ -36,6 +37,10 @@ def _matrix(out: Console, distances: Distances, which: int) -> None:
         f"{microseconds(matrix[far[0]][far[1]])} from rank {far[0]} to {far[1]}"
     )
     if distances.ranks > _MOST_SHOWN:
+        # Too wide for a table: rows in microseconds, as they are, for other programs too.
+        for row in matrix if numbers else []:
+            line = " ".join(f"{one * 1e6:.4g}" for one in row)
+            out.print(line, markup=False, highlight=False, soft_wrap=True)
         return
     columns = [str(rank) for rank in range(distances.ranks)]
     listing = table("us", *columns, right=("us", *columns))
@@ -60,11 +65,11 @@ def _clusters(out: Console, levels: list[list[int]]) -> None:
 
 
 def _cases(out: Console, cases: list[placing.Case]) -> None:
-    numbers = ("block", "natural", "RMH", "RDMH", "best", "gain")
+    numbers = ("block", "natural", "RMH", "RDMH", "BBMH BGMH", "best", "gain")
     listing = table("collective", "shape", *numbers, "how", right=numbers)
     for case in cases:
         found = case.reordering
-        heuristics = [case.seconds(way) for way in ("nearest_next", "two_partners_each")]
+        heuristics = [case.seconds(way) for way in _HEURISTICS]
         listing.add_row(
             case.collective,
             f"[cyan]{case.algorithm}[/]",
@@ -78,8 +83,9 @@ def _cases(out: Console, cases: list[placing.Case]) -> None:
         )
     out.print(listing)
     out.print(
-        "[dim]Modelled: each round as long as its slowest message, or what a shared link carries. RMH and RDMH are the orders of "
-        "Bhowmik & Bodele 2019; below a gain of a tenth an order is not worth it.[/]"
+        "[dim]Modelled: each round as long as its slowest message, or what a shared link carries. "
+        "RMH and RDMH are the orders of Bhowmik & Bodele 2019, BBMH (broadcast) and BGMH (gather) "
+        "that of Mirsadeghi & Afsahi 2016; below a gain of a tenth an order is not worth it.[/]"
     )
 
 
@@ -170,6 +176,9 @@ def place(
     picture: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the matrix (.svg, .png, .pdf).")
     ] = None,
+    numbers: Annotated[
+        bool, typer.Option("--numbers", help="Print the matrix of more than 16 ranks too.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show how far ranks are from one another, and what an order by distance would bring.
@@ -193,7 +202,7 @@ def place(
     method = f" ({escape(distances.method)})" if distances.method else ""
     out.print(f"[bold]{count(distances.ranks, 'rank')}[/]{method}\n")
     for which in range(len(distances.bytes)):
-        _matrix(out, distances, which)
+        _matrix(out, distances, which, numbers)
         out.print()
     _picture(out, distances, levels)
     out.print()

@@ -155,6 +155,11 @@ TEST(Placing, GivesHeuristicsAsTheyAreAndOthersNeverSlowerThanNatural) {
   EXPECT_EQ(placements_of(ring, figure, 0).of(16), (Ranks{0, 1, 3, 7, 5, 6, 4, 2}));
   const auto doubling = spec(Collective::allgather, "RDMH");
   EXPECT_EQ(placements_of(doubling, figure, 0).of(16), (Ranks{0, 3, 2, 6, 1, 5, 7, 4}));
+  // By hand from the figure's matrix: see HeaviestFirst for the rules.
+  EXPECT_EQ(placements_of(spec(Collective::bcast, "BBMH"), figure, 0).of(16),
+            (Ranks{0, 1, 2, 7, 4, 6, 5, 3}));
+  EXPECT_EQ(placements_of(spec(Collective::gather, "BGMH"), figure, 0).of(16),
+            (Ranks{0, 4, 2, 6, 1, 7, 3, 5}));
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
     const Fabric fabric = seed % 2 == 0 ? grouped(11, seed) : random_fabric(11, seed);
     for (const char* name : {"binomial:order=distance", "knomial:k=3,order=distance"}) {

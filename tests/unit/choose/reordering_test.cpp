@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/index.hpp"
 #include "orders/by_distance.hpp"
 #include "orders/descent.hpp"
 #include "shapes/traffic.hpp"
@@ -108,6 +109,73 @@ TEST(HeaviestFirst, FillsTreesFromWhereMostIsSent) {
   EXPECT_EQ(heaviest_first(line, tree_gather_traffic(8, 2, 1), 0), (Ranks{0, 4, 2, 6, 1, 5, 3, 7}));
   // Broadcast: depth first, smallest subtrees first.
   EXPECT_EQ(heaviest_first(line, tree_bcast_traffic(8, 2, 1), 0), (Ranks{0, 1, 2, 3, 4, 5, 6, 7}));
+}
+
+/// The free rank nearest to that at `near`, ties to the lowest.
+Rank take_nearest(const Distances& distances, std::vector<bool>& taken, Rank near, bool to_it) {
+  Rank best = no_rank;
+  const auto distance = [&](Rank rank) {
+    return to_it ? distances(rank, near) : distances(near, rank);
+  };
+  for (Rank rank = 0; rank < distances.size(); ++rank) {
+    if (taken[index(rank)]) continue;
+    if (best == no_rank || distance(rank) < distance(best)) best = rank;
+  }
+  taken[index(best)] = true;
+  return best;
+}
+
+/// BBMH: the subtrees of `v` by size, each to its end before the next.
+void map_broadcast(const Distances& distances, Position v, Ranks& at, std::vector<bool>& taken) {
+  const int p = distances.size();
+  for (Position step = 1; v + step < p && (v & step) == 0; step *= 2) {
+    at[index(v + step)] = take_nearest(distances, taken, at[index(v)], false);
+    map_broadcast(distances, v + step, at, taken);
+  }
+}
+
+/// BGMH, for powers of two: halves, quarters, .. of all positions that have ranks, in their turn.
+void map_gather(const Distances& distances, Ranks& at, std::vector<bool>& taken) {
+  std::vector<Position> placed = {0};
+  for (Position step = distances.size() / 2; step > 0; step /= 2) {
+    for (std::size_t i = 0, known = placed.size(); i < known; ++i) {
+      const Position child = placed[i] + step;
+      at[index(child)] = take_nearest(distances, taken, at[index(placed[i])], true);
+      placed.push_back(child);
+    }
+  }
+}
+
+TEST(HeaviestFirst, IsTheHeuristicForBinomialBroadcasts) {
+  for (const int p : {1, 2, 3, 6, 8, 11, 16, 31, 64}) {
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+      const Distances distances =
+          p == 8 && seed == 0 ? figure_1().distances : random_distances(p, seed);
+      const Rank root = static_cast<Rank>(seed) % p;
+      Ranks expected(index(p), no_rank);
+      std::vector<bool> taken(index(p), false);
+      expected[0] = root;
+      taken[index(root)] = true;
+      map_broadcast(distances, 0, expected, taken);
+      EXPECT_EQ(heaviest_first(distances, tree_bcast_traffic(p, 2, 1000), root), expected);
+    }
+  }
+}
+
+TEST(HeaviestFirst, IsTheHeuristicForBinomialGathers) {
+  for (const int p : {1, 2, 4, 8, 16, 64}) {
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+      const Distances distances =
+          p == 8 && seed == 0 ? figure_1().distances : random_distances(p, seed);
+      const Rank root = static_cast<Rank>(seed) % p;
+      Ranks expected(index(p), no_rank);
+      std::vector<bool> taken(index(p), false);
+      expected[0] = root;
+      taken[index(root)] = true;
+      map_gather(distances, expected, taken);
+      EXPECT_EQ(heaviest_first(distances, tree_gather_traffic(p, 2, 1000), root), expected);
+    }
+  }
 }
 
 TEST(HeaviestFirst, KeepsLargeSubtreesWithinASwitch) {
