@@ -142,7 +142,8 @@ double recursive_seconds(Collective collective, const Rounds& rounds, double blo
     case Collective::alltoallv:
       return rounds.bruck(block);
     case Collective::barrier:
-      return rounds.doubling(0, 1, false);
+      return rounds.bruck(
+          0);  // dissemination: some ranks of each node meet another's in all rounds
     default:
       return rounds.doubling(block, 2, false);
   }
