@@ -35,26 +35,30 @@ int count_of(const Layout& layout) { return layout.counts.empty() ? 0 : layout.c
 
 Result<std::unique_ptr<Workload>> ExchangeWorkload::make(Collective collective,
                                                          const std::vector<Bytes>& sizes, int width,
-                                                         MPI_Datatype type, Rank root, Rank rank) {
+                                                         MPI_Datatype type, Rank root,
+                                                         MPI_Comm comm) {
+  Rank rank = 0;
+  MPI_Comm_rank(comm, &rank);
   Result<Layout> sent = lay_out(sent_by(collective, sizes, rank), width, 0);
   if (!sent) return Error{sent.error()};
   Result<Layout> received = lay_out(received_by(collective, sizes, rank), width, 0);
   if (!received) return Error{received.error()};
   return std::unique_ptr<Workload>(
-      new ExchangeWorkload(collective, std::move(*sent), std::move(*received), type, root, rank));
+      new ExchangeWorkload(collective, std::move(*sent), std::move(*received), type, root, comm));
 }
 
 ExchangeWorkload::ExchangeWorkload(Collective collective, Layout sent, Layout received,
-                                   MPI_Datatype type, Rank root, Rank rank)
+                                   MPI_Datatype type, Rank root, MPI_Comm comm)
     : Workload(collective),
       sent_(std::move(sent)),
       received_(std::move(received)),
       type_(type),
+      comm_(comm),
       root_(root),
-      rank_(rank),
       send_(collective == Collective::bcast ? 0 : sent_.bytes),
       receive_(received_.bytes) {
-  MPI_Comm_size(MPI_COMM_WORLD, &p_);
+  MPI_Comm_rank(comm, &rank_);
+  MPI_Comm_size(comm, &p_);
   nothing_.counts.assign(static_cast<std::size_t>(p_), 0);
   nothing_.displacements = nothing_.counts;
 }
@@ -78,26 +82,25 @@ void ExchangeWorkload::prepare(std::uint32_t call) {
 }
 
 int ExchangeWorkload::call(const Functions& functions, const Layout& sent, const Layout& received) {
-  const MPI_Comm comm = MPI_COMM_WORLD;
   switch (collective()) {
     case Collective::bcast:
-      return functions.bcast(receive_.data(), count_of(received), type_, root_, comm);
+      return functions.bcast(receive_.data(), count_of(received), type_, root_, comm_);
     case Collective::allgather:
       return functions.allgather(send_.data(), count_of(sent), type_, receive_.data(),
-                                 count_of(received), type_, comm);
+                                 count_of(received), type_, comm_);
     case Collective::allgatherv:
       return functions.allgatherv(send_.data(), count_of(sent), type_, receive_.data(),
                                   received.counts.data(), received.displacements.data(), type_,
-                                  comm);
+                                  comm_);
     case Collective::alltoall:
       return functions.alltoall(send_.data(), count_of(sent), type_, receive_.data(),
-                                count_of(received), type_, comm);
+                                count_of(received), type_, comm_);
     case Collective::alltoallv:
       return functions.alltoallv(send_.data(), sent.counts.data(), sent.displacements.data(), type_,
                                  receive_.data(), received.counts.data(),
-                                 received.displacements.data(), type_, comm);
+                                 received.displacements.data(), type_, comm_);
     case Collective::barrier:
-      return functions.barrier(comm);
+      return functions.barrier(comm_);
     default:
       return MPI_ERR_OTHER;
   }

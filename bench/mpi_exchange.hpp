@@ -12,10 +12,11 @@ class ExchangeWorkload final : public Workload {
  public:
   /// `sizes` in elements of `type`, `width` bytes wide: of each rank's block; for a bcast of the
   /// vector, in every place; for an alltoall of a block for one rank, where rank s has
-  /// sizes[(s + d) mod p] for rank d. The error says that a count does not fit MPI's int.
+  /// sizes[(s + d) mod p] for rank d. Ranks are those of `comm`. The error says that a count does
+  /// not fit MPI's int.
   static Result<std::unique_ptr<Workload>> make(Collective collective,
                                                 const std::vector<Bytes>& sizes, int width,
-                                                MPI_Datatype type, Rank root, Rank rank);
+                                                MPI_Datatype type, Rank root, MPI_Comm comm);
 
   void prepare(std::uint32_t call) override;
   int run(const Functions& functions) override { return call(functions, sent_, received_); }
@@ -24,7 +25,7 @@ class ExchangeWorkload final : public Workload {
 
  private:
   ExchangeWorkload(Collective collective, Layout sent, Layout received, MPI_Datatype type,
-                   Rank root, Rank rank);
+                   Rank root, MPI_Comm comm);
   int call(const Functions& functions, const Layout& sent, const Layout& received);
   /// What tells the i-th block sent, or the i-th block received, from all others.
   [[nodiscard]] Rank mark_of_sent(int block) const;
@@ -34,6 +35,7 @@ class ExchangeWorkload final : public Workload {
   Layout received_;
   Layout nothing_;  ///< zeros
   MPI_Datatype type_;
+  MPI_Comm comm_;
   Rank root_;
   Rank rank_;
   int p_;

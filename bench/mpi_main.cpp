@@ -125,6 +125,11 @@ Metadata metadata_of(const Options& options, const Job& job, const Clock& clock,
   return metadata;
 }
 
+/// Those that ExchangeWorkload runs.
+bool has_exchanges(Collective collective) {
+  return !reduces(collective) && !is_gather_or_scatter(collective) && !is_one_sided(collective);
+}
+
 /// What is wrong with the options in this job, or empty. Alike on all ranks.
 std::string refusal(const Options& options, const Job& job) {
   const Functions native = native_functions();
@@ -136,6 +141,10 @@ std::string refusal(const Options& options, const Job& job) {
   const auto collective = collective_named(name_of(options.command));
   if (!collective) return "";
   for (const std::string& name : options.algorithms) {
+    if (name == reordered_name) {
+      if (has_exchanges(*collective)) continue;
+      return "--algorithm " + name + ": not of " + std::string(tutti::name_of(*collective));
+    }
     if (is_one_sided(*collective) && name == "native") continue;  // of the matched one
     if (const auto set = set_algorithm(*collective, name); !set) {
       return "--algorithm " + name + ": " + set.error();

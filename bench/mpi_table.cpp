@@ -9,6 +9,7 @@
 #include "bench/mpi_reduction.hpp"
 #include "bench/mpi_rooted.hpp"
 #include "cost/collective_bounds.hpp"
+#include "tutti/tutti.h"
 
 namespace tutti::bench {
 
@@ -20,10 +21,20 @@ Collective collective_of(Command command) {
   return tutti::collective_named(name_of(command)).value_or(Collective::gatherv);
 }
 
-using Workloads = std::vector<std::unique_ptr<Workload>>;
+using Workloads = std::vector<std::shared_ptr<Workload>>;
+
+/// All ranks of MPI_COMM_WORLD, numbered by distance for a collective; made once, collective then.
+MPI_Comm reordered_world(Collective collective) {
+  static const MPI_Comm reordered = [collective] {
+    MPI_Comm made = MPI_COMM_NULL;
+    TUTTI_Comm_reorder(MPI_COMM_WORLD, std::string(tutti::name_of(collective)).c_str(), &made);
+    return made;
+  }();
+  return reordered;
+}
 
 Result<std::unique_ptr<Workload>> workload_of(const Bench& bench, Collective collective,
-                                              const Case& problem) {
+                                              const Case& problem, bool reordered) {
   const MPI_Datatype type = type_of(problem);
   const Rank rank = bench.job.rank();
   if (reduces(collective)) {
@@ -32,7 +43,7 @@ Result<std::unique_ptr<Workload>> workload_of(const Bench& bench, Collective col
   }
   if (!is_gather_or_scatter(collective)) {
     return ExchangeWorkload::make(collective, problem.blocks, problem.width, type, problem.root,
-                                  rank);
+                                  reordered ? reordered_world(collective) : MPI_COMM_WORLD);
   }
   Result<Layout> layout = lay_out(problem.blocks, problem.width, bench.options.gap);
   if (!layout) return Error{layout.error()};
@@ -40,23 +51,31 @@ Result<std::unique_ptr<Workload>> workload_of(const Bench& bench, Collective col
       new RootedWorkload(collective, std::move(*layout), type, problem.root, rank));
 }
 
-/// One for all contenders, or one for each where calls are persistent, as those keep their buffers.
+/// One for each contender, which may be that of others: calls that are persistent keep their
+/// buffers, and another communicator has other ranks.
 Result<Workloads> workloads_of(const Bench& bench, Collective collective, const Case& problem) {
   Workloads workloads;
-  do {
-    Result<std::unique_ptr<Workload>> workload = workload_of(bench, collective, problem);
-    if (!workload) return Error{workload.error()};
-    workloads.push_back(std::move(*workload));
-  } while (bench.options.persistent && workloads.size() < bench.options.algorithms.size());
+  std::shared_ptr<Workload> common;
+  for (const std::string& name : bench.options.algorithms) {
+    const bool reordered = name == reordered_name;
+    if (common == nullptr || reordered) {
+      Result<std::unique_ptr<Workload>> made = workload_of(bench, collective, problem, reordered);
+      if (!made) return Error{made.error()};
+      workloads.push_back(std::move(*made));
+      if (!reordered && !bench.options.persistent) common = workloads.back();
+    } else {
+      workloads.push_back(common);
+    }
+  }
   return workloads;
 }
 
 std::vector<Contender> contenders_of(const Options& options, const Workloads& workloads) {
   std::vector<Contender> contenders;
   for (const std::string& name : options.algorithms) {
-    const bool native = name == native_name;
+    const bool native = name == native_name || name == reordered_name;
     const Functions functions = native ? native_functions() : tutti_functions();
-    Workload& workload = *workloads[options.persistent ? contenders.size() : 0];
+    Workload& workload = *workloads[contenders.size()];
     Contender contender{name,
                         native ? "" : name,
                         &workload,

@@ -10,6 +10,10 @@
 
 namespace tutti::bench {
 
+/// A contender: the MPI's own on the communicator that TUTTI_Comm_reorder returns, whose ranks are
+/// numbered by distance. Of exchanges (ExchangeWorkload) alone.
+inline constexpr auto reordered_name = "native:reordered";
+
 /// One problem of a run: what the options ask for, with this job's number of ranks.
 struct Case {
   Distribution distribution = Distribution::same;

@@ -142,7 +142,9 @@ constexpr Option table[] = {
     {"root", "WHERE", rooted | guidelines | one_sided, read_root,
      "half (p/2), first, last or a rank (half)"},
     {"algorithm", "SPEC", collectives | one_sided, read_algorithms,
-     "native, auto or an algorithm; may be repeated (native, auto)"},
+     "native, auto or an algorithm; may be repeated (native, auto); native:reordered: the MPI's "
+     "own "
+     "with ranks numbered by distance"},
     {"delay", "PATTERN", collectives, read_parsed<&Options::delays, delays_from>,
      "ranks arrive late: uniform:50ms, normal:5ms, one-late:50ms[@RANK], recorded:FILE (none)"},
     {"compute", "TIME", collectives, read_parsed<&Options::compute, seconds_from>,

@@ -48,6 +48,9 @@ for ranks in 1 3; do
   done
   expect "$ranks" 0 "# barrier, same" barrier $short --algorithm native,dissemination
 done
+expect 3 0 "native:reordered" allgather $short --bytes 2,6000 \
+  --algorithm native:reordered,native,linear
+expect 3 2 "native:reordered: not of gather" gather $short --algorithm native:reordered
 expect 3 0 "ordered_tree" gatherv $short --bytes 8,64K --gap 3 --algorithm traff
 expect 3 0 "held KiB a rank" allgather_shared $short --bytes 8,64K
 expect 3 0 "m'" guidelines $short --block 10
