@@ -9,9 +9,8 @@ namespace tutti {
 
 namespace {
 
-/// More than for Tutti's other choices: an MPI may know nodes, and what a flag takes hangs on the
-/// system's scheduler.
-constexpr double least_gain = 1.25;
+/// Calls are tried before the choice is made, so that a gain which may be none costs a trial alone.
+constexpr double least_gain = 1.1;
 constexpr double least_gain_unmeasured = 1.5;
 
 /// More of them hardly gain, and their communicators are limited.
@@ -120,12 +119,12 @@ LevelChoice choose_level(const LevelSituation& situation, const NodeMachine& mac
                    [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
   const bool measured = is_measured(machine);
   if (level.total() * (measured ? least_gain : least_gain_unmeasured) >= native) {
-    choice.reason = std::string("no gain of a ") + (measured ? "quarter" : "half") +
+    choice.reason = std::string("no gain of a ") + (measured ? "tenth" : "half") +
                     " is modelled over flat calls";
     return choice;
   }
   choice.level = node;
-  choice.reason = std::string("modelled to gain a ") + (measured ? "quarter" : "half") +
+  choice.reason = std::string("modelled to gain a ") + (measured ? "tenth" : "half") +
                   " or more over flat calls";
   return choice;
 }

@@ -49,7 +49,7 @@ struct LevelChoice {
 [[nodiscard]] std::vector<int> leaders_to_try(int best, int most_ranks);
 
 /// Node memory around the MPI's own collective if the model promises a gain over the best flat
-/// algorithm, which stands for the MPI's own: of a quarter where node memory was measured (see
+/// algorithm, which stands for the MPI's own: of a tenth where node memory was measured (see
 /// NodeMachine::crowding), of a half where it was not. Uneven nodes count as the larger shape for
 /// node memory and as the lesser one for flat. Flat also
 ///  - where block sizes are not known alike, nothing is to be moved, or no two ranks share a node;

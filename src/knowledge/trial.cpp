@@ -32,6 +32,29 @@ bool weigh(std::span<const TrialCall> calls, std::span<const std::size_t> alike,
   return true;
 }
 
+/// Is `way` faster than the usual one in each turn, and not by the luck of one? Yes where that
+/// cannot be told: calls are unlike, or the usual way has been left out.
+bool wins_each_turn(std::span<const TrialCall> calls, const Trial& trial, std::size_t way) {
+  std::array<std::vector<double>, Trial::most_ways> of;
+  Bytes least = calls.front().bytes;
+  Bytes most = least;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    of[static_cast<std::size_t>(trial.way_of(i))].push_back(calls[i].seconds);
+    least = std::min(least, calls[i].bytes);
+    most = std::max(most, calls[i].bytes);
+  }
+  if (most > 2 * least) return true;
+  constexpr std::size_t turn = Trial::calls_of_turn;
+  for (std::size_t i = 0; i + turn <= std::min(of[0].size(), of[way].size()); i += turn) {
+    const auto median = [&](const std::vector<double>& all) {
+      return lower_median({all.begin() + static_cast<std::ptrdiff_t>(i),
+                           all.begin() + static_cast<std::ptrdiff_t>(i + turn)});
+    };
+    if (median(of[way]) >= median(of[0])) return false;
+  }
+  return true;
+}
+
 /// The least of the ways that are left; any of equal ones.
 std::size_t fastest_of(const TrialOutcome& outcome, const Trial::Ways& ways) {
   std::size_t best = 0;
@@ -114,7 +137,8 @@ TrialOutcome outcome_of(std::span<const TrialCall> calls, const Trial& trial) {
   }
   const std::size_t best = fastest_of(outcome, trial.ways());
   const double least = outcome.seconds[best];
-  if (!trial.ways()[0] || least * least_gain < outcome.seconds[0]) {
+  if (!trial.ways()[0] ||
+      (least * least_gain < outcome.seconds[0] && wins_each_turn(calls, trial, best))) {
     outcome.way = static_cast<int>(best);
   }
   for (std::size_t way = 0; way < outcome.seconds.size(); ++way) {

@@ -88,10 +88,11 @@ struct TrialOutcome {
   Trial::Ways is_slow = {};  ///< took more than twice the least, where all calls were compared
 };
 
-/// The fastest way if it takes a tenth less than the usual one, which else stays; of those that
-/// were not left out. `calls` are the trial's, of all ranks. Calls that move alike (up to twice as
-/// much) are compared by the median (the lower of two in the middle) of each way, and count by
-/// their number; calls of which a way has not had two do not count.
+/// The fastest way if it takes a tenth less than the usual one, and less in each turn where calls
+/// move alike; else the usual one; of those that were not left out. `calls` are the trial's, of all
+/// ranks. Calls that move alike (up to twice as much) are compared by the median (the lower of two
+/// in the middle) of each way, and count by their number; calls of which a way has not had two do
+/// not count.
 [[nodiscard]] TrialOutcome outcome_of(std::span<const TrialCall> calls, const Trial& trial);
 
 }  // namespace tutti

@@ -26,7 +26,7 @@ TEST(LevelChoices, GoThroughNodeMemoryWhereItPays) {
   EXPECT_EQ(choice.candidates.front().name,
             to_text(Setting{Setting::Kind::native, {}, choice.level}));
   EXPECT_NE(choice.reason.find("gain a half or more"), std::string::npos) << choice.reason;
-  EXPECT_NE(choose_level(on("64x32", 512), measured()).reason.find("gain a quarter or more"),
+  EXPECT_NE(choose_level(on("64x32", 512), measured()).reason.find("gain a tenth or more"),
             std::string::npos);
 }
 
@@ -40,7 +40,7 @@ TEST(LevelChoices, StayFlatElsewhere) {
   EXPECT_NE(choose_level(ordered, {}).reason.find("does not commute"), std::string::npos);
   const LevelSituation large = on("64x32", 1 << 20, Collective::reduce_scatter_block);
   EXPECT_NE(choose_level(large, {}).reason.find("no gain of a half"), std::string::npos);
-  EXPECT_NE(choose_level(large, measured()).reason.find("no gain of a quarter"), std::string::npos);
+  EXPECT_NE(choose_level(large, measured()).reason.find("no gain of a tenth"), std::string::npos);
 }
 
 TEST(LevelChoices, NeverGoThroughNodesWithoutTheGainTheyPromise) {
@@ -55,7 +55,7 @@ TEST(LevelChoices, NeverGoThroughNodesWithoutTheGainTheyPromise) {
           const double level =
               level_seconds(collective, situation.shape, block, choice.level.leaders, machine)
                   .total();
-          EXPECT_GT(flat, 1.25 * level) << name_of(collective) << " " << nodes << " " << block;
+          EXPECT_GT(flat, 1.1 * level) << name_of(collective) << " " << nodes << " " << block;
         }
       }
     }

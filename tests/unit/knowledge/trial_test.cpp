@@ -60,6 +60,21 @@ TEST(Trials, TakeTheFastestWayThatGainsATenth) {
   EXPECT_EQ(tried(2, [](int way, int) { return TrialCall{way == 0 ? 10. : 19., 0}; }).way, 0);
 }
 
+TEST(Trials, TakeNoWayThatIsFasterInOneTurnAlone) {
+  // The usual way is disturbed in four of its six calls: all of one turn, and one of the other.
+  const auto disturbed = [](int first, int last) {
+    return [=](int way, int call) {
+      return TrialCall{way == 1 ? 12. : first <= call && call <= last ? 18. : 11., 0};
+    };
+  };
+  Trial first(2, false);
+  EXPECT_EQ(finish(first, disturbed(0, 6)).way, 0);
+  Trial last(2, false);
+  EXPECT_EQ(finish(last, disturbed(2, 8)).way, 0);
+  Trial both(2, false);
+  EXPECT_EQ(finish(both, disturbed(0, 8)).way, 1);
+}
+
 TEST(Trials, LeaveOutliersAndWhatIsSetUpAlone) {
   const auto outcome = tried(2, [](int way, int call) {
     if (call == 0) return TrialCall{1000, 0};  // sets up
