@@ -8,8 +8,10 @@
 # runs as the collective with the most algorithms has: run i takes the i-th of each collective. Of
 # these runs part=0/2 takes every second one, and part=1/2 the others. An algorithm that is named is
 # forced in a run of its own, for all collectives that have it.
-# nodes=NODES, as in nodes=1,3 or nodes=round_robin:2, sends all collectives through the memory of
-# nodes that TUTTI_NODE=NODES emulates. TUTTI_LIBRARY_DIR is the folder of libtutti.so
+# nodes=NODES, as in nodes=1,3 or nodes=1,3:round_robin, sends all collectives through the memory of
+# nodes that TUTTI_NODE=NODES emulates, around the MPI's own. nodes=NODES+leaders=2 does so by two
+# leaders of each, nodes=NODES+ALGORITHM, as in nodes=1,3+ring:leaders=2, around an algorithm where the
+# list has it, and nodes=NODES+all around every one, in as many runs as above. TUTTI_LIBRARY_DIR is the folder of libtutti.so
 # (build/all/lib), TUTTI_ABI_CACHE that of what is built for the tests (build/abi); pytest tests/abi
 # builds mpi4py there. One line a run; ends with "N passed, N failed".
 set -euo pipefail
@@ -32,9 +34,9 @@ for line in json.load(sys.stdin)["algorithms"]:
     print(line["name"], line["collective"])'
 }
 list=$(listed)
-# Lines of assignments, each of which forces one algorithm for every collective.
+# Lines of assignments, each of which forces one algorithm for every collective of the MPI.
 together() {
-  awk '{ of[$2, n[$2]++] = $1; if (n[$2] > most) most = n[$2] }
+  awk '$2 !~ /^rma_/ { of[$2, n[$2]++] = $1; if (n[$2] > most) most = n[$2] }
     END { for (i = 0; i < most; i++) {
       line = ""
       for (name in n) line = line " TUTTI_" toupper(name) "=" of[name, i % n[name]]
@@ -42,6 +44,14 @@ together() {
 }
 ((${#runs[@]})) ||
   mapfile -t runs < <(together | awk -v i="${part%/*}" -v n="${part#*/}" '(NR - 1) % n == i')
+named=("${runs[@]}") runs=()
+for run in "${named[@]}"; do
+  if [[ $run == nodes=*+all ]]; then
+    mapfile -t -O ${#runs[@]} runs < <(together | sed "s|[^ ]*|&:level=node|g; s|^|${run%all}|")
+  else
+    runs+=("$run")
+  fi
+done
 library=${TUTTI_LIBRARY_DIR:-$root/build/all/lib}/libtutti.so
 cache=${TUTTI_ABI_CACHE:-$root/build/abi}
 python=$cache/mpi4py-$mpi/bin/python
@@ -80,21 +90,31 @@ suite() {
     grep -oE '^Ran [0-9]+ tests|^OK.*|^FAILED.*|^(FAIL|ERROR): .*' | sort | uniq -c | tr -s ' \n' ' '
 }
 
-# The assignments of a run. They force an algorithm wherever the list has it, aliases and those with
-# settings everywhere.
+# The assignments of a run. They force an algorithm wherever the list has it, aliases everywhere.
 forcing() {
-  local collective
+  local collective nodes between
   if [[ $1 == TUTTI_* ]]; then
     tr ' ' '\n' <<<"$1"
     return
   fi
   if [[ $1 == nodes=* ]]; then
-    printf '%s\n' TUTTI_LEVEL=node "TUTTI_NODE=${1#nodes=}" "TUTTI_REPORT=$report"
+    nodes=${1#nodes=}
+    printf '%s\n' "TUTTI_NODE=${nodes%%+*}" "TUTTI_REPORT=$report"
+    case ${nodes#"${nodes%%+*}"} in
+      "") echo TUTTI_LEVEL=node ;;
+      +leaders=*) echo "TUTTI_LEVEL=node:${nodes#*+}" ;;
+      +TUTTI_*) forcing "${nodes#*+}" ;;
+      *)
+        between=:level=node
+        [[ ${nodes#*+} == *:* ]] && between=,level=node
+        forcing "${nodes#*+}" | sed "s/\$/$between/"
+        ;;
+    esac
     return
   fi
   for collective in gather gatherv scatter scatterv bcast allgather allgatherv alltoall alltoallv \
     barrier reduce allreduce reduce_scatter reduce_scatter_block; do
-    if ! grep -q "^$1 " <<<"$list" || grep -q "^$1 $collective\$" <<<"$list"; then
+    if ! grep -q "^${1%%:*} " <<<"$list" || grep -q "^${1%%:*} $collective\$" <<<"$list"; then
       echo "TUTTI_${collective^^}=$1"
     fi
   done

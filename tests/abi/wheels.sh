@@ -3,6 +3,7 @@
 # by their own ABIs and by the standard ABI of MPI 5. Prints a table, as in docs/results/mpis.md.
 #
 #   tests/abi/wheels.sh [NP...]        2 3 unless numbers are given
+#   tests/abi/wheels.sh levels         only the tests of the node level, which take 11 ranks
 #
 # The libraries for MPICH and Open MPI are those that were built for the machine's own, in
 # TUTTI_LIBRARY_DIR (build/all/lib); that for the standard ABI is built here with mpicc_abi of the
@@ -12,6 +13,7 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 numbers=("$@")
 ((${#numbers[@]})) || numbers=(2 3)
+[[ ${numbers[0]} == levels ]] && numbers=()
 libraries=${TUTTI_LIBRARY_DIR:-$root/build/all/lib}
 work=${TUTTI_WHEELS:-$root/build/wheels}
 limit=${TUTTI_WHEEL_SECONDS:-240}
@@ -99,17 +101,25 @@ same_file() {
       "$3" -n 20000 -s 4 -o "$tutti" >/dev/null && [[ -s $native ]] && cmp "$native" "$tutti"
 }
 
-# The tests of tests/mpi pass if nothing fails but what the MPI fails without Tutti.
+# mpi_tests MPI NP PROGRAM [ARGUMENT...]: the tests of tests/mpi pass if nothing fails but what the
+# MPI fails without Tutti.
 mpi_tests() {
   local log=$work/logs/$row native=$work/logs/$row.native
-  on "$1" "$2" "$3" >"$log" 2>&1 && { note=$(summary "$log"); return; }
-  on "$1" "$2" "$3" --native >"$native" 2>&1 || true
+  on "$@" >"$log" 2>&1 && { note=$(summary "$log"); return; }
+  on "$@" --native >"$native" 2>&1 || true
   note="$(summary "$log"); the MPI alone: $(summary "$native")"
   [[ -n $(failures "$log") && -z $(comm -23 <(failures "$log") <(failures "$native")) ]]
 }
 summary() { grep -x '[0-9]* passed, [0-9]* failed' "$1" || echo "ended by a signal or the watchdog"; }
 # Times follow the names of cases.
 failures() { sed -n 's/^FAILED \(.*[^ ]\)  *[0-9.]* s$/\1/p' "$1" | sort; }
+
+# Ranks are more than cores: MPICH 5 sleeps between looks where it is told to.
+level_tests() {
+  local -x MPIR_CVAR_CH4_PROGRESS_THROTTLE=1 MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT=10
+  local -x I_MPI_THREAD_YIELD=3
+  mpi_tests "$@" --nodes 1,4,2,3,1
+}
 
 # check TEXT COMMAND...: one cell of the table.
 check() {
@@ -138,6 +148,8 @@ matrix() {
     check "C API" mpi_tests "$mpi" "$np" "$bin/tutti-test-c-$flavour"
     check "tests/mpi" mpi_tests "$mpi" "$np" "$bin/tutti-test-mpi-$flavour"
   done
+  np=11
+  check "tests/mpi --nodes 1,4,2,3,1" level_tests "$mpi" "$np" "$bin/tutti-test-mpi-$flavour"
 }
 
 : >"$work/logs/errors.log"
