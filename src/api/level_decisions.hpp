@@ -27,12 +27,12 @@ class LevelDecisions {
   /// See Communicator::close_level. The first calls of a communicator stay flat, so that one with
   /// few calls never pays for what the level needs. After them nodes are guessed, at the cost of
   /// one small allgather; they are opened where a call is to go through them, if all ranks can, for
-  /// a limited number of communicators at a time. Then calls of that range and collective are tried
-  /// all ways (see Trial), each after a barrier, and rank 0 tells all which one is the fastest; the
-  /// same again after eight times as many calls. Where rank 0 knows distances, and the model
-  /// promises a gain, an order by distance is one of the ways. Of collectives whose blocks ranks do
-  /// not know alike there is one range, and the model goes by the mean block of the call before a
-  /// trial, which ranks tell rank 0.
+  /// a limited number of communicators at a time. Then all ways are tried on calls of that range
+  /// and collective (see Trial), each after a barrier, and rank 0 tells all which one is the
+  /// fastest; the same again after eight times as many calls. Where rank 0 knows distances, and the
+  /// model promises a gain, an order by distance is one of the ways. Of collectives whose blocks
+  /// ranks do not know alike there is one range, and the model goes by the mean block of the call
+  /// before a trial, which ranks tell rank 0.
   ///
   /// All this happens in windows (see TrialWindows), in which ranks tell each other the block, and
   /// a rank whose arguments are bad does as the others. All other calls are O(1); there such a rank

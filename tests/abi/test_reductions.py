@@ -62,3 +62,14 @@ def test_reproducible_results_follow_from_the_ranks_alone(mpi):
     }
     settings = {"TUTTI_REPRODUCIBLE": "on"}
     check(mpi.run(mpi.compile("reductions.c"), settings=settings), expected)
+
+
+def test_the_report_says_why_reproducible_reductions_stay_flat(mpi):
+    settings = {"TUTTI_REPRODUCIBLE": "on", "TUTTI_REDUCE_SCATTER": "native:level=node"}
+    outcome = mpi.run(mpi.compile("reductions.c"), settings=settings)
+    assert outcome.status == 0, outcome.err
+    lines = [line for line in outcome.report["calls"] if line["collective"] == "reduce_scatter"]
+    assert lines
+    for line in lines:
+        assert line["algorithm"] == "native"
+        assert "not through nodes, as results are to be reproducible" in line["reason"]

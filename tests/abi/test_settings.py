@@ -34,6 +34,7 @@ def test_all_collectives_through_nodes_but_those_that_have_a_setting(mpi):
     [
         ("TUTTI_GATHERV", "nonsense", "binomial"),
         ("TUTTI_SCATTER", "knomial:k=1", "2"),
+        ("TUTTI_GATHER", "BSBN:level=node", "level=flat"),
         ("TUTTI", "perhaps", "off"),
         ("TUTTI_MACHINE", "/nowhere/machine", "built-in"),
     ],
