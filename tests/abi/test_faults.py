@@ -18,7 +18,7 @@ import pytest
 from conftest import LIBRARIES, RANKS, ROOT
 
 PATIENCE = 60  # seconds in which all processes must be gone
-NODE_MEMORY = re.compile(r"(\w+:\w+ \d+) +/memfd:tutti")
+NODE_MEMORY = re.compile(r"(\w+:\w+ \d+) +/(?:memfd:|dev/shm/)tutti")
 
 
 def of_all_processes(read) -> dict[int, object]:
@@ -60,12 +60,15 @@ def check_killed(program, outcome):
     assert not processes_of(program)
 
 
+def linked(mpi) -> list[str]:
+    """Options for a program that calls the C API."""
+    return [f"-I{ROOT / 'include'}", f"-L{LIBRARIES}", f"-ltutti-{mpi.name}",
+            f"-Wl,-rpath,{LIBRARIES}"]  # fmt: skip
+
+
 @pytest.mark.parametrize("killed", ["root", "last"])
 def test_killed_rank(mpi, killed):
-    program = mpi.compile(
-        "killed.c", f"-I{ROOT / 'include'}", f"-L{LIBRARIES}", f"-ltutti-{mpi.name}",
-        f"-Wl,-rpath,{LIBRARIES}",
-    )
+    program = mpi.compile("killed.c", *linked(mpi))
     check_killed(program, mpi.run(program, killed, preload=(), settings={}, report=False))
 
 
@@ -96,22 +99,18 @@ class Reports:
         return [told[rank] for rank in ranks]
 
 
-@pytest.mark.parametrize("killed", ["waiting rank", "rank that others wait for", "launcher"])
-def test_killed_in_node_memory(mpi, tmp_path, killed):
-    program = mpi.compile("killed_in_node.c")
+def check_nothing_left(mpi, folder, program, killed, **launched):
+    """Starts `program`, whose last rank keeps the others waiting, and kills one of its processes."""
     before = named_segments()
-    reports = Reports(tmp_path / "fifo")
-    command, environment = mpi.launch(
-        program, tmp_path / "fifo",
-        settings={"TUTTI_ALLREDUCE": "native:level=node", "TUTTI_NODE": "1,2"},
-    )  # fmt: skip
+    reports = Reports(folder / "fifo")
+    command, environment = mpi.launch(program, folder / "fifo", **launched)
     launcher = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE,
                                 stderr=subprocess.DEVNULL, text=True)  # fmt: skip
     try:
         # Of one node; a rank alone on its node waits for them without an operation to do.
         waiting, stays = reports.processes(RANKS - 2, RANKS - 1)
         memory = node_memory(Path("/proc") / str(stays))
-        assert memory, "the call does not go through node memory"
+        assert memory, "there is no node memory"
         assert named_segments() == before
         victims = {"waiting rank": waiting, "rank that others wait for": stays,
                    "launcher": launcher.pid}  # fmt: skip
@@ -129,3 +128,18 @@ def test_killed_in_node_memory(mpi, tmp_path, killed):
     assert not processes_of(program)
     assert not memory & set().union(*of_all_processes(node_memory).values())
     assert named_segments() == before
+
+
+@pytest.mark.parametrize("killed", ["waiting rank", "rank that others wait for", "launcher"])
+def test_killed_in_node_memory(mpi, tmp_path, killed):
+    settings = {"TUTTI_ALLREDUCE": "native:level=node", "TUTTI_NODE": "1,2"}
+    check_nothing_left(mpi, tmp_path, mpi.compile("killed_in_node.c"), killed, settings=settings)
+
+
+@pytest.mark.parametrize(
+    ("kind", "killed"), [("anonymous", "launcher"), ("named", "waiting rank")]
+)
+def test_killed_with_shared_results(mpi, tmp_path, kind, killed):
+    options = ["-DNAMES_ONLY"] if kind == "named" else []
+    program = mpi.compile("killed_sharing.c", *linked(mpi), *options, output=f"killed_{kind}")
+    check_nothing_left(mpi, tmp_path, program, killed, settings={"TUTTI_NODE": "1,2"}, preload=())
