@@ -93,7 +93,9 @@ class Reader {
     for (const Collective collective : all_collectives) {
       Setting& setting = environment_.settings[static_cast<std::size_t>(collective)];
       const bool is_open = setting.kind == Setting::Kind::automatic && !is_one_sided(collective);
-      if (!environment_.level || !is_open) continue;
+      // Nobody asked these for the MPI's own, which need not give the same bits again.
+      const bool is_fixed = environment_.reproducible && reduces(collective);
+      if (!environment_.level || !is_open || is_fixed) continue;
       setting.level = environment_.level;
       if (setting.level->node) setting.kind = Setting::Kind::native;
     }

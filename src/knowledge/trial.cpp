@@ -33,7 +33,7 @@ bool weigh(std::span<const TrialCall> calls, std::span<const std::size_t> alike,
 }
 
 /// Is `way` faster than the usual one in each turn, and not by the luck of one? Yes where that
-/// cannot be told: calls are unlike, or the usual way has been left out.
+/// cannot be told, as calls are unlike.
 bool wins_each_turn(std::span<const TrialCall> calls, const Trial& trial, std::size_t way) {
   std::array<std::vector<double>, Trial::most_ways> of;
   Bytes least = calls.front().bytes;
@@ -84,7 +84,7 @@ void Trial::add_turn() {
 
 void Trial::leave_out(const Ways& slow) {
   is_judged_ = true;
-  for (std::size_t way = 0; way < ways_.size(); ++way) ways_[way] = ways_[way] && !slow[way];
+  for (std::size_t way = 1; way < ways_.size(); ++way) ways_[way] = ways_[way] && !slow[way];
   if (std::count(ways_.begin(), ways_.end(), true) > 1) add_turn();
 }
 
@@ -137,8 +137,7 @@ TrialOutcome outcome_of(std::span<const TrialCall> calls, const Trial& trial) {
   }
   const std::size_t best = fastest_of(outcome, trial.ways());
   const double least = outcome.seconds[best];
-  if (!trial.ways()[0] ||
-      (least * least_gain < outcome.seconds[0] && wins_each_turn(calls, trial, best))) {
+  if (least * least_gain < outcome.seconds[0] && wins_each_turn(calls, trial, best)) {
     outcome.way = static_cast<int>(best);
   }
   for (std::size_t way = 0; way < outcome.seconds.size(); ++way) {

@@ -30,7 +30,7 @@ class Trial {
 
   /// Is it time to leave ways out? Nothing may begin before.
   [[nodiscard]] bool is_turn_over() const { return !is_judged_ && begun_ == sequence_.size(); }
-  /// Goes on without those, which are not all.
+  /// Goes on without those, but with the usual way in any case, to which the others are held.
   void leave_out(const Ways& slow);
   [[nodiscard]] bool is_over() const { return is_judged_ && begun_ == sequence_.size(); }
   /// The way of the call that begins now; not once a turn or the trial is over.

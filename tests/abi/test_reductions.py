@@ -53,14 +53,15 @@ def test_unasked_results_stay_as_they_were(mpi):
     check(mpi.run(mpi.compile("reductions.c"), settings={}), expected)
 
 
-def test_reproducible_results_follow_from_the_ranks_alone(mpi):
+@pytest.mark.parametrize("level", [{}, {"TUTTI_LEVEL": "node", "TUTTI_NODE": "2"}])
+def test_reproducible_results_follow_from_the_ranks_alone(mpi, level):
     expected = {
         "reduce": "knomial_ordered",
         "allreduce": "reduce_bcast",
         "reduce_scatter": "linear",
         "reduce_scatter_block": "linear",
     }
-    settings = {"TUTTI_REPRODUCIBLE": "on"}
+    settings = {"TUTTI_REPRODUCIBLE": "on", **level}
     check(mpi.run(mpi.compile("reductions.c"), settings=settings), expected)
 
 

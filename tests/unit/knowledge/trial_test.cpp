@@ -45,7 +45,8 @@ TEST(Trials, TakeTurnsAfterOneUncountedCallOfEachFurtherWay) {
 TEST(Trials, LeaveOutWhatTakesMoreThanTwiceAsLong) {
   EXPECT_EQ(sequence(Trial(3, false), {2, 5, 1}),
             (std::vector{0, 0, 0, 1, 1, 1, 2, 2, 2, 0, 0, 0, 2, 2, 2}));
-  // One that is left needs no second turn, be it the usual one or not.
+  // The usual one stays, and where it alone is left it needs no second turn.
+  EXPECT_EQ(sequence(Trial(2, false), {3, 1}), (std::vector{0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1}));
   EXPECT_EQ(sequence(Trial(2, false), {1, 3}), (std::vector{0, 0, 0, 1, 1, 1}));
   EXPECT_EQ(tried(2, [](int way, int) { return TrialCall{way == 0 ? 1. : 3., 0}; }).way, 0);
   EXPECT_EQ(tried(3, [](int way, int) { return TrialCall{way == 1 ? 1. : 3., 0}; }).way, 1);
@@ -61,6 +62,13 @@ TEST(Trials, TakeTheFastestWayThatGainsATenth) {
 }
 
 TEST(Trials, TakeNoWayThatIsFasterInOneTurnAlone) {
+  Trial slow(2, false);
+  EXPECT_EQ(finish(slow,
+                   [](int way, int call) {
+                     return TrialCall{way == 1 ? 12. : call < 3 ? 30. : 11., 0};
+                   })
+                .way,
+            0);
   // The usual way is disturbed in four of its six calls: all of one turn, and one of the other.
   const auto disturbed = [](int first, int last) {
     return [=](int way, int call) {
