@@ -279,9 +279,9 @@ int TUTTI_Comm_reorder(MPI_Comm comm, const char* collective, MPI_Comm* newcomm)
  * MPI_ERR_OTHER elsewhere; an error of the MPI between nodes is one of that node's ranks. Where
  * arguments are bad: MPI_ERR_ARG (`result` is NULL, no such `mode`, no recvcounts), MPI_ERR_COUNT,
  * MPI_ERR_TYPE, MPI_ERR_ROOT, MPI_ERR_BUFFER (MPI_IN_PLACE, as each result is in memory of its own,
- * or NULL), MPI_ERR_TRUNCATE (a rank gives more or less than its block has). On all ranks:
- * MPI_ERR_COMM on an inter-communicator, MPI_ERR_NO_MEM where a node cannot share as much memory.
- */
+ * NULL, or memory of a GPU), MPI_ERR_TRUNCATE (a rank gives more or less than its block has). On
+ * all ranks: MPI_ERR_COMM on an inter-communicator, MPI_ERR_NO_MEM where a node cannot share as
+ * much memory. */
 #define TUTTI_SHARED_READ_ONLY 0 /* writing to the result is a protection fault (SIGSEGV) */
 #define TUTTI_COPY_ON_WRITE 1    /* a page that is written becomes the rank's own */
 
@@ -337,8 +337,8 @@ int TUTTI_Rma_finalize(MPI_Comm comm);
 /* Takes a window whose ranks are those of `comm`, and opens an epoch of passive access on it: until
  * the release the program may use MPI_Put, MPI_Get, MPI_Accumulate, MPI_Win_flush and MPI_Win_sync
  * on it, and open no epoch of its own. `window` is the same number on all ranks. Collective.
- * MPI_ERR_RMA_FLAVOR for dynamic windows, MPI_ERR_COMM where the ranks differ or TUTTI_Rma_init was
- * not called. */
+ * MPI_ERR_RMA_FLAVOR for dynamic windows, MPI_ERR_BUFFER for memory of GPUs, MPI_ERR_COMM where the
+ * ranks differ or TUTTI_Rma_init was not called. */
 int TUTTI_Rma_window_register(MPI_Win win, MPI_Comm comm, TUTTI_Window* window);
 
 /* Completes all operations on the window and gives it back. Collective. */

@@ -75,12 +75,12 @@ Opened owner_of(TUTTI_Window window) {
 }
 
 /// Sets `bytes` to those of one vector or block, of which the buffer holds `blocks`, and `packed`
-/// where the data have gaps. Returns an MPI error code.
+/// where the data have gaps, or lie on a GPU. Returns an MPI error code.
 int pack(Collective collective, const Side& side, int blocks, RmaSystem& system, Bytes& bytes,
          Request& made) {
   if (side.count < 0) return MPI_ERR_COUNT;
   TypeCache types;
-  const TypeInfo type = types.of(side.datatype, system.comm());
+  const TypeInfo type = info_at(side.buffer, types.of(side.datatype, system.comm()));
   if (!type.valid) return MPI_ERR_TYPE;
   bytes = type.size * side.count;
   if (type.dense || bytes == 0) return MPI_SUCCESS;

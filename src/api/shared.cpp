@@ -125,6 +125,7 @@ int released_before() {
 /// What this rank gives: from memory of its own.
 int give(const void* address, Bytes bytes, LevelSide& side) {
   if (address == MPI_IN_PLACE || (address == nullptr && bytes > 0)) return MPI_ERR_BUFFER;
+  if (is_on_device(address)) return MPI_ERR_BUFFER;
   side.base = static_cast<std::byte*>(const_cast<void*>(address));
   side.each = bytes;
   return MPI_SUCCESS;

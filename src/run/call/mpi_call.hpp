@@ -8,6 +8,7 @@
 #include "core/order.hpp"
 #include "core/types.hpp"
 #include "knowledge/placements.hpp"
+#include "run/mpi/devices.hpp"
 #include "run/mpi/functions.hpp"
 #include "run/mpi/types.hpp"
 
@@ -149,6 +150,18 @@ struct CollectiveCall {
   }
   [[nodiscard]] bool has_receive_side() const { return collective != Collective::barrier; }
 };
+
+/// Does a buffer that counts at this rank begin in the memory of a GPU?
+[[nodiscard]] inline bool touches_device(const RootedCall& call, Rank rank) {
+  return (!call.in_place() && is_on_device(call.own)) ||
+         (rank == call.root && is_on_device(call.all));
+}
+[[nodiscard]] inline bool touches_device(const CollectiveCall& call, Rank rank) {
+  const bool receives =
+      call.has_receive_side() && (call.collective != Collective::reduce || rank == call.root);
+  return (call.has_send_side() && is_on_device(call.send.address)) ||
+         (receives && is_on_device(call.receive.address));
+}
 
 /// What is known to a call beside its arguments (see RootedProblem).
 struct CallKnowledge {

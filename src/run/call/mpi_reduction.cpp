@@ -89,6 +89,42 @@ int ReductionBuffers::reduce(const Place& from, const Place& to) {
   return MPI_SUCCESS;
 }
 
+Region HostVectors::hold(const Region& vector, std::vector<std::byte>& memory) const {
+  const Bytes packed = vector.count * layout_.element();
+  memory.resize(static_cast<std::size_t>(layout_.memory(packed)));
+  return {layout_.first(memory.data(), packed), vector.count, vector.type};
+}
+
+int HostVectors::take(CollectiveCall& call, Rank rank, int p) {
+  const bool parts = block_kind(call.collective) == BlockKind::ranks;
+  MPI_Count all = call.in_place() ? call.receive.blocks.count(0) : call.send.blocks.count(0);
+  if (parts) {
+    all = 0;
+    for (Rank other = 0; other < p; ++other) all += call.receive.blocks.count(other);
+  }
+  const std::uint64_t type = region_type(call.receive.type);
+  int error = MPI_SUCCESS;
+  if (!call.in_place()) {
+    const Region users = {call.send.address, all, type};
+    const Region copy = hold(users, sent_);
+    if (all > 0) error = transport_.copy(users, copy);
+    call.send.address = copy.address;
+  }
+  if (call.collective == Collective::reduce && rank != call.root) return error;
+  const MPI_Count mine = parts ? call.receive.blocks.count(rank) : all;
+  const Region users = {call.receive.address, call.in_place() ? all : mine, type};
+  held_ = hold(users, received_);
+  if (call.in_place() && all > 0) error = transport_.copy(users, held_);
+  call.receive.address = held_.address;
+  held_.count = mine;
+  result_ = {users.address, mine, type};
+  return error;
+}
+
+int HostVectors::finish() {
+  return result_.count == 0 ? MPI_SUCCESS : transport_.copy(held_, result_);
+}
+
 bool OperationCache::can_reduce(const CollectiveCall& call, MPI_Comm comm) {
   const MPI_Datatype type = call.receive.type;
   for (std::size_t i = 0; i < used_; ++i) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <vector>
 
 #include "run/call/mpi_call.hpp"
 #include "run/plan/executor.hpp"
@@ -52,6 +53,31 @@ class ReductionBuffers final : public Buffers {
   const CollectiveCall& call_;
   const ElementLayout& layout_;
   std::byte* scratch_;
+};
+
+/// Vectors in the memory of GPUs, held in the host's for one call: MPI_Reduce_local, which MPIs do
+/// not promise to do elsewhere, finds them there.
+class HostVectors {
+ public:
+  HostVectors(const ElementLayout& layout, Transport& transport)
+      : layout_(layout), transport_(transport) {}
+
+  /// Has the buffers that count at this rank of p replaced by copies, which the MPI makes. Returns
+  /// an MPI error code. Throws std::bad_alloc.
+  int take(CollectiveCall& call, Rank rank, int p);
+  /// Gives the program its result.
+  int finish();
+
+ private:
+  /// The same elements in the host's memory.
+  Region hold(const Region& vector, std::vector<std::byte>& memory) const;
+
+  const ElementLayout& layout_;
+  Transport& transport_;
+  std::vector<std::byte> sent_;
+  std::vector<std::byte> received_;
+  Region held_ = {};    ///< the result here
+  Region result_ = {};  ///< where it belongs
 };
 
 /// Which operations are for which types.

@@ -41,8 +41,11 @@ Ends ends_of(const CollectiveCall& call, const Specification& specification,
 
 bool CollectiveCalls::learn_types(CollectiveCall& call) {
   if (reduces(call.collective)) {
-    if (!learn(call.receive, receive_infos_)) return false;
-    call.send.info = call.receive.info;  // one datatype for both sides
+    // One datatype for both sides, and one layout.
+    call.receive.info = comm_.types().of(call.receive.type, comm_.handle());
+    if (!call.receive.info.valid) return false;
+    if (touches_device(call, comm_.rank())) call.receive.info.dense = false;
+    call.send.info = call.receive.info;
     return operations_.can_reduce(call, comm_.handle());
   }
   return (!call.has_send_side() || learn(call.send, send_infos_)) &&
@@ -52,7 +55,7 @@ bool CollectiveCalls::learn_types(CollectiveCall& call) {
 /// Types of empty blocks do not matter.
 bool CollectiveCalls::learn(CallSide& side, std::vector<TypeInfo>& infos) {
   if (side.types == nullptr) {
-    side.info = comm_.types().of(side.type, comm_.handle());
+    side.info = info_at(side.address, comm_.types().of(side.type, comm_.handle()));
     return side.info.valid;
   }
   infos.assign(static_cast<std::size_t>(comm_.p()), {});
@@ -60,7 +63,8 @@ bool CollectiveCalls::learn(CallSide& side, std::vector<TypeInfo>& infos) {
   for (Rank rank = 0; rank < comm_.p(); ++rank) {
     if (side.blocks.count(rank) == 0) continue;
     TypeInfo& info = infos[static_cast<std::size_t>(rank)];
-    info = comm_.types().of(side.types[rank], comm_.handle());
+    const void* const block = static_cast<std::byte*>(side.address) + side.displacement(rank);
+    info = info_at(block, comm_.types().of(side.types[rank], comm_.handle()));
     if (!info.valid) return false;
   }
   return true;
@@ -159,10 +163,16 @@ int CollectiveCalls::execute_reduction(const CollectiveCall& call, const Plan& p
   Scratch& scratch = comm_.scratch();
   const Bytes packed = plan.placement.scratch;
   std::byte* const memory = scratch.reserve(layout_.memory(packed));
-  ReductionBuffers buffers(call, layout_, layout_.first(memory, packed));
+  CollectiveCall reached = call;
+  HostVectors vectors(layout_, comm_.transport());
+  // The rank takes part also after an error, as others wait for it.
+  int error = touches_device(call, comm_.rank()) ? vectors.take(reached, comm_.rank(), comm_.p())
+                                                 : MPI_SUCCESS;
+  ReductionBuffers buffers(reached, layout_, layout_.first(memory, packed));
   const int result = comm_.executor().run(plan.placement, buffers, comm_.transport());
   scratch.trim();
-  return result;
+  if (error == MPI_SUCCESS) error = result;
+  return error == MPI_SUCCESS ? vectors.finish() : error;
 }
 
 int CollectiveCalls::execute(const CollectiveCall& call, const Plan& plan) {
@@ -175,6 +185,7 @@ int CollectiveCalls::execute(const CollectiveCall& call, const Plan& plan) {
 }
 
 bool CollectiveCalls::repeat(CollectiveCall& call, const Specification& specification, int& error) {
+  if (touches_device(call, comm_.rank())) return false;
   for (const Prepared& before : prepared_) {
     if (before.plan == nullptr || !is_same(call, before) || !before.plan->key.is_of(specification))
       continue;
@@ -205,7 +216,7 @@ void CollectiveCalls::remember(const CollectiveCall& call, const Plan& plan) {
   const bool lasts = !is_irregular(call.collective) &&
                      (!call.has_send_side() || call.send.info.named) &&
                      (!call.has_receive_side() || call.receive.info.named);
-  if (!lasts) return;
+  if (!lasts || touches_device(call, comm_.rank())) return;
   prepared_[next_prepared_] = {call, &plan, planner_.generation()};
   next_prepared_ = (next_prepared_ + 1) % prepared_.size();
 }

@@ -3,12 +3,15 @@
 
 #include <algorithm>
 
+#include "run/mpi/devices.hpp"
+
 namespace tutti {
 
 int PrivateComm::duplicate(MPI_Comm of, std::unique_ptr<PrivateComm>& made) {
   OwnedComm comm;
   const int error = OwnedComm::duplicate(of, comm);
   if (error == MPI_SUCCESS) made.reset(new PrivateComm(std::move(comm)));
+  look_for_devices();
   return error;
 }
 
@@ -51,8 +54,8 @@ std::unique_lock<std::mutex> PrivateComm::take_turn() {
 }
 
 bool PrivateComm::learn_types(RootedCall& call) {
-  if (!call.in_place()) call.own_info = types_.of(call.own_type, handle());
-  if (rank_ == call.root) call.all_info = types_.of(call.all_type, handle());
+  if (!call.in_place()) call.own_info = info_at(call.own, types_.of(call.own_type, handle()));
+  if (rank_ == call.root) call.all_info = info_at(call.all, types_.of(call.all_type, handle()));
   return (call.in_place() || call.own_info.valid) && (rank_ != call.root || call.all_info.valid);
 }
 
@@ -198,6 +201,7 @@ int PrivateComm::execute(const RootedCall& call, const Plan& plan,
 }
 
 bool PrivateComm::repeat(RootedCall& call, const Specification& specification, int& error) {
+  if (touches_device(call, rank_)) return false;
   for (const Prepared& before : prepared_) {
     if (before.plan == nullptr || !is_same(call, before) || !before.plan->key.is_of(specification))
       continue;
@@ -230,7 +234,7 @@ bool PrivateComm::is_same(const RootedCall& call, const Prepared& before) const 
 void PrivateComm::remember(const RootedCall& call, const Plan& plan) {
   const bool lasts = !is_irregular(call.collective) && (call.in_place() || call.own_info.named) &&
                      (rank_ != call.root || call.all_info.named);
-  if (!lasts) return;
+  if (!lasts || touches_device(call, rank_)) return;
   for (Prepared& before : prepared_) {
     if (before.plan != &plan) continue;
     before = {call, &plan, planner_.generation()};

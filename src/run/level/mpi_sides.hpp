@@ -20,13 +20,15 @@ struct TypedBlock {
   [[nodiscard]] Bytes bytes() const { return count * info.size; }
 };
 
-/// Packed memory for sides of one call whose datatypes have gaps; those without are used in place.
+/// Packed memory for sides of one call whose datatypes have gaps, or that lie in the memory of a
+/// GPU: the MPI copies them. Those that are dense are used in place.
 class SideMemory {
  public:
   explicit SideMemory(Transport& transport) : transport_(transport) {}
 
   /// A send side of `blocks` blocks of equal size, one after the other: all of `whole`. Returns an
-  /// MPI error code, as all of these, and leaves `side` without memory then.
+  /// MPI error code, as all of these, and leaves `side` without memory then: MPI_ERR_BUFFER where
+  /// there is none for bytes that are to move.
   int send(const TypedBlock& whole, int blocks, LevelSide& side) {
     return hold_side(whole, blocks, true, side);
   }

@@ -1,11 +1,18 @@
 /// Asking for datatypes.
 #include "run/mpi/types.hpp"
 
+#include "run/mpi/devices.hpp"
+
 namespace tutti {
 
 std::unique_lock<std::mutex> alone_with_types() {
   static std::mutex mutex;
   return std::unique_lock(mutex);
+}
+
+TypeInfo info_at(const void* address, TypeInfo info) {
+  if (is_on_device(address)) info.dense = false;
+  return info;
 }
 
 TypeInfo TypeCache::of(MPI_Datatype type, MPI_Comm comm) {

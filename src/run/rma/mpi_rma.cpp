@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "run/mpi/agree.hpp"
+#include "run/mpi/devices.hpp"
 #include "run/mpi/thread.hpp"
 #include "run/node/mpi_node_names.hpp"
 #include "run/rma/mpi_probe.hpp"
@@ -49,6 +50,7 @@ int RmaSystem::open(MPI_Comm comm, const NodeSettings& settings, std::unique_ptr
 }
 
 int RmaSystem::open_here(MPI_Comm comm, const NodeSettings& settings) {
+  look_for_devices();
   if (const int error = OwnedComm::duplicate(comm, comm_)) return error;
   rank_ = comm_.rank();
   p_ = comm_.p();

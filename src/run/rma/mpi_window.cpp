@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "run/mpi/devices.hpp"
 #include "run/mpi/types.hpp"
 
 namespace tutti {
@@ -48,8 +49,10 @@ int RmaWindow::open(MPI_Win handle, MPI_Comm comm, std::unique_ptr<RmaWindow>& m
     mine.bytes = *bytes;
     mine.unit = *unit;
   }
+  const bool on_device = is_on_device(reinterpret_cast<void*>(mine.base));
   mine.valid = !known || !has_ranks_of(handle, comm) ? MPI_ERR_COMM
                : dynamic                             ? MPI_ERR_RMA_FLAVOR
+               : on_device                           ? MPI_ERR_BUFFER
                                                      : MPI_SUCCESS;
   window->parts_.resize(static_cast<std::size_t>(p));
   // The standard's classes are the same on all ranks: so is what follows from them.

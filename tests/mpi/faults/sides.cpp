@@ -1,9 +1,16 @@
-/// The buffers that calls through nodes find: none at all, and blocks without elements.
+/// The buffers that calls through nodes find: none at all, of odd types, and in the memory of a
+/// GPU, which only the MPI may touch.
+#include <dlfcn.h>
+#include <sys/mman.h>
 #include <tutti/tutti.h>
 #include <unistd.h>
 
+#include <array>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <functional>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -26,25 +33,70 @@ void expect(bool holds, const std::string& what) {
   std::printf("rank %d: %s: %s\n", rank, now.c_str(), what.c_str());
 }
 
+/// Addresses that cannot be touched, and the same memory where it can.
+struct Device {
+  static constexpr std::size_t bytes = 1 << 16;
+  std::byte* address = nullptr;
+  std::byte* shadow = nullptr;
+};
+Device device;
 int copies = 0;  ///< by the MPI from a rank to itself
+
+template <class Pointer>
+Pointer real(Pointer given) {
+  const auto at = reinterpret_cast<std::uintptr_t>(given);
+  const auto first = reinterpret_cast<std::uintptr_t>(device.address);
+  if (at < first || at >= first + Device::bytes) return given;
+  return reinterpret_cast<Pointer>(device.shadow + (at - first));
+}
+
+int isend(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+          MPI_Request* request) {
+  return PMPI_Isend(real(buffer), count, type, peer, tag, comm, request);
+}
+
+int irecv(void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+          MPI_Request* request) {
+  return PMPI_Irecv(real(buffer), count, type, peer, tag, comm, request);
+}
 
 int sendrecv(const void* sent, int send_count, MPI_Datatype send_type, int to, int send_tag,
              void* received, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
              MPI_Status* status) {
   copies += to == from;
-  return PMPI_Sendrecv(sent, send_count, send_type, to, send_tag, received, count, type, from, tag,
-                       comm, status);
+  return PMPI_Sendrecv(real(sent), send_count, send_type, to, send_tag, real(received), count, type,
+                       from, tag, comm, status);
 }
 
 int unpack(const void* packed, int size, int* position, void* buffer, int count, MPI_Datatype type,
            MPI_Comm comm) {
   ++copies;
-  return PMPI_Unpack(packed, size, position, buffer, count, type, comm);
+  return PMPI_Unpack(packed, size, position, real(buffer), count, type, comm);
 }
 
-void count_copies(tutti::MpiFunctions& all) {
+/// The functions that an MPI made for GPUs takes their addresses in; Reduce_local is none of them.
+void know_device(tutti::MpiFunctions& all) {
+  all.Isend = isend;
+  all.Irecv = irecv;
   all.Sendrecv = sendrecv;
   all.Unpack = unpack;
+}
+
+void make_device() {
+  const int memory = memfd_create("device", 0);
+  if (ftruncate(memory, Device::bytes) != 0) std::abort();
+  const auto map = [&](int access) {
+    return static_cast<std::byte*>(mmap(nullptr, Device::bytes, access, MAP_SHARED, memory, 0));
+  };
+  device = {map(PROT_NONE), map(PROT_READ | PROT_WRITE)};
+  void* const driver = dlopen(FAKE_CUDA, RTLD_NOW);
+  using Tell = void (*)(std::uintptr_t, std::uintptr_t);
+  Tell tell = nullptr;
+  void* const symbol = driver == nullptr ? nullptr : dlsym(driver, "fake_device");
+  if (symbol == nullptr) std::abort();
+  std::memcpy(&tell, &symbol, sizeof tell);
+  const auto first = reinterpret_cast<std::uintptr_t>(device.address);
+  tell(first, first + Device::bytes);
 }
 
 /// A specification for as long as it lives.
@@ -136,7 +188,7 @@ void empty_blocks() {
   const Numbers given(2 * n, rank);
   Numbers received(2 * n, -1);
   copies = 0;
-  const Faulty faulty(count_copies);
+  const Faulty faulty(know_device);
   const int code = TUTTI_Alltoallw(given.data(), counts.data(), at.data(), types.data(),
                                    received.data(), counts.data(), at.data(), types.data(), comm);
   expect(code == MPI_SUCCESS, "the error");
@@ -145,6 +197,99 @@ void empty_blocks() {
     const int from = i / 2;
     expect(received[static_cast<std::size_t>(i)] == (from == rank ? -1 : from), "the result");
   }
+}
+
+/// A buffer on the device at every rank for which `on` holds, else in the host's memory.
+class Buffer {
+ public:
+  Buffer(bool on, std::size_t offset, Numbers numbers) : on_(on), offset_(offset) {
+    host_ = std::move(numbers);
+    if (on_) std::memcpy(device.shadow + offset_, host_.data(), host_.size() * sizeof(int));
+  }
+  [[nodiscard]] void* get() {
+    return on_ ? static_cast<void*>(device.address + offset_) : host_.data();
+  }
+  [[nodiscard]] Numbers numbers() const {
+    Numbers read = host_;
+    if (on_) std::memcpy(read.data(), device.shadow + offset_, host_.size() * sizeof(int));
+    return read;
+  }
+
+ private:
+  bool on_;
+  std::size_t offset_;
+  Numbers host_;
+};
+
+/// One call by Tutti and by the MPI, both into what starts out as -1, with `given`. Each side lies
+/// on the device in turn, at all ranks or at every other one.
+using Call = std::function<int(bool tutti, const void* given, void* result, MPI_Comm comm)>;
+
+void compare(const std::string& what, std::size_t given, std::size_t result, const Call& call,
+             MPI_Comm comm) {
+  Numbers numbers(given);
+  for (std::size_t i = 0; i < given; ++i) numbers[i] = static_cast<int>(i) * 10 + rank;
+  Numbers expected(result, -1);
+  call(false, numbers.data(), expected.data(), comm);
+  // Three times: calls that were made before are repeated another way.
+  for (int round = 0; round < 6; ++round) {
+    now = what + ", round " + std::to_string(round);
+    const bool here = round < 2 || rank % 2 == round % 2;
+    Buffer from(here && round != 2, 0, numbers);
+    Buffer to(here && round != 3, Device::bytes / 2, Numbers(result, -1));
+    const Faulty faulty(know_device);
+    const int code = call(true, from.get(), to.get(), comm);
+    expect(code == MPI_SUCCESS, "the error");
+    expect(to.numbers() == expected, "the result");
+  }
+}
+
+/// By the specification of each kind of collective.
+void on_device(const std::string& movement, const std::string& reduction) {
+  const Comm comm;
+  constexpr int each = 5;
+  const auto n = static_cast<std::size_t>(p);
+  const auto block = std::size_t{each};
+  const Numbers counts(n, each);
+  Numbers at(n);
+  for (std::size_t i = 0; i < n; ++i) at[n - 1 - i] = static_cast<int>(i) * each;  // torn
+  const auto run = [&](const char* name, const std::string& specification, std::size_t given,
+                       std::size_t result, const Call& call) {
+    const Set set(name, specification);
+    compare(std::string(name) + " by " + specification, given, result, call, comm);
+  };
+  run("allgather", movement, block, n * block,
+      [&](bool tutti, const void* given, void* result, MPI_Comm on) {
+        return (tutti ? TUTTI_Allgather : PMPI_Allgather)(given, each, MPI_INT, result, each,
+                                                          MPI_INT, on);
+      });
+  run("alltoallv", movement, n * block, n * block,
+      [&](bool tutti, const void* given, void* result, MPI_Comm on) {
+        return (tutti ? TUTTI_Alltoallv : PMPI_Alltoallv)(given, counts.data(), at.data(), MPI_INT,
+                                                          result, counts.data(), at.data(), MPI_INT,
+                                                          on);
+      });
+  run("gather", movement, block, n * block,
+      [&](bool tutti, const void* given, void* result, MPI_Comm on) {
+        void* const all = rank == 1 ? result : nullptr;
+        return (tutti ? TUTTI_Gather : PMPI_Gather)(given, each, MPI_INT, all, each, MPI_INT, 1,
+                                                    on);
+      });
+  run("allreduce", reduction, block, block,
+      [&](bool tutti, const void* given, void* result, MPI_Comm on) {
+        return (tutti ? TUTTI_Allreduce : PMPI_Allreduce)(given, result, each, MPI_INT, MPI_SUM,
+                                                          on);
+      });
+  run("reduce_scatter", reduction, n * block, block,
+      [&](bool tutti, const void* given, void* result, MPI_Comm on) {
+        return (tutti ? TUTTI_Reduce_scatter : PMPI_Reduce_scatter)(given, result, counts.data(),
+                                                                    MPI_INT, MPI_SUM, on);
+      });
+  run("reduce", reduction == "ring" ? "binomial" : reduction, block, block,
+      [&](bool tutti, const void* given, void* result, MPI_Comm on) {
+        void* const sum = rank == 1 ? result : nullptr;
+        return (tutti ? TUTTI_Reduce : PMPI_Reduce)(given, sum, each, MPI_INT, MPI_SUM, 1, on);
+      });
 }
 
 }  // namespace
@@ -157,6 +302,9 @@ int main(int argc, char** argv) {
   PMPI_Comm_size(MPI_COMM_WORLD, &p);
   null_buffers();
   empty_blocks();
+  make_device();
+  on_device("native:level=node", "native:level=node");
+  on_device("linear", "ring");
   long all = 0;
   PMPI_Allreduce(&failures, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
   MPI_Finalize();
