@@ -26,7 +26,7 @@ constexpr int calls_in_turn = 8;
 constexpr int chunks_word = 0;
 constexpr int size_words = 1;
 constexpr int way_words = size_words + calls_in_turn;
-static_assert(way_words + calls_in_turn <= SharedNode::further_words);
+static_assert(way_words + calls_in_turn <= LevelRunner::further_words);
 
 /// Words of calls in turn hold a number below this, and above it that of the call, so that who
 /// reads one that is of a later call already, or of an earlier one still, takes it for none.
@@ -128,6 +128,10 @@ int LevelRunner::run(LevelledCall& levelled, std::string& refused) {
   if (const int error = lanes_of(levelled.call.leaders, lanes)) return error;
   base_ = begin_ + sizes_tick;
   refused.clear();
+  if (tells(levelled.call.collective) && !node_->holds_sizes()) {
+    refused = "node memory does not hold the sizes that ranks tell each other";
+    return MPI_SUCCESS;
+  }
   int error = learn(levelled, *lanes);
   const int misfit = error == MPI_SUCCESS && !fits(levelled) ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
   if (misfit != MPI_SUCCESS) {
@@ -163,7 +167,7 @@ int LevelRunner::share_way(bool knows, int& way) {
 
 std::atomic_ref<std::int64_t> LevelRunner::word_of_call(int words, int local) const {
   const int turn = static_cast<int>(begin_ / ticks_of_call % calls_in_turn);
-  return std::atomic_ref(node_->told(local)[2 * node_->nodes().p() + words + turn]);
+  return std::atomic_ref(node_->further(local)[words + turn]);
 }
 
 /// For whoever sees this rank's flag raised after it: a number from 0 on of the call that begins
@@ -274,7 +278,6 @@ void LevelRunner::read_sizes(LevelledCall& levelled) const {
 
 /// All nodes go in as many chunks as the one that needs most; the first rank of each asks.
 int LevelRunner::agree_on_chunks(LevelledCall& levelled, Lanes& lanes) {
-  const int word = 2 * node_->nodes().p() + chunks_word;
   int error = MPI_SUCCESS;
   if (node_->local() == 0) {
     const int chunks = chunks_for(levelled.call, node_->nodes(), rank_, node_->capacity())
@@ -284,10 +287,10 @@ int LevelRunner::agree_on_chunks(LevelledCall& levelled, Lanes& lanes) {
       error = mpi().Allgather(&chunks, sizeof chunks, mpi().byte, all.data(), sizeof chunks,
                               mpi().byte, lanes.front()->handle());
     }
-    node_->told(0)[word] = *std::max_element(all.begin(), all.end());
+    node_->further(0)[chunks_word] = *std::max_element(all.begin(), all.end());
   }
   keep_first(error, raise_and_await(begin_ + chunks_tick, 0, 1));
-  levelled.call.chunks = static_cast<int>(node_->told(0)[word]);
+  levelled.call.chunks = static_cast<int>(node_->further(0)[chunks_word]);
   return error;
 }
 

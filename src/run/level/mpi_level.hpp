@@ -55,6 +55,8 @@ class LevelRunner {
   static int open(MPI_Comm comm, const NodeSettings& settings, std::unique_ptr<LevelRunner>& made);
 
   [[nodiscard]] SharedNode& node() { return *node_; }
+  /// So many of SharedNode::further are the runner's; the rest is for others that use its turns.
+  static constexpr int further_words = 17;
   /// What the flags of the node are at when all its ranks have left the last call.
   [[nodiscard]] NodeFlag::Count begin() const { return begin_; }
 

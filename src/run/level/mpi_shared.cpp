@@ -24,11 +24,11 @@ struct SharedResults::Faults {
 
 namespace {
 
-/// Where a rank's further words for results begin (see SharedNode::told).
-constexpr int fault_word = 3;
-constexpr int order_words = 4;
-constexpr int faults_word = 20;
-constexpr int outcome_word = 21;
+// Where a rank's further words for results begin.
+constexpr int fault_word = LevelRunner::further_words;
+constexpr int faults_word = fault_word + 1;
+constexpr int outcome_word = fault_word + 2;
+constexpr int order_words = fault_word + 3;
 
 // What a rank has against the call; sums tell whether any has it, of fewer than 2^32 ranks.
 constexpr Bytes no_memory = 1;
@@ -91,7 +91,7 @@ int fill_in_place(LevelRunner& levels, const LevelCall& call, const SharedPart& 
   }
   const NodeFlag::Count written = levels.begin() + 1;
   const NodeFlag::Count filled = levels.begin() + 2;
-  std::int64_t& outcome = node.told(0)[2 * node.nodes().p() + outcome_word];
+  std::int64_t& outcome = node.further(0)[outcome_word];
   node.flag(node.local()).raise_to(written);
   if (node.local() == 0) {
     for (int local = 1; local < node.ranks() && error == MPI_SUCCESS; ++local) {
@@ -112,7 +112,7 @@ int fill_in_place(LevelRunner& levels, const LevelCall& call, const SharedPart& 
 int share_outcome(LevelRunner& levels, int error) {
   const LevelRunner::Turn turn(levels);
   SharedNode& node = levels.node();
-  std::int64_t& outcome = node.told(0)[2 * node.nodes().p() + outcome_word];
+  std::int64_t& outcome = node.further(0)[outcome_word];
   const NodeFlag::Count told = levels.begin() + 1;
   if (node.local() == 0) {
     outcome = error;
@@ -210,14 +210,16 @@ Bytes SharedResults::follow(const SharedRequest& wanted, const Order& order,
 }
 
 /// The first rank of a node: have all ranks of the call their node's memory?
-int SharedResults::agree(LevelRunner& levels, PrivateComm* others, NodeFlag::Count told,
+int SharedResults::agree(LevelRunner& levels, PrivateComm* others, SharedMemory* memory,
                          Faults& faults) {
   SharedNode& node = levels.node();
   int error = MPI_SUCCESS;
   for (int local = 0; local < node.ranks() && error == MPI_SUCCESS; ++local) {
-    error = node.wait(local, told);
-    faults.here += node.told(local)[2 * node.nodes().p() + fault_word];
+    error = node.wait(local, levels.begin() + 1);
+    faults.here += node.further(local)[fault_word];
   }
+  // Before other nodes go on: until then one that is killed would leave the name.
+  if (memory != nullptr) memory->segment().take_name_away();
   faults.all = faults.here;
   if (error == MPI_SUCCESS && others != nullptr) {
     error = sum_on_all(others->handle(), faults.here, faults.all);
@@ -225,11 +227,10 @@ int SharedResults::agree(LevelRunner& levels, PrivateComm* others, NodeFlag::Cou
   return error;
 }
 
-/// The first rank, once all of its node have opened what they can.
+/// The first rank, once all of its node have opened what they can: what becomes of the memory.
 void SharedResults::settle(const Order& order, const Faults& faults) {
   if (order.index < 0) return;
   auto& chosen = memories_[static_cast<std::size_t>(order.index)];
-  chosen->segment().take_name_away();
   if (faults.all != 0) chosen->withdraw();
   // Not all have it, and its name may be gone.
   if (faults.here != 0) chosen = nullptr;
@@ -241,8 +242,7 @@ int SharedResults::acquire(LevelRunner& levels, const SharedRequest& wanted, Sha
   int error = levels.first_ranks(others);
   SharedNode& node = levels.node();
   const NodeFlag::Count told = levels.begin() + 1;
-  const int words = 2 * node.nodes().p();
-  std::int64_t& outcome = node.told(0)[words + faults_word];
+  std::int64_t& outcome = node.further(0)[faults_word];
   Order order;
   Bytes fault = no_memory;
   void* address = nullptr;
@@ -252,19 +252,19 @@ int SharedResults::acquire(LevelRunner& levels, const SharedRequest& wanted, Sha
       if (error == MPI_SUCCESS) error = node.wait(local, levels.begin());
     }
     if (error == MPI_SUCCESS) fault = provide(wanted, node, order, address);
-    std::memcpy(node.told(0) + words + order_words, &order, sizeof order);
+    std::memcpy(node.further(0) + order_words, &order, sizeof order);
   } else {
     if (error == MPI_SUCCESS) error = node.wait(0, told);
-    std::memcpy(static_cast<void*>(&order), node.told(0) + words + order_words, sizeof order);
+    std::memcpy(static_cast<void*>(&order), node.further(0) + order_words, sizeof order);
     if (error == MPI_SUCCESS) fault = follow(wanted, order, address);
   }
   if (address != nullptr) result.memory = memories_[static_cast<std::size_t>(order.index)];
-  node.told(node.local())[words + fault_word] = fault;
+  node.further(node.local())[fault_word] = fault;
   node.flag(node.local()).raise_to(told);
   Bytes faults = no_memory;
   if (node.local() == 0) {
     Faults found;
-    if (error == MPI_SUCCESS) error = agree(levels, others, told, found);
+    if (error == MPI_SUCCESS) error = agree(levels, others, result.memory.get(), found);
     if (error != MPI_SUCCESS) found = {no_memory, no_memory};
     settle(order, found);
     faults = found.all;

@@ -61,7 +61,7 @@ class SharedResults {
                 void*& address) noexcept;
   Bytes follow(const SharedRequest& wanted, const Order& order, void*& address) noexcept;
   [[nodiscard]] bool open(const Order& order, Bytes bytes);
-  static int agree(LevelRunner& levels, PrivateComm* others, NodeFlag::Count told, Faults& faults);
+  static int agree(LevelRunner& levels, PrivateComm* others, SharedMemory* memory, Faults& faults);
   void settle(const Order& order, const Faults& faults);
 
   std::vector<std::shared_ptr<SharedMemory>> memories_;  ///< alike on all ranks of the node

@@ -37,10 +37,19 @@ int world_rank(Rank rank) {
   return world;
 }
 
-/// Room for the flags and the numbers of so many ranks of `p`: whole pages.
-Bytes SharedNode::header_bytes(int ranks, int p) {
-  const Bytes bytes = ranks * (Bytes{sizeof(NodeFlag)} + words(p) * Bytes{sizeof(std::int64_t)});
+/// Room for the flags and the numbers of the ranks: whole pages.
+Bytes SharedNode::header_bytes() const {
+  const Bytes bytes =
+      ranks_ * (Bytes{sizeof(NodeFlag)} + words_of_rank() * Bytes{sizeof(std::int64_t)});
   return (bytes + page_bytes() - 1) / page_bytes() * page_bytes();
+}
+
+/// Flags must be; sizes may take half of what there is to be, and data have the rest.
+void SharedNode::lay_out(Bytes memory) {
+  has_room_ = true;
+  if (header_bytes() > memory / 2) has_room_ = false;
+  header_ = header_bytes();
+  wanted_ = std::max(memory, header_);
 }
 
 CommHandle::~CommHandle() {
@@ -86,20 +95,19 @@ int SharedNode::share(const NodeSettings& settings, CommHandle group) {
   for (;;) {
     mpi().Comm_size(group.get(), &ranks_);
     mpi().Comm_rank(group.get(), &local_);
-    header_ = header_bytes(ranks_, p_);
-    const Bytes wanted = std::max(settings.memory, header_ + page_bytes());
+    lay_out(settings.memory);
     bool all = false;
     bool own = false;
     if (ranks_ > 1) {
       for (const auto kind : {NodeSegment::Kind::anonymous, NodeSegment::Kind::named}) {
-        if (const int error = try_segment(group.get(), wanted, kind, all, own)) return error;
+        if (const int error = try_segment(group.get(), kind, all, own)) return error;
         kind_ = kind;
         if (all) break;
       }
     }
     if (all) break;
     if (ranks_ == 1) {
-      map_private(wanted);
+      map_private();
       break;
     }
     // Groups get smaller: somebody could not reach the segment, and who could not make one is
@@ -114,14 +122,13 @@ int SharedNode::share(const NodeSettings& settings, CommHandle group) {
   return agree(group.get(), settings);
 }
 
-int SharedNode::try_segment(MPI_Comm group, Bytes wanted, NodeSegment::Kind kind, bool& all,
-                            bool& own) {
+int SharedNode::try_segment(MPI_Comm group, NodeSegment::Kind kind, bool& all, bool& own) {
   std::optional<NodeSegment> segment;
   SegmentName name;
   mapping_ = {};
   if (local_ == 0) {
     // What cannot be had is asked for in smaller pieces.
-    for (Bytes bytes = wanted; !segment && bytes > header_; bytes /= 4) {
+    for (Bytes bytes = wanted_; !segment && bytes >= header_; bytes /= 4) {
       segment = NodeSegment::create(bytes, kind);
     }
     if (segment) name = segment->name();
@@ -136,8 +143,8 @@ int SharedNode::try_segment(MPI_Comm group, Bytes wanted, NodeSegment::Kind kind
 }
 
 /// The memory of a node of one rank is its own.
-void SharedNode::map_private(Bytes wanted) {
-  for (Bytes bytes = wanted; !mapping_ && bytes > header_; bytes /= 4) {
+void SharedNode::map_private() {
+  for (Bytes bytes = wanted_; !mapping_ && bytes >= header_; bytes /= 4) {
     void* address = mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (address == MAP_FAILED) continue;
@@ -152,10 +159,12 @@ int SharedNode::agree(MPI_Comm group, const NodeSettings& settings) {
     std::int64_t lowest;
     std::int64_t capacity;
     std::int64_t group;
+    std::int64_t has_room;
   };
   const auto& emulated = settings.emulated;
   Word mine{rank_, capacity_,
-            emulated ? emulated->group_of(world_rank(rank_)) : group_on_node("/sys")};
+            emulated ? emulated->group_of(world_rank(rank_)) : group_on_node("/sys"),
+            has_room_ ? 1 : 0};
   if (const int error = mpi().Bcast(&mine.lowest, sizeof mine.lowest, mpi().byte, 0, group)) {
     return error;
   }
@@ -165,17 +174,19 @@ int SharedNode::agree(MPI_Comm group, const NodeSettings& settings) {
   if (error != MPI_SUCCESS) return error;
   std::vector<int> labels;
   std::vector<int> groups;
+  holds_sizes_ = true;
   for (const Word& word : words) {
     labels.push_back(static_cast<int>(word.lowest));
     groups.push_back(static_cast<int>(word.group));
     capacity_ = std::min<Bytes>(capacity_, word.capacity);
+    holds_sizes_ = holds_sizes_ && word.has_room != 0;
   }
   if (capacity_ < 0) return MPI_ERR_NO_MEM;
   nodes_ = Nodes::of(labels, groups);
   // Zeroed memory holds flags that were never raised, and every process begins their life alike.
   flags_ = std::launder(reinterpret_cast<NodeFlag*>(mapping_.data()));
-  told_ = reinterpret_cast<std::int64_t*>(mapping_.data() + std::ptrdiff_t{ranks_} *
-                                                                std::ptrdiff_t{sizeof(NodeFlag)});
+  words_ = reinterpret_cast<std::int64_t*>(mapping_.data() + std::ptrdiff_t{ranks_} *
+                                                                 std::ptrdiff_t{sizeof(NodeFlag)});
   return MPI_SUCCESS;
 }
 

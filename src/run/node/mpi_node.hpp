@@ -76,23 +76,31 @@ class SharedNode {
   [[nodiscard]] Bytes capacity() const { return capacity_; }
   /// Begins at a page.
   [[nodiscard]] std::byte* data() const { return mapping_.data() + header_; }
-  /// Room for 2 p + `further_words` numbers of a local rank, which others may read after its flag.
-  [[nodiscard]] std::int64_t* told(int local) const {
-    return told_ + std::ptrdiff_t{local} * words(nodes_.p());
+  /// Room for `further_words` numbers of a local rank, which others may read after its flag.
+  [[nodiscard]] std::int64_t* further(int local) const {
+    return words_ + std::ptrdiff_t{local} * words_of_rank();
   }
   static constexpr int further_words = 32;
+  /// Is there room for the sizes that ranks tell each other in some calls? They may take half of
+  /// the memory. Alike on all ranks.
+  [[nodiscard]] bool holds_sizes() const { return holds_sizes_; }
+  /// That room: 2 p numbers of a local rank.
+  [[nodiscard]] std::int64_t* told(int local) const { return further(local) + further_words; }
   [[nodiscard]] NodeFlag& flag(int local) const { return flags_[local]; }
   /// Waits for a flag of this node. Returns 0 or an MPI error code.
   int wait(int local, NodeFlag::Count count);
 
  private:
   SharedNode(MPI_Comm comm, Rank rank, int p) : comm_(comm), rank_(rank), p_(p), progress_(comm) {}
-  static std::ptrdiff_t words(int p) { return 2 * std::ptrdiff_t{p} + further_words; }
-  static Bytes header_bytes(int ranks, int p);
+  [[nodiscard]] std::ptrdiff_t words_of_rank() const {
+    return (has_room_ ? 2 * std::ptrdiff_t{p_} : 0) + further_words;
+  }
+  [[nodiscard]] Bytes header_bytes() const;
+  void lay_out(Bytes memory);
   int join(const NodeSettings& settings, CommHandle& group);
   int share(const NodeSettings& settings, CommHandle group);
-  int try_segment(MPI_Comm group, Bytes wanted, NodeSegment::Kind kind, bool& all, bool& own);
-  void map_private(Bytes wanted);
+  int try_segment(MPI_Comm group, NodeSegment::Kind kind, bool& all, bool& own);
+  void map_private();
   int agree(MPI_Comm group, const NodeSettings& settings);
 
   MPI_Comm comm_;
@@ -104,10 +112,13 @@ class SharedNode {
   int local_ = 0;
   NodeSegment::Kind kind_ = NodeSegment::Kind::anonymous;
   Bytes capacity_ = 0;
+  Bytes wanted_ = 0;  ///< all of the segment
   Bytes header_ = 0;
+  bool has_room_ = false;  ///< for sizes, on this node
+  bool holds_sizes_ = false;
   Mapping mapping_;
   NodeFlag* flags_ = nullptr;
-  std::int64_t* told_ = nullptr;
+  std::int64_t* words_ = nullptr;
 };
 
 }  // namespace tutti
