@@ -295,12 +295,34 @@ int TUTTI_Allgatherv_shared(const void* sendbuf, int sendcount, MPI_Datatype sen
 /* MPI_Bcast into shared memory; `buffer` is significant at the root only. */
 int TUTTI_Bcast_shared(const void* buffer, int count, MPI_Datatype datatype, int root,
                        MPI_Comm comm, int mode, void** result);
+/* MPI_Allreduce into shared memory: combined within nodes, then between them. With
+ * TUTTI_REPRODUCIBLE=on, and where that cannot be (an operation that does not commute and ranks of
+ * a node that do not follow one another, too little node memory), at rank 0, then sent to all
+ * nodes. MPI_ERR_OP for an operation that the MPI does not have for the type. */
+int TUTTI_Allreduce_shared(const void* sendbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                           MPI_Comm comm, int mode, void** result);
+/* The same with large counts, on any MPI. */
+int TUTTI_Allgather_shared_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                             MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, int mode,
+                             void** result);
+int TUTTI_Allgatherv_shared_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                              const MPI_Count recvcounts[], MPI_Datatype recvtype, MPI_Comm comm,
+                              int mode, void** result);
+int TUTTI_Bcast_shared_c(const void* buffer, MPI_Count count, MPI_Datatype datatype, int root,
+                         MPI_Comm comm, int mode, void** result);
+int TUTTI_Allreduce_shared_c(const void* sendbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                             MPI_Comm comm, int mode, void** result);
 /* Releases a result at this rank, which must not use it any more: an access is a protection fault,
  * and a second release an error of a class of its own, whose text says so, as long as the address
  * is among the last 64 released and the last 16 GiB of them (1/16 of what `ulimit -v` allows, where
  * it limits). Nothing else lies there until then. Local. MPI_ERR_ARG for all else that is no
  * result. */
 int TUTTI_Shared_free(void* result);
+
+/* In Fortran the same names in lower case with an ierror at the end, without the large counts:
+ * tutti_allgather_shared(sendbuf, sendcount, sendtype, recvcount, recvtype, comm, mode, result,
+ * ierror), tutti_shared_free(result, ierror) and so on, with result of type(C_PTR), for
+ * C_F_POINTER; mode as the numbers above, handles as above. */
 
 /* One-sided collectives: only the root calls them. MPI's windows let one rank write into another's
  * memory, but have no collectives; here a broadcast into the windows of all ranks goes down a tree

@@ -27,7 +27,13 @@ from tutti._engine import (
 )
 from tutti._engine import version as __version__
 from tutti.explanation import Contender, Explanation, explain
-from tutti.shared import SharedResult, allgather_shared, allgatherv_shared, bcast_shared
+from tutti.shared import (
+    SharedResult,
+    allgather_shared,
+    allgatherv_shared,
+    allreduce_shared,
+    bcast_shared,
+)
 from tutti.verification import verify
 
 __all__ = [
@@ -48,6 +54,7 @@ __all__ = [
     "algorithms",
     "allgather_shared",
     "allgatherv_shared",
+    "allreduce_shared",
     "aliases",
     "bcast_shared",
     "collectives",

@@ -21,7 +21,9 @@ from typing import Any
 from tutti.c_api import call as _call
 from tutti.c_api import handle as _handle
 
-__all__ = ["SharedResult", "allgather_shared", "allgatherv_shared", "bcast_shared"]
+__all__ = [
+    "SharedResult", "allgather_shared", "allgatherv_shared", "allreduce_shared", "bcast_shared",
+]  # fmt: skip
 
 
 class _Memory:
@@ -142,3 +144,23 @@ def bcast_shared(
     count, datatype = _typed(dtype, int(np.prod(shape, dtype=np.int64)))
     arguments = [ctypes.c_void_p(address), count, datatype, ctypes.c_int(root)]
     return _shared("TUTTI_Bcast_shared", arguments, comm, shape, dtype, writable)
+
+
+def allreduce_shared(comm: Any, array: Any, op: Any = None, *, writable: bool = False) -> SharedResult:
+    """The arrays of all ranks, of equal shapes and types, combined by an operation of mpi4py such
+    as MPI.MAX; without one their sum.
+
+    Raises:
+        ValueError: the MPI has no type for the array's numbers.
+    """
+    from mpi4py import MPI
+
+    data = _data(array)
+    datatype = MPI._typedict.get(data.dtype.char) if data.dtype.isnative else None
+    if datatype is None:
+        raise ValueError(f"the MPI combines no {data.dtype}")
+    if data.size >= 1 << 31:
+        raise ValueError(f"{data.size} items are more than an MPI count holds")
+    arguments = [ctypes.c_void_p(data.ctypes.data), ctypes.c_int(data.size), _handle(datatype),
+                 _handle(MPI.SUM if op is None else op)]  # fmt: skip
+    return _shared("TUTTI_Allreduce_shared", arguments, comm, data.shape, data.dtype, writable)

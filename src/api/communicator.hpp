@@ -73,6 +73,8 @@ class Communicator {
   [[nodiscard]] int p() const { return p_; }
   [[nodiscard]] bool is_inter() const { return inter_; }
   [[nodiscard]] const Machine& machine() const { return machine_; }
+  /// Reductions: are equal calls to give equal bits?
+  [[nodiscard]] bool is_reproducible() const { return is_reproducible_; }
   /// Does rank 0's environment ask for a report?
   [[nodiscard]] bool is_reported() const { return is_reported_; }
   /// Alike on all ranks, and no other communicator's in the job.

@@ -1,5 +1,5 @@
-/// The functions on arrivals, persistent forms, distances and one-sided collectives for Fortran,
-/// with the symbols that its compilers on Linux give them.
+/// The functions on arrivals, persistent forms, distances, shared results and one-sided collectives
+/// for Fortran, with the symbols that its compilers on Linux give them.
 #include "run/mpi/fortran.hpp"
 
 #include <tutti/tutti.h>
@@ -47,7 +47,7 @@ int with_type(const MPI_Fint* handle, Call call) {
   return error == MPI_SUCCESS ? call(type) : error;
 }
 
-/// Those of the persistent forms; reading them gives an MPI error code.
+/// Those of a call with two sides; reading them gives an MPI error code.
 struct Handles {
   MPI_Comm comm{};
   MPI_Datatype send{};
@@ -96,6 +96,52 @@ void tutti_comm_reorder_(const MPI_Fint* handle, const char* collective, MPI_Fin
   });
   *made = comm_to_fortran(reordered);
 }
+
+void tutti_allgather_shared_(void* send, const MPI_Fint* send_count, const MPI_Fint* send_type,
+                             const MPI_Fint* receive_count, const MPI_Fint* receive_type,
+                             const MPI_Fint* comm, const MPI_Fint* mode, void** result,
+                             MPI_Fint* error) {
+  Handles handles;
+  *error = handles.read(*comm, *send_type, *receive_type);
+  if (*error != MPI_SUCCESS) return;
+  *error = TUTTI_Allgather_shared(buffer_from_fortran(send), *send_count, handles.send,
+                                  *receive_count, handles.receive, handles.comm, *mode, result);
+}
+
+void tutti_allgatherv_shared_(void* send, const MPI_Fint* send_count, const MPI_Fint* send_type,
+                              const MPI_Fint* receive_counts, const MPI_Fint* receive_type,
+                              const MPI_Fint* comm, const MPI_Fint* mode, void** result,
+                              MPI_Fint* error) {
+  Handles handles;
+  *error = handles.read(*comm, *send_type, *receive_type);
+  if (*error != MPI_SUCCESS) return;
+  *error = TUTTI_Allgatherv_shared(buffer_from_fortran(send), *send_count, handles.send,
+                                   receive_counts, handles.receive, handles.comm, *mode, result);
+}
+
+void tutti_bcast_shared_(void* buffer, const MPI_Fint* count, const MPI_Fint* datatype,
+                         const MPI_Fint* root, const MPI_Fint* comm, const MPI_Fint* mode,
+                         void** result, MPI_Fint* error) {
+  Handles handles;
+  *error = handles.read(*comm, *datatype, *datatype);
+  if (*error != MPI_SUCCESS) return;
+  *error = TUTTI_Bcast_shared(buffer_from_fortran(buffer), *count, handles.send, *root,
+                              handles.comm, *mode, result);
+}
+
+void tutti_allreduce_shared_(void* send, const MPI_Fint* count, const MPI_Fint* datatype,
+                             const MPI_Fint* op, const MPI_Fint* comm, const MPI_Fint* mode,
+                             void** result, MPI_Fint* error) {
+  MPI_Op own{};
+  Handles handles;
+  *error = op_from_fortran(*op, own);
+  if (*error == MPI_SUCCESS) *error = handles.read(*comm, *datatype, *datatype);
+  if (*error != MPI_SUCCESS) return;
+  *error = TUTTI_Allreduce_shared(buffer_from_fortran(send), *count, handles.send, own,
+                                  handles.comm, *mode, result);
+}
+
+void tutti_shared_free_(void** result, MPI_Fint* error) { *error = TUTTI_Shared_free(*result); }
 
 void tutti_rma_init_(const MPI_Fint* handle, MPI_Fint* error) {
   *error = with_comm(handle, TUTTI_Rma_init);

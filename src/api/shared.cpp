@@ -1,11 +1,14 @@
-/// TUTTI_Allgather_shared, TUTTI_Allgatherv_shared, TUTTI_Bcast_shared and TUTTI_Shared_free.
+/// TUTTI_Allgather_shared, TUTTI_Allgatherv_shared, TUTTI_Bcast_shared, TUTTI_Allreduce_shared,
+/// their large-count forms and TUTTI_Shared_free.
 #include <tutti/tutti.h>
 
 #include <climits>
 #include <cstring>
 #include <numeric>
+#include <string>
 
 #include "api/collective_call.hpp"
+#include "choose/reductions.hpp"
 #include "run/level/mpi_shared.hpp"
 #include "run/level/mpi_sides.hpp"
 
@@ -13,12 +16,12 @@ namespace tutti {
 
 namespace {
 
-/// One call: the block that this rank gives, and those of the result.
+/// One call: what this rank gives, and the blocks of the result.
 struct SharedCall {
   LevelCall level;
   LevelSide send;
-  LevelSide::Block own = {};  ///< of a bcast's root
-  Bytes bytes = 0;            ///< of the result
+  CollectiveCall reduction;  ///< of an allreduce: to rank 0
+  Bytes bytes = 0;           ///< of the result
   int mode = TUTTI_SHARED_READ_ONLY;
 };
 
@@ -28,6 +31,8 @@ int run_by_first(const SharedCall& call, LevelRunner& levels, const SharedMemory
   LevelledCall levelled;
   levelled.call = call.level;
   levelled.send = call.send;
+  levelled.type = call.reduction.send.type;
+  levelled.op = call.reduction.op;
   if (levels.node().local() == 0) {
     levelled.receive.base = memory.data();
     levelled.receive.each = call.level.sizes.each;
@@ -36,16 +41,14 @@ int run_by_first(const SharedCall& call, LevelRunner& levels, const SharedMemory
       levelled.receive.blocks.push_back({at, bytes});
       at += bytes;
     }
-    if (call.own.address != nullptr) {
-      std::memcpy(at, call.own.address, static_cast<std::size_t>(call.own.bytes));
-    }
   }
   return levels.run(levelled, refused);
 }
 
 /// Through node memory: the first rank of each node writes the result; the others wait for it.
-int fill_by_first(const SharedCall& call, LevelRunner& levels, const SharedMemory& memory) {
-  std::string refused;
+/// Sets `refused` to the reason where that cannot be, alike on all ranks.
+int fill_by_first(const SharedCall& call, LevelRunner& levels, const SharedMemory& memory,
+                  std::string& refused) {
   int error = MPI_ERR_NO_MEM;
   try {
     error = run_by_first(call, levels, memory, refused);
@@ -53,6 +56,39 @@ int fill_by_first(const SharedCall& call, LevelRunner& levels, const SharedMemor
     // Is told to the others like any error.
   }
   return share_outcome(levels, refused.empty() ? error : MPI_ERR_NO_MEM);
+}
+
+/// What ranks give is in the result, once this is over.
+int fill_gathered(const SharedCall& call, Rank rank, LevelRunner& levels,
+                  const SharedMemory& memory) {
+  const bool is_bcast = call.level.collective == Collective::bcast;
+  const bool is_in_order = levels.node().nodes().in_rank_order() && call.bytes <= INT_MAX;
+  if (is_bcast || is_in_order) {
+    return fill_in_place(levels, call.level, {rank, call.send.base, call.send.each}, memory);
+  }
+  std::string refused;
+  return fill_by_first(call, levels, memory, refused);
+}
+
+/// Within nodes, then between them; where bits must be the same wherever ranks sit, and where node
+/// memory cannot take the call, at rank 0, whose result goes to all nodes.
+int fill_reduced(SharedCall& call, Communicator& communicator, LevelRunner& levels,
+                 const SharedMemory& memory) {
+  if (!communicator.is_reproducible()) {
+    std::string refused;
+    const int error = fill_by_first(call, levels, memory, refused);
+    if (refused.empty()) return error;
+  }
+  if (communicator.rank() == 0) call.reduction.receive.address = memory.data();
+  bool is_native = false;  // only where arguments are bad, and these are not
+  const int reduced =
+      run_specification(call.reduction, communicator, fixed_reduction(Collective::reduce),
+                        ArrivedCall(nullptr, Collective::reduce, nullptr), is_native);
+  LevelCall bcast;
+  bcast.collective = Collective::bcast;
+  bcast.sizes.each = call.bytes;
+  const int sent = fill_in_place(levels, bcast, {}, memory);
+  return reduced == MPI_SUCCESS ? sent : reduced;
 }
 
 /// Where the arguments are bad, which is error `bad`, the others are told so.
@@ -68,10 +104,9 @@ int run(SharedCall& call, Communicator& communicator, int bad, void** result) {
   error = communicator.shared_results().acquire(*levels, wanted, made);
   if (bad != MPI_SUCCESS) return bad;
   if (error != MPI_SUCCESS) return error;
-  const SharedPart own = {communicator.rank(), call.send.base, call.send.each};
-  error = levels->node().nodes().in_rank_order() && call.bytes <= INT_MAX
-              ? fill_in_place(*levels, call.level, own, *made.memory)
-              : fill_by_first(call, *levels, *made.memory);
+  error = call.level.collective == Collective::allreduce
+              ? fill_reduced(call, communicator, *levels, *made.memory)
+              : fill_gathered(call, communicator.rank(), *levels, *made.memory);
   if (error == MPI_SUCCESS) *result = made.address.release();
   return error;
 }
@@ -131,60 +166,124 @@ int give(const void* address, Bytes bytes, LevelSide& side) {
   return MPI_SUCCESS;
 }
 
+/// A side of a call as the program gives it.
+struct Given {
+  const void* address;
+  MPI_Count count;
+  MPI_Datatype type;
+};
+
+int allgather(const Given& send, MPI_Count count, MPI_Datatype type, MPI_Comm comm, int mode,
+              void** result) {
+  return shared(comm, mode, result, [&](PrivateComm& own, SharedCall& call) {
+    Bytes given = 0;
+    int error = bytes_of(own, send.count, send.type, given);
+    if (error == MPI_SUCCESS) error = bytes_of(own, count, type, call.level.sizes.each);
+    if (error != MPI_SUCCESS) return error;
+    if (given != call.level.sizes.each) return MPI_ERR_TRUNCATE;
+    call.level.collective = Collective::allgather;
+    call.bytes = given * own.p();
+    return give(send.address, given, call.send);
+  });
+}
+
+int allgatherv(const Given& send, const RankBlocks& counts, MPI_Datatype type, MPI_Comm comm,
+               int mode, void** result) {
+  return shared(comm, mode, result, [&](PrivateComm& own, SharedCall& call) {
+    if (!counts.are_given()) return MPI_ERR_ARG;
+    Bytes given = 0;
+    int error = bytes_of(own, send.count, send.type, given);
+    std::vector<Bytes>& sizes = call.level.sizes.by_rank;
+    sizes.resize(static_cast<std::size_t>(own.p()));
+    for (Rank rank = 0; rank < own.p() && error == MPI_SUCCESS; ++rank) {
+      error = bytes_of(own, counts.count(rank), type, sizes[static_cast<std::size_t>(rank)]);
+    }
+    if (error != MPI_SUCCESS) return error;
+    if (given != sizes[static_cast<std::size_t>(own.rank())]) return MPI_ERR_TRUNCATE;
+    call.level.collective = Collective::allgatherv;
+    call.bytes = std::accumulate(sizes.begin(), sizes.end(), Bytes{0});
+    return give(send.address, given, call.send);
+  });
+}
+
+int bcast(const Given& send, int root, MPI_Comm comm, int mode, void** result) {
+  return shared(comm, mode, result, [&](PrivateComm& own, SharedCall& call) {
+    if (root < 0 || root >= own.p()) return MPI_ERR_ROOT;
+    if (const int error = bytes_of(own, send.count, send.type, call.bytes)) return error;
+    call.level.collective = Collective::bcast;
+    call.level.root = root;
+    call.level.sizes.each = call.bytes;
+    return own.rank() == root ? give(send.address, call.bytes, call.send) : MPI_SUCCESS;
+  });
+}
+
+int allreduce(const Given& send, MPI_Op op, MPI_Comm comm, int mode, void** result) {
+  return shared(comm, mode, result, [&](PrivateComm& own, SharedCall& call) {
+    if (const int error = bytes_of(own, send.count, send.type, call.bytes)) return error;
+    if (const int error = give(send.address, call.bytes, call.send)) return error;
+    const RankBlocks count(send.count);
+    call.reduction = {Collective::reduce,
+                      0,
+                      comm,
+                      side(send.address, count, send.type),
+                      side(nullptr, count, send.type),
+                      op};
+    if (!own.collectives().learn_types(call.reduction)) return MPI_ERR_OP;
+    call.level.collective = Collective::allreduce;
+    call.level.sizes.each = call.bytes;
+    call.level.commutative = commutes(op);
+    call.level.unit = call.reduction.send.info.extent;
+    return MPI_SUCCESS;
+  });
+}
+
 }  // namespace
 
 }  // namespace tutti
 
 int TUTTI_Allgather_shared(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int recvcount,
                            MPI_Datatype recvtype, MPI_Comm comm, int mode, void** result) {
-  using namespace tutti;
-  return shared(comm, mode, result, [&](PrivateComm& own, SharedCall& call) {
-    Bytes given = 0;
-    int error = bytes_of(own, sendcount, sendtype, given);
-    if (error == MPI_SUCCESS) error = bytes_of(own, recvcount, recvtype, call.level.sizes.each);
-    if (error != MPI_SUCCESS) return error;
-    if (given != call.level.sizes.each) return MPI_ERR_TRUNCATE;
-    call.level.collective = Collective::allgather;
-    call.bytes = given * own.p();
-    return give(sendbuf, given, call.send);
-  });
+  return tutti::allgather({sendbuf, sendcount, sendtype}, recvcount, recvtype, comm, mode, result);
 }
 
 int TUTTI_Allgatherv_shared(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                             const int recvcounts[], MPI_Datatype recvtype, MPI_Comm comm, int mode,
                             void** result) {
-  using namespace tutti;
-  return shared(comm, mode, result, [&](PrivateComm& own, SharedCall& call) {
-    if (recvcounts == nullptr) return MPI_ERR_ARG;
-    Bytes given = 0;
-    int error = bytes_of(own, sendcount, sendtype, given);
-    std::vector<Bytes>& sizes = call.level.sizes.by_rank;
-    sizes.resize(static_cast<std::size_t>(own.p()));
-    for (Rank rank = 0; rank < own.p() && error == MPI_SUCCESS; ++rank) {
-      error = bytes_of(own, recvcounts[rank], recvtype, sizes[static_cast<std::size_t>(rank)]);
-    }
-    if (error != MPI_SUCCESS) return error;
-    if (given != sizes[static_cast<std::size_t>(own.rank())]) return MPI_ERR_TRUNCATE;
-    call.level.collective = Collective::allgatherv;
-    call.bytes = std::accumulate(sizes.begin(), sizes.end(), Bytes{0});
-    return give(sendbuf, given, call.send);
-  });
+  return tutti::allgatherv({sendbuf, sendcount, sendtype}, tutti::RankBlocks::counted(recvcounts),
+                           recvtype, comm, mode, result);
 }
 
 int TUTTI_Bcast_shared(const void* buffer, int count, MPI_Datatype datatype, int root,
                        MPI_Comm comm, int mode, void** result) {
-  using namespace tutti;
-  return shared(comm, mode, result, [&](PrivateComm& own, SharedCall& call) {
-    if (root < 0 || root >= own.p()) return MPI_ERR_ROOT;
-    if (const int error = bytes_of(own, count, datatype, call.bytes)) return error;
-    call.level.collective = Collective::bcast;
-    call.level.root = root;
-    call.level.sizes.each = call.bytes;
-    if (own.rank() != root) return MPI_SUCCESS;
-    const int error = give(buffer, call.bytes, call.send);
-    call.own = {call.send.base, call.bytes};
-    return error;
-  });
+  return tutti::bcast({buffer, count, datatype}, root, comm, mode, result);
+}
+
+int TUTTI_Allreduce_shared(const void* sendbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                           MPI_Comm comm, int mode, void** result) {
+  return tutti::allreduce({sendbuf, count, datatype}, op, comm, mode, result);
+}
+
+int TUTTI_Allgather_shared_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                             MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, int mode,
+                             void** result) {
+  return tutti::allgather({sendbuf, sendcount, sendtype}, recvcount, recvtype, comm, mode, result);
+}
+
+int TUTTI_Allgatherv_shared_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                              const MPI_Count recvcounts[], MPI_Datatype recvtype, MPI_Comm comm,
+                              int mode, void** result) {
+  return tutti::allgatherv({sendbuf, sendcount, sendtype}, tutti::RankBlocks::counted(recvcounts),
+                           recvtype, comm, mode, result);
+}
+
+int TUTTI_Bcast_shared_c(const void* buffer, MPI_Count count, MPI_Datatype datatype, int root,
+                         MPI_Comm comm, int mode, void** result) {
+  return tutti::bcast({buffer, count, datatype}, root, comm, mode, result);
+}
+
+int TUTTI_Allreduce_shared_c(const void* sendbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                             MPI_Comm comm, int mode, void** result) {
+  return tutti::allreduce({sendbuf, count, datatype}, op, comm, mode, result);
 }
 
 int TUTTI_Shared_free(void* result) {

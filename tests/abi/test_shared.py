@@ -1,4 +1,4 @@
-"""Results that ranks share, from Python."""
+"""Results that ranks share, from Python and Fortran."""
 
 from __future__ import annotations
 
@@ -9,8 +9,18 @@ from conftest import FRONT, HERE, LIBRARIES
 @pytest.mark.parametrize("preload", [(FRONT,), ()], ids=["preloaded", "alone"])
 def test_shared_results_from_python(mpi, preload):
     variables = {"TUTTI_LIBRARY_DIR": str(LIBRARIES), "PYTHONPATH": str(LIBRARIES.parent / "python"),
-                 "TUTTI_NODE": "1,2"}  # fmt: skip
-    outcome = mpi.run(mpi.python(), HERE / "programs/shared.py", preload=preload,
+                 "TUTTI_NODE": "1,2", "TUTTI_REPRODUCIBLE": "on" if preload else "off"}  # fmt: skip
+    exact = ["exact"] if preload else []
+    outcome = mpi.run(mpi.python(), HERE / "programs/shared.py", *exact, preload=preload,
                       settings=variables, report=False)  # fmt: skip
+    assert outcome.status == 0, outcome.err
+    assert "correct" in outcome.out.split()
+
+
+@pytest.mark.parametrize("binding", ["F77", "MODULE", "F08"])
+def test_shared_results_from_fortran(mpi, binding):
+    library = (f"-L{LIBRARIES}", f"-ltutti-{mpi.name}", f"-Wl,-rpath,{LIBRARIES}")
+    outcome = mpi.run(mpi.fortran("shared", binding, *library), preload=(),
+                      settings={"TUTTI_NODE": "1,2"}, report=False)  # fmt: skip
     assert outcome.status == 0, outcome.err
     assert "correct" in outcome.out.split()

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
@@ -247,6 +248,90 @@ void irregular_and_bcast(Context& context) {
   }
 }
 
+/// Affine maps modulo a prime, one after the other: x -> first x + second.
+void compose(void* in, void* inout, int* count, MPI_Datatype*) {
+  const int* before = static_cast<const int*>(in);
+  int* after = static_cast<int*>(inout);
+  for (int i = 0; i < *count; ++i, before += 2, after += 2) {
+    after[1] = (before[0] * after[1] + before[1]) % 1009;
+    after[0] = before[0] * after[0] % 1009;
+  }
+}
+
+/// On nodes whose ranks follow one another and on others, in chunks, and by an operation that does
+/// not commute.
+void allreduce(Context& context) {
+  MPI_Op composition = MPI_OP_NULL;
+  PMPI_Op_create(compose, 0, &composition);
+  for (const int key :
+       {context.rank(), context.rank() * 7 % 11 * context.size() + context.rank()}) {
+    const OwnComm comm(0, key);
+    const int p = comm.size();
+    for (const int count : {0, 1, 1000, 50000}) {
+      context.step(std::to_string(count) + " numbers");
+      std::vector<int> sums(static_cast<std::size_t>(count), 0);
+      for (int rank = 0; rank < p; ++rank) {
+        for (int i = 0; i < count; ++i) sums[static_cast<std::size_t>(i)] += number(rank, i, 3);
+      }
+      const std::vector<int> own = numbers(comm.rank(), count, 3);
+      void* result = nullptr;
+      TUTTI_Allreduce_shared(own.data(), count, MPI_INT, MPI_SUM, comm.get(), comm.rank() % 2,
+                             &result);
+      const int* const found = static_cast<const int*>(result);
+      if (found == nullptr || !std::equal(sums.begin(), sums.end(), found)) {
+        context.fail("wrong sums");
+      }
+      TUTTI_Shared_free(result);
+      std::vector<int> maps;
+      std::vector<int> all(static_cast<std::size_t>(2 * count));
+      for (int rank = p - 1; rank >= 0; --rank) {
+        maps.clear();
+        for (int i = 0; i < count; ++i) maps.insert(maps.end(), {rank + 2, (rank + i) % 1009});
+        int pairs = count;
+        if (rank == p - 1) all = maps;
+        if (rank < p - 1) compose(maps.data(), all.data(), &pairs, nullptr);
+      }
+      maps.clear();
+      for (int i = 0; i < count; ++i) {
+        maps.insert(maps.end(), {comm.rank() + 2, (comm.rank() + i) % 1009});
+      }
+      TUTTI_Allreduce_shared_c(maps.data(), count, MPI_2INT, composition, comm.get(),
+                               TUTTI_SHARED_READ_ONLY, &result);
+      if (result == nullptr || !std::equal(all.begin(), all.end(), static_cast<int*>(result))) {
+        context.fail("wrong maps");
+      }
+      TUTTI_Shared_free(result);
+    }
+    void* result = nullptr;
+    const double one = 1;
+    const int code = TUTTI_Allreduce_shared(&one, 1, MPI_DOUBLE, MPI_BAND, comm.get(),
+                                            TUTTI_SHARED_READ_ONLY, &result);
+    if (code == MPI_SUCCESS) context.fail("bits of doubles were combined");
+  }
+  PMPI_Op_free(&composition);
+}
+
+/// The large-count forms.
+void large_counts(Context& context) {
+  const OwnComm comm;
+  const std::vector<MPI_Count> counts(static_cast<std::size_t>(comm.size()), 30);
+  const std::vector<int> blocks(counts.size(), 30);
+  const std::vector<int> own = numbers(comm.rank(), 30, 4);
+  void* results[3] = {};
+  TUTTI_Allgather_shared_c(own.data(), 30, MPI_INT, 30, MPI_INT, comm.get(), 0, &results[0]);
+  TUTTI_Allgatherv_shared_c(own.data(), 30, MPI_INT, counts.data(), MPI_INT, comm.get(), 1,
+                            &results[1]);
+  TUTTI_Bcast_shared_c(own.data(), 30, MPI_INT, comm.size() - 1, comm.get(), 0, &results[2]);
+  if (results[0] == nullptr || !holds(results[0], blocks, 4)) context.fail("allgather");
+  if (results[1] == nullptr || !holds(results[1], blocks, 4)) context.fail("allgatherv");
+  const std::vector<int> last = numbers(comm.size() - 1, 30, 4);
+  if (results[2] == nullptr ||
+      !std::equal(last.begin(), last.end(), static_cast<int*>(results[2]))) {
+    context.fail("bcast");
+  }
+  for (void* const result : results) TUTTI_Shared_free(result);
+}
+
 void outlives_its_communicator(Context& context) {
   void* result = nullptr;
   int ranks = 0;
@@ -344,6 +429,8 @@ void add_shared_results(Suite& suite) {
   suite.add("shared results, bounded", released_memory_is_bounded);
   suite.add("shared results, writes are private", writes_are_private);
   suite.add("shared results, irregular and bcast", irregular_and_bcast);
+  suite.add("shared results, allreduce", allreduce);
+  suite.add("shared results, large counts", large_counts);
   suite.add("shared results, outlive their communicator", outlives_its_communicator);
   suite.add("shared results, a node without memory", a_node_has_no_memory);
   suite.add("shared results, misuse", misuse_is_an_error);

@@ -54,13 +54,23 @@ std::vector<Bytes> offsets_of(const LevelCall& call, int p) {
   return at;
 }
 
+/// Brings the result to all nodes from one that has it.
+int send_to_all(std::byte* result, Bytes bytes, int from, MPI_Comm comm) {
+  constexpr Bytes most_at_once = Bytes{1} << 30;  // calls count in an int
+  int error = MPI_SUCCESS;
+  for (Bytes at = 0; at < bytes && error == MPI_SUCCESS; at += most_at_once) {
+    const auto count = static_cast<int>(std::min(most_at_once, bytes - at));
+    error = mpi().Bcast(result + at, count, mpi().byte, from, comm);
+  }
+  return error;
+}
+
 /// Brings each node's part to all others, in place.
 int exchange(const LevelCall& call, const Nodes& nodes, const std::vector<Bytes>& offsets,
              std::byte* result, MPI_Comm comm) {
   const MPI_Datatype byte = mpi().byte;
   if (call.collective == Collective::bcast) {
-    return mpi().Bcast(result, static_cast<int>(call.sizes.each), byte, nodes.node_of(call.root),
-                       comm);
+    return send_to_all(result, call.sizes.each, nodes.node_of(call.root), comm);
   }
   std::vector<int> counts;
   std::vector<int> places;

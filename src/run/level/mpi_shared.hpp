@@ -18,8 +18,8 @@ struct SharedPart {
 };
 
 /// Fills the memory of a result, without any other: ranks copy what they give to where it belongs,
-/// and the first of each node exchanges the nodes' parts in place. For allgathers and a bcast of
-/// less than 2 GiB whose nodes are in rank order. Collective. Returns an MPI error code.
+/// and the first of each node exchanges the nodes' parts in place. For a bcast, and for allgathers
+/// of less than 2 GiB whose nodes are in rank order. Collective. Returns an MPI error code.
 int fill_in_place(LevelRunner& levels, const LevelCall& call, const SharedPart& own,
                   const SharedMemory& memory);
 

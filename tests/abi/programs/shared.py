@@ -1,6 +1,7 @@
 """Shared results from Python; checks its own data, and what is said of misuse."""
 
 import gc
+import sys
 
 import numpy as np
 import tutti
@@ -58,6 +59,17 @@ root = p - 1
 sent = np.array([(1, b"ab"), (2, b"c")], dtype="i4, S3") if rank == root else None
 with tutti.bcast_shared(world, sent, root, shape=2, dtype="i4, S3") as result:
     check(result.array["f1"].tolist() == [b"ab", b"c"])
+
+# Under the library and reproducible, the very bits of the plain call.
+parts = np.array([[0.1, 1e17, -1e17, 3e-9], [rank, 0.3, 0.7, 1e9]]) * (rank + 0.1)
+total = np.empty_like(parts)
+world.Allreduce(parts, total)
+with tutti.allreduce_shared(world, parts) as result:
+    same = (result.array == total).all() if len(sys.argv) > 1 else np.allclose(result.array, total)
+    check(result.array.shape == (2, 4) and same)
+with tutti.allreduce_shared(world, np.arange(5, dtype="i2") * rank, MPI.MAX, writable=True) as result:
+    check(result.array.tolist() == [i * (p - 1) for i in range(5)])
+check(refused(ValueError, lambda: tutti.allreduce_shared(world, np.zeros(2, dtype="i4, f8"))))
 
 check(refused(ValueError, lambda: tutti.allgather_shared(world, np.array([None]))))
 check(refused(ValueError, lambda: tutti.allgatherv_shared(world, sent, [1] * (p + 1)) if sent is
