@@ -225,7 +225,7 @@ int SharedResults::agree(LevelRunner& levels, PrivateComm* others, SharedMemory*
   SharedNode& node = levels.node();
   int error = MPI_SUCCESS;
   for (int local = 0; local < node.ranks() && error == MPI_SUCCESS; ++local) {
-    error = node.wait(local, levels.begin() + 1);
+    if (local > 0) error = node.wait(local, levels.begin() + 2);
     faults.here += node.further(local)[fault_word];
   }
   // Before other nodes go on: until then one that is killed would leave the name.
@@ -251,26 +251,27 @@ int SharedResults::acquire(LevelRunner& levels, const SharedRequest& wanted, Sha
   PrivateComm* others = nullptr;
   int error = levels.first_ranks(others);
   SharedNode& node = levels.node();
-  const NodeFlag::Count told = levels.begin() + 1;
+  const NodeFlag::Count come = levels.begin() + 1;
   std::int64_t& outcome = node.further(0)[faults_word];
   Order order;
   Bytes fault = no_memory;
   void* address = nullptr;
   if (node.local() == 0) {
-    // Until all have read what was told before.
+    // All must have read what was told before, and be there to open what may have a name.
     for (int local = 1; local < node.ranks(); ++local) {
-      if (error == MPI_SUCCESS) error = node.wait(local, levels.begin());
+      if (error == MPI_SUCCESS) error = node.wait(local, come);
     }
     if (error == MPI_SUCCESS) fault = provide(wanted, node, order, address);
     std::memcpy(node.further(0) + order_words, &order, sizeof order);
   } else {
-    if (error == MPI_SUCCESS) error = node.wait(0, told);
+    node.flag(node.local()).raise_to(come);
+    if (error == MPI_SUCCESS) error = node.wait(0, come);
     std::memcpy(static_cast<void*>(&order), node.further(0) + order_words, sizeof order);
     if (error == MPI_SUCCESS) fault = follow(wanted, order, address);
   }
   if (address != nullptr) result.memory = memories_[static_cast<std::size_t>(order.index)];
   node.further(node.local())[fault_word] = fault;
-  node.flag(node.local()).raise_to(told);
+  node.flag(node.local()).raise_to(node.local() == 0 ? come : come + 1);
   Bytes faults = no_memory;
   if (node.local() == 0) {
     Faults found;
@@ -279,9 +280,9 @@ int SharedResults::acquire(LevelRunner& levels, const SharedRequest& wanted, Sha
     settle(order, found);
     faults = found.all;
     outcome = faults;
-    node.flag(0).raise_to(told + 1);
+    node.flag(0).raise_to(come + 1);
   } else if (error == MPI_SUCCESS) {
-    error = node.wait(0, told + 1);
+    error = node.wait(0, come + 1);
     if (error == MPI_SUCCESS) faults = outcome;
   }
   if (error == MPI_SUCCESS && faults != 0) {
