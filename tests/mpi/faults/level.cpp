@@ -8,11 +8,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "api/hooks.hpp"
 #include "faulty.hpp"
+#include "run/level/mpi_level.hpp"
 
 namespace {
 
@@ -178,6 +180,32 @@ void fail_in_window() {
   expect(gather(comm.get(), 1) == MPI_SUCCESS, "an error after the window");
 }
 
+/// Of so little memory that sizes would take more than half of it.
+void leave_no_room_for_sizes() {
+  MPI_Comm comm = MPI_COMM_NULL;
+  int p = 0;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_size(comm, &p);
+  {
+    tutti::NodeSettings settings;
+    settings.memory = tutti::page_bytes();
+    std::unique_ptr<tutti::LevelRunner> levels;
+    expect(tutti::LevelRunner::open(comm, settings, levels) == MPI_SUCCESS, "no nodes");
+    expect(!levels->node().holds_sizes() && levels->node().capacity() == 0, "beyond the bound");
+    for (int call = 0; call < 3; ++call) {
+      std::string refused;
+      tutti::LevelledCall exchange;
+      exchange.call.collective = tutti::Collective::alltoallv;
+      exchange.tells.assign(2 * static_cast<std::size_t>(p), 0);
+      expect(levels->run(exchange, refused) == MPI_SUCCESS, "an error");
+      expect(refused.find("sizes") != std::string::npos, "sizes were told without room for them");
+      tutti::LevelledCall barrier;
+      expect(levels->run(barrier, refused) == MPI_SUCCESS && refused.empty(), "no barrier");
+    }
+  }
+  MPI_Comm_free(&comm);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -188,11 +216,12 @@ int main(int argc, char** argv) {
   const MadeUpMachine machine(rank);
   alarm(patience);
   ask_in_vain(rank);
+  leave_no_room_for_sizes();
   TUTTI_Algorithm_set("allgather", "auto", nullptr, nullptr);
   if (is_left_to_native()) {
     keep_what_is_proven();
     fail_in_window();
   }
-  if (rank == 0) std::puts("3 passed, 0 failed");
+  if (rank == 0) std::puts("4 passed, 0 failed");
   MPI_Finalize();
 }
