@@ -120,7 +120,7 @@ std::vector<Candidate> by_modelled_time(const Situation& situation, const Machin
   if (by_arrivals && is_irregular(situation.collective)) {
     candidates.push_back(grown_after_all(situation, machine));
   }
-  if (situation.native_spins && !is_measured) {
+  if (by_arrivals && situation.native_spins && !is_measured) {
     candidates.front().seconds += spinning_seconds;
     candidates.front().note += "; it spins, and there are more ranks than cores";
   }
@@ -149,11 +149,16 @@ Choice choose(const Setting& setting, const Situation& situation, const Machine&
   }
   if (situation.p == 1) return {std::nullopt, "one rank has nothing to exchange", {}};
   if (one_sided) return choose_one_sided(situation, {machine});
+  const bool by_arrivals = weighs_arrivals(situation, machine);
+  if (situation.native_spins && !by_arrivals) return choose_beside_spinning(situation, machine);
   if (!is_gather_or_scatter(situation.collective)) return choose_exchange(situation, machine);
   Choice choice;
-  const bool by_arrivals = weighs_arrivals(situation, machine);
   const bool is_measured = by_arrivals && is_comparable(situation.forecast->native, machine);
   choice.candidates = by_modelled_time(situation, machine, by_arrivals, is_measured);
+  if (!by_arrivals) {
+    choice.reason = "no measurement shows another algorithm to be faster";
+    return choice;
+  }
   if (is_measured && situation.forecast->native_is_due) {
     choice.reason = "native's time is measured again";
     return choice;
@@ -162,7 +167,7 @@ Choice choose(const Setting& setting, const Situation& situation, const Machine&
   const Candidate& native =
       *std::find_if(choice.candidates.begin(), choice.candidates.end(),
                     [](const Candidate& candidate) { return candidate.name == "native"; });
-  const double inevitable = by_arrivals ? situation.forecast->spread() : 0;
+  const double inevitable = situation.forecast->spread();
   const Candidate& fastest =
       *std::find_if(choice.candidates.begin(), choice.candidates.end(),
                     [](const Candidate& candidate) { return !candidate.has_lost; });
@@ -173,9 +178,9 @@ Choice choose(const Setting& setting, const Situation& situation, const Machine&
   }
   const Candidate& best = robust_or(fastest, choice.candidates, native, inevitable);
   choice.specification = *specification(situation.collective, best.name);
-  choice.reason = std::string(by_arrivals ? "ranks are expected to arrive apart; " : "") +
-                  "modelled " + microseconds(best.seconds) + " against native's " +
-                  (is_measured ? "measured " : "") + microseconds(native.seconds) +
+  choice.reason = "ranks are expected to arrive apart; modelled " + microseconds(best.seconds) +
+                  " against native's " + (is_measured ? "measured " : "") +
+                  microseconds(native.seconds) +
                   (situation.native_spins ? ", which spins on shared cores" : "");
   return choice;
 }

@@ -60,8 +60,12 @@ StandIn stand_in(Collective collective, int p) {
   }
 }
 
-/// An MPI that spins on shared cores loses slices of the scheduler, whatever it runs.
+}  // namespace
+
 Choice choose_beside_spinning(const Situation& situation, const Machine& machine) {
+  if (situation.block.value_or(0) > most_stand_in_block) {
+    return {std::nullopt, "the block is too large for spinning to matter", {}};
+  }
   const StandIn ours = stand_in(situation.collective, situation.p);
   const double seconds = ours.start_ups * machine.latency;
   Choice choice;
@@ -74,10 +78,7 @@ Choice choose_beside_spinning(const Situation& situation, const Machine& machine
   return choice;
 }
 
-}  // namespace
-
 Choice choose_exchange(const Situation& situation, const Machine& machine) {
-  if (situation.native_spins) return choose_beside_spinning(situation, machine);
   Choice choice;
   choice.reason = "no gain is known over the MPI's own";
   const Collective collective = situation.collective;

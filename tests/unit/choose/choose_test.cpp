@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "choose/exchanges.hpp"
 #include "choose/reductions.hpp"
 
 namespace tutti {
@@ -29,46 +30,19 @@ TEST(Choose, ObeysTheUser) {
   EXPECT_EQ(forced.reason, "it was asked for");
 }
 
-TEST(Choose, TakesTheTreeForIrregularBlocksOfManyRanks) {
-  const Choice many = choose({}, {Collective::gatherv, 4096, std::nullopt}, {});
-  ASSERT_TRUE(many.specification) << many.reason;
-  EXPECT_EQ(to_text(*many.specification), "ordered_tree");
-  const Choice few = choose({}, {Collective::gatherv, 4, std::nullopt}, {});
-  EXPECT_FALSE(few.specification);
-  EXPECT_NE(few.reason.find("no gain of a tenth"), std::string::npos) << few.reason;
-}
-
-TEST(Choose, TakesOverFromAnMpiThatSpinsOnSharedCores) {
+TEST(Choose, LeavesToTheMpiWhatNobodyHasMeasured) {
   for (const Collective collective : gathers_and_scatters) {
-    const Choice choice = choose({}, {collective, 8, std::nullopt, true}, {});
-    ASSERT_TRUE(choice.specification) << choice.reason;
-    EXPECT_NE(choice.reason.find("spins on shared cores"), std::string::npos) << choice.reason;
-    EXPECT_FALSE(choose({}, {collective, 8, std::nullopt, false}, {}).specification);
-  }
-  // Eight ranks are too few for the tree's construction to pay.
-  EXPECT_EQ(to_text(*choose({}, {Collective::gatherv, 8, std::nullopt, true}, {}).specification),
-            "linear");
-}
-
-TEST(Choose, LeavesTheMpiWhatIsNotExpectedToGain) {
-  for (const Collective collective : gathers_and_scatters) {
-    for (const int p : {1, 2, 3, 8, 100, 10000}) {
+    for (const int p : {2, 3, 8, 47, 100, 4096, 10000}) {
       for (const Bytes block : {Bytes{0}, Bytes{8}, Bytes{1} << 30}) {
         Situation situation{collective, p, block};
         if (is_irregular(collective)) situation.block.reset();
         const Choice choice = choose({}, situation, {});
-        const auto seconds = [&](std::string_view name) {
-          return std::find_if(choice.candidates.begin(), choice.candidates.end(),
-                              [&](const Candidate& c) { return c.name == name; })
-              ->seconds;
-        };
-        if (choice.specification) {
-          EXPECT_LE(seconds(to_text(*choice.specification)) * 1.1, seconds("native"));
-        }
+        EXPECT_FALSE(choice.specification) << name_of(collective) << " of " << p;
+        EXPECT_EQ(choice.reason, "no measurement shows another algorithm to be faster");
+        EXPECT_GT(choice.candidates.size(), 1U) << "tutti explain shows them";
         EXPECT_TRUE(std::is_sorted(
             choice.candidates.begin(), choice.candidates.end(),
             [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; }));
-        EXPECT_FALSE(choice.reason.empty());
       }
     }
   }
@@ -95,16 +69,20 @@ TEST(Machine, ReadsBackFromItsText) {
   EXPECT_EQ((Machine{2e-6, 2e-10, 1e-7, 1e-7}.latency_in_bytes()), 10000);
 }
 
-TEST(ChooseExchange, StandsInForAnMpiThatSpinsOnSharedCores) {
+TEST(Choose, StandsInForAnMpiThatSpinsOnSharedCores) {
   for (const Collective collective : all_collectives) {
-    if (is_gather_or_scatter(collective) || reduces(collective) || is_one_sided(collective))
-      continue;
+    if (reduces(collective) || is_one_sided(collective)) continue;
     const Choice choice = choose({}, {collective, 8, std::nullopt, true}, {});
     ASSERT_TRUE(choice.specification) << name_of(collective);
     EXPECT_EQ(choice.reason, "native spins on shared cores");
     EXPECT_FALSE(choose({}, {collective, 8, std::nullopt, false}, {}).specification);
     EXPECT_FALSE(choose({}, {collective, 1, std::nullopt, true}, {}).specification);
+    EXPECT_TRUE(choose({}, {collective, 8, most_stand_in_block, true}, {}).specification);
+    EXPECT_FALSE(choose({}, {collective, 8, most_stand_in_block + 1, true}, {}).specification);
+    EXPECT_FALSE(choose({}, {collective, 8, Bytes{1} << 20, true}, {}).specification);
   }
+  EXPECT_EQ(to_text(*choose({}, {Collective::gatherv, 48, std::nullopt, true}, {}).specification),
+            "linear");
   // Ten thousand start-ups take longer than what spinning costs.
   EXPECT_FALSE(choose({}, {Collective::alltoall, 100000, std::nullopt, true}, {}).specification);
 }
