@@ -65,6 +65,16 @@ Functions tutti_functions() {
           TUTTI_Reduce_scatter, TUTTI_Reduce_scatter_block};
 }
 
+Functions mpi_functions() {
+  return {MPI_Gather,         MPI_Gatherv,
+          MPI_Scatter,        MPI_Scatterv,
+          MPI_Bcast,          MPI_Allgather,
+          MPI_Allgatherv,     MPI_Alltoall,
+          MPI_Alltoallv,      MPI_Barrier,
+          MPI_Reduce,         MPI_Allreduce,
+          MPI_Reduce_scatter, MPI_Reduce_scatter_block};
+}
+
 bool is_intercepted() {
   return dlsym(RTLD_DEFAULT, "MPI_Gatherv") != dlsym(mpi_library(), "MPI_Gatherv");
 }

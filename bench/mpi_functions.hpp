@@ -29,6 +29,9 @@ struct Functions {
 /// Tutti's, called directly.
 [[nodiscard]] Functions tutti_functions();
 
+/// What a program reaches by MPI_X.
+[[nodiscard]] Functions mpi_functions();
+
 /// Whether a call of MPI_Gatherv in this process reaches something before the MPI library.
 [[nodiscard]] bool is_intercepted();
 

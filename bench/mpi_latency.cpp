@@ -12,7 +12,7 @@ namespace tutti::bench {
 namespace {
 
 constexpr int self_calls = 2000;  // of a batch: some 0.3 ms, far above the clock's resolution
-constexpr int gather_calls = 200;
+constexpr int small_calls_of_batch = 200;
 constexpr double bound_ns = 150;
 
 /// A way to make one call; `root` counts for gathers over all ranks.
@@ -94,21 +94,71 @@ Row forwarding(const Bench& bench) {
   return row_against_first("forwarding of 8 bytes on MPI_COMM_SELF", ways, std::move(seconds));
 }
 
-Row small_gather(const Bench& bench) {
-  std::vector<int> received(2 * static_cast<std::size_t>(bench.job.p()));
-  const std::array<int, 2> sent = {bench.job.rank(), 1};
-  const auto with = [&](decltype(&MPI_Gather) gather) {
-    return [&, gather](Rank root) {
-      gather(sent.data(), 2, MPI_INT, received.data(), 2, MPI_INT, root, MPI_COMM_WORLD);
-    };
-  };
-  const std::vector<Way> ways = {{"the MPI's MPI_Gather", "", with(native_functions().gather)},
-                                 {"TUTTI_Gather, linear", "linear", with(TUTTI_Gather)},
-                                 {"TUTTI_Gather, binomial", "binomial", with(TUTTI_Gather)},
-                                 {"TUTTI_Gather, native", "native", with(TUTTI_Gather)}};
-  auto seconds = batches(bench, Collective::gather, ways, gather_calls, bench.job.p());
-  return row_against_first("gather of 8 bytes from each rank, roots in turn", ways,
-                           std::move(seconds));
+/// Two ints from or for each rank, by whatever collective.
+struct Workplace {
+  explicit Workplace(int p)
+      : sent(2 * static_cast<std::size_t>(p), 1),
+        received(sent.size()),
+        counts(static_cast<std::size_t>(p), 2) {
+    for (int rank = 0; rank < p; ++rank) displacements.push_back(2 * rank);
+  }
+  std::vector<int> sent, received, counts, displacements = {};
+};
+
+/// One call of `collective` by one of these functions; the root counts where there is one.
+std::function<void(Rank)> small_call(Collective collective, const Functions& by, Workplace& at) {
+  int* const out = at.sent.data();
+  int* const in = at.received.data();
+  const int* const n = at.counts.data();
+  const int* const to = at.displacements.data();
+  const MPI_Comm all = MPI_COMM_WORLD;
+  switch (collective) {
+    case Collective::gather:
+      return [=](Rank root) { by.gather(out, 2, MPI_INT, in, 2, MPI_INT, root, all); };
+    case Collective::gatherv:
+      return [=](Rank root) { by.gatherv(out, 2, MPI_INT, in, n, to, MPI_INT, root, all); };
+    case Collective::scatter:
+      return [=](Rank root) { by.scatter(out, 2, MPI_INT, in, 2, MPI_INT, root, all); };
+    case Collective::scatterv:
+      return [=](Rank root) { by.scatterv(out, n, to, MPI_INT, in, 2, MPI_INT, root, all); };
+    case Collective::bcast:
+      return [=](Rank root) { by.bcast(in, 2, MPI_INT, root, all); };
+    case Collective::allgather:
+      return [=](Rank) { by.allgather(out, 2, MPI_INT, in, 2, MPI_INT, all); };
+    case Collective::allgatherv:
+      return [=](Rank) { by.allgatherv(out, 2, MPI_INT, in, n, to, MPI_INT, all); };
+    case Collective::alltoall:
+      return [=](Rank) { by.alltoall(out, 2, MPI_INT, in, 2, MPI_INT, all); };
+    case Collective::alltoallv:
+      return [=](Rank) { by.alltoallv(out, n, to, MPI_INT, in, n, to, MPI_INT, all); };
+    case Collective::barrier:
+      return [=](Rank) { by.barrier(all); };
+    case Collective::reduce:
+      return [=](Rank root) { by.reduce(out, in, 2, MPI_INT, MPI_SUM, root, all); };
+    case Collective::allreduce:
+      return [=](Rank) { by.allreduce(out, in, 2, MPI_INT, MPI_SUM, all); };
+    case Collective::reduce_scatter:
+      return [=](Rank) { by.reduce_scatter(out, in, n, MPI_INT, MPI_SUM, all); };
+    case Collective::reduce_scatter_block:
+      return [=](Rank) { by.reduce_scatter_block(out, in, 2, MPI_INT, MPI_SUM, all); };
+    default:
+      return {};
+  }
+}
+
+/// What a call that nobody has asked anything for costs beside the MPI's own.
+Row small_calls(const Bench& bench, Collective collective) {
+  Workplace at(bench.job.p());
+  const std::string name(name_of(collective));
+  std::vector<Way> ways = {
+      {"the MPI's " + name, "", small_call(collective, native_functions(), at)},
+      {"TUTTI, auto", "auto", small_call(collective, tutti_functions(), at)}};
+  if (is_intercepted()) {
+    ways.push_back({"preloaded, auto", "auto", small_call(collective, mpi_functions(), at)});
+  }
+  const int roots = has_root(collective) ? bench.job.p() : 1;
+  return row_against_first(name + " of 8 bytes, all ranks", ways,
+                           batches(bench, collective, ways, small_calls_of_batch, roots));
 }
 
 }  // namespace
@@ -125,12 +175,12 @@ void run_latency(const Bench& bench, Report* report) {
     }
     report->add(forwarded, false);
   }
-  if (bench.job.p() > 1) {
-    const Row gathered = small_gather(bench);
-    if (report != nullptr) {
-      print(*report, gathered);
-      report->add(gathered, false);
-    }
+  for (const Collective collective : all_collectives) {
+    if (bench.job.p() == 1 || is_one_sided(collective)) continue;
+    const Row row = small_calls(bench, collective);
+    if (report == nullptr) continue;
+    print(*report, row);
+    report->add(row, false);
   }
   if (report != nullptr) report->finish();
 }

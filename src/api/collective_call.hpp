@@ -94,9 +94,10 @@ int run_collective(CollectiveCall& call, Communicator& communicator, const Arriv
 /// One call, from the program to whoever runs it.
 template <class Native>
 int collective(CollectiveCall& call, Native run_native) {
-  return enter(call.comm, run_native, [&](Communicator& communicator, const Arrived& noted) {
-    return run_collective(call, communicator, noted, run_native);
-  });
+  return enter(call.collective, call.comm, run_native,
+               [&](Communicator& communicator, const Arrived& noted) {
+                 return run_collective(call, communicator, noted, run_native);
+               });
 }
 
 /// A large-count call on an MPI without that form: the linear algorithm, on all ranks alike.

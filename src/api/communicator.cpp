@@ -17,6 +17,7 @@
 #include "api/report.hpp"
 #include "api/report_collect.hpp"
 #include "api/rma.hpp"
+#include "choose/exchanges.hpp"
 #include "choose/levels.hpp"
 #include "run/mpi/end.hpp"
 #include "run/mpi/quirks.hpp"
@@ -184,25 +185,58 @@ Setting setting_in_force(Collective collective) {
 Communicator::Communicator() = default;
 Communicator::~Communicator() = default;
 
+namespace {
+
+/// Most calls are on the communicator of the call before.
+struct LatestCommunicator {
+  MPI_Comm comm{};
+  Communicator* communicator = nullptr;
+  unsigned frees = 0;
+};
+constinit thread_local LatestCommunicator latest;
+
+/// Null where `comm` is another one, or may have been freed.
+Communicator* latest_if(MPI_Comm comm, unsigned frees) {
+  const bool is_same = latest.comm == comm && latest.frees == frees;
+  return is_same ? latest.communicator : nullptr;
+}
+
+}  // namespace
+
 Communicator* Communicator::known(MPI_Comm comm) {
-  // Most calls are on the communicator of the call before.
-  thread_local struct {
-    MPI_Comm comm{};
-    Communicator* communicator = nullptr;
-    unsigned frees = 0;
-  } last;
   const unsigned frees = registry().frees.load(std::memory_order_acquire);
-  if (last.communicator != nullptr && last.comm == comm && last.frees == frees) {
-    return last.communicator;
-  }
+  if (Communicator* communicator = latest_if(comm, frees)) return communicator;
   const int keyval = registry().keyval.load(std::memory_order_acquire);
   if (keyval == MPI_KEYVAL_INVALID) return nullptr;
   void* attribute = nullptr;
   int found = 0;
   mpi().Comm_get_attr(comm, keyval, &attribute, &found);
   if (found == 0) return nullptr;
-  last = {comm, static_cast<Communicator*>(attribute), frees};
-  return last.communicator;
+  latest = {comm, static_cast<Communicator*>(attribute), frees};
+  return latest.communicator;
+}
+
+bool Communicator::hands_on(MPI_Comm comm, Collective collective) noexcept {
+  const Registry& all = registry();
+  Communicator* known = latest_if(comm, all.frees.load(std::memory_order_acquire));
+  if (known == nullptr) return false;
+  const auto at = static_cast<std::size_t>(collective);
+  const unsigned epoch = all.epochs[at].load(std::memory_order_acquire);
+  return known->decisions_[at].epoch == epoch && known->passes(collective);
+}
+
+/// Nothing may have begun where this is false.
+bool Communicator::passes(Collective collective) noexcept {
+  const auto at = static_cast<std::size_t>(collective);
+  const Decision& decision = decisions_[at];
+  if (decision.specification || decision.level.node || latest_text_[at] != &decision.text ||
+      is_reported_ || arrival_ != nullptr || wants_background_ ||
+      (private_ != nullptr && private_->receives_early())) {
+    return false;
+  }
+  if (decision.open == OpenLevel::none) return true;
+  return decision.open == OpenLevel::all && level_decisions_ != nullptr &&
+         level_decisions_->passes(collective);
 }
 
 Communicator* Communicator::of(MPI_Comm comm, int& error) {
@@ -295,6 +329,7 @@ const Decision& Communicator::decide(Collective collective, bool commutative) {
   Registry& all = registry();
   const unsigned epoch = all.epochs[at].load(std::memory_order_acquire);
   if (decision.epoch == epoch) return decision;
+  latest_text_[at] = nullptr;
   Setting setting = settings_[at];
   {
     const std::lock_guard lock(all.mutex);
@@ -321,6 +356,12 @@ const Decision& Communicator::decide(Collective collective, bool commutative) {
       setting.kind == Setting::Kind::automatic && !why_left_flat(collective).empty();
   if (!setting.level && !decision.specification && may_go && !is_closed && p_ > 1) {
     decision.open = OpenLevel::all;
+  }
+  if (native_spins_ && setting.kind == Setting::Kind::automatic && decision.specification &&
+      !reduces(collective) && !is_one_sided(collective)) {
+    decision.open = OpenLevel::size;
+    situation.block = most_stand_in_block + 1;
+    of_large_blocks_[at] = decision_for(choose(setting, situation, machine_));
   }
   decision.epoch = epoch;
   decision.is_automatic = setting.kind == Setting::Kind::automatic;

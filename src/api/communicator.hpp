@@ -25,6 +25,7 @@ namespace tutti {
 enum class OpenLevel : std::uint8_t {
   none,
   leaders,  ///< through nodes, by as many leaders as the model finds best
+  size,     ///< a stand-in for small blocks, the MPI's own for large ones
   all,      ///< flat or through nodes
 };
 
@@ -67,6 +68,10 @@ class Communicator {
   static Communicator* of(MPI_Comm comm, int& error);
   /// The same without making one: null if there is none yet.
   static Communicator* known(MPI_Comm comm);
+  /// Begins a call that goes to the MPI whatever its arguments are, as the call of this collective
+  /// before it did: the path that costs a program least where Tutti has nothing better. False, and
+  /// nothing has begun, where that is not known without looking further. Local.
+  static bool hands_on(MPI_Comm comm, Collective collective) noexcept;
   ~Communicator();
 
   [[nodiscard]] Rank rank() const { return rank_; }
@@ -89,6 +94,9 @@ class Communicator {
   /// taken as one in between, or as the one that times were measured of, so that few calls of a
   /// picture are new: O(1) for those that are not, a replay of the candidates for those that are.
   const Decision& decide(const ExpectedCall& call);
+  /// Does a call stay as `decision` leaves it, flat? Counts it if so. To be asked before
+  /// close_level, as it needs no argument of the call and takes a few nanoseconds.
+  bool stays_flat(const Decision& decision, Collective collective);
   /// What leaves nothing open in the place of what does. Collective as LevelDecisions::close is.
   /// Sets `error` to an MPI error code.
   const Decision& close_level(const Decision& decision, Collective collective,
@@ -111,6 +119,7 @@ class Communicator {
     std::string& last = last_[static_cast<std::size_t>(collective)];
     if (last != text) last = text;  // mostly it is the same
     last += more;
+    latest_text_[static_cast<std::size_t>(collective)] = more.empty() ? &text : nullptr;
   }
   /// Notes that a call runs flat that `decision` sent through nodes, as it was refused there.
   void note_refusal(Collective collective, const Decision& decision, const std::string& why);
@@ -165,6 +174,7 @@ class Communicator {
   int agree();
   [[nodiscard]] Situation situation_of(Collective collective) const;
   [[nodiscard]] Situation situation_of(const ExpectedCall& call, Bytes block) const;
+  [[nodiscard]] bool passes(Collective collective) noexcept;
   [[nodiscard]] Decision decision_by_picture(const ExpectedCall& call, Bytes block);
   [[nodiscard]] static Decision decision_for(const Choice& choice);
 
@@ -189,9 +199,11 @@ class Communicator {
   std::array<Setting, all_collectives.size()> settings_;
   std::array<Decision, all_collectives.size()> decisions_;
   std::array<Decision, all_collectives.size()> not_commutative_;
+  std::array<Decision, all_collectives.size()> of_large_blocks_;  ///< where OpenLevel::size
   std::array<ExpectedDecision, 16> expected_;
   std::size_t next_expected_ = 0;
   std::array<std::string, all_collectives.size()> last_;
+  std::array<const std::string*, all_collectives.size()> latest_text_{};  ///< that last_ copies
   std::unique_ptr<DistanceOrders> distances_;
   std::unique_ptr<PrivateComm> private_;
   NodeSettings node_settings_;
@@ -216,6 +228,7 @@ const Decision& closed(const Decision& decision, const Call& call, Communicator&
     if (error != MPI_SUCCESS || &asked != &decision) return asked;
   }
   if (decision.open == OpenLevel::none) return decision;
+  if (communicator.stays_flat(decision, call.collective)) return decision;
   // Two captured addresses fit into the function object, so that this allocates nothing.
   const BlockOfCall block{common_block(call, communicator), call.root,
                           [&call, &communicator] { return own_bytes(call, communicator); }};

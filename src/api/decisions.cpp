@@ -6,6 +6,7 @@
 #include "api/communicator.hpp"
 #include "api/level_decisions.hpp"
 #include "choose/arrival_model.hpp"
+#include "choose/exchanges.hpp"
 
 namespace tutti {
 
@@ -36,8 +37,18 @@ Decision Communicator::decision_for(const Choice& choice) {
   return decision;
 }
 
+bool Communicator::stays_flat(const Decision& decision, Collective collective) {
+  if (decision.open != OpenLevel::all) return false;
+  if (level_decisions_ == nullptr) level_decisions_ = std::make_unique<LevelDecisions>(*this);
+  return level_decisions_->stays_flat(collective);
+}
+
 const Decision& Communicator::close_level(const Decision& decision, Collective collective,
                                           const BlockOfCall& block, int& error) {
+  if (decision.open == OpenLevel::size) {
+    const bool is_large = block.common.value_or(0) > most_stand_in_block;
+    return is_large ? of_large_blocks_[static_cast<std::size_t>(collective)] : decision;
+  }
   if (level_decisions_ == nullptr) level_decisions_ = std::make_unique<LevelDecisions>(*this);
   return level_decisions_->close(decision, collective, block, error);
 }

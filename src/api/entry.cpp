@@ -7,8 +7,7 @@ namespace tutti {
 
 namespace {
 
-thread_local const void* call_site = nullptr;
-thread_local int depth = 0;
+constinit thread_local const void* call_site = nullptr;
 
 NativeFunctions functions_of_mpi() {
   NativeFunctions functions;
@@ -19,10 +18,6 @@ NativeFunctions functions_of_mpi() {
 }
 
 }  // namespace
-
-Inside::Inside() { ++depth; }
-Inside::~Inside() { --depth; }
-bool Inside::another() { return depth > 1; }
 
 const NativeFunctions& native() {
   static const NativeFunctions functions = functions_of_mpi();

@@ -16,12 +16,15 @@ namespace tutti {
 /// Tutti that hands on what it was given, go straight to the MPI.
 class Inside {
  public:
-  Inside();
-  ~Inside();
+  Inside() { ++depth_; }
+  ~Inside() { --depth_; }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
 
-  [[nodiscard]] static bool another();
+  [[nodiscard]] static bool another() { return depth_ > 1; }
+
+ private:
+  inline static constinit thread_local int depth_ = 0;
 };
 
 /// What stands for the MPI in the call under way.
@@ -55,9 +58,10 @@ struct Arrived {
 
 /// Calls `run(Communicator&, Arrived)` where Tutti has a part in the call, else `run_native()`.
 template <class Native, class Run>
-int enter(MPI_Comm comm, Native run_native, Run run) {
+int enter(Collective collective, MPI_Comm comm, Native run_native, Run run) {
   const void* site = take_call_site();
   const Inside guard;
+  if (!Inside::another() && Communicator::hands_on(comm, collective)) return run_native();
   return guarded(comm, [&] {
     if (Inside::another() || !environment().on || comm == mpi().comm_null) return run_native();
     Arrived arrived{site, {}};

@@ -53,20 +53,35 @@ LevelDecisions::CountedCall::~CountedCall() {
   decisions_->communicator_.levels(error)->skip();
 }
 
+bool LevelDecisions::stays_flat(Collective collective) {
+  tried_ = nullptr;
+  if (calls_ < calls_at_first) {
+    ++calls_;
+    return true;
+  }
+  Course& course = courses_[static_cast<std::size_t>(collective)];
+  course.is_in_window = course.windows.begin_call();
+  if (course.is_in_window || course.has_ways) return false;
+  const CountedCall counted(*this);
+  return true;
+}
+
+bool LevelDecisions::passes(Collective collective) noexcept {
+  const Course& course = courses_[static_cast<std::size_t>(collective)];
+  if (calls_ < calls_at_first || course.has_ways || course.windows.begins_next()) return false;
+  return stays_flat(collective);
+}
+
 const Decision& LevelDecisions::close(const Decision& open, Collective collective,
                                       const BlockOfCall& given, int& error) {
   error = MPI_SUCCESS;
   tried_ = nullptr;
   BlockOfCall block = given;
   const bool asks_for_nodes = open.open == OpenLevel::leaders;
-  if (!asks_for_nodes && calls_ < calls_at_first) {
-    ++calls_;
-    return open;
-  }
   CountedCall counted(*this);
   Course& course = courses_[static_cast<std::size_t>(collective)];
   const Decision& closed = asks_for_nodes ? close_leaders(open, collective, block, error)
-                           : course.windows.begin_call()
+                           : course.is_in_window
                                ? close_in_window(open, collective, block, course, error)
                                : close_outside(open, collective, block, error);
   if (error == MPI_SUCCESS && closed.level.node) counted.pass_on();
@@ -194,6 +209,7 @@ int LevelDecisions::begin_trial(const Decision& open, const Key& key, const Bloc
   const std::uint64_t least = contest.count > 1 ? least_calls_between_trials : calls_between_looks;
   contest.next_trial = may_change ? calls + std::max(least, calls_between_trials * calls) : never;
   if (contest.count > 1) {
+    course.has_ways = true;
     contest.trial.emplace(contest.count, contest.count != before);
     course.on_trial.push_back(&contest);
   } else {

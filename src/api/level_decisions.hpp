@@ -24,15 +24,21 @@ class LevelDecisions {
   LevelDecisions(const LevelDecisions&) = delete;
   LevelDecisions& operator=(const LevelDecisions&) = delete;
 
-  /// See Communicator::close_level. The first calls of a communicator stay flat, so that one with
-  /// few calls never pays for what the level needs. After them nodes are guessed, at the cost of
-  /// one small allgather; they are opened where a call is to go through them, if all ranks can, for
-  /// a limited number of communicators at a time. Then all ways are tried on calls of that range
-  /// and collective (see Trial), each after a barrier, and rank 0 tells all which one is the
-  /// fastest; the same again after eight times as many calls. Where rank 0 knows distances, and the
-  /// model promises a gain, an order by distance is one of the ways. Of collectives whose blocks
-  /// ranks do not know alike there is one range, and the model goes by the mean block of the call
-  /// before a trial, which ranks tell rank 0.
+  /// Begins a call of `collective` that may go either way. True where it stays flat whatever its
+  /// arguments are: it is one of the first, or neither in a window nor of a collective for which
+  /// anything else was ever a candidate. Else close() is to be called.
+  bool stays_flat(Collective collective);
+  /// The same where that is certain from what is known already; else nothing has begun.
+  bool passes(Collective collective) noexcept;
+  /// See Communicator::close_level; a call that may go either way has begun. The first calls of a
+  /// communicator stay flat, so that one with few calls never pays for what the level needs. After
+  /// them nodes are guessed, at the cost of one small allgather; they are opened where a call is to
+  /// go through them, if all ranks can, for a limited number of communicators at a time. Then all
+  /// ways are tried on calls of that range and collective (see Trial), each after a barrier, and
+  /// rank 0 tells all which one is the fastest; the same again after eight times as many calls.
+  /// Where rank 0 knows distances, and the model promises a gain, an order by distance is one of
+  /// the ways. Of collectives whose blocks ranks do not know alike there is one range, and the
+  /// model goes by the mean block of the call before a trial, which ranks tell rank 0.
   ///
   /// All this happens in windows (see TrialWindows), in which ranks tell each other the block, and
   /// a rank whose arguments are bad does as the others. All other calls are O(1); there such a rank
@@ -57,6 +63,8 @@ class LevelDecisions {
   /// The calls of one collective that may go either way.
   struct Course {
     TrialWindows windows;
+    bool is_in_window = false;  ///< the call under way
+    bool has_ways = false;      ///< some contest has had more than the flat one; alike on all ranks
     std::vector<Contest*> on_trial;
   };
   /// Calls that are decided alike.

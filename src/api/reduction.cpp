@@ -52,7 +52,7 @@ void accept_one_buffer(CollectiveCall& call, const Communicator& communicator) {
 /// One call, from the program to whoever runs it.
 template <class Native>
 int reduction(CollectiveCall call, Native run_native) {
-  return tutti::enter(call.comm, run_native,
+  return tutti::enter(call.collective, call.comm, run_native,
                       [&](Communicator& communicator, const tutti::Arrived& noted) {
                         const auto begun = begin_record(communicator, noted);
                         accept_one_buffer(call, communicator);

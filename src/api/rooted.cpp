@@ -83,9 +83,10 @@ int run_rooted(RootedCall& call, Communicator& communicator, const Arrived& note
 
 template <class Native>
 int rooted(RootedCall& call, Native run_native) {
-  return enter(call.comm, run_native, [&](Communicator& communicator, const Arrived& noted) {
-    return run_rooted(call, communicator, noted, run_native);
-  });
+  return enter(call.collective, call.comm, run_native,
+               [&](Communicator& communicator, const Arrived& noted) {
+                 return run_rooted(call, communicator, noted, run_native);
+               });
 }
 
 /// The class of what is wrong with arguments that `looks_valid` refused, for an MPI that has no

@@ -107,7 +107,7 @@ bool TrialWindows::begin_call() {
 
 void TrialWindows::close() {
   left_ = 0;
-  next_ = calls_ + calls_between;
+  next_ = calls_ + std::max<std::uint64_t>(calls_between, calls_ / calls_for_each_before);
 }
 
 std::vector<TrialCall> calls_of_all(std::span<const TrialCall> by_rank, int ranks) {

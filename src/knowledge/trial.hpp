@@ -60,11 +60,14 @@ class Trial {
 /// same on all ranks, as they go by the number of calls alone.
 class TrialWindows {
  public:
-  static constexpr int calls_between = 128;
+  static constexpr int calls_between = 128;        ///< at least
+  static constexpr int calls_for_each_before = 8;  ///< one more for so many calls before
   static constexpr int most_calls = 256;
 
   /// Counts a call. Is it in a window? The first one is.
   bool begin_call();
+  /// Will the next call be in one?
+  [[nodiscard]] bool begins_next() const { return left_ > 0 || calls_ + 1 == next_; }
   [[nodiscard]] std::uint64_t calls() const { return calls_; }
   /// Is the call that has begun the last one of its window?
   [[nodiscard]] bool is_last() const { return left_ == 0; }

@@ -91,6 +91,8 @@ class PrivateComm {
   /// To be called in calls that the background thread helps with: it receives between them what has
   /// come. Local.
   void receive_early();
+  /// Has receive_early() ever been called?
+  [[nodiscard]] bool receives_early() const { return early_.has_value(); }
   /// To be called in others: after many in a row the thread rests. Local.
   void receive_nothing_early();
 

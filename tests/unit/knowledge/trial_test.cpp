@@ -164,5 +164,22 @@ TEST(Windows, EndByThemselves) {
             std::uint64_t{TrialWindows::most_calls + TrialWindows::calls_between});
 }
 
+TEST(Windows, AreRarerTheMoreCallsThereWere) {
+  TrialWindows windows;
+  EXPECT_TRUE(windows.begins_next());
+  std::uint64_t before = 0;
+  while (windows.calls() < 100000) {
+    const bool expected = windows.begins_next();
+    ASSERT_EQ(windows.begin_call(), expected);
+    if (!expected) continue;
+    const std::uint64_t least = before / TrialWindows::calls_for_each_before;
+    if (before > 0) {
+      EXPECT_GE(windows.calls() - before, std::max<std::uint64_t>(128, least));
+    }
+    before = windows.calls();
+    windows.close();
+  }
+}
+
 }  // namespace
 }  // namespace tutti
