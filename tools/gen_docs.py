@@ -27,6 +27,23 @@ NOTICE = "<!-- Written by tools/gen_docs.py from {source}; change that and run i
 
 TOKEN = re.compile(r'"((?:\\.|[^"\\])*)"|([(),])|([^\s"(),]+)|(\s+)')
 
+STAGING = {
+    "nothing": "0",
+    "subtrees": "M + b",
+    "group": "(ceil(late / (p - late)) + 1) b, V of unequal blocks",
+    "vector": "V",
+    "four_vectors": "4 V",
+    "vector_each_round": "((k - 1) ceil(logk p) + 1) V",
+    "vector_each_rank": "(p - 1) V",
+}
+STAGING_NOTE = """
+"Stages at most" is the memory that a rank needs beside the program's buffers in one call: b is the
+rank's own block, V the vector, or all blocks that a rank sends or receives. M is `TUTTI_MEMORY`, 64 MiB by
+default. Subtrees for which M would not do send straight to the root, and `relay` becomes `linear`; any other algorithm that would stage
+more than M leaves the call to the MPI, on all ranks alike. Data of types that are not contiguous may be
+packed in addition: a copy of the rank's own buffers at most. A call through node memory takes
+`TUTTI_NODE_MEMORY` for each node instead.
+"""
 KNOWLEDGE = {
     "nothing": "its arguments",
     "subtree_sizes": "the sizes of its subtrees",
@@ -71,6 +88,7 @@ class Algorithm:
     function: str
     order: str
     knowledge: str
+    staging: str
     parameters: str
     summary: str
 
@@ -95,19 +113,20 @@ def algorithms_page(root: Path) -> str:
     page = NOTICE.format(source="src/algorithms/list.inc and aliases.inc")
     page += "# Algorithms\n\nA specification is `name` or `name:key=value,key=value`; "
     page += "`native` is the MPI's own algorithm and `auto` leaves the choice to Tutti.\n"
+    page += STAGING_NOTE
     algorithms = algorithms_of(root)
     for collective in dict.fromkeys(algorithm.collective for algorithm in algorithms):
         own = [a for a in algorithms if a.collective == collective]
         reduces = own[0].knowledge in ("any", "commutative")
         rows = [
             [f"[`{a.name}`](../../{a.file(root)})", a.summary,
-             a.knowledge if reduces else KNOWLEDGE[a.knowledge], a.order,
+             a.knowledge if reduces else KNOWLEDGE[a.knowledge], STAGING[a.staging], a.order,
              ", ".join(f"`{key}`" for key in a.parameters.split(","))]
             for a in own
         ]  # fmt: skip
         third = "operations" if reduces else "a rank knows"
         page += f"\n## {collective}\n\n"
-        page += table(["name", "how", third, "order", "parameters"], rows)
+        page += table(["name", "how", third, "stages at most", "order", "parameters"], rows)
     page += "\n## Names in papers\n\n"
     aliases = entries((root / "src/algorithms/aliases.inc").read_text(), "TUTTI_ALIAS")
     page += table(["name", "stands for"], [[f"`{name}`", f"`{spec}`"] for name, spec in aliases])

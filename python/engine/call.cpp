@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "algorithms/problems.hpp"
+#include "algorithms/staging.hpp"
 #include "choose/choose.hpp"
 #include "cost/collective_bounds.hpp"
 #include "distances.hpp"
@@ -53,6 +54,7 @@ Call checked_call(const std::string& collective, std::vector<Bytes> sizes, Rank 
             machine.latency_in_bytes(),
             std::move(expected),
             1 / machine.per_byte};
+  call.memory = default_staging;
   std::string wrong;
   if (call.sizes.empty()) wrong = "no sizes: a call has at least one rank";
   for (std::size_t i = 0; i < call.sizes.size(); ++i) {

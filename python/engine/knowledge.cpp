@@ -7,6 +7,7 @@
 #include <memory>
 #include <tuple>
 
+#include "algorithms/staging.hpp"
 #include "knowledge/fixed_tree.hpp"
 #include "knowledge/tree_construction.hpp"
 #include "shapes/knomial.hpp"
@@ -27,13 +28,14 @@ using Protocols = std::vector<std::unique_ptr<Protocol>>;
 
 Protocols tree_constructions(const Specification& spec, const Call& call) {
   const Growth growth = growth_of(spec, call.p(), call.root, call.latency,
-                                  ready_times(spec, call.arrivals, call.rate));
+                                  ready_times(spec, call.arrivals, call.rate), call.memory);
   const OrderedTree tree(growth, call.sizes);
   Protocols all;
   for (Rank rank = 0; rank < call.p(); ++rank) {
     all.push_back(std::make_unique<TreeConstruction>(
         growth, rank, call.sizes[static_cast<std::size_t>(rank)],
-        rank == call.root ? tree.promoted() : std::vector<Rank>()));
+        rank == call.root ? TreeConstruction::Central::of(growth, tree, call.sizes)
+                          : TreeConstruction::Central{}));
   }
   return all;
 }
@@ -51,7 +53,8 @@ Protocols protocols_of(const Specification& spec, const Call& call) {
     TreeEdges edges = edges_of(order, tree, rank);
     if (subtrees) {
       const Bytes own = call.sizes[static_cast<std::size_t>(rank)];
-      all.push_back(std::make_unique<SubtreeSizes>(std::move(edges), own));
+      all.push_back(std::make_unique<SubtreeSizes>(
+          std::move(edges), own, fixed_growth(spec, call.p(), call.memory).heaviest()));
     } else {
       all.push_back(std::make_unique<AllSizes>(std::move(edges), call.sizes));
     }

@@ -10,9 +10,11 @@
 
 namespace tutti {
 
-#define TUTTI_ALGORITHM(collective, name, function, order, knowledge, parameters, summary) \
+#define TUTTI_ALGORITHM(collective, name, function, order, knowledge, staging, parameters, \
+                        summary)                                                           \
   Schedule function(const Problem& problem);
-#define TUTTI_REDUCTION(collective, name, function, order, operations, parameters, summary) \
+#define TUTTI_REDUCTION(collective, name, function, order, operations, staging, parameters, \
+                        summary)                                                            \
   Schedule function(const Problem& problem);
 #include "algorithms/list.inc"
 #undef TUTTI_ALGORITHM
@@ -24,18 +26,21 @@ namespace {
 enum class Operations : std::uint8_t { any, commutative };
 
 constexpr Algorithm list[] = {
-#define TUTTI_ALGORITHM(collective, name, function, order, knowledge, parameters, summary) \
-  {Collective::collective, #name, function, #order, Knowledge::knowledge, parameters, summary},
-#define TUTTI_REDUCTION(collective, name, function, order, operations, parameters, summary) \
-  {                                                                                         \
-      Collective::collective,                                                               \
-      #name,                                                                                \
-      function,                                                                             \
-      #order,                                                                               \
-      Knowledge::nothing,                                                                   \
-      parameters,                                                                           \
-      summary,                                                                              \
-      Operations::operations == Operations::commutative},
+#define TUTTI_ALGORITHM(collective, name, function, order, knowledge, staging, parameters, \
+                        summary)                                                           \
+  {Collective::collective, #name,      function, #order, Knowledge::knowledge,             \
+   Staging::staging,       parameters, summary},
+#define TUTTI_REDUCTION(collective, name, function, order, operations, staging, parameters, \
+                        summary)                                                            \
+  {Collective::collective,                                                                  \
+   #name,                                                                                   \
+   function,                                                                                \
+   #order,                                                                                  \
+   Knowledge::nothing,                                                                      \
+   Staging::staging,                                                                        \
+   parameters,                                                                              \
+   summary,                                                                                 \
+   Operations::operations == Operations::commutative},
 #include "algorithms/list.inc"
 #undef TUTTI_ALGORITHM
 #undef TUTTI_REDUCTION

@@ -21,6 +21,17 @@ enum class Knowledge : std::uint8_t {
 };
 [[nodiscard]] std::string_view name_of(Knowledge knowledge);
 
+/// The most that a rank stages beside the caller's buffers in one call (see staging_of).
+enum class Staging : std::uint8_t {
+  nothing,            ///< the caller's buffers suffice
+  subtrees,           ///< what TUTTI_MEMORY allows, and the rank's own block
+  group,              ///< relay: the blocks of a group; of unequal blocks as much as vector
+  vector,             ///< the vector, or all blocks that a rank sends or receives
+  four_vectors,       ///< up to four times as much
+  vector_each_round,  ///< a vector for each child or round
+  vector_each_rank,   ///< the vectors of all other ranks
+};
+
 /// One line of list.inc.
 struct Algorithm {
   Collective collective;
@@ -28,6 +39,7 @@ struct Algorithm {
   Schedule (*schedule)(const Problem& problem);
   std::string_view order;  ///< the default order; "identity" where the shape has its own
   Knowledge knowledge;
+  Staging staging;
   std::string_view parameters;  ///< comma-separated names
   std::string_view summary;
   /// Reductions: combines in other sequences than that of ranks, so that the operation must

@@ -5,7 +5,9 @@
 #include <array>
 #include <cassert>
 #include <cmath>
+#include <numeric>
 
+#include "algorithms/staging.hpp"
 #include "shapes/informed.hpp"
 #include "shapes/knomial.hpp"
 #include "shapes/relay.hpp"
@@ -56,8 +58,8 @@ std::vector<Bytes> Call::block_sizes(int parts) const {
 }
 
 Growth growth_of(const Specification& specification, int p, Rank root, Bytes latency,
-                 ReadyTimes ready) {
-  return {p, root, specification.parameters, latency, std::move(ready)};
+                 ReadyTimes ready, Bytes memory) {
+  return {p, root, specification.parameters, latency, memory, std::move(ready)};
 }
 
 ReadyTimes ready_times(const Specification& specification, const std::vector<double>& arrivals,
@@ -157,11 +159,33 @@ Problems::Problems(const Specification& specification, const Call& call)
     const std::vector<Bytes> at_once(call.sizes.size(), 0);
     neighbours_ = informed_tree(ready ? *ready : at_once, call.root, call.latency + call.sizes[0]);
   }
-  if (specification.algorithm->name != "ordered_tree") return;
-  const Growth growth = growth_of(specification, call.p(), call.root, call.latency,
-                                  ready_times(specification, call.arrivals, call.rate));
+  if (is_gather_or_scatter(call.collective)) {
+    const Bytes all = std::accumulate(call.sizes.begin(), call.sizes.end(), Bytes{0});
+    specification_ = within(specification, call.p(), all, call.memory);
+  }
+  if (specification.algorithm->staging != Staging::subtrees) return;
+  if (is_fixed_tree(specification)) {
+    neighbours_ = fixed_places(specification, order_, call.sizes, call.memory);
+    return;
+  }
+  const Growth growth =
+      growth_of(specification, call.p(), call.root, call.latency,
+                ready_times(specification, call.arrivals, call.rate), call.memory);
   tree_ = equal_ ? OrderedTree(growth, call.sizes[0]) : OrderedTree(growth, call.sizes);
   neighbours_ = tree_->all_neighbours();
+}
+
+std::vector<TreeNeighbours> fixed_places(const Specification& specification, const Order& order,
+                                         const std::vector<Bytes>& sizes, Bytes memory) {
+  const Growth growth = fixed_growth(specification, order.size(), memory);
+  const Bytes all = std::accumulate(sizes.begin(), sizes.end(), Bytes{0});
+  if (all <= growth.heaviest()) return {};
+  std::vector<TreeNeighbours> places(sizes.size());
+  for (TreeNeighbours& place : OrderedTree(growth, by_position(sizes, order)).all_neighbours()) {
+    TreeNeighbours named = in_order(std::move(place), order);
+    places[static_cast<std::size_t>(named.self.root)] = std::move(named);
+  }
+  return places;
 }
 
 Sizes Problems::known_sizes(Rank rank) const {

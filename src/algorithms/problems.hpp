@@ -27,6 +27,8 @@ struct Call {
   /// alltoallv: what rank s has for rank d, at s * p + d; empty: as much as rank (s + d) % p's
   /// size.
   std::vector<Bytes> pairs = {};
+  /// Bytes that a rank may stage; 0: no bound (see algorithms/staging.hpp).
+  Bytes memory = 0;
   /// The rank at each position for the order by distance, the root first; empty: rotated.
   std::vector<Rank> placed = {};
   /// Which ranks share nodes, for trees of leaders; null: none.
@@ -69,9 +71,17 @@ class Problems {
   std::vector<TreeNeighbours> neighbours_;
 };
 
+/// The places of all positions of an order in a k-nomial gather or scatter of blocks of these
+/// sizes, by rank, whose heavy subtrees send straight to the root; empty where none is that heavy.
+/// O(p).
+[[nodiscard]] std::vector<TreeNeighbours> fixed_places(const Specification& specification,
+                                                       const Order& order,
+                                                       const std::vector<Bytes>& sizes,
+                                                       Bytes memory);
+
 /// The tree's rules for a call: root, parameters, latency.
 [[nodiscard]] Growth growth_of(const Specification& specification, int p, Rank root, Bytes latency,
-                               ReadyTimes ready = nullptr);
+                               ReadyTimes ready = nullptr, Bytes memory = 0);
 
 /// When ranks are ready, for growth_of: null where the specification does not ask for arrivals or
 /// none are known. `rate` is that of Call. Rounds to bytes, so that equal bits give equal trees.

@@ -143,6 +143,13 @@ int run_specification(CollectiveCall& call, Communicator& communicator,
                                    nullptr,
                                    placements};
   is_native = !valid || !calls.learn_types(call);
+  if (!is_native && !calls.fits(call, specification)) {
+    is_native = true;
+    comm->give_up();
+    communicator.note_run(call.collective,
+                          "native: " + to_text(specification) + " would exceed TUTTI_MEMORY");
+    return MPI_SUCCESS;
+  }
   if (!is_native) return calls.run(call, specification, knowledge);
   calls.attend(call, specification, knowledge);
   return MPI_SUCCESS;

@@ -141,6 +141,7 @@ struct Agreement {
   std::array<std::array<char, 240>, all_collectives.size()> settings{};
   std::array<char, 240> nodes{};
   Bytes node_memory = 0;
+  Bytes staging = 0;
   Machine machine;
   NodeMachine node_machine;
   int cores = 1;
@@ -295,6 +296,7 @@ int Communicator::agree() {
     }
     environment().nodes.copy(agreement.nodes.data(), agreement.nodes.size() - 1);
     agreement.node_memory = environment().node_memory;
+    agreement.staging = environment().memory;
     static std::once_flag told;
     std::call_once(told, tell_of_environment);
   }
@@ -313,6 +315,7 @@ int Communicator::agree() {
   id_ = agreement.id;
   is_reported_ = agreement.is_reported != 0;
   node_settings_.memory = agreement.node_memory;
+  node_settings_.staging = agreement.staging;
   if (const auto nodes = emulated_nodes(agreement.nodes.data())) node_settings_.emulated = *nodes;
   wants_background_ = agreement.wants_background != 0;
   is_reproducible_ = agreement.is_reproducible != 0;
@@ -370,7 +373,10 @@ const Decision& Communicator::decide(Collective collective, bool commutative) {
 
 PrivateComm* Communicator::private_comm(int& error) {
   error = MPI_SUCCESS;
-  if (private_ == nullptr) error = PrivateComm::duplicate(comm_, private_);
+  if (private_ == nullptr) {
+    error = PrivateComm::duplicate(comm_, private_);
+    if (private_ != nullptr) private_->limit_staging(node_settings_.staging);
+  }
   return private_.get();
 }
 

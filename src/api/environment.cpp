@@ -18,6 +18,8 @@ namespace tutti {
 
 namespace {
 
+constexpr Bytes least_staging = 1024;
+
 std::string value_of(const std::string& name) {
   const char* value = std::getenv(name.c_str());
   return value == nullptr ? "" : value;
@@ -34,6 +36,7 @@ class Reader {
     if (environment_.distances == "none") environment_.distances.clear();
     for (const Collective collective : all_collectives) read_algorithm(collective);
     read_nodes();
+    read_memory();
     read_machine();
     environment_.report = value_of("TUTTI_REPORT");
     if (environment_.report == "none") environment_.report.clear();
@@ -112,6 +115,16 @@ class Reader {
       }
       environment_.node_memory = *read;
     }
+  }
+
+  void read_memory() {
+    const std::string value = value_of("TUTTI_MEMORY");
+    if (value.empty()) return;
+    const Result<Bytes> read = value == "none" ? Result<Bytes>(0) : bytes_from(value);
+    if (!read || (*read < least_staging && value != "none")) {
+      return refuse("TUTTI_MEMORY", value, "it is none, or bytes from 1K on");
+    }
+    environment_.memory = *read;
   }
 
   /// The file that was measured once for this user, if there is one.

@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "algorithms/staging.hpp"
 #include "choose/choose.hpp"
 #include "cost/node_machine.hpp"
 
@@ -20,6 +21,7 @@ struct Environment {
   std::optional<Level> level;  ///< of collectives without a setting of their own; see Setting
   std::string nodes;           ///< emulated ones, or empty
   Bytes node_memory = Bytes{64} << 20;
+  Bytes memory = default_staging;  ///< that a rank may stage in one call; 0: no bound
   Machine machine;
   NodeMachine node_machine;
   std::string warning;  ///< of TUTTI_ names that are no settings

@@ -96,6 +96,7 @@ int PersistentRequest::open_call(Communicator& communicator, const Specification
   std::unique_ptr<PrivateComm> own;
   error = PrivateComm::duplicate(shared->handle(), own);
   if (error != MPI_SUCCESS) return error;
+  own->limit_staging(shared->memory());
   PersistentCall::Setup setup = {call_,
                                  specification,
                                  communicator.machine().latency_in_bytes(),

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 
+#include "algorithms/staging.hpp"
 #include "api/entry.hpp"
 #include "api/report.hpp"
 #include "api/rma_choice.hpp"
@@ -141,7 +142,9 @@ int begin(Collective collective, const Side& side, MPI_Op op, MPI_Aint displacem
   if (error != MPI_SUCCESS) return error;
   call.users = made.packed.empty() ? side.buffer : made.packed.data();
   made.record.own = made.record.total = made.record.largest = call.place.bytes * blocks;
-  const Choice choice = owner.chooser->choose(collective, call.place.bytes);
+  Choice choice = owner.chooser->choose(collective, call.place.bytes);
+  choice.specification =
+      within(*choice.specification, system.p(), call.place.bytes * blocks, environment().memory);
   call.specification = *choice.specification;
   call.order = owner.chooser->order_for(call.specification, call.place.bytes);
   error = system.begin(call, window, made.outcome);

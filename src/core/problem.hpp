@@ -14,6 +14,7 @@ namespace tutti {
 enum class JoinRule : std::uint8_t {
   volume,       ///< the one with less data in all
   gather_time,  ///< the one that has gathered less (Träff 2017, Lemma 1)
+  position,     ///< the lower one, whatever there is: the k-nomial tree, k being ports + 1
 };
 
 /// What fits into a notification, in bytes.
@@ -66,7 +67,9 @@ struct Problem {
   Sizes sizes = Sizes::equal(0);
   int parts = 1;  ///< of the vector, where that is what the blocks are
   Parameters parameters = {};
-  TreeNeighbours tree = {};      ///< only where the algorithm's knowledge is tree_neighbours
+  /// A grown tree, or a k-nomial one some of whose subtrees send straight to the root; of no
+  /// rank where the algorithm goes by its shape alone.
+  TreeNeighbours tree = {};
   const Nodes* nodes = nullptr;  ///< for trees of leaders; null: each rank is a node
 
   [[nodiscard]] Position position() const { return order.position_of(rank); }

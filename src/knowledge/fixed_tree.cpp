@@ -20,7 +20,7 @@ bool SubtreeSizes::next(Exchange& exchange) {
     phase_ = Phase::send;
     for (const Exchange::Message& message : completed.recvs) {
       children_.push_back(message.words[0]);
-      total_ += message.words[0];
+      if (message.words[0] <= heaviest_) total_ += message.words[0];
     }
     if (edges_.parent != no_rank) {
       exchange.sends.push_back({edges_.parent, up_tag, {total_}});

@@ -1,6 +1,7 @@
 /// How sizes travel along a tree whose shape every rank can compute.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "knowledge/protocol.hpp"
@@ -17,7 +18,10 @@ struct TreeEdges {
 /// sizes only, by one word from each child to its parent: depth of the tree dependent steps.
 class SubtreeSizes final : public Protocol {
  public:
-  SubtreeSizes(TreeEdges edges, Bytes own) : edges_(std::move(edges)), total_(own) {}
+  /// What is above `heaviest` does not pass through a parent that has a parent: it counts there no
+  /// more.
+  SubtreeSizes(TreeEdges edges, Bytes own, Bytes heaviest = std::numeric_limits<Bytes>::max())
+      : edges_(std::move(edges)), total_(own), heaviest_(heaviest) {}
   bool next(Exchange& exchange) override;
 
   /// In the sequence of the edges' children, once `next` has returned false.
@@ -27,6 +31,7 @@ class SubtreeSizes final : public Protocol {
   enum class Phase : std::uint8_t { begin, receive, send };
   TreeEdges edges_;
   Bytes total_;
+  Bytes heaviest_;
   Phase phase_ = Phase::begin;
   std::vector<Bytes> children_;
 };

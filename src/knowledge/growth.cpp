@@ -18,6 +18,12 @@ int Growth::levels() const {
   return levels;
 }
 
+Bytes Growth::heaviest() const {
+  const Bytes threshold = parameters.threshold >= 0 ? parameters.threshold : unlimited;
+  if (memory <= 0) return threshold;
+  return std::min(threshold, memory / std::max<Bytes>(1, Bytes{levels()} * parameters.ports));
+}
+
 BlockRange Growth::cube(int level, long index) const {
   const long size = width(level);
   return {static_cast<Rank>(index * size),
@@ -35,9 +41,14 @@ Join Growth::join(int level, long first, std::span<const Cube> cubes) const {
     const Cube& cube = cubes[i];
     const bool has_root =
         root != no_rank && this->cube(level, first + static_cast<long>(i)).contains(root);
-    return parameters.rule == JoinRule::volume
-               ? std::tuple(has_root, cube.total, cube.gathered(), i)
-               : std::tuple(has_root, cube.gathered(), cube.total, i);
+    switch (parameters.rule) {
+      case JoinRule::volume:
+        return std::tuple(has_root, cube.total, cube.gathered(), i);
+      case JoinRule::gather_time:
+        return std::tuple(has_root, cube.gathered(), cube.total, i);
+      default:
+        return std::tuple(has_root, Bytes{0}, Bytes{0}, cubes.size() - i);
+    }
   };
   Join join;
   for (std::size_t i = 1; i < cubes.size(); ++i) {
@@ -46,11 +57,12 @@ Join Growth::join(int level, long first, std::span<const Cube> cubes) const {
   const bool to_root = std::get<0>(key(join.winner));
   join.detached.assign(cubes.size(), false);
   join.joined = cubes[join.winner];
+  const bool may_detach = root != no_rank && !to_root;
+  const Bytes heaviest = may_detach ? this->heaviest() : unlimited;
   Bytes largest = 0;
   for (std::size_t i = 0; i < cubes.size(); ++i) {
     if (i == join.winner) continue;
-    join.detached[i] = root != no_rank && !to_root && parameters.threshold >= 0 &&
-                       cubes[i].total > parameters.threshold;
+    join.detached[i] = cubes[i].total > heaviest;
     if (join.detached[i] || cubes[i].total == 0) continue;
     join.joined.ready = std::max(join.joined.ready, cubes[i].ready);
     join.joined.total += cubes[i].total;

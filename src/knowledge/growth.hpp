@@ -2,6 +2,7 @@
 /// constructions share them (Träff 2017, Lemmas 1 to 3).
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -38,6 +39,7 @@ struct Growth {
   Rank root = no_rank;  ///< external root; no_rank lets the rules choose one
   Parameters parameters;
   Bytes latency = 0;  ///< alpha / beta: the bytes that could pass during one start-up
+  Bytes memory = 0;   ///< bytes of other ranks that a rank but the root may hold; 0: no bound
   ReadyTimes ready = nullptr;
 
   /// When `rank` has its own block and can receive others.
@@ -62,6 +64,13 @@ struct Growth {
   /// Joins cubes [first, first + cubes.size()) of `level`. The cube of the external root wins;
   /// otherwise the larger by the joining rule, ties by the other rule, then the upper one.
   [[nodiscard]] Join join(int level, long first, std::span<const Cube> cubes) const;
+
+  /// Heavier subtrees send straight to the external root: by the threshold, and so that a rank
+  /// never holds more than `memory` of its subtrees, of which it has at most ports in each round.
+  [[nodiscard]] Bytes heaviest() const;
+  /// May subtrees be that heavy?
+  [[nodiscard]] bool detaches() const { return root != no_rank && heaviest() != unlimited; }
+  static constexpr Bytes unlimited = std::numeric_limits<Bytes>::max();
 
   /// Subtrees are promoted: there is an external root, and no threshold detaches them.
   [[nodiscard]] bool promotes() const {

@@ -12,7 +12,10 @@ namespace {
 /// as holes. O(n log n).
 void note_holes(std::vector<Subtree>& subtrees) {
   std::vector<Subtree*> by_begin;
-  for (Subtree& subtree : subtrees) by_begin.push_back(&subtree);
+  for (Subtree& subtree : subtrees) {
+    subtree.holes.clear();
+    by_begin.push_back(&subtree);
+  }
   std::sort(by_begin.begin(), by_begin.end(), [](const Subtree* a, const Subtree* b) {
     return std::pair(a->blocks.begin, -a->blocks.end) < std::pair(b->blocks.begin, -b->blocks.end);
   });
@@ -64,15 +67,15 @@ void OrderedTree::finish() {
   const Cube whole = cube(growth_.levels(), 0);
   lemma_time_ = whole.ready;
   root_ = grown(whole.gather_root);
-  if (growth_.root != no_rank && growth_.parameters.threshold >= 0) {
+  if (growth_.detaches()) {
     std::vector<Subtree> detached;
     collect_detached(growth_.levels(), 0, detached);
     root_.children.insert(root_.children.end(), detached.begin(), detached.end());
     for (const Subtree& subtree : detached) root_.self.bytes += subtree.bytes;
-    note_holes(root_.children);
   }
   time_ = serve(root_.children, growth_.latency, growth_.ready_at(root()));
   if (growth_.promotes()) promote_while_root_idles();
+  if (growth_.detaches()) note_holes(root_.children);
 }
 
 Cube OrderedTree::cube(int level, long index) const {
@@ -120,7 +123,8 @@ TreeNeighbours OrderedTree::grown(Rank rank) const {
 }
 
 void OrderedTree::collect_detached(int level, long index, std::vector<Subtree>& detached) const {
-  if (level == 0 || cube(level, index).total == 0) return;
+  if (level == 0) return;
+  if (equal_ && each_ * growth_.cube(level, index).count() <= growth_.heaviest()) return;
   const auto [first, end] = growth_.group(level - 1, index);
   const std::vector<Cube> cubes = group_cubes(level - 1, first, end);
   const Join join = growth_.join(level - 1, first, cubes);

@@ -19,15 +19,32 @@ Cube cube_at(const std::vector<std::int64_t>& words, std::size_t index) {
   return {words[at], words[at + 1], words[at + 2], static_cast<Rank>(words[at + 3])};
 }
 
+/// Is each of these subtrees one of those? Some of those may come by a threshold.
+bool are_among(const std::vector<Subtree>& grown, const std::vector<Subtree>& expected) {
+  return std::all_of(grown.begin(), grown.end(), [&](const Subtree& child) {
+    return std::any_of(expected.begin(), expected.end(), [&](const Subtree& other) {
+      return child.root == other.root && child.bytes == other.bytes;
+    });
+  });
+}
+
 }  // namespace
 
-TreeConstruction::TreeConstruction(const Growth& growth, Rank rank, Bytes own,
-                                   std::vector<Rank> promoted, Accepts accepts)
+TreeConstruction::Central TreeConstruction::Central::of(const Growth& growth,
+                                                        const OrderedTree& tree,
+                                                        const std::vector<Bytes>& sizes) {
+  if (tree.promoted().empty()) return {{}, tree.neighbours(tree.root()).children};
+  Growth plain = growth;
+  plain.parameters.promote = false;
+  return {tree.promoted(), OrderedTree(plain, sizes).neighbours(tree.root()).children};
+}
+
+TreeConstruction::TreeConstruction(const Growth& growth, Rank rank, Bytes own, Central central)
     : growth_(growth),
       rank_(rank),
       cube_(growth_.single(rank, own)),
-      promoted_(std::move(promoted)),
-      accepts_(std::move(accepts)) {
+      promoted_(std::move(central.promoted)),
+      children_(std::move(central.children)) {
   neighbours_.self = {rank, {rank, rank + 1}, {}, own, growth_.ready_at(rank)};
 }
 
@@ -138,13 +155,15 @@ void TreeConstruction::forward_verdict(const Exchange& completed, Exchange& next
       if (word != no_rank) promoted_.push_back(static_cast<Rank>(word));
     }
   }
-  if (rank_ == growth_.root && accepts_ && !accepts_(neighbours_)) {
+  const bool at_root = rank_ == growth_.root;
+  if (at_root && !are_among(neighbours_.children, children_)) {
     accepted_ = false;
     promoted_.clear();
   }
   std::vector<std::int64_t> words(promoted_.begin(), promoted_.end());
   words.resize(max_promotions, no_rank);
-  for (const Subtree& child : neighbours_.children) {
+  // Detached subtrees wait for the root itself.
+  for (const Subtree& child : at_root&& accepted_ ? children_ : neighbours_.children) {
     if (growth_.may_be_promoted(child.bytes))
       next.sends.push_back({child.root, verdict_tag, words});
   }

@@ -1,11 +1,10 @@
 /// The ordered tree, grown by all ranks together, each from its own size alone.
 #pragma once
 
-#include <functional>
 #include <span>
 #include <vector>
 
-#include "knowledge/growth.hpp"
+#include "knowledge/ordered_tree.hpp"
 #include "knowledge/protocol.hpp"
 
 namespace tutti {
@@ -18,20 +17,26 @@ namespace tutti {
 /// heavy subtrees only; both ends of an edge know whether one comes.
 class TreeConstruction final : public Protocol {
  public:
-  /// Is what the external root sees of a grown tree what it knows it to be?
-  using Accepts = std::function<bool(const TreeNeighbours&)>;
+  /// What the external root knows, from all sizes.
+  struct Central {
+    std::vector<Rank> promoted;
+    /// Those that come straight to it before any is promoted. It accepts no grown tree in which
+    /// there are others, and promotes nothing there.
+    std::vector<Subtree> children;
+    /// O(p).
+    static Central of(const Growth& growth, const OrderedTree& tree,
+                      const std::vector<Bytes>& sizes);
+  };
 
-  /// `own` is the size of this rank's block. `promoted` and `accepts` count at the external root
-  /// alone: it promotes nothing in a tree that it does not accept.
-  TreeConstruction(const Growth& growth, Rank rank, Bytes own, std::vector<Rank> promoted = {},
-                   Accepts accepts = {});
+  /// `own` is the size of this rank's block. `central` counts at the external root alone.
+  TreeConstruction(const Growth& growth, Rank rank, Bytes own, Central central = {});
 
   bool next(Exchange& exchange) override;
 
   /// The place of this rank, once `next` has returned false. At an external root it lacks the
   /// subtrees that a threshold or a promotion sends there.
   [[nodiscard]] const TreeNeighbours& neighbours() const { return neighbours_; }
-  /// False where `accepts` said so.
+  /// False where the external root knows another tree.
   [[nodiscard]] bool accepted() const { return accepted_; }
 
  private:
@@ -56,7 +61,7 @@ class TreeConstruction final : public Protocol {
   long first_ = 0;           ///< index of the group's first cube
   TreeNeighbours neighbours_;
   std::vector<Rank> promoted_;
-  Accepts accepts_;
+  std::vector<Subtree> children_;  ///< at the external root
   bool accepted_ = true;
 };
 

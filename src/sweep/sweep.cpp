@@ -152,8 +152,10 @@ class Sweep {
       const auto& sizes = all_sizes[static_cast<std::size_t>(choose(all_sizes.size()))];
       const auto root = static_cast<Rank>(choose(static_cast<std::size_t>(roots_of(unit))));
       const Bytes latency = choose(8);
-      return run(unit, {unit.specification.algorithm->collective, root, sizes, latency,
-                        patterns[static_cast<std::size_t>(choose(patterns.size()))]});
+      Call call{unit.specification.algorithm->collective, root, sizes, latency,
+                patterns[static_cast<std::size_t>(choose(patterns.size()))]};
+      call.memory = choose(2) * choose(1000);
+      return run(unit, call);
     }
     // The runner does not change what is sent, nor do arrivals depend on sizes: where they are
     // multiplied in, the sizes take turns. Nor do distances.
@@ -175,8 +177,15 @@ class Sweep {
                      const std::vector<double>& arrivals) {
     Call call{unit.specification.algorithm->collective, root, sizes, 0, arrivals};
     run(unit, call);
+    if (unit.specification.algorithm->staging == Staging::subtrees) {
+      call.memory = 20;  // for a few small blocks of a rank's subtrees
+      run(unit, call);
+      call.memory = 0;
+    }
     if (!unit.specification.algorithm->takes("rule")) return;
     call.latency = 5;
+    run(unit, call);
+    call.memory = 40;
     run(unit, call);
   }
 
@@ -192,7 +201,8 @@ class Sweep {
     if (!fault || result_.failures.size() >= most_failures) return;
     std::string text = std::string(name_of(call.collective)) + " " + to_text(unit.specification) +
                        ", p " + std::to_string(call.p()) + ", root " + std::to_string(call.root) +
-                       ", latency " + std::to_string(call.latency) + ", sizes";
+                       ", latency " + std::to_string(call.latency) + ", memory " +
+                       std::to_string(call.memory) + ", sizes";
     for (const Bytes bytes : call.sizes) text += " " + std::to_string(bytes);
     if (!call.arrivals.empty()) text += ", arrivals";
     for (const double arrival : call.arrivals) text += " " + std::to_string(arrival);

@@ -51,6 +51,9 @@ struct Calls {
 [[nodiscard]] std::string with_level(const std::string& specification, const std::string& level);
 
 /// Forces an algorithm for as long as it lives, then goes back to "auto". Does nothing where
+/// Did the MPI's own run because an algorithm would stage more than this test's --memory allows?
+[[nodiscard]] bool is_for_memory(const std::string& ran);
+
 /// `native`. An error is in `error()`.
 class Forced {
  public:

@@ -19,11 +19,12 @@ struct Options {
   int timeout = 120;                 ///< seconds without progress until the watchdog aborts
   std::string nodes;                 ///< emulates them, and runs the cases of the node level only
   std::string node_memory = "128K";  ///< of those
+  std::string memory;                ///< TUTTI_MEMORY, or empty
   std::string only;                  ///< runs the cases whose name contains this
 };
-/// Reads "--native --effort N --timeout S --only TEXT --nodes TEXT --node-memory BYTES", where the
-/// last two are for the cases of the node level: they emulate nodes (TUTTI_NODE), of so little
-/// memory (TUTTI_NODE_MEMORY) unless told otherwise that calls go in chunks. Throws
+/// Reads "--native --effort N --timeout S --only TEXT --memory BYTES --nodes TEXT --node-memory
+/// BYTES", where the last two are for the cases of the node level: they emulate nodes (TUTTI_NODE),
+/// of so little memory (TUTTI_NODE_MEMORY) unless told otherwise that calls go in chunks. Throws
 /// std::invalid_argument.
 [[nodiscard]] Options read_options(int argc, char** argv);
 

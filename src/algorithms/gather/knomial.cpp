@@ -5,6 +5,9 @@
 
 namespace tutti {
 
+/// Along the tree that the problem has.
+Schedule gather_ordered_tree(const Problem& problem);
+
 /// Ranks stand at positions 0..p-1 of the order, the root at 0. A position receives the
 /// subtrees of its children, then sends its own to its parent:
 ///
@@ -13,8 +16,10 @@ namespace tutti {
 ///            +- 5 --- 1
 ///            +- 4 --- 3
 ///
-/// The root receives at most (k-1) ceil(logk p) messages.
+/// The root receives at most (k-1) ceil(logk p) messages, and one more for each subtree that is too
+/// heavy for the memory of the ranks on its way.
 Schedule gather_knomial(const Problem& problem) {
+  if (problem.tree.self.root != no_rank) return gather_ordered_tree(problem);
   ScheduleBuilder schedule(problem);
   const Knomial tree(problem.p, problem.parameters.k);
   const Position me = problem.position();

@@ -7,6 +7,9 @@
 
 namespace tutti {
 
+/// Along the tree that the problem has.
+Schedule scatter_ordered_tree(const Problem& problem);
+
 /// The k-nomial gather backwards: a position receives its subtree from its parent, then sends
 /// its children theirs, the largest first, as its ranks have the longest way still to go.
 ///
@@ -15,6 +18,7 @@ namespace tutti {
 ///            +- 5 --- 1
 ///            +- 0
 Schedule scatter_knomial(const Problem& problem) {
+  if (problem.tree.self.root != no_rank) return scatter_ordered_tree(problem);
   ScheduleBuilder schedule(problem);
   const Knomial tree(problem.p, problem.parameters.k);
   const Position me = problem.position();

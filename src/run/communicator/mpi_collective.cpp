@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "algorithms/staging.hpp"
 #include "run/call/mpi_movement.hpp"
 #include "run/communicator/mpi_communicator.hpp"
 
@@ -110,6 +111,18 @@ CollectiveProblem CollectiveCalls::problem_of(const CollectiveCall& call,
   return problem;
 }
 
+/// The bytes of a vector, or of all blocks that a rank sends or receives: what all ranks know alike
+/// of whatever stages anything.
+bool CollectiveCalls::fits(const CollectiveCall& call, const Specification& specification) {
+  if (specification.algorithm->staging == Staging::nothing) return true;
+  find_sizes(call);
+  const bool is_vector = block_kind(call.collective) == BlockKind::parts;
+  const Bytes all = is_irregular(call.collective) || is_vector
+                        ? std::accumulate(sizes_.begin(), sizes_.end(), Bytes{0})
+                        : sizes_.front() * comm_.p();
+  return tutti::fits(specification, comm_.p(), all, comm_.memory());
+}
+
 int CollectiveCalls::run(const CollectiveCall& call, const Specification& specification,
                          const CallKnowledge& knowledge) {
   return comm_.in_turn([&] {
@@ -150,6 +163,7 @@ void CollectiveCalls::attend(const CollectiveCall& call, const Specification& sp
   known.receive =
       side(received, is_irregular(call.collective) ? RankBlocks(counts.data(), displacements.data())
                                                    : RankBlocks(mine));
+  if (!fits(known, specification)) return comm_.give_up();
   run(known, specification, knowledge);
 }
 

@@ -27,7 +27,10 @@ class CollectiveCalls {
   /// `error` to an MPI error code.
   [[nodiscard]] bool repeat(CollectiveCall& call, const Specification& specification, int& error);
 
-  /// Runs a call with valid arguments and known types. Returns an MPI error code.
+  /// Would each rank stage no more than it may in such a call? Alike on all ranks. The MPI's own
+  /// runs where it would.
+  [[nodiscard]] bool fits(const CollectiveCall& call, const Specification& specification);
+  /// Runs a call with valid arguments and known types that fits. Returns an MPI error code.
   int run(const CollectiveCall& call, const Specification& specification,
           const CallKnowledge& knowledge);
 

@@ -32,6 +32,13 @@ class PrivateComm {
   /// come (EarlyMessages::settle); nothing may be run any more. Collective.
   void free();
   [[nodiscard]] MPI_Comm handle() const { return comm_.handle(); }
+  /// So many bytes may a rank stage in each call; 0: no bound. Alike on all ranks, and before the
+  /// first call.
+  void limit_staging(Bytes memory) {
+    memory_ = memory;
+    planner_.limit_staging(memory);
+  }
+  [[nodiscard]] Bytes memory() const { return memory_; }
 
   /// To be called in every call that the ranks run here, whether or not its arguments are valid
   /// at this rank; counts each call once.
@@ -127,6 +134,7 @@ class PrivateComm {
   int run_as_expected(const RootedCall& call, const RootedProblem& problem);
 
   OwnedComm comm_;
+  Bytes memory_ = 0;
   Rank rank_;
   int p_;
   MpiTransport transport_;

@@ -47,6 +47,7 @@ void keep_first(int& error, int another) {
 int LevelRunner::open(MPI_Comm comm, const NodeSettings& settings,
                       std::unique_ptr<LevelRunner>& made) {
   std::unique_ptr<LevelRunner> runner(new LevelRunner(comm));
+  runner->staging_ = settings.staging;
   mpi().Comm_rank(comm, &runner->rank_);
   const int error = SharedNode::open(comm, settings, runner->node_);
   if (error == MPI_SUCCESS) made = std::move(runner);
@@ -109,6 +110,7 @@ int LevelRunner::lane_of_leaders(const std::vector<int>& locals, PrivateComm*& l
   const bool leads = locals[static_cast<std::size_t>(here)] == node_->local();
   std::unique_ptr<PrivateComm> made;
   const int error = PrivateComm::split(comm_, leads, here, made);
+  if (made != nullptr) made->limit_staging(staging_);
   if (error != MPI_SUCCESS) return error;
   lane = made.get();
   communicators_.emplace(locals, std::move(made));

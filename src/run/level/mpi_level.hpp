@@ -131,6 +131,7 @@ class LevelRunner {
   };
 
   MPI_Comm comm_;
+  Bytes staging_ = 0;
   std::unique_ptr<SharedNode> node_;
   Rank rank_ = 0;
   NodeFlag::Count begin_ = 0;  ///< what the flags are at when all have left the last call

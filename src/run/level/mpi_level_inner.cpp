@@ -88,6 +88,12 @@ int combine(const InnerCall& call, const BothEnds& ends, const LevelledCall& lev
   }
 }
 
+int run_native(const InnerCall& call, const BothEnds& ends, const LevelledCall& levelled,
+               PrivateComm& lane) {
+  return reduces(call.collective) ? combine(call, ends, levelled, lane.handle())
+                                  : move(call, ends, lane.handle());
+}
+
 bool is_rooted(Collective collective) {
   return is_gather(collective) || collective == Collective::scatter ||
          collective == Collective::scatterv;
@@ -165,6 +171,10 @@ int run_schedule(const InnerCall& call, const BothEnds& ends, const LevelledCall
     return MPI_SUCCESS;
   }
   if (!lane.collectives().learn_types(inner)) return MPI_ERR_TYPE;
+  if (!lane.collectives().fits(inner, specification)) {
+    lane.give_up();
+    return run_native(call, ends, levelled, lane);
+  }
   return lane.collectives().run(inner, specification, levelled.knowledge);
 }
 
@@ -184,8 +194,7 @@ int run_inner(const InnerCall& call, const LevelledCall& levelled, PrivateComm& 
     return is_rooted(call.collective) ? run_rooted(call, ends, levelled, lane, inner)
                                       : run_schedule(call, ends, levelled, lane, inner);
   }
-  return reduces(call.collective) ? combine(call, ends, levelled, lane.handle())
-                                  : move(call, ends, lane.handle());
+  return run_native(call, ends, levelled, lane);
 }
 
 }  // namespace tutti

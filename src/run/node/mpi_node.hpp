@@ -19,6 +19,7 @@ namespace tutti {
 struct NodeSettings {
   std::optional<EmulatedNodes> emulated;
   Bytes memory = Bytes{64} << 20;  ///< at most so much for each node and communicator
+  Bytes staging = 0;               ///< that a rank may stage between nodes; 0: no bound
 };
 
 /// The rank in the world of this process; `rank` where there is no world, or it is not of it.

@@ -2,7 +2,9 @@
 #include "run/plan/rooted.hpp"
 
 #include <algorithm>
+#include <numeric>
 
+#include "algorithms/staging.hpp"
 #include "knowledge/fixed_tree.hpp"
 #include "knowledge/tree_construction.hpp"
 #include "schedule/builder.hpp"
@@ -20,20 +22,6 @@ TreeEdges knomial_edges(const Order& order, const Knomial& tree, Rank rank) {
   return edges;
 }
 
-/// What the root's children should bring or get, by the root's own arguments.
-std::vector<std::int64_t> sizes_of_subtrees(const RootedProblem& problem, const Order& order,
-                                            const Knomial& tree) {
-  std::vector<std::int64_t> sizes;
-  for (const Position child : tree.children(0)) {
-    const BlockRange blocks = tree.subtree(child);
-    Bytes bytes = 0;
-    for (Position at = blocks.begin; at < blocks.end; ++at)
-      bytes += problem.size(order.rank_at(at));
-    sizes.push_back(bytes);
-  }
-  return sizes;
-}
-
 Knowledge knowledge_of(const RootedProblem& problem) {
   return problem.all_sizes != nullptr ? Knowledge::all_sizes : problem.specification->knowledge();
 }
@@ -42,15 +30,6 @@ Order order_for(const RootedProblem& problem, const std::vector<Bytes>* sizes) {
   if (problem.lacks_arrivals()) return Order::rotated(problem.p, problem.root);
   return order_of(*problem.specification, problem.p, problem.root,
                   {sizes, problem.arrivals, problem.placed});
-}
-
-/// Is each of these subtrees one of those? A threshold keeps some of those from the root's view.
-bool are_among(const std::vector<Subtree>& grown, const std::vector<Subtree>& expected) {
-  return std::all_of(grown.begin(), grown.end(), [&](const Subtree& child) {
-    return std::any_of(expected.begin(), expected.end(), [&](const Subtree& other) {
-      return child.root == other.root && child.bytes == other.bytes;
-    });
-  });
 }
 
 void append(std::vector<std::int64_t>& words, const Subtree& subtree) {
@@ -92,20 +71,8 @@ int RootedPlanner::acquire(const RootedProblem& problem, Executor& executor, Tra
     case Knowledge::nothing:
       if (at_root) note_all_sizes(problem);
       return 0;
-    case Knowledge::subtree_sizes: {
-      const Order order = order_for(problem, nullptr);
-      const Knomial tree(problem.p, spec.parameters.k);
-      SubtreeSizes protocol(knomial_edges(order, tree, problem.rank), problem.own);
-      const int error = executor.run(protocol, transport);
-      key_.known.assign(protocol.children().begin(), protocol.children().end());
-      if (error != 0 || !at_root) return error;
-      if (key_.known == sizes_of_subtrees(problem, order, tree)) return 0;
-      std::size_t at = 0;
-      for (const Position child : tree.children(0)) {
-        announced_.push_back({order.rank_at(child), key_.known[at++]});
-      }
-      return mismatch;
-    }
+    case Knowledge::subtree_sizes:
+      return learn_subtrees(problem, executor, transport);
     case Knowledge::all_sizes: {
       const int error = learn_sizes(problem, executor, transport, key_.known);
       if (error != 0) return error;
@@ -115,6 +82,34 @@ int RootedPlanner::acquire(const RootedProblem& problem, Executor& executor, Tra
       break;
   }
   return construct_tree(problem, executor, transport);
+}
+
+/// The root computes from all sizes what its children should bring or get, and who comes to it
+/// beside them because it is too heavy for those between.
+int RootedPlanner::learn_subtrees(const RootedProblem& problem, Executor& executor,
+                                  Transport& transport) {
+  const Specification& spec = *problem.specification;
+  const Order order = order_for(problem, nullptr);
+  const Growth growth = fixed_growth(spec, problem.p, memory_);
+  const Knomial tree(problem.p, spec.parameters.k);
+  SubtreeSizes protocol(knomial_edges(order, tree, problem.rank), problem.own, growth.heaviest());
+  const int error = executor.run(protocol, transport);
+  const std::vector<Bytes>& told = protocol.children();
+  if (problem.rank != problem.root || error != 0) {
+    key_.known.assign(told.begin(), told.end());
+    return error;
+  }
+  note_all_sizes(problem);
+  tree_ = OrderedTree(growth, by_position(key_.known, order)).neighbours(0);
+  const bool are_equal =
+      std::equal(told.begin(), told.end(), tree_.children.begin(),
+                 [](Bytes bytes, const Subtree& child) { return bytes == child.bytes; });
+  if (are_equal) return 0;
+  std::size_t at = 0;
+  for (const Position child : tree.children(0)) {
+    announced_.push_back({order.rank_at(child), told[at++]});
+  }
+  return mismatch;
 }
 
 int RootedPlanner::learn_sizes(const RootedProblem& problem, Executor& executor,
@@ -139,26 +134,20 @@ void RootedPlanner::note_all_sizes(const RootedProblem& problem) {
 /// construction for the others' sake.
 int RootedPlanner::construct_tree(const RootedProblem& problem, Executor& executor,
                                   Transport& transport) {
-  const Growth growth =
-      growth_of(*problem.specification, problem.p, problem.root, problem.latency, problem.ready);
+  const Growth growth = growth_of(*problem.specification, problem.p, problem.root, problem.latency,
+                                  problem.ready, memory_);
   const bool at_root = problem.rank == problem.root;
-  std::vector<Rank> promoted;
-  TreeConstruction::Accepts accepts;
+  TreeConstruction::Central central;
   if (at_root) {
     note_all_sizes(problem);
     if (!root_tree_ || root_tree_->key != key_) {
-      Growth plain = growth;
-      plain.parameters.promote = false;
-      root_tree_.emplace(RootTree{key_, OrderedTree(growth, key_.known),
-                                  OrderedTree(plain, key_.known).neighbours(problem.rank)});
+      const OrderedTree tree(growth, key_.known);
+      root_tree_.emplace(
+          RootTree{key_, tree, TreeConstruction::Central::of(growth, tree, key_.known)});
     }
-    promoted = root_tree_->tree.promoted();
-    accepts = [expected = &root_tree_->plain](const TreeNeighbours& grown) {
-      return are_among(grown.children, expected->children);
-    };
+    central = root_tree_->central;
   }
-  TreeConstruction construction(growth, problem.rank, problem.own, std::move(promoted),
-                                std::move(accepts));
+  TreeConstruction construction(growth, problem.rank, problem.own, std::move(central));
   if (const int error = executor.run(construction, transport)) return error;
   tree_ = construction.neighbours();
   if (at_root) {
@@ -177,11 +166,15 @@ int RootedPlanner::construct_tree(const RootedProblem& problem, Executor& execut
 
 Plan RootedPlanner::build(const RootedProblem& problem) const {
   const Problem whole = problem_of(problem);
+  const bool knows_all = knowledge_of(problem) == Knowledge::all_sizes;
+  const Bytes bytes = !is_irregular(whole.collective) ? problem.own * problem.p
+                      : knows_all ? std::accumulate(key_.known.begin(), key_.known.end(), Bytes{0})
+                                  : 0;
+  const Specification spec = within(*problem.specification, problem.p, bytes, memory_);
   Plan plan;
   plan.key = key_;
   plan.order = whole.order;
-  plan.placement = place(schedule_of(*problem.specification, whole), whole.position(), problem.own,
-                         problem.ends);
+  plan.placement = place(schedule_of(spec, whole), whole.position(), problem.own, problem.ends);
   return plan;
 }
 
@@ -202,17 +195,35 @@ Problem RootedPlanner::problem_of(const RootedProblem& problem) const {
     whole.order = Order::natural(problem.p, problem.root);  // a leaf of a linear shape
   }
   whole.sizes = sizes_of(problem, whole.order);
-  if (spec.algorithm->takes("order")) return whole;
-  if (knowledge_of(problem) == Knowledge::tree_neighbours) {
-    whole.tree = tree_;
-    return whole;
-  }
-  const Growth growth = growth_of(spec, problem.p, problem.root, problem.latency, problem.ready);
-  const bool irregular = is_irregular(whole.collective);
-  const OrderedTree tree =
-      irregular ? OrderedTree(growth, key_.known) : OrderedTree(growth, problem.own);
-  whole.tree = tree.neighbours(problem.rank);
+  if (spec.algorithm->staging == Staging::subtrees) whole.tree = tree_of(problem, whole.order);
   return whole;
+}
+
+/// A grown tree, and a k-nomial one from which subtrees may be cut off; else none.
+TreeNeighbours RootedPlanner::tree_of(const RootedProblem& problem, const Order& order) const {
+  const Specification& spec = *problem.specification;
+  const bool irregular = is_irregular(spec.algorithm->collective);
+  const bool knows_all = knowledge_of(problem) == Knowledge::all_sizes;
+  if (!is_fixed_tree(spec)) {
+    if (knowledge_of(problem) == Knowledge::tree_neighbours) return tree_;
+    const Growth growth =
+        growth_of(spec, problem.p, problem.root, problem.latency, problem.ready, memory_);
+    const OrderedTree tree =
+        irregular ? OrderedTree(growth, key_.known) : OrderedTree(growth, problem.own);
+    return tree.neighbours(problem.rank);
+  }
+  const Growth growth = fixed_growth(spec, problem.p, memory_);
+  const Position me = order.position_of(problem.rank);
+  if (!irregular) {
+    if (problem.own * problem.p <= growth.heaviest()) return {};
+    return in_order(OrderedTree(growth, problem.own).neighbours(me), order);
+  }
+  if (knows_all) {
+    return in_order(OrderedTree(growth, by_position(key_.known, order)).neighbours(me), order);
+  }
+  if (problem.rank == problem.root) return in_order(tree_, order);
+  return in_order(fixed_place(growth, me, problem.own, {key_.known.begin(), key_.known.end()}),
+                  order);
 }
 
 Sizes RootedPlanner::sizes_of(const RootedProblem& problem, const Order& order) const {
@@ -227,6 +238,7 @@ Sizes RootedPlanner::sizes_of(const RootedProblem& problem, const Order& order) 
       if (problem.rank == problem.root) return Sizes::all(key_.known, order);
       break;
     case Knowledge::subtree_sizes: {
+      if (problem.rank == problem.root) return Sizes::all(key_.known, order);
       const Knomial tree(problem.p, spec.parameters.k);
       std::size_t child = 0;
       for (const Position position : tree.children(me)) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "knowledge/tree_construction.hpp"
 #include "run/plan/executor.hpp"
 #include "run/plan/plan.hpp"
 
@@ -33,6 +34,10 @@ class RootedPlanner {
   static int learn_sizes(const RootedProblem& problem, Executor& executor, Transport& transport,
                          std::vector<Bytes>& sizes);
 
+  /// So many bytes may a rank stage in later calls; 0: no bound. Alike on all ranks, and before the
+  /// first call.
+  void limit_staging(Bytes memory) { memory_ = memory; }
+
   /// Changes whenever a plan is dropped.
   [[nodiscard]] unsigned generation() const { return cache_.dropped(); }
 
@@ -55,9 +60,11 @@ class RootedPlanner {
 
  private:
   int acquire(const RootedProblem& problem, Executor& executor, Transport& transport);
+  int learn_subtrees(const RootedProblem& problem, Executor& executor, Transport& transport);
   int construct_tree(const RootedProblem& problem, Executor& executor, Transport& transport);
   [[nodiscard]] Plan build(const RootedProblem& problem) const;
   [[nodiscard]] Problem problem_of(const RootedProblem& problem) const;
+  [[nodiscard]] TreeNeighbours tree_of(const RootedProblem& problem, const Order& order) const;
   [[nodiscard]] Sizes sizes_of(const RootedProblem& problem, const Order& order) const;
   void note_all_sizes(const RootedProblem& problem);
 
@@ -65,9 +72,10 @@ class RootedPlanner {
   struct RootTree {
     PlanKey key;
     OrderedTree tree;
-    TreeNeighbours plain;  ///< the root's, if nothing were promoted
+    TreeConstruction::Central central;
   };
 
+  Bytes memory_ = 0;
   PlanCache cache_;
   PlanKey key_;          ///< of the current call; its memory is kept
   TreeNeighbours tree_;  ///< of the current call

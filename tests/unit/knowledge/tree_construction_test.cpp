@@ -15,12 +15,14 @@ namespace {
 /// Runs the protocol of all ranks; messages are delivered one at a time in random sequence.
 class Ranks {
  public:
-  Ranks(const Growth& growth, const std::vector<Bytes>& sizes, const std::vector<Rank>& promoted,
-        std::uint64_t seed)
+  Ranks(const Growth& growth, const std::vector<Bytes>& sizes, std::uint64_t seed)
       : random_(seed), exchanges_(sizes.size()), clocks_(sizes.size(), 0) {
+    const OrderedTree tree(growth, sizes);
     for (Rank rank = 0; rank < growth.p; ++rank) {
+      const bool knows_all = rank == growth.root;
       sides_.emplace_back(growth, rank, sizes[static_cast<std::size_t>(rank)],
-                          rank == growth.root ? promoted : std::vector<Rank>{});
+                          knows_all ? TreeConstruction::Central::of(growth, tree, sizes)
+                                    : TreeConstruction::Central{});
     }
   }
 
@@ -116,6 +118,7 @@ Growth random_growth(std::mt19937_64& random) {
   growth.parameters.promote = below(2) == 0;
   growth.parameters.threshold = below(3) == 0 ? below(40) : -1;
   growth.latency = below(4);
+  growth.memory = below(3) == 0 ? below(200) : 0;
   if (below(2) == 0) {
     std::vector<Bytes> ready;
     for (int rank = 0; rank < growth.p; ++rank) ready.push_back(below(3) == 0 ? below(200) : 0);
@@ -141,7 +144,7 @@ TEST(TreeConstruction, EqualsTheCentralTreeInThousandsOfCases) {
     const Growth growth = random_growth(random);
     const std::vector<Bytes> sizes = random_sizes(random, growth.p);
     const OrderedTree tree(growth, sizes);
-    Ranks ranks(growth, sizes, tree.promoted(), random());
+    Ranks ranks(growth, sizes, random());
     ASSERT_TRUE(ranks.run()) << "case " << i;
     for (Rank rank = 0; rank < growth.p; ++rank) {
       // The root computes its own place from all sizes, for it may get further children.
@@ -158,7 +161,7 @@ TEST(TreeConstruction, TakesThePapersStepsOfConstantSize) {
     growth.parameters.ports = 1;
     growth.parameters.promote = false;
     const std::vector<Bytes> sizes = random_sizes(random, growth.p);
-    Ranks ranks(growth, sizes, {}, random());
+    Ranks ranks(growth, sizes, random());
     ASSERT_TRUE(ranks.run());
     EXPECT_LE(ranks.steps(), std::max(2 * growth.levels() - 1, 0)) << "p " << growth.p;
     EXPECT_LE(ranks.dependent_steps(), ranks.steps()) << "p " << growth.p;
@@ -173,7 +176,7 @@ TEST(TreeConstruction, TakesSevenStepsAnd25MessagesForThePapersExample) {
     growth.root = root;
     growth.parameters.rule = JoinRule::gather_time;
     growth.parameters.promote = false;
-    Ranks ranks(growth, {1, 0, 2, 3, 4, 2, 0, 0, 1, 7, 5}, {}, 1);
+    Ranks ranks(growth, {1, 0, 2, 3, 4, 2, 0, 0, 1, 7, 5}, 1);
     ASSERT_TRUE(ranks.run());
     EXPECT_EQ(ranks.steps(), 7);  // 2 ceil(log2 11) - 1
     EXPECT_LE(ranks.dependent_steps(), 7);
@@ -187,10 +190,10 @@ TEST(TreeConstruction, SendsVerdictsDownHeavySubtreesOnly) {
   growth.root = 32;
   std::vector<Bytes> sizes(64, 0);
   growth.latency = 1000;  // no subtree is worth a verdict
-  Ranks without(growth, sizes, {}, 1);
+  Ranks without(growth, sizes, 1);
   ASSERT_TRUE(without.run());
   growth.parameters.promote = false;
-  Ranks plain(growth, sizes, {}, 1);
+  Ranks plain(growth, sizes, 1);
   ASSERT_TRUE(plain.run());
   EXPECT_EQ(without.messages(), plain.messages());
 }

@@ -1,0 +1,95 @@
+/// Bounds of staging, and trees that keep to them.
+#include "algorithms/staging.hpp"
+
+#include <algorithm>
+
+#include "shapes/knomial.hpp"
+
+namespace tutti {
+
+Bytes staging_of(const Specification& specification, int p, Bytes bytes, Bytes memory) {
+  const int k = specification.parameters.k;
+  const Bytes rounds = Bytes{k - 1} * Growth{.p = p, .parameters = {.ports = k - 1}}.levels();
+  switch (specification.algorithm->staging) {
+    case Staging::nothing:
+      return 0;
+    case Staging::subtrees:
+      return memory > 0 ? memory : bytes;
+    case Staging::group: {
+      if (is_irregular(specification.algorithm->collective)) return bytes;
+      const int late = specification.parameters.late;
+      const int served = std::min(late < 0 ? p / 2 : late, p - 1);
+      return ((served + p - served - 1) / (p - served) + 1) * (bytes / p);
+    }
+    case Staging::vector:
+      return bytes;
+    case Staging::four_vectors:
+      return 4 * bytes;
+    case Staging::vector_each_round:
+      return (rounds + 1) * bytes;
+    case Staging::vector_each_rank:
+      return (p - 1) * bytes;
+  }
+  return 0;
+}
+
+Specification within(const Specification& specification, int p, Bytes bytes, Bytes memory) {
+  if (fits(specification, p, bytes, memory)) return specification;
+  const Algorithm* least = nullptr;
+  const auto staged = [&](const Algorithm* algorithm) {
+    return staging_of({algorithm, {}, {}, {}}, p, bytes, memory);
+  };
+  for (const Algorithm& other : all_algorithms()) {
+    if (other.collective != specification.algorithm->collective) continue;
+    if (least == nullptr || staged(&other) < staged(least)) least = &other;
+  }
+  return {least, specification.order, {}, specification.runner};
+}
+
+std::vector<Bytes> by_position(const std::vector<Bytes>& sizes, const Order& order) {
+  std::vector<Bytes> sorted;
+  for (Position at = 0; at < order.size(); ++at) {
+    sorted.push_back(sizes[static_cast<std::size_t>(order.rank_at(at))]);
+  }
+  return sorted;
+}
+
+Growth fixed_growth(const Specification& specification, int p, Bytes memory) {
+  Growth growth{.p = p, .root = 0, .parameters = {}, .memory = memory};
+  growth.parameters.rule = JoinRule::position;
+  growth.parameters.ports = specification.parameters.k - 1;
+  growth.parameters.promote = false;
+  return growth;
+}
+
+TreeNeighbours fixed_place(const Growth& growth, Position me, Bytes own,
+                           const std::vector<Bytes>& children) {
+  const Knomial tree(growth.p, growth.radix());
+  TreeNeighbours place;
+  place.self = {me, tree.subtree(me), {}, own, 0};
+  std::size_t at = 0;
+  for (const Position child : tree.children(me)) {
+    const Bytes bytes = children[at++];
+    if (me != 0 && bytes > growth.heaviest()) {
+      place.self.holes.push_back(tree.subtree(child));
+    } else {
+      place.children.push_back({child, tree.subtree(child), {}, bytes, 0});
+      place.self.bytes += bytes;
+    }
+  }
+  if (me != 0) place.parent = place.self.bytes > growth.heaviest() ? 0 : tree.parent(me);
+  return place;
+}
+
+TreeNeighbours in_order(TreeNeighbours place, const Order& order) {
+  const auto rename = [&](Subtree& subtree) {
+    subtree.root = order.rank_at(subtree.root);
+    subtree.ready = subtree.blocks.count();
+  };
+  if (place.parent != no_rank) place.parent = order.rank_at(place.parent);
+  rename(place.self);
+  for (Subtree& child : place.children) rename(child);
+  return place;
+}
+
+}  // namespace tutti

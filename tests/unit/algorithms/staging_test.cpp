@@ -1,0 +1,137 @@
+/// What ranks stage stays within the bound that the list documents, and trees keep to it.
+#include "algorithms/staging.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "algorithms/problems.hpp"
+#include "passes/place.hpp"
+#include "passes/place_movement.hpp"
+#include "passes/place_reduction.hpp"
+#include "shapes/knomial.hpp"
+#include "sweep/sweep.hpp"
+
+namespace tutti {
+namespace {
+
+constexpr Bytes block = 1000;
+
+/// The bytes of scratch that the plan of a rank has.
+Bytes staged(const Specification& specification, const Problems& problems, const Call& call,
+             Rank rank) {
+  const Problem problem = problems.at(rank);
+  const Schedule schedule = problems.schedule(rank);
+  const Bytes own = call.sizes[static_cast<std::size_t>(rank)];
+  if (is_gather_or_scatter(call.collective)) {
+    return place(schedule, problem.position(), own, {}).scratch;
+  }
+  const bool in_parts = block_kind(call.collective) == BlockKind::parts;
+  const Problem cut = in_parts ? problem.cut(schedule.parts) : problem;
+  if (!reduces(call.collective)) return place_movement(schedule, cut, {}).scratch;
+  return place_reduction(schedule, cut.order, call.block_sizes(cut.parts),
+                         {false, specification.algorithm->commutative, 0})
+      .scratch;
+}
+
+Bytes all_of(const Call& call) {
+  const bool is_vector = block_kind(call.collective) == BlockKind::parts;
+  return is_vector ? call.sizes[0] : call.sizes[0] * call.p();
+}
+
+class EveryAlgorithmStages : public testing::TestWithParam<Collective> {};
+
+TEST_P(EveryAlgorithmStages, NoMoreThanTheListSays) {
+  for (const Algorithm& algorithm : all_algorithms()) {
+    if (algorithm.collective != GetParam()) continue;
+    for (const Specification& specification : variations(algorithm)) {
+      if (specification.needs_distances() || specification.needs_arrivals()) continue;
+      for (const int p : {2, 3, 5, 8, 13, 24, 31, 64}) {
+        for (const Bytes memory : {Bytes{0}, Bytes{3 * block}, Bytes{20 * block}}) {
+          Call call;
+          call.collective = algorithm.collective;
+          call.root = p / 2 * (has_root(algorithm.collective) ? 1 : 0);
+          call.sizes.assign(static_cast<std::size_t>(p), block);
+          call.memory = memory;
+          if (!is_gather_or_scatter(algorithm.collective) && memory > 0) continue;
+          const Bytes own = algorithm.staging == Staging::subtrees ? block : 0;
+          const Specification run = within(specification, p, all_of(call), memory);
+          const Bytes bound = staging_of(run, p, all_of(call), memory) + own;
+          const Problems problems(specification, call);
+          for (Rank rank = 0; rank < p; ++rank) {
+            EXPECT_LE(staged(run, problems, call, rank), bound)
+                << name_of(algorithm.collective) << " " << to_text(specification) << " p " << p
+                << " rank " << rank << " memory " << memory;
+          }
+        }
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Staging, EveryAlgorithmStages, testing::ValuesIn([] {
+                           std::vector<Collective> all;
+                           for (const Collective collective : all_collectives) {
+                             if (!is_one_sided(collective)) all.push_back(collective);
+                           }
+                           return all;
+                         }()),
+                         [](const auto& test) { return std::string(name_of(test.param)); });
+
+TEST(Staging, OfTheIssuesExampleIsBounded) {
+  // 64 ranks with 256 MiB each: an inner rank held 8 GiB.
+  Call call;
+  call.sizes.assign(64, Bytes{256} << 20);
+  call.memory = default_staging;
+  for (const char* name : {"ordered_tree", "binomial", "knomial:k=4"}) {
+    const Specification specification = *tutti::specification(Collective::gatherv, name);
+    const Problems problems(specification, call);
+    for (Rank rank = 1; rank < 64; ++rank) {
+      EXPECT_LE(staged(specification, problems, call, rank), default_staging + call.sizes[0]);
+    }
+  }
+}
+
+TEST(Staging, TakesTheAlgorithmThatStagesLeastWhereItMust) {
+  const auto runs = [](Collective collective, const char* text, Bytes bytes) {
+    return to_text(within(*specification(collective, text), 8, bytes, 1000));
+  };
+  EXPECT_EQ(runs(Collective::scatter, "relay:late=7", 800), "relay:late=7");
+  EXPECT_EQ(runs(Collective::scatter, "relay:late=7", 2000), "linear:order=arrival");
+  EXPECT_EQ(runs(Collective::rma_gather, "binomial", 1000), "binomial");
+  EXPECT_EQ(runs(Collective::rma_gather, "binomial", 1001), "linear");
+  EXPECT_EQ(runs(Collective::rma_reduce, "linear", 1000), "binomial");
+}
+
+TEST(FixedPlace, EqualsTheCentralTreeInThousandsOfCases) {
+  std::mt19937_64 random(7);
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  for (int i = 0; i < 4000; ++i) {
+    const int p = 1 + below(70);
+    Specification specification = *tutti::specification(Collective::gatherv, "knomial");
+    specification.parameters.k = 2 + below(4);
+    const Growth growth = fixed_growth(specification, p, below(3) == 0 ? 0 : 1 + below(300));
+    std::vector<Bytes> sizes;
+    for (int rank = 0; rank < p; ++rank) sizes.push_back(below(4) == 0 ? 0 : below(60));
+    const OrderedTree central(growth, sizes);
+    const Knomial shape(p, specification.parameters.k);
+    const Order order = Order::identity(p);
+    std::vector<Bytes> passes(sizes.size());
+    for (Position at = p - 1; at >= 0; --at) {
+      std::vector<Bytes> told;
+      for (const Position child : shape.children(at)) {
+        told.push_back(passes[static_cast<std::size_t>(child)]);
+      }
+      const auto me = static_cast<std::size_t>(at);
+      const TreeNeighbours place = fixed_place(growth, at, sizes[me], told);
+      passes[me] = place.self.bytes;
+      if (at == 0) continue;  // it gets detached subtrees beside these
+      ASSERT_EQ(in_order(place, order), in_order(central.neighbours(at), order))
+          << "case " << i << " position " << at;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tutti
