@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""Recomputes the figures in the README's list of results from their samples, and writes their page.
+
+    bench/claims.py check docs/results README.md
+    bench/claims.py page docs/results docs/results/claims.md
+
+claims.json has the sentences, with {names} for figures; here is how each figure is computed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import mean, median
+from typing import Annotated, Any
+
+import lab_page
+import typer
+
+Figures = dict[str, float]
+CLAIMS = json.loads((Path(__file__).parent / "claims.json").read_text())
+LATENCY_US, GAP_US, PER_BYTE_US = 2, 0.8, 0.0002
+"""The model's defaults (src/cost/machine.hpp)."""
+app = typer.Typer(add_completion=False)
+
+
+def rows(folder: Path, *patterns: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Rows of tutti-bench, each with its lines by the names of contenders."""
+    for pattern in patterns:
+        for path in sorted(folder.glob(f"{pattern}.json")):
+            for row in json.loads(path.read_text())["rows"]:
+                yield row, {line["name"]: line for line in row["algorithms"]}
+
+
+def quotient(lines: dict[str, Any], one: str, other: str, of: Callable[..., float] = median) -> float:
+    return of(lines[one]["samples_us"]) / of(lines[other]["samples_us"])
+
+
+def extremes(name: str, values: list[float]) -> Figures:
+    return {f"{name}_least": min(values), f"{name}_most": max(values), f"{name}_count": len(values)}
+
+
+def tree(folder: Path) -> Figures:
+    """One row of the simulated tables, and the linear algorithm where start-ups overlap."""
+    table = (folder / "simulated-traff-tables.md").read_text().split("## p = 560")[1]
+    row = next(line for line in table.splitlines() if line.startswith("| decreasing | 100 |"))
+    cells = [float(cell.replace(",", "")) for cell in row.strip("| ").split(" | ")[2:7]]
+    elements, linear, _, _, grown = cells
+    overlapping = LATENCY_US + 558 * GAP_US + (elements - 101) * 4 * PER_BYTE_US
+    return {"grown": grown, "times": linear / grown, "gap_times": overlapping / grown}
+
+
+def on_two_cores(folder: Path, mpi: str, name: str) -> Figures:
+    patterns = [f"tutti-bench-{collective}-{mpi}" for collective in ("gatherv", "scatterv")]
+    found = [lines for _, lines in rows(folder, *patterns)]
+    verdicts = [lines[name]["ratio_to_native"]["verdict"] for lines in found]
+    ratios = [quotient(lines, name, "native") for lines in found]
+    counts = {verdict: verdicts.count(verdict) for verdict in ("faster", "even", "slower")}
+    return extremes("ratio", ratios) | counts | {"gain": 1 / min(ratios)}
+
+
+def late_ranks(folder: Path) -> Figures:
+    found: Figures = {}
+    for name, kinds, rate in (("gather", ["gather"], 1000), ("scatter", ["scatter"], 1000),
+                              ("slow", ["gather", "scatter"], 100)):  # fmt: skip
+        cells = rows(folder, *(f"lab-{kind}-openmpi-48-{rate}mbit-*ms" for kind in kinds))
+        found |= extremes(name, [quotient(lines, "auto", "native", mean) for _, lines in cells])
+    *_, (_, largest) = rows(folder, "lab-gather-openmpi-48-1000mbit-50ms")
+    return found | {name: mean(largest[name]["samples_us"]) / 1000 for name in ("native", "auto")}
+
+
+def fft(folder: Path) -> Figures:
+    times = json.loads((folder / "lab-fft-openmpi-8.json").read_text())["times"]
+    runs = {name: mean(run for _, run, *_ in each) for name, each in times.items()}
+    return {"gain": runs["native"] / runs["auto"]}
+
+
+def node_memory(folder: Path) -> Figures:
+    found: Figures = {}
+    for name, shape, collective, contender in (
+        ("allgather", "8x6", "allgather", "auto"), ("alltoallv", "8x6", "alltoallv", "auto"),
+        ("bcast", "8x6", "bcast", "auto"), ("gather", "8x6", "gather", "auto"),
+        ("large", "4x12", "alltoallv", "auto"), ("allreduce", "8x6", "allreduce", "level=node"),
+        ("reduce_scatter", "8x6", "reduce_scatter", "level=node"),
+    ):  # fmt: skip
+        cells = rows(folder, f"lab-levels-*-{shape}-{collective}")
+        found |= extremes(name, [quotient(lines, "native", line) for _, lines in cells
+                                 for line in lines if contender in line])  # fmt: skip
+    return found
+
+
+def by_distance(folder: Path) -> Figures:
+    found: Figures = {}
+    for base in ("natural", "native"):
+        large, small = [], []
+        for row, lines in rows(folder, "lab-place-openmpi-8-*-*"):
+            for shape in ("ring", "recursive_doubling"):
+                other = shape if base == "natural" else base
+                gain = quotient(lines, other, f"{shape}:order=distance")
+                (large if row["block"] > 1024 else small).append(gain)
+        found |= extremes(base, large) | {f"{base}_small": 1 / min(small)}
+    return found
+
+
+def one_sided(folder: Path) -> Figures:
+    cells = rows(folder, "lab-rma-*")
+    found = extremes("ratio", [quotient(lines, "auto", "native") for _, lines in cells])
+    *_, (_, largest) = rows(folder, "lab-rma-openmpi5-48x1")
+    return found | {name: median(largest[name]["samples_us"]) / 1000 for name in ("auto", "native")}
+
+
+FIGURES: dict[str, Callable[[Path], Figures]] = {
+    "tree": tree, "late_ranks": late_ranks, "fft": fft, "node_memory": node_memory,
+    "by_distance": by_distance, "one_sided": one_sided, "none": lambda _: {},
+    "mpich": lambda folder: on_two_cores(folder, "mpich", "auto"),
+    "openmpi": lambda folder: on_two_cores(folder, "openmpi", "traff"),
+}  # fmt: skip
+Folder = Annotated[Path, typer.Argument(help="Where the samples are.")]
+
+
+@app.command()
+def check(folder: Folder, readme: Annotated[Path, typer.Argument(help="README.md")]) -> None:
+    """Fail where the README's list has another figure than the samples, or one of no claim."""
+    listed = readme.read_text().partition("<!-- claims -->")[2].partition("<!-- /claims -->")[0]
+    left = " ".join(re.sub(r"\]\([^)]*\)|[\[*]", "", listed).split())
+    wrong = []
+    for claim in CLAIMS:
+        text = claim["text"].format_map(FIGURES[claim["figures"]](folder))
+        if text not in left:
+            wrong.append(f"{readme} does not say: {text}")
+        left = left.replace(text, "")
+    if not wrong and re.search(r"\d", left):
+        wrong.append(f"{readme} has figures of no claim: {left}")
+    if wrong:
+        typer.echo("\n".join(wrong), err=True)
+        raise typer.Exit(1)
+
+
+@app.command()
+def page(folder: Folder, into: lab_page.Page = None) -> None:
+    """Write the table of all claims, as Markdown."""
+    lines = ["| claim | samples | setting | recomputed | verdict |",
+             "| --- | --- | --- | --- | --- |"]  # fmt: skip
+    for claim in CLAIMS:
+        figures = FIGURES[claim["figures"]](folder)
+        names = re.findall(r"{(\w+)", claim["text"])
+        values = ", ".join(f"{figures[name]:.6g}" for name in names) or "-"
+        lines.append(f"| {claim['text'].format_map(figures)} | {claim['samples']} |"
+                     f" {claim['setting']} | {values} | {claim['verdict']} |")  # fmt: skip
+    lab_page.write(lines, into)
+
+
+if __name__ == "__main__":
+    app()
