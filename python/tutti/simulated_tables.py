@@ -144,7 +144,9 @@ ranks arriving at once. Nothing is
 fitted to the paper's machines: read who wins and by what factor, not the microseconds. Elements
 have {INT} bytes, the root is rank p/2, b is the average block.
 
- - linear: every rank straight to the root, as most MPI_Gatherv do.
+ - linear: every rank straight to the root, as most MPI_Gatherv do, a start-up for each
+   message. Where messages follow each other after a gap, as `auto` models them (0.8 us), small blocks
+   take 0.4 of that: 449 us instead of 1,118 with 560 ranks, and the tree's gain is so much less.
  - padded binomial: the regular way around, guideline (2): agree on the largest block, then gather
    all blocks padded to it along a binomial tree.
  - TUW tree: the paper's algorithm, construction included (`{_TUW}`).
