@@ -9,6 +9,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
+#include <vector>
+
+#include "run/processors.hpp"
 
 namespace tutti::bench {
 
@@ -49,6 +52,11 @@ Job::Job() {
   const int first_of_node = local_rank == 0 ? 1 : 0;
   MPI_Allreduce(&first_of_node, &nodes_, 1, MPI_INT, MPI_SUM, control_);
   MPI_Allreduce(&local_ranks, &ranks_per_node_, 1, MPI_INT, MPI_MAX, control_);
+  std::vector<ProcessorView> views(static_cast<std::size_t>(local_ranks));
+  const ProcessorView own = own_processors();
+  MPI_Allgather(&own, sizeof own, MPI_BYTE, views.data(), sizeof own, MPI_BYTE, node);
+  const double crowding = crowding_of(views);
+  MPI_Allreduce(&crowding, &crowding_, 1, MPI_DOUBLE, MPI_MAX, control_);
   MPI_Comm_free(&node);
 }
 

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "bench/statistics.hpp"
-#include "run/processors.hpp"
 
 namespace tutti::bench {
 
@@ -120,7 +119,7 @@ Machine measure_machine(const Job& job) {
     machine.overhead = median_of(50, [&] { return send_overhead(job); });
   }
   job.barrier(Patience::sleep);
-  const bool crowded = job.ranks_per_node() > processors_of_launch();
+  const bool crowded = job.crowding() > 1;
   machine.gap = median_of(20, [&] { return many_to_one(job, crowded ? job.p() - 1 : 1); });
   double* const fields[] = {&machine.latency, &machine.per_byte, &machine.overhead, &machine.gap};
   for (double* const field : fields) {

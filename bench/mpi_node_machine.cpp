@@ -12,7 +12,6 @@
 
 #include "bench/statistics.hpp"
 #include "core/nodes.hpp"
-#include "run/processors.hpp"
 
 namespace tutti::bench {
 
@@ -148,7 +147,7 @@ NodeMachine measure_node_machine(const Job& job, const Machine& machine) {
     const int rounds = std::bit_width(static_cast<unsigned>(ranks - 1));
     measured.local_latency = slowest_median(job, 50, [&] { barrier_by_messages(real); }) / rounds;
     measured.flag = flag_seconds(job, real);
-    measured.crowding = std::max(1.0, static_cast<double>(ranks) / processors_of_launch());
+    measured.crowding = std::max(1.0, job.crowding());
   }
   for (double* const field :
        {&measured.copy_per_byte, &measured.shared_per_byte, &measured.combine_per_byte,

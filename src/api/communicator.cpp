@@ -19,8 +19,10 @@
 #include "api/rma.hpp"
 #include "choose/exchanges.hpp"
 #include "choose/levels.hpp"
+#include "run/mpi/crowding.hpp"
 #include "run/mpi/end.hpp"
 #include "run/mpi/quirks.hpp"
+#include "run/processors.hpp"
 
 namespace tutti {
 
@@ -144,12 +146,13 @@ struct Agreement {
   Bytes staging = 0;
   Machine machine;
   NodeMachine node_machine;
-  int cores = 1;
-  double crowding = 0;
+  double crowding = 0;  ///< where it is known
+  double processors = 1;
   std::uint64_t id = 0;
   char is_reported = 0;
   char is_refused = 0;
-  char native_spins = 0;
+  char never_yields = 0;
+  char knows_crowding = 0;
   char wants_background = 0;
   char is_reproducible = 0;
   char had_distances = 0;
@@ -280,8 +283,10 @@ int Communicator::agree() {
   if (rank_ == 0) {
     agreement.machine = environment().machine;
     agreement.node_machine = environment().node_machine;
-    agreement.cores = cores_of_node();
-    agreement.crowding = ranks_to_a_core();
+    const Crowding known = known_crowding();
+    agreement.crowding = known.ratio;
+    agreement.knows_crowding = known.is_complete ? 1 : 0;
+    agreement.processors = reachable_processors(processor_quota("/"));
     agreement.id = new_communicator_id();
     agreement.is_reported = environment().report.empty() ? 0 : 1;
     agreement.wants_background = environment().background ? 1 : 0;
@@ -289,7 +294,7 @@ int Communicator::agree() {
     agreement.is_refused = environment().error.empty() && are_distances_good() ? 0 : 1;
     agreement.had_distances = known_distances() != nullptr ? 1 : 0;
     agreement.family = mpi_family(library_version());
-    agreement.native_spins = waits_without_yielding() && ranks_outnumber_cores() ? 1 : 0;
+    agreement.never_yields = waits_without_yielding() ? 1 : 0;
     for (std::size_t i = 0; i < settings_.size(); ++i) {
       to_text(environment().settings[i])
           .copy(agreement.settings[i].data(), agreement.settings[i].size() - 1);
@@ -302,15 +307,19 @@ int Communicator::agree() {
   }
   {
     const QuietErrors quiet(comm_);
-    const int error = mpi().Bcast(&agreement, sizeof agreement, mpi().byte, 0, comm_);
+    int error = mpi().Bcast(&agreement, sizeof agreement, mpi().byte, 0, comm_);
+    if (error == MPI_SUCCESS && agreement.knows_crowding == 0 && is_of_world(comm_)) {
+      error = learn_crowding(comm_);
+      agreement.crowding = known_crowding().ratio;
+    }
     if (error != MPI_SUCCESS) return error;
   }
   if (agreement.is_refused != 0) return MPI_ERR_ARG;
   machine_ = agreement.machine;
   node_machine_ = agreement.node_machine;
-  cores_ = agreement.cores;
+  processors_ = agreement.processors;
   crowding_ = agreement.crowding;
-  native_spins_ = agreement.native_spins != 0;
+  native_spins_ = agreement.never_yields != 0 && crowding_ > 1;
   family_ = agreement.family;
   id_ = agreement.id;
   is_reported_ = agreement.is_reported != 0;

@@ -144,9 +144,9 @@ class Communicator {
   [[nodiscard]] MPI_Comm handle() const { return comm_; }
   [[nodiscard]] const NodeSettings& node_settings() const { return node_settings_; }
   [[nodiscard]] const NodeMachine& node_machine() const { return node_machine_; }
-  /// Ranks to each core of a node with so many of this communicator, as rank 0 sees its node.
+  /// Ranks to each processor of a node with so many of this communicator, at least.
   [[nodiscard]] double crowding(int ranks) const {
-    return std::max(crowding_, static_cast<double>(ranks) / cores_);
+    return std::max(crowding_, ranks / processors_);
   }
   /// Its nodes, made at the first need, over the private duplicate. Collective.
   LevelRunner* levels(int& error);
@@ -192,7 +192,7 @@ class Communicator {
   std::uint64_t id_ = 0;
   std::array<std::uint64_t, all_collectives.size()> calls_{};
   Machine machine_;
-  bool native_spins_ = false;              ///< as rank 0 sees its node
+  bool native_spins_ = false;              ///< a node has more ranks than processors, too
   MpiFamily family_ = MpiFamily::unknown;  ///< rank 0's
   bool is_reproducible_ = false;
   bool had_distances_ = false;
@@ -208,8 +208,8 @@ class Communicator {
   std::unique_ptr<PrivateComm> private_;
   NodeSettings node_settings_;
   NodeMachine node_machine_;
-  int cores_ = 1;        ///< of rank 0's node
-  double crowding_ = 0;  ///< ranks of all communicators to each of them; 0: not known
+  double processors_ = 1;  ///< at most so many are on rank 0's node
+  double crowding_ = 0;    ///< ranks of the job to each, where they are most; 0: not known
   std::unique_ptr<LevelDecisions> level_decisions_;
   std::map<const Decision*, Decision> spared_;  ///< by what was asked for
   SharedResults shared_results_;

@@ -52,7 +52,7 @@ struct MpiFunctions {
   MPI_Group group_null{};
   MPI_Info info_null{};
   MPI_Request request_null{};
-  /// MPI's own operations that combine values and commute.
+  /// MPI's own operations that combine values and commute; the first is MPI_MAX.
   std::array<MPI_Op, 10> combining{};
 
   /// What was not found in the loaded MPI, or null.

@@ -8,7 +8,6 @@
 #include <cstring>
 
 #include "run/mpi/functions.hpp"
-#include "run/processors.hpp"
 
 namespace tutti {
 
@@ -40,14 +39,6 @@ bool is_told_to_sleep() {
   const char* const looks = std::getenv("MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT");
   const bool is_on = sleeps != nullptr && std::strchr("1tTyY", *sleeps) != nullptr && *sleeps != 0;
   return is_on && looks != nullptr && std::atol(looks) <= most_looks;
-}
-
-/// The ranks on this node, or 0 where the launcher does not tell: Hydra and Open MPI do.
-long local_ranks() {
-  for (const char* name : {"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE"}) {
-    if (const char* ranks = std::getenv(name)) return std::atol(ranks);
-  }
-  return 0;
 }
 
 }  // namespace
@@ -85,16 +76,5 @@ bool ends_locks_before_attributes() {
   return true;
 #endif
 }
-
-int cores_of_node() {
-  static const int cores = processors_of_launch();
-  return cores;
-}
-
-double ranks_to_a_core() { return static_cast<double>(local_ranks()) / cores_of_node(); }
-
-bool ranks_outnumber_cores() { return local_ranks() > cores_of_node(); }
-
-bool each_rank_has_a_core() { return local_ranks() > 0 && !ranks_outnumber_cores(); }
 
 }  // namespace tutti

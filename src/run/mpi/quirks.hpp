@@ -30,16 +30,4 @@ namespace tutti {
 /// what derives from it.
 [[nodiscard]] bool ends_locks_before_attributes();
 
-/// Processors of this node that its ranks may run on, as far as this process can tell when it asks
-/// first (see processors_of_launch).
-[[nodiscard]] int cores_of_node();
-/// Ranks to each of them; 0 where the launcher does not tell.
-[[nodiscard]] double ranks_to_a_core();
-
-/// The ranks on this node outnumber its cores, as far as the launcher tells.
-[[nodiscard]] bool ranks_outnumber_cores();
-
-/// The node has at least as many cores as ranks. False where the launcher does not tell.
-[[nodiscard]] bool each_rank_has_a_core();
-
 }  // namespace tutti

@@ -7,7 +7,7 @@
 #include <array>
 #include <new>
 
-#include "run/mpi/quirks.hpp"
+#include "run/mpi/crowding.hpp"
 #include "run/node/groups.hpp"
 
 namespace tutti {
@@ -191,7 +191,7 @@ int SharedNode::agree(MPI_Comm group, const NodeSettings& settings) {
 }
 
 int SharedNode::wait(int local, NodeFlag::Count count) {
-  static const Patience& patience = each_rank_has_a_core() ? patience_alone : patience_sharing;
+  const Patience& patience = each_rank_has_a_core() ? patience_alone : patience_sharing;
   return flags_[local].wait(count, patience, progress_);
 }
 

@@ -7,6 +7,7 @@
 #include <climits>
 #include <cstring>
 
+#include "run/mpi/crowding.hpp"
 #include "run/mpi/quirks.hpp"
 #include "run/mpi/types.hpp"
 
@@ -215,7 +216,7 @@ int MpiTransport::copy(const Region& from, const Region& to) {
 void MpiTransport::idle() {
   // Most messages come soon: whoever gives up a core of its own at once pays for it in latency, and
   // whoever shares one keeps the sender from sending.
-  static const int patience = each_rank_has_a_core() ? 4000 : 30;
+  const int patience = each_rank_has_a_core() ? 4000 : 30;
   if (fruitless_polls_ < patience) {
     ++fruitless_polls_;
   } else {

@@ -1,4 +1,4 @@
-/// Processors of a process that is bound, and of what started it.
+/// Processors of a rank, limits on them, and ranks to each of them.
 #include "run/processors.hpp"
 
 #include <gtest/gtest.h>
@@ -7,6 +7,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
 
 namespace tutti {
 namespace {
@@ -39,17 +43,107 @@ TEST(ProcessorsOfARank, AreThoseItIsBoundTo) {
                              [&] { return processors_of(0) == std::vector{all.back()}; }));
 }
 
-/// Ranks that a launcher has bound to a processor each have all of the launcher's; those of a
-/// launcher that is bound have that one only.
-TEST(ProcessorsOfALaunch, AreThoseOfTheLauncher) {
+namespace fs = std::filesystem;
+
+/// Files like those of the system, about control groups.
+class ControlGroups : public testing::Test {
+ protected:
+  ControlGroups()
+      : root_(fs::temp_directory_path() / ("tutti-cgroup-" + std::to_string(getpid()))) {}
+  ~ControlGroups() override {
+    std::error_code ignored;
+    fs::remove_all(root_, ignored);
+  }
+  void write(const std::string& file, const std::string& text) const {
+    fs::create_directories((root_ / file).parent_path());
+    std::ofstream(root_ / file) << text << "\n";
+  }
+  [[nodiscard]] double quota() const { return processor_quota(root_).processors; }
+
+  fs::path root_;
+};
+
+TEST_F(ControlGroups, OfVersion2LimitByTheTightestAround) {
+  write("proc/self/cgroup", "0::/job/step/task");
+  write("sys/fs/cgroup/job/step/task/cpu.max", "max 100000");
+  EXPECT_EQ(quota(), 0);
+  write("sys/fs/cgroup/job/step/cpu.max", "400000 100000");
+  EXPECT_EQ(quota(), 4);
+  write("sys/fs/cgroup/job/cpu.max", "75000 50000");
+  EXPECT_EQ(quota(), 1.5);
+  const std::uint64_t group = processor_quota(root_).group;
+  write("proc/self/cgroup", "0::/job/step/other");
+  EXPECT_EQ(processor_quota(root_).group, group) << "both have the limit of the same group";
+}
+
+TEST_F(ControlGroups, OfVersion1LimitByQuotaAndPeriod) {
+  write("proc/self/cgroup", "12:memory:/m\n4:cpu,cpuacct:/job\n3:cpuset:/s\n0::/");
+  write("sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_quota_us", "-1");
+  write("sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_period_us", "100000");
+  EXPECT_EQ(quota(), 0);
+  write("sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_quota_us", "300000");
+  EXPECT_EQ(quota(), 3);
+}
+
+/// A container sees its own group as the root, under a path that is not there.
+TEST_F(ControlGroups, OutsideOfTheNameSpaceAreThoseOfTheMount) {
+  write("sys/fs/cgroup/cpu.max", "200000 100000");
+  write("proc/self/cgroup", "0::/docker/0123");
+  EXPECT_EQ(quota(), 2);
+  write("proc/self/cgroup", "0::/../../other");
+  EXPECT_EQ(quota(), 2);
+}
+
+TEST_F(ControlGroups, ThatCannotBeReadLimitNothing) {
+  EXPECT_EQ(quota(), 0);
+  write("proc/self/cgroup", "nonsense\n0::/");
+  for (const char* text : {"", "none", "0 100000", "100000", "100000 0", "-5 100000"}) {
+    write("sys/fs/cgroup/cpu.max", text);
+    EXPECT_EQ(quota(), 0) << text;
+  }
+}
+
+ProcessorView view_of(std::uint64_t allowed, ProcessorQuota quota = {}) {
+  ProcessorView view;
+  view.allowed[0] = allowed;
+  view.quota = quota;
+  return view;
+}
+
+double crowding(std::vector<ProcessorView> ranks) { return crowding_of(ranks); }
+
+TEST(Crowding, CountsAllThatAnyRankMayRunOn) {
+  EXPECT_EQ(crowding({view_of(0b01), view_of(0b10)}), 1) << "each is bound to one of its own";
+  EXPECT_EQ(crowding({view_of(0b01), view_of(0b01)}), 2) << "all are bound to the same one";
+  EXPECT_EQ(crowding({view_of(0b11), view_of(0b11), view_of(0b11)}), 1.5);
+  ProcessorView far = view_of(0);
+  far.allowed[15] = 1;
+  EXPECT_EQ(crowding({far, view_of(1)}), 1);
+}
+
+TEST(Crowding, CountsNoMoreThanTheLimitsOfGroups) {
+  const ProcessorQuota one = {1, 7};
+  EXPECT_EQ(crowding({view_of(0b1111, one), view_of(0b1111, one)}), 2);
+  EXPECT_EQ(crowding({view_of(0b1111, one), view_of(0b1111, {1, 8})}), 1) << "a limit each";
+  EXPECT_EQ(crowding({view_of(0b1111, one), view_of(0b1111)}), 0.5) << "one has none";
+  EXPECT_EQ(crowding({view_of(0b1, {3, 7}), view_of(0b1, {3, 7})}), 2);
+}
+
+TEST(Crowding, TakesWhatIsNotKnownForAllProcessors) {
+  const auto all = static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
+  EXPECT_EQ(crowding({view_of(0), view_of(0b1)}), 2 / all);
+}
+
+TEST(Crowding, IsOfTheThreadThatAsks) {
   const std::vector<int> all = processors_of(0);
   ASSERT_FALSE(all.empty());
-  const auto launched = [&](int processors) {
-    return holds_in_child([&] { bind_to(all.front()); },
-                          [&] { return processors_of_launch() == processors; });
-  };
-  EXPECT_TRUE(launched(static_cast<int>(all.size())));
-  EXPECT_TRUE(holds_in_child([&] { bind_to(all.front()); }, [&] { return launched(1); }));
+  EXPECT_TRUE(holds_in_child([&] { bind_to(all.back()); },
+                             [&] {
+                               const ProcessorView own = own_processors();
+                               return crowding({own, own}) == 2;
+                             }));
+  EXPECT_LE(reachable_processors({}), static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN)));
+  EXPECT_EQ(reachable_processors({0.5, 1}), 1);
 }
 
 }  // namespace

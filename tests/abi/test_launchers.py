@@ -1,0 +1,64 @@
+"""What lies between a launcher and its ranks, and where it binds them, does not change what runs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+import pytest
+from conftest import SECONDS, read_report
+
+BINDINGS = {
+    "mpich": {"core": ["-bind-to", "core"], "none": ["-bind-to", "none"]},
+    "openmpi": {"core": ["--bind-to", "core"], "none": ["--bind-to", "none"]},
+}
+
+
+def choices(mpi, command, binding, within=None):
+    """Collectives of a command on two ranks, what ran for each of them, and why; the launcher may run
+    on the processors `within`.
+    """
+    report = mpi.folder / "launched.json"
+    report.unlink(missing_ok=True)
+    line, environment = mpi.launch(*command, np=2, settings={"TUTTI_REPORT": str(report)})
+    line[1:1] = BINDINGS[mpi.name][binding]
+    done = subprocess.run(
+        line, capture_output=True, text=True, timeout=SECONDS, env=environment,
+        preexec_fn=lambda: os.sched_setaffinity(0, within or os.sched_getaffinity(0)),
+    )
+    assert done.returncode == 0, done.stderr
+    calls = read_report(report)["calls"]
+    assert calls
+    return {(call["collective"], call["algorithm"], call["reason"]) for call in calls}
+
+
+@pytest.fixture(scope="module")
+def wrapper(tmp_path_factory):
+    """A script that stays there as the parent of the rank."""
+    script = tmp_path_factory.mktemp("launchers") / "wrap.sh"
+    script.write_text('#!/bin/sh\n"$@"\nstatus=$?\nexit $status\n')
+    script.chmod(0o755)
+    return script
+
+
+@pytest.mark.parametrize("binding", ["core", "none"])
+def test_a_script_in_between_changes_nothing(mpi, wrapper, binding):
+    program = mpi.compile("movements.c")
+    plain = choices(mpi, [program], binding)
+    assert choices(mpi, [wrapper, program], binding) == plain
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two processors")
+@pytest.mark.parametrize("binding", ["core", "none"])
+def test_ranks_with_a_processor_each_are_not_crowded(mpi, wrapper, binding):
+    """MPICH's own collectives would be replaced where it spins on shared processors."""
+    program = mpi.compile("movements.c")
+    assert all("spins" not in why for *_, why in choices(mpi, [wrapper, program], binding))
+
+
+def test_ranks_that_share_a_processor_are_crowded(mpi, wrapper):
+    """All that spin are replaced; those that yield are left alone."""
+    one = {min(os.sched_getaffinity(0))}
+    ran = choices(mpi, [wrapper, mpi.compile("movements.c")], "none", within=one)
+    spins = {collective for collective, _, why in ran if "spins on shared cores" in why}
+    assert ("barrier" in spins) == (mpi.name == "mpich")
