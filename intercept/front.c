@@ -12,6 +12,7 @@
 
 #include "api.inc"
 #include "backend.h"
+#include "beside.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -84,23 +85,6 @@ static void stop(const char* what, const char* why) {
   abort();
 }
 
-/* `file` in the folder of this library. */
-static void* open_beside_this(const char* file) {
-  Dl_info here;
-  if (dladdr((void*)(uintptr_t)&open_beside_this, &here) == 0)
-    stop(file, "its folder is not known");
-  const char* slash = strrchr(here.dli_fname, '/');
-  const size_t folder = slash != NULL ? (size_t)(slash + 1 - here.dli_fname) : 0;
-  char* path = malloc(folder + strlen(file) + 1);
-  if (path == NULL) stop(file, "no memory");
-  memcpy(path, here.dli_fname, folder);
-  strcpy(path + folder, file);
-  void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (library == NULL) stop(file, dlerror());
-  free(path);
-  return library;
-}
-
 static void find_backend(void) {
   const char* file = NULL;
   dl_iterate_phdr(note_backend, &file);
@@ -109,7 +93,9 @@ static void find_backend(void) {
          "the MPI may be linked statically, or be none of MPICH, Intel MPI, Open MPI, MPI ABI");
   }
   tutti_backend_function get = NULL;
-  backend_library = open_beside_this(file);
+  const char* why = NULL;
+  backend_library = tutti_open_beside(file, &why);
+  if (backend_library == NULL) stop(file, why);
   *(void**)&get = dlsym(backend_library, "tutti_backend");
   if (get == NULL) stop(file, "it is not a backend of this version");
   const struct tutti_backend_interface* found = get();

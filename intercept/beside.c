@@ -1,0 +1,85 @@
+/* Finding the folder of this library, and who can write there. */
+#define _GNU_SOURCE
+#include "beside.h"
+
+#include <dlfcn.h>
+#include <grp.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The path of this library, if the loader was given a relative one: it counts from where the
+ * process was then. */
+static char* absolute;
+static char reason[2 * PATH_MAX];
+
+static const char* path_of_this(void) {
+  Dl_info here;
+  return dladdr((void*)(uintptr_t)&path_of_this, &here) != 0 ? here.dli_fname : NULL;
+}
+
+__attribute__((constructor)) static void note_folder(void) {
+  const char* path = path_of_this();
+  if (path != NULL && path[0] != '/') absolute = realpath(path, NULL);
+}
+
+/* A group of one user alone, as many systems give each of theirs. */
+static int is_private(gid_t group, uid_t user) {
+  if (group == (gid_t)user) return 1;
+  const struct group* named = getgrgid(group);
+  const struct passwd* owner = getpwuid(user);
+  return named != NULL && owner != NULL && strcmp(named->gr_name, owner->pw_name) == 0;
+}
+
+/* Can nobody write but root, the user, who owns this library, and those whom root lets? */
+static int is_safe(const struct stat* what, uid_t owner_of_this) {
+  const uid_t owner = what->st_uid;
+  if (owner != 0 && owner != geteuid() && owner != owner_of_this) return 0;
+  if ((what->st_mode & S_IWOTH) != 0) return 0;
+  if ((what->st_mode & S_IWGRP) == 0 || owner == 0 || what->st_gid == 0) return 1;
+  return is_private(what->st_gid, owner);
+}
+
+static int check(const char* path, uid_t owner_of_this) {
+  struct stat found;
+  if (stat(path, &found) != 0) {
+    snprintf(reason, sizeof reason, "%s is not there", path);
+    return 0;
+  }
+  if (is_safe(&found, owner_of_this)) return 1;
+  snprintf(reason, sizeof reason,
+           "%s has mode %04o, owner %ld and group %ld: others could write there what runs here; "
+           "accepted is what only its owner can write (chmod go-w), who is you, root or the owner "
+           "of libtutti.so",
+           path, (unsigned)(found.st_mode & 07777), (long)found.st_uid, (long)found.st_gid);
+  return 0;
+}
+
+void* tutti_open_beside(const char* file, const char** why) {
+  char path[PATH_MAX];
+  const char* const given = absolute != NULL ? absolute : path_of_this();
+  struct stat this_library;
+  *why = reason;
+  if (given == NULL || given[0] != '/' || realpath(given, path) == NULL ||
+      stat(path, &this_library) != 0) {
+    snprintf(reason, sizeof reason, "the folder of libtutti.so is not known");
+    return NULL;
+  }
+  char* const name = strrchr(path, '/') + 1;
+  *name = '\0';
+  if (!check(path, this_library.st_uid)) return NULL;
+  if (strlen(path) + strlen(file) >= sizeof path) {
+    snprintf(reason, sizeof reason, "the path of its folder is too long");
+    return NULL;
+  }
+  strcpy(name, file);
+  if (!check(path, this_library.st_uid)) return NULL;
+  void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (library == NULL) *why = dlerror();
+  return library;
+}

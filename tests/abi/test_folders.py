@@ -1,0 +1,110 @@
+"""Where the preloaded library takes its backend from."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+
+import pytest
+from conftest import FRONT, LIBRARIES
+
+THIEF = """
+#include <stdio.h>
+__attribute__((constructor)) static void take(void) { puts("stolen"); }
+"""
+
+
+@pytest.fixture
+def installed(mpi, tmp_path):
+    """A folder with the preloaded library and the backend for this MPI."""
+    folder = tmp_path / "installed"
+    folder.mkdir(mode=0o755)
+    for library in (FRONT, LIBRARIES / f"libtutti-{mpi.name}.so"):
+        shutil.copy(library, folder)
+        (folder / library.name).chmod(0o644)
+    return folder
+
+
+def run_moved(mpi, installed, folder):
+    """Preloads the library by a relative path in a program that then goes to `folder`."""
+    program = mpi.compile("moved.c")
+    script = 'cd "$0"; LD_PRELOAD=./libtutti.so exec "$@"'
+    settings = {"TUTTI_GATHER": "binomial"}
+    return mpi.run("sh", "-c", script, installed, program, folder, preload=(), settings=settings)
+
+
+def test_is_found_when_the_program_has_moved(mpi, installed):
+    outcome = run_moved(mpi, installed, "/")
+    assert (outcome.status, outcome.out) == (0, "correct\n"), outcome.err
+    assert outcome.algorithms() == {"gather": "binomial"}
+
+
+def test_is_not_taken_from_where_the_program_has_moved(mpi, installed, tmp_path):
+    (tmp_path / "thief.c").write_text(THIEF)
+    thief = tmp_path / f"libtutti-{mpi.name}.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", thief, tmp_path / "thief.c"], check=True)
+    outcome = run_moved(mpi, installed, tmp_path)
+    assert "stolen" not in outcome.out
+    assert outcome.status == 0, outcome.err
+
+
+def run(mpi, installed):
+    settings = {"TUTTI_GATHER": "binomial"}
+    return mpi.run(
+        mpi.compile("moved.c"), "/", preload=[installed / "libtutti.so"], settings=settings
+    )
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o1777, 0o757])
+def test_is_not_taken_from_a_folder_that_others_can_write_to(mpi, installed, mode):
+    installed.chmod(mode)
+    outcome = run(mpi, installed)
+    assert outcome.status != 0
+    assert "correct" not in outcome.out
+    assert f"{installed}/ has mode {mode:04o}" in outcome.err
+
+
+def test_is_not_taken_if_others_can_write_to_it(mpi, installed):
+    backend = installed / f"libtutti-{mpi.name}.so"
+    backend.chmod(0o666)
+    outcome = run(mpi, installed)
+    assert outcome.status != 0
+    assert f"{backend} has mode 0666" in outcome.err
+
+
+def test_may_lie_where_the_group_of_the_owner_alone_can_write(mpi, installed):
+    """As a umask of 002 leaves it, where each user has a group of that name."""
+    for path in (installed, *installed.iterdir()):
+        path.chmod(path.stat().st_mode | 0o020)
+    outcome = run(mpi, installed)
+    assert outcome.status == 0, outcome.err
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="gives files away")
+@pytest.mark.parametrize(
+    ("owner", "group", "mode", "is_taken"),
+    [
+        (12345, 12345, 0o755, False),  # somebody else
+        (0, 54321, 0o775, True),  # whoever root lets
+        (0, 54321, 0o757, False),
+    ],
+)
+def test_of_another_owner(mpi, installed, owner, group, mode, is_taken):
+    os.chown(installed, owner, group)
+    installed.chmod(mode)
+    outcome = run(mpi, installed)
+    assert (outcome.status == 0) == is_taken, outcome.err
+    if not is_taken:
+        assert f"owner {owner}" in outcome.err
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="gives files away")
+@pytest.mark.parametrize(("group", "is_taken"), [(12345, True), (54321, False)])
+def test_of_the_owner_of_the_preloaded_library(mpi, installed, group, is_taken):
+    """An installation of somebody else's that the user preloads; the group of its owner may write."""
+    for path in (installed, *installed.iterdir()):
+        os.chown(path, 12345, group)
+        path.chmod(path.stat().st_mode | 0o020)
+    outcome = run(mpi, installed)
+    assert (outcome.status == 0) == is_taken, outcome.err
