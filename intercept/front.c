@@ -1,7 +1,7 @@
 /* The preloaded library: exports the MPI functions that Tutti handles and the C API, finds out at
- * the first call which MPI the program has loaded, and hands over to the backend for it. It knows
- * no MPI header and links to no MPI, so that one file serves all, and programs without MPI are not
- * touched. */
+ * the first call which MPI the program has loaded, and hands over to the backend for it. Where that
+ * is none it knows, or Tutti is off, calls go on to whoever is next in line. It knows no MPI header
+ * and links to no MPI, so that one file serves all, and programs without MPI are not touched. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
@@ -30,9 +30,15 @@ static const struct {
  * has to use: calls of MPI_Finalize come here. Linked programs get the front's functions anyhow. */
 EXPORT const char tutti_front = 1;
 
-static const struct tutti_backend_interface* backend;
+/* What calls of MPI_X and of PMPI_X go to: the backend, or what is behind this library. */
+static const struct tutti_backend_interface* serving;
+static const struct tutti_backend_interface* serving_profiled;
+static pthread_once_t serving_once = PTHREAD_ONCE_INIT;
+
+static const struct tutti_backend_interface* backend; /* once it is loaded */
 static void* backend_library;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static const char* backend_lacks; /* why there is none */
+static pthread_once_t backend_once = PTHREAD_ONCE_INIT;
 static int ending; /* the program has called MPI_Finalize */
 
 static const char* file_of(const char* path) {
@@ -70,67 +76,103 @@ static const char* soname_of(const struct dl_phdr_info* object) {
   return (const char*)strings + soname;
 }
 
-static int note_backend(struct dl_phdr_info* object, size_t size, void* found) {
+struct known_mpi {
+  const char* path;
+  const char* backend;
+};
+
+static int note_mpi(struct dl_phdr_info* object, size_t size, void* found) {
   (void)size;
   if (strncmp(file_of(object->dlpi_name), "libmpi", strlen("libmpi")) != 0) return 0;
   const char* soname = soname_of(object);
   const char* backend_file = soname != NULL ? backend_for(soname) : NULL;
   if (backend_file == NULL) return 0;
-  *(const char**)found = backend_file;
+  *(struct known_mpi*)found = (struct known_mpi){object->dlpi_name, backend_file};
   return 1;
 }
 
-static void stop(const char* what, const char* why) {
+/* The MPI that the process has loaded; of NULLs where none is known here. */
+static struct known_mpi loaded_mpi(void) {
+  struct known_mpi found = {NULL, NULL};
+  dl_iterate_phdr(note_mpi, &found);
+  return found;
+}
+
+static _Noreturn void stop(const char* what, const char* why) {
   fprintf(stderr, "tutti: %s: %s; run without LD_PRELOAD, or link with Tutti's C API\n", what, why);
   abort();
 }
 
-static void find_backend(void) {
-  const char* file = NULL;
-  dl_iterate_phdr(note_backend, &file);
-  if (file == NULL) {
-    stop("no MPI library that is known here is loaded",
-         "the MPI may be linked statically, or be none of MPICH, Intel MPI, Open MPI, MPI ABI");
-  }
-  tutti_backend_function get = NULL;
-  const char* why = NULL;
-  backend_library = tutti_open_beside(file, &why);
-  if (backend_library == NULL) stop(file, why);
-  *(void**)&get = dlsym(backend_library, "tutti_backend");
-  if (get == NULL) stop(file, "it is not a backend of this version");
-  const struct tutti_backend_interface* found = get();
-  if (found->missing() != NULL) stop(found->missing(), "the loaded MPI lacks this function");
+/* Who is next in line by this name, or NULL. */
+static void* next_in_line(const char* name) {
+  Dl_info own;
+  Dl_info found;
+  void* next = dlsym(RTLD_NEXT, name);
+  if (next == NULL || dladdr((void*)(uintptr_t)&next_in_line, &own) == 0) return next;
+  /* A library that was not preloaded may be its own next one. */
+  return dladdr(next, &found) != 0 && found.dli_fbase == own.dli_fbase ? NULL : next;
+}
 
+static void load_backend(void) {
+  const struct known_mpi mpi = loaded_mpi();
+  if (mpi.backend == NULL) {
+    backend_lacks = "none of MPICH, Intel MPI, Open MPI and the MPI ABI is loaded as a library";
+    return;
+  }
+  const char* why = NULL;
+  tutti_backend_function get = NULL;
+  backend_library = tutti_open_beside(mpi.backend, &why);
+  if (backend_library == NULL) stop(mpi.backend, why);
+  *(void**)&get = dlsym(backend_library, "tutti_backend");
+  if (get == NULL) stop(mpi.backend, "it is not a backend of this version");
+  const struct tutti_backend_interface* found = get();
+  if (found->missing() != NULL) {
+    static char text[128];
+    snprintf(text, sizeof text, "the loaded MPI lacks %s", found->missing());
+    backend_lacks = text;
+    return;
+  }
   /* Another tool behind this one in line stands for the MPI. */
   struct tutti_functions next;
-#define FIND_NEXT(name, arguments) *(void**)&next.name = dlsym(RTLD_NEXT, "MPI_" #name);
+#define FIND_NEXT(name, arguments) *(void**)&next.name = next_in_line("MPI_" #name);
   TUTTI_INTERCEPTED_ALL(FIND_NEXT)
-  *(void**)&next.Finalize = dlsym(RTLD_NEXT, "MPI_Finalize");
-  *(void**)&next.Win_free = dlsym(RTLD_NEXT, "MPI_Win_free");
+  FIND_NEXT(Finalize, 0)
+  FIND_NEXT(Win_free, 1)
   found->set_next(&next);
-  found->set_front((void*)(uintptr_t)&find_backend);
+  found->set_front((void*)(uintptr_t)&load_backend);
   if (ending) found->note_end();
   __atomic_store_n(&backend, found, __ATOMIC_RELEASE);
+}
+
+static void serve(const struct tutti_backend_interface* calls,
+                  const struct tutti_backend_interface* profiled_calls) {
+  __atomic_store_n(&serving_profiled, profiled_calls, __ATOMIC_RELEASE);
+  __atomic_store_n(&serving, calls, __ATOMIC_RELEASE);
+}
+
+/* The backend, which serves all calls from now on; NULL where there can be none. */
+static const struct tutti_backend_interface* get_backend(void) {
+  const struct tutti_backend_interface* now = __atomic_load_n(&serving, __ATOMIC_ACQUIRE);
+  const struct tutti_backend_interface* loaded = __atomic_load_n(&backend, __ATOMIC_ACQUIRE);
+  if (loaded != NULL && now == loaded) return loaded;
+  pthread_once(&backend_once, load_backend);
+  loaded = __atomic_load_n(&backend, __ATOMIC_ACQUIRE);
+  if (loaded != NULL) serve(loaded, loaded);
+  return loaded;
+}
+
+static int is_switched(const char* setting, const char* value, const char* short_value) {
+  const char* given = getenv(setting);
+  return given != NULL && (strcmp(given, value) == 0 || strcmp(given, short_value) == 0);
 }
 
 /* Who asks for the background thread asks for the thread level that it needs. Programs that call
  * MPI_Init, in whatever language, get it through what Open MPI and MPICH read there; what the user
  * has set stays. */
 __attribute__((constructor)) static void raise_thread_level(void) {
-  const char* background = getenv("TUTTI_BACKGROUND");
-  if (background == NULL || (strcmp(background, "on") != 0 && strcmp(background, "1") != 0)) return;
+  if (!is_switched("TUTTI_BACKGROUND", "on", "1") || is_switched("TUTTI", "off", "0")) return;
   setenv("OMPI_MPI_THREAD_LEVEL", "3", 0);
   setenv("MPIR_CVAR_DEFAULT_THREAD_LEVEL", "MPI_THREAD_MULTIPLE", 0);
-}
-
-static const struct tutti_backend_interface* get_backend(const void* site) {
-  const struct tutti_backend_interface* found = __atomic_load_n(&backend, __ATOMIC_ACQUIRE);
-  if (found == NULL) {
-    pthread_once(&once, find_backend);
-    found = __atomic_load_n(&backend, __ATOMIC_ACQUIRE);
-  }
-  found->set_call_site(site);
-  return found;
 }
 
 #define PARAMETERS1 tutti_word a
@@ -146,21 +188,91 @@ static const struct tutti_backend_interface* get_backend(const void* site) {
 #define ARGUMENTS8 ARGUMENTS7, h
 #define ARGUMENTS9 ARGUMENTS8, i
 
+static _Noreturn void stop_without(const char* name) {
+  fprintf(stderr, "tutti: %s: no MPI library that is loaded has this function\n", name);
+  abort();
+}
+
+/* In the place of what nobody behind this library has. */
+#define DEFINE_LACKING(name, arguments) \
+  static int lacking_##name(void) { stop_without("MPI_" #name); }
+TUTTI_INTERCEPTED_ALL(DEFINE_LACKING)
+DEFINE_LACKING(Finalize, 0)
+DEFINE_LACKING(Win_free, 1)
+
+static void keep_no_call_site(const void* site) { (void)site; }
+
+/* Who is behind this library by the name, or else by the other one. */
+static void* behind(void* mpi, const char* name, const char* other) {
+  void* found = next_in_line(name);
+  if (found == NULL && mpi != NULL) found = dlsym(mpi, name);
+  return found != NULL || other == NULL ? found : behind(mpi, other, NULL);
+}
+
+/* As if Tutti were not there. Returns the number of functions that were found. Calls of PMPI_X do
+ * not go to a tool, which may have made them. */
+static int find_passing(struct tutti_backend_interface* calls,
+                        struct tutti_backend_interface* profiled_calls) {
+  /* Its MPI is not always next in line: it may have been loaded privately. */
+  const char* path = loaded_mpi().path;
+  void* mpi = path != NULL ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+  int number = 0;
+#define FIND_BEHIND(name, arguments)                                             \
+  *(void**)&calls->run.name = behind(mpi, "MPI_" #name, "PMPI_" #name);          \
+  *(void**)&profiled_calls->run.name = behind(mpi, "PMPI_" #name, "MPI_" #name); \
+  if (calls->run.name != NULL) {                                                 \
+    ++number;                                                                    \
+  } else {                                                                       \
+    *(void**)&calls->run.name = (void*)(uintptr_t)lacking_##name;                \
+    profiled_calls->run.name = calls->run.name;                                  \
+  }
+  TUTTI_INTERCEPTED_ALL(FIND_BEHIND)
+  FIND_BEHIND(Finalize, 0)
+  FIND_BEHIND(Win_free, 1)
+  calls->set_call_site = profiled_calls->set_call_site = keep_no_call_site;
+  return number;
+}
+
+static void begin_to_serve(void) {
+  static struct tutti_backend_interface calls;
+  static struct tutti_backend_interface profiled_calls;
+  const int is_off = is_switched("TUTTI", "off", "0");
+  if (!is_off && get_backend() != NULL) return;
+  if (find_passing(&calls, &profiled_calls) > 0 && !is_off) {
+    fprintf(stderr, "tutti: %s: all calls go on as if Tutti were not there\n", backend_lacks);
+  }
+  /* Unless calls of the C API have loaded the backend meanwhile. */
+  if (__atomic_load_n(&serving, __ATOMIC_ACQUIRE) == NULL) serve(&calls, &profiled_calls);
+}
+
+static const struct tutti_backend_interface* enter(const struct tutti_backend_interface** to,
+                                                   const void* site) {
+  const struct tutti_backend_interface* found = __atomic_load_n(to, __ATOMIC_ACQUIRE);
+  if (found == NULL) {
+    pthread_once(&serving_once, begin_to_serve);
+    found = __atomic_load_n(to, __ATOMIC_ACQUIRE);
+  }
+  found->set_call_site(site);
+  return found;
+}
+
 /* PMPI_X too: Open MPI's Fortran bindings and tools in front of this one call it. */
-#define DEFINE(name, arguments)                                                      \
-  EXPORT int MPI_##name(PARAMETERS##arguments);                                      \
-  EXPORT int PMPI_##name(PARAMETERS##arguments);                                     \
-  int MPI_##name(PARAMETERS##arguments) {                                            \
-    return get_backend(__builtin_return_address(0))->run.name(ARGUMENTS##arguments); \
-  }                                                                                  \
-  int PMPI_##name(PARAMETERS##arguments) {                                           \
-    return get_backend(__builtin_return_address(0))->run.name(ARGUMENTS##arguments); \
+#define DEFINE(name, arguments)                                                                   \
+  EXPORT int MPI_##name(PARAMETERS##arguments);                                                   \
+  EXPORT int PMPI_##name(PARAMETERS##arguments);                                                  \
+  int MPI_##name(PARAMETERS##arguments) {                                                         \
+    return enter(&serving, __builtin_return_address(0))->run.name(ARGUMENTS##arguments);          \
+  }                                                                                               \
+  int PMPI_##name(PARAMETERS##arguments) {                                                        \
+    return enter(&serving_profiled, __builtin_return_address(0))->run.name(ARGUMENTS##arguments); \
   }
 TUTTI_INTERCEPTED_ALL(DEFINE)
 
 /* The backend's function of the C API that the front exports by the same name. */
 static void* api_function(const char* name, void** known, const void* site) {
-  get_backend(site);
+  const struct tutti_backend_interface* found = get_backend();
+  if (found == NULL) stop(name, backend_lacks);
+  found->set_call_site(site);
   void* function = __atomic_load_n(known, __ATOMIC_RELAXED);
   if (function != NULL) return function;
   function = dlsym(backend_library, name);
@@ -192,29 +304,31 @@ TUTTI_C_ALL(DEFINE_C)
 TUTTI_FORTRAN_ALL(DEFINE_FORTRAN)
 
 /* A program that has called nothing of the above ends as if Tutti were not there, but for calls
- * that other libraries make as MPI ends. Its MPI is not always next in line: it may have been
- * loaded privately. */
-static int finalize(const char* name) {
+ * that other libraries make as MPI ends. */
+static int finalize(const char* name, const struct tutti_backend_interface** to) {
   tutti_call0 next = NULL;
   ending = 1;
-  if (__atomic_load_n(&backend, __ATOMIC_ACQUIRE) == NULL) *(void**)&next = dlsym(RTLD_NEXT, name);
-  return next != NULL ? next() : get_backend(NULL)->run.Finalize();
+  if (__atomic_load_n(to, __ATOMIC_ACQUIRE) == NULL) *(void**)&next = next_in_line(name);
+  return next != NULL ? next() : enter(to, NULL)->run.Finalize();
 }
 
 EXPORT int MPI_Finalize(void);
 EXPORT int PMPI_Finalize(void);
-int MPI_Finalize(void) { return finalize("MPI_Finalize"); }
-int PMPI_Finalize(void) { return finalize("PMPI_Finalize"); }
+int MPI_Finalize(void) { return finalize("MPI_Finalize", &serving); }
+int PMPI_Finalize(void) { return finalize("PMPI_Finalize", &serving_profiled); }
 
 /* Before a window goes, the one-sided operations on it are completed: Open MPI tells of it only
  * when it is gone. */
-static int free_window(const char* name, tutti_word window) {
+static int free_window(const char* name, const struct tutti_backend_interface** to,
+                       tutti_word window) {
   tutti_call1 next = NULL;
-  if (__atomic_load_n(&backend, __ATOMIC_ACQUIRE) == NULL) *(void**)&next = dlsym(RTLD_NEXT, name);
-  return next != NULL ? next(window) : get_backend(NULL)->run.Win_free(window);
+  if (__atomic_load_n(to, __ATOMIC_ACQUIRE) == NULL) *(void**)&next = next_in_line(name);
+  return next != NULL ? next(window) : enter(to, NULL)->run.Win_free(window);
 }
 
 EXPORT int MPI_Win_free(tutti_word window);
 EXPORT int PMPI_Win_free(tutti_word window);
-int MPI_Win_free(tutti_word window) { return free_window("MPI_Win_free", window); }
-int PMPI_Win_free(tutti_word window) { return free_window("PMPI_Win_free", window); }
+int MPI_Win_free(tutti_word window) { return free_window("MPI_Win_free", &serving, window); }
+int PMPI_Win_free(tutti_word window) {
+  return free_window("PMPI_Win_free", &serving_profiled, window);
+}

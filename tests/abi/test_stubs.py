@@ -1,0 +1,104 @@
+"""Processes in which the library finds nothing to do: a stub for an MPI, and TUTTI=off."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+
+import pytest
+from conftest import ALGORITHMS, FRONT, HERE, ROOT
+from test_tools import CALLS, tool
+
+
+@pytest.fixture(scope="module")
+def stub(tmp_path_factory):
+    """A program that is linked to no MPI but a stub."""
+    folder = tmp_path_factory.mktemp("stub")
+    for line in (
+        ["-shared", "-fPIC", "-o", "libmpi_stub.so", HERE / "programs/stub_library.c"],
+        ["-o", "stub", HERE / "programs/stub.c", "-L.", "-lmpi_stub", "-ldl", f"-Wl,-rpath,{folder}"],
+    ):
+        subprocess.run(["cc", *line], cwd=folder, check=True)
+    return folder / "stub"
+
+
+def run(*command, **settings):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("TUTTI")}
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=60,
+        env=environment | {"LD_PRELOAD": str(FRONT)} | settings,
+    )
+
+
+def test_a_stub_is_called_as_if_the_library_were_not_there(stub):
+    done = run(stub, TUTTI_GATHER="binomial")
+    assert (done.returncode, done.stdout) == (0, "correct\n"), done.stderr
+    (line,) = done.stderr.splitlines()
+    assert "none of MPICH, Intel MPI, Open MPI" in line
+
+
+def test_a_stub_is_called_without_a_word_where_tutti_is_off(stub):
+    done = run(stub, TUTTI="off")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "correct\n", "")
+
+
+def test_what_a_stub_lacks_is_named(stub):
+    done = run(stub, "bcast", TUTTI="off")
+    assert done.returncode != 0
+    assert done.stderr == "tutti: MPI_Bcast: no MPI library that is loaded has this function\n"
+
+
+def test_the_c_api_has_nothing_to_call_over_a_stub(stub):
+    done = run(stub, "c_api")
+    assert done.returncode != 0
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("tutti: TUTTI_Barrier: none of MPICH, Intel MPI, Open MPI")
+
+
+@pytest.fixture(scope="module")
+def front_alone(tmp_path_factory):
+    """The preloaded library where no backend is beside it."""
+    return shutil.copy(FRONT, tmp_path_factory.mktemp("alone"))
+
+
+OFF = ALGORITHMS | {"TUTTI": "off"}
+
+
+def test_off_loads_no_backend(mpi, front_alone):
+    outcome = mpi.run(mpi.compile("gather.c"), preload=[front_alone], settings=OFF)
+    assert (outcome.status, outcome.err) == (0, "")
+    assert "correct" in outcome.out.split()
+
+
+@pytest.mark.parametrize("binding", ["F77", "MODULE", "F08"])
+def test_off_loads_no_backend_in_fortran(mpi, front_alone, binding):
+    outcome = mpi.run(mpi.fortran("gather", binding), preload=[front_alone], settings=OFF)
+    assert (outcome.status, outcome.err) == (0, "")
+    assert "correct" in outcome.out.split()
+
+
+def test_off_loads_no_backend_in_python(mpi, front_alone):
+    program = HERE / "programs/gather.py"
+    outcome = mpi.run(mpi.python(), program, preload=[front_alone], settings=OFF)
+    assert (outcome.status, outcome.err) == (0, "")
+    assert "correct" in outcome.out.split()
+
+
+@pytest.mark.parametrize("is_in_front", [True, False])
+def test_off_hands_on_to_tools_once(mpi, front_alone, is_in_front):
+    libraries = [front_alone, tool(mpi)]
+    outcome = mpi.run(
+        mpi.compile("gather.c"), settings=OFF,
+        preload=libraries[::-1] if is_in_front else libraries,
+    )
+    assert outcome.status == 0, outcome.err
+    assert f"tool saw {CALLS} calls" in outcome.out
+    assert "correct" in outcome.out.split()
+
+
+def test_off_still_has_the_c_api(mpi):
+    program = mpi.compile("persistent.c", f"-I{ROOT}/include")
+    outcome = mpi.run(program, settings={"TUTTI": "off"}, report=False)
+    assert outcome.status == 0, outcome.err
+    assert "correct" in outcome.out.split()
