@@ -93,6 +93,8 @@ void bind_lists(nb::module_& module) {
   module.def("algorithms", [] { return copied(all_algorithms()); });
   module.def("aliases", [] { return copied(all_aliases()); });
   module.def("settings", [] { return copied(all_settings()); });
+  module.def("is_setting", &is_setting, "name"_a,
+             "A variable that the library, the commands or the modulefile know.");
   module.def("distributions", distribution_names);
   module.def("collectives", [] {
     std::vector<std::string> names;

@@ -2,6 +2,7 @@
 #include "choose/settings.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace tutti {
 
@@ -15,7 +16,11 @@ std::span<const SettingInfo> all_settings() {
 }
 
 bool is_setting(std::string_view name) {
-  if (name == "TUTTI_LIBRARY_DIR" || name == "TUTTI_BENCH_MPI") return true;
+  constexpr std::array<std::string_view, 3> read_elsewhere = {"TUTTI_LIBRARY_DIR", "TUTTI_LIBRARY",
+                                                              "TUTTI_BENCH_MPI"};
+  if (std::find(read_elsewhere.begin(), read_elsewhere.end(), name) != read_elsewhere.end()) {
+    return true;
+  }
   const auto settings = all_settings();
   return std::any_of(settings.begin(), settings.end(),
                      [name](const SettingInfo& setting) { return setting.name == name; });

@@ -17,7 +17,8 @@ struct SettingInfo {
 /// All of them, in the sequence of settings.inc.
 [[nodiscard]] std::span<const SettingInfo> all_settings();
 
-/// Is this variable known? The names in settings.inc, and those that the commands read.
+/// Is this variable known? The names in settings.inc, and those that only the commands and the
+/// modulefile use.
 [[nodiscard]] bool is_setting(std::string_view name);
 
 }  // namespace tutti

@@ -50,7 +50,9 @@ def test_wrong_value(mpi, name, value, accepted):
 
 
 def test_only_unknown_names_are_warned_of(mpi):
-    settings = {"TUTTI_LIBRARY_DIR": "/nowhere", "TUTTI_BENCH_MPI": mpi.name, "TUTTI_GATHRE": "LIN"}
+    settings = {"TUTTI_LIBRARY_DIR": "/nowhere", "TUTTI_BENCH_MPI": mpi.name, "TUTTI_GATHRE": "LIN",
+                "TUTTI_LIBRARY": "/nowhere", "TUTTI_RMA_SCATTER": "linear",
+                "TUTTI_RMA_GATHER": "linear", "TUTTI_RMA_REDUCE": "linear"}
     outcome = mpi.run(mpi.compile("gather.c"), settings=settings)
     assert outcome.status == 0, outcome.err
     (line,) = (line for line in outcome.err.splitlines() if "is no setting" in line)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import tutti
-from tutti import simulated_tables
+from tutti import _engine, simulated_tables
 
 COMMANDS = (
     "run",
@@ -141,6 +141,35 @@ def test_run_says_what_it_would_execute(command, installed):
     assert told["environment"]["TUTTI_REPORT"] == "-"
     off = json.loads(command("run", "--off", "--json", "--", "true").out)
     assert off["environment"]["TUTTI"] == "off"
+
+
+def test_every_collective_has_a_setting():
+    settings = [setting.name for setting in tutti.settings()]
+    for collective in _engine.collectives():
+        assert "TUTTI_" + collective.upper() in settings
+
+
+def test_run_has_an_option_for_every_setting(command, installed):
+    values = {"TUTTI_REPORT": "-", "TUTTI_MACHINE": "built-in", "TUTTI_DISTANCES": "none"}
+    values |= {"TUTTI_" + name.upper(): "auto" for name in _engine.collectives()}
+    for setting in tutti.settings():
+        if setting.name == "TUTTI":
+            continue
+        value = values.get(setting.name, "on")
+        option = "--" + setting.name.removeprefix("TUTTI_").lower()
+        told = json.loads(command("run", option, value, "--json", "true").out)
+        assert told["environment"][setting.name] == value
+
+
+@pytest.mark.parametrize("name", ["TUTTI_LIBRARY", "TUTTI_LIBRARY_DIR", "TUTTI_BENCH_MPI"])
+def test_run_accepts_what_others_of_the_project_set(command, installed, monkeypatch, name):
+    monkeypatch.setenv(name, str(installed / "lib"))
+    assert command("run", "--json", "true").status == 0
+
+
+def test_run_names_the_setting_that_is_meant(command, installed, monkeypatch):
+    monkeypatch.setenv("TUTTI_GATHRE", "linear")
+    assert "did you mean TUTTI_GATHER?" in command("run", "--json", "true").err
 
 
 CALL = {

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 import os
 import shlex
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -29,12 +30,11 @@ class Start:
 
 def check_environment(environment: Mapping[str, str]) -> None:
     """Refuses TUTTI_ variables that mean nothing, and wrong values of those that do."""
-    known = [setting.name for setting in _engine.settings()]
-    read_elsewhere = ["TUTTI_LIBRARY_DIR", "TUTTI_BENCH_MPI"]
     for name, value in environment.items():
-        if not (name == "TUTTI" or name.startswith("TUTTI_")) or name in read_elsewhere:
+        if not _ours(name):
             continue
-        if name not in known:
+        if not _engine.is_setting(name):
+            known = [setting.name for setting in _engine.settings()]
             near = difflib.get_close_matches(name, known, 1)
             hint = f"did you mean {near[0]}?" if near else "see tutti info"
             raise Refusal(f"{name}={value}: there is no such setting; {hint}")
@@ -49,6 +49,13 @@ def check_algorithm(collective: str, text: str, name: str) -> str:
         return _engine.setting(collective, text)
     except ValueError as error:
         raise Refusal(f"{name}={text}: {error}") from None
+
+
+def _checked(name: str, text: str) -> str:
+    """The value of an option; refuses one that can be seen to be wrong here."""
+    if name in _engine.collectives():
+        return check_algorithm(name, text, "--" + name)
+    return report_target(text) if name == "report" else text
 
 
 def report_target(text: str) -> str:
@@ -103,39 +110,44 @@ def _ours(name: str) -> bool:
     return name == "TUTTI" or name.startswith("TUTTI_")
 
 
-_SPEC = "auto, native or an algorithm as tutti list shows them"
+def _option_of(setting: _engine.Setting) -> inspect.Parameter:
+    """The option that gives a setting its value: --gather of TUTTI_GATHER."""
+    name = setting.name.removeprefix("TUTTI_").lower()
+    option = typer.Option(
+        f"--{name}", metavar="VALUE", help=setting.meaning, rich_help_panel="Settings"
+    )
+    kind = Annotated[str | None, option]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
 
 
+def _with_settings(command: Callable[..., None]) -> Callable[..., None]:
+    """Gives a command that takes `values` an option for each setting of the engine's list."""
+    own = inspect.signature(command, eval_str=True)
+    kept = [one for one in own.parameters.values() if one.kind is not one.VAR_KEYWORD]
+    # TUTTI itself has --off.
+    added = [_option_of(one) for one in _engine.settings() if one.name != "TUTTI"]
+    command.__signature__ = own.replace(parameters=[*kept, *added])  # type: ignore[attr-defined]
+    return command
+
+
+@_with_settings
 def run(
     command: Annotated[
         list[str] | None,
         typer.Argument(help="The command that starts the program, launcher included."),
     ] = None,
-    report: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Write a report at the end: a file (.json) or -."),
-    ] = None,
-    gather: Annotated[str | None, typer.Option(metavar="SPEC", help=_SPEC)] = None,
-    gatherv: Annotated[str | None, typer.Option(metavar="SPEC", help=_SPEC)] = None,
-    scatter: Annotated[str | None, typer.Option(metavar="SPEC", help=_SPEC)] = None,
-    scatterv: Annotated[str | None, typer.Option(metavar="SPEC", help=_SPEC)] = None,
-    bcast: Annotated[str | None, typer.Option(metavar="SPEC", help=_SPEC)] = None,
-    allgather: Annotated[str | None, typer.Option(metavar="SPEC", help=_SPEC)] = None,
-    allgatherv: Annotated[str | None, typer.Option(metavar="SPEC", help=_SPEC)] = None,
-    alltoall: Annotated[str | None, typer.Option(metavar="SPEC", help=_SPEC)] = None,
-    alltoallv: Annotated[str | None, typer.Option(metavar="SPEC", help=_SPEC)] = None,
-    barrier: Annotated[str | None, typer.Option(metavar="SPEC", help=_SPEC)] = None,
     off: Annotated[
         bool, typer.Option("--off", help="Preload, but leave every call alone.")
     ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Say what would be executed, and do not.")
     ] = False,
+    **values: str | None,
 ) -> None:
     """Run a program under Tutti.
 
     Nothing is compiled or linked anew. The launcher, if there is one, is recognised and hands
-    the settings to all ranks.
+    the settings to all ranks; `tutti info` lists what they accept.
 
         tutti run --report - -- mpirun -n 16 ./app input.txt
 
@@ -143,23 +155,11 @@ def run(
     """
     if not command:
         raise Refusal("run what? For example: tutti run -- mpirun -n 16 ./app")
-    settings = {}
-    for name, text in (
-        ("gather", gather),
-        ("gatherv", gatherv),
-        ("scatter", scatter),
-        ("scatterv", scatterv),
-        ("bcast", bcast),
-        ("allgather", allgather),
-        ("allgatherv", allgatherv),
-        ("alltoall", alltoall),
-        ("alltoallv", alltoallv),
-        ("barrier", barrier),
-    ):
-        if text is not None:
-            settings["TUTTI_" + name.upper()] = check_algorithm(name, text, "--" + name)
-    if report is not None:
-        settings["TUTTI_REPORT"] = report_target(report)
+    settings = {
+        "TUTTI_" + name.upper(): _checked(name, text)
+        for name, text in values.items()
+        if text is not None
+    }
     if off:
         settings["TUTTI"] = "off"
     start = prepare(command, settings, os.environ)
