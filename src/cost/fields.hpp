@@ -1,10 +1,9 @@
-/// Machines as text: one "name value" a line.
+/// Machines as text: one "name value" a line, whatever locale the program has set.
 #pragma once
 
-#include <cmath>
-#include <iomanip>
+#include <algorithm>
+#include <charconv>
 #include <span>
-#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -17,43 +16,86 @@ template <class M>
 struct MachineField {
   std::string_view name;
   double M::*value;
+  double least;  ///< what is less or more than this is no machine's
+  double most;
   std::string_view meaning;
 };
 
-/// # begins a comment; missing names keep their defaults, unknown ones are ignored. The error names
-/// the line.
+/// The shortest text that reads back as the same number.
+[[nodiscard]] inline std::string number_text(double value) {
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, value);
+  return {text, end.ptr};
+}
+
+/// Takes the first word off a line; empty where there is none.
+[[nodiscard]] inline std::string_view take_word(std::string_view& line) {
+  constexpr std::string_view blanks = " \t\r\v\f";
+  line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
+  const std::string_view word = line.substr(0, line.find_first_of(blanks));
+  line.remove_prefix(word.size());
+  return word;
+}
+
+/// Of one machine, and how many lines of a text named one of its numbers.
 template <class M>
-[[nodiscard]] Result<M> read_fields(std::span<const MachineField<M>> fields,
-                                    std::string_view text) {
+struct FieldsRead {
   M machine;
-  std::istringstream lines{std::string(text)};
-  std::string line;
-  for (int number = 1; std::getline(lines, line); ++number) {
-    std::istringstream words(line.substr(0, line.find('#')));
-    std::string name;
-    if (!(words >> name)) continue;
+  int lines = 0;
+};
+
+/// # begins a comment; missing names keep their defaults, unknown ones are ignored. The error names
+/// the line and what is accepted.
+template <class M>
+[[nodiscard]] Result<FieldsRead<M>> read_fields(std::span<const MachineField<M>> fields,
+                                                std::string_view text) {
+  FieldsRead<M> read;
+  for (int number = 1; !text.empty(); ++number) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    std::string_view rest = line.substr(0, line.find('#'));
+    const std::string_view name = take_word(rest);
     for (const MachineField<M>& field : fields) {
       if (field.name != name) continue;
+      const std::string_view word = take_word(rest);
       double value = 0;
-      if (!(words >> value) || !std::isfinite(value) || value <= 0) {
-        return Error{"line " + std::to_string(number) + ", \"" + line + "\": " + name +
-                     " needs a positive number"};
+      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+      const bool is_number = error == std::errc() && end == word.data() + word.size();
+      if (!is_number || !(value >= field.least && value <= field.most)) {
+        return Error{"line " + std::to_string(number) + ", \"" + std::string(line) +
+                     "\": " + std::string(name) + " is a number from " + number_text(field.least) +
+                     " to " + number_text(field.most)};
       }
-      machine.*field.value = value;
+      read.machine.*field.value = value;
+      ++read.lines;
     }
   }
-  return machine;
+  return read;
 }
 
 template <class M>
 [[nodiscard]] std::string write_fields(std::span<const MachineField<M>> fields, const M& machine) {
-  std::ostringstream text;
-  text << std::setprecision(17);
+  std::string text;
   for (const MachineField<M>& field : fields) {
     if (machine.*field.value <= 0) continue;  // not known
-    text << field.name << ' ' << machine.*field.value << "  # " << field.meaning << '\n';
+    text += std::string(field.name) + ' ' + number_text(machine.*field.value) + "  # " +
+            std::string(field.meaning) + '\n';
   }
-  return text.str();
+  return text;
+}
+
+/// Which number is none that a machine has: its name, value and what is accepted; else empty. Zero
+/// is not known, and passes.
+template <class M>
+[[nodiscard]] std::string field_out_of_range(std::span<const MachineField<M>> fields,
+                                             const M& machine) {
+  for (const MachineField<M>& field : fields) {
+    const double value = machine.*field.value;
+    if (value == 0 || (value >= field.least && value <= field.most)) continue;
+    return std::string(field.name) + " " + number_text(value) + ": it is a number from " +
+           number_text(field.least) + " to " + number_text(field.most);
+  }
+  return "";
 }
 
 }  // namespace tutti

@@ -9,17 +9,25 @@ namespace tutti {
 
 namespace {
 constexpr std::array<MachineField<Machine>, 6> fields = {{
-    {"latency", &Machine::latency, "seconds for a message without bytes"},
-    {"per_byte", &Machine::per_byte, "seconds for each further byte"},
-    {"overhead", &Machine::overhead, "seconds a processor is busy with one message"},
-    {"gap", &Machine::gap, "least seconds between two messages at one rank"},
-    {"polling", &Machine::polling, "seconds until a thread that polls sees a notification"},
-    {"serving", &Machine::serving, "seconds that a put waits for its target's thread"},
+    {"latency", &Machine::latency, 1e-9, 1e-2, "seconds for a message without bytes"},
+    {"per_byte", &Machine::per_byte, 2e-12, 1e-4, "seconds for each further byte"},
+    {"overhead", &Machine::overhead, 1e-10, 1e-2, "seconds a processor is busy with one message"},
+    {"gap", &Machine::gap, 1e-10, 1e-2, "least seconds between two messages at one rank"},
+    {"polling", &Machine::polling, 1e-9, 10,
+     "seconds until a thread that polls sees a notification"},
+    {"serving", &Machine::serving, 1e-9, 10, "seconds that a put waits for its target's thread"},
 }};
 }  // namespace
 
-Result<Machine> machine_from_text(std::string_view text) {
-  return read_fields<Machine>(fields, text);
+Result<Machine> machine_from_text(std::string_view text, int* lines) {
+  const auto read = read_fields<Machine>(fields, text);
+  if (!read) return Error{read.error()};
+  if (lines != nullptr) *lines = read->lines;
+  return read->machine;
+}
+
+std::string out_of_range(const Machine& machine) {
+  return field_out_of_range<Machine>(fields, machine);
 }
 
 std::string to_text(const Machine& machine) { return write_fields<Machine>(fields, machine); }

@@ -28,8 +28,11 @@ struct Machine {
 };
 
 /// One "name value" a line, # begins a comment; missing names keep their defaults, unknown ones
-/// are ignored. The error names the line.
-[[nodiscard]] Result<Machine> machine_from_text(std::string_view text);
+/// are ignored. The error names the line and what is accepted: no number that no machine has, such
+/// as a message of 0.012 s or a byte of 1e-12 s. `lines` is set to how many named a number of it.
+[[nodiscard]] Result<Machine> machine_from_text(std::string_view text, int* lines = nullptr);
+/// Which of the numbers would be refused in a text, its value and what is accepted; else empty.
+[[nodiscard]] std::string out_of_range(const Machine& machine);
 [[nodiscard]] std::string to_text(const Machine& machine);
 
 }  // namespace tutti

@@ -11,22 +11,49 @@ namespace {
 /// The first ones are a Machine's too.
 constexpr std::size_t shared_fields = 2;
 constexpr std::array<MachineField<NodeMachine>, 11> fields = {{
-    {"latency", &NodeMachine::latency, "seconds for a message without bytes to another node"},
-    {"per_byte", &NodeMachine::per_byte, "seconds for each byte through a node's adapter"},
-    {"sender_per_byte", &NodeMachine::sender_per_byte, "the same for one sender alone"},
-    {"node_gap", &NodeMachine::node_gap, "least seconds between two messages of a node"},
-    {"local_latency", &NodeMachine::local_latency, "seconds for an empty message inside a node"},
-    {"local_per_byte", &NodeMachine::local_per_byte, "seconds for each byte of such a message"},
-    {"copy_per_byte", &NodeMachine::copy_per_byte, "seconds a rank copies a byte, alone"},
-    {"shared_per_byte", &NodeMachine::shared_per_byte, "the same for all ranks of a node together"},
-    {"combine_per_byte", &NodeMachine::combine_per_byte, "seconds a rank combines a byte"},
-    {"flag", &NodeMachine::flag, "seconds until another rank's flag is seen"},
-    {"crowding", &NodeMachine::crowding, "ranks for each core where flags were measured"},
+    {"latency", &NodeMachine::latency, 1e-9, 1e-2,
+     "seconds for a message without bytes to another node"},
+    {"per_byte", &NodeMachine::per_byte, 2e-12, 1e-4,
+     "seconds for each byte through a node's adapter"},
+    {"sender_per_byte", &NodeMachine::sender_per_byte, 2e-12, 1e-4,
+     "the same for one sender alone"},
+    {"node_gap", &NodeMachine::node_gap, 1e-10, 1e-2,
+     "least seconds between two messages of a node"},
+    {"local_latency", &NodeMachine::local_latency, 1e-9, 1,
+     "seconds for an empty message inside a node"},
+    {"local_per_byte", &NodeMachine::local_per_byte, 2e-12, 1e-4,
+     "seconds for each byte of such a message"},
+    {"copy_per_byte", &NodeMachine::copy_per_byte, 1e-12, 1e-5,
+     "seconds a rank copies a byte, alone"},
+    {"shared_per_byte", &NodeMachine::shared_per_byte, 1e-14, 1e-5,
+     "the same for all ranks of a node together"},
+    {"combine_per_byte", &NodeMachine::combine_per_byte, 1e-12, 1e-5,
+     "seconds a rank combines a byte"},
+    {"flag", &NodeMachine::flag, 1e-10, 1, "seconds until another rank's flag is seen"},
+    {"crowding", &NodeMachine::crowding, 1, 1e5, "ranks for each core where flags were measured"},
 }};
 }  // namespace
 
 Result<NodeMachine> node_machine_from_text(std::string_view text) {
-  return read_fields<NodeMachine>(fields, text);
+  const auto read = read_fields<NodeMachine>(fields, text);
+  if (!read) return Error{read.error()};
+  return read->machine;
+}
+
+Result<Machines> machines_from_text(std::string_view text) {
+  int lines = 0;
+  const Result<Machine> messages = machine_from_text(text, &lines);
+  if (!messages) return Error{messages.error()};
+  const auto nodes = read_fields<NodeMachine>(fields, text);
+  if (!nodes) return Error{nodes.error()};
+  if (lines + nodes->lines == 0) {
+    return Error{"no line names a number of a machine, such as \"latency 2e-6\""};
+  }
+  return Machines{*messages, nodes->machine};
+}
+
+std::string out_of_range(const NodeMachine& machine) {
+  return field_out_of_range<NodeMachine>(fields, machine);
 }
 
 std::string to_text(const NodeMachine& machine) {

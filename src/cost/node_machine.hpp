@@ -32,6 +32,14 @@ struct NodeMachine {
 /// defaults, unknown ones are ignored. The error names the line.
 [[nodiscard]] Result<NodeMachine> node_machine_from_text(std::string_view text);
 [[nodiscard]] std::string to_text(const NodeMachine& machine);
+/// Both machines of one file. An error also where no line of the text is of either.
+struct Machines {
+  Machine messages;
+  NodeMachine nodes;
+};
+[[nodiscard]] Result<Machines> machines_from_text(std::string_view text);
+/// Which of the numbers would be refused in a text, its value and what is accepted; else empty.
+[[nodiscard]] std::string out_of_range(const NodeMachine& machine);
 /// A file of both: what they share, latency and per_byte, is that of `machine`.
 [[nodiscard]] std::string to_text(const Machine& machine, const NodeMachine& node_machine);
 

@@ -56,7 +56,7 @@ def test_native_is_measured(mpi, tmp_path):
     # On a machine as fast as no other, whatever native takes is too long; what is tried instead
     # may turn out to be no better.
     machine = tmp_path / "machine"
-    machine.write_text("latency 1e-12\nper_byte 1e-18\n")
+    machine.write_text("latency 1e-9\nper_byte 2e-12\n")
     settings = {"TUTTI_BACKGROUND": "on", "TUTTI_MACHINE": str(machine)}
     tried = set()
     for _ in range(ROUNDS):

@@ -3,7 +3,7 @@
 
 #include "algorithms/algorithms.hpp"
 #include "choose/choose.hpp"
-#include "cost/machine.hpp"
+#include "cost/node_machine.hpp"
 #include "schedule/schedule.hpp"
 #include "simulate/simulate.hpp"
 
@@ -75,14 +75,40 @@ TEST(BytesError, ShowsHowBytesAreWritten) {
   }
 }
 
-TEST(MachineError, NamesTheLine) {
+TEST(MachineError, NamesTheLineAndWhatIsAccepted) {
   const auto error = [](const char* text) { return machine_from_text(text).error(); };
   EXPECT_EQ(error("latency 1e-6\nper_byte fast"),
-            "line 2, \"per_byte fast\": per_byte needs a positive number");
-  EXPECT_EQ(error("gap"), "line 1, \"gap\": gap needs a positive number");
-  EXPECT_EQ(error("overhead -1"), "line 1, \"overhead -1\": overhead needs a positive number");
+            "line 2, \"per_byte fast\": per_byte is a number from 2e-12 to 1e-04");
+  EXPECT_EQ(error("gap"), "line 1, \"gap\": gap is a number from 1e-10 to 0.01");
+  EXPECT_EQ(error("overhead -1"),
+            "line 1, \"overhead -1\": overhead is a number from 1e-10 to 0.01");
   EXPECT_EQ(error("# nothing yet\nlatency 0 # none"),
-            "line 2, \"latency 0 # none\": latency needs a positive number");
+            "line 2, \"latency 0 # none\": latency is a number from 1e-09 to 0.01");
+}
+
+TEST(MachineError, RefusesWhatNoMachineIs) {
+  // A busy machine was once measured so.
+  EXPECT_EQ(machine_from_text("latency 0.012\nper_byte 1e-12\n").error(),
+            "line 1, \"latency 0.012\": latency is a number from 1e-09 to 0.01");
+  EXPECT_EQ(machine_from_text("per_byte 1e-12").error(),
+            "line 1, \"per_byte 1e-12\": per_byte is a number from 2e-12 to 1e-04");
+  for (const char* text : {"latency nan", "latency inf", "latency 1e999", "latency 2e-6s"}) {
+    EXPECT_FALSE(machine_from_text(text)) << text;
+  }
+  EXPECT_FALSE(node_machine_from_text("crowding 0.5"));
+  EXPECT_FALSE(node_machine_from_text("shared_per_byte 1e-15"));
+}
+
+TEST(MachineError, RefusesATextThatIsOfNoMachine) {
+  for (const char* text : {"", "# a comment\n", "root:x:0:0\n", "latencies 2e-6\n"}) {
+    ASSERT_FALSE(machines_from_text(text)) << text;
+    EXPECT_EQ(machines_from_text(text).error(),
+              "no line names a number of a machine, such as \"latency 2e-6\"");
+  }
+  EXPECT_TRUE(machines_from_text("gap 8e-7\n"));
+  EXPECT_TRUE(machines_from_text("flag 1e-7\n"));
+  EXPECT_FALSE(machines_from_text("flag 1e-7\ngap 1\n"));
+  EXPECT_FALSE(machines_from_text("gap 1e-7\nflag 10\n"));
 }
 
 TEST(ScheduleError, NamesTheLineAndTheForm) {

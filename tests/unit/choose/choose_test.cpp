@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <locale>
 
 #include "choose/exchanges.hpp"
 #include "choose/reductions.hpp"
+#include "cost/node_machine.hpp"
 
 namespace tutti {
 namespace {
@@ -67,6 +69,26 @@ TEST(Machine, ReadsBackFromItsText) {
   EXPECT_EQ(*machine_from_text(""), Machine{});
   EXPECT_EQ(machine_from_text("# note\nlatency 3e-6 # measured\nunknown 7\n")->latency, 3e-6);
   EXPECT_EQ((Machine{2e-6, 2e-10, 1e-7, 1e-7}.latency_in_bytes()), 10000);
+}
+
+/// A program's own locale, in which a comma stands before the digits and dots between thousands.
+class ForeignNumbers : public std::numpunct<char> {
+  char do_decimal_point() const override { return ','; }
+  char do_thousands_sep() const override { return '.'; }
+  std::string do_grouping() const override { return "\3"; }
+};
+
+TEST(Machine, ReadsBackUnderAForeignLocale) {
+  const std::string text = to_text(Machine{1.5e-3, 3.3e-10, 1e-7, 5e-7}, NodeMachine{});
+  const std::locale before =
+      std::locale::global(std::locale(std::locale::classic(), new ForeignNumbers));
+  const std::string foreign = to_text(Machine{1.5e-3, 3.3e-10, 1e-7, 5e-7}, NodeMachine{});
+  const Result<Machines> read = machines_from_text(text);
+  std::locale::global(before);
+  EXPECT_EQ(foreign, text);
+  ASSERT_TRUE(read) << read.error();
+  EXPECT_EQ(read->messages.latency, 1.5e-3);
+  EXPECT_EQ(read->messages.per_byte, 3.3e-10);
 }
 
 TEST(Choose, StandsInForAnMpiThatSpinsOnSharedCores) {
