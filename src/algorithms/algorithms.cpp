@@ -173,11 +173,13 @@ std::string set_parameter(Specification& spec, std::string_view name, std::strin
   return key.read(spec, value) ? "" : std::string(key.accepted);
 }
 
+/// A colon or a comma stands before each parameter.
 Result<Specification> read_parameters(Specification spec, std::string_view text) {
   const Algorithm& algorithm = *spec.algorithm;
   while (!text.empty()) {
+    text.remove_prefix(1);
     const std::string_view item = text.substr(0, text.find(','));
-    text.remove_prefix(std::min(text.size(), item.size() + 1));
+    text.remove_prefix(item.size());
     const std::size_t equals = item.find('=');
     const std::string_view key = item.substr(0, equals);
     if (equals == std::string_view::npos || !algorithm.takes(key)) {
@@ -196,7 +198,7 @@ Result<Specification> read_parameters(Specification spec, std::string_view text)
 
 Result<Specification> read(Collective collective, std::string_view text) {
   const std::string_view name = text.substr(0, text.find(':'));
-  const std::string_view rest = text.substr(std::min(text.size(), name.size() + 1));
+  const std::string_view rest = text.substr(name.size());
   for (const Algorithm& algorithm : list) {
     if (algorithm.collective != collective || !same_name(algorithm.name, name)) continue;
     Specification spec{&algorithm, order_named(algorithm.order).value_or(OrderName::natural), {}};

@@ -57,6 +57,7 @@ Result<Said> split(std::string_view text, std::string& rest) {
   std::string error;
   for (std::string_view left = text.substr(colon + 1);;) {
     const std::string_view parameter = left.substr(0, left.find(','));
+    if (parameter.empty()) return Error{"a colon and a comma are followed by key=value"};
     if (!take(parameter, said, error)) {
       rest += (is_first ? ":" : ",") + std::string(parameter);
       is_first = false;

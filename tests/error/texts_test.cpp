@@ -39,6 +39,12 @@ TEST(SpecificationError, NamesTheSettingsOfTheAlgorithm) {
             "\"k=4\" is no setting of linear_sync, which takes order,segment,runner (key=value)");
   EXPECT_EQ(specification_error("knomial:k=4,,order=natural"),
             "\"\" is no setting of knomial, which takes order,k,runner (key=value)");
+  EXPECT_EQ(specification_error("linear:"),
+            "\"\" is no setting of linear, which takes order,runner (key=value)");
+  EXPECT_EQ(specification_error("knomial:k=4,"),
+            "\"\" is no setting of knomial, which takes order,k,runner (key=value)");
+  EXPECT_EQ(specification_error("LIN:"),
+            "\"\" is no setting of linear_sequence, which takes order,runner (key=value)");
 }
 
 TEST(SpecificationError, SaysWhatASettingAccepts) {
@@ -138,6 +144,14 @@ TEST(SettingError, AlsoOffersAutoAndNative) {
   EXPECT_EQ(setting(Collective::gatherv, "quick").error(),
             "\"quick\" is no algorithm for gatherv; there are " + known_names +
                 " (or native, the MPI's own, or auto, Tutti's choice)");
+}
+
+TEST(SettingError, NamesWhatFollowsAColon) {
+  for (const std::string text : {"linear:", "native:", "auto:", "linear:level=flat,"}) {
+    const Result<Setting> read = setting(Collective::gatherv, text);
+    ASSERT_FALSE(read) << text;
+    EXPECT_EQ(read.error(), text + ": a colon and a comma are followed by key=value");
+  }
 }
 
 TEST(SettingError, SaysWhatNoProgramCanDo) {
