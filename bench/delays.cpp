@@ -4,14 +4,16 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <numbers>
 #include <sstream>
+
+#include "run/file.hpp"
 
 namespace tutti::bench {
 
 namespace {
 
+constexpr std::size_t most_bytes = std::size_t{1} << 28;  // of a file
 constexpr std::string_view accepted =
     "none, uniform:50ms, normal:5ms, one-late:50ms, one-late:50ms@RANK or recorded:FILE";
 
@@ -33,10 +35,11 @@ double half_normal(double first, double second) {
 }
 
 Result<std::vector<std::vector<double>>> read_calls(const std::string& name) {
-  std::ifstream file(name);
-  if (!file) return Error{"the file cannot be read"};
+  const Result<std::string> text = read_text_file(name, most_bytes);
+  if (!text) return Error{text.error()};
+  std::istringstream lines(*text);
   std::vector<std::vector<double>> calls;
-  for (std::string line; std::getline(file, line);) {
+  for (std::string line; std::getline(lines, line);) {
     if (line.empty() || line.front() == '#') continue;
     std::istringstream items(line);
     std::vector<double>& call = calls.emplace_back();

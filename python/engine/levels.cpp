@@ -2,6 +2,7 @@
 #include "choose/levels.hpp"
 
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -201,6 +202,13 @@ void bind_times(nb::module_& module) {
       .def(
           "text", [](const NodeMachine& machine) { return to_text(machine); },
           "All numbers, one a line, with what they mean.");
+  module.def(
+      "machines_from_text",
+      [](const std::string& text) {
+        const Machines machines = value_or_raise(machines_from_text(text));
+        return std::pair(machines.messages, machines.nodes);
+      },
+      "text"_a, "Both machines of a file; ValueError where no line is of either.");
   nb::class_<LevelSeconds>(module, "LevelSeconds", "Where the time of a call goes.")
       .def_ro("copies_in", &LevelSeconds::copies_in)
       .def_ro("flags", &LevelSeconds::flags)

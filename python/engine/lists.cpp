@@ -12,6 +12,7 @@
 #include "core/distributions.hpp"
 #include "cost/machine.hpp"
 #include "engine.hpp"
+#include "run/file.hpp"
 #include "values.hpp"
 
 namespace nb = nanobind;
@@ -136,6 +137,16 @@ void bind_lists(nb::module_& module) {
       "machine_from_text",
       [](const std::string& text) { return value_or_raise(machine_from_text(text)); }, "text"_a,
       "A machine from \"name value\" lines.");
+  module.def(
+      "read_text_file",
+      [](const std::string& path, std::size_t most) {
+        return value_or_raise(read_text_file(path, most));
+      },
+      "path"_a, "most"_a = std::size_t{1} << 28,
+      "The text of a regular file of at most so many bytes; ValueError for all else, at once.");
+  module.def(
+      "why_no_output", &why_no_output, "path"_a,
+      "Why a file of this name could not be written; empty where nothing stands against it.");
 }
 
 }  // namespace tutti

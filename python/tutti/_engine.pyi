@@ -140,6 +140,19 @@ def bytes_from(text: str) -> int:
 def machine_from_text(text: str) -> Machine:
     """A machine from "name value" lines."""
 
+def read_text_file(path: str, most: int = 268435456) -> str:
+    """
+    The text of a regular file of at most so many bytes; ValueError for all else, at once.
+    """
+
+def why_no_output(path: str) -> str:
+    """
+    Why a file of this name could not be written; empty where nothing stands against it.
+    """
+
+def machines_from_text(text: str) -> tuple[Machine, NodeMachine]:
+    """Both machines of a file; ValueError where no line is of either."""
+
 class ArrivalHabits:
     """How late ranks usually are, by the library's own rule."""
 

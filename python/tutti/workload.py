@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import random
 import re
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from tutti import _engine
@@ -44,14 +46,12 @@ def machine_of(path: Path | None) -> _engine.Machine:
     user's cache folder if it is there; else, or where one of them says built-in, they are the
     built-in ones.
 
+    A file that nobody has named is passed over, with a line that says so, if it is no good.
+
     Raises:
-        Refusal: a file cannot be read or says something else.
+        Refusal: a file that is named cannot be read or says something else.
     """
-    text, source = _machine_text(path)
-    try:
-        return _engine.machine_from_text(text)
-    except ValueError as error:
-        raise Refusal(f"{source}: {error}") from None
+    return _machines(path, os.environ)[0]
 
 
 def node_machine_of(path: Path | None) -> _engine.NodeMachine:
@@ -60,22 +60,30 @@ def node_machine_of(path: Path | None) -> _engine.NodeMachine:
     Raises:
         Refusal: a file cannot be read or says something else.
     """
-    text, source = _machine_text(path)
-    try:
-        return _engine.NodeMachine.from_text(text)
-    except ValueError as error:
-        raise Refusal(f"{source}: {error}") from None
+    return _machines(path, os.environ)[1]
 
 
-def _machine_text(path: Path | None) -> tuple[str, str]:
-    """The text of a machine's file, empty for the built-in one, and where it comes from."""
-    option, named = ("--machine ", str(path)) if path else ("TUTTI_MACHINE=", _machine_set())
+def check_machine(environment: Mapping[str, str]) -> None:
+    """Refuses a TUTTI_MACHINE that cannot be used."""
+    _machines(None, environment)
+
+
+def _machines(
+    path: Path | None, environment: Mapping[str, str]
+) -> tuple[_engine.Machine, _engine.NodeMachine]:
+    """What a file says, and the built-in numbers for what it leaves out."""
+    named = str(path) if path else environment.get("TUTTI_MACHINE", "")
+    asked, named = named != "", named or _measured_machine(environment)
     if named in ("", "built-in"):
-        return "", option
+        return _engine.Machine(), _engine.NodeMachine()
     try:
-        return Path(named).read_text(), f"{option}{named}"
-    except OSError as error:
-        raise Refusal(f"{option}{named}: {error.strerror}") from None
+        return _engine.machines_from_text(_engine.read_text_file(named))
+    except ValueError as error:
+        if not asked:
+            print(f"tutti: {named} is passed over, the built-in machine is used: {error}", file=sys.stderr)
+            return _engine.Machine(), _engine.NodeMachine()
+        option = "--machine " if path else "TUTTI_MACHINE="
+        raise Refusal(f"{option}{named}: {error}") from None
 
 
 def distances_of(path: Path, option: str = "--distances ") -> _engine.Distances:
@@ -85,18 +93,14 @@ def distances_of(path: Path, option: str = "--distances ") -> _engine.Distances:
         Refusal: it cannot be read or is no such file.
     """
     try:
-        return _engine.distances_from_text(path.read_text())
-    except OSError as error:
-        raise Refusal(f"{option}{path}: {error.strerror}") from None
+        return _engine.distances_from_text(_engine.read_text_file(str(path)))
     except ValueError as error:
         raise Refusal(f"{option}{path}: {error}") from None
 
 
-def _machine_set() -> str:
-    named = os.environ.get("TUTTI_MACHINE", "")
-    if named:
-        return named
-    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+def _measured_machine(environment: Mapping[str, str]) -> str:
+    """The file that was measured once for this user, if there is one."""
+    cache = environment.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     measured = Path(cache) / "tutti" / "machine"
     return str(measured) if measured.exists() else ""
 

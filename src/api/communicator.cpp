@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -124,20 +123,6 @@ int make_keyval() {
   return MPI_SUCCESS;
 }
 
-/// What a user should hear of the settings, on standard error.
-void tell_of_environment() {
-  const Environment& all = environment();
-  if (!all.error.empty()) std::fprintf(stderr, "tutti: %s\n", all.error.c_str());
-  if (!all.warning.empty()) std::fprintf(stderr, "tutti: %s\n", all.warning.c_str());
-  if (!all.verbose) return;
-  std::string line = "tutti " TUTTI_VERSION " over " + library_name() + ":";
-  for (const Collective collective : all_collectives) {
-    line += " " + std::string(name_of(collective)) + "=" +
-            to_text(all.settings[static_cast<std::size_t>(collective)]);
-  }
-  std::fprintf(stderr, "%s\n", line.c_str());
-}
-
 /// What rank 0 tells the others, so that ranks with another environment do not decide otherwise.
 struct Agreement {
   std::array<std::array<char, 240>, all_collectives.size()> settings{};
@@ -149,6 +134,7 @@ struct Agreement {
   double crowding = 0;  ///< where it is known
   double processors = 1;
   std::uint64_t id = 0;
+  std::uint64_t told = 0;
   char is_reported = 0;
   char is_refused = 0;
   char never_yields = 0;
@@ -291,7 +277,7 @@ int Communicator::agree() {
     agreement.is_reported = environment().report.empty() ? 0 : 1;
     agreement.wants_background = environment().background ? 1 : 0;
     agreement.is_reproducible = environment().reproducible ? 1 : 0;
-    agreement.is_refused = environment().error.empty() && are_distances_good() ? 0 : 1;
+    agreement.is_refused = environment().error.empty() && distances_error().empty() ? 0 : 1;
     agreement.had_distances = known_distances() != nullptr ? 1 : 0;
     agreement.family = mpi_family(library_version());
     agreement.never_yields = waits_without_yielding() ? 1 : 0;
@@ -302,8 +288,7 @@ int Communicator::agree() {
     environment().nodes.copy(agreement.nodes.data(), agreement.nodes.size() - 1);
     agreement.node_memory = environment().node_memory;
     agreement.staging = environment().memory;
-    static std::once_flag told;
-    std::call_once(told, tell_of_environment);
+    agreement.told = tell_of_environment();
   }
   {
     const QuietErrors quiet(comm_);
@@ -314,6 +299,7 @@ int Communicator::agree() {
     }
     if (error != MPI_SUCCESS) return error;
   }
+  need_not_tell(agreement.told);
   if (agreement.is_refused != 0) return MPI_ERR_ARG;
   machine_ = agreement.machine;
   node_machine_ = agreement.node_machine;

@@ -1,13 +1,11 @@
 /// Reading TUTTI_DISTANCES at the first need.
 #include "api/distance_source.hpp"
 
-#include <cstdio>
-#include <fstream>
 #include <mutex>
-#include <sstream>
 #include <utility>
 
 #include "api/environment.hpp"
+#include "run/file.hpp"
 
 namespace tutti {
 
@@ -16,7 +14,7 @@ namespace {
 struct Known {
   std::mutex mutex;
   bool is_read = false;
-  bool is_good = true;
+  std::string error;
   std::string text;  ///< of a measurement
   std::shared_ptr<const DistanceFile> distances;
 };
@@ -26,12 +24,14 @@ Known& known() {
   return *the_known;
 }
 
+/// Both matrices of 2,000 ranks; tutti-bench writes far less, as it measures all pairs of 64 at
+/// most.
+constexpr std::size_t most_bytes = std::size_t{1} << 28;
+
 Result<DistanceFile> read(const std::string& path) {
-  const std::ifstream file(path);
-  if (!file) return Error{"the file cannot be read; tutti place --mpirun measures and writes it"};
-  std::ostringstream text;
-  text << file.rdbuf();
-  return distances_from_text(text.str());
+  const Result<std::string> text = read_text_file(path, most_bytes);
+  if (text) return distances_from_text(*text);
+  return Error{text.error() + "; tutti place --mpirun measures and writes such a file"};
 }
 
 /// `all` is locked.
@@ -45,13 +45,11 @@ void read_once(Known& all) {
   const std::string& path = environment().distances;
   if (path.empty()) return;
   Result<DistanceFile> distances = read(path);
-  all.is_good = static_cast<bool>(distances);
-  if (all.is_good) {
+  if (distances) {
     all.distances = std::make_shared<const DistanceFile>(std::move(*distances));
-    return;
+  } else {
+    all.error = "TUTTI_DISTANCES=" + path + " is refused: " + distances.error();
   }
-  std::fprintf(stderr, "tutti: TUTTI_DISTANCES=%s is refused: %s\n", path.c_str(),
-               distances.error().c_str());
 }
 
 }  // namespace
@@ -70,11 +68,11 @@ void set_distances(std::string text) {
   all.distances = nullptr;
 }
 
-bool are_distances_good() {
+std::string distances_error() {
   Known& all = known();
   const std::lock_guard lock(all.mutex);
   read_once(all);
-  return all.is_good;
+  return all.error;
 }
 
 }  // namespace tutti

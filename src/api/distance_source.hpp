@@ -15,7 +15,7 @@ namespace tutti {
 /// it, and not read before it is needed.
 void set_distances(std::string text);
 
-/// Can what TUTTI_DISTANCES names be used? Where not, standard error is told why, once.
-[[nodiscard]] bool are_distances_good();
+/// Why what TUTTI_DISTANCES names cannot be used; empty where it can.
+[[nodiscard]] std::string distances_error();
 
 }  // namespace tutti

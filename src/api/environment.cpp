@@ -1,17 +1,21 @@
-/// Reading the environment.
+/// Reading the environment, and saying what is wrong with it.
 #include "api/environment.hpp"
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
+#include <functional>
+#include <mutex>
 #include <string_view>
 
+#include "api/distance_source.hpp"
 #include "choose/settings.hpp"
 #include "passes/levels.hpp"
+#include "run/file.hpp"
+#include "run/mpi/quirks.hpp"
 #include "run/node/map.hpp"
 
 namespace tutti {
@@ -19,6 +23,7 @@ namespace tutti {
 namespace {
 
 constexpr Bytes least_staging = 1024;
+constexpr std::size_t most_machine_bytes = 65536;
 
 std::string value_of(const std::string& name) {
   const char* value = std::getenv(name.c_str());
@@ -38,8 +43,7 @@ class Reader {
     read_nodes();
     read_memory();
     read_machine();
-    environment_.report = value_of("TUTTI_REPORT");
-    if (environment_.report == "none") environment_.report.clear();
+    read_report();
     note_unknown();
     return environment_;
   }
@@ -53,17 +57,17 @@ class Reader {
 
   /// A name that is spelt wrongly would else be passed over in silence.
   void note_unknown() {
+    std::string unknown;
     for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
       const std::string_view assignment = *variable;
       const std::string_view name = assignment.substr(0, assignment.find('='));
       if (!name.starts_with("TUTTI_") || is_setting(name)) continue;
-      environment_.warning += (environment_.warning.empty() ? "" : ", ") + std::string(name);
+      unknown += (unknown.empty() ? "" : ", ") + std::string(name);
     }
-    if (environment_.warning.empty()) return;
-    environment_.warning += " in the environment is no setting; there are";
-    for (const SettingInfo& setting : all_settings()) {
-      environment_.warning += " " + std::string(setting.name);
-    }
+    if (unknown.empty()) return;
+    unknown += " in the environment is no setting; there are";
+    for (const SettingInfo& setting : all_settings()) unknown += " " + std::string(setting.name);
+    environment_.warnings.push_back(unknown);
   }
 
   void read_switch(const std::string& name, bool& setting) {
@@ -133,7 +137,7 @@ class Reader {
     const std::string home = value_of("HOME");
     if (cache.empty() && home.empty()) return "";
     const std::string path = (cache.empty() ? home + "/.cache" : cache) + "/tutti/machine";
-    return std::ifstream(path) ? path : "";
+    return access(path.c_str(), F_OK) == 0 ? path : "";
   }
 
   void read_machine() {
@@ -141,26 +145,68 @@ class Reader {
     if (given == "built-in") return;
     const std::string path = given.empty() ? cached_machine() : given;
     if (path.empty()) return;
-    std::ifstream file(path);
-    if (!file) return refuse("TUTTI_MACHINE", path, "the file cannot be read; built-in needs none");
-    std::ostringstream text;
-    text << file.rdbuf();
-    const Result<Machine> machine = machine_from_text(text.str());
-    if (!machine) return refuse("TUTTI_MACHINE", path, machine.error());
-    environment_.machine = *machine;
-    const Result<NodeMachine> node_machine = node_machine_from_text(text.str());
-    if (!node_machine) return refuse("TUTTI_MACHINE", path, node_machine.error());
-    environment_.node_machine = *node_machine;
+    const Result<std::string> text = read_text_file(path, most_machine_bytes);
+    const Result<Machines> machines =
+        text ? machines_from_text(*text) : Result<Machines>(Error{text.error()});
+    if (machines) {
+      environment_.machine = machines->messages;
+      environment_.node_machine = machines->nodes;
+    } else if (given.empty()) {  // nobody has asked for it
+      environment_.warnings.push_back(
+          path + " is passed over, the built-in machine is used: " + machines.error());
+    } else {
+      refuse("TUTTI_MACHINE", path,
+             machines.error() + "; accepted are built-in and a file of tutti-bench machine");
+    }
+  }
+
+  void read_report() {
+    environment_.report = value_of("TUTTI_REPORT");
+    if (environment_.report == "none") environment_.report.clear();
+    const std::string why = why_no_output(environment_.report);
+    if (why.empty()) return;
+    refuse("TUTTI_REPORT", environment_.report,
+           why + "; accepted are none, - and the name of a file");
   }
 
   Environment environment_;
 };
+
+std::once_flag remarks_made;
+
+/// Lines about all settings but the file of distances, which is read when it is needed.
+std::string remarks() {
+  const Environment& all = environment();
+  std::string text = all.error.empty() ? "" : "tutti: " + all.error + "\n";
+  for (const std::string& warning : all.warnings) text += "tutti: " + warning + "\n";
+  if (!all.verbose) return text;
+  text += "tutti " TUTTI_VERSION " over " + library_name() + ":";
+  for (const Collective collective : all_collectives) {
+    text += " " + std::string(name_of(collective)) + "=" +
+            to_text(all.settings[static_cast<std::size_t>(collective)]);
+  }
+  return text + "\n";
+}
 
 }  // namespace
 
 const Environment& environment() {
   static const Environment read = Reader().read();
   return read;
+}
+
+std::uint64_t tell_of_environment() {
+  const std::string text = remarks();
+  std::call_once(remarks_made, [&] {
+    const std::string error = environment().error.empty() ? distances_error() : "";
+    std::fputs(((error.empty() ? "" : "tutti: " + error + "\n") + text).c_str(), stderr);
+  });
+  return std::hash<std::string>()(text + environment().distances);
+}
+
+void need_not_tell(std::uint64_t by_rank_0) {
+  if (by_rank_0 != std::hash<std::string>()(remarks() + environment().distances)) return;
+  std::call_once(remarks_made, [] {});
 }
 
 }  // namespace tutti

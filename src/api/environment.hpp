@@ -2,7 +2,9 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "algorithms/staging.hpp"
 #include "choose/choose.hpp"
@@ -24,11 +26,18 @@ struct Environment {
   Bytes memory = default_staging;  ///< that a rank may stage in one call; 0: no bound
   Machine machine;
   NodeMachine node_machine;
-  std::string warning;  ///< of TUTTI_ names that are no settings
+  std::vector<std::string> warnings;  ///< of TUTTI_ names that are no settings, of a bad cache file
   std::string error;  ///< names the variable, the value and what is accepted; empty if all is well
 };
 
 /// Read once, at the first call.
 [[nodiscard]] const Environment& environment();
+
+/// Says on standard error what is wrong with the settings, and all of them where they are to be
+/// shown: once in a process. Returns a number that says the same of equal settings. Rank 0 of a
+/// communicator calls it.
+std::uint64_t tell_of_environment();
+/// A rank 0 whose settings have this number has said it: this process need not say it again.
+void need_not_tell(std::uint64_t by_rank_0);
 
 }  // namespace tutti

@@ -19,6 +19,7 @@
 #include "api/rma.hpp"
 #include "report/content.hpp"
 #include "run/clock.hpp"
+#include "run/file.hpp"
 #include "run/mpi/functions.hpp"
 #include "run/mpi/quirks.hpp"
 
@@ -67,8 +68,12 @@ void put(const ReportContent& content, const std::string& destination) {
     write_all(STDERR_FILENO, text);
     return;
   }
-  const int how = content.partial.empty() ? O_TRUNC : O_APPEND;
-  const int file = open(destination.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666);
+  const std::string why = why_no_output(destination);
+  if (!why.empty()) return complain(destination, why.c_str());
+  const int how = O_WRONLY | O_CREAT | (content.partial.empty() ? O_TRUNC : O_APPEND);
+  // What has become a pipe since must not wait for a reader.
+  const int file = open(destination.c_str(), how | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
+  if (file >= 0) fcntl(file, F_SETFL, how);
   if (file < 0) return complain(destination, std::strerror(errno));
   if (!write_all(file, text)) complain(destination, std::strerror(errno));
   close(file);

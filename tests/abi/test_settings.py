@@ -37,6 +37,14 @@ def test_all_collectives_through_nodes_but_those_that_have_a_setting(mpi):
         ("TUTTI_GATHER", "BSBN:level=node", "level=flat"),
         ("TUTTI", "perhaps", "off"),
         ("TUTTI_MACHINE", "/nowhere/machine", "built-in"),
+        ("TUTTI_MACHINE", "/etc", "it is a folder; accepted are built-in"),
+        ("TUTTI_MACHINE", "/dev/null", "it is a device; accepted are built-in"),
+        ("TUTTI_MACHINE", "/dev/zero", "it is a device; accepted are built-in"),
+        ("TUTTI_MACHINE", "/bin/ls", "it has more than 65536 bytes; accepted"),
+        ("TUTTI_MACHINE", "/etc/passwd", "no line names a number of a machine"),
+        ("TUTTI_DISTANCES", "/etc", "it is a folder; tutti place"),
+        ("TUTTI_DISTANCES", "/dev/zero", "it is a device; tutti place"),
+        ("TUTTI_GATHERV", "linear:", "key=value"),
     ],
 )
 def test_wrong_value(mpi, name, value, accepted):
@@ -47,6 +55,49 @@ def test_wrong_value(mpi, name, value, accepted):
     assert len(lines) == 1, outcome.err
     assert name in lines[0]
     assert accepted in lines[0]
+
+
+@pytest.mark.parametrize("name", ["TUTTI_MACHINE", "TUTTI_DISTANCES", "TUTTI_REPORT"])
+def test_a_pipe_is_not_waited_for(mpi, tmp_path, name):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    outcome = mpi.run(mpi.compile("gather.c"), settings={name: str(pipe)}, report=False)
+    assert outcome.status != 0
+    (line,) = (line for line in outcome.err.splitlines() if str(pipe) in line)
+    assert name in line and "it is a pipe" in line
+
+
+def test_a_report_goes_into_no_folder(mpi, tmp_path):
+    settings = {"TUTTI_REPORT": str(tmp_path)}
+    outcome = mpi.run(mpi.compile("gather.c"), settings=settings, report=False)
+    assert outcome.status != 0
+    (line,) = (line for line in outcome.err.splitlines() if str(tmp_path) in line)
+    assert "TUTTI_REPORT" in line and "it is a folder; accepted are none, -" in line
+
+
+@pytest.mark.parametrize("content", ["nonsense\n", "latency 0.012\n", "a\0b"])
+def test_a_bad_file_of_the_cache_is_passed_over(mpi, tmp_path, content):
+    cached = tmp_path / "tutti" / "machine"
+    cached.parent.mkdir()
+    cached.write_text(content)
+    outcome = mpi.run(mpi.compile("gather.c"), settings={"XDG_CACHE_HOME": str(tmp_path)})
+    assert outcome.status == 0, outcome.err
+    assert "correct" in outcome.out.split()
+    (line,) = (line for line in outcome.err.splitlines() if str(cached) in line)
+    assert "is passed over, the built-in machine is used" in line
+
+
+@pytest.mark.parametrize("settings", [
+    {"TUTTI_GATHER": "nonsense"},
+    {"TUTTI_GATHER": "nonsense", "TUTTI_DISTANCES": "/nowhere"},
+    {"TUTTI_DISTANCES": "/nowhere"},
+])  # fmt: skip
+def test_an_error_is_said_once_for_all_communicators(mpi, settings):
+    """Rank 0 of another communicator is another process."""
+    outcome = mpi.run(mpi.compile("refused.c"), np=4, settings=settings, report=False)
+    assert outcome.status == 0, outcome.err
+    assert outcome.out.count("refused") == 8
+    assert outcome.err.count("is refused") == 1, outcome.err
 
 
 def test_only_unknown_names_are_warned_of(mpi):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -172,6 +173,37 @@ def test_run_names_the_setting_that_is_meant(command, installed, monkeypatch):
     assert "did you mean TUTTI_GATHER?" in command("run", "--json", "true").err
 
 
+@pytest.mark.parametrize("name", ["TUTTI_MACHINE", "TUTTI_DISTANCES", "TUTTI_REPORT"])
+@pytest.mark.parametrize("kind", ["folder", "pipe"])
+def test_run_refuses_what_is_no_file(command, installed, tmp_path, monkeypatch, name, kind):
+    path = tmp_path / "wrong"
+    path.mkdir() if kind == "folder" else os.mkfifo(path)
+    monkeypatch.setenv(name, str(path))
+    shown = command("run", "--json", "true")
+    assert shown.status == 2
+    assert shown.err.startswith(f"tutti: {name}={path}: it is a {kind}")
+    assert shown.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "/bin/ls", "/etc/passwd"])
+def test_a_machine_is_a_file_of_one(command, path):
+    shown = command("explain", "gatherv", "--ranks", "3", "--machine", path)
+    assert shown.status == 2
+    assert shown.err.startswith(f"tutti: --machine {path}: ") and shown.err.count("\n") == 1
+
+
+def test_a_bad_machine_that_nobody_named_is_passed_over(command):
+    cached = Path(os.environ["XDG_CACHE_HOME"], "tutti", "machine")
+    cached.parent.mkdir()
+    cached.write_text("latency 0.012\n")
+    shown = command("explain", "gatherv", "--ranks", "3")
+    assert shown.status == 0
+    assert shown.err == (
+        f"tutti: {cached} is passed over, the built-in machine is used: line 1, "
+        '"latency 0.012": latency is a number from 1e-09 to 0.01\n'
+    )
+
+
 CALL = {
     "collective": "gatherv",
     "site": "app.c:12",
@@ -273,7 +305,7 @@ def test_bench_plots_what_was_measured(command, tmp_path):
         (["explain", "gatherv", "--ranks", "3", "--root", "7"], "--root 7: it is one of 0..2"),
         (["explain", "gatherv", "--ranks", "3", "--algorithm", "x"], '"x" is no algorithm'),
         (["explain", "gatherv", "--ranks", "3", "--steps", "3"], "--steps 3: ranks are 0..2"),
-        (["explain", "gatherv", "--ranks", "3", "--machine", "/none"], "--machine /none: No such"),
+        (["explain", "gatherv", "--ranks", "3", "--machine", "/none"], "--machine /none: it cannot be read: No such"),
         (["explain", "gatherv", "--ranks", "3", "--svg", "/none/x"], "--svg /none/x: No such"),
         (["simulate", "gatherv", "--ranks", "3", "--arrivals", "late"], "--arrivals late: it is"),
         (["simulate", "gatherv", "--ranks", "3", "--arrivals", "1us"], "1 times for 3 ranks"),

@@ -142,7 +142,7 @@ def test_the_machine_comes_from_where_the_library_takes_it(tmp_path, monkeypatch
     assert machine_of(None).latency == 7e-6
     assert machine_of(Path("built-in")).latency == built_in
     monkeypatch.setenv("TUTTI_MACHINE", "/none")
-    with pytest.raises(Refusal, match="TUTTI_MACHINE=/none: No such file"):
+    with pytest.raises(Refusal, match="TUTTI_MACHINE=/none: it cannot be read: No such file"):
         machine_of(None)
 
 

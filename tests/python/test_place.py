@@ -172,7 +172,7 @@ def test_explain_and_simulate_take_distances(command, switches):
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (["place", "/none"], "/none: No such file"),
+        (["place", "/none"], "/none: it cannot be read: No such file"),
         (["place"], "place needs the FILE of distances, or --mpirun COMMAND"),
         (["place", str(PAPER), "--nodes-per-switch", "4"], "it goes with --mpirun"),
         (["place", "--mpirun", "no-such-mpirun -n 2"], "there is no program no-such-mpirun"),

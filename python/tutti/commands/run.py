@@ -15,7 +15,7 @@ from typing import Annotated
 
 import typer
 
-from tutti import _engine, launcher, libraries
+from tutti import _engine, launcher, libraries, workload
 from tutti.console import Refusal, print_json
 
 
@@ -41,6 +41,13 @@ def check_environment(environment: Mapping[str, str]) -> None:
         collective = name.removeprefix("TUTTI_").lower()
         if collective in _engine.collectives():
             check_algorithm(collective, value, name)
+    if environment.get("TUTTI_MACHINE"):
+        workload.check_machine(environment)
+    if environment.get("TUTTI_DISTANCES", "none") != "none":
+        workload.distances_of(Path(environment["TUTTI_DISTANCES"]), "TUTTI_DISTANCES=")
+    report = environment.get("TUTTI_REPORT", "")
+    if why := _engine.why_no_output(report):
+        raise Refusal(f"TUTTI_REPORT={report}: {why}; accepted are none, - and the name of a file")
 
 
 def check_algorithm(collective: str, text: str, name: str) -> str:

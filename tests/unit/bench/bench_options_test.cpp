@@ -84,7 +84,7 @@ TEST(BenchOptions, ReadsDelays) {
   expect_error({"gather", "--delay", "uniform:50"}, {"--delay \"uniform:50\"", "uniform:50ms"});
   expect_error({"gather", "--delay", "late"}, {"one-late:50ms@RANK"});
   expect_error({"gather", "--delay", "one-late:5ms@x"}, {"\"x\" is no rank"});
-  expect_error({"gather", "--delay", "recorded:/no/such"}, {"the file cannot be read"});
+  expect_error({"gather", "--delay", "recorded:/no/such"}, {"it cannot be read: No such file or directory"});
   expect_error({"gather", "--edge", "101"}, {"--edge \"101\"", "0 to 100"});
 }
 
@@ -117,6 +117,7 @@ TEST(BenchDelays, ThoseOfAFileAreForItsNumberOfRanks) {
   EXPECT_NE(recorded.refusal(4).find("has 3 ranks, this run 4"), std::string::npos);
   std::ofstream(name) << "0,0.5\n0.1\n";
   EXPECT_NE(delays_from("recorded:" + name).error().find("line 2 has 1 ranks"), std::string::npos);
+  EXPECT_NE(delays_from("recorded:/dev/zero").error().find("it is a device"), std::string::npos);
 }
 
 TEST(BenchDelays, AreReadFromWhatTuttiReportWrites) {
