@@ -1,29 +1,28 @@
 /// Ping-pongs, bursts and many-to-one.
 #include "bench/mpi_machine.hpp"
 
-#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <string>
 #include <vector>
 
-#include "bench/statistics.hpp"
+#include "bench/machine_samples.hpp"
+#include "cost/node_machine.hpp"
+#include "run/file.hpp"
 
 namespace tutti::bench {
 
 namespace {
 
 constexpr int tag = 3;
-constexpr std::size_t large = std::size_t{1} << 20;
-constexpr double least = 1e-12;  // a machine's numbers are positive
+constexpr std::size_t most_file_bytes = 65536;
 
-double median_of(int repetitions, const std::function<double()>& once) {
+std::vector<double> samples_of(int repetitions, const std::function<double()>& once) {
   once();
   std::vector<double> samples;
   for (int repetition = 0; repetition < repetitions; ++repetition) samples.push_back(once());
-  return summarize(std::move(samples)).median;
+  return samples;
 }
 
 /// Half a round trip between the first and the last rank. Only those two call it.
@@ -86,47 +85,72 @@ double many_to_one(const Job& job, Rank first_sender) {
   return seconds / (messages * senders);
 }
 
+/// What only the first and the last rank do.
+void measure_pair(const Job& job, MachineSamples& samples) {
+  std::vector<char> buffer(MachineSamples::large_bytes);
+  const auto ping = [&](std::size_t bytes) {
+    return [&, bytes] { return one_way(job, buffer, bytes); };
+  };
+  samples.empty = samples_of(200, ping(0));
+  samples.middle = samples_of(60, ping(MachineSamples::middle_bytes));
+  samples.large = samples_of(30, ping(MachineSamples::large_bytes));
+  samples.overhead = samples_of(50, [&] { return send_overhead(job); });
+}
+
+/// The same on all ranks.
+Result<Machine> from_first(const Job& job, const Result<Machine>& found) {
+  const std::string problem = job.from_first(found ? "" : found.error());
+  if (!problem.empty()) return Error{problem};
+  Machine machine = found ? *found : Machine{};
+  for (double* const field :
+       {&machine.latency, &machine.per_byte, &machine.overhead, &machine.gap}) {
+    MPI_Bcast(field, 1, MPI_DOUBLE, 0, job.control());
+  }
+  return machine;
+}
+
+Result<Machine> machine_in_file(const Job& job, const std::string& path) {
+  Result<std::string> text = Error{""};
+  if (job.rank() == 0) text = read_text_file(path, most_file_bytes);
+  const std::string problem = job.from_first(text ? "" : text.error());
+  const std::string shared = job.from_first(text ? *text : "");
+  const Result<Machines> machines =
+      problem.empty() ? machines_from_text(shared) : Result<Machines>(Error{problem});
+  if (machines) return machines->messages;
+  return Error{"TUTTI_MACHINE=" + path + ": " + machines.error()};
+}
+
 }  // namespace
 
 Result<Machine> machine_of(const Job& job) {
   std::string path;
-  std::string text;
-  std::string problem;
   if (const char* const named = std::getenv("TUTTI_MACHINE")) path = named;
   path = job.from_first(path);
-  if (path.empty() || path == "built-in") return measure_machine(job);
+  if (!path.empty() && path != "built-in") return machine_in_file(job, path);
+  const Result<Machine> machine = measure_machine(job);
+  if (machine) return machine;
   if (job.rank() == 0) {
-    std::ifstream file(path);
-    text.assign(std::istreambuf_iterator<char>(file), {});
-    if (!file) problem = "it cannot be read";
+    std::fprintf(stderr, "tutti-bench: bounds are of the built-in machine, not of this one: %s\n",
+                 machine.error().c_str());
   }
-  text = job.from_first(text);
-  problem = job.from_first(problem);
-  Result<Machine> machine = machine_from_text(text);
-  if (problem.empty() && machine) return machine;
-  return Error{"TUTTI_MACHINE=" + path + ": " + (problem.empty() ? machine.error() : problem)};
+  return Machine{};
 }
 
-Machine measure_machine(const Job& job) {
-  Machine machine;
-  if (job.p() == 1) return machine;
+Result<Machine> measure_machine(const Job& job) {
+  if (job.p() == 1) return Machine{};
+  MachineSamples samples;
+  const bool takes_part = job.rank() == 0 || job.rank() == job.p() - 1;
   job.barrier(Patience::sleep);
-  if (job.rank() == 0 || job.rank() == job.p() - 1) {
-    std::vector<char> buffer(large);
-    machine.latency = median_of(200, [&] { return one_way(job, buffer, 0); });
-    const double long_way = median_of(30, [&] { return one_way(job, buffer, large); });
-    machine.per_byte = (long_way - machine.latency) / static_cast<double>(large);
-    machine.overhead = median_of(50, [&] { return send_overhead(job); });
-  }
+  if (takes_part) measure_pair(job, samples);
   job.barrier(Patience::sleep);
   const bool crowded = job.crowding() > 1;
-  machine.gap = median_of(20, [&] { return many_to_one(job, crowded ? job.p() - 1 : 1); });
-  double* const fields[] = {&machine.latency, &machine.per_byte, &machine.overhead, &machine.gap};
-  for (double* const field : fields) {
-    *field = std::max(*field, least);
-    MPI_Bcast(field, 1, MPI_DOUBLE, 0, job.control());
+  samples.gap = samples_of(20, [&] { return many_to_one(job, crowded ? job.p() - 1 : 1); });
+  if (takes_part) {
+    std::vector<char> none;
+    samples.empty_again = samples_of(200, [&] { return one_way(job, none, 0); });
   }
-  return machine;
+  job.barrier(Patience::sleep);
+  return from_first(job, job.rank() == 0 ? machine_from(samples) : Machine{});
 }
 
 }  // namespace tutti::bench

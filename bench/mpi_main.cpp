@@ -32,6 +32,7 @@ namespace tutti::bench {
 namespace {
 
 constexpr int bad_input = 2;
+constexpr int unusable = 1;  // what was measured
 
 std::string library_version() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
@@ -158,19 +159,36 @@ int refuse(const Job& job, const std::string& text) {
   return bad_input;
 }
 
+/// Both machines as a file keeps them, with when and under which load they were measured. Nothing
+/// where a measurement contradicts itself.
+Result<std::string> measured_machines(const Job& job) {
+  const std::string circumstances = library_version() + ", " + std::to_string(job.p()) +
+                                    " ranks on " + std::to_string(job.nodes()) + " nodes, " +
+                                    utc_now() + ", load " + load() + " before, " +
+                                    std::to_string(sysconf(_SC_NPROCESSORS_ONLN)) + " cores";
+  Result<Machine> machine = measure_machine(job);
+  if (machine) measure_polling(job, *machine);
+  const Result<NodeMachine> node_machine =
+      machine ? measure_node_machine(job, *machine) : Result<NodeMachine>(Error{machine.error()});
+  if (!node_machine) {
+    return Error{"the machine cannot be measured now (" + circumstances +
+                 "): " + node_machine.error()};
+  }
+  return "# " + circumstances + "\n" + to_text(*machine, *node_machine);
+}
+
 int write_machine(const Options& options, const Job& job) {
-  Machine machine = measure_machine(job);
-  measure_polling(job, machine);
-  const NodeMachine node_machine = measure_node_machine(job, machine);
+  const Result<std::string> text = measured_machines(job);
+  if (!text) {
+    refuse(job, text.error());
+    return unusable;
+  }
   std::string problem;
   if (job.rank() == 0) {
-    const std::string text = "# " + library_version() + ", " + std::to_string(job.p()) +
-                             " ranks on " + std::to_string(job.nodes()) + " nodes, " + utc_now() +
-                             "\n" + to_text(machine, node_machine);
-    if (!options.quiet) std::fputs(text.c_str(), stdout);
+    if (!options.quiet) std::fputs(text->c_str(), stdout);
     if (!options.output.empty()) {
       std::FILE* file = std::fopen(options.output.c_str(), "w");
-      const bool written = file != nullptr && std::fputs(text.c_str(), file) >= 0;
+      const bool written = file != nullptr && std::fputs(text->c_str(), file) >= 0;
       if (file == nullptr || std::fclose(file) != 0 || !written) {
         problem = "--output \"" + options.output + "\" cannot be written";
       }

@@ -10,6 +10,7 @@
 #include <functional>
 #include <vector>
 
+#include "bench/machine_samples.hpp"
 #include "bench/statistics.hpp"
 #include "core/nodes.hpp"
 
@@ -19,7 +20,7 @@ namespace {
 
 constexpr int tag = 4;
 constexpr std::size_t large = std::size_t{1} << 20;
-constexpr double least = 1e-12;  // a machine's numbers are positive
+constexpr double least_gap = 1e-10;  // what is less cannot be told from the latency's own spread
 
 /// Which ranks share a node, and a communicator of this rank's.
 class RealNodes {
@@ -123,7 +124,7 @@ double combine_seconds(const Job& job, bool combines) {
 
 }  // namespace
 
-NodeMachine measure_node_machine(const Job& job, const Machine& machine) {
+Result<NodeMachine> measure_node_machine(const Job& job, const Machine& machine) {
   NodeMachine measured;
   measured.latency = machine.latency;
   measured.per_byte = measured.sender_per_byte = machine.per_byte;
@@ -138,7 +139,7 @@ NodeMachine measure_node_machine(const Job& job, const Machine& machine) {
       if (real.local() >= senders) return;
       exchange_empty(job.control(), real.counterpart(1), real.counterpart(-1));
     });
-    measured.node_gap = (all - machine.latency) / std::max(1, senders - 1);
+    measured.node_gap = std::max((all - machine.latency) / std::max(1, senders - 1), least_gap);
   } else {
     measured.local_per_byte = machine.per_byte;
     measured.node_gap = machine.gap;
@@ -149,11 +150,10 @@ NodeMachine measure_node_machine(const Job& job, const Machine& machine) {
     measured.flag = flag_seconds(job, real);
     measured.crowding = std::max(1.0, job.crowding());
   }
-  for (double* const field :
-       {&measured.copy_per_byte, &measured.shared_per_byte, &measured.combine_per_byte,
-        &measured.node_gap, &measured.local_latency, &measured.flag}) {
-    *field = std::max(*field, least);
-  }
+  std::string wrong = out_of_range(measured);
+  if (real.nodes().count() == 1 && wrong.empty())
+    wrong = contradiction_in_memory(machine, measured);
+  if (!wrong.empty()) return Error{wrong};
   return measured;
 }
 

@@ -1,0 +1,82 @@
+/// Medians, and what has to hold between them.
+#include "bench/machine_samples.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <string>
+
+#include "bench/statistics.hpp"
+
+namespace tutti::bench {
+
+namespace {
+
+constexpr double most_spread = 5;   // of the median over the fastest tenth
+constexpr double most_drift = 5;    // of the same from begin to end
+constexpr double most_excess = 10;  // of a part over the whole
+
+std::string us(double seconds) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.4g us", seconds * 1e6);
+  return text.data();
+}
+
+/// The median; an error where the repetitions are too far apart for it to say anything.
+Result<double> steady(std::vector<double> samples, const std::string& what) {
+  std::sort(samples.begin(), samples.end());
+  const double fast = quantile(samples, 0.1);
+  const double median = quantile(samples, 0.5);
+  if (median <= most_spread * fast) return median;
+  return Error{"half of the repetitions of " + what + " take " + us(median) +
+               " or more, the fastest tenth " + us(fast) + " at most"};
+}
+
+/// What speaks against these medians, or empty.
+std::string contradiction(const Machine& machine, double middle, double large, double again) {
+  const double empty = machine.latency;
+  if (middle <= empty || large <= middle) {
+    return "no bytes take " + us(empty) + ", 64 KiB " + us(middle) + " and 1 MiB " + us(large);
+  }
+  if (std::max(empty, again) > most_drift * std::min(empty, again)) {
+    return "empty messages take " + us(empty) + " at first and " + us(again) + " at last";
+  }
+  for (const auto& [what, seconds] : {std::pair("the overhead of a message", machine.overhead),
+                                      std::pair("the gap between messages", machine.gap)}) {
+    if (seconds > most_excess * empty) {
+      return std::string(what) + " is " + us(seconds) + ", an empty message takes " + us(empty);
+    }
+  }
+  return out_of_range(machine);
+}
+
+}  // namespace
+
+Result<Machine> machine_from(const MachineSamples& samples) {
+  const std::array<Result<double>, 4> medians = {
+      steady(samples.empty, "an empty message"), steady(samples.middle, "a message of 64 KiB"),
+      steady(samples.large, "a message of 1 MiB"),
+      steady(samples.empty_again, "an empty message at the end")};
+  for (const Result<double>& median : medians) {
+    if (!median) return Error{median.error()};
+  }
+  Machine machine;
+  machine.latency = *medians[0];
+  machine.per_byte = (*medians[2] - *medians[0]) / static_cast<double>(MachineSamples::large_bytes);
+  machine.overhead = summarize(samples.overhead).median;
+  machine.gap = summarize(samples.gap).median;
+  const std::string wrong = contradiction(machine, *medians[1], *medians[2], *medians[3]);
+  if (!wrong.empty()) return Error{wrong};
+  return machine;
+}
+
+std::string contradiction_in_memory(const Machine& machine, const NodeMachine& node_machine) {
+  constexpr double most_latency = 1e-3;
+  constexpr double most_copies = 100;
+  const double copies = machine.per_byte / node_machine.copy_per_byte;
+  if (machine.latency <= most_latency && copies <= most_copies) return "";
+  return "on one node an empty message takes " + us(machine.latency) + ", and a byte as long as " +
+         std::to_string(static_cast<long>(copies)) + " copies";
+}
+
+}  // namespace tutti::bench
