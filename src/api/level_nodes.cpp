@@ -90,7 +90,7 @@ int LevelNodes::take() {
   LevelRunner* levels = communicator_.levels(error);
   if (levels == nullptr) return error;
   nodes_ = levels->node().nodes();
-  capacity_ = levels->node().capacity();
+  capacity_ = levels->node().most_capacity();
   are_open_ = true;
   return MPI_SUCCESS;
 }

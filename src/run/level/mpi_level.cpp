@@ -207,16 +207,29 @@ bool LevelRunner::fits(const LevelledCall& levelled) const {
 
 /// Sets the sizes that are not arguments.
 int LevelRunner::learn(LevelledCall& levelled, Lanes& lanes) {
+  int error = MPI_SUCCESS;
   if (tells(levelled.call.collective)) {
-    int error = tell(levelled);
+    error = tell(levelled);
     if (error == MPI_SUCCESS) read_sizes(levelled);
-    if (error == MPI_SUCCESS) error = agree_on_chunks(levelled, lanes);
-    base_ = begin_ + chunks_tick;
-    return error;
+  } else {
+    error = learn_size(levelled);
   }
+  if (!agrees_on_chunks(levelled.call)) return error;
+  if (error == MPI_SUCCESS) error = agree_on_chunks(levelled, lanes);
+  base_ = begin_ + chunks_tick;
+  return error;
+}
+
+int LevelRunner::learn_size(LevelledCall& levelled) {
   Bytes& each = levelled.call.sizes.each;
   note(size_words, levelled.attends ? std::nullopt : std::optional(each));
-  if (!levelled.attends) return MPI_SUCCESS;
+  if (!levelled.attends) {
+    // Who attends may be the one that the others wait for then.
+    if (agrees_on_chunks(levelled.call)) {
+      node_->flag(node_->local()).raise_to(begin_ + sizes_tick);
+    }
+    return MPI_SUCCESS;
+  }
   // The others' sizes, as what this rank does between nodes must fit what they do.
   const int error = raise_and_await(begin_ + sizes_tick, 0, node_->ranks());
   for (int local = 0; local < node_->ranks(); ++local) {
@@ -282,12 +295,15 @@ void LevelRunner::read_sizes(LevelledCall& levelled) const {
 int LevelRunner::agree_on_chunks(LevelledCall& levelled, Lanes& lanes) {
   int error = MPI_SUCCESS;
   if (node_->local() == 0) {
+    // Until all have read the number of the last call.
+    if (node_->grows()) error = await(begin_, 0, node_->ranks());
+    keep_first(error, grow_for(levelled.call, lanes));
     const int chunks = chunks_for(levelled.call, node_->nodes(), rank_, node_->capacity())
                            .value_or(refused_chunks);
     std::vector<int> all(static_cast<std::size_t>(node_->nodes().count()), chunks);
     if (!lanes.empty()) {
-      error = mpi().Allgather(&chunks, sizeof chunks, mpi().byte, all.data(), sizeof chunks,
-                              mpi().byte, lanes.front()->handle());
+      keep_first(error, mpi().Allgather(&chunks, sizeof chunks, mpi().byte, all.data(),
+                                        sizeof chunks, mpi().byte, lanes.front()->handle()));
     }
     node_->further(0)[chunks_word] = *std::max_element(all.begin(), all.end());
   }
@@ -303,8 +319,8 @@ const LevelPlan* LevelRunner::plan_of(const LevelCall& call, std::string& refuse
   }
   const Nodes& nodes = node_->nodes();
   LevelCall cut = call;
-  if (!tells(call.collective)) {
-    cut.chunks = chunks_for(call, nodes, rank_, node_->capacity()).value_or(refused_chunks);
+  if (!agrees_on_chunks(call)) {
+    cut.chunks = chunks_for(call, nodes, rank_, node_->sure_capacity()).value_or(refused_chunks);
   }
   if (cut.chunks == refused_chunks) {
     refused = "node memory does not hold one element of each block";

@@ -114,7 +114,10 @@ class LevelRunner {
   void note(int words, std::optional<std::int64_t> number);
   [[nodiscard]] std::optional<std::int64_t> noted(int words, int local) const;
   [[nodiscard]] bool fits(const LevelledCall& levelled) const;
+  int learn_size(LevelledCall& levelled);
+  [[nodiscard]] bool agrees_on_chunks(const LevelCall& call) const;
   int agree_on_chunks(LevelledCall& levelled, Lanes& lanes);
+  int grow_for(const LevelCall& call, Lanes& lanes);
   void read_sizes(LevelledCall& levelled) const;
   [[nodiscard]] NodeFlag::Count count_of(int tick) const {
     return tick == 0 ? begin_ : base_ + static_cast<NodeFlag::Count>(tick);

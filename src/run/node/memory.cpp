@@ -76,10 +76,8 @@ std::optional<NodeSegment> NodeSegment::create(Bytes bytes, Kind kind) {
   if (name.by_process) {
     std::snprintf(segment.name_.path.data(), name.path.size(), "/proc/%d/fd/%d",
                   static_cast<int>(getpid()), file);
-    if (ftruncate(file, bytes) != 0) return std::nullopt;
-  } else if (!segment.allocate()) {
-    return std::nullopt;
   }
+  if (ftruncate(file, bytes) != 0) return std::nullopt;
   struct stat made {};
   if (fstat(file, &made) != 0) return std::nullopt;
   segment.name_.device = made.st_dev;
@@ -137,10 +135,10 @@ void NodeSegment::release_pages(Bytes offset) const {
   fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, name_.bytes - offset);
 }
 
-bool NodeSegment::allocate() const {
-  if (kind() == Kind::anonymous) return true;
+bool NodeSegment::allocate(Bytes bytes) const {
+  if (kind() == Kind::anonymous || bytes <= 0) return true;
   int error = EINTR;
-  while (error == EINTR) error = posix_fallocate(file_, 0, name_.bytes);
+  while (error == EINTR) error = posix_fallocate(file_, 0, bytes);
   return error == 0;
 }
 

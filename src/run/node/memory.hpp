@@ -56,8 +56,8 @@ class NodeSegment {
  public:
   enum class Kind : std::uint8_t {
     anonymous,  ///< a memfd: it never has a name in any folder
-    named,      ///< of shm_open, all pages allocated: what /dev/shm cannot hold is refused here,
-                ///< as later it would end the program
+    named,      ///< of shm_open; pages must be allocated before they are touched, as what /dev/shm
+                ///< cannot hold would end the program
   };
   /// None where the system refuses.
   static std::optional<NodeSegment> create(Bytes bytes, Kind kind = Kind::anonymous);
@@ -80,9 +80,9 @@ class NodeSegment {
   /// Gives the pages from `offset` on, a whole number of them, back to the system; they are zero
   /// when next touched.
   void release_pages(Bytes offset = 0) const;
-  /// Sees to it that pages of a named segment can be touched, after release_pages(). False where
-  /// the system has none.
-  [[nodiscard]] bool allocate() const;
+  /// Sees to it that pages of the first `bytes` of a named segment can be touched. False where the
+  /// system has none.
+  [[nodiscard]] bool allocate(Bytes bytes) const;
 
  private:
   NodeSegment(int file, const SegmentName& name) : file_(file), name_(name) {}

@@ -14,6 +14,9 @@ namespace tutti {
 
 namespace {
 
+/// Bytes for data that memory which grows begins with: small calls need no more.
+constexpr Bytes grows_from = 16384;
+
 /// Sets `all` to whether `own` is true on all ranks of the group.
 int agree_on(MPI_Comm group, bool own, bool& all) {
   int mine = own ? 1 : 0;
@@ -130,6 +133,7 @@ int SharedNode::try_segment(MPI_Comm group, NodeSegment::Kind kind, bool& all, b
     // What cannot be had is asked for in smaller pieces.
     for (Bytes bytes = wanted_; !segment && bytes >= header_; bytes /= 4) {
       segment = NodeSegment::create(bytes, kind);
+      if (segment && !segment->allocate(std::min(bytes, header_ + grows_from))) segment.reset();
     }
     if (segment) name = segment->name();
   }
@@ -138,8 +142,15 @@ int SharedNode::try_segment(MPI_Comm group, NodeSegment::Kind kind, bool& all, b
   if (segment) mapping_ = segment->map(SegmentView::shared);
   own = static_cast<bool>(mapping_);
   capacity_ = name.bytes - header_;
-  // Also the sign that the name can go.
-  return agree_on(group, own, all);
+  const int error = agree_on(group, own, all);
+  if (!segment) return error;
+  segment->take_name_away();
+  if (local_ == 0 && kind == NodeSegment::Kind::named) segment_ = std::move(segment);
+  return error;
+}
+
+bool SharedNode::allocate(Bytes data) const {
+  return !segment_ || segment_->allocate(header_ + data);
 }
 
 /// The memory of a node of one rank is its own.
@@ -160,11 +171,12 @@ int SharedNode::agree(MPI_Comm group, const NodeSettings& settings) {
     std::int64_t capacity;
     std::int64_t group;
     std::int64_t has_room;
+    std::int64_t grows;
   };
   const auto& emulated = settings.emulated;
   Word mine{rank_, capacity_,
             emulated ? emulated->group_of(world_rank(rank_)) : group_on_node("/sys"),
-            has_room_ ? 1 : 0};
+            has_room_ ? 1 : 0, ranks_ > 1 && kind_ == NodeSegment::Kind::named ? 1 : 0};
   if (const int error = mpi().Bcast(&mine.lowest, sizeof mine.lowest, mpi().byte, 0, group)) {
     return error;
   }
@@ -180,8 +192,10 @@ int SharedNode::agree(MPI_Comm group, const NodeSettings& settings) {
     groups.push_back(static_cast<int>(word.group));
     capacity_ = std::min<Bytes>(capacity_, word.capacity);
     holds_sizes_ = holds_sizes_ && word.has_room != 0;
+    grows_ = grows_ || word.grows != 0;
   }
   if (capacity_ < 0) return MPI_ERR_NO_MEM;
+  usable_ = sure_ = grows_ ? std::min(capacity_, grows_from) : capacity_;
   nodes_ = Nodes::of(labels, groups);
   // Zeroed memory holds flags that were never raised, and every process begins their life alike.
   flags_ = std::launder(reinterpret_cast<NodeFlag*>(mapping_.data()));

@@ -73,8 +73,22 @@ class SharedNode {
   [[nodiscard]] int local() const { return local_; }  ///< of this rank among them
   /// What the ranks of this node have been able to share.
   [[nodiscard]] NodeSegment::Kind kind() const { return kind_; }
-  /// Bytes of node memory for data; alike on all ranks.
-  [[nodiscard]] Bytes capacity() const { return capacity_; }
+  /// Bytes of node memory for data that there may be; alike on all ranks.
+  [[nodiscard]] Bytes most_capacity() const { return capacity_; }
+  /// The memory of some node must be allocated before it is touched. Alike on all ranks.
+  [[nodiscard]] bool grows() const { return grows_; }
+  /// Bytes for data that can be used from the beginning; alike on all ranks.
+  [[nodiscard]] Bytes sure_capacity() const { return sure_; }
+  /// The same now. Where memory grows only the first ranks of the nodes know it.
+  [[nodiscard]] Bytes capacity() const { return usable_; }
+  /// Sees to it that this node's memory can be used for so many bytes of data. To be called by its
+  /// first rank. False where the system has no more.
+  [[nodiscard]] bool allocate(Bytes data) const;
+  /// What the first ranks have agreed on: what can be used from now on, and at most.
+  void set_capacity(Bytes usable, Bytes most) {
+    usable_ = usable;
+    capacity_ = most;
+  }
   /// Begins at a page.
   [[nodiscard]] std::byte* data() const { return mapping_.data() + header_; }
   /// Room for `further_words` numbers of a local rank, which others may read after its flag.
@@ -113,10 +127,14 @@ class SharedNode {
   int local_ = 0;
   NodeSegment::Kind kind_ = NodeSegment::Kind::anonymous;
   Bytes capacity_ = 0;
+  Bytes sure_ = 0;
+  Bytes usable_ = 0;
+  bool grows_ = false;
   Bytes wanted_ = 0;  ///< all of the segment
   Bytes header_ = 0;
   bool has_room_ = false;  ///< for sizes, on this node
   bool holds_sizes_ = false;
+  std::optional<NodeSegment> segment_;  ///< to allocate more of
   Mapping mapping_;
   NodeFlag* flags_ = nullptr;
   std::int64_t* words_ = nullptr;

@@ -113,6 +113,25 @@ TEST(NodeMemory, NamesOfOthersAreLeftAlone) {
   EXPECT_TRUE(NodeSegment::open(second->name()));
 }
 
+/// What a named segment takes is what was allocated of it.
+TEST(NodeMemory, NamedIsAllocatedByNeed) {
+  const Bytes size = 256 * page_bytes();
+  const std::optional<NodeSegment> segment = NodeSegment::create(size, NodeSegment::Kind::named);
+  ASSERT_TRUE(segment);
+  const auto pages = [&] {
+    struct stat found {};
+    EXPECT_EQ(stat(("/dev/shm" + std::string(segment->name().path.data())).c_str(), &found), 0);
+    return found.st_blocks * 512 / page_bytes();
+  };
+  EXPECT_EQ(pages(), 0);
+  EXPECT_TRUE(segment->allocate(3 * page_bytes()));
+  EXPECT_EQ(pages(), 3);
+  EXPECT_TRUE(segment->allocate(page_bytes()));
+  EXPECT_EQ(pages(), 3);
+  EXPECT_TRUE(segment->allocate(size));
+  EXPECT_EQ(pages(), 256);
+}
+
 TEST(NodeMemory, NamesAreGoneOnceTakenAwayOrWithTheSegment) {
   std::optional<NodeSegment> segment = NodeSegment::create(4096, NodeSegment::Kind::named);
   ASSERT_TRUE(segment);
