@@ -17,6 +17,8 @@ mkdir -p "$logs"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_btl_vader_single_copy_mechanism=none
+# Where there is ccache, all build trees share objects, also that of the package that pip builds.
+export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$root} CCACHE_NOHASHDIR=1
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore DEBIAN_FRONTEND=noninteractive
 
 say() { printf '%s\n' "$*"; }
@@ -67,6 +69,7 @@ missing_packages() {
   fi
   [[ ${1:-} == test ]] || return 0
   have gfortran || echo gfortran
+  have ccache || echo ccache
   have clang-format || echo clang-format
   have nm || echo binutils
   PATH=$PATH:/usr/sbin:/sbin have tc || echo iproute2
