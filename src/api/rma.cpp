@@ -11,6 +11,7 @@
 #include "api/report.hpp"
 #include "api/rma_choice.hpp"
 #include "run/clock.hpp"
+#include "run/mpi/packing.hpp"
 #include "run/mpi/types.hpp"
 #include "run/rma/mpi_rma.hpp"
 
@@ -29,7 +30,7 @@ struct Request {
   std::shared_ptr<RmaOutcome> outcome;
   std::shared_ptr<RmaSystem> system;
   std::vector<std::byte> packed = {};  ///< of data with gaps
-  Side unpacked = {};                  ///< where they go in the end; no buffer: nowhere
+  Side unpacked = {};                  ///< where they go in the end; no elements: nowhere
   std::string decision = {};           ///< "algorithm: why"
   bool is_reported = false;
   CallRecord record = {};
@@ -92,9 +93,8 @@ int pack(Collective collective, const Side& side, int blocks, RmaSystem& system,
     made.unpacked = {side.buffer, side.count * blocks, side.datatype};
     return MPI_SUCCESS;
   }
-  int position = 0;
-  return mpi().Pack(side.buffer, side.count * blocks, side.datatype, made.packed.data(),
-                    static_cast<int>(made.packed.size()), &position, system.comm());
+  const Elements elements = {side.buffer, std::int64_t{side.count} * blocks, side.datatype};
+  return tutti::pack(elements, made.packed.data(), system.comm());
 }
 
 /// MPI_ERR_OP unless the operation is one of MPI's own that commute, and is for that type.
@@ -185,11 +185,9 @@ int forget(TUTTI_Rma_request* request) {
   Request over = std::move(all.requests.extract(*request).mapped());
   lock.unlock();
   int error = over.outcome->error;
-  if (error == MPI_SUCCESS && over.unpacked.buffer != nullptr) {
-    int position = 0;
-    error = mpi().Unpack(over.packed.data(), static_cast<int>(over.packed.size()), &position,
-                         over.unpacked.buffer, over.unpacked.count, over.unpacked.datatype,
-                         mpi().comm_self);
+  if (error == MPI_SUCCESS && over.unpacked.count > 0) {
+    const Side& to = over.unpacked;
+    error = unpack(over.packed.data(), {to.buffer, to.count, to.datatype}, mpi().comm_self);
   }
   if (over.is_reported) {
     over.record.decision = &over.decision;

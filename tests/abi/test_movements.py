@@ -39,3 +39,16 @@ def test_left_alone_it_is_correct(mpi):
     outcome = mpi.run(mpi.compile("movements.c"), settings={})
     assert outcome.status == 0, outcome.err
     assert "correct" in outcome.out.split()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, ALGORITHMS]
+    + [{"TUTTI_LEVEL": "node", "TUTTI_NODE": nodes} for nodes in ("1", "2", "1,2")],
+    ids=str,
+)
+def test_absolute_addresses(mpi, settings):
+    """MPI_BOTTOM in all buffers: by default, as three ranks may have fewer cores, and through nodes."""
+    outcome = mpi.run(mpi.compile("bottom.c"), settings=settings, report=False)
+    assert outcome.status == 0, outcome.out + outcome.err
+    assert "correct" in outcome.out.split()

@@ -1,5 +1,4 @@
-/// Each pair of datatypes at the two ends, types without bytes, absolute addresses, reused handles.
-#include <array>
+/// Each pair of datatypes at the two ends, types without bytes, reused handles.
 #include <cstdint>
 
 #include "exchange.hpp"
@@ -27,41 +26,10 @@ void all_pairs(Context& context, Kind kind, const std::vector<Layout>& family) {
       e.leaf = &leaf;
       e.at_root = &at_root;
       e.placement = static_cast<Placement>(next % 4);
+      e.bottom = next % 3 == 0;
       e.salt = static_cast<unsigned>(next);
       check(context, e);
       ++next;
-    }
-  }
-}
-
-/// A type with the address in it, as programs use for data in several places.
-void absolute_addresses(Context& context) {
-  const bool native = context.options().native;
-  const OwnComm comm;
-  const Calls& calls = calls_under_test(native);
-  for (const std::string& name : algorithms(Kind::gatherv, native)) {
-    const Forced forced(Kind::gatherv, name, native);
-    context.step("absolute addresses, " + name);
-    std::int32_t first = comm.rank();
-    std::int32_t second = -comm.rank();
-    std::array<MPI_Aint, 2> places;
-    PMPI_Get_address(&first, &places[0]);
-    PMPI_Get_address(&second, &places[1]);
-    MPI_Datatype type;
-    PMPI_Type_create_hindexed_block(2, 1, places.data(), MPI_INT32_T, &type);
-    PMPI_Type_commit(&type);
-    std::vector<std::int32_t> all(2 * static_cast<std::size_t>(comm.size()), 99);
-    std::vector<int> counts(static_cast<std::size_t>(comm.size()), 2);
-    std::vector<int> displs;
-    for (int i = 0; i < comm.size(); ++i) displs.push_back(2 * i);
-    const int code = calls.gatherv(MPI_BOTTOM, 1, type, all.data(), counts.data(), displs.data(),
-                                   MPI_INT32_T, 0, comm.get());
-    PMPI_Type_free(&type);
-    if (code != MPI_SUCCESS) context.fail("returns an error");
-    for (int i = 0; i < comm.size() && comm.rank() == 0; ++i) {
-      const auto at = 2 * static_cast<std::size_t>(i);
-      if (all[at] != i || all[at + 1] != -i)
-        context.fail("wrong data of rank " + std::to_string(i));
     }
   }
 }
@@ -98,7 +66,6 @@ void add_datatypes(Suite& suite) {
       all_pairs(context, kind, layouts_of_nothing());
     });
   }
-  suite.add("absolute addresses", absolute_addresses);
   for (const Kind kind : {Kind::gatherv, Kind::scatter}) {
     suite.add(std::string("reused type handles, ") + name_of(kind),
               [kind](Context& context) { reused_handles(context, kind); });

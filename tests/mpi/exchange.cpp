@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 
 namespace tutti::test {
 namespace {
@@ -70,6 +71,15 @@ int call_large(const Exchange& e, const Arguments& a, const Calls& calls, bool a
                               a.recvtype, e.root, e.comm);
   }
   return MPI_ERR_INTERN;
+}
+
+/// The same buffer, where one is passed, by a type of absolute addresses that `made` keeps.
+template <class Address>
+void move_to_bottom(Address& buffer, MPI_Datatype& type, std::optional<FromBottom>& made) {
+  if (type == MPI_DATATYPE_NULL || buffer == nullptr) return;
+  made.emplace(type, buffer);
+  buffer = MPI_BOTTOM;
+  type = made->type();
 }
 
 /// The root's side of an exchange: counts, displacements and the memory they span.
@@ -168,7 +178,7 @@ std::string to_text(const Exchange& e) {
   return std::string(name_of(e.kind)) + (e.large ? "_c" : "") + " root " + std::to_string(e.root) +
          " units " + sizes + " " + e.leaf->name() + "/" + e.at_root->name() + " " +
          placements[static_cast<std::size_t>(e.placement)] + (e.in_place ? " in place" : "") +
-         " salt " + std::to_string(e.salt);
+         (e.bottom ? " from MPI_BOTTOM" : "") + " salt " + std::to_string(e.salt);
 }
 
 std::string run(const Exchange& e, const Calls& calls) {
@@ -190,6 +200,12 @@ std::string run(const Exchange& e, const Calls& calls) {
   }
   if (!in_place) set_leaf(e, rank, leaf, a);
   if (at_root) set_root(e, root, a);
+  std::optional<FromBottom> sent;
+  std::optional<FromBottom> received;
+  if (e.bottom) {
+    move_to_bottom(a.sendbuf, a.sendtype, sent);
+    move_to_bottom(a.recvbuf, a.recvtype, received);
+  }
   const int code = e.large && calls.gather_c != nullptr ? call_large(e, a, calls, at_root)
                                                         : call_small(e, a, calls);
   std::string wrong;
@@ -283,6 +299,7 @@ Exchange draw(Kind kind, MPI_Comm comm, int root, std::vector<int> units, std::m
   e.placement = static_cast<Placement>(random() % 4);
   e.in_place = random() % 3 == 0;
   e.large = random() % 3 == 0;
+  e.bottom = random() % 4 == 0;
   e.salt = static_cast<unsigned>(random());
   return e;
 }

@@ -43,6 +43,7 @@ struct Exchange {
   Placement placement = Placement::dense;
   bool in_place = false;  ///< MPI_IN_PLACE at the root
   bool large = false;     ///< the _c form, if there is one
+  bool bottom = false;    ///< by MPI_BOTTOM and types of absolute addresses
   unsigned salt = 0;      ///< the same at all ranks, another for each call
 };
 

@@ -96,6 +96,13 @@ Layout::Layout(const char* name, MPI_Datatype type, int per_unit, std::vector<Ru
   }
 }
 
+FromBottom::FromBottom(MPI_Datatype type, const void* address) {
+  MPI_Aint place = 0;
+  PMPI_Get_address(address, &place);
+  PMPI_Type_create_hindexed_block(1, 1, &place, type, &type_);
+  PMPI_Type_commit(&type_);
+}
+
 const std::vector<Layout>& layouts_of_ints() {
   std::vector<Layout>& all = cache(0);
   if (all.empty()) all = {single_ints(), dozen(), strided(), permuted(), interleaved()};

@@ -45,6 +45,19 @@ class Layout {
   std::ptrdiff_t highest_ = 0;
 };
 
+/// The elements of a type that lie at an address, as a type of absolute addresses for MPI_BOTTOM.
+class FromBottom {
+ public:
+  FromBottom(MPI_Datatype type, const void* address);
+  ~FromBottom() { PMPI_Type_free(&type_); }
+  FromBottom(const FromBottom&) = delete;
+  FromBottom& operator=(const FromBottom&) = delete;
+  [[nodiscard]] MPI_Datatype type() const { return type_; }
+
+ private:
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+};
+
 /// Types whose unit is twelve ints, so that any of them may stand at either end of a call: single
 /// ints, a contiguous dozen, a strided vector, permuted blocks, and elements that interleave
 /// (negative lower bound, extent smaller than true extent).

@@ -47,7 +47,10 @@ void move(Context& context, MPI_Comm comm, const std::vector<int>& scales, int c
         const int units = has_pairs(motion)         ? scale / 4
                           : motion == Motion::bcast ? 8 * scale
                                                     : scale;
-        check_movement(context, draw(motion, comm, p, units, random), forced);
+        Movement movement = draw(motion, comm, p, units, random);
+        // Nodes of one rank have nothing to go through.
+        if (p == 1 || context.options().nodes == "1") spare_native(movement, p);
+        check_movement(context, movement, forced);
       }
     }
   }
@@ -60,7 +63,7 @@ class Verdict {
       : fits_(reduction.values->commutes || takes_any(specification) ||
               name_in(specification) == "native"),
         commutes_(reduction.values->commutes),
-        overlaps_(reduction.values->overlaps()),
+        overlaps_(reduction.values->overlaps() || is_absolute(reduction)),
         name_(fits_ ? name_in(specification) : "native") {}
 
   /// The MPI's own may run it flat.
@@ -88,7 +91,8 @@ class Verdict {
 void check_reduction(Context& context, Reduction reduction, const std::string& specification,
                      const Forced& forced) {
   const Verdict verdict(reduction, specification);
-  if (verdict.may_be_native() && reduction.values->is_odd) return;
+  const bool is_odd = reduction.values->is_odd || is_absolute(reduction);
+  if (verdict.may_be_native() && is_odd) return;
   reduction.keeps_rest = !verdict.may_be_native();
   context.step(specification + " " + to_text(reduction));
   context.expect_empty(run(reduction));
@@ -110,6 +114,7 @@ void reduce(Context& context, MPI_Comm comm, const std::vector<int>& counts) {
         Reduction reduction{collective, comm, turn % p, counts_of(collective, count, p), &values};
         reduction.in_place = turn % 3 == 1;
         reduction.large = turn % 4 == 2;
+        reduction.bottom = turn % 2 == 0;
         check_reduction(context, reduction, specification, forced);
         ++turn;
       }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 
 namespace tutti::test {
 namespace {
@@ -14,6 +15,9 @@ struct Side {
   std::vector<int> displs;  ///< in extents; of MPI_Alltoallw in bytes
   std::vector<MPI_Datatype> types;
   Image image = Image(0, 0);
+  void* address = nullptr;  ///< as MPI gets it
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  std::unique_ptr<FromBottom> from_bottom = nullptr;
 
   [[nodiscard]] std::vector<MPI_Count> large_counts() const {
     return {counts.begin(), counts.end()};
@@ -50,11 +54,20 @@ void put(const Movement& m, const Layout& layout, Side& side, std::size_t block,
                  static_cast<std::size_t>(side.counts[block]), from_to, m.salt, present);
 }
 
+void set_arguments(const Movement& m, const Layout& layout, Side& side) {
+  side.address = side.image.address();
+  side.type = layout.type();
+  if (!m.bottom) return;
+  side.from_bottom = std::make_unique<FromBottom>(side.type, side.address);
+  side.type = side.from_bottom->type();
+  side.address = MPI_BOTTOM;
+}
+
 void in_bytes(Side& side, const Layout& layout) {
   for (int& displacement : side.displs) {
     displacement = static_cast<int>(displacement * layout.extent());
   }
-  side.types.assign(side.counts.size(), layout.type());
+  side.types.assign(side.counts.size(), side.type);
 }
 
 /// One of our functions or the MPI's, whatever the library has.
@@ -71,17 +84,17 @@ class Caller {
   Caller(const Movement& m, Side& sent, Side& received, bool native)
       : m_(m), sent_(sent), received_(received), native_(native) {
     if (m.in_place) return;
-    from_ = sent.image.address();
+    from_ = sent.address;
     count_ = sent.counts[0];
-    type_ = m.sent->type();
+    type_ = sent.type;
   }
 
   /// A bcast has one type_.
   void set_type(MPI_Datatype type) { type_ = type; }
 
   int small() {
-    void* to = received_.image.address();
-    const MPI_Datatype other = m_.received->type();
+    void* to = received_.address;
+    const MPI_Datatype other = received_.type;
     const Side& r = received_;
     switch (m_.motion) {
       case Motion::bcast:
@@ -104,8 +117,8 @@ class Caller {
   }
 
   int large() {
-    void* to = received_.image.address();
-    const MPI_Datatype other = m_.received->type();
+    void* to = received_.address;
+    const MPI_Datatype other = received_.type;
     const auto rc = received_.large_counts();
     const auto rd = received_.large_displs();
     const auto sc = sent_.large_counts();
@@ -153,11 +166,12 @@ std::string run_bcast(const Movement& m, int rank, bool native) {
   const Layout& layout = rank == m.root ? *m.sent : *m.received;
   Side vector = side_of(m, layout, {m.units[0]});
   put(m, layout, vector, 0, m.root, rank == m.root);
+  set_arguments(m, layout, vector);
   Side none;
   Movement in_place = m;
   in_place.in_place = true;
   Caller caller(in_place, none, vector, native);
-  caller.set_type(layout.type());
+  caller.set_type(vector.type);
   const int code = m.large ? caller.large() : caller.small();
   return (code == MPI_SUCCESS ? "" : "returns " + error_text(code) + "; ") +
          compare("the buffer", vector.image);
@@ -183,6 +197,8 @@ std::string run_exchange(const Movement& m, int rank, int p, bool native) {
     }
     put(m, *m.received, received, block, origin(m, other, rank, p), false);
   }
+  set_arguments(m, *m.sent, sent);
+  set_arguments(m, *m.received, received);
   if (m.motion == Motion::alltoallw) {
     in_bytes(sent, *m.sent);
     in_bytes(received, *m.received);
@@ -212,7 +228,8 @@ std::string to_text(const Movement& m) {
   return std::string(name_of(m.motion)) + (m.large ? "_c" : "") + " root " +
          std::to_string(m.root) + " units " + sizes + " " + m.sent->name() + "/" +
          m.received->name() + " " + placements[static_cast<std::size_t>(m.placement)] +
-         (m.in_place ? " in place" : "") + " salt " + std::to_string(m.salt);
+         (m.in_place ? " in place" : "") + (m.bottom ? " from MPI_BOTTOM" : "") + " salt " +
+         std::to_string(m.salt);
 }
 
 std::string run(const Movement& m, bool native) {
@@ -223,6 +240,14 @@ std::string run(const Movement& m, bool native) {
   const std::string wrong =
       m.motion == Motion::bcast ? run_bcast(m, rank, native) : run_exchange(m, rank, p, native);
   return wrong.empty() ? "" : wrong + " in " + to_text(m);
+}
+
+void spare_native(Movement& m, int p) {
+  if (m.motion == Motion::alltoallw && p == 1) m.placement = Placement::dense;
+  const std::vector<Layout>& records = layouts_of_records();
+  if (m.sent < &records.front() || m.sent > &records.back()) return;
+  m.sent = &layouts_of_ints()[0];
+  m.received = &layouts_of_ints()[1];
 }
 
 Movement draw(Motion motion, MPI_Comm comm, int p, int scale, std::mt19937& random) {
@@ -242,6 +267,7 @@ Movement draw(Motion motion, MPI_Comm comm, int p, int scale, std::mt19937& rand
   m.placement = static_cast<Placement>(below(4));
   m.in_place = motion != Motion::bcast && below(3) == 0;
   m.large = below(3) == 0;
+  m.bottom = below(4) == 0;
   m.salt = static_cast<unsigned>(random());
   const int blocks = !is_irregular(motion) ? 1 : has_pairs(motion) ? p * p : p;
   for (int i = 0; i < blocks; ++i) {

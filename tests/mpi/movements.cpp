@@ -52,16 +52,6 @@ std::vector<std::string> specifications(const char* collective, bool native) {
   return all;
 }
 
-/// MPICH before 4.2 over UCX loses bytes of long messages whose fragments end within an element;
-/// Open MPI 4.1 takes the displacements of a lone rank's MPI_Alltoallw for extents.
-void spare_native(Movement& m, int p) {
-  if (m.motion == Motion::alltoallw && p == 1) m.placement = Placement::dense;
-  const std::vector<Layout>& records = layouts_of_records();
-  if (m.sent < &records.front() || m.sent > &records.back()) return;
-  m.sent = &layouts_of_ints()[0];
-  m.received = &layouts_of_ints()[1];
-}
-
 void check(Context& context, Movement m, const std::string& specification) {
   int p = 0;
   PMPI_Comm_size(m.comm, &p);

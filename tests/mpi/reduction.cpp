@@ -7,6 +7,9 @@
 #include <cstdint>
 #include <cstring>
 #include <numeric>
+#include <optional>
+
+#include "layouts.hpp"
 
 namespace tutti::test {
 namespace {
@@ -52,10 +55,19 @@ Sequence added(const Sequence& left, const Sequence& right) {
   return {left.lowest + right.lowest, left.end + right.end, index};
 }
 
+/// From where an element of the type is said to be to where it would be without absolute addresses.
+MPI_Aint distance_to(const Shape& shape, MPI_Datatype type) {
+  MPI_Aint lower = 0;
+  MPI_Aint extent = 0;
+  PMPI_Type_get_true_extent(type, &lower, &extent);
+  return lower - *std::min_element(shape.places, shape.places + 3);
+}
+
 template <const Shape& shape, Sequence (*combine)(const Sequence&, const Sequence&)>
-void operate(void* in, void* inout, int* length, MPI_Datatype*) {
-  auto* left = static_cast<const std::byte*>(in);
-  auto* right = static_cast<std::byte*>(inout);
+void operate(void* in, void* inout, int* length, MPI_Datatype* type) {
+  const MPI_Aint distance = distance_to(shape, *type);
+  auto* left = static_cast<const std::byte*>(in) + distance;
+  auto* right = static_cast<std::byte*>(inout) + distance;
   for (int i = 0; i < *length; ++i, left += shape.extent, right += shape.extent) {
     store(shape, right, combine(load(shape, left), load(shape, right)));
   }
@@ -201,42 +213,41 @@ class Memory {
 struct Arguments {
   const void* send;
   void* receive;
+  MPI_Datatype type;
 };
 
 int call_large(const Reduction& r, const Arguments& a) {
   const MPI_Count count = r.counts[0];
   if (r.collective == "reduce") {
-    return TUTTI_Reduce_c(a.send, a.receive, count, r.values->type, r.values->op, r.root, r.comm);
+    return TUTTI_Reduce_c(a.send, a.receive, count, a.type, r.values->op, r.root, r.comm);
   }
   if (r.collective == "allreduce") {
-    return TUTTI_Allreduce_c(a.send, a.receive, count, r.values->type, r.values->op, r.comm);
+    return TUTTI_Allreduce_c(a.send, a.receive, count, a.type, r.values->op, r.comm);
   }
   if (r.collective == "reduce_scatter_block") {
-    return TUTTI_Reduce_scatter_block_c(a.send, a.receive, count, r.values->type, r.values->op,
-                                        r.comm);
+    return TUTTI_Reduce_scatter_block_c(a.send, a.receive, count, a.type, r.values->op, r.comm);
   }
   const std::vector<MPI_Count> counts(r.counts.begin(), r.counts.end());
-  return TUTTI_Reduce_scatter_c(a.send, a.receive, counts.data(), r.values->type, r.values->op,
-                                r.comm);
+  return TUTTI_Reduce_scatter_c(a.send, a.receive, counts.data(), a.type, r.values->op, r.comm);
 }
 
 int call(const Reduction& r, const Arguments& a) {
   const Values& v = *r.values;
   if (r.large && !r.native) return call_large(r, a);
   if (r.collective == "reduce") {
-    return (r.native ? PMPI_Reduce : TUTTI_Reduce)(a.send, a.receive, r.counts[0], v.type, v.op,
+    return (r.native ? PMPI_Reduce : TUTTI_Reduce)(a.send, a.receive, r.counts[0], a.type, v.op,
                                                    r.root, r.comm);
   }
   if (r.collective == "allreduce") {
-    return (r.native ? PMPI_Allreduce : TUTTI_Allreduce)(a.send, a.receive, r.counts[0], v.type,
+    return (r.native ? PMPI_Allreduce : TUTTI_Allreduce)(a.send, a.receive, r.counts[0], a.type,
                                                          v.op, r.comm);
   }
   if (r.collective == "reduce_scatter_block") {
     return (r.native ? PMPI_Reduce_scatter_block : TUTTI_Reduce_scatter_block)(
-        a.send, a.receive, r.counts[0], v.type, v.op, r.comm);
+        a.send, a.receive, r.counts[0], a.type, v.op, r.comm);
   }
   return (r.native ? PMPI_Reduce_scatter : TUTTI_Reduce_scatter)(a.send, a.receive, r.counts.data(),
-                                                                 v.type, v.op, r.comm);
+                                                                 a.type, v.op, r.comm);
 }
 
 /// Elements of the vector that a rank ends up with.
@@ -264,7 +275,7 @@ const std::vector<Values>& Values::all() { return storage(); }
 
 void Values::free_all() {
   for (Values& values : storage()) {
-    if (values.fields.size() != 3 || values.type == MPI_DOUBLE_INT) continue;
+    if (!values.has_own_op()) continue;
     PMPI_Type_free(&values.type);
     PMPI_Op_free(&values.op);
   }
@@ -277,7 +288,8 @@ std::string to_text(const Reduction& r) {
   for (std::size_t i = 0; i < std::min<std::size_t>(r.counts.size(), 9); ++i) {
     text += " " + std::to_string(r.counts[i]);
   }
-  return text + (r.in_place ? " in place" : "") + (r.large ? " large" : "");
+  return text + (r.in_place ? " in place" : "") + (is_absolute(r) ? " from MPI_BOTTOM" : "") +
+         (r.large ? " large" : "");
 }
 
 bool takes_any(const std::string& specification) {
@@ -317,8 +329,13 @@ std::string run(const Reduction& r) {
   const Wanted mine = wanted(r, rank);
   for (int i = 0; i < mine.count; ++i) values.result(expected.element(i), p, mine.first + i);
   const bool has_receive = r.collective != "reduce" || rank == r.root;
-  const Arguments arguments = {in_place ? MPI_IN_PLACE : send.address(),
-                               has_receive ? receive.address() : nullptr};
+  Arguments arguments = {in_place ? MPI_IN_PLACE : send.address(),
+                         has_receive ? receive.address() : nullptr, values.type};
+  std::optional<FromBottom> type;
+  if (is_absolute(r)) {
+    type.emplace(values.type, in_place ? receive.address() : send.address());
+    arguments = {in_place ? MPI_IN_PLACE : MPI_BOTTOM, MPI_BOTTOM, type->type()};
+  }
   const int code = call(r, arguments);
   if (code != MPI_SUCCESS) return "returns error " + std::to_string(code);
   for (int i = mine.count; in_place && !r.keeps_rest && i < vector; ++i) {

@@ -37,6 +37,8 @@ class Values {
   void (*contribute)(std::byte* address, int rank, int index);
   void (*result)(std::byte* address, int p, int index);
 
+  /// Not one of MPI's own operations.
+  [[nodiscard]] bool has_own_op() const { return fields.size() == 3 && type != MPI_DOUBLE_INT; }
   /// An element does not lie within its extent, or the next one not behind it.
   [[nodiscard]] bool overlaps() const { return stride < 0 || lowest < 0 || highest > stride; }
 };
@@ -50,8 +52,14 @@ struct Reduction {
   bool in_place = false;
   bool large = false;      ///< the _c form
   bool native = false;     ///< the MPI's own
+  bool bottom = false;     ///< in place with an own operation: by a type of absolute addresses
   bool keeps_rest = true;  ///< of a contribution in place, where only its start is a result
 };
+
+/// Are the elements given by MPI_BOTTOM and absolute addresses?
+[[nodiscard]] inline bool is_absolute(const Reduction& reduction) {
+  return reduction.bottom && reduction.in_place && reduction.values->has_own_op();
+}
 
 [[nodiscard]] std::string to_text(const Reduction& reduction);
 

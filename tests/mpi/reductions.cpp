@@ -64,7 +64,7 @@ void check_reduction(Context& context, Reduction reduction, const std::string& s
   reduction.native = context.options().native;
   const bool fits = reduction.values->commutes || takes_any(specification);
   const bool is_native = specification == "auto" || specification == "native" || !fits;
-  if (is_native && reduction.values->is_odd) return;
+  if (is_native && (reduction.values->is_odd || is_absolute(reduction))) return;
   reduction.keeps_rest = !is_native;
   context.step(specification + " " + to_text(reduction));
   context.expect_empty(run(reduction));
@@ -89,6 +89,7 @@ void sweep_values(Context& context, const std::string& collective) {
           counts_of(collective, counts[static_cast<std::size_t>(turn) % 5], comm.size());
       reduction.in_place = turn % 3 == 1;
       reduction.large = turn % 4 == 2;
+      reduction.bottom = turn % 2 == 0;
       check_reduction(context, reduction, specification);
       ++turn;
     }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "layouts.hpp"
 #include "rma_window.hpp"
 
 namespace tutti::test {
@@ -150,6 +151,31 @@ void there_and_back(Context& context) {
       PMPI_Barrier(ints.window().comm());
     }
   }
+}
+
+/// Scatters from MPI_BOTTOM and gathers back to there, by types of absolute addresses.
+void absolute_addresses(Context& context) {
+  if (!can_run(context)) return;
+  constexpr int count = 100;
+  Ints ints(context, count);
+  if (context.rank() == 0) {
+    const auto blocks = all_blocks(context.size(), 0, 1, count);
+    std::vector<int> back(blocks.size(), -1);
+    const FromBottom from(MPI_INT, blocks.data());
+    const FromBottom to(MPI_INT, back.data());
+    TUTTI_Rma_request request = TUTTI_RMA_REQUEST_NULL;
+    const TUTTI_Window window = ints.window().window();
+    expect(context, TUTTI_Rma_scatter(MPI_BOTTOM, count, from.type(), 0, window, &request),
+           "TUTTI_Rma_scatter");
+    ints.window().flush(request);
+    expect(context, TUTTI_Rma_gather(MPI_BOTTOM, count, to.type(), 0, window, &request),
+           "TUTTI_Rma_gather");
+    ints.window().flush(request);
+    if (back != blocks) context.fail("gathered");
+  }
+  ints.window().wait(0, 2);
+  const auto mine = block_of(0, 1, context.rank(), count);
+  if (!std::equal(mine.begin(), mine.end(), ints.at(0))) context.fail("scattered");
 }
 
 /// Trees of leaders, wherever the root sits and however nodes are mixed.
@@ -337,6 +363,7 @@ void add_rma_nodes(Suite& suite) { suite.add("rma: along leaders of nodes", alon
 
 void add_rma_kinds(Suite& suite) {
   suite.add("rma: scatter, gather and reduce", there_and_back);
+  suite.add("rma: absolute addresses", absolute_addresses);
   suite.add("rma: all kinds at once", all_kinds_at_once);
   add_rma_nodes(suite);
   suite.add("rma: types of the root", types_of_the_root);

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "run/mpi/crowding.hpp"
+#include "run/mpi/packing.hpp"
 #include "run/mpi/quirks.hpp"
 #include "run/mpi/types.hpp"
 
@@ -64,6 +65,10 @@ class Typed {
   int error_ = MPI_SUCCESS;
   bool made_ = false;
 };
+
+Elements elements_of(const Region& typed) {
+  return {typed.address, typed.count, datatype(typed.type)};
+}
 
 }  // namespace
 
@@ -167,29 +172,9 @@ int MpiTransport::complete(int slot, std::vector<int>& completed) {
   const auto detour = std::find_if(detours_.begin(), detours_.end(),
                                    [slot](const Detour& open) { return open.slot == slot; });
   if (detour == detours_.end()) return 0;
-  const int error = unpack(detour->packed.data(), detour->region);
+  const int error = unpack(detour->packed.data(), elements_of(detour->region), comm_);
   detours_.erase(detour);
   return error;
-}
-
-/// MPI_Unpack counts bytes in an int: larger messages are unpacked in whole elements, part by part.
-int MpiTransport::unpack(const std::byte* packed, const Region& to) {
-  MPI_Count size = 0;
-  MPI_Aint lower = 0;
-  MPI_Aint extent = 0;
-  if (const int error = mpi().Type_size_x(datatype(to.type), &size)) return error;
-  if (const int error = mpi().Type_get_extent(datatype(to.type), &lower, &extent)) return error;
-  if (size == 0) return 0;
-  const std::int64_t part = std::max<std::int64_t>(1, INT_MAX / size);
-  for (std::int64_t done = 0; done < to.count; done += part) {
-    const auto count = static_cast<int>(std::min(part, to.count - done));
-    int position = 0;
-    const int error = mpi().Unpack(packed + done * size, static_cast<int>(count * size), &position,
-                                   static_cast<std::byte*>(to.address) + done * extent, count,
-                                   datatype(to.type), comm_);
-    if (error != MPI_SUCCESS) return error;
-  }
-  return 0;
 }
 
 int MpiTransport::copy(const Region& from, const Region& to) {
@@ -202,7 +187,7 @@ int MpiTransport::copy(const Region& from, const Region& to) {
     MPI_Count element = 0;
     if (const int error = mpi().Type_size_x(datatype(to.type), &element)) return error;
     if (from.count > element * to.count) return MPI_ERR_TRUNCATE;
-    return unpack(static_cast<const std::byte*>(from.address), to);
+    return unpack(static_cast<const std::byte*>(from.address), elements_of(to), comm_);
   }
   const Typed source(from);
   const Typed target(to);

@@ -35,7 +35,6 @@ class MpiTransport final : public Transport {
   int test(int& count);
   int begin_detour(int slot, const Transfer& transfer);
   int complete(int slot, std::vector<int>& completed);
-  int unpack(const std::byte* packed, const Region& to);
 
   MPI_Comm comm_;
   Rank rank_;
