@@ -27,6 +27,7 @@ void set_next(const tutti_functions* next) {
   tutti::NativeFunctions& native = tutti::next_functions();
 #define TUTTI_REPLACE(name, arguments) replace(native.name, next->name);
   TUTTI_INTERCEPTED_OLD(TUTTI_REPLACE)
+  TUTTI_FREES_COMM(TUTTI_REPLACE)
 #undef TUTTI_REPLACE
   replace(native.Finalize, next->Finalize);
   replace(native.Win_free, next->Win_free);
@@ -40,7 +41,8 @@ extern "C" __attribute__((visibility("default"))) const tutti_backend_interface*
 #define TUTTI_MEMBER(name, arguments) as_words<tutti_call##arguments>(TUTTI_##name),
   static const tutti_backend_interface interface = {
       {TUTTI_INTERCEPTED_ALL(TUTTI_MEMBER) tutti::finalize_mpi,
-       as_words<tutti_call1>(tutti::free_window)},
+       as_words<tutti_call1>(tutti::free_window), as_words<tutti_call1>(tutti::free_comm),
+       as_words<tutti_call1>(tutti::disconnect_comm)},
       tutti::set_call_site,
       set_next,
       tutti::set_front,

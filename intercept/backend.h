@@ -53,16 +53,23 @@ typedef int (*tutti_call9)(tutti_word, tutti_word, tutti_word, tutti_word, tutti
   X(Reduce_scatter_block_c, 6)
 #define TUTTI_INTERCEPTED_ALL(X) TUTTI_INTERCEPTED_OLD(X) TUTTI_INTERCEPTED_LARGE(X)
 
+/* What frees a communicator: functions of its attributes may call collectives on it meanwhile,
+ * which Tutti must not take for those of a communicator that stays. */
+#define TUTTI_FREES_COMM(X) \
+  X(Comm_free, 1)           \
+  X(Comm_disconnect, 1)
+
 struct tutti_functions {
 #define TUTTI_MEMBER(name, arguments) tutti_call##arguments name;
   TUTTI_INTERCEPTED_ALL(TUTTI_MEMBER)
-#undef TUTTI_MEMBER
   tutti_call0 Finalize;
   tutti_call1 Win_free;
+  TUTTI_FREES_COMM(TUTTI_MEMBER)
+#undef TUTTI_MEMBER
 };
 
 struct tutti_backend_interface {
-  /* TUTTI_X for each collective, and what stands for the two others. */
+  /* TUTTI_X for each collective, and what stands for the others. */
   struct tutti_functions run;
   /* Notes where the program called from. */
   void (*set_call_site)(const void* site);

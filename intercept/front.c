@@ -138,6 +138,7 @@ static void load_backend(void) {
   TUTTI_INTERCEPTED_ALL(FIND_NEXT)
   FIND_NEXT(Finalize, 0)
   FIND_NEXT(Win_free, 1)
+  TUTTI_FREES_COMM(FIND_NEXT)
   found->set_next(&next);
   found->set_front((void*)(uintptr_t)&load_backend);
   if (ending) found->note_end();
@@ -199,6 +200,7 @@ static _Noreturn void stop_without(const char* name) {
 TUTTI_INTERCEPTED_ALL(DEFINE_LACKING)
 DEFINE_LACKING(Finalize, 0)
 DEFINE_LACKING(Win_free, 1)
+TUTTI_FREES_COMM(DEFINE_LACKING)
 
 static void keep_no_call_site(const void* site) { (void)site; }
 
@@ -229,6 +231,7 @@ static int find_passing(struct tutti_backend_interface* calls,
   TUTTI_INTERCEPTED_ALL(FIND_BEHIND)
   FIND_BEHIND(Finalize, 0)
   FIND_BEHIND(Win_free, 1)
+  TUTTI_FREES_COMM(FIND_BEHIND)
   calls->set_call_site = profiled_calls->set_call_site = keep_no_call_site;
   return number;
 }
@@ -267,6 +270,7 @@ static const struct tutti_backend_interface* enter(const struct tutti_backend_in
     return enter(&serving_profiled, __builtin_return_address(0))->run.name(ARGUMENTS##arguments); \
   }
 TUTTI_INTERCEPTED_ALL(DEFINE)
+TUTTI_FREES_COMM(DEFINE)
 
 /* The backend's function of the C API that the front exports by the same name. */
 static void* api_function(const char* name, void** known, const void* site) {

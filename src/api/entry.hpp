@@ -50,6 +50,11 @@ int guarded(MPI_Comm comm, Function function) {
   }
 }
 
+/// Does this thread free the communicator, or does MPI end? Its attributes go one after the other
+/// then, Tutti's too, and MPICH can no longer be asked for any: what is called meanwhile is left to
+/// the MPI.
+[[nodiscard]] bool is_being_freed(MPI_Comm comm);
+
 /// Where a call came from, and when, if that had to be noted early.
 struct Arrived {
   const void* site;
@@ -63,7 +68,9 @@ int enter(Collective collective, MPI_Comm comm, Native run_native, Run run) {
   const Inside guard;
   if (!Inside::another() && Communicator::hands_on(comm, collective)) return run_native();
   return guarded(comm, [&] {
-    if (Inside::another() || !environment().on || comm == mpi().comm_null) return run_native();
+    if (Inside::another() || !environment().on || comm == mpi().comm_null || is_being_freed(comm)) {
+      return run_native();
+    }
     Arrived arrived{site, {}};
     Communicator* communicator = Communicator::known(comm);
     if (communicator == nullptr) {

@@ -24,7 +24,9 @@ namespace tutti {
   X(Reduce_scatter)         \
   X(Reduce_scatter_block)   \
   X(Finalize)               \
-  X(Win_free)
+  X(Win_free)               \
+  X(Comm_free)              \
+  X(Comm_disconnect)
 struct NativeFunctions {
 #define TUTTI_MEMBER(name) decltype(&PMPI_##name) name = nullptr;
   TUTTI_NATIVE_ALL(TUTTI_MEMBER)
@@ -47,5 +49,10 @@ int finalize_mpi();
 
 /// The same of MPI_Win_free.
 int free_window(MPI_Win* window);
+
+/// MPI_Comm_free and MPI_Comm_disconnect of the next tool in line or the MPI, while which Tutti has
+/// no part in the calls that functions of attributes make on that communicator.
+int free_comm(MPI_Comm* comm);
+int disconnect_comm(MPI_Comm* comm);
 
 }  // namespace tutti

@@ -1,0 +1,36 @@
+"""Functions that delete attributes call collectives, on the very communicator that is freed too."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import LIBRARIES, ROOT
+
+SETTINGS = {
+    "default": {},
+    "nodes": {"TUTTI_LEVEL": "node", "TUTTI_NODE": "2"},
+    "forced": {
+        "TUTTI_ALLREDUCE": "ring",
+        "TUTTI_BARRIER": "dissemination",
+        "TUTTI_BCAST": "chain",
+        "TUTTI_GATHER": "binomial",
+    },
+}
+
+
+def check(outcome):
+    assert outcome.status == 0, outcome.out + outcome.err
+    assert "correct" in outcome.out.split()
+
+
+@pytest.mark.parametrize("further", [[], ["world"]], ids=["", "world"])
+@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
+def test_preloaded(mpi, settings, further):
+    check(mpi.run(mpi.compile("deleted.c"), *further, np=2, settings=settings, report=False))
+
+
+@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
+def test_linked(mpi, settings):
+    options = [f"-I{ROOT / 'include'}", f"-L{LIBRARIES}", f"-ltutti-{mpi.name}",
+               f"-Wl,-rpath,{LIBRARIES}", "-DLINKED"]  # fmt: skip
+    program = mpi.compile("deleted.c", *options, output="deleted_linked")
+    check(mpi.run(program, "world", np=2, preload=(), settings=settings, report=False))
