@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "bench/mpi_calls.hpp"
 #include "tutti/tutti.h"
 
 namespace tutti::bench {
@@ -94,67 +95,14 @@ Row forwarding(const Bench& bench) {
   return row_against_first("forwarding of 8 bytes on MPI_COMM_SELF", ways, std::move(seconds));
 }
 
-/// Two ints from or for each rank, by whatever collective.
-struct Workplace {
-  explicit Workplace(int p)
-      : sent(2 * static_cast<std::size_t>(p), 1),
-        received(sent.size()),
-        counts(static_cast<std::size_t>(p), 2) {
-    for (int rank = 0; rank < p; ++rank) displacements.push_back(2 * rank);
-  }
-  std::vector<int> sent, received, counts, displacements = {};
-};
-
-/// One call of `collective` by one of these functions; the root counts where there is one.
-std::function<void(Rank)> small_call(Collective collective, const Functions& by, Workplace& at) {
-  int* const out = at.sent.data();
-  int* const in = at.received.data();
-  const int* const n = at.counts.data();
-  const int* const to = at.displacements.data();
-  const MPI_Comm all = MPI_COMM_WORLD;
-  switch (collective) {
-    case Collective::gather:
-      return [=](Rank root) { by.gather(out, 2, MPI_INT, in, 2, MPI_INT, root, all); };
-    case Collective::gatherv:
-      return [=](Rank root) { by.gatherv(out, 2, MPI_INT, in, n, to, MPI_INT, root, all); };
-    case Collective::scatter:
-      return [=](Rank root) { by.scatter(out, 2, MPI_INT, in, 2, MPI_INT, root, all); };
-    case Collective::scatterv:
-      return [=](Rank root) { by.scatterv(out, n, to, MPI_INT, in, 2, MPI_INT, root, all); };
-    case Collective::bcast:
-      return [=](Rank root) { by.bcast(in, 2, MPI_INT, root, all); };
-    case Collective::allgather:
-      return [=](Rank) { by.allgather(out, 2, MPI_INT, in, 2, MPI_INT, all); };
-    case Collective::allgatherv:
-      return [=](Rank) { by.allgatherv(out, 2, MPI_INT, in, n, to, MPI_INT, all); };
-    case Collective::alltoall:
-      return [=](Rank) { by.alltoall(out, 2, MPI_INT, in, 2, MPI_INT, all); };
-    case Collective::alltoallv:
-      return [=](Rank) { by.alltoallv(out, n, to, MPI_INT, in, n, to, MPI_INT, all); };
-    case Collective::barrier:
-      return [=](Rank) { by.barrier(all); };
-    case Collective::reduce:
-      return [=](Rank root) { by.reduce(out, in, 2, MPI_INT, MPI_SUM, root, all); };
-    case Collective::allreduce:
-      return [=](Rank) { by.allreduce(out, in, 2, MPI_INT, MPI_SUM, all); };
-    case Collective::reduce_scatter:
-      return [=](Rank) { by.reduce_scatter(out, in, n, MPI_INT, MPI_SUM, all); };
-    case Collective::reduce_scatter_block:
-      return [=](Rank) { by.reduce_scatter_block(out, in, 2, MPI_INT, MPI_SUM, all); };
-    default:
-      return {};
-  }
-}
-
 /// What a call that nobody has asked anything for costs beside the MPI's own.
 Row small_calls(const Bench& bench, Collective collective) {
-  Workplace at(bench.job.p());
+  Workplace at(collective, bench.job.p(), 2);
   const std::string name(name_of(collective));
-  std::vector<Way> ways = {
-      {"the MPI's " + name, "", small_call(collective, native_functions(), at)},
-      {"TUTTI, auto", "auto", small_call(collective, tutti_functions(), at)}};
+  std::vector<Way> ways = {{"the MPI's " + name, "", call_of(collective, native_functions(), at)},
+                           {"TUTTI, auto", "auto", call_of(collective, tutti_functions(), at)}};
   if (is_intercepted()) {
-    ways.push_back({"preloaded, auto", "auto", small_call(collective, mpi_functions(), at)});
+    ways.push_back({"preloaded, auto", "auto", call_of(collective, mpi_functions(), at)});
   }
   const int roots = has_root(collective) ? bench.job.p() : 1;
   return row_against_first(name + " of 8 bytes, all ranks", ways,

@@ -19,6 +19,7 @@
 #include "bench/mpi_latency.hpp"
 #include "bench/mpi_machine.hpp"
 #include "bench/mpi_measure.hpp"
+#include "bench/mpi_memory.hpp"
 #include "bench/mpi_node_machine.hpp"
 #include "bench/mpi_polling.hpp"
 #include "bench/mpi_rma.hpp"
@@ -223,6 +224,8 @@ int run_measured(const Bench& bench, const Machine& machine) {
     done = run_shared(bench, report.get());
   } else if (options.command == Command::latency) {
     run_latency(bench, report.get());
+  } else if (options.command == Command::memory) {
+    done = run_memory(bench, report.get());
   } else {
     done = run_table(bench, root, machine, report.get());
   }

@@ -14,7 +14,7 @@ namespace {
 using Text = std::string_view;
 
 /// By the number of the command.
-constexpr std::array<Text, 23> names = {
+constexpr std::array<Text, 24> names = {
     "gather",
     "gatherv",
     "scatter",
@@ -36,6 +36,7 @@ constexpr std::array<Text, 23> names = {
     "allgather_shared",
     "guidelines",
     "latency",
+    "memory",
     "machine",
     "distances",
 };
@@ -191,6 +192,7 @@ std::string help() {
       "memory\n"
       "  guidelines   Gather <= Gatherv and Gatherv <= Allreduce + padded Gather\n"
       "  latency      what a call through Tutti costs beyond the MPI's own\n"
+      "  memory       what each algorithm takes of memory beside the program's buffers\n"
       "  machine      what messages and node memory take in this job, for TUTTI_MACHINE\n"
       "  distances    the times of messages between all ranks, for TUTTI_DISTANCES\n\n";
   for (const Option& option : all_options()) {

@@ -36,6 +36,7 @@ enum class Command : std::uint8_t {
   allgather_shared,
   guidelines,
   latency,
+  memory,
   machine,
   distances
 };

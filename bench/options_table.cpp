@@ -132,7 +132,7 @@ constexpr Option table[] = {
      "same, random, spikes, decreasing, alternating, two-blocks (all six)"},
     {"rho", "N", irregular | guidelines, read_count<&Options::rho, 1>,
      "spikes: blocks are N times the average with probability 1/N (5)"},
-    {"block", "LIST", with_data | guidelines, read_blocks,
+    {"block", "LIST", with_data | guidelines | bit(Command::memory), read_blocks,
      "ints (1,10,100,1000,10000): average block of a rank; alltoall: for a rank; bcast, "
      "(all)reduce: of all"},
     {"bytes", "LIST", with_data | guidelines | one_sided | shared, read_totals,

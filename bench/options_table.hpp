@@ -29,7 +29,8 @@ inline constexpr unsigned tables = collectives | guidelines;
 inline constexpr unsigned one_sided = bit(Command::rma_bcast) | bit(Command::rma_scatter) |
                                       bit(Command::rma_gather) | bit(Command::rma_reduce);
 inline constexpr unsigned shared = bit(Command::allgather_shared);
-inline constexpr unsigned measured = tables | bit(Command::latency) | one_sided | shared;
+inline constexpr unsigned measured =
+    tables | bit(Command::latency) | bit(Command::memory) | one_sided | shared;
 inline constexpr unsigned every = measured | bit(Command::machine) | bit(Command::distances);
 
 /// Empty if a value was taken, else what would have been accepted.

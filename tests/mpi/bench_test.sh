@@ -55,6 +55,7 @@ expect 3 0 "ordered_tree" gatherv $short --bytes 8,64K --gap 3 --algorithm traff
 expect 3 0 "held KiB a rank" allgather_shared $short --bytes 8,64K
 expect 3 0 "m'" guidelines $short --block 10
 expect 2 0 "bound 150 ns" latency $short
+expect 3 0 "ordered_tree" memory --block 1000
 
 # A machine that is too busy to be measured is refused, which may be this one.
 timeout 120 $mpirun -n 2 "$bench" machine --output "$folder/machine" >"$folder/out" 2>"$folder/err"

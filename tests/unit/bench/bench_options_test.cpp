@@ -84,7 +84,8 @@ TEST(BenchOptions, ReadsDelays) {
   expect_error({"gather", "--delay", "uniform:50"}, {"--delay \"uniform:50\"", "uniform:50ms"});
   expect_error({"gather", "--delay", "late"}, {"one-late:50ms@RANK"});
   expect_error({"gather", "--delay", "one-late:5ms@x"}, {"\"x\" is no rank"});
-  expect_error({"gather", "--delay", "recorded:/no/such"}, {"it cannot be read: No such file or directory"});
+  expect_error({"gather", "--delay", "recorded:/no/such"},
+               {"it cannot be read: No such file or directory"});
   expect_error({"gather", "--edge", "101"}, {"--edge \"101\"", "0 to 100"});
 }
 

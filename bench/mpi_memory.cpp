@@ -1,0 +1,116 @@
+/// Peaks of resident memory around calls.
+#include "bench/mpi_memory.hpp"
+
+#include <fmt/format.h>
+#include <malloc.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+
+#include "algorithms/staging.hpp"
+#include "bench/mpi_calls.hpp"
+#include "tutti/tutti.h"
+
+namespace tutti::bench {
+
+namespace {
+
+/// The bytes behind a name of /proc/self/status; below 0 where it has none.
+Bytes bytes_of_status(const std::string& name) {
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with(name + ":")) return std::stoll(line.substr(name.size() + 1)) * 1024;
+  }
+  return -1;
+}
+
+/// Where the system allows it the peak counts from now on.
+bool forget_peak() {
+  std::ofstream file("/proc/self/clear_refs");
+  file << "5";
+  file.flush();
+  return file.good();
+}
+
+/// The most that the call adds at any rank, in bytes, and at any but the root.
+std::array<Bytes, 2> peak_of(const Bench& bench, const std::function<void(Rank)>& call) {
+  bench.job.barrier();
+  malloc_trim(0);
+  forget_peak();
+  const Bytes before = bytes_of_status("VmRSS");
+  call(0);
+  const Bytes own = bytes_of_status("VmHWM") - before;
+  std::array<Bytes, 2> most = {own, bench.job.rank() == 0 ? 0 : own};
+  MPI_Allreduce(MPI_IN_PLACE, most.data(), 2, MPI_INT64_T, MPI_MAX, bench.job.control());
+  return most;
+}
+
+std::string last_algorithm(Collective collective, MPI_Comm comm) {
+  std::array<char, 256> text{};
+  int length = static_cast<int>(text.size());
+  TUTTI_Algorithm_last(comm, std::string(name_of(collective)).c_str(), text.data(), &length);
+  return text.data();
+}
+
+/// What the list says of an algorithm, its own block included.
+std::string bound_of(const Specification& specification, int p, Bytes block) {
+  const Collective collective = specification.algorithm->collective;
+  const Bytes all = block_kind(collective) == BlockKind::parts ? block : block * p;
+  if (!fits(specification, p, all, default_staging)) return "native";
+  const bool holds_own = specification.algorithm->staging == Staging::subtrees;
+  const Bytes bound = staging_of(specification, p, all, default_staging) + (holds_own ? block : 0);
+  return fmt::format("{:.1f}", static_cast<double>(bound) / (1 << 20));
+}
+
+void print(const Report& report, Collective collective, const std::string& name,
+           const std::string& bound, const std::array<Bytes, 2>& peak, const std::string& ran) {
+  const auto mib = [](Bytes bytes) { return static_cast<double>(bytes) / (1 << 20); };
+  report.say(fmt::format("{:<22}{:<20}{:>10}{:>12.1f}{:>12.1f}  {}", name_of(collective), name,
+                         bound, mib(peak[0]), mib(peak[1]), ran));
+}
+
+}  // namespace
+
+Result<bool> run_memory(const Bench& bench, Report* report) {
+  if (!forget_peak()) return Error{"memory needs /proc/self/clear_refs, which cannot be written"};
+  const int p = bench.job.p();
+  const int ints =
+      static_cast<int>(bench.options.blocks.empty() ? 1 << 18 : bench.options.blocks.front());
+  if (report != nullptr) {
+    report->say(fmt::format("{:<22}{:<20}{:>10}{:>12}{:>12}  MiB, blocks of {:.2f} MiB, what ran",
+                            "# collective", "algorithm", "bound", "any rank", "not root",
+                            static_cast<double>(ints) / (1 << 18)));
+  }
+  for (const Collective collective : all_collectives) {
+    if (is_one_sided(collective) || collective == Collective::barrier) continue;
+    Workplace at(collective, p, ints);
+    std::fill(at.received.begin(), at.received.end(), 1);
+    const auto native = call_of(collective, native_functions(), at);
+    bench.watchdog.enter(std::string(name_of(collective)), 1, 0);
+    native(0);  // what the MPI keeps for later calls
+    const auto peak = peak_of(bench, native);
+    if (report != nullptr) print(*report, collective, "native", "-", peak, "");
+    for (const Algorithm& algorithm : all_algorithms()) {
+      if (algorithm.collective != collective) continue;
+      const std::string name(algorithm.name);
+      bench.watchdog.enter(name, 1, 0);
+      const auto set = set_algorithm(collective, name);
+      if (!set) return Error{set.error()};
+      // What a communicator keeps for its later calls would hide what the next algorithm takes.
+      MPI_Comm_dup(MPI_COMM_WORLD, &at.comm);
+      const auto most = peak_of(bench, call_of(collective, tutti_functions(), at));
+      const std::string ran = last_algorithm(collective, at.comm);
+      MPI_Comm_free(&at.comm);
+      if (report != nullptr) {
+        print(*report, collective, name, bound_of(*specification(collective, name), p, 4L * ints),
+              most, ran);
+      }
+    }
+    (void)set_algorithm(collective, "auto");
+  }
+  if (report != nullptr) report->finish();
+  return true;
+}
+
+}  // namespace tutti::bench
