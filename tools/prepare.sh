@@ -56,18 +56,18 @@ missing_packages() {
   have make || echo make
   have cmake || echo cmake
   have ninja || echo ninja-build
-  has_header fmt/format.h || echo libfmt-dev
-  has_header nlohmann/json.hpp || echo nlohmann-json3-dev
   "$python" -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
   "$python" -c 'import os, sysconfig as s; os.stat(s.get_path("include") + "/Python.h")' \
     2>/dev/null || echo python3-dev
   if ! have mpicc.mpich && ! have mpicc.openmpi && ! have mpicc; then
-    printf '%s\n' mpich libmpich-dev openmpi-bin libopenmpi-dev
+    printf '%s\n' openmpi-bin libopenmpi-dev
   elif [[ ${1:-} == test ]]; then
-    have mpicc.mpich || printf '%s\n' mpich libmpich-dev
     have mpicc.openmpi || printf '%s\n' openmpi-bin libopenmpi-dev
   fi
   [[ ${1:-} == test ]] || return 0
+  have mpicc.mpich || printf '%s\n' mpich libmpich-dev
+  has_header fmt/format.h || echo libfmt-dev
+  has_header nlohmann/json.hpp || echo nlohmann-json3-dev
   have gfortran || echo gfortran
   have ccache || echo ccache
   have clang-format || echo clang-format
@@ -107,15 +107,18 @@ On other systems: a C++20 compiler, CMake 3.22, Ninja, Python 3.10 with venv, an
   hash -r
 }
 
+# Packages of the command; with the argument "test" those of the tests too.
 python_packages() {
-  "$venv/bin/python" -m pip install --quiet -r "$root/tools/requirements.txt"
+  "$venv/bin/python" -m pip install --quiet -r "$1"
 }
 prepare_python() {
+  local part lists=("$root/tools/requirements-command.txt")
+  [[ ${1:-} == test ]] && lists+=("$root/tools/requirements.txt")
   [[ -x $venv/bin/python ]] || step "make .venv" "${PYTHON:-python3}" -m venv "$venv"
-  if ! "$venv/bin/python" "$root/tools/has_requirements.py" "$root/tools/requirements.txt" \
-    2>/dev/null; then
-    step "install Python packages" python_packages
-  fi
+  for part in "${lists[@]}"; do
+    "$venv/bin/python" "$root/tools/has_requirements.py" "$part" 2>/dev/null ||
+      step "install Python packages" python_packages "$part"
+  done
 }
 
 configure() {
@@ -126,7 +129,7 @@ configure() {
     -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O2 -g1 -DNDEBUG" -DCMAKE_CXX_FLAGS_DEBUG=-g1 "${@:2}"
 }
 
-# Builds every MPI that is there, and puts the result into .venv.
+# Builds everything for every MPI that is there, and puts the result into .venv.
 build_all() {
   step "configure" configure all "$@"
   step "build" cmake --build build/all --parallel "$(cores)"
