@@ -80,7 +80,8 @@ def _machines(
         return _engine.machines_from_text(_engine.read_text_file(named))
     except ValueError as error:
         if not asked:
-            print(f"tutti: {named} is passed over, the built-in machine is used: {error}", file=sys.stderr)
+            text = f"{named} is passed over, the built-in machine is used: {error}"
+            print(f"tutti: {text}", file=sys.stderr)
             return _engine.Machine(), _engine.NodeMachine()
         option = "--machine " if path else "TUTTI_MACHINE="
         raise Refusal(f"{option}{named}: {error}") from None
