@@ -245,6 +245,18 @@ Schedule schedule_of(const Specification& specification, const Problem& problem)
   return in_background(std::move(schedule), problem.position());
 }
 
+/// By the schedule of two ranks. What scatters combines each rank's block by itself.
+bool cuts_vectors(const Specification& specification) {
+  Problem problem;
+  problem.collective = specification.algorithm->collective;
+  if (block_kind(problem.collective) != BlockKind::parts) return true;
+  problem.p = 2;
+  problem.order = Order::identity(problem.p);
+  problem.sizes = Sizes::parts(Bytes{1} << 30, 1, 1);
+  problem.parameters = specification.parameters;
+  return specification.algorithm->schedule(problem).parts > 1;
+}
+
 Result<Specification> specification(Collective collective, std::string_view text) {
   return read(collective, text);
 }

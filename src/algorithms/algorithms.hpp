@@ -86,6 +86,9 @@ struct Specification {
 /// need not wait for the rank given to the background runner where that is asked for.
 [[nodiscard]] Schedule schedule_of(const Specification& specification, const Problem& problem);
 
+/// Does a reduction combine vectors part by part, at least long ones?
+[[nodiscard]] bool cuts_vectors(const Specification& specification);
+
 /// Reads "name[:key=value[,key=value]..]", e.g. "knomial:k=4,order=natural" or
 /// "linear_sync:order=arrival,runner=background"; the name may be an alias. Bytes take K, M, G
 /// (powers of 1024). The error names what is wrong and what is accepted.

@@ -141,6 +141,7 @@ struct Agreement {
   char knows_crowding = 0;
   char wants_background = 0;
   char is_reproducible = 0;
+  char splits_user_ops = 0;
   char had_distances = 0;
   MpiFamily family = MpiFamily::unknown;
 };
@@ -277,6 +278,7 @@ int Communicator::agree() {
     agreement.is_reported = environment().report.empty() ? 0 : 1;
     agreement.wants_background = environment().background ? 1 : 0;
     agreement.is_reproducible = environment().reproducible ? 1 : 0;
+    agreement.splits_user_ops = environment().split_user_ops ? 1 : 0;
     agreement.is_refused = environment().error.empty() && distances_error().empty() ? 0 : 1;
     agreement.had_distances = known_distances() != nullptr ? 1 : 0;
     agreement.family = mpi_family(library_version());
@@ -314,6 +316,7 @@ int Communicator::agree() {
   if (const auto nodes = emulated_nodes(agreement.nodes.data())) node_settings_.emulated = *nodes;
   wants_background_ = agreement.wants_background != 0;
   is_reproducible_ = agreement.is_reproducible != 0;
+  splits_user_ops_ = agreement.splits_user_ops != 0;
   had_distances_ = agreement.had_distances != 0;
   for (std::size_t i = 0; i < settings_.size(); ++i) {
     settings_[i] = *setting(all_collectives[i], agreement.settings[i].data());
@@ -321,9 +324,11 @@ int Communicator::agree() {
   return MPI_SUCCESS;
 }
 
-const Decision& Communicator::decide(Collective collective, bool commutative) {
+const Decision& Communicator::decide(Collective collective, const OperationTraits& operation) {
   const auto at = static_cast<std::size_t>(collective);
-  Decision& decision = commutative ? decisions_[at] : not_commutative_[at];
+  Decision& decision = operation.whole         ? whole_[at][operation.commutative ? 1 : 0]
+                       : operation.commutative ? decisions_[at]
+                                               : not_commutative_[at];
   Registry& all = registry();
   const unsigned epoch = all.epochs[at].load(std::memory_order_acquire);
   if (decision.epoch == epoch) return decision;
@@ -334,11 +339,13 @@ const Decision& Communicator::decide(Collective collective, bool commutative) {
     if (all.overrules[at]) setting = *all.overrules[at];
   }
   Situation situation = situation_of(collective);
-  situation.commutative = commutative;
+  situation.commutative = operation.commutative;
+  situation.whole = operation.whole;
   const Choice choice = choose(setting, situation, machine_);
   decision = decision_for(choice);
-  // Through nodes, what is combined with what depends on where ranks are.
-  const bool may_go = !(reduces(collective) && is_reproducible_) && !is_one_sided(collective);
+  // Through nodes vectors are cut, and what is combined with what depends on where ranks are.
+  const bool is_fixed = reduces(collective) && (is_reproducible_ || operation.whole);
+  const bool may_go = !is_fixed && !is_one_sided(collective);
   if (setting.asks_for_nodes() && may_go) {
     decision.level = *setting.level;
     if (decision.level.leaders == 0) decision.open = OpenLevel::leaders;
@@ -347,6 +354,9 @@ const Decision& Communicator::decide(Collective collective, bool commutative) {
         is_native && setting.kind == Setting::Kind::forced
             ? to_text(Setting{Setting::Kind::native, {}, setting.level}) + ": " + choice.reason
             : to_text(setting) + ": it was asked for";
+  } else if (setting.asks_for_nodes() && operation.whole) {
+    decision.text +=
+        ", but not through nodes, which cut vectors, as the operation is the program's own";
   } else if (setting.asks_for_nodes() && setting.kind == Setting::Kind::native) {
     decision.text += ", but not through nodes, as results are to be reproducible";
   }

@@ -15,6 +15,7 @@
 #include "choose/choose.hpp"
 #include "cost/node_machine.hpp"
 #include "run/arrival/mpi_arrival.hpp"
+#include "run/call/mpi_reduction.hpp"
 #include "run/communicator/mpi_communicator.hpp"
 #include "run/level/mpi_level.hpp"
 #include "run/level/mpi_shared.hpp"
@@ -47,6 +48,12 @@ struct ExpectedCall {
   Bytes block = 0;  ///< see Situation::block
   Helper helper = Helper::none;
   std::shared_ptr<const ArrivalVersion> picture;  ///< not null
+};
+
+/// What counts of a reduction's operation.
+struct OperationTraits {
+  bool commutative = true;
+  bool whole = false;  ///< it is to get whole vectors
 };
 
 /// What a rank's arguments tell of a call's blocks.
@@ -88,8 +95,12 @@ class Communicator {
   std::uint64_t next_call(Collective collective) {
     return calls_[static_cast<std::size_t>(collective)]++;
   }
-  /// What runs for `collective` now; of reductions by operations that do not commute where so said.
-  const Decision& decide(Collective collective, bool commutative = true);
+  /// Is such an operation of a reduction always to get whole vectors?
+  [[nodiscard]] bool takes_whole(MPI_Op op) const {
+    return !splits_user_ops_ && is_programs_own(op);
+  }
+  /// What runs for `collective` now; of reductions by such an operation.
+  const Decision& decide(Collective collective, const OperationTraits& operation = {});
   /// The same where the choice is Tutti's and arrivals count. Blocks between two powers of two are
   /// taken as one in between, or as the one that times were measured of, so that few calls of a
   /// picture are new: O(1) for those that are not, a replay of the candidates for those that are.
@@ -195,11 +206,13 @@ class Communicator {
   bool native_spins_ = false;              ///< a node has more ranks than processors, too
   MpiFamily family_ = MpiFamily::unknown;  ///< rank 0's
   bool is_reproducible_ = false;
+  bool splits_user_ops_ = false;
   bool had_distances_ = false;
   std::array<Setting, all_collectives.size()> settings_;
   std::array<Decision, all_collectives.size()> decisions_;
   std::array<Decision, all_collectives.size()> not_commutative_;
-  std::array<Decision, all_collectives.size()> of_large_blocks_;  ///< where OpenLevel::size
+  std::array<std::array<Decision, 2>, all_collectives.size()> whole_;  ///< by whether it commutes
+  std::array<Decision, all_collectives.size()> of_large_blocks_;       ///< where OpenLevel::size
   std::array<ExpectedDecision, 16> expected_;
   std::size_t next_expected_ = 0;
   std::array<std::string, all_collectives.size()> last_;

@@ -37,6 +37,7 @@ class Reader {
     read_switch("TUTTI_VERBOSE", environment_.verbose);
     read_switch("TUTTI_BACKGROUND", environment_.background);
     read_switch("TUTTI_REPRODUCIBLE", environment_.reproducible);
+    read_switch("TUTTI_SPLIT_USER_OPS", environment_.split_user_ops);
     environment_.distances = value_of("TUTTI_DISTANCES");
     if (environment_.distances == "none") environment_.distances.clear();
     for (const Collective collective : all_collectives) read_algorithm(collective);

@@ -17,6 +17,7 @@ struct Environment {
   bool verbose = false;
   bool background = false;
   bool reproducible = false;
+  bool split_user_ops = false;
   std::array<Setting, all_collectives.size()> settings;  ///< by collective
   std::string report;                                    ///< "-", a file, or empty for none
   std::string distances;                                 ///< a file, or empty for none

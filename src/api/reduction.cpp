@@ -31,16 +31,22 @@ CollectiveCall call_of(Collective collective, const Vectors& vectors, int root, 
           vectors.op};
 }
 
-/// The decision about operations that do not commute takes the place of the usual one where that
-/// would run an algorithm for commuting ones. The standard has one operation on all ranks.
+/// The decision about operations that do not commute, or are the program's own, takes the place of
+/// the usual one where that does not suit them. The standard has one operation on all ranks.
 const tutti::Decision& decide(CollectiveCall& call, Communicator& communicator, int& error) {
   const tutti::Decision& usual = communicator.decide(call.collective);
-  if (!usual.specification || !usual.specification->algorithm->commutative) return usual;
+  const bool is_native = !usual.specification && !usual.level.node;
+  if (is_native && usual.open == tutti::OpenLevel::none) return usual;
+  const bool whole = communicator.takes_whole(call.op);
+  if (!usual.specification || !usual.specification->algorithm->commutative) {
+    return whole ? communicator.decide(call.collective, {true, whole}) : usual;
+  }
   tutti::PrivateComm* comm = communicator.private_comm(error);
   if (comm == nullptr) return usual;
   // The MPI is not asked about handles that may be none: it would end the program.
   const bool known = looks_valid(call, communicator) && comm->collectives().learn_types(call);
-  return known && !tutti::commutes(call.op) ? communicator.decide(call.collective, false) : usual;
+  const bool commutative = !known || tutti::commutes(call.op);
+  return commutative && !whole ? usual : communicator.decide(call.collective, {commutative, whole});
 }
 
 /// Programs that pass the receive buffer as the send buffer get away with it on some MPIs.

@@ -70,11 +70,12 @@ int fill_gathered(const SharedCall& call, Rank rank, LevelRunner& levels,
   return fill_by_first(call, levels, memory, refused);
 }
 
-/// Within nodes, then between them; where bits must be the same wherever ranks sit, and where node
-/// memory cannot take the call, at rank 0, whose result goes to all nodes.
+/// Within nodes, then between them; where bits must be the same wherever ranks sit, where the
+/// operation is to get whole vectors, and where node memory cannot take the call, at rank 0, whose
+/// result goes to all nodes.
 int fill_reduced(SharedCall& call, Communicator& communicator, LevelRunner& levels,
                  const SharedMemory& memory) {
-  if (!communicator.is_reproducible()) {
+  if (!communicator.is_reproducible() && !communicator.takes_whole(call.reduction.op)) {
     std::string refused;
     const int error = fill_by_first(call, levels, memory, refused);
     if (refused.empty()) return error;

@@ -80,6 +80,7 @@ struct Situation {
   Rank root = 0;                          ///< counts where arrivals are expected only
   std::optional<Forecast> forecast = {};  ///< none: nothing is known of arrivals
   bool commutative = true;                ///< reductions: the operation
+  bool whole = false;                     ///< reductions: the operation is to get whole vectors
   bool reproducible = false;              ///< reductions: equal calls are to give equal bits
   MpiFamily mpi = MpiFamily::unknown;     ///< counts where arrivals are expected only
 };

@@ -14,18 +14,31 @@ bool is_reproducible(const Specification& specification) {
   return !specification.needs_arrivals() && !specification.needs_distances();
 }
 
+namespace {
+
+/// Why a reduction cannot run as it was asked for; empty if it can.
+std::string why_unfit(const Specification& asked, bool through_nodes, const Situation& situation) {
+  if (!situation.commutative && asked.algorithm->commutative) {
+    return "but the operation does not commute";
+  }
+  if (situation.whole && cuts_vectors(asked)) {
+    return "which cuts vectors, but the operation is the program's own";
+  }
+  const bool is_steady = is_reproducible(asked) && !through_nodes;
+  if (situation.reproducible && !is_steady) return "which depends on arrivals, distances or nodes";
+  return "";
+}
+
+}  // namespace
+
 Choice choose_reduction(const Setting& setting, const Situation& situation) {
   if (setting.kind == Setting::Kind::native) return {std::nullopt, "native was asked for", {}};
   std::string reason;
   if (setting.kind == Setting::Kind::forced) {
     const Specification& asked = setting.specification;
-    const bool fits = situation.commutative || !asked.algorithm->commutative;
-    const bool is_steady =
-        !situation.reproducible || (is_reproducible(asked) && !setting.asks_for_nodes());
-    if (fits && is_steady) return {asked, "it was asked for", {}};
-    reason =
-        to_text(asked) + (fits ? " was asked for, which depends on arrivals, distances or nodes; "
-                               : " was asked for, but the operation does not commute; ");
+    const std::string why = why_unfit(asked, setting.asks_for_nodes(), situation);
+    if (why.empty()) return {asked, "it was asked for", {}};
+    reason = to_text(asked) + " was asked for, " + why + "; ";
   }
   if (situation.p == 1) return {std::nullopt, reason + "one rank has nothing to exchange", {}};
   if (situation.reproducible) {

@@ -11,6 +11,8 @@ ALGORITHMS = {
     "TUTTI_REDUCE_SCATTER_BLOCK": "ring",
 }
 RAN = {name.removeprefix("TUTTI_").lower(): algorithm for name, algorithm in ALGORITHMS.items()}
+IN_PARTS = {"TUTTI_SPLIT_USER_OPS": "on"}
+"""The programs' own operation may be called with parts of vectors, as most algorithms do."""
 
 
 def check(outcome, expected):
@@ -21,12 +23,22 @@ def check(outcome, expected):
 
 
 def test_c(mpi):
-    check(mpi.run(mpi.compile("reductions.c"), settings=ALGORITHMS), RAN)
+    check(mpi.run(mpi.compile("reductions.c"), settings=ALGORITHMS | IN_PARTS), RAN)
 
 
 @pytest.mark.parametrize("binding", ["F77", "MODULE", "F08"])
 def test_fortran(mpi, binding):
-    check(mpi.run(mpi.fortran("reductions", binding), settings=ALGORITHMS), RAN)
+    check(mpi.run(mpi.fortran("reductions", binding), settings=ALGORITHMS | IN_PARTS), RAN)
+
+
+def test_own_operations_get_whole_vectors(mpi):
+    """Unless it is said that they need not; the report says why."""
+    outcome = mpi.run(mpi.compile("reductions.c"), settings=ALGORITHMS)
+    check(outcome, RAN | {"reduce": "chain+native"})
+    reasons = {call["reason"] for call in outcome.report["calls"]
+               if call["collective"] == "reduce" and call["algorithm"] == "native"}
+    assert any("which cuts vectors, but the operation is the program's own" in reason
+               for reason in reasons), reasons
 
 
 def test_what_does_not_commute_is_left_to_the_mpi(mpi):
@@ -38,7 +50,7 @@ def test_what_does_not_commute_is_left_to_the_mpi(mpi):
 def test_the_report_tells_of_what_nodes_refuse(mpi):
     """Ranks 0 and 2 share a node: what does not commute stays flat."""
     through = "recursive_doubling:level=node,leaders=1"
-    settings = {"TUTTI_ALLREDUCE": through, "TUTTI_NODE": "round_robin:2"}
+    settings = {"TUTTI_ALLREDUCE": through, "TUTTI_NODE": "round_robin:2"} | IN_PARTS
     outcome = mpi.run(mpi.compile("reductions.c"), settings=settings)
     assert outcome.status == 0, outcome.err
     assert outcome.algorithms()["allreduce"] == f"recursive_doubling+{through}"

@@ -34,15 +34,19 @@ Options read_options(int argc, char** argv) {
       options.memory = value;
     } else if (word == "--timeout") {
       options.timeout = std::stoi(value);
+    } else if (word == "--split") {
+      options.splits = value != "off";
     } else if (word == "--only") {
       options.only = value;
     } else {
       throw std::invalid_argument(
           word +
-          " is none of --native, --effort, --timeout, --only, --memory, --nodes, --node-memory");
+          " is none of --native, --effort, --timeout, --split, --only, --memory, --nodes, "
+          "--node-memory");
     }
   }
   if (!options.memory.empty()) setenv("TUTTI_MEMORY", options.memory.c_str(), 1);
+  if (options.splits) setenv("TUTTI_SPLIT_USER_OPS", "on", 1);
   if (!options.nodes.empty()) {
     setenv("TUTTI_NODE", options.nodes.c_str(), 1);
     setenv("TUTTI_NODE_MEMORY", options.node_memory.c_str(), 1);

@@ -20,8 +20,10 @@ struct Options {
   std::string nodes;                 ///< emulates them, and runs the cases of the node level only
   std::string node_memory = "128K";  ///< of those
   std::string memory;                ///< TUTTI_MEMORY, or empty
+  bool splits = true;                ///< own operations may be called with parts of vectors
   std::string only;                  ///< runs the cases whose name contains this
 };
+/// "--split off" runs the cases of operations that get whole vectors, which all others do without.
 /// Reads "--native --effort N --timeout S --only TEXT --memory BYTES --nodes TEXT --node-memory
 /// BYTES", where the last two are for the cases of the node level: they emulate nodes (TUTTI_NODE),
 /// of so little memory (TUTTI_NODE_MEMORY) unless told otherwise that calls go in chunks. Throws
@@ -132,6 +134,10 @@ class MadeUpDistances {
 };
 void add_distances(Suite& suite);
 void add_reductions(Suite& suite);
+/// Of operations that are always to get whole vectors.
+void add_whole_vectors(Suite& suite);
+/// Where they need not they do not.
+void check_parts(Context& context);
 void add_levels(Suite& suite);
 /// Barriers of each algorithm, with so much said of its level, which no rank leaves before all have
 /// entered them.

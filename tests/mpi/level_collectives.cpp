@@ -196,6 +196,7 @@ void add_level_collectives(Suite& suite) {
     const OwnComm comm;
     reduce(context, comm.get(), {5, 0, 1, 64, 17});
   });
+  suite.add("levels, own operations get parts", check_parts);
   suite.add("levels, reductions in chunks", reduce_in_chunks);
   suite.add("levels, reductions in orders", in_order);
   suite.add("levels, other communicators", other_communicators);

@@ -45,7 +45,9 @@ int main(int argc, char** argv) {
     const MadeUpDistances distances;
     std::optional<MadeUpMachine> machine;
     Suite suite;
-    if (!context.options().nodes.empty()) {
+    if (!context.options().splits) {
+      add_whole_vectors(suite);
+    } else if (!context.options().nodes.empty()) {
       machine.emplace();
       add_levels(suite);
       add_level_collectives(suite);

@@ -232,6 +232,7 @@ void add_reductions(Suite& suite) {
   suite.add("reductions: every root", sweep_roots);
   suite.add("reductions: long vectors", reduce_much);
   suite.add("reductions: parts of the world", reduce_on_parts_of_the_world);
+  suite.add("reductions: own operations get parts", check_parts);
   suite.add("reductions: bad arguments", refuse_bad_arguments);
   suite.add("reductions: contradicting counts", survive_contradictions);
 }

@@ -2,6 +2,7 @@
 #include "run/call/mpi_reduction.hpp"
 
 #include <algorithm>
+#include <climits>
 #include <cstdlib>
 
 #include "run/transport/mpi_transport.hpp"
@@ -13,8 +14,8 @@ namespace {
 /// Any type's alignment divides it.
 constexpr MPI_Aint alignment = 64;
 
-/// Elements that one call of the program's operation gets at most. An int could count more, but
-/// not always their bytes.
+/// Elements that one call of an operation of MPI's gets at most. An int could count more, but not
+/// always their bytes.
 constexpr Bytes most_elements = Bytes{1} << 24;
 
 /// The next multiple of the alignment at or below.
@@ -76,8 +77,9 @@ int ReductionBuffers::find(const Place& place, Region& region) {
 int ReductionBuffers::reduce(const Place& from, const Place& to) {
   const std::byte* left = address(from);
   std::byte* result = address(to);
+  const Bytes most = is_programs_own(call_.op) ? INT_MAX : most_elements;
   for (Bytes open = to.bytes / layout_.element(); open > 0;) {
-    const Bytes part = std::min(open, most_elements);
+    const Bytes part = std::min(open, most);
     const int error =
         mpi().Reduce_local(left, result, static_cast<int>(part), call_.receive.type, call_.op);
     if (error != MPI_SUCCESS) return error;
@@ -139,6 +141,13 @@ bool OperationCache::can_reduce(const CollectiveCall& call, MPI_Comm comm) {
   used_ = std::max(used_, next_);
   if (next_ == 0) used_ = entries_.size();
   return true;
+}
+
+bool is_programs_own(MPI_Op op) {
+  const auto has = [op](const auto& ops) {
+    return std::find(ops.begin(), ops.end(), op) != ops.end();
+  };
+  return !has(mpi().combining) && !has(mpi().other_ops);
 }
 
 bool commutes(MPI_Op op) {

@@ -44,7 +44,8 @@ class ReductionBuffers final : public Buffers {
       : call_(call), layout_(layout), scratch_(scratch) {}
 
   int find(const Place& place, Region& region) override;
-  /// By MPI_Reduce_local, in parts of as many elements as an int can count.
+  /// By MPI_Reduce_local: at once by the program's own operations of as many elements as an int can
+  /// count, else in parts of fewer.
   int reduce(const Place& from, const Place& to) override;
 
  private:
@@ -97,6 +98,9 @@ class OperationCache {
   std::size_t used_ = 0;
   std::size_t next_ = 0;
 };
+
+/// Is it the program's own, not one of MPI's? Of any handle.
+[[nodiscard]] bool is_programs_own(MPI_Op op);
 
 /// Does a valid operation commute?
 [[nodiscard]] bool commutes(MPI_Op op);

@@ -103,6 +103,11 @@ void fetch_handles(void* library, MpiFunctions& all) {
   for (std::size_t i = 0; i < combining.size(); ++i) {
     fetch_data(library, combining[i], all.combining[i], all);
   }
+  constexpr std::array others = {"ompi_mpi_op_maxloc", "ompi_mpi_op_minloc", "ompi_mpi_op_replace",
+                                 "ompi_mpi_op_no_op", "ompi_mpi_op_null"};
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    fetch_data(library, others[i], all.other_ops[i], all);
+  }
   fetch_data(library, "ompi_mpi_errors_return", all.errors_return, all);
   fetch_data(library, "ompi_mpi_group_null", all.group_null, all);
   fetch_data(library, "ompi_mpi_info_null", all.info_null, all);
@@ -119,6 +124,7 @@ void fetch_handles(void*, MpiFunctions& all) {
   all.int64 = MPI_INT64_T;
   all.combining = {MPI_MAX,  MPI_MIN, MPI_SUM, MPI_PROD, MPI_LAND,
                    MPI_BAND, MPI_LOR, MPI_BOR, MPI_LXOR, MPI_BXOR};
+  all.other_ops = {MPI_MAXLOC, MPI_MINLOC, MPI_REPLACE, MPI_NO_OP, MPI_OP_NULL};
   all.errors_return = MPI_ERRORS_RETURN;
   all.group_null = MPI_GROUP_NULL;
   all.info_null = MPI_INFO_NULL;

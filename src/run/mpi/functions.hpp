@@ -54,6 +54,8 @@ struct MpiFunctions {
   MPI_Request request_null{};
   /// MPI's own operations that combine values and commute; the first is MPI_MAX.
   std::array<MPI_Op, 10> combining{};
+  /// MPI's other ones, and none.
+  std::array<MPI_Op, 5> other_ops{};
 
   /// What was not found in the loaded MPI, or null.
   const char* missing = nullptr;

@@ -151,6 +151,31 @@ TEST(ChooseReduction, RunsNoAlgorithmForCommutingOperationsWithAnother) {
             fixed_reduction(Collective::allreduce));
 }
 
+TEST(ChooseReduction, GivesWholeVectorsToOperationsThatAreToGetThem) {
+  const auto chosen = [](Collective collective, const char* asked) {
+    Situation situation{collective, 8, 8};
+    situation.whole = true;
+    return choose(*setting(collective, asked), situation, {});
+  };
+  EXPECT_EQ(
+      chosen(Collective::allreduce, "ring").reason,
+      "ring was asked for, which cuts vectors, but the operation is the program's own; the MPI's "
+      "own takes any");
+  for (const char* cuts : {"ring", "halving_doubling", "circulant"}) {
+    EXPECT_FALSE(chosen(Collective::allreduce, cuts).specification) << cuts;
+  }
+  for (const char* whole :
+       {"linear", "binomial", "knomial:k=3", "knomial_ordered", "chain:parts=1"}) {
+    EXPECT_TRUE(chosen(Collective::reduce, whole).specification) << whole;
+  }
+  for (const char* whole : {"recursive_doubling", "reduce_bcast"}) {
+    EXPECT_TRUE(chosen(Collective::allreduce, whole).specification) << whole;
+  }
+  EXPECT_FALSE(chosen(Collective::reduce, "chain").specification);
+  EXPECT_FALSE(chosen(Collective::reduce, "chain:parts=3").specification);
+  EXPECT_FALSE(chosen(Collective::reduce_scatter, "linear").specification);
+}
+
 TEST(ChooseReduction, IsReproducibleWhereverRanksSitAndWheneverTheyCome) {
   EXPECT_TRUE(choice_of(Collective::allreduce, "ring", true, true).specification);
   const Choice late = choice_of(Collective::reduce, "knomial:order=arrival", true, true);
