@@ -51,7 +51,7 @@ LAYERS: dict[str, frozenset[str]] = {
         }
     ),
     "intercept": frozenset({"api", "tutti", "mpi.h"}),
-    "bench": frozenset({"core", "cost", "run", "tutti", "mpi.h"}),
+    "bench": frozenset({"algorithms", "core", "cost", "run", "tutti", "mpi.h"}),
 }  # fmt: skip
 
 RUN: dict[str, frozenset[str]] = {

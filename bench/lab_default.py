@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Measures what a user gets who sets nothing, in the lab and on one machine, and writes its page.
+
+    tutti lab up 48 --rate 1gbit
+    bench/lab_default.py measure FOLDER
+    tutti lab down
+    bench/lab_default.py page FOLDER docs/results/default.md
+
+`measure` writes FOLDER/default-<place>-<collective>.json, each with the MPI's own and `auto` call by
+call in turn. There is no machine file. What exists is left out, so that a measurement that was
+stopped goes on.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import geometric_mean
+from typing import Annotated, Any
+
+import lab_page
+import typer
+from lab_job import err, run_in_lab
+
+BLOCKS = "1,100,1000,10000"
+"""Ints: 4 B to 40 KB."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One job: where it runs, and what it calls."""
+
+    name: str
+    title: str
+    nodes: int
+    per_node: int
+    words: str
+
+
+CASES = [
+    Case("48x1-gatherv", "MPI_Gatherv, 48 nodes of 1", 48, 1,
+         f"gatherv --distribution same,spikes,decreasing --block {BLOCKS} --repetitions 25"),
+    Case("48x1-scatterv", "MPI_Scatterv, 48 nodes of 1", 48, 1,
+         f"scatterv --distribution same,decreasing --block {BLOCKS} --repetitions 25"),
+    Case("8x6-gatherv", "MPI_Gatherv, 8 nodes of 6", 8, 6,
+         f"gatherv --distribution same,decreasing --block {BLOCKS} --repetitions 25"),
+    Case("8x6-scatterv", "MPI_Scatterv, 8 nodes of 6", 8, 6,
+         f"scatterv --distribution same,decreasing --block {BLOCKS} --repetitions 25"),
+    Case("48-on-one-gatherv", "MPI_Gatherv, 48 ranks on one machine", 0, 48,
+         "gatherv --distribution same --block 1000,1048576 --repetitions 9 --no-check"),
+]  # fmt: skip
+OPTIONS = "--algorithm native --algorithm auto --root first --warmup 3 --rest 1ms --quiet --json"
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def measure(
+    folder: Annotated[Path, typer.Argument(help="Where the files go.")],
+    mpi: Annotated[str, typer.Option(help="As that of tutti lab run.")] = "openmpi",
+    mpirun: Annotated[str, typer.Option(help="Starts ranks on this machine.")] = "mpirun.openmpi",
+    program: Annotated[str, typer.Option(help="The benchmark.")] = "tutti-bench-openmpi",
+) -> None:
+    """Measure every case, the MPI's own and `auto` in turn."""
+    folder.mkdir(parents=True, exist_ok=True)
+    os.environ["TUTTI_MACHINE"] = "built-in"
+    for case in CASES:
+        path = folder / f"default-{case.name}.json"
+        if path.exists():
+            continue
+        err.print(case.title)
+        words = [program, *case.words.split(), *OPTIONS.split()]
+        if case.nodes > 0:
+            run_in_lab(path, words, nodes=case.nodes, per_node=case.per_node, mpi=mpi)
+        else:
+            subprocess.run([mpirun, "-n", str(case.per_node), *words, str(path)], check=True)
+
+
+def ratio(row: dict[str, Any]) -> dict[str, Any]:
+    """That of `auto` to the MPI's own, with its interval."""
+    return row["algorithms"][1]["ratio_to_native"]
+
+
+def section(case: Case, document: dict[str, Any]) -> list[str]:
+    """A table of one case."""
+    rows = document["rows"]
+    metadata = document["metadata"]
+    ratios = [ratio(row)["median"] for row in rows]
+    slower = sum(ratio(row)["low"] > 1.05 for row in rows)
+    lines = [f"## {case.title}", "",
+             f"{lab_page.library(metadata)}, {metadata['repetitions']} repetitions, load before "
+             f"{metadata['load before']}. Geometric mean {geometric_mean(ratios):.3f}; cells beyond "
+             f"doubt above 1.05: {slower} of {len(rows)}.", "",
+             "| sizes | bytes of a block | native, ms | auto / native | 95 % | what ran |",
+             "| --- | ---: | ---: | ---: | --- | --- |"]  # fmt: skip
+    for row in rows:
+        native, auto = row["algorithms"]
+        times = ratio(row)
+        lines.append(
+            f"| {row['distribution']} | {row['block'] * row['element_bytes']:,} "
+            f"| {native['median_us'] / 1000:.3f} | {times['median']:.2f} "
+            f"| {times['low']:.2f} to {times['high']:.2f} | {auto['ran'].partition(':')[0]} |"
+        )
+    return [*lines, ""]
+
+
+@app.command()
+def page(
+    folder: Annotated[Path, typer.Argument(help="Where `measure` has put its files.")],
+    page: lab_page.Page = None,
+) -> None:
+    """Write the tables of all cases that were measured."""
+    lines: list[str] = []
+    for case in CASES:
+        path = folder / f"default-{case.name}.json"
+        if path.exists():
+            lines += section(case, json.loads(path.read_text()))
+    lab_page.write(lines, page)
+
+
+if __name__ == "__main__":
+    app()
