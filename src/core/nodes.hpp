@@ -44,6 +44,7 @@ class Nodes {
   [[nodiscard]] bool even() const;
   /// Ranks of a node follow one another, so that the sequence of nodes is that of ranks.
   [[nodiscard]] bool in_rank_order() const;
+  friend bool operator==(const Nodes&, const Nodes&) = default;
 
  private:
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
@@ -65,6 +66,7 @@ struct Grouping {
     if (number == 0) return -1;
     return dealt ? local % number : local / number;
   }
+  friend bool operator==(const Grouping&, const Grouping&) = default;
 };
 
 /// Takes "/2" (groups of two ranks that follow one another) or "/round_robin:2" (two groups) off

@@ -17,6 +17,7 @@ class EmulatedNodes {
   [[nodiscard]] int node_of(Rank rank) const { return place_of(rank).node; }
   /// Its group there; -1 where no groups are emulated.
   [[nodiscard]] int group_of(Rank rank) const { return grouping_.group_of(place_of(rank).local); }
+  friend bool operator==(const EmulatedNodes&, const EmulatedNodes&) = default;
 
  private:
   friend Result<EmulatedNodes> emulated_nodes(std::string_view text);

@@ -1,18 +1,24 @@
 /// Finding out who shares a node, and sharing memory there.
 #include "run/node/mpi_node.hpp"
 
+#include <sched.h>
 #include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
 #include <new>
 
+#include "run/mpi/agree.hpp"
 #include "run/mpi/crowding.hpp"
 #include "run/node/groups.hpp"
+#include "run/node/mpi_known_nodes.hpp"
 
 namespace tutti {
 
 namespace {
+
+/// Of no other message on a duplicate of Tutti's own.
+constexpr int name_tag = 1021;
 
 /// Bytes for data that memory which grows begins with: small calls need no more.
 constexpr Bytes grows_from = 16384;
@@ -72,10 +78,74 @@ int SharedNode::open(MPI_Comm comm, const NodeSettings& settings,
   mpi().Comm_rank(comm, &rank);
   mpi().Comm_size(comm, &p);
   std::unique_ptr<SharedNode> node(new SharedNode(comm, rank, p));
-  CommHandle group;
-  if (const int error = node->join(settings, group)) return error;
-  if (const int error = node->share(settings, std::move(group))) return error;
+  bool is_open = false;
+  if (const int error = node->open_known(settings, is_open)) return error;
+  if (!is_open) {
+    node.reset(new SharedNode(comm, rank, p));
+    if (const int error = node->find(settings)) return error;
+  }
   made = std::move(node);
+  return MPI_SUCCESS;
+}
+
+/// As an earlier communicator has found the nodes of the world. Clears `is_open` on all ranks where
+/// one does not know them, as a thread of it may be busy there, or cannot share memory now.
+int SharedNode::open_known(const NodeSettings& settings, bool& is_open) {
+  const std::vector<int> labels = known_labels(comm_, settings, kind_);
+  int error = true_on_all(comm_, !labels.empty(), is_open);
+  if (error != MPI_SUCCESS || !is_open) return error;
+  const Nodes nodes = Nodes::of(labels);
+  const int here = nodes.node_of(rank_);
+  ranks_ = nodes.size(here);
+  local_ = nodes.local_of(rank_);
+  lay_out(settings.memory);
+  std::optional<NodeSegment> segment;
+  if (ranks_ > 1) {
+    SegmentName name;
+    if (local_ == 0) segment = make_segment(kind_);
+    if (segment) name = segment->name();
+    if ((error = pass_name(nodes, name)) != MPI_SUCCESS) return error;
+    map_segment(name, segment);
+  } else {
+    map_private();
+  }
+  if (!mapping_) capacity_ = -1;
+  error = agree(nodes.rank_at(here, 0), settings);
+  keep(segment);
+  is_open = error == MPI_SUCCESS;
+  return error == MPI_ERR_NO_MEM ? MPI_SUCCESS : error;
+}
+
+/// From the first rank of the node to the others.
+int SharedNode::pass_name(const Nodes& nodes, SegmentName& name) {
+  const int here = nodes.node_of(rank_);
+  constexpr int bytes = sizeof name;
+  if (local_ == 0) {
+    int error = MPI_SUCCESS;
+    for (int local = 1; local < ranks_ && error == MPI_SUCCESS; ++local) {
+      const Rank other = nodes.rank_at(here, local);
+      error = mpi().Send(&name, bytes, mpi().byte, other, name_tag, comm_);
+    }
+    return error;
+  }
+  MPI_Request request = mpi().request_null;
+  int error =
+      mpi().Irecv(&name, bytes, mpi().byte, nodes.rank_at(here, 0), name_tag, comm_, &request);
+  // A wait in the MPI may keep the core from the one that sends.
+  for (int done = 0; error == MPI_SUCCESS;) {
+    MPI_Status status;
+    error = mpi().Test(&request, &done, &status);
+    if (done != 0) break;
+    sched_yield();
+  }
+  return error;
+}
+
+int SharedNode::find(const NodeSettings& settings) {
+  CommHandle group;
+  if (const int error = join(settings, group)) return error;
+  if (const int error = share(settings, std::move(group))) return error;
+  if (is_usual_) note_nodes(comm_, settings, nodes_, kind_);
   return MPI_SUCCESS;
 }
 
@@ -120,33 +190,54 @@ int SharedNode::share(const NodeSettings& settings, CommHandle group) {
     const int error = mpi().Comm_split(group.get(), part, rank_, smaller.put());
     if (error != MPI_SUCCESS) return error;
     group = std::move(smaller);
+    is_usual_ = false;
   }
   if (!mapping_) capacity_ = -1;
-  return agree(group.get(), settings);
+  Rank lowest = rank_;
+  if (const int error = mpi().Bcast(&lowest, sizeof lowest, mpi().byte, 0, group.get())) {
+    return error;
+  }
+  return agree(lowest, settings);
 }
 
 int SharedNode::try_segment(MPI_Comm group, NodeSegment::Kind kind, bool& all, bool& own) {
   std::optional<NodeSegment> segment;
   SegmentName name;
-  mapping_ = {};
-  if (local_ == 0) {
-    // What cannot be had is asked for in smaller pieces.
-    for (Bytes bytes = wanted_; !segment && bytes >= header_; bytes /= 4) {
-      segment = NodeSegment::create(bytes, kind);
-      if (segment && !segment->allocate(std::min(bytes, header_ + grows_from))) segment.reset();
-    }
-    if (segment) name = segment->name();
-  }
+  if (local_ == 0) segment = make_segment(kind);
+  if (segment) name = segment->name();
   if (const int error = mpi().Bcast(&name, sizeof name, mpi().byte, 0, group)) return error;
+  map_segment(name, segment);
+  // What a rank cannot make it may be able to make later, unlike what others cannot reach.
+  if (kind == NodeSegment::Kind::anonymous) is_usual_ = is_usual_ && name.bytes == wanted_;
+  own = static_cast<bool>(mapping_);
+  const int error = agree_on(group, own, all);
+  keep(segment);
+  return error;
+}
+
+std::optional<NodeSegment> SharedNode::make_segment(NodeSegment::Kind kind) const {
+  std::optional<NodeSegment> segment;
+  // What cannot be had is asked for in smaller pieces.
+  for (Bytes bytes = wanted_; !segment && bytes >= header_; bytes /= 4) {
+    segment = NodeSegment::create(bytes, kind);
+    if (segment && !segment->allocate(std::min(bytes, header_ + grows_from))) segment.reset();
+  }
+  return segment;
+}
+
+/// Opens it where another rank has made it.
+void SharedNode::map_segment(const SegmentName& name, std::optional<NodeSegment>& segment) {
+  mapping_ = {};
   if (local_ != 0 && name.bytes > 0) segment = NodeSegment::open(name);
   if (segment) mapping_ = segment->map(SegmentView::shared);
-  own = static_cast<bool>(mapping_);
   capacity_ = name.bytes - header_;
-  const int error = agree_on(group, own, all);
-  if (!segment) return error;
+}
+
+/// When all ranks of the node have opened the segment, or have tried to.
+void SharedNode::keep(std::optional<NodeSegment>& segment) {
+  if (!segment) return;
   segment->take_name_away();
-  if (local_ == 0 && kind == NodeSegment::Kind::named) segment_ = std::move(segment);
-  return error;
+  if (local_ == 0 && segment->kind() == NodeSegment::Kind::named) segment_ = std::move(segment);
 }
 
 bool SharedNode::allocate(Bytes data) const {
@@ -165,7 +256,7 @@ void SharedNode::map_private() {
 }
 
 /// Tells all ranks which nodes there are, and of how much memory: none of them goes without.
-int SharedNode::agree(MPI_Comm group, const NodeSettings& settings) {
+int SharedNode::agree(Rank lowest, const NodeSettings& settings) {
   struct Word {
     std::int64_t lowest;
     std::int64_t capacity;
@@ -174,12 +265,9 @@ int SharedNode::agree(MPI_Comm group, const NodeSettings& settings) {
     std::int64_t grows;
   };
   const auto& emulated = settings.emulated;
-  Word mine{rank_, capacity_,
+  Word mine{lowest, capacity_,
             emulated ? emulated->group_of(world_rank(rank_)) : group_on_node("/sys"),
             has_room_ ? 1 : 0, ranks_ > 1 && kind_ == NodeSegment::Kind::named ? 1 : 0};
-  if (const int error = mpi().Bcast(&mine.lowest, sizeof mine.lowest, mpi().byte, 0, group)) {
-    return error;
-  }
   std::vector<Word> words(static_cast<std::size_t>(p_));
   const int error =
       mpi().Allgather(&mine, sizeof mine, mpi().byte, words.data(), sizeof mine, mpi().byte, comm_);

@@ -62,9 +62,10 @@ class CommHandle {
 /// of their own.
 class SharedNode {
  public:
-  /// Collective over `comm`, which must return its errors and outlive the node. Returns an MPI
-  /// error code. One segment for each node of several ranks; communicators made meanwhile are freed
-  /// again.
+  /// Collective over `comm`, a duplicate that must return its errors and outlive the node. Returns
+  /// an MPI error code. One segment for each node of several ranks; communicators made meanwhile
+  /// are freed again. Where all ranks know the nodes of the world from an earlier communicator none
+  /// are made, and nodes are not found out again.
   static int open(MPI_Comm comm, const NodeSettings& settings, std::unique_ptr<SharedNode>& made);
 
   /// Alike on all ranks.
@@ -112,11 +113,17 @@ class SharedNode {
   }
   [[nodiscard]] Bytes header_bytes() const;
   void lay_out(Bytes memory);
+  int open_known(const NodeSettings& settings, bool& is_open);
+  int pass_name(const Nodes& nodes, SegmentName& name);
+  int find(const NodeSettings& settings);
   int join(const NodeSettings& settings, CommHandle& group);
   int share(const NodeSettings& settings, CommHandle group);
   int try_segment(MPI_Comm group, NodeSegment::Kind kind, bool& all, bool& own);
+  [[nodiscard]] std::optional<NodeSegment> make_segment(NodeSegment::Kind kind) const;
+  void map_segment(const SegmentName& name, std::optional<NodeSegment>& segment);
+  void keep(std::optional<NodeSegment>& segment);
   void map_private();
-  int agree(MPI_Comm group, const NodeSettings& settings);
+  int agree(Rank lowest, const NodeSettings& settings);
 
   MPI_Comm comm_;
   Rank rank_;
@@ -133,6 +140,7 @@ class SharedNode {
   Bytes wanted_ = 0;  ///< all of the segment
   Bytes header_ = 0;
   bool has_room_ = false;  ///< for sizes, on this node
+  bool is_usual_ = true;   ///< other communicators will find the same nodes
   bool holds_sizes_ = false;
   std::optional<NodeSegment> segment_;  ///< to allocate more of
   Mapping mapping_;

@@ -206,6 +206,38 @@ void leave_no_room_for_sizes() {
   MPI_Comm_free(&comm);
 }
 
+int splits = 0;
+
+int count_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* made) {
+  ++splits;
+  return PMPI_Comm_split_type(comm, type, key, info, made);
+}
+
+/// Once a communicator of all ranks has found the nodes, others find out nothing.
+void find_nodes_once() {
+  const Faulty functions([](tutti::MpiFunctions& all) { all.Comm_split_type = count_split_type; });
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  tutti::NodeSettings settings;
+  settings.emulated = *tutti::emulated_nodes("2,1");
+  for (int round = 0; round < 4; ++round) {
+    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_Comm_split(MPI_COMM_WORLD, round == 3 && rank == 0 ? 1 : 0, -rank, &comm);
+    {
+      std::unique_ptr<tutti::LevelRunner> levels;
+      expect(tutti::LevelRunner::open(comm, settings, levels) == MPI_SUCCESS, "no nodes");
+      const tutti::Nodes& nodes = levels->node().nodes();
+      expect(nodes.count() == (round < 3 || nodes.p() > 1 ? 2 : 1), "other nodes");
+      expect(levels->node().ranks() == (round < 3 && rank < 2 ? 2 : 1), "not those of the node");
+      std::string refused;
+      tutti::LevelledCall barrier;
+      expect(levels->run(barrier, refused) == MPI_SUCCESS && refused.empty(), "no barrier");
+    }
+    expect(splits == 1, "nodes were found out again");
+    MPI_Comm_free(&comm);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -216,12 +248,13 @@ int main(int argc, char** argv) {
   const MadeUpMachine machine(rank);
   alarm(patience);
   ask_in_vain(rank);
+  find_nodes_once();
   leave_no_room_for_sizes();
   TUTTI_Algorithm_set("allgather", "auto", nullptr, nullptr);
   if (is_left_to_native()) {
     keep_what_is_proven();
     fail_in_window();
   }
-  if (rank == 0) std::puts("4 passed, 0 failed");
+  if (rank == 0) std::puts("5 passed, 0 failed");
   MPI_Finalize();
 }
