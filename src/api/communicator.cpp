@@ -377,11 +377,11 @@ const Decision& Communicator::decide(Collective collective, const OperationTrait
 }
 
 PrivateComm* Communicator::private_comm(int& error) {
-  error = MPI_SUCCESS;
-  if (private_ == nullptr) {
-    error = PrivateComm::duplicate(comm_, private_);
+  if (private_ == nullptr && private_error_ == MPI_SUCCESS) {
+    private_error_ = PrivateComm::duplicate(comm_, private_);
     if (private_ != nullptr) private_->limit_staging(node_settings_.staging);
   }
+  error = private_error_;
   return private_.get();
 }
 

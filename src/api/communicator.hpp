@@ -219,6 +219,7 @@ class Communicator {
   std::array<const std::string*, all_collectives.size()> latest_text_{};  ///< that last_ copies
   std::unique_ptr<DistanceOrders> distances_;
   std::unique_ptr<PrivateComm> private_;
+  int private_error_ = 0;  ///< there can be none
   NodeSettings node_settings_;
   NodeMachine node_machine_;
   double processors_ = 1;  ///< at most so many are on rank 0's node

@@ -1,8 +1,12 @@
 /// Making communicators that the program does not see.
 #include "run/mpi/owned_comm.hpp"
 
+#include <sched.h>
+
 #include <utility>
 
+#include "run/clock.hpp"
+#include "run/mpi/agree.hpp"
 #include "run/mpi/quirks.hpp"
 
 namespace tutti {
@@ -20,6 +24,29 @@ int make_quiet(MPI_Comm comm) {
   error = mpi().Comm_set_errhandler(comm, handler);
   mpi().Errhandler_free(&handler);
   return error;
+}
+
+/// Have all ranks begun as many nonblocking collectives? Found out by one more, which can be given
+/// up, unlike the making of a communicator. Collective; returns the same error on all ranks.
+int check_nonblocking(MPI_Comm comm, int p) {
+  constexpr int rounds = 5;
+  constexpr double seconds_of_round = 1;
+  if (!makes_communicators_nonblocking() || p == 1) return MPI_SUCCESS;
+  MPI_Request barrier = mpi().request_null;
+  if (const int error = mpi().Ibarrier(comm, &barrier)) return error;
+  int is_over = 0;
+  for (int round = 0; round < rounds; ++round) {
+    const double end = monotonic_seconds() + seconds_of_round;
+    while (is_over == 0 && monotonic_seconds() < end) {
+      MPI_Status status;
+      if (mpi().Test(&barrier, &is_over, &status) != MPI_SUCCESS) break;
+      if (is_over == 0) sched_yield();
+    }
+    Bytes over = 0;
+    if (const int error = sum_on_all(comm, is_over, over)) return error;
+    if (over == p) return MPI_SUCCESS;
+  }
+  return MPI_ERR_OTHER;
 }
 
 }  // namespace
@@ -46,7 +73,10 @@ OwnedComm& OwnedComm::operator=(OwnedComm&& other) noexcept {
 int OwnedComm::duplicate(MPI_Comm of, OwnedComm& made) {
   const QuietErrors quiet(of);
   MPI_Group group = mpi().group_null;
-  int error = mpi().Comm_group(of, &group);
+  int p = 0;
+  int error = mpi().Comm_size(of, &p);
+  if (error == MPI_SUCCESS) error = check_nonblocking(of, p);
+  if (error == MPI_SUCCESS) error = mpi().Comm_group(of, &group);
   if (error != MPI_SUCCESS) return error;
   OwnedComm comm;
   error = mpi().Comm_create(of, group, &comm.comm_);

@@ -33,7 +33,7 @@ class OwnedComm {
   OwnedComm& operator=(OwnedComm&& other) noexcept;
 
   /// Duplicates without calling the program's attribute functions. Collective over `of`. Returns
-  /// an MPI error code.
+  /// an MPI error code, also where the MPI would wait for ever (makes_communicators_nonblocking).
   static int duplicate(MPI_Comm of, OwnedComm& made);
   /// The same of the ranks with `member`, in the sequence of `key`; `made` stays null on the
   /// others.

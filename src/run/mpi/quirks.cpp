@@ -77,4 +77,12 @@ bool ends_locks_before_attributes() {
 #endif
 }
 
+bool makes_communicators_nonblocking() {
+#if defined(OPEN_MPI)
+  return true;
+#else
+  return false;
+#endif
+}
+
 }  // namespace tutti

@@ -30,4 +30,8 @@ namespace tutti {
 /// what derives from it.
 [[nodiscard]] bool ends_locks_before_attributes();
 
+/// The MPI makes communicators by nonblocking collectives on the one that they are made of, and
+/// waits for ever where ranks have begun different numbers of those: Open MPI.
+[[nodiscard]] bool makes_communicators_nonblocking();
+
 }  // namespace tutti

@@ -1,0 +1,21 @@
+"""Where an erroneous program ends with an error natively it does so with Tutti, and does not hang."""
+
+from __future__ import annotations
+
+import pytest
+
+SETTINGS = {
+    "default": {},
+    "forced": {"TUTTI_ALLREDUCE": "recursive_doubling"},
+    "nodes": {"TUTTI_LEVEL": "node", "TUTTI_NODE": "2"},
+    "node": {"TUTTI_LEVEL": "node"},
+    "arrivals": {"TUTTI_ALLREDUCE": "ring:order=arrival"},
+}
+
+
+@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
+def test_ends_as_natively(mpi, settings):
+    program = mpi.compile("mismatched.c")
+    native = mpi.run(program, np=4, preload=(), settings={}, report=False)
+    outcome = mpi.run(program, np=4, settings=settings, report=False)
+    assert (outcome.status != 0) == (native.status != 0), outcome.err
