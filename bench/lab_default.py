@@ -42,15 +42,15 @@ class Case:
 
 CASES = [
     Case("48x1-gatherv", "MPI_Gatherv, 48 nodes of 1", 48, 1,
-         f"gatherv --distribution same,spikes,decreasing --block {BLOCKS} --repetitions 25"),
+         f"gatherv --distribution same,spikes,decreasing --block {BLOCKS} --repetitions 100"),
     Case("48x1-scatterv", "MPI_Scatterv, 48 nodes of 1", 48, 1,
-         f"scatterv --distribution same,decreasing --block {BLOCKS} --repetitions 25"),
+         f"scatterv --distribution same,decreasing --block {BLOCKS} --repetitions 200"),
     Case("8x6-gatherv", "MPI_Gatherv, 8 nodes of 6", 8, 6,
-         f"gatherv --distribution same,decreasing --block {BLOCKS} --repetitions 25"),
+         f"gatherv --distribution same,decreasing --block {BLOCKS} --repetitions 100"),
     Case("8x6-scatterv", "MPI_Scatterv, 8 nodes of 6", 8, 6,
-         f"scatterv --distribution same,decreasing --block {BLOCKS} --repetitions 25"),
+         f"scatterv --distribution same,decreasing --block {BLOCKS} --repetitions 100"),
     Case("48-on-one-gatherv", "MPI_Gatherv, 48 ranks on one machine", 0, 48,
-         "gatherv --distribution same --block 1000,1048576 --repetitions 9 --no-check"),
+         "gatherv --distribution same --block 1000,1048576 --repetitions 51 --no-check"),
 ]  # fmt: skip
 OPTIONS = "--algorithm native --algorithm auto --root first --warmup 3 --rest 1ms --quiet --json"
 app = typer.Typer(add_completion=False)

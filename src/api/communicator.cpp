@@ -38,7 +38,6 @@ struct Registry {
   std::array<std::optional<Setting>, all_collectives.size()> overrules;
   /// Times that each was overruled. One-sided ones may be on one rank alone.
   std::array<std::atomic<unsigned>, all_collectives.size()> epochs{};
-  std::atomic<unsigned> frees{0};  ///< of communicators: whoever remembers one must ask again
 };
 
 Registry& registry() {
@@ -52,7 +51,7 @@ int free_with_communicator(MPI_Comm, int, void* attribute, void*) {
   {
     const std::lock_guard lock(registry().mutex);
     std::erase(registry().live, communicator);
-    ++registry().frees;
+    Communicator::note_change();
   }
   communicator->close();
   delete communicator;
@@ -164,6 +163,7 @@ void overrule(Collective collective, const Setting& setting) {
   const std::lock_guard lock(all.mutex);
   all.overrules[static_cast<std::size_t>(collective)] = setting;
   ++all.epochs[static_cast<std::size_t>(collective)];
+  Communicator::note_change();
 }
 
 Setting setting_in_force(Collective collective) {
@@ -176,58 +176,45 @@ Setting setting_in_force(Collective collective) {
 Communicator::Communicator() = default;
 Communicator::~Communicator() = default;
 
-namespace {
-
-/// Most calls are on the communicator of the call before.
-struct LatestCommunicator {
-  MPI_Comm comm{};
-  Communicator* communicator = nullptr;
-  unsigned frees = 0;
-};
-constinit thread_local LatestCommunicator latest;
-
-/// Null where `comm` is another one, or may have been freed.
-Communicator* latest_if(MPI_Comm comm, unsigned frees) {
-  const bool is_same = latest.comm == comm && latest.frees == frees;
-  return is_same ? latest.communicator : nullptr;
-}
-
-}  // namespace
-
 Communicator* Communicator::known(MPI_Comm comm) {
-  const unsigned frees = registry().frees.load(std::memory_order_acquire);
-  if (Communicator* communicator = latest_if(comm, frees)) return communicator;
+  const unsigned generation = generation_.load(std::memory_order_acquire);
+  if (latest_.comm == comm && latest_.generation == generation) return latest_.communicator;
   const int keyval = registry().keyval.load(std::memory_order_acquire);
   if (keyval == MPI_KEYVAL_INVALID) return nullptr;
   void* attribute = nullptr;
   int found = 0;
   mpi().Comm_get_attr(comm, keyval, &attribute, &found);
   if (found == 0) return nullptr;
-  latest = {comm, static_cast<Communicator*>(attribute), frees};
-  return latest.communicator;
+  latest_ = {comm, static_cast<Communicator*>(attribute), generation};
+  return latest_.communicator;
 }
 
-bool Communicator::hands_on(MPI_Comm comm, Collective collective) noexcept {
-  const Registry& all = registry();
-  Communicator* known = latest_if(comm, all.frees.load(std::memory_order_acquire));
-  if (known == nullptr) return false;
+void Communicator::let_pass(const Decision& decision, Collective collective) {
   const auto at = static_cast<std::size_t>(collective);
-  const unsigned epoch = all.epochs[at].load(std::memory_order_acquire);
-  return known->decisions_[at].epoch == epoch && known->passes(collective);
-}
-
-/// Nothing may have begun where this is false.
-bool Communicator::passes(Collective collective) noexcept {
-  const auto at = static_cast<std::size_t>(collective);
-  const Decision& decision = decisions_[at];
-  if (decision.specification || decision.level.node || latest_text_[at] != &decision.text ||
-      is_reported_ || arrival_ != nullptr || wants_background_ ||
+  const bool is_usual =
+      &decision == &decisions_[at] && !decision.specification && !decision.level.node;
+  if (!is_usual || is_reported_ || arrival_ != nullptr || wants_background_ ||
       (private_ != nullptr && private_->receives_early())) {
-    return false;
+    return;
   }
-  if (decision.open == OpenLevel::none) return true;
-  return decision.open == OpenLevel::all && level_decisions_ != nullptr &&
-         level_decisions_->passes(collective);
+  stop_passing(collective);
+  constexpr std::uint64_t most = 1U << 30;
+  std::uint64_t calls = decision.open == OpenLevel::none ? most : 0;
+  if (decision.open == OpenLevel::all && level_decisions_ != nullptr) {
+    calls = std::min(most, level_decisions_->calls_that_pass(collective));
+  }
+  let_[at] = left_[at] = static_cast<std::uint32_t>(calls);
+}
+
+void Communicator::stop_passing(Collective collective) {
+  const auto at = static_cast<std::size_t>(collective);
+  if (level_decisions_ != nullptr) level_decisions_->count_passed(collective, let_[at] - left_[at]);
+  let_[at] = left_[at] = 0;
+}
+
+void Communicator::stop_passing() {
+  left_since_ = generation_.load(std::memory_order_acquire);
+  for (const Collective collective : all_collectives) stop_passing(collective);
 }
 
 Communicator* Communicator::of(MPI_Comm comm, int& error) {
@@ -332,7 +319,6 @@ const Decision& Communicator::decide(Collective collective, const OperationTrait
   Registry& all = registry();
   const unsigned epoch = all.epochs[at].load(std::memory_order_acquire);
   if (decision.epoch == epoch) return decision;
-  latest_text_[at] = nullptr;
   Setting setting = settings_[at];
   {
     const std::lock_guard lock(all.mutex);
@@ -420,6 +406,7 @@ LevelRunner* Communicator::levels(int& error) {
 int Communicator::open_arrival() {
   // The clean-up of other libraries may call collectives in MPI_Finalize, on all ranks.
   if (arrival_ != nullptr || is_end_of_mpi()) return MPI_SUCCESS;
+  stop_passing();
   return Arrival::open(comm_, arrival_);
 }
 

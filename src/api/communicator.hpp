@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -65,6 +66,14 @@ struct BlockOfCall {
 };
 
 class LevelDecisions;
+class Communicator;
+
+/// Most calls are on the communicator of the call before.
+struct LatestCommunicator {
+  MPI_Comm comm{};
+  Communicator* communicator = nullptr;
+  unsigned generation = 0;
+};
 
 /// Kept as an attribute of the program's communicator and freed with it.
 class Communicator {
@@ -75,10 +84,32 @@ class Communicator {
   static Communicator* of(MPI_Comm comm, int& error);
   /// The same without making one: null if there is none yet.
   static Communicator* known(MPI_Comm comm);
-  /// Begins a call that goes to the MPI whatever its arguments are, as the call of this collective
-  /// before it did: the path that costs a program least where Tutti has nothing better. False, and
-  /// nothing has begun, where that is not known without looking further. Local.
-  static bool hands_on(MPI_Comm comm, Collective collective) noexcept;
+  /// Begins a call that goes to the MPI whatever its arguments are, as known from the calls of this
+  /// collective before it. False, and nothing has begun, where the call has to be looked at.
+  /// Touches few pages of memory: on a core that ranks share each one costs as much as all the
+  /// rest. Local.
+  static bool hands_on(MPI_Comm comm, Collective collective) noexcept {
+    const LatestCommunicator& known = latest_;
+    if (known.comm != comm || known.generation != generation_.load(std::memory_order_acquire)) {
+      return false;
+    }
+    std::uint32_t& left = known.communicator->left_[static_cast<std::size_t>(collective)];
+    if (known.communicator->left_since_ != known.generation || left == 0) return false;
+    --left;
+    return true;
+  }
+  /// Lets the next calls of a collective be handed on, as many as need not be looked at after the
+  /// one of `decision` that ends now.
+  void let_pass(const Decision& decision, Collective collective);
+  /// Has all calls looked at again, counting those that have been handed on. Alike on all ranks.
+  void stop_passing();
+  void stop_passing(Collective collective);
+  /// To be called where a communicator is freed or a setting changes.
+  static void note_change() { ++generation_; }
+  /// To be called before a call is looked at: settings or communicators may have changed.
+  void look_again() {
+    if (left_since_ != generation_.load(std::memory_order_acquire)) stop_passing();
+  }
   ~Communicator();
 
   [[nodiscard]] Rank rank() const { return rank_; }
@@ -130,7 +161,6 @@ class Communicator {
     std::string& last = last_[static_cast<std::size_t>(collective)];
     if (last != text) last = text;  // mostly it is the same
     last += more;
-    latest_text_[static_cast<std::size_t>(collective)] = more.empty() ? &text : nullptr;
   }
   /// Notes that a call runs flat that `decision` sent through nodes, as it was refused there.
   void note_refusal(Collective collective, const Decision& decision, const std::string& why);
@@ -185,9 +215,16 @@ class Communicator {
   int agree();
   [[nodiscard]] Situation situation_of(Collective collective) const;
   [[nodiscard]] Situation situation_of(const ExpectedCall& call, Bytes block) const;
-  [[nodiscard]] bool passes(Collective collective) noexcept;
   [[nodiscard]] Decision decision_by_picture(const ExpectedCall& call, Bytes block);
   [[nodiscard]] static Decision decision_for(const Choice& choice);
+
+  inline static constinit thread_local LatestCommunicator latest_{};
+  /// Goes up by note_change().
+  inline static constinit std::atomic<unsigned> generation_{1};
+
+  unsigned left_since_ = 0;  ///< the generation that `left_` holds for
+  std::array<std::uint32_t, all_collectives.size()> left_{};  ///< calls that may be handed on
+  std::array<std::uint32_t, all_collectives.size()> let_{};   ///< as many as there were at first
 
   struct ExpectedDecision {
     ExpectedCall call;
@@ -216,7 +253,6 @@ class Communicator {
   std::array<ExpectedDecision, 16> expected_;
   std::size_t next_expected_ = 0;
   std::array<std::string, all_collectives.size()> last_;
-  std::array<const std::string*, all_collectives.size()> latest_text_{};  ///< that last_ copies
   std::unique_ptr<DistanceOrders> distances_;
   std::unique_ptr<PrivateComm> private_;
   int private_error_ = 0;  ///< there can be none

@@ -39,6 +39,7 @@ Decision Communicator::decision_for(const Choice& choice) {
 
 bool Communicator::stays_flat(const Decision& decision, Collective collective) {
   if (decision.open != OpenLevel::all) return false;
+  stop_passing(collective);
   if (level_decisions_ == nullptr) level_decisions_ = std::make_unique<LevelDecisions>(*this);
   return level_decisions_->stays_flat(collective);
 }

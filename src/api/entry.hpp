@@ -80,6 +80,7 @@ int enter(Collective collective, MPI_Comm comm, Native run_native, Run run) {
       if (communicator == nullptr) return raise(comm, error);
     }
     if (communicator->is_inter()) return run_native();
+    communicator->look_again();
     return run(*communicator, arrived);
   });
 }
@@ -124,7 +125,11 @@ int reported(Collective collective, Communicator& communicator, const Decision& 
     communicator.end_level_call();
     return error;
   };
-  if (!communicator.is_reported()) return run_to_end();
+  if (!communicator.is_reported()) {
+    const int error = run_to_end();
+    communicator.let_pass(decision, collective);
+    return error;
+  }
   begun.call = communicator.next_call(collective);
   if (const auto& known = communicator.arrival()) note_prediction(*known, begun);
   const int error = run_to_end();

@@ -66,10 +66,11 @@ bool LevelDecisions::stays_flat(Collective collective) {
   return true;
 }
 
-bool LevelDecisions::passes(Collective collective) noexcept {
+/// None once nodes are open, where all calls count.
+std::uint64_t LevelDecisions::calls_that_pass(Collective collective) const {
   const Course& course = courses_[static_cast<std::size_t>(collective)];
-  if (calls_ < calls_at_first || course.has_ways || course.windows.begins_next()) return false;
-  return stays_flat(collective);
+  if (calls_ < calls_at_first || course.has_ways || nodes_.are_open()) return 0;
+  return course.windows.calls_to_next();
 }
 
 const Decision& LevelDecisions::close(const Decision& open, Collective collective,

@@ -28,8 +28,12 @@ class LevelDecisions {
   /// arguments are: it is one of the first, or neither in a window nor of a collective for which
   /// anything else was ever a candidate. Else close() is to be called.
   bool stays_flat(Collective collective);
-  /// The same where that is certain from what is known already; else nothing has begun.
-  bool passes(Collective collective) noexcept;
+  /// How many of the next calls stay flat for certain and need not be counted one by one.
+  [[nodiscard]] std::uint64_t calls_that_pass(Collective collective) const;
+  /// So many of them have been made.
+  void count_passed(Collective collective, std::uint64_t calls) {
+    courses_[static_cast<std::size_t>(collective)].windows.pass(calls);
+  }
   /// See Communicator::close_level; a call that may go either way has begun. The first calls of a
   /// communicator stay flat, so that one with few calls never pays for what the level needs. After
   /// them nodes are guessed, at the cost of one small allgather; they are opened where a call is to

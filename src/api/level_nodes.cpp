@@ -92,6 +92,7 @@ int LevelNodes::take() {
   nodes_ = levels->node().nodes();
   capacity_ = levels->node().most_capacity();
   are_open_ = true;
+  communicator_.stop_passing();  // from now on every call counts
   return MPI_SUCCESS;
 }
 

@@ -66,8 +66,10 @@ class TrialWindows {
 
   /// Counts a call. Is it in a window? The first one is.
   bool begin_call();
-  /// Will the next call be in one?
-  [[nodiscard]] bool begins_next() const { return left_ > 0 || calls_ + 1 == next_; }
+  /// How many calls are outside windows before the next one begins; 0 in a window.
+  [[nodiscard]] std::uint64_t calls_to_next() const { return left_ > 0 ? 0 : next_ - calls_ - 1; }
+  /// Counts so many of these.
+  void pass(std::uint64_t calls) { calls_ += calls; }
   [[nodiscard]] std::uint64_t calls() const { return calls_; }
   /// Is the call that has begun the last one of its window?
   [[nodiscard]] bool is_last() const { return left_ == 0; }

@@ -164,12 +164,26 @@ TEST(Windows, EndByThemselves) {
             std::uint64_t{TrialWindows::most_calls + TrialWindows::calls_between});
 }
 
+TEST(Windows, AreTheSameWhetherCallsBeforeThemAreCountedOneByOneOrTogether) {
+  TrialWindows one_by_one;
+  TrialWindows together;
+  while (one_by_one.calls() < 5000) {
+    if (together.calls_to_next() > 0) together.pass(together.calls_to_next());
+    while (!one_by_one.begin_call()) {
+    }
+    ASSERT_TRUE(together.begin_call());
+    ASSERT_EQ(one_by_one.calls(), together.calls());
+    one_by_one.close();
+    together.close();
+  }
+}
+
 TEST(Windows, AreRarerTheMoreCallsThereWere) {
   TrialWindows windows;
-  EXPECT_TRUE(windows.begins_next());
+  EXPECT_EQ(windows.calls_to_next(), 0U);
   std::uint64_t before = 0;
   while (windows.calls() < 100000) {
-    const bool expected = windows.begins_next();
+    const bool expected = windows.calls_to_next() == 0;
     ASSERT_EQ(windows.begin_call(), expected);
     if (!expected) continue;
     const std::uint64_t least = before / TrialWindows::calls_for_each_before;
