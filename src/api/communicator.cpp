@@ -18,10 +18,8 @@
 #include "api/rma.hpp"
 #include "choose/exchanges.hpp"
 #include "choose/levels.hpp"
-#include "run/mpi/crowding.hpp"
 #include "run/mpi/end.hpp"
 #include "run/mpi/quirks.hpp"
-#include "run/processors.hpp"
 
 namespace tutti {
 
@@ -122,29 +120,6 @@ int make_keyval() {
   return MPI_SUCCESS;
 }
 
-/// What rank 0 tells the others, so that ranks with another environment do not decide otherwise.
-struct Agreement {
-  std::array<std::array<char, 240>, all_collectives.size()> settings{};
-  std::array<char, 240> nodes{};
-  Bytes node_memory = 0;
-  Bytes staging = 0;
-  Machine machine;
-  NodeMachine node_machine;
-  double crowding = 0;  ///< where it is known
-  double processors = 1;
-  std::uint64_t id = 0;
-  std::uint64_t told = 0;
-  char is_reported = 0;
-  char is_refused = 0;
-  char never_yields = 0;
-  char knows_crowding = 0;
-  char wants_background = 0;
-  char is_reproducible = 0;
-  char splits_user_ops = 0;
-  char had_distances = 0;
-  MpiFamily family = MpiFamily::unknown;
-};
-
 }  // namespace
 
 void prepare_end_of_mpi() {
@@ -200,7 +175,8 @@ void Communicator::let_pass(const Decision& decision, Collective collective) {
   stop_passing(collective);
   constexpr std::uint64_t most = 1U << 30;
   std::uint64_t calls = decision.open == OpenLevel::none ? most : 0;
-  if (decision.open == OpenLevel::all && level_decisions_ != nullptr) {
+  // Reductions by the program's own operations are decided, and counted, apart.
+  if (decision.open == OpenLevel::all && level_decisions_ != nullptr && !reduces(collective)) {
     calls = std::min(most, level_decisions_->calls_that_pass(collective));
   }
   let_[at] = left_[at] = static_cast<std::uint32_t>(calls);
@@ -250,65 +226,6 @@ int Communicator::create(MPI_Comm comm, std::unique_ptr<Communicator>& made) {
   if (error == MPI_SUCCESS) error = mpi().Comm_size(comm, &made->p_);
   made->inter_ = inter != 0;
   return error == MPI_SUCCESS && inter == 0 ? made->agree() : error;
-}
-
-int Communicator::agree() {
-  Agreement agreement;
-  if (rank_ == 0) {
-    agreement.machine = environment().machine;
-    agreement.node_machine = environment().node_machine;
-    const Crowding known = known_crowding();
-    agreement.crowding = known.ratio;
-    agreement.knows_crowding = known.is_complete ? 1 : 0;
-    agreement.processors = reachable_processors(processor_quota("/"));
-    agreement.id = new_communicator_id();
-    agreement.is_reported = environment().report.empty() ? 0 : 1;
-    agreement.wants_background = environment().background ? 1 : 0;
-    agreement.is_reproducible = environment().reproducible ? 1 : 0;
-    agreement.splits_user_ops = environment().split_user_ops ? 1 : 0;
-    agreement.is_refused = environment().error.empty() && distances_error().empty() ? 0 : 1;
-    agreement.had_distances = known_distances() != nullptr ? 1 : 0;
-    agreement.family = mpi_family(library_version());
-    agreement.never_yields = waits_without_yielding() ? 1 : 0;
-    for (std::size_t i = 0; i < settings_.size(); ++i) {
-      to_text(environment().settings[i])
-          .copy(agreement.settings[i].data(), agreement.settings[i].size() - 1);
-    }
-    environment().nodes.copy(agreement.nodes.data(), agreement.nodes.size() - 1);
-    agreement.node_memory = environment().node_memory;
-    agreement.staging = environment().memory;
-    agreement.told = tell_of_environment();
-  }
-  {
-    const QuietErrors quiet(comm_);
-    int error = mpi().Bcast(&agreement, sizeof agreement, mpi().byte, 0, comm_);
-    if (error == MPI_SUCCESS && agreement.knows_crowding == 0 && is_of_world(comm_)) {
-      error = learn_crowding(comm_);
-      agreement.crowding = known_crowding().ratio;
-    }
-    if (error != MPI_SUCCESS) return error;
-  }
-  need_not_tell(agreement.told);
-  if (agreement.is_refused != 0) return MPI_ERR_ARG;
-  machine_ = agreement.machine;
-  node_machine_ = agreement.node_machine;
-  processors_ = agreement.processors;
-  crowding_ = agreement.crowding;
-  native_spins_ = agreement.never_yields != 0 && crowding_ > 1;
-  family_ = agreement.family;
-  id_ = agreement.id;
-  is_reported_ = agreement.is_reported != 0;
-  node_settings_.memory = agreement.node_memory;
-  node_settings_.staging = agreement.staging;
-  if (const auto nodes = emulated_nodes(agreement.nodes.data())) node_settings_.emulated = *nodes;
-  wants_background_ = agreement.wants_background != 0;
-  is_reproducible_ = agreement.is_reproducible != 0;
-  splits_user_ops_ = agreement.splits_user_ops != 0;
-  had_distances_ = agreement.had_distances != 0;
-  for (std::size_t i = 0; i < settings_.size(); ++i) {
-    settings_[i] = *setting(all_collectives[i], agreement.settings[i].data());
-  }
-  return MPI_SUCCESS;
 }
 
 const Decision& Communicator::decide(Collective collective, const OperationTraits& operation) {
@@ -363,11 +280,11 @@ const Decision& Communicator::decide(Collective collective, const OperationTrait
 }
 
 PrivateComm* Communicator::private_comm(int& error) {
-  if (private_ == nullptr && private_error_ == MPI_SUCCESS) {
-    private_error_ = PrivateComm::duplicate(comm_, private_);
-    if (private_ != nullptr) private_->limit_staging(node_settings_.staging);
-  }
   error = private_error_;
+  if (private_ != nullptr || error != MPI_SUCCESS) return private_.get();
+  error = PrivateComm::duplicate(comm_, private_);
+  if (error == OwnedComm::unmatched) private_error_ = error;
+  if (private_ != nullptr) private_->limit_staging(node_settings_.staging);
   return private_.get();
 }
 

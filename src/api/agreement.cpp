@@ -1,0 +1,104 @@
+/// What rank 0 of a communicator decides for all of its ranks.
+#include "api/communicator.hpp"
+#include "api/distance_source.hpp"
+#include "api/environment.hpp"
+#include "api/report.hpp"
+#include "run/mpi/crowding.hpp"
+#include "run/mpi/quirks.hpp"
+#include "run/processors.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// What rank 0 tells the others, so that ranks with another environment do not decide otherwise.
+struct Agreement {
+  std::array<std::array<char, 240>, all_collectives.size()> settings{};
+  std::array<char, 240> nodes{};
+  Bytes node_memory = 0;
+  Bytes staging = 0;
+  Machine machine;
+  NodeMachine node_machine;
+  double crowding = 0;  ///< where it is known
+  double processors = 1;
+  std::uint64_t id = 0;
+  std::uint64_t told = 0;
+  char is_reported = 0;
+  char is_refused = 0;
+  char never_yields = 0;
+  char knows_crowding = 0;
+  char wants_background = 0;
+  char is_reproducible = 0;
+  char splits_user_ops = 0;
+  char had_distances = 0;
+  MpiFamily family = MpiFamily::unknown;
+};
+
+/// As the environment of this process has it.
+Agreement own_agreement() {
+  const Environment& all = environment();
+  Agreement agreement;
+  agreement.machine = all.machine;
+  agreement.node_machine = all.node_machine;
+  const Crowding known = known_crowding();
+  agreement.crowding = known.ratio;
+  agreement.knows_crowding = known.is_complete ? 1 : 0;
+  agreement.processors = reachable_processors(processor_quota("/"));
+  agreement.id = new_communicator_id();
+  agreement.is_reported = all.report.empty() ? 0 : 1;
+  agreement.wants_background = all.background ? 1 : 0;
+  agreement.is_reproducible = all.reproducible ? 1 : 0;
+  agreement.splits_user_ops = all.split_user_ops ? 1 : 0;
+  agreement.is_refused = all.error.empty() && distances_error().empty() ? 0 : 1;
+  agreement.had_distances = known_distances() != nullptr ? 1 : 0;
+  agreement.family = mpi_family(library_version());
+  agreement.never_yields = waits_without_yielding() ? 1 : 0;
+  for (std::size_t i = 0; i < all.settings.size(); ++i) {
+    to_text(all.settings[i]).copy(agreement.settings[i].data(), agreement.settings[i].size() - 1);
+  }
+  all.nodes.copy(agreement.nodes.data(), agreement.nodes.size() - 1);
+  agreement.node_memory = all.node_memory;
+  agreement.staging = all.memory;
+  agreement.told = tell_of_environment();
+  return agreement;
+}
+
+/// Sets `agreement` to that of rank 0, and to how many ranks share a core in the job. Collective.
+int exchange(MPI_Comm comm, Agreement& agreement) {
+  const QuietErrors quiet(comm);
+  const int error = mpi().Bcast(&agreement, sizeof agreement, mpi().byte, 0, comm);
+  if (error != MPI_SUCCESS || agreement.knows_crowding != 0 || !is_of_world(comm)) return error;
+  const int unknown = learn_crowding(comm);
+  agreement.crowding = known_crowding().ratio;
+  return unknown;
+}
+
+}  // namespace
+
+int Communicator::agree() {
+  Agreement agreement = rank_ == 0 ? own_agreement() : Agreement{};
+  if (const int error = exchange(comm_, agreement)) return error;
+  need_not_tell(agreement.told);
+  if (agreement.is_refused != 0) return MPI_ERR_ARG;
+  machine_ = agreement.machine;
+  node_machine_ = agreement.node_machine;
+  processors_ = agreement.processors;
+  crowding_ = agreement.crowding;
+  native_spins_ = agreement.never_yields != 0 && crowding_ > 1;
+  family_ = agreement.family;
+  id_ = agreement.id;
+  is_reported_ = agreement.is_reported != 0;
+  node_settings_.memory = agreement.node_memory;
+  node_settings_.staging = agreement.staging;
+  if (const auto nodes = emulated_nodes(agreement.nodes.data())) node_settings_.emulated = *nodes;
+  wants_background_ = agreement.wants_background != 0;
+  is_reproducible_ = agreement.is_reproducible != 0;
+  splits_user_ops_ = agreement.splits_user_ops != 0;
+  had_distances_ = agreement.had_distances != 0;
+  for (std::size_t i = 0; i < settings_.size(); ++i) {
+    settings_[i] = *setting(all_collectives[i], agreement.settings[i].data());
+  }
+  return MPI_SUCCESS;
+}
+
+}  // namespace tutti
