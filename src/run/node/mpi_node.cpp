@@ -1,7 +1,6 @@
 /// Finding out who shares a node, and sharing memory there.
 #include "run/node/mpi_node.hpp"
 
-#include <sched.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -18,7 +17,6 @@ namespace tutti {
 namespace {
 
 /// Of no other message on a duplicate of Tutti's own.
-constexpr int name_tag = 1021;
 
 /// Bytes for data that memory which grows begins with: small calls need no more.
 constexpr Bytes grows_from = 16384;
@@ -100,11 +98,11 @@ int SharedNode::open_known(const NodeSettings& settings, bool& is_open) {
   local_ = nodes.local_of(rank_);
   lay_out(settings.memory);
   std::optional<NodeSegment> segment;
+  if (ranks_ > 1 && local_ == 0) segment = make_segment(kind_);
+  SegmentName name;
+  if (segment) name = segment->name();
+  if ((error = pass_name(nodes, name)) != MPI_SUCCESS) return error;
   if (ranks_ > 1) {
-    SegmentName name;
-    if (local_ == 0) segment = make_segment(kind_);
-    if (segment) name = segment->name();
-    if ((error = pass_name(nodes, name)) != MPI_SUCCESS) return error;
     map_segment(name, segment);
   } else {
     map_private();
@@ -116,28 +114,14 @@ int SharedNode::open_known(const NodeSettings& settings, bool& is_open) {
   return error == MPI_ERR_NO_MEM ? MPI_SUCCESS : error;
 }
 
-/// From the first rank of the node to the others.
+/// From the first rank of each node to the others. By a collective, as the background thread takes
+/// any message on this communicator for one of an early rank.
 int SharedNode::pass_name(const Nodes& nodes, SegmentName& name) {
-  const int here = nodes.node_of(rank_);
   constexpr int bytes = sizeof name;
-  if (local_ == 0) {
-    int error = MPI_SUCCESS;
-    for (int local = 1; local < ranks_ && error == MPI_SUCCESS; ++local) {
-      const Rank other = nodes.rank_at(here, local);
-      error = mpi().Send(&name, bytes, mpi().byte, other, name_tag, comm_);
-    }
-    return error;
-  }
-  MPI_Request request = mpi().request_null;
-  int error =
-      mpi().Irecv(&name, bytes, mpi().byte, nodes.rank_at(here, 0), name_tag, comm_, &request);
-  // A wait in the MPI may keep the core from the one that sends.
-  for (int done = 0; error == MPI_SUCCESS;) {
-    MPI_Status status;
-    error = mpi().Test(&request, &done, &status);
-    if (done != 0) break;
-    sched_yield();
-  }
+  std::vector<SegmentName> names(static_cast<std::size_t>(nodes.p()));
+  const int error =
+      mpi().Allgather(&name, bytes, mpi().byte, names.data(), bytes, mpi().byte, comm_);
+  name = names[static_cast<std::size_t>(nodes.rank_at(nodes.node_of(rank_), 0))];
   return error;
 }
 
