@@ -143,6 +143,8 @@ int run_specification(CollectiveCall& call, Communicator& communicator,
                                    nullptr,
                                    placements};
   is_native = !valid || !calls.learn_types(call);
+  // The MPI's own need not give the same bits again.
+  if (reduces(call.collective) && communicator.is_reproducible()) call.bounded = false;
   if (!is_native && !calls.fits(call, specification)) {
     is_native = true;
     comm->give_up();
@@ -169,6 +171,7 @@ int run_without_large_form(CollectiveCall& call) {
   Communicator* communicator = Communicator::of(call.comm, error);
   if (communicator == nullptr) return raise(call.comm, error);
   if (communicator->is_inter()) return raise(call.comm, MPI_ERR_UNSUPPORTED_OPERATION);
+  call.bounded = false;
   bool is_native = false;
   error = run_specification(call, *communicator, plain_specification(call.collective),
                             ArrivedCall(nullptr, call.collective, nullptr), is_native);

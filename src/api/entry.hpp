@@ -66,7 +66,9 @@ template <class Native, class Run>
 int enter(Collective collective, MPI_Comm comm, Native run_native, Run run) {
   const void* site = take_call_site();
   const Inside guard;
-  if (!Inside::another() && Communicator::hands_on(comm, collective)) return run_native();
+  if (!Inside::another() && Communicator::hands_on(comm, collective)) {
+    return guarded(comm, run_native);
+  }
   return guarded(comm, [&] {
     if (Inside::another() || !environment().on || comm == mpi().comm_null || is_being_freed(comm)) {
       return run_native();

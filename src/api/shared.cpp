@@ -81,6 +81,7 @@ int fill_reduced(SharedCall& call, Communicator& communicator, LevelRunner& leve
     if (refused.empty()) return error;
   }
   if (communicator.rank() == 0) call.reduction.receive.address = memory.data();
+  call.reduction.bounded = false;
   bool is_native = false;  // only where arguments are bad, and these are not
   const int reduced =
       run_specification(call.reduction, communicator, fixed_reduction(Collective::reduce),

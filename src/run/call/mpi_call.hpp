@@ -142,7 +142,8 @@ struct CollectiveCall {
   CallSide receive;  ///< of a reduce significant at the root only
   MPI_Op op{};       ///< reductions
 
-  bool begun = false;  ///< counted by PrivateComm::begin
+  bool begun = false;   ///< counted by PrivateComm::begin
+  bool bounded = true;  ///< the MPI's own can run where an algorithm would stage too much
 
   [[nodiscard]] bool in_place() const { return send.address == MPI_IN_PLACE; }
   [[nodiscard]] bool has_send_side() const {

@@ -114,7 +114,7 @@ CollectiveProblem CollectiveCalls::problem_of(const CollectiveCall& call,
 /// The bytes of a vector, or of all blocks that a rank sends or receives: what all ranks know alike
 /// of whatever stages anything.
 bool CollectiveCalls::fits(const CollectiveCall& call, const Specification& specification) {
-  if (specification.algorithm->staging == Staging::nothing) return true;
+  if (!call.bounded || specification.algorithm->staging == Staging::nothing) return true;
   find_sizes(call);
   const bool is_vector = block_kind(call.collective) == BlockKind::parts;
   const Bytes all = is_irregular(call.collective) || is_vector

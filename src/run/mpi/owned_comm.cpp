@@ -37,16 +37,16 @@ int check_nonblocking(MPI_Comm comm, int p) {
   int is_over = 0;
   for (int round = 0; round < rounds; ++round) {
     const double end = monotonic_seconds() + seconds_of_round;
-    while (is_over == 0 && monotonic_seconds() < end) {
+    do {
       MPI_Status status;
       if (mpi().Test(&barrier, &is_over, &status) != MPI_SUCCESS) break;
       if (is_over == 0) sched_yield();
-    }
+    } while (is_over == 0 && monotonic_seconds() < end);
     Bytes over = 0;
     if (const int error = sum_on_all(comm, is_over, over)) return error;
     if (over == p) return MPI_SUCCESS;
   }
-  return MPI_ERR_OTHER;
+  return OwnedComm::unmatched;
 }
 
 }  // namespace

@@ -35,6 +35,8 @@ class OwnedComm {
   /// Duplicates without calling the program's attribute functions. Collective over `of`. Returns
   /// an MPI error code, also where the MPI would wait for ever (makes_communicators_nonblocking).
   static int duplicate(MPI_Comm of, OwnedComm& made);
+  /// The error where the MPI would wait for ever, now and later; on all ranks.
+  static constexpr int unmatched = MPI_ERR_PENDING;
   /// The same of the ranks with `member`, in the sequence of `key`; `made` stays null on the
   /// others.
   static int split(MPI_Comm of, bool member, int key, OwnedComm& made);
