@@ -3,30 +3,30 @@
 
 namespace tutti::bench {
 
-namespace {
-
-std::size_t blocks_sent(Collective collective, int p) {
-  const bool many = collective == Collective::scatter || collective == Collective::scatterv ||
+int blocks_sent(Collective collective, int p, Rank rank, bool any_root) {
+  const bool scatters = collective == Collective::scatter || collective == Collective::scatterv;
+  const bool many = (scatters && (any_root || rank == 0)) ||
                     block_kind(collective) == BlockKind::pairs ||
                     (reduces(collective) && block_kind(collective) == BlockKind::ranks);
-  return many ? static_cast<std::size_t>(p) : 1;
+  return many ? p : 1;
 }
 
-std::size_t blocks_received(Collective collective, int p) {
-  const bool many = is_gather(collective) || collective == Collective::allgather ||
-                    collective == Collective::allgatherv ||
+int blocks_received(Collective collective, int p, Rank rank, bool any_root) {
+  const bool many = (is_gather(collective) && (any_root || rank == 0)) ||
+                    collective == Collective::allgather || collective == Collective::allgatherv ||
                     block_kind(collective) == BlockKind::pairs;
-  return many ? static_cast<std::size_t>(p) : 1;
+  return many ? p : 1;
 }
 
-}  // namespace
-
-Workplace::Workplace(Collective collective, int p, int ints)
+Workplace::Workplace(Collective collective, int p, int ints, Rank rank, bool any_root)
     : block(ints),
-      sent(blocks_sent(collective, p) * static_cast<std::size_t>(ints), 1),
-      received(blocks_received(collective, p) * static_cast<std::size_t>(ints)),
+      sent(static_cast<std::size_t>(blocks_sent(collective, p, rank, any_root)) *
+               static_cast<std::size_t>(ints),
+           1),
+      received(static_cast<std::size_t>(blocks_received(collective, p, rank, any_root)) *
+               static_cast<std::size_t>(ints)),
       counts(static_cast<std::size_t>(p), ints) {
-  for (int rank = 0; rank < p; ++rank) displacements.push_back(rank * ints);
+  for (int at = 0; at < p; ++at) displacements.push_back(at * ints);
 }
 
 std::function<void(Rank)> call_of(Collective collective, const Functions& by, Workplace& at) {

@@ -11,9 +11,14 @@
 
 namespace tutti::bench {
 
-/// Blocks of so many ints, as many as a rank of p may send or receive in the collective.
+/// How many blocks a rank sends and receives in all; `any_root`: as if it were the root.
+[[nodiscard]] int blocks_sent(Collective collective, int p, Rank rank, bool any_root);
+[[nodiscard]] int blocks_received(Collective collective, int p, Rank rank, bool any_root);
+
+/// Blocks of so many ints, as many as `rank` of p sends and receives in the collective with root 0,
+/// or with any root.
 struct Workplace {
-  Workplace(Collective collective, int p, int ints);
+  Workplace(Collective collective, int p, int ints, Rank rank, bool any_root);
 
   MPI_Comm comm = MPI_COMM_WORLD;
   int block;

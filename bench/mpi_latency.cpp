@@ -97,7 +97,7 @@ Row forwarding(const Bench& bench) {
 
 /// What a call that nobody has asked anything for costs beside the MPI's own.
 Row small_calls(const Bench& bench, Collective collective) {
-  Workplace at(collective, bench.job.p(), 2);
+  Workplace at(collective, bench.job.p(), 2, bench.job.rank(), true);
   const std::string name(name_of(collective));
   std::vector<Way> ways = {{"the MPI's " + name, "", call_of(collective, native_functions(), at)},
                            {"TUTTI, auto", "auto", call_of(collective, tutti_functions(), at)}};

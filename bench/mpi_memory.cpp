@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -57,7 +58,9 @@ std::string last_algorithm(Collective collective, MPI_Comm comm) {
 std::string bound_of(const Specification& specification, int p, Bytes block) {
   const Collective collective = specification.algorithm->collective;
   const Bytes all = block_kind(collective) == BlockKind::parts ? block : block * p;
-  if (!fits(specification, p, all, default_staging)) return "native";
+  if (!fits(specification, p, all, default_staging)) {
+    return is_gather_or_scatter(collective) ? "linear" : "native";
+  }
   const bool holds_own = specification.algorithm->staging == Staging::subtrees;
   const Bytes bound = staging_of(specification, p, all, default_staging) + (holds_own ? block : 0);
   return fmt::format("{:.1f}", static_cast<double>(bound) / (1 << 20));
@@ -72,25 +75,44 @@ void print(const Report& report, Collective collective, const std::string& name,
 
 }  // namespace
 
+/// So many ints, or fewer where the buffers of all ranks would take more than a quarter of this machine:
+/// those of alltoall and allgather grow with the square of the ranks.
+int block_for(Collective collective, int p, int ints) {
+  Bytes blocks = 0;
+  for (Rank rank = 0; rank < p; ++rank) {
+    blocks += blocks_sent(collective, p, rank, false) + blocks_received(collective, p, rank, false);
+  }
+  const Bytes memory = Bytes{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+  return static_cast<int>(std::min<Bytes>(ints, memory / 4 / blocks / 4));
+}
+
+void print_block(const Report& report, Collective collective, int ints) {
+  report.say(fmt::format("# {}: blocks of {:.3f} MiB", name_of(collective),
+                         static_cast<double>(ints) / (1 << 18)));
+}
+
 Result<bool> run_memory(const Bench& bench, Report* report) {
   if (!forget_peak()) return Error{"memory needs /proc/self/clear_refs, which cannot be written"};
   const int p = bench.job.p();
   const int ints =
       static_cast<int>(bench.options.blocks.empty() ? 1 << 18 : bench.options.blocks.front());
   if (report != nullptr) {
-    report->say(fmt::format("{:<22}{:<20}{:>10}{:>12}{:>12}  MiB, blocks of {:.2f} MiB, what ran",
-                            "# collective", "algorithm", "bound", "any rank", "not root",
-                            static_cast<double>(ints) / (1 << 18)));
+    report->say(fmt::format("{:<22}{:<20}{:>10}{:>12}{:>12}  what ran", "# collective, MiB",
+                            "algorithm", "bound", "any rank", "not root"));
   }
   for (const Collective collective : all_collectives) {
     if (is_one_sided(collective) || collective == Collective::barrier) continue;
-    Workplace at(collective, p, ints);
+    const int own = block_for(collective, p, ints);
+    Workplace at(collective, p, own, bench.job.rank(), false);
     std::fill(at.received.begin(), at.received.end(), 1);
     const auto native = call_of(collective, native_functions(), at);
     bench.watchdog.enter(std::string(name_of(collective)), 1, 0);
     native(0);  // what the MPI keeps for later calls
     const auto peak = peak_of(bench, native);
-    if (report != nullptr) print(*report, collective, "native", "-", peak, "");
+    if (report != nullptr) {
+      print_block(*report, collective, own);
+      print(*report, collective, "native", "-", peak, "");
+    }
     for (const Algorithm& algorithm : all_algorithms()) {
       if (algorithm.collective != collective) continue;
       const std::string name(algorithm.name);
@@ -103,7 +125,7 @@ Result<bool> run_memory(const Bench& bench, Report* report) {
       const std::string ran = last_algorithm(collective, at.comm);
       MPI_Comm_free(&at.comm);
       if (report != nullptr) {
-        print(*report, collective, name, bound_of(*specification(collective, name), p, 4L * ints),
+        print(*report, collective, name, bound_of(*specification(collective, name), p, 4L * own),
               most, ran);
       }
     }
