@@ -75,8 +75,8 @@ void print(const Report& report, Collective collective, const std::string& name,
 
 }  // namespace
 
-/// So many ints, or fewer where the buffers of all ranks would take more than a quarter of this machine:
-/// those of alltoall and allgather grow with the square of the ranks.
+/// So many ints, or fewer where the buffers of all ranks would take more than a quarter of this
+/// machine: those of alltoall and allgather grow with the square of the ranks.
 int block_for(Collective collective, int p, int ints) {
   Bytes blocks = 0;
   for (Rank rank = 0; rank < p; ++rank) {

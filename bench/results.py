@@ -102,7 +102,7 @@ def latency_section(document: dict, library: str) -> list[str]:
     for row in document["rows"]:
         native = row["algorithms"][0]["median_us"]
         title = row["collective"]
-        lines += [f"{title[0].upper()}{title[1:]}, each algorithm asked for by name:", "",
+        lines += [f"{title[0].upper()}{title[1:]}:", "",
                   "| call | median ns | more than native | ratio |",
                   "| --- | ---: | ---: | ---: |"]  # fmt: skip
         for line in row["algorithms"]:
@@ -130,8 +130,7 @@ def main() -> int:
             "algorithm, `traff` what goes beyond it, `auto` Tutti's own choice. Blocks count ints.",
             "", "**Settings.** None but `TUTTI_GATHERV` and `TUTTI_SCATTERV`, which name the column's",
             "algorithm, and the numbers of the machine are the built-in ones. In the samples of 2026-11-21",
-            "`auto` took calls of every size from an MPI that spins, and ran `linear`; now it takes small",
-            "ones only, so read `auto` beside MPICH as `linear`, asked for by name.",
+            "`auto` took calls of every size from an MPI that spins, and ran `linear`; so it does today.",
             "", "**Read with care.** There are more ranks than cores, so latency is a matter of who",
             "gets a core: times are those of the scheduler as much as of the algorithm. MPICH spins",
             "while it waits and never yields, so that a native call often lasts until the waiting",

@@ -29,7 +29,8 @@ for mpi in mpich openmpi; do
   ${RESULTS_RUN:-} "$mpirun" -n "$ranks" "$bench" guidelines --block 100,10000 --repetitions 30 \
     --warmup 3 --quiet \
     --json "$results/tutti-bench-guidelines-$mpi.json"
-  ${RESULTS_RUN:-} "$mpirun" -n 2 "$bench" latency --quiet \
+  ${RESULTS_RUN:-} "$mpirun" -n 2 env LD_PRELOAD="$(dirname "$bench")/../lib/libtutti.so" \
+    "$bench-$mpi" latency --quiet \
     --json "$results/tutti-bench-latency-$mpi.json"
 done
 
