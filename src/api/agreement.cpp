@@ -4,6 +4,7 @@
 #include "api/environment.hpp"
 #include "api/report.hpp"
 #include "run/mpi/crowding.hpp"
+#include "run/mpi/owned_comm.hpp"
 #include "run/mpi/quirks.hpp"
 #include "run/processors.hpp"
 
@@ -68,7 +69,9 @@ int exchange(MPI_Comm comm, Agreement& agreement) {
   const QuietErrors quiet(comm);
   const int error = mpi().Bcast(&agreement, sizeof agreement, mpi().byte, 0, comm);
   if (error != MPI_SUCCESS || agreement.knows_crowding != 0 || !is_of_world(comm)) return error;
-  const int unknown = learn_crowding(comm);
+  const int unmatched = OwnedComm::check_nonblocking(comm);
+  if (unmatched == OwnedComm::unmatched) return MPI_SUCCESS;  // the launcher's count has to do
+  const int unknown = unmatched != MPI_SUCCESS ? unmatched : learn_crowding(comm);
   agreement.crowding = known_crowding().ratio;
   return unknown;
 }

@@ -26,12 +26,15 @@ int make_quiet(MPI_Comm comm) {
   return error;
 }
 
-/// Have all ranks begun as many nonblocking collectives? Found out by one more, which can be given
-/// up, unlike the making of a communicator. Collective; returns the same error on all ranks.
-int check_nonblocking(MPI_Comm comm, int p) {
+}  // namespace
+
+int OwnedComm::check_nonblocking(MPI_Comm comm) {
   constexpr int rounds = 5;
   constexpr double seconds_of_round = 1;
-  if (!makes_communicators_nonblocking() || p == 1) return MPI_SUCCESS;
+  int p = 0;
+  if (!makes_communicators_nonblocking()) return MPI_SUCCESS;
+  if (const int error = mpi().Comm_size(comm, &p)) return error;
+  if (p == 1) return MPI_SUCCESS;
   MPI_Request barrier = mpi().request_null;
   if (const int error = mpi().Ibarrier(comm, &barrier)) return error;
   int is_over = 0;
@@ -46,10 +49,8 @@ int check_nonblocking(MPI_Comm comm, int p) {
     if (const int error = sum_on_all(comm, is_over, over)) return error;
     if (over == p) return MPI_SUCCESS;
   }
-  return OwnedComm::unmatched;
+  return unmatched;
 }
-
-}  // namespace
 
 QuietErrors::QuietErrors(MPI_Comm comm) : comm_(comm) {
   if (mpi().Comm_get_errhandler(comm, &usual_) != MPI_SUCCESS) return;
@@ -73,9 +74,7 @@ OwnedComm& OwnedComm::operator=(OwnedComm&& other) noexcept {
 int OwnedComm::duplicate(MPI_Comm of, OwnedComm& made) {
   const QuietErrors quiet(of);
   MPI_Group group = mpi().group_null;
-  int p = 0;
-  int error = mpi().Comm_size(of, &p);
-  if (error == MPI_SUCCESS) error = check_nonblocking(of, p);
+  int error = check_nonblocking(of);
   if (error == MPI_SUCCESS) error = mpi().Comm_group(of, &group);
   if (error != MPI_SUCCESS) return error;
   OwnedComm comm;

@@ -35,7 +35,11 @@ class OwnedComm {
   /// Duplicates without calling the program's attribute functions. Collective over `of`. Returns
   /// an MPI error code, also where the MPI would wait for ever (makes_communicators_nonblocking).
   static int duplicate(MPI_Comm of, OwnedComm& made);
-  /// The error where the MPI would wait for ever, now and later; on all ranks.
+  /// Have all ranks begun as many nonblocking collectives on it? Found out by one more, which can
+  /// be given up, unlike the making of a communicator by an MPI that waits for ever where they have
+  /// not (makes_communicators_nonblocking). Collective; returns the same error on all ranks.
+  static int check_nonblocking(MPI_Comm comm);
+  /// The error where they have not, now and later.
   static constexpr int unmatched = MPI_ERR_PENDING;
   /// The same of the ranks with `member`, in the sequence of `key`; `made` stays null on the
   /// others.
