@@ -17,7 +17,7 @@ namespace {
 constexpr unsigned calls_at_first = 8;
 
 /// Between trials, for each call before, so that they cost little however many there are
-/// (docs/levels.md bounds it).
+/// (docs/hierarchical.md bounds it).
 constexpr std::uint64_t calls_between_trials = 8;
 constexpr std::uint64_t least_calls_between_trials = 2048;
 /// The same where the model has seen nothing to try.
