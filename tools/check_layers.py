@@ -24,30 +24,31 @@ LAYERS: dict[str, frozenset[str]] = {
     "src/core": STD,
     "src/schedule": frozenset({"core"}),
     "src/contract": frozenset({"core"}),
-    "src/knowledge": frozenset({"core"}),
+    "src/protocols": frozenset({"core"}),
+    "src/topology": frozenset({"core"}),
     "src/shapes": frozenset({"core"}),
     "src/orders": frozenset({"core"}),
-    "src/algorithms": frozenset({"core", "schedule", "shapes", "orders", "knowledge", "passes"}),
-    "src/passes": frozenset({"core", "schedule"}),
+    "src/algorithms": frozenset({"core", "schedule", "shapes", "orders", "protocols", "lowering"}),
+    "src/lowering": frozenset({"core", "schedule"}),
     "src/verify": frozenset({"core", "schedule", "contract"}),
     "src/cost": frozenset({"core", "schedule"}),
     "src/simulate": frozenset({"core", "schedule", "cost"}),
     "src/draw": frozenset({"core", "schedule", "simulate"}),
     "src/report": frozenset({"core"}),
-    "src/choose": frozenset({"core", "schedule", "knowledge", "orders", "algorithms", "cost"}),
+    "src/select": frozenset({"core", "schedule", "protocols", "topology", "orders", "algorithms", "cost"}),
     "src/sweep": frozenset(
         {
-            "core", "schedule", "contract", "knowledge", "orders", "algorithms", "passes", "verify", "cost",
+            "core", "schedule", "contract", "protocols", "topology", "orders", "algorithms", "lowering", "verify", "cost",
             "simulate",
         }
     ),
     "src/run": frozenset(
-        {"core", "schedule", "knowledge", "shapes", "algorithms", "passes", "mpi.h"}
+        {"core", "schedule", "protocols", "topology", "shapes", "algorithms", "lowering", "mpi.h"}
     ),
     "src/api": frozenset(
         {
-            "core", "schedule", "contract", "knowledge", "shapes", "orders", "algorithms",
-            "passes", "verify", "cost", "choose", "report", "run", "tutti", "mpi.h",
+            "core", "schedule", "contract", "protocols", "topology", "shapes", "orders", "algorithms",
+            "lowering", "verify", "cost", "select", "report", "run", "tutti", "mpi.h",
         }
     ),
     "intercept": frozenset({"api", "tutti", "mpi.h"}),
@@ -62,9 +63,9 @@ RUN: dict[str, frozenset[str]] = {
     "distance": frozenset({"mpi"}),
     "node": frozenset({"mpi"}),
     "arrival": frozenset({"mpi"}),
-    "early": frozenset({"arrival", "call", "plan", "transport"}),
-    "communicator": frozenset({"arrival", "call", "early", "mpi", "plan", "transport"}),
-    "level": frozenset({"call", "communicator", "mpi", "node"}),
+    "progress": frozenset({"arrival", "call", "plan", "transport"}),
+    "communicator": frozenset({"arrival", "call", "progress", "mpi", "plan", "transport"}),
+    "hierarchical": frozenset({"call", "communicator", "mpi", "node"}),
     "rma": frozenset({"mpi", "node"}),
 }
 """What the folders of src/run may know of one another; what lies beside them, all may."""

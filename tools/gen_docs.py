@@ -3,7 +3,7 @@
 
     docs/generated/algorithms.md   src/algorithms/list.inc and aliases.inc
     docs/generated/steps.md        the kinds of steps in src/schedule/schedule.hpp
-    docs/generated/settings.md     src/choose/settings.inc
+    docs/generated/settings.md     src/select/settings.inc
     docs/architecture.md           its table of layers, which tools/check_layers.py holds
     README.md                      its table of algorithms
 
@@ -153,10 +153,10 @@ def steps_page(root: Path) -> str:
 
 def settings_page(root: Path) -> str:
     """The environment variables that Tutti reads."""
-    page = NOTICE.format(source="src/choose/settings.inc")
+    page = NOTICE.format(source="src/select/settings.inc")
     page += "# Settings\n\nRead once, at the first collective of a process. A wrong value is one "
     page += "error on rank 0 that names the variable, the value and what is accepted.\n\n"
-    settings = entries((root / "src/choose/settings.inc").read_text(), "TUTTI_SETTING")
+    settings = entries((root / "src/select/settings.inc").read_text(), "TUTTI_SETTING")
     rows = [[f"`{name}`", f"`{default}`", accepted, meaning]
             for name, default, accepted, meaning in settings]  # fmt: skip
     return page + table(["variable", "default", "accepted", "meaning"], rows)

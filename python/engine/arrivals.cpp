@@ -2,7 +2,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "engine.hpp"
-#include "knowledge/arrival_habits.hpp"
+#include "protocols/delay_predictor.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -9,7 +9,6 @@
 
 #include "algorithms/problems.hpp"
 #include "algorithms/staging.hpp"
-#include "choose/choose.hpp"
 #include "cost/collective_bounds.hpp"
 #include "distances.hpp"
 #include "draw/goal.hpp"
@@ -20,6 +19,7 @@
 #include "draw/tree_svg.hpp"
 #include "engine.hpp"
 #include "knowledge.hpp"
+#include "select/selection.hpp"
 #include "values.hpp"
 
 namespace nb = nanobind;

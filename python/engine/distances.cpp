@@ -8,8 +8,8 @@
 
 #include "algorithms/traffic.hpp"
 #include "engine.hpp"
-#include "knowledge/clusters.hpp"
-#include "knowledge/shared_ways.hpp"
+#include "topology/clusters.hpp"
+#include "topology/shared_links.hpp"
 #include "values.hpp"
 
 namespace nb = nanobind;

@@ -4,9 +4,9 @@
 #include <optional>
 
 #include "algorithms/problems.hpp"
-#include "choose/reordering.hpp"
 #include "cost/machine.hpp"
-#include "knowledge/distance_file.hpp"
+#include "select/reordering.hpp"
+#include "topology/distance_file.hpp"
 
 namespace tutti {
 

@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "algorithms/staging.hpp"
-#include "knowledge/fixed_tree.hpp"
-#include "knowledge/tree_construction.hpp"
+#include "protocols/fixed_tree.hpp"
+#include "protocols/tree_construction.hpp"
 #include "shapes/knomial.hpp"
 
 namespace tutti {

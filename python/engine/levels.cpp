@@ -1,6 +1,4 @@
 /// The node level for Python: plans, their verification, and modelled times.
-#include "choose/levels.hpp"
-
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -10,8 +8,9 @@
 #include <map>
 
 #include "engine.hpp"
+#include "select/hierarchical.hpp"
 #include "sweep/check.hpp"
-#include "sweep/levels.hpp"
+#include "sweep/hierarchical.hpp"
 #include "values.hpp"
 
 namespace nb = nanobind;

@@ -7,12 +7,12 @@
 #include <array>
 
 #include "algorithms/algorithms.hpp"
-#include "choose/choose.hpp"
-#include "choose/settings.hpp"
 #include "core/distributions.hpp"
 #include "cost/machine.hpp"
 #include "engine.hpp"
 #include "run/file.hpp"
+#include "select/selection.hpp"
+#include "select/settings.hpp"
 #include "values.hpp"
 
 namespace nb = nanobind;

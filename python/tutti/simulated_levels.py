@@ -198,7 +198,7 @@ def markdown(machine: NodeMachine) -> str:
 
 Written by `tutti simulate levels`. **All numbers without the word paper are SIMULATED**: closed
 forms of the rounds of each algorithm on nodes of {RANKS} cores that share one adapter, all ranks
-arriving at once (`src/cost/level_times.hpp` says which).
+arriving at once (`src/cost/hierarchical_times.hpp` says which).
 [Tests](../../tests/unit/cost/level_times_test.cpp) hold them against the schedules themselves: with
 one rank a node against their replay, with 2x4, 4x4 and 8x2 ranks against their rounds with adapters
 that messages share, one to four leaders included: equal, but for pairwise exchanges, which they

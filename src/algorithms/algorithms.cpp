@@ -6,7 +6,7 @@
 #include <charconv>
 #include <limits>
 
-#include "passes/background.hpp"
+#include "lowering/background.hpp"
 
 namespace tutti {
 

@@ -5,7 +5,7 @@
 #include <ranges>
 
 #include "core/nodes.hpp"
-#include "passes/background.hpp"
+#include "lowering/background.hpp"
 
 namespace tutti {
 

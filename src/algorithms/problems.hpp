@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "algorithms/algorithms.hpp"
-#include "knowledge/ordered_tree.hpp"
+#include "protocols/ordered_tree.hpp"
 
 namespace tutti {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "algorithms/algorithms.hpp"
-#include "knowledge/growth.hpp"
+#include "protocols/growth.hpp"
 
 namespace tutti {
 

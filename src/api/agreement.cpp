@@ -3,7 +3,7 @@
 #include "api/distance_source.hpp"
 #include "api/environment.hpp"
 #include "api/report.hpp"
-#include "run/mpi/crowding.hpp"
+#include "run/mpi/oversubscription.hpp"
 #include "run/mpi/owned_comm.hpp"
 #include "run/mpi/quirks.hpp"
 #include "run/processors.hpp"

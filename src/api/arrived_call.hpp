@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "api/rooted_call.hpp"
+#include "api/gather_scatter_call.hpp"
 
 namespace tutti {
 

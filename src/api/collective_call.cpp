@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "choose/levels.hpp"
-#include "choose/reductions.hpp"
+#include "select/hierarchical.hpp"
+#include "select/reductions.hpp"
 
 namespace tutti {
 

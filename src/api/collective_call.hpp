@@ -39,7 +39,7 @@ int run_specification(CollectiveCall& call, Communicator& communicator,
                       const Specification& specification, const ArrivedCall& arrived,
                       bool& is_native);
 
-/// Runs a call through the memory of nodes (see api/levelled.hpp).
+/// Runs a call through the memory of nodes (see api/hierarchical.hpp).
 int run_levelled(CollectiveCall& call, Communicator& communicator, const Decision& decision,
                  const ArrivalVersion* version, std::string& refused, bool& is_native);
 

@@ -12,14 +12,14 @@
 
 #include "api/distance_source.hpp"
 #include "api/environment.hpp"
-#include "api/level_decisions.hpp"
+#include "api/hierarchical_selection.hpp"
 #include "api/report.hpp"
 #include "api/report_collect.hpp"
 #include "api/rma.hpp"
-#include "choose/exchanges.hpp"
-#include "choose/levels.hpp"
 #include "run/mpi/end.hpp"
 #include "run/mpi/quirks.hpp"
+#include "select/exchanges.hpp"
+#include "select/hierarchical.hpp"
 
 namespace tutti {
 

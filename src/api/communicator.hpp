@@ -13,13 +13,13 @@
 #include <string_view>
 
 #include "api/distance_orders.hpp"
-#include "choose/choose.hpp"
 #include "cost/node_machine.hpp"
 #include "run/arrival/mpi_arrival.hpp"
 #include "run/call/mpi_reduction.hpp"
 #include "run/communicator/mpi_communicator.hpp"
-#include "run/level/mpi_level.hpp"
-#include "run/level/mpi_shared.hpp"
+#include "run/hierarchical/mpi_hierarchical.hpp"
+#include "run/hierarchical/mpi_shared.hpp"
+#include "select/selection.hpp"
 
 namespace tutti {
 

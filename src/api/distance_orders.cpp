@@ -8,10 +8,10 @@
 #include <numeric>
 
 #include "api/distance_source.hpp"
-#include "choose/placing.hpp"
-#include "knowledge/distance_rows.hpp"
-#include "knowledge/shared_ways.hpp"
-#include "run/distance/mpi_places.hpp"
+#include "run/distance/mpi_locations.hpp"
+#include "select/rank_orders.hpp"
+#include "topology/distance_rows.hpp"
+#include "topology/shared_links.hpp"
 
 namespace tutti {
 

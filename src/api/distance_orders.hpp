@@ -8,8 +8,8 @@
 #include "algorithms/algorithms.hpp"
 #include "core/fabric.hpp"
 #include "cost/machine.hpp"
-#include "knowledge/placements.hpp"
 #include "run/mpi/functions.hpp"
+#include "topology/rank_orders.hpp"
 
 namespace tutti {
 

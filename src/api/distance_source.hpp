@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "knowledge/distance_file.hpp"
+#include "topology/distance_file.hpp"
 
 namespace tutti {
 

@@ -7,10 +7,10 @@
 #include "api/communicator.hpp"
 #include "api/distance_source.hpp"
 #include "api/entry.hpp"
-#include "knowledge/distance_rows.hpp"
 #include "run/distance/mpi_distances.hpp"
-#include "run/distance/mpi_places.hpp"
+#include "run/distance/mpi_locations.hpp"
 #include "run/mpi/owned_comm.hpp"
+#include "topology/distance_rows.hpp"
 
 namespace tutti {
 

@@ -12,11 +12,11 @@
 #include <string_view>
 
 #include "api/distance_source.hpp"
-#include "choose/settings.hpp"
-#include "passes/levels.hpp"
+#include "lowering/hierarchical.hpp"
 #include "run/file.hpp"
 #include "run/mpi/quirks.hpp"
 #include "run/node/map.hpp"
+#include "select/settings.hpp"
 
 namespace tutti {
 

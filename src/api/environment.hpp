@@ -1,4 +1,4 @@
-/// What the user set by environment variables (listed in choose/settings.inc).
+/// What the user set by environment variables (listed in select/settings.inc).
 #pragma once
 
 #include <array>
@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "algorithms/staging.hpp"
-#include "choose/choose.hpp"
 #include "cost/node_machine.hpp"
+#include "select/selection.hpp"
 
 namespace tutti {
 

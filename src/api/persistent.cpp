@@ -7,9 +7,9 @@
 #include <new>
 
 #include "api/entry.hpp"
+#include "api/gather_scatter_call.hpp"
 #include "api/hooks.hpp"
 #include "api/request.hpp"
-#include "api/rooted_call.hpp"
 
 struct TUTTI_Request_content {
   std::unique_ptr<tutti::PersistentRequest> request;

@@ -3,8 +3,8 @@
 
 #include "api/arrived_call.hpp"
 #include "api/entry.hpp"
-#include "api/levelled.hpp"
-#include "api/rooted_call.hpp"
+#include "api/gather_scatter_call.hpp"
+#include "api/hierarchical.hpp"
 #include "run/clock.hpp"
 #include "run/mpi/agree.hpp"
 

@@ -7,7 +7,7 @@
 #include "algorithms/problems.hpp"
 #include "api/communicator.hpp"
 #include "api/environment.hpp"
-#include "choose/one_sided.hpp"
+#include "select/one_sided.hpp"
 
 namespace tutti {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "api/distance_orders.hpp"
-#include "choose/choose.hpp"
 #include "run/rma/mpi_rma.hpp"
+#include "select/selection.hpp"
 
 namespace tutti {
 

@@ -8,9 +8,9 @@
 #include <string>
 
 #include "api/collective_call.hpp"
-#include "choose/reductions.hpp"
-#include "run/level/mpi_shared.hpp"
-#include "run/level/mpi_sides.hpp"
+#include "run/hierarchical/mpi_shared.hpp"
+#include "run/hierarchical/mpi_sides.hpp"
+#include "select/reductions.hpp"
 
 namespace tutti {
 

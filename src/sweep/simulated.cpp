@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "knowledge/growth.hpp"
+#include "protocols/growth.hpp"
 
 namespace tutti {
 

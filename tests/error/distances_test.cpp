@@ -1,7 +1,7 @@
 /// Every error text of files of distances.
 #include <gtest/gtest.h>
 
-#include "knowledge/distance_file.hpp"
+#include "topology/distance_file.hpp"
 
 namespace tutti {
 namespace {

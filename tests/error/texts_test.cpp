@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "algorithms/algorithms.hpp"
-#include "choose/choose.hpp"
 #include "cost/node_machine.hpp"
 #include "schedule/schedule.hpp"
+#include "select/selection.hpp"
 #include "simulate/simulate.hpp"
 
 namespace tutti {

@@ -98,7 +98,7 @@ TEST(Picture, OfTheOrderedTree) {
   const Problems problems(*specification(Collective::gatherv, "ordered_tree:promote=off"),
                           {Collective::gatherv, 9, example, 0});
   EXPECT_EQ(drawn(problems.schedules(), true),
-            picture_in("knowledge/ordered_tree.hpp", "p = 11, sizes 1 0 2 3 4 2 0 0 1 7 5"));
+            picture_in("protocols/ordered_tree.hpp", "p = 11, sizes 1 0 2 3 4 2 0 0 1 7 5"));
 }
 
 // Träff 2017, Figure 2. Its caption says that the construction finds root 9. By Lemma 1 a cube

@@ -50,11 +50,11 @@ def test_the_tree_keeps_its_layers():
         ("src/verify/a.cpp", "#include <algorithms/algorithms.hpp>\n", "may not include algorithms"),
         ("src/simulate/a.cpp", "#include <mpi.h>\n", "may not include mpi.h"),
         ("intercept/a.c", '#include "core/types.hpp"\n', "may not include core"),
-        ("src/choose/a.cpp", 'const auto a = f(std::getenv("A"));\n', "uses the environment"),
+        ("src/select/a.cpp", 'const auto a = f(std::getenv("A"));\n', "uses the environment"),
         ("src/cost/a.cpp", "#include <chrono>\n", "uses a clock"),
         ("src/draw/a.cpp", "void f() { std::ofstream file; }\n", "uses a file"),
         ("src/draw/a.cpp", 'void f() { printf("a"); }\n', "uses the output"),
-        ("src/passes/a.cpp", "void f() { exit(1); }\n", "uses the process"),
+        ("src/lowering/a.cpp", "void f() { exit(1); }\n", "uses the process"),
         ("src/orders/a.cpp", "int f() { return rand(); }\n", "uses a random device"),
         ("src/run/../core/a.cpp", "thread_local int n;\n", "uses a thread"),
         ("src/core/a.cpp", "static int calls = 0;\n", "keeps state: static int calls"),
@@ -62,7 +62,7 @@ def test_the_tree_keeps_its_layers():
         ("src/core/a.cpp", "std::map<int, int> cache;\n", "keeps state: std::map"),
         ("src/core/a.cpp", "int calls{0};\n", "keeps state: int calls"),
         ("src/misc/a.cpp", "\n", "src/misc:1: has no line"),
-        ("src/run/call/a.cpp", '#include "run/level/mpi_level.hpp"\n', "may not include run/level"),
+        ("src/run/call/a.cpp", '#include "run/hierarchical/mpi_hierarchical.hpp"\n', "may not include run/hierarchical"),
         ("src/run/clock.cpp", '#include "run/call/mpi_call.hpp"\n', "may not include run/call"),
         ("src/run/misc/a.cpp", "\n", "src/run/misc/ has no line"),
     ],
@@ -158,7 +158,7 @@ def test_a_library_of_mpi_functions_passes(tmp_path):
 
 
 def test_generated_documentation_is_checked(tmp_path):
-    for name in ["src/algorithms", "src/schedule", "src/choose", "docs/generated"]:
+    for name in ["src/algorithms", "src/schedule", "src/select", "docs/generated"]:
         shutil.copytree(ROOT / name, tmp_path / name)
     shutil.copy(ROOT / "README.md", tmp_path)
     shutil.copy(ROOT / "docs/architecture.md", tmp_path / "docs")

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "knowledge/arrival_agreement.hpp"
+#include "protocols/arrival_agreement.hpp"
 
 namespace tutti::testing_support {
 

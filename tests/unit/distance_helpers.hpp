@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/fabric.hpp"
-#include "knowledge/distance_file.hpp"
+#include "topology/distance_file.hpp"
 
 namespace tutti {
 

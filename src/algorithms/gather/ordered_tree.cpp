@@ -4,7 +4,7 @@
 namespace tutti {
 
 /// Every subtree is a range of ranks, so data arrives in rank order wherever it is put
-/// (Träff 2017, section 2; the tree is drawn in knowledge/ordered_tree.hpp). All receives are
+/// (Träff 2017, section 2; the tree is drawn in protocols/ordered_tree.hpp). All receives are
 /// in flight at once and are served as the subtrees become ready.
 Schedule gather_ordered_tree(const Problem& problem) {
   ScheduleBuilder schedule(problem);

@@ -9,8 +9,8 @@
 #include <optional>
 #include <vector>
 
-#include "knowledge/arrival_agreement.hpp"
-#include "run/arrival/mail_exchange.hpp"
+#include "protocols/arrival_agreement.hpp"
+#include "run/arrival/message_queue.hpp"
 #include "run/arrival/mpi_channel.hpp"
 #include "run/arrival/mpi_clock.hpp"
 #include "run/background.hpp"
@@ -25,7 +25,7 @@ struct CallPrediction {
   double edge = std::numeric_limits<double>::quiet_NaN();   ///< seconds since the last edge
 };
 
-/// One rank's part in the agreement on arrivals (knowledge/arrival_agreement.hpp), with rank 0 of
+/// One rank's part in the agreement on arrivals (protocols/arrival_agreement.hpp), with rank 0 of
 /// the communicator as coordinator. Its background thread answers while rank 0 computes; where some
 /// rank can have no such thread, only shapes in which the root alone looks at the order use what is
 /// known, and nobody asks; pictures, which change seldom, are told by rank 0 when it comes to a

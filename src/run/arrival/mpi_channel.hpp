@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "run/arrival/mail_exchange.hpp"
+#include "run/arrival/message_queue.hpp"
 #include "run/mpi/owned_comm.hpp"
 
 namespace tutti {

@@ -7,10 +7,10 @@
 
 #include "core/order.hpp"
 #include "core/types.hpp"
-#include "knowledge/placements.hpp"
 #include "run/mpi/devices.hpp"
 #include "run/mpi/functions.hpp"
 #include "run/mpi/types.hpp"
+#include "topology/rank_orders.hpp"
 
 namespace tutti {
 

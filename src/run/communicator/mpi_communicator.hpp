@@ -6,14 +6,14 @@
 #include <optional>
 #include <utility>
 
-#include "knowledge/arrival_agreement.hpp"
+#include "protocols/arrival_agreement.hpp"
 #include "run/call/mpi_buffers.hpp"
 #include "run/call/mpi_call.hpp"
 #include "run/communicator/mpi_collective.hpp"
-#include "run/early/mpi_early.hpp"
 #include "run/mpi/owned_comm.hpp"
 #include "run/plan/executor.hpp"
-#include "run/plan/rooted.hpp"
+#include "run/plan/gather_scatter.hpp"
+#include "run/progress/mpi_unexpected.hpp"
 #include "run/transport/mpi_transport.hpp"
 
 namespace tutti {

@@ -3,7 +3,7 @@
 
 #include <new>
 
-#include "knowledge/fixed_tree.hpp"
+#include "protocols/fixed_tree.hpp"
 #include "shapes/knomial.hpp"
 
 namespace tutti {

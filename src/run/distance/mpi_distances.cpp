@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "run/clock.hpp"
-#include "run/distance/mpi_places.hpp"
+#include "run/distance/mpi_locations.hpp"
 
 namespace tutti {
 

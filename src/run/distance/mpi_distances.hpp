@@ -1,8 +1,8 @@
 /// Measuring the distances between ranks.
 #pragma once
 
-#include "knowledge/distance_file.hpp"
 #include "run/mpi/functions.hpp"
+#include "topology/distance_file.hpp"
 
 namespace tutti {
 

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "knowledge/trial.hpp"
+#include "protocols/exploration.hpp"
 #include "run/mpi/functions.hpp"
 
 namespace tutti {

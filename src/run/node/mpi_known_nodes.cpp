@@ -4,7 +4,7 @@
 #include <mutex>
 #include <numeric>
 
-#include "run/mpi/crowding.hpp"
+#include "run/mpi/oversubscription.hpp"
 
 namespace tutti {
 

@@ -8,7 +8,7 @@
 #include <new>
 
 #include "run/mpi/agree.hpp"
-#include "run/mpi/crowding.hpp"
+#include "run/mpi/oversubscription.hpp"
 #include "run/node/groups.hpp"
 #include "run/node/mpi_known_nodes.hpp"
 

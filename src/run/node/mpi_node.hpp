@@ -9,9 +9,9 @@
 
 #include "core/nodes.hpp"
 #include "run/mpi/functions.hpp"
-#include "run/node/flags.hpp"
 #include "run/node/map.hpp"
 #include "run/node/memory.hpp"
+#include "run/node/signals.hpp"
 
 namespace tutti {
 

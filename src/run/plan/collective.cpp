@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "passes/place_movement.hpp"
-#include "passes/place_reduction.hpp"
+#include "lowering/movement.hpp"
+#include "lowering/reduction.hpp"
 #include "shapes/informed.hpp"
 
 namespace tutti {

@@ -4,8 +4,8 @@
 #include <cassert>
 #include <vector>
 
-#include "knowledge/protocol.hpp"
-#include "passes/place.hpp"
+#include "lowering/buffer_assignment.hpp"
+#include "protocols/protocol.hpp"
 #include "run/transport/transport.hpp"
 
 namespace tutti {

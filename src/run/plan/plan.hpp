@@ -6,7 +6,7 @@
 
 #include "algorithms/problems.hpp"
 #include "core/order.hpp"
-#include "passes/place.hpp"
+#include "lowering/buffer_assignment.hpp"
 
 namespace tutti {
 

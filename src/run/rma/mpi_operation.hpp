@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "run/rma/control_message.hpp"
 #include "run/rma/mpi_window.hpp"
-#include "run/rma/notice.hpp"
 
 namespace tutti {
 

@@ -11,7 +11,7 @@
 #include "run/background.hpp"
 #include "run/mpi/owned_comm.hpp"
 #include "run/node/mpi_node.hpp"
-#include "run/rma/mpi_mailbox.hpp"
+#include "run/rma/mpi_message_queue.hpp"
 #include "run/rma/mpi_operation.hpp"
 #include "run/rma/mpi_window.hpp"
 

@@ -7,7 +7,7 @@
 #include <climits>
 #include <cstring>
 
-#include "run/mpi/crowding.hpp"
+#include "run/mpi/oversubscription.hpp"
 #include "run/mpi/packing.hpp"
 #include "run/mpi/quirks.hpp"
 #include "run/mpi/types.hpp"

@@ -14,7 +14,7 @@
 
 #include "api/hooks.hpp"
 #include "faulty.hpp"
-#include "run/level/mpi_level.hpp"
+#include "run/hierarchical/mpi_hierarchical.hpp"
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "faulty.hpp"
-#include "run/rma/mpi_mailbox.hpp"
+#include "run/rma/mpi_message_queue.hpp"
 
 namespace {
 

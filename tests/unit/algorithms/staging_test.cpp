@@ -7,9 +7,9 @@
 #include <random>
 
 #include "algorithms/problems.hpp"
-#include "passes/place.hpp"
-#include "passes/place_movement.hpp"
-#include "passes/place_reduction.hpp"
+#include "lowering/buffer_assignment.hpp"
+#include "lowering/movement.hpp"
+#include "lowering/reduction.hpp"
 #include "shapes/knomial.hpp"
 #include "sweep/sweep.hpp"
 

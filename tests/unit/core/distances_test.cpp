@@ -7,10 +7,10 @@
 #include <random>
 #include <set>
 
-#include "knowledge/clusters.hpp"
-#include "knowledge/distance_file.hpp"
-#include "knowledge/distance_rows.hpp"
-#include "knowledge/placements.hpp"
+#include "topology/clusters.hpp"
+#include "topology/distance_file.hpp"
+#include "topology/distance_rows.hpp"
+#include "topology/rank_orders.hpp"
 #include "unit/json_reader.hpp"
 
 namespace tutti {

@@ -7,7 +7,7 @@
 
 #include "core/distributions.hpp"
 #include "cost/pricing.hpp"
-#include "passes/background.hpp"
+#include "lowering/background.hpp"
 #include "simulate/simulate.hpp"
 #include "unit/call_helpers.hpp"
 

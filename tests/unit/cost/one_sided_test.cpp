@@ -6,9 +6,9 @@
 #include <set>
 
 #include "algorithms/problems.hpp"
-#include "choose/one_sided.hpp"
 #include "cost/pricing.hpp"
 #include "schedule/builder.hpp"
+#include "select/one_sided.hpp"
 #include "shapes/knomial.hpp"
 #include "unit/call_helpers.hpp"
 #include "verify/verify.hpp"

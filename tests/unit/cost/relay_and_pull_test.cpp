@@ -5,7 +5,7 @@
 #include <random>
 
 #include "cost/bounds.hpp"
-#include "passes/place.hpp"
+#include "lowering/buffer_assignment.hpp"
 #include "shapes/relay.hpp"
 #include "simulate/simulate.hpp"
 #include "unit/call_helpers.hpp"

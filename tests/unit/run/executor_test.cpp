@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "algorithms/problems.hpp"
+#include "run/plan/gather_scatter.hpp"
 #include "run/plan/plan.hpp"
-#include "run/plan/rooted.hpp"
 #include "run/transport/faulty_transport.hpp"
 #include "run/transport/thread_transport.hpp"
 

@@ -1,5 +1,5 @@
 /// What a process holds and has released.
-#include "run/level/held_results.hpp"
+#include "run/hierarchical/held_results.hpp"
 
 #include <gtest/gtest.h>
 

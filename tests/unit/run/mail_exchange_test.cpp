@@ -1,6 +1,4 @@
 /// Threads that share a channel: nobody waits, nothing is left behind, no sequence is lost.
-#include "run/arrival/mail_exchange.hpp"
-
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -9,6 +7,8 @@
 #include <map>
 #include <thread>
 #include <vector>
+
+#include "run/arrival/message_queue.hpp"
 
 namespace tutti {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/index.hpp"
-#include "run/node/flags.hpp"
 #include "run/node/map.hpp"
+#include "run/node/signals.hpp"
 
 namespace tutti {
 namespace {

@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "run/node/flags.hpp"
 #include "run/node/memory.hpp"
+#include "run/node/signals.hpp"
 
 namespace tutti {
 namespace {

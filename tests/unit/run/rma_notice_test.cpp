@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "run/rma/arrivals.hpp"
-#include "run/rma/notice.hpp"
+#include "run/rma/control_message.hpp"
 
 namespace tutti {
 namespace {

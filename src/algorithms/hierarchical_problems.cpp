@@ -1,0 +1,125 @@
+/// Central knowledge of the node level.
+#include "algorithms/hierarchical_problems.hpp"
+
+#include <algorithm>
+
+#include "core/index.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// The sizes of the inner call that these members make, by node.
+Call call_between(std::span<const InnerCall* const> members, Bytes unit) {
+  const InnerCall& first = *members.front();
+  Call call;
+  call.collective = first.collective;
+  call.root = first.root;
+  call.sizes.assign(members.size(), 0);
+  for (std::size_t node = 0; node < members.size(); ++node) {
+    const InnerCall& member = *members[node];
+    switch (first.collective) {
+      case Collective::scatter:
+      case Collective::scatterv:
+        call.sizes[node] = members[index(first.root)]->send.counts[node];
+        break;
+      case Collective::reduce_scatter:
+      case Collective::reduce_scatter_block:
+        call.sizes[node] = first.send.counts[node];
+        break;
+      case Collective::alltoallv:
+        call.pairs.insert(call.pairs.end(), member.send.counts.begin(), member.send.counts.end());
+        break;
+      case Collective::barrier:
+        break;
+      default:
+        call.sizes[node] = member.send.counts.front();
+    }
+  }
+  if (reduces(call.collective) || block_kind(call.collective) == BlockKind::parts) call.unit = unit;
+  return call;
+}
+
+}  // namespace
+
+LevelCall level_call(const Call& call, const Nodes& nodes, int node, const LevelOptions& options) {
+  LevelCall seen;
+  seen.collective = call.collective;
+  seen.root = call.root;
+  seen.leaders = options.leaders;
+  seen.commutative = options.commutative;
+  seen.unit = call.unit;
+  seen.chunks = options.chunks;
+  seen.direct = options.direct;
+  if (call.collective == Collective::alltoallv) {
+    for (const Rank rank : nodes.ranks(node)) {
+      for (Rank other = 0; other < call.p(); ++other) {
+        seen.sizes.sent.push_back(call.pair(rank, other));
+        seen.sizes.received.push_back(call.pair(other, rank));
+      }
+    }
+  } else if (is_irregular(call.collective)) {
+    seen.sizes.by_rank = call.sizes;
+    const bool root_knows = told(call.collective, call.p(), false) > 0;
+    for (Rank rank = 0; root_knows && rank < call.p(); ++rank) {
+      const bool unknown = nodes.node_of(rank) != node && nodes.node_of(call.root) != node;
+      if (unknown) seen.sizes.by_rank[index(rank)] = -1;
+    }
+  } else {
+    seen.sizes.each = call.sizes.front();
+  }
+  return seen;
+}
+
+Result<std::vector<LevelPlan>> level_plans(const Call& call, const Nodes& nodes,
+                                           const LevelOptions& options) {
+  std::vector<LevelPlan> plans(index(call.p()));
+  for (int node = 0; node < nodes.count(); ++node) {
+    const LevelCall seen = level_call(call, nodes, node, options);
+    for (const Rank rank : nodes.ranks(node)) {
+      Result<LevelPlan> plan = level_plan(seen, nodes, rank);
+      if (!plan) return Error{plan.error() + ": the call stays flat"};
+      plans[index(rank)] = std::move(*plan);
+    }
+  }
+  return plans;
+}
+
+Result<int> agreed_chunks(const Call& call, const Nodes& nodes, const LevelOptions& options,
+                          Bytes bound) {
+  int chunks = 1;
+  for (int node = 0; node < nodes.count(); ++node) {
+    const LevelCall seen = level_call(call, nodes, node, options);
+    const auto own = chunks_for(seen, nodes, nodes.rank_at(node, 0), bound);
+    if (!own) {
+      return Error{std::to_string(bound) +
+                   " bytes of node memory do not hold one element of each block: the call stays "
+                   "flat"};
+    }
+    chunks = std::max(chunks, *own);
+  }
+  return chunks;
+}
+
+std::vector<Call> inner_calls(std::span<const LevelPlan> plans, const Nodes& nodes, Bytes unit) {
+  std::vector<Call> calls;
+  const int lanes = plans.front().leaders;
+  for (int lane = 0; lane < lanes; ++lane) {
+    std::vector<std::vector<const InnerCall*>> by_node;
+    for (int node = 0; node < nodes.count(); ++node) {
+      const Rank leader = nodes.rank_at(node, lane_leader(lane, lanes, nodes.size(node)));
+      by_node.emplace_back();
+      for (const InnerCall& call : plans[index(leader)].calls) {
+        if (call.lane == lane) by_node.back().push_back(&call);
+      }
+    }
+    for (std::size_t i = 0; i < by_node.front().size(); ++i) {
+      std::vector<const InnerCall*> members;
+      for (const auto& made : by_node) members.push_back(made[i]);
+      calls.push_back(call_between(members, unit));
+    }
+  }
+  return calls;
+}
+
+}  // namespace tutti

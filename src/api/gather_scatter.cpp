@@ -1,0 +1,209 @@
+/// TUTTI_Gather, TUTTI_Gatherv, TUTTI_Scatter, TUTTI_Scatterv and their large-count forms.
+#include <tutti/tutti.h>
+
+#include "api/arrived_call.hpp"
+#include "api/entry.hpp"
+#include "api/gather_scatter_call.hpp"
+#include "api/hierarchical.hpp"
+
+namespace tutti {
+
+namespace {
+
+bool comes_early(const Decision& decision, const ArrivedCall& arrived) {
+  return decision.specification && decision.specification->runner == Runner::background &&
+         arrived.has_thread();
+}
+
+/// What `decide` chose, or the MPI's own where the arguments are not valid. Whether those of one
+/// rank are is that rank's affair: all take part in what the others wait for.
+template <class Native>
+int run_decision(RootedCall& call, Communicator& communicator, const Decision& decision,
+                 const ArrivedCall& arrived, Native run_native) {
+  if (!comes_early(decision, arrived)) communicator.receive_nothing_early();
+  if (decision.level.node) {
+    std::string refused;
+    bool is_native = false;
+    std::shared_ptr<const ArrivalVersion> version;
+    int error = arrived.find_version_between(decision, version);
+    if (error != MPI_SUCCESS) return raise(call.comm, error);
+    error = run_levelled(call, communicator, decision, version.get(), refused, is_native);
+    if (refused.empty()) return is_native ? run_native() : raise_if(call.comm, error);
+    communicator.note_refusal(call.collective, decision, refused);
+  }
+  if (!decision.specification) return run_native();
+  int error = MPI_SUCCESS;
+  PrivateComm* comm = communicator.private_comm(error);
+  if (comm == nullptr) return raise(call.comm, error);
+  comm->begin(call);
+  const Specification& specification = *decision.specification;
+  if (comes_early(decision, arrived)) comm->receive_early();
+  const bool valid = looks_valid(call, communicator);
+  if (valid && comm->repeat(call, specification, error)) {
+    return raise_if(call.comm, error);
+  }
+  std::shared_ptr<const ArrivalVersion> version;
+  error = arrived.find_version(specification, communicator.rank() == call.root, version);
+  if (error != MPI_SUCCESS) return raise(call.comm, error);
+  const Circumstances circumstances = {communicator.machine().latency_in_bytes(),
+                                       1 / communicator.machine().per_byte, communicator.arrival(),
+                                       arrived.number(), order_matters_everywhere(specification)};
+  const Placements* placements = communicator.placements(specification, call.root, error);
+  if (error != MPI_SUCCESS) return raise(call.comm, error);
+  const CallKnowledge knowledge = {circumstances.latency, circumstances.rate,
+                                   version.get(),         nullptr,
+                                   &circumstances,        placements};
+  if (!valid || !comm->learn_types(call)) {
+    comm->attend(call, specification, knowledge);
+    return run_native();
+  }
+  error = comm->run(call, specification, knowledge);
+  return raise_if(call.comm, error);
+}
+
+template <class Native>
+int run_rooted(RootedCall& call, Communicator& communicator, const Arrived& noted,
+               Native run_native) {
+  const CallRecord begun = begin_record(communicator, noted);
+  const Decision* decision = &communicator.decide(call.collective);
+  if (const int error = learn_arrivals(communicator, *decision)) return raise(call.comm, error);
+  ArrivedCall arrived(communicator.arrival().get(), call.collective, noted.site);
+  if (const int error = arrived.weigh(call, communicator, decision)) return raise(call.comm, error);
+  int failed = MPI_SUCCESS;
+  // Where arrivals are exchanged they decide, and are told how long the MPI's own takes.
+  const bool may_close = decision->open != OpenLevel::all || communicator.arrival() == nullptr;
+  if (may_close) decision = &closed(*decision, call, communicator, failed);
+  if (failed != MPI_SUCCESS) return raise(call.comm, failed);
+  const LevelRunner::Turn turn(nodes_of(*decision, communicator));
+  return reported(
+      call.collective, communicator, *decision, begun,
+      [&] { return run_decision(call, communicator, *decision, arrived, run_native); },
+      [&](CallRecord& record) { describe(call, record); });
+}
+
+template <class Native>
+int rooted(RootedCall& call, Native run_native) {
+  return enter(call.collective, call.comm, run_native,
+               [&](Communicator& communicator, const Arrived& noted) {
+                 return run_rooted(call, communicator, noted, run_native);
+               });
+}
+
+/// The class of what is wrong with arguments that `looks_valid` refused, for an MPI that has no
+/// large-count form to name it.
+int fault_of(const RootedCall& call) {
+  if (call.own_count < 0) return MPI_ERR_COUNT;
+  if (call.own_type == mpi().type_null) return MPI_ERR_TYPE;
+  return MPI_ERR_ARG;
+}
+
+}  // namespace
+
+int run_without_large_form(RootedCall& call) {
+  int error = MPI_SUCCESS;
+  Communicator* communicator = Communicator::of(call.comm, error);
+  if (communicator == nullptr) return raise(call.comm, error);
+  if (communicator->is_inter()) return raise(call.comm, MPI_ERR_UNSUPPORTED_OPERATION);
+  PrivateComm* comm = communicator->private_comm(error);
+  if (comm == nullptr) return raise(call.comm, error);
+  comm->begin(call);
+  if (call.root < 0 || call.root >= communicator->p()) return raise(call.comm, MPI_ERR_ROOT);
+  if (!looks_valid(call, *communicator)) return raise(call.comm, fault_of(call));
+  if (!comm->learn_types(call)) return raise(call.comm, MPI_ERR_TYPE);
+  const Specification linear = *specification(call.collective, "linear");
+  error = comm->run(call, linear, {communicator->machine().latency_in_bytes()});
+  return raise_if(call.comm, error);
+}
+
+}  // namespace tutti
+
+using tutti::buffer;
+using tutti::Collective;
+using tutti::MpiFunctions;
+using tutti::native;
+using tutti::RankBlocks;
+using tutti::RootedCall;
+
+int TUTTI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                 int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  RootedCall call = tutti::call_of(Collective::gather, {buffer(sendbuf), sendcount, sendtype},
+                                   {recvbuf, RankBlocks(recvcount), recvtype}, root, comm);
+  return tutti::rooted(call, [&] {
+    return native().Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  });
+}
+
+int TUTTI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                  const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+                  MPI_Comm comm) {
+  RootedCall call = tutti::call_of(Collective::gatherv, {buffer(sendbuf), sendcount, sendtype},
+                                   {recvbuf, RankBlocks(recvcounts, displs), recvtype}, root, comm);
+  return tutti::rooted(call, [&] {
+    return native().Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+                            root, comm);
+  });
+}
+
+int TUTTI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                  int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  RootedCall call = tutti::call_of(Collective::scatter, {recvbuf, recvcount, recvtype},
+                                   {buffer(sendbuf), RankBlocks(sendcount), sendtype}, root, comm);
+  return tutti::rooted(call, [&] {
+    return native().Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  });
+}
+
+int TUTTI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[],
+                   MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                   int root, MPI_Comm comm) {
+  RootedCall call =
+      tutti::call_of(Collective::scatterv, {recvbuf, recvcount, recvtype},
+                     {buffer(sendbuf), RankBlocks(sendcounts, displs), sendtype}, root, comm);
+  return tutti::rooted(call, [&] {
+    return native().Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
+                             root, comm);
+  });
+}
+
+int TUTTI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                   MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  RootedCall call = tutti::call_of(Collective::gather, {buffer(sendbuf), sendcount, sendtype},
+                                   {recvbuf, RankBlocks(recvcount), recvtype}, root, comm);
+  return tutti::rooted(call, [&] {
+    return tutti::run_native_large(&MpiFunctions::Gather_c, call, sendbuf, sendcount, sendtype,
+                                   recvbuf, recvcount, recvtype, root, comm);
+  });
+}
+
+int TUTTI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                    int root, MPI_Comm comm) {
+  RootedCall call = tutti::call_of(Collective::gatherv, {buffer(sendbuf), sendcount, sendtype},
+                                   {recvbuf, RankBlocks(recvcounts, displs), recvtype}, root, comm);
+  return tutti::rooted(call, [&] {
+    return tutti::run_native_large(&MpiFunctions::Gatherv_c, call, sendbuf, sendcount, sendtype,
+                                   recvbuf, recvcounts, displs, recvtype, root, comm);
+  });
+}
+
+int TUTTI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  RootedCall call = tutti::call_of(Collective::scatter, {recvbuf, recvcount, recvtype},
+                                   {buffer(sendbuf), RankBlocks(sendcount), sendtype}, root, comm);
+  return tutti::rooted(call, [&] {
+    return tutti::run_native_large(&MpiFunctions::Scatter_c, call, sendbuf, sendcount, sendtype,
+                                   recvbuf, recvcount, recvtype, root, comm);
+  });
+}
+
+int TUTTI_Scatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+                     MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+                     MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  RootedCall call =
+      tutti::call_of(Collective::scatterv, {recvbuf, recvcount, recvtype},
+                     {buffer(sendbuf), RankBlocks(sendcounts, displs), sendtype}, root, comm);
+  return tutti::rooted(call, [&] {
+    return tutti::run_native_large(&MpiFunctions::Scatterv_c, call, sendbuf, sendcounts, displs,
+                                   sendtype, recvbuf, recvcount, recvtype, root, comm);
+  });
+}

@@ -1,0 +1,50 @@
+/// Choosing the runner of each step.
+#include "lowering/background.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// Gathers and scatters, whose signals tell of arrivals as well.
+bool is_early_in_rooted(const Schedule& schedule, const Step& step) {
+  const bool at_root = schedule.rank == schedule.root;
+  const bool receives_blocks = step.kind == StepKind::recv && step.bytes > 0;
+  return is_gather(schedule.collective) ? at_root || receives_blocks : !at_root;
+}
+
+/// Some block of the step is one that the rank at `position` brings.
+bool touches_brought(const Schedule& schedule, const Step& step, Position position) {
+  bool found = false;
+  step.blocks.for_each_run([&](BlockRange run) {
+    if (block_kind(schedule.collective) == BlockKind::pairs) {
+      found = found || (run.begin < (position + 1) * schedule.p && position * schedule.p < run.end);
+    } else {
+      found = found || run.contains(position);
+    }
+  });
+  return found;
+}
+
+bool is_early(const Schedule& schedule, const Step& step, Position position) {
+  if (is_gather_or_scatter(schedule.collective)) return is_early_in_rooted(schedule, step);
+  if (is_one_sided(schedule.collective)) return schedule.rank != schedule.root;
+  if (schedule.collective == Collective::bcast) {
+    // A request tells that its rank has come.
+    return schedule.rank != schedule.root && (step.kind != StepKind::send || step.bytes > 0);
+  }
+  if (step.bytes == 0) return position == 0 && schedule.collective != Collective::barrier;
+  if (step.kind == StepKind::recv) return step.aside || !reduces(schedule.collective);
+  return !reduces(schedule.collective) && !touches_brought(schedule, step, position);
+}
+
+}  // namespace
+
+Schedule in_background(Schedule schedule, Position position) {
+  for (Step& step : schedule.steps) {
+    if (step.kind == StepKind::wait) continue;  // holds for both runners
+    step.runner = is_early(schedule, step, position) ? Runner::background : Runner::caller;
+  }
+  return schedule;
+}
+
+}  // namespace tutti

@@ -1,0 +1,225 @@
+/// Placing blocks.
+#include "lowering/buffer_assignment.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <map>
+
+namespace tutti {
+
+namespace {
+
+/// The packed ranges of one rank's scratch area, in the order of positions.
+class Layout {
+ public:
+  void add(Position begin, Bytes bytes) {
+    Bytes& known = bytes_[begin];
+    known = std::max(known, bytes);
+  }
+  /// Assigns offsets; returns the bytes in all.
+  Bytes assign() {
+    Bytes total = 0;
+    for (auto& [begin, bytes] : bytes_) total += std::exchange(bytes, total);
+    return total;
+  }
+  /// Where the first range at or after `begin` starts.
+  [[nodiscard]] Bytes offset(Position begin) const {
+    const auto at = bytes_.lower_bound(begin);
+    return at == bytes_.end() ? 0 : at->second;
+  }
+
+ private:
+  std::map<Position, Bytes> bytes_;  ///< lengths, then offsets, by first position
+};
+
+class Placer {
+ public:
+  Placer(const Schedule& schedule, Position position, Bytes own_bytes, const Ends& ends)
+      : schedule_(schedule),
+        own_{position, position + 1},
+        own_bytes_(own_bytes),
+        ends_(ends),
+        gathers_(is_gather(schedule.collective)),
+        at_root_(schedule.rank == schedule.root),
+        operation_of_(schedule.steps.size(), -1) {}
+
+  Placement run() {
+    measure();
+    bool loaded = !staged_ || gathers_ == at_root_;
+    for (std::size_t i = 0; i < schedule_.steps.size(); ++i) {
+      const Step& step = schedule_.steps[i];
+      if (!loaded && step.kind == StepKind::send && step.bytes > 0) {
+        copy_between_caller_and_scratch();
+        loaded = true;
+      }
+      operation_of_[i] = static_cast<int>(placement_.operations.size());
+      if (step.kind == StepKind::wait) {
+        add_wait(step);
+      } else {
+        add_message(step);
+      }
+    }
+    if (staged_ && gathers_ == at_root_) copy_between_caller_and_scratch();
+    if (at_root_ && !ends_.own_in_place && own_bytes_ > 0) {
+      const Place own = {Area::own, own_, 0, own_bytes_, true};
+      const Place among_all = {Area::all, own_, 0, own_bytes_, true};
+      add_copy(gathers_ ? own : among_all, gathers_ ? among_all : own, {});
+    }
+    return std::move(placement_);
+  }
+
+ private:
+  [[nodiscard]] static bool carries(const Step& step) {
+    return (step.kind == StepKind::send || step.kind == StepKind::recv) && step.bytes > 0;
+  }
+
+  /// Decides whether messages go through scratch, and lays it out.
+  void measure() {
+    for (const Step& step : schedule_.steps) {
+      if (!carries(step)) continue;
+      Bytes& bytes = message_bytes_[key(step)];
+      bytes = std::max(bytes, step.offset + step.bytes);
+    }
+    bool segmented = false;
+    bool forwards = false;
+    bool joins = false;
+    bool has_holes = false;
+    const StepKind part = gathers_ ? StepKind::recv : StepKind::send;
+    for (const Step& step : schedule_.steps) {
+      if (!carries(step)) continue;
+      segmented = segmented || !is_whole(step);
+      forwards = forwards || (!at_root_ && step.kind == part);
+      joins = joins || step.blocks.range.end - step.blocks.range.begin > 1;
+      has_holes = has_holes || !step.blocks.holes.empty();
+      in_background_ = in_background_ || step.runner == Runner::background;
+    }
+    staged_ = forwards || (segmented && !(at_root_ ? ends_.all_dense : ends_.own_dense)) ||
+              (at_root_ && joins && !has_holes && ends_.all_packed);
+    if (!staged_) return;
+    for (const Step& step : schedule_.steps) {
+      const bool is_part = carries(step) && (at_root_ || (forwards && step.kind == part));
+      if (is_part) layout_.add(step.blocks.range.begin, step.offset + step.bytes);
+    }
+    if (!at_root_ && own_bytes_ > 0) layout_.add(own_.begin, own_bytes_);
+    placement_.scratch = layout_.assign();
+  }
+
+  using Key = std::pair<Position, Position>;
+  static Key key(const Step& step) { return {step.blocks.range.begin, step.blocks.range.end}; }
+
+  [[nodiscard]] bool is_whole(const Step& step) const {
+    return step.offset == 0 && step.bytes == message_bytes_.at(key(step));
+  }
+
+  [[nodiscard]] Place place_of(const Step& step) const {
+    if (step.bytes == 0) return {};
+    if (staged_) {
+      return {Area::scratch, step.blocks, layout_.offset(step.blocks.range.begin) + step.offset,
+              step.bytes, false};
+    }
+    return {at_root_ ? Area::all : Area::own, step.blocks, step.offset, step.bytes, is_whole(step)};
+  }
+
+  Operation& append(StepKind kind) {
+    Operation& operation = placement_.operations.emplace_back();
+    operation.kind = kind;
+    operation.first_need = operation.last_need = static_cast<int>(placement_.needs.size());
+    return operation;
+  }
+
+  void need(Operation& operation, int other) {
+    placement_.needs.push_back(other);
+    operation.last_need = static_cast<int>(placement_.needs.size());
+  }
+
+  void add_wait(const Step& step) {
+    Operation& wait = append(StepKind::wait);
+    wait.first = step.first < step.last ? operation_of_[static_cast<std::size_t>(step.first)] : 0;
+    wait.last =
+        step.first < step.last ? operation_of_[static_cast<std::size_t>(step.last) - 1] + 1 : 0;
+  }
+
+  void add_message(const Step& step) {
+    const bool sends = step.kind == StepKind::send;
+    const int number = static_cast<int>(placement_.operations.size());
+    Operation& operation = append(step.kind);
+    operation.runner = step.runner;
+    operation.peer = step.peer;
+    operation.message = (sends ? sent_ : received_)[step.peer]++;
+    (sends ? operation.from : operation.to) = place_of(step);
+    operation.slots = step.slots;
+    if (step.after >= 0) need(operation, operation_of_[static_cast<std::size_t>(step.after)]);
+    if (!carries(step)) return;
+    if (!sends) {
+      writers_.push_back({number, step.blocks.range});
+    } else {
+      for (const Writer& writer : writers_) {
+        if (overlap(writer.blocks, step.blocks.range)) need(operation, writer.operation);
+      }
+    }
+  }
+
+  static bool overlap(BlockRange a, BlockRange b) { return a.begin < b.end && b.begin < a.end; }
+
+  /// What the caller's buffer holds of the blocks in scratch: loaded before the first send of a
+  /// rank that sends it, unloaded at the end at a rank that keeps it.
+  void copy_between_caller_and_scratch() {
+    const auto copy = [&](Area area, BlockRange blocks, Bytes bytes) {
+      const Place packed = {Area::scratch, blocks, layout_.offset(blocks.begin), bytes, false};
+      const Place callers = {area, blocks, 0, bytes, true};
+      if (gathers_ == at_root_) {
+        add_copy(packed, callers, blocks);
+      } else {
+        add_copy(callers, packed, {});
+        writers_.push_back({static_cast<int>(placement_.operations.size()) - 1, blocks});
+      }
+    };
+    if (!at_root_) {
+      if (own_bytes_ > 0) copy(Area::own, own_, own_bytes_);
+      return;
+    }
+    for (const auto& [range, bytes] : message_bytes_) {
+      copy(Area::all, {range.first, range.second}, bytes);
+    }
+  }
+
+  /// A copy that needs the receives of `after`.
+  void add_copy(const Place& from, const Place& to, BlockRange after) {
+    Operation& copy = append(StepKind::copy);
+    if (in_background_ && from.area == Area::scratch) copy.runner = Runner::background;
+    copy.from = from;
+    copy.to = to;
+    for (const Writer& writer : writers_) {
+      if (overlap(writer.blocks, after)) need(copy, writer.operation);
+    }
+  }
+
+  struct Writer {
+    int operation;
+    BlockRange blocks;
+  };
+
+  const Schedule& schedule_;
+  BlockRange own_;
+  Bytes own_bytes_;
+  Ends ends_;
+  bool gathers_;
+  bool at_root_;
+  bool in_background_ = false;
+  bool staged_ = false;
+  std::vector<int> operation_of_;
+  std::map<Key, Bytes> message_bytes_;  ///< whole bytes of the blocks of each message
+  std::map<Rank, int> sent_;
+  std::map<Rank, int> received_;
+  std::vector<Writer> writers_;
+  Layout layout_;
+  Placement placement_;
+};
+
+}  // namespace
+
+Placement place(const Schedule& schedule, Position position, Bytes own_bytes, const Ends& ends) {
+  return Placer(schedule, position, own_bytes, ends).run();
+}
+
+}  // namespace tutti

@@ -1,0 +1,101 @@
+/// Combining the vectors of a node's ranks, slice by slice, in groups first where it has some.
+#include <algorithm>
+
+#include "lowering/hierarchical_chunk.hpp"
+
+namespace tutti {
+
+namespace {
+
+using Groups = std::vector<std::vector<int>>;
+
+/// One group where others would bring nothing, or an operation would lose its order.
+Groups groups_of(const LevelView& view) {
+  Groups groups = view.nodes().groups(view.node());
+  const auto follow = [](const std::vector<int>& group) {
+    return group.back() - group.front() + 1 == static_cast<int>(group.size());
+  };
+  const bool apart = static_cast<int>(groups.size()) == view.ranks();
+  const bool in_order = std::all_of(groups.begin(), groups.end(), follow);
+  if (!apart && (in_order || view.call().commutative)) return groups;
+  std::vector<int> all;
+  for (int local = 0; local < view.ranks(); ++local) all.push_back(local);
+  return {all};
+}
+
+/// Of ascending numbers.
+std::vector<LocalRange> ranges_of(const std::vector<int>& locals) {
+  std::vector<LocalRange> ranges;
+  for (const int local : locals) {
+    if (ranges.empty() || ranges.back().last != local) ranges.push_back({local, local});
+    ranges.back().last = local + 1;
+  }
+  return ranges;
+}
+
+/// Vectors of so many bytes, one for each local rank.
+struct Vectors {
+  Bytes bytes;
+  Bytes base;
+  Bytes unit;
+
+  [[nodiscard]] BytePart slice(std::size_t i, std::size_t of) const {
+    return part_of(bytes, static_cast<int>(i), static_cast<int>(of), unit);
+  }
+  /// A slice of the vectors of `locals`, into that of the last.
+  [[nodiscard]] std::vector<LevelStep> combine(const std::vector<int>& locals,
+                                               const BytePart& slice) const {
+    std::vector<LevelStep> steps;
+    if (slice.bytes() == 0) return steps;
+    for (std::size_t i = locals.size() - 1; i-- > 0;) {
+      LevelStep step;
+      step.kind = LevelKind::reduce;
+      step.bytes = slice.bytes();
+      step.from = base + locals[i] * bytes + slice.begin;
+      step.at = base + locals.back() * bytes + slice.begin;
+      steps.push_back(step);
+    }
+    return steps;
+  }
+  /// The ranks whose slices in their groups have bytes of `own`.
+  [[nodiscard]] std::vector<int> who_has(const BytePart& own, const Groups& groups) const {
+    std::vector<int> found;
+    for (const std::vector<int>& group : groups) {
+      for (std::size_t i = 0; i < group.size(); ++i) {
+        const BytePart theirs = slice(i, group.size());
+        if (theirs.begin < own.end && own.begin < theirs.end) found.push_back(group[i]);
+      }
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+};
+
+}  // namespace
+
+LevelCombining combining_of(const LevelView& view, int local, Bytes bytes, Bytes base) {
+  const Vectors vectors{bytes, base, view.call().unit};
+  const Groups groups = groups_of(view);
+  const BytePart own =
+      vectors.slice(static_cast<std::size_t>(local), static_cast<std::size_t>(view.ranks()));
+  LevelCombining combining;
+  if (groups.size() == 1) {
+    combining.needs = ranges_of(groups.front());
+    combining.steps = vectors.combine(groups.front(), own);
+    return combining;
+  }
+  std::vector<int> sums;
+  for (const std::vector<int>& group : groups) {
+    sums.push_back(group.back());
+    const auto me = std::find(group.begin(), group.end(), local);
+    if (me == group.end()) continue;
+    combining.needs = ranges_of(group);
+    const auto i = static_cast<std::size_t>(me - group.begin());
+    combining.in_group = vectors.combine(group, vectors.slice(i, group.size()));
+  }
+  combining.steps = vectors.combine(sums, own);
+  if (own.bytes() > 0) combining.groups_needed = ranges_of(vectors.who_has(own, groups));
+  return combining;
+}
+
+}  // namespace tutti

@@ -1,0 +1,119 @@
+/// Spares copies where inner calls can use a rank's own buffers.
+#include <algorithm>
+#include <optional>
+
+#include "lowering/hierarchical_chunk.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// Bytes that a copy moves between a side and node memory.
+struct Stretch {
+  Bytes side = 0;
+  Bytes node = 0;
+  Bytes bytes = 0;
+};
+
+/// Copies are of whole blocks in the sequence of their side, all of it (see level_chunk).
+std::vector<Stretch> stretches_of(const LevelPlan& plan, LevelKind kind) {
+  std::vector<Stretch> stretches;
+  Bytes side = 0;
+  for (const LevelStep& step : plan.steps) {
+    if (step.kind != kind) continue;
+    stretches.push_back({side, step.at, step.bytes});
+    side += step.bytes;
+  }
+  return stretches;
+}
+
+/// Where in the side the bytes [at, at + bytes) of node memory lie in one piece.
+std::optional<Bytes> side_of(const std::vector<Stretch>& stretches, Bytes at, Bytes bytes) {
+  if (bytes == 0) return 0;
+  for (const Stretch& stretch : stretches) {
+    if (stretch.node <= at && at + bytes <= stretch.node + stretch.bytes) {
+      return stretch.side + at - stretch.node;
+    }
+  }
+  return std::nullopt;
+}
+
+/// Calls without displacements of their own take blocks that follow one another.
+bool has_displacements(Collective collective) {
+  return is_irregular(collective) && collective != Collective::reduce_scatter;
+}
+
+/// The end of a call in the side instead of node memory; none if it is in pieces there.
+std::optional<InnerEnd> moved(const InnerEnd& end, Collective collective, LevelArea area,
+                              const std::vector<Stretch>& stretches) {
+  InnerEnd side = {area, 0, end.counts, {}};
+  Bytes next = 0;
+  for (std::size_t i = 0; i < end.counts.size(); ++i) {
+    const auto at = side_of(stretches, end.at + end.displacements[i], end.counts[i]);
+    if (!at) return std::nullopt;
+    if (i == 0) side.at = next = has_displacements(collective) ? 0 : *at;
+    const bool is_empty = end.counts[i] == 0;
+    if (!has_displacements(collective) && !is_empty && *at != next) return std::nullopt;
+    side.displacements.push_back(has_displacements(collective) ? *at : next - side.at);
+    next += end.counts[i];
+  }
+  return side;
+}
+
+/// Lets one end of all calls be the side that copies of `kind` stand for, and removes those; not
+/// where a call would need it in pieces.
+void use_side(LevelPlan& plan, LevelKind kind, InnerEnd InnerCall::*which) {
+  const std::vector<Stretch> stretches = stretches_of(plan, kind);
+  const LevelArea area = kind == LevelKind::copy_in ? LevelArea::send : LevelArea::receive;
+  std::vector<InnerEnd> ends;
+  for (const InnerCall& call : plan.calls) {
+    const auto end = moved(call.*which, call.collective, area, stretches);
+    if (!end) return;
+    ends.push_back(*end);
+  }
+  std::erase_if(plan.steps, [kind](const LevelStep& step) { return step.kind == kind; });
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    InnerCall& call = plan.calls[i];
+    call.*which = ends[i];
+    if (call.collective == Collective::bcast) call.receive = call.send;
+  }
+}
+
+/// Is there nothing in node memory?
+bool is_apart(const LevelPlan& plan) {
+  const auto is_outside = [](const InnerEnd& end) {
+    return end.counts.empty() || end.area != LevelArea::node;
+  };
+  return std::none_of(plan.steps.begin(), plan.steps.end(),
+                      [](const LevelStep& step) {
+                        return step.kind == LevelKind::copy_in || step.kind == LevelKind::copy_out;
+                      }) &&
+         std::all_of(plan.calls.begin(), plan.calls.end(), [&](const InnerCall& call) {
+           return is_outside(call.send) && is_outside(call.receive);
+         });
+}
+
+}  // namespace
+
+void use_sides(LevelPlan& plan, const Nodes& nodes) {
+  if (plan.calls.empty()) return;
+  const bool is_alone = nodes.size(plan.node) == 1;
+  const bool is_root = plan.rank == plan.root;
+  const bool leads_alone = plan.leaders == 1 && is_root;
+  const bool scatters =
+      plan.collective == Collective::scatter || plan.collective == Collective::scatterv;
+  if (plan.collective == Collective::bcast) {
+    if (is_alone)
+      use_side(plan, is_root ? LevelKind::copy_in : LevelKind::copy_out, &InnerCall::send);
+  } else {
+    if (is_alone || (leads_alone && scatters)) {
+      use_side(plan, LevelKind::copy_in, &InnerCall::send);
+    }
+    if (is_alone || (leads_alone && flows_to_root(plan.collective))) {
+      use_side(plan, LevelKind::copy_out, &InnerCall::receive);
+    }
+  }
+  if (is_alone && is_apart(plan)) plan.memory = 0;
+}
+
+}  // namespace tutti

@@ -1,0 +1,82 @@
+/// Where the blocks of a call lie in node memory, for one chunk.
+#pragma once
+
+#include <vector>
+
+#include "core/nodes.hpp"
+#include "lowering/hierarchical.hpp"
+
+namespace tutti {
+
+/// A part of a block or vector: [begin, end).
+struct BytePart {
+  Bytes begin = 0;
+  Bytes end = 0;
+  [[nodiscard]] Bytes bytes() const { return end - begin; }
+};
+
+/// Part `i` of `count` of `bytes`, ending between elements of `unit` bytes.
+[[nodiscard]] BytePart part_of(Bytes bytes, int i, int count, Bytes unit);
+
+/// The locals [begin, end) that a lane owns on a node of so many ranks.
+[[nodiscard]] constexpr BlockRange locals_of_lane(int lane, int lanes, int ranks) {
+  return {lane * ranks / lanes, (lane + 1) * ranks / lanes};
+}
+/// The lane that owns a local rank.
+[[nodiscard]] constexpr int lane_of(int local, int lanes, int ranks) {
+  return ((local + 1) * lanes + ranks - 1) / ranks - 1;
+}
+
+/// A call, cut to one of its chunks, as one node sees it.
+class LevelView {
+ public:
+  LevelView(const LevelCall& call, const Nodes& nodes, int node, int chunk);
+
+  /// The part of each block in this chunk.
+  [[nodiscard]] BytePart part(Bytes whole) const {
+    return part_of(whole, chunk_, call_.chunks, call_.unit);
+  }
+  /// The whole block of `rank`, where blocks are ranks' or one vector.
+  [[nodiscard]] Bytes size(Rank rank) const;
+  /// What local rank `local` has for `to`, or gets from it.
+  [[nodiscard]] Bytes sent(int local, Rank to) const;
+  [[nodiscard]] Bytes received(int local, Rank from) const;
+
+  [[nodiscard]] const LevelCall& call() const { return call_; }
+  [[nodiscard]] const Nodes& nodes() const { return nodes_; }
+  [[nodiscard]] int node() const { return node_; }
+  [[nodiscard]] int ranks() const { return nodes_.size(node_); }
+  [[nodiscard]] int lanes() const { return lanes_; }
+
+ private:
+  const LevelCall& call_;
+  const Nodes& nodes_;
+  int node_;
+  int chunk_;
+  int lanes_;
+};
+
+/// A stretch of memory in which pieces follow one another lane by lane, and in each lane node by
+/// node.
+struct LaneLayout {
+  std::vector<Bytes> at;        ///< by piece
+  std::vector<InnerEnd> lanes;  ///< counts and displacements by node, from the stretch's start
+  Bytes bytes = 0;
+
+  /// The end of `lane` in memory that begins at `base`.
+  [[nodiscard]] InnerEnd end(int lane, Bytes base) const;
+};
+
+/// [lane][node][local]: one piece for each rank, `at` by rank.
+[[nodiscard]] LaneLayout layout_of_all(const LevelView& view);
+/// [lane][local] of this node: one piece for each local rank, `at` by local; one count.
+[[nodiscard]] LaneLayout layout_of_node(const LevelView& view);
+/// [lane][node][t][s] of an alltoall: what the node's ranks s have for ranks t of each node; `at`
+/// by s * p + rank.
+[[nodiscard]] LaneLayout layout_to_all(const LevelView& view);
+/// [lane][node][t][s]: what the node's ranks t get from ranks s of each node; `at` by t * p + rank.
+[[nodiscard]] LaneLayout layout_from_all(const LevelView& view);
+/// A vector, cut into a part for each lane; `at` of one piece, one count.
+[[nodiscard]] LaneLayout layout_of_vector(const LevelView& view);
+
+}  // namespace tutti

@@ -1,0 +1,66 @@
+/// Who touches which bytes.
+#include "lowering/memory_use.hpp"
+
+#include <algorithm>
+
+namespace tutti {
+
+Spot MemoryUse::take(Bytes bytes) {
+  Stretch* best = nullptr;
+  for (Stretch& stretch : stretches_) {
+    const bool fits = stretch.is_free && stretch.bytes >= bytes;
+    if (fits && (best == nullptr || stretch.bytes < best->bytes)) best = &stretch;
+  }
+  if (best == nullptr) {
+    best = &stretches_.emplace_back(Stretch{scratch_, bytes});
+    scratch_ += bytes + slack_;
+  }
+  best->is_free = false;
+  return {static_cast<int>(best - stretches_.data()), 0};
+}
+
+void MemoryUse::use(int number, Spot spot, Bytes bytes, bool writes, std::vector<int>& needs) {
+  if (spot.stretch == send_buffer) return;
+  const Bytes begin = spot.offset;
+  const Bytes end = begin + bytes;
+  std::vector<Use>& uses = at(spot).uses;
+  std::erase_if(uses, [&](const Use& use) {
+    const bool overlap = use.begin < end && begin < use.end;
+    if (!overlap || !(writes || use.writes) || use.operation == number) return false;
+    needs.push_back(use.operation);
+    // Whoever comes after this one comes after that one too.
+    return writes && begin <= use.begin && use.end <= end;
+  });
+  uses.push_back({number, begin, end, writes});
+}
+
+bool MemoryUse::is_used(Spot spot, Bytes bytes) const {
+  const std::vector<Use>& uses = at(spot).uses;
+  return std::any_of(uses.begin(), uses.end(), [&](const Use& use) {
+    return use.begin < spot.offset + bytes && spot.offset < use.end;
+  });
+}
+
+void MemoryUse::recycle(const std::vector<char>& completed) {
+  for (std::size_t i = receive_buffer + 1; i < stretches_.size(); ++i) {
+    Stretch& stretch = stretches_[i];
+    if (stretch.is_free || stretch.held > 0) continue;
+    stretch.is_free = std::all_of(stretch.uses.begin(), stretch.uses.end(), [&](const Use& use) {
+      return completed[static_cast<std::size_t>(use.operation)] != 0;
+    });
+    if (stretch.is_free) stretch.uses.clear();
+  }
+}
+
+Place MemoryUse::place_of(Spot spot, Bytes bytes) const {
+  Place place;
+  place.area = spot.stretch == send_buffer      ? Area::own
+               : spot.stretch == receive_buffer ? Area::all
+                                                : Area::scratch;
+  place.offset = at(spot).offset + spot.offset;
+  place.bytes = bytes;
+  place.whole = false;
+  return place;
+}
+
+}  // namespace tutti

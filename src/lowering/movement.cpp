@@ -1,0 +1,391 @@
+/// Placing blocks that only move.
+#include "lowering/movement.hpp"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+namespace tutti {
+
+namespace {
+
+class MovementPlacer {
+ public:
+  MovementPlacer(const Schedule& schedule, const Problem& problem, const Ends& ends)
+      : schedule_(schedule),
+        problem_(problem),
+        ends_(ends),
+        kind_(block_kind(schedule.collective)),
+        me_(problem.position()) {}
+
+  Placement run() {
+    open();
+    for (const Step& step : schedule_.steps) {
+      spans_.push_back({next(), 0, -1});
+      if (step.kind == StepKind::wait) {
+        add_wait(step);
+      } else {
+        spans_.back().message = add_message(step);
+      }
+      spans_.back().end = next();
+    }
+    close();
+    placement_.scratch = scratch_;
+    return std::move(placement_);
+  }
+
+ private:
+  /// The operations of a step, and which of them is its message.
+  struct Span {
+    int begin;
+    int end;
+    int message;
+  };
+
+  [[nodiscard]] int next() const { return static_cast<int>(placement_.operations.size()); }
+  [[nodiscard]] Bytes bytes_of(const Blocks& blocks) const {
+    Bytes bytes = 0;
+    blocks.for_each_run([&](BlockRange run) { bytes += problem_.sizes.of(run); });
+    return bytes;
+  }
+  [[nodiscard]] bool is_whole(const Step& step) const {
+    return step.offset == 0 && step.bytes == bytes_of(step.blocks);
+  }
+
+  // Where blocks live.
+
+  [[nodiscard]] bool is_bcast() const { return kind_ == BlockKind::parts; }
+  [[nodiscard]] bool is_pairs() const { return kind_ == BlockKind::pairs; }
+  [[nodiscard]] Position source(int pair) const { return pair / problem_.p; }
+  [[nodiscard]] Position target(int pair) const { return pair % problem_.p; }
+  /// All blocks, or none where they are pairs.
+  [[nodiscard]] BlockRange everything() const {
+    return is_pairs() ? BlockRange{} : BlockRange{0, schedule_.blocks()};
+  }
+  /// What this rank has before anything has moved.
+  [[nodiscard]] BlockRange own() const {
+    if (kind_ == BlockKind::none) return {};
+    if (is_bcast()) return problem_.at_root() ? everything() : BlockRange{};
+    if (is_pairs()) return {me_ * problem_.p + me_, me_ * problem_.p + me_ + 1};
+    return {me_, me_ + 1};
+  }
+
+  /// Decides whether blocks live in scratch, and brings there what must be there.
+  void open() {
+    if (is_pairs()) {
+      if (ends_.own_in_place) load_pairs();
+      return;
+    }
+    const Bytes all = kind_ == BlockKind::none ? 0 : problem_.sizes.of(everything());
+    for (const Step& step : schedule_.steps) {
+      const bool part = step.bytes > 0 && (is_bcast() ? step.bytes < all : !is_whole(step));
+      staged_ = staged_ || (part && !(ends_.all_dense && ends_.own_dense));
+    }
+    if (!staged_) return;
+    scratch_ = all;
+    if (problem_.sizes.of(own()) == 0) return;
+    const Area from = is_bcast() || ends_.own_in_place ? Area::all : Area::own;
+    copy(callers(from, own()), packed(own()), Runner::caller, {});
+    note_writer(own(), next() - 1);
+  }
+
+  /// What is received takes the places of what is sent.
+  void load_pairs() {
+    for (Position to = 0; to < problem_.p; ++to) {
+      const int pair = me_ * problem_.p + to;
+      const Bytes bytes = problem_.sizes.of({pair, pair + 1});
+      if (to == me_ || bytes == 0) continue;
+      // In the receive buffer a block's place is that of the rank it comes from.
+      const int place = to * problem_.p + me_;
+      const Place there = {Area::all, BlockRange{place, place + 1}, 0, bytes, true};
+      homes_[pair] = reserve(bytes);
+      copy(there, {Area::scratch, BlockRange{pair, pair + 1}, homes_[pair], bytes, false},
+           Runner::caller, {});
+      note_writer(BlockRange{pair, pair + 1}, next() - 1);
+    }
+  }
+
+  /// The own block where it belongs, and all that was kept apart from the caller's buffer.
+  void close() {
+    const bool keeps_own = is_bcast() || ends_.own_in_place;
+    if (!own_is_copied_ && !keeps_own) copy_own();
+    if (!staged_ || (is_bcast() && problem_.at_root())) return;
+    const BlockRange kept = own();
+    const auto unload = [&](BlockRange run) {
+      if (run.empty() || problem_.sizes.of(run) == 0) return;
+      copy(packed(run), callers(Area::all, run), last_runner_, run);
+    };
+    if (is_bcast()) return unload(everything());
+    unload({0, kept.begin});
+    unload({kept.end, everything().end});
+  }
+
+  /// From the send to the receive buffer; nothing where there is no such block.
+  void copy_own() {
+    own_is_copied_ = true;
+    if (own().empty() || problem_.sizes.of(own()) == 0) return;
+    copy(callers(Area::own, own()), callers(Area::all, own()), Runner::caller, {});
+    if (!staged_) note_writer(own(), next() - 1);
+  }
+
+  [[nodiscard]] Place callers(Area area, const Blocks& blocks) const {
+    const Bytes bytes = bytes_of(blocks);
+    if (!is_bcast()) return {area, blocks, 0, bytes, true};
+    // Of a vector, parts are stretches.
+    return {area, blocks, problem_.sizes.of({0, blocks.range.begin}), bytes,
+            bytes == problem_.sizes.of(everything())};
+  }
+  /// In scratch, where all blocks live.
+  [[nodiscard]] Place packed(BlockRange blocks) const {
+    return {Area::scratch, blocks, problem_.sizes.of({0, blocks.begin}), problem_.sizes.of(blocks),
+            false};
+  }
+  Bytes reserve(Bytes bytes) { return std::exchange(scratch_, scratch_ + bytes); }
+
+  /// Where the consecutive blocks of `run` are that lie together with its first one, shortening
+  /// `run` to them.
+  [[nodiscard]] Place home(BlockRange& run) const {
+    if (!is_pairs()) return staged_ ? packed(run) : callers(Area::all, run);
+    const auto area = [&](int pair) {
+      return homes_.contains(pair) ? Area::scratch : source(pair) == me_ ? Area::own : Area::all;
+    };
+    const Area first = area(run.begin);
+    Place place = {first, {}, 0, 0, true};
+    if (first == Area::scratch) place.offset = homes_.at(run.begin);
+    int end = run.begin;
+    while (end < run.end && area(end) == first) {
+      if (first == Area::scratch && homes_.at(end) != place.offset + place.bytes) break;
+      place.bytes += problem_.sizes.of({end, end + 1});
+      ++end;
+    }
+    run.end = end;
+    place.blocks = run;
+    place.whole = first != Area::scratch;
+    return place;
+  }
+
+  /// Calls visit(Place) for each of the stretches in which blocks lie. Blocks that the caller has
+  /// are one stretch, wherever he has them.
+  template <class Visit>
+  void for_each_stretch(const Blocks& blocks, Visit visit) {
+    if (!is_pairs() && !is_bcast() && !staged_) return visit(callers(Area::all, blocks));
+    blocks.for_each_run([&](BlockRange rest) {
+      while (!rest.empty()) {
+        BlockRange run = rest;
+        const Place place = home(run);
+        rest.begin = run.end;
+        visit(place);
+      }
+    });
+  }
+
+  // Messages.
+
+  [[nodiscard]] bool is_single(const Blocks& blocks) const {
+    return blocks.holes.empty() && blocks.range.count() == 1;
+  }
+
+  /// Must the message be put together in scratch?
+  [[nodiscard]] bool is_assembled(const Step& step) const {
+    if (is_single(step.blocks)) {
+      // A pair that is of other ranks comes to live where it is received.
+      return is_pairs() && step.kind == StepKind::recv && target(step.blocks.range.begin) != me_;
+    }
+    if (is_pairs()) return true;
+    if (staged_ || is_bcast()) return !step.blocks.holes.empty();
+    return ends_.all_packed && (ends_.all_torn || !step.blocks.holes.empty());
+  }
+
+  /// The place of a message that is where its blocks live.
+  Place direct(const Step& step) {
+    BlockRange range = step.blocks.range;
+    if (is_pairs() || staged_) {
+      Place place = home(range);
+      place.offset += step.offset;
+      place.bytes = step.bytes;
+      place.whole = place.area != Area::scratch && is_whole(step);
+      return place;
+    }
+    if (is_bcast()) {
+      Place place = callers(Area::all, range);
+      place.offset += step.offset;
+      place.whole = place.whole && is_whole(step);
+      place.bytes = step.bytes;
+      return place;
+    }
+    const bool from_own = step.kind == StepKind::send && !ends_.own_in_place &&
+                          is_single(step.blocks) && range == own();
+    if (!from_own && step.kind == StepKind::send) need_own(step.blocks);
+    return {from_own ? Area::own : Area::all, step.blocks, step.offset, step.bytes, is_whole(step)};
+  }
+
+  /// A message of several blocks takes the own one from among the others.
+  void need_own(const Blocks& blocks) {
+    if (staged_ || is_pairs() || is_bcast() || own_is_copied_ || ends_.own_in_place) return;
+    bool contained = false;
+    blocks.for_each_run([&](BlockRange run) { contained = contained || run.contains(me_); });
+    if (contained) copy_own();
+  }
+
+  int add_message(const Step& step) {
+    last_runner_ = step.runner;
+    if (step.bytes == 0) return message(step, {}, {});
+    if (step.kind == StepKind::recv) return add_receive(step);
+    if (!is_assembled(step)) {
+      const Place from = direct(step);
+      return message(step, from, from.area == Area::own ? Blocks() : step.blocks);
+    }
+    need_own(step.blocks);
+    const Bytes at = reserve(step.bytes);
+    const int first = next();
+    Bytes done = 0;
+    for_each_stretch(step.blocks, [&](const Place& place) {
+      copy(place, {Area::scratch, place.blocks, at + done, place.bytes, false}, step.runner,
+           place.blocks);
+      done += place.bytes;
+    });
+    const int last = next();
+    const int number = message(step, {Area::scratch, step.blocks, at, step.bytes, false}, {});
+    for (int copied = first; copied < last; ++copied) need(copied);
+    return number;
+  }
+
+  int add_receive(const Step& step) {
+    if (!is_assembled(step)) {
+      const int number = message(step, direct(step), {});
+      if (is_pairs()) need_load_before(step.blocks.range.begin);
+      note_writer(step.blocks, number);
+      return number;
+    }
+    const Bytes at = reserve(step.bytes);
+    const int number = message(step, {Area::scratch, step.blocks, at, step.bytes, false}, {});
+    note_writer(step.blocks, number);
+    if (is_pairs()) {
+      unpack_pairs(step, at);
+      return number;
+    }
+    Bytes done = 0;
+    for_each_stretch(step.blocks, [&](const Place& place) {
+      copy({Area::scratch, place.blocks, at + done, place.bytes, false}, place, step.runner,
+           place.blocks);
+      rewrite(place.blocks, next() - 1);
+      done += place.bytes;
+    });
+    return number;
+  }
+
+  /// Pairs for this rank go to the caller; the others live where they are.
+  void unpack_pairs(const Step& step, Bytes at) {
+    step.blocks.for_each_run([&](BlockRange run) {
+      for (int pair = run.begin; pair < run.end; ++pair) {
+        const Bytes bytes = problem_.sizes.of({pair, pair + 1});
+        const BlockRange block = {pair, pair + 1};
+        if (target(pair) == me_) {
+          copy({Area::scratch, block, at, bytes, false}, callers(Area::all, block), step.runner,
+               block);
+          need_load_before(pair);
+        } else {
+          homes_[pair] = at;
+        }
+        at += bytes;
+      }
+    });
+  }
+
+  int message(const Step& step, const Place& place, const Blocks& reads) {
+    const bool sends = step.kind == StepKind::send;
+    const int number = append(step.kind, step.runner);
+    Operation& operation = placement_.operations.back();
+    operation.peer = step.peer;
+    operation.message = (sends ? sent_ : received_)[step.peer]++;
+    (sends ? operation.from : operation.to) = place;
+    operation.slots = step.slots;
+    if (step.after >= 0) need(spans_[static_cast<std::size_t>(step.after)].message);
+    need_writers(reads);
+    return number;
+  }
+
+  void copy(const Place& from, const Place& to, Runner runner, const Blocks& reads) {
+    append(StepKind::copy, runner);
+    placement_.operations.back().from = from;
+    placement_.operations.back().to = to;
+    need_writers(reads);
+  }
+
+  void add_wait(const Step& step) {
+    append(StepKind::wait, step.runner);
+    Operation& wait = placement_.operations.back();
+    if (step.first >= step.last) return;
+    wait.first = spans_[static_cast<std::size_t>(step.first)].begin;
+    wait.last = spans_[static_cast<std::size_t>(step.last) - 1].end;
+  }
+
+  int append(StepKind kind, Runner runner) {
+    Operation& operation = placement_.operations.emplace_back();
+    operation.kind = kind;
+    operation.runner = runner;
+    operation.first_need = operation.last_need = static_cast<int>(placement_.needs.size());
+    return next() - 1;
+  }
+
+  // Who writes what.
+
+  /// In place, what is received takes the place of what goes to the same rank.
+  void need_load_before(int received) {
+    if (!ends_.own_in_place) return;
+    const int sent = me_ * problem_.p + source(received);
+    need_writers(BlockRange{sent, sent + 1});
+  }
+
+  /// The last operation needs `other`.
+  void need(int other) {
+    Operation& operation = placement_.operations.back();
+    const auto mine = placement_.needs.begin() + operation.first_need;
+    if (std::find(mine, placement_.needs.end(), other) != placement_.needs.end()) return;
+    placement_.needs.push_back(other);
+    operation.last_need = static_cast<int>(placement_.needs.size());
+  }
+  void need_writers(const Blocks& blocks) {
+    blocks.for_each_run([&](BlockRange run) {
+      for (int block = run.begin; block < run.end; ++block) {
+        const auto found = writers_.find(block);
+        if (found == writers_.end()) continue;
+        for (const int writer : found->second) need(writer);
+      }
+    });
+  }
+  void note_writer(const Blocks& blocks, int operation) {
+    blocks.for_each_run([&](BlockRange run) {
+      for (int block = run.begin; block < run.end; ++block) writers_[block].push_back(operation);
+    });
+  }
+  void rewrite(const Blocks& blocks, int operation) {
+    blocks.for_each_run([&](BlockRange run) {
+      for (int block = run.begin; block < run.end; ++block) writers_[block] = {operation};
+    });
+  }
+
+  const Schedule& schedule_;
+  const Problem& problem_;
+  Ends ends_;
+  BlockKind kind_;
+  Position me_;
+  bool staged_ = false;
+  bool own_is_copied_ = false;
+  Runner last_runner_ = Runner::caller;
+  Bytes scratch_ = 0;
+  std::vector<Span> spans_;                            ///< by step
+  std::unordered_map<int, Bytes> homes_;               ///< pairs in scratch
+  std::unordered_map<int, std::vector<int>> writers_;  ///< by block
+  std::map<Rank, int> sent_;
+  std::map<Rank, int> received_;
+  Placement placement_;
+};
+
+}  // namespace
+
+Placement place_movement(const Schedule& schedule, const Problem& problem, const Ends& ends) {
+  return MovementPlacer(schedule, problem, ends).run();
+}
+
+}  // namespace tutti

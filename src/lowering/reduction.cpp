@@ -1,0 +1,395 @@
+/// Following values through memory.
+#include "lowering/reduction.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <map>
+
+#include "core/index.hpp"
+#include "lowering/memory_use.hpp"
+
+namespace tutti {
+
+namespace {
+
+Spot moved(Spot spot, Bytes by) { return {spot.stretch, spot.offset + by}; }
+
+/// Blocks that lie together twice: where they are and where they are to be.
+struct Piece {
+  BlockRange blocks;
+  Spot from;
+  Spot to;
+  Bytes bytes = 0;
+};
+
+class ReductionPlacer {
+ public:
+  ReductionPlacer(const Schedule& schedule, const Order& order, const std::vector<Bytes>& sizes,
+                  const ReductionEnds& ends)
+      : schedule_(schedule),
+        ends_(ends),
+        scatters_(block_kind(schedule.collective) == BlockKind::ranks),
+        memory_(ends.slack) {
+    find_contributions(order, sizes);
+    find_results(order);
+    find_consumers();
+  }
+
+  Placement run() {
+    for (std::size_t i = 0; i < schedule_.steps.size(); ++i) {
+      const Step& step = schedule_.steps[i];
+      first_operation_.push_back(count());
+      if (step.kind == StepKind::wait) {
+        add_wait(step);
+      } else if (step.kind == StepKind::reduce) {
+        add_reduce(step);
+      } else if (step.kind == StepKind::send) {
+        add_send(step);
+      } else if (step.aside) {
+        add_recv_aside(step, static_cast<StepId>(i));
+      } else {
+        add_recv(step);
+      }
+    }
+    deliver();
+    placement_.scratch = memory_.scratch();
+    return std::move(placement_);
+  }
+
+ private:
+  void find_contributions(const Order& order, const std::vector<Bytes>& sizes) {
+    std::vector<Bytes> offsets;
+    Bytes total = 0;
+    for (const Bytes size : sizes) offsets.push_back(std::exchange(total, total + size));
+    const int buffer = ends_.in_place ? MemoryUse::receive_buffer : MemoryUse::send_buffer;
+    for (Position at = 0; at < schedule_.blocks(); ++at) {
+      const std::size_t block = index(scatters_ ? order.rank_at(at) : at);
+      sizes_.push_back(sizes[block]);
+      held_.push_back({buffer, offsets[block]});
+    }
+  }
+
+  /// Where the caller wants results. A reduce_scatter in place has contributions there until the
+  /// end.
+  void find_results(const Order& order) {
+    const Spot start = {MemoryUse::receive_buffer, 0};
+    if (scatters_) {
+      const Position mine = order.position_of(schedule_.rank);
+      wanted_ = {mine, mine + 1};
+      results_.assign(sizes_.size(), start);
+      is_result_free_ = !ends_.in_place;
+      return;
+    }
+    if (schedule_.collective == Collective::reduce && schedule_.rank != schedule_.root) return;
+    wanted_ = {0, schedule_.blocks()};
+    Bytes offset = 0;
+    for (const Bytes size : sizes_)
+      results_.push_back(moved(start, std::exchange(offset, offset + size)));
+    is_result_free_ = true;
+  }
+
+  void find_consumers() {
+    consumer_.assign(schedule_.steps.size(), nullptr);
+    received_.resize(schedule_.steps.size());
+    for (const Step& step : schedule_.steps) {
+      if (step.kind == StepKind::reduce) consumer_[index(step.after)] = &step;
+    }
+  }
+
+  [[nodiscard]] Bytes size(Position at) const { return sizes_[index(at)]; }
+
+  [[nodiscard]] bool are_empty(BlockRange blocks) const {
+    return std::all_of(sizes_.begin() + blocks.begin, sizes_.begin() + blocks.end,
+                       [](Bytes bytes) { return bytes == 0; });
+  }
+
+  /// Calls visit(position) for each block that has bytes.
+  template <class Visit>
+  void for_each(const Blocks& blocks, Visit visit) const {
+    blocks.for_each_run([&](BlockRange run) {
+      for (Position at = run.begin; at < run.end; ++at) {
+        if (size(at) > 0) visit(at);
+      }
+    });
+  }
+
+  /// The blocks from where they are held to `to(position)`, as few pieces as possible.
+  template <class To>
+  [[nodiscard]] std::vector<Piece> pieces(const Blocks& blocks, To to) const {
+    std::vector<Piece> found;
+    for_each(blocks, [&](Position at) {
+      const Spot from = held_[index(at)];
+      const Spot target = to(at);
+      if (!found.empty()) {
+        Piece& last = found.back();
+        if (moved(last.from, last.bytes) == from && moved(last.to, last.bytes) == target &&
+            are_empty({last.blocks.end, at})) {
+          last.blocks.end = at + 1;
+          last.bytes += size(at);
+          return;
+        }
+      }
+      found.push_back({{at, at + 1}, from, target, size(at)});
+    });
+    return found;
+  }
+
+  /// The blocks packed one after the other from `start` on.
+  [[nodiscard]] std::vector<Piece> pieces_packed(const Blocks& blocks, Spot start) const {
+    Bytes packed = 0;
+    return pieces(blocks, [&](Position at) {
+      return moved(start, std::exchange(packed, packed + size(at)));
+    });
+  }
+
+  [[nodiscard]] bool may_change(Spot spot) const {
+    if (spot.stretch == MemoryUse::receive_buffer) return is_result_free_;
+    return spot.stretch != MemoryUse::send_buffer;
+  }
+  [[nodiscard]] bool is_wanted(const Blocks& blocks) const {
+    return blocks.holes.empty() && wanted_.begin <= blocks.range.begin &&
+           blocks.range.end <= wanted_.end;
+  }
+  /// May these blocks' places of the receive buffer be written before the end?
+  [[nodiscard]] bool may_write_result(const Blocks& blocks, Runner runner) const {
+    if (!is_result_free_ || !is_wanted(blocks) || runner != Runner::caller) return false;
+    return std::none_of(awaited_.begin(), awaited_.end(), [&](const BlockRange& range) {
+      return range.begin < blocks.range.end && blocks.range.begin < range.end;
+    });
+  }
+  /// The same, and nothing has been there yet?
+  [[nodiscard]] bool is_result_untouched(const Blocks& blocks, Runner runner) const {
+    if (ends_.in_place || !may_write_result(blocks, runner)) return false;
+    bool is_used = false;
+    for_each(blocks, [&](Position at) {
+      is_used = is_used || memory_.is_used(results_[index(at)], size(at));
+    });
+    return !is_used;
+  }
+
+  [[nodiscard]] int count() const { return static_cast<int>(placement_.operations.size()); }
+
+  Operation& append(StepKind kind) {
+    Operation& operation = placement_.operations.emplace_back();
+    operation.kind = kind;
+    operation.first_need = operation.last_need = static_cast<int>(placement_.needs.size());
+    return operation;
+  }
+
+  /// The last operation reads or writes these bytes.
+  void use(Spot spot, Bytes bytes, bool writes) {
+    std::vector<int>& needs = placement_.needs;
+    memory_.use(count() - 1, spot, bytes, writes, needs);
+    Operation& operation = placement_.operations.back();
+    const auto first = needs.begin() + operation.first_need;
+    std::sort(first, needs.end());
+    needs.erase(std::unique(first, needs.end()), needs.end());
+    operation.last_need = static_cast<int>(needs.size());
+  }
+
+  /// A copy or a reduce.
+  void add_local(StepKind kind, Spot from, Spot to, Bytes bytes) {
+    Operation& operation = append(kind);
+    operation.from = memory_.place_of(from, bytes);
+    operation.to = memory_.place_of(to, bytes);
+    use(from, bytes, false);
+    use(to, bytes, true);
+  }
+
+  void add_message(const Step& step, Spot spot) {
+    const bool sends = step.kind == StepKind::send;
+    Operation& operation = append(step.kind);
+    operation.runner = step.runner;
+    operation.peer = step.peer;
+    operation.message = (sends ? sent_ : got_)[step.peer]++;
+    operation.slots = step.slots;
+    if (step.after >= 0) need_step(operation, step.after);
+    if (step.bytes == 0) return;
+    (sends ? operation.from : operation.to) = memory_.place_of(spot, step.bytes);
+    use(spot, step.bytes, !sends);
+  }
+
+  void need_step(Operation& operation, StepId step) {
+    const int end = first_operation_[index(step) + 1];
+    for (int other = first_operation_[index(step)]; other < end; ++other) {
+      placement_.needs.push_back(other);
+    }
+    operation.last_need = static_cast<int>(placement_.needs.size());
+  }
+
+  void add_wait(const Step& step) {
+    Operation& wait = append(StepKind::wait);
+    if (step.first == step.last) return;
+    wait.first = first_operation_[index(step.first)];
+    wait.last = first_operation_[index(step.last)];
+    completed_.resize(index(count()));
+    for (int operation = wait.first; operation < wait.last; ++operation) complete(operation);
+    memory_.recycle(completed_);
+  }
+
+  /// Marks an operation, and all that it needs.
+  void complete(int operation) {
+    std::vector<int> open = {operation};
+    while (!open.empty()) {
+      const int next = open.back();
+      open.pop_back();
+      if (std::exchange(completed_[index(next)], char{1}) != 0) continue;
+      const Operation& done = placement_.operations[index(next)];
+      open.insert(open.end(), placement_.needs.begin() + done.first_need,
+                  placement_.needs.begin() + done.last_need);
+    }
+  }
+
+  void add_send(const Step& step) {
+    if (step.bytes == 0) return add_message(step, {});
+    const std::vector<Piece> where =
+        pieces(step.blocks, [&](Position at) { return held_[index(at)]; });
+    if (where.size() == 1) return add_message(step, where.front().from);
+    const Spot packed = memory_.take(step.bytes);
+    for (const Piece& piece : pieces_packed(step.blocks, packed)) {
+      add_local(StepKind::copy, piece.from, piece.to, piece.bytes);
+    }
+    add_message(step, packed);
+  }
+
+  /// The blocks' values are at `to(position)` from now on.
+  template <class To>
+  void move_values(const Blocks& blocks, To to) {
+    for_each(blocks, [&](Position at) {
+      Spot& spot = held_[index(at)];
+      memory_.release(spot);
+      spot = to(at);
+      memory_.hold(spot);
+    });
+  }
+
+  [[nodiscard]] auto to_results() const {
+    return [this](Position at) { return results_[index(at)]; };
+  }
+
+  /// What is received replaces what was held.
+  void add_recv(const Step& step) {
+    if (step.bytes == 0) return add_message(step, {});
+    if (may_write_result(step.blocks, step.runner)) {
+      add_message(step, first_result(step.blocks));
+      move_values(step.blocks, to_results());
+      return;
+    }
+    const Spot start = memory_.take(step.bytes);
+    add_message(step, start);
+    Bytes packed = 0;
+    move_values(step.blocks, [&](Position at) {
+      return moved(start, std::exchange(packed, packed + size(at)));
+    });
+    if (step.runner != Runner::caller) return;
+    step.blocks.for_each_run([&](BlockRange run) {
+      if (may_write_result(run, step.runner)) move_to_result(run);
+    });
+  }
+
+  [[nodiscard]] Spot first_result(const Blocks& blocks) const {
+    return results_[index(blocks.range.begin)];
+  }
+
+  void move_to_result(const Blocks& blocks) {
+    for (const Piece& piece : pieces(blocks, to_results())) {
+      if (piece.from != piece.to) add_local(StepKind::copy, piece.from, piece.to, piece.bytes);
+    }
+    move_values(blocks, to_results());
+  }
+
+  void add_recv_aside(const Step& step, StepId id) {
+    const Step* const consumer = consumer_[index(id)];
+    const bool may_move = ends_.swaps || consumer == nullptr || consumer->operand == Operand::right;
+    if (!may_move) make_changeable(step.blocks);
+    const bool in_result = may_move && is_result_untouched(step.blocks, step.runner);
+    const Spot start = in_result ? first_result(step.blocks) : memory_.take(step.bytes);
+    if (in_result) awaited_.push_back(step.blocks.range);
+    add_message(step, start);
+    for_each(step.blocks, [&](Position) { memory_.hold(start); });
+    received_[index(id)] = start;
+  }
+
+  /// Copies what is held in the caller's buffers to where it may be changed.
+  void make_changeable(const Blocks& blocks) {
+    for (const Piece& piece : pieces(blocks, [&](Position at) { return held_[index(at)]; })) {
+      if (may_change(piece.from)) continue;
+      if (is_result_untouched(piece.blocks, Runner::caller)) {
+        move_to_result(piece.blocks);
+        continue;
+      }
+      const Spot start = memory_.take(piece.bytes);
+      add_local(StepKind::copy, piece.from, start, piece.bytes);
+      Bytes packed = 0;
+      move_values(piece.blocks, [&](Position at) {
+        return moved(start, std::exchange(packed, packed + size(at)));
+      });
+    }
+  }
+
+  void add_reduce(const Step& step) {
+    const Spot received = received_[index(step.after)];
+    for (const Piece& piece : pieces_packed(step.blocks, received)) {
+      if (stays(step, piece)) {
+        make_changeable(piece.blocks);
+        combine_where_held(piece);
+      } else {
+        add_local(StepKind::reduce, piece.from, piece.to, piece.bytes);
+        Bytes packed = 0;
+        move_values(piece.blocks, [&](Position at) {
+          return moved(piece.to, std::exchange(packed, packed + size(at)));
+        });
+      }
+    }
+    for_each(step.blocks, [&](Position) { memory_.release(received); });
+    if (received.stretch == MemoryUse::receive_buffer) std::erase(awaited_, step.blocks.range);
+  }
+
+  void combine_where_held(const Piece& piece) {
+    Bytes packed = 0;
+    for (const Piece& part : pieces(piece.blocks, [&](Position at) {
+           return moved(piece.to, std::exchange(packed, packed + size(at)));
+         })) {
+      add_local(StepKind::reduce, part.to, part.from, part.bytes);
+    }
+  }
+
+  /// Does the value stay where it is held, rather than move to where the message was received?
+  [[nodiscard]] bool stays(const Step& step, const Piece& piece) const {
+    if (!ends_.swaps) return step.operand == Operand::left;
+    const bool moves_to_result = piece.to.stretch == MemoryUse::receive_buffer &&
+                                 piece.from.stretch != MemoryUse::receive_buffer;
+    return may_change(piece.from) && !moves_to_result;
+  }
+
+  void deliver() {
+    if (!wanted_.empty()) move_to_result(wanted_);
+  }
+
+  const Schedule& schedule_;
+  ReductionEnds ends_;
+  bool scatters_;
+  std::vector<Bytes> sizes_;   ///< by position
+  std::vector<Spot> held_;     ///< where each block's value is
+  std::vector<Spot> results_;  ///< where each block's result is wanted, if it is
+  BlockRange wanted_;
+  bool is_result_free_ = false;        ///< the receive buffer holds nothing but results
+  std::vector<const Step*> consumer_;  ///< of what a step receives aside
+  std::vector<Spot> received_;         ///< by step: what it has received aside
+  std::vector<BlockRange> awaited_;    ///< received aside in the receive buffer, not combined yet
+  std::vector<int> first_operation_;   ///< by step
+  std::vector<char> completed_;        ///< by operation, at the last wait
+  std::map<Rank, int> sent_;
+  std::map<Rank, int> got_;
+  MemoryUse memory_;
+  Placement placement_;
+};
+
+}  // namespace
+
+Placement place_reduction(const Schedule& schedule, const Order& order,
+                          const std::vector<Bytes>& sizes, const ReductionEnds& ends) {
+  return ReductionPlacer(schedule, order, sizes, ends).run();
+}
+
+}  // namespace tutti

@@ -1,0 +1,211 @@
+/// Swaps, with the times of rounds kept up to date.
+#include "orders/local_search.hpp"
+
+#include <algorithm>
+
+#include "core/index.hpp"
+#include "orders/link_loads.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// What is smaller by less is no gain but rounding.
+constexpr double rounding = 1e-9;
+
+/// An order and the times that follow from it.
+class Descent {
+ public:
+  Descent(std::vector<Rank> order, const Traffic& traffic, const Fabric& fabric, long looks)
+      : order_(std::move(order)), fabric_(fabric), looks_(looks), own_(order_.size()) {
+    for (const Traffic::Round& round : traffic.rounds) {
+      if (round.messages.empty()) continue;
+      const int begin = static_cast<int>(messages_.size());
+      for (const Traffic::Message& message : round.messages) {
+        const auto id = static_cast<int>(messages_.size());
+        own_[index(message.from)].push_back(id);
+        own_[index(message.to)].push_back(id);
+        messages_.push_back({message, static_cast<int>(rounds_.size()), 0});
+      }
+      const int end = static_cast<int>(messages_.size());
+      rounds_.push_back({static_cast<double>(round.times), begin, end, begin, WayLoads(fabric)});
+    }
+    for (Timed& timed : messages_) add(timed);
+    for (Round& round : rounds_) find_slowest(round);
+  }
+
+  std::vector<Rank> run(Position first) {
+    bool gains = true;
+    while (gains && looks_ > 0) {
+      const Swap best = best_swap(first);
+      gains = best.a >= 0;
+      if (gains) swap(best);
+    }
+    return std::move(order_);
+  }
+
+ private:
+  struct Timed {
+    Traffic::Message message;
+    int round = 0;
+    double seconds = 0;
+  };
+  struct Round {
+    double times = 1;
+    int begin = 0;  ///< its messages
+    int end = 0;
+    int slowest = 0;  ///< one of them, each alone
+    WayLoads loads;
+  };
+  struct Swap {
+    Position a = -1;
+    Position b = -1;
+  };
+  struct Seconds {
+    double rounds = 0;
+    double messages = 0;
+
+    [[nodiscard]] bool gains_over(const Seconds& other) const {
+      if (rounds < other.rounds * (1 - rounding)) return true;
+      return rounds <= other.rounds && messages < other.messages * (1 - rounding);
+    }
+  };
+
+  [[nodiscard]] RankPair ends_of(const Traffic::Message& message) const {
+    return {order_[index(message.from)], order_[index(message.to)]};
+  }
+
+  void add(Timed& timed) {
+    --looks_;
+    const auto [from, to] = ends_of(timed.message);
+    timed.seconds = fabric_.links.seconds(from, to, timed.message.bytes);
+    in_all_ += timed.seconds;
+    rounds_[index(timed.round)].loads.add({from, to}, timed.message.bytes);
+  }
+
+  void remove(const Timed& timed) {
+    in_all_ -= timed.seconds;
+    rounds_[index(timed.round)].loads.add(ends_of(timed.message), -timed.message.bytes);
+  }
+
+  void find_slowest(Round& round) {
+    looks_ -= round.end - round.begin;
+    const auto begin = messages_.begin();
+    round.slowest = static_cast<int>(
+        std::max_element(begin + round.begin, begin + round.end,
+                         [](const Timed& a, const Timed& b) { return a.seconds < b.seconds; }) -
+        begin);
+  }
+
+  /// Calls `visit` for each message that begins or ends at one of both, none twice.
+  template <class Visit>
+  void for_each_message(Swap swapped, Visit visit) {
+    for (const int id : own_[index(swapped.a)]) visit(id);
+    for (const int id : own_[index(swapped.b)]) {
+      const Traffic::Message& message = messages_[index(id)].message;
+      if (message.from != swapped.a && message.to != swapped.a) visit(id);
+    }
+  }
+
+  void swap(Swap swapped) {
+    for_each_message(swapped, [&](int id) { remove(messages_[index(id)]); });
+    std::swap(order_[index(swapped.a)], order_[index(swapped.b)]);
+    for_each_message(swapped, [&](int id) { add(messages_[index(id)]); });
+    for_each_message(swapped, [&](int id) {
+      Round& round = rounds_[index(messages_[index(id)].round)];
+      const Traffic::Message& slowest = messages_[index(round.slowest)].message;
+      const bool stands = slowest.from != swapped.a && slowest.from != swapped.b &&
+                          slowest.to != swapped.a && slowest.to != swapped.b;
+      if (!stands) {
+        find_slowest(round);
+      } else if (messages_[index(id)].seconds > messages_[index(round.slowest)].seconds) {
+        round.slowest = id;
+      }
+    });
+  }
+
+  [[nodiscard]] Seconds now() {
+    Seconds now{0, in_all_};
+    for (const Round& round : rounds_) {
+      looks_ -= round.loads.ways();
+      const double alone = messages_[index(round.slowest)].seconds;
+      now.rounds += round.times * std::max(alone, round.loads.slowest().seconds);
+    }
+    return now;
+  }
+
+  /// The ends of the messages that each round waits for, none twice.
+  [[nodiscard]] std::vector<Position> slowest_ends(Position first) const {
+    std::vector<Position> ends;
+    const auto add = [&](const Traffic::Message& message) {
+      for (const Position end : {message.from, message.to}) {
+        if (end >= first) ends.push_back(end);
+      }
+    };
+    for (const Round& round : rounds_) {
+      const WayLoads::Slowest way = round.loads.slowest();
+      if (way.seconds <= messages_[index(round.slowest)].seconds) {
+        add(messages_[index(round.slowest)].message);
+        continue;
+      }
+      for (int id = round.begin; id < round.end; ++id) {
+        const Traffic::Message& message = messages_[index(id)].message;
+        if (round.loads.takes(ends_of(message), way)) add(message);
+      }
+    }
+    std::sort(ends.begin(), ends.end());
+    ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
+    return ends;
+  }
+
+  /// The swap that gains most; {-1, -1} where none gains.
+  Swap best_swap(Position first) {
+    Seconds best = now();
+    Swap found;
+    for (const Position a : slowest_ends(first)) {
+      for (Position b = first; b < static_cast<Position>(order_.size()) && looks_ > 0; ++b) {
+        if (a == b) continue;
+        swap({a, b});
+        const Seconds after = now();
+        swap({a, b});
+        if (!after.gains_over(best)) continue;
+        best = after;
+        found = {a, b};
+      }
+    }
+    return found;
+  }
+
+  std::vector<Rank> order_;
+  const Fabric& fabric_;
+  long looks_;
+  std::vector<Timed> messages_;  ///< by round
+  std::vector<Round> rounds_;
+  std::vector<std::vector<int>> own_;  ///< the messages of each position
+  double in_all_ = 0;                  ///< seconds of all messages
+};
+
+}  // namespace
+
+double rounds_seconds(const Traffic& traffic, const Fabric& fabric,
+                      const std::vector<Rank>& order) {
+  double seconds = 0;
+  for (const Traffic::Round& round : traffic.rounds) {
+    double slowest = 0;
+    WayLoads loads(fabric);
+    for (const Traffic::Message& message : round.messages) {
+      const RankPair ends = {order[index(message.from)], order[index(message.to)]};
+      slowest = std::max(slowest, fabric.links.seconds(ends.first, ends.second, message.bytes));
+      loads.add(ends, message.bytes);
+    }
+    seconds += round.times * std::max(slowest, loads.slowest().seconds);
+  }
+  return seconds;
+}
+
+std::vector<Rank> descend(std::vector<Rank> order, const Traffic& traffic, const Fabric& fabric,
+                          bool keep_first, long looks) {
+  return Descent(std::move(order), traffic, fabric, looks).run(keep_first ? 1 : 0);
+}
+
+}  // namespace tutti

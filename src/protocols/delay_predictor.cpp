@@ -1,0 +1,42 @@
+/// Exponentially weighted means of lateness.
+#include "protocols/delay_predictor.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tutti {
+
+namespace {
+/// How much the latest call counts against all earlier ones.
+constexpr double weight = 0.5;
+}  // namespace
+
+double first_of(std::span<const double> arrivals) {
+  double first = std::numeric_limits<double>::infinity();
+  for (const double arrival : arrivals)
+    first = std::min(first, std::isnan(arrival) ? first : arrival);
+  return first;
+}
+
+std::size_t known_of(std::span<const double> arrivals) {
+  return static_cast<std::size_t>(std::count_if(
+      arrivals.begin(), arrivals.end(), [](double arrival) { return !std::isnan(arrival); }));
+}
+
+ArrivalHabits::ArrivalHabits(int p)
+    : lateness_(static_cast<std::size_t>(p), std::numeric_limits<double>::quiet_NaN()) {}
+
+bool ArrivalHabits::take(std::span<const double> arrivals) {
+  const double first = first_of(arrivals);
+  if (known_of(arrivals) < 2) return false;
+  for (std::size_t rank = 0; rank < arrivals.size(); ++rank) {
+    if (std::isnan(arrivals[rank])) continue;
+    const double late = arrivals[rank] - first;
+    double& known = lateness_[rank];
+    known = std::isnan(known) ? late : known + weight * (late - known);
+  }
+  return true;
+}
+
+}  // namespace tutti

@@ -1,0 +1,30 @@
+/// A node is there with its last rank.
+#include "protocols/node_arrivals.hpp"
+
+#include <algorithm>
+
+#include "core/index.hpp"
+
+namespace tutti {
+
+std::vector<double> node_arrivals(const std::vector<double>& arrivals, const Nodes& nodes) {
+  std::vector<double> last;
+  const auto arrival = [&](Rank rank) { return arrivals[index(rank)]; };
+  for (int node = 0; node < nodes.count() && !arrivals.empty(); ++node) {
+    double latest = arrival(nodes.rank_at(node, 0));
+    for (const Rank rank : nodes.ranks(node)) latest = std::max(latest, arrival(rank));
+    last.push_back(latest);
+  }
+  return last;
+}
+
+ArrivalVersion version_between(const ArrivalVersion& version, const Nodes& nodes) {
+  ArrivalVersion between;
+  between.number = version.number;
+  between.error = version.error;
+  between.arrivals = node_arrivals(version.arrivals, nodes);
+  between.places = places_of(between.arrivals);
+  return between;
+}
+
+}  // namespace tutti

@@ -1,0 +1,212 @@
+/// Central construction and promotion.
+#include "protocols/ordered_tree.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace tutti {
+
+namespace {
+
+/// Of subtrees that lie apart or one inside the other, each gets the next smaller ones inside it
+/// as holes. O(n log n).
+void note_holes(std::vector<Subtree>& subtrees) {
+  std::vector<Subtree*> by_begin;
+  for (Subtree& subtree : subtrees) {
+    subtree.holes.clear();
+    by_begin.push_back(&subtree);
+  }
+  std::sort(by_begin.begin(), by_begin.end(), [](const Subtree* a, const Subtree* b) {
+    return std::pair(a->blocks.begin, -a->blocks.end) < std::pair(b->blocks.begin, -b->blocks.end);
+  });
+  std::vector<Subtree*> around;
+  for (Subtree* subtree : by_begin) {
+    while (!around.empty() && around.back()->blocks.end <= subtree->blocks.begin) around.pop_back();
+    if (!around.empty()) around.back()->holes.push_back(subtree->blocks);
+    around.push_back(subtree);
+  }
+}
+
+}  // namespace
+
+OrderedTree::OrderedTree(const Growth& growth, const std::vector<Bytes>& sizes)
+    : growth_(growth), equal_(false) {
+  std::vector<Cube> level_cubes;
+  level_cubes.reserve(sizes.size());
+  for (Rank rank = 0; rank < growth_.p; ++rank) {
+    level_cubes.push_back(growth_.single(rank, sizes[static_cast<std::size_t>(rank)]));
+  }
+  cubes_.push_back(std::move(level_cubes));
+  for (int level = 0; level < growth_.levels(); ++level) {
+    const std::vector<Cube>& below = cubes_.back();
+    std::vector<Cube> above;
+    for (std::size_t first = 0; first < below.size();
+         first += static_cast<std::size_t>(growth_.radix())) {
+      const std::size_t count =
+          std::min(below.size() - first, static_cast<std::size_t>(growth_.radix()));
+      above.push_back(
+          growth_.join(level, static_cast<long>(first), std::span(below).subspan(first, count))
+              .joined);
+    }
+    cubes_.push_back(std::move(above));
+  }
+  finish();
+}
+
+OrderedTree::OrderedTree(const Growth& growth, Bytes each)
+    : growth_(growth), equal_(growth.ready == nullptr), each_(each) {
+  if (!equal_) {
+    // Ranks that are not ready alike are as different as if their blocks were.
+    *this = OrderedTree(growth, std::vector<Bytes>(static_cast<std::size_t>(growth.p), each));
+    return;
+  }
+  finish();
+}
+
+void OrderedTree::finish() {
+  const Cube whole = cube(growth_.levels(), 0);
+  lemma_time_ = whole.ready;
+  root_ = grown(whole.gather_root);
+  if (growth_.detaches()) {
+    std::vector<Subtree> detached;
+    collect_detached(growth_.levels(), 0, detached);
+    root_.children.insert(root_.children.end(), detached.begin(), detached.end());
+    for (const Subtree& subtree : detached) root_.self.bytes += subtree.bytes;
+  }
+  time_ = serve(root_.children, growth_.latency, growth_.ready_at(root()));
+  if (growth_.promotes()) promote_while_root_idles();
+  if (growth_.detaches()) note_holes(root_.children);
+}
+
+Cube OrderedTree::cube(int level, long index) const {
+  if (!equal_) return cubes_[static_cast<std::size_t>(level)][static_cast<std::size_t>(index)];
+  const BlockRange ranks = growth_.cube(level, index);
+  if (level == 0) return growth_.single(ranks.begin, each_);
+  const bool plain = ranks.count() == growth_.width(level) &&
+                     !(growth_.root != no_rank && ranks.contains(growth_.root));
+  const auto [first, end] = growth_.group(level - 1, index);
+  std::vector<Cube> cubes;
+  if (plain) {
+    // All its parts are alike but for their ranks: derive them from the first.
+    const Cube part = cube(level - 1, first);
+    for (long i = first; i < end; ++i) {
+      cubes.push_back(part);
+      cubes.back().gather_root += static_cast<Rank>((i - first) * growth_.width(level - 1));
+    }
+  } else {
+    cubes = group_cubes(level - 1, first, end);
+  }
+  return growth_.join(level - 1, first, cubes).joined;
+}
+
+std::vector<Cube> OrderedTree::group_cubes(int level, long first, long end) const {
+  std::vector<Cube> cubes;
+  for (long i = first; i < end; ++i) cubes.push_back(cube(level, i));
+  return cubes;
+}
+
+TreeNeighbours OrderedTree::grown(Rank rank) const {
+  TreeNeighbours neighbours;
+  const Cube alone = cube(0, rank);
+  neighbours.self = {rank, {rank, rank + 1}, {}, alone.total, alone.ready};
+  for (int level = 0; level < growth_.levels(); ++level) {
+    const long index = rank / growth_.width(level);
+    const auto [first, end] = growth_.group(level, index / growth_.radix());
+    if (end - first == 1) continue;
+    const std::vector<Cube> cubes = group_cubes(level, first, end);
+    if (!apply_join(growth_, level, first, cubes, static_cast<std::size_t>(index - first),
+                    neighbours)) {
+      break;
+    }
+  }
+  return neighbours;
+}
+
+void OrderedTree::collect_detached(int level, long index, std::vector<Subtree>& detached) const {
+  if (level == 0) return;
+  if (equal_ && each_ * growth_.cube(level, index).count() <= growth_.heaviest()) return;
+  const auto [first, end] = growth_.group(level - 1, index);
+  const std::vector<Cube> cubes = group_cubes(level - 1, first, end);
+  const Join join = growth_.join(level - 1, first, cubes);
+  for (std::size_t i = 0; i < cubes.size(); ++i) {
+    const long part = first + static_cast<long>(i);
+    collect_detached(level - 1, part, detached);
+    if (join.detached[i]) detached.push_back(subtree_of(growth_, level - 1, part, cubes[i]));
+  }
+}
+
+/// Repeatedly takes the last child before which the root idles and makes that child's heaviest
+/// own child a child of the root, as long as the modelled time falls.
+void OrderedTree::promote_while_root_idles() {
+  std::map<Rank, TreeNeighbours> opened;
+  const auto open = [&](Rank rank) -> TreeNeighbours& {
+    const auto [at, is_new] = opened.try_emplace(rank);
+    if (is_new) {
+      at->second = grown(rank);
+      at->second.self.ready = serve(at->second.children, growth_.latency, growth_.ready_at(rank));
+    }
+    return at->second;
+  };
+  for (Subtree& child : root_.children) child.ready = open(child.root).self.ready;
+  time_ = serve(root_.children, growth_.latency, growth_.ready_at(root()));
+  while (promoted_.size() < max_promotions) {
+    std::vector<Subtree> children = root_.children;
+    std::stable_sort(children.begin(), children.end(),
+                     [](const Subtree& a, const Subtree& b) { return a.ready < b.ready; });
+    Bytes time = growth_.ready_at(root());
+    Subtree* last = nullptr;
+    for (Subtree& child : children) {
+      if (child.bytes == 0) continue;
+      if (child.ready > time) last = &child;
+      time = std::max(time, child.ready) + growth_.latency + child.bytes;
+    }
+    if (last == nullptr) return;
+    const TreeNeighbours before = open(last->root);
+    if (before.children.empty()) return;
+    const Subtree heaviest =
+        *std::max_element(before.children.begin(), before.children.end(),
+                          [](const Subtree& a, const Subtree& b) { return a.bytes < b.bytes; });
+    if (!growth_.may_be_promoted(heaviest.bytes)) return;
+    TreeNeighbours after = before;
+    apply_promotions(growth_, std::span(&heaviest.root, 1), after);
+    after.self.ready = serve(after.children, growth_.latency, growth_.ready_at(after.self.root));
+    *last = after.self;
+    children.push_back(heaviest);
+    children.back().ready = open(heaviest.root).self.ready;
+    const Bytes shorter = serve(children, growth_.latency, growth_.ready_at(root()));
+    if (shorter >= time) return;
+    opened[after.self.root] = after;
+    root_.children = std::move(children);
+    promoted_.push_back(heaviest.root);
+    time_ = shorter;
+  }
+}
+
+TreeNeighbours OrderedTree::neighbours(Rank rank) const {
+  if (rank == root()) return root_;
+  TreeNeighbours neighbours = grown(rank);
+  apply_promotions(growth_, promoted_, neighbours);
+  return neighbours;
+}
+
+std::vector<TreeNeighbours> OrderedTree::all_neighbours() const {
+  std::vector<TreeNeighbours> all;
+  for (Rank rank = 0; rank < growth_.p; ++rank) all.push_back(neighbours(rank));
+  // A rank's subtree lacks what its children's lack.
+  const auto complete = [&](const auto& self, Subtree& subtree) -> void {
+    TreeNeighbours& at = all[static_cast<std::size_t>(subtree.root)];
+    for (Subtree& child : at.children) {
+      self(self, child);
+      if (at.self.root == root()) continue;
+      at.self.holes.insert(at.self.holes.end(), child.holes.begin(), child.holes.end());
+    }
+    std::sort(at.self.holes.begin(), at.self.holes.end(),
+              [](BlockRange a, BlockRange b) { return a.begin < b.begin; });
+    subtree.holes = at.self.holes;
+  };
+  Subtree whole = all[static_cast<std::size_t>(root())].self;
+  complete(complete, whole);
+  return all;
+}
+
+}  // namespace tutti

@@ -1,0 +1,57 @@
+/// The ordered tree, grown from all sizes at once: what a root, a simulator and a test compute.
+#pragma once
+
+#include <vector>
+
+#include "protocols/growth.hpp"
+
+namespace tutti {
+
+/// The tree of Träff 2017, Lemmas 1 and 2: every subtree is a range of ranks, so no rank ever
+/// reorders blocks. It costs O(p) time and memory for unequal sizes, O(log^2 p) time for equal
+/// ones (O(p) at a root with a threshold).
+///
+///     p = 11, sizes 1 0 2 3 4 2 0 0 1 7 5, root 9, rule volume (each edge with its bytes)
+///         9 -+- 8:1
+///            +- 10:5
+///            +- 3:12 -+- 2:2
+///                     +- 0:1
+///                     +- 4:6 --- 5:2
+class OrderedTree {
+ public:
+  OrderedTree(const Growth& growth, const std::vector<Bytes>& sizes);
+  OrderedTree(const Growth& growth, Bytes each);
+
+  /// The tree's root: the external one, or the one that the rules chose.
+  [[nodiscard]] Rank root() const { return root_.self.root; }
+  /// The place of a rank. Where a threshold detaches subtrees, holes deeper than a rank's own
+  /// joins are not listed in it, as the rank cannot know them; bytes are right everywhere.
+  [[nodiscard]] TreeNeighbours neighbours(Rank rank) const;
+  /// The same with all holes, for verification. O(p) for the whole tree.
+  [[nodiscard]] std::vector<TreeNeighbours> all_neighbours() const;
+  /// Modelled time in bytes by the recurrence of Lemmas 1 and 2, without promotions.
+  [[nodiscard]] Bytes lemma_time() const { return lemma_time_; }
+  /// Modelled time in bytes of the tree as it is, the root serving whoever is ready.
+  [[nodiscard]] Bytes time() const { return time_; }
+  /// The promoted ranks, in the sequence of their promotion.
+  [[nodiscard]] const std::vector<Rank>& promoted() const { return promoted_; }
+
+ private:
+  void finish();
+  [[nodiscard]] Cube cube(int level, long index) const;
+  [[nodiscard]] std::vector<Cube> group_cubes(int level, long first, long end) const;
+  [[nodiscard]] TreeNeighbours grown(Rank rank) const;
+  void collect_detached(int level, long index, std::vector<Subtree>& detached) const;
+  void promote_while_root_idles();
+
+  Growth growth_;
+  bool equal_;
+  Bytes each_ = 0;
+  std::vector<std::vector<Cube>> cubes_;  ///< by level, then index; equal sizes: full cubes only
+  TreeNeighbours root_;
+  std::vector<Rank> promoted_;
+  Bytes lemma_time_ = 0;
+  Bytes time_ = 0;
+};
+
+}  // namespace tutti

@@ -1,0 +1,68 @@
+/// The ordered tree, grown by all ranks together, each from its own size alone.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "protocols/ordered_tree.hpp"
+#include "protocols/protocol.hpp"
+
+namespace tutti {
+
+/// One rank's part of the construction (Träff 2017, Lemma 3). In each round the fixed roots of
+/// adjacent cubes exchange what they know of them and tell their gather roots: at most
+/// 2 ceil(log2 p) - 1 dependent steps of constant size, O(log p) memory.
+///
+/// With promotions, the external root, which knows all sizes, then sends verdicts down the
+/// heavy subtrees only; both ends of an edge know whether one comes.
+class TreeConstruction final : public Protocol {
+ public:
+  /// What the external root knows, from all sizes.
+  struct Central {
+    std::vector<Rank> promoted;
+    /// Those that come straight to it before any is promoted. It accepts no grown tree in which
+    /// there are others, and promotes nothing there.
+    std::vector<Subtree> children;
+    /// O(p).
+    static Central of(const Growth& growth, const OrderedTree& tree,
+                      const std::vector<Bytes>& sizes);
+  };
+
+  /// `own` is the size of this rank's block. `central` counts at the external root alone.
+  TreeConstruction(const Growth& growth, Rank rank, Bytes own, Central central = {});
+
+  bool next(Exchange& exchange) override;
+
+  /// The place of this rank, once `next` has returned false. At an external root it lacks the
+  /// subtrees that a threshold or a promotion sends there.
+  [[nodiscard]] const TreeNeighbours& neighbours() const { return neighbours_; }
+  /// False where the external root knows another tree.
+  [[nodiscard]] bool accepted() const { return accepted_; }
+
+ private:
+  enum class Phase : std::uint8_t { begin, exchange, notify, await_verdict, forward_verdict, done };
+
+  void start_exchange(Exchange& exchange);
+  void start_notify(const Exchange& exchange, Exchange& next);
+  void finish_level(const Exchange& exchange);
+  void start_verdict(Exchange& exchange);
+  void forward_verdict(const Exchange& exchange, Exchange& next);
+  [[nodiscard]] bool awaits_verdict() const;
+  [[nodiscard]] std::size_t position_in_group() const;
+
+  Growth growth_;
+  Rank rank_;
+  Phase phase_ = Phase::begin;
+  int level_ = -1;
+  bool fixed_root_ = true;
+  bool gather_root_ = true;
+  Cube cube_;                ///< of this rank's cube, while it is a fixed root
+  std::vector<Cube> group_;  ///< the cubes of the current group, once known
+  long first_ = 0;           ///< index of the group's first cube
+  TreeNeighbours neighbours_;
+  std::vector<Rank> promoted_;
+  std::vector<Subtree> children_;  ///< at the external root
+  bool accepted_ = true;
+};
+
+}  // namespace tutti

@@ -1,0 +1,81 @@
+/// Turns at the channel.
+#include "run/arrival/message_queue.hpp"
+
+#include <utility>
+
+namespace tutti {
+
+void MailExchange::open(std::unique_ptr<MailChannel> channel, Reader reader) {
+  const std::lock_guard turn(turn_);
+  channel_ = std::move(channel);
+  reader_ = std::move(reader);
+}
+
+void MailExchange::close() {
+  const std::lock_guard turn(turn_);
+  channel_.reset();
+}
+
+void MailExchange::write(Rank to, std::vector<std::int64_t> words) {
+  const std::lock_guard lock(mutex_);
+  written_.push_back({to, std::move(words)});
+}
+
+bool MailExchange::take_turn() {
+  bool any = false;
+  do {
+    const std::unique_lock turn(turn_, std::try_to_lock);
+    if (!turn.owns_lock()) break;
+    for (bool moved = true; moved; any = any || moved) exchange(moved);
+    // Written while this thread was at it: its writer may have found the turn taken.
+  } while (is_written());
+  return any;
+}
+
+int MailExchange::take_own_turn(bool& moved, bool& over) {
+  const std::lock_guard turn(turn_);
+  const int error = exchange(moved);
+  over = channel_ == nullptr || (channel_->is_empty() && !is_written());
+  return error;
+}
+
+int MailExchange::first_error() const {
+  const std::lock_guard lock(mutex_);
+  return error_;
+}
+
+void MailExchange::fail(int error) {
+  const std::lock_guard lock(mutex_);
+  if (error_ == 0) error_ = error;
+}
+
+/// Those hear who can be reached. In this thread's turn.
+int MailExchange::exchange(bool& moved) {
+  moved = false;
+  std::vector<Letter> letters;
+  {
+    const std::lock_guard lock(mutex_);
+    letters.swap(written_);
+  }
+  if (channel_ == nullptr) return 0;  // closed
+  int first = 0;
+  for (Letter& letter : letters) {
+    const int error = channel_->send(letter.to, std::move(letter.words));
+    if (first == 0) first = error;
+  }
+  Rank from = no_rank;
+  std::vector<std::int64_t> words;
+  const int received = channel_->receive(from, words);
+  if (first == 0) first = received;
+  if (first != 0) fail(first);
+  moved = !words.empty();
+  if (moved) reader_(from, words);
+  return first;
+}
+
+bool MailExchange::is_written() const {
+  const std::lock_guard lock(mutex_);
+  return !written_.empty();
+}
+
+}  // namespace tutti

@@ -1,0 +1,15 @@
+/// Where the ranks of a communicator are.
+#pragma once
+
+#include <vector>
+
+#include "run/mpi/functions.hpp"
+#include "topology/distance_rows.hpp"
+
+namespace tutti {
+
+/// Sets `places` at rank 0 to the host and the world's rank of each rank, and `world` to the number
+/// of ranks in MPI_COMM_WORLD, 0 where there is none. Collective. Returns an MPI error code.
+int gather_places(MPI_Comm comm, std::vector<RankPlace>& places, int& world);
+
+}  // namespace tutti

@@ -1,0 +1,207 @@
+/// Packing what has gaps, and describing gathers and scatters.
+#include "run/hierarchical/mpi_sides.hpp"
+
+#include <algorithm>
+#include <new>
+
+namespace tutti {
+
+namespace {
+
+Region region_of(const TypedBlock& block) {
+  if (block.info.dense) return {block.address, block.bytes(), 0};
+  return {block.address, block.count, region_type(block.type)};
+}
+
+/// The same elements in memory of Tutti's.
+Region held_region(const TypedBlock& block, std::byte* at) {
+  if (block.keeps_gaps) return {at, block.count, region_type(block.type)};
+  return {at, block.bytes(), 0};
+}
+
+LevelSide equal_side(std::byte* base, const TypedBlock& whole, int blocks) {
+  LevelSide side;
+  side.base = base;
+  side.each = blocks == 0 ? 0 : whole.bytes() / blocks;
+  side.bytes = whole.bytes();
+  return side;
+}
+
+/// Those without bytes may have any address.
+bool follow_one_another(const std::vector<LevelSide::Block>& blocks) {
+  const std::byte* next = nullptr;
+  for (const LevelSide::Block& block : blocks) {
+    if (block.bytes == 0) continue;
+    if (next != nullptr && block.address != next) return false;
+    next = block.address + block.bytes;
+  }
+  return true;
+}
+
+std::byte* first_address(const std::vector<LevelSide::Block>& blocks) {
+  const auto first = std::find_if(blocks.begin(), blocks.end(),
+                                  [](const LevelSide::Block& block) { return block.bytes > 0; });
+  return first == blocks.end() ? nullptr : first->address;
+}
+
+LevelSide side_of(const std::vector<TypedBlock>& blocks, std::byte* packed) {
+  LevelSide side;
+  for (const TypedBlock& block : blocks) {
+    auto* address = packed == nullptr ? static_cast<std::byte*>(block.address) : packed;
+    side.blocks.push_back({address, block.bytes()});
+    side.bytes += block.bytes();
+    if (packed != nullptr) packed += block.bytes();
+  }
+  if (follow_one_another(side.blocks)) side.base = first_address(side.blocks);
+  return side;
+}
+
+/// Nobody asks for the types of empty blocks.
+bool are_dense(const std::vector<TypedBlock>& blocks) {
+  return std::all_of(blocks.begin(), blocks.end(), [](const TypedBlock& block) {
+    return block.bytes() == 0 || block.info.dense;
+  });
+}
+
+/// A side without an address would be read as zeros. Where types have gaps, null is MPI_BOTTOM.
+bool is_nowhere(const TypedBlock& block) {
+  return block.bytes() > 0 && block.address == nullptr && block.info.dense;
+}
+
+/// The root's block for a rank.
+TypedBlock block_of(const RootedCall& call, Rank rank) {
+  auto* base = static_cast<std::byte*>(call.all);
+  return {base + call.blocks.displacement(rank) * call.all_info.extent, call.blocks.count(rank),
+          call.all_type, call.all_info};
+}
+
+/// Describes the root's buffer.
+int root_side(const RootedCall& call, int p, SideMemory& memory, LevelledCall& levelled) {
+  const bool gathers = is_gather(call.collective);
+  LevelSide& side = gathers ? levelled.receive : levelled.send;
+  if (call.blocks.are_equal()) {
+    TypedBlock whole = block_of(call, 0);
+    whole.count *= p;
+    return gathers ? memory.receive(whole, p, side) : memory.send(whole, p, side);
+  }
+  std::vector<TypedBlock> blocks;
+  for (Rank rank = 0; rank < p; ++rank) blocks.push_back(block_of(call, rank));
+  return gathers ? memory.receive(blocks, side) : memory.send(blocks, side);
+}
+
+}  // namespace
+
+bool can_be_ends(const LevelledCall& levelled) {
+  const auto can_be = [](const LevelSide& side) {
+    return side.bytes == 0 || (side.base != nullptr && side.bytes <= most_node_memory);
+  };
+  return can_be(levelled.send) && can_be(levelled.receive);
+}
+
+/// Null where there is not as much: as with bad arguments, others need this rank's part all the
+/// same.
+std::byte* SideMemory::more(Bytes bytes) {
+  memory_.emplace_back(new (std::nothrow) std::byte[static_cast<std::size_t>(bytes)]());
+  return memory_.back().get();
+}
+
+/// Makes packed memory for the blocks, with their contents where they are sent.
+int SideMemory::hold(const std::vector<TypedBlock>& blocks, bool sends, std::byte*& packed) {
+  Bytes bytes = 0;
+  for (const TypedBlock& block : blocks) bytes += block.bytes();
+  packed = more(bytes);
+  if (packed == nullptr) return MPI_ERR_NO_MEM;
+  std::byte* at = packed;
+  for (const TypedBlock& block : blocks) {
+    if (block.bytes() == 0) continue;
+    if (!sends) unpacked_.push_back({block, at});
+    if (sends) {
+      if (const int error = transport_.copy(region_of(block), held_region(block, at))) return error;
+    }
+    at += block.bytes();
+  }
+  return MPI_SUCCESS;
+}
+
+int SideMemory::hold_side(const TypedBlock& whole, int blocks, bool sends, LevelSide& side) {
+  if (is_nowhere(whole)) return MPI_ERR_BUFFER;
+  auto* base = static_cast<std::byte*>(whole.address);
+  const int error = whole.info.dense ? MPI_SUCCESS : hold({whole}, sends, base);
+  if (error == MPI_SUCCESS) side = equal_side(base, whole, blocks);
+  return error;
+}
+
+int SideMemory::hold_side(const std::vector<TypedBlock>& blocks, bool sends, LevelSide& side) {
+  if (std::any_of(blocks.begin(), blocks.end(), is_nowhere)) return MPI_ERR_BUFFER;
+  std::byte* packed = nullptr;
+  const int error = are_dense(blocks) ? MPI_SUCCESS : hold(blocks, sends, packed);
+  if (error == MPI_SUCCESS) side = side_of(blocks, packed);
+  return error;
+}
+
+int SideMemory::part(LevelSide& side, int blocks) {
+  const Bytes bytes = side.bytes;
+  std::byte* at = more(bytes);
+  if (at == nullptr) {
+    side = {};
+    return MPI_ERR_NO_MEM;
+  }
+  side.visit({0, blocks}, 0, bytes, [&at](const std::byte* from, Bytes part) {
+    if (from != nullptr) at = std::copy_n(from, part, at);
+  });
+  at = memory_.back().get();
+  side.base = at;
+  for (LevelSide::Block& block : side.blocks) {
+    block.address = at;
+    at += block.bytes;
+  }
+  return MPI_SUCCESS;
+}
+
+int SideMemory::finish() {
+  for (const Unpacked& received : unpacked_) {
+    const int error =
+        transport_.copy(held_region(received.block, received.packed), region_of(received.block));
+    if (error != MPI_SUCCESS) return error;
+  }
+  return MPI_SUCCESS;
+}
+
+int describe(const RootedCall& call, Rank rank, int p, bool attends, SideMemory& memory,
+             LevelledCall& levelled) {
+  const bool at_root = rank == call.root;
+  const bool gathers = is_gather(call.collective);
+  LevelCall& plain = levelled.call;
+  plain.collective = call.collective;
+  plain.root = call.root;
+  levelled.attends = attends;
+  levelled.tells.assign(static_cast<std::size_t>(told(call.collective, p, at_root)), 0);
+  if (attends) return MPI_SUCCESS;
+
+  const bool in_place = call.in_place();
+  const TypedBlock own = in_place
+                             ? block_of(call, rank)
+                             : TypedBlock{call.own, call.own_count, call.own_type, call.own_info};
+  const bool regular = !is_irregular(call.collective);
+  plain.sizes.each = at_root && regular ? block_of(call, 0).bytes() : own.bytes();
+  const bool misfits = regular && plain.sizes.each != own.bytes();
+  if (!levelled.tells.empty()) {
+    levelled.tells[0] = own.bytes();
+    for (Rank other = 0; at_root && other < p; ++other) {
+      levelled.tells[static_cast<std::size_t>(other) + 1] = block_of(call, other).bytes();
+    }
+  }
+  int error = MPI_SUCCESS;
+  if (misfits) {
+    error = MPI_ERR_TRUNCATE;
+  } else if (gathers) {
+    error = memory.send(own, 1, levelled.send);
+  } else if (!in_place) {
+    error = memory.receive(own, 1, levelled.receive);
+  }
+  if (at_root && error == MPI_SUCCESS) error = root_side(call, p, memory, levelled);
+  plain.direct = !in_place && error == MPI_SUCCESS && can_be_ends(levelled);
+  return error;
+}
+
+}  // namespace tutti

@@ -1,0 +1,181 @@
+/// Describing the collectives that are no gathers and scatters for the nodes' level.
+#include <algorithm>
+
+#include "run/hierarchical/mpi_sides.hpp"
+
+namespace tutti {
+
+namespace {
+
+TypedBlock block_of(const CallSide& side, Rank rank) {
+  auto* base = static_cast<std::byte*>(side.address);
+  return {base + side.displacement(rank), side.blocks.count(rank), side.type_for(rank),
+          side.info_for(rank)};
+}
+
+std::vector<TypedBlock> blocks_of(const CallSide& side, int p) {
+  std::vector<TypedBlock> blocks;
+  for (Rank rank = 0; rank < p; ++rank) blocks.push_back(block_of(side, rank));
+  return blocks;
+}
+
+/// Does each element of a type lie within its extent, and the next one behind that?
+bool are_apart(MPI_Datatype type, const TypeInfo& info) {
+  MPI_Aint lower = 0;
+  MPI_Aint extent = 0;
+  return info.extent > 0 && mpi().Type_get_true_extent(type, &lower, &extent) == MPI_SUCCESS &&
+         lower >= 0 && lower + extent <= info.extent;
+}
+
+/// Builds what one call needs, collective by collective.
+class Description {
+ public:
+  Description(const CollectiveCall& call, Rank rank, int p, SideMemory& memory,
+              LevelledCall& levelled)
+      : call_(call), rank_(rank), p_(p), memory_(memory), levelled_(levelled) {}
+
+  int make(std::string& refused) {
+    if (reduces(call_.collective)) return reduced(refused);
+    if (block_kind(call_.collective) == BlockKind::pairs) return pairs();
+    if (block_kind(call_.collective) == BlockKind::parts) return vector();
+    return gathered();
+  }
+
+ private:
+  int vector();
+  int gathered();
+  int pairs();
+  int reduced(std::string& refused);
+  /// One block for or from each rank.
+  int send_all(const CallSide& side) {
+    if (!is_plain(side)) return memory_.send(blocks_of(side, p_), levelled_.send);
+    TypedBlock whole = block_of(side, 0);
+    whole.count *= p_;
+    return memory_.send(whole, p_, levelled_.send);
+  }
+  int receive_all(const CallSide& side) {
+    if (!is_plain(side)) return memory_.receive(blocks_of(side, p_), levelled_.receive);
+    TypedBlock whole = block_of(side, 0);
+    whole.count *= p_;
+    return memory_.receive(whole, p_, levelled_.receive);
+  }
+  [[nodiscard]] static bool is_plain(const CallSide& side) {
+    return side.blocks.are_equal() && side.types == nullptr;
+  }
+  /// A vector's elements with their gaps: they are combined as they lie in the program's memory.
+  /// What lies in these gaps, such as the padding of MPI_DOUBLE_INT, is the program's own.
+  [[nodiscard]] TypedBlock vector_of(const CallSide& side, MPI_Count count) const {
+    TypeInfo whole = call_.receive.info.extent > 0 ? call_.receive.info : call_.send.info;
+    whole.size = whole.extent;
+    return {side.address, count, side.type, whole, !whole.dense};
+  }
+  int scattered();
+
+  const CollectiveCall& call_;
+  Rank rank_;
+  int p_;
+  SideMemory& memory_;
+  LevelledCall& levelled_;
+};
+
+/// A bcast's buffer.
+int Description::vector() {
+  const TypedBlock buffer = block_of(call_.receive, 0);
+  levelled_.call.sizes.each = buffer.bytes();
+  if (rank_ == call_.root) return memory_.send(buffer, 1, levelled_.send);
+  return memory_.receive(buffer, 1, levelled_.receive);
+}
+
+int Description::gathered() {
+  const CallSide& side = call_.receive;
+  const TypedBlock own = call_.in_place() ? block_of(side, rank_) : block_of(call_.send, 0);
+  LevelSizes& sizes = levelled_.call.sizes;
+  for (Rank rank = 0; rank < p_ && is_irregular(call_.collective); ++rank) {
+    sizes.by_rank.push_back(side.bytes(rank));
+  }
+  if (!is_irregular(call_.collective)) sizes.each = side.bytes(0);
+  const int error = receive_all(side);
+  if (own.bytes() != side.bytes(rank_)) return MPI_ERR_TRUNCATE;
+  return error == MPI_SUCCESS ? memory_.send(own, 1, levelled_.send) : error;
+}
+
+int Description::pairs() {
+  const CallSide& sent = call_.in_place() ? call_.receive : call_.send;
+  LevelSizes& sizes = levelled_.call.sizes;
+  if (call_.collective == Collective::alltoall) {
+    sizes.each = call_.receive.bytes(0);
+    if (sent.bytes(0) != sizes.each) return MPI_ERR_TRUNCATE;
+  } else {
+    for (Rank rank = 0; rank < p_; ++rank) {
+      levelled_.tells[static_cast<std::size_t>(rank)] = sent.bytes(rank);
+      levelled_.tells[static_cast<std::size_t>(p_ + rank)] = call_.receive.bytes(rank);
+    }
+  }
+  const int error = send_all(sent);
+  return error == MPI_SUCCESS ? receive_all(call_.receive) : error;
+}
+
+/// The vectors of reductions.
+int Description::reduced(std::string& refused) {
+  const CallSide& sent = call_.in_place() ? call_.receive : call_.send;
+  const TypeInfo& info = call_.receive.info;
+  int commutes = 0;
+  if (!info.named && !are_apart(sent.type, info)) {
+    refused = "elements to be reduced reach beyond their extents";
+    return MPI_SUCCESS;
+  }
+  if (const int error = mpi().Op_commutative(call_.op, &commutes)) return error;
+  levelled_.type = sent.type;
+  levelled_.op = call_.op;
+  levelled_.call.commutative = commutes != 0;
+  levelled_.call.unit = info.extent;
+  if (block_kind(call_.collective) == BlockKind::ranks) return scattered();
+  const TypedBlock given = vector_of(sent, sent.blocks.count(0));
+  levelled_.call.sizes.each = given.bytes();
+  if (const int error = memory_.send(given, 1, levelled_.send)) return error;
+  if (call_.collective == Collective::reduce && rank_ != call_.root) return MPI_SUCCESS;
+  return memory_.receive(vector_of(call_.receive, given.count), 1, levelled_.receive);
+}
+
+/// Each rank's part of the sum of vectors.
+int Description::scattered() {
+  const CallSide& sent = call_.in_place() ? call_.receive : call_.send;
+  const RankBlocks& counts = call_.receive.blocks;
+  std::vector<TypedBlock> blocks;
+  TypedBlock next = vector_of(sent, 0);
+  for (Rank rank = 0; rank < p_; ++rank) {
+    next.count = counts.count(rank);
+    blocks.push_back(next);
+    next.address = static_cast<std::byte*>(next.address) + next.bytes();
+    if (is_irregular(call_.collective)) levelled_.call.sizes.by_rank.push_back(next.bytes());
+  }
+  levelled_.call.sizes.each = is_irregular(call_.collective) ? 0 : blocks.front().bytes();
+  if (const int error = memory_.send(blocks, levelled_.send)) return error;
+  if (call_.in_place()) {
+    if (const int error = memory_.part(levelled_.send, p_)) return error;
+  }
+  return memory_.receive(vector_of(call_.receive, counts.count(rank_)), 1, levelled_.receive);
+}
+
+}  // namespace
+
+int describe(const CollectiveCall& call, Rank rank, int p, bool attends, SideMemory& memory,
+             LevelledCall& levelled, std::string& refused) {
+  LevelCall& plain = levelled.call;
+  plain.collective = call.collective;
+  plain.root = has_root(call.collective) ? call.root : 0;
+  levelled.attends = attends;
+  levelled.tells.assign(static_cast<std::size_t>(told(call.collective, p, false)), 0);
+  if (is_irregular(call.collective) && levelled.tells.empty()) {
+    plain.sizes.by_rank.reserve(static_cast<std::size_t>(p));
+    if (attends) plain.sizes.by_rank.assign(static_cast<std::size_t>(p), 0);
+  }
+  if (attends || call.collective == Collective::barrier) return MPI_SUCCESS;
+  Description description(call, rank, p, memory, levelled);
+  const int error = description.make(refused);
+  const bool has_two_buffers = !call.in_place() || call.collective == Collective::bcast;
+  plain.direct = error == MPI_SUCCESS && has_two_buffers && can_be_ends(levelled);
+  return error;
+}
+
+}  // namespace tutti

@@ -1,0 +1,96 @@
+/// Raising flags and waiting for them.
+#include "run/node/signals.hpp"
+
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <climits>
+
+namespace tutti {
+
+namespace {
+
+/// Looks after which the MPI is called once.
+constexpr int looks_between_progress = 64;
+constexpr long shortest_sleep = 50'000;  ///< nanoseconds
+constexpr long longest_sleep = 1'000'000;
+
+void pause_core() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ __volatile__("yield");
+#endif
+}
+
+/// The half of a count that every raise changes: the kernel looks at words of 32 bits.
+std::uint32_t* low_word(std::atomic<NodeFlag::Count>& count) noexcept {
+  return reinterpret_cast<std::uint32_t*>(&count) +
+         (std::endian::native == std::endian::big ? 1 : 0);
+}
+
+/// The kernel compares the word with `value` before it puts the caller to sleep, so that no raise
+/// in between is missed.
+void futex_wait(std::atomic<NodeFlag::Count>& count, NodeFlag::Count value,
+                long nanoseconds) noexcept {
+  const timespec limit{0, nanoseconds};
+  syscall(SYS_futex, low_word(count), FUTEX_WAIT, static_cast<std::uint32_t>(value), &limit,
+          nullptr, 0);
+}
+
+void futex_wake(std::atomic<NodeFlag::Count>& count) noexcept {
+  syscall(SYS_futex, low_word(count), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+}  // namespace
+
+// Either the one who raises sees the sleeper, or the sleeper sees the count: both sides are in one
+// total order.
+void NodeFlag::raise(Count by) noexcept {
+  count_.fetch_add(by, std::memory_order_seq_cst);
+  wake();
+}
+
+void NodeFlag::raise_to(Count count) noexcept {
+  count_.store(count, std::memory_order_seq_cst);
+  wake();
+}
+
+void NodeFlag::wake() noexcept {
+  if (sleepers_.load(std::memory_order_seq_cst) != 0) futex_wake(count_);
+}
+
+int NodeFlag::wait(Count count, const Patience& patience, WhileWaiting& meanwhile) noexcept {
+  int looks = 0;
+  for (; !has_reached(count); ++looks) {
+    if (looks >= patience.spins + patience.yields) return sleep(count, meanwhile);
+    if (looks < patience.spins) {
+      pause_core();
+    } else {
+      sched_yield();
+    }
+    if (looks % looks_between_progress != looks_between_progress - 1) continue;
+    if (const int error = meanwhile.progress()) return error;
+  }
+  return 0;
+}
+
+int NodeFlag::sleep(Count count, WhileWaiting& meanwhile) noexcept {
+  int error = 0;
+  sleepers_.fetch_add(1, std::memory_order_seq_cst);
+  for (long limit = shortest_sleep; error == 0; limit = std::min(2 * limit, longest_sleep)) {
+    const Count seen = count_.load(std::memory_order_seq_cst);
+    if (seen >= count) break;
+    futex_wait(count_, seen, limit);
+    error = meanwhile.progress();
+  }
+  sleepers_.fetch_sub(1, std::memory_order_relaxed);
+  return error;
+}
+
+}  // namespace tutti

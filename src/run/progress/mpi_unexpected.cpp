@@ -1,0 +1,172 @@
+/// Receiving before anybody asks.
+#include "run/progress/mpi_unexpected.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "run/clock.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// What has come beyond this stays with the MPI.
+constexpr std::size_t most_bytes = std::size_t{256} << 20;
+
+}  // namespace
+
+EarlyMessages::~EarlyMessages() {
+  Background::of_process().remove(*this);
+  for (Message& message : messages_) {
+    if (message.is_here) continue;
+    mpi().Cancel(&message.request);
+    mpi().Request_free(&message.request);
+  }
+}
+
+bool EarlyMessages::settle(double most_seconds) {
+  Background::of_process().remove(*this);
+  double since = monotonic_seconds();
+  while (calls_.expects_tickets() && error_ == MPI_SUCCESS &&
+         monotonic_seconds() - since < most_seconds) {
+    bool moved = false;
+    error_ = receive(moved);
+    if (moved) since = monotonic_seconds();
+    if (!moved) sched_yield();
+  }
+  return !calls_.expects_tickets();
+}
+
+void EarlyMessages::expect() {
+  if (calls_without_.exchange(0) > most_calls_without) Background::of_process().wake();
+}
+
+BackgroundTask::Progress EarlyMessages::proceed() {
+  if (calls_without_ > most_calls_without) return Progress::nothing_expected;
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return Progress::waiting;
+  bool any = false;
+  try {
+    if (error_ == MPI_SUCCESS) error_ = receive(any);
+    if (error_ == MPI_SUCCESS) error_ = calls_.proceed(any);
+  } catch (const std::bad_alloc&) {
+    // It can stay with the MPI until the program asks for it.
+  }
+  return any ? Progress::moved : Progress::waiting;
+}
+
+/// All that has come.
+int EarlyMessages::receive(bool& moved) {
+  for (bool more = true; error_ == MPI_SUCCESS && more; moved = moved || more) {
+    error_ = receive_next(more);
+  }
+  for (Message& message : messages_) {
+    if (error_ == MPI_SUCCESS) error_ = test(message);
+  }
+  take_tickets();
+  return error_;
+}
+
+void EarlyMessages::take_tickets() {
+  std::erase_if(messages_, [this](const Message& message) {
+    if (message.tag != EarlyCalls::ticket_tag || !message.is_here) return false;
+    EarlyCalls::Ticket ticket{};
+    std::memcpy(ticket.data(), message.packed.data(),
+                std::min(sizeof ticket, message.packed.size()));
+    calls_.take(ticket);
+    kept_ -= message.packed.size();
+    return true;
+  });
+}
+
+/// Receives that are posted between calls match before anything can be probed, and nobody else
+/// receives here: what is probed stays the first of its sender and tag.
+int EarlyMessages::receive_next(bool& moved) {
+  moved = false;
+  int found = 0;
+  MPI_Status status{};
+  int error = mpi().Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &found, &status);
+  if (error != MPI_SUCCESS || found == 0) return error;
+  int bytes = 0;
+  error = mpi().Get_count(&status, mpi().packed, &bytes);
+  if (error != MPI_SUCCESS || bytes == MPI_UNDEFINED) return error;
+  if (kept_ + static_cast<std::size_t>(bytes) > most_bytes) return MPI_SUCCESS;
+  Message message = {status.MPI_SOURCE, status.MPI_TAG,
+                     std::vector<std::byte>(static_cast<std::size_t>(bytes))};
+  messages_.push_back(std::move(message));
+  Message& kept = messages_.back();
+  error = mpi().Irecv(kept.packed.data(), bytes, mpi().packed, kept.peer, kept.tag, comm_,
+                      &kept.request);
+  if (error != MPI_SUCCESS) {
+    messages_.pop_back();
+    return error;
+  }
+  kept_ += kept.packed.size();
+  moved = true;
+  return MPI_SUCCESS;
+}
+
+int EarlyMessages::test(Message& message) {
+  if (message.is_here) return MPI_SUCCESS;
+  int completed = 0;
+  MPI_Status status{};
+  const int error = mpi().Test(&message.request, &completed, &status);
+  message.is_here = completed != 0;
+  return error;
+}
+
+int EarlyMessages::begin(int slot, const Transfer& transfer) {
+  if (error_ != MPI_SUCCESS) return error_;
+  if (transfer.sends) return inner_.begin(slot, transfer);
+  const auto early = std::find_if(messages_.begin(), messages_.end(), [&](const Message& message) {
+    return !message.is_claimed && message.peer == transfer.peer && message.tag == transfer.tag;
+  });
+  if (early == messages_.end()) return inner_.begin(slot, transfer);
+  early->is_claimed = true;
+  early->slot = slot;
+  early->region = transfer.region;
+  return MPI_SUCCESS;
+}
+
+int EarlyMessages::poll(std::vector<int>& completed) {
+  int damage = MPI_SUCCESS;
+  for (auto message = messages_.begin(); message != messages_.end();) {
+    if (!message->is_claimed) {
+      ++message;
+      continue;
+    }
+    if (const int error = test(*message)) return error;
+    if (!message->is_here) {
+      ++message;
+      continue;
+    }
+    if (const int error = hand_over(*message)) damage = error;
+    completed.push_back(message->slot);
+    kept_ -= message->packed.size();
+    message = messages_.erase(message);
+  }
+  const int error = inner_.poll(completed);
+  return damage == MPI_SUCCESS ? error : damage;
+}
+
+/// To where the call wants it; a message that is too long is cut off nowhere but refused, as any
+/// receive would have.
+int EarlyMessages::hand_over(Message& message) {
+  MPI_Count element = 0;
+  if (const int error = mpi().Type_size_x(datatype(message.region.type), &element)) return error;
+  const MPI_Count room =
+      message.region.type == 0 ? message.region.count : message.region.count * element;
+  const auto bytes = static_cast<std::int64_t>(message.packed.size());
+  if (bytes > room) return MPI_ERR_TRUNCATE;
+  if (bytes == 0) return MPI_SUCCESS;
+  return inner_.copy({message.packed.data(), bytes, 0}, message.region);
+}
+
+void EarlyMessages::abandon() {
+  for (Message& message : messages_) message.is_claimed = false;
+  inner_.abandon();
+}
+
+}  // namespace tutti

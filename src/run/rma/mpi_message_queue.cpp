@@ -1,0 +1,130 @@
+/// Receives that wait in a circle, and sends that nobody waits for.
+#include "run/rma/mpi_message_queue.hpp"
+
+#include <cstring>
+#include <utility>
+
+namespace tutti {
+
+namespace {
+
+constexpr int tag = 0;
+constexpr int most_on_way = 16;
+constexpr std::size_t most_spare = 16;
+/// Open MPI looks at its sockets at every eighth call only.
+constexpr int looks = 8;
+
+}  // namespace
+
+int RmaMailbox::open(MPI_Comm comm, std::unique_ptr<RmaMailbox>& made) {
+  int p = 0;
+  if (const int error = mpi().Comm_size(comm, &p)) return error;
+  made.reset(new RmaMailbox(comm, p));
+  if (p == 1) return MPI_SUCCESS;
+  for (Receive& each : made->receives_) {
+    each.message.resize(sizeof(RmaNotice) + static_cast<std::size_t>(p) * sizeof(Rank) +
+                        static_cast<std::size_t>(most_carried));
+    if (const int error = made->receive(each)) return error;
+  }
+  return MPI_SUCCESS;
+}
+
+int RmaMailbox::receive(Receive& receive) {
+  return mpi().Irecv(receive.message.data(), static_cast<int>(receive.message.size()), mpi().byte,
+                     MPI_ANY_SOURCE, tag, comm_, &receive.request);
+}
+
+int RmaMailbox::close() {
+  while (!sends_.empty()) {
+    if (const int error = forget_sent()) return error;
+  }
+  if (p_ == 1) return MPI_SUCCESS;
+  for (Receive& each : receives_) {
+    if (&each == taken_) continue;
+    int error = mpi().Cancel(&each.request);
+    for (int over = 0; error == MPI_SUCCESS && over == 0;) {
+      error = mpi().Test(&each.request, &over, MPI_STATUS_IGNORE);
+    }
+    if (error != MPI_SUCCESS) return error;
+  }
+  return MPI_SUCCESS;
+}
+
+bool RmaMailbox::can_post(Rank to) const {
+  return on_way_[static_cast<std::size_t>(to)] < most_on_way;
+}
+
+std::span<std::byte> RmaMailbox::compose(RmaNotice notice, const std::vector<Rank>& order,
+                                         Bytes carried) {
+  if (!spare_.empty()) {
+    composed_ = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  notice.listed = static_cast<std::int32_t>(order.size());
+  const std::size_t listed = order.size() * sizeof(Rank);
+  composed_.resize(sizeof notice + listed + static_cast<std::size_t>(carried));
+  std::memcpy(composed_.data(), &notice, sizeof notice);
+  if (listed > 0) std::memcpy(composed_.data() + sizeof notice, order.data(), listed);
+  return std::span(composed_).subspan(sizeof notice + listed);
+}
+
+int RmaMailbox::post(Rank to) {
+  sends_.push_back(mpi().request_null);
+  receivers_.push_back(to);
+  messages_.push_back(std::move(composed_));
+  ++on_way_[static_cast<std::size_t>(to)];
+  const auto& message = messages_.back();
+  return mpi().Isend(message.data(), static_cast<int>(message.size()), mpi().byte, to, tag, comm_,
+                     &sends_.back());
+}
+
+/// What the MPI has done with may be used for other messages.
+int RmaMailbox::forget_sent() {
+  if (sends_.empty()) return MPI_SUCCESS;
+  const int all = static_cast<int>(sends_.size());
+  int count = 0;
+  sent_.resize(sends_.size());
+  const int error = mpi().Testsome(all, sends_.data(), &count, sent_.data(), MPI_STATUSES_IGNORE);
+  if (error != MPI_SUCCESS || count == 0) return error;
+  for (std::size_t i = sends_.size(); i-- > 0;) {
+    if (sends_[i] != mpi().request_null) continue;
+    --on_way_[static_cast<std::size_t>(receivers_[i])];
+    if (spare_.size() < most_spare) spare_.push_back(std::move(messages_[i]));
+    sends_[i] = sends_.back();
+    receivers_[i] = receivers_.back();
+    std::swap(messages_[i], messages_.back());
+    sends_.pop_back();
+    receivers_.pop_back();
+    messages_.pop_back();
+  }
+  return MPI_SUCCESS;
+}
+
+std::optional<RmaMail> RmaMailbox::take(int& error) {
+  error = forget_sent();
+  if (p_ == 1 || error != MPI_SUCCESS) return std::nullopt;
+  if (taken_ != nullptr) error = receive(*std::exchange(taken_, nullptr));
+  Receive& oldest = receives_[next_];
+  MPI_Status status{};
+  int found = 0;
+  for (int look = 0; look < looks && found == 0 && error == MPI_SUCCESS; ++look) {
+    error = mpi().Test(&oldest.request, &found, &status);
+  }
+  if (found == 0 || error != MPI_SUCCESS) return std::nullopt;
+  int bytes = 0;
+  error = mpi().Get_count(&status, mpi().byte, &bytes);
+  next_ = (next_ + 1) % receives_.size();
+  taken_ = &oldest;
+  RmaMail mail;
+  mail.from = status.MPI_SOURCE;
+  std::memcpy(&mail.notice, oldest.message.data(), sizeof mail.notice);
+  mail.order.resize(static_cast<std::size_t>(mail.notice.listed));
+  const std::size_t listed = mail.order.size() * sizeof(Rank);
+  const auto rest =
+      std::span(oldest.message).first(static_cast<std::size_t>(bytes)).subspan(sizeof mail.notice);
+  if (listed > 0) std::memcpy(mail.order.data(), rest.data(), listed);
+  mail.carried = rest.subspan(listed);
+  return mail;
+}
+
+}  // namespace tutti

@@ -1,0 +1,114 @@
+/// Choosing for collectives without a root's side.
+#include "select/exchanges.hpp"
+
+#include <algorithm>
+
+#include "protocols/growth.hpp"
+#include "select/arrival_model.hpp"
+#include "select/replays.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// From there on a replay for each forecast would take too long: an allgather has p^2 messages.
+constexpr int most_exchanged_ranks = 128;
+
+struct Point {
+  const char* specification;
+  bool in_background;
+  bool predicted;
+  const char* note;
+};
+
+/// What MPIs have; the best one stands for native.
+std::vector<const char*> baselines(Collective collective) {
+  if (collective == Collective::bcast) return {"binomial", "scatter_allgather"};
+  return {"recursive_doubling", "bruck", "ring"};
+}
+
+std::vector<Point> points(Collective collective) {
+  if (collective == Collective::bcast) {
+    return {{"linear_pull", false, false, "whoever asks is served"},
+            {"earliest", false, true, "the earliest of the uninformed is served first"},
+            {"binomial:order=arrival,runner=background", true, true,
+             "threads receive and forward before their ranks arrive"}};
+  }
+  return {{"sync_bcast:order=arrival,runner=background", true, true, "BSLB of Proficz 2021"},
+          {"ring:runner=background", true, false, "BDR of Proficz 2021"},
+          {"broadcasts:runner=background", true, false, "each block on a tree of its own"}};
+}
+
+/// A few rounds that move no more than they must: what stands in for an MPI that spins.
+struct StandIn {
+  const char* specification;
+  double start_ups;  ///< one after the other
+};
+
+StandIn stand_in(Collective collective, int p) {
+  const double rounds = Growth{p, 0, {}, 0}.levels();
+  switch (collective) {
+    case Collective::bcast:
+      return {"binomial", rounds};
+    case Collective::allgather:
+    case Collective::allgatherv:
+      return {"bruck", rounds};
+    case Collective::barrier:
+      return {"dissemination", rounds};
+    default:
+      return {"linear", static_cast<double>(p - 1)};
+  }
+}
+
+}  // namespace
+
+Choice choose_beside_spinning(const Situation& situation, const Machine& machine) {
+  if (situation.block.value_or(0) > most_stand_in_block) {
+    return {std::nullopt, "the block is too large for spinning to matter", {}};
+  }
+  const StandIn ours = stand_in(situation.collective, situation.p);
+  const double seconds = ours.start_ups * machine.latency;
+  Choice choice;
+  choice.candidates = {{ours.specification, seconds, "start-ups one after the other"},
+                       {"native", seconds + spinning_seconds,
+                        "taken as equal; it spins, and there are more ranks than cores"}};
+  const bool gains = seconds * 1.1 < seconds + spinning_seconds;
+  if (gains) choice.specification = *specification(situation.collective, ours.specification);
+  choice.reason = gains ? "native spins on shared cores" : "no gain of a tenth is modelled";
+  return choice;
+}
+
+Choice choose_exchange(const Situation& situation, const Machine& machine) {
+  Choice choice;
+  choice.reason = "no gain is known over the MPI's own";
+  const Collective collective = situation.collective;
+  const bool exchanges = collective == Collective::allgather;
+  const bool modelled = exchanges
+                            ? situation.p <= most_exchanged_ranks
+                            : collective == Collective::bcast &&
+                                  static_cast<std::size_t>(situation.p) <= most_forecast_ranks;
+  if (!modelled || situation.p == 1 || situation.block.value_or(0) == 0) return choice;
+  const Replays replays(situation, machine);
+  double native = replays.seconds(baselines(collective).front());
+  for (const char* text : baselines(collective)) native = std::min(native, replays.seconds(text));
+  choice.candidates.push_back({"native", native, "taken as the best of what MPIs have"});
+  if (!weighs_arrivals(situation, machine)) return choice;
+  const Forecast& forecast = *situation.forecast;
+  for (const Point& point : points(collective)) {
+    if (point.in_background && forecast.helper == Helper::none) continue;
+    const double error = point.predicted ? 2 * forecast.error : 0;
+    choice.candidates.push_back(
+        {point.specification, replays.seconds(point.specification) + error, point.note});
+  }
+  std::stable_sort(choice.candidates.begin(), choice.candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
+  const Candidate& best = choice.candidates.front();
+  // What all ranks wait for anyway is no part of a gain.
+  const double waited = forecast.spread();
+  if ((best.seconds - waited) * 1.1 < native - waited) {
+    choice.reason += "; " + best.name + " would gain";
+  }
+  return choice;
+}
+
+}  // namespace tutti

@@ -1,0 +1,74 @@
+/// Pricing one-sided collectives.
+#include "select/one_sided.hpp"
+
+#include <algorithm>
+
+#include "algorithms/problems.hpp"
+#include "cost/pricing.hpp"
+
+namespace tutti {
+
+namespace {
+
+struct Point {
+  const char* specification;
+  Bytes from;  ///< smaller vectors do not come into question
+  const char* note;
+};
+constexpr Point points[] = {
+    {"linear", 0, "the root reaches all windows itself"},
+    {"binomial", 0, "ceil(log2 p) stages"},
+    {"knomial:k=4", 0, "fewer stages, more children"},
+    {"binary", 65536, "in parts down a binary tree"},
+    {"chain", 262144, "in parts from rank to rank"},
+};
+
+double seconds_of(const Specification& specification, const Situation& situation, int p,
+                  const Machine& machine) {
+  const Call call{situation.collective, situation.root < p ? situation.root : 0,
+                  std::vector<Bytes>(static_cast<std::size_t>(p), situation.block.value_or(0))};
+  return *price(Problems(specification, call).schedules(), machine, PriceModel::loggp);
+}
+
+/// Of the leaders, and of one after them, who serves its node.
+double seconds_by_nodes(const Specification& specification, const Situation& situation,
+                        const OneSidedMachine& machine) {
+  Machine inside = machine.between;
+  inside.latency = machine.node.local_latency;
+  inside.per_byte = machine.node.local_per_byte;
+  inside.overhead = std::min(inside.overhead, inside.latency / 2);
+  const auto linear = *tutti::specification(situation.collective, "linear");
+  return seconds_of(specification, situation, machine.nodes->count(), machine.between) +
+         seconds_of(linear, situation, machine.nodes->most(), inside);
+}
+
+}  // namespace
+
+Choice choose_one_sided(const Situation& situation, const OneSidedMachine& machine) {
+  Choice choice;
+  const bool shares = machine.nodes != nullptr && machine.nodes->count() < situation.p;
+  for (const Point& point : points) {
+    if (situation.block.value_or(0) < point.from) continue;
+    const auto known = specification(situation.collective, point.specification);
+    if (!known) continue;  // only a vector of its own goes in parts
+    Specification candidate = *known;
+    // A put would wait for its target's thread, and so would its flush.
+    const bool puts_wait = machine.between.serving > 0 && candidate.algorithm->takes("carry");
+    if (puts_wait) candidate.parameters.carry = all_carried;
+    choice.candidates.push_back({to_text(candidate),
+                                 seconds_of(candidate, situation, situation.p, machine.between),
+                                 point.note});
+    if (!shares || !candidate.algorithm->takes("nodes")) continue;
+    Specification by_nodes = candidate;
+    by_nodes.parameters.nodes = true;
+    choice.candidates.push_back({to_text(by_nodes), seconds_by_nodes(candidate, situation, machine),
+                                 "the same among leaders of nodes"});
+  }
+  std::stable_sort(choice.candidates.begin(), choice.candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
+  choice.specification = *specification(situation.collective, choice.candidates.front().name);
+  choice.reason = "the fastest by LogGP with flushes and polling; only the root need know";
+  return choice;
+}
+
+}  // namespace tutti

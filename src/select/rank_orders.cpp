@@ -1,0 +1,160 @@
+/// Reordering for each class of blocks, and for several shapes at once.
+#include "select/rank_orders.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "algorithms/traffic.hpp"
+#include "core/order.hpp"
+#include "orders/local_search.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// Of link times, in each descent.
+constexpr long looks = 1'000'000;
+
+constexpr double rounding = 1e-9;
+
+/// Measurements are no more exact: below it an order follows their noise.
+constexpr double least_gain = 1.05;
+
+/// What an order may lose in one shape where it gains more in others.
+constexpr double most_loss = 1.01;
+
+const Seating& chosen(const Reordering& found, OrderName order) {
+  if (order == OrderName::distance) {
+    return found.gain() < least_gain ? found.natural : found.best;
+  }
+  const auto named = std::find_if(found.all.begin(), found.all.end(), [&](const Seating& seating) {
+    return seating.name == name_of(order);
+  });
+  return named == found.all.end() ? found.natural : *named;
+}
+
+constexpr Bytes small = Placements::blocks.front();
+constexpr Bytes large = Placements::blocks.back();
+
+struct Usual {
+  const char* algorithm;
+  Bytes block;
+};
+
+/// What libraries take for a collective, with small blocks and with large ones.
+std::vector<Usual> usual_algorithms(Collective collective) {
+  switch (collective) {
+    case Collective::allgather:
+    case Collective::allgatherv:
+    case Collective::allreduce:
+      return {{"recursive_doubling", small}, {"ring", large}};
+    case Collective::alltoall:
+    case Collective::alltoallv:
+      return {{"pairwise", small}, {"pairwise", large}};
+    case Collective::barrier:
+      return {{"dissemination", small}};
+    case Collective::reduce_scatter:
+    case Collective::reduce_scatter_block:
+      return {{"recursive_halving", small}, {"recursive_halving", large}};
+    default:
+      return {{"binomial", small}, {"binomial", large}};
+  }
+}
+
+/// What a program's calls look like.
+std::vector<Traffic> shapes_of(std::optional<Collective> collective, int p) {
+  std::vector<Collective> collectives = {Collective::allgather, Collective::bcast,
+                                         Collective::gather, Collective::scatter};
+  if (collective) collectives = {*collective};
+  std::vector<Traffic> shapes;
+  for (const Collective one : collectives) {
+    for (const auto& [algorithm, block] : usual_algorithms(one)) {
+      shapes.push_back(traffic_of(*specification(one, algorithm), p, block));
+    }
+  }
+  return shapes;
+}
+
+/// The gain that makes an order by distance worth trying.
+constexpr double least_gain_of_trial = 1.25;
+
+/// Whose time hangs on who stands where: MPIs have them too.
+std::vector<const char*> by_distance(Collective collective) {
+  switch (collective) {
+    case Collective::bcast:
+      return {"binomial:order=distance", "scatter_allgather:order=distance"};
+    case Collective::allgather:
+    case Collective::allgatherv:
+      return {"recursive_doubling:order=distance", "ring:order=distance"};
+    default:
+      return {};
+  }
+}
+
+std::vector<Rank> natural_ranks(int p, Rank root) {
+  std::vector<Rank> ranks;
+  const Order order = Order::natural(p, root);
+  for (Position v = 0; v < p; ++v) ranks.push_back(order.rank_at(v));
+  return ranks;
+}
+
+}  // namespace
+
+std::optional<Specification> gaining_by_distance(
+    Collective collective, Bytes block, const Fabric& fabric, Rank root,
+    const std::function<const Placements&(const Specification&)>& find) {
+  const int p = fabric.size();
+  double native = std::numeric_limits<double>::infinity();
+  double least = native;
+  std::optional<Specification> best;
+  for (const char* text : by_distance(collective)) {
+    const Specification candidate = *specification(collective, text);
+    const Traffic traffic = traffic_of(candidate, p, block);
+    native = std::min(native, rounds_seconds(traffic, fabric, natural_ranks(p, root)));
+    const double placed = rounds_seconds(traffic, fabric, find(candidate).of(block));
+    if (placed < least) best = candidate;
+    least = std::min(least, placed);
+  }
+  return least * least_gain_of_trial < native ? best : std::nullopt;
+}
+
+Placements placements_of(const Specification& specification, const Fabric& fabric, Rank root) {
+  std::array<std::vector<Rank>, Placements::blocks.size()> ranks;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const Bytes block = Placements::blocks[i];
+    const Reordering found =
+        reordered(traffic_of(specification, fabric.size(), block), fabric, block,
+                  {root, has_root(specification.algorithm->collective)}, looks);
+    ranks[i] = chosen(found, specification.order).ranks;
+  }
+  return Placements(std::move(ranks));
+}
+
+std::vector<Rank> order_for_all(std::optional<Collective> collective, const Fabric& fabric) {
+  const std::vector<Traffic> shapes = shapes_of(collective, fabric.size());
+  std::vector<Rank> best(static_cast<std::size_t>(fabric.size()));
+  std::iota(best.begin(), best.end(), 0);
+  const std::vector<Rank> natural = best;
+  std::vector<double> of_natural;
+  for (const Traffic& shape : shapes) of_natural.push_back(rounds_seconds(shape, fabric, natural));
+  auto least = static_cast<double>(shapes.size()) * (1 - rounding);
+  const auto weigh = [&](const std::vector<Rank>& ranks) {
+    double sum = 0;
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+      const double seconds = rounds_seconds(shapes[i], fabric, ranks);
+      if (seconds > of_natural[i] * most_loss) return;
+      sum += of_natural[i] > 0 ? seconds / of_natural[i] : 1;
+    }
+    if (sum >= least) return;
+    least = sum;
+    best = ranks;
+  };
+  for (const Traffic& shape : shapes) {
+    const Reordering found = reordered(shape, fabric, large, {0, true}, looks);
+    for (const Seating& seating : found.all) weigh(seating.ranks);
+  }
+  return best;
+}
+
+}  // namespace tutti

@@ -1,0 +1,67 @@
+/// Trying orders.
+#include "select/reordering.hpp"
+
+#include <algorithm>
+
+#include "core/order.hpp"
+#include "orders/by_distance.hpp"
+#include "orders/local_search.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// Of more ranks only the fastest order and the natural one are improved by swaps.
+constexpr int most_for_all_descents = 128;
+
+std::vector<Rank> natural_order(int p, Rank first) {
+  const Order order = Order::natural(p, first);
+  std::vector<Rank> ranks;
+  for (Position v = 0; v < p; ++v) ranks.push_back(order.rank_at(v));
+  return ranks;
+}
+
+/// Each position sends to the next and no other.
+bool is_ring(const Traffic& traffic) {
+  return traffic.rounds.size() == 1 &&
+         std::all_of(traffic.rounds[0].messages.begin(), traffic.rounds[0].messages.end(),
+                     [&](const Traffic::Message& message) {
+                       return message.to == (message.from + 1) % traffic.p;
+                     });
+}
+
+}  // namespace
+
+Reordering reordered(const Traffic& traffic, const Fabric& fabric, Bytes block, Anchor anchor,
+                     long looks) {
+  const int p = traffic.p;
+  Reordering found;
+  const auto add = [&](std::string name, std::vector<Rank> ranks) {
+    const double seconds = rounds_seconds(traffic, fabric, ranks);
+    found.all.push_back({std::move(name), std::move(ranks), seconds});
+  };
+  const auto faster = [](const Seating& a, const Seating& b) { return a.seconds < b.seconds; };
+  add("natural", natural_order(p, anchor.first));
+  found.natural = found.all[0];
+  if (p > 2) {
+    const Distances distances = fabric.links.at(block);
+    add("nearest_next", nearest_next(distances, anchor.first));
+    add("two_partners_each", two_partners_each(distances, traffic, anchor.first));
+    add("heaviest_first", heaviest_first(distances, traffic, anchor.first));
+    if (is_ring(traffic)) {
+      add("without_slow_links", without_slow_links(distances, found.all[1].ranks, looks));
+    }
+    const auto greedy = found.all.size();
+    std::stable_sort(found.all.begin() + 1, found.all.end(), faster);
+    for (std::size_t i = 0; i < (p > most_for_all_descents ? 2 : greedy); ++i) {
+      add(found.all[i].name + " + swaps",
+          descend(found.all[i].ranks, traffic, fabric, anchor.fixed, looks));
+    }
+    std::stable_sort(found.all.begin(), found.all.end(), faster);
+  }
+  const bool helps = found.all[0].seconds < found.natural.seconds * (1 - 1e-9);
+  found.best = helps ? found.all[0] : found.natural;
+  return found;
+}
+
+}  // namespace tutti

@@ -1,0 +1,207 @@
+/// Enumerating node shapes.
+#include "sweep/hierarchical.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+#include "core/distributions.hpp"
+#include "sweep/check.hpp"
+
+namespace tutti {
+
+namespace {
+
+constexpr std::size_t most_failures = 20;
+
+constexpr std::array mappings = {":block", ":round_robin", ":shuffled"};
+
+/// Shapes beyond the small ones, as texts.
+constexpr std::array large_shapes = {"1,4,2,3,1", "3x3", "2x4", "7x1", "5,2", "4x2,1"};
+/// One for as many leaders as the automatic choice takes at most.
+constexpr std::array wide_shapes = {"9,2", "9,2:round_robin"};
+constexpr std::array most_leaders = {8};
+constexpr std::array all_leaders = {1, 2, 3, 4, 8};
+/// Those with groups, which are even, uneven and dealt, on nodes that have one and several.
+constexpr std::array<std::array<const char*, 2>, 6> grouped_shapes = {{{"4", "/2"},
+                                                                       {"5,2", "/2"},
+                                                                       {"1,6,3", "/2"},
+                                                                       {"2x4", "/round_robin:2"},
+                                                                       {"7", "/3"},
+                                                                       {"6", "/4"}}};
+/// Kinds of sizes of equal blocks, of vectors of two lengths; also more than irregular ones.
+constexpr int size_kinds = 6;
+
+/// Every sequence of positive numbers with the sum p, as texts.
+void add_compositions(int p, const std::string& text, std::vector<std::string>& shapes) {
+  if (p == 0) shapes.push_back(text.substr(1));
+  for (int first = 1; first <= p; ++first) {
+    add_compositions(p - first, text + "," + std::to_string(first), shapes);
+  }
+}
+
+std::vector<Nodes> shapes_up_to(int max_p) {
+  std::vector<std::string> texts(large_shapes.begin(), large_shapes.end());
+  for (int p = 1; p <= max_p; ++p) add_compositions(p, "", texts);
+  std::vector<Nodes> shapes;
+  for (const auto& [text, groups] : grouped_shapes) {
+    for (const char* mapping : {":block", ":round_robin"}) {
+      shapes.push_back(*nodes_from(std::string(text) + mapping + groups));
+    }
+  }
+  for (const std::string& text : texts) {
+    for (const char* mapping : mappings) {
+      Nodes nodes = *nodes_from(text + mapping);
+      if (nodes.p() <= 2 * max_p + 1) shapes.push_back(std::move(nodes));
+    }
+  }
+  return shapes;
+}
+
+/// Elements of two bytes in vectors, blocks with and without bytes elsewhere. The `turn`-th kind.
+Call sized_call(Collective collective, int p, Rank root, std::size_t turn) {
+  Call call;
+  call.collective = collective;
+  call.root = root;
+  const auto ranks = static_cast<std::size_t>(p);
+  if (is_irregular(collective)) {
+    constexpr std::array kinds = {Distribution::random, Distribution::decreasing,
+                                  Distribution::two_blocks, Distribution::same};
+    call.sizes = distribute(kinds[turn % kinds.size()], p, 3, turn + 1);
+  } else {
+    constexpr std::array<Bytes, 3> blocks = {5, 1, 0};
+    call.sizes.assign(ranks, blocks[turn % blocks.size()]);
+  }
+  if (collective == Collective::barrier) call.sizes.assign(ranks, 0);
+  if (block_kind(collective) == BlockKind::parts || reduces(collective)) {
+    call.unit = 2;
+    for (Bytes& bytes : call.sizes) bytes *= 2;
+  }
+  if (block_kind(collective) == BlockKind::parts && turn % 2 == 0) {
+    for (Bytes& bytes : call.sizes) bytes *= 4;
+  }
+  return call;
+}
+
+class LevelSweep {
+ public:
+  explicit LevelSweep(Collective collective) : collective_(collective) {}
+
+  void run(const Nodes& nodes, std::span<const int> numbers_of_leaders = all_leaders) {
+    // Roots take the sizes in turn; where there are none, every kind comes.
+    const int calls = has_root(collective_) ? nodes.p() : size_kinds;
+    for (const int leaders : numbers_of_leaders) {
+      if (leaders > nodes.most()) break;
+      for (int i = 0; i < calls; ++i) {
+        const Call call =
+            sized_call(collective_, nodes.p(), has_root(collective_) ? i : 0, turn_++);
+        run(call, nodes, {leaders, 1, true, false});
+        if (reduces(collective_)) run(call, nodes, {leaders, 1, false, false});
+      }
+    }
+  }
+
+  SweepResult done() { return std::move(result_); }
+
+ private:
+  /// In one to three chunks, and between the ranks' own buffers.
+  void run(const Call& call, const Nodes& nodes, LevelOptions options) {
+    for (options.chunks = 1; options.chunks <= 3; ++options.chunks) check(call, nodes, options);
+    options.chunks = 1;
+    options.direct = true;
+    check(call, nodes, options);
+  }
+
+  void check(const Call& call, const Nodes& nodes, const LevelOptions& options) {
+    const auto plans = level_plans(call, nodes, options);
+    ++result_.cases;
+    const bool stays_flat = reduces(collective_) && !options.commutative && !nodes.in_rank_order();
+    if (bool(plans) == stays_flat) {
+      return refuse(in_words(call, nodes, options) + ": " +
+                    (plans ? "planned, against the order of ranks" : plans.error()));
+    }
+    if (!plans) return;
+    if (const auto fault = tutti::check(call, nodes, options, *plans)) {
+      return refuse(in_words(call, nodes, options) + ": " + fault->text);
+    }
+    for (const Call& inner : inner_calls(*plans, nodes, call.unit)) {
+      if (seen_.insert(in_words(inner)).second) verify_inner(inner);
+    }
+  }
+
+  /// With every algorithm between nodes, in its default order.
+  void verify_inner(const Call& call) {
+    for (const Algorithm& algorithm : all_algorithms()) {
+      if (algorithm.collective != call.collective) continue;
+      const Specification spec = *specification(call.collective, algorithm.name);
+      const Problems problems(spec, call);
+      ++result_.cases;
+      const auto fault =
+          tutti::check(verifier_, spec, call, problems.order(), problems.schedules());
+      if (fault) refuse(in_words(call) + " with " + to_text(spec) + ": " + fault->text);
+    }
+  }
+
+  static std::string in_words(const Call& call) {
+    std::string text = std::string(name_of(call.collective)) + " root " + std::to_string(call.root);
+    for (const auto* sizes : {&call.sizes, &call.pairs}) {
+      for (const Bytes bytes : *sizes) text += " " + std::to_string(bytes);
+    }
+    return text;
+  }
+
+  static std::string in_words(const Call& call, const Nodes& nodes, const LevelOptions& options) {
+    std::string text = in_words(call) + ", on nodes";
+    for (Rank rank = 0; rank < nodes.p(); ++rank) text += " " + std::to_string(nodes.node_of(rank));
+    for (int node = 0; node < nodes.count(); ++node) {
+      const auto groups = nodes.groups(node);
+      if (groups.size() > 1) text += ", node " + std::to_string(node) + " in groups";
+      for (const std::vector<int>& group : groups) {
+        if (groups.size() > 1) text += " of " + std::to_string(group.size());
+      }
+    }
+    return text + ", leaders " + std::to_string(options.leaders) + ", chunks " +
+           std::to_string(options.chunks) + (options.direct ? ", direct" : "") +
+           (options.commutative ? "" : ", in the order of ranks");
+  }
+
+  void refuse(const std::string& text) {
+    if (result_.failures.size() < most_failures) result_.failures.push_back(text);
+  }
+
+  Collective collective_;
+  std::size_t turn_ = 0;
+  std::set<std::string> seen_;
+  Verifier verifier_;
+  SweepResult result_;
+};
+
+}  // namespace
+
+std::optional<LevelFault> check(const Call& call, const Nodes& nodes, const LevelOptions& options,
+                                std::span<const LevelPlan> plans) {
+  const std::vector<Bytes> sizes = call.block_sizes(1);
+  const Contract contract{call.collective, call.p(), call.root, 1, options.commutative};
+  return verify(LevelCase{contract, sizes, call.unit}, nodes, plans);
+}
+
+SweepResult sweep_levels(Collective collective, int max_p) {
+  if (is_one_sided(collective)) return {};  // knows no nodes
+  LevelSweep sweep(collective);
+  for (const Nodes& nodes : shapes_up_to(max_p)) sweep.run(nodes);
+  for (const char* text : wide_shapes) {
+    const Nodes nodes = *nodes_from(text);
+    if (nodes.p() <= 2 * max_p + 1) sweep.run(nodes, most_leaders);
+  }
+  return sweep.done();
+}
+
+SweepResult sweep_levels(Collective collective, const Nodes& nodes) {
+  if (is_one_sided(collective)) return {};
+  LevelSweep sweep(collective);
+  sweep.run(nodes);
+  return sweep.done();
+}
+
+}  // namespace tutti

@@ -1,0 +1,120 @@
+/// Cutting a shortest tree.
+#include "topology/clusters.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "core/index.hpp"
+
+namespace tutti {
+
+namespace {
+
+constexpr std::size_t most_cuts = 8;
+constexpr double most_inside = 0.95;  ///< the share of pairs inside that must be near
+constexpr double least_step = 1.2;
+
+struct Link {
+  double seconds = 0;
+  Rank a = 0;
+  Rank b = 0;
+};
+
+double between(const Distances& distances, Rank a, Rank b) {
+  return std::max(distances(a, b), distances(b, a));
+}
+
+/// The links of a shortest tree, shortest first (Prim). O(p^2).
+std::vector<Link> shortest_tree(const Distances& distances) {
+  const int p = distances.size();
+  std::vector<Link> nearest(index(p), {std::numeric_limits<double>::infinity(), 0, 0});
+  std::vector<char> joined(index(p), 0);
+  std::vector<Link> tree;
+  for (Rank next = 0; next >= 0;) {
+    joined[index(next)] = 1;
+    for (Rank rank = 0; rank < p; ++rank) {
+      const double seconds = between(distances, next, rank);
+      if (seconds < nearest[index(rank)].seconds) nearest[index(rank)] = {seconds, next, rank};
+    }
+    next = -1;
+    for (Rank rank = 0; rank < p; ++rank) {
+      if (joined[index(rank)] != 0) continue;
+      if (next < 0 || nearest[index(rank)].seconds < nearest[index(next)].seconds) next = rank;
+    }
+    if (next >= 0) tree.push_back(nearest[index(next)]);
+  }
+  std::sort(tree.begin(), tree.end(),
+            [](const Link& x, const Link& y) { return x.seconds < y.seconds; });
+  return tree;
+}
+
+/// The groups that the first `count` links of the tree make, numbered by their lowest ranks.
+std::vector<int> groups_by(const std::vector<Link>& tree, std::size_t count, int p) {
+  std::vector<Rank> parent(index(p));
+  for (Rank rank = 0; rank < p; ++rank) parent[index(rank)] = rank;
+  const auto root = [&](Rank rank) {
+    while (parent[index(rank)] != rank) {
+      rank = parent[index(rank)] = parent[index(parent[index(rank)])];
+    }
+    return rank;
+  };
+  for (std::size_t i = 0; i < count; ++i) parent[index(root(tree[i].a))] = root(tree[i].b);
+  std::map<Rank, int> number;
+  std::vector<int> groups;
+  for (Rank rank = 0; rank < p; ++rank) {
+    groups.push_back(number.emplace(root(rank), static_cast<int>(number.size())).first->second);
+  }
+  return groups;
+}
+
+/// At least half of the ranks are with others.
+bool are_groups(const std::vector<int>& groups) {
+  std::map<int, int> sizes;
+  for (const int group : groups) ++sizes[group];
+  const auto alone = std::count_if(sizes.begin(), sizes.end(),
+                                   [](const auto& group) { return group.second == 1; });
+  return 2 * static_cast<std::size_t>(alone) <= groups.size();
+}
+
+bool are_apart(const Distances& distances, const std::vector<int>& groups) {
+  std::vector<double> within;
+  std::vector<double> across;
+  for (Rank a = 0; a < distances.size(); ++a) {
+    for (Rank b = 0; b < a; ++b) {
+      (groups[index(a)] == groups[index(b)] ? within : across).push_back(between(distances, a, b));
+    }
+  }
+  const auto at = [](std::vector<double>& values, double share) {
+    const auto place =
+        values.begin() + static_cast<long>(share * static_cast<double>(values.size() - 1) + 0.5);
+    std::nth_element(values.begin(), place, values.end());
+    return *place;
+  };
+  return !within.empty() && !across.empty() &&
+         at(within, most_inside) * least_step <= at(across, 1 - most_inside);
+}
+
+}  // namespace
+
+Hierarchy clusters_of(const Distances& distances) {
+  Hierarchy seen{distances.size(), {}};
+  const std::vector<Link> tree = shortest_tree(distances);
+  std::vector<std::size_t> cuts;
+  const auto step = [&](std::size_t cut) { return tree[cut].seconds / tree[cut - 1].seconds; };
+  for (std::size_t i = 1; i < tree.size(); ++i) {
+    if (step(i) >= least_step) cuts.push_back(i);
+  }
+  std::stable_sort(cuts.begin(), cuts.end(),
+                   [&](std::size_t a, std::size_t b) { return step(a) > step(b); });
+  cuts.resize(std::min(cuts.size(), most_cuts));
+  std::sort(cuts.begin(), cuts.end());
+  for (const std::size_t cut : cuts) {
+    std::vector<int> groups = groups_by(tree, cut, seen.p);
+    if (are_groups(groups) && are_apart(distances, groups))
+      seen.levels.push_back(std::move(groups));
+  }
+  return seen;
+}
+
+}  // namespace tutti

@@ -1,0 +1,283 @@
+/// JSON to distances and back.
+#include "topology/distance_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "core/index.hpp"
+#include "core/json.hpp"
+#include "core/json_reader.hpp"
+
+namespace tutti {
+
+namespace {
+
+constexpr std::string_view schema = "tutti-distances-1";
+constexpr int most_ranks = most_distance_ranks;
+
+/// The shortest text that reads back as the same number.
+std::string shortest(double value) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
+/// One element of `measured`, in the file's unit.
+struct Raw {
+  long bytes = 1;
+  std::vector<std::vector<double>> rows;
+  std::vector<MeasuredPair> pairs;
+};
+
+class FileReader {
+ public:
+  explicit FileReader(std::string_view text) : json_(text) {}
+
+  Result<DistanceFile> read() {
+    const bool good = json_.object([&](const std::string& key) { return member(key); }) &&
+                      json_.end() && assemble();
+    if (!good) return Error{json_.error().empty() ? error_ : json_.error()};
+    return std::move(file_);
+  }
+
+ private:
+  bool member(const std::string& key) {
+    if (key == "schema") return schema_member();
+    if (key == "method") return json_.string(file_.method);
+    if (key == "unit") return unit_member();
+    if (key == "names") {
+      return json_.array([&] { return json_.string(file_.names.emplace_back()); });
+    }
+    if (key == "levels") return json_.array([&] { return level(); });
+    if (key == "measured") return json_.array([&] { return measurement(); });
+    return json_.skip();
+  }
+
+  bool schema_member() {
+    std::string read;
+    if (!json_.string(read)) return false;
+    schema_read_ = read == schema;
+    return schema_read_ ||
+           json_.refuse("the schema is \"" + read + "\", not " + std::string(schema));
+  }
+
+  bool unit_member() {
+    std::string unit;
+    if (!json_.string(unit)) return false;
+    unit_ = unit == "s" ? 1 : unit == "ms" ? 1e3 : unit == "us" ? 1e6 : 0;
+    return unit_ > 0 || json_.refuse("the unit is \"" + unit + "\": it is s, ms or us");
+  }
+
+  bool level() {
+    std::vector<int>& groups = file_.hierarchy.levels.emplace_back();
+    return json_.array([&] {
+      long group = 0;
+      const bool read = json_.integer(group, 0, most_ranks - 1);
+      groups.push_back(static_cast<int>(group));
+      return read;
+    });
+  }
+
+  bool measurement() {
+    Raw& raw = raw_.emplace_back();
+    return json_.object([&](const std::string& key) {
+      if (key == "bytes") return json_.integer(raw.bytes, 0, 1L << 40);
+      if (key == "matrix") return json_.array([&] { return row(raw.rows); });
+      if (key == "pairs") return json_.array([&] { return pair(raw.pairs); });
+      return json_.skip();
+    });
+  }
+
+  bool row(std::vector<std::vector<double>>& rows) {
+    const std::size_t from = rows.size();
+    if (from == most_ranks) return json_.refuse("there are more than 16384 ranks");
+    std::vector<double>& row = rows.emplace_back();
+    const bool read = json_.array([&] {
+      double value = 0;
+      return json_.number(value) && distance(from, row.size(), value) &&
+             (row.push_back(value), true);
+    });
+    if (!read) return false;
+    return row.size() == rows[0].size() ||
+           json_.refuse("row " + std::to_string(from) + " has " + std::to_string(row.size()) +
+                        " values, row 0 has " + std::to_string(rows[0].size()));
+  }
+
+  bool distance(std::size_t from, std::size_t to, double value) {
+    if (from == to ? value == 0 : value > 0) return true;
+    return json_.refuse(
+        "the distance from rank " + std::to_string(from) + " to rank " + std::to_string(to) +
+        " is " + shortest(value) +
+        (from == to ? ": that of a rank from itself is 0" : ": distances are times above 0"));
+  }
+
+  bool pair(std::vector<MeasuredPair>& pairs) {
+    std::array<double, 3> values = {};
+    std::size_t count = 0;
+    const bool read = json_.array([&] {
+      if (count == values.size()) return json_.refuse("a pair is [rank, rank, time]");
+      long rank = 0;
+      if (count == 2) return json_.number(values[count++]);
+      if (!json_.integer(rank, 0, most_ranks - 1)) return false;
+      values[count++] = static_cast<double>(rank);
+      return true;
+    });
+    if (!read) return false;
+    if (count != values.size()) return json_.refuse("a pair is [rank, rank, time]");
+    pairs.push_back({static_cast<Rank>(values[0]), static_cast<Rank>(values[1]), values[2]});
+    if (values[0] == values[1]) return json_.refuse("a pair is of two different ranks");
+    return distance(index(pairs.back().from), index(pairs.back().to), values[2]);
+  }
+
+  bool fail(const std::string& text) {
+    error_ = text;
+    return false;
+  }
+
+  bool assemble() {
+    if (!schema_read_) return fail("there is no schema; it is \"" + std::string(schema) + "\"");
+    if (unit_ == 0) return fail("there is no unit; it is s, ms or us");
+    if (raw_.empty() || raw_.size() > 2) {
+      return fail("\"measured\" has " + std::to_string(raw_.size()) +
+                  " measurements: it has one, or two of different sizes");
+    }
+    const auto& levels = file_.hierarchy.levels;
+    const std::size_t p = levels.empty() ? raw_[0].rows.size() : levels[0].size();
+    if (p == 0)
+      return fail("there are no ranks: \"matrix\", or \"levels\" with \"pairs\", is missing");
+    if (p > most_ranks) return fail("there are more than 16384 ranks");
+    file_.hierarchy.p = static_cast<int>(p);
+    if (const std::string flaw = flaw_of(file_.hierarchy); !flaw.empty()) return fail(flaw);
+    if (!file_.names.empty() && file_.names.size() != p) {
+      return fail("there are " + std::to_string(file_.names.size()) + " names for " +
+                  std::to_string(p) + " ranks");
+    }
+    for (Raw& raw : raw_) {
+      if (!assemble(raw)) return false;
+    }
+    std::sort(file_.measured.begin(), file_.measured.end(),
+              [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
+    return file_.measured.size() == 1 || file_.measured[0].bytes < file_.measured[1].bytes ||
+           fail("both measurements are of " + std::to_string(file_.measured[0].bytes) + " bytes");
+  }
+
+  bool assemble(Raw& raw) {
+    const std::string name = "the measurement of " + std::to_string(raw.bytes) + " bytes";
+    if (raw.rows.empty() == raw.pairs.empty() && file_.p() > 1) {
+      return fail(name + " has " +
+                  (raw.rows.empty() ? "neither a matrix nor pairs" : "both a matrix and pairs") +
+                  ": it has one of them");
+    }
+    const auto p = index(file_.p());
+    if (!raw.rows.empty() && (raw.rows.size() != p || raw.rows[0].size() != p)) {
+      return fail(name + " has " + std::to_string(raw.rows.size()) + " rows of " +
+                  std::to_string(raw.rows[0].size()) + " values for " + std::to_string(p) +
+                  " ranks");
+    }
+    Result<Distances> distances = raw.rows.empty() ? from_pairs(raw) : from_rows(raw);
+    if (!distances) return fail(name + ": " + distances.error());
+    file_.measured.push_back({raw.bytes, std::move(*distances)});
+    return true;
+  }
+
+  Result<Distances> from_rows(const Raw& raw) const {
+    std::vector<double> seconds;
+    seconds.reserve(raw.rows.size() * raw.rows.size());
+    for (const std::vector<double>& row : raw.rows) {
+      for (const double value : row) seconds.push_back(value / unit_);
+    }
+    return Distances::of(file_.p(), std::move(seconds));
+  }
+
+  Result<Distances> from_pairs(Raw& raw) const {
+    for (MeasuredPair& pair : raw.pairs) {
+      if (std::max(pair.from, pair.to) >= file_.p()) {
+        return Error{"rank " + std::to_string(std::max(pair.from, pair.to)) +
+                     " of a pair: there are " + std::to_string(file_.p()) + " ranks"};
+      }
+      pair.seconds /= unit_;
+    }
+    return expanded(file_.hierarchy, raw.pairs);
+  }
+
+  JsonReader json_;
+  DistanceFile file_;
+  std::vector<Raw> raw_;
+  std::string error_;
+  bool schema_read_ = false;
+  double unit_ = 0;  ///< how many make a second; 0 not read yet
+};
+
+std::string matrix_to_text(const Distances& distances) {
+  std::string text = "\"matrix\": [";
+  for (Rank from = 0; from < distances.size(); ++from) {
+    text += from == 0 ? "\n    [" : ",\n    [";
+    for (Rank to = 0; to < distances.size(); ++to) {
+      text += (to == 0 ? "" : ", ") + shortest(distances(from, to) * 1e6);
+    }
+    text += "]";
+  }
+  return text + "]";
+}
+
+/// The pairs that the hierarchy has measured, both ways where these differ.
+std::vector<MeasuredPair> pairs_of(const Distances& distances, const Hierarchy& hierarchy) {
+  std::vector<MeasuredPair> pairs;
+  for (const auto& round : rounds_to_measure(hierarchy)) {
+    for (const auto& [low, high] : round) {
+      pairs.push_back({low, high, distances(low, high)});
+      if (distances(low, high) != distances(high, low)) {
+        pairs.push_back({high, low, distances(high, low)});
+      }
+    }
+  }
+  return pairs;
+}
+
+/// As pairs where these say it all.
+std::string values_to_text(const Distances& distances, const Hierarchy& hierarchy) {
+  if (hierarchy.levels.empty()) return matrix_to_text(distances);
+  const std::vector<MeasuredPair> pairs = pairs_of(distances, hierarchy);
+  const Result<Distances> whole = expanded(hierarchy, pairs);
+  if (!whole || !(*whole == distances)) return matrix_to_text(distances);
+  std::string text;
+  for (const auto& [from, to, seconds] : pairs) {
+    text += (text.empty() ? "\n    [" : ",\n    [") + std::to_string(from) + ", " +
+            std::to_string(to) + ", " + shortest(seconds * 1e6) + "]";
+  }
+  return "\"pairs\": [" + text + "]";
+}
+
+template <class List, class Write>
+std::string joined(const List& list, Write write) {
+  std::string text;
+  for (const auto& element : list) text += (text.empty() ? "" : ", ") + write(element);
+  return "[" + text + "]";
+}
+
+}  // namespace
+
+Links DistanceFile::links(double latency, double per_byte) const {
+  return measured.size() == 2 ? Links(measured[0], measured[1])
+                              : Links(measured[0], latency, per_byte);
+}
+
+Result<DistanceFile> distances_from_text(std::string_view text) { return FileReader(text).read(); }
+
+std::string to_text(const DistanceFile& file) {
+  std::string text = "{\n  \"schema\": " + json_string(schema) +
+                     ",\n  \"method\": " + json_string(file.method) + ",\n  \"unit\": \"us\"";
+  if (!file.names.empty()) text += ",\n  \"names\": " + joined(file.names, json_string);
+  if (!file.hierarchy.levels.empty()) {
+    text += ",\n  \"levels\": " + joined(file.hierarchy.levels, [](const std::vector<int>& groups) {
+              return joined(groups, [](int group) { return std::to_string(group); });
+            });
+  }
+  text += ",\n  \"measured\": " + joined(file.measured, [&](const MeasuredDistances& measured) {
+            return "{\"bytes\": " + std::to_string(measured.bytes) + ", " +
+                   values_to_text(measured.distances, file.hierarchy) + "}";
+          });
+  return text + "\n}\n";
+}
+
+}  // namespace tutti

@@ -1,0 +1,188 @@
+/// Tournaments, level by level.
+#include "topology/distance_plan.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "core/index.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// Appends the rounds in which each of `players` meets each other once: they sit in a circle, one
+/// stays, the others move on by one place after each round, and opposite ones meet.
+void add_tournament(std::vector<Rank> players, std::size_t first_round,
+                    std::vector<std::vector<RankPair>>& rounds) {
+  if (players.size() < 2) return;
+  if (players.size() % 2 != 0) players.push_back(no_rank);
+  const std::size_t count = players.size();
+  rounds.resize(std::max(rounds.size(), first_round + count - 1));
+  for (std::size_t round = 0; round + 1 < count; ++round) {
+    for (std::size_t i = 0; i < count / 2; ++i) {
+      const auto [low, high] = std::minmax(players[i], players[count - 1 - i]);
+      if (low != no_rank) rounds[first_round + round].emplace_back(low, high);
+    }
+    std::rotate(players.begin() + 1, players.end() - 1, players.end());
+  }
+}
+
+/// Who meets whom: by level the ranks of each group, all on the finest one, on the others one for
+/// each group below.
+std::vector<std::vector<std::vector<Rank>>> players_of(const Hierarchy& hierarchy) {
+  std::vector<std::vector<std::vector<Rank>>> levels;
+  std::vector<Rank> players(index(hierarchy.p));
+  for (Rank rank = 0; rank < hierarchy.p; ++rank) players[index(rank)] = rank;
+  for (std::size_t level = 0; level <= hierarchy.levels.size(); ++level) {
+    std::map<int, std::vector<Rank>> groups;
+    for (const Rank rank : players) {
+      const bool top = level == hierarchy.levels.size();
+      groups[top ? 0 : hierarchy.levels[level][index(rank)]].push_back(rank);
+    }
+    players.clear();
+    levels.emplace_back();
+    for (auto& [group, ranks] : groups) {
+      players.push_back(ranks.front());
+      levels.back().push_back(std::move(ranks));
+    }
+    std::sort(players.begin(), players.end());
+  }
+  return levels;
+}
+
+}  // namespace
+
+std::string flaw_of(const Hierarchy& hierarchy) {
+  for (std::size_t level = 0; level < hierarchy.levels.size(); ++level) {
+    const std::vector<int>& groups = hierarchy.levels[level];
+    if (groups.size() != index(hierarchy.p)) {
+      return "level " + std::to_string(level) + " has groups for " + std::to_string(groups.size()) +
+             " ranks: there are " + std::to_string(hierarchy.p);
+    }
+    if (level == 0) continue;
+    std::map<int, int> above;
+    for (std::size_t rank = 0; rank < groups.size(); ++rank) {
+      const int below = hierarchy.levels[level - 1][rank];
+      if (above.emplace(below, groups[rank]).first->second == groups[rank]) continue;
+      return "group " + std::to_string(below) + " of level " + std::to_string(level - 1) +
+             " lies in two groups of level " + std::to_string(level);
+    }
+  }
+  return "";
+}
+
+Representatives::Representatives(const Hierarchy& hierarchy) : hierarchy_(hierarchy) {
+  for (const std::vector<int>& groups : hierarchy.levels) {
+    std::map<int, Rank> lowest;
+    lowest_.emplace_back();
+    for (Rank rank = 0; rank < hierarchy.p; ++rank) {
+      lowest_.back().push_back(lowest.emplace(groups[index(rank)], rank).first->second);
+    }
+  }
+}
+
+RankPair Representatives::of(Rank a, Rank b) const {
+  RankPair pair = {a, b};
+  for (const std::vector<Rank>& lowest : lowest_) {
+    const RankPair above = {lowest[index(a)], lowest[index(b)]};
+    if (above.first == above.second) break;
+    pair = above;
+  }
+  return pair;
+}
+
+std::vector<std::vector<RankPair>> rounds_to_measure(const Hierarchy& hierarchy) {
+  std::vector<std::vector<RankPair>> rounds;
+  for (const std::vector<std::vector<Rank>>& level : players_of(hierarchy)) {
+    const std::size_t first_round = rounds.size();
+    for (const std::vector<Rank>& players : level) add_tournament(players, first_round, rounds);
+  }
+  return rounds;
+}
+
+std::vector<std::vector<std::vector<RankPair>>> chains_to_measure(const Hierarchy& hierarchy) {
+  std::vector<std::vector<std::vector<RankPair>>> levels;
+  for (const std::vector<std::vector<Rank>>& level : players_of(hierarchy)) {
+    auto& chains = levels.emplace_back();
+    for (const std::vector<Rank>& players : level) {
+      std::vector<std::vector<RankPair>> rounds;
+      add_tournament(players, 0, rounds);
+      std::vector<RankPair> chain;
+      for (const auto& round : rounds) chain.insert(chain.end(), round.begin(), round.end());
+      if (!chain.empty()) chains.push_back(std::move(chain));
+    }
+  }
+  return levels;
+}
+
+namespace {
+
+/// As people count: node9 comes before node10.
+bool comes_before(const std::string& a, const std::string& b) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (!is_digit(a[i]) || !is_digit(b[j])) {
+      if (a[i] != b[j]) return a[i] < b[j];
+      ++i, ++j;
+      continue;
+    }
+    const auto number = [&](const std::string& text, std::size_t& at) {
+      while (at < text.size() && text[at] == '0') ++at;
+      const std::size_t begin = at;
+      while (at < text.size() && is_digit(text[at])) ++at;
+      return text.substr(begin, at - begin);
+    };
+    const std::string left = number(a, i);
+    const std::string right = number(b, j);
+    if (left != right) return std::pair(left.size(), left) < std::pair(right.size(), right);
+  }
+  return std::pair(a.size() - i, a) < std::pair(b.size() - j, b);
+}
+
+}  // namespace
+
+Hierarchy hierarchy_to_measure(const std::vector<std::string>& nodes, int nodes_per_switch) {
+  Hierarchy hierarchy{static_cast<int>(nodes.size()), {}};
+  if (hierarchy.p <= most_for_all_pairs) return hierarchy;
+  // Nodes of a switch are numbered in a row, wherever ranks are.
+  std::map<std::string, int, bool (*)(const std::string&, const std::string&)> numbers(
+      comes_before);
+  for (const std::string& name : nodes) numbers.emplace(name, 0);
+  int next = 0;
+  for (auto& [name, number] : numbers) number = next++;
+  std::vector<int> node;
+  std::vector<int> at_switch;
+  for (const std::string& name : nodes) {
+    node.push_back(numbers.at(name));
+    if (nodes_per_switch > 0) at_switch.push_back(node.back() / nodes_per_switch);
+  }
+  hierarchy.levels.push_back(std::move(node));
+  if (nodes_per_switch > 0) hierarchy.levels.push_back(std::move(at_switch));
+  return hierarchy;
+}
+
+Result<Distances> expanded(const Hierarchy& hierarchy, const std::vector<MeasuredPair>& measured) {
+  std::map<RankPair, double> seconds;
+  for (const MeasuredPair& pair : measured) seconds[{pair.from, pair.to}] = pair.seconds;
+  const Representatives representatives(hierarchy);
+  std::vector<double> all;
+  all.reserve(index(hierarchy.p) * index(hierarchy.p));
+  for (Rank from = 0; from < hierarchy.p; ++from) {
+    for (Rank to = 0; to < hierarchy.p; ++to) {
+      const RankPair pair = representatives.of(from, to);
+      auto known = seconds.find(pair);
+      if (known == seconds.end()) known = seconds.find({pair.second, pair.first});
+      if (from != to && known == seconds.end()) {
+        return Error{"the pair of ranks " + std::to_string(pair.first) + " and " +
+                     std::to_string(pair.second) + " is missing"};
+      }
+      all.push_back(from == to ? 0 : known->second);
+    }
+  }
+  return Distances::of(hierarchy.p, std::move(all));
+}
+
+}  // namespace tutti

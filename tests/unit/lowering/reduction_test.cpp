@@ -1,0 +1,325 @@
+/// Placed reductions, run with values that tell which ranks are in them and in which sequence.
+#include "lowering/reduction.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+#include "algorithms/problems.hpp"
+#include "run/plan/executor.hpp"
+#include "run/transport/thread_transport.hpp"
+#include "sweep/sweep.hpp"
+
+namespace tutti {
+namespace {
+
+/// A value that remembers how it was made.
+struct Element {
+  std::uint64_t ranks = 0;  ///< the sum of 8 to the power of each rank that is in it
+  std::int16_t lowest = 0;  ///< of the ranks, where they were combined in sequence
+  std::int16_t end = 0;     ///< one above the highest; -1 if they were not
+  std::int32_t index = 0;   ///< in the vector; -1 if others were combined
+  friend bool operator==(const Element&, const Element&) = default;
+};
+
+constexpr Bytes unit = sizeof(Element);
+using Elements = std::vector<Element>;
+
+Element of_rank(Rank rank, std::size_t index) {
+  return {std::uint64_t{1} << (3 * rank), static_cast<std::int16_t>(rank),
+          static_cast<std::int16_t>(rank + 1), static_cast<std::int32_t>(index)};
+}
+
+Element combined(const Element& left, const Element& right) {
+  Element result = {left.ranks + right.ranks, -1, -1, -1};
+  if (left.index == right.index) result.index = left.index;
+  if (left.end >= 0 && left.end == right.lowest) {
+    result.lowest = left.lowest;
+    result.end = right.end;
+  }
+  return result;
+}
+
+/// One rank's memory.
+class ElementBuffers final : public Buffers {
+ public:
+  Elements sent;
+  Elements received;
+  Elements scratch;
+
+  int find(const Place& place, Region& region) override {
+    if (place.bytes > 0) region = {at(place), place.bytes, 0};
+    return 0;
+  }
+  int reduce(const Place& from, const Place& to) override {
+    EXPECT_EQ(from.bytes, to.bytes);
+    Element* result = at(to);
+    const Element* left = at(from);
+    for (Bytes i = 0; i < to.bytes / unit; ++i) result[i] = combined(left[i], result[i]);
+    return 0;
+  }
+
+ private:
+  Element* at(const Place& place) {
+    Elements& area = place.area == Area::own ? sent : place.area == Area::all ? received : scratch;
+    EXPECT_EQ(place.offset % unit, 0);
+    EXPECT_LE(place.offset + place.bytes, static_cast<Bytes>(area.size()) * unit);
+    return area.data() + place.offset / unit;
+  }
+};
+
+/// One call of p ranks by one thread, which takes a step here and a step there.
+class PlacedCall {
+ public:
+  PlacedCall(const Specification& spec, const Call& call, bool in_place, bool swaps)
+      : spec_(spec), call_(call), in_place_(in_place), swaps_(swaps) {
+    const Problems problems(spec, call);
+    for (Rank rank = 0; rank < call.p(); ++rank) add_rank(problems, rank);
+  }
+
+  /// Runs all ranks in a random sequence; false if they stop for good.
+  bool run(unsigned seed) {
+    ThreadNetwork network(call_.p());
+    std::vector<std::unique_ptr<ThreadTransport>> transports;
+    std::vector<Executor> executors(buffers_.size());
+    std::vector<Rank> turn;
+    for (Rank rank = 0; rank < call_.p(); ++rank) {
+      transports.push_back(std::make_unique<ThreadTransport>(network, rank));
+      executors[static_cast<std::size_t>(rank)].begin(placements_[static_cast<std::size_t>(rank)]);
+      turn.push_back(rank);
+    }
+    std::mt19937 random(seed);
+    for (int fruitless = 0; fruitless < 3;) {
+      std::shuffle(turn.begin(), turn.end(), random);
+      bool any = false;
+      for (const Rank rank : turn) {
+        const auto at = static_cast<std::size_t>(rank);
+        bool moved = false;
+        if (executors[at].progress(placements_[at], buffers_[at], *transports[at], moved) != 0) {
+          return false;
+        }
+        any = any || moved;
+      }
+      fruitless = any ? 0 : fruitless + 1;
+    }
+    return std::all_of(executors.begin(), executors.end(),
+                       [](const Executor& executor) { return executor.is_done(); });
+  }
+
+  /// Results are right, and nothing else has changed.
+  [[nodiscard]] std::string fault() const {
+    for (Rank rank = 0; rank < call_.p(); ++rank) {
+      const auto at = static_cast<std::size_t>(rank);
+      const Wanted wanted = wanted_of(rank);
+      if (buffers_[at].sent != before_[at].sent) return "changes what rank sends";
+      for (std::size_t i = 0; i < buffers_[at].received.size(); ++i) {
+        const Element& found = buffers_[at].received[i];
+        const bool is_result = i < wanted.count;
+        if (!is_result && found == before_[at].received[i]) continue;
+        if (is_result && is_right(found, wanted.first + i)) continue;
+        return "rank " + std::to_string(rank) + " element " + std::to_string(i) + ": ranks " +
+               std::to_string(found.ranks) + " index " + std::to_string(found.index) + " from " +
+               std::to_string(found.lowest) + " to " + std::to_string(found.end);
+      }
+    }
+    return "";
+  }
+
+  [[nodiscard]] const Placement& placement(Rank rank) const {
+    return placements_[static_cast<std::size_t>(rank)];
+  }
+  [[nodiscard]] long operations(StepKind kind) const {
+    long count = 0;
+    for (const Placement& placement : placements_) {
+      count += std::count_if(placement.operations.begin(), placement.operations.end(),
+                             [kind](const Operation& each) { return each.kind == kind; });
+    }
+    return count;
+  }
+
+ private:
+  /// Elements of the vector that a rank has in the end, from the start of its receive buffer on.
+  struct Wanted {
+    std::size_t first = 0;
+    std::size_t count = 0;
+  };
+
+  void add_rank(const Problems& problems, Rank rank) {
+    const Schedule schedule = problems.schedule(rank);
+    ReductionEnds ends;
+    ends.in_place = in_place_ && (!has_root(call_.collective) || rank == call_.root);
+    ends.swaps = swaps_;
+    ends.slack = rank % 2 * unit;
+    Placement placement =
+        place_reduction(schedule, problems.order(), call_.block_sizes(schedule.parts), ends);
+    for (Operation& operation : placement.operations) operation.runner = Runner::background;
+    ElementBuffers& buffers = buffers_.emplace_back();
+    Elements vector;
+    for (std::size_t i = 0; i < elements(); ++i) vector.push_back(of_rank(rank, i));
+    const Elements guards(elements() + 3, Element{99, 99, 99, 99});
+    buffers.sent = vector;
+    buffers.received = guards;
+    if (ends.in_place) {
+      buffers.sent.clear();
+      std::copy(vector.begin(), vector.end(), buffers.received.begin());
+    }
+    buffers.scratch.resize(static_cast<std::size_t>(placement.scratch / unit));
+    before_.push_back(buffers);
+    placements_.push_back(std::move(placement));
+  }
+
+  [[nodiscard]] std::size_t elements() const {
+    Bytes bytes = 0;
+    for (const Bytes size : call_.block_sizes(1)) bytes += size;
+    return static_cast<std::size_t>(bytes / unit);
+  }
+  [[nodiscard]] Wanted wanted_of(Rank rank) const {
+    if (block_kind(call_.collective) == BlockKind::parts) {
+      const bool wants = !has_root(call_.collective) || rank == call_.root;
+      return {0, wants ? elements() : 0};
+    }
+    Wanted wanted;
+    for (Rank other = 0; other < rank; ++other) wanted.first += block(other);
+    wanted.count = block(rank);
+    return wanted;
+  }
+  [[nodiscard]] std::size_t block(Rank rank) const {
+    return static_cast<std::size_t>(call_.sizes[static_cast<std::size_t>(rank)] / unit);
+  }
+  [[nodiscard]] bool is_right(const Element& found, std::size_t index) const {
+    std::uint64_t all = 0;
+    for (Rank rank = 0; rank < call_.p(); ++rank) all += of_rank(rank, 0).ranks;
+    const bool in_sequence = found.lowest == 0 && found.end == call_.p();
+    return found.ranks == all && found.index == static_cast<std::int32_t>(index) &&
+           (in_sequence || spec_.algorithm->commutative);
+  }
+
+  Specification spec_;
+  Call call_;
+  bool in_place_;
+  bool swaps_;
+  std::vector<ElementBuffers> buffers_;
+  std::vector<ElementBuffers> before_;
+  std::vector<Placement> placements_;
+};
+
+/// Equal and unequal blocks, none, and vectors that parts do not divide.
+std::vector<std::vector<Bytes>> sizes_for(Collective collective, int p) {
+  const auto ranks = static_cast<std::size_t>(p);
+  std::vector<std::vector<Bytes>> all;
+  for (const Bytes count : {0, 1, 5, 37}) {
+    all.emplace_back(ranks, count * unit);
+  }
+  if (!is_irregular(collective)) return all;
+  for (const int seed : {3, 7}) {
+    std::vector<Bytes>& sizes = all.emplace_back();
+    for (int rank = 0; rank < p; ++rank) sizes.push_back((rank * seed + 2) % 5 * unit);
+  }
+  return all;
+}
+
+Call call_of(Collective collective, Rank root, std::vector<Bytes> sizes) {
+  Call call{collective, root, std::move(sizes), 2};
+  call.unit = unit;
+  std::vector<Rank> placed;
+  const int p = call.p();
+  for (Rank rank = 0; rank < p; ++rank) {
+    call.arrivals.push_back((rank * 7) % 5);
+    placed.push_back(rank % 2 == 0 ? (root + rank / 2) % p : (root + p - (rank + 1) / 2) % p);
+  }
+  call.placed = placed;
+  return call;
+}
+
+long run_all(const Specification& spec, int p) {
+  const Collective collective = spec.algorithm->collective;
+  long cases = 0;
+  for (Rank root = 0; root < (has_root(collective) ? p : 1); ++root) {
+    if (p > 7 && root != 0 && root != p / 2 && root != p - 1) continue;
+    for (const auto& sizes : sizes_for(collective, p)) {
+      for (int way = 0; way < (spec.algorithm->commutative ? 4 : 2); ++way) {
+        PlacedCall call(spec, call_of(collective, root, sizes), way % 2 == 1, way / 2 == 1);
+        const std::string name = std::string(name_of(collective)) + " " + to_text(spec) + " p " +
+                                 std::to_string(p) + " root " + std::to_string(root) + " first " +
+                                 std::to_string(sizes[0]) + " way " + std::to_string(way);
+        EXPECT_TRUE(call.run(static_cast<unsigned>(p))) << name << " stops";
+        EXPECT_EQ(call.fault(), "") << name;
+        if (testing::Test::HasFailure()) return cases;
+        ++cases;
+      }
+    }
+  }
+  return cases;
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int max_p = 7;  // the same space, cut where instrumented code takes minutes
+#else
+constexpr int max_p = 17;
+#endif
+
+TEST(PlaceReduction, EveryAlgorithmCombinesWhatItShouldAndChangesNothingElse) {
+  long cases = 0;
+  for (const Algorithm& algorithm : all_algorithms()) {
+    if (!reduces(algorithm.collective) || is_one_sided(algorithm.collective)) continue;
+    for (const Specification& spec : variations(algorithm)) {
+      for (int p = 1; p <= max_p && !HasFailure(); ++p) cases += run_all(spec, p);
+    }
+  }
+  EXPECT_GT(cases, 2000);
+}
+
+TEST(PlaceReduction, ALeafSendsFromWhereTheCallerHasIt) {
+  const PlacedCall call(*specification(Collective::reduce, "binomial"),
+                        call_of(Collective::reduce, 0, std::vector<Bytes>(8, 3 * unit)), false,
+                        true);
+  EXPECT_EQ(call.placement(7).scratch, 0);
+  EXPECT_EQ(call.placement(7).operations.size(), 1U);
+}
+
+TEST(PlaceReduction, NothingIsCopiedWhereOperandsMayChangeSides) {
+  const auto copies = [](const char* name, Collective collective) {
+    const PlacedCall call(*specification(collective, name),
+                          call_of(collective, 0, std::vector<Bytes>(8, 16 * unit)), false, true);
+    return call.operations(StepKind::copy);
+  };
+  EXPECT_EQ(copies("halving_doubling", Collective::allreduce), 0);
+  EXPECT_EQ(copies("ring", Collective::allreduce), 0);
+  EXPECT_EQ(copies("binomial", Collective::reduce), 0);
+  EXPECT_EQ(copies("ring", Collective::reduce_scatter), 0);
+  EXPECT_EQ(copies("pairwise", Collective::reduce_scatter), 0);
+}
+
+TEST(PlaceReduction, StretchesAreSharedAfterWaits) {
+  // 7 rounds, of which one receives in the receive buffer and the others in the same stretch.
+  const PlacedCall call(*specification(Collective::reduce_scatter, "pairwise"),
+                        call_of(Collective::reduce_scatter, 0, std::vector<Bytes>(8, 16 * unit)),
+                        false, true);
+  EXPECT_EQ(call.placement(0).scratch, 16 * unit);
+}
+
+TEST(PlaceReduction, ReceivesAsideWithoutAWaitDoNotShare) {
+  const PlacedCall call(*specification(Collective::reduce, "linear"),
+                        call_of(Collective::reduce, 0, std::vector<Bytes>(5, 16 * unit)), false,
+                        false);
+  EXPECT_EQ(call.placement(0).scratch, 3 * 16 * unit);  // and one in the receive buffer
+  EXPECT_TRUE(std::all_of(call.placement(0).operations.begin(), call.placement(0).operations.end(),
+                          [](const Operation& operation) {
+                            return operation.kind != StepKind::recv ||
+                                   operation.first_need == operation.last_need;
+                          }));
+}
+
+TEST(PlaceReduction, AMessageOfBlocksThatDoNotLieTogetherIsCopiedTogether) {
+  // Three messages, the last of which is combined by two of the six ranks in two pieces.
+  const PlacedCall call(*specification(Collective::reduce_scatter, "circulant"),
+                        call_of(Collective::reduce_scatter, 0, std::vector<Bytes>(6, unit)), false,
+                        true);
+  EXPECT_GT(call.operations(StepKind::copy), 0);
+  EXPECT_EQ(call.operations(StepKind::send), 18);
+}
+
+}  // namespace
+}  // namespace tutti

@@ -1,0 +1,277 @@
+/// All ranks go by one version for one call, whatever comes when, and nobody waits for the last.
+#include "protocols/arrival_agreement.hpp"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <map>
+#include <random>
+#include <set>
+
+#include "unit/arrival_table.hpp"
+
+namespace tutti {
+namespace {
+
+using testing_support::Table;
+
+/// Ranks and a coordinator between which messages travel in any sequence that keeps those of two
+/// ranks in theirs. What a rank does next, and when, is random.
+class Job {
+ public:
+  Job(int p, CallNumber calls, std::uint64_t seed)
+      : p_(p),
+        calls_(calls),
+        random_(seed),
+        coordinator_(p),
+        members_(static_cast<std::size_t>(p)),
+        at_(static_cast<std::size_t>(p), 1),
+        asked_(static_cast<std::size_t>(p), 0),
+        to_coordinator_(static_cast<std::size_t>(p)),
+        to_rank_(static_cast<std::size_t>(p)) {
+    for (int rank = 0; rank < p; ++rank) habits_.push_back(random_() % 4);
+  }
+
+  /// Runs all calls of all ranks; every rank leaves in the end.
+  void run() {
+    while (!is_over()) {
+      const auto rank = static_cast<std::size_t>(random_() % static_cast<unsigned>(p_));
+      switch (random_() % 3) {
+        case 0:
+          act(rank);
+          break;
+        case 1:
+          deliver_question(rank);
+          break;
+        default:
+          deliver_answer(rank);
+      }
+      ++now_;
+    }
+  }
+
+  void expect_agreement() const {
+    for (const auto& [call, versions] : used_) {
+      ASSERT_EQ(versions.size(), static_cast<std::size_t>(p_));
+      for (const auto& version : versions) {
+        EXPECT_EQ(version->number, versions[0]->number) << "call " << call;
+        EXPECT_EQ(version->arrivals, versions[0]->arrivals) << "call " << call;
+        EXPECT_EQ(version->error, versions[0]->error) << "call " << call;
+      }
+    }
+    for (const auto& [call, pictures] : seen_) {
+      ASSERT_EQ(pictures.size(), static_cast<std::size_t>(p_));
+      for (const auto& picture : pictures) {
+        ASSERT_EQ(picture == nullptr, pictures[0] == nullptr) << "call " << call;
+        if (picture == nullptr) continue;
+        EXPECT_EQ(picture->number, pictures[0]->number) << "call " << call;
+        EXPECT_EQ(picture->arrivals, pictures[0]->arrivals) << "call " << call;
+        EXPECT_EQ(picture->error, pictures[0]->error) << "call " << call;
+        expect_same(picture->times.native, pictures[0]->times.native);
+        EXPECT_EQ(picture->times.lost, pictures[0]->times.lost);
+        EXPECT_EQ(picture->times.native_is_due, pictures[0]->times.native_is_due);
+      }
+    }
+  }
+
+  static void expect_same(double a, double b) { EXPECT_TRUE(a == b || (a != a && b != b)); }
+
+  /// How many pictures calls went by.
+  [[nodiscard]] std::size_t pictures() const {
+    std::set<std::int64_t> numbers;
+    for (const auto& [call, pictures] : seen_) {
+      if (pictures[0] != nullptr) numbers.insert(pictures[0]->number);
+    }
+    return numbers.size();
+  }
+
+ private:
+  enum Habit : unsigned { every_call, every_second_call, never, sometimes };
+
+  [[nodiscard]] bool is_over() const {
+    for (const ArrivalMember& member : members_) {
+      if (!member.is_over()) return false;
+    }
+    return coordinator_.is_over();
+  }
+
+  bool has_an_edge(std::size_t rank) {
+    switch (habits_[rank]) {
+      case every_call:
+        return true;
+      case every_second_call:
+        return at_[rank] % 2 == 0;
+      case never:
+        return false;
+      default:
+        return random_() % 2 == 0;
+    }
+  }
+
+  /// The rank goes one step on, if it can.
+  void act(std::size_t rank) {
+    CallNumber& call = at_[rank];
+    if (call > calls_) return;
+    const auto version = members_[rank].version_for(call);
+    std::shared_ptr<const ArrivalVersion> picture;
+    const bool sees = members_[rank].find_picture(call, after(call), picture);
+    if (version == nullptr || !sees) {
+      if (asked_[rank] == call) return;
+      asked_[rank] = call;
+      if (!sees) to_coordinator_[rank].push_back(ArrivalMember::picture_question(call));
+      if (version == nullptr) to_coordinator_[rank].push_back(ArrivalMember::question(call));
+      return;
+    }
+    used_[call].push_back(version);
+    seen_[call].push_back(picture);
+    members_[rank].forget_before(call + 1);
+    if (++call > calls_) {
+      to_coordinator_[rank].push_back(ArrivalMember::farewell());
+    } else if (has_an_edge(rank)) {
+      const double late = static_cast<double>(random_() % 100);
+      // Now these are late, now those, so that pictures change.
+      const double later = rank % 3 == static_cast<std::size_t>(call / 8) % 3 ? 1000 : 0;
+      to_coordinator_[rank].push_back(ArrivalMember::estimate(
+          {call, now_ + late + later, 10, 8, after(call), random_() % 2 == 0, before(call)}));
+    }
+  }
+
+  /// Whether Tutti's algorithm ran is alike on all ranks; some do not tell.
+  CallPassage before(CallNumber call) {
+    CallPassage passage = {{Collective::gather, 0, 64}, after(call - 1), call / 16 % 4};
+    if (random_() % 16 != 0) passage.arrival = now_;
+    passage.exit = now_ + static_cast<double>(random_() % 1000);
+    return passage;
+  }
+
+  static Collective after(CallNumber call) {
+    return call % 4 < 3 ? Collective::gather : Collective::scatterv;
+  }
+
+  void deliver_question(std::size_t rank) {
+    if (to_coordinator_[rank].empty()) return;
+    std::vector<ArrivalMail> out;
+    coordinator_.take(static_cast<Rank>(rank), to_coordinator_[rank].front(), now_, out);
+    to_coordinator_[rank].pop_front();
+    for (ArrivalMail& mail : out) {
+      EXPECT_LE(mail.words.size(), longest_arrival_mail(p_));
+      to_rank_[static_cast<std::size_t>(mail.peer)].push_back(std::move(mail.words));
+    }
+  }
+
+  void deliver_answer(std::size_t rank) {
+    if (to_rank_[rank].empty()) return;
+    members_[rank].take(to_rank_[rank].front());
+    to_rank_[rank].pop_front();
+  }
+
+  int p_;
+  CallNumber calls_;
+  std::mt19937_64 random_;
+  double now_ = 0;
+  ArrivalCoordinator coordinator_;
+  std::vector<ArrivalMember> members_;
+  std::vector<CallNumber> at_;  ///< the call that each rank comes to next
+  std::vector<CallNumber> asked_;
+  std::vector<unsigned> habits_;
+  std::vector<std::deque<std::vector<std::int64_t>>> to_coordinator_;
+  std::vector<std::deque<std::vector<std::int64_t>>> to_rank_;
+  std::map<CallNumber, std::vector<std::shared_ptr<const ArrivalVersion>>> used_;
+  std::map<CallNumber, std::vector<std::shared_ptr<const ArrivalVersion>>> seen_;
+};
+
+TEST(ArrivalAgreement, GivesAllRanksOneVersionForOneCallInAnySequenceOfEvents) {
+  std::size_t most_pictures = 0;
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Job job(1 + static_cast<int>(seed % 7), seed % 10 == 0 ? 60 : 12, seed);
+    job.run();
+    job.expect_agreement();
+    most_pictures = std::max(most_pictures, job.pictures());
+    if (HasFailure()) return;
+  }
+  EXPECT_GE(most_pictures, 4U);
+}
+
+TEST(ArrivalAgreement, PublishesTheEstimatesOfACallWhenTheyAreComplete) {
+  Table table(3);
+  table.tell(2, 1, 5.0);
+  table.tell(0, 1, 9.0);
+  EXPECT_EQ(table.member(1).version_for(1), nullptr);
+  table.tell(1, 1, 7.0);
+  const auto version = table.member(1).version_for(1);
+  ASSERT_NE(version, nullptr);
+  EXPECT_EQ(version->arrivals, (std::vector<double>{9.0, 7.0, 5.0}));
+  EXPECT_EQ(version->places, (std::vector<double>{2, 1, 0}));
+  EXPECT_EQ(table.member(1).newest(), version);
+}
+
+TEST(ArrivalAgreement, AnswersBeforeTheSlowestHasSpoken) {
+  Table table(3);
+  for (Rank rank = 0; rank < 3; ++rank) table.tell(rank, 1, rank == 1 ? 3.0 : 1.0);
+  // At call 2, rank 1 has not passed its edge when rank 0 arrives: it was 2 late before.
+  table.tell(0, 2, 11.0);
+  table.tell(2, 2, 10.0);
+  table.ask(0, 2, 11.0);
+  const auto version = table.member(2).version_for(2);
+  ASSERT_NE(version, nullptr);
+  EXPECT_EQ(version->arrivals, (std::vector<double>{11.0, 12.0, 10.0}));
+  // What comes too late for call 2 still teaches something for later ones: 10 late, then (2+10)/2.
+  table.tell(1, 2, 20.0);
+  table.ask(2, 3, 30.0);
+  EXPECT_EQ(table.member(0).version_for(3)->arrivals, (std::vector<double>{0.5, 6.0, 0.0}));
+}
+
+TEST(ArrivalAgreement, TakesARankThatNeverSpeaksAsTheLast) {
+  Table table(3);
+  table.tell(0, 1, 4.0);
+  table.tell(2, 1, 6.0);
+  table.ask(0, 1, 5.0);
+  EXPECT_EQ(table.member(0).version_for(1)->places, (std::vector<double>{0, 2, 1}));
+}
+
+TEST(ArrivalAgreement, TakesASkippedEdgeAsMissingOnceTheRankSpeaksAgain) {
+  Table table(2);
+  table.tell(0, 1, 1.0);
+  table.tell(0, 2, 2.0);
+  EXPECT_EQ(table.member(0).newest()->number, 0);
+  table.tell(1, 2, 2.5);
+  // Both calls are settled: the first without rank 1, the second with both.
+  EXPECT_EQ(table.member(0).newest()->number, 2);
+  EXPECT_EQ(table.member(0).version_for(2)->arrivals, (std::vector<double>{2.0, 2.5}));
+}
+
+TEST(ArrivalAgreement, LearnsNothingFromWhatIsSaidOfASettledCall) {
+  Table table(2);
+  table.tell(0, 1, 1.0);
+  table.tell(1, 1, 3.0);  // 2 late
+  table.tell(1, 1, 4.0);  // a second edge before the same call
+  // Rank 0 runs ahead, by more calls than are remembered, before rank 1 speaks of the next one.
+  for (CallNumber call = 2; call <= 12; ++call) table.tell(0, call, static_cast<double>(call));
+  table.tell(1, 2, 4.0);
+  table.ask(0, 12, 10.0);
+  EXPECT_EQ(table.member(0).version_for(12)->arrivals, (std::vector<double>{12.0, 14.0}));
+}
+
+TEST(ArrivalAgreement, AsksSeldomWhereNothingIsEverKnown) {
+  Table table(2);
+  int questions = 0;
+  for (CallNumber call = 1; call <= 1000; ++call) {
+    if (table.member(1).version_for(call) != nullptr) continue;
+    table.ask(1, call, 0);
+    ++questions;
+    ASSERT_NE(table.member(1).version_for(call), nullptr);
+    EXPECT_EQ(table.member(1).version_for(call)->number, 0);
+  }
+  EXPECT_LE(questions, 25);  // 1, 1, 2, 4, .. 64, 64, ..
+}
+
+TEST(ArrivalAgreement, RemembersLittleOfARankThatIsFarAhead) {
+  Table table(2);
+  for (CallNumber call = 1; call <= 100; ++call) table.tell(1, call, 1.0);
+  // All but the last eight calls are settled without rank 0.
+  EXPECT_EQ(table.member(0).newest()->number, 92);
+}
+
+}  // namespace
+}  // namespace tutti

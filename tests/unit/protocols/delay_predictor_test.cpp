@@ -1,0 +1,44 @@
+/// How late ranks usually are, and how wrong their forecasts.
+#include "protocols/delay_predictor.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "protocols/arrival_agreement.hpp"
+
+namespace tutti {
+namespace {
+
+TEST(ArrivalHabits, AreMeansInWhichTheLatestCallCountsAHalf) {
+  const double nothing = std::nan("");
+  ArrivalHabits habits(3);
+  EXPECT_FALSE(habits.take(std::vector{nothing, nothing, nothing}));
+  EXPECT_TRUE(habits.take(std::vector{5.0, 9.0, nothing}));
+  EXPECT_EQ(habits.lateness()[1], 4.0);
+  EXPECT_TRUE(std::isnan(habits.lateness()[2]));
+  EXPECT_TRUE(habits.take(std::vector{nothing, 3.0, 1.0}));
+  EXPECT_EQ(habits.lateness(), (std::vector{0.0, 3.0, 0.0}));
+}
+
+TEST(ArrivalHabits, LearnNothingOfARankThatIsKnownAlone) {
+  const double nothing = std::nan("");
+  ArrivalHabits habits(3);
+  EXPECT_TRUE(habits.take(std::vector{0.0, 8.0, 0.0}));
+  EXPECT_FALSE(habits.take(std::vector{nothing, 100.0, nothing}));
+  EXPECT_EQ(habits.lateness(), (std::vector{0.0, 8.0, 0.0}));
+}
+
+TEST(ForecastError, IsMovedLittleByOneCallAndFollowsAHabit) {
+  ForecastError error;
+  EXPECT_TRUE(std::isnan(error.mean()));
+  for (int call = 0; call < 20; ++call) error.add(1e-3);
+  EXPECT_DOUBLE_EQ(error.mean(), 1e-3);
+  error.add(1.0);
+  EXPECT_NEAR(error.mean(), 1.5e-3, 1e-6);
+  for (int call = 0; call < 30; ++call) error.add(1.0);
+  EXPECT_NEAR(error.mean(), 1.0, 1e-2);
+}
+
+}  // namespace
+}  // namespace tutti

@@ -1,0 +1,266 @@
+/// Rounds of real schedules, links that messages share, and the orders of running programs.
+#include "select/rank_orders.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "algorithms/traffic.hpp"
+#include "orders/local_search.hpp"
+#include "shapes/traffic.hpp"
+#include "topology/shared_links.hpp"
+#include "unit/distance_helpers.hpp"
+
+namespace tutti {
+namespace {
+
+Specification spec(Collective collective, const char* text) {
+  return *specification(collective, text);
+}
+
+std::string text_of(const Traffic& traffic) {
+  std::string text;
+  for (const Traffic::Round& round : traffic.rounds) {
+    text += std::to_string(round.times) + "x";
+    for (const auto& [from, to, bytes] : round.messages) {
+      text += " " + std::to_string(from) + ">" + std::to_string(to) + ":" + std::to_string(bytes);
+    }
+    text += "; ";
+  }
+  return text;
+}
+
+TEST(Traffic, OfRealSchedulesIsThatOfTheirShapes) {
+  const auto expect_same = [](const Traffic& real, Traffic shape) {
+    std::erase_if(shape.rounds, [](const auto& round) { return round.messages.empty(); });
+    for (Traffic::Round& round : shape.rounds) {
+      std::sort(round.messages.begin(), round.messages.end(),
+                [](const auto& a, const auto& b) { return a.from < b.from; });
+    }
+    EXPECT_EQ(text_of(real), text_of(shape));
+  };
+  for (int p = 1; p <= 33; ++p) {
+    expect_same(traffic_of(spec(Collective::allgather, "ring"), p, 3), ring_traffic(p, 3));
+    // Of other numbers some ranks may begin their next round before the others.
+    if ((p & (p - 1)) != 0) continue;
+    expect_same(traffic_of(spec(Collective::allgather, "recursive_doubling"), p, 3),
+                doubling_traffic(p, 3));
+    expect_same(traffic_of(spec(Collective::gather, "binomial"), p, 3),
+                tree_gather_traffic(p, 2, 3));
+    expect_same(traffic_of(spec(Collective::scatter, "binomial"), p, 3),
+                tree_scatter_traffic(p, 2, 3));
+    expect_same(traffic_of(spec(Collective::bcast, "binomial"), p, 3), tree_bcast_traffic(p, 2, 3));
+  }
+}
+
+TEST(Traffic, OfAnyScheduleMovesEachBlockWhereItMust) {
+  const auto messages = [](const Traffic& traffic) {
+    int count = 0;
+    for (const Traffic::Round& round : traffic.rounds) {
+      count += round.times * static_cast<int>(round.messages.size());
+    }
+    return count;
+  };
+  const int p = 12;
+  EXPECT_EQ(messages(traffic_of(spec(Collective::alltoall, "pairwise"), p, 3)), p * (p - 1));
+  EXPECT_EQ(traffic_of(spec(Collective::allgather, "bruck"), p, 3).rounds.size(), 4U);
+  EXPECT_EQ(traffic_of(spec(Collective::gather, "linear"), p, 3).rounds.size(), 11U);
+}
+
+int in_turn(Rank rank) { return rank % 2; }
+/// 0 1 1 0 0 1 1 0: neighbours and partners of recursive doubling are often at the other one.
+int mixed(Rank rank) { return (rank ^ (rank >> 1)) % 2; }
+
+/// Ranks at two switches, joined by a link of a quarter of the nodes' rate.
+Fabric two_switches(int p, int (*switch_of)(Rank) = in_turn) {
+  Distances small(p);
+  Distances large(p);
+  for (Rank a = 0; a < p; ++a) {
+    for (Rank b = 0; b < p; ++b) {
+      if (a == b) continue;
+      small.set(a, b, 50);
+      large.set(a, b, switch_of(a) == switch_of(b) ? 50 + 1000 : 50 + 4000);
+    }
+  }
+  return fabric_of({"", {}, {p, {}}, {{0, small}, {1000, large}}}, 0, 0);
+}
+
+TEST(SharedWays, AreThoseOfClustersWithANarrowLink) {
+  const Fabric fabric = two_switches(8);
+  ASSERT_EQ(fabric.ways.size(), 1U);
+  EXPECT_EQ(fabric.ways[0].group, (std::vector<int>{0, 1, 0, 1, 0, 1, 0, 1}));
+  EXPECT_EQ(fabric.ways[0].per_byte, (std::vector<double>{4, 4}));
+  EXPECT_EQ(fabric.ways[0].latency, (std::vector<double>{50, 50}));
+}
+
+TEST(SharedWays, MakeARoundAsLongAsAllThatCrosses) {
+  const Fabric fabric = two_switches(8);
+  // All 8 messages of the natural ring cross, 4 each way; sorted by switch one each way does.
+  EXPECT_DOUBLE_EQ(rounds_seconds(ring_traffic(8, 1000), fabric, identity(8)), 7 * (50 + 16000));
+  EXPECT_DOUBLE_EQ(rounds_seconds(ring_traffic(8, 1000), fabric, {0, 2, 4, 6, 7, 5, 3, 1}),
+                   7 * (50 + 4000));
+  // Alone they would all be as fast, and no order would gain.
+  EXPECT_DOUBLE_EQ(rounds_seconds(ring_traffic(8, 1000), fabric.links, identity(8)),
+                   7 * (50 + 4000));
+}
+
+TEST(SharedWays, MakeAnOrderWorthIt) {
+  const Fabric fabric = two_switches(8);
+  const Reordering ring = reordered(ring_traffic(8, 1000), fabric, 1000, {0, true});
+  EXPECT_DOUBLE_EQ(ring.best.seconds, 7 * (50 + 4000));
+  EXPECT_FALSE(reordered(ring_traffic(8, 1000), fabric.links, 1000, {0, true}).helps());
+  // Of rounds of 1, 2 and 4 blocks the lightest crosses, 4 messages each way at once.
+  const Reordering doubling = reordered(doubling_traffic(8, 1000), fabric, 1000, {0, true});
+  EXPECT_DOUBLE_EQ(doubling.best.seconds, 50 + 16000 + 50 + 2000 + 50 + 4000);
+}
+
+TEST(SharedWays, OfNodesAreTheirCables) {
+  // Two ranks on each of three nodes: near within, 1 a byte across.
+  Distances small(6);
+  Distances large(6);
+  for (Rank a = 0; a < 6; ++a) {
+    for (Rank b = 0; b < 6; ++b) {
+      if (a == b) continue;
+      small.set(a, b, 10);
+      large.set(a, b, a / 2 == b / 2 ? 110 : 1010);
+    }
+  }
+  const std::vector<std::string> names = {"a", "a", "b", "b", "c", "c"};
+  const Fabric fabric = fabric_of({"", names, {6, {}}, {{0, small}, {1000, large}}}, 0, 0);
+  ASSERT_EQ(fabric.ways.size(), 1U);
+  EXPECT_EQ(fabric.ways[0].per_byte, (std::vector<double>{1, 1, 1}));
+  EXPECT_DOUBLE_EQ(rounds_seconds(ring_traffic(6, 1000), fabric, {0, 2, 4, 1, 3, 5}),
+                   5 * (10 + 2000));
+  EXPECT_DOUBLE_EQ(rounds_seconds(ring_traffic(6, 1000), fabric, identity(6)), 5 * (10 + 1000));
+}
+
+TEST(SharedWays, AreUnknownWhereOneMessageAloneIsNoSlower) {
+  Distances small(4);
+  Distances large(4);
+  for (Rank a = 0; a < 4; ++a) {
+    for (Rank b = 0; b < 4; ++b) {
+      if (a != b) small.set(a, b, 10);
+      if (a != b) large.set(a, b, 1010);
+    }
+  }
+  const Hierarchy levels{4, {{0, 0, 1, 1}}};
+  const Fabric fabric = fabric_of({"", {}, levels, {{0, small}, {1000, large}}}, 0, 0);
+  ASSERT_EQ(fabric.ways.size(), 1U);
+  EXPECT_EQ(fabric.ways[0].per_byte, (std::vector<double>{0, 0}));
+}
+
+TEST(Placing, GivesHeuristicsAsTheyAreAndOthersNeverSlowerThanNatural) {
+  const Fabric figure = by_bytes(figure_1().distances);
+  const auto ring = spec(Collective::allgather, "RMH");
+  EXPECT_EQ(placements_of(ring, figure, 0).of(16), (Ranks{0, 1, 3, 7, 5, 6, 4, 2}));
+  const auto doubling = spec(Collective::allgather, "RDMH");
+  EXPECT_EQ(placements_of(doubling, figure, 0).of(16), (Ranks{0, 3, 2, 6, 1, 5, 7, 4}));
+  // By hand from the figure's matrix: see HeaviestFirst for the rules.
+  EXPECT_EQ(placements_of(spec(Collective::bcast, "BBMH"), figure, 0).of(16),
+            (Ranks{0, 1, 2, 7, 4, 6, 5, 3}));
+  EXPECT_EQ(placements_of(spec(Collective::gather, "BGMH"), figure, 0).of(16),
+            (Ranks{0, 4, 2, 6, 1, 7, 3, 5}));
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    const Fabric fabric = seed % 2 == 0 ? grouped(11, seed) : random_fabric(11, seed);
+    for (const char* name : {"binomial:order=distance", "knomial:k=3,order=distance"}) {
+      const Specification by_distance = spec(Collective::gather, name);
+      const Placements placements = placements_of(by_distance, fabric, 4);
+      for (const Bytes block : Placements::blocks) {
+        const Traffic traffic = traffic_of(by_distance, 11, block);
+        expect_permutation(placements.of(block), 4);
+        const Reordering found = reordered(traffic, fabric, block, {4, true}, 1000000);
+        EXPECT_LE(rounds_seconds(traffic, fabric, placements.of(block)), found.natural.seconds);
+      }
+    }
+  }
+}
+
+/// The same, where a small message costs its latency.
+Fabric slow_to_begin(Fabric fabric) {
+  Distances first(fabric.size());
+  Distances second(fabric.size());
+  for (Rank a = 0; a < fabric.size(); ++a) {
+    for (Rank b = 0; b < fabric.size(); ++b) {
+      if (a == b) continue;
+      first.set(a, b, 1e5);
+      second.set(a, b, 1e5 + 1000 * fabric.links.per_byte(a, b));
+    }
+  }
+  return {Links({0, first}, {1000, second}), fabric.ways};
+}
+
+TEST(Placing, OfACommunicatorIsInNoShapeSlower) {
+  const auto seconds = [](Collective collective, const char* name, const Fabric& fabric,
+                          const Ranks& ranks, Bytes block) {
+    return rounds_seconds(traffic_of(spec(collective, name), fabric.size(), block), fabric, ranks);
+  };
+  for (const Fabric& fabric : {two_switches(12), grouped(12, 1), random_fabric(12, 2)}) {
+    const Ranks ranks = order_for_all(std::nullopt, fabric);
+    expect_permutation(ranks, 0);
+    double sum = 0;
+    const auto weigh = [&](Collective collective, const char* name, Bytes block) {
+      const double ratio = seconds(collective, name, fabric, ranks, block) /
+                           seconds(collective, name, fabric, identity(12), block);
+      EXPECT_LE(ratio, 1.01);
+      sum += ratio;
+    };
+    const auto [small, large] = std::pair(Placements::blocks.front(), Placements::blocks.back());
+    weigh(Collective::allgather, "recursive_doubling", small);
+    weigh(Collective::allgather, "ring", large);
+    for (const Collective collective :
+         {Collective::bcast, Collective::gather, Collective::scatter}) {
+      weigh(collective, "binomial", small);
+      weigh(collective, "binomial", large);
+    }
+    EXPECT_LE(sum, 8 * (1 + 1e-6));
+  }
+  // Ranks that alternate between two switches gain.
+  const Fabric alternating = slow_to_begin(two_switches(8));
+  EXPECT_NE(order_for_all(Collective::allgather, alternating), identity(8));
+  EXPECT_EQ(order_for_all(std::nullopt, Links({1, switches(9, 1, 1, 1)}, 5, 1)), identity(9));
+  // Of every collective there is a shape to go by.
+  for (const Collective collective : all_collectives) {
+    expect_permutation(order_for_all(collective, two_switches(6)), 0);
+  }
+}
+
+TEST(Placing, GainsByDistanceWhereTheNaturalOrderCrossesSlowLinks) {
+  const auto gain = [](Collective collective, const Fabric& fabric, Bytes block, Rank root) {
+    std::map<std::string, Placements> found;
+    return gaining_by_distance(
+        collective, block, fabric, root, [&](const Specification& candidate) -> const Placements& {
+          return found.try_emplace(to_text(candidate), placements_of(candidate, fabric, root))
+              .first->second;
+        });
+  };
+  // Recursive doubling is as good as can be where ranks are at both switches in turn.
+  const Fabric alternating = two_switches(8, mixed);
+  EXPECT_FALSE(gain(Collective::allgather, two_switches(8), 1 << 16, 0));
+  for (const Collective collective : {Collective::allgather, Collective::allgatherv}) {
+    const auto found = gain(collective, alternating, 1 << 16, 0);
+    ASSERT_TRUE(found) << name_of(collective);
+    EXPECT_EQ(found->order, OrderName::distance);
+    EXPECT_EQ(found->algorithm->collective, collective);
+  }
+  // All links alike, or nothing whose order counts.
+  const Fabric even = Links({1, switches(9, 1, 1, 1)}, 5, 1);
+  EXPECT_FALSE(gain(Collective::allgather, even, 1 << 16, 0));
+  EXPECT_FALSE(gain(Collective::bcast, even, 1 << 16, 3));
+  EXPECT_FALSE(gain(Collective::alltoall, alternating, 1 << 16, 0));
+  // Never one that is modelled slower than the best natural order.
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Fabric fabric = grouped(7, seed);
+    const auto found = gain(Collective::bcast, fabric, 1024, 2);
+    if (!found) continue;
+    const Traffic traffic = traffic_of(*found, 7, 1024);
+    const double placed =
+        rounds_seconds(traffic, fabric, placements_of(*found, fabric, 2).of(1024));
+    for (const char* natural : {"binomial", "scatter_allgather"}) {
+      EXPECT_LT(1.25 * placed, rounds_seconds(traffic_of(spec(Collective::bcast, natural), 7, 1024),
+                                              fabric, {2, 3, 4, 5, 6, 0, 1}));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tutti

@@ -1,0 +1,193 @@
+/// The choice follows the setting, or the model, from what all ranks know alike.
+#include "select/selection.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <locale>
+
+#include "cost/node_machine.hpp"
+#include "select/exchanges.hpp"
+#include "select/reductions.hpp"
+
+namespace tutti {
+namespace {
+
+TEST(Setting, ReadsBackFromItsText) {
+  for (const char* text : {"auto", "native", "linear", "knomial:k=4", "ordered_tree:promote=off"}) {
+    const auto read = setting(Collective::gatherv, text);
+    ASSERT_TRUE(read) << read.error();
+    EXPECT_EQ(to_text(*read), text);
+  }
+}
+
+TEST(Choose, ObeysTheUser) {
+  const Situation situation{Collective::gatherv, 64, std::nullopt};
+  const Choice native = choose(*setting(Collective::gatherv, "native"), situation, {});
+  EXPECT_FALSE(native.specification);
+  EXPECT_EQ(native.reason, "native was asked for");
+  const Choice forced = choose(*setting(Collective::gatherv, "TUW"), situation, {});
+  ASSERT_TRUE(forced.specification);
+  EXPECT_EQ(to_text(*forced.specification), "ordered_tree:rule=gather_time,promote=off");
+  EXPECT_EQ(forced.reason, "it was asked for");
+}
+
+TEST(Choose, LeavesToTheMpiWhatNobodyHasMeasured) {
+  for (const Collective collective : gathers_and_scatters) {
+    for (const int p : {2, 3, 8, 47, 100, 4096, 10000}) {
+      for (const Bytes block : {Bytes{0}, Bytes{8}, Bytes{1} << 30}) {
+        Situation situation{collective, p, block};
+        if (is_irregular(collective)) situation.block.reset();
+        const Choice choice = choose({}, situation, {});
+        EXPECT_FALSE(choice.specification) << name_of(collective) << " of " << p;
+        EXPECT_EQ(choice.reason, "no measurement shows another algorithm to be faster");
+        EXPECT_GT(choice.candidates.size(), 1U) << "tutti explain shows them";
+        EXPECT_TRUE(std::is_sorted(
+            choice.candidates.begin(), choice.candidates.end(),
+            [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; }));
+      }
+    }
+  }
+}
+
+TEST(Choose, LeavesARankAloneToTheMpi) {
+  // Most modelled times are 0 here; none may be taken for a gain over native's 0.
+  for (const Collective collective : all_collectives) {
+    for (const Bytes block : {Bytes{0}, Bytes{8}}) {
+      const Choice choice = choose({}, {collective, 1, block}, {});
+      EXPECT_FALSE(choice.specification) << name_of(collective);
+      EXPECT_EQ(choice.reason, "one rank has nothing to exchange");
+    }
+  }
+  const auto forced = setting(Collective::gather, "knomial:k=4");
+  EXPECT_TRUE(choose(*forced, {Collective::gather, 1, 8}, {}).specification);
+}
+
+TEST(Machine, ReadsBackFromItsText) {
+  const Machine machine = {1.23456789e-6, 3.3e-10, 1e-7, 5e-7};
+  EXPECT_EQ(*machine_from_text(to_text(machine)), machine);
+  EXPECT_EQ(*machine_from_text(""), Machine{});
+  EXPECT_EQ(machine_from_text("# note\nlatency 3e-6 # measured\nunknown 7\n")->latency, 3e-6);
+  EXPECT_EQ((Machine{2e-6, 2e-10, 1e-7, 1e-7}.latency_in_bytes()), 10000);
+}
+
+/// A program's own locale, in which a comma stands before the digits and dots between thousands.
+class ForeignNumbers : public std::numpunct<char> {
+  char do_decimal_point() const override { return ','; }
+  char do_thousands_sep() const override { return '.'; }
+  std::string do_grouping() const override { return "\3"; }
+};
+
+TEST(Machine, ReadsBackUnderAForeignLocale) {
+  const std::string text = to_text(Machine{1.5e-3, 3.3e-10, 1e-7, 5e-7}, NodeMachine{});
+  const std::locale before =
+      std::locale::global(std::locale(std::locale::classic(), new ForeignNumbers));
+  const std::string foreign = to_text(Machine{1.5e-3, 3.3e-10, 1e-7, 5e-7}, NodeMachine{});
+  const Result<Machines> read = machines_from_text(text);
+  std::locale::global(before);
+  EXPECT_EQ(foreign, text);
+  ASSERT_TRUE(read) << read.error();
+  EXPECT_EQ(read->messages.latency, 1.5e-3);
+  EXPECT_EQ(read->messages.per_byte, 3.3e-10);
+}
+
+TEST(Choose, StandsInForAnMpiThatSpinsOnSharedCores) {
+  for (const Collective collective : all_collectives) {
+    if (reduces(collective) || is_one_sided(collective)) continue;
+    const Choice choice = choose({}, {collective, 8, std::nullopt, true}, {});
+    ASSERT_TRUE(choice.specification) << name_of(collective);
+    EXPECT_EQ(choice.reason, "native spins on shared cores");
+    EXPECT_FALSE(choose({}, {collective, 8, std::nullopt, false}, {}).specification);
+    EXPECT_FALSE(choose({}, {collective, 1, std::nullopt, true}, {}).specification);
+    EXPECT_TRUE(choose({}, {collective, 8, most_stand_in_block, true}, {}).specification);
+    EXPECT_FALSE(choose({}, {collective, 8, most_stand_in_block + 1, true}, {}).specification);
+    EXPECT_FALSE(choose({}, {collective, 8, Bytes{1} << 20, true}, {}).specification);
+  }
+  EXPECT_EQ(to_text(*choose({}, {Collective::gatherv, 48, std::nullopt, true}, {}).specification),
+            "linear");
+  // Ten thousand start-ups take longer than what spinning costs.
+  EXPECT_FALSE(choose({}, {Collective::alltoall, 100000, std::nullopt, true}, {}).specification);
+}
+
+TEST(ChooseOneSided, TakesTheCheapestAndNeverTheMpis) {
+  const auto chosen = [](int p, Bytes bytes) {
+    return to_text(*choose({}, {Collective::rma_bcast, p, bytes}, {}).specification);
+  };
+  EXPECT_EQ(chosen(3, 8), "linear");
+  EXPECT_NE(chosen(256, 8), "linear");
+  EXPECT_EQ(chosen(48, 16 << 20), "binary");
+  EXPECT_FALSE(setting(Collective::rma_bcast, "native"));
+  EXPECT_FALSE(setting(Collective::rma_bcast, "binomial:level=node"));
+}
+
+Choice choice_of(Collective collective, const char* asked, bool commutative, bool reproducible) {
+  Situation situation{collective, 8, 8};
+  situation.commutative = commutative;
+  situation.reproducible = reproducible;
+  return choose(*setting(collective, asked), situation, {});
+}
+
+TEST(ChooseReduction, LeavesResultsAsTheyWereUnlessAsked) {
+  for (const Collective collective : all_collectives) {
+    if (!reduces(collective) || is_one_sided(collective)) continue;
+    EXPECT_FALSE(choice_of(collective, "auto", true, false).specification);
+    EXPECT_FALSE(choice_of(collective, "native", true, true).specification);
+    EXPECT_EQ(choice_of(collective, "auto", true, true).specification, fixed_reduction(collective));
+    EXPECT_FALSE(fixed_reduction(collective).algorithm->commutative);
+    EXPECT_TRUE(is_reproducible(fixed_reduction(collective)));
+  }
+}
+
+TEST(ChooseReduction, RunsNoAlgorithmForCommutingOperationsWithAnother) {
+  const Choice commuting = choice_of(Collective::allreduce, "ring", true, false);
+  ASSERT_TRUE(commuting.specification);
+  EXPECT_EQ(to_text(*commuting.specification), "ring");
+  const Choice other = choice_of(Collective::allreduce, "ring", false, false);
+  EXPECT_FALSE(other.specification);
+  EXPECT_EQ(other.reason,
+            "ring was asked for, but the operation does not commute; the MPI's own takes any");
+  EXPECT_TRUE(choice_of(Collective::allreduce, "recursive_doubling", false, false).specification);
+  EXPECT_EQ(choice_of(Collective::allreduce, "ring", false, true).specification,
+            fixed_reduction(Collective::allreduce));
+}
+
+TEST(ChooseReduction, GivesWholeVectorsToOperationsThatAreToGetThem) {
+  const auto chosen = [](Collective collective, const char* asked) {
+    Situation situation{collective, 8, 8};
+    situation.whole = true;
+    return choose(*setting(collective, asked), situation, {});
+  };
+  EXPECT_EQ(
+      chosen(Collective::allreduce, "ring").reason,
+      "ring was asked for, which cuts vectors, but the operation is the program's own; the MPI's "
+      "own takes any");
+  for (const char* cuts : {"ring", "halving_doubling", "circulant"}) {
+    EXPECT_FALSE(chosen(Collective::allreduce, cuts).specification) << cuts;
+  }
+  for (const char* whole :
+       {"linear", "binomial", "knomial:k=3", "knomial_ordered", "chain:parts=1"}) {
+    EXPECT_TRUE(chosen(Collective::reduce, whole).specification) << whole;
+  }
+  for (const char* whole : {"recursive_doubling", "reduce_bcast"}) {
+    EXPECT_TRUE(chosen(Collective::allreduce, whole).specification) << whole;
+  }
+  EXPECT_FALSE(chosen(Collective::reduce, "chain").specification);
+  EXPECT_FALSE(chosen(Collective::reduce, "chain:parts=3").specification);
+  EXPECT_FALSE(chosen(Collective::reduce_scatter, "linear").specification);
+}
+
+TEST(ChooseReduction, IsReproducibleWhereverRanksSitAndWheneverTheyCome) {
+  EXPECT_TRUE(choice_of(Collective::allreduce, "ring", true, true).specification);
+  const Choice late = choice_of(Collective::reduce, "knomial:order=arrival", true, true);
+  EXPECT_EQ(late.specification, fixed_reduction(Collective::reduce));
+  EXPECT_EQ(
+      late.reason,
+      "knomial:order=arrival was asked for, which depends on arrivals, distances or nodes; results "
+      "are to be reproducible");
+  EXPECT_EQ(
+      to_text(*choice_of(Collective::reduce, "knomial:order=arrival", true, false).specification),
+      "knomial:order=arrival");
+}
+
+}  // namespace
+}  // namespace tutti

@@ -1,0 +1,438 @@
+/// Level plans: their numbers, and that the verifier finds what is wrong with them.
+#include "sweep/hierarchical.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "core/distributions.hpp"
+#include "core/index.hpp"
+#include "protocols/node_arrivals.hpp"
+#include "sweep/check.hpp"
+
+namespace tutti {
+namespace {
+
+/// A call with blocks of 12 bytes, so that up to three chunks are alike, elements of 2 where it
+/// reduces, irregular where it may be.
+Call small_call(Collective collective, int p, Rank root) {
+  Call call;
+  call.collective = collective;
+  call.root = root;
+  call.sizes.assign(index(p), collective == Collective::barrier ? 0 : 12);
+  if (reduces(collective) || block_kind(collective) == BlockKind::parts) call.unit = 2;
+  if (block_kind(collective) == BlockKind::parts) call.sizes.assign(index(p), 96);
+  if (is_irregular(collective)) {
+    call.sizes = distribute(Distribution::decreasing, p, 4);
+    for (Bytes& bytes : call.sizes) bytes *= 6;
+  }
+  return call;
+}
+
+std::vector<LevelPlan> plans_of(const Call& call, const Nodes& nodes, const LevelOptions& options) {
+  return *level_plans(call, nodes, options);
+}
+
+std::string fault_of(const Call& call, const Nodes& nodes, const LevelOptions& options,
+                     const std::vector<LevelPlan>& plans) {
+  const auto fault = check(call, nodes, options, plans);
+  return fault ? fault->text : "";
+}
+
+/// Calls visit(call, options, plans) for good plans of all kinds on nodes without and with groups.
+template <class Visit>
+void for_each_case(Collective collective, Visit visit) {
+  for (const char* shape : {"1,4,3", "1,4,3/2"}) {
+    const Nodes nodes = *nodes_from(shape);
+    for (const int chunks : {1, 3}) {
+      for (const Rank root : {1, 3}) {
+        const Call call = small_call(collective, nodes.p(), root);
+        const LevelOptions options{2, chunks, true, false};
+        const std::vector<LevelPlan> plans = plans_of(call, nodes, options);
+        ASSERT_EQ(fault_of(call, nodes, options, plans), "");
+        visit(call, nodes, options, plans);
+      }
+    }
+    if (!reduces(collective)) return;  // nothing else knows groups
+  }
+}
+
+class LevelFaults : public testing::TestWithParam<Collective> {};
+
+/// The plans without the awaits that `drop` names.
+template <class Drop>
+std::vector<LevelPlan> without_awaits(std::vector<LevelPlan> plans, Drop drop) {
+  for (LevelPlan& plan : plans) {
+    std::erase_if(plan.steps, [&](const LevelStep& step) {
+      return step.kind == LevelKind::await && drop(plan, step);
+    });
+  }
+  return plans;
+}
+
+TEST_P(LevelFaults, AreFoundWhereAnAwaitIsMissing) {
+  for_each_case(GetParam(), [](const Call& call, const Nodes& nodes, const LevelOptions& options,
+                               const std::vector<LevelPlan>& plans) {
+    // With chunks an await may follow from others.
+    if (options.chunks > 1) return;
+    for (const LevelPlan& plan : plans) {
+      for (const LevelStep& missing : plan.steps) {
+        if (missing.kind != LevelKind::await) continue;
+        const auto broken = without_awaits(plans, [&](const LevelPlan& of, const LevelStep& step) {
+          return of.rank == plan.rank && step == missing;
+        });
+        EXPECT_NE(fault_of(call, nodes, options, broken), "")
+            << "root " << call.root << ", without await of " << missing.tick << "\n"
+            << to_text(plan);
+      }
+    }
+  });
+}
+
+TEST_P(LevelFaults, AreFoundWhereARankAwaitsNobody) {
+  for_each_case(GetParam(), [](const Call& call, const Nodes& nodes, const LevelOptions& options,
+                               const std::vector<LevelPlan>& plans) {
+    for (Rank rank = 0; rank < nodes.p(); ++rank) {
+      const auto drop = [rank](const LevelPlan& plan, const LevelStep&) {
+        return plan.rank == rank;
+      };
+      const auto broken = without_awaits(plans, drop);
+      if (broken == plans) continue;
+      EXPECT_NE(fault_of(call, nodes, options, broken), "") << to_text(plans[index(rank)]);
+    }
+  });
+}
+
+TEST_P(LevelFaults, AreFoundWhereARaiseOrCopyOrCallIsMissing) {
+  for_each_case(GetParam(), [](const Call& call, const Nodes& nodes, const LevelOptions& options,
+                               const std::vector<LevelPlan>& plans) {
+    if (call.root == 1) return;  // one root will do
+    for (Rank rank = 0; rank < nodes.p(); ++rank) {
+      const std::size_t steps = plans[index(rank)].steps.size();
+      for (std::size_t i = 0; i < steps; ++i) {
+        const LevelKind kind = plans[index(rank)].steps[i].kind;
+        const bool last = i + 1 == steps;
+        if (kind == LevelKind::await || (kind == LevelKind::raise && !last)) continue;
+        std::vector<LevelPlan> broken = plans;
+        auto& left = broken[index(rank)].steps;
+        left.erase(left.begin() + static_cast<std::ptrdiff_t>(i));
+        EXPECT_NE(fault_of(call, nodes, options, broken), "") << to_text(plans[index(rank)]);
+      }
+    }
+  });
+}
+
+TEST_P(LevelFaults, AreFoundWhereAPlaceIsWrong) {
+  for_each_case(GetParam(), [](const Call& call, const Nodes& nodes, const LevelOptions& options,
+                               const std::vector<LevelPlan>& plans) {
+    if (call.root == 1) return;  // one root will do
+    for (Rank rank = 0; rank < nodes.p(); ++rank) {
+      std::vector<LevelPlan> broken = plans;
+      for (LevelStep& step : broken[index(rank)].steps) {
+        if (step.bytes == 0) continue;
+        for (Bytes* value : {&step.at, &step.offset, &step.from}) {
+          if (step.kind != LevelKind::reduce && value == &step.from) continue;
+          if (step.kind == LevelKind::reduce && value == &step.offset) continue;
+          *value += 1;
+          EXPECT_NE(fault_of(call, nodes, options, broken), "") << to_text(broken[index(rank)]);
+          *value -= 1;
+        }
+      }
+      for (InnerCall& inner : broken[index(rank)].calls) {
+        for (InnerEnd* end : {&inner.send, &inner.receive}) {
+          Bytes bytes = 0;
+          for (const Bytes count : end->counts) bytes += count;
+          if (bytes == 0) continue;
+          end->at += 1;
+          EXPECT_NE(fault_of(call, nodes, options, broken), "") << to_text(broken[index(rank)]);
+          end->at -= 1;
+          end->counts.front() += call.unit;
+          const std::string fault = fault_of(call, nodes, options, broken);
+          EXPECT_NE(fault, "") << to_text(broken[index(rank)]);
+          end->counts.front() -= call.unit;
+        }
+      }
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Levels, LevelFaults, testing::ValuesIn(matched_collectives),
+                         [](const auto& test) { return std::string(name_of(test.param)); });
+
+TEST(LevelFaultsOfCalls, AreFoundWhereMembersDisagree) {
+  const Nodes nodes = *nodes_from("2x2");
+  const Call call = small_call(Collective::allgather, 4, 0);
+  std::vector<LevelPlan> plans = plans_of(call, nodes, {});
+  plans[2].calls[0].collective = Collective::alltoall;
+  EXPECT_NE(fault_of(call, nodes, {}, plans).find("disagree"), std::string::npos);
+  plans = plans_of(call, nodes, {});
+  plans[2].calls[0].lane = 1;
+  EXPECT_NE(fault_of(call, nodes, {}, plans).find("lead lane 1"), std::string::npos);
+}
+
+// Two nodes of two ranks, an alltoall of 5 bytes: flat, each rank has 2 messages for the other
+// node, 8 in all; through node memory each leader has one of 4 blocks.
+TEST(LevelPlans, SendOneMessageToANodeWhereRanksWouldSendMany) {
+  const Nodes nodes = *nodes_from("2x2");
+  const Call call{Collective::alltoall, 0, {5, 5, 5, 5}};
+  const std::vector<LevelPlan> plans = plans_of(call, nodes, {});
+  const std::vector<Call> inner = inner_calls(plans, nodes, 1);
+  ASSERT_EQ(inner.size(), 1u);
+  EXPECT_EQ(inner[0].collective, Collective::alltoall);
+  EXPECT_EQ(inner[0].sizes, (std::vector<Bytes>{20, 20}));
+  EXPECT_TRUE(plans[1].calls.empty());
+  EXPECT_EQ(plans[0].memory, 128);  // 4 blocks for 2 nodes both ways, on lines of 64 bytes
+}
+
+TEST(LevelPlans, OfOneRankOnEachNodeAreTheInnerCollectiveAlone) {
+  const Nodes nodes = *nodes_from("5x1");
+  for (const Collective collective : matched_collectives) {
+    LevelOptions options;
+    options.direct = true;
+    const Call call = small_call(collective, 5, 2);
+    const std::vector<LevelPlan> plans = plans_of(call, nodes, options);
+    for (const LevelPlan& plan : plans) {
+      ASSERT_EQ(plan.steps.size(), 2u) << to_text(plan);
+      EXPECT_EQ(plan.steps[0].kind, LevelKind::inner);
+      EXPECT_EQ(plan.steps[1].kind, LevelKind::raise);
+    }
+  }
+}
+
+// Rank 0 and rank 10, whatever the others of their call have: by two lanes, from side to side. Sums
+// that are scattered have no displacements, so that two lanes would need them in pieces.
+TEST(LevelPlans, CopyNothingWhereARankIsAloneOnItsNode) {
+  const Nodes nodes = *nodes_from("1,4,2,3,1");
+  for (const Collective collective : matched_collectives) {
+    for (const Rank root : {0, 3}) {
+      const Call call = small_call(collective, nodes.p(), root);
+      const bool scatters_sums = reduces(collective) && block_kind(collective) == BlockKind::ranks;
+      const LevelOptions options{scatters_sums ? 1 : 2, 1, true, true};
+      const std::vector<LevelPlan> plans = plans_of(call, nodes, options);
+      EXPECT_EQ(fault_of(call, nodes, options, plans), "");
+      for (const Rank alone : {0, 10}) {
+        const LevelPlan& plan = plans[index(alone)];
+        EXPECT_EQ(plan.memory, 0) << to_text(plan);
+        for (const LevelStep& step : plan.steps) {
+          const bool is_last = &step == &plan.steps.back();
+          EXPECT_EQ(step.kind, is_last ? LevelKind::raise : LevelKind::inner) << to_text(plan);
+        }
+      }
+    }
+  }
+}
+
+TEST(LevelPlans, OfOneNodeCallNobody) {
+  for (const Collective collective : matched_collectives) {
+    for (const LevelPlan& plan : plans_of(small_call(collective, 4, 2), *nodes_from("4"), {})) {
+      EXPECT_TRUE(plan.calls.empty());
+    }
+  }
+}
+
+TEST(LevelPlans, StayWithinTheBoundOnNodeMemory) {
+  const Nodes nodes = *nodes_from("3,2,4:round_robin");
+  for (const Collective collective : matched_collectives) {
+    if (collective == Collective::barrier) continue;
+    Call call = small_call(collective, nodes.p(), 1);
+    for (Bytes& bytes : call.sizes) bytes *= 1000;
+    LevelOptions options{2, 1, true, false};
+    EXPECT_EQ(*agreed_chunks(call, nodes, options, 1 << 30), 1);
+    options.chunks = *agreed_chunks(call, nodes, options, 20000);
+    EXPECT_GT(options.chunks, 1) << name_of(collective);
+    for (const LevelPlan& plan : plans_of(call, nodes, options)) {
+      EXPECT_LE(plan.memory, 20000) << name_of(collective);
+    }
+  }
+}
+
+// Bytes one by one, three times as many as an int counts.
+TEST(LevelPlans, CountInAnIntWithinTheMostNodeMemory) {
+  const Nodes nodes = *nodes_from("3,1,2");
+  const auto is_counted = [](Bytes number) {
+    return number >= 0 && number <= std::numeric_limits<int>::max();
+  };
+  for (const Collective collective : matched_collectives) {
+    if (collective == Collective::barrier) continue;
+    Call call = small_call(collective, nodes.p(), 1);
+    call.unit = 1;
+    for (Bytes& bytes : call.sizes) bytes = bytes * (Bytes{6} << 30) / 12;
+    LevelOptions options{2, 1, true, true};
+    options.chunks = *agreed_chunks(call, nodes, options, most_node_memory);
+    for (const LevelPlan& plan : plans_of(call, nodes, options)) {
+      for (const LevelStep& step : plan.steps) {
+        EXPECT_TRUE(is_counted(step.bytes)) << name_of(collective) << " " << step.bytes;
+      }
+      for (const InnerCall& inner : plan.calls) {
+        for (const InnerEnd* end : {&inner.send, &inner.receive}) {
+          for (std::size_t i = 0; i < end->counts.size(); ++i) {
+            EXPECT_TRUE(is_counted(end->counts[i] + end->displacements[i])) << name_of(collective);
+          }
+        }
+      }
+    }
+  }
+}
+
+// One node proposes one chunk, another one more of them: memory for parts of 8 and 9 of 17 bytes
+// is more than half of that for the whole, twice.
+TEST(LevelPlans, OfUnlikeNodesStayWithinTheBoundOnNodeMemory) {
+  const Nodes nodes = *nodes_from("3,5,4");
+  for (const Collective collective :
+       {Collective::alltoallv, Collective::gatherv, Collective::scatterv}) {
+    for (const Bytes most : {17, 20, 34, 60, 500}) {
+      Call call = small_call(collective, nodes.p(), 4);
+      std::fill(call.sizes.begin(), call.sizes.end(), 17);
+      const auto p = index(nodes.p());
+      for (Rank rank = 8; rank < 12; ++rank) {
+        for (Rank to = 8; to < 12 && call.sizes.size() > p; ++to) {
+          call.sizes[index(rank) * p + index(to)] = most;
+        }
+        if (call.sizes.size() == p) call.sizes[index(rank)] = most;
+      }
+      LevelOptions options{2, 1, true, false};
+      for (Bytes bound = 400; bound < 8000; bound += 64) {
+        const Result<int> chunks = agreed_chunks(call, nodes, options, bound);
+        if (!chunks) continue;
+        options.chunks = *chunks;
+        for (const LevelPlan& plan : plans_of(call, nodes, options)) {
+          ASSERT_LE(plan.memory, bound) << name_of(collective) << " " << most << " " << *chunks;
+        }
+      }
+    }
+  }
+}
+
+TEST(LevelPlans, RefuseWhatDoesNotFitElementByElement) {
+  const Nodes nodes = *nodes_from("3,5,4");
+  const auto refused =
+      agreed_chunks(small_call(Collective::alltoall, nodes.p(), 0), nodes, {1, 1, true, false}, 64);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error(),
+            "64 bytes of node memory do not hold one element of each block: the call stays flat");
+}
+
+TEST(LevelPlans, RefuseWhatWouldBreakTheOrderOfAnOperation) {
+  const LevelOptions ordered{1, 1, false, false};
+  const Call call = small_call(Collective::allreduce, 4, 0);
+  EXPECT_TRUE(level_plans(call, *nodes_from("2x2"), ordered));
+  const auto refused = level_plans(call, *nodes_from("2x2:round_robin"), ordered);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().find("stays flat"), std::string::npos);
+  EXPECT_TRUE(level_plans(call, *nodes_from("4x1:round_robin"), ordered));
+}
+
+// A gatherv of irregular blocks, through node memory, between nodes in the order of their arrival.
+TEST(LevelPlans, ComposeWithArrivalsAndIrregularSizes) {
+  const Nodes nodes = *nodes_from("1,4,2,3,1:round_robin");
+  Call call = small_call(Collective::gatherv, nodes.p(), 4);
+  const std::vector<double> arrivals = {9, 0, 0, 7, 0, 1, 0, 0, 0, 0, 0};
+  const LevelOptions options{2, 1, true, false};
+  const std::vector<LevelPlan> plans = plans_of(call, nodes, options);
+  EXPECT_EQ(fault_of(call, nodes, options, plans), "");
+  ArrivalVersion expected;
+  expected.arrivals = arrivals;
+  const ArrivalVersion between = version_between(expected, nodes);
+  const std::vector<double>& arrived = between.arrivals;
+  EXPECT_EQ(arrived, (std::vector<double>{9, 1, 0, 7, 0}));
+  EXPECT_EQ(between.places, (std::vector<double>{4, 2, 0, 3, 1}));
+  Verifier verifier;
+  for (Call inner : inner_calls(plans, nodes, 1)) {
+    EXPECT_EQ(inner.root, 4);
+    inner.arrivals = arrived;
+    const Specification spec =
+        *specification(inner.collective, "linear_sequence:order=arrival,runner=background");
+    const Problems problems(spec, inner);
+    EXPECT_EQ(problems.order().rank_at(1), 2);  // the first node to be complete is taken first
+    EXPECT_EQ(problems.order().rank_at(4), 0);
+    EXPECT_FALSE(check(verifier, spec, inner, problems.order(), problems.schedules()));
+  }
+}
+
+/// What the reductions of all ranks read and write between groups, in bytes, and whom they await
+/// before the inner calls.
+struct Combining {
+  Bytes between_groups = 0;
+  int awaited = 0;
+};
+
+Combining combining_of(const char* shape, const char* measured_by) {
+  const Nodes nodes = *nodes_from(shape);
+  const Nodes groups = *nodes_from(measured_by);
+  Call call = small_call(Collective::allreduce, nodes.p(), 0);
+  call.sizes.assign(index(nodes.p()), 960);
+  Combining sum;
+  std::vector<int> group_of(index(nodes.p()));
+  const auto all = groups.groups(0);
+  for (std::size_t group = 0; group < all.size(); ++group) {
+    for (const int local : all[group]) group_of[index(local)] = static_cast<int>(group);
+  }
+  for (const LevelPlan& plan : plans_of(call, nodes, {1, 1, true, false})) {
+    if (plan.node != 0) continue;
+    for (const LevelStep& step : plan.steps) {
+      if (step.kind == LevelKind::inner) break;
+      if (step.kind == LevelKind::await && step.tick > 0) sum.awaited += step.last - step.first;
+      if (step.kind != LevelKind::reduce) continue;
+      const auto owner = [&](Bytes at) { return group_of[index(static_cast<int>(at / 960))]; };
+      if (owner(step.from) != owner(step.at)) sum.between_groups += step.bytes;
+    }
+  }
+  return sum;
+}
+
+// Eight vectors in two groups: flat, four of them meet the last one, which is in the other group;
+// with groups each has become one by then. A rank awaits the three others of its group, itself and
+// one rank of each group, where it awaited all eight; the leader of node 0 awaits all eight after
+// that, and the others the leader.
+TEST(LevelPlans, CombineInGroupsFirst) {
+  EXPECT_EQ(combining_of("8,1", "8,1/4").between_groups, 4 * 960);
+  EXPECT_EQ(combining_of("8,1/4", "8,1/4").between_groups, 960);
+  EXPECT_LT(combining_of("8,1/4", "8,1/4").awaited, combining_of("8,1", "8,1/4").awaited);
+}
+
+TEST(LevelPlans, LeaveGroupsThatBringNothingAlone) {
+  const Call call = small_call(Collective::reduce_scatter, 7, 0);
+  const auto plans = [&](const char* shape, bool commutative) {
+    return *level_plans(call, *nodes_from(shape), {2, 1, commutative, false});
+  };
+  EXPECT_EQ(plans("5,2/1", true), plans("5,2", true));
+  EXPECT_EQ(plans("5,2/5", true), plans("5,2", true));
+  // Of another order than the operation wants.
+  EXPECT_EQ(plans("5,2/round_robin:2", false), plans("5,2", false));
+  EXPECT_NE(plans("5,2/round_robin:2", true), plans("5,2", true));
+  EXPECT_NE(plans("5,2/2", false), plans("5,2", false));
+}
+
+TEST(NodesFromText, TakeGroups) {
+  using Groups = std::vector<std::vector<int>>;
+  const Nodes nodes = *nodes_from("5,1/2");
+  EXPECT_EQ(nodes.groups(0), (Groups{{0, 1}, {2, 3}, {4}}));
+  EXPECT_EQ(nodes.groups(1), Groups{{0}});
+  EXPECT_EQ(nodes_from("4:round_robin/round_robin:2")->groups(0), (Groups{{0, 2}, {1, 3}}));
+  EXPECT_EQ(nodes_from("3")->groups(0), (Groups{{0, 1, 2}}));
+  // One rank that may be anywhere: its node is one group.
+  const std::vector<int> labels = {0, 0, 0, 1, 1};
+  const Nodes unbound = Nodes::of(labels, std::vector{0, -1, 1, 3, 4});
+  EXPECT_EQ(unbound.groups(0), (Groups{{0, 1, 2}}));
+  EXPECT_EQ(unbound.groups(1), (Groups{{0}, {1}}));
+  EXPECT_NE(nodes_from("4/0").error().find("names no groups"), std::string::npos);
+}
+
+TEST(NodesFromText, AreReadAndRefused) {
+  EXPECT_EQ(nodes_from("1,4,2,3,1")->p(), 11);
+  EXPECT_EQ(nodes_from("8x6")->count(), 8);
+  EXPECT_EQ(nodes_from("2x4,3")->size(2), 3);
+  const Nodes dealt = *nodes_from("1,3:round_robin");
+  EXPECT_EQ(dealt.node_of(0), 0);
+  EXPECT_EQ(dealt.node_of(3), 1);
+  EXPECT_TRUE(dealt.in_rank_order());
+  EXPECT_FALSE(nodes_from("2x2:round_robin")->in_rank_order());
+  for (const char* wrong : {"", "0", "2,", "x3", "3x", "2x2:spread", "-1", "99999999x9999"}) {
+    const auto refused = nodes_from(wrong);
+    ASSERT_FALSE(refused) << wrong;
+    EXPECT_NE(refused.error().find("8x6"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace tutti
