@@ -13,7 +13,7 @@ namespace tutti::bench {
 
 namespace {
 
-constexpr std::size_t most_bytes = std::size_t{1} << 28;  // of a file
+constexpr std::size_t max_bytes = std::size_t{1} << 28;  // of a file
 constexpr std::string_view accepted =
     "none, uniform:50ms, normal:5ms, one-late:50ms, one-late:50ms@RANK or recorded:FILE";
 
@@ -35,7 +35,7 @@ double half_normal(double first, double second) {
 }
 
 Result<std::vector<std::vector<double>>> read_calls(const std::string& name) {
-  const Result<std::string> text = read_text_file(name, most_bytes);
+  const Result<std::string> text = read_text_file(name, max_bytes);
   if (!text) return Error{text.error()};
   std::istringstream lines(*text);
   std::vector<std::vector<double>> calls;

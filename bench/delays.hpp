@@ -36,7 +36,7 @@ struct Delays {
 };
 
 /// Reads "none", "uniform:50ms", "normal:5ms", "one-late:50ms", "one-late:50ms@3" or
-/// "recorded:FILE", a file of one line a call with the lateness of each rank in seconds, split by
+/// "recorded:FILE", a file of one line a call with the delays of each rank in seconds, split by
 /// commas. Times take us, ms or s. The error says what is accepted.
 [[nodiscard]] Result<Delays> delays_from(std::string_view text);
 

@@ -22,7 +22,7 @@ from typing import Annotated, Any
 import lab_page
 import typer
 from lab_job import err, run_in_lab
-from tutti.lab.launch import Placement
+from tutti.lab.launch import ProcessMapping
 
 SHAPES = {
     "ring": ("ring", "RMH", "ring:order=distance"),
@@ -102,7 +102,7 @@ class Numbering:
     def nodes(self) -> list[int]:
         """The node of each rank, from 1 on."""
         count = int(self.metadata["ranks"])
-        return Placement((1,) * count, f"shuffled:{self.seed}").nodes_of_ranks()
+        return ProcessMapping((1,) * count, f"shuffled:{self.seed}").nodes_of_ranks()
 
     def crossings(self) -> int:
         """How many links of the natural ring lead from the first switch to the second."""

@@ -12,9 +12,9 @@ namespace tutti::bench {
 
 namespace {
 
-constexpr double most_spread = 5;   // of the median over the fastest tenth
-constexpr double most_drift = 5;    // of the same from begin to end
-constexpr double most_excess = 10;  // of a part over the whole
+constexpr double max_spread = 5;   // of the median over the fastest tenth
+constexpr double max_drift = 5;    // of the same from begin to end
+constexpr double max_excess = 10;  // of a part over the whole
 
 std::string us(double seconds) {
   std::array<char, 32> text{};
@@ -27,7 +27,7 @@ Result<double> steady(std::vector<double> samples, const std::string& what) {
   std::sort(samples.begin(), samples.end());
   const double fast = quantile(samples, 0.1);
   const double median = quantile(samples, 0.5);
-  if (median <= most_spread * fast) return median;
+  if (median <= max_spread * fast) return median;
   return Error{"half of the repetitions of " + what + " take " + us(median) +
                " or more, the fastest tenth " + us(fast) + " at most"};
 }
@@ -38,12 +38,12 @@ std::string contradiction(const Machine& machine, double middle, double large, d
   if (middle <= empty || large <= middle) {
     return "no bytes take " + us(empty) + ", 64 KiB " + us(middle) + " and 1 MiB " + us(large);
   }
-  if (std::max(empty, again) > most_drift * std::min(empty, again)) {
+  if (std::max(empty, again) > max_drift * std::min(empty, again)) {
     return "empty messages take " + us(empty) + " at first and " + us(again) + " at last";
   }
   for (const auto& [what, seconds] : {std::pair("the overhead of a message", machine.overhead),
                                       std::pair("the gap between messages", machine.gap)}) {
-    if (seconds > most_excess * empty) {
+    if (seconds > max_excess * empty) {
       return std::string(what) + " is " + us(seconds) + ", an empty message takes " + us(empty);
     }
   }
@@ -71,10 +71,10 @@ Result<Machine> machine_from(const MachineSamples& samples) {
 }
 
 std::string contradiction_in_memory(const Machine& machine, const NodeMachine& node_machine) {
-  constexpr double most_latency = 1e-3;
-  constexpr double most_copies = 100;
+  constexpr double max_latency = 1e-3;
+  constexpr double max_copies = 100;
   const double copies = machine.per_byte / node_machine.copy_per_byte;
-  if (machine.latency <= most_latency && copies <= most_copies) return "";
+  if (machine.latency <= max_latency && copies <= max_copies) return "";
   return "on one node an empty message takes " + us(machine.latency) + ", and a byte as long as " +
          std::to_string(static_cast<long>(copies)) + " copies";
 }

@@ -123,8 +123,8 @@ Result<bool> run_guidelines(const Bench& bench, Rank root, Report* report) {
     const Result<Layout> padded_layout = lay_out(equal, problem.width, 0);
     if (!padded_layout) return Error{padded_layout.error()};
     if (!layout) return Error{layout.error()};
-    RootedWorkload padded(Collective::gather, *padded_layout, type_of(problem), root, rank);
-    RootedWorkload irregular(Collective::gatherv, *layout, type_of(problem), root, rank);
+    GatherScatterWorkload padded(Collective::gather, *padded_layout, type_of(problem), root, rank);
+    GatherScatterWorkload irregular(Collective::gatherv, *layout, type_of(problem), root, rank);
     const int own = layout->counts[static_cast<std::size_t>(rank)];
     const std::vector<Contender> contenders = contenders_of(padded, irregular, own);
     const std::vector<Calls> calls = measure(bench, contenders, problem.block);

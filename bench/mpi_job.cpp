@@ -55,8 +55,8 @@ Job::Job() {
   std::vector<ProcessorView> views(static_cast<std::size_t>(local_ranks));
   const ProcessorView own = own_processors();
   MPI_Allgather(&own, sizeof own, MPI_BYTE, views.data(), sizeof own, MPI_BYTE, node);
-  const double crowding = crowding_of(views);
-  MPI_Allreduce(&crowding, &crowding_, 1, MPI_DOUBLE, MPI_MAX, control_);
+  const double oversubscription = oversubscription_of(views);
+  MPI_Allreduce(&oversubscription, &oversubscription_, 1, MPI_DOUBLE, MPI_MAX, control_);
   MPI_Comm_free(&node);
 }
 

@@ -35,7 +35,7 @@ class Job {
   /// The most ranks on one node.
   [[nodiscard]] int ranks_per_node() const { return ranks_per_node_; }
   /// Ranks to each processor that they may use, of the node where these are most.
-  [[nodiscard]] double crowding() const { return crowding_; }
+  [[nodiscard]] double oversubscription() const { return oversubscription_; }
   [[nodiscard]] MPI_Comm control() const { return control_; }
 
   /// Returns on no rank before all have called it. Dissemination: ceil(log2 p) rounds.
@@ -53,7 +53,7 @@ class Job {
   int p_ = 1;
   int nodes_ = 1;
   int ranks_per_node_ = 1;
-  double crowding_ = 1;
+  double oversubscription_ = 1;
   MPI_Comm control_ = MPI_COMM_NULL;
 };
 

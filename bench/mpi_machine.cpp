@@ -16,7 +16,7 @@ namespace tutti::bench {
 namespace {
 
 constexpr int tag = 3;
-constexpr std::size_t most_file_bytes = 65536;
+constexpr std::size_t max_file_bytes = 65536;
 
 std::vector<double> samples_of(int repetitions, const std::function<double()>& once) {
   once();
@@ -111,7 +111,7 @@ Result<Machine> from_first(const Job& job, const Result<Machine>& found) {
 
 Result<Machine> machine_in_file(const Job& job, const std::string& path) {
   Result<std::string> text = Error{""};
-  if (job.rank() == 0) text = read_text_file(path, most_file_bytes);
+  if (job.rank() == 0) text = read_text_file(path, max_file_bytes);
   const std::string problem = job.from_first(text ? "" : text.error());
   const std::string shared = job.from_first(text ? *text : "");
   const Result<Machines> machines =
@@ -143,8 +143,8 @@ Result<Machine> measure_machine(const Job& job) {
   job.barrier(Patience::sleep);
   if (takes_part) measure_pair(job, samples);
   job.barrier(Patience::sleep);
-  const bool crowded = job.crowding() > 1;
-  samples.gap = samples_of(20, [&] { return many_to_one(job, crowded ? job.p() - 1 : 1); });
+  const bool oversubscribed = job.oversubscription() > 1;
+  samples.gap = samples_of(20, [&] { return many_to_one(job, oversubscribed ? job.p() - 1 : 1); });
   if (takes_part) {
     std::vector<char> none;
     samples.empty_again = samples_of(200, [&] { return one_way(job, none, 0); });

@@ -46,10 +46,10 @@ void compute(const Bench& bench, const Contender& contender, int repetition) {
   const std::uint64_t call = number_of(repetition, options);
   const double seconds =
       options.compute + options.delays.of(bench.job.rank(), bench.job.p(), call, options.seed);
-  const double before_edge = seconds * options.edge / 100;
-  sleep(before_edge);
+  const double before_hint = seconds * options.edge / 100;
+  sleep(before_hint);
   if (!contender.specification.empty() && has_edges(options)) TUTTI_Arrival_edge(MPI_COMM_WORLD);
-  sleep(seconds - before_edge);
+  sleep(seconds - before_hint);
 }
 
 void fail_on(int code, const Bench& bench, const Contender& contender) {

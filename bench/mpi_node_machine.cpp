@@ -20,7 +20,7 @@ namespace {
 
 constexpr int tag = 4;
 constexpr std::size_t large = std::size_t{1} << 20;
-constexpr double least_gap = 1e-10;  // what is less cannot be told from the latency's own spread
+constexpr double min_gap = 1e-10;  // what is less cannot be told from the latency's own spread
 
 /// Which ranks share a node, and a communicator of this rank's.
 class RealNodes {
@@ -93,7 +93,7 @@ void barrier_by_messages(const RealNodes& nodes) {
 /// Of a barrier among the ranks of a node, through their memory alone.
 double flag_seconds(const Job& job, const RealNodes& nodes) {
   constexpr int calls = 10;
-  if (TUTTI_Algorithm_set("barrier", "native:level=node,leaders=1", nullptr, nullptr) !=
+  if (TUTTI_Algorithm_set("barrier", "hierarchical(native,leaders=1)", nullptr, nullptr) !=
       MPI_SUCCESS) {
     return 0;
   }
@@ -139,7 +139,7 @@ Result<NodeMachine> measure_node_machine(const Job& job, const Machine& machine)
       if (real.local() >= senders) return;
       exchange_empty(job.control(), real.counterpart(1), real.counterpart(-1));
     });
-    measured.node_gap = std::max((all - machine.latency) / std::max(1, senders - 1), least_gap);
+    measured.node_gap = std::max((all - machine.latency) / std::max(1, senders - 1), min_gap);
   } else {
     measured.local_per_byte = machine.per_byte;
     measured.node_gap = machine.gap;
@@ -147,8 +147,8 @@ Result<NodeMachine> measure_node_machine(const Job& job, const Machine& machine)
   if (ranks > 1) {
     const int rounds = std::bit_width(static_cast<unsigned>(ranks - 1));
     measured.local_latency = slowest_median(job, 50, [&] { barrier_by_messages(real); }) / rounds;
-    measured.flag = flag_seconds(job, real);
-    measured.crowding = std::max(1.0, job.crowding());
+    measured.signal = flag_seconds(job, real);
+    measured.oversubscription = std::max(1.0, job.oversubscription());
   }
   std::string wrong = out_of_range(measured);
   if (real.nodes().count() == 1 && wrong.empty())

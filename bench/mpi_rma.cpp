@@ -197,7 +197,7 @@ Row measure_row(const Bench& bench, Windows& windows, Rank root, Bytes bytes) {
 }
 
 /// What a level of a tree adds for 8 bytes: a chain has p - 2 levels more than a linear broadcast.
-double level_seconds(const Bench& bench, Windows& windows) {
+double hierarchical_seconds(const Bench& bench, Windows& windows) {
   constexpr std::array names = {"linear", "chain:parts=1"};
   std::array<std::vector<double>, names.size()> seconds;
   for (int turn = 0; turn < std::max(bench.options.repetitions, 9); ++turn) {
@@ -229,10 +229,10 @@ Result<bool> run_rma(const Bench& bench, Rank root, Report* report) {
     const Row row = measure_row(bench, windows, root, bytes);
     if (report != nullptr) report->add(row);
   }
-  const bool has_levels = bench.options.command == Command::rma_bcast && bench.job.p() > 2;
-  const double level = has_levels ? level_seconds(bench, windows) : 0;
+  const bool has_hierarchical = bench.options.command == Command::rma_bcast && bench.job.p() > 2;
+  const double level = has_hierarchical ? hierarchical_seconds(bench, windows) : 0;
   if (report == nullptr) return true;
-  if (has_levels) {
+  if (has_hierarchical) {
     report->note("level",
                  fmt::format("{:.1f} us for each level of a tree with 8 bytes (median of a "
                              "chain less that of linear, over p - 2)",

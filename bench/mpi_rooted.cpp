@@ -5,8 +5,8 @@
 
 namespace tutti::bench {
 
-RootedWorkload::RootedWorkload(Collective collective, Layout layout, MPI_Datatype type, Rank root,
-                               Rank rank)
+GatherScatterWorkload::GatherScatterWorkload(Collective collective, Layout layout,
+                                             MPI_Datatype type, Rank root, Rank rank)
     : Workload(collective),
       layout_(std::move(layout)),
       no_counts_(layout_.counts.size(), 0),
@@ -16,7 +16,7 @@ RootedWorkload::RootedWorkload(Collective collective, Layout layout, MPI_Datatyp
       vector_(rank == root ? layout_.bytes : 0),
       block_(layout_.size(rank)) {}
 
-void RootedWorkload::prepare(std::uint32_t call) {
+void GatherScatterWorkload::prepare(std::uint32_t call) {
   if (is_gather(collective())) {
     fill(block_.at(0, layout_.size(rank_)), rank_, call);
   } else if (at_root()) {
@@ -27,20 +27,22 @@ void RootedWorkload::prepare(std::uint32_t call) {
 }
 
 /// Tutti's functions that set persistent calls up.
-struct RootedWorkload::Inits {
+struct GatherScatterWorkload::Inits {
   decltype(&TUTTI_Gather_init) gather = TUTTI_Gather_init;
   decltype(&TUTTI_Gatherv_init) gatherv = TUTTI_Gatherv_init;
   decltype(&TUTTI_Scatter_init) scatter = TUTTI_Scatter_init;
   decltype(&TUTTI_Scatterv_init) scatterv = TUTTI_Scatterv_init;
 };
 
-int RootedWorkload::run(const Functions& functions) { return call(functions, layout_.counts); }
+int GatherScatterWorkload::run(const Functions& functions) {
+  return call(functions, layout_.counts);
+}
 
-int RootedWorkload::prime(const Functions& functions) { return call(functions, no_counts_); }
+int GatherScatterWorkload::prime(const Functions& functions) { return call(functions, no_counts_); }
 
 template <class AnyFunctions, class... Request>
-int RootedWorkload::call(const AnyFunctions& functions, const std::vector<int>& all_counts,
-                         Request*... request) {
+int GatherScatterWorkload::call(const AnyFunctions& functions, const std::vector<int>& all_counts,
+                                Request*... request) {
   const int own = all_counts[static_cast<std::size_t>(rank_)];
   const int* counts = at_root() ? all_counts.data() : nullptr;
   const int* displacements = at_root() ? layout_.displacements.data() : nullptr;
@@ -63,20 +65,20 @@ int RootedWorkload::call(const AnyFunctions& functions, const std::vector<int>& 
   }
 }
 
-int RootedWorkload::start() {
+int GatherScatterWorkload::start() {
   if (request_ == TUTTI_REQUEST_NULL) {
     if (const int error = call(Inits(), layout_.counts, &request_)) return error;
   }
   return TUTTI_Start(&request_);
 }
 
-int RootedWorkload::wait() { return TUTTI_Wait(&request_); }
+int GatherScatterWorkload::wait() { return TUTTI_Wait(&request_); }
 
-RootedWorkload::~RootedWorkload() {
+GatherScatterWorkload::~GatherScatterWorkload() {
   if (request_ != TUTTI_REQUEST_NULL) TUTTI_Request_free(&request_);
 }
 
-std::optional<Mismatch> RootedWorkload::check(std::uint32_t call) const {
+std::optional<Mismatch> GatherScatterWorkload::check(std::uint32_t call) const {
   if (!is_gather(collective())) {
     const auto wrong = bench::check(block_.at(0, layout_.size(rank_)), rank_, call);
     return wrong ? wrong : block_.check_guards();

@@ -9,11 +9,12 @@
 namespace tutti::bench {
 
 /// Every rank knows the whole layout; only what MPI asks for is passed on.
-class RootedWorkload final : public Workload {
+class GatherScatterWorkload final : public Workload {
  public:
   /// `type` has the width of the layout. The regular collectives need equal blocks without gaps.
-  RootedWorkload(Collective collective, Layout layout, MPI_Datatype type, Rank root, Rank rank);
-  ~RootedWorkload() override;
+  GatherScatterWorkload(Collective collective, Layout layout, MPI_Datatype type, Rank root,
+                        Rank rank);
+  ~GatherScatterWorkload() override;
 
   void prepare(std::uint32_t call) override;
   int run(const Functions& functions) override;

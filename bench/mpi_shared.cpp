@@ -17,7 +17,7 @@ namespace tutti::bench {
 
 namespace {
 
-constexpr auto through_nodes = "native:level=node";
+constexpr auto through_nodes = "hierarchical(native)";
 
 /// Who has the result.
 struct Way {

@@ -48,7 +48,7 @@ Result<std::unique_ptr<Workload>> workload_of(const Bench& bench, Collective col
   Result<Layout> layout = lay_out(problem.blocks, problem.width, bench.options.gap);
   if (!layout) return Error{layout.error()};
   return std::unique_ptr<Workload>(
-      new RootedWorkload(collective, std::move(*layout), type, problem.root, rank));
+      new GatherScatterWorkload(collective, std::move(*layout), type, problem.root, rank));
 }
 
 /// One for each contender, which may be that of others: calls that are persistent keep their

@@ -163,15 +163,15 @@ int repetitions_within_budget(const Options& options, double seconds) {
       options.budget / seconds, std::min(least, options.repetitions), options.repetitions));
 }
 
-Result<Rank> rank_of(const RootPlace& root, int p) {
+Result<Rank> rank_of(const RootChoice& root, int p) {
   switch (root.kind) {
-    case RootPlace::Kind::half:
+    case RootChoice::Kind::half:
       return p / 2;
-    case RootPlace::Kind::first:
+    case RootChoice::Kind::first:
       return 0;
-    case RootPlace::Kind::last:
+    case RootChoice::Kind::last:
       return p - 1;
-    case RootPlace::Kind::numbered:
+    case RootChoice::Kind::numbered:
       break;
   }
   if (root.number < p) return root.number;

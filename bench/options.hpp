@@ -50,7 +50,7 @@ enum class Command : std::uint8_t {
 [[nodiscard]] std::string_view name_of(Command command);
 
 /// A root that is a rank only once the number of ranks is known.
-struct RootPlace {
+struct RootChoice {
   enum class Kind : std::uint8_t { half, first, last, numbered };
   Kind kind = Kind::half;
   Rank number = 0;  ///< numbered only
@@ -64,7 +64,7 @@ struct Options {
   std::vector<Bytes> blocks;                ///< ints, see help()
   std::vector<Bytes> totals;                ///< bytes of all that one rank has in the end
   Bytes gap = 0;                            ///< elements between blocks at the root
-  RootPlace root;
+  RootChoice root;
   std::vector<std::string> algorithms;  ///< empty: native and auto
   Delays delays;                        ///< before each call
   double compute = -1;      ///< seconds before each call without delay; -1: the delays' scale
@@ -100,7 +100,7 @@ struct Options {
 [[nodiscard]] Result<Options> parse(std::span<const char* const> arguments);
 
 /// The rank of a root among `p`; the error names a number that is too large.
-[[nodiscard]] Result<Rank> rank_of(const RootPlace& root, int p);
+[[nodiscard]] Result<Rank> rank_of(const RootChoice& root, int p);
 
 [[nodiscard]] std::string help();
 

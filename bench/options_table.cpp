@@ -89,8 +89,8 @@ Accepted read_algorithms(Options& options, Text list) {
 }
 
 Accepted read_root(Options& options, Text text) {
-  using Kind = RootPlace::Kind;
-  RootPlace& root = options.root;
+  using Kind = RootChoice::Kind;
+  RootChoice& root = options.root;
   if (text == "half" || text == "first" || text == "last") {
     root.kind = text == "half" ? Kind::half : text == "first" ? Kind::first : Kind::last;
     return "";

@@ -16,7 +16,7 @@ from statistics import median
 from typing import Any
 
 WIDTH = 80
-MOST_CALLS = 6
+MAX_CALLS = 6
 
 
 def seconds_in(path: Path) -> list[float]:
@@ -67,11 +67,11 @@ def summary(
     heads = "".join(f"{head:>11}" for head in ("median", "least", "greatest"))
     lines = [f"  {'seconds in snapshots':28}{heads}", times(f"{name} alone", alone)]
     lines += [times("with Tutti", under)]
-    for call in calls[:MOST_CALLS]:
+    for call in calls[:MAX_CALLS]:
         text = f"{call['calls']} {call['collective']}: {call['algorithm']}: {call['reason']}"
         lines.append("  " + textwrap.shorten(text, WIDTH - 2, placeholder=" .."))
-    if len(calls) > MOST_CALLS:
-        lines.append(f"  .. and {len(calls) - MOST_CALLS} more lines in the report")
+    if len(calls) > MAX_CALLS:
+        lines.append(f"  .. and {len(calls) - MAX_CALLS} more lines in the report")
     sentence = f"{name}: {gain(alone, under)}, because {cause(calls)}."
     return [*lines, *textwrap.wrap(sentence, WIDTH)]
 

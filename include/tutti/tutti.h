@@ -239,7 +239,7 @@ int TUTTI_Request_free(TUTTI_Request* request);
 /* Distances. Where ranks sit decides which messages cross a slow link. With the distances between
  * them, order=distance puts ranks that exchange much close to one another, inside a call: results
  * stay in the order of the communicator's ranks. TUTTI_DISTANCES=FILE names a file of them, which
- * `tutti place --mpirun` or TUTTI_Distances_measure has written; rank 0 of a communicator reads it.
+ * `tutti map --mpirun` or TUTTI_Distances_measure has written; rank 0 of a communicator reads it.
  * Rows belong to ranks by their rank in MPI_COMM_WORLD, or by node where the file is of another
  * job. What is known at the first use on a communicator stays in force on it. */
 

@@ -10,19 +10,19 @@ using namespace nb::literals;
 namespace tutti {
 
 void bind_arrivals(nb::module_& module) {
-  nb::class_<ArrivalHabits>(module, "ArrivalHabits",
-                            "How late ranks usually are, by the library's own rule.")
+  nb::class_<DelayPredictor>(module, "DelayPredictor",
+                             "How late ranks usually are, by the library's own rule.")
       .def(nb::init<int>(), "ranks"_a)
       .def(
           "take",
-          [](ArrivalHabits& habits, const std::vector<double>& arrivals) {
-            if (arrivals.size() != habits.lateness().size()) {
+          [](DelayPredictor& habits, const std::vector<double>& arrivals) {
+            if (arrivals.size() != habits.delays().size()) {
               throw nb::value_error("there is one arrival for each rank");
             }
             habits.take(arrivals);
           },
           "arrivals"_a, "Takes the arrivals at a call by rank, in seconds.")
-      .def_prop_ro("lateness", &ArrivalHabits::lateness,
+      .def_prop_ro("delays", &DelayPredictor::delays,
                    "Seconds behind the first by rank; NaN where nothing is known.");
 }
 

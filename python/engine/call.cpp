@@ -51,7 +51,7 @@ Call checked_call(const std::string& collective, std::vector<Bytes> sizes, Rank 
   Call call{collective_or_raise(collective),
             root,
             std::move(sizes),
-            machine.latency_in_bytes(),
+            machine.half_performance_length(),
             std::move(expected),
             1 / machine.per_byte};
   call.memory = default_staging;
@@ -160,7 +160,7 @@ class PyCall {
   Specification placed(Specification specification) {
     if (specification.needs_distances()) {
       if (!fabric_) throw nb::value_error("order=distance needs distances: a file of them");
-      call_.placed = reordered_call(specification, call_, *fabric_).best.ranks;
+      call_.rank_order = reordered_call(specification, call_, *fabric_).best.ranks;
     }
     return specification;
   }
@@ -191,17 +191,17 @@ Choice choice_for(const std::string& collective, const std::string& text, int ra
                   std::vector<double> expected, double error, bool background,
                   const std::string& mpi) {
   const Collective named = collective_or_raise(collective);
-  Situation situation{named, ranks, block};
-  situation.mpi = family_or_raise(mpi);
+  Features features{named, ranks, block};
+  features.mpi = family_or_raise(mpi);
   if (!expected.empty()) {
     std::string wrong = flaw_of(expected, ranks);
     if (wrong.empty() && (root < 0 || root >= ranks)) wrong = "the root is none of the ranks";
     if (!wrong.empty()) throw nb::value_error(wrong.c_str());
-    situation.root = root;
-    situation.forecast =
-        Forecast{std::move(expected), error, background ? Helper::runs : Helper::none};
+    features.root = root;
+    features.forecast = Forecast{std::move(expected), error,
+                                 background ? ProgressCapability::runs : ProgressCapability::none};
   }
-  return choose(value_or_raise(setting(named, text)), situation, machine);
+  return choose(value_or_raise(setting(named, text)), features, machine);
 }
 
 void bind_timeline(nb::module_& module) {

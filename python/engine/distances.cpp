@@ -66,10 +66,10 @@ Reordering reordering_of(const DistanceFile& file, const std::string& collective
 }  // namespace
 
 void bind_distances(nb::module_& module) {
-  nb::class_<Seating>(module, "Seating", "An order of ranks and its modelled time.")
-      .def_ro("name", &Seating::name, "How it was found.")
-      .def_ro("ranks", &Seating::ranks, "The rank at each position.")
-      .def_ro("seconds", &Seating::seconds);
+  nb::class_<CandidateOrder>(module, "CandidateOrder", "An order of ranks and its modelled time.")
+      .def_ro("name", &CandidateOrder::name, "How it was found.")
+      .def_ro("ranks", &CandidateOrder::ranks, "The rank at each position.")
+      .def_ro("seconds", &CandidateOrder::seconds);
   nb::class_<Reordering>(module, "Reordering", "The orders by distance that were looked at.")
       .def_ro("natural", &Reordering::natural)
       .def_ro("best", &Reordering::best, "The natural one where no other is modelled faster.")

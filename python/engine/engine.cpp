@@ -8,6 +8,6 @@ NB_MODULE(_engine, module) {
   tutti::bind_arrivals(module);
   tutti::bind_distances(module);
   tutti::bind_call(module);
-  tutti::bind_levels(module);
+  tutti::bind_hierarchical(module);
   tutti::bind_sweep(module);
 }

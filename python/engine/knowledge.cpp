@@ -46,7 +46,7 @@ Protocols protocols_of(const Specification& spec, const Call& call) {
   const bool subtrees = spec.knowledge() == Knowledge::subtree_sizes;
   if (!subtrees && spec.knowledge() != Knowledge::all_sizes) return all;
   const Order order =
-      subtrees ? order_of(spec, call.p(), call.root, {nullptr, &call.arrivals, &call.placed})
+      subtrees ? order_of(spec, call.p(), call.root, {nullptr, &call.arrivals, &call.rank_order})
                : Order::rotated(call.p(), call.root);
   const Knomial tree(call.p(), subtrees ? spec.parameters.k : 2);
   for (Rank rank = 0; rank < call.p(); ++rank) {

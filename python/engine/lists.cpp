@@ -94,6 +94,10 @@ void bind_lists(nb::module_& module) {
   module.def("algorithms", [] { return copied(all_algorithms()); });
   module.def("aliases", [] { return copied(all_aliases()); });
   module.def("settings", [] { return copied(all_settings()); });
+  module.def("former_name_of", &former_name_of, "name"_a,
+             "The name that a setting had in the version before; empty where it is new.");
+  module.def("unknown_setting", &unknown_setting, "name"_a,
+             "What to say of a variable that is none: the nearest setting, and where all are.");
   module.def("is_setting", &is_setting, "name"_a,
              "A variable that the library, the commands or the modulefile know.");
   module.def("distributions", distribution_names);

@@ -153,7 +153,7 @@ def why_no_output(path: str) -> str:
 def machines_from_text(text: str) -> tuple[Machine, NodeMachine]:
     """Both machines of a file; ValueError where no line is of either."""
 
-class ArrivalHabits:
+class DelayPredictor:
     """How late ranks usually are, by the library's own rule."""
 
     def __init__(self, ranks: int) -> None: ...
@@ -162,10 +162,10 @@ class ArrivalHabits:
         """Takes the arrivals at a call by rank, in seconds."""
 
     @property
-    def lateness(self) -> list[float]:
+    def delays(self) -> list[float]:
         """Seconds behind the first by rank; NaN where nothing is known."""
 
-class Seating:
+class CandidateOrder:
     """An order of ranks and its modelled time."""
 
     @property
@@ -183,14 +183,14 @@ class Reordering:
     """The orders by distance that were looked at."""
 
     @property
-    def natural(self) -> Seating: ...
+    def natural(self) -> CandidateOrder: ...
 
     @property
-    def best(self) -> Seating:
+    def best(self) -> CandidateOrder:
         """The natural one where no other is modelled faster."""
 
     @property
-    def all(self) -> list[Seating]:
+    def all(self) -> list[CandidateOrder]:
         """By modelled time."""
 
     @property
@@ -407,7 +407,7 @@ class NodeMachine:
     def text(self) -> str:
         """All numbers, one a line, with what they mean."""
 
-class LevelSeconds:
+class HierarchicalSeconds:
     """Where the time of a call goes."""
 
     @property
@@ -425,7 +425,7 @@ class LevelSeconds:
     @property
     def total(self) -> float: ...
 
-class LevelEstimate:
+class HierarchicalEstimate:
     """Modelled seconds, flat and by node memory."""
 
     @property
@@ -433,11 +433,11 @@ class LevelEstimate:
         """By shape."""
 
     @property
-    def level(self) -> LevelSeconds:
+    def level(self) -> HierarchicalSeconds:
         """With the best number of leaders."""
 
     @property
-    def one_leader(self) -> LevelSeconds: ...
+    def one_leader(self) -> HierarchicalSeconds: ...
 
     @property
     def leaders(self) -> int: ...
@@ -446,10 +446,10 @@ class LevelEstimate:
     def bound(self) -> float:
         """No algorithm is over earlier."""
 
-def level_estimate(collective: str, nodes: int, ranks: int, block: int, machine: NodeMachine = ...) -> LevelEstimate:
+def hierarchical_estimate(collective: str, nodes: int, ranks: int, block: int, machine: NodeMachine = ...) -> HierarchicalEstimate:
     """Closed forms for nodes of equally many ranks; block in bytes."""
 
-class LevelChoice:
+class HierarchicalChoice:
     """Whether a call goes through node memory."""
 
     @property
@@ -462,10 +462,10 @@ class LevelChoice:
     @property
     def candidates(self) -> list[Candidate]: ...
 
-class LevelCall:
+class HierarchicalProblem:
     """A call through node memory, seen from outside."""
 
-    def __init__(self, collective: str, sizes: Sequence[int], nodes: str, root: int = 0, algorithm: str = 'native:level=node', bound: int = 0, commutative: bool = True, machine: NodeMachine = ..., cores: int = 0) -> None:
+    def __init__(self, collective: str, sizes: Sequence[int], nodes: str, root: int = 0, algorithm: str = 'hierarchical(native)', bound: int = 0, commutative: bool = True, machine: NodeMachine = ..., cores: int = 0) -> None:
         """
         nodes: as 1,4,2 or 8x6, with :round_robin or :shuffled; bound: bytes of node memory, 0 for any; cores: of each node, 0 if not known.
         """
@@ -496,7 +496,7 @@ class LevelCall:
     def fault(self) -> str:
         """What is wrong with the plans; empty if nothing is."""
 
-    def choice(self) -> LevelChoice:
+    def choice(self) -> HierarchicalChoice:
         """Flat or through node memory, by the model."""
 
     def tried(self) -> list[str]:
@@ -513,7 +513,7 @@ class LevelCall:
 def node_ranks(nodes: str) -> list[list[int]]:
     """The ranks of each node of a shape such as 1,4,2 or 8x6:round_robin."""
 
-def sweep_levels(collective: str, max_ranks: int = 5, nodes: str = '') -> SweepResult:
+def sweep_hierarchical(collective: str, max_ranks: int = 5, nodes: str = '') -> SweepResult:
     """
     Verifies level plans on all shapes of nodes up to max_ranks and some larger ones, or on one.
     """

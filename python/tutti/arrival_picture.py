@@ -1,4 +1,4 @@
-"""The arrivals of a report as a picture: ranks by calls, colour = lateness. Needs Matplotlib."""
+"""The arrivals of a report as a picture: ranks by calls, colour = delays. Needs Matplotlib."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tutti.reports import Pattern, Site
 
 COLOURS = "cividis"  # perceptually uniform, and alike with and without red-green blindness
 PARTS = {"waiting": "#D55E00", "held": "#F0E442", "moving": "#0072B2"}  # Okabe and Ito 2008
-MOST_PANELS = 8
+MAX_PANELS = 8
 _ROWS, _COLUMNS = 300, 900  # about the pixels of a panel
 
 
@@ -26,7 +26,7 @@ def _unit(seconds: float) -> tuple[float, str]:
 
 
 def draw(title: str, sites: list[Site], path: Path, option: str = "--picture") -> None:
-    """Writes one panel for each line, those with patterns only, at most MOST_PANELS.
+    """Writes one panel for each line, those with patterns only, at most MAX_PANELS.
 
     Raises:
         Refusal: no line has a pattern, Matplotlib is missing, or it cannot write the file.
@@ -41,7 +41,7 @@ def figure_of(title: str, sites: list[Site], option: str = "--picture") -> Any:
     """The picture as a Matplotlib figure: for each line a heat map and, beside it, what each
     rank's time went into."""
     pyplot = pyplot_for(option)
-    shown = [(site, site.pattern) for site in sites if site.pattern is not None][:MOST_PANELS]
+    shown = [(site, site.pattern) for site in sites if site.pattern is not None][:MAX_PANELS]
     if not shown:
         raise Refusal(f"{option}: the report does not know who arrived when in any line")
     figure, axes = pyplot.subplots(
@@ -64,7 +64,7 @@ def _heat_map(figure: Any, axis: Any, site: Site, pattern: Pattern) -> None:
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     calls, ranks = len(pattern.calls), len(pattern.ranks)
-    grid = heatmap.grid_of(pattern.lateness, _ROWS, _COLUMNS)
+    grid = heatmap.grid_of(pattern.delays, _ROWS, _COLUMNS)
     top = heatmap.top_of(grid)
     factor, unit = _unit(top)
     image = axis.imshow(
@@ -85,9 +85,9 @@ def _heat_map(figure: Any, axis: Any, site: Site, pattern: Pattern) -> None:
     axis.xaxis.set_major_formatter(FuncFormatter(number))
     axis.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=10, min_n_ticks=1))
     axis.tick_params(labelsize=8)
-    axis.set_xlabel(f"{site.told['collective']} number", fontsize=8)
+    axis.set_xlabel(f"{site.fields['collective']} number", fontsize=8)
     axis.set_ylabel("rank", fontsize=8)
-    name = textwrap.shorten(f"{site.number}: {site.name}, {site.told['algorithm']}", 96)
+    name = textwrap.shorten(f"{site.number}: {site.name}, {site.fields['algorithm']}", 96)
     late = "\n".join(textwrap.wrap(site.late, 96))
     axis.set_title(f"{name}\n{late}" if late else name, fontsize=9, loc="left")
 

@@ -15,7 +15,7 @@ from tutti.commands.explain import explain
 from tutti.commands.info import info
 from tutti.commands.lab import lab
 from tutti.commands.list import list_algorithms
-from tutti.commands.place import place
+from tutti.commands.map import map_ranks
 from tutti.commands.report import report
 from tutti.commands.run import run
 from tutti.commands.simulate import simulate
@@ -58,7 +58,8 @@ app.command("list", rich_help_panel=_ASK)(list_algorithms)
 app.command("info", rich_help_panel=_ASK)(info)
 app.command("explain", rich_help_panel=_ASK)(explain)
 app.command("simulate", rich_help_panel=_ASK)(simulate)
-app.command("place", rich_help_panel=_ASK)(place)
+app.command("map", rich_help_panel=_ASK)(map_ranks)
+app.command("place", hidden=True)(map_ranks)  # the former name, accepted for one version
 app.command("verify", rich_help_panel=_CHECK)(verify)
 app.command(
     "bench",

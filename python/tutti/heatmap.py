@@ -16,15 +16,15 @@ def edges(count: int, cells: int) -> list[int]:
     return [cell * count // cells for cell in range(cells + 1)]
 
 
-def grid_of(lateness: Sequence[Sequence[float]], rows: int, columns: int) -> list[list[float]]:
+def grid_of(delays: Sequence[Sequence[float]], rows: int, columns: int) -> list[list[float]]:
     """Lateness by call and rank as at most `rows` rows of ranks and `columns` columns of calls.
 
     A cell holds the mean over its calls, and of its ranks' means the largest: so one late rank
     among a thousand can be seen. O(calls * ranks).
     """
-    by_rank = list(zip(*lateness, strict=True))
+    by_rank = list(zip(*delays, strict=True))
     lines = edges(len(by_rank), rows)
-    parts = edges(len(lateness), columns)
+    parts = edges(len(delays), columns)
     grid = []
     for top, bottom in zip(lines, lines[1:], strict=False):
         means = [
@@ -47,10 +47,10 @@ def top_of(grid: Sequence[Sequence[float]]) -> float:
 
 
 def text_of(
-    lateness: Sequence[Sequence[float]], width: int, height: int = 16, shades: str = SHADES
+    delays: Sequence[Sequence[float]], width: int, height: int = 16, shades: str = SHADES
 ) -> list[str]:
     """A picture of characters, at most `width` wide: ranks by calls, and its scale below."""
-    ranks, calls = len(lateness[0]), len(lateness)
+    ranks, calls = len(delays[0]), len(delays)
     lines = edges(ranks, height)
     labels = [
         f"rank {top}" if bottom - top == 1 else f"rank {top}-{bottom - 1}"
@@ -59,7 +59,7 @@ def text_of(
     margin = max(len(label) for label in labels)
     room = max(1, width - margin - 3)
     wide = min(4, max(1, room // calls))
-    grid = grid_of(lateness, height, room // wide)
+    grid = grid_of(delays, height, room // wide)
     top = top_of(grid)
     steps = len(shades) - 1
     drawn = []

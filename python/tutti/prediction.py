@@ -6,25 +6,25 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tutti._engine import ArrivalHabits, Call, Machine, algorithms
+from tutti._engine import DelayPredictor, Call, Machine, algorithms
 from tutti.explanation import made_for_arrivals
 from tutti.reports import Pattern
 
-MOST_REPLAYS = 16
+MAX_REPLAYS = 16
 
 Expected = list[list[float] | None]
-"""By call: lateness by rank, behind the first; None where nothing was expected."""
+"""By call: delays by rank, behind the first; None where nothing was expected."""
 
 
-def from_habits(lateness: Sequence[Sequence[float]]) -> Expected:
+def from_predictor(delays: Sequence[Sequence[float]]) -> Expected:
     """What the library's own rule expects of each call from those before it. Nothing is expected of
     the first call."""
-    if not lateness:
+    if not delays:
         return []
-    habits = ArrivalHabits(len(lateness[0]))
+    habits = DelayPredictor(len(delays[0]))
     expected: Expected = []
-    for call in lateness:
-        expected.append(list(habits.lateness) if expected else None)
+    for call in delays:
+        expected.append(list(habits.delays) if expected else None)
         habits.take(list(call))
     return expected
 
@@ -34,7 +34,7 @@ def from_library(pattern: Pattern) -> Expected | None:
     if pattern.ahead is None:
         return None
     expected: Expected = []
-    for late, ahead in zip(pattern.lateness, pattern.ahead, strict=True):
+    for late, ahead in zip(pattern.delays, pattern.ahead, strict=True):
         known = [a for a in ahead if a is not None]
         if len(known) < len(ahead):
             expected.append(None)
@@ -50,9 +50,9 @@ class Judgement:
 
     calls: int
     error: float
-    """Mean over ranks and calls of |expected - actual| lateness."""
+    """Mean over ranks and calls of |expected - actual| delays."""
     together: float
-    """The same if all ranks had been expected at once: the mean lateness."""
+    """The same if all ranks had been expected at once: the mean delays."""
     last: float
     """Share of calls whose last rank was expected to be the last."""
     by_rank: list[float] = field(repr=False)
@@ -68,7 +68,7 @@ def judge(pattern: Pattern, expected: Expected) -> Judgement | None:
     errors, means = [0.0] * ranks, [0.0] * ranks
     calls = hits = 0
     together = 0.0
-    for late, times in zip(pattern.lateness, expected, strict=bool(expected)):
+    for late, times in zip(pattern.delays, expected, strict=bool(expected)):
         if times is None:
             continue
         calls += 1
@@ -103,11 +103,11 @@ class Replay:
 
 
 def replayed(pattern: Pattern, expected: Expected) -> list[int]:
-    """The calls to be replayed: at most MOST_REPLAYS of those of which something was expected,
+    """The calls to be replayed: at most MAX_REPLAYS of those of which something was expected,
     evenly spread; all of a pattern of one call."""
     known = [at for at, times in enumerate(expected) if times is not None]
     known = known or list(range(len(pattern.calls)))
-    step = math.ceil(len(known) / MOST_REPLAYS)
+    step = math.ceil(len(known) / MAX_REPLAYS)
     return known[::step]
 
 
@@ -136,7 +136,7 @@ def replay(
     sizes = [block] * len(pattern.ranks)
     sums: dict[str, list[float]] = {}
     for at in calls:
-        late, times = pattern.lateness[at], expected[at] or []
+        late, times = pattern.delays[at], expected[at] or []
         for name in names:
             root = max(pattern.roots[at], 0)
             call = Call(collective, sizes, root, name, machine, times)

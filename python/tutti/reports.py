@@ -9,7 +9,9 @@ from typing import Any
 
 from tutti.console import Refusal
 
-VERSION = 1  # of the format that docs/report.md describes
+VERSIONS = (1, 2)  # of the format; docs/report.md describes the newest
+FORMER = {"delays": "lateness", "mean_delay": "mean_lateness", "progress_hint": "edge"}
+"""The names of fields in format 1."""
 
 
 @dataclass(frozen=True)
@@ -24,27 +26,27 @@ class Pattern:
     """The number of each call that was kept."""
     roots: list[int]
     """-1 where the collective has none."""
-    lateness: list[list[float]] = field(repr=False)
+    delays: list[list[float]] = field(repr=False)
     """By call and rank: behind the first arrival."""
     elapsed: list[list[float]] = field(repr=False)
     """By call and rank: from arrival to exit."""
     ahead: list[list[float | None]] | None = field(repr=False)
     """By call and rank: when the library expected it less its arrival; None where it did not."""
-    edge: list[list[float | None]] | None = field(repr=False)
-    """By call and rank: from its edge to its arrival; None where there was none."""
+    progress_hint: list[list[float | None]] | None = field(repr=False)
+    """By call and rank: from its progress hint to its arrival; None without one."""
     waiting: list[float]
     """By rank, in the mean: for ranks that it needs."""
     held: list[float]
     """By rank, in the mean: others were late, and it stood behind them or moved data."""
     moving: list[float]
     """By rank, in the mean: with nobody missing whom it saw come."""
-    mean_lateness: list[float]
+    mean_delay: list[float]
     last: list[int]
     """By rank: in how many calls it was the last."""
 
-    def mean_edge(self, rank: int) -> float | None:
-        """From its edge to its arrival, over the calls before which it passed one."""
-        known = [call[rank] for call in self.edge or []]
+    def mean_hint(self, rank: int) -> float | None:
+        """From its progress hint to its arrival, over the calls before which it gave one."""
+        known = [call[rank] for call in self.progress_hint or []]
         times = [time for time in known if time is not None]
         return sum(times) / len(times) if times else None
 
@@ -61,7 +63,7 @@ class Pattern:
             "# seconds by which each rank was behind the first one, a line for each call",
             f"# {len(self.calls)} calls, numbers {first} to {last}, of {len(self.ranks)} ranks",
         ]
-        lines += [",".join(f"{late:.9g}" for late in call) for call in self.lateness]
+        lines += [",".join(f"{late:.9g}" for late in call) for call in self.delays]
         return "\n".join(lines) + "\n"
 
 
@@ -71,23 +73,23 @@ class Site:
 
     number: int
     """In the file, from 1."""
-    told: dict[str, Any] = field(repr=False)
+    fields: dict[str, Any] = field(repr=False)
     """As the file has it."""
     pattern: Pattern | None
 
     @property
     def name(self) -> str:
         """The collective and where it was called."""
-        return f"{self.told['collective']} at {self.told['site']}"
+        return f"{self.fields['collective']} at {self.fields['site']}"
 
     @property
     def late(self) -> str:
         """One sentence about who is late; empty where that is not known."""
-        return self.told.get("late") or ""
+        return self.fields.get("late") or ""
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    """The reports of format version 1 in a file: one, or a line for each part where the library
+    """The reports in a file: one, or a line for each part where the library
     could only write parts. Raises Refusal where the file is not that."""
     try:
         text = path.read_text()
@@ -106,15 +108,20 @@ def read(path: Path) -> list[dict[str, Any]]:
         if not isinstance(report, dict) or not isinstance(report.get("calls"), list):
             raise Refusal(f"{path}: no report of Tutti: it has no list of calls")
         version = report.get("format")
-        if version != VERSION:
-            raise Refusal(f"{path}: format version {version}; {VERSION} is understood")
+        if version not in VERSIONS:
+            raise Refusal(f"{path}: format version {version}; {VERSIONS[0]} and {VERSIONS[1]} are understood")
     return reports
 
 
-def _pattern(told: dict[str, Any] | None) -> Pattern | None:
-    if not told:
+def _pattern(fields: dict[str, Any] | None) -> Pattern | None:
+    if not fields:
         return None
-    return Pattern(**{name: told.get(name) for name in Pattern.__dataclass_fields__})
+    return Pattern(
+        **{
+            name: fields.get(name, fields.get(FORMER.get(name, name)))
+            for name in Pattern.__dataclass_fields__
+        }
+    )
 
 
 def sites_of(reports: list[dict[str, Any]]) -> list[Site]:
@@ -162,6 +169,6 @@ def find_pattern(sites: list[Site], wanted: str | None, option: str) -> tuple[Si
     else:
         site = find(sites, wanted, option)
     if site.pattern is None:
-        note = site.told.get("spread_note") or "the report has no times of single ranks"
+        note = site.fields.get("spread_note") or "the report has no times of single ranks"
         raise Refusal(f"{option} {site.number}: who arrived when is not known: {note}")
     return site, site.pattern

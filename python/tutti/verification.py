@@ -56,7 +56,7 @@ def verify(
     return results[0]
 
 
-def verify_levels(
+def verify_hierarchical(
     max_ranks: int = 5, *, collective: str = "", nodes: str = "", progress: Progress | None = None
 ) -> _engine.SweepResult:
     """Verifies the plans of calls through node memory.
@@ -75,7 +75,7 @@ def verify_levels(
     for done, name in enumerate(names):
         if progress:
             progress(done / len(names), f"{name} through node memory")
-        found = _engine.sweep_levels(name, max_ranks, nodes)
+        found = _engine.sweep_hierarchical(name, max_ranks, nodes)
         if result is None:
             result = found
         else:

@@ -154,7 +154,7 @@ constexpr Key keys[] = {
      [](Specification& spec, std::string_view text) {
        Bytes& carry = spec.parameters.carry;
        return read_bytes(text, "all", all_carried, carry) &&
-              (carry <= most_carried || carry == all_carried);
+              (carry <= max_carried || carry == all_carried);
      }},
     {"rule", "volume or gather_time",
      [](Specification& spec, std::string_view text) {
@@ -263,8 +263,8 @@ Result<Specification> specification(Collective collective, std::string_view text
 
 std::int64_t digest_of(const Specification& specification) {
   std::uint64_t digest = 14695981039346656037U;  // FNV-1a
-  for (const char letter : to_text(specification)) {
-    digest = (digest ^ static_cast<unsigned char>(letter)) * 1099511628211U;
+  for (const char message : to_text(specification)) {
+    digest = (digest ^ static_cast<unsigned char>(message)) * 1099511628211U;
   }
   return digest == 0 ? 1 : static_cast<std::int64_t>(digest);
 }

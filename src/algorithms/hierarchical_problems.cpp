@@ -42,8 +42,9 @@ Call call_between(std::span<const InnerCall* const> members, Bytes unit) {
 
 }  // namespace
 
-LevelCall level_call(const Call& call, const Nodes& nodes, int node, const LevelOptions& options) {
-  LevelCall seen;
+HierarchicalProblem hierarchical_problem(const Call& call, const Nodes& nodes, int node,
+                                         const HierarchicalOptions& options) {
+  HierarchicalProblem seen;
   seen.collective = call.collective;
   seen.root = call.root;
   seen.leaders = options.leaders;
@@ -71,13 +72,13 @@ LevelCall level_call(const Call& call, const Nodes& nodes, int node, const Level
   return seen;
 }
 
-Result<std::vector<LevelPlan>> level_plans(const Call& call, const Nodes& nodes,
-                                           const LevelOptions& options) {
-  std::vector<LevelPlan> plans(index(call.p()));
+Result<std::vector<HierarchicalPlan>> hierarchical_plans(const Call& call, const Nodes& nodes,
+                                                         const HierarchicalOptions& options) {
+  std::vector<HierarchicalPlan> plans(index(call.p()));
   for (int node = 0; node < nodes.count(); ++node) {
-    const LevelCall seen = level_call(call, nodes, node, options);
+    const HierarchicalProblem seen = hierarchical_problem(call, nodes, node, options);
     for (const Rank rank : nodes.ranks(node)) {
-      Result<LevelPlan> plan = level_plan(seen, nodes, rank);
+      Result<HierarchicalPlan> plan = hierarchical_plan(seen, nodes, rank);
       if (!plan) return Error{plan.error() + ": the call stays flat"};
       plans[index(rank)] = std::move(*plan);
     }
@@ -85,11 +86,11 @@ Result<std::vector<LevelPlan>> level_plans(const Call& call, const Nodes& nodes,
   return plans;
 }
 
-Result<int> agreed_chunks(const Call& call, const Nodes& nodes, const LevelOptions& options,
+Result<int> agreed_chunks(const Call& call, const Nodes& nodes, const HierarchicalOptions& options,
                           Bytes bound) {
   int chunks = 1;
   for (int node = 0; node < nodes.count(); ++node) {
-    const LevelCall seen = level_call(call, nodes, node, options);
+    const HierarchicalProblem seen = hierarchical_problem(call, nodes, node, options);
     const auto own = chunks_for(seen, nodes, nodes.rank_at(node, 0), bound);
     if (!own) {
       return Error{std::to_string(bound) +
@@ -101,7 +102,8 @@ Result<int> agreed_chunks(const Call& call, const Nodes& nodes, const LevelOptio
   return chunks;
 }
 
-std::vector<Call> inner_calls(std::span<const LevelPlan> plans, const Nodes& nodes, Bytes unit) {
+std::vector<Call> inner_calls(std::span<const HierarchicalPlan> plans, const Nodes& nodes,
+                              Bytes unit) {
   std::vector<Call> calls;
   const int lanes = plans.front().leaders;
   for (int lane = 0; lane < lanes; ++lane) {

@@ -10,29 +10,30 @@
 namespace tutti {
 
 /// How a call goes through node memory.
-struct LevelOptions {
+struct HierarchicalOptions {
   int leaders = 1;
   int chunks = 1;
   bool commutative = true;  ///< the operation, where one reduces
-  bool direct = false;      ///< see LevelCall
+  bool direct = false;      ///< see HierarchicalProblem
 };
 
 /// The call as the ranks of `node` see it, with no more sizes than they know; those that they do
 /// not know are -1.
-[[nodiscard]] LevelCall level_call(const Call& call, const Nodes& nodes, int node,
-                                   const LevelOptions& options);
+[[nodiscard]] HierarchicalProblem hierarchical_problem(const Call& call, const Nodes& nodes,
+                                                       int node,
+                                                       const HierarchicalOptions& options);
 
 /// The plans of all ranks, or why the call must stay flat.
-[[nodiscard]] Result<std::vector<LevelPlan>> level_plans(const Call& call, const Nodes& nodes,
-                                                         const LevelOptions& options);
+[[nodiscard]] Result<std::vector<HierarchicalPlan>> hierarchical_plans(
+    const Call& call, const Nodes& nodes, const HierarchicalOptions& options);
 
 /// The chunks that keep every node within `bound` bytes, or why the call must stay flat.
 [[nodiscard]] Result<int> agreed_chunks(const Call& call, const Nodes& nodes,
-                                        const LevelOptions& options, Bytes bound);
+                                        const HierarchicalOptions& options, Bytes bound);
 
 /// The inner calls of all lanes, lane by lane, each as a call of its own whose ranks are nodes.
 /// `unit` is that of the call.
-[[nodiscard]] std::vector<Call> inner_calls(std::span<const LevelPlan> plans, const Nodes& nodes,
-                                            Bytes unit);
+[[nodiscard]] std::vector<Call> inner_calls(std::span<const HierarchicalPlan> plans,
+                                            const Nodes& nodes, Bytes unit);
 
 }  // namespace tutti

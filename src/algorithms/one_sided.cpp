@@ -116,7 +116,7 @@ Schedule answer_along(const Problem& problem, Answers answers) {
   }
   for (const Rank child : family.children | std::views::reverse) {
     if (combines) {
-      schedule.combine(schedule.await_aside(child, told_by(child)), Operand::right);
+      schedule.combine(schedule.await_staged(child, told_by(child)), Operand::right);
     } else {
       schedule.await(child, told_by(child));
     }

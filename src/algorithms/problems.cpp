@@ -124,9 +124,10 @@ Order order_of(const Specification& specification, int p, Rank root, const Expec
     case OrderName::nearest_next:
     case OrderName::two_partners_each:
     case OrderName::heaviest_first:
-      if (expected.placed == nullptr || expected.placed->empty()) return Order::rotated(p, root);
-      assert(!has_root(algorithm.collective) || expected.placed->front() == root);
-      return Order::listed(*expected.placed);
+      if (expected.rank_order == nullptr || expected.rank_order->empty())
+        return Order::rotated(p, root);
+      assert(!has_root(algorithm.collective) || expected.rank_order->front() == root);
+      return Order::listed(*expected.rank_order);
     case OrderName::by_size:
       break;
     case OrderName::arrival:
@@ -150,7 +151,7 @@ Problems::Problems(const Specification& specification, const Call& call)
       call_(call),
       equal_(!is_irregular(call.collective)),
       order_(order_of(specification, call.p(), first_rank(call),
-                      {&call.sizes, &call.arrivals, &call.placed})),
+                      {&call.sizes, &call.arrivals, &call.rank_order})),
       sizes_(block_kind(call.collective) == BlockKind::parts ? vector_of(call)
              : equal_                                        ? Sizes::equal(call.sizes[0])
                                                              : Sizes::all(call.sizes, order_)) {
@@ -165,7 +166,7 @@ Problems::Problems(const Specification& specification, const Call& call)
   }
   if (specification.algorithm->staging != Staging::subtrees) return;
   if (is_fixed_tree(specification)) {
-    neighbours_ = fixed_places(specification, order_, call.sizes, call.memory);
+    neighbours_ = fixed_positions(specification, order_, call.sizes, call.memory);
     return;
   }
   const Growth growth =
@@ -175,8 +176,8 @@ Problems::Problems(const Specification& specification, const Call& call)
   neighbours_ = tree_->all_neighbours();
 }
 
-std::vector<TreeNeighbours> fixed_places(const Specification& specification, const Order& order,
-                                         const std::vector<Bytes>& sizes, Bytes memory) {
+std::vector<TreeNeighbours> fixed_positions(const Specification& specification, const Order& order,
+                                            const std::vector<Bytes>& sizes, Bytes memory) {
   const Growth growth = fixed_growth(specification, order.size(), memory);
   const Bytes all = std::accumulate(sizes.begin(), sizes.end(), Bytes{0});
   if (all <= growth.heaviest()) return {};

@@ -30,7 +30,7 @@ struct Call {
   /// Bytes that a rank may stage; 0: no bound (see algorithms/staging.hpp).
   Bytes memory = 0;
   /// The rank at each position for the order by distance, the root first; empty: rotated.
-  std::vector<Rank> placed = {};
+  std::vector<Rank> rank_order = {};
   /// Which ranks share nodes, for trees of leaders; null: none.
   std::shared_ptr<const Nodes> nodes = nullptr;
 
@@ -74,10 +74,10 @@ class Problems {
 /// The places of all positions of an order in a k-nomial gather or scatter of blocks of these
 /// sizes, by rank, whose heavy subtrees send straight to the root; empty where none is that heavy.
 /// O(p).
-[[nodiscard]] std::vector<TreeNeighbours> fixed_places(const Specification& specification,
-                                                       const Order& order,
-                                                       const std::vector<Bytes>& sizes,
-                                                       Bytes memory);
+[[nodiscard]] std::vector<TreeNeighbours> fixed_positions(const Specification& specification,
+                                                          const Order& order,
+                                                          const std::vector<Bytes>& sizes,
+                                                          Bytes memory);
 
 /// The tree's rules for a call: root, parameters, latency.
 [[nodiscard]] Growth growth_of(const Specification& specification, int p, Rank root, Bytes latency,
@@ -97,7 +97,7 @@ class Problems {
 struct Expected {
   const std::vector<Bytes>* sizes = nullptr;      ///< for by_size, which needs them
   const std::vector<double>* arrivals = nullptr;  ///< for arrival, late_leaf; null: all at once
-  const std::vector<Rank>* placed = nullptr;      ///< for distance; null or empty: rotated
+  const std::vector<Rank>* rank_order = nullptr;  ///< for distance; null or empty: rotated
 };
 
 /// The order of a specification, from what every rank knows. O(p log p) where it sorts.

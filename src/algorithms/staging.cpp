@@ -62,8 +62,8 @@ Growth fixed_growth(const Specification& specification, int p, Bytes memory) {
   return growth;
 }
 
-TreeNeighbours fixed_place(const Growth& growth, Position me, Bytes own,
-                           const std::vector<Bytes>& children) {
+TreeNeighbours fixed_position(const Growth& growth, Position me, Bytes own,
+                              const std::vector<Bytes>& children) {
   const Knomial tree(growth.p, growth.radix());
   TreeNeighbours place;
   place.self = {me, tree.subtree(me), {}, own, 0};

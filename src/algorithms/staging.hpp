@@ -43,8 +43,8 @@ inline constexpr Bytes default_staging = Bytes{64} << 20;
 
 /// The place of position `me` in it by what SubtreeSizes tells: the bytes of its own block, and
 /// what passes through each of its children, smallest subtrees first. Ranks are positions.
-[[nodiscard]] TreeNeighbours fixed_place(const Growth& growth, Position me, Bytes own,
-                                         const std::vector<Bytes>& children);
+[[nodiscard]] TreeNeighbours fixed_position(const Growth& growth, Position me, Bytes own,
+                                            const std::vector<Bytes>& children);
 
 /// The same place with the ranks of `order`. Heavy subtrees are served first in a scatter.
 [[nodiscard]] TreeNeighbours in_order(TreeNeighbours place, const Order& order);

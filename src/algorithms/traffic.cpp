@@ -113,7 +113,7 @@ class Rounds {
 }  // namespace
 
 Traffic traffic_of(const Specification& specification, int p, Bytes block) {
-  if (p > most_exact_ranks) return shape_traffic_of(specification, p, block);
+  if (p > max_exact_ranks) return shape_traffic_of(specification, p, block);
   Specification natural = specification;
   natural.order = OrderName::natural;
   const Call call{specification.algorithm->collective, 0,

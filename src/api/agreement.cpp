@@ -20,14 +20,14 @@ struct Agreement {
   Bytes staging = 0;
   Machine machine;
   NodeMachine node_machine;
-  double crowding = 0;  ///< where it is known
+  double oversubscription = 0;  ///< where it is known
   double processors = 1;
   std::uint64_t id = 0;
   std::uint64_t told = 0;
   char is_reported = 0;
   char is_refused = 0;
   char never_yields = 0;
-  char knows_crowding = 0;
+  char knows_oversubscription = 0;
   char wants_background = 0;
   char is_reproducible = 0;
   char splits_user_ops = 0;
@@ -41,9 +41,9 @@ Agreement own_agreement() {
   Agreement agreement;
   agreement.machine = all.machine;
   agreement.node_machine = all.node_machine;
-  const Crowding known = known_crowding();
-  agreement.crowding = known.ratio;
-  agreement.knows_crowding = known.is_complete ? 1 : 0;
+  const Oversubscription known = known_oversubscription();
+  agreement.oversubscription = known.ratio;
+  agreement.knows_oversubscription = known.is_complete ? 1 : 0;
   agreement.processors = reachable_processors(processor_quota("/"));
   agreement.id = new_communicator_id();
   agreement.is_reported = all.report.empty() ? 0 : 1;
@@ -68,11 +68,12 @@ Agreement own_agreement() {
 int exchange(MPI_Comm comm, Agreement& agreement) {
   const QuietErrors quiet(comm);
   const int error = mpi().Bcast(&agreement, sizeof agreement, mpi().byte, 0, comm);
-  if (error != MPI_SUCCESS || agreement.knows_crowding != 0 || !is_of_world(comm)) return error;
+  if (error != MPI_SUCCESS || agreement.knows_oversubscription != 0 || !is_of_world(comm))
+    return error;
   const int unmatched = OwnedComm::check_nonblocking(comm);
   if (unmatched == OwnedComm::unmatched) return MPI_SUCCESS;  // the launcher's count has to do
-  const int unknown = unmatched != MPI_SUCCESS ? unmatched : learn_crowding(comm);
-  agreement.crowding = known_crowding().ratio;
+  const int unknown = unmatched != MPI_SUCCESS ? unmatched : learn_oversubscription(comm);
+  agreement.oversubscription = known_oversubscription().ratio;
   return unknown;
 }
 
@@ -86,8 +87,8 @@ int Communicator::agree() {
   machine_ = agreement.machine;
   node_machine_ = agreement.node_machine;
   processors_ = agreement.processors;
-  crowding_ = agreement.crowding;
-  native_spins_ = agreement.never_yields != 0 && crowding_ > 1;
+  oversubscription_ = agreement.oversubscription;
+  native_spins_ = agreement.never_yields != 0 && oversubscription_ > 1;
   family_ = agreement.family;
   id_ = agreement.id;
   is_reported_ = agreement.is_reported != 0;

@@ -16,9 +16,9 @@ namespace {
 /// That of a communicator on which TUTTI_Arrival_init was called, else null.
 Communicator* with_edges(MPI_Comm comm) {
   Communicator* communicator = Communicator::known(comm);
-  const bool has_edges = communicator != nullptr && communicator->arrival() != nullptr &&
-                         communicator->arrival()->has_edges();
-  return has_edges ? communicator : nullptr;
+  const bool has_progress_hints = communicator != nullptr && communicator->arrival() != nullptr &&
+                                  communicator->arrival()->has_progress_hints();
+  return has_progress_hints ? communicator : nullptr;
 }
 
 }  // namespace
@@ -36,7 +36,7 @@ int TUTTI_Arrival_init(MPI_Comm comm, double fraction) {
     if (communicator->is_inter()) return raise_if(comm, MPI_ERR_COMM);
     error = communicator->open_arrival();
     if (error == MPI_SUCCESS && communicator->arrival() == nullptr) error = MPI_ERR_OTHER;
-    if (error == MPI_SUCCESS) communicator->arrival()->expect_edges(fraction);
+    if (error == MPI_SUCCESS) communicator->arrival()->expect_progress_hints(fraction);
     return raise_if(comm, error);
   } catch (const std::bad_alloc&) {
     return raise_if(comm, MPI_ERR_NO_MEM);
@@ -49,7 +49,7 @@ int TUTTI_Arrival_edge(MPI_Comm comm) {
   try {
     const tutti::Communicator* communicator = tutti::with_edges(comm);
     if (communicator == nullptr) return raise_if(comm, MPI_ERR_COMM);
-    return raise_if(comm, communicator->arrival()->edge());
+    return raise_if(comm, communicator->arrival()->progress_hint());
   } catch (const std::bad_alloc&) {
     return raise_if(comm, MPI_ERR_NO_MEM);
   }

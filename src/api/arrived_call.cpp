@@ -33,57 +33,60 @@ ArrivedCall::~ArrivedCall() {
   arrival_->leave(number_, site_);
 }
 
-int ArrivedCall::weigh(RootedCall& call, Communicator& communicator, const Decision*& decision) {
+int ArrivedCall::weigh(GatherScatterCall& call, Communicator& communicator,
+                       const Decision*& decision) {
   if (arrival_ == nullptr || !decision->is_automatic || communicator.p() == 1) return MPI_SUCCESS;
-  std::shared_ptr<const ArrivalVersion> picture;
-  int error = arrival_->agreed_picture(number_, picture);
+  std::shared_ptr<const ArrivalEpoch> profile;
+  int error = arrival_->agreed_profile(number_, profile);
   if (error != MPI_SUCCESS) return error;
-  const bool counts = picture != nullptr && communicator.weighs(*picture);
+  const bool counts = profile != nullptr && communicator.weighs(*profile);
   const bool irregular = is_irregular(call.collective);
   PrivateComm* comm = communicator.private_comm(error);
   if (comm == nullptr) return error;
   // Whatever this call runs, it counts on every rank, so that the next one has the same tags.
   if (counts) comm->begin(call);
   const auto choose_for = [&](Bytes block) {
-    decision = &communicator.decide({call.collective, call.root, block, helper(), picture});
-    picture_ = picture;
+    decision =
+        &communicator.decide({call.collective, call.root, block, progress_capability(), profile});
+    profile_ = profile;
   };
   // Irregular calls go by what all ranks know, so that one with bad arguments takes part.
   const bool has_root = call.root >= 0 && call.root < communicator.p();
-  if (counts && irregular && has_root) choose_for(picture->block);
+  if (counts && irregular && has_root) choose_for(profile->block);
   if (looks_valid(call, communicator) && comm->learn_types(call)) {
-    const Bytes own = call.in_place() ? call.blocks.count(communicator.rank()) * call.all_info.size
-                                      : call.own_count * call.own_info.size;
+    const Bytes own = call.in_place() ? call.blocks.count(communicator.rank()) * call.root_info.size
+                                      : call.block_count * call.block_info.size;
     if (irregular) arrival_->note_block(own);
     if (counts && !irregular) choose_for(own);
     // Blocks are equal on all ranks: so are the kinds.
-    if (!irregular) arrival_->note_run(number_, {call.collective, call.root, own}, decision->mark);
+    if (!irregular)
+      arrival_->note_algorithm(number_, {call.collective, call.root, own}, decision->mark);
   }
   if (counts && !decision->specification) comm->give_up();
   return MPI_SUCCESS;
 }
 
-/// Threads find the order of a call by its own number, not in a picture: they pass on only where
+/// Threads find the order of a call by its own number, not in a profile: they pass on only where
 /// edges tell of each call.
-Helper ArrivedCall::helper() const {
-  if (!has_thread()) return Helper::none;
-  return arrival_->has_edges() ? Helper::runs : Helper::receives;
+ProgressCapability ArrivedCall::progress_capability() const {
+  if (!has_thread()) return ProgressCapability::none;
+  return arrival_->has_progress_hints() ? ProgressCapability::runs : ProgressCapability::receives;
 }
 
-int ArrivedCall::find_version(const Specification& specification, bool at_root,
-                              std::shared_ptr<const ArrivalVersion>& version) const {
+int ArrivedCall::find_epoch(const Specification& specification, bool at_root,
+                            std::shared_ptr<const ArrivalEpoch>& epoch) const {
   if (arrival_ == nullptr || !specification.needs_arrivals()) return MPI_SUCCESS;
-  // Edges tell of this very call; without them the picture is as good, and needs no exchange.
-  const bool is_told_of = arrival_->has_edges() && arrival_->has_thread();
-  if (picture_ != nullptr && !is_told_of) {
-    version = picture_;
+  // Edges tell of this very call; without them the profile is as good, and needs no exchange.
+  const bool is_told_of = arrival_->has_progress_hints() && arrival_->has_thread();
+  if (profile_ != nullptr && !is_told_of) {
+    epoch = profile_;
     return MPI_SUCCESS;
   }
   const bool everywhere = order_matters_everywhere(specification);
   if (everywhere && !arrival_->has_thread()) return MPI_SUCCESS;  // nobody would answer
-  arrival_->expect_version(number_);
-  if (everywhere) return arrival_->agreed_version(number_, version);
-  if (at_root) version = arrival_->newest_version();
+  arrival_->expect_epoch(number_);
+  if (everywhere) return arrival_->agreed_epoch(number_, epoch);
+  if (at_root) epoch = arrival_->newest_epoch();
   return MPI_SUCCESS;
 }
 

@@ -27,30 +27,29 @@ class ArrivedCall {
   /// Replaces a `decision` that is Tutti's own by one that weighs when ranks are expected, where
   /// they are expected apart. All ranks do the same, even one whose arguments are bad. Returns an
   /// MPI error code.
-  int weigh(RootedCall& call, Communicator& communicator, const Decision*& decision);
+  int weigh(GatherScatterCall& call, Communicator& communicator, const Decision*& decision);
   /// Is there a background thread?
   [[nodiscard]] bool has_thread() const { return arrival_ != nullptr && arrival_->has_thread(); }
   /// Of this call; 0 where there is no exchange of arrivals.
   [[nodiscard]] CallNumber number() const { return number_; }
   /// When the ranks are expected at this call, as far as this rank must know; null where it need
   /// not or nobody does. Returns an MPI error code.
-  int find_version(const Specification& specification, bool at_root,
-                   std::shared_ptr<const ArrivalVersion>& version) const;
+  int find_epoch(const Specification& specification, bool at_root,
+                 std::shared_ptr<const ArrivalEpoch>& epoch) const;
   /// The same for a call through nodes: any rank of the root's node may be the root between them.
-  int find_version_between(const Decision& decision,
-                           std::shared_ptr<const ArrivalVersion>& version) const {
-    return decision.specification ? find_version(*decision.specification, true, version)
-                                  : MPI_SUCCESS;
+  int find_epoch_between(const Decision& decision,
+                         std::shared_ptr<const ArrivalEpoch>& epoch) const {
+    return decision.specification ? find_epoch(*decision.specification, true, epoch) : MPI_SUCCESS;
   }
 
  private:
-  [[nodiscard]] Helper helper() const;
+  [[nodiscard]] ProgressCapability progress_capability() const;
 
   Arrival* arrival_;
   const void* site_;
   CallNumber number_ = 0;
   bool may_wait_ = false;
-  std::shared_ptr<const ArrivalVersion> picture_;  ///< by which the call was decided; else null
+  std::shared_ptr<const ArrivalEpoch> profile_;  ///< by which the call was decided; else null
 };
 
 }  // namespace tutti

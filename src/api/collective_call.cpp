@@ -78,7 +78,7 @@ std::optional<Bytes> common_block(const CollectiveCall& call, const Communicator
   return block || !send_tells ? block : mean_block(call.send, ranks);
 }
 
-Bytes own_bytes(const CollectiveCall& call, const Communicator& communicator) {
+Bytes block_bytes(const CollectiveCall& call, const Communicator& communicator) {
   if (!looks_valid(call, communicator)) return 0;
   const CallSide& sent = call.in_place() ? call.receive : call.send;
   const bool pairs = block_kind(call.collective) == BlockKind::pairs;
@@ -127,33 +127,34 @@ int run_specification(CollectiveCall& call, Communicator& communicator,
   PrivateComm* comm = communicator.private_comm(error);
   if (comm == nullptr) return error;
   comm->begin(call);
-  if (specification.runner == Runner::background && arrived.has_thread()) comm->receive_early();
+  if (specification.runner == Runner::background && arrived.has_thread())
+    comm->receive_unexpected();
   const bool valid = looks_valid(call, communicator);
   CollectiveCalls& calls = comm->collectives();
   if (valid && calls.repeat(call, specification, error)) return error;
-  std::shared_ptr<const ArrivalVersion> version;
-  error = arrived.find_version(specification, communicator.rank() == call.root, version);
+  std::shared_ptr<const ArrivalEpoch> epoch;
+  error = arrived.find_epoch(specification, communicator.rank() == call.root, epoch);
   if (error != MPI_SUCCESS) return error;
-  const Placements* placements = communicator.placements(specification, call.root, error);
+  const RankOrders* rank_orders = communicator.rank_orders(specification, call.root, error);
   if (error != MPI_SUCCESS) return error;
-  const CallKnowledge knowledge = {communicator.machine().latency_in_bytes(),
-                                   1 / communicator.machine().per_byte,
-                                   version.get(),
-                                   nullptr,
-                                   nullptr,
-                                   placements};
+  const CallContext context = {communicator.machine().half_performance_length(),
+                               1 / communicator.machine().per_byte,
+                               epoch.get(),
+                               nullptr,
+                               nullptr,
+                               rank_orders};
   is_native = !valid || !calls.learn_types(call);
   // The MPI's own need not give the same bits again.
   if (reduces(call.collective) && communicator.is_reproducible()) call.bounded = false;
   if (!is_native && !calls.fits(call, specification)) {
     is_native = true;
     comm->give_up();
-    communicator.note_run(call.collective,
-                          "native: " + to_text(specification) + " would exceed TUTTI_MEMORY");
+    communicator.note_algorithm(call.collective,
+                                "native: " + to_text(specification) + " would exceed TUTTI_MEMORY");
     return MPI_SUCCESS;
   }
-  if (!is_native) return calls.run(call, specification, knowledge);
-  calls.attend(call, specification, knowledge);
+  if (!is_native) return calls.run(call, specification, context);
+  calls.take_part_as_dummy(call, specification, context);
   return MPI_SUCCESS;
 }
 

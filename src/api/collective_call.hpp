@@ -22,13 +22,14 @@ namespace tutti {
 /// argument that is not significant at this rank.
 [[nodiscard]] bool looks_valid(const CollectiveCall& call, const Communicator& communicator);
 
-/// The bytes of a call's block (see LevelSituation::block) where MPI makes them equal on all ranks;
-/// none where it does not, and where this rank's arguments are bad. O(1), irregular ones O(p).
+/// The bytes of a call's block (see HierarchicalFeatures::block) where MPI makes them equal on all
+/// ranks; none where it does not, and where this rank's arguments are bad. O(1), irregular ones
+/// O(p).
 [[nodiscard]] std::optional<Bytes> common_block(const CollectiveCall& call,
                                                 const Communicator& communicator);
 
 /// Bytes of all blocks that this rank sends; 0 where its arguments are bad. O(p).
-[[nodiscard]] Bytes own_bytes(const CollectiveCall& call, const Communicator& communicator);
+[[nodiscard]] Bytes block_bytes(const CollectiveCall& call, const Communicator& communicator);
 
 /// Fills in what the arguments tell of a call, for the report; rank and p are there.
 void describe(const CollectiveCall& call, CallRecord& record);
@@ -40,8 +41,8 @@ int run_specification(CollectiveCall& call, Communicator& communicator,
                       bool& is_native);
 
 /// Runs a call through the memory of nodes (see api/hierarchical.hpp).
-int run_levelled(CollectiveCall& call, Communicator& communicator, const Decision& decision,
-                 const ArrivalVersion* version, std::string& refused, bool& is_native);
+int run_hierarchical(CollectiveCall& call, Communicator& communicator, const Decision& decision,
+                     const ArrivalEpoch* epoch, std::string& refused, bool& is_native);
 
 /// Calls that no decision by arrivals is about do not count among those that edges tell of.
 [[nodiscard]] inline bool goes_by_arrivals(const Decision& decision) {
@@ -57,7 +58,7 @@ int run_decided(CollectiveCall& call, Communicator& communicator, const Decision
   int failed = MPI_SUCCESS;
   const Decision& decision = closed(usual, call, communicator, failed);
   if (failed != MPI_SUCCESS) return raise(call.comm, failed);
-  const LevelRunner::Turn turn(nodes_of(decision, communicator));
+  const HierarchicalRunner::Turn turn(nodes_of(decision, communicator));
   const bool by_arrivals = goes_by_arrivals(decision);
   if (by_arrivals) {
     if (const int error = learn_arrivals(communicator, decision)) return raise(call.comm, error);
@@ -66,12 +67,12 @@ int run_decided(CollectiveCall& call, Communicator& communicator, const Decision
                             begun.site);
   const auto run = [&]() -> int {
     bool is_native = false;
-    if (decision.level.node) {
+    if (decision.level.hierarchical) {
       std::string refused;
-      std::shared_ptr<const ArrivalVersion> version;
-      int error = arrived.find_version_between(decision, version);
+      std::shared_ptr<const ArrivalEpoch> epoch;
+      int error = arrived.find_epoch_between(decision, epoch);
       if (error != MPI_SUCCESS) return raise(call.comm, error);
-      error = run_levelled(call, communicator, decision, version.get(), refused, is_native);
+      error = run_hierarchical(call, communicator, decision, epoch.get(), refused, is_native);
       if (refused.empty()) return is_native ? run_native() : raise_if(call.comm, error);
       communicator.note_refusal(call.collective, decision, refused);
     }

@@ -167,24 +167,26 @@ Communicator* Communicator::known(MPI_Comm comm) {
 void Communicator::let_pass(const Decision& decision, Collective collective) {
   const auto at = static_cast<std::size_t>(collective);
   const bool is_usual =
-      &decision == &decisions_[at] && !decision.specification && !decision.level.node;
+      &decision == &decisions_[at] && !decision.specification && !decision.level.hierarchical;
   if (!is_usual || is_reported_ || arrival_ != nullptr || wants_background_ ||
-      (private_ != nullptr && private_->receives_early())) {
+      (private_ != nullptr && private_->receives_unexpected())) {
     return;
   }
   stop_passing(collective);
   constexpr std::uint64_t most = 1U << 30;
-  std::uint64_t calls = decision.open == OpenLevel::none ? most : 0;
+  std::uint64_t calls = decision.deferred == DeferredLevel::none ? most : 0;
   // Reductions by the program's own operations are decided, and counted, apart.
-  if (decision.open == OpenLevel::all && level_decisions_ != nullptr && !reduces(collective)) {
-    calls = std::min(most, level_decisions_->calls_that_pass(collective));
+  if (decision.deferred == DeferredLevel::all && hierarchical_selection_ != nullptr &&
+      !reduces(collective)) {
+    calls = std::min(most, hierarchical_selection_->calls_that_pass(collective));
   }
   let_[at] = left_[at] = static_cast<std::uint32_t>(calls);
 }
 
 void Communicator::stop_passing(Collective collective) {
   const auto at = static_cast<std::size_t>(collective);
-  if (level_decisions_ != nullptr) level_decisions_->count_passed(collective, let_[at] - left_[at]);
+  if (hierarchical_selection_ != nullptr)
+    hierarchical_selection_->count_passed(collective, let_[at] - left_[at]);
   let_[at] = left_[at] = 0;
 }
 
@@ -241,38 +243,38 @@ const Decision& Communicator::decide(Collective collective, const OperationTrait
     const std::lock_guard lock(all.mutex);
     if (all.overrules[at]) setting = *all.overrules[at];
   }
-  Situation situation = situation_of(collective);
-  situation.commutative = operation.commutative;
-  situation.whole = operation.whole;
-  const Choice choice = choose(setting, situation, machine_);
+  Features features = features_of(collective);
+  features.commutative = operation.commutative;
+  features.whole = operation.whole;
+  const Choice choice = choose(setting, features, machine_);
   decision = decision_for(choice);
   // Through nodes vectors are cut, and what is combined with what depends on where ranks are.
   const bool is_fixed = reduces(collective) && (is_reproducible_ || operation.whole);
   const bool may_go = !is_fixed && !is_one_sided(collective);
-  if (setting.asks_for_nodes() && may_go) {
+  if (setting.asks_for_hierarchical() && may_go) {
     decision.level = *setting.level;
-    if (decision.level.leaders == 0) decision.open = OpenLevel::leaders;
+    if (decision.level.leaders == 0) decision.deferred = DeferredLevel::leaders;
     const bool is_native = !decision.specification;
     decision.text =
         is_native && setting.kind == Setting::Kind::forced
             ? to_text(Setting{Setting::Kind::native, {}, setting.level}) + ": " + choice.reason
             : to_text(setting) + ": it was asked for";
-  } else if (setting.asks_for_nodes() && operation.whole) {
+  } else if (setting.asks_for_hierarchical() && operation.whole) {
     decision.text +=
         ", but not through nodes, which cut vectors, as the operation is the program's own";
-  } else if (setting.asks_for_nodes() && setting.kind == Setting::Kind::native) {
+  } else if (setting.asks_for_hierarchical() && setting.kind == Setting::Kind::native) {
     decision.text += ", but not through nodes, as results are to be reproducible";
   }
   const bool is_closed =
       setting.kind == Setting::Kind::automatic && !why_left_flat(collective).empty();
   if (!setting.level && !decision.specification && may_go && !is_closed && p_ > 1) {
-    decision.open = OpenLevel::all;
+    decision.deferred = DeferredLevel::all;
   }
   if (native_spins_ && setting.kind == Setting::Kind::automatic && decision.specification &&
       !reduces(collective) && !is_one_sided(collective)) {
-    decision.open = OpenLevel::size;
-    situation.block = most_stand_in_block + 1;
-    of_large_blocks_[at] = decision_for(choose(setting, situation, machine_));
+    decision.deferred = DeferredLevel::size;
+    features.block = max_stand_in_block + 1;
+    of_large_blocks_[at] = decision_for(choose(setting, features, machine_));
   }
   decision.epoch = epoch;
   decision.is_automatic = setting.kind == Setting::Kind::automatic;
@@ -288,23 +290,23 @@ PrivateComm* Communicator::private_comm(int& error) {
   return private_.get();
 }
 
-const Placements* Communicator::placements(const Specification& specification, Rank root,
-                                           int& error) {
+const RankOrders* Communicator::rank_orders(const Specification& specification, Rank root,
+                                            int& error) {
   error = MPI_SUCCESS;
   // Whoever has a bad root alone takes no part, as in the MPI's own call (docs/limitations.md).
   if (!specification.needs_distances() || root < 0 || root >= p_) return nullptr;
   DistanceOrders* known = distances(error);
-  return known == nullptr ? nullptr : known->placements(specification, root, error);
+  return known == nullptr ? nullptr : known->rank_orders(specification, root, error);
 }
 
-const Placements* Communicator::placements_between(const Specification& specification, Rank root,
-                                                   const Nodes& nodes, int& error) {
+const RankOrders* Communicator::rank_orders_between(const Specification& specification, Rank root,
+                                                    const Nodes& nodes, int& error) {
   error = MPI_SUCCESS;
   if (!specification.needs_distances() || root < 0 || root >= p_) return nullptr;
   DistanceOrders* known = distances(error);
   DistanceOrders* between = known == nullptr ? nullptr : known->between(nodes, machine_, error);
   if (between == nullptr) return nullptr;
-  return between->placements(specification, nodes.node_of(root), error);
+  return between->rank_orders(specification, nodes.node_of(root), error);
 }
 
 DistanceOrders* Communicator::distances(int& error) {
@@ -313,10 +315,10 @@ DistanceOrders* Communicator::distances(int& error) {
   return distances_.get();
 }
 
-LevelRunner* Communicator::levels(int& error) {
+HierarchicalRunner* Communicator::levels(int& error) {
   PrivateComm* comm = private_comm(error);
   if (comm == nullptr || levels_ != nullptr) return levels_.get();
-  error = LevelRunner::open(comm->handle(), node_settings_, levels_);
+  error = HierarchicalRunner::open(comm->handle(), node_settings_, levels_);
   return levels_.get();
 }
 

@@ -24,7 +24,7 @@
 namespace tutti {
 
 /// What a decision leaves open until the block of a call is known.
-enum class OpenLevel : std::uint8_t {
+enum class DeferredLevel : std::uint8_t {
   none,
   leaders,  ///< through nodes, by as many leaders as the model finds best
   size,     ///< a stand-in for small blocks, the MPI's own for large ones
@@ -36,9 +36,9 @@ struct Decision {
   unsigned epoch = ~0U;                        ///< of the settings that it was made under
   bool is_automatic = false;                   ///< nobody asked for it
   std::optional<Specification> specification;  ///< none: the MPI's own
-  RunMark mark = ran_native;                   ///< stands for it where what calls take is compared
+  AlgorithmId mark = ran_native;               ///< stands for it where what calls take is compared
   Level level;
-  OpenLevel open = OpenLevel::none;
+  DeferredLevel deferred = DeferredLevel::none;
   std::string text;  ///< "ordered_tree: why"
 };
 
@@ -46,9 +46,9 @@ struct Decision {
 struct ExpectedCall {
   Collective collective = Collective::gather;
   Rank root = 0;
-  Bytes block = 0;  ///< see Situation::block
-  Helper helper = Helper::none;
-  std::shared_ptr<const ArrivalVersion> picture;  ///< not null
+  Bytes block = 0;  ///< see Features::block
+  ProgressCapability progress_capability = ProgressCapability::none;
+  std::shared_ptr<const ArrivalEpoch> profile;  ///< not null
 };
 
 /// What counts of a reduction's operation.
@@ -61,11 +61,11 @@ struct OperationTraits {
 struct BlockOfCall {
   std::optional<Bytes> common;  ///< of a block, where all ranks know it alike (see common_block)
   Rank root = 0;
-  /// What this rank has, in all (see own_bytes). Asked of few calls, as it may take O(p).
+  /// What this rank has, in all (see block_bytes). Asked of few calls, as it may take O(p).
   std::function<Bytes()> own;
 };
 
-class LevelDecisions;
+class HierarchicalSelection;
 class Communicator;
 
 /// Most calls are on the communicator of the call before.
@@ -134,30 +134,30 @@ class Communicator {
   const Decision& decide(Collective collective, const OperationTraits& operation = {});
   /// The same where the choice is Tutti's and arrivals count. Blocks between two powers of two are
   /// taken as one in between, or as the one that times were measured of, so that few calls of a
-  /// picture are new: O(1) for those that are not, a replay of the candidates for those that are.
+  /// profile are new: O(1) for those that are not, a replay of the candidates for those that are.
   const Decision& decide(const ExpectedCall& call);
   /// Does a call stay as `decision` leaves it, flat? Counts it if so. To be asked before
-  /// close_level, as it needs no argument of the call and takes a few nanoseconds.
+  /// resolve_level, as it needs no argument of the call and takes a few nanoseconds.
   bool stays_flat(const Decision& decision, Collective collective);
-  /// What leaves nothing open in the place of what does. Collective as LevelDecisions::close is.
-  /// Sets `error` to an MPI error code.
-  const Decision& close_level(const Decision& decision, Collective collective,
-                              const BlockOfCall& block, int& error);
+  /// What leaves nothing open in the place of what does. Collective as
+  /// HierarchicalSelection::resolve is. Sets `error` to an MPI error code.
+  const Decision& resolve_level(const Decision& decision, Collective collective,
+                                const BlockOfCall& block, int& error);
   /// `asked`, which goes through nodes; where each node has one rank, the same without them.
   /// Collective at the first call. Sets `error` to an MPI error code.
-  const Decision& spare_level(const Decision& asked, int& error);
+  const Decision& hierarchical_fallback(const Decision& asked, int& error);
   /// To be called when a call is over that may have been closed so.
-  void end_level_call();
-  /// Does a picture say enough to weigh more than the MPI's own: that ranks are far apart, or how
+  void end_hierarchical_call();
+  /// Does a profile say enough to weigh more than the MPI's own: that ranks are far apart, or how
   /// long the MPI's own takes?
-  [[nodiscard]] bool weighs(const ArrivalVersion& picture) const;
+  [[nodiscard]] bool weighs(const ArrivalEpoch& profile) const;
   /// What ran last, or empty.
   [[nodiscard]] const std::string& last(Collective collective) const {
     return last_[static_cast<std::size_t>(collective)];
   }
   /// Copies what may go before the next question: requests do, and decisions that are forgotten.
   /// `more` is put at the end of it.
-  void note_run(Collective collective, const std::string& text, std::string_view more = {}) {
+  void note_algorithm(Collective collective, const std::string& text, std::string_view more = {}) {
     std::string& last = last_[static_cast<std::size_t>(collective)];
     if (last != text) last = text;  // mostly it is the same
     last += more;
@@ -167,17 +167,17 @@ class Communicator {
   /// The private duplicate; made at the first need. Collective.
   PrivateComm* private_comm(int& error);
   /// See PrivateComm. Local.
-  void receive_nothing_early() {
-    if (private_) private_->receive_nothing_early();
+  void receive_nothing_unexpected() {
+    if (private_) private_->receive_nothing_unexpected();
   }
 
   /// The orders for a specification by distance; null where it asks for none, or no distances of
   /// these ranks are known. Collective at the first call with a specification and root, and there
   /// as long as the communicator. Sets `error` to an MPI error code.
-  const Placements* placements(const Specification& specification, Rank root, int& error);
+  const RankOrders* rank_orders(const Specification& specification, Rank root, int& error);
   /// The same of nodes, for what runs between them.
-  const Placements* placements_between(const Specification& specification, Rank root,
-                                       const Nodes& nodes, int& error);
+  const RankOrders* rank_orders_between(const Specification& specification, Rank root,
+                                        const Nodes& nodes, int& error);
   /// What is known of distances. Collective at the first call. Null with an MPI error code.
   DistanceOrders* distances(int& error);
   /// Did rank 0 know any when the communicator was first used?
@@ -186,13 +186,13 @@ class Communicator {
   [[nodiscard]] const NodeSettings& node_settings() const { return node_settings_; }
   [[nodiscard]] const NodeMachine& node_machine() const { return node_machine_; }
   /// Ranks to each processor of a node with so many of this communicator, at least.
-  [[nodiscard]] double crowding(int ranks) const {
-    return std::max(crowding_, ranks / processors_);
+  [[nodiscard]] double oversubscription(int ranks) const {
+    return std::max(oversubscription_, ranks / processors_);
   }
   /// Its nodes, made at the first need, over the private duplicate. Collective.
-  LevelRunner* levels(int& error);
+  HierarchicalRunner* levels(int& error);
   /// To be made anew at the next need. On all ranks.
-  void forget_levels() { levels_.reset(); }
+  void forget_hierarchical() { levels_.reset(); }
   [[nodiscard]] SharedResults& shared_results() { return shared_results_; }
 
   /// What is known of arrivals; null as long as nobody has asked for it.
@@ -213,8 +213,8 @@ class Communicator {
   Communicator();
   static int create(MPI_Comm comm, std::unique_ptr<Communicator>& made);
   int agree();
-  [[nodiscard]] Situation situation_of(Collective collective) const;
-  [[nodiscard]] Situation situation_of(const ExpectedCall& call, Bytes block) const;
+  [[nodiscard]] Features features_of(Collective collective) const;
+  [[nodiscard]] Features features_of(const ExpectedCall& call, Bytes block) const;
   [[nodiscard]] Decision decision_by_picture(const ExpectedCall& call, Bytes block);
   [[nodiscard]] static Decision decision_for(const Choice& choice);
 
@@ -249,7 +249,7 @@ class Communicator {
   std::array<Decision, all_collectives.size()> decisions_;
   std::array<Decision, all_collectives.size()> not_commutative_;
   std::array<std::array<Decision, 2>, all_collectives.size()> whole_;  ///< by whether it commutes
-  std::array<Decision, all_collectives.size()> of_large_blocks_;       ///< where OpenLevel::size
+  std::array<Decision, all_collectives.size()> of_large_blocks_;  ///< where DeferredLevel::size
   std::array<ExpectedDecision, 16> expected_;
   std::size_t next_expected_ = 0;
   std::array<std::string, all_collectives.size()> last_;
@@ -258,38 +258,39 @@ class Communicator {
   int private_error_ = 0;  ///< there can be none
   NodeSettings node_settings_;
   NodeMachine node_machine_;
-  double processors_ = 1;  ///< at most so many are on rank 0's node
-  double crowding_ = 0;    ///< ranks of the job to each, where they are most; 0: not known
-  std::unique_ptr<LevelDecisions> level_decisions_;
+  double processors_ = 1;        ///< at most so many are on rank 0's node
+  double oversubscription_ = 0;  ///< ranks of the job to each, where they are most; 0: not known
+  std::unique_ptr<HierarchicalSelection> hierarchical_selection_;
   std::map<const Decision*, Decision> spared_;  ///< by what was asked for
   SharedResults shared_results_;
-  std::unique_ptr<LevelRunner> levels_;  ///< over the private one
+  std::unique_ptr<HierarchicalRunner> levels_;  ///< over the private one
   std::shared_ptr<Arrival> arrival_;
 };
 
 /// What runs for a call by a decision that may leave its level open. Collective as
-/// Communicator::close_level is. Sets `error` to an MPI error code.
+/// Communicator::resolve_level is. Sets `error` to an MPI error code.
 template <class Call>
 const Decision& closed(const Decision& decision, const Call& call, Communicator& communicator,
                        int& error) {
   error = MPI_SUCCESS;
-  if (decision.level.node) {
-    const Decision& asked = communicator.spare_level(decision, error);
+  if (decision.level.hierarchical) {
+    const Decision& asked = communicator.hierarchical_fallback(decision, error);
     if (error != MPI_SUCCESS || &asked != &decision) return asked;
   }
-  if (decision.open == OpenLevel::none) return decision;
+  if (decision.deferred == DeferredLevel::none) return decision;
   if (communicator.stays_flat(decision, call.collective)) return decision;
   // Two captured addresses fit into the function object, so that this allocates nothing.
   const BlockOfCall block{common_block(call, communicator), call.root,
-                          [&call, &communicator] { return own_bytes(call, communicator); }};
-  return communicator.close_level(decision, call.collective, block, error);
+                          [&call, &communicator] { return block_bytes(call, communicator); }};
+  return communicator.resolve_level(decision, call.collective, block, error);
 }
 
 /// The nodes whose ranks wait for this one in a call by such a decision, which was closed; null
 /// where none do. For the turn of who runs the call, whatever comes before the nodes.
-[[nodiscard]] inline LevelRunner* nodes_of(const Decision& decision, Communicator& communicator) {
+[[nodiscard]] inline HierarchicalRunner* nodes_of(const Decision& decision,
+                                                  Communicator& communicator) {
   int error = MPI_SUCCESS;
-  return decision.level.node ? communicator.levels(error) : nullptr;
+  return decision.level.hierarchical ? communicator.levels(error) : nullptr;
 }
 
 /// Writes the report, closes what is open on all communicators and ends the background thread. To

@@ -38,9 +38,9 @@ int DistanceOrders::open(MPI_Comm comm, const Machine& machine,
 }
 
 int DistanceOrders::find_fabric(const Machine& machine) {
-  std::vector<RankPlace> places;
+  std::vector<RankLocation> places;
   int world = 0;
-  if (const int error = gather_places(comm_, places, world)) return error;
+  if (const int error = gather_locations(comm_, places, world)) return error;
   char known = 0;
   if (rank_ == 0) {
     if (const auto distances = known_distances()) {
@@ -65,34 +65,34 @@ int DistanceOrders::tell(std::vector<Rank>& ranks) const {
                      comm_);
 }
 
-const Placements* DistanceOrders::look_up(const Entries& entries,
+const RankOrders* DistanceOrders::look_up(const Entries& entries,
                                           const Specification& specification, Rank root) {
   for (const Entry& entry : entries) {
-    if (entry.root == root && entry.specification == specification) return &entry.placements;
+    if (entry.root == root && entry.specification == specification) return &entry.rank_orders;
   }
   return nullptr;
 }
 
 /// Where the fabric is.
-const Placements& DistanceOrders::placements_here(const Specification& specification, Rank root) {
-  if (const Placements* known = look_up(found_, specification, root)) return *known;
-  found_.push_back({specification, root, placements_of(specification, *fabric_, root)});
-  return found_.back().placements;
+const RankOrders& DistanceOrders::rank_orders_here(const Specification& specification, Rank root) {
+  if (const RankOrders* known = look_up(found_, specification, root)) return *known;
+  found_.push_back({specification, root, rank_orders_of(specification, *fabric_, root)});
+  return found_.back().rank_orders;
 }
 
-const Placements* DistanceOrders::placements(const Specification& specification, Rank root,
-                                             int& error) {
+const RankOrders* DistanceOrders::rank_orders(const Specification& specification, Rank root,
+                                              int& error) {
   error = MPI_SUCCESS;
   if (!known_) return nullptr;
-  if (const Placements* known = look_up(told_, specification, root)) return known;
-  std::array<std::vector<Rank>, Placements::blocks.size()> ranks;
+  if (const RankOrders* known = look_up(told_, specification, root)) return known;
+  std::array<std::vector<Rank>, RankOrders::blocks.size()> ranks;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    if (rank_ == 0) ranks[i] = placements_here(specification, root).of(Placements::blocks[i]);
+    if (rank_ == 0) ranks[i] = rank_orders_here(specification, root).of(RankOrders::blocks[i]);
     error = tell(ranks[i]);
     if (error != MPI_SUCCESS) return nullptr;
   }
-  told_.push_back({specification, root, Placements(std::move(ranks))});
-  return &told_.back().placements;
+  told_.push_back({specification, root, RankOrders(std::move(ranks))});
+  return &told_.back().rank_orders;
 }
 
 DistanceOrders* DistanceOrders::between(const Nodes& nodes, const Machine& machine, int& error) {
@@ -123,8 +123,8 @@ int DistanceOrders::find_gain(Collective collective, Bytes block, Rank root,
   std::array<char, 80> text{};
   if (rank_ == 0) {
     found = gaining_by_distance(collective, block, *fabric_, root,
-                                [&](const Specification& candidate) -> const Placements& {
-                                  return placements_here(candidate, root);
+                                [&](const Specification& candidate) -> const RankOrders& {
+                                  return rank_orders_here(candidate, root);
                                 });
     if (found) to_text(*found).copy(text.data(), text.size() - 1);
   }
@@ -150,7 +150,7 @@ int DistanceOrders::let_all_find(const Machine& machine) {
 std::vector<Rank> DistanceOrders::found_alone(const Specification& specification, Rank root,
                                               Bytes block) {
   if (!fabric_) return {};
-  return placements_here(specification, root).of(block);
+  return rank_orders_here(specification, root).of(block);
 }
 
 int DistanceOrders::order_of_all(std::optional<Collective> collective,

@@ -26,7 +26,7 @@ class DistanceOrders {
 
   /// Null where no distances are known. Collective at the first call with a specification and
   /// root. Sets `error` to an MPI error code.
-  const Placements* placements(const Specification& specification, Rank root, int& error);
+  const RankOrders* rank_orders(const Specification& specification, Rank root, int& error);
 
   /// The orders of nodes, as of the first rank of each, which all ranks are told; null where no
   /// distances are known. Collective at the first call. Sets `error` to an MPI error code.
@@ -52,16 +52,16 @@ class DistanceOrders {
   struct Entry {
     Specification specification;
     Rank root = 0;
-    Placements placements;
+    RankOrders rank_orders;
   };
   using Entries = std::deque<Entry>;  ///< which stay where they are
 
   explicit DistanceOrders(MPI_Comm comm) : comm_(comm) {}
   int find_fabric(const Machine& machine);
   int tell(std::vector<Rank>& ranks) const;
-  static const Placements* look_up(const Entries& entries, const Specification& specification,
+  static const RankOrders* look_up(const Entries& entries, const Specification& specification,
                                    Rank root);
-  const Placements& placements_here(const Specification& specification, Rank root);
+  const RankOrders& rank_orders_here(const Specification& specification, Rank root);
 
   MPI_Comm comm_;
   Rank rank_ = 0;

@@ -26,12 +26,12 @@ Known& known() {
 
 /// Both matrices of 2,000 ranks; tutti-bench writes far less, as it measures all pairs of 64 at
 /// most.
-constexpr std::size_t most_bytes = std::size_t{1} << 28;
+constexpr std::size_t max_bytes = std::size_t{1} << 28;
 
 Result<DistanceFile> read(const std::string& path) {
-  const Result<std::string> text = read_text_file(path, most_bytes);
+  const Result<std::string> text = read_text_file(path, max_bytes);
   if (text) return distances_from_text(*text);
-  return Error{text.error() + "; tutti place --mpirun measures and writes such a file"};
+  return Error{text.error() + "; tutti map --mpirun measures and writes such a file"};
 }
 
 /// `all` is locked.

@@ -36,9 +36,9 @@ int share(MPI_Comm comm, std::string& text) {
 
 /// Whoever reads as many rows as the world has ranks takes them for those of its ranks.
 int put_in_world_order(MPI_Comm comm, DistanceFile& distances) {
-  std::vector<RankPlace> places;
+  std::vector<RankLocation> places;
   int world = 0;
-  const int error = gather_places(comm, places, world);
+  const int error = gather_locations(comm, places, world);
   if (error != MPI_SUCCESS || distances.p() != world) return error;
   std::vector<int> rows(places.size());
   for (std::size_t rank = 0; rank < places.size(); ++rank) {
@@ -53,7 +53,7 @@ int measure(MPI_Comm comm, const char* file, int nodes_per_switch) {
   OwnedComm own;
   int error = OwnedComm::duplicate(comm, own);
   if (error != MPI_SUCCESS) return error;
-  if (own.p() > most_distance_ranks) return MPI_ERR_COMM;
+  if (own.p() > max_distance_ranks) return MPI_ERR_COMM;
   PingPong how;
   how.nodes_per_switch = nodes_per_switch;
   DistanceFile distances;

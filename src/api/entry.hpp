@@ -100,7 +100,7 @@ int enter(Collective collective, MPI_Comm comm, Native run_native, Run run) {
 inline void note_prediction(const Arrival& arrival, CallRecord& record) {
   const CallPrediction prediction = arrival.prediction_of_call();
   record.ahead = prediction.ahead;
-  record.edge = prediction.edge;
+  record.progress_hint = prediction.progress_hint;
 }
 
 /// Keeps a record of a call that ends now: `describe(record)` fills in what its arguments tell.
@@ -121,10 +121,10 @@ void keep_record(Collective collective, const Communicator& communicator, CallRe
 template <class Run, class Describe>
 int reported(Collective collective, Communicator& communicator, const Decision& decision,
              CallRecord begun, Run run, Describe describe) {
-  communicator.note_run(collective, decision.text);
+  communicator.note_algorithm(collective, decision.text);
   const auto run_to_end = [&] {
     const int error = run();
-    communicator.end_level_call();
+    communicator.end_hierarchical_call();
     return error;
   };
   if (!communicator.is_reported()) {

@@ -22,11 +22,14 @@ namespace tutti {
 
 namespace {
 
-constexpr Bytes least_staging = 1024;
-constexpr std::size_t most_machine_bytes = 65536;
+constexpr Bytes min_staging = 1024;
+constexpr std::size_t max_machine_bytes = 65536;
 
+/// The value of a setting, by its name or its former one; empty where it is not set.
 std::string value_of(const std::string& name) {
   const char* value = std::getenv(name.c_str());
+  const std::string former(former_name_of(name));
+  if (value == nullptr && !former.empty()) value = std::getenv(former.c_str());
   return value == nullptr ? "" : value;
 }
 
@@ -52,30 +55,25 @@ class Reader {
  private:
   void refuse(const std::string& name, const std::string& value, const std::string& why) {
     if (environment_.error.empty()) {
-      environment_.error = name + "=" + value + " is refused: " + why;
+      environment_.error = "invalid " + name + "=" + value + ": " + why;
     }
   }
 
-  /// A name that is spelt wrongly would else be passed over in silence.
+  /// A misspelt name would be ignored silently.
   void note_unknown() {
-    std::string unknown;
     for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
       const std::string_view assignment = *variable;
       const std::string_view name = assignment.substr(0, assignment.find('='));
       if (!name.starts_with("TUTTI_") || is_setting(name)) continue;
-      unknown += (unknown.empty() ? "" : ", ") + std::string(name);
+      environment_.warnings.push_back(unknown_setting(name));
     }
-    if (unknown.empty()) return;
-    unknown += " in the environment is no setting; there are";
-    for (const SettingInfo& setting : all_settings()) unknown += " " + std::string(setting.name);
-    environment_.warnings.push_back(unknown);
   }
 
   void read_switch(const std::string& name, bool& setting) {
     const std::string value = value_of(name);
     if (value.empty()) return;
     const bool on = value == "on" || value == "1";
-    if (!on && value != "off" && value != "0") return refuse(name, value, "it is on or off");
+    if (!on && value != "off" && value != "0") return refuse(name, value, "expected on or off");
     setting = on;
   }
 
@@ -93,19 +91,19 @@ class Reader {
   }
 
   void read_nodes() {
-    if (const std::string value = value_of("TUTTI_LEVEL"); !value.empty()) {
+    if (const std::string value = value_of("TUTTI_HIERARCHY"); !value.empty()) {
       const Result<std::optional<Level>> read = level(value);
-      if (!read) return refuse("TUTTI_LEVEL", value, read.error());
+      if (!read) return refuse("TUTTI_HIERARCHY", value, read.error());
       environment_.level = *read;
     }
     for (const Collective collective : all_collectives) {
       Setting& setting = environment_.settings[static_cast<std::size_t>(collective)];
       const bool is_open = setting.kind == Setting::Kind::automatic && !is_one_sided(collective);
-      // Nobody asked these for the MPI's own, which need not give the same bits again.
+      // The MPI's own reductions need not be reproducible.
       const bool is_fixed = environment_.reproducible && reduces(collective);
       if (!environment_.level || !is_open || is_fixed) continue;
       setting.level = environment_.level;
-      if (setting.level->node) setting.kind = Setting::Kind::native;
+      if (setting.level->hierarchical) setting.kind = Setting::Kind::native;
     }
     environment_.nodes = value_of("TUTTI_NODE");
     if (environment_.nodes == "none") environment_.nodes.clear();
@@ -115,8 +113,8 @@ class Reader {
     }
     if (const std::string value = value_of("TUTTI_NODE_MEMORY"); !value.empty()) {
       const Result<Bytes> read = bytes_from(value);
-      if (!read || *read < (Bytes{64} << 10) || *read > most_node_memory) {
-        return refuse("TUTTI_NODE_MEMORY", value, "it is from 64K to 1G bytes");
+      if (!read || *read < (Bytes{64} << 10) || *read > max_node_memory) {
+        return refuse("TUTTI_NODE_MEMORY", value, "expected 64K to 1G bytes");
       }
       environment_.node_memory = *read;
     }
@@ -126,8 +124,8 @@ class Reader {
     const std::string value = value_of("TUTTI_MEMORY");
     if (value.empty()) return;
     const Result<Bytes> read = value == "none" ? Result<Bytes>(0) : bytes_from(value);
-    if (!read || (*read < least_staging && value != "none")) {
-      return refuse("TUTTI_MEMORY", value, "it is none, or bytes from 1K on");
+    if (!read || (*read < min_staging && value != "none")) {
+      return refuse("TUTTI_MEMORY", value, "expected none, or at least 1K bytes");
     }
     environment_.memory = *read;
   }
@@ -146,18 +144,18 @@ class Reader {
     if (given == "built-in") return;
     const std::string path = given.empty() ? cached_machine() : given;
     if (path.empty()) return;
-    const Result<std::string> text = read_text_file(path, most_machine_bytes);
+    const Result<std::string> text = read_text_file(path, max_machine_bytes);
     const Result<Machines> machines =
         text ? machines_from_text(*text) : Result<Machines>(Error{text.error()});
     if (machines) {
       environment_.machine = machines->messages;
       environment_.node_machine = machines->nodes;
-    } else if (given.empty()) {  // nobody has asked for it
+    } else if (given.empty()) {  // the default path, not a setting
       environment_.warnings.push_back(
-          path + " is passed over, the built-in machine is used: " + machines.error());
+          path + " is ignored, the built-in machine is used: " + machines.error());
     } else {
       refuse("TUTTI_MACHINE", path,
-             machines.error() + "; accepted are built-in and a file of tutti-bench machine");
+             machines.error() + "; expected built-in or a file that tutti-bench machine wrote");
     }
   }
 
@@ -166,8 +164,7 @@ class Reader {
     if (environment_.report == "none") environment_.report.clear();
     const std::string why = why_no_output(environment_.report);
     if (why.empty()) return;
-    refuse("TUTTI_REPORT", environment_.report,
-           why + "; accepted are none, - and the name of a file");
+    refuse("TUTTI_REPORT", environment_.report, why + "; expected none, - or the name of a file");
   }
 
   Environment environment_;

@@ -10,7 +10,7 @@ namespace tutti {
 
 namespace {
 
-bool comes_early(const Decision& decision, const ArrivedCall& arrived) {
+bool uses_unexpected_messages(const Decision& decision, const ArrivedCall& arrived) {
   return decision.specification && decision.specification->runner == Runner::background &&
          arrived.has_thread();
 }
@@ -18,16 +18,16 @@ bool comes_early(const Decision& decision, const ArrivedCall& arrived) {
 /// What `decide` chose, or the MPI's own where the arguments are not valid. Whether those of one
 /// rank are is that rank's affair: all take part in what the others wait for.
 template <class Native>
-int run_decision(RootedCall& call, Communicator& communicator, const Decision& decision,
+int run_decision(GatherScatterCall& call, Communicator& communicator, const Decision& decision,
                  const ArrivedCall& arrived, Native run_native) {
-  if (!comes_early(decision, arrived)) communicator.receive_nothing_early();
-  if (decision.level.node) {
+  if (!uses_unexpected_messages(decision, arrived)) communicator.receive_nothing_unexpected();
+  if (decision.level.hierarchical) {
     std::string refused;
     bool is_native = false;
-    std::shared_ptr<const ArrivalVersion> version;
-    int error = arrived.find_version_between(decision, version);
+    std::shared_ptr<const ArrivalEpoch> epoch;
+    int error = arrived.find_epoch_between(decision, epoch);
     if (error != MPI_SUCCESS) return raise(call.comm, error);
-    error = run_levelled(call, communicator, decision, version.get(), refused, is_native);
+    error = run_hierarchical(call, communicator, decision, epoch.get(), refused, is_native);
     if (refused.empty()) return is_native ? run_native() : raise_if(call.comm, error);
     communicator.note_refusal(call.collective, decision, refused);
   }
@@ -37,33 +37,32 @@ int run_decision(RootedCall& call, Communicator& communicator, const Decision& d
   if (comm == nullptr) return raise(call.comm, error);
   comm->begin(call);
   const Specification& specification = *decision.specification;
-  if (comes_early(decision, arrived)) comm->receive_early();
+  if (uses_unexpected_messages(decision, arrived)) comm->receive_unexpected();
   const bool valid = looks_valid(call, communicator);
   if (valid && comm->repeat(call, specification, error)) {
     return raise_if(call.comm, error);
   }
-  std::shared_ptr<const ArrivalVersion> version;
-  error = arrived.find_version(specification, communicator.rank() == call.root, version);
+  std::shared_ptr<const ArrivalEpoch> epoch;
+  error = arrived.find_epoch(specification, communicator.rank() == call.root, epoch);
   if (error != MPI_SUCCESS) return raise(call.comm, error);
-  const Circumstances circumstances = {communicator.machine().latency_in_bytes(),
-                                       1 / communicator.machine().per_byte, communicator.arrival(),
-                                       arrived.number(), order_matters_everywhere(specification)};
-  const Placements* placements = communicator.placements(specification, call.root, error);
+  const AsyncContext async_context = {communicator.machine().half_performance_length(),
+                                      1 / communicator.machine().per_byte, communicator.arrival(),
+                                      arrived.number(), order_matters_everywhere(specification)};
+  const RankOrders* rank_orders = communicator.rank_orders(specification, call.root, error);
   if (error != MPI_SUCCESS) return raise(call.comm, error);
-  const CallKnowledge knowledge = {circumstances.latency, circumstances.rate,
-                                   version.get(),         nullptr,
-                                   &circumstances,        placements};
+  const CallContext context = {async_context.latency, async_context.rate, epoch.get(), nullptr,
+                               &async_context,        rank_orders};
   if (!valid || !comm->learn_types(call)) {
-    comm->attend(call, specification, knowledge);
+    comm->take_part_as_dummy(call, specification, context);
     return run_native();
   }
-  error = comm->run(call, specification, knowledge);
+  error = comm->run(call, specification, context);
   return raise_if(call.comm, error);
 }
 
 template <class Native>
-int run_rooted(RootedCall& call, Communicator& communicator, const Arrived& noted,
-               Native run_native) {
+int run_gather_scatter(GatherScatterCall& call, Communicator& communicator, const Arrived& noted,
+                       Native run_native) {
   const CallRecord begun = begin_record(communicator, noted);
   const Decision* decision = &communicator.decide(call.collective);
   if (const int error = learn_arrivals(communicator, *decision)) return raise(call.comm, error);
@@ -71,10 +70,11 @@ int run_rooted(RootedCall& call, Communicator& communicator, const Arrived& note
   if (const int error = arrived.weigh(call, communicator, decision)) return raise(call.comm, error);
   int failed = MPI_SUCCESS;
   // Where arrivals are exchanged they decide, and are told how long the MPI's own takes.
-  const bool may_close = decision->open != OpenLevel::all || communicator.arrival() == nullptr;
-  if (may_close) decision = &closed(*decision, call, communicator, failed);
+  const bool may_resolve =
+      decision->deferred != DeferredLevel::all || communicator.arrival() == nullptr;
+  if (may_resolve) decision = &closed(*decision, call, communicator, failed);
   if (failed != MPI_SUCCESS) return raise(call.comm, failed);
-  const LevelRunner::Turn turn(nodes_of(*decision, communicator));
+  const HierarchicalRunner::Turn turn(nodes_of(*decision, communicator));
   return reported(
       call.collective, communicator, *decision, begun,
       [&] { return run_decision(call, communicator, *decision, arrived, run_native); },
@@ -82,24 +82,24 @@ int run_rooted(RootedCall& call, Communicator& communicator, const Arrived& note
 }
 
 template <class Native>
-int rooted(RootedCall& call, Native run_native) {
+int gather_scatter(GatherScatterCall& call, Native run_native) {
   return enter(call.collective, call.comm, run_native,
                [&](Communicator& communicator, const Arrived& noted) {
-                 return run_rooted(call, communicator, noted, run_native);
+                 return run_gather_scatter(call, communicator, noted, run_native);
                });
 }
 
 /// The class of what is wrong with arguments that `looks_valid` refused, for an MPI that has no
 /// large-count form to name it.
-int fault_of(const RootedCall& call) {
-  if (call.own_count < 0) return MPI_ERR_COUNT;
-  if (call.own_type == mpi().type_null) return MPI_ERR_TYPE;
+int fault_of(const GatherScatterCall& call) {
+  if (call.block_count < 0) return MPI_ERR_COUNT;
+  if (call.block_type == mpi().type_null) return MPI_ERR_TYPE;
   return MPI_ERR_ARG;
 }
 
 }  // namespace
 
-int run_without_large_form(RootedCall& call) {
+int run_without_large_form(GatherScatterCall& call) {
   int error = MPI_SUCCESS;
   Communicator* communicator = Communicator::of(call.comm, error);
   if (communicator == nullptr) return raise(call.comm, error);
@@ -111,7 +111,7 @@ int run_without_large_form(RootedCall& call) {
   if (!looks_valid(call, *communicator)) return raise(call.comm, fault_of(call));
   if (!comm->learn_types(call)) return raise(call.comm, MPI_ERR_TYPE);
   const Specification linear = *specification(call.collective, "linear");
-  error = comm->run(call, linear, {communicator->machine().latency_in_bytes()});
+  error = comm->run(call, linear, {communicator->machine().half_performance_length()});
   return raise_if(call.comm, error);
 }
 
@@ -119,16 +119,17 @@ int run_without_large_form(RootedCall& call) {
 
 using tutti::buffer;
 using tutti::Collective;
+using tutti::GatherScatterCall;
 using tutti::MpiFunctions;
 using tutti::native;
 using tutti::RankBlocks;
-using tutti::RootedCall;
 
 int TUTTI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                  int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  RootedCall call = tutti::call_of(Collective::gather, {buffer(sendbuf), sendcount, sendtype},
-                                   {recvbuf, RankBlocks(recvcount), recvtype}, root, comm);
-  return tutti::rooted(call, [&] {
+  GatherScatterCall call =
+      tutti::call_of(Collective::gather, {buffer(sendbuf), sendcount, sendtype},
+                     {recvbuf, RankBlocks(recvcount), recvtype}, root, comm);
+  return tutti::gather_scatter(call, [&] {
     return native().Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
   });
 }
@@ -136,9 +137,10 @@ int TUTTI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void
 int TUTTI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                   const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
                   MPI_Comm comm) {
-  RootedCall call = tutti::call_of(Collective::gatherv, {buffer(sendbuf), sendcount, sendtype},
-                                   {recvbuf, RankBlocks(recvcounts, displs), recvtype}, root, comm);
-  return tutti::rooted(call, [&] {
+  GatherScatterCall call =
+      tutti::call_of(Collective::gatherv, {buffer(sendbuf), sendcount, sendtype},
+                     {recvbuf, RankBlocks(recvcounts, displs), recvtype}, root, comm);
+  return tutti::gather_scatter(call, [&] {
     return native().Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                             root, comm);
   });
@@ -146,9 +148,10 @@ int TUTTI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, voi
 
 int TUTTI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                   int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  RootedCall call = tutti::call_of(Collective::scatter, {recvbuf, recvcount, recvtype},
-                                   {buffer(sendbuf), RankBlocks(sendcount), sendtype}, root, comm);
-  return tutti::rooted(call, [&] {
+  GatherScatterCall call =
+      tutti::call_of(Collective::scatter, {recvbuf, recvcount, recvtype},
+                     {buffer(sendbuf), RankBlocks(sendcount), sendtype}, root, comm);
+  return tutti::gather_scatter(call, [&] {
     return native().Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
   });
 }
@@ -156,10 +159,10 @@ int TUTTI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, voi
 int TUTTI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[],
                    MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
                    int root, MPI_Comm comm) {
-  RootedCall call =
+  GatherScatterCall call =
       tutti::call_of(Collective::scatterv, {recvbuf, recvcount, recvtype},
                      {buffer(sendbuf), RankBlocks(sendcounts, displs), sendtype}, root, comm);
-  return tutti::rooted(call, [&] {
+  return tutti::gather_scatter(call, [&] {
     return native().Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
                              root, comm);
   });
@@ -167,9 +170,10 @@ int TUTTI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs
 
 int TUTTI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  RootedCall call = tutti::call_of(Collective::gather, {buffer(sendbuf), sendcount, sendtype},
-                                   {recvbuf, RankBlocks(recvcount), recvtype}, root, comm);
-  return tutti::rooted(call, [&] {
+  GatherScatterCall call =
+      tutti::call_of(Collective::gather, {buffer(sendbuf), sendcount, sendtype},
+                     {recvbuf, RankBlocks(recvcount), recvtype}, root, comm);
+  return tutti::gather_scatter(call, [&] {
     return tutti::run_native_large(&MpiFunctions::Gather_c, call, sendbuf, sendcount, sendtype,
                                    recvbuf, recvcount, recvtype, root, comm);
   });
@@ -178,9 +182,10 @@ int TUTTI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendty
 int TUTTI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
                     int root, MPI_Comm comm) {
-  RootedCall call = tutti::call_of(Collective::gatherv, {buffer(sendbuf), sendcount, sendtype},
-                                   {recvbuf, RankBlocks(recvcounts, displs), recvtype}, root, comm);
-  return tutti::rooted(call, [&] {
+  GatherScatterCall call =
+      tutti::call_of(Collective::gatherv, {buffer(sendbuf), sendcount, sendtype},
+                     {recvbuf, RankBlocks(recvcounts, displs), recvtype}, root, comm);
+  return tutti::gather_scatter(call, [&] {
     return tutti::run_native_large(&MpiFunctions::Gatherv_c, call, sendbuf, sendcount, sendtype,
                                    recvbuf, recvcounts, displs, recvtype, root, comm);
   });
@@ -188,9 +193,10 @@ int TUTTI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 
 int TUTTI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  RootedCall call = tutti::call_of(Collective::scatter, {recvbuf, recvcount, recvtype},
-                                   {buffer(sendbuf), RankBlocks(sendcount), sendtype}, root, comm);
-  return tutti::rooted(call, [&] {
+  GatherScatterCall call =
+      tutti::call_of(Collective::scatter, {recvbuf, recvcount, recvtype},
+                     {buffer(sendbuf), RankBlocks(sendcount), sendtype}, root, comm);
+  return tutti::gather_scatter(call, [&] {
     return tutti::run_native_large(&MpiFunctions::Scatter_c, call, sendbuf, sendcount, sendtype,
                                    recvbuf, recvcount, recvtype, root, comm);
   });
@@ -199,10 +205,10 @@ int TUTTI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 int TUTTI_Scatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
                      MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
                      MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  RootedCall call =
+  GatherScatterCall call =
       tutti::call_of(Collective::scatterv, {recvbuf, recvcount, recvtype},
                      {buffer(sendbuf), RankBlocks(sendcounts, displs), sendtype}, root, comm);
-  return tutti::rooted(call, [&] {
+  return tutti::gather_scatter(call, [&] {
     return tutti::run_native_large(&MpiFunctions::Scatterv_c, call, sendbuf, sendcounts, displs,
                                    sendtype, recvbuf, recvcount, recvtype, root, comm);
   });

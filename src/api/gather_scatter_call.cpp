@@ -5,24 +5,26 @@
 
 namespace tutti {
 
-bool looks_valid(const RootedCall& call, const Communicator& communicator) {
+bool looks_valid(const GatherScatterCall& call, const Communicator& communicator) {
   if (call.root < 0 || call.root >= communicator.p()) return false;
   const bool at_root = communicator.rank() == call.root;
   if (call.in_place() && !at_root) return false;
-  if (!call.in_place() && (call.own_count < 0 || call.own_type == mpi().type_null)) return false;
+  if (!call.in_place() && (call.block_count < 0 || call.block_type == mpi().type_null))
+    return false;
   if (!at_root) return true;
-  return call.all_type != mpi().type_null && call.blocks.are_given() &&
+  return call.root_type != mpi().type_null && call.blocks.are_given() &&
          call.blocks.are_counted(communicator.p());
 }
 
 namespace {
 
 /// Of the rank's block; none where its arguments are bad.
-std::optional<Bytes> known_bytes(const RootedCall& call, const Communicator& communicator) {
+std::optional<Bytes> known_bytes(const GatherScatterCall& call, const Communicator& communicator) {
   if (call.in_place() && !looks_valid(call, communicator)) return {};
   // A root with a bad side of its own knows the others' blocks by the other one.
-  const MPI_Count count = call.in_place() ? call.blocks.count(communicator.rank()) : call.own_count;
-  const auto type = call.in_place() ? call.all_type : call.own_type;
+  const MPI_Count count =
+      call.in_place() ? call.blocks.count(communicator.rank()) : call.block_count;
+  const auto type = call.in_place() ? call.root_type : call.block_type;
   MPI_Count size = 0;
   const bool is_known =
       count >= 0 && type != mpi().type_null && mpi().Type_size_x(type, &size) == MPI_SUCCESS;
@@ -31,23 +33,23 @@ std::optional<Bytes> known_bytes(const RootedCall& call, const Communicator& com
 
 }  // namespace
 
-std::optional<Bytes> common_block(const RootedCall& call, const Communicator& communicator) {
+std::optional<Bytes> common_block(const GatherScatterCall& call, const Communicator& communicator) {
   return is_irregular(call.collective) ? std::nullopt : known_bytes(call, communicator);
 }
 
-Bytes own_bytes(const RootedCall& call, const Communicator& communicator) {
+Bytes block_bytes(const GatherScatterCall& call, const Communicator& communicator) {
   return known_bytes(call, communicator).value_or(0);
 }
 
-void describe(const RootedCall& call, CallRecord& record) {
+void describe(const GatherScatterCall& call, CallRecord& record) {
   record.root = call.root;
   MPI_Count element = 0;
   if (record.rank != record.root) {
-    mpi().Type_size_x(call.own_type, &element);
-    record.own = call.own_count * element;
+    mpi().Type_size_x(call.block_type, &element);
+    record.own = call.block_count * element;
     return;
   }
-  mpi().Type_size_x(call.all_type, &element);
+  mpi().Type_size_x(call.root_type, &element);
   record.total = record.largest = 0;
   for (Rank rank = 0; rank < record.p; ++rank) {
     const Bytes bytes = call.blocks.count(rank) * element;

@@ -12,20 +12,20 @@ namespace tutti {
 namespace {
 
 /// Programs that have more communicators in use at a time need what these would take.
-constexpr int most_opened = 64;
+constexpr int max_opened = 64;
 std::atomic<int> opened = 0;
 
 }  // namespace
 
-LevelNodes::~LevelNodes() {
+HierarchicalNodes::~HierarchicalNodes() {
   if (is_counted_) --opened;
 }
 
-int LevelNodes::open_for(Collective collective, const BlockRangeOfCalls& blocks,
-                         LevelChoice& choice) {
+int HierarchicalNodes::open_for(Collective collective, const BlockRangeOfCalls& blocks,
+                                HierarchicalChoice& choice) {
   if (const int error = guess()) return error;
   choice = choose(collective, blocks);
-  if (choice.level.node && !are_open_ && !gave_up_) {
+  if (choice.level.hierarchical && !are_open_ && !gave_up_) {
     if (const int error = open()) return error;
     // Who cannot reach the memory of those beside it is a node of its own.
     choice = choose(collective, blocks);
@@ -36,9 +36,9 @@ int LevelNodes::open_for(Collective collective, const BlockRangeOfCalls& blocks,
 
 /// The communicators between nodes. Nobody asked for them: where the MPI has none left for some
 /// rank that is no error, and all do without that way.
-int LevelNodes::prepare(int leaders, bool& ready) {
+int HierarchicalNodes::prepare(int leaders, bool& ready) {
   int error = MPI_SUCCESS;
-  LevelRunner* levels = communicator_.levels(error);
+  HierarchicalRunner* levels = communicator_.levels(error);
   if (levels == nullptr) return error;
   ready = levels->is_prepared(leaders);
   if (ready) return MPI_SUCCESS;
@@ -50,12 +50,12 @@ int LevelNodes::prepare(int leaders, bool& ready) {
 
 /// Tutti's own once nodes are open; before it the program's, as not every communicator that is used
 /// more than a few times shall take another one.
-MPI_Comm LevelNodes::comm() const {
+MPI_Comm HierarchicalNodes::comm() const {
   int error = MPI_SUCCESS;
   return are_open_ ? communicator_.private_comm(error)->handle() : communicator_.handle();
 }
 
-int LevelNodes::guess() {
+int HierarchicalNodes::guess() {
   if (nodes_) return MPI_SUCCESS;
   Nodes guessed;
   const int error = guess_nodes(communicator_.handle(), communicator_.node_settings(), guessed);
@@ -64,17 +64,17 @@ int LevelNodes::guess() {
 }
 
 /// Nobody asked for it: a rank that cannot keeps all of them flat, and is no error.
-int LevelNodes::open() {
+int HierarchicalNodes::open() {
   const MPI_Comm comm = communicator_.handle();
   bool all = false;
-  int error = true_on_all(comm, opened < most_opened, all);
+  int error = true_on_all(comm, opened < max_opened, all);
   if (error != MPI_SUCCESS) return error;
   if (all) {
     int own = MPI_SUCCESS;
     const bool is_open = communicator_.levels(own) != nullptr;
     error = true_on_all(comm, is_open, all);
     if (error != MPI_SUCCESS) return error;
-    if (!all) communicator_.forget_levels();
+    if (!all) communicator_.forget_hierarchical();
   }
   gave_up_ = !all;
   if (gave_up_) return MPI_SUCCESS;
@@ -84,40 +84,46 @@ int LevelNodes::open() {
 }
 
 /// Of those that are open, as for calls that are to go through them.
-int LevelNodes::take() {
+int HierarchicalNodes::take() {
   if (are_open_) return MPI_SUCCESS;
   int error = MPI_SUCCESS;
-  LevelRunner* levels = communicator_.levels(error);
+  HierarchicalRunner* levels = communicator_.levels(error);
   if (levels == nullptr) return error;
   nodes_ = levels->node().nodes();
-  capacity_ = levels->node().most_capacity();
+  capacity_ = levels->node().max_capacity();
   are_open_ = true;
   communicator_.stop_passing();  // from now on every call counts
   return MPI_SUCCESS;
 }
 
-LevelSituation LevelNodes::situation(Collective collective, std::optional<Bytes> block) const {
+HierarchicalFeatures HierarchicalNodes::features(Collective collective,
+                                                 std::optional<Bytes> block) const {
   const NodeShape shape = shape_of(*nodes_);
-  return {
-      collective, shape, block, true, least_shape_of(*nodes_), communicator_.crowding(shape.ranks)};
+  return {collective,
+          shape,
+          block,
+          true,
+          min_shape_of(*nodes_),
+          communicator_.oversubscription(shape.ranks)};
 }
 
-LevelChoice LevelNodes::choose(Collective collective, const BlockRangeOfCalls& blocks) const {
+HierarchicalChoice HierarchicalNodes::choose(Collective collective,
+                                             const BlockRangeOfCalls& blocks) const {
   const NodeMachine& machine = communicator_.node_machine();
-  LevelChoice choice = choose_level(situation(collective, blocks.largest), machine);
-  if (!choice.level.node) return choice;
+  HierarchicalChoice choice = choose_hierarchical(features(collective, blocks.largest), machine);
+  if (!choice.level.hierarchical) return choice;
   if (!fits(collective, *blocks.largest, choice.level.leaders)) {
     return {{}, "node memory would be too small but for chunks", {}};
   }
   if (blocks.least == blocks.largest) return choice;
-  const LevelChoice least = choose_level(situation(collective, blocks.least), machine);
-  return least.level.node ? choice : least;
+  const HierarchicalChoice least = choose_hierarchical(features(collective, blocks.least), machine);
+  return least.level.hierarchical ? choice : least;
 }
 
 /// Is there node memory for the whole call?
-bool LevelNodes::fits(Collective collective, Bytes block, int leaders) const {
+bool HierarchicalNodes::fits(Collective collective, Bytes block, int leaders) const {
   const Bytes memory = are_open_ ? capacity_ : communicator_.node_settings().memory;
-  LevelCall call;
+  HierarchicalProblem call;
   const bool pairs = block_kind(collective) == BlockKind::pairs;
   call.collective = pairs ? Collective::alltoall : collective;
   call.leaders = leaders;
@@ -125,7 +131,7 @@ bool LevelNodes::fits(Collective collective, Bytes block, int leaders) const {
   if (is_irregular(call.collective))
     call.sizes.by_rank.assign(static_cast<std::size_t>(nodes_->p()), block);
   for (int node = 0; node < nodes_->count(); ++node) {
-    if (level_memory(call, *nodes_, nodes_->rank_at(node, 0)) > memory) return false;
+    if (hierarchical_memory(call, *nodes_, nodes_->rank_at(node, 0)) > memory) return false;
   }
   return true;
 }

@@ -19,7 +19,7 @@ namespace tutti {
 
 namespace {
 
-int init(const RootedCall& call, std::function<int()> run_native, TUTTI_Request* request) {
+int init(const GatherScatterCall& call, std::function<int()> run_native, TUTTI_Request* request) {
   if (request != nullptr) *request = TUTTI_REQUEST_NULL;
   if (call.comm == mpi().comm_null) return MPI_ERR_COMM;
   try {
@@ -41,9 +41,9 @@ int init(const RootedCall& call, std::function<int()> run_native, TUTTI_Request*
 
 using tutti::buffer;
 using tutti::Collective;
+using tutti::GatherScatterCall;
 using tutti::MpiFunctions;
 using tutti::RankBlocks;
-using tutti::RootedCall;
 
 int TUTTI_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                       int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
@@ -100,8 +100,9 @@ int TUTTI_Scatterv_init(const void* sendbuf, const int sendcounts[], const int d
 int TUTTI_Gather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                         void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
                         MPI_Comm comm, TUTTI_Request* request) {
-  RootedCall call = tutti::call_of(Collective::gather, {buffer(sendbuf), sendcount, sendtype},
-                                   {recvbuf, RankBlocks(recvcount), recvtype}, root, comm);
+  GatherScatterCall call =
+      tutti::call_of(Collective::gather, {buffer(sendbuf), sendcount, sendtype},
+                     {recvbuf, RankBlocks(recvcount), recvtype}, root, comm);
   return tutti::init(
       call,
       [=]() mutable {
@@ -114,8 +115,9 @@ int TUTTI_Gather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype s
 int TUTTI_Gatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                          void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
                          MPI_Datatype recvtype, int root, MPI_Comm comm, TUTTI_Request* request) {
-  RootedCall call = tutti::call_of(Collective::gatherv, {buffer(sendbuf), sendcount, sendtype},
-                                   {recvbuf, RankBlocks(recvcounts, displs), recvtype}, root, comm);
+  GatherScatterCall call =
+      tutti::call_of(Collective::gatherv, {buffer(sendbuf), sendcount, sendtype},
+                     {recvbuf, RankBlocks(recvcounts, displs), recvtype}, root, comm);
   return tutti::init(
       call,
       [=]() mutable {
@@ -128,8 +130,9 @@ int TUTTI_Gatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype 
 int TUTTI_Scatter_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                          void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
                          MPI_Comm comm, TUTTI_Request* request) {
-  RootedCall call = tutti::call_of(Collective::scatter, {recvbuf, recvcount, recvtype},
-                                   {buffer(sendbuf), RankBlocks(sendcount), sendtype}, root, comm);
+  GatherScatterCall call =
+      tutti::call_of(Collective::scatter, {recvbuf, recvcount, recvtype},
+                     {buffer(sendbuf), RankBlocks(sendcount), sendtype}, root, comm);
   return tutti::init(
       call,
       [=]() mutable {
@@ -143,7 +146,7 @@ int TUTTI_Scatterv_init_c(const void* sendbuf, const MPI_Count sendcounts[],
                           const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf,
                           MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
                           TUTTI_Request* request) {
-  RootedCall call =
+  GatherScatterCall call =
       tutti::call_of(Collective::scatterv, {recvbuf, recvcount, recvtype},
                      {buffer(sendbuf), RankBlocks(sendcounts, displs), sendtype}, root, comm);
   return tutti::init(

@@ -35,8 +35,8 @@ CollectiveCall call_of(Collective collective, const Vectors& vectors, int root, 
 /// the usual one where that does not suit them. The standard has one operation on all ranks.
 const tutti::Decision& decide(CollectiveCall& call, Communicator& communicator, int& error) {
   const tutti::Decision& usual = communicator.decide(call.collective);
-  const bool is_native = !usual.specification && !usual.level.node;
-  if (is_native && usual.open == tutti::OpenLevel::none) return usual;
+  const bool is_native = !usual.specification && !usual.level.hierarchical;
+  if (is_native && usual.deferred == tutti::DeferredLevel::none) return usual;
   const bool whole = communicator.takes_whole(call.op);
   if (!usual.specification || !usual.specification->algorithm->commutative) {
     return whole ? communicator.decide(call.collective, {true, whole}) : usual;

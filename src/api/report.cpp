@@ -139,7 +139,7 @@ void write_report(const std::string& destination, bool all_ranks) noexcept {
       mpi().Comm_size(mpi().comm_world, &p);
       return put_own(all, destination, p);
     }
-    const auto whole = collect([&](const ProcessPlace& place) {
+    const auto whole = collect([&](const ProcessLocation& place) {
       Summary own = summarise(all.log, place, site_name);
       own.destination = destination;
       return own;

@@ -86,7 +86,7 @@ bool compare_clocks(MPI_Comm world, ClockDrift& drift) {
 }
 
 /// Nodes are told apart by the world rank of their leader.
-bool find_place(MPI_Comm world, ProcessPlace& place) {
+bool find_place(MPI_Comm world, ProcessLocation& place) {
   MPI_Comm node = mpi().comm_null;
   if (mpi().Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, mpi().info_null, &node) !=
       MPI_SUCCESS) {
@@ -107,13 +107,13 @@ void note_clocks(MPI_Comm comm) {
   if (!start) start = read_clock(comm);
 }
 
-std::optional<Summary> collect(const std::function<Summary(const ProcessPlace&)>& make) {
+std::optional<Summary> collect(const std::function<Summary(const ProcessLocation&)>& make) {
   OwnedComm duplicate;
   if (OwnedComm::duplicate(mpi().comm_world, duplicate) != MPI_SUCCESS) return std::nullopt;
   const MPI_Comm world = duplicate.handle();
   const int p = duplicate.p();
   const Rank rank = duplicate.rank();
-  ProcessPlace place;
+  ProcessLocation place;
   place.rank = rank;
   if (!find_place(world, place)) return std::nullopt;
   if (compare_clocks(world, place.clock)) place.node = 0;

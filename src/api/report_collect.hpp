@@ -17,6 +17,6 @@ void note_clocks(MPI_Comm comm);
 /// own once its place is known. Collective. Rank 0 gets the whole, without what the MPI failed to
 /// deliver; all others get nothing.
 [[nodiscard]] std::optional<Summary> collect(
-    const std::function<Summary(const ProcessPlace&)>& make);
+    const std::function<Summary(const ProcessLocation&)>& make);
 
 }  // namespace tutti

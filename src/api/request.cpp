@@ -17,14 +17,15 @@ Specification any_specification(Collective collective) {
   return *specification(collective, "linear");
 }
 
-Bytes bytes_of_own(const RootedCall& call, Rank rank) {
-  return call.in_place() ? call.blocks.count(rank) * call.all_info.size
-                         : call.own_count * call.own_info.size;
+Bytes bytes_of_own(const GatherScatterCall& call, Rank rank) {
+  return call.in_place() ? call.blocks.count(rank) * call.root_info.size
+                         : call.block_count * call.block_info.size;
 }
 
 }  // namespace
 
-int PersistentRequest::open(const RootedCall& call, bool usable, std::function<int()> run_native,
+int PersistentRequest::open(const GatherScatterCall& call, bool usable,
+                            std::function<int()> run_native,
                             std::unique_ptr<PersistentRequest>& made) {
   std::unique_ptr<PersistentRequest> request(new PersistentRequest(call, std::move(run_native)));
   if (environment().on) {
@@ -44,25 +45,25 @@ int PersistentRequest::open(const RootedCall& call, bool usable, std::function<i
 /// the next call has the same number on each.
 int PersistentRequest::settle(Communicator& communicator, bool usable) {
   const Decision& usual = communicator.decide(call_.collective);
-  communicator.note_run(call_.collective, usual.text);
+  communicator.note_algorithm(call_.collective, usual.text);
   settled_text_ = usual.text;
   int error = learn_arrivals(communicator, usual);
   arrival_ = communicator.arrival();
   const bool weighs =
       usual.is_automatic && communicator.p() > 1 && arrival_ != nullptr && arrival_->has_thread();
-  const bool plain = !usual.specification && !usual.level.node && !weighs;
+  const bool plain = !usual.specification && !usual.level.hierarchical && !weighs;
   if (error != MPI_SUCCESS || plain) return error;
   bool all_valid = false;
   error = agree_on_arguments(communicator, usable, all_valid);
   if (error == MPI_SUCCESS && !all_valid) settled_text_ = "native: arguments are not valid";
   if (error != MPI_SUCCESS || !all_valid) return error;
-  const bool asked = usual.open != OpenLevel::all;
+  const bool asked = usual.deferred != DeferredLevel::all;
   const Decision& decision = asked ? closed(usual, call_, communicator, error) : usual;
   if (error != MPI_SUCCESS) return error;
   // A start may follow much later, or none: the call that was shared is over.
-  if (usual.open == OpenLevel::leaders) communicator.levels(error)->skip();
+  if (usual.deferred == DeferredLevel::leaders) communicator.levels(error)->skip();
   settled_text_ = decision.text;
-  if (decision.level.node) through_nodes_ = decision;
+  if (decision.level.hierarchical) through_nodes_ = decision;
   settled_mark_ = decision.mark;
   if (decision.specification) {
     error = open_call(communicator, *decision.specification, settled_);
@@ -91,7 +92,7 @@ int PersistentRequest::open_call(Communicator& communicator, const Specification
   }
   PrivateComm* shared = error == MPI_SUCCESS ? communicator.private_comm(error) : nullptr;
   if (shared == nullptr) return error;
-  const Placements* placements = communicator.placements(specification, call_.root, error);
+  const RankOrders* rank_orders = communicator.rank_orders(specification, call_.root, error);
   if (error != MPI_SUCCESS) return error;
   std::unique_ptr<PrivateComm> own;
   error = PrivateComm::duplicate(shared->handle(), own);
@@ -99,12 +100,12 @@ int PersistentRequest::open_call(Communicator& communicator, const Specification
   own->limit_staging(shared->memory());
   PersistentCall::Setup setup = {call_,
                                  specification,
-                                 communicator.machine().latency_in_bytes(),
+                                 communicator.machine().half_performance_length(),
                                  1 / communicator.machine().per_byte,
                                  communicator.arrival(),
                                  order_matters_everywhere(specification),
                                  communicator.rank() == call_.root,
-                                 placements};
+                                 rank_orders};
   return PersistentCall::open(std::move(setup), std::move(own), made);
 }
 
@@ -127,7 +128,7 @@ int PersistentRequest::begin() {
   current_ = through_nodes_ ? nullptr : settled_.get();
   Communicator* communicator = settled_text_.empty() ? nullptr : Communicator::known(call_.comm);
   if (communicator != nullptr) {
-    communicator->note_run(call_.collective, settled_text_);
+    communicator->note_algorithm(call_.collective, settled_text_);
     if (communicator->is_reported()) {
       text_ = settled_text_;
       counted_ = communicator->next_call(call_.collective);
@@ -141,20 +142,21 @@ int PersistentRequest::begin() {
 
 /// Rank 0's thread answers where it must be asked, so that nobody waits for a rank that is late.
 int PersistentRequest::choose_by_arrivals(Communicator& communicator) {
-  std::shared_ptr<const ArrivalVersion> picture;
-  if (const int error = arrival_->agreed_picture(number_, picture)) return error;
+  std::shared_ptr<const ArrivalEpoch> profile;
+  if (const int error = arrival_->agreed_profile(number_, profile)) return error;
   const bool irregular = is_irregular(call_.collective);
   const Bytes own = bytes_of_own(call_, communicator.rank());
   if (irregular) arrival_->note_block(own);
-  const CallKind kind = {call_.collective, call_.root, own};
-  const auto note = [&](RunMark ran) {
-    if (!irregular) arrival_->note_run(number_, kind, ran);
+  const CallSignature kind = {call_.collective, call_.root, own};
+  const auto note = [&](AlgorithmId ran) {
+    if (!irregular) arrival_->note_algorithm(number_, kind, ran);
   };
   note(settled_mark_);
-  if (picture == nullptr || !communicator.weighs(*picture)) return MPI_SUCCESS;
-  const Decision& decision = communicator.decide(
-      {call_.collective, call_.root, irregular ? picture->block : own, Helper::runs, picture});
-  communicator.note_run(call_.collective, decision.text);
+  if (profile == nullptr || !communicator.weighs(*profile)) return MPI_SUCCESS;
+  const Decision& decision =
+      communicator.decide({call_.collective, call_.root, irregular ? profile->block : own,
+                           ProgressCapability::runs, profile});
+  communicator.note_algorithm(call_.collective, decision.text);
   if (communicator.is_reported()) text_ = decision.text;
   current_ = nullptr;
   if (decision.specification) {
@@ -206,13 +208,13 @@ int PersistentRequest::run() {
 int PersistentRequest::run_through_nodes(const ArrivedCall& arrived, std::string& refused) {
   const Inside guard;
   Communicator& communicator = *Communicator::known(call_.comm);
-  const LevelRunner::Turn turn(nodes_of(*through_nodes_, communicator));
-  communicator.note_run(call_.collective, settled_text_);
+  const HierarchicalRunner::Turn turn(nodes_of(*through_nodes_, communicator));
+  communicator.note_algorithm(call_.collective, settled_text_);
   bool is_native = false;
-  std::shared_ptr<const ArrivalVersion> version;
-  int error = arrived.find_version_between(*through_nodes_, version);
+  std::shared_ptr<const ArrivalEpoch> epoch;
+  int error = arrived.find_epoch_between(*through_nodes_, epoch);
   if (error != MPI_SUCCESS) return raise(call_.comm, error);
-  error = run_levelled(call_, communicator, *through_nodes_, version.get(), refused, is_native);
+  error = run_hierarchical(call_, communicator, *through_nodes_, epoch.get(), refused, is_native);
   if (!refused.empty()) return error;
   return is_native ? run_native_() : raise_if(call_.comm, error);
 }

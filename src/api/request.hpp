@@ -23,7 +23,7 @@ class PersistentRequest {
   /// `run_native` makes the call through the program's MPI, which names what is wrong with the
   /// arguments, and does so on all ranks where those of one are wrong or not `usable`. Collective.
   /// Returns an MPI error code.
-  static int open(const RootedCall& call, bool usable, std::function<int()> run_native,
+  static int open(const GatherScatterCall& call, bool usable, std::function<int()> run_native,
                   std::unique_ptr<PersistentRequest>& made);
 
   [[nodiscard]] MPI_Comm comm() const { return call_.comm; }
@@ -35,7 +35,7 @@ class PersistentRequest {
   int finish(const void* site);
 
  private:
-  PersistentRequest(const RootedCall& call, std::function<int()> run_native)
+  PersistentRequest(const GatherScatterCall& call, std::function<int()> run_native)
       : call_(call), run_native_(std::move(run_native)) {}
   int settle(Communicator& communicator, bool usable);
   int agree_on_arguments(Communicator& communicator, bool usable, bool& all_valid);
@@ -52,13 +52,13 @@ class PersistentRequest {
   int run_through_nodes(const ArrivedCall& arrived, std::string& refused);
   int run_native();
 
-  RootedCall call_;
+  GatherScatterCall call_;
   std::function<int()> run_native_;
   std::shared_ptr<Arrival> arrival_;             ///< null: not exchanged
   std::string settled_text_;                     ///< "native: why"; empty without Tutti
   std::optional<Decision> through_nodes_;        ///< runs when the rank waits
   std::unique_ptr<PersistentCall> settled_;      ///< null: the MPI's own
-  RunMark settled_mark_ = ran_native;            ///< of its specification
+  AlgorithmId settled_mark_ = ran_native;        ///< of its specification
   std::unique_ptr<PersistentCall> by_arrivals_;  ///< null: nothing is weighed at the start
   PersistentCall* current_ = nullptr;            ///< null: the MPI's own
   CallNumber number_ = 0;

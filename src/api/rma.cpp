@@ -36,7 +36,7 @@ struct Request {
   CallRecord record = {};
 };
 
-struct Everything {
+struct RmaState {
   /// Nobody calls the MPI with it, which may come here while it keeps other threads out.
   std::mutex mutex;
   std::vector<Opened> opened;
@@ -48,19 +48,19 @@ struct Everything {
   std::map<Collective, std::uint64_t> calls;
 };
 
-Everything& everything() {
-  static auto* all = new Everything;  // outlives every static destructor
+RmaState& rma_state() {
+  static auto* all = new RmaState;  // outlives every static destructor
   return *all;
 }
 
 std::vector<Opened> all_opened() {
-  Everything& all = everything();
+  RmaState& all = rma_state();
   const std::lock_guard lock(all.mutex);
   return all.opened;
 }
 
 std::shared_ptr<RmaSystem> system_of(MPI_Comm comm) {
-  Everything& all = everything();
+  RmaState& all = rma_state();
   const std::lock_guard lock(all.mutex);
   for (const Opened& opened : all.opened) {
     if (opened.comm == comm) return opened.system;
@@ -85,7 +85,7 @@ int pack(Collective collective, const Side& side, int blocks, RmaSystem& system,
   const TypeInfo type = info_at(side.buffer, types.of(side.datatype, system.comm()));
   if (!type.valid) return MPI_ERR_TYPE;
   bytes = type.size * side.count;
-  if (type.dense || bytes == 0) return MPI_SUCCESS;
+  if (type.contiguous || bytes == 0) return MPI_SUCCESS;
   if (collective == Collective::rma_reduce) return MPI_ERR_TYPE;
   if (bytes * blocks > std::numeric_limits<int>::max()) return MPI_ERR_COUNT;
   made.packed.resize(static_cast<std::size_t>(bytes * blocks));
@@ -110,10 +110,10 @@ int check(MPI_Op op, MPI_Datatype datatype, const RmaSystem& system, std::int64_
 TUTTI_Rma_request keep(Request made, MPI_Comm comm, Collective collective, const Choice& choice) {
   made.decision = to_text(*choice.specification) + ": " + choice.reason;
   Communicator* const communicator = Communicator::known(comm);
-  Everything& all = everything();
+  RmaState& all = rma_state();
   const std::lock_guard lock(all.mutex);
   if (communicator != nullptr) {
-    communicator->note_run(collective, made.decision);
+    communicator->note_algorithm(collective, made.decision);
     made.is_reported = communicator->is_reported();
   }
   made.record.collective = collective;
@@ -172,7 +172,7 @@ int begin_guarded(Collective collective, const Side& side, MPI_Op op, MPI_Aint d
 
 /// Null if there is no such request.
 Request* request_of(TUTTI_Rma_request number) {
-  Everything& all = everything();
+  RmaState& all = rma_state();
   const std::lock_guard lock(all.mutex);
   const auto found = all.requests.find(number);
   return found == all.requests.end() ? nullptr : &found->second;
@@ -180,7 +180,7 @@ Request* request_of(TUTTI_Rma_request number) {
 
 /// Of a request that is over. Returns an MPI error code.
 int forget(TUTTI_Rma_request* request) {
-  Everything& all = everything();
+  RmaState& all = rma_state();
   std::unique_lock lock(all.mutex);
   Request over = std::move(all.requests.extract(*request).mapped());
   lock.unlock();
@@ -213,7 +213,7 @@ int open(MPI_Comm comm) {
   std::shared_ptr<RmaChooser> chooser;
   error = RmaChooser::open(system, chooser);
   if (error != MPI_SUCCESS) return error;
-  Everything& all = everything();
+  RmaState& all = rma_state();
   const std::lock_guard lock(all.mutex);
   if (system->p() > 1 && all.progress.empty()) {
     all.progress = system->progresses() ? "the MPI moves puts while their target computes"
@@ -227,7 +227,7 @@ int close(MPI_Comm comm) {
   const auto system = system_of(comm);
   if (system == nullptr) return MPI_ERR_COMM;
   const int error = system->close();
-  Everything& all = everything();
+  RmaState& all = rma_state();
   const std::lock_guard lock(all.mutex);
   std::erase_if(all.opened, [&](const Opened& opened) { return opened.comm == comm; });
   return error;
@@ -236,7 +236,7 @@ int close(MPI_Comm comm) {
 }  // namespace
 
 std::string progress_of_rma() {
-  Everything& all = everything();
+  RmaState& all = rma_state();
   const std::lock_guard lock(all.mutex);
   return all.progress;
 }
@@ -250,7 +250,7 @@ Opened owner_of_handle(MPI_Win handle, int& number) {
 }
 
 void close_all_rma() {
-  Everything& all = everything();
+  RmaState& all = rma_state();
   while (!all.opened.empty()) close(all.opened.front().comm);  // errors or not, it is gone then
 }
 

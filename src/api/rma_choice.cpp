@@ -37,12 +37,12 @@ Choice RmaChooser::choose(Collective collective, Bytes bytes) {
   const auto [known, is_new] = choices_.try_emplace({collective, bits, patience});
   if (is_new) {
     // The middle of what has as many bits stands for all of it.
-    const Situation situation{collective, system_->p(), Bytes{3} << bits >> 2};
+    const Features features{collective, system_->p(), Bytes{3} << bits >> 2};
     OneSidedMachine machine{environment().machine, environment().node_machine, &system_->nodes()};
     double& polling = machine.between.polling;
     polling = std::max(polling, 1e-6 * static_cast<double>(std::int64_t{1} << (2 * patience)));
     if (!system_->progresses()) machine.between.serving = polling;
-    known->second = choose_one_sided(situation, machine);
+    known->second = choose_one_sided(features, machine);
   }
   return known->second;
 }
@@ -56,7 +56,7 @@ std::vector<Rank> RmaChooser::order_for(const Specification& specification, Byte
     const std::lock_guard lock(mutex_);
     placed = distances_->found_alone(specification, system_->rank(), bytes);
   }
-  const std::vector<double> late = system_->lateness();
+  const std::vector<double> late = system_->delays();
   const std::vector<Bytes> sizes(late.size(), bytes);
   const Order order =
       order_of(specification, system_->p(), system_->rank(), {&sizes, &late, &placed});

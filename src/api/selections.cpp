@@ -21,8 +21,8 @@ Bytes floor_of(Bytes bytes) {
 /// ranks whose blocks contradict one another, by an error of the program, may choose differently
 /// only far from what is usual.
 Bytes class_of(const ExpectedCall& call) {
-  const CallKind& usual = call.picture->times.kind;
-  const CallKind own = {call.collective, call.root, call.block};
+  const CallSignature& usual = call.profile->times.kind;
+  const CallSignature own = {call.collective, call.root, call.block};
   return floor_of(resemble(usual, own) ? usual.block : call.block);
 }
 
@@ -38,30 +38,32 @@ Decision Communicator::decision_for(const Choice& choice) {
 }
 
 bool Communicator::stays_flat(const Decision& decision, Collective collective) {
-  if (decision.open != OpenLevel::all) return false;
+  if (decision.deferred != DeferredLevel::all) return false;
   stop_passing(collective);
-  if (level_decisions_ == nullptr) level_decisions_ = std::make_unique<LevelDecisions>(*this);
-  return level_decisions_->stays_flat(collective);
+  if (hierarchical_selection_ == nullptr)
+    hierarchical_selection_ = std::make_unique<HierarchicalSelection>(*this);
+  return hierarchical_selection_->stays_flat(collective);
 }
 
-const Decision& Communicator::close_level(const Decision& decision, Collective collective,
-                                          const BlockOfCall& block, int& error) {
-  if (decision.open == OpenLevel::size) {
-    const bool is_large = block.common.value_or(0) > most_stand_in_block;
+const Decision& Communicator::resolve_level(const Decision& decision, Collective collective,
+                                            const BlockOfCall& block, int& error) {
+  if (decision.deferred == DeferredLevel::size) {
+    const bool is_large = block.common.value_or(0) > max_stand_in_block;
     return is_large ? of_large_blocks_[static_cast<std::size_t>(collective)] : decision;
   }
-  if (level_decisions_ == nullptr) level_decisions_ = std::make_unique<LevelDecisions>(*this);
-  return level_decisions_->close(decision, collective, block, error);
+  if (hierarchical_selection_ == nullptr)
+    hierarchical_selection_ = std::make_unique<HierarchicalSelection>(*this);
+  return hierarchical_selection_->resolve(decision, collective, block, error);
 }
 
-const Decision& Communicator::spare_level(const Decision& asked, int& error) {
-  LevelRunner* nodes = levels(error);
+const Decision& Communicator::hierarchical_fallback(const Decision& asked, int& error) {
+  HierarchicalRunner* nodes = levels(error);
   if (nodes == nullptr || nodes->node().nodes().most() > 1) return asked;
   Decision& spared = spared_[&asked];
   if (spared.epoch != asked.epoch) {
     spared = asked;
     spared.level = {};
-    spared.open = OpenLevel::none;
+    spared.deferred = DeferredLevel::none;
     spared.text += ", and runs straight, as each node has one rank";
   }
   return spared;
@@ -71,19 +73,19 @@ void Communicator::note_refusal(Collective collective, const Decision& decision,
                                 const std::string& why) {
   const std::string name =
       decision.specification ? to_text(*decision.specification) : std::string("native");
-  note_run(collective, name + ": refused through nodes, because " + why);
+  note_algorithm(collective, name + ": refused through nodes, because " + why);
 }
 
-void Communicator::end_level_call() {
-  if (level_decisions_ != nullptr) level_decisions_->end_call();
+void Communicator::end_hierarchical_call() {
+  if (hierarchical_selection_ != nullptr) hierarchical_selection_->end_call();
 }
 
 const Decision& Communicator::decide(const ExpectedCall& call) {
   const Bytes block = class_of(call);
   for (const ExpectedDecision& known : expected_) {
-    if (known.call.picture == call.picture && known.call.root == call.root &&
+    if (known.call.profile == call.profile && known.call.root == call.root &&
         known.call.block == block && known.call.collective == call.collective &&
-        known.call.helper == call.helper) {
+        known.call.progress_capability == call.progress_capability) {
       return known.decision;
     }
   }
@@ -97,19 +99,19 @@ const Decision& Communicator::decide(const ExpectedCall& call) {
 }
 
 Decision Communicator::decision_by_picture(const ExpectedCall& call, Bytes block) {
-  const Situation situation = situation_of(call, block);
-  // Else the picture is of calls of another kind.
-  if (!weighs_arrivals(situation, machine_)) return decide(call.collective);
-  Decision made = decision_for(choose({}, situation, machine_));
-  // Without the times of this picture: reports count calls by text.
-  const std::string why = are_apart(call.picture->arrivals, call.picture->error, machine_)
+  const Features features = features_of(call, block);
+  // Else the profile is of calls of another kind.
+  if (!weighs_arrivals(features, machine_)) return decide(call.collective);
+  Decision made = decision_for(choose({}, features, machine_));
+  // Without the times of this profile: reports count calls by text.
+  const std::string why = are_apart(call.profile->arrivals, call.profile->error, machine_)
                               ? "ranks are expected to arrive apart"
                               : "native's time was measured";
   std::string& text = made.text;
   if (made.specification) {
     text = to_text(*made.specification) + ": " + why;
     if (native_spins_) text += ", and native spins on shared cores";
-  } else if (situation.forecast->native_is_due) {
+  } else if (features.forecast->native_is_due) {
     text = "native: its time is measured again";
   } else {
     text = "native: " + why + ", but no gain is modelled";
@@ -118,36 +120,37 @@ Decision Communicator::decision_by_picture(const ExpectedCall& call, Bytes block
 }
 
 /// Where such calls have been measured, of their very block.
-Situation Communicator::situation_of(const ExpectedCall& call, Bytes block) const {
-  Situation situation = situation_of(call.collective);
-  situation.root = call.root;
-  situation.block = block + block / 2;
-  situation.forecast = Forecast{call.picture->arrivals, call.picture->error, call.helper};
-  const KindTimes& times = call.picture->times;
+Features Communicator::features_of(const ExpectedCall& call, Bytes block) const {
+  Features features = features_of(call.collective);
+  features.root = call.root;
+  features.block = block + block / 2;
+  features.forecast =
+      Forecast{call.profile->arrivals, call.profile->error, call.progress_capability};
+  const SignatureTimes& times = call.profile->times;
   if (times.kind.collective == call.collective && times.kind.root == call.root &&
       floor_of(times.kind.block) == block) {
-    situation.block = times.kind.block;
-    situation.forecast->native = times.native;
-    situation.forecast->lost = times.lost;
-    situation.forecast->native_is_due = times.native_is_due;
+    features.block = times.kind.block;
+    features.forecast->native = times.native;
+    features.forecast->lost = times.lost;
+    features.forecast->native_is_due = times.native_is_due;
   }
-  return situation;
+  return features;
 }
 
-bool Communicator::weighs(const ArrivalVersion& picture) const {
-  return are_apart(picture.arrivals, picture.error, machine_) ||
-         (picture.arrivals.size() <= most_forecast_ranks &&
-          is_comparable(picture.times.native, machine_));
+bool Communicator::weighs(const ArrivalEpoch& profile) const {
+  return are_apart(profile.arrivals, profile.error, machine_) ||
+         (profile.arrivals.size() <= max_forecast_ranks &&
+          is_comparable(profile.times.native, machine_));
 }
 
-Situation Communicator::situation_of(Collective collective) const {
-  Situation situation;
-  situation.collective = collective;
-  situation.p = p_;
-  situation.native_spins = native_spins_;
-  situation.mpi = family_;
-  situation.reproducible = is_reproducible_;
-  return situation;
+Features Communicator::features_of(Collective collective) const {
+  Features features;
+  features.collective = collective;
+  features.p = p_;
+  features.native_spins = native_spins_;
+  features.mpi = family_;
+  features.reproducible = is_reproducible_;
+  return features;
 }
 
 }  // namespace tutti

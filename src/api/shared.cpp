@@ -18,36 +18,36 @@ namespace {
 
 /// One call: what this rank gives, and the blocks of the result.
 struct SharedCall {
-  LevelCall level;
-  LevelSide send;
+  HierarchicalProblem level;
+  HierarchicalSide send;
   CollectiveCall reduction;  ///< of an allreduce: to rank 0
   Bytes bytes = 0;           ///< of the result
   int mode = TUTTI_SHARED_READ_ONLY;
 };
 
-int run_by_first(const SharedCall& call, LevelRunner& levels, const SharedMemory& memory,
+int run_by_first(const SharedCall& call, HierarchicalRunner& levels, const SharedMemory& memory,
                  std::string& refused) {
-  const LevelRunner::Turn turn(levels);
-  LevelledCall levelled;
-  levelled.call = call.level;
-  levelled.send = call.send;
-  levelled.type = call.reduction.send.type;
-  levelled.op = call.reduction.op;
+  const HierarchicalRunner::Turn turn(levels);
+  HierarchicalCall hierarchical;
+  hierarchical.call = call.level;
+  hierarchical.send = call.send;
+  hierarchical.type = call.reduction.send.type;
+  hierarchical.op = call.reduction.op;
   if (levels.node().local() == 0) {
-    levelled.receive.base = memory.data();
-    levelled.receive.each = call.level.sizes.each;
+    hierarchical.receive.base = memory.data();
+    hierarchical.receive.each = call.level.sizes.each;
     std::byte* at = memory.data();
     for (const Bytes bytes : call.level.sizes.by_rank) {
-      levelled.receive.blocks.push_back({at, bytes});
+      hierarchical.receive.blocks.push_back({at, bytes});
       at += bytes;
     }
   }
-  return levels.run(levelled, refused);
+  return levels.run(hierarchical, refused);
 }
 
 /// Through node memory: the first rank of each node writes the result; the others wait for it.
 /// Sets `refused` to the reason where that cannot be, alike on all ranks.
-int fill_by_first(const SharedCall& call, LevelRunner& levels, const SharedMemory& memory,
+int fill_by_first(const SharedCall& call, HierarchicalRunner& levels, const SharedMemory& memory,
                   std::string& refused) {
   int error = MPI_ERR_NO_MEM;
   try {
@@ -59,7 +59,7 @@ int fill_by_first(const SharedCall& call, LevelRunner& levels, const SharedMemor
 }
 
 /// What ranks give is in the result, once this is over.
-int fill_gathered(const SharedCall& call, Rank rank, LevelRunner& levels,
+int fill_gathered(const SharedCall& call, Rank rank, HierarchicalRunner& levels,
                   const SharedMemory& memory) {
   const bool is_bcast = call.level.collective == Collective::bcast;
   const bool is_in_order = levels.node().nodes().in_rank_order() && call.bytes <= INT_MAX;
@@ -73,7 +73,7 @@ int fill_gathered(const SharedCall& call, Rank rank, LevelRunner& levels,
 /// Within nodes, then between them; where bits must be the same wherever ranks sit, where the
 /// operation is to get whole vectors, and where node memory cannot take the call, at rank 0, whose
 /// result goes to all nodes.
-int fill_reduced(SharedCall& call, Communicator& communicator, LevelRunner& levels,
+int fill_reduced(SharedCall& call, Communicator& communicator, HierarchicalRunner& levels,
                  const SharedMemory& memory) {
   if (!communicator.is_reproducible() && !communicator.takes_whole(call.reduction.op)) {
     std::string refused;
@@ -86,7 +86,7 @@ int fill_reduced(SharedCall& call, Communicator& communicator, LevelRunner& leve
   const int reduced =
       run_specification(call.reduction, communicator, fixed_reduction(Collective::reduce),
                         ArrivedCall(nullptr, Collective::reduce, nullptr), is_native);
-  LevelCall bcast;
+  HierarchicalProblem bcast;
   bcast.collective = Collective::bcast;
   bcast.sizes.each = call.bytes;
   const int sent = fill_in_place(levels, bcast, {}, memory);
@@ -96,7 +96,7 @@ int fill_reduced(SharedCall& call, Communicator& communicator, LevelRunner& leve
 /// Where the arguments are bad, which is error `bad`, the others are told so.
 int run(SharedCall& call, Communicator& communicator, int bad, void** result) {
   int error = MPI_SUCCESS;
-  LevelRunner* levels = communicator.levels(error);
+  HierarchicalRunner* levels = communicator.levels(error);
   if (levels == nullptr) return error;
   SharedRequest wanted;
   if (bad == MPI_SUCCESS) wanted.bytes = call.bytes;
@@ -137,7 +137,7 @@ int bytes_of(PrivateComm& comm, MPI_Count count, MPI_Datatype type, Bytes& bytes
   if (count < 0) return MPI_ERR_COUNT;
   if (type == mpi().type_null) return MPI_ERR_TYPE;
   const TypeInfo info = comm.types().of(type, comm.handle());
-  if (!info.valid || !info.dense) return MPI_ERR_TYPE;
+  if (!info.valid || !info.contiguous) return MPI_ERR_TYPE;
   bytes = count * info.size;
   return MPI_SUCCESS;
 }
@@ -160,7 +160,7 @@ int released_before() {
 }
 
 /// What this rank gives: from memory of its own.
-int give(const void* address, Bytes bytes, LevelSide& side) {
+int give(const void* address, Bytes bytes, HierarchicalSide& side) {
   if (address == MPI_IN_PLACE || (address == nullptr && bytes > 0)) return MPI_ERR_BUFFER;
   if (is_on_device(address)) return MPI_ERR_BUFFER;
   side.base = static_cast<std::byte*>(const_cast<void*>(address));

@@ -8,24 +8,24 @@
 
 namespace tutti {
 
-/// Groups of ranks of which each has one way out and one way in, such as the cable of a node or
+/// Groups of ranks of which each has one link out and one link in, such as the cable of a node or
 /// the uplink of a switch: messages that take it at once divide its rate.
-struct SharedWays {
+struct SharedLinks {
   std::vector<int> group;        ///< by rank: 0, 1, ..
-  std::vector<double> latency;   ///< by group: the least of any message over its ways; seconds
-  std::vector<double> per_byte;  ///< by group: seconds; 0 where its ways are not known to be narrow
-  friend bool operator==(const SharedWays&, const SharedWays&) = default;
+  std::vector<double> latency;   ///< by group: the least of any message over its links; seconds
+  std::vector<double> per_byte;  ///< by group: seconds; 0 where its links are no known bottleneck
+  friend bool operator==(const SharedLinks&, const SharedLinks&) = default;
 };
 
 /// What messages between ranks take when they are alone, and when they are not.
 struct Fabric {
   Links links;
-  std::vector<SharedWays> ways = {};  ///< by level, e.g. of nodes, then of switches
+  std::vector<SharedLinks> shared = {};  ///< by level, e.g. of nodes, then of switches
 
   /// Nothing is shared: each message is as fast as alone.
   Fabric(Links alone) : links(std::move(alone)) {}
-  Fabric(Links alone, std::vector<SharedWays> shared)
-      : links(std::move(alone)), ways(std::move(shared)) {}
+  Fabric(Links alone, std::vector<SharedLinks> sharing)
+      : links(std::move(alone)), shared(std::move(sharing)) {}
   [[nodiscard]] int size() const { return links.size(); }
 };
 

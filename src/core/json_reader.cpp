@@ -80,9 +80,9 @@ bool JsonReader::integer(long& value, long least, long most) {
 }
 
 bool JsonReader::escape(std::string& value) {
-  constexpr std::string_view letters = "\"\\/bfnrt";
+  constexpr std::string_view messages = "\"\\/bfnrt";
   constexpr std::string_view meant = "\"\\/\b\f\n\r\t";
-  const std::size_t at = rest_.empty() ? std::string_view::npos : letters.find(rest_.front());
+  const std::size_t at = rest_.empty() ? std::string_view::npos : messages.find(rest_.front());
   if (at != std::string_view::npos) {
     value += meant[at];
     rest_.remove_prefix(1);

@@ -12,12 +12,12 @@ namespace tutti {
 namespace {
 
 /// Counts that any machine could have; more are a slip of the pen.
-constexpr int most_ranks = 1 << 22;
+constexpr int max_ranks = 1 << 22;
 
 bool read_count(std::string_view text, int& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size() && 0 < value &&
-         value <= most_ranks;
+         value <= max_ranks;
 }
 
 /// Appends the ranks of the nodes that "6" or "8x6" stands for; false if it is neither.
@@ -29,7 +29,7 @@ bool read_item(std::string_view item, std::vector<int>& sizes) {
   if (!read_count(item.substr(times == std::string_view::npos ? 0 : times + 1), ranks)) {
     return false;
   }
-  if (most_ranks / ranks < nodes) return false;
+  if (max_ranks / ranks < nodes) return false;
   sizes.insert(sizes.end(), static_cast<std::size_t>(nodes), ranks);
   return true;
 }
@@ -168,7 +168,7 @@ Result<Nodes> nodes_from(std::string_view text) {
     if (rest.size() == item.size() + 1) return error;
     rest.remove_prefix(std::min(rest.size(), item.size() + 1));
   }
-  if (std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}) > most_ranks) return error;
+  if (std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}) > max_ranks) return error;
   if (mapping == "block") return grouped(Nodes::consecutive(sizes), *grouping);
   std::vector<int> labels = deal(sizes);
   if (mapping == "shuffled") {

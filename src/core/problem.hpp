@@ -18,7 +18,7 @@ enum class JoinRule : std::uint8_t {
 };
 
 /// What fits into a notification, in bytes.
-inline constexpr Bytes most_carried = 32768;
+inline constexpr Bytes max_carried = 32768;
 /// Whatever there is, in as many notifications as it takes.
 inline constexpr Bytes all_carried = Bytes{1} << 62;
 
@@ -34,7 +34,7 @@ struct Parameters {
   int flight = 2;                    ///< linear_pull: blocks on the way at once; 0 no limit
   int late = -1;                     ///< relay: ranks that others deliver to; -1 half of them
   int parts = 0;                     ///< of a pipelined vector; 0 by its size
-  Bytes carry = most_carried;        ///< one-sided: so much travels in notifications
+  Bytes carry = max_carried;         ///< one-sided: so much travels in notifications
   bool nodes = false;                ///< one-sided: the tree is one of leaders of nodes
   friend bool operator==(const Parameters&, const Parameters&) = default;
 };

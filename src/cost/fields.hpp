@@ -19,6 +19,7 @@ struct MachineField {
   double least;  ///< what is less or more than this is no machine's
   double most;
   std::string_view meaning;
+  std::string_view former = {};  ///< a name that files of earlier versions use
 };
 
 /// The shortest text that reads back as the same number.
@@ -56,7 +57,7 @@ template <class M>
     std::string_view rest = line.substr(0, line.find('#'));
     const std::string_view name = take_word(rest);
     for (const MachineField<M>& field : fields) {
-      if (field.name != name) continue;
+      if (name.empty() || (field.name != name && field.former != name)) continue;
       const std::string_view word = take_word(rest);
       double value = 0;
       const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);

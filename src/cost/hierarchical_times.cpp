@@ -259,17 +259,17 @@ double best_flat_seconds(Collective collective, const NodeShape& shape, Bytes bl
   return best_seconds(collective, Rounds(shape, 1, machine), static_cast<double>(block));
 }
 
-LevelSeconds level_seconds(Collective collective, const NodeShape& shape, Bytes block, int leaders,
-                           const NodeMachine& machine) {
+HierarchicalSeconds hierarchical_seconds(Collective collective, const NodeShape& shape, Bytes block,
+                                         int leaders, const NodeMachine& machine) {
   const int lanes = std::clamp(leaders, 1, shape.ranks);
   const Volumes volumes = volumes_of(collective, shape, static_cast<double>(block));
-  LevelSeconds seconds;
+  HierarchicalSeconds seconds;
   seconds.copies_in = copy_seconds(volumes.in, volumes.writers, machine) +
                       std::max(volumes.combined * machine.combine_per_byte,
                                3 * shape.ranks * volumes.combined * machine.shared_per_byte);
   const double stages = reduces(collective) && shape.ranks > 1 ? 2 : 1;
   if (shape.ranks > 1) {
-    seconds.flags = (stages * shape.ranks + lanes) * machine.flag;
+    seconds.signals = (stages * shape.ranks + lanes) * machine.signal;
   }
   if (shape.nodes > 1) {
     const Rounds between({shape.nodes, 1}, lanes, machine);
@@ -282,9 +282,9 @@ LevelSeconds level_seconds(Collective collective, const NodeShape& shape, Bytes 
 int best_leaders(Collective collective, const NodeShape& shape, Bytes block,
                  const NodeMachine& machine) {
   int best = 1;
-  double least = level_seconds(collective, shape, block, 1, machine).total();
+  double least = hierarchical_seconds(collective, shape, block, 1, machine).total();
   for (int leaders = 2; leaders <= shape.ranks; leaders *= 2) {
-    const double seconds = level_seconds(collective, shape, block, leaders, machine).total();
+    const double seconds = hierarchical_seconds(collective, shape, block, leaders, machine).total();
     if (seconds < least) {
       least = seconds;
       best = leaders;

@@ -44,19 +44,20 @@ inline constexpr FlatShape flat_shapes[] = {FlatShape::ring, FlatShape::recursiv
                                        const NodeMachine& machine);
 
 /// Where the time of a call through node memory goes.
-struct LevelSeconds {
+struct HierarchicalSeconds {
   double copies_in = 0;  ///< and combination inside nodes
-  double flags = 0;
+  double signals = 0;
   double between = 0;  ///< the inner collective, the fastest flat one of the nodes
   double copies_out = 0;
-  [[nodiscard]] double total() const { return copies_in + flags + between + copies_out; }
+  [[nodiscard]] double total() const { return copies_in + signals + between + copies_out; }
 };
 
 /// With that many lanes, each of them a collective of its own between nodes at the same time
 /// (Parsons & Pai 2014: copy-in, T(nodes, c times the data), copy-out). Copies take
 /// max(b copy_per_byte, n b shared_per_byte) with n ranks that copy b bytes each.
-[[nodiscard]] LevelSeconds level_seconds(Collective collective, const NodeShape& shape, Bytes block,
-                                         int leaders, const NodeMachine& machine);
+[[nodiscard]] HierarchicalSeconds hierarchical_seconds(Collective collective,
+                                                       const NodeShape& shape, Bytes block,
+                                                       int leaders, const NodeMachine& machine);
 /// The number of leaders, a power of two, for which that takes the least time.
 [[nodiscard]] int best_leaders(Collective collective, const NodeShape& shape, Bytes block,
                                const NodeMachine& machine);

@@ -21,7 +21,7 @@ struct Machine {
   double serving = 0;         ///< the same of a put that waits for its target's thread
 
   /// alpha / beta, rounded: the bytes that could pass during one start-up.
-  [[nodiscard]] Bytes latency_in_bytes() const {
+  [[nodiscard]] Bytes half_performance_length() const {
     return static_cast<Bytes>(latency / per_byte + 0.5);
   }
   friend bool operator==(const Machine&, const Machine&) = default;

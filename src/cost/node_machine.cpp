@@ -29,8 +29,10 @@ constexpr std::array<MachineField<NodeMachine>, 11> fields = {{
      "the same for all ranks of a node together"},
     {"combine_per_byte", &NodeMachine::combine_per_byte, 1e-12, 1e-5,
      "seconds a rank combines a byte"},
-    {"flag", &NodeMachine::flag, 1e-10, 1, "seconds until another rank's flag is seen"},
-    {"crowding", &NodeMachine::crowding, 1, 1e5, "ranks for each core where flags were measured"},
+    {"signal", &NodeMachine::signal, 1e-10, 1, "seconds until another rank's signal is seen",
+     "flag"},
+    {"oversubscription", &NodeMachine::oversubscription, 1, 1e5,
+     "ranks for each core where signals were measured", "crowding"},
 }};
 }  // namespace
 

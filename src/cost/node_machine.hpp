@@ -23,8 +23,8 @@ struct NodeMachine {
   double copy_per_byte = 1.0e-10;     ///< one rank alone, to or from node memory
   double shared_per_byte = 1.5e-11;   ///< all ranks of a node together
   double combine_per_byte = 2.0e-10;  ///< one rank combines two operands
-  double flag = 1.0e-7;               ///< until a raised flag is seen; also to look at another one
-  double crowding = 0;                ///< ranks to a core where this was measured; 0: it was not
+  double signal = 1.0e-7;       ///< until a raised signal is seen; also to look at another one
+  double oversubscription = 0;  ///< ranks to a core where this was measured; 0: it was not
   friend bool operator==(const NodeMachine&, const NodeMachine&) = default;
 };
 

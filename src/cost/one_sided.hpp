@@ -6,8 +6,8 @@
 namespace tutti {
 
 // Paznikov 2024, section 2: with q = max(o, g) a stage is a put of m bytes, one of the description
-// and a flag, then the wire and the polling thread; the last rank's count is on the wire at the
-// end. Correct only where the flag cannot overtake the data. P a power of two; seconds. O(1).
+// and a signal, then the wire and the polling thread; the last rank's count is on the wire at the
+// end. Correct only where the signal cannot overtake the data. P a power of two; seconds. O(1).
 
 /// (o + (m - 1) G + 2 q + L + o_r) log2 P + o + L, the children with the largest subtrees first and
 /// flushed together.

@@ -16,8 +16,8 @@ constexpr double right = 30;
 constexpr double top = 52;
 constexpr double bottom = 46;
 constexpr double plot_width = 760;
-constexpr double least_row = 6;
-constexpr double most_row = 26;
+constexpr double min_row = 6;
+constexpr double max_row = 26;
 
 std::string shortest(double value) {
   char text[32];
@@ -49,7 +49,7 @@ struct Frame {
   Frame(const Timeline& timeline)
       : first(*std::min_element(timeline.arrivals.begin(), timeline.arrivals.end())),
         span(*std::max_element(timeline.exits.begin(), timeline.exits.end()) - first),
-        row(std::clamp(900 / static_cast<double>(timeline.exits.size()), least_row, most_row)) {
+        row(std::clamp(900 / static_cast<double>(timeline.exits.size()), min_row, max_row)) {
     if (span <= 0) span = 1;
   }
   double x(double time) const { return left + (time - first) / span * plot_width; }

@@ -6,7 +6,7 @@ namespace tutti {
 namespace {
 
 /// Gathers and scatters, whose signals tell of arrivals as well.
-bool is_early_in_rooted(const Schedule& schedule, const Step& step) {
+bool starts_early_in_gather_scatter(const Schedule& schedule, const Step& step) {
   const bool at_root = schedule.rank == schedule.root;
   const bool receives_blocks = step.kind == StepKind::recv && step.bytes > 0;
   return is_gather(schedule.collective) ? at_root || receives_blocks : !at_root;
@@ -25,8 +25,9 @@ bool touches_brought(const Schedule& schedule, const Step& step, Position positi
   return found;
 }
 
-bool is_early(const Schedule& schedule, const Step& step, Position position) {
-  if (is_gather_or_scatter(schedule.collective)) return is_early_in_rooted(schedule, step);
+bool starts_before_arrival(const Schedule& schedule, const Step& step, Position position) {
+  if (is_gather_or_scatter(schedule.collective))
+    return starts_early_in_gather_scatter(schedule, step);
   if (is_one_sided(schedule.collective)) return schedule.rank != schedule.root;
   if (schedule.collective == Collective::bcast) {
     // A request tells that its rank has come.
@@ -42,7 +43,8 @@ bool is_early(const Schedule& schedule, const Step& step, Position position) {
 Schedule in_background(Schedule schedule, Position position) {
   for (Step& step : schedule.steps) {
     if (step.kind == StepKind::wait) continue;  // holds for both runners
-    step.runner = is_early(schedule, step, position) ? Runner::background : Runner::caller;
+    step.runner =
+        starts_before_arrival(schedule, step, position) ? Runner::background : Runner::caller;
   }
   return schedule;
 }

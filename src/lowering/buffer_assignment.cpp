@@ -1,4 +1,4 @@
-/// Placing blocks.
+/// Buffers of gathers and scatters.
 #include "lowering/buffer_assignment.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace tutti {
 
 namespace {
 
-/// The packed ranges of one rank's scratch area, in the order of positions.
+/// The packed ranges of one rank's staging memory, in the order of positions.
 class Layout {
  public:
   void add(Position begin, Bytes bytes) {
@@ -32,40 +32,40 @@ class Layout {
   std::map<Position, Bytes> bytes_;  ///< lengths, then offsets, by first position
 };
 
-class Placer {
+class BufferAssigner {
  public:
-  Placer(const Schedule& schedule, Position position, Bytes own_bytes, const Ends& ends)
+  BufferAssigner(const Schedule& schedule, Position position, Bytes block_bytes,
+                 const BufferTraits& traits)
       : schedule_(schedule),
         own_{position, position + 1},
-        own_bytes_(own_bytes),
-        ends_(ends),
+        block_bytes_(block_bytes),
+        traits_(traits),
         gathers_(is_gather(schedule.collective)),
         at_root_(schedule.rank == schedule.root),
         operation_of_(schedule.steps.size(), -1) {}
 
-  Placement run() {
+  BufferAssignment run() {
     measure();
     bool loaded = !staged_ || gathers_ == at_root_;
     for (std::size_t i = 0; i < schedule_.steps.size(); ++i) {
       const Step& step = schedule_.steps[i];
       if (!loaded && step.kind == StepKind::send && step.bytes > 0) {
-        copy_between_caller_and_scratch();
+        copy_between_caller_and_staging();
         loaded = true;
       }
-      operation_of_[i] = static_cast<int>(placement_.operations.size());
+      operation_of_[i] = static_cast<int>(assignment_.operations.size());
       if (step.kind == StepKind::wait) {
         add_wait(step);
       } else {
         add_message(step);
       }
     }
-    if (staged_ && gathers_ == at_root_) copy_between_caller_and_scratch();
-    if (at_root_ && !ends_.own_in_place && own_bytes_ > 0) {
-      const Place own = {Area::own, own_, 0, own_bytes_, true};
-      const Place among_all = {Area::all, own_, 0, own_bytes_, true};
-      add_copy(gathers_ ? own : among_all, gathers_ ? among_all : own, {});
+    if (staged_ && gathers_ == at_root_) copy_between_caller_and_staging();
+    if (at_root_ && !traits_.in_place && block_bytes_ > 0) {
+      add_copy({Area::send, own_, 0, block_bytes_, true},
+               {Area::receive, own_, 0, block_bytes_, true}, {});
     }
-    return std::move(placement_);
+    return std::move(assignment_);
   }
 
  private:
@@ -73,7 +73,7 @@ class Placer {
     return (step.kind == StepKind::send || step.kind == StepKind::recv) && step.bytes > 0;
   }
 
-  /// Decides whether messages go through scratch, and lays it out.
+  /// Decides whether messages go through staging memory, and lays it out.
   void measure() {
     for (const Step& step : schedule_.steps) {
       if (!carries(step)) continue;
@@ -93,15 +93,15 @@ class Placer {
       has_holes = has_holes || !step.blocks.holes.empty();
       in_background_ = in_background_ || step.runner == Runner::background;
     }
-    staged_ = forwards || (segmented && !(at_root_ ? ends_.all_dense : ends_.own_dense)) ||
-              (at_root_ && joins && !has_holes && ends_.all_packed);
+    staged_ = forwards || (segmented && !is_contiguous()) ||
+              (at_root_ && joins && !has_holes && traits_.packs_blocks);
     if (!staged_) return;
     for (const Step& step : schedule_.steps) {
       const bool is_part = carries(step) && (at_root_ || (forwards && step.kind == part));
       if (is_part) layout_.add(step.blocks.range.begin, step.offset + step.bytes);
     }
-    if (!at_root_ && own_bytes_ > 0) layout_.add(own_.begin, own_bytes_);
-    placement_.scratch = layout_.assign();
+    if (!at_root_ && block_bytes_ > 0) layout_.add(own_.begin, block_bytes_);
+    assignment_.scratch = layout_.assign();
   }
 
   using Key = std::pair<Position, Position>;
@@ -111,25 +111,31 @@ class Placer {
     return step.offset == 0 && step.bytes == message_bytes_.at(key(step));
   }
 
-  [[nodiscard]] Place place_of(const Step& step) const {
+  /// The caller's buffer that this rank's messages read or write.
+  [[nodiscard]] Area area() const { return gathers_ == at_root_ ? Area::receive : Area::send; }
+  [[nodiscard]] bool is_contiguous() const {
+    return gathers_ == at_root_ ? traits_.receive_contiguous : traits_.send_contiguous;
+  }
+
+  [[nodiscard]] BufferRef buffer_ref_of(const Step& step) const {
     if (step.bytes == 0) return {};
     if (staged_) {
-      return {Area::scratch, step.blocks, layout_.offset(step.blocks.range.begin) + step.offset,
+      return {Area::staging, step.blocks, layout_.offset(step.blocks.range.begin) + step.offset,
               step.bytes, false};
     }
-    return {at_root_ ? Area::all : Area::own, step.blocks, step.offset, step.bytes, is_whole(step)};
+    return {area(), step.blocks, step.offset, step.bytes, is_whole(step)};
   }
 
   Operation& append(StepKind kind) {
-    Operation& operation = placement_.operations.emplace_back();
+    Operation& operation = assignment_.operations.emplace_back();
     operation.kind = kind;
-    operation.first_need = operation.last_need = static_cast<int>(placement_.needs.size());
+    operation.first_need = operation.last_need = static_cast<int>(assignment_.needs.size());
     return operation;
   }
 
   void need(Operation& operation, int other) {
-    placement_.needs.push_back(other);
-    operation.last_need = static_cast<int>(placement_.needs.size());
+    assignment_.needs.push_back(other);
+    operation.last_need = static_cast<int>(assignment_.needs.size());
   }
 
   void add_wait(const Step& step) {
@@ -141,12 +147,12 @@ class Placer {
 
   void add_message(const Step& step) {
     const bool sends = step.kind == StepKind::send;
-    const int number = static_cast<int>(placement_.operations.size());
+    const int number = static_cast<int>(assignment_.operations.size());
     Operation& operation = append(step.kind);
     operation.runner = step.runner;
     operation.peer = step.peer;
     operation.message = (sends ? sent_ : received_)[step.peer]++;
-    (sends ? operation.from : operation.to) = place_of(step);
+    (sends ? operation.from : operation.to) = buffer_ref_of(step);
     operation.slots = step.slots;
     if (step.after >= 0) need(operation, operation_of_[static_cast<std::size_t>(step.after)]);
     if (!carries(step)) return;
@@ -161,32 +167,32 @@ class Placer {
 
   static bool overlap(BlockRange a, BlockRange b) { return a.begin < b.end && b.begin < a.end; }
 
-  /// What the caller's buffer holds of the blocks in scratch: loaded before the first send of a
-  /// rank that sends it, unloaded at the end at a rank that keeps it.
-  void copy_between_caller_and_scratch() {
-    const auto copy = [&](Area area, BlockRange blocks, Bytes bytes) {
-      const Place packed = {Area::scratch, blocks, layout_.offset(blocks.begin), bytes, false};
-      const Place callers = {area, blocks, 0, bytes, true};
+  /// What the caller's buffer holds of the blocks in staging memory: loaded before the first send
+  /// of a rank that sends it, unloaded at the end at a rank that keeps it.
+  void copy_between_caller_and_staging() {
+    const auto copy = [&](BlockRange blocks, Bytes bytes) {
+      const BufferRef packed = {Area::staging, blocks, layout_.offset(blocks.begin), bytes, false};
+      const BufferRef callers = {area(), blocks, 0, bytes, true};
       if (gathers_ == at_root_) {
         add_copy(packed, callers, blocks);
       } else {
         add_copy(callers, packed, {});
-        writers_.push_back({static_cast<int>(placement_.operations.size()) - 1, blocks});
+        writers_.push_back({static_cast<int>(assignment_.operations.size()) - 1, blocks});
       }
     };
     if (!at_root_) {
-      if (own_bytes_ > 0) copy(Area::own, own_, own_bytes_);
+      if (block_bytes_ > 0) copy(own_, block_bytes_);
       return;
     }
     for (const auto& [range, bytes] : message_bytes_) {
-      copy(Area::all, {range.first, range.second}, bytes);
+      copy({range.first, range.second}, bytes);
     }
   }
 
   /// A copy that needs the receives of `after`.
-  void add_copy(const Place& from, const Place& to, BlockRange after) {
+  void add_copy(const BufferRef& from, const BufferRef& to, BlockRange after) {
     Operation& copy = append(StepKind::copy);
-    if (in_background_ && from.area == Area::scratch) copy.runner = Runner::background;
+    if (in_background_ && from.area == Area::staging) copy.runner = Runner::background;
     copy.from = from;
     copy.to = to;
     for (const Writer& writer : writers_) {
@@ -201,8 +207,8 @@ class Placer {
 
   const Schedule& schedule_;
   BlockRange own_;
-  Bytes own_bytes_;
-  Ends ends_;
+  Bytes block_bytes_;
+  BufferTraits traits_;
   bool gathers_;
   bool at_root_;
   bool in_background_ = false;
@@ -213,13 +219,14 @@ class Placer {
   std::map<Rank, int> received_;
   std::vector<Writer> writers_;
   Layout layout_;
-  Placement placement_;
+  BufferAssignment assignment_;
 };
 
 }  // namespace
 
-Placement place(const Schedule& schedule, Position position, Bytes own_bytes, const Ends& ends) {
-  return Placer(schedule, position, own_bytes, ends).run();
+BufferAssignment assign_buffers(const Schedule& schedule, Position position, Bytes block_bytes,
+                                const BufferTraits& traits) {
+  return BufferAssigner(schedule, position, block_bytes, traits).run();
 }
 
 }  // namespace tutti

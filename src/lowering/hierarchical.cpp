@@ -1,4 +1,4 @@
-/// The plan of a rank: chunks one after the other, with the flags that keep them apart.
+/// The plan of a rank: chunks one after the other, with the signals that keep them apart.
 #include "lowering/hierarchical.hpp"
 
 #include <algorithm>
@@ -17,16 +17,16 @@ namespace {
 Bytes aligned(Bytes bytes) { return (bytes + 63) / 64 * 64; }
 
 /// A barrier has nothing to cut.
-int chunks_of(const LevelCall& call) {
+int chunks_of(const HierarchicalProblem& call) {
   return call.collective == Collective::barrier ? 1 : call.chunks;
 }
 
 /// Appends the steps of all chunks. Two chunks are under way at once:
 ///
 ///     in 0 | in 1  inner 0  out 0 | in 2  inner 1  out 1 | in 3  ..
-class LevelPlanner {
+class HierarchicalPlanner {
  public:
-  LevelPlanner(const LevelCall& call, const Nodes& nodes, Rank rank)
+  HierarchicalPlanner(const HierarchicalProblem& call, const Nodes& nodes, Rank rank)
       : chunks_(chunks_of(call)),
         ranks_(nodes.size(nodes.node_of(rank))),
         awaited_(static_cast<std::size_t>(ranks_), -1) {
@@ -37,14 +37,15 @@ class LevelPlanner {
     plan_.node = nodes.node_of(rank);
     plan_.local = nodes.local_of(rank);
     plan_.leaders = std::clamp(call.leaders, 1, nodes.most());
-    const Bytes half = level_half(call, nodes, plan_.node);
+    const Bytes half = half_of_node_memory(call, nodes, plan_.node);
     plan_.memory = chunks_ == 1 ? half : 2 * half;
     for (int i = 0; i < chunks_; ++i) {
-      placed_.push_back(level_chunk(LevelView(call, nodes, plan_.node, i), rank, i % 2 * half));
+      placed_.push_back(
+          hierarchical_chunk(HierarchicalView(call, nodes, plan_.node, i), rank, i % 2 * half));
     }
   }
 
-  LevelPlan done() {
+  HierarchicalPlan done() {
     enter(0);
     for (int i = 0; i < chunks_; ++i) {
       if (i + 1 < chunks_) enter(i + 1);
@@ -52,31 +53,31 @@ class LevelPlanner {
       between_nodes(i);
       leave(i);
     }
-    plan_.ticks = left(chunks_ - 1);
+    plan_.sequence_numbers = left(chunks_ - 1);
     return std::move(plan_);
   }
 
  private:
-  // Ticks in the sequence of done(); each rank raises those of its own steps.
+  // Ticks in the sequence of done(); each rank signals those of its own steps.
   static int entered(int i) { return i == 0 ? 1 : 5 * i - 3; }
   static int grouped(int i) { return 5 * i + 3; }
   static int combined(int i) { return 5 * i + 4; }
   static int released(int i) { return 5 * i + 5; }
   static int left(int i) { return 5 * i + 6; }
 
-  LevelChunk& chunk(int i) { return placed_[static_cast<std::size_t>(i)]; }
+  HierarchicalChunk& chunk(int i) { return placed_[static_cast<std::size_t>(i)]; }
 
-  void await(int tick, int first, int last) {
+  void await(int sequence, int first, int last) {
     bool known = true;
     for (int local = first; local < last; ++local) {
       int& awaited = awaited_[static_cast<std::size_t>(local)];
-      known = known && (local == plan_.local || awaited >= tick);
-      awaited = std::max(awaited, tick);
+      known = known && (local == plan_.local || awaited >= sequence);
+      awaited = std::max(awaited, sequence);
     }
     if (known) return;
-    LevelStep step;
-    step.kind = LevelKind::await;
-    step.tick = tick;
+    HierarchicalStep step;
+    step.kind = HierarchicalStepKind::await;
+    step.sequence = sequence;
     step.first = first;
     step.last = last;
     plan_.steps.push_back(step);
@@ -85,75 +86,76 @@ class LevelPlanner {
   void await_free(int i) { await(i < 2 ? 0 : left(i - 2), 0, ranks_); }
 
   /// Who is alone on its node tells nobody but the call after this one.
-  void raise(int tick) {
-    if (ranks_ == 1 && tick != left(chunks_ - 1)) return;
-    LevelStep step;
-    step.kind = LevelKind::raise;
-    step.tick = tick;
-    const bool again = !plan_.steps.empty() && plan_.steps.back().kind == LevelKind::raise;
+  void signal(int sequence) {
+    if (ranks_ == 1 && sequence != left(chunks_ - 1)) return;
+    HierarchicalStep step;
+    step.kind = HierarchicalStepKind::signal;
+    step.sequence = sequence;
+    const bool again =
+        !plan_.steps.empty() && plan_.steps.back().kind == HierarchicalStepKind::signal;
     if (again) plan_.steps.pop_back();
     plan_.steps.push_back(step);
   }
 
-  void add(const std::vector<LevelStep>& steps) {
+  void add(const std::vector<HierarchicalStep>& steps) {
     plan_.steps.insert(plan_.steps.end(), steps.begin(), steps.end());
   }
 
   void enter(int i) {
     if (!chunk(i).in.empty()) await_free(i);
     add(chunk(i).in);
-    raise(entered(i));
+    signal(entered(i));
   }
 
   void combine(int i) {
     if (!chunk(i).combines) return;
-    const LevelCombining& now = chunk(i).combining;
+    const HierarchicalCombining& now = chunk(i).combining;
     for (const LocalRange& locals : now.needs) await(entered(i), locals.first, locals.last);
     if (!now.in_group.empty() || !now.groups_needed.empty()) {
       add(now.in_group);
-      raise(grouped(i));
+      signal(grouped(i));
       for (const auto& [first, last] : now.groups_needed) await(grouped(i), first, last);
     }
     add(now.steps);
-    raise(combined(i));
+    signal(combined(i));
   }
 
   void between_nodes(int i) {
-    LevelChunk& now = chunk(i);
+    HierarchicalChunk& now = chunk(i);
     if (now.calls.empty()) return;
     await(now.combines ? combined(i) : entered(i), now.inner_needs.first, now.inner_needs.last);
     if (now.writes) await_free(i);
     for (InnerCall& call : now.calls) {
-      LevelStep step;
-      step.kind = LevelKind::inner;
+      HierarchicalStep step;
+      step.kind = HierarchicalStepKind::inner;
       step.call = static_cast<int>(plan_.calls.size());
       plan_.steps.push_back(step);
       plan_.calls.push_back(std::move(call));
     }
-    raise(released(i));
+    signal(released(i));
   }
 
   void leave(int i) {
-    const LevelChunk& now = chunk(i);
+    const HierarchicalChunk& now = chunk(i);
     for (const LocalRange& locals : now.out_needs) {
-      const int tick = now.out_after == LevelStage::released ? released(i)
-                       : now.combines                        ? combined(i)
-                                                             : entered(i);
-      await(tick, locals.first, locals.last);
+      const int sequence = now.out_after == HierarchicalStage::released ? released(i)
+                           : now.combines                               ? combined(i)
+                                                                        : entered(i);
+      await(sequence, locals.first, locals.last);
     }
     add(now.out);
-    raise(left(i));
+    signal(left(i));
   }
 
   int chunks_;
   int ranks_;
-  std::vector<int> awaited_;  ///< by local rank, the highest tick so far
-  std::vector<LevelChunk> placed_;
-  LevelPlan plan_;
+  std::vector<int> awaited_;  ///< by local rank, the highest sequence so far
+  std::vector<HierarchicalChunk> placed_;
+  HierarchicalPlan plan_;
 };
 
 /// The elements of the largest block: more chunks than that are of no use.
-Bytes most_elements(const LevelCall& call) {
+Bytes max_elements(const HierarchicalProblem& call) {
   Bytes most = call.sizes.each;
   for (const auto* sizes : {&call.sizes.by_rank, &call.sizes.sent, &call.sizes.received}) {
     for (const Bytes bytes : *sizes) most = std::max(most, bytes);
@@ -165,8 +167,8 @@ Bytes most_elements(const LevelCall& call) {
 bool knows_all(Collective collective) { return told(collective, 1, false) == 0; }
 
 /// The call as if it had but one chunk, in which each block has the most that any has.
-LevelCall largest_chunk(const LevelCall& call) {
-  LevelCall largest = call;
+HierarchicalProblem largest_chunk(const HierarchicalProblem& call) {
+  HierarchicalProblem largest = call;
   largest.chunks = 1;
   const auto cut = [&call](Bytes& bytes) {
     const Bytes elements = (bytes / call.unit + call.chunks - 1) / call.chunks;
@@ -181,17 +183,17 @@ LevelCall largest_chunk(const LevelCall& call) {
 
 /// No plan of so many chunks needs more, nor does one of more chunks where nodes may not know how
 /// many others need.
-Bytes bound_on(const LevelCall& call, const Nodes& nodes, int node) {
-  const Bytes chunk = level_half(largest_chunk(call), nodes, node);
+Bytes bound_on(const HierarchicalProblem& call, const Nodes& nodes, int node) {
+  const Bytes chunk = half_of_node_memory(largest_chunk(call), nodes, node);
   if (call.chunks > 1) return 2 * chunk;
   if (knows_all(call.collective)) return chunk;
-  LevelCall halved = call;
+  HierarchicalProblem halved = call;
   halved.chunks = 2;
   return std::max(chunk, bound_on(halved, nodes, node));
 }
 
 /// On the nodes whose sizes `own` knows.
-Bytes most_memory(const LevelCall& call, const Nodes& nodes, int own) {
+Bytes max_memory(const HierarchicalProblem& call, const Nodes& nodes, int own) {
   if (!knows_all(call.collective)) return bound_on(call, nodes, own);
   Bytes most = 0;
   std::set<int> seen;
@@ -206,10 +208,10 @@ Bytes most_memory(const LevelCall& call, const Nodes& nodes, int own) {
 
 }  // namespace
 
-Bytes level_half(const LevelCall& call, const Nodes& nodes, int node) {
+Bytes half_of_node_memory(const HierarchicalProblem& call, const Nodes& nodes, int node) {
   Bytes most = 0;
   for (int i = 0; i < call.chunks; ++i) {
-    most = std::max(most, chunk_memory(LevelView(call, nodes, node, i)));
+    most = std::max(most, chunk_memory(HierarchicalView(call, nodes, node, i)));
   }
   return aligned(most);
 }
@@ -241,32 +243,34 @@ int told(Collective collective, int p, bool at_root) {
   }
 }
 
-Result<LevelPlan> level_plan(const LevelCall& call, const Nodes& nodes, Rank rank) {
+Result<HierarchicalPlan> hierarchical_plan(const HierarchicalProblem& call, const Nodes& nodes,
+                                           Rank rank) {
   if (reduces(call.collective) && !call.commutative && !nodes.in_rank_order()) {
     return Error{
         "the operation does not commute, and the ranks of a node do not follow one another"};
   }
-  LevelPlan plan = LevelPlanner(call, nodes, rank).done();
+  HierarchicalPlan plan = HierarchicalPlanner(call, nodes, rank).done();
   if (call.direct && call.chunks == 1) use_sides(plan, nodes);
   return plan;
 }
 
-Bytes level_memory(const LevelCall& call, const Nodes& nodes, Rank rank) {
-  const Bytes half = level_half(call, nodes, nodes.node_of(rank));
+Bytes hierarchical_memory(const HierarchicalProblem& call, const Nodes& nodes, Rank rank) {
+  const Bytes half = half_of_node_memory(call, nodes, nodes.node_of(rank));
   return call.chunks == 1 ? half : 2 * half;
 }
 
-std::optional<int> chunks_for(const LevelCall& call, const Nodes& nodes, Rank rank, Bytes bound) {
-  LevelCall tried = call;
+std::optional<int> chunks_for(const HierarchicalProblem& call, const Nodes& nodes, Rank rank,
+                              Bytes bound) {
+  HierarchicalProblem tried = call;
   tried.chunks = 1;
   const int own = nodes.node_of(rank);
-  const Bytes whole = most_memory(tried, nodes, own);
+  const Bytes whole = max_memory(tried, nodes, own);
   if (whole <= bound) return 1;
-  const Bytes most = std::min<Bytes>(most_elements(call), most_chunks);
+  const Bytes most = std::min<Bytes>(max_elements(call), max_chunks);
   for (Bytes chunks = 2 * whole / std::max<Bytes>(bound, 1); tried.chunks < most;
        chunks += 1 + chunks / 8) {
     tried.chunks = static_cast<int>(std::clamp<Bytes>(chunks, 2, most));
-    if (most_memory(tried, nodes, own) <= bound) return tried.chunks;
+    if (max_memory(tried, nodes, own) <= bound) return tried.chunks;
   }
   return std::nullopt;
 }

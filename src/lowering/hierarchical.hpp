@@ -14,10 +14,10 @@ namespace tutti {
 
 /// No node may have more memory for a call, so that bytes and elements of inner calls, and of
 /// slices that are combined, can be counted in an int.
-inline constexpr Bytes most_node_memory = Bytes{1} << 30;
+inline constexpr Bytes max_node_memory = Bytes{1} << 30;
 
 /// The sizes that a rank of a node knows, itself or from the others of its node; see told().
-struct LevelSizes {
+struct HierarchicalSizes {
   /// Of each block where all are equal: gather, scatter, allgather, reduce_scatter_block, alltoall
   /// (for one rank); of the vector: bcast, reduce, allreduce.
   Bytes each = 0;
@@ -27,11 +27,11 @@ struct LevelSizes {
   /// alltoallv: what local rank l has for rank r is at l * p + r, and what it gets from rank r.
   std::vector<Bytes> sent;
   std::vector<Bytes> received;
-  friend bool operator==(const LevelSizes&, const LevelSizes&) = default;
+  friend bool operator==(const HierarchicalSizes&, const HierarchicalSizes&) = default;
 };
 
 /// One call as a rank of a node sees it. All but `direct` and `sizes` is the same on all ranks.
-struct LevelCall {
+struct HierarchicalProblem {
   Collective collective = Collective::barrier;
   Rank root = 0;
   int leaders = 1;          ///< lanes asked for; no more than the largest node has ranks
@@ -41,8 +41,8 @@ struct LevelCall {
   /// This rank's sides can be used as packed bytes where they are: its inner call may read and
   /// write them instead of node memory that nobody else would touch.
   bool direct = false;
-  LevelSizes sizes;
-  friend bool operator==(const LevelCall&, const LevelCall&) = default;
+  HierarchicalSizes sizes;
+  friend bool operator==(const HierarchicalProblem&, const HierarchicalProblem&) = default;
 };
 
 /// How many numbers each rank tells the others of its node before a plan can be made: nothing but
@@ -74,23 +74,25 @@ struct LevelCall {
 /// sums; not where each group is one rank, nor where ranks of a group do not follow one another and
 /// the operation does not commute. Chunks use two such layouts in turn, so that
 /// ranks copy one while the other is between nodes. O(p) for each lane and chunk; alltoall O(p c).
-[[nodiscard]] Result<LevelPlan> level_plan(const LevelCall& call, const Nodes& nodes, Rank rank);
+[[nodiscard]] Result<HierarchicalPlan> hierarchical_plan(const HierarchicalProblem& call,
+                                                         const Nodes& nodes, Rank rank);
 
-/// Bytes of node memory that `level_plan` uses on `rank`'s node. O(p) for each lane and chunk;
-/// alltoall O(p c).
-[[nodiscard]] Bytes level_memory(const LevelCall& call, const Nodes& nodes, Rank rank);
+/// Bytes of node memory that `hierarchical_plan` uses on `rank`'s node. O(p) for each lane and
+/// chunk; alltoall O(p c).
+[[nodiscard]] Bytes hierarchical_memory(const HierarchicalProblem& call, const Nodes& nodes,
+                                        Rank rank);
 
 /// No call goes in more.
-inline constexpr int most_chunks = 1 << 17;
+inline constexpr int max_chunks = 1 << 17;
 
 /// Enough chunks for `rank`'s node to stay within `bound` bytes of memory, hardly more than needed.
 /// None where single elements, or as many chunks as there may be, would still need more. The same
 /// on all nodes but for alltoallv, gatherv and scatterv, where each node knows its own part only:
 /// whoever bounds those takes the maximum over nodes, one number in one allreduce on lane 0, and
 /// only there; no node needs more memory for that than for its own. O(log chunks) times what
-/// level_memory takes for one chunk, on each node whose sizes it knows; where all blocks are equal,
-/// on one of each size.
-[[nodiscard]] std::optional<int> chunks_for(const LevelCall& call, const Nodes& nodes, Rank rank,
-                                            Bytes bound);
+/// hierarchical_memory takes for one chunk, on each node whose sizes it knows; where all blocks are
+/// equal, on one of each size.
+[[nodiscard]] std::optional<int> chunks_for(const HierarchicalProblem& call, const Nodes& nodes,
+                                            Rank rank, Bytes bound);
 
 }  // namespace tutti

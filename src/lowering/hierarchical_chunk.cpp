@@ -33,7 +33,7 @@ struct Regions {
   [[nodiscard]] Bytes written_at() const { return (vectors - 1) * written.bytes; }
 };
 
-LaneLayout written_by(const LevelView& view, bool at_root_node) {
+LaneLayout written_by(const HierarchicalView& view, bool at_root_node) {
   const Collective collective = view.call().collective;
   if (collective == Collective::barrier) return {};
   if (is_vector(collective)) return layout_of_vector(view);
@@ -43,7 +43,7 @@ LaneLayout written_by(const LevelView& view, bool at_root_node) {
   return layout_of_node(view);
 }
 
-LaneLayout result_of(const LevelView& view, bool at_root_node) {
+LaneLayout result_of(const HierarchicalView& view, bool at_root_node) {
   const Collective collective = view.call().collective;
   if (collective == Collective::barrier) return {};
   if (is_vector(collective)) {
@@ -57,7 +57,7 @@ LaneLayout result_of(const LevelView& view, bool at_root_node) {
 
 /// The result of a reduction takes the place of the first vector, which has been combined into the
 /// last one by then. On one node what is written is the result.
-Regions regions_of(const LevelView& view) {
+Regions regions_of(const HierarchicalView& view) {
   const Collective collective = view.call().collective;
   const bool at_root_node =
       has_root(collective) && view.nodes().node_of(view.call().root) == view.node();
@@ -78,7 +78,7 @@ Regions regions_of(const LevelView& view) {
 
 class ChunkPlanner {
  public:
-  ChunkPlanner(const LevelView& view, Rank rank, Bytes base)
+  ChunkPlanner(const HierarchicalView& view, Rank rank, Bytes base)
       : view_(view),
         collective_(view.call().collective),
         rank_(rank),
@@ -88,7 +88,7 @@ class ChunkPlanner {
         root_node_(view.nodes().node_of(root_)),
         regions_(regions_of(view)) {}
 
-  LevelChunk done() {
+  HierarchicalChunk done() {
     chunk_.combines = reduces(collective_) && view_.ranks() > 1;
     write();
     if (chunk_.combines) {
@@ -117,7 +117,8 @@ class ChunkPlanner {
 
   /// Adds a copy, or makes the last one longer where both are of whole blocks that follow one
   /// another on both sides.
-  void copy(std::vector<LevelStep>& steps, LevelKind kind, int block, Bytes size, Bytes at) {
+  void copy(std::vector<HierarchicalStep>& steps, HierarchicalStepKind kind, int block, Bytes size,
+            Bytes at) {
     const BytePart part = view_.part(size);
     if (part.bytes() == 0) return;
     const bool whole = part.bytes() == size;
@@ -129,7 +130,7 @@ class ChunkPlanner {
       steps.back().bytes += size;
       return;
     }
-    LevelStep step;
+    HierarchicalStep step;
     step.kind = kind;
     step.blocks = {block, block + 1};
     step.offset = part.begin;
@@ -141,7 +142,7 @@ class ChunkPlanner {
   void write() {
     const Bytes at = base_ + (reduces(collective_) ? local_ * regions_.written.bytes : 0);
     const auto put = [&](int block, Bytes size, std::size_t piece) {
-      copy(chunk_.in, LevelKind::copy_in, block, size, at + regions_.written.at[piece]);
+      copy(chunk_.in, HierarchicalStepKind::copy_in, block, size, at + regions_.written.at[piece]);
     };
     if (collective_ == Collective::barrier || (root_sends() && !at_root())) return;
     if (is_vector(collective_)) return put(0, view_.size(0), 0);
@@ -228,7 +229,7 @@ class ChunkPlanner {
         root_sends() && (alone() || (collective_ == Collective::bcast && at_root_node()));
     if (alone() || from_root) {
       const int root = view_.nodes().local_of(root_);
-      chunk_.out_after = LevelStage::written;
+      chunk_.out_after = HierarchicalStage::written;
       chunk_.out_needs = {from_root ? LocalRange{root, root + 1} : LocalRange{0, view_.ranks()}};
       return;
     }
@@ -246,7 +247,7 @@ class ChunkPlanner {
 
   void read() {
     const auto get = [&](int block, Bytes size, std::size_t piece) {
-      copy(chunk_.out, LevelKind::copy_out, block, size,
+      copy(chunk_.out, HierarchicalStepKind::copy_out, block, size,
            base_ + regions_.result_at + regions_.result.at[piece]);
     };
     const int p = view_.nodes().p();
@@ -283,7 +284,7 @@ class ChunkPlanner {
     }
   }
 
-  const LevelView& view_;
+  const HierarchicalView& view_;
   Collective collective_;
   Rank rank_;
   int local_;
@@ -292,15 +293,15 @@ class ChunkPlanner {
   int root_node_;
   Regions regions_;
   bool last_whole_ = false;  ///< the last copy is of whole blocks
-  LevelChunk chunk_;
+  HierarchicalChunk chunk_;
 };
 
 }  // namespace
 
-LevelChunk level_chunk(const LevelView& view, Rank rank, Bytes base) {
+HierarchicalChunk hierarchical_chunk(const HierarchicalView& view, Rank rank, Bytes base) {
   return ChunkPlanner(view, rank, base).done();
 }
 
-Bytes chunk_memory(const LevelView& view) { return regions_of(view).bytes; }
+Bytes chunk_memory(const HierarchicalView& view) { return regions_of(view).bytes; }
 
 }  // namespace tutti

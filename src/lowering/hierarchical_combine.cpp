@@ -10,7 +10,7 @@ namespace {
 using Groups = std::vector<std::vector<int>>;
 
 /// One group where others would bring nothing, or an operation would lose its order.
-Groups groups_of(const LevelView& view) {
+Groups groups_of(const HierarchicalView& view) {
   Groups groups = view.nodes().groups(view.node());
   const auto follow = [](const std::vector<int>& group) {
     return group.back() - group.front() + 1 == static_cast<int>(group.size());
@@ -43,13 +43,13 @@ struct Vectors {
     return part_of(bytes, static_cast<int>(i), static_cast<int>(of), unit);
   }
   /// A slice of the vectors of `locals`, into that of the last.
-  [[nodiscard]] std::vector<LevelStep> combine(const std::vector<int>& locals,
-                                               const BytePart& slice) const {
-    std::vector<LevelStep> steps;
+  [[nodiscard]] std::vector<HierarchicalStep> combine(const std::vector<int>& locals,
+                                                      const BytePart& slice) const {
+    std::vector<HierarchicalStep> steps;
     if (slice.bytes() == 0) return steps;
     for (std::size_t i = locals.size() - 1; i-- > 0;) {
-      LevelStep step;
-      step.kind = LevelKind::reduce;
+      HierarchicalStep step;
+      step.kind = HierarchicalStepKind::reduce;
       step.bytes = slice.bytes();
       step.from = base + locals[i] * bytes + slice.begin;
       step.at = base + locals.back() * bytes + slice.begin;
@@ -73,12 +73,13 @@ struct Vectors {
 
 }  // namespace
 
-LevelCombining combining_of(const LevelView& view, int local, Bytes bytes, Bytes base) {
+HierarchicalCombining combining_of(const HierarchicalView& view, int local, Bytes bytes,
+                                   Bytes base) {
   const Vectors vectors{bytes, base, view.call().unit};
   const Groups groups = groups_of(view);
   const BytePart own =
       vectors.slice(static_cast<std::size_t>(local), static_cast<std::size_t>(view.ranks()));
-  LevelCombining combining;
+  HierarchicalCombining combining;
   if (groups.size() == 1) {
     combining.needs = ranges_of(groups.front());
     combining.steps = vectors.combine(groups.front(), own);

@@ -15,11 +15,11 @@ struct Stretch {
   Bytes bytes = 0;
 };
 
-/// Copies are of whole blocks in the sequence of their side, all of it (see level_chunk).
-std::vector<Stretch> stretches_of(const LevelPlan& plan, LevelKind kind) {
+/// Copies are of whole blocks in the sequence of their side, all of it (see hierarchical_chunk).
+std::vector<Stretch> stretches_of(const HierarchicalPlan& plan, HierarchicalStepKind kind) {
   std::vector<Stretch> stretches;
   Bytes side = 0;
-  for (const LevelStep& step : plan.steps) {
+  for (const HierarchicalStep& step : plan.steps) {
     if (step.kind != kind) continue;
     stretches.push_back({side, step.at, step.bytes});
     side += step.bytes;
@@ -44,9 +44,9 @@ bool has_displacements(Collective collective) {
 }
 
 /// The end of a call in the side instead of node memory; none if it is in pieces there.
-std::optional<InnerEnd> moved(const InnerEnd& end, Collective collective, LevelArea area,
-                              const std::vector<Stretch>& stretches) {
-  InnerEnd side = {area, 0, end.counts, {}};
+std::optional<InnerBuffer> moved(const InnerBuffer& end, Collective collective,
+                                 HierarchicalArea area, const std::vector<Stretch>& stretches) {
+  InnerBuffer side = {area, 0, end.counts, {}};
   Bytes next = 0;
   for (std::size_t i = 0; i < end.counts.size(); ++i) {
     const auto at = side_of(stretches, end.at + end.displacements[i], end.counts[i]);
@@ -62,16 +62,17 @@ std::optional<InnerEnd> moved(const InnerEnd& end, Collective collective, LevelA
 
 /// Lets one end of all calls be the side that copies of `kind` stand for, and removes those; not
 /// where a call would need it in pieces.
-void use_side(LevelPlan& plan, LevelKind kind, InnerEnd InnerCall::*which) {
+void use_side(HierarchicalPlan& plan, HierarchicalStepKind kind, InnerBuffer InnerCall::*which) {
   const std::vector<Stretch> stretches = stretches_of(plan, kind);
-  const LevelArea area = kind == LevelKind::copy_in ? LevelArea::send : LevelArea::receive;
-  std::vector<InnerEnd> ends;
+  const HierarchicalArea area =
+      kind == HierarchicalStepKind::copy_in ? HierarchicalArea::send : HierarchicalArea::receive;
+  std::vector<InnerBuffer> ends;
   for (const InnerCall& call : plan.calls) {
     const auto end = moved(call.*which, call.collective, area, stretches);
     if (!end) return;
     ends.push_back(*end);
   }
-  std::erase_if(plan.steps, [kind](const LevelStep& step) { return step.kind == kind; });
+  std::erase_if(plan.steps, [kind](const HierarchicalStep& step) { return step.kind == kind; });
   for (std::size_t i = 0; i < ends.size(); ++i) {
     InnerCall& call = plan.calls[i];
     call.*which = ends[i];
@@ -80,13 +81,14 @@ void use_side(LevelPlan& plan, LevelKind kind, InnerEnd InnerCall::*which) {
 }
 
 /// Is there nothing in node memory?
-bool is_apart(const LevelPlan& plan) {
-  const auto is_outside = [](const InnerEnd& end) {
-    return end.counts.empty() || end.area != LevelArea::node;
+bool is_apart(const HierarchicalPlan& plan) {
+  const auto is_outside = [](const InnerBuffer& end) {
+    return end.counts.empty() || end.area != HierarchicalArea::node;
   };
   return std::none_of(plan.steps.begin(), plan.steps.end(),
-                      [](const LevelStep& step) {
-                        return step.kind == LevelKind::copy_in || step.kind == LevelKind::copy_out;
+                      [](const HierarchicalStep& step) {
+                        return step.kind == HierarchicalStepKind::copy_in ||
+                               step.kind == HierarchicalStepKind::copy_out;
                       }) &&
          std::all_of(plan.calls.begin(), plan.calls.end(), [&](const InnerCall& call) {
            return is_outside(call.send) && is_outside(call.receive);
@@ -95,7 +97,7 @@ bool is_apart(const LevelPlan& plan) {
 
 }  // namespace
 
-void use_sides(LevelPlan& plan, const Nodes& nodes) {
+void use_sides(HierarchicalPlan& plan, const Nodes& nodes) {
   if (plan.calls.empty()) return;
   const bool is_alone = nodes.size(plan.node) == 1;
   const bool is_root = plan.rank == plan.root;
@@ -104,13 +106,14 @@ void use_sides(LevelPlan& plan, const Nodes& nodes) {
       plan.collective == Collective::scatter || plan.collective == Collective::scatterv;
   if (plan.collective == Collective::bcast) {
     if (is_alone)
-      use_side(plan, is_root ? LevelKind::copy_in : LevelKind::copy_out, &InnerCall::send);
+      use_side(plan, is_root ? HierarchicalStepKind::copy_in : HierarchicalStepKind::copy_out,
+               &InnerCall::send);
   } else {
     if (is_alone || (leads_alone && scatters)) {
-      use_side(plan, LevelKind::copy_in, &InnerCall::send);
+      use_side(plan, HierarchicalStepKind::copy_in, &InnerCall::send);
     }
     if (is_alone || (leads_alone && flows_to_root(plan.collective))) {
-      use_side(plan, LevelKind::copy_out, &InnerCall::receive);
+      use_side(plan, HierarchicalStepKind::copy_out, &InnerCall::receive);
     }
   }
   if (is_alone && is_apart(plan)) plan.memory = 0;

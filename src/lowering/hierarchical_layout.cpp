@@ -12,11 +12,11 @@ namespace {
 
 /// Calls visit(node, locals) for each lane and node, and notes what it has laid out there.
 template <class Visit>
-LaneLayout by_lane_and_node(const LevelView& view, std::size_t pieces, Visit visit) {
+LaneLayout by_lane_and_node(const HierarchicalView& view, std::size_t pieces, Visit visit) {
   LaneLayout layout;
   layout.at.assign(pieces, 0);
   for (int lane = 0; lane < view.lanes(); ++lane) {
-    InnerEnd end;
+    InnerBuffer end;
     end.at = layout.bytes;
     for (int node = 0; node < view.nodes().count(); ++node) {
       const Bytes begin = layout.bytes;
@@ -41,34 +41,35 @@ BytePart part_of(Bytes bytes, int i, int count, Bytes unit) {
   return {elements * i / count * unit, i + 1 == count ? bytes : elements * (i + 1) / count * unit};
 }
 
-LevelView::LevelView(const LevelCall& call, const Nodes& nodes, int node, int chunk)
+HierarchicalView::HierarchicalView(const HierarchicalProblem& call, const Nodes& nodes, int node,
+                                   int chunk)
     : call_(call),
       nodes_(nodes),
       node_(node),
       chunk_(chunk),
       lanes_(std::clamp(call.leaders, 1, nodes.most())) {}
 
-Bytes LevelView::size(Rank rank) const {
+Bytes HierarchicalView::size(Rank rank) const {
   return is_irregular(call_.collective) ? call_.sizes.by_rank[index(rank)] : call_.sizes.each;
 }
 
-Bytes LevelView::sent(int local, Rank to) const {
+Bytes HierarchicalView::sent(int local, Rank to) const {
   if (call_.collective == Collective::alltoall) return call_.sizes.each;
   return call_.sizes.sent[index(local) * index(nodes_.p()) + index(to)];
 }
 
-Bytes LevelView::received(int local, Rank from) const {
+Bytes HierarchicalView::received(int local, Rank from) const {
   if (call_.collective == Collective::alltoall) return call_.sizes.each;
   return call_.sizes.received[index(local) * index(nodes_.p()) + index(from)];
 }
 
-InnerEnd LaneLayout::end(int lane, Bytes base) const {
-  InnerEnd end = lanes[index(lane)];
+InnerBuffer LaneLayout::end(int lane, Bytes base) const {
+  InnerBuffer end = lanes[index(lane)];
   end.at += base;
   return end;
 }
 
-LaneLayout layout_of_all(const LevelView& view) {
+LaneLayout layout_of_all(const HierarchicalView& view) {
   return by_lane_and_node(view, index(view.nodes().p()),
                           [&](LaneLayout& layout, int node, BlockRange locals, int) {
                             for (int local = locals.begin; local < locals.end; ++local) {
@@ -78,11 +79,11 @@ LaneLayout layout_of_all(const LevelView& view) {
                           });
 }
 
-LaneLayout layout_of_node(const LevelView& view) {
+LaneLayout layout_of_node(const HierarchicalView& view) {
   LaneLayout layout;
   for (int lane = 0; lane < view.lanes(); ++lane) {
     const BlockRange locals = locals_of_lane(lane, view.lanes(), view.ranks());
-    InnerEnd end{LevelArea::node, layout.bytes, {0}, {0}};
+    InnerBuffer end{HierarchicalArea::node, layout.bytes, {0}, {0}};
     for (int local = locals.begin; local < locals.end; ++local) {
       const Bytes bytes = view.part(view.size(view.nodes().rank_at(view.node(), local))).bytes();
       layout.at.push_back(layout.bytes);
@@ -94,7 +95,7 @@ LaneLayout layout_of_node(const LevelView& view) {
   return layout;
 }
 
-LaneLayout layout_to_all(const LevelView& view) {
+LaneLayout layout_to_all(const HierarchicalView& view) {
   const int p = view.nodes().p();
   return by_lane_and_node(view, index(view.ranks()) * index(p),
                           [&](LaneLayout& layout, int node, BlockRange locals, int) {
@@ -108,7 +109,7 @@ LaneLayout layout_to_all(const LevelView& view) {
                           });
 }
 
-LaneLayout layout_from_all(const LevelView& view) {
+LaneLayout layout_from_all(const HierarchicalView& view) {
   const int p = view.nodes().p();
   return by_lane_and_node(view, index(view.ranks()) * index(p),
                           [&](LaneLayout& layout, int node, BlockRange, int lane) {
@@ -123,14 +124,14 @@ LaneLayout layout_from_all(const LevelView& view) {
                           });
 }
 
-LaneLayout layout_of_vector(const LevelView& view) {
+LaneLayout layout_of_vector(const HierarchicalView& view) {
   LaneLayout layout;
   const Bytes bytes = view.part(view.size(0)).bytes();
   layout.at = {0};
   layout.bytes = bytes;
   for (int lane = 0; lane < view.lanes(); ++lane) {
     const BytePart part = part_of(bytes, lane, view.lanes(), view.call().unit);
-    layout.lanes.push_back({LevelArea::node, part.begin, {part.bytes()}, {0}});
+    layout.lanes.push_back({HierarchicalArea::node, part.begin, {part.bytes()}, {0}});
   }
   return layout;
 }

@@ -28,9 +28,9 @@ struct BytePart {
 }
 
 /// A call, cut to one of its chunks, as one node sees it.
-class LevelView {
+class HierarchicalView {
  public:
-  LevelView(const LevelCall& call, const Nodes& nodes, int node, int chunk);
+  HierarchicalView(const HierarchicalProblem& call, const Nodes& nodes, int node, int chunk);
 
   /// The part of each block in this chunk.
   [[nodiscard]] BytePart part(Bytes whole) const {
@@ -42,14 +42,14 @@ class LevelView {
   [[nodiscard]] Bytes sent(int local, Rank to) const;
   [[nodiscard]] Bytes received(int local, Rank from) const;
 
-  [[nodiscard]] const LevelCall& call() const { return call_; }
+  [[nodiscard]] const HierarchicalProblem& call() const { return call_; }
   [[nodiscard]] const Nodes& nodes() const { return nodes_; }
   [[nodiscard]] int node() const { return node_; }
   [[nodiscard]] int ranks() const { return nodes_.size(node_); }
   [[nodiscard]] int lanes() const { return lanes_; }
 
  private:
-  const LevelCall& call_;
+  const HierarchicalProblem& call_;
   const Nodes& nodes_;
   int node_;
   int chunk_;
@@ -59,24 +59,24 @@ class LevelView {
 /// A stretch of memory in which pieces follow one another lane by lane, and in each lane node by
 /// node.
 struct LaneLayout {
-  std::vector<Bytes> at;        ///< by piece
-  std::vector<InnerEnd> lanes;  ///< counts and displacements by node, from the stretch's start
+  std::vector<Bytes> at;           ///< by piece
+  std::vector<InnerBuffer> lanes;  ///< counts and displacements by node, from the stretch's start
   Bytes bytes = 0;
 
   /// The end of `lane` in memory that begins at `base`.
-  [[nodiscard]] InnerEnd end(int lane, Bytes base) const;
+  [[nodiscard]] InnerBuffer end(int lane, Bytes base) const;
 };
 
 /// [lane][node][local]: one piece for each rank, `at` by rank.
-[[nodiscard]] LaneLayout layout_of_all(const LevelView& view);
+[[nodiscard]] LaneLayout layout_of_all(const HierarchicalView& view);
 /// [lane][local] of this node: one piece for each local rank, `at` by local; one count.
-[[nodiscard]] LaneLayout layout_of_node(const LevelView& view);
+[[nodiscard]] LaneLayout layout_of_node(const HierarchicalView& view);
 /// [lane][node][t][s] of an alltoall: what the node's ranks s have for ranks t of each node; `at`
 /// by s * p + rank.
-[[nodiscard]] LaneLayout layout_to_all(const LevelView& view);
+[[nodiscard]] LaneLayout layout_to_all(const HierarchicalView& view);
 /// [lane][node][t][s]: what the node's ranks t get from ranks s of each node; `at` by t * p + rank.
-[[nodiscard]] LaneLayout layout_from_all(const LevelView& view);
+[[nodiscard]] LaneLayout layout_from_all(const HierarchicalView& view);
 /// A vector, cut into a part for each lane; `at` of one piece, one count.
-[[nodiscard]] LaneLayout layout_of_vector(const LevelView& view);
+[[nodiscard]] LaneLayout layout_of_vector(const HierarchicalView& view);
 
 }  // namespace tutti

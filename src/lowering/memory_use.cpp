@@ -13,7 +13,7 @@ Spot MemoryUse::take(Bytes bytes) {
   }
   if (best == nullptr) {
     best = &stretches_.emplace_back(Stretch{scratch_, bytes});
-    scratch_ += bytes + slack_;
+    scratch_ += bytes + padding_;
   }
   best->is_free = false;
   return {static_cast<int>(best - stretches_.data()), 0};
@@ -52,11 +52,11 @@ void MemoryUse::recycle(const std::vector<char>& completed) {
   }
 }
 
-Place MemoryUse::place_of(Spot spot, Bytes bytes) const {
-  Place place;
-  place.area = spot.stretch == send_buffer      ? Area::own
-               : spot.stretch == receive_buffer ? Area::all
-                                                : Area::scratch;
+BufferRef MemoryUse::buffer_ref_of(Spot spot, Bytes bytes) const {
+  BufferRef place;
+  place.area = spot.stretch == send_buffer      ? Area::send
+               : spot.stretch == receive_buffer ? Area::receive
+                                                : Area::staging;
   place.offset = at(spot).offset + spot.offset;
   place.bytes = bytes;
   place.whole = false;

@@ -16,14 +16,14 @@ struct Spot {
 };
 
 /// The caller's two buffers, and scratch in stretches that are taken as they are needed. Operations
-/// are numbered as they are added to a placement.
+/// are numbered as they are added to a assignment.
 class MemoryUse {
  public:
   static constexpr int send_buffer = 0;
   static constexpr int receive_buffer = 1;
 
-  /// `slack` bytes stay free after each stretch of scratch.
-  explicit MemoryUse(Bytes slack) : slack_(slack) { stretches_.resize(2); }
+  /// `padding` bytes stay free after each stretch of scratch.
+  explicit MemoryUse(Bytes padding) : padding_(padding) { stretches_.resize(2); }
 
   /// A stretch of scratch of at least `bytes` that no operation uses and no value is in.
   [[nodiscard]] Spot take(Bytes bytes);
@@ -41,7 +41,7 @@ class MemoryUse {
   /// again from now on. `completed` is by operation.
   void recycle(const std::vector<char>& completed);
 
-  [[nodiscard]] Place place_of(Spot spot, Bytes bytes) const;
+  [[nodiscard]] BufferRef buffer_ref_of(Spot spot, Bytes bytes) const;
   [[nodiscard]] Bytes scratch() const { return scratch_; }
 
  private:
@@ -66,7 +66,7 @@ class MemoryUse {
   }
 
   std::vector<Stretch> stretches_;
-  Bytes slack_;
+  Bytes padding_;
   Bytes scratch_ = 0;
 };
 

@@ -9,16 +9,16 @@ namespace tutti {
 
 namespace {
 
-class MovementPlacer {
+class MovementLowerer {
  public:
-  MovementPlacer(const Schedule& schedule, const Problem& problem, const Ends& ends)
+  MovementLowerer(const Schedule& schedule, const Problem& problem, const BufferTraits& traits)
       : schedule_(schedule),
         problem_(problem),
-        ends_(ends),
+        traits_(traits),
         kind_(block_kind(schedule.collective)),
         me_(problem.position()) {}
 
-  Placement run() {
+  BufferAssignment run() {
     open();
     for (const Step& step : schedule_.steps) {
       spans_.push_back({next(), 0, -1});
@@ -30,8 +30,8 @@ class MovementPlacer {
       spans_.back().end = next();
     }
     close();
-    placement_.scratch = scratch_;
-    return std::move(placement_);
+    assignment_.scratch = scratch_;
+    return std::move(assignment_);
   }
 
  private:
@@ -42,7 +42,7 @@ class MovementPlacer {
     int message;
   };
 
-  [[nodiscard]] int next() const { return static_cast<int>(placement_.operations.size()); }
+  [[nodiscard]] int next() const { return static_cast<int>(assignment_.operations.size()); }
   [[nodiscard]] Bytes bytes_of(const Blocks& blocks) const {
     Bytes bytes = 0;
     blocks.for_each_run([&](BlockRange run) { bytes += problem_.sizes.of(run); });
@@ -73,18 +73,18 @@ class MovementPlacer {
   /// Decides whether blocks live in scratch, and brings there what must be there.
   void open() {
     if (is_pairs()) {
-      if (ends_.own_in_place) load_pairs();
+      if (traits_.in_place) load_pairs();
       return;
     }
     const Bytes all = kind_ == BlockKind::none ? 0 : problem_.sizes.of(everything());
     for (const Step& step : schedule_.steps) {
       const bool part = step.bytes > 0 && (is_bcast() ? step.bytes < all : !is_whole(step));
-      staged_ = staged_ || (part && !(ends_.all_dense && ends_.own_dense));
+      staged_ = staged_ || (part && !(traits_.receive_contiguous && traits_.send_contiguous));
     }
     if (!staged_) return;
     scratch_ = all;
     if (problem_.sizes.of(own()) == 0) return;
-    const Area from = is_bcast() || ends_.own_in_place ? Area::all : Area::own;
+    const Area from = is_bcast() || traits_.in_place ? Area::receive : Area::send;
     copy(callers(from, own()), packed(own()), Runner::caller, {});
     note_writer(own(), next() - 1);
   }
@@ -97,9 +97,9 @@ class MovementPlacer {
       if (to == me_ || bytes == 0) continue;
       // In the receive buffer a block's place is that of the rank it comes from.
       const int place = to * problem_.p + me_;
-      const Place there = {Area::all, BlockRange{place, place + 1}, 0, bytes, true};
+      const BufferRef there = {Area::receive, BlockRange{place, place + 1}, 0, bytes, true};
       homes_[pair] = reserve(bytes);
-      copy(there, {Area::scratch, BlockRange{pair, pair + 1}, homes_[pair], bytes, false},
+      copy(there, {Area::staging, BlockRange{pair, pair + 1}, homes_[pair], bytes, false},
            Runner::caller, {});
       note_writer(BlockRange{pair, pair + 1}, next() - 1);
     }
@@ -107,13 +107,13 @@ class MovementPlacer {
 
   /// The own block where it belongs, and all that was kept apart from the caller's buffer.
   void close() {
-    const bool keeps_own = is_bcast() || ends_.own_in_place;
-    if (!own_is_copied_ && !keeps_own) copy_own();
+    const bool keeps_sent = is_bcast() || traits_.in_place;
+    if (!sent_is_copied_ && !keeps_sent) copy_sent();
     if (!staged_ || (is_bcast() && problem_.at_root())) return;
     const BlockRange kept = own();
     const auto unload = [&](BlockRange run) {
       if (run.empty() || problem_.sizes.of(run) == 0) return;
-      copy(packed(run), callers(Area::all, run), last_runner_, run);
+      copy(packed(run), callers(Area::receive, run), last_runner_, run);
     };
     if (is_bcast()) return unload(everything());
     unload({0, kept.begin});
@@ -121,14 +121,14 @@ class MovementPlacer {
   }
 
   /// From the send to the receive buffer; nothing where there is no such block.
-  void copy_own() {
-    own_is_copied_ = true;
+  void copy_sent() {
+    sent_is_copied_ = true;
     if (own().empty() || problem_.sizes.of(own()) == 0) return;
-    copy(callers(Area::own, own()), callers(Area::all, own()), Runner::caller, {});
+    copy(callers(Area::send, own()), callers(Area::receive, own()), Runner::caller, {});
     if (!staged_) note_writer(own(), next() - 1);
   }
 
-  [[nodiscard]] Place callers(Area area, const Blocks& blocks) const {
+  [[nodiscard]] BufferRef callers(Area area, const Blocks& blocks) const {
     const Bytes bytes = bytes_of(blocks);
     if (!is_bcast()) return {area, blocks, 0, bytes, true};
     // Of a vector, parts are stretches.
@@ -136,43 +136,45 @@ class MovementPlacer {
             bytes == problem_.sizes.of(everything())};
   }
   /// In scratch, where all blocks live.
-  [[nodiscard]] Place packed(BlockRange blocks) const {
-    return {Area::scratch, blocks, problem_.sizes.of({0, blocks.begin}), problem_.sizes.of(blocks),
+  [[nodiscard]] BufferRef packed(BlockRange blocks) const {
+    return {Area::staging, blocks, problem_.sizes.of({0, blocks.begin}), problem_.sizes.of(blocks),
             false};
   }
   Bytes reserve(Bytes bytes) { return std::exchange(scratch_, scratch_ + bytes); }
 
   /// Where the consecutive blocks of `run` are that lie together with its first one, shortening
   /// `run` to them.
-  [[nodiscard]] Place home(BlockRange& run) const {
-    if (!is_pairs()) return staged_ ? packed(run) : callers(Area::all, run);
+  [[nodiscard]] BufferRef home(BlockRange& run) const {
+    if (!is_pairs()) return staged_ ? packed(run) : callers(Area::receive, run);
     const auto area = [&](int pair) {
-      return homes_.contains(pair) ? Area::scratch : source(pair) == me_ ? Area::own : Area::all;
+      return homes_.contains(pair) ? Area::staging
+             : source(pair) == me_ ? Area::send
+                                   : Area::receive;
     };
     const Area first = area(run.begin);
-    Place place = {first, {}, 0, 0, true};
-    if (first == Area::scratch) place.offset = homes_.at(run.begin);
+    BufferRef place = {first, {}, 0, 0, true};
+    if (first == Area::staging) place.offset = homes_.at(run.begin);
     int end = run.begin;
     while (end < run.end && area(end) == first) {
-      if (first == Area::scratch && homes_.at(end) != place.offset + place.bytes) break;
+      if (first == Area::staging && homes_.at(end) != place.offset + place.bytes) break;
       place.bytes += problem_.sizes.of({end, end + 1});
       ++end;
     }
     run.end = end;
     place.blocks = run;
-    place.whole = first != Area::scratch;
+    place.whole = first != Area::staging;
     return place;
   }
 
-  /// Calls visit(Place) for each of the stretches in which blocks lie. Blocks that the caller has
-  /// are one stretch, wherever he has them.
+  /// Calls visit(BufferRef) for each of the stretches in which blocks lie. Blocks that the caller
+  /// has are one stretch, wherever he has them.
   template <class Visit>
   void for_each_stretch(const Blocks& blocks, Visit visit) {
-    if (!is_pairs() && !is_bcast() && !staged_) return visit(callers(Area::all, blocks));
+    if (!is_pairs() && !is_bcast() && !staged_) return visit(callers(Area::receive, blocks));
     blocks.for_each_run([&](BlockRange rest) {
       while (!rest.empty()) {
         BlockRange run = rest;
-        const Place place = home(run);
+        const BufferRef place = home(run);
         rest.begin = run.end;
         visit(place);
       }
@@ -193,38 +195,39 @@ class MovementPlacer {
     }
     if (is_pairs()) return true;
     if (staged_ || is_bcast()) return !step.blocks.holes.empty();
-    return ends_.all_packed && (ends_.all_torn || !step.blocks.holes.empty());
+    return traits_.packs_blocks && (traits_.receive_scattered || !step.blocks.holes.empty());
   }
 
   /// The place of a message that is where its blocks live.
-  Place direct(const Step& step) {
+  BufferRef direct(const Step& step) {
     BlockRange range = step.blocks.range;
     if (is_pairs() || staged_) {
-      Place place = home(range);
+      BufferRef place = home(range);
       place.offset += step.offset;
       place.bytes = step.bytes;
-      place.whole = place.area != Area::scratch && is_whole(step);
+      place.whole = place.area != Area::staging && is_whole(step);
       return place;
     }
     if (is_bcast()) {
-      Place place = callers(Area::all, range);
+      BufferRef place = callers(Area::receive, range);
       place.offset += step.offset;
       place.whole = place.whole && is_whole(step);
       place.bytes = step.bytes;
       return place;
     }
-    const bool from_own = step.kind == StepKind::send && !ends_.own_in_place &&
-                          is_single(step.blocks) && range == own();
-    if (!from_own && step.kind == StepKind::send) need_own(step.blocks);
-    return {from_own ? Area::own : Area::all, step.blocks, step.offset, step.bytes, is_whole(step)};
+    const bool from_send = step.kind == StepKind::send && !traits_.in_place &&
+                           is_single(step.blocks) && range == own();
+    if (!from_send && step.kind == StepKind::send) need_sent(step.blocks);
+    return {from_send ? Area::send : Area::receive, step.blocks, step.offset, step.bytes,
+            is_whole(step)};
   }
 
   /// A message of several blocks takes the own one from among the others.
-  void need_own(const Blocks& blocks) {
-    if (staged_ || is_pairs() || is_bcast() || own_is_copied_ || ends_.own_in_place) return;
+  void need_sent(const Blocks& blocks) {
+    if (staged_ || is_pairs() || is_bcast() || sent_is_copied_ || traits_.in_place) return;
     bool contained = false;
     blocks.for_each_run([&](BlockRange run) { contained = contained || run.contains(me_); });
-    if (contained) copy_own();
+    if (contained) copy_sent();
   }
 
   int add_message(const Step& step) {
@@ -232,20 +235,20 @@ class MovementPlacer {
     if (step.bytes == 0) return message(step, {}, {});
     if (step.kind == StepKind::recv) return add_receive(step);
     if (!is_assembled(step)) {
-      const Place from = direct(step);
-      return message(step, from, from.area == Area::own ? Blocks() : step.blocks);
+      const BufferRef from = direct(step);
+      return message(step, from, from.area == Area::send ? Blocks() : step.blocks);
     }
-    need_own(step.blocks);
+    need_sent(step.blocks);
     const Bytes at = reserve(step.bytes);
     const int first = next();
     Bytes done = 0;
-    for_each_stretch(step.blocks, [&](const Place& place) {
-      copy(place, {Area::scratch, place.blocks, at + done, place.bytes, false}, step.runner,
+    for_each_stretch(step.blocks, [&](const BufferRef& place) {
+      copy(place, {Area::staging, place.blocks, at + done, place.bytes, false}, step.runner,
            place.blocks);
       done += place.bytes;
     });
     const int last = next();
-    const int number = message(step, {Area::scratch, step.blocks, at, step.bytes, false}, {});
+    const int number = message(step, {Area::staging, step.blocks, at, step.bytes, false}, {});
     for (int copied = first; copied < last; ++copied) need(copied);
     return number;
   }
@@ -258,15 +261,15 @@ class MovementPlacer {
       return number;
     }
     const Bytes at = reserve(step.bytes);
-    const int number = message(step, {Area::scratch, step.blocks, at, step.bytes, false}, {});
+    const int number = message(step, {Area::staging, step.blocks, at, step.bytes, false}, {});
     note_writer(step.blocks, number);
     if (is_pairs()) {
       unpack_pairs(step, at);
       return number;
     }
     Bytes done = 0;
-    for_each_stretch(step.blocks, [&](const Place& place) {
-      copy({Area::scratch, place.blocks, at + done, place.bytes, false}, place, step.runner,
+    for_each_stretch(step.blocks, [&](const BufferRef& place) {
+      copy({Area::staging, place.blocks, at + done, place.bytes, false}, place, step.runner,
            place.blocks);
       rewrite(place.blocks, next() - 1);
       done += place.bytes;
@@ -281,7 +284,7 @@ class MovementPlacer {
         const Bytes bytes = problem_.sizes.of({pair, pair + 1});
         const BlockRange block = {pair, pair + 1};
         if (target(pair) == me_) {
-          copy({Area::scratch, block, at, bytes, false}, callers(Area::all, block), step.runner,
+          copy({Area::staging, block, at, bytes, false}, callers(Area::receive, block), step.runner,
                block);
           need_load_before(pair);
         } else {
@@ -292,10 +295,10 @@ class MovementPlacer {
     });
   }
 
-  int message(const Step& step, const Place& place, const Blocks& reads) {
+  int message(const Step& step, const BufferRef& place, const Blocks& reads) {
     const bool sends = step.kind == StepKind::send;
     const int number = append(step.kind, step.runner);
-    Operation& operation = placement_.operations.back();
+    Operation& operation = assignment_.operations.back();
     operation.peer = step.peer;
     operation.message = (sends ? sent_ : received_)[step.peer]++;
     (sends ? operation.from : operation.to) = place;
@@ -305,26 +308,26 @@ class MovementPlacer {
     return number;
   }
 
-  void copy(const Place& from, const Place& to, Runner runner, const Blocks& reads) {
+  void copy(const BufferRef& from, const BufferRef& to, Runner runner, const Blocks& reads) {
     append(StepKind::copy, runner);
-    placement_.operations.back().from = from;
-    placement_.operations.back().to = to;
+    assignment_.operations.back().from = from;
+    assignment_.operations.back().to = to;
     need_writers(reads);
   }
 
   void add_wait(const Step& step) {
     append(StepKind::wait, step.runner);
-    Operation& wait = placement_.operations.back();
+    Operation& wait = assignment_.operations.back();
     if (step.first >= step.last) return;
     wait.first = spans_[static_cast<std::size_t>(step.first)].begin;
     wait.last = spans_[static_cast<std::size_t>(step.last) - 1].end;
   }
 
   int append(StepKind kind, Runner runner) {
-    Operation& operation = placement_.operations.emplace_back();
+    Operation& operation = assignment_.operations.emplace_back();
     operation.kind = kind;
     operation.runner = runner;
-    operation.first_need = operation.last_need = static_cast<int>(placement_.needs.size());
+    operation.first_need = operation.last_need = static_cast<int>(assignment_.needs.size());
     return next() - 1;
   }
 
@@ -332,18 +335,18 @@ class MovementPlacer {
 
   /// In place, what is received takes the place of what goes to the same rank.
   void need_load_before(int received) {
-    if (!ends_.own_in_place) return;
+    if (!traits_.in_place) return;
     const int sent = me_ * problem_.p + source(received);
     need_writers(BlockRange{sent, sent + 1});
   }
 
   /// The last operation needs `other`.
   void need(int other) {
-    Operation& operation = placement_.operations.back();
-    const auto mine = placement_.needs.begin() + operation.first_need;
-    if (std::find(mine, placement_.needs.end(), other) != placement_.needs.end()) return;
-    placement_.needs.push_back(other);
-    operation.last_need = static_cast<int>(placement_.needs.size());
+    Operation& operation = assignment_.operations.back();
+    const auto mine = assignment_.needs.begin() + operation.first_need;
+    if (std::find(mine, assignment_.needs.end(), other) != assignment_.needs.end()) return;
+    assignment_.needs.push_back(other);
+    operation.last_need = static_cast<int>(assignment_.needs.size());
   }
   void need_writers(const Blocks& blocks) {
     blocks.for_each_run([&](BlockRange run) {
@@ -367,11 +370,11 @@ class MovementPlacer {
 
   const Schedule& schedule_;
   const Problem& problem_;
-  Ends ends_;
+  BufferTraits traits_;
   BlockKind kind_;
   Position me_;
   bool staged_ = false;
-  bool own_is_copied_ = false;
+  bool sent_is_copied_ = false;
   Runner last_runner_ = Runner::caller;
   Bytes scratch_ = 0;
   std::vector<Span> spans_;                            ///< by step
@@ -379,13 +382,14 @@ class MovementPlacer {
   std::unordered_map<int, std::vector<int>> writers_;  ///< by block
   std::map<Rank, int> sent_;
   std::map<Rank, int> received_;
-  Placement placement_;
+  BufferAssignment assignment_;
 };
 
 }  // namespace
 
-Placement place_movement(const Schedule& schedule, const Problem& problem, const Ends& ends) {
-  return MovementPlacer(schedule, problem, ends).run();
+BufferAssignment lower_movement(const Schedule& schedule, const Problem& problem,
+                                const BufferTraits& traits) {
+  return MovementLowerer(schedule, problem, traits).run();
 }
 
 }  // namespace tutti

@@ -7,19 +7,19 @@
 
 namespace tutti {
 
-/// Places the blocks of a bcast, allgather(v), alltoall(v) or barrier. Area::own is the send
-/// buffer, Area::all the receive buffer; a bcast's vector is in Area::all at all ranks, and so is
-/// what `ends.own_in_place` says. Blocks travel straight between these two, whole ones in whatever
-/// type the caller gives them. Through scratch go
-///  - segments and parts of what is not dense: all blocks then live there packed, by position;
-///  - messages of several small blocks that do not lie together (`ends.all_packed`);
+/// Places the blocks of a bcast, allgather(v), alltoall(v) or barrier. Area::send is the send
+/// buffer, Area::receive the receive buffer; a bcast's vector is in Area::receive at all ranks, and
+/// so is what `traits.in_place` says. Blocks travel straight between these two, whole ones in
+/// whatever type the caller gives them. Through scratch go
+///  - segments and parts of what is not contiguous: all blocks then live there packed, by position;
+///  - messages of several small blocks that do not lie together (`traits.packs_blocks`);
 ///  - several pairs in one message, and pairs that are of other ranks;
 ///  - the blocks that a rank sends in an alltoall in place, before others take their places.
 ///
 /// `problem` is that of the schedule's rank; its sizes are of blocks as this schedule cuts them. A
 /// copy that only writes the caller's receive buffer keeps the runner of the step that it follows.
 /// O(steps + blocks in all messages).
-[[nodiscard]] Placement place_movement(const Schedule& schedule, const Problem& problem,
-                                       const Ends& ends);
+[[nodiscard]] BufferAssignment lower_movement(const Schedule& schedule, const Problem& problem,
+                                              const BufferTraits& traits);
 
 }  // namespace tutti

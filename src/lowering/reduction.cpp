@@ -22,20 +22,20 @@ struct Piece {
   Bytes bytes = 0;
 };
 
-class ReductionPlacer {
+class ReductionLowerer {
  public:
-  ReductionPlacer(const Schedule& schedule, const Order& order, const std::vector<Bytes>& sizes,
-                  const ReductionEnds& ends)
+  ReductionLowerer(const Schedule& schedule, const Order& order, const std::vector<Bytes>& sizes,
+                   const ReductionTraits& traits)
       : schedule_(schedule),
-        ends_(ends),
+        traits_(traits),
         scatters_(block_kind(schedule.collective) == BlockKind::ranks),
-        memory_(ends.slack) {
+        memory_(traits.padding) {
     find_contributions(order, sizes);
     find_results(order);
     find_consumers();
   }
 
-  Placement run() {
+  BufferAssignment run() {
     for (std::size_t i = 0; i < schedule_.steps.size(); ++i) {
       const Step& step = schedule_.steps[i];
       first_operation_.push_back(count());
@@ -46,14 +46,14 @@ class ReductionPlacer {
       } else if (step.kind == StepKind::send) {
         add_send(step);
       } else if (step.aside) {
-        add_recv_aside(step, static_cast<StepId>(i));
+        add_recv_staged(step, static_cast<StepId>(i));
       } else {
         add_recv(step);
       }
     }
     deliver();
-    placement_.scratch = memory_.scratch();
-    return std::move(placement_);
+    assignment_.scratch = memory_.scratch();
+    return std::move(assignment_);
   }
 
  private:
@@ -61,7 +61,7 @@ class ReductionPlacer {
     std::vector<Bytes> offsets;
     Bytes total = 0;
     for (const Bytes size : sizes) offsets.push_back(std::exchange(total, total + size));
-    const int buffer = ends_.in_place ? MemoryUse::receive_buffer : MemoryUse::send_buffer;
+    const int buffer = traits_.in_place ? MemoryUse::receive_buffer : MemoryUse::send_buffer;
     for (Position at = 0; at < schedule_.blocks(); ++at) {
       const std::size_t block = index(scatters_ ? order.rank_at(at) : at);
       sizes_.push_back(sizes[block]);
@@ -77,7 +77,7 @@ class ReductionPlacer {
       const Position mine = order.position_of(schedule_.rank);
       wanted_ = {mine, mine + 1};
       results_.assign(sizes_.size(), start);
-      is_result_free_ = !ends_.in_place;
+      is_result_free_ = !traits_.in_place;
       return;
     }
     if (schedule_.collective == Collective::reduce && schedule_.rank != schedule_.root) return;
@@ -159,7 +159,7 @@ class ReductionPlacer {
   }
   /// The same, and nothing has been there yet?
   [[nodiscard]] bool is_result_untouched(const Blocks& blocks, Runner runner) const {
-    if (ends_.in_place || !may_write_result(blocks, runner)) return false;
+    if (traits_.in_place || !may_write_result(blocks, runner)) return false;
     bool is_used = false;
     for_each(blocks, [&](Position at) {
       is_used = is_used || memory_.is_used(results_[index(at)], size(at));
@@ -167,20 +167,20 @@ class ReductionPlacer {
     return !is_used;
   }
 
-  [[nodiscard]] int count() const { return static_cast<int>(placement_.operations.size()); }
+  [[nodiscard]] int count() const { return static_cast<int>(assignment_.operations.size()); }
 
   Operation& append(StepKind kind) {
-    Operation& operation = placement_.operations.emplace_back();
+    Operation& operation = assignment_.operations.emplace_back();
     operation.kind = kind;
-    operation.first_need = operation.last_need = static_cast<int>(placement_.needs.size());
+    operation.first_need = operation.last_need = static_cast<int>(assignment_.needs.size());
     return operation;
   }
 
   /// The last operation reads or writes these bytes.
   void use(Spot spot, Bytes bytes, bool writes) {
-    std::vector<int>& needs = placement_.needs;
+    std::vector<int>& needs = assignment_.needs;
     memory_.use(count() - 1, spot, bytes, writes, needs);
-    Operation& operation = placement_.operations.back();
+    Operation& operation = assignment_.operations.back();
     const auto first = needs.begin() + operation.first_need;
     std::sort(first, needs.end());
     needs.erase(std::unique(first, needs.end()), needs.end());
@@ -190,8 +190,8 @@ class ReductionPlacer {
   /// A copy or a reduce.
   void add_local(StepKind kind, Spot from, Spot to, Bytes bytes) {
     Operation& operation = append(kind);
-    operation.from = memory_.place_of(from, bytes);
-    operation.to = memory_.place_of(to, bytes);
+    operation.from = memory_.buffer_ref_of(from, bytes);
+    operation.to = memory_.buffer_ref_of(to, bytes);
     use(from, bytes, false);
     use(to, bytes, true);
   }
@@ -205,16 +205,16 @@ class ReductionPlacer {
     operation.slots = step.slots;
     if (step.after >= 0) need_step(operation, step.after);
     if (step.bytes == 0) return;
-    (sends ? operation.from : operation.to) = memory_.place_of(spot, step.bytes);
+    (sends ? operation.from : operation.to) = memory_.buffer_ref_of(spot, step.bytes);
     use(spot, step.bytes, !sends);
   }
 
   void need_step(Operation& operation, StepId step) {
     const int end = first_operation_[index(step) + 1];
     for (int other = first_operation_[index(step)]; other < end; ++other) {
-      placement_.needs.push_back(other);
+      assignment_.needs.push_back(other);
     }
-    operation.last_need = static_cast<int>(placement_.needs.size());
+    operation.last_need = static_cast<int>(assignment_.needs.size());
   }
 
   void add_wait(const Step& step) {
@@ -234,9 +234,9 @@ class ReductionPlacer {
       const int next = open.back();
       open.pop_back();
       if (std::exchange(completed_[index(next)], char{1}) != 0) continue;
-      const Operation& done = placement_.operations[index(next)];
-      open.insert(open.end(), placement_.needs.begin() + done.first_need,
-                  placement_.needs.begin() + done.last_need);
+      const Operation& done = assignment_.operations[index(next)];
+      open.insert(open.end(), assignment_.needs.begin() + done.first_need,
+                  assignment_.needs.begin() + done.last_need);
     }
   }
 
@@ -298,9 +298,10 @@ class ReductionPlacer {
     move_values(blocks, to_results());
   }
 
-  void add_recv_aside(const Step& step, StepId id) {
+  void add_recv_staged(const Step& step, StepId id) {
     const Step* const consumer = consumer_[index(id)];
-    const bool may_move = ends_.swaps || consumer == nullptr || consumer->operand == Operand::right;
+    const bool may_move =
+        traits_.swaps || consumer == nullptr || consumer->operand == Operand::right;
     if (!may_move) make_changeable(step.blocks);
     const bool in_result = may_move && is_result_untouched(step.blocks, step.runner);
     const Spot start = in_result ? first_result(step.blocks) : memory_.take(step.bytes);
@@ -356,7 +357,7 @@ class ReductionPlacer {
 
   /// Does the value stay where it is held, rather than move to where the message was received?
   [[nodiscard]] bool stays(const Step& step, const Piece& piece) const {
-    if (!ends_.swaps) return step.operand == Operand::left;
+    if (!traits_.swaps) return step.operand == Operand::left;
     const bool moves_to_result = piece.to.stretch == MemoryUse::receive_buffer &&
                                  piece.from.stretch != MemoryUse::receive_buffer;
     return may_change(piece.from) && !moves_to_result;
@@ -367,7 +368,7 @@ class ReductionPlacer {
   }
 
   const Schedule& schedule_;
-  ReductionEnds ends_;
+  ReductionTraits traits_;
   bool scatters_;
   std::vector<Bytes> sizes_;   ///< by position
   std::vector<Spot> held_;     ///< where each block's value is
@@ -382,14 +383,14 @@ class ReductionPlacer {
   std::map<Rank, int> sent_;
   std::map<Rank, int> got_;
   MemoryUse memory_;
-  Placement placement_;
+  BufferAssignment assignment_;
 };
 
 }  // namespace
 
-Placement place_reduction(const Schedule& schedule, const Order& order,
-                          const std::vector<Bytes>& sizes, const ReductionEnds& ends) {
-  return ReductionPlacer(schedule, order, sizes, ends).run();
+BufferAssignment lower_reduction(const Schedule& schedule, const Order& order,
+                                 const std::vector<Bytes>& sizes, const ReductionTraits& traits) {
+  return ReductionLowerer(schedule, order, sizes, traits).run();
 }
 
 }  // namespace tutti

@@ -9,7 +9,7 @@
 namespace tutti {
 
 /// What a reduction's caller allows.
-struct ReductionEnds {
+struct ReductionTraits {
   /// The contributions are in the receive buffer (MPI_IN_PLACE).
   bool in_place = false;
   /// The operands of a combination may change sides. Saves copies. To be allowed where the
@@ -17,14 +17,14 @@ struct ReductionEnds {
   /// differ in their bits (a NaN's payload, the sign of a zero, a user's operation).
   bool swaps = false;
   /// Packed bytes to leave between stretches of scratch, a multiple of an element.
-  Bytes slack = 0;
+  Bytes padding = 0;
 
-  friend bool operator==(const ReductionEnds&, const ReductionEnds&) = default;
+  friend bool operator==(const ReductionTraits&, const ReductionTraits&) = default;
 };
 
-/// Places the blocks of a reduction. In the operations Area::own is the send buffer, Area::all the
-/// receive buffer and Area::scratch memory of the layout that the operation expects; each place is
-/// one run of packed bytes, `offset` from the start of its area. A `reduce` operation makes `to`
+/// Places the blocks of a reduction. In the operations Area::send is the send buffer, Area::receive
+/// the receive buffer and Area::staging memory of the layout that the operation expects; each place
+/// is one run of packed bytes, `offset` from the start of its area. A `reduce` operation makes `to`
 /// what `from` op `to` is.
 ///
 /// Contributions are sent from where the caller has them, and are copied only where an operation
@@ -37,7 +37,8 @@ struct ReductionEnds {
 ///
 /// `order` says which block stands at which position and `sizes` are those of the blocks as the
 /// contract numbers them, all of them multiples of an element. O(steps^2 + steps blocks).
-[[nodiscard]] Placement place_reduction(const Schedule& schedule, const Order& order,
-                                        const std::vector<Bytes>& sizes, const ReductionEnds& ends);
+[[nodiscard]] BufferAssignment lower_reduction(const Schedule& schedule, const Order& order,
+                                               const std::vector<Bytes>& sizes,
+                                               const ReductionTraits& traits);
 
 }  // namespace tutti

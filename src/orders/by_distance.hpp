@@ -28,7 +28,7 @@ namespace tutti {
 /// of the position that was placed first. In binomial trees these are the two heuristics of
 /// Mirsadeghi & Afsahi 2016. Gather (BGMH): the edges to the root's half, to the quarters, .., as
 /// the larger a subtree the more its edge carries. Broadcast (BBMH): depth first, the smallest
-/// subtree first, as all edges carry as much and most messages are under way at once in the last
+/// subtree first, as all edges carry as much and most messages are under link at once in the last
 /// rounds. O(p^2 + messages log p).
 [[nodiscard]] std::vector<Rank> heaviest_first(const Distances& distances, const Traffic& traffic,
                                                Rank first);
@@ -36,8 +36,8 @@ namespace tutti {
 /// Ring by its slowest links: `order`, with ranges turned round and up to three neighbours moved
 /// elsewhere as long as that makes the slowest of the links it touches faster, or as slow and the
 /// others faster; both directions of a link count as the slower one. Rotated so that its first
-/// rank stays first. At most about `looks` distances are looked at: O(p^2) for each pass.
+/// rank stays first. At most about `evaluations` distances are looked at: O(p^2) for each pass.
 [[nodiscard]] std::vector<Rank> without_slow_links(const Distances& distances,
-                                                   std::vector<Rank> order, long looks);
+                                                   std::vector<Rank> order, long evaluations);
 
 }  // namespace tutti

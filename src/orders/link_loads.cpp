@@ -1,18 +1,18 @@
-/// Adding up bytes by way.
+/// Adding up bytes by link.
 #include "orders/link_loads.hpp"
 
 #include <algorithm>
 
 namespace tutti {
 
-WayLoads::WayLoads(const Fabric& fabric) : fabric_(&fabric) {
-  for (const SharedWays& level : fabric.ways) {
+LinkLoads::LinkLoads(const Fabric& fabric) : fabric_(&fabric) {
+  for (const SharedLinks& level : fabric.shared) {
     loads_.emplace_back(level.per_byte.size());
-    ways_ += static_cast<long>(level.per_byte.size());
+    links_ += static_cast<long>(level.per_byte.size());
   }
 }
 
-void WayLoads::add(RankPair ends, Bytes bytes) {
+void LinkLoads::add(RankPair ends, Bytes bytes) {
   for (std::size_t level = 0; level < loads_.size(); ++level) {
     const int from = group(level, ends.first);
     const int to = group(level, ends.second);
@@ -22,16 +22,16 @@ void WayLoads::add(RankPair ends, Bytes bytes) {
   }
 }
 
-WayLoads::Slowest WayLoads::slowest() const {
+LinkLoads::Slowest LinkLoads::slowest() const {
   Slowest slowest;
   for (std::size_t level = 0; level < loads_.size(); ++level) {
-    const SharedWays& ways = fabric_->ways[level];
+    const SharedLinks& links = fabric_->shared[level];
     for (std::size_t group = 0; group < loads_[level].size(); ++group) {
       const auto [out, in] = loads_[level][group];
       const Bytes bytes = std::max(out, in);
-      if (bytes == 0 || ways.per_byte[group] == 0) continue;
+      if (bytes == 0 || links.per_byte[group] == 0) continue;
       const double seconds =
-          ways.latency[group] + static_cast<double>(bytes) * ways.per_byte[group];
+          links.latency[group] + static_cast<double>(bytes) * links.per_byte[group];
       if (seconds <= slowest.seconds) continue;
       slowest = {seconds, level, static_cast<int>(group), out >= in};
     }
@@ -39,11 +39,11 @@ WayLoads::Slowest WayLoads::slowest() const {
   return slowest;
 }
 
-bool WayLoads::takes(RankPair ends, const Slowest& way) const {
-  if (way.group < 0) return false;
-  const int from = group(way.level, ends.first);
-  const int to = group(way.level, ends.second);
-  return from != to && (way.out ? from : to) == way.group;
+bool LinkLoads::takes(RankPair ends, const Slowest& link) const {
+  if (link.group < 0) return false;
+  const int from = group(link.level, ends.first);
+  const int to = group(link.level, ends.second);
+  return from != to && (link.out ? from : to) == link.group;
 }
 
 }  // namespace tutti

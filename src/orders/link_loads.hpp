@@ -1,4 +1,4 @@
-/// What the messages of a round put on the ways that they share.
+/// What the messages of a round put on the links that they share.
 #pragma once
 
 #include <cstddef>
@@ -8,31 +8,31 @@
 
 namespace tutti {
 
-/// The bytes on each way out of, and into, each group of a fabric.
-class WayLoads {
+/// The bytes on each link out of, and into, each group of a fabric.
+class LinkLoads {
  public:
   /// `fabric` must outlive it.
-  explicit WayLoads(const Fabric& fabric);
+  explicit LinkLoads(const Fabric& fabric);
 
   /// Adds a message of so many bytes, or takes it away where they are negative. O(levels).
   void add(RankPair ends, Bytes bytes);
 
-  /// The way that takes longest for what is on it.
+  /// The link that takes longest for what is on it.
   struct Slowest {
     double seconds = 0;
     std::size_t level = 0;
     int group = -1;  ///< none where nothing is shared
     bool out = true;
   };
-  /// O(ways).
+  /// O(links).
   [[nodiscard]] Slowest slowest() const;
-  [[nodiscard]] bool takes(RankPair ends, const Slowest& way) const;
+  [[nodiscard]] bool takes(RankPair ends, const Slowest& link) const;
   /// How many there are.
-  [[nodiscard]] long ways() const { return ways_; }
+  [[nodiscard]] long links() const { return links_; }
 
  private:
   [[nodiscard]] int group(std::size_t level, Rank rank) const {
-    return fabric_->ways[level].group[static_cast<std::size_t>(rank)];
+    return fabric_->shared[level].group[static_cast<std::size_t>(rank)];
   }
 
   struct Load {
@@ -41,7 +41,7 @@ class WayLoads {
   };
   const Fabric* fabric_;
   std::vector<std::vector<Load>> loads_;  ///< by level and group
-  long ways_ = 0;
+  long links_ = 0;
 };
 
 }  // namespace tutti

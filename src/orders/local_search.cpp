@@ -14,10 +14,11 @@ namespace {
 constexpr double rounding = 1e-9;
 
 /// An order and the times that follow from it.
-class Descent {
+class LocalSearch {
  public:
-  Descent(std::vector<Rank> order, const Traffic& traffic, const Fabric& fabric, long looks)
-      : order_(std::move(order)), fabric_(fabric), looks_(looks), own_(order_.size()) {
+  LocalSearch(std::vector<Rank> order, const Traffic& traffic, const Fabric& fabric,
+              long evaluations)
+      : order_(std::move(order)), fabric_(fabric), evaluations_(evaluations), own_(order_.size()) {
     for (const Traffic::Round& round : traffic.rounds) {
       if (round.messages.empty()) continue;
       const int begin = static_cast<int>(messages_.size());
@@ -28,7 +29,7 @@ class Descent {
         messages_.push_back({message, static_cast<int>(rounds_.size()), 0});
       }
       const int end = static_cast<int>(messages_.size());
-      rounds_.push_back({static_cast<double>(round.times), begin, end, begin, WayLoads(fabric)});
+      rounds_.push_back({static_cast<double>(round.times), begin, end, begin, LinkLoads(fabric)});
     }
     for (Timed& timed : messages_) add(timed);
     for (Round& round : rounds_) find_slowest(round);
@@ -36,7 +37,7 @@ class Descent {
 
   std::vector<Rank> run(Position first) {
     bool gains = true;
-    while (gains && looks_ > 0) {
+    while (gains && evaluations_ > 0) {
       const Swap best = best_swap(first);
       gains = best.a >= 0;
       if (gains) swap(best);
@@ -55,7 +56,7 @@ class Descent {
     int begin = 0;  ///< its messages
     int end = 0;
     int slowest = 0;  ///< one of them, each alone
-    WayLoads loads;
+    LinkLoads loads;
   };
   struct Swap {
     Position a = -1;
@@ -71,13 +72,13 @@ class Descent {
     }
   };
 
-  [[nodiscard]] RankPair ends_of(const Traffic::Message& message) const {
+  [[nodiscard]] RankPair traits_of(const Traffic::Message& message) const {
     return {order_[index(message.from)], order_[index(message.to)]};
   }
 
   void add(Timed& timed) {
-    --looks_;
-    const auto [from, to] = ends_of(timed.message);
+    --evaluations_;
+    const auto [from, to] = traits_of(timed.message);
     timed.seconds = fabric_.links.seconds(from, to, timed.message.bytes);
     in_all_ += timed.seconds;
     rounds_[index(timed.round)].loads.add({from, to}, timed.message.bytes);
@@ -85,11 +86,11 @@ class Descent {
 
   void remove(const Timed& timed) {
     in_all_ -= timed.seconds;
-    rounds_[index(timed.round)].loads.add(ends_of(timed.message), -timed.message.bytes);
+    rounds_[index(timed.round)].loads.add(traits_of(timed.message), -timed.message.bytes);
   }
 
   void find_slowest(Round& round) {
-    looks_ -= round.end - round.begin;
+    evaluations_ -= round.end - round.begin;
     const auto begin = messages_.begin();
     round.slowest = static_cast<int>(
         std::max_element(begin + round.begin, begin + round.end,
@@ -127,7 +128,7 @@ class Descent {
   [[nodiscard]] Seconds now() {
     Seconds now{0, in_all_};
     for (const Round& round : rounds_) {
-      looks_ -= round.loads.ways();
+      evaluations_ -= round.loads.links();
       const double alone = messages_[index(round.slowest)].seconds;
       now.rounds += round.times * std::max(alone, round.loads.slowest().seconds);
     }
@@ -143,14 +144,14 @@ class Descent {
       }
     };
     for (const Round& round : rounds_) {
-      const WayLoads::Slowest way = round.loads.slowest();
-      if (way.seconds <= messages_[index(round.slowest)].seconds) {
+      const LinkLoads::Slowest link = round.loads.slowest();
+      if (link.seconds <= messages_[index(round.slowest)].seconds) {
         add(messages_[index(round.slowest)].message);
         continue;
       }
       for (int id = round.begin; id < round.end; ++id) {
         const Traffic::Message& message = messages_[index(id)].message;
-        if (round.loads.takes(ends_of(message), way)) add(message);
+        if (round.loads.takes(traits_of(message), link)) add(message);
       }
     }
     std::sort(ends.begin(), ends.end());
@@ -163,7 +164,7 @@ class Descent {
     Seconds best = now();
     Swap found;
     for (const Position a : slowest_ends(first)) {
-      for (Position b = first; b < static_cast<Position>(order_.size()) && looks_ > 0; ++b) {
+      for (Position b = first; b < static_cast<Position>(order_.size()) && evaluations_ > 0; ++b) {
         if (a == b) continue;
         swap({a, b});
         const Seconds after = now();
@@ -178,7 +179,7 @@ class Descent {
 
   std::vector<Rank> order_;
   const Fabric& fabric_;
-  long looks_;
+  long evaluations_;
   std::vector<Timed> messages_;  ///< by round
   std::vector<Round> rounds_;
   std::vector<std::vector<int>> own_;  ///< the messages of each position
@@ -192,7 +193,7 @@ double rounds_seconds(const Traffic& traffic, const Fabric& fabric,
   double seconds = 0;
   for (const Traffic::Round& round : traffic.rounds) {
     double slowest = 0;
-    WayLoads loads(fabric);
+    LinkLoads loads(fabric);
     for (const Traffic::Message& message : round.messages) {
       const RankPair ends = {order[index(message.from)], order[index(message.to)]};
       slowest = std::max(slowest, fabric.links.seconds(ends.first, ends.second, message.bytes));
@@ -203,9 +204,9 @@ double rounds_seconds(const Traffic& traffic, const Fabric& fabric,
   return seconds;
 }
 
-std::vector<Rank> descend(std::vector<Rank> order, const Traffic& traffic, const Fabric& fabric,
-                          bool keep_first, long looks) {
-  return Descent(std::move(order), traffic, fabric, looks).run(keep_first ? 1 : 0);
+std::vector<Rank> local_search(std::vector<Rank> order, const Traffic& traffic,
+                               const Fabric& fabric, bool keep_first, long evaluations) {
+  return LocalSearch(std::move(order), traffic, fabric, evaluations).run(keep_first ? 1 : 0);
 }
 
 }  // namespace tutti

@@ -17,7 +17,7 @@ enum class OrderName : std::uint8_t {
   rotated,            ///< onwards from the root, modulo p
   by_size,            ///< large blocks near the root
   arrival,            ///< as a shape takes early ranks first (Proficz 2020)
-  late_leaf,          ///< late ranks with the shortest way to the root of a gather
+  late_leaf,          ///< late ranks with the shortest link to the root of a gather
   distance,           ///< ranks that exchange much close to one another
   nearest_next,       ///< the nearest free rank is next (Bhowmik & Bodele 2019, RMH)
   two_partners_each,  ///< two partners for each reference (Bhowmik & Bodele 2019, RDMH)

@@ -10,16 +10,16 @@ namespace {
 
 class RingSearch {
  public:
-  RingSearch(const Distances& distances, std::vector<Rank> ring, long looks)
+  RingSearch(const Distances& distances, std::vector<Rank> ring, long evaluations)
       : distances_(distances),
         ring_(std::move(ring)),
         p_(static_cast<int>(ring_.size())),
-        looks_(looks) {}
+        evaluations_(evaluations) {}
 
   std::vector<Rank> run() {
     const Rank first = ring_[0];
     bool moved = p_ > 3;
-    while (moved && looks_ > 0) {
+    while (moved && evaluations_ > 0) {
       moved = turn_ranges();
       for (int count = 1; count <= 3 && count + 3 <= p_; ++count) moved |= move_neighbours(count);
     }
@@ -32,7 +32,7 @@ class RingSearch {
     return ring_[static_cast<std::size_t>(position % p_)];
   }
   double link(Rank a, Rank b) {
-    --looks_;
+    --evaluations_;
     return std::max(distances_(a, b), distances_(b, a));
   }
 
@@ -47,7 +47,7 @@ class RingSearch {
   /// Replaces two links by two others, for each two of the ring.
   bool turn_ranges() {
     bool moved = false;
-    for (int i = 0; i + 1 < p_ && looks_ > 0; ++i) {
+    for (int i = 0; i + 1 < p_ && evaluations_ > 0; ++i) {
       for (int j = i + 2; j < p_; ++j) {
         if (j + 1 == p_ && i == 0) continue;  // the same link on both sides
         const Rank a = at(i), b = at(i + 1), c = at(j), d = at(j + 1);
@@ -60,10 +60,10 @@ class RingSearch {
     return moved;
   }
 
-  /// Moves `count` neighbours between two others, either way round, from each place.
+  /// Moves `count` neighbours between two others, either link round, from each place.
   bool move_neighbours(int count) {
     bool moved = false;
-    for (int i = 0; i < p_ && looks_ > 0; ++i) {
+    for (int i = 0; i < p_ && evaluations_ > 0; ++i) {
       // The neighbours stand at the end of the ring.
       std::rotate(ring_.begin(), ring_.begin() + 1, ring_.end());
       moved |= move_last(count);
@@ -90,14 +90,14 @@ class RingSearch {
   const Distances& distances_;
   std::vector<Rank> ring_;
   int p_;
-  long looks_;
+  long evaluations_;
 };
 
 }  // namespace
 
 std::vector<Rank> without_slow_links(const Distances& distances, std::vector<Rank> order,
-                                     long looks) {
-  return RingSearch(distances, std::move(order), looks).run();
+                                     long evaluations) {
+  return RingSearch(distances, std::move(order), evaluations).run();
 }
 
 }  // namespace tutti

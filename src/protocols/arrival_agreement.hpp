@@ -2,30 +2,30 @@
 ///
 /// Calls on a communicator are numbered from 1, alike on all ranks. Each rank tells a coordinator
 /// when it expects to arrive at its next call. The coordinator turns what it has been told into
-/// versions: numbered vectors of arrival times. Which version a call goes by is decided by the
+/// epochs: numbered vectors of arrival times. Which epoch a call goes by is decided by the
 /// coordinator alone and told to all ranks in one and the same stream of messages, so that all
 /// ranks use the same bits for the same call, whenever they come by them:
 ///
-///     estimates for call 7 are complete      -> "version 4 = {..}, for calls 7 to 7"
-///     a rank is at call 8, which has none    -> "version 4, for calls 8 to 8"      (asked for)
-///     again, and nothing new is known        -> "version 4, for calls 9 to 10", "11 to 14", ..
+///     estimates for call 7 are complete      -> "epoch 4 = {..}, for calls 7 to 7"
+///     a rank is at call 8, which has none    -> "epoch 4, for calls 8 to 8"      (asked for)
+///     again, and nothing new is known        -> "epoch 4, for calls 9 to 10", "11 to 14", ..
 ///
-/// A rank that reaches a call that it has no version for asks, and gets an answer as soon as the
+/// A rank that reaches a call that it has no epoch for asks, and gets an answer as soon as the
 /// coordinator reads its question: the answer never depends on a rank that is late. Shapes in
-/// which only the root looks at the order need no agreement and take the newest version.
+/// which only the root looks at the order need no agreement and take the newest epoch.
 ///
 /// What is chosen by arrivals must not change with each call, nor cost a message in each. So the
-/// same stream carries pictures (protocols/profile_predictor.hpp), one for calls that follow a
+/// same stream carries profiles (protocols/profile_predictor.hpp), one for calls that follow a
 /// gather, one for those that follow a scatterv, and so on, and leases, up to which call all
-/// pictures stay as they are:
+/// profiles stay as they are:
 ///
 ///     a rank asks at call 1                  -> "nothing is known, up to call 1"
-///     what follows gathers is known          -> "after gathers it is picture 1, for calls 6 to 6"
-///     calls go on, and no picture changes    -> "up to call 8", "12", "20", .. by 32 calls each
+///     what follows gathers is known          -> "after gathers it is profile 1, for calls 6 to 6"
+///     calls go on, and no profile changes    -> "up to call 8", "12", "20", .. by 32 calls each
 ///
 /// Leases are prolonged before they run out, so that ranks seldom have to ask.
 ///
-/// With a picture goes what such calls have taken after the last arrival
+/// With a profile goes what such calls have taken after the last arrival
 /// (protocols/call_times.hpp): ranks tell when they came to the call before and when they left it.
 ///
 /// Messages between two ranks must arrive in the sequence in which they were sent.
@@ -52,18 +52,18 @@ namespace tutti {
 using CallNumber = std::int64_t;
 
 /// When each rank is expected at a call, in seconds of which only differences count.
-struct ArrivalVersion {
+struct ArrivalEpoch {
   std::int64_t number = 0;       ///< 0: nobody knows anything yet
-  std::vector<double> arrivals;  ///< by rank; empty for version 0
+  std::vector<double> arrivals;  ///< by rank; empty for epoch 0
   /// The how-many-eth each rank is, ties by rank: what any order by arrival depends on.
-  std::vector<double> places;
-  double error = 0;  ///< seconds by which forecasts have been wrong: the worst rank's mean
-  Bytes block = 0;   ///< pictures only, see ArrivalPicture
-  KindTimes times;   ///< pictures only
+  std::vector<double> ranking;
+  double error = 0;      ///< seconds by which forecasts have been wrong: the worst rank's mean
+  Bytes block = 0;       ///< profiles only, see ArrivalProfile
+  SignatureTimes times;  ///< profiles only
 };
 
-/// The place of each rank in the order of arrivals (see ArrivalVersion::places).
-[[nodiscard]] std::vector<double> places_of(const std::vector<double>& arrivals);
+/// The place of each rank in the order of arrivals (see ArrivalEpoch::ranking).
+[[nodiscard]] std::vector<double> ranking_of(const std::vector<double>& arrivals);
 
 /// What a rank says ahead of a call. Six words, and six more where it tells of the call before.
 struct ArrivalEstimate {
@@ -74,8 +74,8 @@ struct ArrivalEstimate {
   Bytes block = 0;  ///< its own at the last irregular call
   /// The collective of the call before; alike on all ranks.
   Collective after = Collective::gather;
-  bool wants_version = true;  ///< the calls need one each, not only pictures
-  CallPassage before = {};    ///< how the call before went
+  bool wants_epoch = true;   ///< the calls need one each, not only profiles
+  TimingSample before = {};  ///< how the call before went
 };
 
 /// The running mean of how far one rank's forecasts were off. One call counts for a quarter, and at
@@ -91,19 +91,19 @@ class ForecastError {
 };
 
 /// A message of the agreement.
-struct ArrivalMail {
+struct ArrivalMessage {
   Rank peer = no_rank;  ///< to whom
   std::vector<std::int64_t> words;
 };
 
 /// The words of the longest message among p ranks.
-[[nodiscard]] constexpr std::size_t longest_arrival_mail(int p) {
-  return 11 + most_choices + static_cast<std::size_t>(p);
+[[nodiscard]] constexpr std::size_t max_arrival_words(int p) {
+  return 11 + max_choices + static_cast<std::size_t>(p);
 }
 
-/// What rank 0 does for all. Estimates that are missing when a version is due are made up from
-/// how late a rank has been before (ArrivalHabits, of its estimates); a rank
-/// that nothing is known of is expected just behind all others, and makes no picture.
+/// What rank 0 does for all. Estimates that are missing when a epoch is due are made up from
+/// how late a rank has been before (DelayPredictor, of its estimates); a rank
+/// that nothing is known of is expected just behind all others, and makes no profile.
 ///
 /// The error that all go by is that of the worst rank: an order may be worse than the best one by
 /// twice that (1|r_j|Cmax with wrong release dates), however well the others are known, and each
@@ -113,61 +113,61 @@ class ArrivalCoordinator {
   explicit ArrivalCoordinator(int p);
 
   /// Takes a message that `from` made with its ArrivalMember, at `now` of the common clock, and
-  /// appends what is to be sent, rank 0's own mail included. O(p) at most.
+  /// appends what is to be sent, rank 0's own message included. O(p) at most.
   void take(Rank from, const std::vector<std::int64_t>& words, double now,
-            std::vector<ArrivalMail>& out);
+            std::vector<ArrivalMessage>& out);
 
   /// All ranks have said that they leave.
   [[nodiscard]] bool is_over() const { return left_ == p_; }
-  /// Some rank wants a version for a call that has none yet. O(p).
-  [[nodiscard]] bool owes_version() const;
+  /// Some rank wants a epoch for a call that has none yet. O(p).
+  [[nodiscard]] bool owes_epoch() const;
 
  private:
   /// What the ranks have said about one call.
   struct Estimates {
     std::vector<double> arrivals;  ///< NaN where nothing
     Collective after = Collective::gather;
-    std::vector<CallPassage> before;
+    std::vector<TimingSample> before;
   };
 
-  void note_estimate(Rank from, const ArrivalEstimate& estimate, std::vector<ArrivalMail>& out);
+  void note_estimate(Rank from, const ArrivalEstimate& estimate, std::vector<ArrivalMessage>& out);
   void keep(std::size_t rank, const ArrivalEstimate& estimate);
-  void answer(CallNumber call, double now, std::vector<ArrivalMail>& out);
-  void settle(CallNumber call, std::vector<ArrivalMail>& out);
-  void make_version(const std::vector<double>& estimates, double not_before);
+  void answer(CallNumber call, double now, std::vector<ArrivalMessage>& out);
+  void settle(CallNumber call, std::vector<ArrivalMessage>& out);
+  void make_epoch(const std::vector<double>& estimates, double not_before);
   [[nodiscard]] double worst_error() const;
-  void picture(const Estimates& estimates, std::vector<ArrivalMail>& out);
-  void measure(const std::vector<CallPassage>& passages, std::vector<ArrivalMail>& out);
-  void change(const ArrivalPicture& picture, Collective after, std::vector<ArrivalMail>& out);
-  void prolong(CallNumber call, std::vector<ArrivalMail>& out);
-  void lease(CallNumber last, const ArrivalPicture* picture, Collective after,
-             std::vector<ArrivalMail>& out);
-  void publish(CallNumber first, CallNumber last, std::vector<ArrivalMail>& out);
-  void send_to_all(const std::vector<std::int64_t>& words, std::vector<ArrivalMail>& out) const;
+  void profile(const Estimates& estimates, std::vector<ArrivalMessage>& out);
+  void measure(const std::vector<TimingSample>& samples, std::vector<ArrivalMessage>& out);
+  void change(const ArrivalProfile& profile, Collective after, std::vector<ArrivalMessage>& out);
+  void extend(CallNumber call, std::vector<ArrivalMessage>& out);
+  void extend_until(CallNumber last, const ArrivalProfile* profile, Collective after,
+                    std::vector<ArrivalMessage>& out);
+  void publish(CallNumber first, CallNumber last, std::vector<ArrivalMessage>& out);
+  void send_to_all(const std::vector<std::int64_t>& words, std::vector<ArrivalMessage>& out) const;
 
   int p_;
   int left_ = 0;
-  ArrivalHabits habits_;
+  DelayPredictor delays_;
   std::vector<double> errors_;         ///< of each rank's forecasts; NaN: not known
   std::vector<Bytes> blocks_;          ///< the ranks' own
   std::vector<CallNumber> last_told_;  ///< the latest call that each rank has said anything about
-  std::vector<CallNumber> wanted_;     ///< the latest call for which it wanted a version
+  std::vector<CallNumber> wanted_;     ///< the latest call for which it wanted a epoch
   std::map<CallNumber, Estimates> open_;
   CallNumber settled_ = 0;      ///< nothing counts any more that is said about calls up to this one
-  CallNumber granted_ = 0;      ///< calls up to this one have their version
-  CallNumber unchanged_ = 0;    ///< calls granted since anything new was known
-  bool learned_ = false;        ///< more is known than the newest version says
-  std::int64_t version_ = 0;    ///< the newest
+  CallNumber assigned_ = 0;     ///< calls up to this one have their epoch
+  CallNumber unchanged_ = 0;    ///< calls assigned since anything new was known
+  bool learned_ = false;        ///< more is known than the newest epoch says
+  std::int64_t epoch_ = 0;      ///< the newest
   std::int64_t published_ = 0;  ///< the newest that the ranks have been told
   std::vector<double> arrivals_;
 
-  std::array<ArrivalOutlook, all_collectives.size()> outlooks_;  ///< by the call before
-  std::array<CallTimer, all_collectives.size()> timers_;         ///< likewise
-  bool has_leases_ = false;                                      ///< somebody goes by pictures
-  CallNumber leased_ = 0;   ///< up to this call no picture changes any more
-  CallNumber lease_ = 1;    ///< how many calls the next one is for
-  CallNumber short_until_;  ///< leases do not grow up to this call
-  std::int64_t pictures_ = 0;
+  std::array<ProfilePredictor, all_collectives.size()> predictors_;  ///< by the call before
+  std::array<CallTimer, all_collectives.size()> timers_;             ///< likewise
+  bool uses_profiles_ = false;                                       ///< somebody goes by profiles
+  CallNumber extended_until_ = 0;  ///< up to this call no profile changes any more
+  CallNumber epoch_length_ = 1;    ///< how many calls the next one is for
+  CallNumber short_until_;         ///< leases do not grow up to this call
+  std::int64_t profiles_ = 0;
 };
 
 /// One rank's side: makes its messages and keeps what the coordinator says.
@@ -175,51 +175,53 @@ class ArrivalMember {
  public:
   /// "I expect to arrive at that call then."
   [[nodiscard]] static std::vector<std::int64_t> estimate(const ArrivalEstimate& estimate);
-  /// "I am at `call` and have no version for it."
+  /// "I am at `call` and have no epoch for it."
   [[nodiscard]] static std::vector<std::int64_t> question(CallNumber call);
-  /// "I am at `call` and do not know which pictures count."
-  [[nodiscard]] static std::vector<std::int64_t> picture_question(CallNumber call);
+  /// "I am at `call` and do not know which profiles count."
+  [[nodiscard]] static std::vector<std::int64_t> profile_question(CallNumber call);
   /// "I send nothing more."
   [[nodiscard]] static std::vector<std::int64_t> farewell();
 
   /// Takes a message of the coordinator.
   void take(const std::vector<std::int64_t>& words);
 
-  /// The version for `call`, or null while this rank does not know it.
-  [[nodiscard]] std::shared_ptr<const ArrivalVersion> version_for(CallNumber call) const;
-  /// Sets `picture` to what counts for `call`, which follows a call of `after`: null where nothing
+  /// The epoch for `call`, or null while this rank does not know it.
+  [[nodiscard]] std::shared_ptr<const ArrivalEpoch> epoch_for(CallNumber call) const;
+  /// Sets `profile` to what counts for `call`, which follows a call of `after`: null where nothing
   /// is known of those. False while this rank does not know.
-  bool find_picture(CallNumber call, Collective after,
-                    std::shared_ptr<const ArrivalVersion>& picture) const;
-  /// The last call of which this rank knows the pictures.
-  [[nodiscard]] CallNumber leased() const { return leases_.empty() ? 0 : leases_.back().last; }
-  /// The first call with the newest picture.
+  bool find_profile(CallNumber call, Collective after,
+                    std::shared_ptr<const ArrivalEpoch>& profile) const;
+  /// The last call of which this rank knows the profiles.
+  [[nodiscard]] CallNumber extended_until() const {
+    return extensions_.empty() ? 0 : extensions_.back().last;
+  }
+  /// The first call with the newest profile.
   [[nodiscard]] CallNumber changed() const { return changed_; }
   /// No earlier call will be asked for.
   void forget_before(CallNumber call);
-  /// The newest version that this rank has heard of; never null.
-  [[nodiscard]] std::shared_ptr<const ArrivalVersion> newest() const { return newest_; }
+  /// The newest epoch that this rank has heard of; never null.
+  [[nodiscard]] std::shared_ptr<const ArrivalEpoch> newest() const { return newest_; }
   /// The coordinator sends nothing more.
   [[nodiscard]] bool is_over() const { return over_; }
 
  private:
-  struct Grant {
+  struct EpochRange {
     CallNumber first;
     CallNumber last;
-    std::shared_ptr<const ArrivalVersion> version;
+    std::shared_ptr<const ArrivalEpoch> epoch;
   };
 
-  using Pictures = std::array<std::shared_ptr<const ArrivalVersion>, all_collectives.size()>;
-  struct Lease {
+  using Profiles = std::array<std::shared_ptr<const ArrivalEpoch>, all_collectives.size()>;
+  struct Extension {
     CallNumber last;  ///< from the one before on
-    Pictures pictures;
+    Profiles profiles;
   };
-  void take_lease(const std::vector<std::int64_t>& words);
+  void take_extension(const std::vector<std::int64_t>& words);
 
-  std::deque<Grant> grants_;
-  std::deque<Lease> leases_;
+  std::deque<EpochRange> ranges_;
+  std::deque<Extension> extensions_;
   CallNumber changed_ = 0;
-  std::shared_ptr<const ArrivalVersion> newest_ = std::make_shared<ArrivalVersion>();
+  std::shared_ptr<const ArrivalEpoch> newest_ = std::make_shared<ArrivalEpoch>();
   bool over_ = false;
 };
 

@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::size_t remembered = 16;
 /// What is less does not move a choice.
-constexpr double least_change = 1.0 / 16;
+constexpr double min_change = 1.0 / 16;
 /// Measured, a gain may be small.
-constexpr double least_gain = 0.98;
+constexpr double min_gain = 0.98;
 /// Of several calls: more than chance makes of a gain.
 constexpr double clear_loss = 1.3;
 /// Of one call: more than what first calls have to set up, too.
@@ -34,7 +34,7 @@ bool is_time_to_doubt(std::size_t calls) {
 
 }  // namespace
 
-bool resemble(const CallKind& a, const CallKind& b) {
+bool resemble(const CallSignature& a, const CallSignature& b) {
   const auto [less, more] = std::minmax(a.block, b.block);
   return a.collective == b.collective && a.root == b.root && (more < 2 * less || a == b);
 }
@@ -49,7 +49,7 @@ void CallTimer::Side::add(double seconds) {
   ++calls;
 }
 
-bool CallTimer::take(const CallKind& kind, RunMark ran, double seconds) {
+bool CallTimer::take(const CallSignature& kind, AlgorithmId ran, double seconds) {
   if (kind != times_.kind) {
     forget();
     times_.kind = kind;
@@ -66,7 +66,7 @@ bool CallTimer::take_native(double seconds) {
   if (times_.native_is_due) return native_.calls == deciding_calls && decide();
   if (!native_.is_due()) return false;
   const double now = native_.median();
-  if (std::abs(now - times_.native) <= least_change * times_.native) return false;
+  if (std::abs(now - times_.native) <= min_change * times_.native) return false;
   times_.native = now;
   return true;
 }
@@ -75,7 +75,7 @@ bool CallTimer::take_native(double seconds) {
 bool CallTimer::decide() {
   times_.native_is_due = false;
   times_.native = native_.median();
-  if (choice_.median() > least_gain * times_.native) note_loss();
+  if (choice_.median() > min_gain * times_.native) note_loss();
   return true;
 }
 
@@ -85,8 +85,8 @@ bool CallTimer::take_choice(double seconds) {
   if (times_.native_is_due || !(is_first || choice_.is_due())) return false;
   const double ratio = choice_.median() / times_.native;
   if (ratio > (is_first ? clear_loss_at_once : clear_loss)) return note_loss();
-  const double least_doubtful = is_time_to_doubt(choice_.calls) ? clear_gain : least_gain;
-  if (is_first || !(ratio > least_doubtful)) return false;
+  const double min_doubtful = is_time_to_doubt(choice_.calls) ? clear_gain : min_gain;
+  if (is_first || !(ratio > min_doubtful)) return false;
   times_.native_is_due = true;
   native_ = {};
   return true;

@@ -13,40 +13,40 @@
 namespace tutti {
 
 /// Calls that are alike: whose times can be compared.
-struct CallKind {
+struct CallSignature {
   Collective collective = Collective::gather;
   Rank root = 0;
   Bytes block = 0;
-  friend bool operator==(const CallKind&, const CallKind&) = default;
+  friend bool operator==(const CallSignature&, const CallSignature&) = default;
 };
 
 /// The same but for the block, which is neither half nor twice as large: what is measured of one is
 /// taken for the other too.
-[[nodiscard]] bool resemble(const CallKind& a, const CallKind& b);
+[[nodiscard]] bool resemble(const CallSignature& a, const CallSignature& b);
 
 /// Names what ran, alike on all ranks: 0 is the MPI's own.
-using RunMark = std::int64_t;
-inline constexpr RunMark ran_native = 0;
+using AlgorithmId = std::int64_t;
+inline constexpr AlgorithmId ran_native = 0;
 
 /// One rank's part in a call, by the common clock.
-struct CallPassage {
-  CallKind kind;
+struct TimingSample {
+  CallSignature kind;
   Collective after = Collective::gather;  ///< that of the call before
-  RunMark ran = ran_native;
+  AlgorithmId ran = ran_native;
   double arrival = std::numeric_limits<double>::quiet_NaN();  ///< NaN: nothing is told
   double exit = 0;
 };
 
 /// So many choices are held against the MPI's own, one after the other.
-inline constexpr std::size_t most_choices = 3;
+inline constexpr std::size_t max_choices = 3;
 
 /// What is known of calls of one kind.
-struct KindTimes {
-  CallKind kind;
+struct SignatureTimes {
+  CallSignature kind;
   /// Seconds from the last arrival to the last exit with the MPI's own; NaN while not known.
   double native = std::numeric_limits<double>::quiet_NaN();
   /// Choices that took no less than 0.98 times as long, the first one first; 0: no more.
-  std::array<RunMark, most_choices> lost = {};
+  std::array<AlgorithmId, max_choices> lost = {};
   /// The MPI's own is to run again, and be measured, before a choice is gone on with.
   bool native_is_due = false;
 };
@@ -63,8 +63,8 @@ struct KindTimes {
 class CallTimer {
  public:
   /// Takes a call of which all ranks have told. True if times() are to be told anew.
-  bool take(const CallKind& kind, RunMark ran, double seconds);
-  [[nodiscard]] const KindTimes& times() const { return times_; }
+  bool take(const CallSignature& kind, AlgorithmId ran, double seconds);
+  [[nodiscard]] const SignatureTimes& times() const { return times_; }
   /// What was measured does not count any more.
   void forget() { *this = CallTimer(); }
 
@@ -81,10 +81,10 @@ class CallTimer {
   bool decide();
   bool note_loss();
 
-  KindTimes times_;
+  SignatureTimes times_;
   Side native_;
-  RunMark chosen_ = ran_native;  ///< what Tutti ran last
-  Side choice_;                  ///< its calls
+  AlgorithmId chosen_ = ran_native;  ///< what Tutti ran last
+  Side choice_;                      ///< its calls
 };
 
 }  // namespace tutti

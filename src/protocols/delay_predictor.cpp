@@ -1,4 +1,4 @@
-/// Exponentially weighted means of lateness.
+/// Exponentially weighted means of delays.
 #include "protocols/delay_predictor.hpp"
 
 #include <algorithm>
@@ -24,16 +24,16 @@ std::size_t known_of(std::span<const double> arrivals) {
       arrivals.begin(), arrivals.end(), [](double arrival) { return !std::isnan(arrival); }));
 }
 
-ArrivalHabits::ArrivalHabits(int p)
-    : lateness_(static_cast<std::size_t>(p), std::numeric_limits<double>::quiet_NaN()) {}
+DelayPredictor::DelayPredictor(int p)
+    : delays_(static_cast<std::size_t>(p), std::numeric_limits<double>::quiet_NaN()) {}
 
-bool ArrivalHabits::take(std::span<const double> arrivals) {
+bool DelayPredictor::take(std::span<const double> arrivals) {
   const double first = first_of(arrivals);
   if (known_of(arrivals) < 2) return false;
   for (std::size_t rank = 0; rank < arrivals.size(); ++rank) {
     if (std::isnan(arrivals[rank])) continue;
     const double late = arrivals[rank] - first;
-    double& known = lateness_[rank];
+    double& known = delays_[rank];
     known = std::isnan(known) ? late : known + weight * (late - known);
   }
   return true;

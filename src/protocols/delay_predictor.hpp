@@ -14,17 +14,17 @@ namespace tutti {
 
 /// The rule by which missing estimates are made up: what a rank was behind the first at earlier
 /// calls, in the exponentially weighted mean in which the latest call counts a half.
-class ArrivalHabits {
+class DelayPredictor {
  public:
-  explicit ArrivalHabits(int p);
+  explicit DelayPredictor(int p);
   /// Takes the arrivals at a call by rank, in seconds of which only differences count; NaN where
   /// nothing is known. One that is known alone says nothing. True if more were. O(p).
   bool take(std::span<const double> arrivals);
   /// Seconds behind the first by rank; NaN where nothing is known.
-  [[nodiscard]] const std::vector<double>& lateness() const { return lateness_; }
+  [[nodiscard]] const std::vector<double>& delays() const { return delays_; }
 
  private:
-  std::vector<double> lateness_;
+  std::vector<double> delays_;
 };
 
 }  // namespace tutti

@@ -10,119 +10,124 @@ namespace tutti {
 
 namespace {
 
-constexpr double least_gain = 1.1;
-constexpr double most_loss = 2;
-constexpr std::size_t least_calls = 2;
+constexpr double min_gain = 1.1;
+constexpr double max_loss = 2;
+constexpr std::size_t min_calls = 2;
 
-/// Adds to the outcome what calls that are alike, given by their numbers, say of each way. Returns
-/// whether they do.
-bool weigh(std::span<const TrialCall> calls, std::span<const std::size_t> alike, const Trial& trial,
-           TrialOutcome& outcome) {
-  std::array<std::vector<double>, Trial::most_ways> of;
+/// Adds to the outcome what calls that are alike, given by their numbers, say of each candidate.
+/// Returns whether they do.
+bool weigh(std::span<const ExploredCall> calls, std::span<const std::size_t> alike,
+           const Exploration& exploration, ExplorationOutcome& outcome) {
+  std::array<std::vector<double>, Exploration::max_candidates> of;
   for (const std::size_t i : alike) {
-    of[static_cast<std::size_t>(trial.way_of(i))].push_back(calls[i].seconds);
+    of[static_cast<std::size_t>(exploration.candidate_of(i))].push_back(calls[i].seconds);
   }
-  for (std::size_t way = 0; way < of.size(); ++way) {
-    if (trial.ways()[way] && of[way].size() < least_calls) return false;
+  for (std::size_t candidate = 0; candidate < of.size(); ++candidate) {
+    if (exploration.candidates()[candidate] && of[candidate].size() < min_calls) return false;
   }
-  for (std::size_t way = 0; way < of.size(); ++way) {
-    if (!trial.ways()[way]) continue;
-    outcome.seconds[way] += static_cast<double>(alike.size()) * lower_median(of[way]);
+  for (std::size_t candidate = 0; candidate < of.size(); ++candidate) {
+    if (!exploration.candidates()[candidate]) continue;
+    outcome.seconds[candidate] += static_cast<double>(alike.size()) * lower_median(of[candidate]);
   }
   return true;
 }
 
-/// Is `way` faster than the usual one in each turn, and not by the luck of one? Yes where that
-/// cannot be told, as calls are unlike.
-bool wins_each_turn(std::span<const TrialCall> calls, const Trial& trial, std::size_t way) {
-  std::array<std::vector<double>, Trial::most_ways> of;
+/// Is `candidate` faster than the usual one in each round, and not by the luck of one? Yes where
+/// that cannot be told, as calls are unlike.
+bool wins_each_turn(std::span<const ExploredCall> calls, const Exploration& exploration,
+                    std::size_t candidate) {
+  std::array<std::vector<double>, Exploration::max_candidates> of;
   Bytes least = calls.front().bytes;
   Bytes most = least;
   for (std::size_t i = 0; i < calls.size(); ++i) {
-    of[static_cast<std::size_t>(trial.way_of(i))].push_back(calls[i].seconds);
+    of[static_cast<std::size_t>(exploration.candidate_of(i))].push_back(calls[i].seconds);
     least = std::min(least, calls[i].bytes);
     most = std::max(most, calls[i].bytes);
   }
   if (most > 2 * least) return true;
-  constexpr std::size_t turn = Trial::calls_of_turn;
-  for (std::size_t i = 0; i + turn <= std::min(of[0].size(), of[way].size()); i += turn) {
+  constexpr std::size_t round = Exploration::calls_per_round;
+  for (std::size_t i = 0; i + round <= std::min(of[0].size(), of[candidate].size()); i += round) {
     const auto median = [&](const std::vector<double>& all) {
       return lower_median({all.begin() + static_cast<std::ptrdiff_t>(i),
-                           all.begin() + static_cast<std::ptrdiff_t>(i + turn)});
+                           all.begin() + static_cast<std::ptrdiff_t>(i + round)});
     };
-    if (median(of[way]) >= median(of[0])) return false;
+    if (median(of[candidate]) >= median(of[0])) return false;
   }
   return true;
 }
 
-/// The least of the ways that are left; any of equal ones.
-std::size_t fastest_of(const TrialOutcome& outcome, const Trial::Ways& ways) {
+/// The least of the candidates that are left; any of equal ones.
+std::size_t fastest_of(const ExplorationOutcome& outcome,
+                       const Exploration::Candidates& candidates) {
   std::size_t best = 0;
-  while (!ways[best]) ++best;
-  for (std::size_t way = best; way < ways.size(); ++way) {
-    if (ways[way] && outcome.seconds[way] < outcome.seconds[best]) best = way;
+  while (!candidates[best]) ++best;
+  for (std::size_t candidate = best; candidate < candidates.size(); ++candidate) {
+    if (candidates[candidate] && outcome.seconds[candidate] < outcome.seconds[best])
+      best = candidate;
   }
   return best;
 }
 
 }  // namespace
 
-Trial::Trial(int ways, bool are_new) {
-  std::fill_n(ways_.begin(), ways, true);
-  for (int way = 1; way < ways && are_new; ++way) sequence_.push_back(way);
+Exploration::Exploration(int candidates, bool are_new) {
+  std::fill_n(candidates_.begin(), candidates, true);
+  for (int candidate = 1; candidate < candidates && are_new; ++candidate)
+    sequence_.push_back(candidate);
   uncounted_ = sequence_.size();
-  add_turn();
+  add_round();
 }
 
-void Trial::add_turn() {
-  for (int way = 0; way < most_ways; ++way) {
-    if (ways_[static_cast<std::size_t>(way)]) {
-      sequence_.insert(sequence_.end(), calls_of_turn, way);
+void Exploration::add_round() {
+  for (int candidate = 0; candidate < max_candidates; ++candidate) {
+    if (candidates_[static_cast<std::size_t>(candidate)]) {
+      sequence_.insert(sequence_.end(), calls_per_round, candidate);
     }
   }
 }
 
-void Trial::leave_out(const Ways& slow) {
+void Exploration::leave_out(const Candidates& slow) {
   is_judged_ = true;
-  for (std::size_t way = 1; way < ways_.size(); ++way) ways_[way] = ways_[way] && !slow[way];
-  if (std::count(ways_.begin(), ways_.end(), true) > 1) add_turn();
+  for (std::size_t candidate = 1; candidate < candidates_.size(); ++candidate)
+    candidates_[candidate] = candidates_[candidate] && !slow[candidate];
+  if (std::count(candidates_.begin(), candidates_.end(), true) > 1) add_round();
 }
 
-int Trial::begin() {
+int Exploration::begin() {
   if (begun_ >= uncounted_) calls_.emplace_back();
   return sequence_[begun_++];
 }
 
-void Trial::end(const TrialCall& call) {
+void Exploration::end(const ExploredCall& call) {
   if (!calls_.empty()) calls_.back() = call;
 }
 
-bool TrialWindows::begin_call() {
+bool SamplingWindows::begin_call() {
   ++calls_;
-  if (calls_ == next_) left_ = most_calls;
+  if (calls_ == next_) left_ = max_calls;
   if (left_ == 0) return false;
-  if (--left_ == 0) close();
+  if (--left_ == 0) end_window();
   return true;
 }
 
-void TrialWindows::close() {
+void SamplingWindows::end_window() {
   left_ = 0;
   next_ = calls_ + std::max<std::uint64_t>(calls_between, calls_ / calls_for_each_before);
 }
 
-std::vector<TrialCall> calls_of_all(std::span<const TrialCall> by_rank, int ranks) {
+std::vector<ExploredCall> calls_of_all(std::span<const ExploredCall> by_rank, int ranks) {
   const std::size_t count = by_rank.size() / static_cast<std::size_t>(ranks);
-  std::vector<TrialCall> all(count);
+  std::vector<ExploredCall> all(count);
   for (std::size_t i = 0; i < by_rank.size(); ++i) {
-    TrialCall& call = all[i % count];
+    ExploredCall& call = all[i % count];
     call.seconds = std::max(call.seconds, by_rank[i].seconds);
     call.bytes += by_rank[i].bytes;
   }
   return all;
 }
 
-TrialOutcome outcome_of(std::span<const TrialCall> calls, const Trial& trial) {
-  TrialOutcome outcome;
+ExplorationOutcome outcome_of(std::span<const ExploredCall> calls, const Exploration& exploration) {
+  ExplorationOutcome outcome;
   std::vector<std::size_t> by_bytes(calls.size());
   std::iota(by_bytes.begin(), by_bytes.end(), std::size_t{0});
   const auto bytes = [&](std::size_t i) { return calls[i].bytes; };
@@ -132,16 +137,16 @@ TrialOutcome outcome_of(std::span<const TrialCall> calls, const Trial& trial) {
   for (auto first = by_bytes.begin(); first != by_bytes.end();) {
     const auto last = std::find_if(first, by_bytes.end(),
                                    [&](std::size_t i) { return bytes(i) > 2 * bytes(*first); });
-    are_all_weighed = weigh(calls, {first, last}, trial, outcome) && are_all_weighed;
+    are_all_weighed = weigh(calls, {first, last}, exploration, outcome) && are_all_weighed;
     first = last;
   }
-  const std::size_t best = fastest_of(outcome, trial.ways());
+  const std::size_t best = fastest_of(outcome, exploration.candidates());
   const double least = outcome.seconds[best];
-  if (least * least_gain < outcome.seconds[0] && wins_each_turn(calls, trial, best)) {
-    outcome.way = static_cast<int>(best);
+  if (least * min_gain < outcome.seconds[0] && wins_each_turn(calls, exploration, best)) {
+    outcome.candidate = static_cast<int>(best);
   }
-  for (std::size_t way = 0; way < outcome.seconds.size(); ++way) {
-    outcome.is_slow[way] = are_all_weighed && outcome.seconds[way] > most_loss * least;
+  for (std::size_t candidate = 0; candidate < outcome.seconds.size(); ++candidate) {
+    outcome.is_slow[candidate] = are_all_weighed && outcome.seconds[candidate] > max_loss * least;
   }
   return outcome;
 }

@@ -1,4 +1,4 @@
-/// Ways to run the same calls, tried in turn on a program's own.
+/// Candidates to run the same calls, tried in round on a program's own.
 #pragma once
 
 #include <array>
@@ -10,59 +10,60 @@
 
 namespace tutti {
 
-/// One call of a trial, at one rank or of all of them.
-struct TrialCall {
+/// One call of a exploration, at one rank or of all of them.
+struct ExploredCall {
   double seconds = 0;  ///< of all ranks: until the last one is done
   Bytes bytes = 0;     ///< what it moves, by which calls are compared with their like
 };
 
-/// Two ways or more, of which way 0 is the usual one. Three calls of each way follow one another;
-/// after such a turn those are left out that took more than twice as long as the fastest one, and
-/// the others have another turn, if they are two or more. Where the ways are new each but way 0
-/// runs once uncounted before, as what it needs is set up then.
-class Trial {
+/// Two candidates or more, of which candidate 0 is the usual one. Three calls of each candidate
+/// follow one another; after such a round those are left out that took more than twice as long as
+/// the fastest one, and the others have another round, if they are two or more. Where the
+/// candidates are new each but candidate 0 runs once uncounted before, as what it needs is set up
+/// then.
+class Exploration {
  public:
-  static constexpr int most_ways = 5;
-  static constexpr int calls_of_turn = 3;
-  using Ways = std::array<bool, most_ways>;
+  static constexpr int max_candidates = 5;
+  static constexpr int calls_per_round = 3;
+  using Candidates = std::array<bool, max_candidates>;
 
-  explicit Trial(int ways, bool are_new = true);
+  explicit Exploration(int candidates, bool are_new = true);
 
-  /// Is it time to leave ways out? Nothing may begin before.
-  [[nodiscard]] bool is_turn_over() const { return !is_judged_ && begun_ == sequence_.size(); }
-  /// Goes on without those, but with the usual way in any case, to which the others are held.
-  void leave_out(const Ways& slow);
+  /// Is it time to leave candidates out? Nothing may begin before.
+  [[nodiscard]] bool is_round_over() const { return !is_judged_ && begun_ == sequence_.size(); }
+  /// Goes on without those, but with the usual candidate in any case, to which the others are held.
+  void leave_out(const Candidates& slow);
   [[nodiscard]] bool is_over() const { return is_judged_ && begun_ == sequence_.size(); }
-  /// The way of the call that begins now; not once a turn or the trial is over.
+  /// The candidate of the call that begins now; not once a round or the exploration is over.
   int begin();
   /// What that call took at this rank.
-  void end(const TrialCall& call);
+  void end(const ExploredCall& call);
   /// Those that count, in their sequence.
-  [[nodiscard]] const std::vector<TrialCall>& calls() const { return calls_; }
-  /// The way of counted call `i`.
-  [[nodiscard]] int way_of(std::size_t i) const { return sequence_[uncounted_ + i]; }
+  [[nodiscard]] const std::vector<ExploredCall>& calls() const { return calls_; }
+  /// The candidate of counted call `i`.
+  [[nodiscard]] int candidate_of(std::size_t i) const { return sequence_[uncounted_ + i]; }
   /// Those that have not been left out.
-  [[nodiscard]] const Ways& ways() const { return ways_; }
+  [[nodiscard]] const Candidates& candidates() const { return candidates_; }
 
  private:
-  void add_turn();
+  void add_round();
 
-  Ways ways_ = {};
+  Candidates candidates_ = {};
   std::vector<int> sequence_;  ///< of all calls as far as it is known
   std::size_t uncounted_ = 0;
   std::size_t begun_ = 0;
   bool is_judged_ = false;
-  std::vector<TrialCall> calls_;
+  std::vector<ExploredCall> calls_;
 };
 
-/// When trials of one collective may begin and go on. Who has bad arguments does not know which
-/// trial a call belongs to, so ranks tell each other in a window, and nowhere else; windows are the
-/// same on all ranks, as they go by the number of calls alone.
-class TrialWindows {
+/// When explorations of one collective may begin and go on. Who has bad arguments does not know
+/// which exploration a call belongs to, so ranks tell each other in a window, and nowhere else;
+/// windows are the same on all ranks, as they go by the number of calls alone.
+class SamplingWindows {
  public:
   static constexpr int calls_between = 128;        ///< at least
   static constexpr int calls_for_each_before = 8;  ///< one more for so many calls before
-  static constexpr int most_calls = 256;
+  static constexpr int max_calls = 256;
 
   /// Counts a call. Is it in a window? The first one is.
   bool begin_call();
@@ -74,7 +75,7 @@ class TrialWindows {
   /// Is the call that has begun the last one of its window?
   [[nodiscard]] bool is_last() const { return left_ == 0; }
   /// Makes it so.
-  void close();
+  void end_window();
 
  private:
   std::uint64_t calls_ = 0;
@@ -82,22 +83,26 @@ class TrialWindows {
   int left_ = 0;
 };
 
-/// The calls of a trial from those of each rank, rank by rank: the longest times, and the bytes of
-/// all ranks together.
-[[nodiscard]] std::vector<TrialCall> calls_of_all(std::span<const TrialCall> by_rank, int ranks);
+/// The calls of a exploration from those of each rank, rank by rank: the longest times, and the
+/// bytes of all ranks together.
+[[nodiscard]] std::vector<ExploredCall> calls_of_all(std::span<const ExploredCall> by_rank,
+                                                     int ranks);
 
-/// What a trial has shown.
-struct TrialOutcome {
-  int way = 0;                                        ///< to be taken from now on
-  std::array<double, Trial::most_ways> seconds = {};  ///< for the same calls by each way
-  Trial::Ways is_slow = {};  ///< took more than twice the least, where all calls were compared
+/// What a exploration has shown.
+struct ExplorationOutcome {
+  int candidate = 0;  ///< to be taken from now on
+  std::array<double, Exploration::max_candidates> seconds =
+      {};  ///< for the same calls by each candidate
+  Exploration::Candidates is_slow =
+      {};  ///< took more than twice the least, where all calls were compared
 };
 
-/// The fastest way if it takes a tenth less than the usual one, and less in each turn where calls
-/// move alike; else the usual one; of those that were not left out. `calls` are the trial's, of all
-/// ranks. Calls that move alike (up to twice as much) are compared by the median (the lower of two
-/// in the middle) of each way, and count by their number; calls of which a way has not had two do
-/// not count.
-[[nodiscard]] TrialOutcome outcome_of(std::span<const TrialCall> calls, const Trial& trial);
+/// The fastest candidate if it takes a tenth less than the usual one, and less in each round where
+/// calls move alike; else the usual one; of those that were not left out. `calls` are the
+/// exploration's, of all ranks. Calls that move alike (up to twice as much) are compared by the
+/// median (the lower of two in the middle) of each candidate, and count by their number; calls of
+/// which a candidate has not had two do not count.
+[[nodiscard]] ExplorationOutcome outcome_of(std::span<const ExploredCall> calls,
+                                            const Exploration& exploration);
 
 }  // namespace tutti

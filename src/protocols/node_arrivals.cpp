@@ -18,12 +18,12 @@ std::vector<double> node_arrivals(const std::vector<double>& arrivals, const Nod
   return last;
 }
 
-ArrivalVersion version_between(const ArrivalVersion& version, const Nodes& nodes) {
-  ArrivalVersion between;
-  between.number = version.number;
-  between.error = version.error;
-  between.arrivals = node_arrivals(version.arrivals, nodes);
-  between.places = places_of(between.arrivals);
+ArrivalEpoch epoch_between(const ArrivalEpoch& epoch, const Nodes& nodes) {
+  ArrivalEpoch between;
+  between.number = epoch.number;
+  between.error = epoch.error;
+  between.arrivals = node_arrivals(epoch.arrivals, nodes);
+  between.ranking = ranking_of(between.arrivals);
   return between;
 }
 

@@ -12,7 +12,7 @@ namespace tutti {
 [[nodiscard]] std::vector<double> node_arrivals(const std::vector<double>& arrivals,
                                                 const Nodes& nodes);
 
-/// The version as calls between nodes go by it: nodes are its ranks. O(p + n log n) for n nodes.
-[[nodiscard]] ArrivalVersion version_between(const ArrivalVersion& version, const Nodes& nodes);
+/// The epoch as calls between nodes go by it: nodes are its ranks. O(p + n log n) for n nodes.
+[[nodiscard]] ArrivalEpoch epoch_between(const ArrivalEpoch& epoch, const Nodes& nodes);
 
 }  // namespace tutti

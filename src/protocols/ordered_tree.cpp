@@ -31,12 +31,12 @@ void note_holes(std::vector<Subtree>& subtrees) {
 
 OrderedTree::OrderedTree(const Growth& growth, const std::vector<Bytes>& sizes)
     : growth_(growth), equal_(false) {
-  std::vector<Cube> level_cubes;
-  level_cubes.reserve(sizes.size());
+  std::vector<Cube> hierarchical_cubes;
+  hierarchical_cubes.reserve(sizes.size());
   for (Rank rank = 0; rank < growth_.p; ++rank) {
-    level_cubes.push_back(growth_.single(rank, sizes[static_cast<std::size_t>(rank)]));
+    hierarchical_cubes.push_back(growth_.single(rank, sizes[static_cast<std::size_t>(rank)]));
   }
-  cubes_.push_back(std::move(level_cubes));
+  cubes_.push_back(std::move(hierarchical_cubes));
   for (int level = 0; level < growth_.levels(); ++level) {
     const std::vector<Cube>& below = cubes_.back();
     std::vector<Cube> above;

@@ -9,17 +9,17 @@
 namespace tutti {
 
 /// The arrivals that calls of one kind go by until they have changed.
-struct ArrivalPicture {
-  std::vector<double> lateness;  ///< seconds behind the first, by rank; empty: nothing is known
-  double error = 0;              ///< seconds: what forecasts have been wrong by
-  Bytes block = 0;               ///< the mean of the ranks' blocks at irregular calls
+struct ArrivalProfile {
+  std::vector<double> delays;  ///< seconds behind the first, by rank; empty: nothing is known
+  double error = 0;            ///< seconds: what forecasts have been wrong by
+  Bytes block = 0;             ///< the mean of the ranks' blocks at irregular calls
 
   [[nodiscard]] double spread() const;  ///< last less first arrival; 0 where nothing is known
 };
 
-/// Turns the forecasts of one call after the other into a picture that changes seldom.
+/// Turns the forecasts of one call after the other into a profile that changes seldom.
 ///
-/// The picture is the most typical of the last five forecasts: the one nearest to the others, where
+/// The profile is the most typical of the last five forecasts: the one nearest to the others, where
 /// two are apart by the largest difference for any rank. Where the same ranks are late in each call
 /// that shows them, whatever a hiccup in one call looked like; where other ranks are late each time
 /// it is one pattern like the others. The first one is made of three. It is replaced when the
@@ -30,21 +30,21 @@ struct ArrivalPicture {
 ///  - by half in error or by a factor of four in block,
 ///
 /// and never while ranks are expected no further apart than twice the error before and after: what
-/// is made of such a picture is the same.
-class ArrivalOutlook {
+/// is made of such a profile is the same.
+class ProfilePredictor {
  public:
   /// Takes the forecast of a call: arrivals by rank, of which only differences count. True if the
-  /// picture is a new one. O(p).
+  /// profile is a new one. O(p).
   bool take(std::vector<double> arrivals, double error, Bytes block);
-  [[nodiscard]] const ArrivalPicture& picture() const { return picture_; }
+  [[nodiscard]] const ArrivalProfile& profile() const { return profile_; }
 
  private:
-  [[nodiscard]] double mean_distance(const std::vector<double>& lateness) const;
+  [[nodiscard]] double mean_distance(const std::vector<double>& delays) const;
   [[nodiscard]] const std::vector<double>& most_typical() const;
-  [[nodiscard]] bool has_changed(const ArrivalPicture& now, double scatter) const;
+  [[nodiscard]] bool has_changed(const ArrivalProfile& now, double scatter) const;
 
   std::deque<std::vector<double>> last_;
-  ArrivalPicture picture_;
+  ArrivalProfile profile_;
 };
 
 }  // namespace tutti

@@ -62,7 +62,7 @@ bool TreeConstruction::next(Exchange& exchange) {
         start_notify(completed, exchange);
         break;
       case Phase::notify:
-        finish_level(completed);
+        finish_hierarchical(completed);
         [[fallthrough]];
       case Phase::begin:
         ++level_;
@@ -126,7 +126,7 @@ void TreeConstruction::start_notify(const Exchange& completed, Exchange& next) {
   for (const Cube& cube : group_) put(next.sends.back().words, cube);
 }
 
-void TreeConstruction::finish_level(const Exchange& completed) {
+void TreeConstruction::finish_hierarchical(const Exchange& completed) {
   if (!fixed_root_) {
     for (std::size_t i = 0; i < group_.size(); ++i)
       group_[i] = cube_at(completed.recvs[0].words, i);

@@ -44,7 +44,7 @@ class TreeConstruction final : public Protocol {
 
   void start_exchange(Exchange& exchange);
   void start_notify(const Exchange& exchange, Exchange& next);
-  void finish_level(const Exchange& exchange);
+  void finish_hierarchical(const Exchange& exchange);
   void start_verdict(Exchange& exchange);
   void forward_verdict(const Exchange& exchange, Exchange& next);
   [[nodiscard]] bool awaits_verdict() const;

@@ -54,7 +54,7 @@ void CallLog::add(const CallRecord& record) {
   }
   if (Track* track = find_track(record)) {
     add_time(*track, {record.call, record.arrival, record.exit, index,
-                      static_cast<float>(record.ahead), static_cast<float>(record.edge)});
+                      static_cast<float>(record.ahead), static_cast<float>(record.progress_hint)});
   }
 }
 

@@ -30,8 +30,8 @@ struct CallRecord {
   double exit = 0;
   /// Seconds: when this rank was expected less its arrival; NaN where nothing was expected.
   double ahead = std::numeric_limits<double>::quiet_NaN();
-  /// Seconds from this rank's edge to its arrival; NaN where the program told of none.
-  double edge = std::numeric_limits<double>::quiet_NaN();
+  /// Seconds from this rank's progress_hint to its arrival; NaN where the program told of none.
+  double progress_hint = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// Calls that one process made as root, or as one of the others, from one place under one
@@ -56,7 +56,7 @@ struct TimedCall {
   double exit = 0;
   std::uint32_t logged = 0;  ///< index into CallLog::logged()
   float ahead = 0;           ///< as CallRecord's
-  float edge = 0;            ///< likewise
+  float progress_hint = 0;   ///< likewise
 };
 
 /// The timed calls of one collective on one communicator, thinned out as they become many.

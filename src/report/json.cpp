@@ -62,17 +62,17 @@ std::string to_json(const ArrivalPattern& pattern, int communicators) {
          ",\"roots\":" + by_call([](const CallTimes& call) { return whole(call.root); }) +
          ",\"begins\":" +
          by_call([&](const CallTimes& call) { return json_number(call.begin - begin); }) +
-         ",\"lateness\":" + by_call([](const CallTimes& call) { return times(call.lateness); }) +
+         ",\"delays\":" + by_call([](const CallTimes& call) { return times(call.delays); }) +
          ",\"elapsed\":" + by_call([](const CallTimes& call) { return times(call.elapsed); }) +
          ",\"ahead\":" + where_known(calls, &CallTimes::ahead) +
-         ",\"edge\":" + where_known(calls, &CallTimes::edge) + ",\"waiting\":" +
+         ",\"progress_hint\":" + where_known(calls, &CallTimes::progress_hint) + ",\"waiting\":" +
          by_rank([](const RankShare& share) { return json_five_digits(share.parts.waiting); }) +
          ",\"held\":" +
          by_rank([](const RankShare& share) { return json_five_digits(share.parts.held); }) +
          ",\"moving\":" +
          by_rank([](const RankShare& share) { return json_five_digits(share.parts.moving); }) +
-         ",\"mean_lateness\":" +
-         by_rank([](const RankShare& share) { return json_five_digits(share.lateness); }) +
+         ",\"mean_delay\":" +
+         by_rank([](const RankShare& share) { return json_five_digits(share.delays); }) +
          ",\"last\":" + by_rank([](const RankShare& share) { return whole(share.last); }) + "}";
 }
 
@@ -109,7 +109,7 @@ std::string to_json(const ReportedCalls& line) {
 
 std::string to_json(const ReportContent& content) {
   std::string text =
-      "{\"format\":1,\"tutti\":" + json_string(content.version) +
+      "{\"format\":2,\"tutti\":" + json_string(content.version) +
       ",\"mpi\":" + json_string(content.mpi) + ",\"ranks\":" + std::to_string(content.ranks) +
       ",\"nodes\":" + (content.nodes ? std::to_string(*content.nodes) : "null") +
       ",\"clock_error\":" + json_number(content.clock_error) +

@@ -12,11 +12,11 @@ namespace {
 
 /// The rank that came last: of several, the lowest one.
 std::size_t last_of(const CallTimes& call) {
-  const auto last = std::max_element(call.lateness.begin(), call.lateness.end());
-  return static_cast<std::size_t>(last - call.lateness.begin());
+  const auto last = std::max_element(call.delays.begin(), call.delays.end());
+  return static_cast<std::size_t>(last - call.delays.begin());
 }
 
-double spread_of(const CallTimes& call) { return call.lateness[last_of(call)]; }
+double spread_of(const CallTimes& call) { return call.delays[last_of(call)]; }
 
 /// How the ranks of a report are called: those of other communicators have a second name.
 std::string name_of(const ArrivalPattern& pattern, std::size_t rank) {
@@ -33,16 +33,16 @@ std::string percent(std::int64_t part, std::size_t of) {
 }  // namespace
 
 std::vector<Parts> parts_of(const CallTimes& call) {
-  std::vector<double> sorted(call.lateness.begin(), call.lateness.end());
+  std::vector<double> sorted(call.delays.begin(), call.delays.end());
   std::sort(sorted.begin(), sorted.end());
   std::vector<Parts> parts;
-  for (std::size_t rank = 0; rank < call.lateness.size(); ++rank) {
-    const double arrival = call.lateness[rank];
+  for (std::size_t rank = 0; rank < call.delays.size(); ++rank) {
+    const double arrival = call.delays[rank];
     const double exit = arrival + std::max(0.0F, call.elapsed[rank]);
     const double seen = *std::prev(std::upper_bound(sorted.begin(), sorted.end(), exit));
     double needed = seen;
     if (call.root != no_rank && static_cast<Rank>(rank) != call.root) {
-      const double root = call.lateness[static_cast<std::size_t>(call.root)];
+      const double root = call.delays[static_cast<std::size_t>(call.root)];
       needed = root <= exit ? std::max(arrival, root) : arrival;
     }
     parts.push_back({needed - arrival, seen - needed, exit - seen});
@@ -58,18 +58,18 @@ std::vector<RankShare> shares_of(const ArrivalPattern& pattern) {
       shares[rank].parts.waiting += parts[rank].waiting;
       shares[rank].parts.held += parts[rank].held;
       shares[rank].parts.moving += parts[rank].moving;
-      shares[rank].lateness += call.lateness[rank];
+      shares[rank].delays += call.delays[rank];
     }
     RankShare& last = shares[last_of(call)];
     ++last.last;
-    last.lateness_as_last += spread_of(call);
+    last.delay_as_last += spread_of(call);
   }
   const auto calls = static_cast<double>(pattern.calls.size());
   for (RankShare& share : shares) {
     for (double* sum : {&share.parts.waiting, &share.parts.held, &share.parts.moving})
       *sum /= calls;
-    share.lateness /= calls;
-    if (share.last > 0) share.lateness_as_last /= static_cast<double>(share.last);
+    share.delays /= calls;
+    if (share.last > 0) share.delay_as_last /= static_cast<double>(share.last);
   }
   return shares;
 }
@@ -90,7 +90,7 @@ std::string who_is_late(const ArrivalPattern& pattern, double clock_error) {
   const std::string of_calls = calls == 1 ? "the one call" : std::to_string(calls) + " calls";
   if (2 * static_cast<std::size_t>(most->last) > calls) {
     return name + " is last in " + (calls == 1 ? "" : percent(most->last, calls) + " of ") +
-           of_calls + ", " + duration(most->lateness_as_last) + " behind the first";
+           of_calls + ", " + duration(most->delay_as_last) + " behind the first";
   }
   return "no rank is last in most of " + of_calls + ": " + name + " is most often, in " +
          percent(most->last, calls) + "; the last one is " + duration(spread) + " behind the first";

@@ -12,14 +12,15 @@ namespace tutti {
 
 /// When the ranks of one call came and left. Seconds.
 struct CallTimes {
-  std::uint64_t call = 0;       ///< of the collective on the communicator
-  Rank root = no_rank;          ///< no_rank: every rank needs every other
-  double begin = 0;             ///< the first arrival, on the clock that all share
-  std::vector<float> lateness;  ///< by rank: arrival - begin
-  std::vector<float> elapsed;   ///< by rank: exit - arrival
+  std::uint64_t call = 0;      ///< of the collective on the communicator
+  Rank root = no_rank;         ///< no_rank: every rank needs every other
+  double begin = 0;            ///< the first arrival, on the clock that all share
+  std::vector<float> delays;   ///< by rank: arrival - begin
+  std::vector<float> elapsed;  ///< by rank: exit - arrival
   /// By rank: when it was expected less its arrival; NaN where nothing was expected.
   std::vector<float> ahead;
-  std::vector<float> edge;  ///< by rank: from its edge to its arrival; NaN without one
+  std::vector<float>
+      progress_hint;  ///< by rank: from its progress_hint to its arrival; NaN without one
 };
 
 /// What a rank did between its arrival and its exit: three intervals that follow each other.
@@ -54,9 +55,9 @@ struct ArrivalPattern {
 /// One rank's share in the calls of a pattern: means over calls, in seconds.
 struct RankShare {
   Parts parts;
-  double lateness = 0;          ///< behind the first arrival
-  double lateness_as_last = 0;  ///< the same of calls in which it was the last one
-  std::int64_t last = 0;        ///< how often it was the last one; of several, the lowest rank is
+  double delays = 0;         ///< behind the first arrival
+  double delay_as_last = 0;  ///< the same of calls in which it was the last one
+  std::int64_t last = 0;     ///< how often it was the last one; of several, the lowest rank is
 };
 
 /// By rank. There must be a call. O(calls p log p).

@@ -157,17 +157,17 @@ CallTimes call_times(PendingCall& call, std::vector<Rank>& world) {
   world.clear();
   for (const RankTimes& times : call.times) {
     world.push_back(times.world);
-    made.lateness.push_back(static_cast<float>(times.arrival - call.first_arrival));
+    made.delays.push_back(static_cast<float>(times.arrival - call.first_arrival));
     made.elapsed.push_back(static_cast<float>(times.exit - times.arrival));
     made.ahead.push_back(times.ahead);
-    made.edge.push_back(times.edge);
+    made.progress_hint.push_back(times.progress_hint);
   }
   return made;
 }
 
 /// Splits the times of all ranks of one more call.
 void add_split(SiteCalls& calls, ArrivalPattern& pattern, CallTimes&& times) {
-  const auto p = static_cast<double>(times.lateness.size());
+  const auto p = static_cast<double>(times.delays.size());
   for (const Parts& parts : parts_of(times)) {
     calls.parts.waiting += parts.waiting / p;
     calls.parts.held += parts.held / p;
@@ -239,7 +239,7 @@ std::uint64_t stride_of_times(const Track& track) {
 }
 
 /// One rank's calls. `line` is, by the log's index, the root's line or another rank's site.
-PendingTrack pending(const Track& track, const CallLog& log, const ProcessPlace& place,
+PendingTrack pending(const Track& track, const CallLog& log, const ProcessLocation& place,
                      const std::vector<std::uint32_t>& line) {
   PendingTrack waiting = {track.communicator, track.collective, track.p, place.node, {}};
   const std::uint64_t stride = stride_of_times(track);
@@ -256,7 +256,7 @@ PendingTrack pending(const Track& track, const CallLog& log, const ProcessPlace&
     }
     if (timed.call % stride != 0) continue;
     call.times.push_back(
-        {track.rank, place.rank, timed.arrival, timed.exit, timed.ahead, timed.edge});
+        {track.rank, place.rank, timed.arrival, timed.exit, timed.ahead, timed.progress_hint});
   }
   std::sort(waiting.calls.begin(), waiting.calls.end(),
             [](const PendingCall& a, const PendingCall& b) { return a.call < b.call; });
@@ -273,7 +273,7 @@ double ClockDrift::common(double time) const {
 
 double ClockDrift::error() const { return first ? std::max(first->error, last.error) : last.error; }
 
-Summary summarise(const CallLog& log, const ProcessPlace& place, const NameSite& name_site) {
+Summary summarise(const CallLog& log, const ProcessLocation& place, const NameSite& name_site) {
   Summary summary;
   summary.clock_error = place.clock.error();
   summary.clock_drift = place.clock.first.has_value();

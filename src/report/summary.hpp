@@ -77,7 +77,7 @@ struct RankTimes {
   double arrival = 0;
   double exit = 0;
   float ahead = 0;  ///< when it was expected less its arrival; NaN where nothing was expected
-  float edge = 0;   ///< from its edge to its arrival; NaN without one
+  float progress_hint = 0;  ///< from its progress_hint to its arrival; NaN without one
 };
 
 /// A call of which some ranks' times are known.
@@ -148,7 +148,7 @@ struct Summary {
 using NameSite = std::function<std::string(const void*)>;
 
 /// One process among those of MPI_COMM_WORLD.
-struct ProcessPlace {
+struct ProcessLocation {
   Rank rank = 0;
   Node node = 0;           ///< alike for processes whose times are on one clock, be it by `clock`
   bool is_leader = false;  ///< one of each node is
@@ -156,7 +156,7 @@ struct ProcessPlace {
 };
 
 /// One process's log.
-[[nodiscard]] Summary summarise(const CallLog& log, const ProcessPlace& place,
+[[nodiscard]] Summary summarise(const CallLog& log, const ProcessLocation& place,
                                 const NameSite& name_site);
 
 /// Adds what other processes saw. The time is that of sorting both.

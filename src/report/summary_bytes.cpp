@@ -104,10 +104,10 @@ template <class Stream, class Times>
 requires std::is_same_v<std::remove_const_t<Times>, CallTimes>
 void describe(Stream& stream, Times& call) {
   describe_each(stream, call.call, call.root, call.begin);
-  describe_all(stream, call.lateness);
+  describe_all(stream, call.delays);
   describe_all(stream, call.elapsed);
   describe_all(stream, call.ahead);
-  describe_all(stream, call.edge);
+  describe_all(stream, call.progress_hint);
 }
 
 template <class Stream, class Pattern>
@@ -122,7 +122,7 @@ template <class Stream, class Times>
 requires std::is_same_v<std::remove_const_t<Times>, RankTimes>
 void describe(Stream& stream, Times& times) {
   describe_each(stream, times.rank, times.world, times.arrival, times.exit, times.ahead,
-                times.edge);
+                times.progress_hint);
 }
 
 /// `Calls` is SiteCalls for the reader and const for the writer; likewise below.
@@ -175,7 +175,7 @@ bool is_sound(const ArrivalPattern& pattern) {
   const std::size_t p = pattern.world.size();
   for (const CallTimes& call : pattern.calls) {
     for (const std::vector<float>* by_rank :
-         {&call.lateness, &call.elapsed, &call.ahead, &call.edge}) {
+         {&call.delays, &call.elapsed, &call.ahead, &call.progress_hint}) {
       if (by_rank->size() != p) return false;
     }
     if (call.root != no_rank && (call.root < 0 || static_cast<std::size_t>(call.root) >= p))

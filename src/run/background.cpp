@@ -143,14 +143,14 @@ bool Background::pause(BackgroundTask::Progress progress, Clock::duration quiet)
   const auto is_called = [this] { return woken_ || stopping_; };
   if (progress == BackgroundTask::Progress::nothing_expected) {
     condition_.wait(lock, is_called);
-  } else if (quiet < eagerness_ && !is_crowded_) {
+  } else if (quiet < eagerness_ && !is_oversubscribed_) {
     lock.unlock();
     const Clock::time_point before = Clock::now();
     sched_yield();
-    is_crowded_ = Clock::now() - before > shortest_pause;
+    is_oversubscribed_ = Clock::now() - before > shortest_pause;
     lock.lock();
   } else {
-    is_crowded_ = false;
+    is_oversubscribed_ = false;
     condition_.wait_for(lock, pause_after(quiet, longest_pause_), is_called);
   }
   woken_ = false;

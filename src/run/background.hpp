@@ -49,7 +49,7 @@ class Background {
 
   /// False where there can be no thread. Nothing to do if it runs.
   bool start();
-  /// Ends and joins the thread.
+  /// BufferTraits and joins the thread.
   void stop();
 
   void add(BackgroundTask& task);
@@ -77,7 +77,7 @@ class Background {
   std::condition_variable condition_;
   bool woken_ = false;
   bool stopping_ = false;
-  bool is_crowded_ = false;  ///< the core was not given back at once
+  bool is_oversubscribed_ = false;  ///< the core was not given back at once
   std::thread thread_;
 };
 

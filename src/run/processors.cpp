@@ -97,7 +97,7 @@ double reachable_processors(const ProcessorQuota& quota) {
   return quota.processors > 0 ? std::clamp(quota.processors, 1.0, all) : all;
 }
 
-double crowding_of(std::span<const ProcessorView> ranks) {
+double oversubscription_of(std::span<const ProcessorView> ranks) {
   ProcessorView together;
   std::map<std::uint64_t, double> limits;
   bool are_known = true;

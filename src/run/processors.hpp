@@ -40,6 +40,6 @@ struct ProcessorView {
 
 /// Ranks to each processor of a node, of whose ranks these are the views. The processors are all
 /// that any of them may run on, but no more than the limits of their groups.
-[[nodiscard]] double crowding_of(std::span<const ProcessorView> ranks);
+[[nodiscard]] double oversubscription_of(std::span<const ProcessorView> ranks);
 
 }  // namespace tutti

@@ -28,13 +28,13 @@ Blocks ScheduleBuilder::cyclic(Position begin, int count) const {
   return {{0, blocks}, {{end - blocks, begin}}};
 }
 
-StepId ScheduleBuilder::recv_aside(Rank from, const Blocks& blocks) {
+StepId ScheduleBuilder::recv_staged(Rank from, const Blocks& blocks) {
   const StepId received = part(StepKind::recv, from, blocks, 0, bytes(blocks));
   if (received != none) schedule_.steps.back().aside = true;
   return received;
 }
 
-StepId ScheduleBuilder::await_aside(Rank from, const Blocks& blocks) {
+StepId ScheduleBuilder::await_staged(Rank from, const Blocks& blocks) {
   const StepId awaited = append(StepKind::await, from, blocks, 0, bytes(blocks));
   schedule_.steps.back().aside = schedule_.steps.back().bytes > 0;
   return awaited;

@@ -36,15 +36,15 @@ class ScheduleBuilder {
   }
 
   /// Receives blocks aside, for a later `combine`. The message needs nothing.
-  StepId recv_aside(Rank from, const Blocks& blocks);
+  StepId recv_staged(Rank from, const Blocks& blocks);
   /// The same of what a notification carries, which comes without bytes too.
-  StepId await_aside(Rank from, const Blocks& blocks);
+  StepId await_staged(Rank from, const Blocks& blocks);
   /// Combines what `received` has put aside into the blocks held, on the side that `operand` says,
   /// once what it changes has been sent. Nothing for `none`.
   StepId combine(StepId received, Operand operand);
   /// Both, one after the other. Returns the step that combines, or `none`.
   StepId reduce(Rank from, const Blocks& blocks, Operand operand) {
-    return combine(recv_aside(from, blocks), operand);
+    return combine(recv_staged(from, blocks), operand);
   }
   StepId reduce(Rank from, BlockRange blocks, Operand operand) {
     return reduce(from, Blocks(blocks), operand);

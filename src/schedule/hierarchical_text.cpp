@@ -11,7 +11,7 @@ std::string number(Bytes value) { return std::to_string(value); }
 
 std::string range(Bytes begin, Bytes end) { return "[" + number(begin) + "," + number(end) + ")"; }
 
-std::string in_words(const InnerEnd& end) {
+std::string in_words(const InnerBuffer& end) {
   constexpr std::array<std::string_view, 3> areas = {"node", "send", "receive"};
   std::string text = std::string(areas[static_cast<std::size_t>(end.area)]) + "+" + number(end.at);
   for (std::size_t i = 0; i < end.counts.size(); ++i) {
@@ -28,22 +28,22 @@ std::string in_words(const InnerCall& call) {
   return text;
 }
 
-std::string in_words(const LevelPlan& plan, const LevelStep& step) {
+std::string in_words(const HierarchicalPlan& plan, const HierarchicalStep& step) {
   const std::string node = "node " + range(step.at, step.at + step.bytes);
   const std::string side = "blocks " + range(step.blocks.begin, step.blocks.end) + " " +
                            range(step.offset, step.offset + step.bytes);
   switch (step.kind) {
-    case LevelKind::copy_in:
+    case HierarchicalStepKind::copy_in:
       return side + " to " + node;
-    case LevelKind::copy_out:
+    case HierarchicalStepKind::copy_out:
       return node + " to " + side;
-    case LevelKind::reduce:
+    case HierarchicalStepKind::reduce:
       return "node " + range(step.from, step.from + step.bytes) + " into " + node;
-    case LevelKind::raise:
-      return number(step.tick);
-    case LevelKind::await:
-      return number(step.tick) + " of locals " + range(step.first, step.last);
-    case LevelKind::inner:
+    case HierarchicalStepKind::signal:
+      return number(step.sequence);
+    case HierarchicalStepKind::await:
+      return number(step.sequence) + " of locals " + range(step.first, step.last);
+    case HierarchicalStepKind::inner:
       break;
   }
   return in_words(plan.calls[static_cast<std::size_t>(step.call)]);
@@ -51,13 +51,13 @@ std::string in_words(const LevelPlan& plan, const LevelStep& step) {
 
 }  // namespace
 
-std::string_view name_of(LevelKind kind) {
+std::string_view name_of(HierarchicalStepKind kind) {
   constexpr std::array<std::string_view, 6> names = {"copy_in", "copy_out", "reduce",
-                                                     "raise",   "await",    "inner"};
+                                                     "signal",  "await",    "inner"};
   return names[static_cast<std::size_t>(kind)];
 }
 
-std::string to_text(const LevelPlan& plan) {
+std::string to_text(const HierarchicalPlan& plan) {
   std::string text = std::string(name_of(plan.collective)) + " p " + number(plan.p) + " rank " +
                      number(plan.rank) + " node " + number(plan.node) + " local " +
                      number(plan.local) + " leaders " + number(plan.leaders) + " memory " +

@@ -20,34 +20,34 @@ double spread_of(std::span<const double> arrivals) {
   return *last - *first;
 }
 
-Candidate native_candidate(const Situation& situation, const Machine& machine,
+Candidate native_candidate(const Features& features, const Machine& machine,
                            const Replays& replays) {
-  const Forecast& forecast = *situation.forecast;
+  const Forecast& forecast = *features.forecast;
   if (is_comparable(forecast.native, machine)) {
     return {"native", forecast.spread() + forecast.native, "the MPI's own, as it was measured"};
   }
   double fastest = std::numeric_limits<double>::infinity();
   for (const std::string& own :
-       native_specifications(situation.mpi, situation.collective, situation.p, *situation.block)) {
+       native_specifications(features.mpi, features.collective, features.p, *features.block)) {
     fastest = std::min(fastest, replays.seconds(own));
   }
-  const bool is_known = situation.mpi != MpiFamily::unknown;
+  const bool is_known = features.mpi != MpiFamily::unknown;
   return {"native", fastest,
           is_known ? "the MPI's own, as its rules are known"
                    : "the MPI's own, taken as the better of linear and binomial"};
 }
 
 /// How many ranks relays should deliver to: those behind the longest gap, and some fixed shares.
-std::set<int> late_counts(const Situation& situation) {
-  std::vector<double> sorted = situation.forecast->arrivals;
-  const double root = sorted[static_cast<std::size_t>(situation.root)];
+std::set<int> late_counts(const Features& features) {
+  std::vector<double> sorted = features.forecast->arrivals;
+  const double root = sorted[static_cast<std::size_t>(features.root)];
   for (double& arrival : sorted) arrival = std::max(arrival, root);
   std::sort(sorted.begin(), sorted.end());
   std::size_t behind = 1;
   for (std::size_t i = 1; i < sorted.size(); ++i) {
     if (sorted[i] - sorted[i - 1] > sorted[behind] - sorted[behind - 1]) behind = i;
   }
-  const int p = situation.p;
+  const int p = features.p;
   return {static_cast<int>(sorted.size() - behind), p / 4, p / 2, 3 * p / 4};
 }
 
@@ -56,28 +56,28 @@ std::set<int> late_counts(const Situation& situation) {
 double Forecast::spread() const { return spread_of(arrivals); }
 
 bool are_apart(std::span<const double> arrivals, double error, const Machine& machine) {
-  return arrivals.size() <= most_forecast_ranks &&
+  return arrivals.size() <= max_forecast_ranks &&
          spread_of(arrivals) > std::max(machine.latency, 2 * error);
 }
 
 bool is_comparable(double native, const Machine& machine) {
-  constexpr double least_start_ups = 10;
-  return native > least_start_ups * machine.latency && machine != Machine{};
+  constexpr double min_start_ups = 10;
+  return native > min_start_ups * machine.latency && machine != Machine{};
 }
 
-bool weighs_arrivals(const Situation& situation, const Machine& machine) {
-  if (!situation.forecast || situation.block.value_or(0) == 0) return false;
-  const Forecast& forecast = *situation.forecast;
-  assert(forecast.arrivals.size() == static_cast<std::size_t>(situation.p));
+bool weighs_arrivals(const Features& features, const Machine& machine) {
+  if (!features.forecast || features.block.value_or(0) == 0) return false;
+  const Forecast& forecast = *features.forecast;
+  assert(forecast.arrivals.size() == static_cast<std::size_t>(features.p));
   return are_apart(forecast.arrivals, forecast.error, machine) ||
-         (forecast.arrivals.size() <= most_forecast_ranks &&
+         (forecast.arrivals.size() <= max_forecast_ranks &&
           is_comparable(forecast.native, machine));
 }
 
-std::vector<Candidate> candidates_by_arrival(const Situation& situation, const Machine& machine) {
-  const Replays replays(situation, machine);
-  const Forecast& forecast = *situation.forecast;
-  std::vector<Candidate> candidates = {native_candidate(situation, machine, replays)};
+std::vector<Candidate> candidates_by_arrival(const Features& features, const Machine& machine) {
+  const Replays replays(features, machine);
+  const Forecast& forecast = *features.forecast;
+  std::vector<Candidate> candidates = {native_candidate(features, machine, replays)};
   const auto add = [&](const std::string& text, bool predicted, const char* note) {
     candidates.push_back(
         {text, replays.seconds(text) + (predicted ? 2 * forecast.error : 0), note});
@@ -85,28 +85,28 @@ std::vector<Candidate> candidates_by_arrival(const Situation& situation, const M
   add("linear", false, "all in flight: whoever is there is served");
   add("linear_pull", false, "whoever asks is served");
   // Of irregular blocks the mean alone is known, on which linear shapes depend but not trees.
-  const bool irregular = is_irregular(situation.collective);
-  if (!irregular && is_gather(situation.collective)) {
+  const bool irregular = is_irregular(features.collective);
+  if (!irregular && is_gather(features.collective)) {
     add("binomial:order=late_leaf", true, "late ranks have a short way to the root");
   } else if (!irregular) {
     add("binomial:order=arrival", true, "late ranks are leaves");
-    for (const int late : late_counts(situation)) {
+    for (const int late : late_counts(features)) {
       if (late > 0) {
         add("relay:late=" + std::to_string(late), true, "early ranks deliver for the late ones");
       }
     }
   }
-  if (forecast.helper == Helper::none) return candidates;
+  if (forecast.progress_capability == ProgressCapability::none) return candidates;
   // Threads serve whoever asks, without a prediction and with few blocks on the way at once. Those
   // of plain calls, who hear of a call from ranks that are in it, cannot do so for irregular
   // blocks.
-  if (forecast.helper == Helper::runs || !irregular) {
+  if (forecast.progress_capability == ProgressCapability::runs || !irregular) {
     add("linear_pull:flight=4,runner=background", false, "threads serve whoever asks");
     candidates.back().is_robust = true;
   }
   add("linear:order=arrival,runner=background", true, "threads receive before their ranks arrive");
-  if (forecast.helper == Helper::receives || irregular) return candidates;
-  const std::string tree = is_gather(situation.collective) ? "late_leaf" : "arrival";
+  if (forecast.progress_capability == ProgressCapability::receives || irregular) return candidates;
+  const std::string tree = is_gather(features.collective) ? "late_leaf" : "arrival";
   add("binomial:order=" + tree + ",runner=background", true,
       "threads receive and forward before their ranks arrive");
   return candidates;

@@ -12,7 +12,7 @@ namespace tutti {
 namespace {
 
 /// From there on a replay for each forecast would take too long: an allgather has p^2 messages.
-constexpr int most_exchanged_ranks = 128;
+constexpr int max_exchanged_ranks = 128;
 
 struct Point {
   const char* specification;
@@ -62,40 +62,39 @@ StandIn stand_in(Collective collective, int p) {
 
 }  // namespace
 
-Choice choose_beside_spinning(const Situation& situation, const Machine& machine) {
-  if (situation.block.value_or(0) > most_stand_in_block) {
+Choice choose_beside_spinning(const Features& features, const Machine& machine) {
+  if (features.block.value_or(0) > max_stand_in_block) {
     return {std::nullopt, "the block is too large for spinning to matter", {}};
   }
-  const StandIn ours = stand_in(situation.collective, situation.p);
+  const StandIn ours = stand_in(features.collective, features.p);
   const double seconds = ours.start_ups * machine.latency;
   Choice choice;
   choice.candidates = {{ours.specification, seconds, "start-ups one after the other"},
                        {"native", seconds + spinning_seconds,
                         "taken as equal; it spins, and there are more ranks than cores"}};
   const bool gains = seconds * 1.1 < seconds + spinning_seconds;
-  if (gains) choice.specification = *specification(situation.collective, ours.specification);
+  if (gains) choice.specification = *specification(features.collective, ours.specification);
   choice.reason = gains ? "native spins on shared cores" : "no gain of a tenth is modelled";
   return choice;
 }
 
-Choice choose_exchange(const Situation& situation, const Machine& machine) {
+Choice choose_exchange(const Features& features, const Machine& machine) {
   Choice choice;
   choice.reason = "no gain is known over the MPI's own";
-  const Collective collective = situation.collective;
+  const Collective collective = features.collective;
   const bool exchanges = collective == Collective::allgather;
-  const bool modelled = exchanges
-                            ? situation.p <= most_exchanged_ranks
-                            : collective == Collective::bcast &&
-                                  static_cast<std::size_t>(situation.p) <= most_forecast_ranks;
-  if (!modelled || situation.p == 1 || situation.block.value_or(0) == 0) return choice;
-  const Replays replays(situation, machine);
+  const bool modelled = exchanges ? features.p <= max_exchanged_ranks
+                                  : collective == Collective::bcast &&
+                                        static_cast<std::size_t>(features.p) <= max_forecast_ranks;
+  if (!modelled || features.p == 1 || features.block.value_or(0) == 0) return choice;
+  const Replays replays(features, machine);
   double native = replays.seconds(baselines(collective).front());
   for (const char* text : baselines(collective)) native = std::min(native, replays.seconds(text));
   choice.candidates.push_back({"native", native, "taken as the best of what MPIs have"});
-  if (!weighs_arrivals(situation, machine)) return choice;
-  const Forecast& forecast = *situation.forecast;
+  if (!weighs_arrivals(features, machine)) return choice;
+  const Forecast& forecast = *features.forecast;
   for (const Point& point : points(collective)) {
-    if (point.in_background && forecast.helper == Helper::none) continue;
+    if (point.in_background && forecast.progress_capability == ProgressCapability::none) continue;
     const double error = point.predicted ? 2 * forecast.error : 0;
     choice.candidates.push_back(
         {point.specification, replays.seconds(point.specification) + error, point.note});

@@ -10,15 +10,15 @@ namespace tutti {
 namespace {
 
 /// Calls are tried before the choice is made, so that a gain which may be none costs a trial alone.
-constexpr double least_gain = 1.1;
-constexpr double least_gain_unmeasured = 1.5;
+constexpr double min_gain = 1.1;
+constexpr double min_gain_unmeasured = 1.5;
 
 /// More of them hardly gain, and their communicators are limited.
-constexpr int most_leaders = 8;
+constexpr int max_leaders = 8;
 
 /// Tried whatever the model finds.
 constexpr int tried_leaders[] = {1, 2, 4};
-constexpr std::size_t most_tried = 3;
+constexpr std::size_t max_tried = 3;
 
 std::string microseconds(double seconds) {
   char text[32];
@@ -26,45 +26,47 @@ std::string microseconds(double seconds) {
   return text;
 }
 
-std::string note_of(const LevelSeconds& seconds) {
-  return "copies in " + microseconds(seconds.copies_in) + ", flags " + microseconds(seconds.flags) +
-         ", between nodes " + microseconds(seconds.between) + ", copies out " +
-         microseconds(seconds.copies_out);
+std::string note_of(const HierarchicalSeconds& seconds) {
+  return "copies in " + microseconds(seconds.copies_in) + ", flags " +
+         microseconds(seconds.signals) + ", between nodes " + microseconds(seconds.between) +
+         ", copies out " + microseconds(seconds.copies_out);
 }
 
-bool is_measured(const NodeMachine& machine) { return machine.crowding > 0; }
+bool is_measured(const NodeMachine& machine) { return machine.oversubscription > 0; }
 
 /// Why the model cannot be trusted to tell a gain; empty if it can.
-std::string doubt_of(const LevelSituation& situation, const NodeMachine& machine) {
-  const bool is_crowded = situation.crowding > 1;
+std::string doubt_of(const HierarchicalFeatures& features, const NodeMachine& machine) {
+  const bool is_oversubscribed = features.oversubscription > 1;
   if (is_measured(machine)) {
-    const bool is_fuller = is_crowded && situation.crowding > 1.01 * machine.crowding;
+    const bool is_fuller =
+        is_oversubscribed && features.oversubscription > 1.01 * machine.oversubscription;
     return is_fuller ? "more ranks share a core than where the machine was measured" : "";
   }
-  if (situation.shape.nodes == 1) return "the memory of this one node was not measured";
-  return is_crowded ? "there are more ranks than cores, and node memory was not measured" : "";
+  if (features.shape.nodes == 1) return "the memory of this one node was not measured";
+  return is_oversubscribed ? "there are more ranks than cores, and node memory was not measured"
+                           : "";
 }
 
 /// Why the call cannot or need not go through node memory; empty if it may.
-std::string obstacle_of(const LevelSituation& situation, const NodeMachine& machine) {
-  if (situation.least.ranks <= 1) {
-    return situation.shape.ranks <= 1 ? "no two ranks share a node" : "few ranks share a node";
+std::string obstacle_of(const HierarchicalFeatures& features, const NodeMachine& machine) {
+  if (features.least.ranks <= 1) {
+    return features.shape.ranks <= 1 ? "no two ranks share a node" : "few ranks share a node";
   }
-  if (!situation.keeps_order) {
+  if (!features.keeps_order) {
     return "the operation does not commute, and ranks of a node do not follow one another";
   }
-  if (!situation.block) return "the ranks do not know alike how much there is to move";
-  if (*situation.block == 0 && situation.collective != Collective::barrier) {
+  if (!features.block) return "the ranks do not know alike how much there is to move";
+  if (*features.block == 0 && features.collective != Collective::barrier) {
     return "there is nothing to move";
   }
-  return doubt_of(situation, machine);
+  return doubt_of(features, machine);
 }
 
 }  // namespace
 
 NodeShape shape_of(const Nodes& nodes) { return {nodes.count(), nodes.most()}; }
 
-NodeShape least_shape_of(const Nodes& nodes) { return {nodes.count(), nodes.p() / nodes.count()}; }
+NodeShape min_shape_of(const Nodes& nodes) { return {nodes.count(), nodes.p() / nodes.count()}; }
 
 bool is_block_common(Collective collective) {
   return collective != Collective::gatherv && collective != Collective::scatterv &&
@@ -79,46 +81,48 @@ std::string why_left_flat(Collective collective) {
   return "";
 }
 
-std::vector<int> leaders_to_try(int best, int most_ranks) {
-  std::vector<int> all = {std::min(best, most_ranks)};
+std::vector<int> leaders_to_try(int best, int max_ranks) {
+  std::vector<int> all = {std::min(best, max_ranks)};
   // The larger ones first, so that of a large best number the nearest ones are tried.
   for (auto tried = std::rbegin(tried_leaders); tried != std::rend(tried_leaders); ++tried) {
-    const int leaders = std::min(*tried, most_ranks);
+    const int leaders = std::min(*tried, max_ranks);
     const bool is_known = std::find(all.begin(), all.end(), leaders) != all.end();
-    if (!is_known && all.size() < most_tried) all.push_back(leaders);
+    if (!is_known && all.size() < max_tried) all.push_back(leaders);
   }
   return all;
 }
 
-int leaders_for(const LevelSituation& situation, const NodeMachine& machine) {
-  if (!situation.block) return 1;
-  return std::min(most_leaders,
-                  best_leaders(situation.collective, situation.shape, *situation.block, machine));
+int leaders_for(const HierarchicalFeatures& features, const NodeMachine& machine) {
+  if (!features.block) return 1;
+  return std::min(max_leaders,
+                  best_leaders(features.collective, features.shape, *features.block, machine));
 }
 
-LevelChoice choose_level(const LevelSituation& situation, const NodeMachine& machine) {
-  LevelChoice choice;
-  choice.reason = obstacle_of(situation, machine);
+HierarchicalChoice choose_hierarchical(const HierarchicalFeatures& features,
+                                       const NodeMachine& machine) {
+  HierarchicalChoice choice;
+  choice.reason = obstacle_of(features, machine);
   if (!choice.reason.empty()) return choice;
-  const Collective collective = situation.collective;
-  const NodeShape& shape = situation.shape;
-  const Bytes block = *situation.block;
+  const Collective collective = features.collective;
+  const NodeShape& shape = features.shape;
+  const Bytes block = *features.block;
   for (const FlatShape flat : flat_shapes) {
     if (!has_shape(collective, flat)) continue;
     choice.candidates.push_back({"flat " + std::string(name_of(flat)),
-                                 flat_seconds(collective, flat, situation.least, block, machine),
+                                 flat_seconds(collective, flat, features.least, block, machine),
                                  "blind to nodes"});
   }
-  const double native = best_flat_seconds(collective, situation.least, block, machine);
-  const int leaders = leaders_for(situation, machine);
-  const LevelSeconds level = level_seconds(collective, shape, block, leaders, machine);
+  const double native = best_flat_seconds(collective, features.least, block, machine);
+  const int leaders = leaders_for(features, machine);
+  const HierarchicalSeconds level =
+      hierarchical_seconds(collective, shape, block, leaders, machine);
   const Level node{true, leaders};
   choice.candidates.push_back(
       {to_text(Setting{Setting::Kind::native, {}, node}), level.total(), note_of(level)});
   std::stable_sort(choice.candidates.begin(), choice.candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
   const bool measured = is_measured(machine);
-  if (level.total() * (measured ? least_gain : least_gain_unmeasured) >= native) {
+  if (level.total() * (measured ? min_gain : min_gain_unmeasured) >= native) {
     choice.reason = std::string("no gain of a ") + (measured ? "tenth" : "half") +
                     " is modelled over flat calls";
     return choice;

@@ -1,4 +1,4 @@
-/// The rules by which MPIs choose, and blocks that are sent unasked.
+/// The rules by which MPIs choose, and blocks that are sent eager.
 #include "select/native_model.hpp"
 
 #include <algorithm>
@@ -56,8 +56,8 @@ Own by_rule(std::span<const Rule> rules, int p, Bytes block) {
       ->own;
 }
 
-/// Is the largest message that `own` sends small enough to go unasked?
-bool is_unasked(Own own, int p, Bytes block) {
+/// Is the largest message that `own` sends small enough to go eager?
+bool is_eager(Own own, int p, Bytes block) {
   if (own == Own::synchronised) return false;
   if (own != Own::binomial) return block <= eager_limit;
   const auto half = static_cast<Bytes>(std::bit_ceil(static_cast<unsigned>(p)) / 2);
@@ -65,12 +65,12 @@ bool is_unasked(Own own, int p, Bytes block) {
 }
 
 std::string specification_of(Own own, int p, Bytes block) {
-  const char* runner = is_unasked(own, p, block) ? ",runner=background" : "";
+  const char* runner = is_eager(own, p, block) ? ",runner=background" : "";
   switch (own) {
     case Own::sequence:
       // Unasked blocks wait for the root in its memory, in whatever sequence they came.
-      return is_unasked(own, p, block) ? "linear:order=natural,runner=background"
-                                       : "linear_sequence:order=natural";
+      return is_eager(own, p, block) ? "linear:order=natural,runner=background"
+                                     : "linear_sequence:order=natural";
     case Own::all_at_once:
       return std::string("linear:order=natural") + runner;
     case Own::synchronised:

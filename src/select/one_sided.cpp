@@ -23,50 +23,50 @@ constexpr Point points[] = {
     {"chain", 262144, "in parts from rank to rank"},
 };
 
-double seconds_of(const Specification& specification, const Situation& situation, int p,
+double seconds_of(const Specification& specification, const Features& features, int p,
                   const Machine& machine) {
-  const Call call{situation.collective, situation.root < p ? situation.root : 0,
-                  std::vector<Bytes>(static_cast<std::size_t>(p), situation.block.value_or(0))};
+  const Call call{features.collective, features.root < p ? features.root : 0,
+                  std::vector<Bytes>(static_cast<std::size_t>(p), features.block.value_or(0))};
   return *price(Problems(specification, call).schedules(), machine, PriceModel::loggp);
 }
 
 /// Of the leaders, and of one after them, who serves its node.
-double seconds_by_nodes(const Specification& specification, const Situation& situation,
+double seconds_by_nodes(const Specification& specification, const Features& features,
                         const OneSidedMachine& machine) {
   Machine inside = machine.between;
   inside.latency = machine.node.local_latency;
   inside.per_byte = machine.node.local_per_byte;
   inside.overhead = std::min(inside.overhead, inside.latency / 2);
-  const auto linear = *tutti::specification(situation.collective, "linear");
-  return seconds_of(specification, situation, machine.nodes->count(), machine.between) +
-         seconds_of(linear, situation, machine.nodes->most(), inside);
+  const auto linear = *tutti::specification(features.collective, "linear");
+  return seconds_of(specification, features, machine.nodes->count(), machine.between) +
+         seconds_of(linear, features, machine.nodes->most(), inside);
 }
 
 }  // namespace
 
-Choice choose_one_sided(const Situation& situation, const OneSidedMachine& machine) {
+Choice choose_one_sided(const Features& features, const OneSidedMachine& machine) {
   Choice choice;
-  const bool shares = machine.nodes != nullptr && machine.nodes->count() < situation.p;
+  const bool shares = machine.nodes != nullptr && machine.nodes->count() < features.p;
   for (const Point& point : points) {
-    if (situation.block.value_or(0) < point.from) continue;
-    const auto known = specification(situation.collective, point.specification);
+    if (features.block.value_or(0) < point.from) continue;
+    const auto known = specification(features.collective, point.specification);
     if (!known) continue;  // only a vector of its own goes in parts
     Specification candidate = *known;
     // A put would wait for its target's thread, and so would its flush.
     const bool puts_wait = machine.between.serving > 0 && candidate.algorithm->takes("carry");
     if (puts_wait) candidate.parameters.carry = all_carried;
     choice.candidates.push_back({to_text(candidate),
-                                 seconds_of(candidate, situation, situation.p, machine.between),
+                                 seconds_of(candidate, features, features.p, machine.between),
                                  point.note});
     if (!shares || !candidate.algorithm->takes("nodes")) continue;
     Specification by_nodes = candidate;
     by_nodes.parameters.nodes = true;
-    choice.candidates.push_back({to_text(by_nodes), seconds_by_nodes(candidate, situation, machine),
+    choice.candidates.push_back({to_text(by_nodes), seconds_by_nodes(candidate, features, machine),
                                  "the same among leaders of nodes"});
   }
   std::stable_sort(choice.candidates.begin(), choice.candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
-  choice.specification = *specification(situation.collective, choice.candidates.front().name);
+  choice.specification = *specification(features.collective, choice.candidates.front().name);
   choice.reason = "the fastest by LogGP with flushes and polling; only the root need know";
   return choice;
 }

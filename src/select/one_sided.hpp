@@ -19,6 +19,6 @@ struct OneSidedMachine {
 /// share nodes, trees of their leaders are candidates too: what the same tree takes among so many
 /// ranks as there are nodes, and the ranks of the largest node after that. O(p log p) and the parts
 /// of pipelined candidates, on some thousands of ranks tenths of a second.
-[[nodiscard]] Choice choose_one_sided(const Situation& situation, const OneSidedMachine& machine);
+[[nodiscard]] Choice choose_one_sided(const Features& features, const OneSidedMachine& machine);
 
 }  // namespace tutti

@@ -19,23 +19,23 @@ constexpr long looks = 1'000'000;
 constexpr double rounding = 1e-9;
 
 /// Measurements are no more exact: below it an order follows their noise.
-constexpr double least_gain = 1.05;
+constexpr double min_gain = 1.05;
 
 /// What an order may lose in one shape where it gains more in others.
-constexpr double most_loss = 1.01;
+constexpr double max_loss = 1.01;
 
-const Seating& chosen(const Reordering& found, OrderName order) {
+const CandidateOrder& chosen(const Reordering& found, OrderName order) {
   if (order == OrderName::distance) {
-    return found.gain() < least_gain ? found.natural : found.best;
+    return found.gain() < min_gain ? found.natural : found.best;
   }
-  const auto named = std::find_if(found.all.begin(), found.all.end(), [&](const Seating& seating) {
-    return seating.name == name_of(order);
-  });
+  const auto named =
+      std::find_if(found.all.begin(), found.all.end(),
+                   [&](const CandidateOrder& seating) { return seating.name == name_of(order); });
   return named == found.all.end() ? found.natural : *named;
 }
 
-constexpr Bytes small = Placements::blocks.front();
-constexpr Bytes large = Placements::blocks.back();
+constexpr Bytes small = RankOrders::blocks.front();
+constexpr Bytes large = RankOrders::blocks.back();
 
 struct Usual {
   const char* algorithm;
@@ -77,7 +77,7 @@ std::vector<Traffic> shapes_of(std::optional<Collective> collective, int p) {
 }
 
 /// The gain that makes an order by distance worth trying.
-constexpr double least_gain_of_trial = 1.25;
+constexpr double min_gain_of_exploration = 1.25;
 
 /// Whose time hangs on who stands where: MPIs have them too.
 std::vector<const char*> by_distance(Collective collective) {
@@ -103,7 +103,7 @@ std::vector<Rank> natural_ranks(int p, Rank root) {
 
 std::optional<Specification> gaining_by_distance(
     Collective collective, Bytes block, const Fabric& fabric, Rank root,
-    const std::function<const Placements&(const Specification&)>& find) {
+    const std::function<const RankOrders&(const Specification&)>& find) {
   const int p = fabric.size();
   double native = std::numeric_limits<double>::infinity();
   double least = native;
@@ -116,19 +116,19 @@ std::optional<Specification> gaining_by_distance(
     if (placed < least) best = candidate;
     least = std::min(least, placed);
   }
-  return least * least_gain_of_trial < native ? best : std::nullopt;
+  return least * min_gain_of_exploration < native ? best : std::nullopt;
 }
 
-Placements placements_of(const Specification& specification, const Fabric& fabric, Rank root) {
-  std::array<std::vector<Rank>, Placements::blocks.size()> ranks;
+RankOrders rank_orders_of(const Specification& specification, const Fabric& fabric, Rank root) {
+  std::array<std::vector<Rank>, RankOrders::blocks.size()> ranks;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    const Bytes block = Placements::blocks[i];
+    const Bytes block = RankOrders::blocks[i];
     const Reordering found =
         reordered(traffic_of(specification, fabric.size(), block), fabric, block,
                   {root, has_root(specification.algorithm->collective)}, looks);
     ranks[i] = chosen(found, specification.order).ranks;
   }
-  return Placements(std::move(ranks));
+  return RankOrders(std::move(ranks));
 }
 
 std::vector<Rank> order_for_all(std::optional<Collective> collective, const Fabric& fabric) {
@@ -143,7 +143,7 @@ std::vector<Rank> order_for_all(std::optional<Collective> collective, const Fabr
     double sum = 0;
     for (std::size_t i = 0; i < shapes.size(); ++i) {
       const double seconds = rounds_seconds(shapes[i], fabric, ranks);
-      if (seconds > of_natural[i] * most_loss) return;
+      if (seconds > of_natural[i] * max_loss) return;
       sum += of_natural[i] > 0 ? seconds / of_natural[i] : 1;
     }
     if (sum >= least) return;
@@ -152,7 +152,7 @@ std::vector<Rank> order_for_all(std::optional<Collective> collective, const Fabr
   };
   for (const Traffic& shape : shapes) {
     const Reordering found = reordered(shape, fabric, large, {0, true}, looks);
-    for (const Seating& seating : found.all) weigh(seating.ranks);
+    for (const CandidateOrder& seating : found.all) weigh(seating.ranks);
   }
   return best;
 }

@@ -14,8 +14,8 @@ namespace tutti {
 /// collective has one: the best that is found where it gains a twentieth on the natural one, else
 /// that; a heuristic's own where one is asked for by name. O(p^2) for each class, and about 10^6
 /// link times for each way of finding one.
-[[nodiscard]] Placements placements_of(const Specification& specification, const Fabric& fabric,
-                                       Rank root);
+[[nodiscard]] RankOrders rank_orders_of(const Specification& specification, const Fabric& fabric,
+                                        Rank root);
 
 /// The algorithm of `collective` that takes the least time in the order by distance that
 /// `find(specification)` gives, if that is a quarter less than the best of them takes in the
@@ -23,7 +23,7 @@ namespace tutti {
 /// order counts. Only the links between ranks enter the times. O(messages), beside `find`.
 [[nodiscard]] std::optional<Specification> gaining_by_distance(
     Collective collective, Bytes block, const Fabric& fabric, Rank root,
-    const std::function<const Placements&(const Specification&)>& find);
+    const std::function<const RankOrders&(const Specification&)>& find);
 
 /// An order for all that a program may do in a new communicator, or for one collective: the one
 /// that takes least time in the sum over the shapes that libraries take for small and for large

@@ -17,32 +17,32 @@ bool is_reproducible(const Specification& specification) {
 namespace {
 
 /// Why a reduction cannot run as it was asked for; empty if it can.
-std::string why_unfit(const Specification& asked, bool through_nodes, const Situation& situation) {
-  if (!situation.commutative && asked.algorithm->commutative) {
+std::string why_unfit(const Specification& asked, bool through_nodes, const Features& features) {
+  if (!features.commutative && asked.algorithm->commutative) {
     return "but the operation does not commute";
   }
-  if (situation.whole && cuts_vectors(asked)) {
+  if (features.whole && cuts_vectors(asked)) {
     return "which cuts vectors, but the operation is the program's own";
   }
   const bool is_steady = is_reproducible(asked) && !through_nodes;
-  if (situation.reproducible && !is_steady) return "which depends on arrivals, distances or nodes";
+  if (features.reproducible && !is_steady) return "which depends on arrivals, distances or nodes";
   return "";
 }
 
 }  // namespace
 
-Choice choose_reduction(const Setting& setting, const Situation& situation) {
+Choice choose_reduction(const Setting& setting, const Features& features) {
   if (setting.kind == Setting::Kind::native) return {std::nullopt, "native was asked for", {}};
   std::string reason;
   if (setting.kind == Setting::Kind::forced) {
     const Specification& asked = setting.specification;
-    const std::string why = why_unfit(asked, setting.asks_for_nodes(), situation);
+    const std::string why = why_unfit(asked, setting.asks_for_hierarchical(), features);
     if (why.empty()) return {asked, "it was asked for", {}};
     reason = to_text(asked) + " was asked for, " + why + "; ";
   }
-  if (situation.p == 1) return {std::nullopt, reason + "one rank has nothing to exchange", {}};
-  if (situation.reproducible) {
-    return {fixed_reduction(situation.collective), reason + "results are to be reproducible", {}};
+  if (features.p == 1) return {std::nullopt, reason + "one rank has nothing to exchange", {}};
+  if (features.reproducible) {
+    return {fixed_reduction(features.collective), reason + "results are to be reproducible", {}};
   }
   if (reason.empty()) return {std::nullopt, "the MPI's own keeps results as they were", {}};
   return {std::nullopt, reason + "the MPI's own takes any", {}};

@@ -18,6 +18,6 @@ namespace tutti {
 /// where nothing was asked for, `fixed_reduction` if results are to be reproducible, or the MPI's
 /// own: Tutti does not change the bits of a result on its own account.
 /// docs/decisions/reductions-on-request.md
-[[nodiscard]] Choice choose_reduction(const Setting& setting, const Situation& situation);
+[[nodiscard]] Choice choose_reduction(const Setting& setting, const Features& features);
 
 }  // namespace tutti

@@ -12,7 +12,7 @@ namespace tutti {
 namespace {
 
 /// Of more ranks only the fastest order and the natural one are improved by swaps.
-constexpr int most_for_all_descents = 128;
+constexpr int max_evaluations_of_all = 128;
 
 std::vector<Rank> natural_order(int p, Rank first) {
   const Order order = Order::natural(p, first);
@@ -33,14 +33,16 @@ bool is_ring(const Traffic& traffic) {
 }  // namespace
 
 Reordering reordered(const Traffic& traffic, const Fabric& fabric, Bytes block, Anchor anchor,
-                     long looks) {
+                     long evaluations) {
   const int p = traffic.p;
   Reordering found;
   const auto add = [&](std::string name, std::vector<Rank> ranks) {
     const double seconds = rounds_seconds(traffic, fabric, ranks);
     found.all.push_back({std::move(name), std::move(ranks), seconds});
   };
-  const auto faster = [](const Seating& a, const Seating& b) { return a.seconds < b.seconds; };
+  const auto faster = [](const CandidateOrder& a, const CandidateOrder& b) {
+    return a.seconds < b.seconds;
+  };
   add("natural", natural_order(p, anchor.first));
   found.natural = found.all[0];
   if (p > 2) {
@@ -49,13 +51,13 @@ Reordering reordered(const Traffic& traffic, const Fabric& fabric, Bytes block, 
     add("two_partners_each", two_partners_each(distances, traffic, anchor.first));
     add("heaviest_first", heaviest_first(distances, traffic, anchor.first));
     if (is_ring(traffic)) {
-      add("without_slow_links", without_slow_links(distances, found.all[1].ranks, looks));
+      add("without_slow_links", without_slow_links(distances, found.all[1].ranks, evaluations));
     }
     const auto greedy = found.all.size();
     std::stable_sort(found.all.begin() + 1, found.all.end(), faster);
-    for (std::size_t i = 0; i < (p > most_for_all_descents ? 2 : greedy); ++i) {
+    for (std::size_t i = 0; i < (p > max_evaluations_of_all ? 2 : greedy); ++i) {
       add(found.all[i].name + " + swaps",
-          descend(found.all[i].ranks, traffic, fabric, anchor.fixed, looks));
+          local_search(found.all[i].ranks, traffic, fabric, anchor.fixed, evaluations));
     }
     std::stable_sort(found.all.begin(), found.all.end(), faster);
   }

@@ -10,7 +10,7 @@
 namespace tutti {
 
 /// An order and its modelled time.
-struct Seating {
+struct CandidateOrder {
   std::string name;         ///< how it was found, e.g. "nearest_next" or "nearest_next + swaps"
   std::vector<Rank> ranks;  ///< by position
   double seconds = 0;
@@ -18,9 +18,9 @@ struct Seating {
 
 /// The orders that were looked at.
 struct Reordering {
-  Seating natural;           ///< ranks as they are numbered, the first one first
-  Seating best;              ///< natural again where no other is modelled faster
-  std::vector<Seating> all;  ///< by modelled time, natural ones included
+  CandidateOrder natural;           ///< ranks as they are numbered, the first one first
+  CandidateOrder best;              ///< natural again where no other is modelled faster
+  std::vector<CandidateOrder> all;  ///< by modelled time, natural ones included
 
   /// What the natural order takes longer than the best, 1 where it is the best.
   [[nodiscard]] double gain() const {
@@ -37,10 +37,10 @@ struct Anchor {
 
 /// Tries the orders of orders/by_distance and those found by swaps from each of them and from the
 /// natural one, and takes the fastest by the rounds' time: never one slower than natural. `block`
-/// is the size whose distances the greedy orders go by. `looks` bounds the work in link times
+/// is the size whose distances the greedy orders go by. `evaluations` bounds the work in link times
 /// looked at; in all up to ten times as many are, from 8 ranks on. Alike on all ranks that pass the
 /// same bits.
 [[nodiscard]] Reordering reordered(const Traffic& traffic, const Fabric& fabric, Bytes block,
-                                   Anchor anchor, long looks = 20'000'000);
+                                   Anchor anchor, long evaluations = 20'000'000);
 
 }  // namespace tutti

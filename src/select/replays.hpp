@@ -1,4 +1,4 @@
-/// What algorithms take with the arrivals that a situation expects.
+/// What algorithms take with the arrivals that a features expects.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,13 @@ namespace tutti {
 /// signals or blocks on the way pays one latency and 47 overheads.
 class Replays {
  public:
-  Replays(const Situation& situation, const Machine& machine) : machine_(machine) {
-    const auto p = static_cast<std::size_t>(situation.p);
-    call_ = {situation.collective,
-             situation.root,
-             std::vector<Bytes>(p, *situation.block),
-             machine.latency_in_bytes(),
-             situation.forecast ? situation.forecast->arrivals : std::vector<double>(p, 0),
+  Replays(const Features& features, const Machine& machine) : machine_(machine) {
+    const auto p = static_cast<std::size_t>(features.p);
+    call_ = {features.collective,
+             features.root,
+             std::vector<Bytes>(p, *features.block),
+             machine.half_performance_length(),
+             features.forecast ? features.forecast->arrivals : std::vector<double>(p, 0),
              1 / machine.per_byte};
     const double first = *std::min_element(call_.arrivals.begin(), call_.arrivals.end());
     for (double& arrival : call_.arrivals) arrival -= first;

@@ -17,37 +17,36 @@ namespace {
 
 /// The least gain for which Tutti takes a call from the MPI, of the time that an algorithm can do
 /// anything about, and of all.
-constexpr double least_gain = 1.1;
-constexpr double least_gain_in_all = 1.01;
+constexpr double min_gain = 1.1;
+constexpr double min_gain_in_all = 1.01;
 /// The same over a robust candidate, by what the model has been found to be wrong.
-constexpr double least_gain_over_robust = 1.5;
+constexpr double min_gain_over_robust = 1.5;
 
 double rounds_of(int p) { return Growth{p, 0, {}, 0}.levels(); }
 
 /// Everyone straight to or from the root: start-ups at the root follow each other by the gap.
-double linear_seconds(const Situation& situation, const Machine& machine) {
-  const double messages = situation.p - 1;
-  const double bytes = static_cast<double>(situation.block.value_or(0));
+double linear_seconds(const Features& features, const Machine& machine) {
+  const double messages = features.p - 1;
+  const double bytes = static_cast<double>(features.block.value_or(0));
   return machine.latency + std::max(0.0, messages - 1) * machine.gap +
          messages * bytes * machine.per_byte;
 }
 
-double binomial_seconds(const Situation& situation, const Machine& machine) {
-  const double bytes = static_cast<double>(situation.block.value_or(0));
-  return rounds_of(situation.p) * machine.latency + (situation.p - 1) * bytes * machine.per_byte;
+double binomial_seconds(const Features& features, const Machine& machine) {
+  const double bytes = static_cast<double>(features.block.value_or(0));
+  return rounds_of(features.p) * machine.latency + (features.p - 1) * bytes * machine.per_byte;
 }
 
 /// Construction and verdicts at a latency each step, then the data (Träff 2017, Theorem 1).
-double grown_seconds(const Situation& situation, const Machine& machine) {
-  return std::max(0.0, 3 * rounds_of(situation.p) - 1) * machine.latency;
+double grown_seconds(const Features& features, const Machine& machine) {
+  return std::max(0.0, 3 * rounds_of(features.p) - 1) * machine.latency;
 }
 
 /// No algorithm ends before the last rank has come, `inevitable` seconds after the first.
 bool gains(const Candidate& best, const Candidate& other, double inevitable,
-           double least = least_gain) {
+           double least = min_gain) {
   const double own = std::max(0.0, best.seconds - inevitable);
-  return own * least < other.seconds - inevitable &&
-         best.seconds * least_gain_in_all < other.seconds;
+  return own * least < other.seconds - inevitable && best.seconds * min_gain_in_all < other.seconds;
 }
 
 /// What runs instead of `fastest`, which gains over native: a robust candidate that is nearly as
@@ -59,18 +58,18 @@ const Candidate& robust_or(const Candidate& fastest, const std::vector<Candidate
     return one.is_robust && !one.has_lost;
   });
   const bool as_good = robust != sorted.end() && robust->seconds < native.seconds &&
-                       !gains(fastest, *robust, inevitable, least_gain_over_robust);
+                       !gains(fastest, *robust, inevitable, min_gain_over_robust);
   return as_good ? *robust : fastest;
 }
 
 /// Tells candidates that have lost, all once there have been enough of them. Returns how many were
 /// measured.
-std::ptrdiff_t note_losses(std::vector<Candidate>& candidates, const Situation& situation) {
-  const auto& lost = situation.forecast->lost;
+std::ptrdiff_t note_losses(std::vector<Candidate>& candidates, const Features& features) {
+  const auto& lost = features.forecast->lost;
   const std::ptrdiff_t count = std::find(lost.begin(), lost.end(), ran_native) - lost.begin();
   for (Candidate& candidate : candidates) {
     if (count == 0 || candidate.name == "native") continue;
-    const RunMark mark = digest_of(*specification(situation.collective, candidate.name));
+    const AlgorithmId mark = digest_of(*specification(features.collective, candidate.name));
     const bool measured = std::find(lost.begin(), lost.end(), mark) != lost.end();
     candidate.has_lost = measured || lost.back() != ran_native;
     if (measured) candidate.note += "; it took no less than native";
@@ -86,25 +85,24 @@ std::string microseconds(double seconds) {
 
 /// The same where the ranks arrive apart: the construction waits for all of them. Never in the
 /// background, which may wait for nobody's sizes.
-Candidate grown_after_all(const Situation& situation, const Machine& machine) {
-  const double bytes = static_cast<double>(*situation.block) * (situation.p - 1);
-  return {
-      "ordered_tree",
-      situation.forecast->spread() + grown_seconds(situation, machine) + bytes * machine.per_byte,
-      "after the last rank, 3 ceil(log2 p) - 1 start-ups, and the data"};
+Candidate grown_after_all(const Features& features, const Machine& machine) {
+  const double bytes = static_cast<double>(*features.block) * (features.p - 1);
+  return {"ordered_tree",
+          features.forecast->spread() + grown_seconds(features, machine) + bytes * machine.per_byte,
+          "after the last rank, 3 ceil(log2 p) - 1 start-ups, and the data"};
 }
 
-std::vector<Candidate> candidates_for(const Situation& situation, const Machine& machine) {
+std::vector<Candidate> candidates_for(const Features& features, const Machine& machine) {
   std::vector<Candidate> candidates;
-  if (is_irregular(situation.collective)) {
-    candidates.push_back({"native", linear_seconds(situation, machine),
+  if (is_irregular(features.collective)) {
+    candidates.push_back({"native", linear_seconds(features, machine),
                           "the MPI's own, taken as linear: latency + (p - 2) gap"});
-    candidates.push_back({"linear", linear_seconds(situation, machine), "latency + (p - 2) gap"});
-    candidates.push_back({"ordered_tree", grown_seconds(situation, machine),
+    candidates.push_back({"linear", linear_seconds(features, machine), "latency + (p - 2) gap"});
+    candidates.push_back({"ordered_tree", grown_seconds(features, machine),
                           "3 ceil(log2 p) - 1 start-ups; sizes are not known to all ranks"});
   } else {
-    const double linear = linear_seconds(situation, machine);
-    const double binomial = binomial_seconds(situation, machine);
+    const double linear = linear_seconds(features, machine);
+    const double binomial = binomial_seconds(features, machine);
     candidates.push_back({"native", std::min(linear, binomial),
                           "the MPI's own, taken as the better of linear and binomial"});
     candidates.push_back({"linear", linear, "latency + (p - 2) gap + bytes"});
@@ -113,14 +111,14 @@ std::vector<Candidate> candidates_for(const Situation& situation, const Machine&
   return candidates;
 }
 
-std::vector<Candidate> by_modelled_time(const Situation& situation, const Machine& machine,
+std::vector<Candidate> by_modelled_time(const Features& features, const Machine& machine,
                                         bool by_arrivals, bool is_measured) {
   std::vector<Candidate> candidates =
-      by_arrivals ? candidates_by_arrival(situation, machine) : candidates_for(situation, machine);
-  if (by_arrivals && is_irregular(situation.collective)) {
-    candidates.push_back(grown_after_all(situation, machine));
+      by_arrivals ? candidates_by_arrival(features, machine) : candidates_for(features, machine);
+  if (by_arrivals && is_irregular(features.collective)) {
+    candidates.push_back(grown_after_all(features, machine));
   }
-  if (by_arrivals && situation.native_spins && !is_measured) {
+  if (by_arrivals && features.native_spins && !is_measured) {
     candidates.front().seconds += spinning_seconds;
     candidates.front().note += "; it spins, and there are more ranks than cores";
   }
@@ -136,38 +134,38 @@ std::string out_of_reach(const Setting& setting, bool has_distances) {
       setting.kind == Setting::Kind::forced && setting.specification.needs_distances();
   if (!needed || has_distances) return "";
   return "order=" + std::string(name_of(setting.specification.order)) +
-         " needs the distances between the ranks: TUTTI_DISTANCES=FILE names them, and tutti place "
+         " needs the distances between the ranks: TUTTI_DISTANCES=FILE names them, and tutti map "
          "--mpirun measures them";
 }
 
-Choice choose(const Setting& setting, const Situation& situation, const Machine& machine) {
-  const bool one_sided = is_one_sided(situation.collective);
-  if (reduces(situation.collective) && !one_sided) return choose_reduction(setting, situation);
+Choice choose(const Setting& setting, const Features& features, const Machine& machine) {
+  const bool one_sided = is_one_sided(features.collective);
+  if (reduces(features.collective) && !one_sided) return choose_reduction(setting, features);
   if (setting.kind == Setting::Kind::native) return {std::nullopt, "native was asked for", {}};
   if (setting.kind == Setting::Kind::forced) {
     return {setting.specification, "it was asked for", {}};
   }
-  if (situation.p == 1) return {std::nullopt, "one rank has nothing to exchange", {}};
-  if (one_sided) return choose_one_sided(situation, {machine});
-  const bool by_arrivals = weighs_arrivals(situation, machine);
-  if (situation.native_spins && !by_arrivals) return choose_beside_spinning(situation, machine);
-  if (!is_gather_or_scatter(situation.collective)) return choose_exchange(situation, machine);
+  if (features.p == 1) return {std::nullopt, "one rank has nothing to exchange", {}};
+  if (one_sided) return choose_one_sided(features, {machine});
+  const bool by_arrivals = weighs_arrivals(features, machine);
+  if (features.native_spins && !by_arrivals) return choose_beside_spinning(features, machine);
+  if (!is_gather_or_scatter(features.collective)) return choose_exchange(features, machine);
   Choice choice;
-  const bool is_measured = by_arrivals && is_comparable(situation.forecast->native, machine);
-  choice.candidates = by_modelled_time(situation, machine, by_arrivals, is_measured);
+  const bool is_measured = by_arrivals && is_comparable(features.forecast->native, machine);
+  choice.candidates = by_modelled_time(features, machine, by_arrivals, is_measured);
   if (!by_arrivals) {
     choice.reason = "no measurement shows another algorithm to be faster";
     return choice;
   }
-  if (is_measured && situation.forecast->native_is_due) {
+  if (is_measured && features.forecast->native_is_due) {
     choice.reason = "native's time is measured again";
     return choice;
   }
-  const std::ptrdiff_t losses = is_measured ? note_losses(choice.candidates, situation) : 0;
+  const std::ptrdiff_t losses = is_measured ? note_losses(choice.candidates, features) : 0;
   const Candidate& native =
       *std::find_if(choice.candidates.begin(), choice.candidates.end(),
                     [](const Candidate& candidate) { return candidate.name == "native"; });
-  const double inevitable = situation.forecast->spread();
+  const double inevitable = features.forecast->spread();
   const Candidate& fastest =
       *std::find_if(choice.candidates.begin(), choice.candidates.end(),
                     [](const Candidate& candidate) { return !candidate.has_lost; });
@@ -177,11 +175,11 @@ Choice choose(const Setting& setting, const Situation& situation, const Machine&
     return choice;
   }
   const Candidate& best = robust_or(fastest, choice.candidates, native, inevitable);
-  choice.specification = *specification(situation.collective, best.name);
+  choice.specification = *specification(features.collective, best.name);
   choice.reason = "ranks are expected to arrive apart; modelled " + microseconds(best.seconds) +
                   " against native's " + (is_measured ? "measured " : "") +
                   microseconds(native.seconds) +
-                  (situation.native_spins ? ", which spins on shared cores" : "");
+                  (features.native_spins ? ", which spins on shared cores" : "");
   return choice;
 }
 

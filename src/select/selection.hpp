@@ -17,7 +17,7 @@ namespace tutti {
 /// Whether a call goes through the memory of nodes, and how many ranks of each node then take part
 /// between the nodes.
 struct Level {
-  bool node = false;
+  bool hierarchical = false;
   int leaders = 0;  ///< 0: as many as the model finds best for the call
   friend bool operator==(const Level&, const Level&) = default;
 };
@@ -31,23 +31,25 @@ struct Setting {
   /// automatic none or flat.
   std::optional<Level> level = {};
 
-  [[nodiscard]] bool asks_for_nodes() const { return level && level->node; }
+  [[nodiscard]] bool asks_for_hierarchical() const { return level && level->hierarchical; }
 };
 
-/// Reads "auto", "native" or a specification. Among the parameters of native and specifications may
-/// be level=flat (the default) or level=node and leaders=K or leaders=auto (the default), as in
-/// "native:level=node,leaders=2", but not with runner=background; of auto (the default there) and
-/// native level=auto, of auto also level=flat.
+/// Reads "auto", "native", a specification, or one of the last two through node memory, as in
+/// "hierarchical(native)" or "hierarchical(knomial:k=4,leaders=2)" with leaders=auto by default.
+/// "auto:hierarchy=flat" chooses among flat algorithms only; "native:hierarchy=auto" runs the MPI's
+/// own, flat or hierarchical as the model finds. Not with runner=background. The former spelling
+/// of parameters, "native:level=node,leaders=2", is accepted too.
 [[nodiscard]] Result<Setting> setting(Collective collective, std::string_view text);
 [[nodiscard]] std::string to_text(const Setting& setting);
-/// Reads "auto" (none), "flat", "node", "node:leaders=K" or "node:leaders=auto".
+/// Reads "auto" (none), "flat", "hierarchical" or "hierarchical(leaders=K)", K a number or auto,
+/// and the former spellings "node" and "node:leaders=K".
 [[nodiscard]] Result<std::optional<Level>> level(std::string_view text);
 /// Why a running program cannot do what its environment asks for, with or without distances
 /// between its ranks; empty where it can.
 [[nodiscard]] std::string out_of_reach(const Setting& setting, bool has_distances);
 
 /// What the background threads of all ranks do for a call before its ranks arrive.
-enum class Helper : std::uint8_t {
+enum class ProgressCapability : std::uint8_t {
   none,      ///< there are no threads
   receives,  ///< they receive into memory of their own, as for calls that nobody has announced
   runs,      ///< they receive to where it belongs, and pass on, as for persistent calls
@@ -57,19 +59,19 @@ enum class Helper : std::uint8_t {
 struct Forecast {
   std::vector<double> arrivals;  ///< seconds from any zero, by rank
   double error = 0;              ///< seconds: what a prediction has been wrong by, agreed too
-  Helper helper = Helper::none;
+  ProgressCapability progress_capability = ProgressCapability::none;
   /// Seconds that such calls have taken after the last arrival with the MPI's own algorithm; NaN
   /// where that was not measured.
   double native = std::numeric_limits<double>::quiet_NaN();
   /// Digests of what was chosen and turned out to take no less; 0: no more.
-  std::array<RunMark, most_choices> lost = {};
+  std::array<AlgorithmId, max_choices> lost = {};
   bool native_is_due = false;  ///< to run again, so that it is measured
 
   [[nodiscard]] double spread() const;  ///< last less first arrival, in seconds
 };
 
 /// What every rank of a call knows to be equal: nothing else may enter a choice.
-struct Situation {
+struct Features {
   Collective collective = Collective::gather;
   int p = 1;
   /// Bytes of each rank's block, where MPI makes them equal; with a forecast of an irregular call,
@@ -107,11 +109,11 @@ struct Choice {
 /// The setting, or by the model the fastest candidate, a robust one where none is half as fast
 /// again, that promises a gain over the MPI's own of at least a tenth: of the time beyond the last
 /// arrival, and a hundredth of all. Every rank decides alike. What was measured to take no less
-/// than native is not chosen again, and nothing is once `most_choices` have been, or while native
+/// than native is not chosen again, and nothing is once `max_choices` have been, or while native
 /// is to be measured again. Where a forecast counts (see `weighs_arrivals`) the times are those of
 /// the expected arrivals, and points that make use of them are candidates too; O(p log p) then,
 /// else O(1).
-[[nodiscard]] Choice choose(const Setting& setting, const Situation& situation,
+[[nodiscard]] Choice choose(const Setting& setting, const Features& features,
                             const Machine& machine);
 
 }  // namespace tutti

@@ -1,6 +1,7 @@
 /// Reading and writing what a user asks for.
 #include <charconv>
 
+#include "core/nearest.hpp"
 #include "select/selection.hpp"
 
 namespace tutti {
@@ -8,7 +9,10 @@ namespace tutti {
 namespace {
 
 /// More lanes than any node has use for.
-constexpr int most_leaders = 64;
+constexpr int max_leaders = 64;
+
+constexpr std::string_view opening = "hierarchical(";
+constexpr std::string_view leaders_key = "leaders=";
 
 bool read_leaders(std::string_view text, int& leaders) {
   if (text == "auto") {
@@ -17,48 +21,58 @@ bool read_leaders(std::string_view text, int& leaders) {
   }
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), leaders);
   return error == std::errc() && end == text.data() + text.size() && leaders >= 1 &&
-         leaders <= most_leaders;
+         leaders <= max_leaders;
 }
 
-/// What a specification says of the level.
-struct Said {
-  std::string_view place;  ///< flat, node, auto, or empty where it says nothing
-  bool leads = false;
+/// The part of a specification that concerns the level axis.
+struct LevelPart {
+  std::string_view value;  ///< flat, hierarchical, auto; empty where the text names none
+  bool has_leaders = false;
   Level level;
 };
 
-/// Takes a parameter that belongs to the level; false if it is none. Sets `error` if it is wrong.
-bool take(std::string_view parameter, Said& said, std::string& error) {
-  constexpr std::string_view place = "level=";
-  constexpr std::string_view count = "leaders=";
-  if (parameter.starts_with(place)) {
-    said.place = parameter.substr(place.size());
-    said.level.node = said.place == "node";
-    if (!said.level.node && said.place != "flat" && said.place != "auto") {
-      error = "level=" + std::string(said.place) + ": a level is auto, flat or node";
+/// Takes `parameter` if it concerns the level, else returns false. Sets `error` if it is wrong.
+/// `level=` is the former spelling of `hierarchy=`, and `node` of `hierarchical`.
+bool take(std::string_view parameter, LevelPart& part, std::string& error) {
+  for (const std::string_view key : {"hierarchy=", "level="}) {
+    if (!parameter.starts_with(key)) continue;
+    part.value = parameter.substr(key.size());
+    if (part.value == "node") part.value = "hierarchical";
+    part.level.hierarchical = part.value == "hierarchical";
+    if (!part.level.hierarchical && part.value != "flat" && part.value != "auto") {
+      error = "invalid " + std::string(parameter) + ": expected auto, flat or hierarchical" +
+              did_you_mean(part.value, {"auto", "flat", "hierarchical"});
     }
     return true;
   }
-  if (!parameter.starts_with(count)) return false;
-  said.leads = true;
-  if (!read_leaders(parameter.substr(count.size()), said.level.leaders)) {
-    error = std::string(parameter) + ": leaders are auto or a number from 1 to 64";
+  if (!parameter.starts_with(leaders_key)) return false;
+  part.has_leaders = true;
+  if (!read_leaders(parameter.substr(leaders_key.size()), part.level.leaders)) {
+    error = "invalid " + std::string(parameter) + ": expected auto or a number from 1 to 64";
   }
   return true;
 }
 
-/// Splits a specification into what is said of the level and the rest.
-Result<Said> split(std::string_view text, std::string& rest) {
-  const std::size_t colon = text.find(':');
-  rest = text.substr(0, colon);
-  Said said;
-  if (colon == std::string_view::npos) return said;
+/// Splits a specification into the part that concerns the level and `rest`.
+Result<LevelPart> split(std::string_view text, std::string& rest) {
+  LevelPart part;
+  const bool encloses = text.starts_with(opening);
+  if (encloses) {
+    if (!text.ends_with(')')) return Error{"expected ) at the end"};
+    text = text.substr(opening.size(), text.size() - opening.size() - 1);
+    part.value = "hierarchical";
+    part.level.hierarchical = true;
+  }
+  const std::size_t end = text.find_first_of(encloses ? ":," : ":");
+  rest = text.substr(0, end);
+  if (rest.empty()) return Error{"expected native or the name of an algorithm"};
+  if (end == std::string_view::npos) return part;
   bool is_first = true;
   std::string error;
-  for (std::string_view left = text.substr(colon + 1);;) {
+  for (std::string_view left = text.substr(end + 1);;) {
     const std::string_view parameter = left.substr(0, left.find(','));
-    if (parameter.empty()) return Error{"a colon and a comma are followed by key=value"};
-    if (!take(parameter, said, error)) {
+    if (parameter.empty()) return Error{"expected key=value after a colon and a comma"};
+    if (!take(parameter, part, error)) {
       rest += (is_first ? ":" : ",") + std::string(parameter);
       is_first = false;
     }
@@ -66,38 +80,36 @@ Result<Said> split(std::string_view text, std::string& rest) {
     if (parameter.size() == left.size()) break;
     left.remove_prefix(parameter.size() + 1);
   }
-  if (said.leads && !said.level.node) return Error{"leaders need level=node"};
-  return said;
-}
-
-/// What a setting of this kind adds to its name.
-std::string parameters_of(const Setting& setting) {
-  const bool chooses = setting.kind == Setting::Kind::automatic;
-  if (!setting.level) return setting.kind == Setting::Kind::native ? "level=auto" : "";
-  if (!setting.level->node) return chooses ? "level=flat" : "";
-  const int leaders = setting.level->leaders;
-  return leaders == 0 ? "level=node" : "level=node,leaders=" + std::to_string(leaders);
+  if (encloses && !part.level.hierarchical) {
+    return Error{"hierarchical(..) contradicts hierarchy=" + std::string(part.value)};
+  }
+  if (part.has_leaders && !part.level.hierarchical) {
+    return Error{"leaders= needs hierarchical(..), as in hierarchical(" + rest + ",leaders=2)"};
+  }
+  return part;
 }
 
 }  // namespace
 
 Result<Setting> setting(Collective collective, std::string_view text) {
   std::string rest;
-  const Result<Said> said = split(text, rest);
-  if (!said) return Error{std::string(text) + ": " + said.error()};
-  if (said->level.node && is_one_sided(collective)) {
-    return Error{std::string(text) + ": a one-sided collective has no level"};
+  const Result<LevelPart> part = split(text, rest);
+  const std::string asked(text);
+  if (!part) return Error{asked + ": " + part.error()};
+  const bool is_hierarchical = part->level.hierarchical;
+  if (is_hierarchical && is_one_sided(collective)) {
+    return Error{asked + ": " + std::string(name_of(collective)) +
+                 " is one-sided; expected a specification without hierarchical(..)"};
   }
-  const bool by_model = said->place == "auto";
+  const bool by_model = part->value == "auto";
   if (rest == "auto") {
-    if (said->level.node) {
-      return Error{std::string(text) +
-                   ": auto chooses the level or is flat; native:level=node asks for nodes"};
+    if (is_hierarchical) {
+      return Error{asked + ": expected auto, auto:hierarchy=flat or hierarchical(native)"};
     }
-    if (said->place == "flat") return Setting{Setting::Kind::automatic, {}, Level{}};
+    if (part->value == "flat") return Setting{Setting::Kind::automatic, {}, Level{}};
     return Setting{};
   }
-  const std::optional<Level> level = by_model ? std::nullopt : std::optional(said->level);
+  const std::optional<Level> level = by_model ? std::nullopt : std::optional(part->level);
   if (rest == "native" && !is_one_sided(collective)) {
     return Setting{Setting::Kind::native, {}, level};
   }
@@ -107,15 +119,14 @@ Result<Setting> setting(Collective collective, std::string_view text) {
                                      ? " (or auto, Tutti's choice)"
                                      : " (or native, the MPI's own, or auto, Tutti's choice)")};
   }
-  if (said->level.node && spec->runner == Runner::background) {
-    return Error{std::string(text) + ": level=node does not go with runner=background, which " +
-                 to_text(*spec) +
-                 " asks for: nothing moves before the ranks of a node have come; level=flat or "
-                 "runner=caller is accepted"};
+  if (is_hierarchical && spec->runner == Runner::background) {
+    return Error{asked + ": hierarchical(..) excludes runner=background, which " + to_text(*spec) +
+                 " requests, because nothing moves before the ranks of a node have arrived; "
+                 "expected hierarchy=flat or runner=caller"};
   }
   if (by_model) {
-    return Error{std::string(text) + ": level=auto goes with auto and native; an algorithm's is " +
-                 "flat or node"};
+    return Error{asked + ": hierarchy=auto applies to auto and native; expected " + to_text(*spec) +
+                 " or hierarchical(" + to_text(*spec) + ")"};
   }
   return Setting{Setting::Kind::forced, *spec, level};
 }
@@ -123,13 +134,22 @@ Result<Setting> setting(Collective collective, std::string_view text) {
 Result<std::optional<Level>> level(std::string_view text) {
   if (text == "auto") return std::optional<Level>();
   if (text == "flat") return std::optional(Level{});
-  if (text == "node") return std::optional(Level{true});
-  constexpr std::string_view prefix = "node:leaders=";
+  if (text == "hierarchical" || text == "node") return std::optional(Level{true});
+  std::string_view leaders = text;
+  if (text.starts_with("node:leaders=")) {
+    leaders.remove_prefix(std::string_view("node:leaders=").size());
+  } else if (text.starts_with("hierarchical(leaders=") && text.ends_with(')')) {
+    leaders.remove_prefix(std::string_view("hierarchical(leaders=").size());
+    leaders.remove_suffix(1);
+  } else {
+    leaders = {};
+  }
   Level level{true};
-  if (!text.starts_with(prefix) || !read_leaders(text.substr(prefix.size()), level.leaders)) {
-    return Error{"'" + std::string(text) +
-                 "' is no level; there are auto, flat, node and node:leaders=K with K from 1 to 64 "
-                 "or auto"};
+  if (!read_leaders(leaders, level.leaders)) {
+    return Error{
+        "expected auto, flat, hierarchical or hierarchical(leaders=K) with K auto or "
+        "from 1 to 64" +
+        did_you_mean(text, {"auto", "flat", "hierarchical"})};
   }
   return std::optional(level);
 }
@@ -138,9 +158,14 @@ std::string to_text(const Setting& setting) {
   std::string text = "auto";
   if (setting.kind == Setting::Kind::native) text = "native";
   if (setting.kind == Setting::Kind::forced) text = to_text(setting.specification);
-  const std::string of_level = parameters_of(setting);
-  if (of_level.empty()) return text;
-  return text + (text.find(':') == std::string::npos ? ":" : ",") + of_level;
+  const bool chooses = setting.kind == Setting::Kind::automatic;
+  if (!setting.level) {
+    return setting.kind == Setting::Kind::native ? text + ":hierarchy=auto" : text;
+  }
+  if (!setting.level->hierarchical) return chooses ? text + ":hierarchy=flat" : text;
+  const int leaders = setting.level->leaders;
+  const std::string count = leaders == 0 ? "" : ",leaders=" + std::to_string(leaders);
+  return std::string(opening) + text + count + ")";
 }
 
 }  // namespace tutti

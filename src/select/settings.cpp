@@ -3,16 +3,41 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
+#include <vector>
+
+#include "core/nearest.hpp"
 
 namespace tutti {
+
+namespace {
+
+constexpr std::pair<std::string_view, std::string_view> renamed[] = {
+#define TUTTI_SETTING(name, by_default, accepted, meaning)
+#define TUTTI_FORMER_SETTING(former, name) {name, former},
+#include "select/settings.inc"
+#undef TUTTI_SETTING
+#undef TUTTI_FORMER_SETTING
+};
+
+}  // namespace
 
 std::span<const SettingInfo> all_settings() {
   static constexpr SettingInfo settings[] = {
 #define TUTTI_SETTING(name, by_default, accepted, meaning) {name, by_default, accepted, meaning},
+#define TUTTI_FORMER_SETTING(former, name)
 #include "select/settings.inc"
 #undef TUTTI_SETTING
+#undef TUTTI_FORMER_SETTING
   };
   return settings;
+}
+
+std::string_view former_name_of(std::string_view name) {
+  for (const auto& [newer, former] : renamed) {
+    if (newer == name) return former;
+  }
+  return {};
 }
 
 bool is_setting(std::string_view name) {
@@ -22,8 +47,15 @@ bool is_setting(std::string_view name) {
     return true;
   }
   const auto settings = all_settings();
-  return std::any_of(settings.begin(), settings.end(),
-                     [name](const SettingInfo& setting) { return setting.name == name; });
+  return std::any_of(settings.begin(), settings.end(), [name](const SettingInfo& setting) {
+    return setting.name == name || former_name_of(setting.name) == name;
+  });
+}
+
+std::string unknown_setting(std::string_view name) {
+  std::vector<std::string_view> known;
+  for (const SettingInfo& setting : all_settings()) known.push_back(setting.name);
+  return "unknown setting " + std::string(name) + did_you_mean(name, known) + " (list: tutti info)";
 }
 
 }  // namespace tutti

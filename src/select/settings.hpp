@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace tutti {
@@ -17,8 +18,14 @@ struct SettingInfo {
 /// All of them, in the sequence of settings.inc.
 [[nodiscard]] std::span<const SettingInfo> all_settings();
 
-/// Is this variable known? The names in settings.inc, and those that only the commands and the
-/// modulefile use.
+/// The name that `name` had in the version before, which is still accepted; empty where it is new.
+[[nodiscard]] std::string_view former_name_of(std::string_view name);
+
+/// Is this variable known? The names in settings.inc, former ones included, and those that only the
+/// commands and the modulefile use.
 [[nodiscard]] bool is_setting(std::string_view name);
+
+/// What to say of a variable that is not: its name, the nearest setting and where to find them all.
+[[nodiscard]] std::string unknown_setting(std::string_view name);
 
 }  // namespace tutti

@@ -13,7 +13,7 @@ namespace tutti {
 
 namespace {
 
-constexpr std::size_t most_failures = 20;
+constexpr std::size_t max_failures = 20;
 
 constexpr std::array mappings = {":block", ":round_robin", ":shuffled"};
 
@@ -21,7 +21,7 @@ constexpr std::array mappings = {":block", ":round_robin", ":shuffled"};
 constexpr std::array large_shapes = {"1,4,2,3,1", "3x3", "2x4", "7x1", "5,2", "4x2,1"};
 /// One for as many leaders as the automatic choice takes at most.
 constexpr std::array wide_shapes = {"9,2", "9,2:round_robin"};
-constexpr std::array most_leaders = {8};
+constexpr std::array max_leaders = {8};
 constexpr std::array all_leaders = {1, 2, 3, 4, 8};
 /// Those with groups, which are even, uneven and dealt, on nodes that have one and several.
 constexpr std::array<std::array<const char*, 2>, 6> grouped_shapes = {{{"4", "/2"},
@@ -84,9 +84,9 @@ Call sized_call(Collective collective, int p, Rank root, std::size_t turn) {
   return call;
 }
 
-class LevelSweep {
+class HierarchicalSweep {
  public:
-  explicit LevelSweep(Collective collective) : collective_(collective) {}
+  explicit HierarchicalSweep(Collective collective) : collective_(collective) {}
 
   void run(const Nodes& nodes, std::span<const int> numbers_of_leaders = all_leaders) {
     // Roots take the sizes in turn; where there are none, every kind comes.
@@ -106,15 +106,15 @@ class LevelSweep {
 
  private:
   /// In one to three chunks, and between the ranks' own buffers.
-  void run(const Call& call, const Nodes& nodes, LevelOptions options) {
+  void run(const Call& call, const Nodes& nodes, HierarchicalOptions options) {
     for (options.chunks = 1; options.chunks <= 3; ++options.chunks) check(call, nodes, options);
     options.chunks = 1;
     options.direct = true;
     check(call, nodes, options);
   }
 
-  void check(const Call& call, const Nodes& nodes, const LevelOptions& options) {
-    const auto plans = level_plans(call, nodes, options);
+  void check(const Call& call, const Nodes& nodes, const HierarchicalOptions& options) {
+    const auto plans = hierarchical_plans(call, nodes, options);
     ++result_.cases;
     const bool stays_flat = reduces(collective_) && !options.commutative && !nodes.in_rank_order();
     if (bool(plans) == stays_flat) {
@@ -151,7 +151,8 @@ class LevelSweep {
     return text;
   }
 
-  static std::string in_words(const Call& call, const Nodes& nodes, const LevelOptions& options) {
+  static std::string in_words(const Call& call, const Nodes& nodes,
+                              const HierarchicalOptions& options) {
     std::string text = in_words(call) + ", on nodes";
     for (Rank rank = 0; rank < nodes.p(); ++rank) text += " " + std::to_string(nodes.node_of(rank));
     for (int node = 0; node < nodes.count(); ++node) {
@@ -167,7 +168,7 @@ class LevelSweep {
   }
 
   void refuse(const std::string& text) {
-    if (result_.failures.size() < most_failures) result_.failures.push_back(text);
+    if (result_.failures.size() < max_failures) result_.failures.push_back(text);
   }
 
   Collective collective_;
@@ -179,27 +180,28 @@ class LevelSweep {
 
 }  // namespace
 
-std::optional<LevelFault> check(const Call& call, const Nodes& nodes, const LevelOptions& options,
-                                std::span<const LevelPlan> plans) {
+std::optional<HierarchicalFault> check(const Call& call, const Nodes& nodes,
+                                       const HierarchicalOptions& options,
+                                       std::span<const HierarchicalPlan> plans) {
   const std::vector<Bytes> sizes = call.block_sizes(1);
   const Contract contract{call.collective, call.p(), call.root, 1, options.commutative};
-  return verify(LevelCase{contract, sizes, call.unit}, nodes, plans);
+  return verify(HierarchicalCase{contract, sizes, call.unit}, nodes, plans);
 }
 
-SweepResult sweep_levels(Collective collective, int max_p) {
+SweepResult sweep_hierarchical(Collective collective, int max_p) {
   if (is_one_sided(collective)) return {};  // knows no nodes
-  LevelSweep sweep(collective);
+  HierarchicalSweep sweep(collective);
   for (const Nodes& nodes : shapes_up_to(max_p)) sweep.run(nodes);
   for (const char* text : wide_shapes) {
     const Nodes nodes = *nodes_from(text);
-    if (nodes.p() <= 2 * max_p + 1) sweep.run(nodes, most_leaders);
+    if (nodes.p() <= 2 * max_p + 1) sweep.run(nodes, max_leaders);
   }
   return sweep.done();
 }
 
-SweepResult sweep_levels(Collective collective, const Nodes& nodes) {
+SweepResult sweep_hierarchical(Collective collective, const Nodes& nodes) {
   if (is_one_sided(collective)) return {};
-  LevelSweep sweep(collective);
+  HierarchicalSweep sweep(collective);
   sweep.run(nodes);
   return sweep.done();
 }

@@ -10,9 +10,9 @@
 namespace tutti {
 
 /// The first fault of the plans for `call`, if any.
-[[nodiscard]] std::optional<LevelFault> check(const Call& call, const Nodes& nodes,
-                                              const LevelOptions& options,
-                                              std::span<const LevelPlan> plans);
+[[nodiscard]] std::optional<HierarchicalFault> check(const Call& call, const Nodes& nodes,
+                                                     const HierarchicalOptions& options,
+                                                     std::span<const HierarchicalPlan> plans);
 
 /// Verifies the plans of `collective` for every way to put up to `max_p` ranks on nodes, dealt out
 /// in blocks, in turn and shuffled, and for some shapes of up to 2 max_p + 1, some with groups; for
@@ -21,8 +21,8 @@ namespace tutti {
 /// with sizes in turn. Plans must be refused where an operation does not commute and ranks of a
 /// node do not follow one another, and nowhere else. Each inner call that occurs is then verified
 /// with the schedules of every algorithm between nodes. Seconds for `max_p` 5.
-[[nodiscard]] SweepResult sweep_levels(Collective collective, int max_p = 5);
+[[nodiscard]] SweepResult sweep_hierarchical(Collective collective, int max_p = 5);
 /// The same on one shape.
-[[nodiscard]] SweepResult sweep_levels(Collective collective, const Nodes& nodes);
+[[nodiscard]] SweepResult sweep_hierarchical(Collective collective, const Nodes& nodes);
 
 }  // namespace tutti

@@ -16,7 +16,7 @@ namespace tutti {
 
 namespace {
 
-constexpr std::size_t most_failures = 20;
+constexpr std::size_t max_failures = 20;
 /// Where trees and cubes change their shape, and a few numbers without a pattern.
 constexpr std::array sampled_p = {34,  47,  63,  64,  65,  100, 127, 128,  129,  243,
                                   256, 257, 500, 511, 512, 513, 729, 1000, 1023, 1024};
@@ -78,7 +78,7 @@ std::vector<std::vector<double>> arrival_patterns(int p) {
 
 /// Up to how many ranks an algorithm is sampled: where every rank has a message for every other
 /// one, steps are as many as the square of the ranks.
-int most_ranks(const Algorithm& algorithm) {
+int max_ranks(const Algorithm& algorithm) {
   if (block_kind(algorithm.collective) == BlockKind::pairs) return 65;
   if (algorithm.collective == Collective::barrier) return 513;
   const bool is_pipelined = algorithm.takes("parts");  // ranks construct what all receive
@@ -86,7 +86,7 @@ int most_ranks(const Algorithm& algorithm) {
 }
 
 /// Orders by distance from `root` of a random matrix, each way of finding one in turn.
-std::vector<Rank> random_placement(const Specification& specification, int p, Rank root) {
+std::vector<Rank> random_rank_order(const Specification& specification, int p, Rank root) {
   Distances distances(p);
   std::uint32_t random = static_cast<std::uint32_t>(p);
   for (Rank from = 0; from < p; ++from) {
@@ -123,7 +123,7 @@ std::vector<Unit> units_of(const SweepOptions& options) {
     for (const Specification& specification : variations(algorithm)) {
       for (int p = 1; p <= options.max_p; ++p) units.push_back({specification, p, false});
       for (const int p : sampled_p) {
-        if (options.max_p < p && p <= std::min(options.sampled_max_p, most_ranks(algorithm))) {
+        if (options.max_p < p && p <= std::min(options.sampled_max_p, max_ranks(algorithm))) {
           units.push_back({specification, p, true});
         }
       }
@@ -191,14 +191,14 @@ class Sweep {
 
   void run(const Unit& unit, Call call) {
     if (unit.specification.needs_distances()) {
-      call.placed = random_placement(unit.specification, call.p(), call.root);
+      call.rank_order = random_rank_order(unit.specification, call.p(), call.root);
     }
     if (unit.specification.parameters.nodes) call.nodes = some_nodes(call.p(), call.root);
     const Problems problems(unit.specification, call);
     ++result_.cases;
     const auto fault =
         check(verifier_, unit.specification, call, problems.order(), problems.schedules());
-    if (!fault || result_.failures.size() >= most_failures) return;
+    if (!fault || result_.failures.size() >= max_failures) return;
     std::string text = std::string(name_of(call.collective)) + " " + to_text(unit.specification) +
                        ", p " + std::to_string(call.p()) + ", root " + std::to_string(call.root) +
                        ", latency " + std::to_string(call.latency) + ", memory " +
@@ -284,7 +284,7 @@ std::vector<Specification> variations(const Algorithm& algorithm) {
   });
   all.vary("arrivals", {false, true}, &Parameters::arrivals);
   all.vary("parts", {1, 3, 20}, &Parameters::parts);
-  all.vary("carry", {0, 8, most_carried}, &Parameters::carry);
+  all.vary("carry", {0, 8, max_carried}, &Parameters::carry);
   all.add_nodes();
   all.vary("flight", {0, 1, 2}, &Parameters::flight);
   all.vary("late", {-1, 1, 25}, &Parameters::late);

@@ -11,9 +11,9 @@ namespace tutti {
 
 namespace {
 
-constexpr std::size_t most_cuts = 8;
-constexpr double most_inside = 0.95;  ///< the share of pairs inside that must be near
-constexpr double least_step = 1.2;
+constexpr std::size_t max_cuts = 8;
+constexpr double max_inside = 0.95;  ///< the share of pairs inside that must be near
+constexpr double min_step = 1.2;
 
 struct Link {
   double seconds = 0;
@@ -92,7 +92,7 @@ bool are_apart(const Distances& distances, const std::vector<int>& groups) {
     return *place;
   };
   return !within.empty() && !across.empty() &&
-         at(within, most_inside) * least_step <= at(across, 1 - most_inside);
+         at(within, max_inside) * min_step <= at(across, 1 - max_inside);
 }
 
 }  // namespace
@@ -103,11 +103,11 @@ Hierarchy clusters_of(const Distances& distances) {
   std::vector<std::size_t> cuts;
   const auto step = [&](std::size_t cut) { return tree[cut].seconds / tree[cut - 1].seconds; };
   for (std::size_t i = 1; i < tree.size(); ++i) {
-    if (step(i) >= least_step) cuts.push_back(i);
+    if (step(i) >= min_step) cuts.push_back(i);
   }
   std::stable_sort(cuts.begin(), cuts.end(),
                    [&](std::size_t a, std::size_t b) { return step(a) > step(b); });
-  cuts.resize(std::min(cuts.size(), most_cuts));
+  cuts.resize(std::min(cuts.size(), max_cuts));
   std::sort(cuts.begin(), cuts.end());
   for (const std::size_t cut : cuts) {
     std::vector<int> groups = groups_by(tree, cut, seen.p);

@@ -33,7 +33,7 @@ struct DistanceFile {
   [[nodiscard]] Links links(double latency, double per_byte) const;
 };
 
-inline constexpr int most_distance_ranks = 16384;
+inline constexpr int max_distance_ranks = 16384;
 
 /// Reads it; at most 16,384 ranks. The error names the line or the value that is wrong.
 [[nodiscard]] Result<DistanceFile> distances_from_text(std::string_view text);

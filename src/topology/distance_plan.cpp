@@ -146,7 +146,7 @@ bool comes_before(const std::string& a, const std::string& b) {
 
 Hierarchy hierarchy_to_measure(const std::vector<std::string>& nodes, int nodes_per_switch) {
   Hierarchy hierarchy{static_cast<int>(nodes.size()), {}};
-  if (hierarchy.p <= most_for_all_pairs) return hierarchy;
+  if (hierarchy.p <= max_for_all_pairs) return hierarchy;
   // Nodes of a switch are numbered in a row, wherever ranks are.
   std::map<std::string, int, bool (*)(const std::string&, const std::string&)> numbers(
       comes_before);

@@ -46,12 +46,12 @@ class Representatives {
 [[nodiscard]] std::vector<std::vector<std::vector<RankPair>>> chains_to_measure(
     const Hierarchy& hierarchy);
 
-/// The hierarchy of ranks that are on these nodes: none up to `most_for_all_pairs` ranks, so that
+/// The hierarchy of ranks that are on these nodes: none up to `max_for_all_pairs` ranks, so that
 /// every pair is measured (Bhowmik & Bodele 2019); beyond them nodes, and where
 /// `nodes_per_switch` is above 0, as many nodes in a row at each switch.
 [[nodiscard]] Hierarchy hierarchy_to_measure(const std::vector<std::string>& nodes,
                                              int nodes_per_switch);
-inline constexpr int most_for_all_pairs = 64;
+inline constexpr int max_for_all_pairs = 64;
 
 /// A pair with its seconds; they count for both ways unless the other way is listed too.
 struct MeasuredPair {

@@ -11,8 +11,9 @@ namespace tutti {
 
 namespace {
 
-bool is_of_world(const DistanceFile& file, const std::vector<RankPlace>& ranks, int world) {
-  return file.p() == world && std::all_of(ranks.begin(), ranks.end(), [&](const RankPlace& place) {
+bool is_of_world(const DistanceFile& file, const std::vector<RankLocation>& ranks, int world) {
+  return file.p() == world &&
+         std::all_of(ranks.begin(), ranks.end(), [&](const RankLocation& place) {
            return place.world != no_rank &&
                   (file.names.empty() || file.names[index(place.world)] == place.node);
          });
@@ -47,7 +48,7 @@ std::vector<Value> with_rows(const std::vector<Value>& values, const std::vector
 
 }  // namespace
 
-Result<std::vector<int>> rows_for(const DistanceFile& file, const std::vector<RankPlace>& ranks,
+Result<std::vector<int>> rows_for(const DistanceFile& file, const std::vector<RankLocation>& ranks,
                                   int world) {
   std::vector<int> rows(ranks.size());
   if (is_of_world(file, ranks, world)) {

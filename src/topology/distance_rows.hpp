@@ -9,7 +9,7 @@
 namespace tutti {
 
 /// Where a rank is.
-struct RankPlace {
+struct RankLocation {
   std::string node;      ///< by its host's name
   Rank world = no_rank;  ///< in MPI_COMM_WORLD; no_rank where it is in none
 };
@@ -20,7 +20,7 @@ struct RankPlace {
 /// file serves any communicator of the job that it was measured in, and other jobs on the same
 /// nodes with at most as many ranks on each. The error says which rank has no row.
 [[nodiscard]] Result<std::vector<int>> rows_for(const DistanceFile& file,
-                                                const std::vector<RankPlace>& ranks, int world);
+                                                const std::vector<RankLocation>& ranks, int world);
 
 /// The distances between ranks that have these rows: its row `rows[i]` is rank i.
 [[nodiscard]] DistanceFile with_rows(const DistanceFile& file, const std::vector<int>& rows);

@@ -11,14 +11,14 @@ namespace tutti {
 
 /// The order of ranks for each class of blocks: what latency decides may be slow where bandwidth
 /// counts. Alike on all ranks, whatever they know of a call.
-class Placements {
+class RankOrders {
  public:
   /// The block that stands for each class: up to four times as large ones belong to it, and all
   /// that are larger than that of the last one to the last.
   static constexpr std::array<Bytes, 4> blocks = {64, 1 << 10, 16 << 10, 256 << 10};
 
   /// The rank at each position, by class.
-  explicit Placements(std::array<std::vector<Rank>, blocks.size()> ranks)
+  explicit RankOrders(std::array<std::vector<Rank>, blocks.size()> ranks)
       : ranks_(std::move(ranks)) {}
 
   /// The order for blocks of so many bytes.

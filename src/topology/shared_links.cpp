@@ -1,4 +1,4 @@
-/// Narrow ways out of groups.
+/// Narrow links out of groups.
 #include "topology/shared_links.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace tutti {
 
 namespace {
 
-constexpr double least_step = 1.2;
+constexpr double min_step = 1.2;
 constexpr double none = std::numeric_limits<double>::infinity();
 
 /// The same groups, numbered 0, 1, .. by their lowest ranks.
@@ -32,7 +32,7 @@ int count_of(const std::vector<int>& groups) {
 }
 
 /// Adds a level where it is coarser than the last one, and not all in one.
-void add_level(Hierarchy& groups, std::vector<int> level) {
+void add_hierarchical(Hierarchy& groups, std::vector<int> level) {
   const int count = count_of(level);
   if (count < 2) return;
   if (!groups.levels.empty() && count >= count_of(groups.levels.back())) return;
@@ -58,18 +58,19 @@ void lower(double& least, double value) { least = std::min(least, value); }
 Hierarchy groups_of(const DistanceFile& file) {
   Hierarchy groups{file.p(), {}};
   if (!file.hierarchy.levels.empty()) {
-    for (const std::vector<int>& level : file.hierarchy.levels) add_level(groups, numbered(level));
+    for (const std::vector<int>& level : file.hierarchy.levels)
+      add_hierarchical(groups, numbered(level));
     return groups;
   }
-  add_level(groups, numbered(file.names));
+  add_hierarchical(groups, numbered(file.names));
   for (const auto& level : clusters_of(file.measured.back().distances).levels) {
-    add_level(groups, numbered(level));
+    add_hierarchical(groups, numbered(level));
   }
   return groups;
 }
 
-std::vector<SharedWays> shared_ways(const Hierarchy& groups, const Links& links) {
-  std::vector<SharedWays> ways;
+std::vector<SharedLinks> shared_links(const Hierarchy& groups, const Links& links) {
+  std::vector<SharedLinks> found;
   for (std::size_t level = 0; level < groups.levels.size(); ++level) {
     const std::vector<int>& group = groups.levels[level];
     Least least(count_of(group));
@@ -87,27 +88,27 @@ std::vector<SharedWays> shared_ways(const Hierarchy& groups, const Links& links)
           lower(least.within[out], per_byte);
           continue;
         }
-        for (const std::size_t way : {out, in}) {
-          lower(least.across[way], per_byte);
-          lower(least.latency[way], links.latency(a, b));
+        for (const std::size_t link : {out, in}) {
+          lower(least.across[link], per_byte);
+          lower(least.latency[link], links.latency(a, b));
         }
       }
     }
-    SharedWays shared{group, least.latency, {}};
-    for (std::size_t way = 0; way < least.across.size(); ++way) {
-      const bool alone = least.within[way] == none;
-      const bool narrow = alone || least.across[way] >= least_step * least.within[way];
-      shared.per_byte.push_back(narrow ? least.across[way] : 0);
+    SharedLinks shared{group, least.latency, {}};
+    for (std::size_t link = 0; link < least.across.size(); ++link) {
+      const bool alone = least.within[link] == none;
+      const bool is_bottleneck = alone || least.across[link] >= min_step * least.within[link];
+      shared.per_byte.push_back(is_bottleneck ? least.across[link] : 0);
     }
-    ways.push_back(std::move(shared));
+    found.push_back(std::move(shared));
   }
-  return ways;
+  return found;
 }
 
 Fabric fabric_of(const DistanceFile& file, double latency, double per_byte) {
   Links links = file.links(latency, per_byte);
-  std::vector<SharedWays> ways = shared_ways(groups_of(file), links);
-  return {std::move(links), std::move(ways)};
+  std::vector<SharedLinks> shared = shared_links(groups_of(file), links);
+  return {std::move(links), std::move(shared)};
 }
 
 }  // namespace tutti

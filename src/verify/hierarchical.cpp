@@ -14,12 +14,13 @@ namespace {
 /// How often the call is made.
 constexpr int calls = 2;
 
-class LevelExecution {
+class HierarchicalExecution {
  public:
-  LevelExecution(const LevelCase& call, const Nodes& nodes, std::span<const LevelPlan> plans)
+  HierarchicalExecution(const HierarchicalCase& call, const Nodes& nodes,
+                        std::span<const HierarchicalPlan> plans)
       : call_(call), nodes_(nodes), plans_(plans), state_(call, nodes, plans) {}
 
-  std::optional<LevelFault> run() {
+  std::optional<HierarchicalFault> run() {
     for (bool moved = true; moved && !state_.fault();) {
       moved = false;
       for (Rank rank = 0; rank < nodes_.p() && !state_.fault(); ++rank) {
@@ -33,32 +34,34 @@ class LevelExecution {
   }
 
  private:
-  [[nodiscard]] LevelRank& at(Rank rank) { return state_.at(rank); }
-  [[nodiscard]] const LevelPlan& plan(Rank rank) const { return plans_[index(rank)]; }
+  [[nodiscard]] HierarchicalRank& at(Rank rank) { return state_.at(rank); }
+  [[nodiscard]] const HierarchicalPlan& plan(Rank rank) const { return plans_[index(rank)]; }
   void refuse(Rank rank, const std::string& text) { state_.refuse(rank, text); }
-  [[nodiscard]] const LevelStep& step(Rank rank) { return plan(rank).steps[index(at(rank).step)]; }
+  [[nodiscard]] const HierarchicalStep& step(Rank rank) {
+    return plan(rank).steps[index(at(rank).step)];
+  }
 
   /// Takes the rank's next step if it can; false if it must wait or has none.
   bool advance(Rank rank) {
-    LevelRank& runner = at(rank);
+    HierarchicalRank& runner = at(rank);
     if (runner.call == calls) return false;
     if (index(runner.step) == plan(rank).steps.size()) return end_call(rank);
-    const LevelStep& now = step(rank);
+    const HierarchicalStep& now = step(rank);
     switch (now.kind) {
-      case LevelKind::copy_in:
-      case LevelKind::copy_out:
+      case HierarchicalStepKind::copy_in:
+      case HierarchicalStepKind::copy_out:
         copy(rank, now);
         break;
-      case LevelKind::reduce:
+      case HierarchicalStepKind::reduce:
         combine(rank, now);
         break;
-      case LevelKind::raise:
-        raise(rank, now.tick);
+      case HierarchicalStepKind::signal:
+        signal(rank, now.sequence);
         break;
-      case LevelKind::await:
+      case HierarchicalStepKind::await:
         if (!await(rank, now)) return false;
         break;
-      case LevelKind::inner:
+      case HierarchicalStepKind::inner:
         return enter(rank);
     }
     next(rank);
@@ -66,17 +69,17 @@ class LevelExecution {
   }
 
   void next(Rank rank) {
-    LevelRank& runner = at(rank);
+    HierarchicalRank& runner = at(rank);
     ++runner.step;
     ++runner.now;
     runner.seen[index(rank)] = runner.now;
   }
 
   bool end_call(Rank rank) {
-    LevelRank& runner = at(rank);
-    const int ticks = plan(nodes_.rank_at(plan(rank).node, 0)).ticks;
-    if (runner.flag != (runner.call + 1) * ticks)
-      refuse(rank, "its flag does not end on the last tick");
+    HierarchicalRank& runner = at(rank);
+    const int sequence_numbers = plan(nodes_.rank_at(plan(rank).node, 0)).sequence_numbers;
+    if (runner.signal != (runner.call + 1) * sequence_numbers)
+      refuse(rank, "its signal does not end on the last sequence");
     state_.check_result(rank);
     if (call_.contract.collective == Collective::barrier) check_all_entered(rank);
     runner.receive.assign(runner.receive.size(), {});
@@ -102,8 +105,8 @@ class LevelExecution {
     return bytes;
   }
 
-  void copy(Rank rank, const LevelStep& now) {
-    const bool in = now.kind == LevelKind::copy_in;
+  void copy(Rank rank, const HierarchicalStep& now) {
+    const bool in = now.kind == HierarchicalStepKind::copy_in;
     const BlockSeries blocks = in ? call_.contract.before(rank) : call_.contract.after(rank);
     if (now.blocks.begin < 0 || now.blocks.end > blocks.count || now.offset < 0 ||
         begin_of(blocks, now.blocks.begin) + now.offset + now.bytes >
@@ -120,49 +123,49 @@ class LevelExecution {
     }
   }
 
-  void combine(Rank rank, const LevelStep& now) {
-    state_.check_elements(rank, now.bytes,
-                          now.bytes == 0 ? LevelByte{} : state_.read(rank, now.at));
+  void combine(Rank rank, const HierarchicalStep& now) {
+    state_.check_elements(rank, now.bytes, now.bytes == 0 ? NodeByte{} : state_.read(rank, now.at));
     for (Bytes i = 0; i < now.bytes && !state_.fault(); ++i) {
-      const LevelByte left = state_.read(rank, now.from + i);
+      const NodeByte left = state_.read(rank, now.from + i);
       state_.write(rank, now.at + i, state_.combined(rank, left, state_.read(rank, now.at + i)));
     }
   }
 
-  // Flags.
+  // Signals.
 
-  void raise(Rank rank, int tick) {
-    LevelRank& runner = at(rank);
-    const int flag = runner.call * plan(rank).ticks + tick;
-    if (flag <= runner.flag) refuse(rank, "its flag does not grow");
-    runner.flag = flag;
-    LevelClock seen = runner.seen;
+  void signal(Rank rank, int sequence) {
+    HierarchicalRank& runner = at(rank);
+    const int signal = runner.call * plan(rank).sequence_numbers + sequence;
+    if (signal <= runner.signal) refuse(rank, "its signal does not grow");
+    runner.signal = signal;
+    HierarchicalClock seen = runner.seen;
     seen[index(rank)] = runner.now + 1;
-    runner.raised.emplace_back(flag, std::move(seen));
+    runner.signalled.emplace_back(signal, std::move(seen));
   }
 
-  bool await(Rank rank, const LevelStep& now) {
-    LevelRank& runner = at(rank);
-    const int flag = runner.call * plan(rank).ticks + now.tick;
+  bool await(Rank rank, const HierarchicalStep& now) {
+    HierarchicalRank& runner = at(rank);
+    const int signal = runner.call * plan(rank).sequence_numbers + now.sequence;
     const int node = plan(rank).node;
     if (now.first < 0 || now.last > nodes_.size(node)) {
       refuse(rank, "awaits a rank that is not there");
       return false;
     }
     for (int local = now.first; local < now.last; ++local) {
-      if (at(nodes_.rank_at(node, local)).flag < flag) return false;
+      if (at(nodes_.rank_at(node, local)).signal < signal) return false;
     }
     for (int local = now.first; local < now.last; ++local) {
-      join_first_raise(runner, at(nodes_.rank_at(node, local)), flag);
+      join_first_raise(runner, at(nodes_.rank_at(node, local)), signal);
     }
     return true;
   }
 
-  /// What is certain is only that the flag was seen at the first value that would do.
-  static void join_first_raise(LevelRank& runner, const LevelRank& other, int flag) {
-    for (const auto& [value, seen] : other.raised) {
-      if (value < flag) continue;
-      return LevelState::join(runner.seen, seen);
+  /// What is certain is only that the signal was seen at the first value that would do.
+  static void join_first_raise(HierarchicalRank& runner, const HierarchicalRank& other,
+                               int signal) {
+    for (const auto& [value, seen] : other.signalled) {
+      if (value < signal) continue;
+      return HierarchicalState::join(runner.seen, seen);
     }
   }
 
@@ -200,15 +203,15 @@ class LevelExecution {
     std::string text;
     const std::vector<InnerTransfer> transfers = transfers_of(members, text);
     if (!text.empty()) return refuse(rank, text);
-    std::vector<LevelClock> entered;  // none covers the call itself, which is not over then
+    std::vector<HierarchicalClock> entered;  // none covers the call itself, which is not over then
     for (int node = 0; node < nodes_.count(); ++node) {
       entered.push_back(at(member(lane, node)).seen);
     }
-    const std::vector<std::vector<LevelByte>> moved = read_all(lane, members, transfers);
+    const std::vector<std::vector<NodeByte>> moved = read_all(lane, members, transfers);
     for (std::size_t i = 0; i < transfers.size() && !state_.fault(); ++i) {
       const InnerTransfer& transfer = transfers[i];
       if (transfer.bytes > 0) {
-        LevelState::join(at(member(lane, transfer.to)).seen, entered[index(transfer.from)]);
+        HierarchicalState::join(at(member(lane, transfer.to)).seen, entered[index(transfer.from)]);
       }
       const bool more =
           transfer.combines && i + 1 < transfers.size() && transfers[i + 1].to == transfer.to;
@@ -216,7 +219,8 @@ class LevelExecution {
     }
     if (members.front()->collective == Collective::barrier) {
       for (int node = 0; node < nodes_.count(); ++node) {
-        for (const LevelClock& seen : entered) LevelState::join(at(member(lane, node)).seen, seen);
+        for (const HierarchicalClock& seen : entered)
+          HierarchicalState::join(at(member(lane, node)).seen, seen);
         for (int other = 0; other < nodes_.count();
              ++other) {  // it has entered, which is the point
           at(member(lane, node)).seen[index(member(lane, other))] = at(member(lane, other)).now + 1;
@@ -230,19 +234,19 @@ class LevelExecution {
   }
 
   /// The bytes of each transfer, those combined with what came before for the same member.
-  std::vector<std::vector<LevelByte>> read_all(int lane, std::span<const InnerCall* const> members,
-                                               const std::vector<InnerTransfer>& transfers) {
-    std::vector<std::vector<LevelByte>> all;
+  std::vector<std::vector<NodeByte>> read_all(int lane, std::span<const InnerCall* const> members,
+                                              const std::vector<InnerTransfer>& transfers) {
+    std::vector<std::vector<NodeByte>> all;
     for (std::size_t i = 0; i < transfers.size() && !state_.fault(); ++i) {
       const InnerTransfer& transfer = transfers[i];
       const Rank from = member(lane, transfer.from);
-      std::vector<LevelByte> bytes;
+      std::vector<NodeByte> bytes;
       for (Bytes byte = 0; byte < transfer.bytes && !state_.fault(); ++byte) {
         bytes.push_back(state_.read_end(from, members[index(transfer.from)]->send.area,
                                         transfer.read_at + byte));
       }
       if (transfer.combines && !state_.fault()) {
-        state_.check_elements(from, transfer.bytes, bytes.empty() ? LevelByte{} : bytes.front());
+        state_.check_elements(from, transfer.bytes, bytes.empty() ? NodeByte{} : bytes.front());
         const bool first = i == 0 || transfers[i - 1].to != transfer.to;
         for (std::size_t byte = 0; byte < bytes.size() && !first && !state_.fault(); ++byte) {
           bytes[byte] = state_.combined(from, all.back()[byte], bytes[byte]);
@@ -254,12 +258,12 @@ class LevelExecution {
   }
 
   void deliver(int lane, const InnerCall& call, const InnerTransfer& transfer,
-               const std::vector<LevelByte>& bytes) {
+               const std::vector<NodeByte>& bytes) {
     const Rank to = member(lane, transfer.to);
     for (Bytes i = 0; i < transfer.bytes && !state_.fault(); ++i) {
-      if (call.receive.area == LevelArea::node) {
+      if (call.receive.area == HierarchicalArea::node) {
         state_.write(to, transfer.write_at + i, bytes[index(i)]);
-      } else if (call.receive.area == LevelArea::receive) {
+      } else if (call.receive.area == HierarchicalArea::receive) {
         state_.put(to, transfer.write_at + i, bytes[index(i)]);
       } else {
         refuse(to, "receives into its send side");
@@ -267,17 +271,17 @@ class LevelExecution {
     }
   }
 
-  const LevelCase& call_;
+  const HierarchicalCase& call_;
   const Nodes& nodes_;
-  std::span<const LevelPlan> plans_;
-  LevelState state_;
+  std::span<const HierarchicalPlan> plans_;
+  HierarchicalState state_;
 };
 
 }  // namespace
 
-std::optional<LevelFault> verify(const LevelCase& call, const Nodes& nodes,
-                                 std::span<const LevelPlan> plans) {
-  return LevelExecution(call, nodes, plans).run();
+std::optional<HierarchicalFault> verify(const HierarchicalCase& call, const Nodes& nodes,
+                                        std::span<const HierarchicalPlan> plans) {
+  return HierarchicalExecution(call, nodes, plans).run();
 }
 
 }  // namespace tutti

@@ -72,8 +72,8 @@ class InnerContract {
 
   /// The count number `out` of `from` goes to the count number `in` of `to`.
   void add(int from, int out, int to, int in) {
-    const InnerEnd& source = member(from).send;
-    const InnerEnd& sink = member(to).receive;
+    const InnerBuffer& source = member(from).send;
+    const InnerBuffer& sink = member(to).receive;
     if (index(out) >= source.counts.size() || index(in) >= sink.counts.size() ||
         source.counts.size() != source.displacements.size() ||
         sink.counts.size() != sink.displacements.size()) {

@@ -7,7 +7,7 @@
 
 namespace tutti {
 
-void LevelMemory::start(Bytes bytes, std::span<const Rank> users) {
+void HierarchicalMemory::start(Bytes bytes, std::span<const Rank> users) {
   std::vector<Access> used;
   for (const Rank rank : users) used.push_back({rank, 0});
   content_.assign(index(bytes), {});
@@ -15,7 +15,8 @@ void LevelMemory::start(Bytes bytes, std::span<const Rank> users) {
   readers_.assign(index(bytes), used);
 }
 
-LevelByte LevelMemory::read(Bytes at, Rank rank, int now, const LevelClock& seen, Rank& racing) {
+NodeByte HierarchicalMemory::read(Bytes at, Rank rank, int now, const HierarchicalClock& seen,
+                                  Rank& racing) {
   const Access& writer = writer_[index(at)];
   const bool unseen = writer.rank != no_rank && writer.rank != rank &&
                       seen[static_cast<std::size_t>(writer.rank)] <= writer.step;
@@ -31,8 +32,8 @@ LevelByte LevelMemory::read(Bytes at, Rank rank, int now, const LevelClock& seen
   return content_[index(at)];
 }
 
-void LevelMemory::write(Bytes at, LevelByte value, Rank rank, int now, const LevelClock& seen,
-                        Rank& racing) {
+void HierarchicalMemory::write(Bytes at, NodeByte value, Rank rank, int now,
+                               const HierarchicalClock& seen, Rank& racing) {
   racing = no_rank;
   readers_[index(at)].push_back(writer_[index(at)]);
   for (const Access& access : readers_[index(at)]) {

@@ -11,19 +11,19 @@ namespace tutti {
 
 /// What a byte holds: a byte of the call's blocks as the contract numbers them, and where blocks
 /// are combined the ranks whose contributions are in it.
-struct LevelByte {
+struct NodeByte {
   Bytes origin = -1;  ///< into all blocks, one after the other; -1 nothing
   std::uint64_t ranks = 0;
-  friend bool operator==(const LevelByte&, const LevelByte&) = default;
+  friend bool operator==(const NodeByte&, const NodeByte&) = default;
 };
 
 /// How much each rank is known to have done: an access at step t of rank r is over for whoever has
 /// seen more than t of it.
-using LevelClock = std::vector<int>;
+using HierarchicalClock = std::vector<int>;
 
 /// Bytes that several ranks read and write. An access that is not ordered after those it
 /// conflicts with is a fault, whatever the timing.
-class LevelMemory {
+class HierarchicalMemory {
  public:
   /// So many bytes without content, which `users` have used at their step 0.
   void start(Bytes bytes, std::span<const Rank> users);
@@ -31,9 +31,11 @@ class LevelMemory {
 
   /// What is at `at`, read by `rank` at its step `now`, which has seen `seen`. The rank that has
   /// written it without being seen is returned in `racing`, else no_rank.
-  [[nodiscard]] LevelByte read(Bytes at, Rank rank, int now, const LevelClock& seen, Rank& racing);
+  [[nodiscard]] NodeByte read(Bytes at, Rank rank, int now, const HierarchicalClock& seen,
+                              Rank& racing);
   /// The same for writing; those who have read it count too.
-  void write(Bytes at, LevelByte value, Rank rank, int now, const LevelClock& seen, Rank& racing);
+  void write(Bytes at, NodeByte value, Rank rank, int now, const HierarchicalClock& seen,
+             Rank& racing);
 
  private:
   struct Access {
@@ -41,7 +43,7 @@ class LevelMemory {
     int step = 0;
   };
 
-  std::vector<LevelByte> content_;
+  std::vector<NodeByte> content_;
   std::vector<Access> writer_;
   std::vector<std::vector<Access>> readers_;  ///< since the last write; each rank's last one
 };

@@ -10,7 +10,7 @@ namespace tutti {
 
 namespace {
 
-std::string in_words(const LevelByte& byte) {
+std::string in_words(const NodeByte& byte) {
   if (byte.origin < 0) return "nothing";
   const std::string ranks =
       byte.ranks == 0 ? "" : " of " + std::to_string(std::popcount(byte.ranks)) + " ranks";
@@ -19,7 +19,8 @@ std::string in_words(const LevelByte& byte) {
 
 }  // namespace
 
-LevelState::LevelState(const LevelCase& call, const Nodes& nodes, std::span<const LevelPlan> plans)
+HierarchicalState::HierarchicalState(const HierarchicalCase& call, const Nodes& nodes,
+                                     std::span<const HierarchicalPlan> plans)
     : call_(call), nodes_(nodes), ranks_(index(nodes.p())), memory_(index(nodes.count())) {
   Bytes origin = 0;
   for (const Bytes bytes : call_.sizes) {
@@ -27,10 +28,10 @@ LevelState::LevelState(const LevelCase& call, const Nodes& nodes, std::span<cons
     origin += bytes;
   }
   for (Rank rank = 0; rank < nodes_.p(); ++rank) {
-    LevelRank& state = at(rank);
+    HierarchicalRank& state = at(rank);
     state.seen.assign(index(nodes_.p()), 0);
     state.seen[index(rank)] = state.now;
-    state.raised.emplace_back(state.flag, state.seen);
+    state.signalled.emplace_back(state.signal, state.seen);
     state.send = side(call_.contract.before(rank), rank);
     state.receive.assign(side(call_.contract.after(rank), rank).size(), {});
   }
@@ -39,9 +40,9 @@ LevelState::LevelState(const LevelCase& call, const Nodes& nodes, std::span<cons
   }
 }
 
-std::vector<LevelByte> LevelState::side(const BlockSeries& blocks, Rank rank) const {
+std::vector<NodeByte> HierarchicalState::side(const BlockSeries& blocks, Rank rank) const {
   const bool combined = reduces(call_.contract.collective);
-  std::vector<LevelByte> bytes;
+  std::vector<NodeByte> bytes;
   for (int i = 0; i < blocks.count; ++i) {
     for (Bytes byte = 0; byte < call_.sizes[index(blocks[i])]; ++byte) {
       bytes.push_back({origins_[index(blocks[i])] + byte,
@@ -51,21 +52,21 @@ std::vector<LevelByte> LevelState::side(const BlockSeries& blocks, Rank rank) co
   return bytes;
 }
 
-void LevelState::refuse(Rank rank, const std::string& text) {
+void HierarchicalState::refuse(Rank rank, const std::string& text) {
   if (fault_) return;
   const int step = at(rank).step;
-  fault_ = LevelFault{
+  fault_ = HierarchicalFault{
       rank, step, "rank " + std::to_string(rank) + " step " + std::to_string(step) + ": " + text};
 }
 
-LevelByte LevelState::read(Rank rank, Bytes byte) {
-  LevelMemory& memory = memory_[index(nodes_.node_of(rank))];
+NodeByte HierarchicalState::read(Rank rank, Bytes byte) {
+  HierarchicalMemory& memory = memory_[index(nodes_.node_of(rank))];
   if (byte < 0 || byte >= memory.bytes()) {
     refuse(rank, "reads beyond node memory");
     return {};
   }
   Rank racing = no_rank;
-  const LevelByte value = memory.read(byte, rank, at(rank).now, at(rank).seen, racing);
+  const NodeByte value = memory.read(byte, rank, at(rank).now, at(rank).seen, racing);
   if (racing != no_rank) {
     refuse(rank, "reads byte " + std::to_string(byte) + " of node memory, which rank " +
                      std::to_string(racing) + " may be writing");
@@ -73,8 +74,8 @@ LevelByte LevelState::read(Rank rank, Bytes byte) {
   return value;
 }
 
-void LevelState::write(Rank rank, Bytes byte, const LevelByte& value) {
-  LevelMemory& memory = memory_[index(nodes_.node_of(rank))];
+void HierarchicalState::write(Rank rank, Bytes byte, const NodeByte& value) {
+  HierarchicalMemory& memory = memory_[index(nodes_.node_of(rank))];
   if (byte < 0 || byte >= memory.bytes()) return refuse(rank, "writes beyond node memory");
   Rank racing = no_rank;
   memory.write(byte, value, rank, at(rank).now, at(rank).seen, racing);
@@ -84,20 +85,21 @@ void LevelState::write(Rank rank, Bytes byte, const LevelByte& value) {
   }
 }
 
-void LevelState::put(Rank rank, Bytes byte, const LevelByte& value) {
+void HierarchicalState::put(Rank rank, Bytes byte, const NodeByte& value) {
   if (byte < 0 || byte >= static_cast<Bytes>(at(rank).receive.size())) {
     return refuse(rank, "writes beyond its receive side");
   }
-  LevelByte& place = at(rank).receive[index(byte)];
+  NodeByte& place = at(rank).receive[index(byte)];
   if (place.origin >= 0) {
     return refuse(rank, "writes byte " + std::to_string(byte) + " of its receive side again");
   }
   place = value;
 }
 
-LevelByte LevelState::read_end(Rank rank, LevelArea area, Bytes byte) {
-  if (area == LevelArea::node) return read(rank, byte);
-  const std::vector<LevelByte>& side = area == LevelArea::send ? at(rank).send : at(rank).receive;
+NodeByte HierarchicalState::read_end(Rank rank, HierarchicalArea area, Bytes byte) {
+  if (area == HierarchicalArea::node) return read(rank, byte);
+  const std::vector<NodeByte>& side =
+      area == HierarchicalArea::send ? at(rank).send : at(rank).receive;
   if (byte < 0 || byte >= static_cast<Bytes>(side.size())) {
     refuse(rank, "reads beyond its side");
     return {};
@@ -105,7 +107,7 @@ LevelByte LevelState::read_end(Rank rank, LevelArea area, Bytes byte) {
   return side[index(byte)];
 }
 
-LevelByte LevelState::combined(Rank rank, const LevelByte& left, const LevelByte& right) {
+NodeByte HierarchicalState::combined(Rank rank, const NodeByte& left, const NodeByte& right) {
   if (left.origin < 0 || left.origin != right.origin) {
     refuse(rank, "combines " + in_words(left) + " with " + in_words(right));
   } else if ((left.ranks & right.ranks) != 0) {
@@ -117,15 +119,15 @@ LevelByte LevelState::combined(Rank rank, const LevelByte& left, const LevelByte
   return {left.origin, left.ranks | right.ranks};
 }
 
-void LevelState::check_elements(Rank rank, Bytes bytes, const LevelByte& first) {
+void HierarchicalState::check_elements(Rank rank, Bytes bytes, const NodeByte& first) {
   if (bytes % call_.unit != 0 || (bytes > 0 && first.origin % call_.unit != 0)) {
     refuse(rank, "combines a part of an element");
   }
 }
 
-void LevelState::check_result(Rank rank) {
+void HierarchicalState::check_result(Rank rank) {
   if (call_.contract.collective == Collective::bcast && rank == call_.contract.root) return;
-  std::vector<LevelByte> wanted = side(call_.contract.after(rank), rank);
+  std::vector<NodeByte> wanted = side(call_.contract.after(rank), rank);
   const std::uint64_t all =
       nodes_.p() == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << (nodes_.p() % 64)) - 1;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -136,7 +138,7 @@ void LevelState::check_result(Rank rank) {
   }
 }
 
-void LevelState::join(LevelClock& seen, const LevelClock& other) {
+void HierarchicalState::join(HierarchicalClock& seen, const HierarchicalClock& other) {
   for (std::size_t i = 0; i < seen.size(); ++i) seen[i] = std::max(seen[i], other[i]);
 }
 

@@ -101,8 +101,8 @@ forcing() {
     nodes=${1#nodes=}
     printf '%s\n' "TUTTI_NODE=${nodes%%+*}" "TUTTI_REPORT=$report"
     case ${nodes#"${nodes%%+*}"} in
-      "") echo TUTTI_LEVEL=node ;;
-      +leaders=*) echo "TUTTI_LEVEL=node:${nodes#*+}" ;;
+      "") echo TUTTI_HIERARCHY=hierarchical ;;
+      +leaders=*) echo "TUTTI_HIERARCHY=hierarchical(${nodes#*+})" ;;
       +TUTTI_*) forcing "${nodes#*+}" ;;
       *)
         between=:level=node
@@ -127,7 +127,7 @@ passed=0 failed=0
 for run in "${runs[@]}"; do
   mapfile -t assignments < <(forcing "$run")
   forced=$(suite LD_PRELOAD="$library" "${assignments[@]}") || true
-  if [[ $run == nodes=* ]] && ! grep -q level=node "$report"; then
+  if [[ $run == nodes=* ]] && ! grep -q 'hierarchical(' "$report"; then
     forced+=" without node memory"
   fi
   if [[ $forced == "$native" && $forced == *OK* ]]; then

@@ -7,7 +7,7 @@ from conftest import LIBRARIES, ROOT
 
 SETTINGS = {
     "default": {},
-    "nodes": {"TUTTI_LEVEL": "node", "TUTTI_NODE": "2"},
+    "nodes": {"TUTTI_HIERARCHY": "hierarchical", "TUTTI_NODE": "2"},
     "forced": {
         "TUTTI_ALLREDUCE": "ring",
         "TUTTI_BARRIER": "dissemination",

@@ -64,4 +64,4 @@ def test_orders_by_distance_need_a_file(mpi, distances):
     assert outcome.status != 0
     assert "correct" not in outcome.out.split()
     if mpi.name == "openmpi":  # the other's launcher may lose what an aborted job has said
-        assert "tutti place --mpirun" in outcome.err
+        assert "tutti map --mpirun" in outcome.err

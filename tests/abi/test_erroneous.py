@@ -7,8 +7,8 @@ import pytest
 SETTINGS = {
     "default": {},
     "forced": {"TUTTI_ALLREDUCE": "recursive_doubling"},
-    "nodes": {"TUTTI_LEVEL": "node", "TUTTI_NODE": "2"},
-    "node": {"TUTTI_LEVEL": "node"},
+    "nodes": {"TUTTI_HIERARCHY": "hierarchical", "TUTTI_NODE": "2"},
+    "node": {"TUTTI_HIERARCHY": "hierarchical"},
     "arrivals": {"TUTTI_ALLREDUCE": "ring:order=arrival"},
 }
 

@@ -132,7 +132,7 @@ def check_nothing_left(mpi, folder, program, killed, **launched):
 
 @pytest.mark.parametrize("killed", ["waiting rank", "rank that others wait for", "launcher"])
 def test_killed_in_node_memory(mpi, tmp_path, killed):
-    settings = {"TUTTI_ALLREDUCE": "native:level=node", "TUTTI_NODE": "1,2", "TUTTI_SPLIT_USER_OPS": "on"}
+    settings = {"TUTTI_ALLREDUCE": "hierarchical(native)", "TUTTI_NODE": "1,2", "TUTTI_SPLIT_USER_OPS": "on"}
     check_nothing_left(mpi, tmp_path, mpi.compile("killed_in_node.c"), killed, settings=settings)
 
 

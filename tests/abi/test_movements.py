@@ -44,7 +44,7 @@ def test_left_alone_it_is_correct(mpi):
 @pytest.mark.parametrize(
     "settings",
     [{}, ALGORITHMS]
-    + [{"TUTTI_LEVEL": "node", "TUTTI_NODE": nodes} for nodes in ("1", "2", "1,2")],
+    + [{"TUTTI_HIERARCHY": "hierarchical", "TUTTI_NODE": nodes} for nodes in ("1", "2", "1,2")],
     ids=str,
 )
 def test_absolute_addresses(mpi, settings):

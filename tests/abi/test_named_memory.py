@@ -15,7 +15,7 @@ def run(request, mpi):
     """Runs named.c with further settings."""
     shim = mpi.compile("no_proc.c", "-shared", "-fPIC", "-ldl", output="no_proc.so")
     nodes = {} if request.param == "one node" else {"TUTTI_NODE": "2"}
-    settings = nodes | {"TUTTI_LEVEL": "node", "TUTTI_NODE_MEMORY": "8M"}
+    settings = nodes | {"TUTTI_HIERARCHY": "hierarchical", "TUTTI_NODE_MEMORY": "8M"}
 
     def run_with(**further):
         return mpi.run(
@@ -36,7 +36,7 @@ def test_is_sized_by_need_and_loses_its_name(run):
     # Flags and numbers of the ranks, and 16 KiB for small calls.
     assert 0 < pages <= 8 * COMMUNICATORS
     ran = {call["algorithm"] for call in outcome.report["calls"]}
-    assert ran == {"native:level=node"}
+    assert ran == {"hierarchical(native)"}
 
 
 def test_calls_go_in_chunks_where_the_system_has_no_more(run):

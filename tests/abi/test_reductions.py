@@ -49,7 +49,7 @@ def test_what_does_not_commute_is_left_to_the_mpi(mpi):
 
 def test_the_report_tells_of_what_nodes_refuse(mpi):
     """Ranks 0 and 2 share a node: what does not commute stays flat."""
-    through = "recursive_doubling:level=node,leaders=1"
+    through = "hierarchical(recursive_doubling,leaders=1)"
     settings = {"TUTTI_ALLREDUCE": through, "TUTTI_NODE": "round_robin:2"} | IN_PARTS
     outcome = mpi.run(mpi.compile("reductions.c"), settings=settings)
     assert outcome.status == 0, outcome.err
@@ -65,7 +65,7 @@ def test_unasked_results_stay_as_they_were(mpi):
     check(mpi.run(mpi.compile("reductions.c"), settings={}), expected)
 
 
-@pytest.mark.parametrize("level", [{}, {"TUTTI_LEVEL": "node", "TUTTI_NODE": "2"}])
+@pytest.mark.parametrize("level", [{}, {"TUTTI_HIERARCHY": "hierarchical", "TUTTI_NODE": "2"}])
 def test_reproducible_results_follow_from_the_ranks_alone(mpi, level):
     expected = {
         "reduce": "knomial_ordered",
@@ -78,7 +78,7 @@ def test_reproducible_results_follow_from_the_ranks_alone(mpi, level):
 
 
 def test_the_report_says_why_reproducible_reductions_stay_flat(mpi):
-    settings = {"TUTTI_REPRODUCIBLE": "on", "TUTTI_REDUCE_SCATTER": "native:level=node"}
+    settings = {"TUTTI_REPRODUCIBLE": "on", "TUTTI_REDUCE_SCATTER": "hierarchical(native)"}
     outcome = mpi.run(mpi.compile("reductions.c"), settings=settings)
     assert outcome.status == 0, outcome.err
     lines = [line for line in outcome.report["calls"] if line["collective"] == "reduce_scatter"]

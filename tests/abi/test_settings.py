@@ -18,11 +18,11 @@ def test_off(mpi):
 
 
 def test_all_collectives_through_nodes_but_those_that_have_a_setting(mpi):
-    settings = {"TUTTI_LEVEL": "node:leaders=2", "TUTTI_NODE": "1,2", "TUTTI_SCATTER": "binomial"}
+    settings = {"TUTTI_HIERARCHY": "hierarchical(leaders=2)", "TUTTI_NODE": "1,2", "TUTTI_SCATTER": "binomial"}
     outcome = mpi.run(mpi.compile("gather.c"), settings=settings)
     assert outcome.status == 0, outcome.err
     assert "correct" in outcome.out.split()
-    through_nodes = "native:level=node,leaders=2"
+    through_nodes = "hierarchical(native,leaders=2)"
     ran = outcome.algorithms()
     assert {name: ran[name] for name in RAN} == dict.fromkeys(RAN, through_nodes) | {
         "scatter": "binomial"
@@ -34,7 +34,7 @@ def test_all_collectives_through_nodes_but_those_that_have_a_setting(mpi):
     [
         ("TUTTI_GATHERV", "nonsense", "binomial"),
         ("TUTTI_SCATTER", "knomial:k=1", "2"),
-        ("TUTTI_GATHER", "BSBN:level=node", "level=flat"),
+        ("TUTTI_GATHER", "hierarchical(BSBN)", "hierarchy=flat"),
         ("TUTTI", "perhaps", "off"),
         ("TUTTI_MACHINE", "/nowhere/machine", "built-in"),
         ("TUTTI_MACHINE", "/etc", "it is a folder; accepted are built-in"),
@@ -42,8 +42,8 @@ def test_all_collectives_through_nodes_but_those_that_have_a_setting(mpi):
         ("TUTTI_MACHINE", "/dev/zero", "it is a device; accepted are built-in"),
         ("TUTTI_MACHINE", "/bin/ls", "it has more than 65536 bytes; accepted"),
         ("TUTTI_MACHINE", "/etc/passwd", "no line names a number of a machine"),
-        ("TUTTI_DISTANCES", "/etc", "it is a folder; tutti place"),
-        ("TUTTI_DISTANCES", "/dev/zero", "it is a device; tutti place"),
+        ("TUTTI_DISTANCES", "/etc", "it is a folder; tutti map"),
+        ("TUTTI_DISTANCES", "/dev/zero", "it is a device; tutti map"),
         ("TUTTI_GATHERV", "linear:", "key=value"),
     ],
 )

@@ -115,7 +115,7 @@ summary() { grep -x '[0-9]* passed, [0-9]* failed' "$1" || echo "ended by a sign
 failures() { sed -n 's/^FAILED \(.*[^ ]\)  *[0-9.]* s$/\1/p' "$1" | sort; }
 
 # Ranks are more than cores: MPICH 5 sleeps between looks where it is told to.
-level_tests() {
+hierarchical_tests() {
   local -x MPIR_CVAR_CH4_PROGRESS_THROTTLE=1 MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT=10
   local -x I_MPI_THREAD_YIELD=3
   mpi_tests "$@" --nodes 1,4,2,3,1
@@ -149,7 +149,7 @@ matrix() {
     check "tests/mpi" mpi_tests "$mpi" "$np" "$bin/tutti-test-mpi-$flavour"
   done
   np=11
-  check "tests/mpi --nodes 1,4,2,3,1" level_tests "$mpi" "$np" "$bin/tutti-test-mpi-$flavour"
+  check "tests/mpi --nodes 1,4,2,3,1" hierarchical_tests "$mpi" "$np" "$bin/tutti-test-mpi-$flavour"
 }
 
 : >"$work/logs/errors.log"

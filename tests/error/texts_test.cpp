@@ -158,7 +158,7 @@ TEST(SettingError, SaysWhatNoProgramCanDo) {
   const Setting by_distance = *setting(Collective::gatherv, "binomial:order=distance");
   EXPECT_EQ(out_of_reach(by_distance, false),
             "order=distance needs the distances between the ranks: TUTTI_DISTANCES=FILE names "
-            "them, and tutti place --mpirun measures them");
+            "them, and tutti map --mpirun measures them");
   EXPECT_EQ(out_of_reach(by_distance, true), "");
   for (const char* text : {"auto", "native", "binomial", "binomial:order=arrival"}) {
     EXPECT_EQ(out_of_reach(*setting(Collective::gatherv, text), false), "");

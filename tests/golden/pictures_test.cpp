@@ -15,7 +15,7 @@ namespace tutti {
 namespace {
 
 /// The lines of a comment below the first one that begins with `title`, without indentation.
-std::string picture_in(const std::string& file, const std::string& title) {
+std::string profile_in(const std::string& file, const std::string& title) {
   const auto path = std::filesystem::path(TUTTI_TEST_DATA).parent_path() / "src" / file;
   std::ifstream source(path);
   std::string picture;
@@ -65,7 +65,7 @@ TEST(Picture, OfTheKnomialShape) {
   TreeShape shape;
   shape.children = [&](int v) { return tree.children(v); };
   shape.label = [](int v) { return std::to_string(v); };
-  EXPECT_EQ(to_text(shape), picture_in("shapes/knomial.hpp", "p = 11, k = 3"));
+  EXPECT_EQ(to_text(shape), profile_in("shapes/knomial.hpp", "p = 11, k = 3"));
 }
 
 TEST(Picture, OfTheRelayShapeAndScatter) {
@@ -73,32 +73,32 @@ TEST(Picture, OfTheRelayShapeAndScatter) {
   TreeShape shape;
   shape.children = [&](int v) { return tree.children(v); };
   shape.label = [](int v) { return std::to_string(v); };
-  EXPECT_EQ(to_text(shape), picture_in("shapes/relay.hpp", "p = 7, late = 3"));
+  EXPECT_EQ(to_text(shape), profile_in("shapes/relay.hpp", "p = 7, late = 3"));
   EXPECT_EQ(drawn(Collective::scatter, "relay:late=2", Order::listed({2, 0, 5, 1, 4, 3})),
-            picture_in("algorithms/scatter/relay.cpp", "p = 6, late = 2"));
+            profile_in("algorithms/scatter/relay.cpp", "p = 6, late = 2"));
 }
 
 TEST(Picture, OfTheKnomialGatherAndScatter) {
   const Order order = Order::listed({2, 0, 5, 1, 4, 3});
   EXPECT_EQ(drawn(Collective::gather, "knomial:k=2", order),
-            picture_in("algorithms/gather/knomial.cpp", "p = 6, k = 2"));
+            profile_in("algorithms/gather/knomial.cpp", "p = 6, k = 2"));
   EXPECT_EQ(drawn(Collective::scatter, "knomial:k=2", order),
-            picture_in("algorithms/scatter/knomial.cpp", "p = 6, k = 2"));
+            profile_in("algorithms/scatter/knomial.cpp", "p = 6, k = 2"));
 }
 
 TEST(Picture, OfTheLinearGatherAndScatter) {
   const Order order = Order::rotated(6, 2);
   EXPECT_EQ(drawn(Collective::gather, "linear", order),
-            picture_in("algorithms/gather/linear.cpp", "p = 6, root 2"));
+            profile_in("algorithms/gather/linear.cpp", "p = 6, root 2"));
   EXPECT_EQ(drawn(Collective::scatter, "linear", order),
-            picture_in("algorithms/scatter/linear.cpp", "p = 6, root 2"));
+            profile_in("algorithms/scatter/linear.cpp", "p = 6, root 2"));
 }
 
 TEST(Picture, OfTheOrderedTree) {
   const Problems problems(*specification(Collective::gatherv, "ordered_tree:promote=off"),
                           {Collective::gatherv, 9, example, 0});
   EXPECT_EQ(drawn(problems.schedules(), true),
-            picture_in("protocols/ordered_tree.hpp", "p = 11, sizes 1 0 2 3 4 2 0 0 1 7 5"));
+            profile_in("protocols/ordered_tree.hpp", "p = 11, sizes 1 0 2 3 4 2 0 0 1 7 5"));
 }
 
 // Träff 2017, Figure 2. Its caption says that the construction finds root 9. By Lemma 1 a cube

@@ -29,7 +29,7 @@ constexpr std::array names = {"LIN",
 /// Which ranks pass an edge before a call.
 enum class Edges { all, some, every_second, none };
 
-struct Habits {
+struct DelayCase {
   Edges edges = Edges::all;
   unsigned longest_delay = 300;  ///< microseconds
 };
@@ -52,12 +52,12 @@ void expect(Context& context, int code, const char* what) {
 }
 
 /// Computes for a while, with an edge in the middle.
-void compute(Context& context, MPI_Comm comm, const Habits& habits, unsigned call,
+void compute(Context& context, MPI_Comm comm, const DelayCase& delay_case, unsigned call,
              std::mt19937& random) {
-  const auto delay =
-      static_cast<unsigned>(habits.longest_delay == 0 ? 0 : random() % habits.longest_delay);
+  const auto delay = static_cast<unsigned>(
+      delay_case.longest_delay == 0 ? 0 : random() % delay_case.longest_delay);
   usleep(delay / 2);
-  if (has_edge(habits.edges, context.rank(), call) && !context.options().native) {
+  if (has_edge(delay_case.edges, context.rank(), call) && !context.options().native) {
     expect(context, TUTTI_Arrival_edge(comm), "TUTTI_Arrival_edge");
   }
   usleep(delay / 2);
@@ -71,7 +71,7 @@ std::vector<int> units_for(Kind kind, int p, unsigned call, std::mt19937& random
 }
 
 /// Calls with every root, each at a time of its own on every rank.
-void calls_after_delays(Context& context, MPI_Comm comm, Kind kind, const Habits& habits) {
+void calls_after_delays(Context& context, MPI_Comm comm, Kind kind, const DelayCase& delay_case) {
   int p = 0;
   int rank = 0;
   PMPI_Comm_size(comm, &p);
@@ -80,7 +80,7 @@ void calls_after_delays(Context& context, MPI_Comm comm, Kind kind, const Habits
   std::mt19937 own(static_cast<unsigned>(rank));
   const unsigned calls = static_cast<unsigned>(std::max(2 * p, 5) * context.options().effort);
   for (unsigned call = 0; call < calls; ++call) {
-    compute(context, comm, habits, call, own);
+    compute(context, comm, delay_case, call, own);
     const int root = static_cast<int>(call) % p;
     check(context, draw(kind, comm, root, units_for(kind, p, call, common), common));
   }
@@ -332,7 +332,7 @@ void persistent(Context& context, Kind kind) {
     for (unsigned call = 0; call < static_cast<unsigned>(std::max(p, 5)); ++call) {
       Exchange exchange = draw(kind, comm.get(), static_cast<int>(call) % p,
                                units_for(kind, p, call, random), random);
-      if (std::string(name) == "native") spare_native(exchange);
+      if (std::string(name) == "native") native_fallback(exchange);
       context.step(std::string(name) + " " + to_text(exchange));
       context.expect_empty(run(exchange, persistent_calls()));
     }

@@ -198,7 +198,7 @@ void rests(Context& context) {
     const Forced forced(Kind::scatter, algorithm, false);
     for (int call = 0; call < calls; ++call) {
       Exchange exchange = draw(Kind::scatter, comm.get(), 0, std::vector<int>(p, 100), random);
-      spare_native(exchange);
+      native_fallback(exchange);
       check(context, exchange);
     }
   };

@@ -141,7 +141,7 @@ struct Pattern {
   int count;
   int late_rank;
   unsigned late;  ///< microseconds
-  bool has_edges;
+  bool has_progress_hints;
   bool persists = false;
   int silent_rank = -1;  ///< never comes to its edge
 };
@@ -157,7 +157,7 @@ Log run_calls(Context& context, Kind kind, const Pattern& pattern) {
     blocks.start();
     usleep(context.rank() == pattern.late_rank ? pattern.late : 500);
     const bool is_silent = context.rank() == pattern.silent_rank;
-    if (pattern.has_edges && !is_silent) TUTTI_Arrival_edge(comm.get());
+    if (pattern.has_progress_hints && !is_silent) TUTTI_Arrival_edge(comm.get());
     blocks.exchange(context, call);
     log.note(comm.get(), kind);
   }
@@ -236,7 +236,7 @@ void changes_its_mind(Context& context) {
     const int root = call / 8 % context.size();
     const std::vector<int> units(static_cast<std::size_t>(context.size()), 2000);
     Exchange exchange = draw(kind, comm.get(), root, units, random);
-    spare_native(exchange);
+    native_fallback(exchange);
     check(context, exchange);
     log.note(comm.get(), kind);
     if (call == 3 * calls) {

@@ -25,7 +25,7 @@ void all_pairs(Context& context, Kind kind, const std::vector<Layout>& family) {
                                    : std::vector<int>(static_cast<std::size_t>(comm.size()), 9);
       e.leaf = &leaf;
       e.at_root = &at_root;
-      e.placement = static_cast<Placement>(next % 4);
+      e.placement = static_cast<BufferAssignment>(next % 4);
       e.bottom = next % 3 == 0;
       e.salt = static_cast<unsigned>(next);
       check(context, e);

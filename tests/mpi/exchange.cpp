@@ -92,7 +92,8 @@ struct RootSide {
 RootSide root_side(const Exchange& e) {
   std::vector<int> counts;
   for (const int units : e.units) counts.push_back(units * e.at_root->per_unit());
-  const Placement placement = is_irregular(e.kind) ? e.placement : Placement::dense;
+  const BufferAssignment placement =
+      is_irregular(e.kind) ? e.placement : BufferAssignment::contiguous;
   std::vector<int> displs = displacements(placement, e.salt, counts);
   Image image = image_for(*e.at_root, counts, displs);
   return {std::move(counts), std::move(displs), std::move(image)};
@@ -136,15 +137,16 @@ void set_root(const Exchange& e, RootSide& root, Arguments& a) {
 
 }  // namespace
 
-std::vector<int> displacements(Placement placement, unsigned salt, const std::vector<int>& counts) {
+std::vector<int> displacements(BufferAssignment placement, unsigned salt,
+                               const std::vector<int>& counts) {
   std::mt19937 random(salt);
   std::vector<std::size_t> order(counts.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  if (placement == Placement::reversed) std::reverse(order.begin(), order.end());
-  if (placement == Placement::shuffled) std::shuffle(order.begin(), order.end(), random);
-  const bool gaps = placement == Placement::gaps || placement == Placement::shuffled;
+  if (placement == BufferAssignment::reversed) std::reverse(order.begin(), order.end());
+  if (placement == BufferAssignment::shuffled) std::shuffle(order.begin(), order.end(), random);
+  const bool gaps = placement == BufferAssignment::gaps || placement == BufferAssignment::shuffled;
   std::vector<int> displs(counts.size());
-  int next = placement == Placement::shuffled ? -11 : 0;
+  int next = placement == BufferAssignment::shuffled ? -11 : 0;
   for (const std::size_t block : order) {
     if (gaps) next += static_cast<int>(random() % 4);
     displs[block] = next;
@@ -172,7 +174,7 @@ std::string compare(const char* buffer, const Image& image) {
 }
 
 std::string to_text(const Exchange& e) {
-  constexpr const char* placements[] = {"dense", "gaps", "reversed", "shuffled"};
+  constexpr const char* placements[] = {"contiguous", "gaps", "reversed", "shuffled"};
   std::string sizes;
   for (const int units : e.units) sizes += (sizes.empty() ? "" : ",") + std::to_string(units);
   return std::string(name_of(e.kind)) + (e.large ? "_c" : "") + " root " + std::to_string(e.root) +
@@ -215,7 +217,7 @@ std::string run(const Exchange& e, const Calls& calls) {
   return wrong.empty() ? "" : wrong + " in " + to_text(e);
 }
 
-void spare_native(Exchange& e) {
+void native_fallback(Exchange& e) {
   constexpr int units_in_fragment = 500;
   const std::vector<Layout>& records = layouts_of_records();
   const bool is_record = &records.front() <= e.leaf && e.leaf <= &records.back();
@@ -228,7 +230,7 @@ void spare_native(Exchange& e) {
 
 void check(Context& context, const Exchange& exchange) {
   Exchange e = exchange;
-  if (context.options().native) spare_native(e);
+  if (context.options().native) native_fallback(e);
   context.step(to_text(e));
   context.expect_empty(run(e, calls_under_test(context.options().native)));
 }
@@ -296,7 +298,7 @@ Exchange draw(Kind kind, MPI_Comm comm, int root, std::vector<int> units, std::m
   e.units = std::move(units);
   e.leaf = &family[random() % family.size()];
   e.at_root = &family[random() % family.size()];
-  e.placement = static_cast<Placement>(random() % 4);
+  e.placement = static_cast<BufferAssignment>(random() % 4);
   e.in_place = random() % 3 == 0;
   e.large = random() % 3 == 0;
   e.bottom = random() % 4 == 0;

@@ -15,15 +15,15 @@
 namespace tutti::test {
 
 /// Where the root's blocks lie.
-enum class Placement {
-  dense,     ///< one behind the other
-  gaps,      ///< in rank order with gaps
-  reversed,  ///< the last rank's first
-  shuffled,  ///< any order, gaps, some displacements negative
+enum class BufferAssignment {
+  contiguous,  ///< one behind the other
+  gaps,        ///< in rank order with gaps
+  reversed,    ///< the last rank's first
+  shuffled,    ///< any order, gaps, some displacements negative
 };
 
 /// Displacements of blocks of so many elements, in extents.
-[[nodiscard]] std::vector<int> displacements(Placement placement, unsigned salt,
+[[nodiscard]] std::vector<int> displacements(BufferAssignment placement, unsigned salt,
                                              const std::vector<int>& counts);
 /// Memory for such blocks.
 [[nodiscard]] Image image_for(const Layout& layout, const std::vector<int>& counts,
@@ -40,7 +40,7 @@ struct Exchange {
   std::vector<int> units = {};      ///< by rank; all equal for gather and scatter
   const Layout* leaf = nullptr;     ///< the type at the ends
   const Layout* at_root = nullptr;  ///< the type at the root's side, of the same family
-  Placement placement = Placement::dense;
+  BufferAssignment placement = BufferAssignment::contiguous;
   bool in_place = false;  ///< MPI_IN_PLACE at the root
   bool large = false;     ///< the _c form, if there is one
   bool bottom = false;    ///< by MPI_BOTTOM and types of absolute addresses
@@ -57,7 +57,7 @@ struct Exchange {
 /// Changes types that the MPI itself gets wrong: MPICH before 4.2 over UCX loses bytes of long
 /// messages whose fragments end within an element (pmodels/mpich pull request 6796). For calls
 /// that the MPI's own algorithm may run.
-void spare_native(Exchange& exchange);
+void native_fallback(Exchange& exchange);
 
 /// Makes the call as a step of a case, and records what was wrong as a failure.
 void check(Context& context, const Exchange& exchange);

@@ -138,14 +138,14 @@ void add_reductions(Suite& suite);
 void add_whole_vectors(Suite& suite);
 /// Where they need not they do not.
 void check_parts(Context& context);
-void add_levels(Suite& suite);
+void add_hierarchical(Suite& suite);
 /// Barriers of each algorithm, with so much said of its level, which no rank leaves before all have
 /// entered them.
 void check_barriers(Context& context, const std::string& level);
-void add_level_collectives(Suite& suite);
-void add_level_faults(Suite& suite);
+void add_hierarchical_collectives(Suite& suite);
+void add_hierarchical_faults(Suite& suite);
 /// Through nodes in the order of arrival.
-void add_level_arrivals(Suite& suite);
+void add_hierarchical_arrivals(Suite& suite);
 /// Makes up a machine on which node memory pays, for rank 0 of the world; the other ranks'
 /// environment says otherwise, which must not count. To be made before anything asks Tutti.
 class MadeUpMachine {
@@ -158,7 +158,7 @@ class MadeUpMachine {
  private:
   std::string file_;
 };
-void add_level_choices(Suite& suite);
+void add_hierarchical_choices(Suite& suite);
 void add_shared_results(Suite& suite);
 /// Communicators that return all they took.
 void add_leaks(Suite& suite);

@@ -68,10 +68,10 @@ class AllKinds {
  public:
   explicit AllKinds(bool native) {
     const std::array<std::array<const char*, 2>, 5> all = {
-        {{"gather", "native:level=node"},
-         {"allgather", "ring:level=node"},
+        {{"gather", "hierarchical(native)"},
+         {"allgather", "hierarchical(ring)"},
          {"bcast", "binomial"},
-         {"alltoall", "native:level=node,leaders=2"},
+         {"alltoall", "hierarchical(native,leaders=2)"},
          {"allreduce", "recursive_doubling"}}};
     for (const auto& [collective, name] : all) {
       forced_.push_back(std::make_unique<Forced>(collective, name, native));

@@ -49,11 +49,11 @@ int main(int argc, char** argv) {
       add_whole_vectors(suite);
     } else if (!context.options().nodes.empty()) {
       machine.emplace();
-      add_levels(suite);
-      add_level_collectives(suite);
-      add_level_faults(suite);
-      add_level_arrivals(suite);
-      add_level_choices(suite);
+      add_hierarchical(suite);
+      add_hierarchical_collectives(suite);
+      add_hierarchical_faults(suite);
+      add_hierarchical_arrivals(suite);
+      add_hierarchical_choices(suite);
       add_shared_results(suite);
       add_leaks(suite);
       add_rma_nodes(suite);

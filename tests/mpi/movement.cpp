@@ -32,7 +32,7 @@ Side side_of(const Movement& m, const Layout& layout, const std::vector<int>& un
   for (const int one : units) side.counts.push_back(one * layout.per_unit());
   // A single block has no displacement.
   const bool placed = is_irregular(m.motion) && (has_pairs(m.motion) || units.size() > 1);
-  const Placement placement = placed ? m.placement : Placement::dense;
+  const BufferAssignment placement = placed ? m.placement : BufferAssignment::contiguous;
   side.displs = displacements(placement, m.salt, side.counts);
   side.image = image_for(layout, side.counts, side.displs);
   return side;
@@ -222,7 +222,7 @@ const char* setting_of(Motion motion) {
 }
 
 std::string to_text(const Movement& m) {
-  constexpr const char* placements[] = {"dense", "gaps", "reversed", "shuffled"};
+  constexpr const char* placements[] = {"contiguous", "gaps", "reversed", "shuffled"};
   std::string sizes;
   for (const int units : m.units) sizes += (sizes.empty() ? "" : ",") + std::to_string(units);
   return std::string(name_of(m.motion)) + (m.large ? "_c" : "") + " root " +
@@ -242,8 +242,8 @@ std::string run(const Movement& m, bool native) {
   return wrong.empty() ? "" : wrong + " in " + to_text(m);
 }
 
-void spare_native(Movement& m, int p) {
-  if (m.motion == Motion::alltoallw && p == 1) m.placement = Placement::dense;
+void native_fallback(Movement& m, int p) {
+  if (m.motion == Motion::alltoallw && p == 1) m.placement = BufferAssignment::contiguous;
   const std::vector<Layout>& records = layouts_of_records();
   if (m.sent < &records.front() || m.sent > &records.back()) return;
   m.sent = &layouts_of_ints()[0];
@@ -264,7 +264,7 @@ Movement draw(Motion motion, MPI_Comm comm, int p, int scale, std::mt19937& rand
   m.root = below(p);
   m.sent = drawn();
   m.received = drawn();
-  m.placement = static_cast<Placement>(below(4));
+  m.placement = static_cast<BufferAssignment>(below(4));
   m.in_place = motion != Motion::bcast && below(3) == 0;
   m.large = below(3) == 0;
   m.bottom = below(4) == 0;

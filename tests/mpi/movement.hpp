@@ -33,7 +33,7 @@ struct Movement {
   std::vector<int> units = {};
   const Layout* sent = nullptr;      ///< the type at the sending side; of a bcast that of the root
   const Layout* received = nullptr;  ///< the type at the other side, of the same family
-  Placement placement = Placement::dense;
+  BufferAssignment placement = BufferAssignment::contiguous;
   bool in_place = false;
   bool large = false;   ///< the _c form
   bool bottom = false;  ///< by MPI_BOTTOM and types of absolute addresses
@@ -49,7 +49,7 @@ struct Movement {
 /// Changes what the MPI itself gets wrong, for calls that it may run: MPICH before 4.2 over UCX
 /// loses bytes of long messages whose fragments end within an element; Open MPI 4.1 takes the
 /// displacements of a lone rank's MPI_Alltoallw for extents.
-void spare_native(Movement& movement, int p);
+void native_fallback(Movement& movement, int p);
 
 /// A movement of a communicator of p ranks with everything drawn from `random`, its sizes around
 /// `scale` units.

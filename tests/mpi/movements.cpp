@@ -56,7 +56,7 @@ void check(Context& context, Movement m, const std::string& specification) {
   int p = 0;
   PMPI_Comm_size(m.comm, &p);
   const bool native = specification == "native" || specification == "auto";
-  if (native || context.options().native) spare_native(m, p);
+  if (native || context.options().native) native_fallback(m, p);
   context.step(specification + " " + to_text(m));
   context.expect_empty(run(m, context.options().native));
 }

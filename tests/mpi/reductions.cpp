@@ -96,7 +96,7 @@ void sweep_values(Context& context, const std::string& collective) {
   }
 }
 
-/// Every root and some lengths, with what commutes least and with dense numbers.
+/// Every root and some lengths, with what commutes least and with contiguous numbers.
 void sweep_roots(Context& context) {
   const OwnComm comm;
   for (const std::string& specification : specifications_of(context, "reduce")) {

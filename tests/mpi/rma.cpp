@@ -8,13 +8,13 @@ namespace tutti::test {
 namespace {
 
 /// By a notification.
-constexpr std::size_t most_carried = 32768;
+constexpr std::size_t max_carried = 32768;
 
 /// Every algorithm from every root, with sizes around what notifications carry.
 void every_algorithm(Context& context) {
   if (!can_run(context)) return;
   constexpr std::size_t room = 80000;
-  constexpr std::array<std::size_t, 5> sizes = {0, 1, most_carried, most_carried + 1, 70001};
+  constexpr std::array<std::size_t, 5> sizes = {0, 1, max_carried, max_carried + 1, 70001};
   Registered window(context, Flavour::create, room);
   std::vector<long long> numbers(static_cast<std::size_t>(context.size()), 0);
   for (const char* name :

@@ -33,7 +33,7 @@ void sweep(Context& context, Kind kind, const std::string& specification) {
     const int root = (j + j / shapes) % p;
     std::vector<int> units = sizes_of_call(kind, j, p, random);
     Exchange exchange = draw(kind, comm.get(), root, std::move(units), random);
-    if (specification == "native" || specification == "auto") spare_native(exchange);
+    if (specification == "native" || specification == "auto") native_fallback(exchange);
     context.step(specification + " " + to_text(exchange));
     context.expect_empty(run(exchange, calls_under_test(native)));
     context.expect_empty(forced.wrongly_ran(comm.get()));

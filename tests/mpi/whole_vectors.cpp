@@ -89,7 +89,7 @@ std::vector<std::string> specifications(const char* collective, bool nodes) {
   if (std::string(collective) == "reduce") all.emplace_back("chain:parts=3");
   if (!nodes) return all;
   for (std::string& name : all) name = with_level(name, "level=node,leaders=2");
-  all.insert(all.end(), {"native:level=node", "native:level=node,leaders=1"});
+  all.insert(all.end(), {"hierarchical(native)", "hierarchical(native,leaders=1)"});
   return all;
 }
 
@@ -115,7 +115,7 @@ void check_whole(Context& context, const char* collective, const OwnComm& comm,
     }
     const bool is_other = !ran.starts_with(specification.substr(0, specification.find(':')));
     const bool is_said = ran.find("the operation ") != std::string::npos;
-    if (ran.find("level=node") != std::string::npos || is_said != (nodes || is_other)) {
+    if (ran.find("hierarchical(") != std::string::npos || is_said != (nodes || is_other)) {
       context.fail("ran \"" + ran + "\"");
     }
   }
@@ -136,7 +136,7 @@ void always(Context& context, const char* collective) {
 void but_not_mpis(Context& context) {
   const OwnComm comm;
   const bool nodes = !context.options().nodes.empty();
-  const std::string specification = nodes ? "ring:level=node" : "ring";
+  const std::string specification = nodes ? "hierarchical(ring)" : "ring";
   const Forced forced("allreduce", specification, false);
   std::vector<int> send(64, comm.rank());
   std::vector<int> receive(64, -1);
@@ -183,7 +183,7 @@ void check_parts(Context& context) {
   if (context.options().native || comm.size() == 1) return;
   const bool nodes = !context.options().nodes.empty();
   const OwnOperation operation(true);
-  const Forced forced("allreduce", nodes ? "native:level=node" : "ring", false);
+  const Forced forced("allreduce", nodes ? "hierarchical(native)" : "ring", false);
   context.expect_empty(call("allreduce", comm, operation, 64, false));
   // A rank alone on its node has nothing to cut.
   const int cut_here = shortest < 64 ? 1 : 0;

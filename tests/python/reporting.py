@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 
 
-def pattern_of(lateness: list[list[float]]) -> dict:
+def pattern_of(delays: list[list[float]]) -> dict:
     """The pattern of gathers to rank 0 in which all move data for a millisecond at the end."""
-    ranks, calls = len(lateness[0]), len(lateness)
-    spreads = [max(call) for call in lateness]
+    ranks, calls = len(delays[0]), len(delays)
+    spreads = [max(call) for call in delays]
     waiting = [0.0] * ranks
     last = [0] * ranks
-    for call, spread in zip(lateness, spreads, strict=True):
+    for call, spread in zip(delays, spreads, strict=True):
         waiting[0] += (spread - call[0]) / calls
         last[call.index(spread)] += 1
     return {
@@ -21,31 +21,31 @@ def pattern_of(lateness: list[list[float]]) -> dict:
         "calls": [2 * call for call in range(calls)],
         "roots": [0] * calls,
         "begins": [float(call) for call in range(calls)],
-        "lateness": lateness,
+        "delays": delays,
         "elapsed": [
             [spread - late + 0.001 for late in call]
-            for call, spread in zip(lateness, spreads, strict=True)
+            for call, spread in zip(delays, spreads, strict=True)
         ],
         "ahead": None,
-        "edge": None,
+        "progress_hint": None,
         "waiting": waiting,
         "held": [0.0] * ranks,
         "moving": [0.001] * ranks,
-        "mean_lateness": [sum(rank) / calls for rank in zip(*lateness, strict=True)],
+        "mean_delay": [sum(rank) / calls for rank in zip(*delays, strict=True)],
         "last": last,
     }
 
 
-def line_of(lateness: list[list[float]] | None, **changes: object) -> dict:
-    """A line of a report; without lateness, one of which no times are known."""
-    pattern = pattern_of(lateness) if lateness else None
-    calls = len(lateness) if lateness else 3
+def line_of(delays: list[list[float]] | None, **changes: object) -> dict:
+    """A line of a report; without delays, one of which no times are known."""
+    pattern = pattern_of(delays) if delays else None
+    calls = len(delays) if delays else 3
     return {
         "collective": "gather",
         "site": "app: main+0x10",
         "other_sites": [],
         "calls": calls,
-        "bytes": 4096 * calls * (len(lateness[0]) if lateness else 4),
+        "bytes": 4096 * calls * (len(delays[0]) if delays else 4),
         "irregularity": {"mean": 1.0, "max": 1.0},
         "algorithm": "native",
         "reason": "no gain",
@@ -66,7 +66,7 @@ def line_of(lateness: list[list[float]] | None, **changes: object) -> dict:
 def write_report(folder: Path, *lines: dict) -> str:
     """The name of a file with a report that has these lines."""
     path = folder / "report.json"
-    head = {"format": 1, "tutti": "0.1.0", "mpi": "MPICH 4", "ranks": 4, "nodes": 1}
+    head = {"format": 2, "tutti": "0.1.0", "mpi": "MPICH 4", "ranks": 4, "nodes": 1}
     more = {"clock_error": 0, "clock": "all ranks read one clock", "partial": False}
     path.write_text(json.dumps({**head, **more, "calls": list(lines)}))
     return str(path)

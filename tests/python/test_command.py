@@ -15,7 +15,7 @@ COMMANDS = (
     "list",
     "info",
     "explain",
-    "place",
+    "map",
     "verify",
     "simulate",
     "bench",
@@ -220,7 +220,7 @@ CALL = {
 def test_report_is_shown(command, tmp_path):
     path = tmp_path / "r.json"
     path.write_text(
-        json.dumps({"tutti": "0.1.0", "mpi": "MPICH 4", "ranks": 4, "format": 1, "calls": [CALL]})
+        json.dumps({"tutti": "0.1.0", "mpi": "MPICH 4", "ranks": 4, "format": 2, "calls": [CALL]})
     )
     out = command("report", str(path)).out
     for text in (
@@ -334,7 +334,7 @@ def test_errors_are_one_line_that_names_the_value(command, installed, words, tex
 def test_a_report_of_another_version_is_refused(command, tmp_path):
     path = tmp_path / "r.json"
     path.write_text('{"format": 9, "calls": []}')
-    assert "format version 9; 1 is understood" in command("report", str(path)).err
+    assert "format version 9; 1 and 2 are understood" in command("report", str(path)).err
     path.write_text("[]")
     assert "no report of Tutti" in command("report", str(path)).err
 

@@ -10,16 +10,16 @@ from reporting import late_rank, line_of, pattern_of, write_report
 from tutti import prediction, reports
 
 
-def made(lateness: list[list[float]], **changes: object) -> reports.Pattern:
+def made(delays: list[list[float]], **changes: object) -> reports.Pattern:
     """A pattern with these arrivals."""
-    line = {**line_of(lateness), "pattern": {**pattern_of(lateness), **changes}}
+    line = {**line_of(delays), "pattern": {**pattern_of(delays), **changes}}
     (site,) = reports.sites_of([{"calls": [line]}])
     assert site.pattern is not None
     return site.pattern
 
 
 def test_habits_are_means_in_which_the_latest_call_counts_a_half():
-    expected = prediction.from_habits([[0, 0.004], [0, 0.008], [0.002, 0], [0, 0]])
+    expected = prediction.from_predictor([[0, 0.004], [0, 0.008], [0.002, 0], [0, 0]])
     assert expected[0] is None and expected[1] == [0, 0.004]
     assert expected[2] == pytest.approx([0, 0.006])
     assert expected[3] == pytest.approx([0.001, 0.003])
@@ -27,7 +27,7 @@ def test_habits_are_means_in_which_the_latest_call_counts_a_half():
 
 def test_errors_are_what_expectations_were_off_by():
     pattern = made([[0, 0.004], [0, 0.008], [0.002, 0]])
-    judged = prediction.judge(pattern, prediction.from_habits(pattern.lateness))
+    judged = prediction.judge(pattern, prediction.from_predictor(pattern.delays))
     assert judged is not None and judged.calls == 2
     # Half a difference for each of two ranks: of 4 against 8 ms, then of 6 against -2 ms.
     assert judged.error == pytest.approx((0.002 + 0.004) / 2)
@@ -51,11 +51,11 @@ def test_replays_are_those_of_a_single_call():
     pattern = made([[0.0, 0.0, 0.003, 0.0]] * 3)
     machine = tutti.Machine()
     replays = prediction.replay(
-        "gather", 1 << 20, pattern, prediction.from_habits(pattern.lateness), machine, False
+        "gather", 1 << 20, pattern, prediction.from_predictor(pattern.delays), machine, False
     )
     seconds = {one.algorithm: one.seconds for one in replays}
     assert list(seconds.values()) == sorted(seconds.values())
-    alone = tutti.explain("gather", [1 << 20] * 4, 0, arrivals=pattern.lateness[0])
+    alone = tutti.explain("gather", [1 << 20] * 4, 0, arrivals=pattern.delays[0])
     for contender in alone.contenders:
         if contender.algorithm in seconds:
             assert seconds[contender.algorithm] == pytest.approx(contender.data_seconds)
@@ -65,9 +65,9 @@ def test_replays_are_those_of_a_single_call():
 
 def test_long_patterns_are_replayed_in_part():
     pattern = made(late_rank(3, 100, 1))
-    expected = prediction.from_habits(pattern.lateness)
+    expected = prediction.from_predictor(pattern.delays)
     calls = prediction.replayed(pattern, expected)
-    assert len(calls) <= prediction.MOST_REPLAYS and calls[0] == 1 and calls[-1] > 90
+    assert len(calls) <= prediction.MAX_REPLAYS and calls[0] == 1 and calls[-1] > 90
     assert prediction.replayed(made([[0, 1]]), [None]) == [0]
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tutti.console import Refusal
 from tutti.lab import checks, launch, machine, mpi, session, state
-from tutti.lab.launch import Placement, Site
+from tutti.lab.launch import ProcessMapping, Site
 from tutti.lab.layout import Layout
 
 GBIT = 10**9
@@ -62,24 +62,24 @@ def test_an_mpi_is_known_by_what_it_says(text, expected):
 
 
 def test_block_and_round_robin():
-    assert Placement((1, 3, 2)).nodes_of_ranks() == [1, 2, 2, 2, 3, 3]
-    assert Placement((1, 3, 2), "round-robin").nodes_of_ranks() == [1, 2, 3, 2, 3, 2]
+    assert ProcessMapping((1, 3, 2)).nodes_of_ranks() == [1, 2, 2, 2, 3, 3]
+    assert ProcessMapping((1, 3, 2), "round-robin").nodes_of_ranks() == [1, 2, 3, 2, 3, 2]
 
 
 def test_shuffled_is_alike_for_one_number_and_another_for_another():
     ranks = (1,) * 8
-    one = Placement(ranks, "shuffled:1").nodes_of_ranks()
-    assert one == Placement(ranks, "shuffled:1").nodes_of_ranks() != sorted(one)
-    assert one != Placement(ranks, "shuffled:2").nodes_of_ranks()
+    one = ProcessMapping(ranks, "shuffled:1").nodes_of_ranks()
+    assert one == ProcessMapping(ranks, "shuffled:1").nodes_of_ranks() != sorted(one)
+    assert one != ProcessMapping(ranks, "shuffled:2").nodes_of_ranks()
 
 
 @given(st.lists(st.integers(0, 5), min_size=1).filter(any), st.sampled_from(launch.MAPPINGS))
 def test_every_node_has_its_ranks_however_they_are_mapped(ranks, mapping):
-    placed = Placement(tuple(ranks), mapping).nodes_of_ranks()
+    placed = ProcessMapping(tuple(ranks), mapping).nodes_of_ranks()
     assert [placed.count(node) for node in range(1, len(ranks) + 1)] == ranks
 
 
-UNEVEN = Placement((1, 0, 2), "round-robin")
+UNEVEN = ProcessMapping((1, 0, 2), "round-robin")
 LAYOUT = Layout(3, GBIT)
 
 
@@ -87,7 +87,7 @@ def test_the_file_of_hosts_names_the_node_of_each_rank():
     assert launch.hosts_of_ranks(LAYOUT, UNEVEN) == "10.77.0.1\n10.77.0.3\n10.77.0.3\n"
 
 
-def line(which: mpi.Mpi, placement: Placement = UNEVEN) -> str:
+def line(which: mpi.Mpi, placement: ProcessMapping = UNEVEN) -> str:
     return " ".join(launch.command(which, LAYOUT, placement, SITE))
 
 
@@ -127,13 +127,13 @@ def test_mpich_5_sleeps_while_it_waits_unless_the_user_says_otherwise():
 
 
 def test_mpich_4_gets_one_node_and_no_option_that_it_lacks():
-    launch.check(MPICH4, Placement((0, 4)))
-    assert "-hosts 10.77.0.2 -genv" in line(MPICH4, Placement((0, 4)))
+    launch.check(MPICH4, ProcessMapping((0, 4)))
+    assert "-hosts 10.77.0.2 -genv" in line(MPICH4, ProcessMapping((0, 4)))
     with pytest.raises(Refusal, match="MPICH 4.0.2 over UCX was seen to hang in MPI_Finalize"):
-        launch.check(MPICH4, Placement((1, 1)))
-    launch.check(replace(MPICH4, devices="ch4:ofi"), Placement((1, 1)))
+        launch.check(MPICH4, ProcessMapping((1, 1)))
+    launch.check(replace(MPICH4, devices="ch4:ofi"), ProcessMapping((1, 1)))
     for other in (MPICH5, INTEL, OPENMPI4, OPENMPI5):
-        launch.check(other, Placement((1, 1)))
+        launch.check(other, ProcessMapping((1, 1)))
 
 
 def test_the_command_of_intel_mpi():
@@ -346,7 +346,7 @@ def test_the_dry_run_of_a_run_shows_the_whole_command(command, folder, quiet_mac
 
 def test_the_checks_judge():
     seen = {"names": 2, "groups": 1, "bytes": 8 << 20, "seconds": 0.05}
-    layout, placement = Layout(2, GBIT), Placement((1, 1))
+    layout, placement = Layout(2, GBIT), ProcessMapping((1, 1))
     names, groups, scatter = checks.judge(layout, placement, seen)
     assert names.good and not groups.good and "several nodes for one" in groups.advice
     # 4 MiB with headers at 1 Gbit/s are 35 ms.

@@ -93,4 +93,4 @@ def test_check(folder, mpi):
 
 
 def test_place(folder, mpi):
-    assert "median" in tutti(folder, "place", "--mpirun", f"{mpi.mpirun} -n 2")
+    assert "median" in tutti(folder, "map", "--mpirun", f"{mpi.mpirun} -n 2")

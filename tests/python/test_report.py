@@ -56,7 +56,7 @@ def test_long_reports_show_the_worst(command, tmp_path):
 
 def test_parts_and_lines_without_patterns_are_shown(command, tmp_path):
     path = tmp_path / "parts.json"
-    own = {"format": 1, "partial": True, "view": "the calls of process 5", "mpi": "MPICH 4"}
+    own = {"format": 2, "partial": True, "view": "the calls of process 5", "mpi": "MPICH 4"}
     part = json.dumps({**own, "calls": [line_of(None)]})
     path.write_text(part + "\n" + part + "\n")
     out = command("report", str(path)).out
@@ -117,9 +117,9 @@ def test_the_picture_as_svg_has_its_words_as_text_and_is_always_the_same(command
 
 
 def test_grids_keep_the_latest_rank_and_the_mean_over_calls():
-    lateness = [[0, 0, 8, 0], [0, 0, 4, 0], [1, 0, 0, 0], [3, 0, 0, 0]]  # by call
-    assert heatmap.grid_of(lateness, 2, 2) == [[0, 2], [6, 0]]
-    assert heatmap.grid_of(lateness, 9, 9)[2] == [8, 4, 0, 0]
+    delays = [[0, 0, 8, 0], [0, 0, 4, 0], [1, 0, 0, 0], [3, 0, 0, 0]]  # by call
+    assert heatmap.grid_of(delays, 2, 2) == [[0, 2], [6, 0]]
+    assert heatmap.grid_of(delays, 9, 9)[2] == [8, 4, 0, 0]
     assert heatmap.edges(10, 4) == [0, 2, 5, 7, 10]
     assert heatmap.top_of([[1.0] * 200 + [100.0]]) == 1.0, "one far cell does not hide the others"
     assert heatmap.top_of([[0.0, 5.0]]) == 5.0 and heatmap.top_of([[0.0]]) > 0
@@ -156,7 +156,7 @@ def test_a_recorded_pattern_is_emulated_and_recorded_again(command, mpi, tmp_pat
     assert recorded.pattern is not None and len(recorded.pattern.ranks) == 3
     # Between those that are measured there are calls without blocks, all together. In the pattern
     # rank 0 is never the last one.
-    emulated = [late for late in recorded.pattern.lateness if max(late) > 0.02]
+    emulated = [late for late in recorded.pattern.delays if max(late) > 0.02]
     assert len(emulated) >= 4
     assert all(late[0] < max(late) for late in emulated), emulated
 

@@ -21,13 +21,13 @@ class Table {
   void tell(Rank rank, const ArrivalEstimate& estimate) {
     send(rank, ArrivalMember::estimate(estimate), 0);
   }
-  /// The picture for a call after a gather; null where there is none. Asks if need be.
-  std::shared_ptr<const ArrivalVersion> picture(Rank rank, CallNumber call) {
-    std::shared_ptr<const ArrivalVersion> found;
-    if (!member(rank).find_picture(call, Collective::gather, found)) {
+  /// The profile for a call after a gather; null where there is none. Asks if need be.
+  std::shared_ptr<const ArrivalEpoch> profile(Rank rank, CallNumber call) {
+    std::shared_ptr<const ArrivalEpoch> found;
+    if (!member(rank).find_profile(call, Collective::gather, found)) {
       ++questions_;
-      send(rank, ArrivalMember::picture_question(call), 0);
-      EXPECT_TRUE(member(rank).find_picture(call, Collective::gather, found));
+      send(rank, ArrivalMember::profile_question(call), 0);
+      EXPECT_TRUE(member(rank).find_profile(call, Collective::gather, found));
     }
     return found;
   }
@@ -40,10 +40,10 @@ class Table {
 
  private:
   void send(Rank from, const std::vector<std::int64_t>& words, double now) {
-    std::vector<ArrivalMail> out;
+    std::vector<ArrivalMessage> out;
     coordinator_.take(from, words, now, out);
     messages_ += static_cast<long>(out.size());
-    for (const ArrivalMail& mail : out) member(mail.peer).take(mail.words);
+    for (const ArrivalMessage& mail : out) member(mail.peer).take(mail.words);
   }
 
   ArrivalCoordinator coordinator_;

@@ -97,9 +97,9 @@ inline Fabric random_fabric(int p, std::uint64_t seed) {
 /// The same with ranks in three groups that share ways.
 inline Fabric grouped(int p, std::uint64_t seed) {
   Fabric fabric = random_fabric(p, seed);
-  SharedWays ways{{}, {1, 2, 3}, {500, 0, 700}};
+  SharedLinks ways{{}, {1, 2, 3}, {500, 0, 700}};
   for (Rank rank = 0; rank < p; ++rank) ways.group.push_back(rank % 3);
-  fabric.ways.push_back(ways);
+  fabric.shared.push_back(ways);
   return fabric;
 }
 

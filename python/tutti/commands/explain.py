@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from tutti import _engine
-from tutti.commands.explain_levels import explain_levels
+from tutti.commands.explain_hierarchical import explain_hierarchical
 from tutti.commands.explain_report import explain_report
 from tutti.commands.options import (
     AsJson,
@@ -38,7 +38,7 @@ from tutti.workload import (
     sizes_of,
 )
 
-_MOST_LINES = 60
+_MAX_LINES = 60
 _KNOWLEDGE = {
     "nothing": "Every rank can start at once: its arguments suffice.",
     "subtree_sizes": "First each rank learns the sizes of its subtrees from its children",
@@ -48,10 +48,10 @@ _KNOWLEDGE = {
 
 
 def _cut(lines: list[str], full: bool) -> list[str]:
-    if full or len(lines) <= _MOST_LINES:
+    if full or len(lines) <= _MAX_LINES:
         return lines
-    left = len(lines) - _MOST_LINES
-    return [*lines[:_MOST_LINES], f".. and {left:,} more lines; --full shows them"]
+    left = len(lines) - _MAX_LINES
+    return [*lines[:_MAX_LINES], f".. and {left:,} more lines; --full shows them"]
 
 
 def _data(told: Explanation) -> str:
@@ -244,7 +244,7 @@ def explain(
 
     tutti explain gatherv --ranks 560 --root half --distribution spikes --block 1K
 
-    tutti explain alltoall --nodes 1,4,2 --algorithm native:level=node,leaders=2
+    tutti explain alltoall --nodes 1,4,2 --algorithm hierarchical(native),leaders=2
 
     tutti explain --report run.json --site 1
     """
@@ -264,7 +264,7 @@ def explain(
             ranks = ranks_on(nodes)
         blocks = sizes_of(collective, ranks, sizes, distribution, block)
         bound = bytes_of(node_memory, "--node-memory") if node_memory else 0
-        explain_levels(
+        explain_hierarchical(
             collective,
             blocks,
             nodes,

@@ -13,7 +13,7 @@ from tutti.console import console, count, duration, microseconds, print_json, ta
 from tutti.prediction import (
     Judgement,
     Replay,
-    from_habits,
+    from_predictor,
     from_library,
     judge,
     replay,
@@ -22,7 +22,7 @@ from tutti.prediction import (
 from tutti.reports import Pattern, Site, find_pattern, read, sites_of
 from tutti.workload import machine_of
 
-_MOST_RANKS = 8
+_MAX_RANKS = 8
 
 
 def explain_report(
@@ -35,8 +35,8 @@ def explain_report(
     """
     site, pattern = find_pattern(sites_of(read(file)), wanted, "--site")
     ranks = len(pattern.ranks)
-    block = round(site.told["bytes"] / max(1, site.told["calls"]) / ranks)
-    habits = from_habits(pattern.lateness)
+    block = round(site.fields["bytes"] / max(1, site.fields["calls"]) / ranks)
+    habits = from_predictor(pattern.delays)
     in_run = from_library(pattern)
     judged = {
         "from earlier calls": judge(pattern, habits),
@@ -45,17 +45,17 @@ def explain_report(
     known = {name: one for name, one in judged.items() if one is not None}
     expected = in_run or habits
     replays = replay(
-        site.told["collective"], block, pattern, expected, machine_of(machine), background
+        site.fields["collective"], block, pattern, expected, machine_of(machine), background
     )
     if as_json:
         print_json(
             {
                 "site": site.number,
-                "collective": site.told["collective"],
+                "collective": site.fields["collective"],
                 "ranks": ranks,
                 "block": block,
                 "late": site.late,
-                "mean_lateness": pattern.mean_lateness,
+                "mean_delay": pattern.mean_delay,
                 "predictions": {name: asdict(one) for name, one in known.items()},
                 "replayed_calls": [pattern.calls[at] for at in replayed(pattern, expected)],
                 "algorithms": [asdict(one) for one in replays],
@@ -72,14 +72,14 @@ def explain_report(
 def _head(out: Console, site: Site, pattern: Pattern, block: int) -> None:
     out.print(
         f"[bold]{site.number}: {escape(site.name)}[/]: {count(len(pattern.calls), 'call')} of "
-        f"{count(len(pattern.ranks), 'rank')}, ran {escape(site.told['algorithm'])}"
+        f"{count(len(pattern.ranks), 'rank')}, ran {escape(site.fields['algorithm'])}"
     )
     mean = ", the mean: the report has no single sizes" if block and _is_irregular(site) else ""
     out.print(f"{escape(site.late)}; blocks of {count(block, 'byte')}{mean}\n")
 
 
 def _is_irregular(site: Site) -> bool:
-    return str(site.told["collective"]).endswith("v")
+    return str(site.fields["collective"]).endswith("v")
 
 
 def _predictions(out: Console, known: dict[str, Judgement]) -> None:
@@ -95,25 +95,25 @@ def _predictions(out: Console, known: dict[str, Judgement]) -> None:
     out.print(listing)
     out.print(
         "[dim]error: mean over ranks and calls of |expected - actual|. From earlier calls: the "
-        "mean of a rank's lateness, in which the latest call counts a half.[/]\n"
+        "mean of a rank's delays, in which the latest call counts a half.[/]\n"
     )
 
 
 def _ranks(out: Console, pattern: Pattern, known: dict[str, Judgement]) -> None:
     """The actual pattern beside what was expected: the latest ranks."""
-    ranks = sorted(range(len(pattern.ranks)), key=lambda rank: -pattern.mean_lateness[rank])
+    ranks = sorted(range(len(pattern.ranks)), key=lambda rank: -pattern.mean_delay[rank])
     numbers = ["rank", "behind the first"]
     for name in known:
         numbers += [f"expected {name}", "error"]
     listing = table(*numbers, right=tuple(numbers))
-    for rank in sorted(ranks[:_MOST_RANKS]):
-        cells = [str(rank), duration(pattern.mean_lateness[rank])]
+    for rank in sorted(ranks[:_MAX_RANKS]):
+        cells = [str(rank), duration(pattern.mean_delay[rank])]
         for one in known.values():
             cells += [duration(one.expected[rank]), duration(one.by_rank[rank])]
         listing.add_row(*cells)
     out.print(listing)
-    if len(ranks) > _MOST_RANKS:
-        out.print(f"[dim]The {_MOST_RANKS} latest of {len(ranks):,} ranks.[/]")
+    if len(ranks) > _MAX_RANKS:
+        out.print(f"[dim]The {_MAX_RANKS} latest of {len(ranks):,} ranks.[/]")
 
 
 def _replays(out: Console, replays: list[Replay], calls: int) -> None:

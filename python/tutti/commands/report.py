@@ -17,8 +17,8 @@ from tutti.console import Refusal, console, count, duration, print_json, table, 
 from tutti.prediction import from_library, judge
 from tutti.reports import Pattern, Site, find, find_pattern, read, sites_of, with_patterns
 
-_MOST_SITES = 3
-_MOST_RANKS = 8
+_MAX_SITES = 3
+_MAX_RANKS = 8
 
 
 def _number(call: dict[str, Any], name: str, statistic: str, form: str = ".6f") -> str:
@@ -40,7 +40,7 @@ def report(
     ] = None,
     picture: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Draw ranks by calls, colour = lateness (.svg, .png)."),
+        typer.Option(metavar="FILE", help="Draw ranks by calls, colour = delays (.svg, .png)."),
     ] = None,
     pattern: Annotated[
         str | None,
@@ -81,7 +81,7 @@ def report(
     out = console()
     for told in reports:
         _head(out, told)
-        _lines(out, [one for one in shown if any(one.told is line for line in told["calls"])])
+        _lines(out, [one for one in shown if any(one.fields is line for line in told["calls"])])
     _arrivals(out, with_patterns(shown), full)
 
 
@@ -109,7 +109,7 @@ def _lines(out: Console, sites: list[Site]) -> None:
         right=("", *numbers, *parts),
     )  # fmt: skip
     for site in sites:
-        call = site.told
+        call = site.fields
         listing.add_row(
             str(site.number),
             escape(call["collective"]),
@@ -134,7 +134,7 @@ def _lines(out: Console, sites: list[Site]) -> None:
 
 def _arrivals(out: Console, sites: list[Site], full: bool) -> None:
     """Who waits for whom, where ranks waited longest."""
-    for site in sites if full else sites[:_MOST_SITES]:
+    for site in sites if full else sites[:_MAX_SITES]:
         pattern = site.pattern
         if pattern is None or len(pattern.ranks) < 2:
             continue
@@ -147,9 +147,9 @@ def _arrivals(out: Console, sites: list[Site], full: bool) -> None:
         _ranks(out, pattern, full)
         unicode = (sys.stdout.encoding or "").lower().startswith("utf")
         shades = heatmap.SHADES if unicode else heatmap.SHADES_ASCII
-        for line in heatmap.text_of(pattern.lateness, min(out.width, 110), shades=shades):
+        for line in heatmap.text_of(pattern.delays, min(out.width, 110), shades=shades):
             out.print(line, markup=False, no_wrap=True, overflow="crop")
-    left = 0 if full else len(sites) - _MOST_SITES
+    left = 0 if full else len(sites) - _MAX_SITES
     if left > 0:
         out.print(f"\n.. and {count(left, 'more line')} with arrivals; --full shows them")
 
@@ -158,30 +158,30 @@ def _ranks(out: Console, pattern: Pattern, full: bool) -> None:
     """What each rank's time went into: all of them, or the latest and those who lost most."""
     ranks = range(len(pattern.ranks))
     shown = list(ranks)
-    if not full and len(shown) > _MOST_RANKS:
+    if not full and len(shown) > _MAX_RANKS:
         lost = sorted(ranks, key=lambda rank: -(pattern.waiting[rank] + pattern.held[rank]))
-        late = sorted(ranks, key=lambda rank: -pattern.mean_lateness[rank])
-        half = _MOST_RANKS // 2
+        late = sorted(ranks, key=lambda rank: -pattern.mean_delay[rank])
+        half = _MAX_RANKS // 2
         shown = sorted({*late[:half], *lost[:half]})
     judged = judge(pattern, from_library(pattern) or [])
     numbers = ("rank", "last in", "behind the first", "waiting", "held", "moving")
     foretold = ("expected", "off by") if judged else ()
-    edges = ("edge before",) if pattern.edge else ()
-    listing = table(*numbers, *foretold, *edges, right=(*numbers, *foretold, *edges))
+    hints = ("hint before",) if pattern.progress_hint else ()
+    listing = table(*numbers, *foretold, *hints, right=(*numbers, *foretold, *hints))
     for rank in shown:
         row = [
             str(rank),
             f"{pattern.last[rank] / len(pattern.calls):.0%}",
-            duration(pattern.mean_lateness[rank]),
+            duration(pattern.mean_delay[rank]),
             duration(pattern.waiting[rank]),
             duration(pattern.held[rank]),
             duration(pattern.moving[rank]),
         ]
         if judged:
             row += [duration(judged.expected[rank]), duration(judged.by_rank[rank])]
-        if pattern.edge:
-            edge = pattern.mean_edge(rank)
-            row.append("-" if edge is None else duration(edge))
+        if pattern.progress_hint:
+            hint = pattern.mean_hint(rank)
+            row.append("-" if hint is None else duration(hint))
         listing.add_row(*row)
     out.print(listing)
     if judged:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import os
 import shlex
@@ -34,10 +33,7 @@ def check_environment(environment: Mapping[str, str]) -> None:
         if not _ours(name):
             continue
         if not _engine.is_setting(name):
-            known = [setting.name for setting in _engine.settings()]
-            near = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean {near[0]}?" if near else "see tutti info"
-            raise Refusal(f"{name}={value}: there is no such setting; {hint}")
+            raise Refusal(f"{name}={value}: {_engine.unknown_setting(name)}")
         collective = name.removeprefix("TUTTI_").lower()
         if collective in _engine.collectives():
             check_algorithm(collective, value, name)
@@ -120,8 +116,10 @@ def _ours(name: str) -> bool:
 def _option_of(setting: _engine.Setting) -> inspect.Parameter:
     """The option that gives a setting its value: --gather of TUTTI_GATHER."""
     name = setting.name.removeprefix("TUTTI_").lower()
+    former = _engine.former_name_of(setting.name).removeprefix("TUTTI_").lower()
+    names = [f"--{one}" for one in (name, former) if one]
     option = typer.Option(
-        f"--{name}", metavar="VALUE", help=setting.meaning, rich_help_panel="Settings"
+        *names, metavar="VALUE", help=setting.meaning, rich_help_panel="Settings"
     )
     kind = Annotated[str | None, option]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)

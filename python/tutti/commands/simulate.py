@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tutti import simulated_levels, simulated_tables
+from tutti import simulated_hierarchical, simulated_tables
 from tutti._engine import has_two_ports
 from tutti.commands.options import (
     AsJson,
@@ -75,9 +75,9 @@ def _tables(what: str, output: Path | None, machine: Path | None, svg: Path | No
     if svg is not None and what != "levels":
         raise Refusal(f"--svg {svg}: the tables have no picture")
     if svg is not None:
-        simulated_levels.picture(node_machine_of(path), svg, "--svg")
+        simulated_hierarchical.picture(node_machine_of(path), svg, "--svg")
     if what == "levels":
-        text = simulated_levels.markdown(node_machine_of(path))
+        text = simulated_hierarchical.markdown(node_machine_of(path))
     else:
         text = simulated_tables.markdown(machine_of(path))
     if output is None:

@@ -14,7 +14,7 @@ from tutti import _engine
 from tutti.commands.options import AsJson
 from tutti.console import Refusal, console, print_json
 from tutti.verification import verify as verify_all
-from tutti.verification import verify_levels
+from tutti.verification import verify_hierarchical
 
 
 def _with_bar(
@@ -37,7 +37,7 @@ def _with_bar(
             bar.update(task, completed=done, description=at)
 
         if nodes:
-            return [verify_levels(collective=collective, nodes=nodes, progress=show)]
+            return [verify_hierarchical(collective=collective, nodes=nodes, progress=show)]
         schedules = verify_all(
             max_ranks, sampled, collective=collective, algorithm=algorithm, progress=show
         )
@@ -45,7 +45,7 @@ def _with_bar(
             return [schedules]
         return [
             schedules,
-            verify_levels(min(max_ranks, 5), collective=collective, progress=show),
+            verify_hierarchical(min(max_ranks, 5), collective=collective, progress=show),
         ]
 
 

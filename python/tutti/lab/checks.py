@@ -12,14 +12,14 @@ from pathlib import Path
 
 from tutti.console import Refusal
 from tutti.lab import launch, session, state, transfer
-from tutti.lab.launch import Placement, Site
+from tutti.lab.launch import ProcessMapping, Site
 from tutti.lab.layout import FRAME, Layout, show_rate
 from tutti.lab.mpi import Mpi
 
-LEAST_RATE, MOST_RATE = 0.9, 1.05
+MIN_RATE, MAX_RATE = 0.9, 1.05
 """Of a link, relative to what it was made for. The bucket's burst lets a little more through."""
 
-MOST_TIME = 1.25
+MAX_TIME = 1.25
 """Of a scatter, relative to the wire's time, where the machine carries the lab."""
 
 
@@ -55,7 +55,7 @@ def links(layout: Layout, shell: str) -> Iterator[Line]:
             bits = 8 * FRAME * transfer.measure(shell, names, layout.address(pair[1]), seconds)
         except OSError as error:
             raise Refusal(f"{error}; does a firewall filter bridged packets?") from None
-        good = LEAST_RATE <= bits / rate <= MOST_RATE
+        good = MIN_RATE <= bits / rate <= MAX_RATE
         advice = "" if good else f"the machine does not carry {show_rate(rate)} now"
         yield Line(what, bits / 1e6, rate / 1e6, "Mbit/s", good, advice)
 
@@ -76,7 +76,7 @@ def compile_program(mpi: Mpi, folder: Path) -> Path:
     return program
 
 
-def nodes(layout: Layout, mpi: Mpi, placement: Placement, limit: float) -> list[Line]:
+def nodes(layout: Layout, mpi: Mpi, placement: ProcessMapping, limit: float) -> list[Line]:
     """Starts ranks as `placement` says; counts the nodes that the MPI sees and times a scatter."""
     launch.check(mpi, placement)
     site = Site(str(state.FOLDER / "nodesh"), str(state.FOLDER / "ranks"))
@@ -95,7 +95,7 @@ def nodes(layout: Layout, mpi: Mpi, placement: Placement, limit: float) -> list[
     return judge(layout, placement, json.loads(lines[-1]))
 
 
-def judge(layout: Layout, placement: Placement, seen: dict[str, float]) -> list[Line]:
+def judge(layout: Layout, placement: ProcessMapping, seen: dict[str, float]) -> list[Line]:
     """What the program saw, beside what is there."""
     count = placement.nodes
     lines = []
@@ -107,7 +107,7 @@ def judge(layout: Layout, placement: Placement, seen: dict[str, float]) -> list[
         raise Refusal("MPI_Scatter delivered wrong data")
     wire = layout.scatter_time(list(placement.ranks), int(seen["bytes"]))
     if wire:
-        good = seen["seconds"] <= MOST_TIME * wire
+        good = seen["seconds"] <= MAX_TIME * wire
         advice = "" if good else "far from the wire: other load, polling ranks, or too high a rate"
         times = (seen["seconds"] * 1e3, wire * 1e3)
         lines.append(Line("MPI_Scatter of 2 Mi floats", *times, "ms", good, advice))

@@ -22,7 +22,7 @@ BRANCHES = 1024
 
 
 @dataclass(frozen=True)
-class Placement:
+class ProcessMapping:
     """How many ranks each node has, and how they are numbered."""
 
     ranks: tuple[int, ...]
@@ -53,7 +53,7 @@ class Placement:
 
 def place(
     layout: Layout, nodes: int | None, per_node: int, ranks: str | None, mapping: str
-) -> Placement:
+) -> ProcessMapping:
     """The placement that options ask for: `per_node` on each node, or the list `ranks`.
 
     Raises:
@@ -67,18 +67,18 @@ def place(
         words = ranks.split(",")
         if not all(word.isdigit() for word in words) or not any(int(word) for word in words):
             raise Refusal(f"--ranks {ranks}: a number for each node, such as 1,4,2")
-        placed = Placement(tuple(int(word) for word in words), mapping)
+        placed = ProcessMapping(tuple(int(word) for word in words), mapping)
     else:
         count = layout.nodes if nodes is None else nodes
         if count < 1 or per_node < 1:
             raise Refusal(f"{count} nodes of {per_node} ranks: at least one of each")
-        placed = Placement((per_node,) * count, mapping)
+        placed = ProcessMapping((per_node,) * count, mapping)
     if len(placed.ranks) > layout.nodes:
         raise Refusal(f"{len(placed.ranks)} nodes are asked for, the lab has {layout.nodes}")
     return placed
 
 
-def check(mpi: Mpi, placement: Placement) -> None:
+def check(mpi: Mpi, placement: ProcessMapping) -> None:
     """Raises Refusal where an MPI is known not to get through a run."""
     if mpi.family == "mpich" and mpi.major < 5 and placement.nodes > 1:
         if "ofi" in mpi.devices and "ucx" not in mpi.devices:
@@ -99,12 +99,12 @@ class Site:
     """The node of each rank, a line each: what `hosts_of_ranks` says."""
 
 
-def hosts_of_ranks(layout: Layout, placement: Placement) -> str:
+def hosts_of_ranks(layout: Layout, placement: ProcessMapping) -> str:
     """The file that puts every rank where the placement has it."""
     return "".join(f"{layout.address(node)}\n" for node in placement.nodes_of_ranks())
 
 
-def command(mpi: Mpi, layout: Layout, placement: Placement, site: Site) -> list[str]:
+def command(mpi: Mpi, layout: Layout, placement: ProcessMapping, site: Site) -> list[str]:
     """The launcher with its options; the program's words follow."""
     options = {"openmpi": _openmpi, "mpich": _mpich, "intel": _intel}[mpi.family]
     count = ["-n", str(placement.total)]
@@ -127,7 +127,7 @@ def _each(word: str, values: dict[str, str]) -> list[str]:
     return [part for name, value in values.items() for part in (word, name, value)]
 
 
-def _openmpi(mpi: Mpi, layout: Layout, _: Placement, site: Site) -> list[str]:
+def _openmpi(mpi: Mpi, layout: Layout, _: ProcessMapping, site: Site) -> list[str]:
     new = mpi.major >= 5
     plm = "ssh" if new else "rsh"
     runtime = {
@@ -150,7 +150,7 @@ def _openmpi(mpi: Mpi, layout: Layout, _: Placement, site: Site) -> list[str]:
     ]  # fmt: skip
 
 
-def _mpich(_: Mpi, layout: Layout, placement: Placement, site: Site) -> list[str]:
+def _mpich(_: Mpi, layout: Layout, placement: ProcessMapping, site: Site) -> list[str]:
     used = [node for node, ranks in enumerate(placement.ranks, 1) if ranks]
     places = {node: str(place) for place, node in enumerate(used)}
     options = [
@@ -163,7 +163,7 @@ def _mpich(_: Mpi, layout: Layout, placement: Placement, site: Site) -> list[str
     return options + _each("-genv", provider)
 
 
-def _intel(_: Mpi, layout: Layout, __: Placement, site: Site) -> list[str]:
+def _intel(_: Mpi, layout: Layout, __: ProcessMapping, site: Site) -> list[str]:
     variables = {
         "I_MPI_FABRICS": "shm:ofi",
         "FI_PROVIDER": "tcp",

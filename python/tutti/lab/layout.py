@@ -14,7 +14,7 @@ PREFIX = "tuttilab-"
 OWN_NAMES = re.compile(re.escape(PREFIX) + r"[nspud]\d+")
 """Namespaces n, switches s, ports p, and the upper and lower ends u and d of uplinks."""
 
-MOST_PORTS = 1000
+MAX_PORTS = 1000
 """Of a switch; Linux bridges have 1024."""
 
 FRAME = 1514 / 1448
@@ -65,8 +65,8 @@ class Layout:
         if not 1 <= self.switches <= self.nodes:
             raise Refusal(f"--switches {self.switches}: from 1 to the number of nodes")
         ports = -(-self.nodes // self.switches)
-        if max(ports, self.switches) >= MOST_PORTS:
-            raise Refusal(f"{ports} nodes at a switch: it has {MOST_PORTS} ports; see --switches")
+        if max(ports, self.switches) >= MAX_PORTS:
+            raise Refusal(f"{ports} nodes at a switch: it has {MAX_PORTS} ports; see --switches")
         try:
             network = ipaddress.IPv4Network(self.network)
         except ValueError as error:

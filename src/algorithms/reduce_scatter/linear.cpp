@@ -15,7 +15,7 @@ Schedule reduce_scatter_linear(const Problem& problem) {
     const Rank to = (me + distance) % p;
     const Rank from = (me - distance + p) % p;
     schedule.send(to, {to, to + 1});
-    received[static_cast<std::size_t>(from)] = schedule.recv_aside(from, BlockRange{me, me + 1});
+    received[static_cast<std::size_t>(from)] = schedule.recv_staged(from, BlockRange{me, me + 1});
   }
   const auto combine = [&](Rank from, Operand operand) {
     schedule.combine(received[static_cast<std::size_t>(from)], operand);

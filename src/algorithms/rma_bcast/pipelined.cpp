@@ -11,7 +11,7 @@ namespace {
 int parts_of(const Problem& problem) {
   constexpr Bytes most = 512;
   if (problem.parameters.parts > 0) return problem.parameters.parts;
-  const Bytes parts = (problem.vector_bytes() + most_carried - 1) / most_carried;
+  const Bytes parts = (problem.vector_bytes() + max_carried - 1) / max_carried;
   return static_cast<int>(std::clamp<Bytes>(parts, 1, most));
 }
 
@@ -29,7 +29,7 @@ Schedule pipelined(const Problem& problem, int k) {
   };
   // A flush of each part would wait for its target each time.
   Problem carried = problem;
-  if (carried.parameters.carry == most_carried) carried.parameters.carry = all_carried;
+  if (carried.parameters.carry == max_carried) carried.parameters.carry = all_carried;
   return broadcast_along(carried, shape, parts_of(problem));
 }
 

@@ -5,23 +5,23 @@
 
 namespace tutti {
 
-void MailExchange::open(std::unique_ptr<MailChannel> channel, Reader reader) {
+void MessageQueue::open(std::unique_ptr<ControlChannel> channel, Reader reader) {
   const std::lock_guard turn(turn_);
   channel_ = std::move(channel);
   reader_ = std::move(reader);
 }
 
-void MailExchange::close() {
+void MessageQueue::close() {
   const std::lock_guard turn(turn_);
   channel_.reset();
 }
 
-void MailExchange::write(Rank to, std::vector<std::int64_t> words) {
+void MessageQueue::write(Rank to, std::vector<std::int64_t> words) {
   const std::lock_guard lock(mutex_);
   written_.push_back({to, std::move(words)});
 }
 
-bool MailExchange::take_turn() {
+bool MessageQueue::take_turn() {
   bool any = false;
   do {
     const std::unique_lock turn(turn_, std::try_to_lock);
@@ -32,35 +32,35 @@ bool MailExchange::take_turn() {
   return any;
 }
 
-int MailExchange::take_own_turn(bool& moved, bool& over) {
+int MessageQueue::take_own_turn(bool& moved, bool& over) {
   const std::lock_guard turn(turn_);
   const int error = exchange(moved);
   over = channel_ == nullptr || (channel_->is_empty() && !is_written());
   return error;
 }
 
-int MailExchange::first_error() const {
+int MessageQueue::first_error() const {
   const std::lock_guard lock(mutex_);
   return error_;
 }
 
-void MailExchange::fail(int error) {
+void MessageQueue::fail(int error) {
   const std::lock_guard lock(mutex_);
   if (error_ == 0) error_ = error;
 }
 
 /// Those hear who can be reached. In this thread's turn.
-int MailExchange::exchange(bool& moved) {
+int MessageQueue::exchange(bool& moved) {
   moved = false;
-  std::vector<Letter> letters;
+  std::vector<ControlMessage> messages;
   {
     const std::lock_guard lock(mutex_);
-    letters.swap(written_);
+    messages.swap(written_);
   }
   if (channel_ == nullptr) return 0;  // closed
   int first = 0;
-  for (Letter& letter : letters) {
-    const int error = channel_->send(letter.to, std::move(letter.words));
+  for (ControlMessage& message : messages) {
+    const int error = channel_->send(message.to, std::move(message.words));
     if (first == 0) first = error;
   }
   Rank from = no_rank;
@@ -73,7 +73,7 @@ int MailExchange::exchange(bool& moved) {
   return first;
 }
 
-bool MailExchange::is_written() const {
+bool MessageQueue::is_written() const {
   const std::lock_guard lock(mutex_);
   return !written_.empty();
 }

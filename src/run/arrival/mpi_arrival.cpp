@@ -18,15 +18,16 @@ namespace {
 
 /// How much the latest gap between two calls counts against all earlier ones.
 constexpr double weight = 0.5;
-constexpr std::size_t most_sites = 64;
+constexpr std::size_t max_sites = 64;
 /// Every call is told of until so many after a change, then one in so many.
 constexpr CallNumber told_each = 8;
 constexpr CallNumber told_one_in = 8;
 /// In one call in so many clocks may be compared.
 constexpr CallNumber timed_one_in = 64;
 /// So many in a row end the exchange at its close.
-constexpr int most_failures = 64;
-/// While rank 0 is in a call its thread leaves the MPI to it, and looks for mail only this often.
+constexpr int max_failures = 64;
+/// While rank 0 is in a call its thread leaves the MPI to it, and looks for message only this
+/// often.
 constexpr double seconds_left_to_a_call = 20e-3;
 
 void say_once_that_there_is_no_thread() {
@@ -45,16 +46,16 @@ int Arrival::open(MPI_Comm comm, std::shared_ptr<Arrival>& made) {
   mpi().Comm_rank(comm, &arrival->rank_);
   mpi().Comm_size(comm, &arrival->p_);
   arrival->coordinator_ = ArrivalCoordinator(arrival->p_);
-  arrival->gaps_.reserve(most_sites);
+  arrival->gaps_.reserve(max_sites);
   if (const int error = arrival->agree_on_threads(comm)) return error;
   std::unique_ptr<MpiChannel> channel;
-  if (const int error = MpiChannel::open(comm, longest_arrival_mail(arrival->p_), channel)) {
+  if (const int error = MpiChannel::open(comm, max_arrival_words(arrival->p_), channel)) {
     return error;
   }
-  arrival->mail_.open(std::move(channel),
-                      [read = arrival.get()](Rank from, const std::vector<std::int64_t>& words) {
-                        read->take(from, words);
-                      });
+  arrival->queue_.open(std::move(channel),
+                       [read = arrival.get()](Rank from, const std::vector<std::int64_t>& words) {
+                         read->take(from, words);
+                       });
   if (const int error = arrival->clock_.synchronise(comm)) return error;
   arrival->last_exit_ = arrival->computing_since_ = arrival->clock_.now();
   if (arrival->has_thread_) Background::of_process().add(*arrival);
@@ -80,15 +81,15 @@ bool Arrival::try_close() {
   int error = MPI_SUCCESS;
   try {
     say_farewell();
-    error = mail_.take_own_turn(moved, over);
+    error = queue_.take_own_turn(moved, over);
   } catch (const std::bad_alloc&) {
     error = MPI_ERR_NO_MEM;
   }
   const bool failed = !moved && error != MPI_SUCCESS;
   failures_to_close_ = moved ? 0 : failures_to_close_ + (failed ? 1 : 0);
-  if (!(over && is_over()) && failures_to_close_ < most_failures) return false;
+  if (!(over && is_over()) && failures_to_close_ < max_failures) return false;
   if (has_thread_) Background::of_process().remove(*this);
-  mail_.close();
+  queue_.close();
   clock_.close();
   return true;
 }
@@ -105,22 +106,22 @@ bool Arrival::is_over() const {
   return member_.is_over();
 }
 
-void Arrival::expect_edges(double fraction) {
+void Arrival::expect_progress_hints(double fraction) {
   const std::lock_guard lock(mutex_);
-  has_edges_ = true;
+  has_progress_hints_ = true;
   fraction_ = fraction;
 }
 
-int Arrival::edge() {
-  bool has_mail = false;
+int Arrival::progress_hint() {
+  bool has_message = false;
   {
     const std::lock_guard lock(mutex_);
-    const double now = edge_ = clock_.now();
+    const double now = hint_time_ = clock_.now();
     expected_ = computing_since_ + (now - computing_since_) / fraction_;
-    has_mail = tell_estimate();
+    has_message = tell_estimate();
   }
-  if (has_mail) mail_.take_turn();
-  return mail_.first_error();
+  if (has_message) queue_.take_turn();
+  return queue_.first_error();
 }
 
 void Arrival::begin_computing() {
@@ -149,7 +150,7 @@ void Arrival::arrive(const void* site) {
   prediction_.ahead = std::exchange(expected_, std::nan("")) - now;
   if (!std::isnan(prediction_.ahead)) forecast_error_.add(std::abs(prediction_.ahead));
   prediction_.error = forecast_error_.mean();
-  prediction_.edge = now - std::exchange(edge_, std::nan(""));
+  prediction_.progress_hint = now - std::exchange(hint_time_, std::nan(""));
 }
 
 void Arrival::note_block(Bytes block) {
@@ -162,7 +163,7 @@ CallPrediction Arrival::prediction_of_call() const {
   return prediction_;
 }
 
-void Arrival::note_run(CallNumber call, const CallKind& kind, RunMark ran) {
+void Arrival::note_algorithm(CallNumber call, const CallSignature& kind, AlgorithmId ran) {
   const std::lock_guard lock(mutex_);
   UnderWay& noted = under_way_.at(call);
   noted.kind = kind;
@@ -173,7 +174,7 @@ void Arrival::keep_time(CallNumber call) noexcept {
   if (clock_.is_shared() || ++timed_ % timed_one_in != 0) return;
   std::optional<double> ahead;
   const int error = clock_.compare_again(ahead);
-  if (error != MPI_SUCCESS) mail_.fail(error);
+  if (error != MPI_SUCCESS) queue_.fail(error);
   const std::lock_guard lock(mutex_);
   under_way_.at(call).kind.reset();  // what such a call takes is not to be compared
   if (ahead && error == MPI_SUCCESS) clock_.adopt(*ahead);
@@ -181,11 +182,11 @@ void Arrival::keep_time(CallNumber call) noexcept {
 
 int Arrival::leave(CallNumber call, const void* site) noexcept {
   try {
-    if (tell_of_next_call(call, site)) mail_.take_turn();
+    if (tell_of_next_call(call, site)) queue_.take_turn();
   } catch (const std::bad_alloc&) {
-    mail_.fail(MPI_ERR_NO_MEM);
+    queue_.fail(MPI_ERR_NO_MEM);
   }
-  return mail_.first_error();
+  return queue_.first_error();
 }
 
 /// True if there may be something to send or to take.
@@ -196,24 +197,24 @@ bool Arrival::tell_of_next_call(CallNumber call, const void* site) {
   const UnderWay left = under_way_.extract(call).mapped();
   member_.forget_before(under_way_.empty() ? begun_ + 1 : under_way_.begin()->first);
   last_exit_ = computing_since_ = clock_.now();
-  passage_ = {};
+  sample_ = {};
   if (is_alone && left.kind) {
-    passage_ = {*left.kind, left.after, left.ran, last_arrival_, last_exit_};
+    sample_ = {*left.kind, left.after, left.ran, last_arrival_, last_exit_};
     count_kind(*left.kind);
   }
-  // Rank 0 answers where the others have told of this call; no rank leaves its mail to the MPI for
-  // long, whether it passes edges or not.
-  const bool takes_mail = is_told_of(call);
+  // Rank 0 answers where the others have told of this call; no rank leaves its message to the MPI
+  // for long, whether it passes edges or not.
+  const bool takes_message = is_told_of(call);
   const double gap = gap_after(site);
   // A program without edges is taken at its habits.
-  if (has_edges_ || std::isnan(gap)) return takes_mail;
+  if (has_progress_hints_ || std::isnan(gap)) return takes_message;
   expected_ = last_exit_ + gap;
-  return tell_estimate() || takes_mail;
+  return tell_estimate() || takes_message;
 }
 
 /// A kind that follows many calls of another is told of as the first calls are: nobody knows yet
 /// what it takes. Where kinds take turns none is new. Alike on all ranks.
-void Arrival::count_kind(const CallKind& kind) {
+void Arrival::count_kind(const CallSignature& kind) {
   if (kind != kind_) {
     is_new_kind_ = calls_of_kind_ >= told_each;
     kind_ = kind;
@@ -227,81 +228,82 @@ double& Arrival::gap_after(const void* site) {
   const auto found =
       std::find_if(gaps_.begin(), gaps_.end(), [&](const Gap& gap) { return gap.site == site; });
   if (found != gaps_.end()) return found->seconds;
-  if (gaps_.size() == most_sites) gaps_.erase(gaps_.begin());
+  if (gaps_.size() == max_sites) gaps_.erase(gaps_.begin());
   return gaps_.emplace_back(Gap{site, std::nan("")}).seconds;
 }
 
-int Arrival::agreed_picture(CallNumber call, std::shared_ptr<const ArrivalVersion>& picture) {
-  for (bool asked = false; !find_picture(call, picture); asked = true) {
-    if (!asked) ask(ArrivalMember::picture_question(call));
+int Arrival::agreed_profile(CallNumber call, std::shared_ptr<const ArrivalEpoch>& profile) {
+  for (bool asked = false; !find_profile(call, profile); asked = true) {
+    if (!asked) ask(ArrivalMember::profile_question(call));
     sched_yield();
   }
-  return mail_.first_error();
+  return queue_.first_error();
 }
 
 /// False as long as this rank does not know. True where nothing more will come.
-bool Arrival::find_picture(CallNumber call, std::shared_ptr<const ArrivalVersion>& picture) {
-  if (knows_picture(call, picture)) return true;
-  mail_.take_turn();
+bool Arrival::find_profile(CallNumber call, std::shared_ptr<const ArrivalEpoch>& profile) {
+  if (knows_profile(call, profile)) return true;
+  queue_.take_turn();
   const bool cut_off = is_cut_off();
-  return knows_picture(call, picture) || cut_off;
+  return knows_profile(call, profile) || cut_off;
 }
 
-bool Arrival::knows_picture(CallNumber call, std::shared_ptr<const ArrivalVersion>& picture) {
+bool Arrival::knows_profile(CallNumber call, std::shared_ptr<const ArrivalEpoch>& profile) {
   const std::lock_guard lock(mutex_);
-  picture = nullptr;
-  return member_.find_picture(call, under_way_.at(call).after, picture);
+  profile = nullptr;
+  return member_.find_profile(call, under_way_.at(call).after, profile);
 }
 
-void Arrival::expect_version(CallNumber call) {
+void Arrival::expect_epoch(CallNumber call) {
   const std::lock_guard lock(mutex_);
-  versions_until_ = std::max(versions_until_, call + told_each);
+  epochs_until_ = std::max(epochs_until_, call + told_each);
 }
 
-int Arrival::agreed_version(CallNumber call, std::shared_ptr<const ArrivalVersion>& version) {
-  for (bool asked = false; !find_agreed_version(call, version); asked = true) {
+int Arrival::agreed_epoch(CallNumber call, std::shared_ptr<const ArrivalEpoch>& epoch) {
+  for (bool asked = false; !find_agreed_epoch(call, epoch); asked = true) {
     if (!asked) ask(ArrivalMember::question(call));
     sched_yield();
   }
-  return mail_.first_error();
+  return queue_.first_error();
 }
 
-bool Arrival::find_agreed_version(CallNumber call, std::shared_ptr<const ArrivalVersion>& version) {
-  version = nullptr;
+bool Arrival::find_agreed_epoch(CallNumber call, std::shared_ptr<const ArrivalEpoch>& epoch) {
+  epoch = nullptr;
   if (!has_thread_) return true;
-  mail_.take_turn();
+  queue_.take_turn();
   // Once the stream has ended all ranks have heard the same: what it has not granted is unknown.
   const bool cut_off = is_cut_off();
   const std::lock_guard lock(mutex_);
-  version = member_.version_for(call);
-  if (version == nullptr) return cut_off;
-  if (version->number == 0) version = nullptr;
+  epoch = member_.epoch_for(call);
+  if (epoch == nullptr) return cut_off;
+  if (epoch->number == 0) epoch = nullptr;
   return true;
 }
 
 /// Nothing more will come, or not for certain.
-bool Arrival::is_cut_off() const { return is_over() || mail_.first_error() != MPI_SUCCESS; }
+bool Arrival::is_cut_off() const { return is_over() || queue_.first_error() != MPI_SUCCESS; }
 
 bool Arrival::is_open() {
   const std::lock_guard lock(mutex_);
-  return !has_left_ && mail_.first_error() == MPI_SUCCESS;
+  return !has_left_ && queue_.first_error() == MPI_SUCCESS;
 }
 
-std::shared_ptr<const ArrivalVersion> Arrival::newest_version() {
-  mail_.take_turn();
+std::shared_ptr<const ArrivalEpoch> Arrival::newest_epoch() {
+  queue_.take_turn();
   const std::lock_guard lock(mutex_);
   return member_.newest()->number == 0 ? nullptr : member_.newest();
 }
 
 BackgroundTask::Progress Arrival::proceed() {
-  // Only the coordinator must be there for others; the others' mail can wait for their next call.
+  // Only the coordinator must be there for others; the others' message can wait for their next
+  // call.
   if (rank_ != 0) return Progress::nothing_expected;
   if (leaves_mpi_to_call()) return Progress::waiting;
   bool any = false;
   try {
-    any = mail_.take_turn();
+    any = queue_.take_turn();
   } catch (const std::bad_alloc&) {
-    mail_.fail(MPI_ERR_NO_MEM);
+    queue_.fail(MPI_ERR_NO_MEM);
   }
   if (is_over()) return Progress::nothing_expected;
   return any && expects_more() ? Progress::moved : Progress::waiting;
@@ -311,7 +313,7 @@ BackgroundTask::Progress Arrival::proceed() {
 /// reason to look up more often.
 bool Arrival::expects_more() {
   const std::lock_guard lock(mutex_);
-  return std::exchange(has_answered_, false) || coordinator_.owes_version();
+  return std::exchange(has_answered_, false) || coordinator_.owes_epoch();
 }
 
 /// Whoever waits for an answer meanwhile waits for this call too, or not for long.
@@ -319,7 +321,7 @@ bool Arrival::leaves_mpi_to_call() {
   const std::lock_guard lock(mutex_);
   if (arrived_ == left_) return false;
   // Estimates are on their way of which others make the order of this very call.
-  if (arrived_ <= versions_until_ && member_.version_for(arrived_) == nullptr) return false;
+  if (arrived_ <= epochs_until_ && member_.epoch_for(arrived_) == nullptr) return false;
   const double now = clock_.now();
   if (now < left_to_call_until_) return true;
   left_to_call_until_ = now + seconds_left_to_a_call;
@@ -328,33 +330,33 @@ bool Arrival::leaves_mpi_to_call() {
 
 /// As far as this rank knows.
 bool Arrival::is_told_of(CallNumber call) const {
-  const bool is_new = is_new_kind_ && !std::isnan(passage_.arrival);
-  return call <= versions_until_ || is_new || call <= member_.changed() + told_each ||
+  const bool is_new = is_new_kind_ && !std::isnan(sample_.arrival);
+  return call <= epochs_until_ || is_new || call <= member_.changed() + told_each ||
          call % told_one_in == 0;
 }
 
 /// True if there is something to send.
 bool Arrival::tell_estimate() {
   const CallNumber call = arrived_ + 1;
-  if (!is_told_of(call) || has_left_ || mail_.first_error() != MPI_SUCCESS) return false;
+  if (!is_told_of(call) || has_left_ || queue_.first_error() != MPI_SUCCESS) return false;
   tell(ArrivalMember::estimate({call, expected_, forecast_error_.mean() + clock_.error(), block_,
-                                last_, call <= versions_until_, passage_}));
+                                last_, call <= epochs_until_, sample_}));
   return true;
 }
 
 void Arrival::ask(std::vector<std::int64_t> question) {
   {
     const std::lock_guard lock(mutex_);
-    if (has_left_ || mail_.first_error() != MPI_SUCCESS) return;
+    if (has_left_ || queue_.first_error() != MPI_SUCCESS) return;
     tell(std::move(question));
   }
-  mail_.take_turn();
+  queue_.take_turn();
 }
 
 /// To rank 0, which is its own coordinator.
 void Arrival::tell(std::vector<std::int64_t> words) {
   if (rank_ != 0) {
-    mail_.write(0, std::move(words));
+    queue_.write(0, std::move(words));
   } else {
     coordinate(0, words);
   }
@@ -371,14 +373,14 @@ void Arrival::take(Rank from, const std::vector<std::int64_t>& words) {
 
 /// Locked, so that all ranks hear the same sequence.
 void Arrival::coordinate(Rank from, const std::vector<std::int64_t>& words) {
-  std::vector<ArrivalMail> mail;
-  coordinator_.take(from, words, clock_.now(), mail);
-  has_answered_ = has_answered_ || !mail.empty();
-  for (ArrivalMail& letter : mail) {
-    if (letter.peer == 0) {
-      member_.take(letter.words);
+  std::vector<ArrivalMessage> messages;
+  coordinator_.take(from, words, clock_.now(), messages);
+  has_answered_ = has_answered_ || !messages.empty();
+  for (ArrivalMessage& message : messages) {
+    if (message.peer == 0) {
+      member_.take(message.words);
     } else {
-      mail_.write(letter.peer, std::move(letter.words));
+      queue_.write(message.peer, std::move(message.words));
     }
   }
 }

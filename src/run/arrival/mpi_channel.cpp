@@ -22,8 +22,8 @@ int MpiChannel::open(MPI_Comm of, std::size_t longest, std::unique_ptr<MpiChanne
 }
 
 MpiChannel::~MpiChannel() {
-  for (Letter& letter : leaving_) {
-    if (letter.is_posted) mpi().Request_free(&letter.request);
+  for (ControlMessage& message : leaving_) {
+    if (message.is_posted) mpi().Request_free(&message.request);
   }
   if (listening_ == mpi().request_null) return;
   mpi().Cancel(&listening_);
@@ -44,12 +44,12 @@ int MpiChannel::send(Rank to, std::vector<std::int64_t> words) {
 
 /// Begins to send what waits for it, in the sequence in which it was given.
 int MpiChannel::post() {
-  for (Letter& letter : leaving_) {
-    if (letter.is_posted) continue;
-    const int error = mpi().Isend(letter.words.data(), bytes_of(letter.words), mpi().byte,
-                                  letter.to, tag, comm_.handle(), &letter.request);
+  for (ControlMessage& message : leaving_) {
+    if (message.is_posted) continue;
+    const int error = mpi().Isend(message.words.data(), bytes_of(message.words), mpi().byte,
+                                  message.to, tag, comm_.handle(), &message.request);
     if (error != MPI_SUCCESS) return error;
-    letter.is_posted = true;
+    message.is_posted = true;
   }
   return MPI_SUCCESS;
 }

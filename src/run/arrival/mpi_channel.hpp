@@ -13,7 +13,7 @@ namespace tutti {
 
 /// On a communicator of its own. Nothing here waits for anybody but open(). All functions return
 /// an MPI error code.
-class MpiChannel final : public MailChannel {
+class MpiChannel final : public ControlChannel {
  public:
   /// Collective. No message is longer than `longest` words.
   static int open(MPI_Comm of, std::size_t longest, std::unique_ptr<MpiChannel>& made);
@@ -26,7 +26,7 @@ class MpiChannel final : public MailChannel {
   [[nodiscard]] bool is_empty() const override { return leaving_.empty(); }
 
  private:
-  struct Letter {
+  struct ControlMessage {
     Rank to;
     std::vector<std::int64_t> words;
     MPI_Request request;
@@ -41,7 +41,7 @@ class MpiChannel final : public MailChannel {
   OwnedComm comm_;
   std::vector<std::int64_t> incoming_;
   MPI_Request listening_ = mpi().request_null;
-  std::list<Letter> leaving_;
+  std::list<ControlMessage> leaving_;
 };
 
 }  // namespace tutti

@@ -13,13 +13,13 @@ namespace {
 void* at(void* address, MPI_Aint offset) { return static_cast<std::byte*>(address) + offset; }
 }  // namespace
 
-void append_run(Runs& runs, MPI_Aint displacement, MPI_Count count, MPI_Aint extent) {
+void append_iov(Iov& iov, MPI_Aint displacement, MPI_Count count, MPI_Aint extent) {
   if (count == 0) return;
-  if (!runs.empty() &&
-      runs.back().first + static_cast<MPI_Aint>(runs.back().second) * extent == displacement) {
-    runs.back().second += count;
+  if (!iov.empty() &&
+      iov.back().first + static_cast<MPI_Aint>(iov.back().second) * extent == displacement) {
+    iov.back().second += count;
   } else {
-    runs.emplace_back(displacement, count);
+    iov.emplace_back(displacement, count);
   }
 }
 
@@ -29,11 +29,11 @@ MadeTypes::~MadeTypes() {
   for (MPI_Datatype& type : made_) mpi().Type_free(&type);
 }
 
-int MadeTypes::find(const TypedBuffer& buffer, const Runs& runs, const Place& place,
+int MadeTypes::find(const TypedBuffer& buffer, const Iov& iov, const BufferRef& place,
                     Region& region) {
-  if (runs.size() != 1) return indexed(buffer, runs, region);
-  const auto& [displacement, count] = runs.front();
-  if (!buffer.info.dense) {
+  if (iov.size() != 1) return indexed(buffer, iov, region);
+  const auto& [displacement, count] = iov.front();
+  if (!buffer.info.contiguous) {
     region = {at(buffer.address, displacement), count, region_type(buffer.type)};
     return MPI_SUCCESS;
   }
@@ -43,10 +43,10 @@ int MadeTypes::find(const TypedBuffer& buffer, const Runs& runs, const Place& pl
   return MPI_SUCCESS;
 }
 
-int MadeTypes::indexed(const TypedBuffer& buffer, const Runs& runs, Region& region) {
+int MadeTypes::indexed(const TypedBuffer& buffer, const Iov& iov, Region& region) {
   std::vector<int> lengths;
   std::vector<MPI_Aint> places;
-  for (const auto& [displacement, count] : runs) {
+  for (const auto& [displacement, count] : iov) {
     for (MPI_Count done = 0; done < count; done += INT_MAX) {
       lengths.push_back(static_cast<int>(std::min<MPI_Count>(INT_MAX, count - done)));
       places.push_back(displacement + static_cast<MPI_Aint>(done) * buffer.info.extent);
@@ -63,12 +63,12 @@ int MadeTypes::indexed(const TypedBuffer& buffer, const Runs& runs, Region& regi
   return error;
 }
 
-bool copy_packed(const TypedBuffer& buffer, const Runs& runs, std::byte* packed, Bytes bytes,
+bool copy_packed(const TypedBuffer& buffer, const Iov& iov, std::byte* packed, Bytes bytes,
                  bool packs) {
   MPI_Count elements = 0;
-  for (const auto& [displacement, count] : runs) elements += count;
+  for (const auto& [displacement, count] : iov) elements += count;
   if (elements * buffer.info.extent != bytes) return false;
-  for (const auto& [displacement, count] : runs) {
+  for (const auto& [displacement, count] : iov) {
     void* const run = at(buffer.address, displacement);
     const auto length = static_cast<std::size_t>(count * buffer.info.extent);
     if (packs) {

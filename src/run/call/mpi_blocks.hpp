@@ -11,7 +11,7 @@
 namespace tutti {
 
 /// Stretches of a buffer: displacement in bytes and number of elements.
-using Runs = std::vector<std::pair<MPI_Aint, MPI_Count>>;
+using Iov = std::vector<std::pair<MPI_Aint, MPI_Count>>;
 
 /// A buffer of elements of one datatype.
 struct TypedBuffer {
@@ -20,8 +20,8 @@ struct TypedBuffer {
   TypeInfo info = {};
 };
 
-/// Appends elements to the runs, joining them to the last ones where they follow these at once.
-void append_run(Runs& runs, MPI_Aint displacement, MPI_Count count, MPI_Aint extent);
+/// Appends elements to the iov, joining them to the last ones where they follow these at once.
+void append_iov(Iov& iov, MPI_Aint displacement, MPI_Count count, MPI_Aint extent);
 
 /// Datatypes made for one call, which go with it.
 class MadeTypes {
@@ -31,20 +31,20 @@ class MadeTypes {
   MadeTypes(const MadeTypes&) = delete;
   MadeTypes& operator=(const MadeTypes&) = delete;
 
-  /// Sets `region` to what `place` says of the blocks that lie in `runs`: one region where that is
+  /// Sets `region` to what `place` says of the blocks that lie in `iov`: one region where that is
   /// contiguous, else all of them by an indexed datatype (Träff 2017, section 3). Returns an MPI
   /// error code.
-  int find(const TypedBuffer& buffer, const Runs& runs, const Place& place, Region& region);
+  int find(const TypedBuffer& buffer, const Iov& iov, const BufferRef& place, Region& region);
 
  private:
-  int indexed(const TypedBuffer& buffer, const Runs& runs, Region& region);
+  int indexed(const TypedBuffer& buffer, const Iov& iov, Region& region);
 
   std::vector<MPI_Datatype> made_;
 };
 
-/// Copies the elements in `runs` of a dense buffer to (`packs`) or from packed memory. False where
-/// they are not `bytes` long.
-bool copy_packed(const TypedBuffer& buffer, const Runs& runs, std::byte* packed, Bytes bytes,
+/// Copies the elements in `iov` of a contiguous buffer to (`packs`) or from packed memory. False
+/// where they are not `bytes` long.
+bool copy_packed(const TypedBuffer& buffer, const Iov& iov, std::byte* packed, Bytes bytes,
                  bool packs);
 
 }  // namespace tutti

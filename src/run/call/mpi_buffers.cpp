@@ -29,54 +29,52 @@ void Scratch::trim() {
 
 bool packing_pays(const RankBlocks& blocks, Bytes element, int p, bool are_shuffled) {
   if (blocks.are_equal()) return are_shuffled && blocks.count(0) * element < packed_block;
-  bool torn = are_shuffled;
+  bool scattered = are_shuffled;
   Bytes elements = blocks.count(0);
   for (Rank rank = 1; rank < p; ++rank) {
-    torn =
-        torn || blocks.displacement(rank) != blocks.displacement(rank - 1) + blocks.count(rank - 1);
+    scattered = scattered ||
+                blocks.displacement(rank) != blocks.displacement(rank - 1) + blocks.count(rank - 1);
     elements += blocks.count(rank);
   }
-  return torn && elements * element < packed_block * p;
+  return scattered && elements * element < packed_block * p;
 }
 
-int MpiBuffers::find(const Place& place, Region& region) {
-  if (place.bytes == 0) {
+int MpiBuffers::find(const BufferRef& ref, Region& region) {
+  if (ref.bytes == 0) {
     region = {};
     return 0;
   }
-  switch (place.area) {
-    case Area::scratch:
-      region = {at(scratch_, place.offset), place.bytes, 0};
-      return 0;
-    case Area::own:
-      region = call_.own_info.dense
-                   ? Region{at(call_.own, place.offset), place.bytes, 0}
-                   : Region{call_.own, call_.own_count, region_type(call_.own_type)};
-      return 0;
-    case Area::all:
-      break;
+  if (ref.area == Area::staging) {
+    region = {at(scratch_, ref.offset), ref.bytes, 0};
+    return 0;
   }
-  find_runs(place.blocks);
-  return made_.find(all(), runs_, place, region);
+  if (ref.area != root_area()) {
+    region = call_.block_info.contiguous
+                 ? Region{at(call_.block_buffer, ref.offset), ref.bytes, 0}
+                 : Region{call_.block_buffer, call_.block_count, region_type(call_.block_type)};
+    return 0;
+  }
+  find_iov(ref.blocks);
+  return made_.find(root_buffer(), iov_, ref, region);
 }
 
-bool MpiBuffers::copy(const Place& from, const Place& to) {
-  const bool unpacks = from.area == Area::scratch && to.area == Area::all;
-  const bool packs = from.area == Area::all && to.area == Area::scratch;
-  if (!call_.all_info.dense || !(packs || unpacks)) return false;
-  const Place& blocks = packs ? from : to;
-  find_runs(blocks.blocks);
-  return copy_packed(all(), runs_, scratch_ + (packs ? to.offset : from.offset), blocks.bytes,
-                     packs);
+bool MpiBuffers::copy(const BufferRef& from, const BufferRef& to) {
+  const bool unpacks = from.area == Area::staging && to.area == root_area();
+  const bool packs = from.area == root_area() && to.area == Area::staging;
+  if (!call_.root_info.contiguous || !(packs || unpacks)) return false;
+  const BufferRef& blocks = packs ? from : to;
+  find_iov(blocks.blocks);
+  return copy_packed(root_buffer(), iov_, scratch_ + (packs ? to.offset : from.offset),
+                     blocks.bytes, packs);
 }
 
-void MpiBuffers::find_runs(const Blocks& blocks) {
-  runs_.clear();
+void MpiBuffers::find_iov(const Blocks& blocks) {
+  iov_.clear();
   blocks.for_each_run([&](BlockRange run) {
     for (Position position = run.begin; position < run.end; ++position) {
       const Rank rank = order_.rank_at(position);
-      const MPI_Aint extent = call_.all_info.extent;
-      append_run(runs_, call_.blocks.displacement(rank) * extent, call_.blocks.count(rank), extent);
+      const MPI_Aint extent = call_.root_info.extent;
+      append_iov(iov_, call_.blocks.displacement(rank) * extent, call_.blocks.count(rank), extent);
     }
   });
 }

@@ -33,27 +33,37 @@ inline constexpr Bytes packed_block = 256;
 /// datatype in bytes. O(1) for equal blocks, else O(p).
 [[nodiscard]] bool packing_pays(const RankBlocks& blocks, Bytes element, int p, bool are_shuffled);
 
-/// The buffers of a gather or scatter. Data of dense types is taken as bytes; other data is typed.
-/// It lands directly in the user's buffer at the root, at any displacements.
+/// The buffers of a gather or scatter. Data of contiguous types is taken as bytes; other data is
+/// typed. It lands directly in the user's buffer at the root, at any displacements.
 class MpiBuffers final : public Buffers {
  public:
-  /// `runs` is memory to work in that is kept from call to call.
-  MpiBuffers(const RootedCall& call, const Order& order, std::byte* scratch, Runs& runs)
-      : call_(call), order_(order), scratch_(scratch), runs_(runs) {}
+  /// `iov` is memory to work in that is kept from call to call.
+  MpiBuffers(const GatherScatterCall& call, const Order& order, std::byte* scratch, Iov& iov)
+      : call_(call), order_(order), scratch_(scratch), iov_(iov) {}
 
-  int find(const Place& place, Region& region) override;
-  /// Between scratch and dense blocks of the root, block by block.
-  bool copy(const Place& from, const Place& to) override;
+  /// The buffer of all blocks, which only the root has, and that of the rank's block.
+  [[nodiscard]] Area root_area() const {
+    return is_gather(call_.collective) ? Area::receive : Area::send;
+  }
+  [[nodiscard]] Area block_area() const {
+    return is_gather(call_.collective) ? Area::send : Area::receive;
+  }
+
+  int find(const BufferRef& ref, Region& region) override;
+  /// Between scratch and contiguous blocks of the root, block by block.
+  bool copy(const BufferRef& from, const BufferRef& to) override;
 
  private:
   /// Sets the runs to the blocks at these positions of the root's buffer.
-  void find_runs(const Blocks& blocks);
-  [[nodiscard]] TypedBuffer all() const { return {call_.all, call_.all_type, call_.all_info}; }
+  void find_iov(const Blocks& blocks);
+  [[nodiscard]] TypedBuffer root_buffer() const {
+    return {call_.root_buffer, call_.root_type, call_.root_info};
+  }
 
-  const RootedCall& call_;
+  const GatherScatterCall& call_;
   const Order& order_;
   std::byte* scratch_;
-  Runs& runs_;
+  Iov& iov_;
   MadeTypes made_;
 };
 

@@ -14,8 +14,8 @@
 
 namespace tutti {
 
-struct ArrivalVersion;
-struct Circumstances;
+struct ArrivalEpoch;
+struct AsyncContext;
 
 /// How many elements a buffer has for or from each rank, and where: MPI's three ways to say it.
 class RankBlocks {
@@ -78,25 +78,28 @@ class RankBlocks {
 };
 
 /// One call of a gather or scatter.
-struct RootedCall {
+struct GatherScatterCall {
   Collective collective = Collective::gather;
   Rank root = 0;
   MPI_Comm comm{};
 
-  void* own = nullptr;  ///< send buffer of a gather, receive buffer of a scatter
-  MPI_Count own_count = 0;
-  MPI_Datatype own_type{};
+  /// One block: send buffer of a gather, receive buffer of a scatter.
+  void* block_buffer = nullptr;
+  MPI_Count block_count = 0;
+  MPI_Datatype block_type{};
 
-  void* all = nullptr;  ///< significant at the root only, like the next two
+  /// All blocks: receive buffer of a gather, send buffer of a scatter. Significant at the root
+  /// only, like the next two.
+  void* root_buffer = nullptr;
   RankBlocks blocks;
-  MPI_Datatype all_type{};
+  MPI_Datatype root_type{};
 
-  TypeInfo own_info = {};  ///< filled in by PrivateComm::learn_types
-  TypeInfo all_info = {};
+  TypeInfo block_info = {};  ///< filled in by PrivateComm::learn_types
+  TypeInfo root_info = {};
 
   bool begun = false;  ///< counted by PrivateComm::begin
 
-  [[nodiscard]] bool in_place() const { return own == MPI_IN_PLACE; }
+  [[nodiscard]] bool in_place() const { return block_buffer == MPI_IN_PLACE; }
 };
 
 /// What a rank sends or receives in a collective without a root's side: one block or vector, or one
@@ -153,9 +156,9 @@ struct CollectiveCall {
 };
 
 /// Does a buffer that counts at this rank begin in the memory of a GPU?
-[[nodiscard]] inline bool touches_device(const RootedCall& call, Rank rank) {
-  return (!call.in_place() && is_on_device(call.own)) ||
-         (rank == call.root && is_on_device(call.all));
+[[nodiscard]] inline bool touches_device(const GatherScatterCall& call, Rank rank) {
+  return (!call.in_place() && is_on_device(call.block_buffer)) ||
+         (rank == call.root && is_on_device(call.root_buffer));
 }
 [[nodiscard]] inline bool touches_device(const CollectiveCall& call, Rank rank) {
   const bool receives =
@@ -164,16 +167,16 @@ struct CollectiveCall {
          (receives && is_on_device(call.receive.address));
 }
 
-/// What is known to a call beside its arguments (see RootedProblem).
-struct CallKnowledge {
+/// What is known to a call beside its arguments (see GatherScatterProblem).
+struct CallContext {
   Bytes latency = 0;
-  double rate = 1;                          ///< bytes that pass in a second
-  const ArrivalVersion* version = nullptr;  ///< of the expected arrivals
+  double rate = 1;                      ///< bytes that pass in a second
+  const ArrivalEpoch* epoch = nullptr;  ///< of the expected arrivals
   const std::vector<Bytes>* all_sizes = nullptr;
   /// What the background thread may begin the next such call with; null: none does.
-  const Circumstances* circumstances = nullptr;
+  const AsyncContext* async_context = nullptr;
   /// Orders by distance; null: none are asked for, or no distances known.
-  const Placements* placements = nullptr;
+  const RankOrders* rank_orders = nullptr;
 };
 
 }  // namespace tutti

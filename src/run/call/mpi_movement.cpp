@@ -5,17 +5,17 @@ namespace tutti {
 
 Rank MovementBuffers::rank_of(int block, Area area) const {
   if (block_kind(call_.collective) != BlockKind::pairs) return order_.rank_at(block);
-  return order_.rank_at(area == Area::own ? block % order_.size() : block / order_.size());
+  return order_.rank_at(area == Area::send ? block % order_.size() : block / order_.size());
 }
 
-TypedBuffer MovementBuffers::find_runs(const Place& place) {
+TypedBuffer MovementBuffers::find_iov(const BufferRef& place) {
   const CallSide& buffer = side(place.area);
   TypedBuffer typed = {buffer.address, buffer.type, buffer.info};
-  runs_.clear();
+  iov_.clear();
   // One vector, or the one block that this rank gives to all.
   const BlockKind kind = block_kind(call_.collective);
-  if (kind == BlockKind::parts || (kind == BlockKind::ranks && place.area == Area::own)) {
-    append_run(runs_, 0, buffer.blocks.count(0), buffer.info.extent);
+  if (kind == BlockKind::parts || (kind == BlockKind::ranks && place.area == Area::send)) {
+    append_iov(iov_, 0, buffer.blocks.count(0), buffer.info.extent);
     return typed;
   }
   place.blocks.for_each_run([&](BlockRange run) {
@@ -26,33 +26,33 @@ TypedBuffer MovementBuffers::find_runs(const Place& place) {
         typed.type = buffer.types[rank];
         typed.info = buffer.infos[rank];
       }
-      append_run(runs_, buffer.displacement(rank), buffer.blocks.count(rank), typed.info.extent);
+      append_iov(iov_, buffer.displacement(rank), buffer.blocks.count(rank), typed.info.extent);
     }
   });
   return typed;
 }
 
-int MovementBuffers::find(const Place& place, Region& region) {
+int MovementBuffers::find(const BufferRef& place, Region& region) {
   if (place.bytes == 0) {
     region = {};
     return MPI_SUCCESS;
   }
-  if (place.area == Area::scratch) {
+  if (place.area == Area::staging) {
     region = {scratch_ + place.offset, place.bytes, 0};
     return MPI_SUCCESS;
   }
-  const TypedBuffer buffer = find_runs(place);
-  return made_.find(buffer, runs_, place, region);
+  const TypedBuffer buffer = find_iov(place);
+  return made_.find(buffer, iov_, place, region);
 }
 
-bool MovementBuffers::copy(const Place& from, const Place& to) {
-  const bool packs = to.area == Area::scratch;
-  if (packs == (from.area == Area::scratch)) return false;
-  const Place& blocks = packs ? from : to;
+bool MovementBuffers::copy(const BufferRef& from, const BufferRef& to) {
+  const bool packs = to.area == Area::staging;
+  if (packs == (from.area == Area::staging)) return false;
+  const BufferRef& blocks = packs ? from : to;
   if (blocks.blocks.range.count() == 1 || call_.collective == Collective::bcast) return false;
-  const TypedBuffer buffer = find_runs(blocks);
-  if (!buffer.info.dense) return false;
-  return copy_packed(buffer, runs_, scratch_ + (packs ? to.offset : from.offset), blocks.bytes,
+  const TypedBuffer buffer = find_iov(blocks);
+  if (!buffer.info.contiguous) return false;
+  return copy_packed(buffer, iov_, scratch_ + (packs ? to.offset : from.offset), blocks.bytes,
                      packs);
 }
 

@@ -16,7 +16,7 @@ constexpr MPI_Aint alignment = 64;
 
 /// Elements that one call of an operation of MPI's gets at most. An int could count more, but not
 /// always their bytes.
-constexpr Bytes most_elements = Bytes{1} << 24;
+constexpr Bytes max_elements = Bytes{1} << 24;
 
 /// The next multiple of the alignment at or below.
 MPI_Aint aligned_down(MPI_Aint offset) {
@@ -30,14 +30,14 @@ int ElementLayout::of(MPI_Datatype type, const TypeInfo& info, ElementLayout& la
   layout.size_ = std::max<Bytes>(info.size, 1);
   layout.stride_ = layout.true_extent_ = info.extent;
   layout.lower_ = 0;
-  if (info.dense) return MPI_SUCCESS;
+  if (info.contiguous) return MPI_SUCCESS;
   const int error = mpi().Type_get_true_extent(type, &layout.lower_, &layout.true_extent_);
   // A vector of elements that all lie in one place has one element.
   if (layout.stride_ == 0) layout.stride_ = alignment - aligned_down(-layout.true_extent_);
   return error;
 }
 
-Bytes ElementLayout::slack() const {
+Bytes ElementLayout::padding() const {
   const MPI_Aint stride = std::abs(stride_);
   const MPI_Aint beyond = std::max<MPI_Aint>(0, true_extent_ - stride);
   return (beyond + stride - 1) / stride * size_;
@@ -57,27 +57,27 @@ std::byte* ElementLayout::first(std::byte* memory, Bytes packed) const {
   return memory + offset;
 }
 
-std::byte* ReductionBuffers::address(const Place& place) const {
-  void* const start = place.area == Area::own   ? call_.send.address
-                      : place.area == Area::all ? call_.receive.address
-                                                : scratch_;
+std::byte* ReductionBuffers::address(const BufferRef& place) const {
+  void* const start = place.area == Area::send      ? call_.send.address
+                      : place.area == Area::receive ? call_.receive.address
+                                                    : scratch_;
   return static_cast<std::byte*>(start) + layout_.distance(place.offset);
 }
 
-int ReductionBuffers::find(const Place& place, Region& region) {
+int ReductionBuffers::find(const BufferRef& place, Region& region) {
   region = {};
   if (place.bytes == 0) return 0;
   const CallSide& side = call_.receive;
-  region = side.info.dense
+  region = side.info.contiguous
                ? Region{address(place), place.bytes, 0}
                : Region{address(place), place.bytes / layout_.element(), region_type(side.type)};
   return 0;
 }
 
-int ReductionBuffers::reduce(const Place& from, const Place& to) {
+int ReductionBuffers::reduce(const BufferRef& from, const BufferRef& to) {
   const std::byte* left = address(from);
   std::byte* result = address(to);
-  const Bytes most = is_programs_own(call_.op) ? INT_MAX : most_elements;
+  const Bytes most = is_programs_own(call_.op) ? INT_MAX : max_elements;
   for (Bytes open = to.bytes / layout_.element(); open > 0;) {
     const Bytes part = std::min(open, most);
     const int error =

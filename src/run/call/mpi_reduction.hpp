@@ -20,7 +20,7 @@ class ElementLayout {
   [[nodiscard]] Bytes element() const { return size_; }
   /// The packed bytes to leave between two vectors so that they do not overlap: an element may
   /// reach beyond the place of the next one.
-  [[nodiscard]] Bytes slack() const;
+  [[nodiscard]] Bytes padding() const;
   /// The memory that vectors of so many packed bytes take.
   [[nodiscard]] Bytes memory(Bytes packed) const;
   /// The address of the first element of vectors that fill `memory(packed)` bytes from `memory` on.
@@ -35,21 +35,21 @@ class ElementLayout {
   MPI_Aint true_extent_ = 1;  ///< from there to its last one
 };
 
-/// Elements of dense types travel as bytes, others typed. Vectors in scratch have the layout of
-/// the program's, so that its operation finds them as it expects them.
+/// Elements of contiguous types travel as bytes, others typed. Vectors in scratch have the layout
+/// of the program's, so that its operation finds them as it expects them.
 class ReductionBuffers final : public Buffers {
  public:
   /// `scratch` is `layout.first()` of the plan's scratch.
   ReductionBuffers(const CollectiveCall& call, const ElementLayout& layout, std::byte* scratch)
       : call_(call), layout_(layout), scratch_(scratch) {}
 
-  int find(const Place& place, Region& region) override;
+  int find(const BufferRef& place, Region& region) override;
   /// By MPI_Reduce_local: at once by the program's own operations of as many elements as an int can
   /// count, else in parts of fewer.
-  int reduce(const Place& from, const Place& to) override;
+  int reduce(const BufferRef& from, const BufferRef& to) override;
 
  private:
-  [[nodiscard]] std::byte* address(const Place& place) const;
+  [[nodiscard]] std::byte* address(const BufferRef& place) const;
 
   const CollectiveCall& call_;
   const ElementLayout& layout_;

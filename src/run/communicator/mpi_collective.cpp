@@ -12,7 +12,7 @@ namespace tutti {
 namespace {
 
 /// Blocks that follow one another are not together in memory.
-bool are_torn(const CallSide& side, int p) {
+bool are_scattered(const CallSide& side, int p) {
   for (Rank rank = 1; rank < p && !side.blocks.are_equal(); ++rank) {
     if (side.blocks.displacement(rank) !=
         side.blocks.displacement(rank - 1) + side.blocks.count(rank - 1)) {
@@ -22,20 +22,20 @@ bool are_torn(const CallSide& side, int p) {
   return false;
 }
 
-Ends ends_of(const CollectiveCall& call, const Specification& specification,
-             const std::vector<Bytes>& sizes, int p) {
-  Ends ends;
-  ends.own_in_place = call.in_place();
-  if (reduces(call.collective)) return ends;
-  ends.own_dense = call.in_place() || call.send.info.dense;
-  ends.all_dense = call.receive.info.dense;
-  if (block_kind(call.collective) != BlockKind::ranks || !ends.all_dense) return ends;
+BufferTraits traits_of(const CollectiveCall& call, const Specification& specification,
+                       const std::vector<Bytes>& sizes, int p) {
+  BufferTraits traits;
+  traits.in_place = call.in_place();
+  if (reduces(call.collective)) return traits;
+  traits.send_contiguous = call.in_place() || call.send.info.contiguous;
+  traits.receive_contiguous = call.receive.info.contiguous;
+  if (block_kind(call.collective) != BlockKind::ranks || !traits.receive_contiguous) return traits;
   const Bytes all = std::accumulate(sizes.begin(), sizes.end(), Bytes{0});
-  ends.all_packed = all < packed_block * static_cast<Bytes>(sizes.size());
+  traits.packs_blocks = all < packed_block * static_cast<Bytes>(sizes.size());
   const bool as_numbered =
       specification.order == OrderName::natural || specification.order == OrderName::rotated;
-  ends.all_torn = !as_numbered || are_torn(call.receive, p);
-  return ends;
+  traits.receive_scattered = !as_numbered || are_scattered(call.receive, p);
+  return traits;
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ bool CollectiveCalls::learn_types(CollectiveCall& call) {
     // One datatype for both sides, and one layout.
     call.receive.info = comm_.types().of(call.receive.type, comm_.handle());
     if (!call.receive.info.valid) return false;
-    if (touches_device(call, comm_.rank())) call.receive.info.dense = false;
+    if (touches_device(call, comm_.rank())) call.receive.info.contiguous = false;
     call.send.info = call.receive.info;
     return operations_.can_reduce(call, comm_.handle());
   }
@@ -85,28 +85,28 @@ void CollectiveCalls::find_sizes(const CollectiveCall& call) {
 
 CollectiveProblem CollectiveCalls::problem_of(const CollectiveCall& call,
                                               const Specification& specification,
-                                              const CallKnowledge& knowledge) {
+                                              const CallContext& context) {
   find_sizes(call);
   CollectiveProblem problem;
   problem.specification = &specification;
   problem.p = comm_.p();
   problem.rank = comm_.rank();
   problem.root = call.root;
-  problem.ends = ends_of(call, specification, sizes_, comm_.p());
+  problem.traits = traits_of(call, specification, sizes_, comm_.p());
   problem.sizes = &sizes_;
   if (reduces(call.collective)) {
     problem.unit = layout_.element();
-    problem.slack = layout_.slack();
+    problem.padding = layout_.padding();
   }
-  problem.latency = knowledge.latency;
-  if (knowledge.placements != nullptr) {
-    problem.placed = is_irregular(call.collective) || sizes_.empty()
-                         ? &knowledge.placements->of_any()
-                         : &knowledge.placements->of(sizes_.front());
+  problem.latency = context.latency;
+  if (context.rank_orders != nullptr) {
+    problem.rank_order = is_irregular(call.collective) || sizes_.empty()
+                             ? &context.rank_orders->of_any()
+                             : &context.rank_orders->of(sizes_.front());
   }
-  if (knowledge.version != nullptr) {
-    problem.arrivals = &knowledge.version->places;
-    problem.ready = ready_times(specification, knowledge.version->arrivals, knowledge.rate);
+  if (context.epoch != nullptr) {
+    problem.arrivals = &context.epoch->ranking;
+    problem.ready = ready_times(specification, context.epoch->arrivals, context.rate);
   }
   return problem;
 }
@@ -124,17 +124,18 @@ bool CollectiveCalls::fits(const CollectiveCall& call, const Specification& spec
 }
 
 int CollectiveCalls::run(const CollectiveCall& call, const Specification& specification,
-                         const CallKnowledge& knowledge) {
+                         const CallContext& context) {
   return comm_.in_turn([&] {
     if (const int error = learn_layout(call)) return error;
-    const Plan& plan = planner_.plan_of(problem_of(call, specification, knowledge));
+    const Plan& plan = planner_.plan_of(problem_of(call, specification, context));
     if (!specification.needs_arrivals()) remember(call, plan);
     return execute(call, plan);
   });
 }
 
-void CollectiveCalls::attend(const CollectiveCall& call, const Specification& specification,
-                             const CallKnowledge& knowledge) {
+void CollectiveCalls::take_part_as_dummy(const CollectiveCall& call,
+                                         const Specification& specification,
+                                         const CallContext& context) {
   CollectiveCall known = call;
   const bool receives =
       known.receive.looks_valid(comm_.p()) && learn(known.receive, receive_infos_);
@@ -164,7 +165,7 @@ void CollectiveCalls::attend(const CollectiveCall& call, const Specification& sp
       side(received, is_irregular(call.collective) ? RankBlocks(counts.data(), displacements.data())
                                                    : RankBlocks(mine));
   if (!fits(known, specification)) return comm_.give_up();
-  run(known, specification, knowledge);
+  run(known, specification, context);
 }
 
 /// How the elements of a reduction lie in memory.
@@ -175,7 +176,7 @@ int CollectiveCalls::learn_layout(const CollectiveCall& call) {
 
 int CollectiveCalls::execute_reduction(const CollectiveCall& call, const Plan& plan) {
   Scratch& scratch = comm_.scratch();
-  const Bytes packed = plan.placement.scratch;
+  const Bytes packed = plan.assignment.scratch;
   std::byte* const memory = scratch.reserve(layout_.memory(packed));
   CollectiveCall reached = call;
   HostVectors vectors(layout_, comm_.transport());
@@ -183,7 +184,7 @@ int CollectiveCalls::execute_reduction(const CollectiveCall& call, const Plan& p
   int error = touches_device(call, comm_.rank()) ? vectors.take(reached, comm_.rank(), comm_.p())
                                                  : MPI_SUCCESS;
   ReductionBuffers buffers(reached, layout_, layout_.first(memory, packed));
-  const int result = comm_.executor().run(plan.placement, buffers, comm_.transport());
+  const int result = comm_.executor().run(plan.assignment, buffers, comm_.transport());
   scratch.trim();
   if (error == MPI_SUCCESS) error = result;
   return error == MPI_SUCCESS ? vectors.finish() : error;
@@ -192,8 +193,8 @@ int CollectiveCalls::execute_reduction(const CollectiveCall& call, const Plan& p
 int CollectiveCalls::execute(const CollectiveCall& call, const Plan& plan) {
   if (reduces(call.collective)) return execute_reduction(call, plan);
   Scratch& scratch = comm_.scratch();
-  MovementBuffers buffers(call, plan.order, scratch.reserve(plan.placement.scratch), comm_.runs());
-  const int result = comm_.executor().run(plan.placement, buffers, comm_.transport());
+  MovementBuffers buffers(call, plan.order, scratch.reserve(plan.assignment.scratch), comm_.iov());
+  const int result = comm_.executor().run(plan.assignment, buffers, comm_.transport());
   scratch.trim();
   return result;
 }

@@ -32,12 +32,12 @@ class CollectiveCalls {
   [[nodiscard]] bool fits(const CollectiveCall& call, const Specification& specification);
   /// Runs a call with valid arguments and known types that fits. Returns an MPI error code.
   int run(const CollectiveCall& call, const Specification& specification,
-          const CallKnowledge& knowledge);
+          const CallContext& context);
 
   /// Takes part for the others' sake in a call whose arguments are bad at this rank, with zeros for
   /// data, where one side tells what all ranks need to know.
-  void attend(const CollectiveCall& call, const Specification& specification,
-              const CallKnowledge& knowledge);
+  void take_part_as_dummy(const CollectiveCall& call, const Specification& specification,
+                          const CallContext& context);
 
  private:
   struct Prepared {
@@ -50,7 +50,7 @@ class CollectiveCalls {
   void find_sizes(const CollectiveCall& call);
   [[nodiscard]] CollectiveProblem problem_of(const CollectiveCall& call,
                                              const Specification& specification,
-                                             const CallKnowledge& knowledge);
+                                             const CallContext& context);
   int learn_layout(const CollectiveCall& call);
   int execute(const CollectiveCall& call, const Plan& plan);
   int execute_reduction(const CollectiveCall& call, const Plan& plan);

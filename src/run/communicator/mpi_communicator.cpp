@@ -1,4 +1,4 @@
-/// Running rooted collectives over a private communicator.
+/// Running gather_scatter collectives over a private communicator.
 #include "run/communicator/mpi_communicator.hpp"
 
 #include <algorithm>
@@ -26,8 +26,8 @@ PrivateComm::~PrivateComm() { free(); }
 
 void PrivateComm::free() {
   // What comes to a communicator that is gone could be taken for another's.
-  const bool stays = early_ && !early_->settle();
-  early_.reset();
+  const bool stays = async_ && !async_->settle();
+  async_.reset();
   if (stays) {
     comm_.release();
   } else {
@@ -35,205 +35,217 @@ void PrivateComm::free() {
   }
 }
 
-void PrivateComm::receive_early() {
-  if (!early_) early_.emplace(transport_, handle(), executor_, planner_, rank_, p_);
-  early_->expect();
+void PrivateComm::receive_unexpected() {
+  if (!async_) async_.emplace(transport_, handle(), executor_, planner_, rank_, p_);
+  async_->expect();
 }
 
-void PrivateComm::receive_nothing_early() {
-  if (early_) early_->count_call_without();
+void PrivateComm::receive_nothing_unexpected() {
+  if (async_) async_->count_call_without();
 }
 
 void PrivateComm::count_call() {
   const auto turn = take_turn();
-  if (!early_ || early_->calls().enter()) executor_.begin_call();
+  if (!async_ || async_->calls().enter()) executor_.begin_call();
 }
 
 std::unique_lock<std::mutex> PrivateComm::take_turn() {
-  return early_ ? early_->take_turn() : std::unique_lock<std::mutex>();
+  return async_ ? async_->take_turn() : std::unique_lock<std::mutex>();
 }
 
-bool PrivateComm::learn_types(RootedCall& call) {
-  if (!call.in_place()) call.own_info = info_at(call.own, types_.of(call.own_type, handle()));
-  if (rank_ == call.root) call.all_info = info_at(call.all, types_.of(call.all_type, handle()));
-  return (call.in_place() || call.own_info.valid) && (rank_ != call.root || call.all_info.valid);
+bool PrivateComm::learn_types(GatherScatterCall& call) {
+  if (!call.in_place())
+    call.block_info = info_at(call.block_buffer, types_.of(call.block_type, handle()));
+  if (rank_ == call.root)
+    call.root_info = info_at(call.root_buffer, types_.of(call.root_type, handle()));
+  return (call.in_place() || call.block_info.valid) && (rank_ != call.root || call.root_info.valid);
 }
 
-int PrivateComm::run(const RootedCall& call, const Specification& specification,
-                     const CallKnowledge& knowledge) {
+int PrivateComm::run(const GatherScatterCall& call, const Specification& specification,
+                     const CallContext& context) {
   const auto turn = take_turn();
-  const int error = run_in_turn(call, specification, knowledge);
-  if (early_) early_->calls().leave();
+  const int error = run_in_turn(call, specification, context);
+  if (async_) async_->calls().leave();
   return error;
 }
 
-int PrivateComm::run_in_turn(const RootedCall& call, const Specification& specification,
-                             const CallKnowledge& knowledge) {
-  const RootedProblem problem = problem_of(call, specification, knowledge);
-  if (early_ && early_->calls().has_begun(call, problem.own, specification)) {
-    return early_->calls().finish(call);
+int PrivateComm::run_in_turn(const GatherScatterCall& call, const Specification& specification,
+                             const CallContext& context) {
+  const GatherScatterProblem problem = problem_of(call, specification, context);
+  if (async_ && async_->calls().has_begun(call, problem.own, specification)) {
+    return async_->calls().finish(call);
   }
   const Plan* plan = nullptr;
   const int error = planner_.prepare(problem, executor_, transport(), plan);
-  if (error == RootedPlanner::mismatch) return exchange_announced(call);
-  if (error == RootedPlanner::misfit) return run_as_expected(call, problem);
+  if (error == GatherScatterPlanner::root_count_mismatch) return exchange_expected(call);
+  if (error == GatherScatterPlanner::count_mismatch) return run_as_expected(call, problem);
   if (error != 0) return error;
   if (!specification.needs_arrivals()) remember(call, *plan);
-  return execute(call, *plan, knowledge.circumstances);
+  return execute(call, *plan, context.async_context);
 }
 
-RootedProblem PrivateComm::problem_of(const RootedCall& call) const {
-  RootedProblem problem;
+GatherScatterProblem PrivateComm::problem_of(const GatherScatterCall& call) const {
+  GatherScatterProblem problem;
   problem.p = p_;
   problem.rank = rank_;
   problem.root = call.root;
   // One captured address fits into the function object, so that this allocates nothing.
-  const RootedCall* captured = &call;
+  const GatherScatterCall* captured = &call;
   problem.size = [captured](Rank rank) {
-    return captured->blocks.count(rank) * captured->all_info.size;
+    return captured->blocks.count(rank) * captured->root_info.size;
   };
-  problem.own = call.in_place() ? problem.size(rank_) : call.own_count * call.own_info.size;
-  problem.ends.own_in_place = call.in_place();
-  problem.ends.own_dense = call.in_place() || call.own_info.dense;
-  problem.ends.all_dense = rank_ != call.root || call.all_info.dense;
+  problem.own = call.in_place() ? problem.size(rank_) : call.block_count * call.block_info.size;
+  problem.traits.in_place = call.in_place();
+  const bool gathers = is_gather(call.collective);
+  const bool block = call.in_place() || call.block_info.contiguous;
+  const bool root = rank_ != call.root || call.root_info.contiguous;
+  problem.traits.send_contiguous = gathers ? block : root;
+  problem.traits.receive_contiguous = gathers ? root : block;
   return problem;
 }
 
-RootedProblem PrivateComm::problem_of(const RootedCall& call, const Specification& specification,
-                                      const CallKnowledge& knowledge) const {
-  RootedProblem problem = problem_of(call);
+GatherScatterProblem PrivateComm::problem_of(const GatherScatterCall& call,
+                                             const Specification& specification,
+                                             const CallContext& context) const {
+  GatherScatterProblem problem = problem_of(call);
   problem.specification = &specification;
-  problem.latency = knowledge.latency;
-  if (knowledge.version != nullptr) {
-    problem.arrivals = &knowledge.version->places;
-    problem.ready = ready_times(specification, knowledge.version->arrivals, knowledge.rate);
+  problem.latency = context.latency;
+  if (context.epoch != nullptr) {
+    problem.arrivals = &context.epoch->ranking;
+    problem.ready = ready_times(specification, context.epoch->arrivals, context.rate);
   }
-  if (knowledge.placements != nullptr) {
-    problem.placed = is_irregular(call.collective) ? &knowledge.placements->of_any()
-                                                   : &knowledge.placements->of(problem.own);
+  if (context.rank_orders != nullptr) {
+    problem.rank_order = is_irregular(call.collective) ? &context.rank_orders->of_any()
+                                                       : &context.rank_orders->of(problem.own);
   }
-  problem.all_sizes = knowledge.all_sizes;
-  problem.ends.all_packed =
-      rank_ == call.root && call.all_info.dense &&
-      packing_pays(call.blocks, call.all_info.size, p_, problem.arrivals != nullptr);
+  problem.all_sizes = context.all_sizes;
+  problem.traits.packs_blocks =
+      rank_ == call.root && call.root_info.contiguous &&
+      packing_pays(call.blocks, call.root_info.size, p_, problem.arrivals != nullptr);
   return problem;
 }
 
-int PrivateComm::prepare(const RootedCall& call, const Specification& specification,
-                         const CallKnowledge& knowledge, const Plan*& plan) {
+int PrivateComm::prepare(const GatherScatterCall& call, const Specification& specification,
+                         const CallContext& context, const Plan*& plan) {
   const int error =
-      planner_.prepare(problem_of(call, specification, knowledge), executor_, transport(), plan);
-  return error == RootedPlanner::mismatch || error == RootedPlanner::misfit ? MPI_ERR_TRUNCATE
-                                                                            : error;
+      planner_.prepare(problem_of(call, specification, context), executor_, transport(), plan);
+  return error == GatherScatterPlanner::root_count_mismatch ||
+                 error == GatherScatterPlanner::count_mismatch
+             ? MPI_ERR_TRUNCATE
+             : error;
 }
 
-int PrivateComm::learn_sizes(const RootedCall& call, std::vector<Bytes>& sizes) {
-  return RootedPlanner::learn_sizes(problem_of(call), executor_, transport(), sizes);
+int PrivateComm::learn_sizes(const GatherScatterCall& call, std::vector<Bytes>& sizes) {
+  return GatherScatterPlanner::learn_sizes(problem_of(call), executor_, transport(), sizes);
 }
 
 void PrivateComm::give_up() {
   const auto turn = take_turn();
-  if (early_) early_->calls().give_up();
+  if (async_) async_->calls().give_up();
 }
 
-void PrivateComm::attend(const RootedCall& call, const Specification& specification,
-                         const CallKnowledge& knowledge) {
+void PrivateComm::take_part_as_dummy(const GatherScatterCall& call,
+                                     const Specification& specification,
+                                     const CallContext& context) {
   const bool others_wait =
       is_irregular(call.collective) && specification.knowledge() != Knowledge::nothing;
   if (!others_wait || call.root < 0 || call.root >= p_) return give_up();
-  RootedCall empty = call;
-  empty.own = nullptr;
-  empty.own_count = 0;
+  GatherScatterCall empty = call;
+  empty.block_buffer = nullptr;
+  empty.block_count = 0;
   empty.blocks = RankBlocks(0);
-  empty.own_info = empty.all_info = {};
-  run(empty, specification, knowledge);
+  empty.block_info = empty.root_info = {};
+  run(empty, specification, context);
 }
 
 /// Takes or gives what the others have said, with zeros for data, so that none waits in vain.
-int PrivateComm::exchange_announced(const RootedCall& call) {
+int PrivateComm::exchange_expected(const GatherScatterCall& call) {
   const bool gathers = is_gather(call.collective);
-  Placement placement;
-  for (const auto& [peer, bytes] : planner_.announced()) {
+  BufferAssignment assignment;
+  for (const auto& [peer, bytes] : planner_.expected_messages()) {
     if (bytes == 0) continue;
     Operation operation;
     operation.kind = gathers ? StepKind::recv : StepKind::send;
     operation.peer = peer;
-    (gathers ? operation.to : operation.from) = {Area::scratch, {}, placement.scratch, bytes, true};
-    placement.scratch += bytes;
-    placement.operations.push_back(std::move(operation));
+    (gathers ? operation.to : operation.from) = {
+        Area::staging, {}, assignment.scratch, bytes, true};
+    assignment.scratch += bytes;
+    assignment.operations.push_back(std::move(operation));
   }
-  std::byte* scratch = scratch_.reserve(placement.scratch);
-  std::fill_n(scratch, placement.scratch, std::byte{});
+  std::byte* scratch = scratch_.reserve(assignment.scratch);
+  std::fill_n(scratch, assignment.scratch, std::byte{});
   const Order order = Order::identity(p_);
-  MpiBuffers buffers(call, order, scratch, runs_);
-  const int error = executor_.run(placement, buffers, transport());
+  MpiBuffers buffers(call, order, scratch, iov_);
+  const int error = executor_.run(assignment, buffers, transport());
   scratch_.trim();
   return error == 0 ? MPI_ERR_TRUNCATE : error;
 }
 
 /// Plays the part that the root has told all ranks of, with zeros for data.
-int PrivateComm::run_as_expected(const RootedCall& call, const RootedProblem& problem) {
+int PrivateComm::run_as_expected(const GatherScatterCall& call,
+                                 const GatherScatterProblem& problem) {
   const Bytes expected = planner_.expected(rank_);
   std::vector<std::byte> block(static_cast<std::size_t>(expected));
-  RootedCall substitute = call;
-  substitute.own = block.data();
-  substitute.own_count = expected;
-  substitute.own_type = mpi().byte;
-  substitute.own_info = {true, true, true, 1, 1};
-  RootedProblem fitting = problem;
+  GatherScatterCall substitute = call;
+  substitute.block_buffer = block.data();
+  substitute.block_count = expected;
+  substitute.block_type = mpi().byte;
+  substitute.block_info = {true, true, true, 1, 1};
+  GatherScatterProblem fitting = problem;
   fitting.own = expected;
-  fitting.ends.own_dense = true;
-  fitting.ends.own_in_place = false;
+  fitting.traits.send_contiguous = fitting.traits.receive_contiguous = true;
+  fitting.traits.in_place = false;
   const int error = execute(substitute, planner_.plan_of(fitting));
   return error == 0 ? MPI_ERR_TRUNCATE : error;
 }
 
-int PrivateComm::execute(const RootedCall& call, const Plan& plan,
-                         const Circumstances* circumstances) {
-  if (early_ && !is_irregular(call.collective)) {
-    const int error = early_->calls().announce(call, plan.key.own, plan, circumstances);
+int PrivateComm::execute(const GatherScatterCall& call, const Plan& plan,
+                         const AsyncContext* async_context) {
+  if (async_ && !is_irregular(call.collective)) {
+    const int error = async_->calls().announce(call, plan.key.own, plan, async_context);
     if (error != MPI_SUCCESS) return error;
   }
-  MpiBuffers buffers(call, plan.order, scratch_.reserve(plan.placement.scratch), runs_);
-  const int result = executor_.run(plan.placement, buffers, transport());
+  MpiBuffers buffers(call, plan.order, scratch_.reserve(plan.assignment.scratch), iov_);
+  const int result = executor_.run(plan.assignment, buffers, transport());
   scratch_.trim();
   return result;
 }
 
-bool PrivateComm::repeat(RootedCall& call, const Specification& specification, int& error) {
+bool PrivateComm::repeat(GatherScatterCall& call, const Specification& specification, int& error) {
   if (touches_device(call, rank_)) return false;
   for (const Prepared& before : prepared_) {
     if (before.plan == nullptr || !is_same(call, before) || !before.plan->key.is_of(specification))
       continue;
-    call.own_info = before.call.own_info;
-    call.all_info = before.call.all_info;
+    call.block_info = before.call.block_info;
+    call.root_info = before.call.root_info;
     const auto turn = take_turn();
-    if (early_ && early_->calls().has_begun(call, before.plan->key.own, specification)) {
-      error = early_->calls().finish(call);
+    if (async_ && async_->calls().has_begun(call, before.plan->key.own, specification)) {
+      error = async_->calls().finish(call);
     } else {
       error = execute(call, *before.plan);
     }
-    if (early_) early_->calls().leave();
+    if (async_) async_->calls().leave();
     return true;
   }
   return false;
 }
 
-bool PrivateComm::is_same(const RootedCall& call, const Prepared& before) const {
-  const RootedCall& other = before.call;
+bool PrivateComm::is_same(const GatherScatterCall& call, const Prepared& before) const {
+  const GatherScatterCall& other = before.call;
   if (before.generation != planner_.generation() || call.collective != other.collective ||
       call.root != other.root || call.in_place() != other.in_place()) {
     return false;
   }
-  if (!call.in_place() && (call.own_count != other.own_count || call.own_type != other.own_type)) {
+  if (!call.in_place() &&
+      (call.block_count != other.block_count || call.block_type != other.block_type)) {
     return false;
   }
-  return rank_ != call.root || (call.all_type == other.all_type && call.blocks == other.blocks);
+  return rank_ != call.root || (call.root_type == other.root_type && call.blocks == other.blocks);
 }
 
-void PrivateComm::remember(const RootedCall& call, const Plan& plan) {
-  const bool lasts = !is_irregular(call.collective) && (call.in_place() || call.own_info.named) &&
-                     (rank_ != call.root || call.all_info.named);
+void PrivateComm::remember(const GatherScatterCall& call, const Plan& plan) {
+  const bool lasts = !is_irregular(call.collective) && (call.in_place() || call.block_info.named) &&
+                     (rank_ != call.root || call.root_info.named);
   if (!lasts || touches_device(call, rank_)) return;
   for (Prepared& before : prepared_) {
     if (before.plan != &plan) continue;

@@ -28,8 +28,8 @@ class PrivateComm {
   PrivateComm(const PrivateComm&) = delete;
   PrivateComm& operator=(const PrivateComm&) = delete;
 
-  /// Frees the communicator, or leaves it to the MPI where tickets that others owe this rank do not
-  /// come (EarlyMessages::settle); nothing may be run any more. Collective.
+  /// Frees the communicator, or leaves it to the MPI where announcements that others owe this rank
+  /// do not come (UnexpectedMessages::settle); nothing may be run any more. Collective.
   void free();
   [[nodiscard]] MPI_Comm handle() const { return comm_.handle(); }
   /// So many bytes may a rank stage in each call; 0: no bound. Alike on all ranks, and before the
@@ -51,57 +51,58 @@ class PrivateComm {
   void give_up();
   /// Takes part for the others' sake in a call whose arguments are bad at this rank, where they
   /// need it to learn what they must know: as if its block were empty, and at the root all blocks.
-  void attend(const RootedCall& call, const Specification& specification,
-              const CallKnowledge& knowledge);
+  void take_part_as_dummy(const GatherScatterCall& call, const Specification& specification,
+                          const CallContext& context);
 
   /// Runs a regular call that differs from an earlier one in nothing but its addresses, if there
   /// was one lately: the short way for small blocks. Sets `error` to an MPI error code.
-  [[nodiscard]] bool repeat(RootedCall& call, const Specification& specification, int& error);
+  [[nodiscard]] bool repeat(GatherScatterCall& call, const Specification& specification,
+                            int& error);
 
   /// Looks up the datatypes that are significant at this rank. False if one is not valid; no
   /// communicator of the program hears of the error.
-  [[nodiscard]] bool learn_types(RootedCall& call);
+  [[nodiscard]] bool learn_types(GatherScatterCall& call);
 
   /// Runs a gather or scatter with valid arguments and known types. Returns an MPI error code;
   /// where sizes contradict one another that is MPI_ERR_TRUNCATE, and no rank waits in vain.
-  int run(const RootedCall& call, const Specification& specification,
-          const CallKnowledge& knowledge);
+  int run(const GatherScatterCall& call, const Specification& specification,
+          const CallContext& context);
 
   /// Sets `plan` to what this rank is to do in such a call, after whatever exchange that takes. It
   /// lasts until the next plan is made.
-  int prepare(const RootedCall& call, const Specification& specification,
-              const CallKnowledge& knowledge, const Plan*& plan);
+  int prepare(const GatherScatterCall& call, const Specification& specification,
+              const CallContext& context, const Plan*& plan);
   /// Sets `sizes` to the bytes of all ranks' blocks. Collective. Returns an MPI error code.
-  int learn_sizes(const RootedCall& call, std::vector<Bytes>& sizes);
+  int learn_sizes(const GatherScatterCall& call, std::vector<Bytes>& sizes);
   /// All other collectives.
   [[nodiscard]] CollectiveCalls& collectives() { return collectives_; }
 
   /// For who runs a plan in parts, or other collectives.
   [[nodiscard]] Executor& executor() { return executor_; }
   [[nodiscard]] Transport& transport() {
-    return early_ ? static_cast<Transport&>(*early_) : transport_;
+    return async_ ? static_cast<Transport&>(*async_) : transport_;
   }
   [[nodiscard]] TypeCache& types() { return types_; }
   [[nodiscard]] Scratch& scratch() { return scratch_; }
-  [[nodiscard]] Runs& runs() { return runs_; }
+  [[nodiscard]] Iov& iov() { return iov_; }
   [[nodiscard]] Rank rank() const { return rank_; }
   [[nodiscard]] int p() const { return p_; }
   /// Runs a call that the background thread never begins, and keeps it away meanwhile.
   template <class Run>
   int in_turn(Run run) {
     const auto turn = take_turn();
-    if (early_) early_->calls().enter_other();
+    if (async_) async_->calls().enter_other();
     const int error = run();
-    if (early_) early_->calls().leave();
+    if (async_) async_->calls().leave();
     return error;
   }
   /// To be called in calls that the background thread helps with: it receives between them what has
   /// come. Local.
-  void receive_early();
-  /// Has receive_early() ever been called?
-  [[nodiscard]] bool receives_early() const { return early_.has_value(); }
+  void receive_unexpected();
+  /// Has receive_unexpected() ever been called?
+  [[nodiscard]] bool receives_unexpected() const { return async_.has_value(); }
   /// To be called in others: after many in a row the thread rests. Local.
-  void receive_nothing_early();
+  void receive_nothing_unexpected();
 
  private:
   explicit PrivateComm(OwnedComm comm)
@@ -113,37 +114,38 @@ class PrivateComm {
 
   /// A call whose plan follows from its arguments alone, as long as handles keep their meaning.
   struct Prepared {
-    RootedCall call;
+    GatherScatterCall call;
     const Plan* plan = nullptr;
     unsigned generation = 0;  ///< of the plans
   };
 
-  [[nodiscard]] RootedProblem problem_of(const RootedCall& call) const;
+  [[nodiscard]] GatherScatterProblem problem_of(const GatherScatterCall& call) const;
   void count_call();
   /// Keeps the background thread away during a call.
   [[nodiscard]] std::unique_lock<std::mutex> take_turn();
-  [[nodiscard]] bool is_same(const RootedCall& call, const Prepared& before) const;
-  void remember(const RootedCall& call, const Plan& plan);
-  int run_in_turn(const RootedCall& call, const Specification& specification,
-                  const CallKnowledge& knowledge);
-  int execute(const RootedCall& call, const Plan& plan,
-              const Circumstances* circumstances = nullptr);
-  [[nodiscard]] RootedProblem problem_of(const RootedCall& call, const Specification& specification,
-                                         const CallKnowledge& knowledge) const;
-  int exchange_announced(const RootedCall& call);
-  int run_as_expected(const RootedCall& call, const RootedProblem& problem);
+  [[nodiscard]] bool is_same(const GatherScatterCall& call, const Prepared& before) const;
+  void remember(const GatherScatterCall& call, const Plan& plan);
+  int run_in_turn(const GatherScatterCall& call, const Specification& specification,
+                  const CallContext& context);
+  int execute(const GatherScatterCall& call, const Plan& plan,
+              const AsyncContext* async_context = nullptr);
+  [[nodiscard]] GatherScatterProblem problem_of(const GatherScatterCall& call,
+                                                const Specification& specification,
+                                                const CallContext& context) const;
+  int exchange_expected(const GatherScatterCall& call);
+  int run_as_expected(const GatherScatterCall& call, const GatherScatterProblem& problem);
 
   OwnedComm comm_;
   Bytes memory_ = 0;
   Rank rank_;
   int p_;
   MpiTransport transport_;
-  std::optional<EarlyMessages> early_;
+  std::optional<UnexpectedMessages> async_;
   Executor executor_;
-  RootedPlanner planner_;
+  GatherScatterPlanner planner_;
   Scratch scratch_;
   TypeCache types_;
-  Runs runs_;
+  Iov iov_;
   std::array<Prepared, 4> prepared_;
   std::size_t next_prepared_ = 0;
   CollectiveCalls collectives_;

@@ -47,12 +47,12 @@ void PersistentCall::start(CallNumber number) {
     version_ = nullptr;
     number_ = number;
   }
-  if (goes_by_version()) setup_.arrival->expect_version(number);
+  if (uses_epoch()) setup_.arrival->expect_epoch(number);
   if (runs_in_background()) Background::of_process().wake();
 }
 
 /// Alike on all ranks. Where all need the order and some rank has no thread, nobody would answer.
-bool PersistentCall::goes_by_version() const {
+bool PersistentCall::uses_epoch() const {
   return setup_.arrival != nullptr && setup_.specification.needs_arrivals() &&
          (setup_.arrival->has_thread() || !setup_.agrees_on_order);
 }
@@ -60,28 +60,28 @@ bool PersistentCall::goes_by_version() const {
 /// Sets `version_`; false as long as it is not known which one counts.
 bool PersistentCall::find_order(bool arrived, int& error) {
   const bool needed = setup_.agrees_on_order || setup_.at_root;
-  if (!needed || !goes_by_version()) return true;
+  if (!needed || !uses_epoch()) return true;
   Arrival& arrival = *setup_.arrival;
   // What is known of this very call makes the best order: it is worth waiting for until then.
-  if (!arrived) return arrival.find_agreed_version(number_, version_);
+  if (!arrived) return arrival.find_agreed_epoch(number_, version_);
   if (setup_.agrees_on_order) {
-    error = arrival.agreed_version(number_, version_);
+    error = arrival.agreed_epoch(number_, version_);
   } else {
-    version_ = arrival.newest_version();
+    version_ = arrival.newest_epoch();
   }
   return true;
 }
 
 int PersistentCall::begin() {
-  const CallKnowledge knowledge = {setup_.latency, setup_.rate,
-                                   version_.get(), sizes_ ? &*sizes_ : nullptr,
-                                   nullptr,        setup_.placements};
+  const CallContext context = {setup_.latency, setup_.rate,
+                               version_.get(), sizes_ ? &*sizes_ : nullptr,
+                               nullptr,        setup_.rank_orders};
   if (plan_ == nullptr || setup_.specification.needs_arrivals()) {
-    const int error = comm_->prepare(setup_.call, setup_.specification, knowledge, plan_);
+    const int error = comm_->prepare(setup_.call, setup_.specification, context, plan_);
     if (error != MPI_SUCCESS) return error;
   }
-  buffers_.emplace(setup_.call, plan_->order, scratch_.reserve(plan_->placement.scratch), runs_);
-  comm_->executor().begin(plan_->placement);
+  buffers_.emplace(setup_.call, plan_->order, scratch_.reserve(plan_->assignment.scratch), iov_);
+  comm_->executor().begin(plan_->assignment);
   return MPI_SUCCESS;
 }
 
@@ -99,7 +99,7 @@ BackgroundTask::Progress PersistentCall::proceed() {
     }
     if (error_ == MPI_SUCCESS) {
       bool more = false;
-      error_ = comm_->executor().progress(plan_->placement, *buffers_, comm_->transport(), more);
+      error_ = comm_->executor().progress(plan_->assignment, *buffers_, comm_->transport(), more);
       moved = moved || more;
     }
   } catch (const std::bad_alloc&) {
@@ -118,7 +118,7 @@ int PersistentCall::finish() {
       if (error_ == MPI_SUCCESS) error_ = begin();
     }
     if (error_ == MPI_SUCCESS) {
-      error_ = comm_->executor().finish(plan_->placement, *buffers_, comm_->transport());
+      error_ = comm_->executor().finish(plan_->assignment, *buffers_, comm_->transport());
     }
   } catch (const std::bad_alloc&) {
     error_ = MPI_ERR_NO_MEM;

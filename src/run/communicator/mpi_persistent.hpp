@@ -19,14 +19,14 @@ namespace tutti {
 class PersistentCall final : public BackgroundTask {
  public:
   struct Setup {
-    RootedCall call;  ///< valid, with known types
+    GatherScatterCall call;  ///< valid, with known types
     Specification specification;
     Bytes latency = 0;
     double rate = 1;                   ///< bytes that pass in a second
     std::shared_ptr<Arrival> arrival;  ///< null: nothing is known of arrivals
     bool agrees_on_order = false;      ///< all ranks need the order, not only the root
     bool at_root = false;
-    const Placements* placements = nullptr;  ///< see CallKnowledge
+    const RankOrders* rank_orders = nullptr;  ///< see CallContext
   };
 
   /// Takes over `comm`. Collective. Returns an MPI error code.
@@ -52,7 +52,7 @@ class PersistentCall final : public BackgroundTask {
   PersistentCall(Setup setup, std::unique_ptr<PrivateComm> comm)
       : setup_(std::move(setup)), comm_(std::move(comm)) {}
   int learn_sizes();
-  [[nodiscard]] bool goes_by_version() const;
+  [[nodiscard]] bool uses_epoch() const;
   bool find_order(bool arrived, int& error);
   int begin();
   [[nodiscard]] bool has_thread() const {
@@ -66,14 +66,14 @@ class PersistentCall final : public BackgroundTask {
   std::unique_ptr<PrivateComm> comm_;
   std::optional<std::vector<Bytes>> sizes_;  ///< of all ranks, where each order needs them anew
   Scratch scratch_;
-  Runs runs_;
+  Iov iov_;
 
   std::mutex mutex_;  ///< of what follows, which both threads use
   bool under_way_ = false;
   bool begun_ = false;  ///< the executor has the plan
   CallNumber number_ = 0;
   int error_ = MPI_SUCCESS;
-  std::shared_ptr<const ArrivalVersion> version_;
+  std::shared_ptr<const ArrivalEpoch> version_;
   const Plan* plan_ = nullptr;
   std::optional<MpiBuffers> buffers_;
 };

@@ -208,12 +208,12 @@ int measure_distances(MPI_Comm comm, const PingPong& how, DistanceFile& distance
   mpi().Comm_rank(comm, &rank);
   mpi().Comm_size(comm, &p);
   const double begin = monotonic_seconds();
-  std::vector<RankPlace> places;
+  std::vector<RankLocation> places;
   int world = 0;
-  int error = gather_places(comm, places, world);
+  int error = gather_locations(comm, places, world);
   if (error != MPI_SUCCESS) return error;
   std::vector<std::string> names;
-  for (const RankPlace& place : places) names.push_back(place.node);
+  for (const RankLocation& place : places) names.push_back(place.node);
   Hierarchy hierarchy{p, {}};
   if (rank == 0) hierarchy = hierarchy_to_measure(names, how.nodes_per_switch);
   error = share(hierarchy, rank, comm);

@@ -9,7 +9,7 @@ namespace tutti {
 
 namespace {
 
-struct Place {
+struct Location {
   std::array<char, 252> host{};
   Rank world = no_rank;
 };
@@ -39,19 +39,19 @@ int rank_in_world(MPI_Comm comm, Rank& rank, int& world) {
 
 }  // namespace
 
-int gather_places(MPI_Comm comm, std::vector<RankPlace>& places, int& world) {
-  Place mine;
+int gather_locations(MPI_Comm comm, std::vector<RankLocation>& places, int& world) {
+  Location mine;
   gethostname(mine.host.data(), mine.host.size() - 1);
   Rank rank = 0;
   int p = 1;
   mpi().Comm_rank(comm, &rank);
   mpi().Comm_size(comm, &p);
   if (const int error = rank_in_world(comm, mine.world, world)) return error;
-  std::vector<Place> all(rank == 0 ? static_cast<std::size_t>(p) : 0);
+  std::vector<Location> all(rank == 0 ? static_cast<std::size_t>(p) : 0);
   const int error =
       mpi().Gather(&mine, sizeof mine, mpi().byte, all.data(), sizeof mine, mpi().byte, 0, comm);
   places.clear();
-  for (const Place& place : all) places.push_back({place.host.data(), place.world});
+  for (const Location& place : all) places.push_back({place.host.data(), place.world});
   return error;
 }
 

@@ -10,6 +10,6 @@ namespace tutti {
 
 /// Sets `places` at rank 0 to the host and the world's rank of each rank, and `world` to the number
 /// of ranks in MPI_COMM_WORLD, 0 where there is none. Collective. Returns an MPI error code.
-int gather_places(MPI_Comm comm, std::vector<RankPlace>& places, int& world);
+int gather_locations(MPI_Comm comm, std::vector<RankLocation>& places, int& world);
 
 }  // namespace tutti

@@ -81,7 +81,7 @@ HeldResults::Released HeldResults::release(void* address) {
 
 /// In the place of the oldest ones.
 void HeldResults::reserve(Mapping view) {
-  const std::size_t most = spare_addresses(most_reserved_bytes);
+  const std::size_t most = spare_addresses(max_reserved_bytes);
   const std::size_t wanted = view.bytes();
   if (wanted == 0 || wanted > most) return;
   std::size_t bytes = wanted;

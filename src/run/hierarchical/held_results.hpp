@@ -76,12 +76,12 @@ class HeldResults {
 
   /// So many addresses are kept of what was released, and of so many bytes; a sixteenth of what a
   /// process may have where that is limited.
-  static constexpr std::size_t most_reserved = 64;
-  static constexpr std::size_t most_reserved_bytes = std::size_t{16} << 30;
+  static constexpr std::size_t max_reserved = 64;
+  static constexpr std::size_t max_reserved_bytes = std::size_t{16} << 30;
 
   std::mutex mutex_;
   std::map<void*, Held> held_;
-  std::array<Mapping, most_reserved> reserved_;
+  std::array<Mapping, max_reserved> reserved_;
   std::size_t next_reserved_ = 0;  ///< is the oldest
 };
 

@@ -9,16 +9,16 @@ namespace tutti {
 
 namespace {
 
-/// Flags go on by so much in each call, whatever its plan, so that ranks that planned differently,
-/// which only a faulty program makes them do, begin the next one alike.
-constexpr NodeFlag::Count ticks_of_call = 1 << 20;
-// No more than five ticks for each chunk, and few for the call (see level_plan).
-static_assert(ticks_of_call > 6 * NodeFlag::Count{most_chunks});
+/// Signals go on by so much in each call, whatever its plan, so that ranks that planned
+/// differently, which only a faulty program makes them do, begin the next one alike.
+constexpr NodeSignal::Count sequence_numbers_of_call = 1 << 20;
+// No more than five sequence_numbers for each chunk, and few for the call (see hierarchical_plan).
+static_assert(sequence_numbers_of_call > 6 * NodeSignal::Count{max_chunks});
 // Ticks before those of the plan: the way is told, then sizes, and in calls that tell all of them,
 // how many chunks there are.
-constexpr NodeFlag::Count way_tick = 1;
-constexpr NodeFlag::Count sizes_tick = 2;
-constexpr NodeFlag::Count chunks_tick = 3;
+constexpr NodeSignal::Count selection_sequence = 1;
+constexpr NodeSignal::Count sizes_sequence = 2;
+constexpr NodeSignal::Count chunks_sequence = 3;
 
 // Where a rank's further words begin: of some there is one for each of so many calls in turn, as
 // ranks may be calls ahead of one another where none waits.
@@ -26,15 +26,15 @@ constexpr int calls_in_turn = 8;
 constexpr int chunks_word = 0;
 constexpr int size_words = 1;
 constexpr int way_words = size_words + calls_in_turn;
-static_assert(way_words + calls_in_turn <= LevelRunner::further_words);
+static_assert(way_words + calls_in_turn <= HierarchicalRunner::further_words);
 
 /// Words of calls in turn hold a number below this, and above it that of the call, so that who
 /// reads one that is of a later call already, or of an earlier one still, takes it for none.
-constexpr std::int64_t most_noted = std::int64_t{1} << 48;
+constexpr std::int64_t max_noted = std::int64_t{1} << 48;
 constexpr std::int64_t calls_told_apart = std::int64_t{1} << 15;
 
 /// Of a call that does not fit into some node's memory: it stays flat on all.
-constexpr int refused_chunks = most_chunks + 1;
+constexpr int refused_chunks = max_chunks + 1;
 
 bool tells(Collective collective) { return told(collective, 1, false) > 0; }
 
@@ -44,9 +44,9 @@ void keep_first(int& error, int another) {
 
 }  // namespace
 
-int LevelRunner::open(MPI_Comm comm, const NodeSettings& settings,
-                      std::unique_ptr<LevelRunner>& made) {
-  std::unique_ptr<LevelRunner> runner(new LevelRunner(comm));
+int HierarchicalRunner::open(MPI_Comm comm, const NodeSettings& settings,
+                             std::unique_ptr<HierarchicalRunner>& made) {
+  std::unique_ptr<HierarchicalRunner> runner(new HierarchicalRunner(comm));
   runner->staging_ = settings.staging;
   mpi().Comm_rank(comm, &runner->rank_);
   const int error = SharedNode::open(comm, settings, runner->node_);
@@ -54,7 +54,7 @@ int LevelRunner::open(MPI_Comm comm, const NodeSettings& settings,
   return error;
 }
 
-int LevelRunner::lanes_of(int leaders, Lanes*& lanes) {
+int HierarchicalRunner::lanes_of(int leaders, Lanes*& lanes) {
   const Nodes& nodes = node_->nodes();
   leaders = std::clamp(leaders, 1, nodes.most());
   lanes = &lanes_[leaders];
@@ -71,7 +71,7 @@ int LevelRunner::lanes_of(int leaders, Lanes*& lanes) {
 }
 
 /// The local number of each node's leader.
-std::vector<int> LevelRunner::leaders_of(int lane, int leaders) const {
+std::vector<int> HierarchicalRunner::leaders_of(int lane, int leaders) const {
   const Nodes& nodes = node_->nodes();
   std::vector<int> locals;
   for (int node = 0; node < nodes.count(); ++node) {
@@ -80,18 +80,18 @@ std::vector<int> LevelRunner::leaders_of(int lane, int leaders) const {
   return locals;
 }
 
-bool LevelRunner::is_prepared(int leaders) const {
+bool HierarchicalRunner::is_prepared(int leaders) const {
   const Nodes& nodes = node_->nodes();
   const auto lanes = lanes_.find(std::clamp(leaders, 1, nodes.most()));
   return nodes.count() == 1 || (lanes != lanes_.end() && !lanes->second.empty());
 }
 
-int LevelRunner::prepare(int leaders) {
+int HierarchicalRunner::prepare(int leaders) {
   Lanes* lanes = nullptr;
   return lanes_of(leaders, lanes);
 }
 
-void LevelRunner::forget(int leaders) {
+void HierarchicalRunner::forget(int leaders) {
   lanes_.erase(std::clamp(leaders, 1, node_->nodes().most()));
   std::set<std::vector<int>> needed;
   for (const auto& [others, lanes] : lanes_) {
@@ -100,7 +100,7 @@ void LevelRunner::forget(int leaders) {
   std::erase_if(communicators_, [&](const auto& made) { return !needed.contains(made.first); });
 }
 
-int LevelRunner::lane_of_leaders(const std::vector<int>& locals, PrivateComm*& lane) {
+int HierarchicalRunner::lane_of_leaders(const std::vector<int>& locals, PrivateComm*& lane) {
   const auto known = communicators_.find(locals);
   if (known != communicators_.end()) {
     lane = known->second.get();
@@ -117,49 +117,50 @@ int LevelRunner::lane_of_leaders(const std::vector<int>& locals, PrivateComm*& l
   return MPI_SUCCESS;
 }
 
-int LevelRunner::first_ranks(PrivateComm*& comm) {
+int HierarchicalRunner::first_ranks(PrivateComm*& comm) {
   Lanes* lanes = nullptr;
   const int error = lanes_of(1, lanes);
   comm = error == MPI_SUCCESS && !lanes->empty() ? lanes->front() : nullptr;
   return error;
 }
 
-int LevelRunner::run(LevelledCall& levelled, std::string& refused) {
+int HierarchicalRunner::run(HierarchicalCall& hierarchical, std::string& refused) {
   const Turn turn(*this);
   Lanes* lanes = nullptr;
-  if (const int error = lanes_of(levelled.call.leaders, lanes)) return error;
-  base_ = begin_ + sizes_tick;
+  if (const int error = lanes_of(hierarchical.call.leaders, lanes)) return error;
+  base_ = begin_ + sizes_sequence;
   refused.clear();
-  if (tells(levelled.call.collective) && !node_->holds_sizes()) {
+  if (tells(hierarchical.call.collective) && !node_->holds_sizes()) {
     refused = "node memory does not hold the sizes that ranks tell each other";
     return MPI_SUCCESS;
   }
-  int error = learn(levelled, *lanes);
-  const int misfit = error == MPI_SUCCESS && !fits(levelled) ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
-  if (misfit != MPI_SUCCESS) {
-    levelled.receive = {};
+  int error = learn(hierarchical, *lanes);
+  const int count_mismatch =
+      error == MPI_SUCCESS && !fits(hierarchical) ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+  if (count_mismatch != MPI_SUCCESS) {
+    hierarchical.receive = {};
     // What the others have of an alltoallv fits what this rank sends.
-    if (has_root(levelled.call.collective)) levelled.send = {};
-    levelled.call.direct = false;
+    if (has_root(hierarchical.call.collective)) hierarchical.send = {};
+    hierarchical.call.direct = false;
   }
   if (error == MPI_SUCCESS) {
-    const LevelPlan* plan = plan_of(levelled.call, refused);
-    if (plan != nullptr) error = follow(*plan, levelled, *lanes);
+    const HierarchicalPlan* plan = plan_of(hierarchical.call, refused);
+    if (plan != nullptr) error = follow(*plan, hierarchical, *lanes);
   }
-  return error == MPI_SUCCESS ? misfit : error;
+  return error == MPI_SUCCESS ? count_mismatch : error;
 }
 
-void LevelRunner::skip() {
-  begin_ += ticks_of_call;
-  node_->flag(node_->local()).raise_to(begin_);
+void HierarchicalRunner::skip() {
+  begin_ += sequence_numbers_of_call;
+  node_->signal(node_->local()).signal_to(begin_);
 }
 
-int LevelRunner::share_way(bool knows, int& way) {
+int HierarchicalRunner::broadcast_selection(bool knows, int& way) {
   note(way_words, knows ? std::optional(way) : std::nullopt);
-  node_->flag(node_->local()).raise_to(begin_ + way_tick);
+  node_->signal(node_->local()).signal_to(begin_ + selection_sequence);
   for (int local = 0; local < node_->ranks() && !knows; ++local) {
     if (local == node_->local()) continue;
-    if (const int error = node_->wait(local, begin_ + way_tick)) return error;
+    if (const int error = node_->wait(local, begin_ + selection_sequence)) return error;
     const std::optional<std::int64_t> told = noted(way_words, local);
     knows = told.has_value();
     if (told) way = static_cast<int>(*told);
@@ -167,102 +168,102 @@ int LevelRunner::share_way(bool knows, int& way) {
   return MPI_SUCCESS;
 }
 
-std::atomic_ref<std::int64_t> LevelRunner::word_of_call(int words, int local) const {
-  const int turn = static_cast<int>(begin_ / ticks_of_call % calls_in_turn);
+std::atomic_ref<std::int64_t> HierarchicalRunner::word_of_call(int words, int local) const {
+  const int turn = static_cast<int>(begin_ / sequence_numbers_of_call % calls_in_turn);
   return std::atomic_ref(node_->further(local)[words + turn]);
 }
 
-/// For whoever sees this rank's flag raised after it: a number from 0 on of the call that begins
-/// now, or none. Calls are counted alike on all ranks, whatever went wrong in others.
-void LevelRunner::note(int words, std::optional<std::int64_t> number) {
-  const std::int64_t call = begin_ / ticks_of_call % calls_told_apart;
+/// For whoever sees this rank's signal signalled after it: a number from 0 on of the call that
+/// begins now, or none. Calls are counted alike on all ranks, whatever went wrong in others.
+void HierarchicalRunner::note(int words, std::optional<std::int64_t> number) {
+  const std::int64_t call = begin_ / sequence_numbers_of_call % calls_told_apart;
   word_of_call(words, node_->local())
-      .store(call * most_noted + (number ? *number + 1 : 0), std::memory_order_relaxed);
+      .store(call * max_noted + (number ? *number + 1 : 0), std::memory_order_relaxed);
 }
 
-std::optional<std::int64_t> LevelRunner::noted(int words, int local) const {
+std::optional<std::int64_t> HierarchicalRunner::noted(int words, int local) const {
   const std::int64_t word = word_of_call(words, local).load(std::memory_order_relaxed);
-  const std::int64_t call = begin_ / ticks_of_call % calls_told_apart;
-  const bool is_known = word / most_noted == call && word % most_noted > 0;
-  return is_known ? std::optional(word % most_noted - 1) : std::nullopt;
+  const std::int64_t call = begin_ / sequence_numbers_of_call % calls_told_apart;
+  const bool is_known = word / max_noted == call && word % max_noted > 0;
+  return is_known ? std::optional(word % max_noted - 1) : std::nullopt;
 }
 
 /// As far as its node knows: is this rank's size what the root says (gatherv, scatterv), is what it
 /// expects what it gets (alltoallv)?
-bool LevelRunner::fits(const LevelledCall& levelled) const {
-  const Collective collective = levelled.call.collective;
-  if (levelled.attends || !tells(collective)) return true;
-  const LevelSizes& sizes = levelled.call.sizes;
+bool HierarchicalRunner::fits(const HierarchicalCall& hierarchical) const {
+  const Collective collective = hierarchical.call.collective;
+  if (hierarchical.is_dummy || !tells(collective)) return true;
+  const HierarchicalSizes& sizes = hierarchical.call.sizes;
   const Nodes& nodes = node_->nodes();
   const auto rank = static_cast<std::size_t>(rank_);
   const auto p = static_cast<std::size_t>(nodes.p());
-  if (has_root(collective)) return sizes.by_rank[rank] == levelled.tells[0];
+  if (has_root(collective)) return sizes.by_rank[rank] == hierarchical.tells[0];
   for (int local = 0; local < node_->ranks(); ++local) {
     const auto from = static_cast<std::size_t>(nodes.rank_at(nodes.node_of(rank_), local));
     const Bytes sent = sizes.sent[static_cast<std::size_t>(local) * p + rank];
-    if (sent != levelled.tells[p + from]) return false;
+    if (sent != hierarchical.tells[p + from]) return false;
   }
   return true;
 }
 
 /// Sets the sizes that are not arguments.
-int LevelRunner::learn(LevelledCall& levelled, Lanes& lanes) {
+int HierarchicalRunner::learn(HierarchicalCall& hierarchical, Lanes& lanes) {
   int error = MPI_SUCCESS;
-  if (tells(levelled.call.collective)) {
-    error = tell(levelled);
-    if (error == MPI_SUCCESS) read_sizes(levelled);
+  if (tells(hierarchical.call.collective)) {
+    error = tell(hierarchical);
+    if (error == MPI_SUCCESS) read_sizes(hierarchical);
   } else {
-    error = learn_size(levelled);
+    error = learn_size(hierarchical);
   }
-  if (!agrees_on_chunks(levelled.call)) return error;
-  if (error == MPI_SUCCESS) error = agree_on_chunks(levelled, lanes);
-  base_ = begin_ + chunks_tick;
+  if (!agrees_on_chunks(hierarchical.call)) return error;
+  if (error == MPI_SUCCESS) error = agree_on_chunks(hierarchical, lanes);
+  base_ = begin_ + chunks_sequence;
   return error;
 }
 
-int LevelRunner::learn_size(LevelledCall& levelled) {
-  Bytes& each = levelled.call.sizes.each;
-  note(size_words, levelled.attends ? std::nullopt : std::optional(each));
-  if (!levelled.attends) {
-    // Who attends may be the one that the others wait for then.
-    if (agrees_on_chunks(levelled.call)) {
-      node_->flag(node_->local()).raise_to(begin_ + sizes_tick);
+int HierarchicalRunner::learn_size(HierarchicalCall& hierarchical) {
+  Bytes& each = hierarchical.call.sizes.each;
+  note(size_words, hierarchical.is_dummy ? std::nullopt : std::optional(each));
+  if (!hierarchical.is_dummy) {
+    // Who is_dummy may be the one that the others wait for then.
+    if (agrees_on_chunks(hierarchical.call)) {
+      node_->signal(node_->local()).signal_to(begin_ + sizes_sequence);
     }
     return MPI_SUCCESS;
   }
   // The others' sizes, as what this rank does between nodes must fit what they do.
-  const int error = raise_and_await(begin_ + sizes_tick, 0, node_->ranks());
+  const int error = signal_and_await(begin_ + sizes_sequence, 0, node_->ranks());
   for (int local = 0; local < node_->ranks(); ++local) {
     each = std::max<Bytes>(each, noted(size_words, local).value_or(0));
   }
   return error;
 }
 
-int LevelRunner::raise_and_await(NodeFlag::Count tick, int first, int last) {
-  node_->flag(node_->local()).raise_to(tick);
-  return await(tick, first, last);
+int HierarchicalRunner::signal_and_await(NodeSignal::Count sequence, int first, int last) {
+  node_->signal(node_->local()).signal_to(sequence);
+  return await(sequence, first, last);
 }
 
-int LevelRunner::await(NodeFlag::Count tick, int first, int last) {
+int HierarchicalRunner::await(NodeSignal::Count sequence, int first, int last) {
   for (int local = first; local < last; ++local) {
-    if (const int error = node_->wait(local, tick)) return error;
+    if (const int error = node_->wait(local, sequence)) return error;
   }
   return MPI_SUCCESS;
 }
 
-int LevelRunner::tell(LevelledCall& levelled) {
+int HierarchicalRunner::tell(HierarchicalCall& hierarchical) {
   // Until all have read what was told in the last call.
   if (const int error = await(begin_, 0, node_->ranks())) return error;
-  std::copy(levelled.tells.begin(), levelled.tells.end(), node_->told(node_->local()));
-  return raise_and_await(begin_ + sizes_tick, 0, node_->ranks());
+  std::copy(hierarchical.tells.begin(), hierarchical.tells.end(), node_->told(node_->local()));
+  return signal_and_await(begin_ + sizes_sequence, 0, node_->ranks());
 }
 
-void LevelRunner::read_sizes(LevelledCall& levelled) const {
+void HierarchicalRunner::read_sizes(HierarchicalCall& hierarchical) const {
   const Nodes& nodes = node_->nodes();
   const auto p = static_cast<std::size_t>(nodes.p());
-  LevelSizes& sizes = levelled.call.sizes;
+  HierarchicalSizes& sizes = hierarchical.call.sizes;
   const int here = nodes.node_of(rank_);
-  if (levelled.call.collective == Collective::alltoallv) {
+  if (hierarchical.call.collective == Collective::alltoallv) {
     for (int local = 0; local < node_->ranks(); ++local) {
       const std::int64_t* told = node_->told(local);
       sizes.sent.insert(sizes.sent.end(), told, told + p);
@@ -278,9 +279,9 @@ void LevelRunner::read_sizes(LevelledCall& levelled) const {
     }
     return;
   }
-  if (nodes.node_of(levelled.call.root) == here) {
+  if (nodes.node_of(hierarchical.call.root) == here) {
     // What the root says counts.
-    const std::int64_t* told = node_->told(nodes.local_of(levelled.call.root)) + 1;
+    const std::int64_t* told = node_->told(nodes.local_of(hierarchical.call.root)) + 1;
     sizes.by_rank.assign(told, told + p);
     return;
   }
@@ -292,13 +293,13 @@ void LevelRunner::read_sizes(LevelledCall& levelled) const {
 }
 
 /// All nodes go in as many chunks as the one that needs most; the first rank of each asks.
-int LevelRunner::agree_on_chunks(LevelledCall& levelled, Lanes& lanes) {
+int HierarchicalRunner::agree_on_chunks(HierarchicalCall& hierarchical, Lanes& lanes) {
   int error = MPI_SUCCESS;
   if (node_->local() == 0) {
     // Until all have read the number of the last call.
     if (node_->grows()) error = await(begin_, 0, node_->ranks());
-    keep_first(error, grow_for(levelled.call, lanes));
-    const int chunks = chunks_for(levelled.call, node_->nodes(), rank_, node_->capacity())
+    keep_first(error, grow_for(hierarchical.call, lanes));
+    const int chunks = chunks_for(hierarchical.call, node_->nodes(), rank_, node_->capacity())
                            .value_or(refused_chunks);
     std::vector<int> all(static_cast<std::size_t>(node_->nodes().count()), chunks);
     if (!lanes.empty()) {
@@ -307,18 +308,19 @@ int LevelRunner::agree_on_chunks(LevelledCall& levelled, Lanes& lanes) {
     }
     node_->further(0)[chunks_word] = *std::max_element(all.begin(), all.end());
   }
-  keep_first(error, raise_and_await(begin_ + chunks_tick, 0, 1));
-  levelled.call.chunks = static_cast<int>(node_->further(0)[chunks_word]);
+  keep_first(error, signal_and_await(begin_ + chunks_sequence, 0, 1));
+  hierarchical.call.chunks = static_cast<int>(node_->further(0)[chunks_word]);
   return error;
 }
 
 /// The plan of this rank; null if the call must stay flat, with the reason in `refused`.
-const LevelPlan* LevelRunner::plan_of(const LevelCall& call, std::string& refused) {
+const HierarchicalPlan* HierarchicalRunner::plan_of(const HierarchicalProblem& call,
+                                                    std::string& refused) {
   for (const Planned& known : planned_) {
-    if (known.plan.ticks > 0 && known.call == call) return &known.plan;
+    if (known.plan.sequence_numbers > 0 && known.call == call) return &known.plan;
   }
   const Nodes& nodes = node_->nodes();
-  LevelCall cut = call;
+  HierarchicalProblem cut = call;
   if (!agrees_on_chunks(call)) {
     cut.chunks = chunks_for(call, nodes, rank_, node_->sure_capacity()).value_or(refused_chunks);
   }
@@ -326,7 +328,7 @@ const LevelPlan* LevelRunner::plan_of(const LevelCall& call, std::string& refuse
     refused = "node memory does not hold one element of each block";
     return nullptr;
   }
-  Result<LevelPlan> plan = level_plan(cut, nodes, rank_);
+  Result<HierarchicalPlan> plan = hierarchical_plan(cut, nodes, rank_);
   if (!plan) {
     refused = plan.error();
     return nullptr;
@@ -339,57 +341,59 @@ const LevelPlan* LevelRunner::plan_of(const LevelCall& call, std::string& refuse
 }
 
 /// Takes all steps, also after an error, so that nobody waits for this rank in vain.
-int LevelRunner::follow(const LevelPlan& plan, LevelledCall& levelled, Lanes& lanes) {
+int HierarchicalRunner::follow(const HierarchicalPlan& plan, HierarchicalCall& hierarchical,
+                               Lanes& lanes) {
   int error = MPI_SUCCESS;
-  for (const LevelStep& step : plan.steps) keep_first(error, take(plan, step, levelled, lanes));
+  for (const HierarchicalStep& step : plan.steps)
+    keep_first(error, take(plan, step, hierarchical, lanes));
   return error;
 }
 
-int LevelRunner::take(const LevelPlan& plan, const LevelStep& step, LevelledCall& levelled,
-                      Lanes& lanes) {
+int HierarchicalRunner::take(const HierarchicalPlan& plan, const HierarchicalStep& step,
+                             HierarchicalCall& hierarchical, Lanes& lanes) {
   std::byte* at = node_->data() + step.at;
   switch (step.kind) {
-    case LevelKind::copy_in:
-      levelled.send.visit(step.blocks, step.offset, step.bytes,
-                          [&at](const std::byte* from, Bytes bytes) {
-                            const auto size = static_cast<std::size_t>(bytes);
-                            if (from != nullptr) std::memcpy(at, from, size);
-                            if (from == nullptr) std::memset(at, 0, size);
-                            at += bytes;
-                          });
+    case HierarchicalStepKind::copy_in:
+      hierarchical.send.visit(step.blocks, step.offset, step.bytes,
+                              [&at](const std::byte* from, Bytes bytes) {
+                                const auto size = static_cast<std::size_t>(bytes);
+                                if (from != nullptr) std::memcpy(at, from, size);
+                                if (from == nullptr) std::memset(at, 0, size);
+                                at += bytes;
+                              });
       return MPI_SUCCESS;
-    case LevelKind::copy_out:
-      levelled.receive.visit(step.blocks, step.offset, step.bytes,
-                             [&at](std::byte* to, Bytes bytes) {
-                               if (to != nullptr)
-                                 std::memcpy(to, at, static_cast<std::size_t>(bytes));
-                               at += bytes;
-                             });
+    case HierarchicalStepKind::copy_out:
+      hierarchical.receive.visit(step.blocks, step.offset, step.bytes,
+                                 [&at](std::byte* to, Bytes bytes) {
+                                   if (to != nullptr)
+                                     std::memcpy(to, at, static_cast<std::size_t>(bytes));
+                                   at += bytes;
+                                 });
       return MPI_SUCCESS;
-    case LevelKind::reduce:
-      if (levelled.attends) return MPI_SUCCESS;
+    case HierarchicalStepKind::reduce:
+      if (hierarchical.is_dummy) return MPI_SUCCESS;
       return mpi().Reduce_local(node_->data() + step.from, at,
-                                static_cast<int>(step.bytes / levelled.call.unit), levelled.type,
-                                levelled.op);
-    case LevelKind::raise:
-      node_->flag(node_->local()).raise_to(count_of(step.tick));
+                                static_cast<int>(step.bytes / hierarchical.call.unit),
+                                hierarchical.type, hierarchical.op);
+    case HierarchicalStepKind::signal:
+      node_->signal(node_->local()).signal_to(count_of(step.sequence));
       return MPI_SUCCESS;
-    case LevelKind::await:
+    case HierarchicalStepKind::await:
       for (int local = step.first; local < step.last; ++local) {
-        const int error = node_->wait(local, count_of(step.tick));
+        const int error = node_->wait(local, count_of(step.sequence));
         if (error != MPI_SUCCESS) return error;
       }
       return MPI_SUCCESS;
-    case LevelKind::inner:
+    case HierarchicalStepKind::inner:
       break;
   }
   const InnerCall& call = plan.calls[static_cast<std::size_t>(step.call)];
-  const auto end = [&](const InnerEnd& inner) {
-    if (inner.area == LevelArea::send) return levelled.send.base + inner.at;
-    if (inner.area == LevelArea::receive) return levelled.receive.base + inner.at;
+  const auto end = [&](const InnerBuffer& inner) {
+    if (inner.area == HierarchicalArea::send) return hierarchical.send.base + inner.at;
+    if (inner.area == HierarchicalArea::receive) return hierarchical.receive.base + inner.at;
     return node_->data() + inner.at;
   };
-  return run_inner(call, levelled, *lanes[static_cast<std::size_t>(call.lane)], end(call.send),
+  return run_inner(call, hierarchical, *lanes[static_cast<std::size_t>(call.lane)], end(call.send),
                    end(call.receive));
 }
 

@@ -17,7 +17,7 @@ namespace tutti {
 
 /// One side of a call at one rank: packed blocks that can be addressed in place. Without memory it
 /// reads as zeros and takes anything, for a rank whose arguments are bad.
-struct LevelSide {
+struct HierarchicalSide {
   struct Block {
     std::byte* address;
     Bytes bytes;
@@ -35,38 +35,39 @@ struct LevelSide {
 
 /// One call as it is run through nodes. `call.sizes` holds what this rank knows: of the irregular
 /// calls that tell each other sizes (see told()), numbers in `tells`.
-struct LevelledCall {
-  LevelCall call;
-  LevelSide send;
-  LevelSide receive;
+struct HierarchicalCall {
+  HierarchicalProblem call;
+  HierarchicalSide send;
+  HierarchicalSide receive;
   std::vector<Bytes> tells;
-  bool attends = false;  ///< the arguments are bad at this rank: takes part with zeros
-  MPI_Datatype type{};   ///< of elements, where one reduces
+  bool is_dummy = false;  ///< the arguments are bad at this rank: takes part with zeros
+  MPI_Datatype type{};    ///< of elements, where one reduces
   MPI_Op op{};
   /// What runs between nodes; none: the MPI's own collectives.
   const Specification* inner = nullptr;
-  CallKnowledge knowledge = {};  ///< for that
+  CallContext context = {};  ///< for that
 };
 
 /// The node level of one communicator.
-class LevelRunner {
+class HierarchicalRunner {
  public:
   /// Collective over `comm`, which must outlive the runner. Returns an MPI error code.
-  static int open(MPI_Comm comm, const NodeSettings& settings, std::unique_ptr<LevelRunner>& made);
+  static int open(MPI_Comm comm, const NodeSettings& settings,
+                  std::unique_ptr<HierarchicalRunner>& made);
 
   [[nodiscard]] SharedNode& node() { return *node_; }
   /// So many of SharedNode::further are the runner's; the rest is for others that use its turns.
   static constexpr int further_words = 17;
-  /// What the flags of the node are at when all its ranks have left the last call.
-  [[nodiscard]] NodeFlag::Count begin() const { return begin_; }
+  /// What the signals of the node are at when all its ranks have left the last call.
+  [[nodiscard]] NodeSignal::Count begin() const { return begin_; }
 
   /// Sees to it that a call this rank has begun is counted whatever ends it: an error before
-  /// run(), or an exception. Else those of its node would wait for its flag in this and all later
+  /// run(), or an exception. Else those of its node would wait for its signal in this and all later
   /// calls. Of no nodes it does nothing.
   class Turn {
    public:
-    explicit Turn(LevelRunner& levels) : Turn(&levels) {}
-    explicit Turn(LevelRunner* levels)
+    explicit Turn(HierarchicalRunner& levels) : Turn(&levels) {}
+    explicit Turn(HierarchicalRunner* levels)
         : levels_(levels), begin_(levels == nullptr ? 0 : levels->begin()) {}
     ~Turn() {
       if (levels_ != nullptr && levels_->begin() == begin_) levels_->skip();
@@ -75,8 +76,8 @@ class LevelRunner {
     Turn& operator=(const Turn&) = delete;
 
    private:
-    LevelRunner* levels_;
-    NodeFlag::Count begin_;
+    HierarchicalRunner* levels_;
+    NodeSignal::Count begin_;
   };
 
   /// Alike on all ranks.
@@ -89,56 +90,57 @@ class LevelRunner {
   /// Collective. Returns an MPI error code; sets `refused` to the reason where the call must stay
   /// flat, alike on all ranks and before anything has moved. An error of one rank leaves no other
   /// waiting.
-  int run(LevelledCall& levelled, std::string& refused);
+  int run(HierarchicalCall& hierarchical, std::string& refused);
   /// Counts a call that goes another way, or that this rank cannot take part in, or has taken part
   /// in by itself.
   void skip();
   /// The way, any number from 0 on, of the call that begins now, where ranks whose arguments are
   /// bad may not know it: they get it from another rank of their node, if one knows, and others
   /// tell it. On all ranks of the node, before run() or skip(). Returns an MPI error code.
-  int share_way(bool knows, int& way);
+  int broadcast_selection(bool knows, int& way);
   /// The first ranks of all nodes, by node; null on all other ranks, and where there is one node.
   /// Collective. Returns an MPI error code.
   int first_ranks(PrivateComm*& comm);
 
  private:
-  explicit LevelRunner(MPI_Comm comm) : comm_(comm) {}
+  explicit HierarchicalRunner(MPI_Comm comm) : comm_(comm) {}
   /// One rank of each node in each lane; null on all other ranks.
   using Lanes = std::vector<PrivateComm*>;
   int lanes_of(int leaders, Lanes*& lanes);
   [[nodiscard]] std::vector<int> leaders_of(int lane, int leaders) const;
   int lane_of_leaders(const std::vector<int>& locals, PrivateComm*& lane);
-  int learn(LevelledCall& levelled, Lanes& lanes);
-  int tell(LevelledCall& levelled);
+  int learn(HierarchicalCall& hierarchical, Lanes& lanes);
+  int tell(HierarchicalCall& hierarchical);
   [[nodiscard]] std::atomic_ref<std::int64_t> word_of_call(int words, int local) const;
   void note(int words, std::optional<std::int64_t> number);
   [[nodiscard]] std::optional<std::int64_t> noted(int words, int local) const;
-  [[nodiscard]] bool fits(const LevelledCall& levelled) const;
-  int learn_size(LevelledCall& levelled);
-  [[nodiscard]] bool agrees_on_chunks(const LevelCall& call) const;
-  int agree_on_chunks(LevelledCall& levelled, Lanes& lanes);
-  int grow_for(const LevelCall& call, Lanes& lanes);
-  void read_sizes(LevelledCall& levelled) const;
-  [[nodiscard]] NodeFlag::Count count_of(int tick) const {
-    return tick == 0 ? begin_ : base_ + static_cast<NodeFlag::Count>(tick);
+  [[nodiscard]] bool fits(const HierarchicalCall& hierarchical) const;
+  int learn_size(HierarchicalCall& hierarchical);
+  [[nodiscard]] bool agrees_on_chunks(const HierarchicalProblem& call) const;
+  int agree_on_chunks(HierarchicalCall& hierarchical, Lanes& lanes);
+  int grow_for(const HierarchicalProblem& call, Lanes& lanes);
+  void read_sizes(HierarchicalCall& hierarchical) const;
+  [[nodiscard]] NodeSignal::Count count_of(int sequence) const {
+    return sequence == 0 ? begin_ : base_ + static_cast<NodeSignal::Count>(sequence);
   }
-  int await(NodeFlag::Count tick, int first, int last);
-  int raise_and_await(NodeFlag::Count tick, int first, int last);
-  const LevelPlan* plan_of(const LevelCall& call, std::string& refused);
-  int follow(const LevelPlan& plan, LevelledCall& levelled, Lanes& lanes);
-  int take(const LevelPlan& plan, const LevelStep& step, LevelledCall& levelled, Lanes& lanes);
+  int await(NodeSignal::Count sequence, int first, int last);
+  int signal_and_await(NodeSignal::Count sequence, int first, int last);
+  const HierarchicalPlan* plan_of(const HierarchicalProblem& call, std::string& refused);
+  int follow(const HierarchicalPlan& plan, HierarchicalCall& hierarchical, Lanes& lanes);
+  int take(const HierarchicalPlan& plan, const HierarchicalStep& step,
+           HierarchicalCall& hierarchical, Lanes& lanes);
 
   struct Planned {
-    LevelCall call;
-    LevelPlan plan;
+    HierarchicalProblem call;
+    HierarchicalPlan plan;
   };
 
   MPI_Comm comm_;
   Bytes staging_ = 0;
   std::unique_ptr<SharedNode> node_;
   Rank rank_ = 0;
-  NodeFlag::Count begin_ = 0;  ///< what the flags are at when all have left the last call
-  NodeFlag::Count base_ = 0;   ///< of the plan's ticks above 0, which is begin_
+  NodeSignal::Count begin_ = 0;  ///< what the signals are at when all have left the last call
+  NodeSignal::Count base_ = 0;   ///< of the plan's sequence_numbers above 0, which is begin_
   /// By the local number of the leader on each node: numbers of leaders have some in common.
   std::map<std::vector<int>, std::unique_ptr<PrivateComm>> communicators_;
   std::map<int, Lanes> lanes_;
@@ -147,11 +149,11 @@ class LevelRunner {
 };
 
 /// Runs one call of a lane. `send` and `receive` are where its ends are. Returns an MPI error code.
-int run_inner(const InnerCall& call, const LevelledCall& levelled, PrivateComm& lane,
+int run_inner(const InnerCall& call, const HierarchicalCall& hierarchical, PrivateComm& lane,
               std::byte* send, std::byte* receive);
 
 template <class Visit>
-void LevelSide::visit(BlockRange range, Bytes offset, Bytes count, Visit visit) const {
+void HierarchicalSide::visit(BlockRange range, Bytes offset, Bytes count, Visit visit) const {
   if (blocks.empty()) {
     visit(base == nullptr ? nullptr : base + range.begin * each + offset, count);
     return;

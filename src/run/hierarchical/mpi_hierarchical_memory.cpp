@@ -8,17 +8,17 @@
 namespace tutti {
 
 /// Elsewhere all ranks find the number of chunks by themselves.
-bool LevelRunner::agrees_on_chunks(const LevelCall& call) const {
+bool HierarchicalRunner::agrees_on_chunks(const HierarchicalProblem& call) const {
   const bool tells = told(call.collective, 1, false) > 0;
   if (tells || !node_->grows()) return tells;
-  LevelCall whole = call;
+  HierarchicalProblem whole = call;
   whole.chunks = 1;
   return chunks_for(whole, node_->nodes(), rank_, node_->sure_capacity()) != 1;
 }
 
 /// Has memory that grows hold the call at once, as far as it may. Collective over the first ranks.
-int LevelRunner::grow_for(const LevelCall& call, Lanes& lanes) {
-  const Bytes most = node_->most_capacity();
+int HierarchicalRunner::grow_for(const HierarchicalProblem& call, Lanes& lanes) {
+  const Bytes most = node_->max_capacity();
   if (!node_->grows() || node_->capacity() == most) return MPI_SUCCESS;
   Bytes wanted = node_->capacity();
   while (wanted < most && chunks_for(call, node_->nodes(), rank_, wanted) != 1) {
@@ -26,14 +26,14 @@ int LevelRunner::grow_for(const LevelCall& call, Lanes& lanes) {
   }
   std::array<Bytes, 2> on_all = {wanted, 0};
   int error = MPI_SUCCESS;
-  if (!lanes.empty()) error = most_on_all(lanes.front()->handle(), on_all);
+  if (!lanes.empty()) error = max_on_all(lanes.front()->handle(), on_all);
   if (error != MPI_SUCCESS || on_all[0] == node_->capacity()) return error;
   Bytes got = on_all[0];
   while (got > node_->capacity() && !node_->allocate(got)) {
     got = std::max(node_->capacity(), got / 2);
   }
   std::array<Bytes, 2> lacks = {on_all[0] - got, 0};
-  if (!lanes.empty()) error = most_on_all(lanes.front()->handle(), lacks);
+  if (!lanes.empty()) error = max_on_all(lanes.front()->handle(), lacks);
   // What the system does not have once is not asked for again.
   got = on_all[0] - lacks[0];
   if (error == MPI_SUCCESS) node_->set_capacity(got, lacks[0] > 0 ? got : most);

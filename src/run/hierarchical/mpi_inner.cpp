@@ -7,7 +7,7 @@ namespace tutti {
 
 namespace {
 
-/// Counts and displacements as MPI takes them: none is above most_node_memory.
+/// Counts and displacements as MPI takes them: none is above max_node_memory.
 class Numbers {
  public:
   explicit Numbers(const std::vector<Bytes>& bytes, Bytes unit = 1) {
@@ -64,33 +64,33 @@ int move(const InnerCall& call, const BothEnds& ends, MPI_Comm comm) {
 }
 
 /// Whose arguments are bad has no type that others could combine by.
-bool has_no_type(const InnerCall& call, const LevelledCall& levelled) {
-  return reduces(call.collective) && levelled.attends;
+bool has_no_type(const InnerCall& call, const HierarchicalCall& hierarchical) {
+  return reduces(call.collective) && hierarchical.is_dummy;
 }
 
 /// Elements stay elements, with their operation.
-int combine(const InnerCall& call, const BothEnds& ends, const LevelledCall& levelled,
+int combine(const InnerCall& call, const BothEnds& ends, const HierarchicalCall& hierarchical,
             MPI_Comm comm) {
-  if (has_no_type(call, levelled)) return MPI_SUCCESS;
+  if (has_no_type(call, hierarchical)) return MPI_SUCCESS;
   switch (call.collective) {
     case Collective::reduce:
-      return mpi().Reduce(ends.send, ends.receive, ends.sent.first(), levelled.type, levelled.op,
-                          call.root, comm);
+      return mpi().Reduce(ends.send, ends.receive, ends.sent.first(), hierarchical.type,
+                          hierarchical.op, call.root, comm);
     case Collective::allreduce:
-      return mpi().Allreduce(ends.send, ends.receive, ends.sent.first(), levelled.type, levelled.op,
-                             comm);
+      return mpi().Allreduce(ends.send, ends.receive, ends.sent.first(), hierarchical.type,
+                             hierarchical.op, comm);
     case Collective::reduce_scatter:
-      return mpi().Reduce_scatter(ends.send, ends.receive, ends.sent.data(), levelled.type,
-                                  levelled.op, comm);
+      return mpi().Reduce_scatter(ends.send, ends.receive, ends.sent.data(), hierarchical.type,
+                                  hierarchical.op, comm);
     default:
-      return mpi().Reduce_scatter_block(ends.send, ends.receive, ends.sent.first(), levelled.type,
-                                        levelled.op, comm);
+      return mpi().Reduce_scatter_block(ends.send, ends.receive, ends.sent.first(),
+                                        hierarchical.type, hierarchical.op, comm);
   }
 }
 
-int run_native(const InnerCall& call, const BothEnds& ends, const LevelledCall& levelled,
+int run_native(const InnerCall& call, const BothEnds& ends, const HierarchicalCall& hierarchical,
                PrivateComm& lane) {
-  return reduces(call.collective) ? combine(call, ends, levelled, lane.handle())
+  return reduces(call.collective) ? combine(call, ends, hierarchical, lane.handle())
                                   : move(call, ends, lane.handle());
 }
 
@@ -100,24 +100,25 @@ bool is_rooted(Collective collective) {
 }
 
 /// A gather or scatter by a schedule of Tutti's.
-int run_rooted(const InnerCall& call, const BothEnds& ends, const LevelledCall& levelled,
-               PrivateComm& lane, const Specification& specification) {
+int run_gather_scatter(const InnerCall& call, const BothEnds& ends,
+                       const HierarchicalCall& hierarchical, PrivateComm& lane,
+                       const Specification& specification) {
   const bool gathers = is_gather(call.collective);
-  RootedCall inner;
+  GatherScatterCall inner;
   inner.collective = call.collective;
   inner.root = call.root;
   inner.comm = lane.handle();
-  inner.own = gathers ? ends.send : ends.receive;
-  inner.own_count = gathers ? ends.sent.first() : ends.received.first();
-  inner.own_type = inner.all_type = mpi().byte;
-  inner.all = gathers ? ends.receive : ends.send;
+  inner.block_buffer = gathers ? ends.send : ends.receive;
+  inner.block_count = gathers ? ends.sent.first() : ends.received.first();
+  inner.block_type = inner.root_type = mpi().byte;
+  inner.root_buffer = gathers ? ends.receive : ends.send;
   const Numbers& counts = gathers ? ends.received : ends.sent;
   const Numbers& places = gathers ? ends.received_at : ends.sent_at;
   inner.blocks = is_irregular(call.collective) ? RankBlocks(counts.data(), places.data())
                                                : RankBlocks(counts.first());
   lane.begin(inner);
   if (!lane.learn_types(inner)) return MPI_ERR_TYPE;
-  return lane.run(inner, specification, levelled.knowledge);
+  return lane.run(inner, specification, hierarchical.context);
 }
 
 RankBlocks blocks_of(const Numbers& counts, const Numbers& places) {
@@ -142,59 +143,59 @@ void add_blocks(const InnerCall& call, const BothEnds& ends, CollectiveCall& inn
 
 /// Vectors of the program's own elements: what is sent tells how many, also where nothing is
 /// received.
-void add_vectors(const InnerCall& call, const BothEnds& ends, const LevelledCall& levelled,
+void add_vectors(const InnerCall& call, const BothEnds& ends, const HierarchicalCall& hierarchical,
                  CollectiveCall& inner) {
   const bool irregular = is_irregular(call.collective);
-  inner.op = levelled.op;
+  inner.op = hierarchical.op;
   inner.send.address = ends.send;
   inner.receive.address = ends.receive;
-  inner.send.type = inner.receive.type = levelled.type;
+  inner.send.type = inner.receive.type = hierarchical.type;
   inner.send.blocks = inner.receive.blocks =
       irregular ? RankBlocks::counted(ends.sent.data()) : RankBlocks(ends.sent.first());
 }
 
 /// Any other collective by a schedule of Tutti's.
-int run_schedule(const InnerCall& call, const BothEnds& ends, const LevelledCall& levelled,
+int run_schedule(const InnerCall& call, const BothEnds& ends, const HierarchicalCall& hierarchical,
                  PrivateComm& lane, const Specification& specification) {
   CollectiveCall inner;
   inner.collective = call.collective;
   inner.root = call.root;
   inner.comm = lane.handle();
   if (reduces(call.collective)) {
-    add_vectors(call, ends, levelled, inner);
+    add_vectors(call, ends, hierarchical, inner);
   } else {
     add_blocks(call, ends, inner);
   }
   lane.begin(inner);
-  if (has_no_type(call, levelled)) {
+  if (has_no_type(call, hierarchical)) {
     lane.give_up();
     return MPI_SUCCESS;
   }
   if (!lane.collectives().learn_types(inner)) return MPI_ERR_TYPE;
   if (!lane.collectives().fits(inner, specification)) {
     lane.give_up();
-    return run_native(call, ends, levelled, lane);
+    return run_native(call, ends, hierarchical, lane);
   }
-  return lane.collectives().run(inner, specification, levelled.knowledge);
+  return lane.collectives().run(inner, specification, hierarchical.context);
 }
 
 }  // namespace
 
-int run_inner(const InnerCall& call, const LevelledCall& levelled, PrivateComm& lane,
+int run_inner(const InnerCall& call, const HierarchicalCall& hierarchical, PrivateComm& lane,
               std::byte* send, std::byte* receive) {
-  const Bytes unit = reduces(call.collective) ? levelled.call.unit : 1;
+  const Bytes unit = reduces(call.collective) ? hierarchical.call.unit : 1;
   const BothEnds ends = {send,
                          receive,
                          Numbers(call.send.counts, unit),
                          Numbers(call.send.displacements),
                          Numbers(call.receive.counts, unit),
                          Numbers(call.receive.displacements)};
-  if (levelled.inner != nullptr) {
-    const Specification inner = between_nodes(*levelled.inner, call.collective);
-    return is_rooted(call.collective) ? run_rooted(call, ends, levelled, lane, inner)
-                                      : run_schedule(call, ends, levelled, lane, inner);
+  if (hierarchical.inner != nullptr) {
+    const Specification inner = between_nodes(*hierarchical.inner, call.collective);
+    return is_rooted(call.collective) ? run_gather_scatter(call, ends, hierarchical, lane, inner)
+                                      : run_schedule(call, ends, hierarchical, lane, inner);
   }
-  return run_native(call, ends, levelled, lane);
+  return run_native(call, ends, hierarchical, lane);
 }
 
 }  // namespace tutti

@@ -25,7 +25,7 @@ struct SharedResults::Faults {
 namespace {
 
 // Where a rank's further words for results begin.
-constexpr int fault_word = LevelRunner::further_words;
+constexpr int fault_word = HierarchicalRunner::further_words;
 constexpr int faults_word = fault_word + 1;
 constexpr int outcome_word = fault_word + 2;
 constexpr int order_words = fault_word + 3;
@@ -44,7 +44,7 @@ std::shared_ptr<SharedMemory> mapped(std::optional<NodeSegment> segment) {
 }
 
 /// Where each rank's part begins, and the end of the last one.
-std::vector<Bytes> offsets_of(const LevelCall& call, int p) {
+std::vector<Bytes> offsets_of(const HierarchicalProblem& call, int p) {
   std::vector<Bytes> at(static_cast<std::size_t>(p) + 1, 0);
   if (call.collective == Collective::bcast) return at;
   const std::vector<Bytes>& sizes = call.sizes.by_rank;
@@ -56,17 +56,17 @@ std::vector<Bytes> offsets_of(const LevelCall& call, int p) {
 
 /// Brings the result to all nodes from one that has it.
 int send_to_all(std::byte* result, Bytes bytes, int from, MPI_Comm comm) {
-  constexpr Bytes most_at_once = Bytes{1} << 30;  // calls count in an int
+  constexpr Bytes max_at_once = Bytes{1} << 30;  // calls count in an int
   int error = MPI_SUCCESS;
-  for (Bytes at = 0; at < bytes && error == MPI_SUCCESS; at += most_at_once) {
-    const auto count = static_cast<int>(std::min(most_at_once, bytes - at));
+  for (Bytes at = 0; at < bytes && error == MPI_SUCCESS; at += max_at_once) {
+    const auto count = static_cast<int>(std::min(max_at_once, bytes - at));
     error = mpi().Bcast(result + at, count, mpi().byte, from, comm);
   }
   return error;
 }
 
 /// Brings each node's part to all others, in place.
-int exchange(const LevelCall& call, const Nodes& nodes, const std::vector<Bytes>& offsets,
+int exchange(const HierarchicalProblem& call, const Nodes& nodes, const std::vector<Bytes>& offsets,
              std::byte* result, MPI_Comm comm) {
   const MPI_Datatype byte = mpi().byte;
   if (call.collective == Collective::bcast) {
@@ -88,9 +88,9 @@ int exchange(const LevelCall& call, const Nodes& nodes, const std::vector<Bytes>
 
 }  // namespace
 
-int fill_in_place(LevelRunner& levels, const LevelCall& call, const SharedPart& own,
-                  const SharedMemory& memory) {
-  const LevelRunner::Turn turn(levels);
+int fill_in_place(HierarchicalRunner& levels, const HierarchicalProblem& call,
+                  const SharedPart& own, const SharedMemory& memory) {
+  const HierarchicalRunner::Turn turn(levels);
   PrivateComm* others = nullptr;
   int error = levels.first_ranks(others);
   SharedNode& node = levels.node();
@@ -99,10 +99,10 @@ int fill_in_place(LevelRunner& levels, const LevelCall& call, const SharedPart& 
     std::memcpy(memory.data() + offsets[static_cast<std::size_t>(own.rank)], own.address,
                 static_cast<std::size_t>(own.bytes));
   }
-  const NodeFlag::Count written = levels.begin() + 1;
-  const NodeFlag::Count filled = levels.begin() + 2;
+  const NodeSignal::Count written = levels.begin() + 1;
+  const NodeSignal::Count filled = levels.begin() + 2;
   std::int64_t& outcome = node.further(0)[outcome_word];
-  node.flag(node.local()).raise_to(written);
+  node.signal(node.local()).signal_to(written);
   if (node.local() == 0) {
     for (int local = 1; local < node.ranks() && error == MPI_SUCCESS; ++local) {
       error = node.wait(local, written);
@@ -111,7 +111,7 @@ int fill_in_place(LevelRunner& levels, const LevelCall& call, const SharedPart& 
       error = exchange(call, node.nodes(), offsets, memory.data(), others->handle());
     }
     outcome = error;
-    node.flag(0).raise_to(filled);
+    node.signal(0).signal_to(filled);
   } else if (error == MPI_SUCCESS) {
     error = node.wait(0, filled);
     if (error == MPI_SUCCESS) error = static_cast<int>(outcome);
@@ -119,14 +119,14 @@ int fill_in_place(LevelRunner& levels, const LevelCall& call, const SharedPart& 
   return error;
 }
 
-int share_outcome(LevelRunner& levels, int error) {
-  const LevelRunner::Turn turn(levels);
+int share_outcome(HierarchicalRunner& levels, int error) {
+  const HierarchicalRunner::Turn turn(levels);
   SharedNode& node = levels.node();
   std::int64_t& outcome = node.further(0)[outcome_word];
-  const NodeFlag::Count told = levels.begin() + 1;
+  const NodeSignal::Count told = levels.begin() + 1;
   if (node.local() == 0) {
     outcome = error;
-    node.flag(0).raise_to(told);
+    node.signal(0).signal_to(told);
     return error;
   }
   const int failed = node.wait(0, told);
@@ -220,7 +220,7 @@ Bytes SharedResults::follow(const SharedRequest& wanted, const Order& order,
 }
 
 /// The first rank of a node: have all ranks of the call their node's memory?
-int SharedResults::agree(LevelRunner& levels, PrivateComm* others, SharedMemory* memory,
+int SharedResults::agree(HierarchicalRunner& levels, PrivateComm* others, SharedMemory* memory,
                          Faults& faults) {
   SharedNode& node = levels.node();
   int error = MPI_SUCCESS;
@@ -246,12 +246,13 @@ void SharedResults::settle(const Order& order, const Faults& faults) {
   if (faults.here != 0) chosen = nullptr;
 }
 
-int SharedResults::acquire(LevelRunner& levels, const SharedRequest& wanted, SharedResult& result) {
-  const LevelRunner::Turn turn(levels);
+int SharedResults::acquire(HierarchicalRunner& levels, const SharedRequest& wanted,
+                           SharedResult& result) {
+  const HierarchicalRunner::Turn turn(levels);
   PrivateComm* others = nullptr;
   int error = levels.first_ranks(others);
   SharedNode& node = levels.node();
-  const NodeFlag::Count come = levels.begin() + 1;
+  const NodeSignal::Count come = levels.begin() + 1;
   std::int64_t& outcome = node.further(0)[faults_word];
   Order order;
   Bytes fault = no_memory;
@@ -264,14 +265,14 @@ int SharedResults::acquire(LevelRunner& levels, const SharedRequest& wanted, Sha
     if (error == MPI_SUCCESS) fault = provide(wanted, node, order, address);
     std::memcpy(node.further(0) + order_words, &order, sizeof order);
   } else {
-    node.flag(node.local()).raise_to(come);
+    node.signal(node.local()).signal_to(come);
     if (error == MPI_SUCCESS) error = node.wait(0, come);
     std::memcpy(static_cast<void*>(&order), node.further(0) + order_words, sizeof order);
     if (error == MPI_SUCCESS) fault = follow(wanted, order, address);
   }
   if (address != nullptr) result.memory = memories_[static_cast<std::size_t>(order.index)];
   node.further(node.local())[fault_word] = fault;
-  node.flag(node.local()).raise_to(node.local() == 0 ? come : come + 1);
+  node.signal(node.local()).signal_to(node.local() == 0 ? come : come + 1);
   Bytes faults = no_memory;
   if (node.local() == 0) {
     Faults found;
@@ -280,7 +281,7 @@ int SharedResults::acquire(LevelRunner& levels, const SharedRequest& wanted, Sha
     settle(order, found);
     faults = found.all;
     outcome = faults;
-    node.flag(0).raise_to(come + 1);
+    node.signal(0).signal_to(come + 1);
   } else if (error == MPI_SUCCESS) {
     error = node.wait(0, come + 1);
     if (error == MPI_SUCCESS) faults = outcome;

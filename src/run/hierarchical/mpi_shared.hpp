@@ -20,12 +20,12 @@ struct SharedPart {
 /// Fills the memory of a result, without any other: ranks copy what they give to where it belongs,
 /// and the first of each node exchanges the nodes' parts in place. For a bcast, and for allgathers
 /// of less than 2 GiB whose nodes are in rank order. Collective. Returns an MPI error code.
-int fill_in_place(LevelRunner& levels, const LevelCall& call, const SharedPart& own,
-                  const SharedMemory& memory);
+int fill_in_place(HierarchicalRunner& levels, const HierarchicalProblem& call,
+                  const SharedPart& own, const SharedMemory& memory);
 
 /// Of a result that is filled by other means: all ranks of the node have the error of the first
 /// one. Collective. Returns an MPI error code.
-int share_outcome(LevelRunner& levels, int error);
+int share_outcome(HierarchicalRunner& levels, int error);
 
 /// A result of this rank's, which is released unless the program gets it.
 struct ReleaseResult {
@@ -50,7 +50,7 @@ class SharedResults {
   /// Sets `result` to one in memory that nobody of the node holds any more, and counts all its
   /// ranks as holders. Collective. MPI_ERR_NO_MEM on all ranks of the call where one cannot have
   /// it; MPI_ERR_OTHER where the arguments of one are bad.
-  int acquire(LevelRunner& levels, const SharedRequest& wanted, SharedResult& result);
+  int acquire(HierarchicalRunner& levels, const SharedRequest& wanted, SharedResult& result);
 
  private:
   struct Order;
@@ -61,7 +61,8 @@ class SharedResults {
                 void*& address) noexcept;
   Bytes follow(const SharedRequest& wanted, const Order& order, void*& address) noexcept;
   [[nodiscard]] bool open(const Order& order, Bytes bytes);
-  static int agree(LevelRunner& levels, PrivateComm* others, SharedMemory* memory, Faults& faults);
+  static int agree(HierarchicalRunner& levels, PrivateComm* others, SharedMemory* memory,
+                   Faults& faults);
   void settle(const Order& order, const Faults& faults);
 
   std::vector<std::shared_ptr<SharedMemory>> memories_;  ///< alike on all ranks of the node

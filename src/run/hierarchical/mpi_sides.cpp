@@ -9,7 +9,7 @@ namespace tutti {
 namespace {
 
 Region region_of(const TypedBlock& block) {
-  if (block.info.dense) return {block.address, block.bytes(), 0};
+  if (block.info.contiguous) return {block.address, block.bytes(), 0};
   return {block.address, block.count, region_type(block.type)};
 }
 
@@ -19,8 +19,8 @@ Region held_region(const TypedBlock& block, std::byte* at) {
   return {at, block.bytes(), 0};
 }
 
-LevelSide equal_side(std::byte* base, const TypedBlock& whole, int blocks) {
-  LevelSide side;
+HierarchicalSide equal_side(std::byte* base, const TypedBlock& whole, int blocks) {
+  HierarchicalSide side;
   side.base = base;
   side.each = blocks == 0 ? 0 : whole.bytes() / blocks;
   side.bytes = whole.bytes();
@@ -28,9 +28,9 @@ LevelSide equal_side(std::byte* base, const TypedBlock& whole, int blocks) {
 }
 
 /// Those without bytes may have any address.
-bool follow_one_another(const std::vector<LevelSide::Block>& blocks) {
+bool follow_one_another(const std::vector<HierarchicalSide::Block>& blocks) {
   const std::byte* next = nullptr;
-  for (const LevelSide::Block& block : blocks) {
+  for (const HierarchicalSide::Block& block : blocks) {
     if (block.bytes == 0) continue;
     if (next != nullptr && block.address != next) return false;
     next = block.address + block.bytes;
@@ -38,14 +38,15 @@ bool follow_one_another(const std::vector<LevelSide::Block>& blocks) {
   return true;
 }
 
-std::byte* first_address(const std::vector<LevelSide::Block>& blocks) {
-  const auto first = std::find_if(blocks.begin(), blocks.end(),
-                                  [](const LevelSide::Block& block) { return block.bytes > 0; });
+std::byte* first_address(const std::vector<HierarchicalSide::Block>& blocks) {
+  const auto first =
+      std::find_if(blocks.begin(), blocks.end(),
+                   [](const HierarchicalSide::Block& block) { return block.bytes > 0; });
   return first == blocks.end() ? nullptr : first->address;
 }
 
-LevelSide side_of(const std::vector<TypedBlock>& blocks, std::byte* packed) {
-  LevelSide side;
+HierarchicalSide side_of(const std::vector<TypedBlock>& blocks, std::byte* packed) {
+  HierarchicalSide side;
   for (const TypedBlock& block : blocks) {
     auto* address = packed == nullptr ? static_cast<std::byte*>(block.address) : packed;
     side.blocks.push_back({address, block.bytes()});
@@ -57,28 +58,29 @@ LevelSide side_of(const std::vector<TypedBlock>& blocks, std::byte* packed) {
 }
 
 /// Nobody asks for the types of empty blocks.
-bool are_dense(const std::vector<TypedBlock>& blocks) {
+bool are_contiguous(const std::vector<TypedBlock>& blocks) {
   return std::all_of(blocks.begin(), blocks.end(), [](const TypedBlock& block) {
-    return block.bytes() == 0 || block.info.dense;
+    return block.bytes() == 0 || block.info.contiguous;
   });
 }
 
 /// A side without an address would be read as zeros. Where types have gaps, null is MPI_BOTTOM.
 bool is_nowhere(const TypedBlock& block) {
-  return block.bytes() > 0 && block.address == nullptr && block.info.dense;
+  return block.bytes() > 0 && block.address == nullptr && block.info.contiguous;
 }
 
 /// The root's block for a rank.
-TypedBlock block_of(const RootedCall& call, Rank rank) {
-  auto* base = static_cast<std::byte*>(call.all);
-  return {base + call.blocks.displacement(rank) * call.all_info.extent, call.blocks.count(rank),
-          call.all_type, call.all_info};
+TypedBlock block_of(const GatherScatterCall& call, Rank rank) {
+  auto* base = static_cast<std::byte*>(call.root_buffer);
+  return {base + call.blocks.displacement(rank) * call.root_info.extent, call.blocks.count(rank),
+          call.root_type, call.root_info};
 }
 
 /// Describes the root's buffer.
-int root_side(const RootedCall& call, int p, SideMemory& memory, LevelledCall& levelled) {
+int root_side(const GatherScatterCall& call, int p, SideMemory& memory,
+              HierarchicalCall& hierarchical) {
   const bool gathers = is_gather(call.collective);
-  LevelSide& side = gathers ? levelled.receive : levelled.send;
+  HierarchicalSide& side = gathers ? hierarchical.receive : hierarchical.send;
   if (call.blocks.are_equal()) {
     TypedBlock whole = block_of(call, 0);
     whole.count *= p;
@@ -91,11 +93,11 @@ int root_side(const RootedCall& call, int p, SideMemory& memory, LevelledCall& l
 
 }  // namespace
 
-bool can_be_ends(const LevelledCall& levelled) {
-  const auto can_be = [](const LevelSide& side) {
-    return side.bytes == 0 || (side.base != nullptr && side.bytes <= most_node_memory);
+bool can_be_ends(const HierarchicalCall& hierarchical) {
+  const auto can_be = [](const HierarchicalSide& side) {
+    return side.bytes == 0 || (side.base != nullptr && side.bytes <= max_node_memory);
   };
-  return can_be(levelled.send) && can_be(levelled.receive);
+  return can_be(hierarchical.send) && can_be(hierarchical.receive);
 }
 
 /// Null where there is not as much: as with bad arguments, others need this rank's part all the
@@ -123,23 +125,24 @@ int SideMemory::hold(const std::vector<TypedBlock>& blocks, bool sends, std::byt
   return MPI_SUCCESS;
 }
 
-int SideMemory::hold_side(const TypedBlock& whole, int blocks, bool sends, LevelSide& side) {
+int SideMemory::hold_side(const TypedBlock& whole, int blocks, bool sends, HierarchicalSide& side) {
   if (is_nowhere(whole)) return MPI_ERR_BUFFER;
   auto* base = static_cast<std::byte*>(whole.address);
-  const int error = whole.info.dense ? MPI_SUCCESS : hold({whole}, sends, base);
+  const int error = whole.info.contiguous ? MPI_SUCCESS : hold({whole}, sends, base);
   if (error == MPI_SUCCESS) side = equal_side(base, whole, blocks);
   return error;
 }
 
-int SideMemory::hold_side(const std::vector<TypedBlock>& blocks, bool sends, LevelSide& side) {
+int SideMemory::hold_side(const std::vector<TypedBlock>& blocks, bool sends,
+                          HierarchicalSide& side) {
   if (std::any_of(blocks.begin(), blocks.end(), is_nowhere)) return MPI_ERR_BUFFER;
   std::byte* packed = nullptr;
-  const int error = are_dense(blocks) ? MPI_SUCCESS : hold(blocks, sends, packed);
+  const int error = are_contiguous(blocks) ? MPI_SUCCESS : hold(blocks, sends, packed);
   if (error == MPI_SUCCESS) side = side_of(blocks, packed);
   return error;
 }
 
-int SideMemory::part(LevelSide& side, int blocks) {
+int SideMemory::part(HierarchicalSide& side, int blocks) {
   const Bytes bytes = side.bytes;
   std::byte* at = more(bytes);
   if (at == nullptr) {
@@ -151,7 +154,7 @@ int SideMemory::part(LevelSide& side, int blocks) {
   });
   at = memory_.back().get();
   side.base = at;
-  for (LevelSide::Block& block : side.blocks) {
+  for (HierarchicalSide::Block& block : side.blocks) {
     block.address = at;
     at += block.bytes;
   }
@@ -167,40 +170,40 @@ int SideMemory::finish() {
   return MPI_SUCCESS;
 }
 
-int describe(const RootedCall& call, Rank rank, int p, bool attends, SideMemory& memory,
-             LevelledCall& levelled) {
+int describe(const GatherScatterCall& call, Rank rank, int p, bool is_dummy, SideMemory& memory,
+             HierarchicalCall& hierarchical) {
   const bool at_root = rank == call.root;
   const bool gathers = is_gather(call.collective);
-  LevelCall& plain = levelled.call;
+  HierarchicalProblem& plain = hierarchical.call;
   plain.collective = call.collective;
   plain.root = call.root;
-  levelled.attends = attends;
-  levelled.tells.assign(static_cast<std::size_t>(told(call.collective, p, at_root)), 0);
-  if (attends) return MPI_SUCCESS;
+  hierarchical.is_dummy = is_dummy;
+  hierarchical.tells.assign(static_cast<std::size_t>(told(call.collective, p, at_root)), 0);
+  if (is_dummy) return MPI_SUCCESS;
 
   const bool in_place = call.in_place();
-  const TypedBlock own = in_place
-                             ? block_of(call, rank)
-                             : TypedBlock{call.own, call.own_count, call.own_type, call.own_info};
+  const TypedBlock own =
+      in_place ? block_of(call, rank)
+               : TypedBlock{call.block_buffer, call.block_count, call.block_type, call.block_info};
   const bool regular = !is_irregular(call.collective);
   plain.sizes.each = at_root && regular ? block_of(call, 0).bytes() : own.bytes();
-  const bool misfits = regular && plain.sizes.each != own.bytes();
-  if (!levelled.tells.empty()) {
-    levelled.tells[0] = own.bytes();
+  const bool count_mismatches = regular && plain.sizes.each != own.bytes();
+  if (!hierarchical.tells.empty()) {
+    hierarchical.tells[0] = own.bytes();
     for (Rank other = 0; at_root && other < p; ++other) {
-      levelled.tells[static_cast<std::size_t>(other) + 1] = block_of(call, other).bytes();
+      hierarchical.tells[static_cast<std::size_t>(other) + 1] = block_of(call, other).bytes();
     }
   }
   int error = MPI_SUCCESS;
-  if (misfits) {
+  if (count_mismatches) {
     error = MPI_ERR_TRUNCATE;
   } else if (gathers) {
-    error = memory.send(own, 1, levelled.send);
+    error = memory.send(own, 1, hierarchical.send);
   } else if (!in_place) {
-    error = memory.receive(own, 1, levelled.receive);
+    error = memory.receive(own, 1, hierarchical.receive);
   }
-  if (at_root && error == MPI_SUCCESS) error = root_side(call, p, memory, levelled);
-  plain.direct = !in_place && error == MPI_SUCCESS && can_be_ends(levelled);
+  if (at_root && error == MPI_SUCCESS) error = root_side(call, p, memory, hierarchical);
+  plain.direct = !in_place && error == MPI_SUCCESS && can_be_ends(hierarchical);
   return error;
 }
 

@@ -31,8 +31,8 @@ bool are_apart(MPI_Datatype type, const TypeInfo& info) {
 class Description {
  public:
   Description(const CollectiveCall& call, Rank rank, int p, SideMemory& memory,
-              LevelledCall& levelled)
-      : call_(call), rank_(rank), p_(p), memory_(memory), levelled_(levelled) {}
+              HierarchicalCall& hierarchical)
+      : call_(call), rank_(rank), p_(p), memory_(memory), hierarchical_(hierarchical) {}
 
   int make(std::string& refused) {
     if (reduces(call_.collective)) return reduced(refused);
@@ -48,16 +48,16 @@ class Description {
   int reduced(std::string& refused);
   /// One block for or from each rank.
   int send_all(const CallSide& side) {
-    if (!is_plain(side)) return memory_.send(blocks_of(side, p_), levelled_.send);
+    if (!is_plain(side)) return memory_.send(blocks_of(side, p_), hierarchical_.send);
     TypedBlock whole = block_of(side, 0);
     whole.count *= p_;
-    return memory_.send(whole, p_, levelled_.send);
+    return memory_.send(whole, p_, hierarchical_.send);
   }
   int receive_all(const CallSide& side) {
-    if (!is_plain(side)) return memory_.receive(blocks_of(side, p_), levelled_.receive);
+    if (!is_plain(side)) return memory_.receive(blocks_of(side, p_), hierarchical_.receive);
     TypedBlock whole = block_of(side, 0);
     whole.count *= p_;
-    return memory_.receive(whole, p_, levelled_.receive);
+    return memory_.receive(whole, p_, hierarchical_.receive);
   }
   [[nodiscard]] static bool is_plain(const CallSide& side) {
     return side.blocks.are_equal() && side.types == nullptr;
@@ -67,7 +67,7 @@ class Description {
   [[nodiscard]] TypedBlock vector_of(const CallSide& side, MPI_Count count) const {
     TypeInfo whole = call_.receive.info.extent > 0 ? call_.receive.info : call_.send.info;
     whole.size = whole.extent;
-    return {side.address, count, side.type, whole, !whole.dense};
+    return {side.address, count, side.type, whole, !whole.contiguous};
   }
   int scattered();
 
@@ -75,40 +75,40 @@ class Description {
   Rank rank_;
   int p_;
   SideMemory& memory_;
-  LevelledCall& levelled_;
+  HierarchicalCall& hierarchical_;
 };
 
 /// A bcast's buffer.
 int Description::vector() {
   const TypedBlock buffer = block_of(call_.receive, 0);
-  levelled_.call.sizes.each = buffer.bytes();
-  if (rank_ == call_.root) return memory_.send(buffer, 1, levelled_.send);
-  return memory_.receive(buffer, 1, levelled_.receive);
+  hierarchical_.call.sizes.each = buffer.bytes();
+  if (rank_ == call_.root) return memory_.send(buffer, 1, hierarchical_.send);
+  return memory_.receive(buffer, 1, hierarchical_.receive);
 }
 
 int Description::gathered() {
   const CallSide& side = call_.receive;
   const TypedBlock own = call_.in_place() ? block_of(side, rank_) : block_of(call_.send, 0);
-  LevelSizes& sizes = levelled_.call.sizes;
+  HierarchicalSizes& sizes = hierarchical_.call.sizes;
   for (Rank rank = 0; rank < p_ && is_irregular(call_.collective); ++rank) {
     sizes.by_rank.push_back(side.bytes(rank));
   }
   if (!is_irregular(call_.collective)) sizes.each = side.bytes(0);
   const int error = receive_all(side);
   if (own.bytes() != side.bytes(rank_)) return MPI_ERR_TRUNCATE;
-  return error == MPI_SUCCESS ? memory_.send(own, 1, levelled_.send) : error;
+  return error == MPI_SUCCESS ? memory_.send(own, 1, hierarchical_.send) : error;
 }
 
 int Description::pairs() {
   const CallSide& sent = call_.in_place() ? call_.receive : call_.send;
-  LevelSizes& sizes = levelled_.call.sizes;
+  HierarchicalSizes& sizes = hierarchical_.call.sizes;
   if (call_.collective == Collective::alltoall) {
     sizes.each = call_.receive.bytes(0);
     if (sent.bytes(0) != sizes.each) return MPI_ERR_TRUNCATE;
   } else {
     for (Rank rank = 0; rank < p_; ++rank) {
-      levelled_.tells[static_cast<std::size_t>(rank)] = sent.bytes(rank);
-      levelled_.tells[static_cast<std::size_t>(p_ + rank)] = call_.receive.bytes(rank);
+      hierarchical_.tells[static_cast<std::size_t>(rank)] = sent.bytes(rank);
+      hierarchical_.tells[static_cast<std::size_t>(p_ + rank)] = call_.receive.bytes(rank);
     }
   }
   const int error = send_all(sent);
@@ -125,16 +125,16 @@ int Description::reduced(std::string& refused) {
     return MPI_SUCCESS;
   }
   if (const int error = mpi().Op_commutative(call_.op, &commutes)) return error;
-  levelled_.type = sent.type;
-  levelled_.op = call_.op;
-  levelled_.call.commutative = commutes != 0;
-  levelled_.call.unit = info.extent;
+  hierarchical_.type = sent.type;
+  hierarchical_.op = call_.op;
+  hierarchical_.call.commutative = commutes != 0;
+  hierarchical_.call.unit = info.extent;
   if (block_kind(call_.collective) == BlockKind::ranks) return scattered();
   const TypedBlock given = vector_of(sent, sent.blocks.count(0));
-  levelled_.call.sizes.each = given.bytes();
-  if (const int error = memory_.send(given, 1, levelled_.send)) return error;
+  hierarchical_.call.sizes.each = given.bytes();
+  if (const int error = memory_.send(given, 1, hierarchical_.send)) return error;
   if (call_.collective == Collective::reduce && rank_ != call_.root) return MPI_SUCCESS;
-  return memory_.receive(vector_of(call_.receive, given.count), 1, levelled_.receive);
+  return memory_.receive(vector_of(call_.receive, given.count), 1, hierarchical_.receive);
 }
 
 /// Each rank's part of the sum of vectors.
@@ -147,34 +147,34 @@ int Description::scattered() {
     next.count = counts.count(rank);
     blocks.push_back(next);
     next.address = static_cast<std::byte*>(next.address) + next.bytes();
-    if (is_irregular(call_.collective)) levelled_.call.sizes.by_rank.push_back(next.bytes());
+    if (is_irregular(call_.collective)) hierarchical_.call.sizes.by_rank.push_back(next.bytes());
   }
-  levelled_.call.sizes.each = is_irregular(call_.collective) ? 0 : blocks.front().bytes();
-  if (const int error = memory_.send(blocks, levelled_.send)) return error;
+  hierarchical_.call.sizes.each = is_irregular(call_.collective) ? 0 : blocks.front().bytes();
+  if (const int error = memory_.send(blocks, hierarchical_.send)) return error;
   if (call_.in_place()) {
-    if (const int error = memory_.part(levelled_.send, p_)) return error;
+    if (const int error = memory_.part(hierarchical_.send, p_)) return error;
   }
-  return memory_.receive(vector_of(call_.receive, counts.count(rank_)), 1, levelled_.receive);
+  return memory_.receive(vector_of(call_.receive, counts.count(rank_)), 1, hierarchical_.receive);
 }
 
 }  // namespace
 
-int describe(const CollectiveCall& call, Rank rank, int p, bool attends, SideMemory& memory,
-             LevelledCall& levelled, std::string& refused) {
-  LevelCall& plain = levelled.call;
+int describe(const CollectiveCall& call, Rank rank, int p, bool is_dummy, SideMemory& memory,
+             HierarchicalCall& hierarchical, std::string& refused) {
+  HierarchicalProblem& plain = hierarchical.call;
   plain.collective = call.collective;
   plain.root = has_root(call.collective) ? call.root : 0;
-  levelled.attends = attends;
-  levelled.tells.assign(static_cast<std::size_t>(told(call.collective, p, false)), 0);
-  if (is_irregular(call.collective) && levelled.tells.empty()) {
+  hierarchical.is_dummy = is_dummy;
+  hierarchical.tells.assign(static_cast<std::size_t>(told(call.collective, p, false)), 0);
+  if (is_irregular(call.collective) && hierarchical.tells.empty()) {
     plain.sizes.by_rank.reserve(static_cast<std::size_t>(p));
-    if (attends) plain.sizes.by_rank.assign(static_cast<std::size_t>(p), 0);
+    if (is_dummy) plain.sizes.by_rank.assign(static_cast<std::size_t>(p), 0);
   }
-  if (attends || call.collective == Collective::barrier) return MPI_SUCCESS;
-  Description description(call, rank, p, memory, levelled);
+  if (is_dummy || call.collective == Collective::barrier) return MPI_SUCCESS;
+  Description description(call, rank, p, memory, hierarchical);
   const int error = description.make(refused);
   const bool has_two_buffers = !call.in_place() || call.collective == Collective::bcast;
-  plain.direct = error == MPI_SUCCESS && has_two_buffers && can_be_ends(levelled);
+  plain.direct = error == MPI_SUCCESS && has_two_buffers && can_be_ends(hierarchical);
   return error;
 }
 

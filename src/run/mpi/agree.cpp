@@ -43,7 +43,7 @@ int sum_on_all(MPI_Comm comm, Bytes mine, Bytes& sum) {
                          });
 }
 
-int most_on_all(MPI_Comm comm, std::array<Bytes, 2>& most) {
+int max_on_all(MPI_Comm comm, std::array<Bytes, 2>& most) {
   const std::array<Bytes, 2> mine = most;
   return conclude_on_all(comm, std::span<const Bytes>(mine), most,
                          [](std::span<const Bytes> all, int) {
@@ -55,10 +55,10 @@ int most_on_all(MPI_Comm comm, std::array<Bytes, 2>& most) {
                          });
 }
 
-int outcome_on_all(MPI_Comm comm, const Trial& trial, TrialOutcome& outcome) {
-  return conclude_on_all(comm, std::span(trial.calls()), outcome,
-                         [&](std::span<const TrialCall> by_rank, int p) {
-                           return outcome_of(calls_of_all(by_rank, p), trial);
+int outcome_on_all(MPI_Comm comm, const Exploration& exploration, ExplorationOutcome& outcome) {
+  return conclude_on_all(comm, std::span(exploration.calls()), outcome,
+                         [&](std::span<const ExploredCall> by_rank, int p) {
+                           return outcome_of(calls_of_all(by_rank, p), exploration);
                          });
 }
 

@@ -15,8 +15,8 @@ int true_on_all(MPI_Comm comm, bool mine, bool& all);
 /// Sets `sum` to that of what the ranks have.
 int sum_on_all(MPI_Comm comm, Bytes mine, Bytes& sum);
 /// Sets each number of `most` to the largest that a rank has there.
-int most_on_all(MPI_Comm comm, std::array<Bytes, 2>& most);
-/// Sets `outcome` to what a trial of all ranks, of which a turn or all is over, has shown.
-int outcome_on_all(MPI_Comm comm, const Trial& trial, TrialOutcome& outcome);
+int max_on_all(MPI_Comm comm, std::array<Bytes, 2>& most);
+/// Sets `outcome` to what a exploration of all ranks, of which a turn or all is over, has shown.
+int outcome_on_all(MPI_Comm comm, const Exploration& exploration, ExplorationOutcome& outcome);
 
 }  // namespace tutti

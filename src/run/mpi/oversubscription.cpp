@@ -25,37 +25,38 @@ long launched_ranks() {
   return 0;
 }
 
-double least_crowding() {
+double min_oversubscription() {
   static const double ratio =
       static_cast<double>(launched_ranks()) / reachable_processors(processor_quota("/"));
   return ratio;
 }
 
 /// Sets `ratio` to that of the node of `node`'s ranks.
-int crowding_of_node(MPI_Comm node, double& ratio) {
+int oversubscription_of_node(MPI_Comm node, double& ratio) {
   int ranks = 0;
   mpi().Comm_size(node, &ranks);
   const ProcessorView own = own_processors();
   std::vector<ProcessorView> views(static_cast<std::size_t>(ranks));
   const int error =
       mpi().Allgather(&own, sizeof own, mpi().byte, views.data(), sizeof own, mpi().byte, node);
-  if (error == MPI_SUCCESS) ratio = crowding_of(views);
+  if (error == MPI_SUCCESS) ratio = oversubscription_of(views);
   return error;
 }
 
 }  // namespace
 
-Crowding known_crowding() {
+Oversubscription known_oversubscription() {
   const double known = of_job.load(std::memory_order_relaxed);
-  return known > 0 ? Crowding{known, true} : Crowding{least_crowding(), false};
+  return known > 0 ? Oversubscription{known, true}
+                   : Oversubscription{min_oversubscription(), false};
 }
 
-int learn_crowding(MPI_Comm comm) {
+int learn_oversubscription(MPI_Comm comm) {
   MPI_Comm node = mpi().comm_null;
   int error = mpi().Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, mpi().info_null, &node);
   if (error != MPI_SUCCESS) return error;
   double own = 0;
-  error = crowding_of_node(node, own);
+  error = oversubscription_of_node(node, own);
   mpi().Comm_free(&node);
   if (error != MPI_SUCCESS) return error;
   // Doubles that are not negative are in the sequence of their bits.
@@ -78,7 +79,7 @@ bool is_of_world(MPI_Comm comm) {
 }
 
 bool each_rank_has_a_core() {
-  const double ratio = known_crowding().ratio;
+  const double ratio = known_oversubscription().ratio;
   return 0 < ratio && ratio <= 1;
 }
 

@@ -34,11 +34,11 @@ bool find_typed_receives_truncate() {
 /// MPICH 5 sleeps where it is told to, after so many looks that found nothing; by default after
 /// thousands, which take longer than a slice of the scheduler.
 bool is_told_to_sleep() {
-  constexpr long most_looks = 100;
+  constexpr long max_evaluations = 100;
   const char* const sleeps = std::getenv("MPIR_CVAR_CH4_PROGRESS_THROTTLE");
   const char* const looks = std::getenv("MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT");
   const bool is_on = sleeps != nullptr && std::strchr("1tTyY", *sleeps) != nullptr && *sleeps != 0;
-  return is_on && looks != nullptr && std::atol(looks) <= most_looks;
+  return is_on && looks != nullptr && std::atol(looks) <= max_evaluations;
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ std::unique_lock<std::mutex> alone_with_types() {
 }
 
 TypeInfo info_at(const void* address, TypeInfo info) {
-  if (is_on_device(address)) info.dense = false;
+  if (is_on_device(address)) info.contiguous = false;
   return info;
 }
 
@@ -37,7 +37,7 @@ TypeInfo TypeCache::of(MPI_Datatype type, MPI_Comm comm) {
       mpi().Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS;
   info.size = size;
   info.named = info.valid && combiner == MPI_COMBINER_NAMED;
-  info.dense = info.named && lower == 0 && size == info.extent;
+  info.contiguous = info.named && lower == 0 && size == info.extent;
   if (info.named && used_ < entries_.size()) entries_[used_++] = {type, info};
   return info;
 }

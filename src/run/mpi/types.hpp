@@ -15,14 +15,14 @@ namespace tutti {
 
 struct TypeInfo {
   bool valid = false;
-  bool named = false;   ///< one of MPI's own, whose handle never comes to mean anything else
-  bool dense = false;   ///< packed bytes are those in the host's memory: named, without gaps
-  Bytes size = 0;       ///< packed bytes of one element
-  MPI_Aint extent = 0;  ///< from one element to the next
+  bool named = false;       ///< one of MPI's own, whose handle never comes to mean anything else
+  bool contiguous = false;  ///< packed bytes are those in the host's memory: named, without gaps
+  Bytes size = 0;           ///< packed bytes of one element
+  MPI_Aint extent = 0;      ///< from one element to the next
 };
 
-/// What holds of elements at this address: in the memory of a GPU no type is dense, so that Tutti
-/// leaves it to the MPI to copy them.
+/// What holds of elements at this address: in the memory of a GPU no type is contiguous, so that
+/// Tutti leaves it to the MPI to copy them.
 [[nodiscard]] TypeInfo info_at(const void* address, TypeInfo info);
 
 /// Asks the MPI, and remembers the answers for named datatypes, whose handles never come to mean

@@ -12,7 +12,7 @@ namespace tutti {
 
 namespace {
 
-constexpr int most_processors = 1 << 16;
+constexpr int max_processors = 1 << 16;
 
 std::string line_of(const std::filesystem::path& file) {
   std::ifstream stream(file);
@@ -60,12 +60,12 @@ std::vector<int> processors_in(std::string_view list) {
   while (at < end) {
     int first = 0;
     const auto number = std::from_chars(at, end, first);
-    if (number.ec != std::errc() || first < 0 || first >= most_processors) return {};
+    if (number.ec != std::errc() || first < 0 || first >= max_processors) return {};
     int last = first;
     at = number.ptr;
     if (at < end && *at == '-') {
       const auto bound = std::from_chars(at + 1, end, last);
-      if (bound.ec != std::errc() || last < first || last >= most_processors) return {};
+      if (bound.ec != std::errc() || last < first || last >= max_processors) return {};
       at = bound.ptr;
     }
     for (int processor = first; processor <= last; ++processor) processors.push_back(processor);

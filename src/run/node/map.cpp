@@ -8,15 +8,15 @@ namespace tutti {
 namespace {
 
 constexpr std::string_view dealt = "round_robin:";
-constexpr int most_nodes = 1 << 20;
+constexpr int max_nodes = 1 << 20;
 constexpr std::size_t longest_text = 200;
 
-/// A number from 1 to `most_nodes`; 0 where there is none.
+/// A number from 1 to `max_nodes`; 0 where there is none.
 int number_in(std::string_view text) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool all = error == std::errc() && end == text.data() + text.size();
-  return all && number >= 1 && number <= most_nodes ? number : 0;
+  return all && number >= 1 && number <= max_nodes ? number : 0;
 }
 
 Error refused(std::string_view text) {
@@ -45,7 +45,7 @@ Result<EmulatedNodes> emulated_nodes(std::string_view text) {
   return nodes;
 }
 
-EmulatedNodes::Place EmulatedNodes::place_of(Rank rank) const {
+EmulatedNodes::Location EmulatedNodes::location_of(Rank rank) const {
   if (dealt_ > 0) return {rank % dealt_, rank / dealt_};
   const int times = rank / listed_.p();
   const Rank in_list = rank % listed_.p();

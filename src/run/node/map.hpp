@@ -14,18 +14,20 @@ namespace tutti {
 class EmulatedNodes {
  public:
   /// The node of a rank of the world, from 0. Local, O(1).
-  [[nodiscard]] int node_of(Rank rank) const { return place_of(rank).node; }
+  [[nodiscard]] int node_of(Rank rank) const { return location_of(rank).node; }
   /// Its group there; -1 where no groups are emulated.
-  [[nodiscard]] int group_of(Rank rank) const { return grouping_.group_of(place_of(rank).local); }
+  [[nodiscard]] int group_of(Rank rank) const {
+    return grouping_.group_of(location_of(rank).local);
+  }
   friend bool operator==(const EmulatedNodes&, const EmulatedNodes&) = default;
 
  private:
   friend Result<EmulatedNodes> emulated_nodes(std::string_view text);
-  struct Place {
+  struct Location {
     int node;
     int local;
   };
-  [[nodiscard]] Place place_of(Rank rank) const;
+  [[nodiscard]] Location location_of(Rank rank) const;
 
   Nodes listed_;   ///< of the first ranks; the next ones are on as many other nodes, and so on
   int dealt_ = 0;  ///< nodes to which all ranks are dealt out like cards, if not 0

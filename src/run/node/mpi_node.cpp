@@ -44,14 +44,14 @@ int world_rank(Rank rank) {
   return world;
 }
 
-/// Room for the flags and the numbers of the ranks: whole pages.
+/// Room for the signals and the numbers of the ranks: whole pages.
 Bytes SharedNode::header_bytes() const {
   const Bytes bytes =
-      ranks_ * (Bytes{sizeof(NodeFlag)} + words_of_rank() * Bytes{sizeof(std::int64_t)});
+      ranks_ * (Bytes{sizeof(NodeSignal)} + words_of_rank() * Bytes{sizeof(std::int64_t)});
   return (bytes + page_bytes() - 1) / page_bytes() * page_bytes();
 }
 
-/// Flags must be; sizes may take half of what there is to be, and data have the rest.
+/// Signals must be; sizes may take half of what there is to be, and data have the rest.
 void SharedNode::lay_out(Bytes memory) {
   has_room_ = true;
   if (header_bytes() > memory / 2) has_room_ = false;
@@ -64,9 +64,9 @@ CommHandle::~CommHandle() {
 }
 
 int MpiProgress::progress() {
-  int flag = 0;
+  int signal = 0;
   MPI_Status status;
-  return mpi().Iprobe(0, 0, comm_, &flag, &status);
+  return mpi().Iprobe(0, 0, comm_, &signal, &status);
 }
 
 int SharedNode::open(MPI_Comm comm, const NodeSettings& settings,
@@ -269,16 +269,17 @@ int SharedNode::agree(Rank lowest, const NodeSettings& settings) {
   if (capacity_ < 0) return MPI_ERR_NO_MEM;
   usable_ = sure_ = grows_ ? std::min(capacity_, grows_from) : capacity_;
   nodes_ = Nodes::of(labels, groups);
-  // Zeroed memory holds flags that were never raised, and every process begins their life alike.
-  flags_ = std::launder(reinterpret_cast<NodeFlag*>(mapping_.data()));
-  words_ = reinterpret_cast<std::int64_t*>(mapping_.data() + std::ptrdiff_t{ranks_} *
-                                                                 std::ptrdiff_t{sizeof(NodeFlag)});
+  // Zeroed memory holds signals that were never signalled, and every process begins their life
+  // alike.
+  signals_ = std::launder(reinterpret_cast<NodeSignal*>(mapping_.data()));
+  words_ = reinterpret_cast<std::int64_t*>(
+      mapping_.data() + std::ptrdiff_t{ranks_} * std::ptrdiff_t{sizeof(NodeSignal)});
   return MPI_SUCCESS;
 }
 
-int SharedNode::wait(int local, NodeFlag::Count count) {
+int SharedNode::wait(int local, NodeSignal::Count count) {
   const Patience& patience = each_rank_has_a_core() ? patience_alone : patience_sharing;
-  return flags_[local].wait(count, patience, progress_);
+  return signals_[local].wait(count, patience, progress_);
 }
 
 }  // namespace tutti

@@ -75,7 +75,7 @@ class SharedNode {
   /// What the ranks of this node have been able to share.
   [[nodiscard]] NodeSegment::Kind kind() const { return kind_; }
   /// Bytes of node memory for data that there may be; alike on all ranks.
-  [[nodiscard]] Bytes most_capacity() const { return capacity_; }
+  [[nodiscard]] Bytes max_capacity() const { return capacity_; }
   /// The memory of some node must be allocated before it is touched. Alike on all ranks.
   [[nodiscard]] bool grows() const { return grows_; }
   /// Bytes for data that can be used from the beginning; alike on all ranks.
@@ -92,7 +92,7 @@ class SharedNode {
   }
   /// Begins at a page.
   [[nodiscard]] std::byte* data() const { return mapping_.data() + header_; }
-  /// Room for `further_words` numbers of a local rank, which others may read after its flag.
+  /// Room for `further_words` numbers of a local rank, which others may read after its signal.
   [[nodiscard]] std::int64_t* further(int local) const {
     return words_ + std::ptrdiff_t{local} * words_of_rank();
   }
@@ -102,9 +102,9 @@ class SharedNode {
   [[nodiscard]] bool holds_sizes() const { return holds_sizes_; }
   /// That room: 2 p numbers of a local rank.
   [[nodiscard]] std::int64_t* told(int local) const { return further(local) + further_words; }
-  [[nodiscard]] NodeFlag& flag(int local) const { return flags_[local]; }
-  /// Waits for a flag of this node. Returns 0 or an MPI error code.
-  int wait(int local, NodeFlag::Count count);
+  [[nodiscard]] NodeSignal& signal(int local) const { return signals_[local]; }
+  /// Waits for a signal of this node. Returns 0 or an MPI error code.
+  int wait(int local, NodeSignal::Count count);
 
  private:
   SharedNode(MPI_Comm comm, Rank rank, int p) : comm_(comm), rank_(rank), p_(p), progress_(comm) {}
@@ -144,7 +144,7 @@ class SharedNode {
   bool holds_sizes_ = false;
   std::optional<NodeSegment> segment_;  ///< to allocate more of
   Mapping mapping_;
-  NodeFlag* flags_ = nullptr;
+  NodeSignal* signals_ = nullptr;
   std::int64_t* words_ = nullptr;
 };
 

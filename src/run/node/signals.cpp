@@ -1,4 +1,4 @@
-/// Raising flags and waiting for them.
+/// Raising signals and waiting for them.
 #include "run/node/signals.hpp"
 
 #include <linux/futex.h>
@@ -28,44 +28,44 @@ void pause_core() noexcept {
 #endif
 }
 
-/// The half of a count that every raise changes: the kernel looks at words of 32 bits.
-std::uint32_t* low_word(std::atomic<NodeFlag::Count>& count) noexcept {
+/// The half of a count that every signal changes: the kernel looks at words of 32 bits.
+std::uint32_t* low_word(std::atomic<NodeSignal::Count>& count) noexcept {
   return reinterpret_cast<std::uint32_t*>(&count) +
          (std::endian::native == std::endian::big ? 1 : 0);
 }
 
-/// The kernel compares the word with `value` before it puts the caller to sleep, so that no raise
+/// The kernel compares the word with `value` before it puts the caller to sleep, so that no signal
 /// in between is missed.
-void futex_wait(std::atomic<NodeFlag::Count>& count, NodeFlag::Count value,
+void futex_wait(std::atomic<NodeSignal::Count>& count, NodeSignal::Count value,
                 long nanoseconds) noexcept {
   const timespec limit{0, nanoseconds};
   syscall(SYS_futex, low_word(count), FUTEX_WAIT, static_cast<std::uint32_t>(value), &limit,
           nullptr, 0);
 }
 
-void futex_wake(std::atomic<NodeFlag::Count>& count) noexcept {
+void futex_wake(std::atomic<NodeSignal::Count>& count) noexcept {
   syscall(SYS_futex, low_word(count), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
 }  // namespace
 
-// Either the one who raises sees the sleeper, or the sleeper sees the count: both sides are in one
+// Either the one who signals sees the sleeper, or the sleeper sees the count: both sides are in one
 // total order.
-void NodeFlag::raise(Count by) noexcept {
+void NodeSignal::signal(Count by) noexcept {
   count_.fetch_add(by, std::memory_order_seq_cst);
   wake();
 }
 
-void NodeFlag::raise_to(Count count) noexcept {
+void NodeSignal::signal_to(Count count) noexcept {
   count_.store(count, std::memory_order_seq_cst);
   wake();
 }
 
-void NodeFlag::wake() noexcept {
+void NodeSignal::wake() noexcept {
   if (sleepers_.load(std::memory_order_seq_cst) != 0) futex_wake(count_);
 }
 
-int NodeFlag::wait(Count count, const Patience& patience, WhileWaiting& meanwhile) noexcept {
+int NodeSignal::wait(Count count, const Patience& patience, WhileWaiting& meanwhile) noexcept {
   int looks = 0;
   for (; !has_reached(count); ++looks) {
     if (looks >= patience.spins + patience.yields) return sleep(count, meanwhile);
@@ -80,7 +80,7 @@ int NodeFlag::wait(Count count, const Patience& patience, WhileWaiting& meanwhil
   return 0;
 }
 
-int NodeFlag::sleep(Count count, WhileWaiting& meanwhile) noexcept {
+int NodeSignal::sleep(Count count, WhileWaiting& meanwhile) noexcept {
   int error = 0;
   sleepers_.fetch_add(1, std::memory_order_seq_cst);
   for (long limit = shortest_sleep; error == 0; limit = std::min(2 * limit, longest_sleep)) {

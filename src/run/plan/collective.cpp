@@ -28,7 +28,7 @@ Order order_for(const CollectiveProblem& problem) {
   const bool by_rank = is_irregular(collective) && block_kind(collective) == BlockKind::ranks;
   const std::vector<Bytes> equal(static_cast<std::size_t>(problem.p), 0);
   return order_of(spec, problem.p, first_rank(problem),
-                  {by_rank ? problem.sizes : &equal, problem.arrivals, problem.placed});
+                  {by_rank ? problem.sizes : &equal, problem.arrivals, problem.rank_order});
 }
 
 Sizes sizes_of(const CollectiveProblem& problem, const Order& order) {
@@ -73,8 +73,8 @@ std::vector<Bytes> block_sizes(const CollectiveProblem& problem, const Problem& 
 
 /// Where every rank combines blocks of its own, as in all that rely on commuting operands, these
 /// may change sides.
-ReductionEnds reduction_ends(const CollectiveProblem& problem) {
-  return {problem.ends.own_in_place, problem.specification->algorithm->commutative, problem.slack};
+ReductionTraits reduction_traits(const CollectiveProblem& problem) {
+  return {problem.traits.in_place, problem.specification->algorithm->commutative, problem.padding};
 }
 
 }  // namespace
@@ -83,7 +83,7 @@ const Plan& CollectivePlanner::plan_of(const CollectiveProblem& problem) {
   key_.describe(problem);
   key_.known = *problem.sizes;
   if (reduces(problem.specification->algorithm->collective)) {
-    key_.known.insert(key_.known.end(), {problem.unit, problem.slack});
+    key_.known.insert(key_.known.end(), {problem.unit, problem.padding});
   }
   const Plan* plan = cache_.find(key_);
   return plan != nullptr ? *plan : cache_.keep(build(problem));
@@ -97,10 +97,10 @@ Plan CollectivePlanner::build(const CollectiveProblem& problem) const {
   Plan plan;
   plan.key = key_;
   plan.order = whole.order;
-  plan.placement =
-      reduces(whole.collective)
-          ? place_reduction(schedule, cut.order, block_sizes(problem, cut), reduction_ends(problem))
-          : place_movement(schedule, cut, problem.ends);
+  plan.assignment = reduces(whole.collective)
+                        ? lower_reduction(schedule, cut.order, block_sizes(problem, cut),
+                                          reduction_traits(problem))
+                        : lower_movement(schedule, cut, problem.traits);
   return plan;
 }
 

@@ -13,8 +13,8 @@ struct CollectiveProblem : CallProblem {
   /// Packed bytes, as the collective wants them: of a block where all are equal, of a vector; by
   /// rank; of what goes to each rank and then of what comes from each; nothing for a barrier.
   const std::vector<Bytes>* sizes = nullptr;
-  Bytes unit = 1;   ///< reductions: of an element, which is not cut
-  Bytes slack = 0;  ///< reductions: see ReductionEnds
+  Bytes unit = 1;     ///< reductions: of an element, which is not cut
+  Bytes padding = 0;  ///< reductions: see ReductionTraits
 };
 
 /// Prepares and keeps plans for one communicator.

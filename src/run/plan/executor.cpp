@@ -43,43 +43,43 @@ void Executor::begin_call() {
   tag_base_ = static_cast<int>(++calls_ % calls_told_apart) * tags_of_call;
 }
 
-int Executor::run(const Placement& placement, Buffers& buffers, Transport& transport) {
-  begin(placement);
-  return finish(placement, buffers, transport);
+int Executor::run(const BufferAssignment& assignment, Buffers& buffers, Transport& transport) {
+  begin(assignment);
+  return finish(assignment, buffers, transport);
 }
 
-void Executor::begin(const Placement& placement) {
-  done_.assign(placement.operations.size(), 0);
+void Executor::begin(const BufferAssignment& assignment) {
+  done_.assign(assignment.operations.size(), 0);
   deferred_.clear();
   slotted_.clear();
   next_ = 0;
   damage_ = 0;
-  open_ = placement.operations.size();
+  open_ = assignment.operations.size();
   arrived_ = false;
 }
 
-int Executor::progress(const Placement& placement, Buffers& buffers, Transport& transport,
+int Executor::progress(const BufferAssignment& assignment, Buffers& buffers, Transport& transport,
                        bool& moved) {
   const std::size_t open = open_;
   const std::size_t next = next_;
   Abandon unless(transport);
   int error = poll(transport);
-  if (error == 0) error = start_deferred(placement, buffers, transport);
-  if (error == 0) error = advance(placement, buffers, transport);
+  if (error == 0) error = start_deferred(assignment, buffers, transport);
+  if (error == 0) error = advance(assignment, buffers, transport);
   moved = open_ != open || next_ != next;
   if (error == 0) unless.finished();
   return error;
 }
 
-int Executor::finish(const Placement& placement, Buffers& buffers, Transport& transport) {
+int Executor::finish(const BufferAssignment& assignment, Buffers& buffers, Transport& transport) {
   arrived_ = true;
   Abandon unless(transport);
-  int error = start_deferred(placement, buffers, transport);
-  if (error == 0) error = advance(placement, buffers, transport);
+  int error = start_deferred(assignment, buffers, transport);
+  if (error == 0) error = advance(assignment, buffers, transport);
   while (error == 0 && open_ > 0) {
     error = await(transport);
-    if (error == 0) error = start_deferred(placement, buffers, transport);
-    if (error == 0) error = advance(placement, buffers, transport);
+    if (error == 0) error = start_deferred(assignment, buffers, transport);
+    if (error == 0) error = advance(assignment, buffers, transport);
   }
   if (error != 0) return error;
   unless.finished();
@@ -97,14 +97,14 @@ int Executor::await(Transport& transport) {
   return error;
 }
 
-int Executor::advance(const Placement& placement, Buffers& buffers, Transport& transport) {
-  for (; next_ < placement.operations.size(); ++next_) {
-    const Operation& operation = placement.operations[next_];
+int Executor::advance(const BufferAssignment& assignment, Buffers& buffers, Transport& transport) {
+  for (; next_ < assignment.operations.size(); ++next_) {
+    const Operation& operation = assignment.operations[next_];
     if (operation.kind == StepKind::wait) {
       if (!is_over(operation)) return 0;
       done_[next_] = 1;
       --open_;
-    } else if (!may_start(placement, operation)) {
+    } else if (!may_start(assignment, operation)) {
       deferred_.push_back(static_cast<int>(next_));
     } else if (const int error = start(static_cast<int>(next_), operation, buffers, transport)) {
       return error;
@@ -113,11 +113,12 @@ int Executor::advance(const Placement& placement, Buffers& buffers, Transport& t
   return 0;
 }
 
-int Executor::start_deferred(const Placement& placement, Buffers& buffers, Transport& transport) {
+int Executor::start_deferred(const BufferAssignment& assignment, Buffers& buffers,
+                             Transport& transport) {
   for (std::size_t i = 0; i < deferred_.size();) {
     const int number = deferred_[i];
-    const Operation& operation = placement.operations[static_cast<std::size_t>(number)];
-    if (!may_start(placement, operation)) {
+    const Operation& operation = assignment.operations[static_cast<std::size_t>(number)];
+    if (!may_start(assignment, operation)) {
       ++i;
       continue;
     }
@@ -180,13 +181,13 @@ bool Executor::is_over(const Operation& wait) {
                      [](char done) { return done != 0; });
 }
 
-bool Executor::may_start(const Placement& placement, const Operation& operation) {
+bool Executor::may_start(const BufferAssignment& assignment, const Operation& operation) {
   if (!arrived_ && operation.runner == Runner::caller) return false;
   if (operation.slots > 0 && slotted_.size() >= static_cast<std::size_t>(operation.slots)) {
     return false;
   }
-  return std::all_of(placement.needs.begin() + operation.first_need,
-                     placement.needs.begin() + operation.last_need,
+  return std::all_of(assignment.needs.begin() + operation.first_need,
+                     assignment.needs.begin() + operation.last_need,
                      [&](int need) { return done_[static_cast<std::size_t>(need)] != 0; });
 }
 

@@ -1,4 +1,4 @@
-/// Runs placed schedules and protocols over a transport.
+/// Runs rank_order schedules and protocols over a transport.
 #pragma once
 
 #include <cassert>
@@ -15,17 +15,17 @@ class Buffers {
  public:
   virtual ~Buffers() = default;
   /// Sets `region`; returns 0 or an error code of the transport.
-  virtual int find(const Place& place, Region& region) = 0;
+  virtual int find(const BufferRef& place, Region& region) = 0;
   /// Copies at once where both are plain bytes in several stretches. False where they are not: then
   /// the transport copies between what find() says.
-  virtual bool copy(const Place& from, const Place& to) {
+  virtual bool copy(const BufferRef& from, const BufferRef& to) {
     static_cast<void>(from);
     static_cast<void>(to);
     return false;
   }
   /// Makes `to` what `from` op `to` is, element by element; only where something is reduced.
   /// Returns 0 or an error code of the transport.
-  virtual int reduce(const Place& from, const Place& to) {
+  virtual int reduce(const BufferRef& from, const BufferRef& to) {
     static_cast<void>(from);
     static_cast<void>(to);
     assert(!"these buffers have no operation");
@@ -34,7 +34,7 @@ class Buffers {
 };
 
 /// One executor for all schedules. It keeps its memory from run to run, so that running a
-/// placement of a size it has seen before allocates nothing.
+/// assignment of a size it has seen before allocates nothing.
 class Executor {
  public:
   /// Tells apart the messages of one call from those of the calls before, some of which may have
@@ -48,31 +48,32 @@ class Executor {
   /// that arrives damaged does not keep what follows from running, so that no other rank waits in
   /// vain; its error is returned in the end. After any other error all open messages are abandoned
   /// and the error is returned.
-  int run(const Placement& placement, Buffers& buffers, Transport& transport);
+  int run(const BufferAssignment& assignment, Buffers& buffers, Transport& transport);
 
   /// The same in parts, by two threads that take turns: begin(), then progress() any number of
   /// times before this rank has arrived, then finish().
-  void begin(const Placement& placement);
+  void begin(const BufferAssignment& assignment);
   /// Runs what the background may run now, and sets `moved` if anything came of it. Never waits.
   /// Errors are those of run().
-  int progress(const Placement& placement, Buffers& buffers, Transport& transport, bool& moved);
+  int progress(const BufferAssignment& assignment, Buffers& buffers, Transport& transport,
+               bool& moved);
   /// The rank has arrived: runs everything that is left.
-  int finish(const Placement& placement, Buffers& buffers, Transport& transport);
+  int finish(const BufferAssignment& assignment, Buffers& buffers, Transport& transport);
   [[nodiscard]] bool is_done() const { return open_ == 0; }
 
   /// Runs one rank's side of a protocol to its end.
   int run(Protocol& protocol, Transport& transport);
 
  private:
-  int advance(const Placement& placement, Buffers& buffers, Transport& transport);
+  int advance(const BufferAssignment& assignment, Buffers& buffers, Transport& transport);
   int start(int number, const Operation& operation, Buffers& buffers, Transport& transport);
   int copy(int number, const Operation& operation, Buffers& buffers, Transport& transport);
   void finish_local(int number, int error);
-  int start_deferred(const Placement& placement, Buffers& buffers, Transport& transport);
+  int start_deferred(const BufferAssignment& assignment, Buffers& buffers, Transport& transport);
   int await(Transport& transport);
   int poll(Transport& transport);
   [[nodiscard]] bool is_over(const Operation& wait);
-  [[nodiscard]] bool may_start(const Placement& placement, const Operation& operation);
+  [[nodiscard]] bool may_start(const BufferAssignment& assignment, const Operation& operation);
 
   std::int64_t calls_ = 0;
   int tag_base_ = 0;

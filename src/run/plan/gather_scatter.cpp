@@ -22,14 +22,14 @@ TreeEdges knomial_edges(const Order& order, const Knomial& tree, Rank rank) {
   return edges;
 }
 
-Knowledge knowledge_of(const RootedProblem& problem) {
+Knowledge knowledge_of(const GatherScatterProblem& problem) {
   return problem.all_sizes != nullptr ? Knowledge::all_sizes : problem.specification->knowledge();
 }
 
-Order order_for(const RootedProblem& problem, const std::vector<Bytes>* sizes) {
+Order order_for(const GatherScatterProblem& problem, const std::vector<Bytes>* sizes) {
   if (problem.lacks_arrivals()) return Order::rotated(problem.p, problem.root);
   return order_of(*problem.specification, problem.p, problem.root,
-                  {sizes, problem.arrivals, problem.placed});
+                  {sizes, problem.arrivals, problem.rank_order});
 }
 
 void append(std::vector<std::int64_t>& words, const Subtree& subtree) {
@@ -40,12 +40,12 @@ void append(std::vector<std::int64_t>& words, const Subtree& subtree) {
 
 }  // namespace
 
-int RootedPlanner::prepare(const RootedProblem& problem, Executor& executor, Transport& transport,
-                           const Plan*& plan) {
+int GatherScatterPlanner::prepare(const GatherScatterProblem& problem, Executor& executor,
+                                  Transport& transport, const Plan*& plan) {
   key_.describe(problem);
   key_.own = problem.own;
   key_.known.clear();
-  announced_.clear();
+  expected_messages_.clear();
   if (is_irregular(problem.specification->algorithm->collective)) {
     if (const int error = acquire(problem, executor, transport)) return error;
   }
@@ -53,14 +53,15 @@ int RootedPlanner::prepare(const RootedProblem& problem, Executor& executor, Tra
   return 0;
 }
 
-const Plan& RootedPlanner::plan_of(const RootedProblem& problem) {
+const Plan& GatherScatterPlanner::plan_of(const GatherScatterProblem& problem) {
   key_.own = problem.own;
   const Plan* plan = cache_.find(key_);
   return plan != nullptr ? *plan : cache_.keep(build(problem));
 }
 
 /// Puts what this rank must know into `key_.known`, and a grown tree into `tree_`.
-int RootedPlanner::acquire(const RootedProblem& problem, Executor& executor, Transport& transport) {
+int GatherScatterPlanner::acquire(const GatherScatterProblem& problem, Executor& executor,
+                                  Transport& transport) {
   const Specification& spec = *problem.specification;
   const bool at_root = problem.rank == problem.root;
   if (problem.all_sizes != nullptr) {
@@ -76,7 +77,7 @@ int RootedPlanner::acquire(const RootedProblem& problem, Executor& executor, Tra
     case Knowledge::all_sizes: {
       const int error = learn_sizes(problem, executor, transport, key_.known);
       if (error != 0) return error;
-      return key_.known[static_cast<std::size_t>(problem.rank)] == problem.own ? 0 : misfit;
+      return key_.known[static_cast<std::size_t>(problem.rank)] == problem.own ? 0 : count_mismatch;
     }
     case Knowledge::tree_neighbours:
       break;
@@ -86,8 +87,8 @@ int RootedPlanner::acquire(const RootedProblem& problem, Executor& executor, Tra
 
 /// The root computes from all sizes what its children should bring or get, and who comes to it
 /// beside them because it is too heavy for those between.
-int RootedPlanner::learn_subtrees(const RootedProblem& problem, Executor& executor,
-                                  Transport& transport) {
+int GatherScatterPlanner::learn_subtrees(const GatherScatterProblem& problem, Executor& executor,
+                                         Transport& transport) {
   const Specification& spec = *problem.specification;
   const Order order = order_for(problem, nullptr);
   const Growth growth = fixed_growth(spec, problem.p, memory_);
@@ -107,13 +108,13 @@ int RootedPlanner::learn_subtrees(const RootedProblem& problem, Executor& execut
   if (are_equal) return 0;
   std::size_t at = 0;
   for (const Position child : tree.children(0)) {
-    announced_.push_back({order.rank_at(child), told[at++]});
+    expected_messages_.push_back({order.rank_at(child), told[at++]});
   }
-  return mismatch;
+  return root_count_mismatch;
 }
 
-int RootedPlanner::learn_sizes(const RootedProblem& problem, Executor& executor,
-                               Transport& transport, std::vector<Bytes>& sizes) {
+int GatherScatterPlanner::learn_sizes(const GatherScatterProblem& problem, Executor& executor,
+                                      Transport& transport, std::vector<Bytes>& sizes) {
   const Order order = Order::rotated(problem.p, problem.root);
   sizes.assign(static_cast<std::size_t>(problem.p), 0);
   for (Rank rank = 0; problem.rank == problem.root && rank < problem.p; ++rank) {
@@ -125,15 +126,15 @@ int RootedPlanner::learn_sizes(const RootedProblem& problem, Executor& executor,
   return error;
 }
 
-void RootedPlanner::note_all_sizes(const RootedProblem& problem) {
+void GatherScatterPlanner::note_all_sizes(const GatherScatterProblem& problem) {
   for (Rank rank = 0; rank < problem.p; ++rank) key_.known.push_back(problem.size(rank));
 }
 
 /// The root, which knows all sizes, takes its own place from the central tree, as only that
 /// shows which subtrees come to it by a threshold or a promotion; it takes part in the
 /// construction for the others' sake.
-int RootedPlanner::construct_tree(const RootedProblem& problem, Executor& executor,
-                                  Transport& transport) {
+int GatherScatterPlanner::construct_tree(const GatherScatterProblem& problem, Executor& executor,
+                                         Transport& transport) {
   const Growth growth = growth_of(*problem.specification, problem.p, problem.root, problem.latency,
                                   problem.ready, memory_);
   const bool at_root = problem.rank == problem.root;
@@ -152,8 +153,9 @@ int RootedPlanner::construct_tree(const RootedProblem& problem, Executor& execut
   tree_ = construction.neighbours();
   if (at_root) {
     if (!construction.accepted()) {
-      for (const Subtree& child : tree_.children) announced_.push_back({child.root, child.bytes});
-      return mismatch;
+      for (const Subtree& child : tree_.children)
+        expected_messages_.push_back({child.root, child.bytes});
+      return root_count_mismatch;
     }
     tree_ = root_tree_->tree.neighbours(problem.rank);
     return 0;
@@ -164,7 +166,7 @@ int RootedPlanner::construct_tree(const RootedProblem& problem, Executor& execut
   return 0;
 }
 
-Plan RootedPlanner::build(const RootedProblem& problem) const {
+Plan GatherScatterPlanner::build(const GatherScatterProblem& problem) const {
   const Problem whole = problem_of(problem);
   const bool knows_all = knowledge_of(problem) == Knowledge::all_sizes;
   const Bytes bytes = !is_irregular(whole.collective) ? problem.own * problem.p
@@ -174,11 +176,12 @@ Plan RootedPlanner::build(const RootedProblem& problem) const {
   Plan plan;
   plan.key = key_;
   plan.order = whole.order;
-  plan.placement = place(schedule_of(spec, whole), whole.position(), problem.own, problem.ends);
+  plan.assignment =
+      assign_buffers(schedule_of(spec, whole), whole.position(), problem.own, problem.traits);
   return plan;
 }
 
-Problem RootedPlanner::problem_of(const RootedProblem& problem) const {
+Problem GatherScatterPlanner::problem_of(const GatherScatterProblem& problem) const {
   const Specification& spec = *problem.specification;
   const bool at_root = problem.rank == problem.root;
   const bool knows_all = knowledge_of(problem) == Knowledge::all_sizes ||
@@ -200,7 +203,8 @@ Problem RootedPlanner::problem_of(const RootedProblem& problem) const {
 }
 
 /// A grown tree, and a k-nomial one from which subtrees may be cut off; else none.
-TreeNeighbours RootedPlanner::tree_of(const RootedProblem& problem, const Order& order) const {
+TreeNeighbours GatherScatterPlanner::tree_of(const GatherScatterProblem& problem,
+                                             const Order& order) const {
   const Specification& spec = *problem.specification;
   const bool irregular = is_irregular(spec.algorithm->collective);
   const bool knows_all = knowledge_of(problem) == Knowledge::all_sizes;
@@ -222,11 +226,12 @@ TreeNeighbours RootedPlanner::tree_of(const RootedProblem& problem, const Order&
     return in_order(OrderedTree(growth, by_position(key_.known, order)).neighbours(me), order);
   }
   if (problem.rank == problem.root) return in_order(tree_, order);
-  return in_order(fixed_place(growth, me, problem.own, {key_.known.begin(), key_.known.end()}),
+  return in_order(fixed_position(growth, me, problem.own, {key_.known.begin(), key_.known.end()}),
                   order);
 }
 
-Sizes RootedPlanner::sizes_of(const RootedProblem& problem, const Order& order) const {
+Sizes GatherScatterPlanner::sizes_of(const GatherScatterProblem& problem,
+                                     const Order& order) const {
   const Specification& spec = *problem.specification;
   if (!is_irregular(spec.algorithm->collective)) return Sizes::equal(problem.own);
   const Position me = order.position_of(problem.rank);

@@ -12,7 +12,7 @@
 namespace tutti {
 
 /// One rank's view of one call of a gather or scatter.
-struct RootedProblem : CallProblem {
+struct GatherScatterProblem : CallProblem {
   Bytes own = 0;  ///< bytes of this rank's block
   /// Of all ranks, where they have been exchanged before; else null.
   const std::vector<Bytes>* all_sizes = nullptr;
@@ -21,18 +21,19 @@ struct RootedProblem : CallProblem {
 };
 
 /// Prepares and keeps plans for one communicator.
-class RootedPlanner {
+class GatherScatterPlanner {
  public:
   /// Sets `plan` to the plan of this rank, after whatever exchange its knowledge needs. Returns
-  /// 0, an error code of the transport, `mismatch` or `misfit`.
-  int prepare(const RootedProblem& problem, Executor& executor, Transport& transport,
+  /// 0, an error code of the transport, `root_count_mismatch` or `count_mismatch`.
+  int prepare(const GatherScatterProblem& problem, Executor& executor, Transport& transport,
               const Plan*& plan);
 
-  /// The plan for a problem with what `prepare` has last learnt, even if it returned a misfit.
-  const Plan& plan_of(const RootedProblem& problem);
+  /// The plan for a problem with what `prepare` has last learnt, even if it returned a
+  /// count_mismatch.
+  const Plan& plan_of(const GatherScatterProblem& problem);
   /// Sets `sizes` to those of all ranks. Collective. Returns an error code of the transport.
-  static int learn_sizes(const RootedProblem& problem, Executor& executor, Transport& transport,
-                         std::vector<Bytes>& sizes);
+  static int learn_sizes(const GatherScatterProblem& problem, Executor& executor,
+                         Transport& transport, std::vector<Bytes>& sizes);
 
   /// So many bytes may a rank stage in later calls; 0: no bound. Alike on all ranks, and before the
   /// first call.
@@ -42,31 +43,34 @@ class RootedPlanner {
   [[nodiscard]] unsigned generation() const { return cache_.dropped(); }
 
   /// The root's sizes are not what the ranks said. Those wait for the messages that follow from
-  /// what they said: `announced` at the root.
-  static constexpr int mismatch = -1;
+  /// what they said: `expected_messages` at the root.
+  static constexpr int root_count_mismatch = -1;
   /// This rank's size is not what the root says, and what the others expect of it.
-  static constexpr int misfit = -2;
+  static constexpr int count_mismatch = -2;
 
   /// A message that a neighbour of the root will send or expects. Zero bytes are no message.
-  struct Announced {
+  struct ExpectedMessage {
     Rank peer = no_rank;
     Bytes bytes = 0;
   };
-  [[nodiscard]] const std::vector<Announced>& announced() const { return announced_; }
-  /// What the root says is this rank's size, after a misfit.
+  [[nodiscard]] const std::vector<ExpectedMessage>& expected_messages() const {
+    return expected_messages_;
+  }
+  /// What the root says is this rank's size, after a count_mismatch.
   [[nodiscard]] Bytes expected(Rank rank) const {
     return key_.known[static_cast<std::size_t>(rank)];
   }
 
  private:
-  int acquire(const RootedProblem& problem, Executor& executor, Transport& transport);
-  int learn_subtrees(const RootedProblem& problem, Executor& executor, Transport& transport);
-  int construct_tree(const RootedProblem& problem, Executor& executor, Transport& transport);
-  [[nodiscard]] Plan build(const RootedProblem& problem) const;
-  [[nodiscard]] Problem problem_of(const RootedProblem& problem) const;
-  [[nodiscard]] TreeNeighbours tree_of(const RootedProblem& problem, const Order& order) const;
-  [[nodiscard]] Sizes sizes_of(const RootedProblem& problem, const Order& order) const;
-  void note_all_sizes(const RootedProblem& problem);
+  int acquire(const GatherScatterProblem& problem, Executor& executor, Transport& transport);
+  int learn_subtrees(const GatherScatterProblem& problem, Executor& executor, Transport& transport);
+  int construct_tree(const GatherScatterProblem& problem, Executor& executor, Transport& transport);
+  [[nodiscard]] Plan build(const GatherScatterProblem& problem) const;
+  [[nodiscard]] Problem problem_of(const GatherScatterProblem& problem) const;
+  [[nodiscard]] TreeNeighbours tree_of(const GatherScatterProblem& problem,
+                                       const Order& order) const;
+  [[nodiscard]] Sizes sizes_of(const GatherScatterProblem& problem, const Order& order) const;
+  void note_all_sizes(const GatherScatterProblem& problem);
 
   /// The root's tree for the sizes it was last called with.
   struct RootTree {
@@ -80,7 +84,7 @@ class RootedPlanner {
   PlanKey key_;          ///< of the current call; its memory is kept
   TreeNeighbours tree_;  ///< of the current call
   std::optional<RootTree> root_tree_;
-  std::vector<Announced> announced_;
+  std::vector<ExpectedMessage> expected_messages_;
 };
 
 }  // namespace tutti

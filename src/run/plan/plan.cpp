@@ -12,7 +12,7 @@ std::size_t bytes_of(const std::vector<Element>& elements) {
   return elements.size() * sizeof(Element);
 }
 
-std::size_t bytes_of(const Place& place) { return bytes_of(place.blocks.holes); }
+std::size_t bytes_of(const BufferRef& place) { return bytes_of(place.blocks.holes); }
 
 }  // namespace
 
@@ -38,8 +38,8 @@ void PlanKey::describe(const CallProblem& problem) {
   runner = spec.runner;
   parameters = spec.parameters;
   root = problem.root;
-  ends = problem.ends;
-  placed = problem.placed;
+  traits = problem.traits;
+  rank_order = problem.rank_order;
   places.clear();
   if (problem.ready != nullptr) {
     places.assign(problem.ready->begin(), problem.ready->end());
@@ -51,9 +51,9 @@ void PlanKey::describe(const CallProblem& problem) {
 /// Lower than what is allocated by what vectors keep in reserve.
 std::size_t bytes_of(const Plan& plan) {
   std::size_t bytes = sizeof plan + bytes_of(plan.key.known) + bytes_of(plan.key.places) +
-                      bytes_of(plan.placement.operations) + bytes_of(plan.placement.needs) +
+                      bytes_of(plan.assignment.operations) + bytes_of(plan.assignment.needs) +
                       2 * sizeof(Rank) * static_cast<std::size_t>(plan.order.size());
-  for (const Operation& operation : plan.placement.operations) {
+  for (const Operation& operation : plan.assignment.operations) {
     bytes += bytes_of(operation.from) + bytes_of(operation.to);
   }
   return bytes;
@@ -70,7 +70,7 @@ const Plan* PlanCache::find(const PlanKey& key) {
 const Plan& PlanCache::keep(Plan plan) {
   bytes_ += bytes_of(plan);
   plans_.insert(plans_.begin(), std::make_unique<Plan>(std::move(plan)));
-  while (plans_.size() > most_plans || (plans_.size() > 1 && bytes_ > most_bytes_)) {
+  while (plans_.size() > max_plans || (plans_.size() > 1 && bytes_ > max_bytes_)) {
     bytes_ -= bytes_of(*plans_.back());
     plans_.pop_back();
     ++dropped_;

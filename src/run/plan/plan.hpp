@@ -16,7 +16,7 @@ struct CallProblem {
   int p = 1;
   Rank rank = 0;
   Rank root = 0;
-  Ends ends;
+  BufferTraits traits;
   Bytes latency = 0;
   /// When the ranks are expected; null: not known, and an order by arrival is the rotated one.
   /// Equal on all ranks whose schedule depends on the order.
@@ -24,7 +24,7 @@ struct CallProblem {
   ReadyTimes ready = nullptr;  ///< the same for trees grown by arrivals (see ready_times)
   /// The rank at each position of an order by distance; null: the rotated one. Equal on all ranks,
   /// and there as long as the plans.
-  const std::vector<Rank>* placed = nullptr;
+  const std::vector<Rank>* rank_order = nullptr;
 
   /// The argument of the algorithm, but for its order, sizes and tree.
   [[nodiscard]] Problem outline() const;
@@ -40,12 +40,12 @@ struct PlanKey {
   Parameters parameters;
   Rank root = 0;
   Bytes own = 0;
-  Ends ends;
+  BufferTraits traits;
   std::vector<std::int64_t> known;
   /// Of the ranks in the sequence of their arrivals, or when they are ready, where it is known.
   std::vector<double> places;
   /// The order by distance, which stays where it is as long as the communicator; null: none known.
-  const std::vector<Rank>* placed = nullptr;
+  const std::vector<Rank>* rank_order = nullptr;
   /// Takes over what all collectives' problems have in common; sizes are the caller's.
   void describe(const CallProblem& problem);
   [[nodiscard]] bool is_of(const Specification& specification) const {
@@ -58,7 +58,7 @@ struct PlanKey {
 struct Plan {
   PlanKey key;
   Order order = Order::identity(1);
-  Placement placement;
+  BufferAssignment assignment;
 };
 
 /// What a plan takes of memory, about. O(operations).
@@ -67,9 +67,9 @@ struct Plan {
 /// The plans of one communicator, most recently used first. Finding one allocates nothing.
 class PlanCache {
  public:
-  static constexpr std::size_t most_plans = 32;
-  /// The latest plan is kept even if it alone takes more than `most_bytes`.
-  explicit PlanCache(std::size_t most_bytes = std::size_t{32} << 20) : most_bytes_(most_bytes) {}
+  static constexpr std::size_t max_plans = 32;
+  /// The latest plan is kept even if it alone takes more than `max_bytes`.
+  explicit PlanCache(std::size_t max_bytes = std::size_t{32} << 20) : max_bytes_(max_bytes) {}
 
   /// The plan for `key`, or null.
   [[nodiscard]] const Plan* find(const PlanKey& key);
@@ -80,7 +80,7 @@ class PlanCache {
 
  private:
   unsigned dropped_ = 0;
-  std::size_t most_bytes_;
+  std::size_t max_bytes_;
   std::size_t bytes_ = 0;
   std::vector<std::unique_ptr<Plan>> plans_;
 };

@@ -1,4 +1,4 @@
-/// Tickets, and calls in memory of Tutti's own.
+/// Announcements, and calls in memory of Tutti's own.
 #include "run/progress/mpi_async_calls.hpp"
 
 #include <sched.h>
@@ -11,9 +11,9 @@ namespace tutti {
 
 namespace {
 
-constexpr std::size_t most_known = 8;
+constexpr std::size_t max_known = 8;
 /// A call with larger blocks waits for its rank.
-constexpr Bytes most_bytes = Bytes{256} << 20;
+constexpr Bytes max_bytes = Bytes{256} << 20;
 
 Specification specification_of(const PlanKey& key) {
   return {key.algorithm, key.order, key.parameters, key.runner};
@@ -24,8 +24,8 @@ bool asks_for_service(Collective collective, bool towards_root, Bytes message, B
   return is_gather(collective) ? towards_root && message == 0 : message > block;
 }
 
-/// Peers that this rank sends a ticket to; and how many send it one, by the same rule.
-struct Tickets {
+/// Peers that this rank sends a announcement to; and how many send it one, by the same rule.
+struct Announcements {
   std::vector<Rank> to;
   std::vector<Rank> from;
 };
@@ -34,42 +34,43 @@ void add(std::vector<Rank>& ranks, Rank rank) {
   if (std::find(ranks.begin(), ranks.end(), rank) == ranks.end()) ranks.push_back(rank);
 }
 
-Tickets tickets_of(const Plan& plan, Collective collective, Rank rank, Bytes block) {
-  Tickets tickets;
+Announcements announcements_of(const Plan& plan, Collective collective, Rank rank, Bytes block) {
+  Announcements announcements;
   const Rank root = plan.key.root;
-  for (const Operation& operation : plan.placement.operations) {
+  for (const Operation& operation : plan.assignment.operations) {
     const bool sends = operation.kind == StepKind::send;
     if (!sends && operation.kind != StepKind::recv) continue;
     const Bytes message = sends ? operation.from.bytes : operation.to.bytes;
-    // In a scatter tickets go with the blocks, in a gather against the signals.
+    // In a scatter announcements go with the blocks, in a gather against the signals.
     const bool gives = sends != is_gather(collective);
     const bool towards_root = (gives ? operation.peer : rank) == root;
     if (!asks_for_service(collective, towards_root, message, block)) continue;
-    add(gives ? tickets.to : tickets.from, operation.peer);
+    add(gives ? announcements.to : announcements.from, operation.peer);
   }
-  return tickets;
+  return announcements;
 }
 
 }  // namespace
 
-EarlyCalls::~EarlyCalls() {
+AsyncCalls::~AsyncCalls() {
   abandon();
   while (!leaving_.empty() && forget_what_has_left() == MPI_SUCCESS) sched_yield();
 }
 
-bool EarlyCalls::enter() {
+bool AsyncCalls::enter() {
   is_inside_ = true;
   return begun_ == nullptr;
 }
 
-void EarlyCalls::leave() { is_inside_ = false; }
+void AsyncCalls::leave() { is_inside_ = false; }
 
-void EarlyCalls::give_up() {
+void AsyncCalls::give_up() {
   abandon();
   leave();
 }
 
-const EarlyCalls::Known& EarlyCalls::note(const RootedCall& call, Bytes bytes, const Plan& plan) {
+const AsyncCalls::Known& AsyncCalls::note(const GatherScatterCall& call, Bytes bytes,
+                                          const Plan& plan) {
   for (const Known& known : known_) {
     if (known.collective == call.collective && known.root == call.root && known.bytes == bytes &&
         plan.key.is_of(known.specification)) {
@@ -77,32 +78,32 @@ const EarlyCalls::Known& EarlyCalls::note(const RootedCall& call, Bytes bytes, c
     }
   }
   const Specification specification = specification_of(plan.key);
-  if (known_.size() == most_known) known_.pop_back();
+  if (known_.size() == max_known) known_.pop_back();
   return known_.emplace_front(Known{call.collective, call.root, bytes, specification,
-                                    digest_of(specification), circumstances_.agrees_on_order,
-                                    plan.key.placed});
+                                    digest_of(specification), async_context_.agrees_on_order,
+                                    plan.key.rank_order});
 }
 
-int EarlyCalls::announce(const RootedCall& call, Bytes bytes, const Plan& plan,
-                         const Circumstances* circumstances) {
-  if (circumstances != nullptr) circumstances_ = *circumstances;
+int AsyncCalls::announce(const GatherScatterCall& call, Bytes bytes, const Plan& plan,
+                         const AsyncContext* async_context) {
+  if (async_context != nullptr) async_context_ = *async_context;
   const Known& known = note(call, bytes, plan);
-  const bool by_arrival = known.specification.needs_arrivals() && circumstances_.arrival != nullptr;
-  return send_tickets(
-      {executor_.calls(), by_arrival ? circumstances_.number : 0,
+  const bool by_arrival = known.specification.needs_arrivals() && async_context_.arrival != nullptr;
+  return send_announcements(
+      {executor_.calls(), by_arrival ? async_context_.number : 0,
        static_cast<std::int64_t>(known.collective), known.root, bytes, known.digest},
       plan);
 }
 
-int EarlyCalls::send_tickets(const Ticket& ticket, const Plan& plan) {
+int AsyncCalls::send_announcements(const CallAnnouncement& announcement, const Plan& plan) {
   if (plan.key.runner != Runner::background) return MPI_SUCCESS;
-  const auto collective = static_cast<Collective>(ticket[2]);
-  const Tickets tickets = tickets_of(plan, collective, rank_, ticket[4]);
-  expected_ += static_cast<long>(tickets.from.size());
-  for (const Rank peer : tickets.to) {
-    Letter& letter = leaving_.emplace_back(Letter{ticket});
-    const int error = mpi().Isend(letter.ticket.data(), sizeof letter.ticket, mpi().packed, peer,
-                                  ticket_tag, comm_, &letter.request);
+  const auto collective = static_cast<Collective>(announcement[2]);
+  const Announcements announcements = announcements_of(plan, collective, rank_, announcement[4]);
+  expected_ += static_cast<long>(announcements.from.size());
+  for (const Rank peer : announcements.to) {
+    ControlMessage& message = leaving_.emplace_back(ControlMessage{announcement});
+    const int error = mpi().Isend(message.announcement.data(), sizeof message.announcement,
+                                  mpi().packed, peer, announcement_tag, comm_, &message.request);
     if (error == MPI_SUCCESS) continue;
     leaving_.pop_back();
     return error;
@@ -110,7 +111,7 @@ int EarlyCalls::send_tickets(const Ticket& ticket, const Plan& plan) {
   return forget_what_has_left();
 }
 
-int EarlyCalls::forget_what_has_left() {
+int AsyncCalls::forget_what_has_left() {
   while (!leaving_.empty()) {
     int has_left = 0;
     MPI_Status status{};
@@ -121,106 +122,110 @@ int EarlyCalls::forget_what_has_left() {
   return MPI_SUCCESS;
 }
 
-void EarlyCalls::take(const Ticket& ticket) {
+void AsyncCalls::take(const CallAnnouncement& announcement) {
   --expected_;
-  tickets_.push_back(ticket);
+  announcements_.push_back(announcement);
 }
 
-const EarlyCalls::Known* EarlyCalls::find(const Ticket& ticket) const {
+const AsyncCalls::Known* AsyncCalls::find(const CallAnnouncement& announcement) const {
   const auto found = std::find_if(known_.begin(), known_.end(), [&](const Known& known) {
-    return static_cast<std::int64_t>(known.collective) == ticket[2] && known.root == ticket[3] &&
-           known.bytes == ticket[4] && known.digest == ticket[5];
+    return static_cast<std::int64_t>(known.collective) == announcement[2] &&
+           known.root == announcement[3] && known.bytes == announcement[4] &&
+           known.digest == announcement[5];
   });
   return found == known_.end() ? nullptr : &*found;
 }
 
-int EarlyCalls::proceed(bool& moved) {
+int AsyncCalls::proceed(bool& moved) {
   if (is_inside_ || in_error_) return MPI_SUCCESS;
   if (begun_ == nullptr) {
     const std::int64_t next = executor_.calls() + 1;
-    std::erase_if(tickets_, [&](const Ticket& ticket) { return ticket[0] < next; });
-    const auto ticket = std::find_if(tickets_.begin(), tickets_.end(),
-                                     [&](const Ticket& one) { return one[0] == next; });
-    if (ticket == tickets_.end()) return MPI_SUCCESS;
-    const Known* known = find(*ticket);
-    std::shared_ptr<const ArrivalVersion> version;
-    if (!find_version(*ticket, known, version)) return MPI_SUCCESS;
-    const Ticket taken = *ticket;
-    tickets_.erase(ticket);
+    std::erase_if(announcements_,
+                  [&](const CallAnnouncement& announcement) { return announcement[0] < next; });
+    const auto announcement =
+        std::find_if(announcements_.begin(), announcements_.end(),
+                     [&](const CallAnnouncement& one) { return one[0] == next; });
+    if (announcement == announcements_.end()) return MPI_SUCCESS;
+    const Known* known = find(*announcement);
+    std::shared_ptr<const ArrivalEpoch> epoch;
+    if (!find_epoch(*announcement, known, epoch)) return MPI_SUCCESS;
+    const CallAnnouncement taken = *announcement;
+    announcements_.erase(announcement);
     if (known == nullptr) return MPI_SUCCESS;
     moved = true;
-    if (const int error = begin(taken, *known, std::move(version))) return error;
+    if (const int error = begin(taken, *known, std::move(epoch))) return error;
     if (begun_ == nullptr) return MPI_SUCCESS;
   }
   bool more = false;
-  const int error = executor_.progress(begun_->plan->placement, *begun_->buffers, transport_, more);
+  const int error =
+      executor_.progress(begun_->plan->assignment, *begun_->buffers, transport_, more);
   in_error_ = error != MPI_SUCCESS;
   begun_->error = error;
   moved = moved || more;
   return error;
 }
 
-bool EarlyCalls::find_version(const Ticket& ticket, const Known*& known,
-                              std::shared_ptr<const ArrivalVersion>& version) {
-  const CallNumber number = ticket[1];
+bool AsyncCalls::find_epoch(const CallAnnouncement& announcement, const Known*& known,
+                            std::shared_ptr<const ArrivalEpoch>& epoch) {
+  const CallNumber number = announcement[1];
   if (known == nullptr || number == 0 || !known->specification.needs_arrivals()) return true;
-  const std::shared_ptr<Arrival>& arrival = circumstances_.arrival;
+  const std::shared_ptr<Arrival>& arrival = async_context_.arrival;
   if (arrival == nullptr || !arrival->is_open()) {
     known = nullptr;
   } else if (known->agrees_on_order) {
-    if (!arrival->find_agreed_version(number, version)) return false;
+    if (!arrival->find_agreed_epoch(number, epoch)) return false;
     // What ends in the meantime does not count.
     if (!arrival->is_open()) known = nullptr;
   } else if (rank_ == known->root) {
-    version = arrival->newest_version();
+    epoch = arrival->newest_epoch();
   }
   return true;
 }
 
-int EarlyCalls::begin(const Ticket& ticket, const Known& known,
-                      std::shared_ptr<const ArrivalVersion> version) {
+int AsyncCalls::begin(const CallAnnouncement& announcement, const Known& known,
+                      std::shared_ptr<const ArrivalEpoch> epoch) {
   const bool at_root = rank_ == known.root;
   const Bytes bytes = known.bytes * (at_root ? p_ : 1);
-  if (is_gather(known.collective) != at_root || bytes > most_bytes) return MPI_SUCCESS;
+  if (is_gather(known.collective) != at_root || bytes > max_bytes) return MPI_SUCCESS;
   auto begun = std::make_unique<Begun>();
   begun->known = known;
-  begun->version = std::move(version);
+  begun->epoch = std::move(epoch);
   begun->block.resize(static_cast<std::size_t>(bytes));
 
-  RootedProblem problem;
+  GatherScatterProblem problem;
   problem.specification = &begun->known.specification;
   problem.p = p_;
   problem.rank = rank_;
   problem.root = known.root;
   problem.own = known.bytes;
-  problem.ends.own_in_place = at_root;
-  problem.latency = circumstances_.latency;
-  problem.placed = known.placed;
-  if (begun->version != nullptr) {
-    problem.arrivals = &begun->version->places;
-    problem.ready = ready_times(known.specification, begun->version->arrivals, circumstances_.rate);
+  problem.traits.in_place = at_root;
+  problem.latency = async_context_.latency;
+  problem.rank_order = known.rank_order;
+  if (begun->epoch != nullptr) {
+    problem.arrivals = &begun->epoch->ranking;
+    problem.ready = ready_times(known.specification, begun->epoch->arrivals, async_context_.rate);
   }
   problem.size = [each = known.bytes](Rank) { return each; };
   if (const int error = planner_.prepare(problem, executor_, transport_, begun->plan)) return error;
 
-  RootedCall& call = begun->call;
+  GatherScatterCall& call = begun->call;
   call.collective = known.collective;
   call.root = known.root;
-  call.own = at_root ? MPI_IN_PLACE : begun->block.data();
-  call.own_count = known.bytes;
-  call.all = begun->block.data();
+  call.block_buffer = at_root ? MPI_IN_PLACE : begun->block.data();
+  call.block_count = known.bytes;
+  call.root_buffer = begun->block.data();
   call.blocks = RankBlocks(known.bytes);
-  call.own_type = call.all_type = mpi().byte;
-  call.own_info = call.all_info = {true, true, true, 1, 1};
+  call.block_type = call.root_type = mpi().byte;
+  call.block_info = call.root_info = {true, true, true, 1, 1};
   begun->buffers.emplace(call, begun->plan->order,
-                         begun->scratch.reserve(begun->plan->placement.scratch), begun->runs);
+                         begun->scratch.reserve(begun->plan->assignment.scratch), begun->iov);
   executor_.begin_call();
-  executor_.begin(begun->plan->placement);
+  executor_.begin(begun->plan->assignment);
   begun_ = std::move(begun);
-  return send_tickets(ticket, *begun_->plan);
+  return send_announcements(announcement, *begun_->plan);
 }
 
-bool EarlyCalls::has_begun(const RootedCall& call, Bytes bytes,
+bool AsyncCalls::has_begun(const GatherScatterCall& call, Bytes bytes,
                            const Specification& specification) {
   if (begun_ == nullptr) return false;
   const Known& known = begun_->known;
@@ -232,10 +237,10 @@ bool EarlyCalls::has_begun(const RootedCall& call, Bytes bytes,
   return false;
 }
 
-int EarlyCalls::finish(const RootedCall& call) {
+int AsyncCalls::finish(const GatherScatterCall& call) {
   int error = begun_->error;  // after which nothing of the call is under way any more
   if (error == MPI_SUCCESS) {
-    error = executor_.finish(begun_->plan->placement, *begun_->buffers, transport_);
+    error = executor_.finish(begun_->plan->assignment, *begun_->buffers, transport_);
   }
   if (error == MPI_SUCCESS) error = hand_over(call);
   in_error_ = in_error_ || error != MPI_SUCCESS;
@@ -244,34 +249,34 @@ int EarlyCalls::finish(const RootedCall& call) {
 }
 
 /// From Tutti's memory to the caller's buffer.
-int EarlyCalls::hand_over(const RootedCall& call) {
+int AsyncCalls::hand_over(const GatherScatterCall& call) {
   const Order order = Order::identity(p_);
-  MpiBuffers users(call, order, nullptr, begun_->runs);
+  MpiBuffers users(call, order, nullptr, begun_->iov);
   const Bytes bytes = begun_->known.bytes;
   if (bytes == 0) return MPI_SUCCESS;
   Region own;
   if (!call.in_place()) {
-    if (const int error = users.find({Area::own, {}, 0, bytes, true}, own)) return error;
+    if (const int error = users.find({users.block_area(), {}, 0, bytes, true}, own)) return error;
   }
   if (rank_ != call.root) return transport_.copy({begun_->block.data(), bytes, 0}, own);
   int error = copy_block(users, {0, rank_});
   if (error == MPI_SUCCESS) error = copy_block(users, {rank_ + 1, p_});
   if (error != MPI_SUCCESS || call.in_place()) return error;
   Region place;
-  error = users.find({Area::all, BlockRange{rank_, rank_ + 1}, 0, bytes, true}, place);
+  error = users.find({users.root_area(), BlockRange{rank_, rank_ + 1}, 0, bytes, true}, place);
   return error == MPI_SUCCESS ? transport_.copy(own, place) : error;
 }
 
-int EarlyCalls::copy_block(MpiBuffers& to, BlockRange ranks) {
+int AsyncCalls::copy_block(MpiBuffers& to, BlockRange ranks) {
   const Bytes each = begun_->known.bytes;
   const Bytes bytes = each * (ranks.end - ranks.begin);
   if (bytes == 0) return MPI_SUCCESS;
   Region place;
-  if (const int error = to.find({Area::all, ranks, 0, bytes, true}, place)) return error;
+  if (const int error = to.find({to.root_area(), ranks, 0, bytes, true}, place)) return error;
   return transport_.copy({begun_->block.data() + each * ranks.begin, bytes, 0}, place);
 }
 
-void EarlyCalls::abandon() {
+void AsyncCalls::abandon() {
   if (begun_ == nullptr) return;
   transport_.abandon();
   begun_.reset();

@@ -20,7 +20,7 @@ namespace tutti {
 class Arrival;
 
 /// What calls go by beside their arguments.
-struct Circumstances {
+struct AsyncContext {
   Bytes latency = 0;
   double rate = 1;                   ///< bytes that pass in a second
   std::shared_ptr<Arrival> arrival;  ///< null: nothing is known of arrivals
@@ -30,17 +30,18 @@ struct Circumstances {
 
 /// A thread cannot know what its rank will call. But a rank that is in a call knows what call that
 /// is for all: MPI wants collective, root and bytes to be equal, and settings are. So it sends a
-/// ticket, a short message that names the call, to each rank that could serve it now: a parent in a
-/// scatter to the children that have children, and who waits to be called for in a gather to the
-/// root. The thread of a rank that has made such a call before begins it, in memory of Tutti's
-/// own. When the rank comes, the call is finished and its block copied; if it makes another call,
-/// what was begun is given up. Nothing is guessed, so that nobody is sent what he does not expect.
+/// announcement, a short message that names the call, to each rank that could serve it now: a
+/// parent in a scatter to the children that have children, and who waits to be called for in a
+/// gather to the root. The thread of a rank that has made such a call before begins it, in memory
+/// of Tutti's own. When the rank comes, the call is finished and its block copied; if it makes
+/// another call, what was begun is given up. Nothing is guessed, so that nobody is sent what he
+/// does not expect.
 ///
 /// Regular collectives only: of the others no two ranks know the same sizes. All functions to be
 /// called by one thread at a time.
-class EarlyCalls {
+class AsyncCalls {
  public:
-  EarlyCalls(Executor& executor, RootedPlanner& planner, Transport& transport, MPI_Comm comm,
+  AsyncCalls(Executor& executor, GatherScatterPlanner& planner, Transport& transport, MPI_Comm comm,
              Rank rank, int p)
       : executor_(executor),
         planner_(planner),
@@ -48,9 +49,9 @@ class EarlyCalls {
         comm_(comm),
         rank_(rank),
         p_(p) {}
-  ~EarlyCalls();
-  EarlyCalls(const EarlyCalls&) = delete;
-  EarlyCalls& operator=(const EarlyCalls&) = delete;
+  ~AsyncCalls();
+  AsyncCalls(const AsyncCalls&) = delete;
+  AsyncCalls& operator=(const AsyncCalls&) = delete;
 
   /// The rank makes its next call. False if the thread has begun it already.
   bool enter();
@@ -62,20 +63,20 @@ class EarlyCalls {
   void give_up();
   /// To be called in every regular call before it runs, with what is known to this call; null: as
   /// in the call before. Returns an MPI error code.
-  int announce(const RootedCall& call, Bytes bytes, const Plan& plan,
-               const Circumstances* circumstances);
+  int announce(const GatherScatterCall& call, Bytes bytes, const Plan& plan,
+               const AsyncContext* async_context);
   /// Was this call begun by the thread? What else was is given up.
-  [[nodiscard]] bool has_begun(const RootedCall& call, Bytes bytes,
+  [[nodiscard]] bool has_begun(const GatherScatterCall& call, Bytes bytes,
                                const Specification& specification);
   /// Runs the rest of the call that was begun. Returns an MPI error code.
-  int finish(const RootedCall& call);
+  int finish(const GatherScatterCall& call);
 
-  static constexpr int ticket_tag = 1022;
-  using Ticket = std::array<std::int64_t, 6>;
-  /// A ticket has come.
-  void take(const Ticket& ticket);
-  /// Tickets that are on their way to this rank.
-  [[nodiscard]] bool expects_tickets() const { return expected_ > 0 && !in_error_; }
+  static constexpr int announcement_tag = 1022;
+  using CallAnnouncement = std::array<std::int64_t, 6>;
+  /// A announcement has come.
+  void take(const CallAnnouncement& announcement);
+  /// Announcements that are on their way to this rank.
+  [[nodiscard]] bool expects_announcements() const { return expected_ > 0 && !in_error_; }
   /// Goes on with the next call, as far as it is known. Sets `moved` if anything came of it.
   /// Returns an MPI error code.
   int proceed(bool& moved);
@@ -89,51 +90,51 @@ class EarlyCalls {
     Specification specification = {};
     std::int64_t digest = 0;  ///< of the specification
     bool agrees_on_order = false;
-    const std::vector<Rank>* placed = nullptr;  ///< see RootedProblem
+    const std::vector<Rank>* rank_order = nullptr;  ///< see GatherScatterProblem
   };
   /// A call that the thread has begun.
   struct Begun {
     Known known;
-    RootedCall call;  ///< into `block`
+    GatherScatterCall call;  ///< into `block`
     std::vector<std::byte> block;
-    std::shared_ptr<const ArrivalVersion> version;
+    std::shared_ptr<const ArrivalEpoch> epoch;
     const Plan* plan = nullptr;
     Scratch scratch;
-    Runs runs;
+    Iov iov;
     std::optional<MpiBuffers> buffers;
     int error = MPI_SUCCESS;  ///< met by the thread
   };
-  struct Letter {
-    Ticket ticket;
+  struct ControlMessage {
+    CallAnnouncement announcement;
     MPI_Request request{};
   };
 
-  [[nodiscard]] const Known* find(const Ticket& ticket) const;
-  const Known& note(const RootedCall& call, Bytes bytes, const Plan& plan);
-  /// Sets `version`; false as long as it is not known. Sets `known` to null if it never will be.
-  bool find_version(const Ticket& ticket, const Known*& known,
-                    std::shared_ptr<const ArrivalVersion>& version);
-  int begin(const Ticket& ticket, const Known& known,
-            std::shared_ptr<const ArrivalVersion> version);
-  int send_tickets(const Ticket& ticket, const Plan& plan);
+  [[nodiscard]] const Known* find(const CallAnnouncement& announcement) const;
+  const Known& note(const GatherScatterCall& call, Bytes bytes, const Plan& plan);
+  /// Sets `epoch`; false as long as it is not known. Sets `known` to null if it never will be.
+  bool find_epoch(const CallAnnouncement& announcement, const Known*& known,
+                  std::shared_ptr<const ArrivalEpoch>& epoch);
+  int begin(const CallAnnouncement& announcement, const Known& known,
+            std::shared_ptr<const ArrivalEpoch> epoch);
+  int send_announcements(const CallAnnouncement& announcement, const Plan& plan);
   int forget_what_has_left();
-  int hand_over(const RootedCall& call);
+  int hand_over(const GatherScatterCall& call);
   int copy_block(MpiBuffers& to, BlockRange ranks);
   void abandon();
 
   Executor& executor_;
-  RootedPlanner& planner_;
+  GatherScatterPlanner& planner_;
   Transport& transport_;
   MPI_Comm comm_;
   Rank rank_;
   int p_;
   bool is_inside_ = true;  ///< the rank is in a call, or may be
   bool in_error_ = false;
-  long expected_ = 0;  ///< tickets that have been sent and have not come
-  Circumstances circumstances_;
-  std::list<Known> known_;      ///< the latest first
-  std::deque<Ticket> tickets_;  ///< of calls to come
-  std::list<Letter> leaving_;
+  long expected_ = 0;  ///< announcements that have been sent and have not come
+  AsyncContext async_context_;
+  std::list<Known> known_;                      ///< the latest first
+  std::deque<CallAnnouncement> announcements_;  ///< of calls to come
+  std::list<ControlMessage> leaving_;
   std::unique_ptr<Begun> begun_;
 };
 

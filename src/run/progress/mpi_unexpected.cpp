@@ -13,11 +13,11 @@ namespace tutti {
 namespace {
 
 /// What has come beyond this stays with the MPI.
-constexpr std::size_t most_bytes = std::size_t{256} << 20;
+constexpr std::size_t max_bytes = std::size_t{256} << 20;
 
 }  // namespace
 
-EarlyMessages::~EarlyMessages() {
+UnexpectedMessages::~UnexpectedMessages() {
   Background::of_process().remove(*this);
   for (Message& message : messages_) {
     if (message.is_here) continue;
@@ -26,25 +26,25 @@ EarlyMessages::~EarlyMessages() {
   }
 }
 
-bool EarlyMessages::settle(double most_seconds) {
+bool UnexpectedMessages::settle(double max_seconds) {
   Background::of_process().remove(*this);
   double since = monotonic_seconds();
-  while (calls_.expects_tickets() && error_ == MPI_SUCCESS &&
-         monotonic_seconds() - since < most_seconds) {
+  while (calls_.expects_announcements() && error_ == MPI_SUCCESS &&
+         monotonic_seconds() - since < max_seconds) {
     bool moved = false;
     error_ = receive(moved);
     if (moved) since = monotonic_seconds();
     if (!moved) sched_yield();
   }
-  return !calls_.expects_tickets();
+  return !calls_.expects_announcements();
 }
 
-void EarlyMessages::expect() {
-  if (calls_without_.exchange(0) > most_calls_without) Background::of_process().wake();
+void UnexpectedMessages::expect() {
+  if (calls_without_.exchange(0) > max_calls_without) Background::of_process().wake();
 }
 
-BackgroundTask::Progress EarlyMessages::proceed() {
-  if (calls_without_ > most_calls_without) return Progress::nothing_expected;
+BackgroundTask::Progress UnexpectedMessages::proceed() {
+  if (calls_without_ > max_calls_without) return Progress::nothing_expected;
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return Progress::waiting;
   bool any = false;
@@ -58,24 +58,24 @@ BackgroundTask::Progress EarlyMessages::proceed() {
 }
 
 /// All that has come.
-int EarlyMessages::receive(bool& moved) {
+int UnexpectedMessages::receive(bool& moved) {
   for (bool more = true; error_ == MPI_SUCCESS && more; moved = moved || more) {
     error_ = receive_next(more);
   }
   for (Message& message : messages_) {
     if (error_ == MPI_SUCCESS) error_ = test(message);
   }
-  take_tickets();
+  take_announcements();
   return error_;
 }
 
-void EarlyMessages::take_tickets() {
+void UnexpectedMessages::take_announcements() {
   std::erase_if(messages_, [this](const Message& message) {
-    if (message.tag != EarlyCalls::ticket_tag || !message.is_here) return false;
-    EarlyCalls::Ticket ticket{};
-    std::memcpy(ticket.data(), message.packed.data(),
-                std::min(sizeof ticket, message.packed.size()));
-    calls_.take(ticket);
+    if (message.tag != AsyncCalls::announcement_tag || !message.is_here) return false;
+    AsyncCalls::CallAnnouncement announcement{};
+    std::memcpy(announcement.data(), message.packed.data(),
+                std::min(sizeof announcement, message.packed.size()));
+    calls_.take(announcement);
     kept_ -= message.packed.size();
     return true;
   });
@@ -83,7 +83,7 @@ void EarlyMessages::take_tickets() {
 
 /// Receives that are posted between calls match before anything can be probed, and nobody else
 /// receives here: what is probed stays the first of its sender and tag.
-int EarlyMessages::receive_next(bool& moved) {
+int UnexpectedMessages::receive_next(bool& moved) {
   moved = false;
   int found = 0;
   MPI_Status status{};
@@ -92,7 +92,7 @@ int EarlyMessages::receive_next(bool& moved) {
   int bytes = 0;
   error = mpi().Get_count(&status, mpi().packed, &bytes);
   if (error != MPI_SUCCESS || bytes == MPI_UNDEFINED) return error;
-  if (kept_ + static_cast<std::size_t>(bytes) > most_bytes) return MPI_SUCCESS;
+  if (kept_ + static_cast<std::size_t>(bytes) > max_bytes) return MPI_SUCCESS;
   Message message = {status.MPI_SOURCE, status.MPI_TAG,
                      std::vector<std::byte>(static_cast<std::size_t>(bytes))};
   messages_.push_back(std::move(message));
@@ -108,7 +108,7 @@ int EarlyMessages::receive_next(bool& moved) {
   return MPI_SUCCESS;
 }
 
-int EarlyMessages::test(Message& message) {
+int UnexpectedMessages::test(Message& message) {
   if (message.is_here) return MPI_SUCCESS;
   int completed = 0;
   MPI_Status status{};
@@ -117,7 +117,7 @@ int EarlyMessages::test(Message& message) {
   return error;
 }
 
-int EarlyMessages::begin(int slot, const Transfer& transfer) {
+int UnexpectedMessages::begin(int slot, const Transfer& transfer) {
   if (error_ != MPI_SUCCESS) return error_;
   if (transfer.sends) return inner_.begin(slot, transfer);
   const auto early = std::find_if(messages_.begin(), messages_.end(), [&](const Message& message) {
@@ -130,7 +130,7 @@ int EarlyMessages::begin(int slot, const Transfer& transfer) {
   return MPI_SUCCESS;
 }
 
-int EarlyMessages::poll(std::vector<int>& completed) {
+int UnexpectedMessages::poll(std::vector<int>& completed) {
   int damage = MPI_SUCCESS;
   for (auto message = messages_.begin(); message != messages_.end();) {
     if (!message->is_claimed) {
@@ -153,7 +153,7 @@ int EarlyMessages::poll(std::vector<int>& completed) {
 
 /// To where the call wants it; a message that is too long is cut off nowhere but refused, as any
 /// receive would have.
-int EarlyMessages::hand_over(Message& message) {
+int UnexpectedMessages::hand_over(Message& message) {
   MPI_Count element = 0;
   if (const int error = mpi().Type_size_x(datatype(message.region.type), &element)) return error;
   const MPI_Count room =
@@ -164,7 +164,7 @@ int EarlyMessages::hand_over(Message& message) {
   return inner_.copy({message.packed.data(), bytes, 0}, message.region);
 }
 
-void EarlyMessages::abandon() {
+void UnexpectedMessages::abandon() {
   for (Message& message : messages_) message.is_claimed = false;
   inner_.abandon();
 }

@@ -18,33 +18,33 @@ namespace tutti {
 /// there what it would have received, in the sequence in which it was sent. For plain calls, whose
 /// buffers nobody knows before they are made: a large block is here when its rank arrives, and
 /// whoever sent it has not had to wait.
-class EarlyMessages final : public Transport, public BackgroundTask {
+class UnexpectedMessages final : public Transport, public BackgroundTask {
  public:
-  EarlyMessages(Transport& inner, MPI_Comm comm, Executor& executor, RootedPlanner& planner,
-                Rank rank, int p)
+  UnexpectedMessages(Transport& inner, MPI_Comm comm, Executor& executor,
+                     GatherScatterPlanner& planner, Rank rank, int p)
       : inner_(inner), comm_(comm), calls_(executor, planner, *this, comm, rank, p) {
     Background::of_process().add(*this);
   }
-  ~EarlyMessages() override;
-  EarlyMessages(const EarlyMessages&) = delete;
-  EarlyMessages& operator=(const EarlyMessages&) = delete;
+  ~UnexpectedMessages() override;
+  UnexpectedMessages(const UnexpectedMessages&) = delete;
+  UnexpectedMessages& operator=(const UnexpectedMessages&) = delete;
 
-  /// Takes in the tickets that are still on their way, at the end of all calls. False if some have
-  /// not come for `most_seconds`, as their sender is that late or has failed: they may come yet, so
-  /// that their communicator must not go.
-  [[nodiscard]] bool settle(double most_seconds = 5);
+  /// Takes in the announcements that are still on their way, at the end of all calls. False if some
+  /// have not come for `max_seconds`, as their sender is that late or has failed: they may come
+  /// yet, so that their communicator must not go.
+  [[nodiscard]] bool settle(double max_seconds = 5);
 
   /// To be held during a call.
   [[nodiscard]] std::unique_lock<std::mutex> take_turn() { return std::unique_lock(mutex_); }
 
   /// The call that is made, and probably later ones, may come early.
   void expect();
-  /// The call that is made does not. After `most_calls_without` in a row the thread rests until
+  /// The call that is made does not. After `max_calls_without` in a row the thread rests until
   /// expect() is called, so that a choice that was given up costs nothing.
   void count_call_without() { ++calls_without_; }
 
   /// Calls that this rank has not made yet. Not to be used without the turn.
-  [[nodiscard]] EarlyCalls& calls() { return calls_; }
+  [[nodiscard]] AsyncCalls& calls() { return calls_; }
 
   Progress proceed() override;
 
@@ -68,11 +68,11 @@ class EarlyMessages final : public Transport, public BackgroundTask {
 
   int receive(bool& moved);
   int receive_next(bool& moved);
-  void take_tickets();
+  void take_announcements();
   static int test(Message& message);
   int hand_over(Message& message);
 
-  static constexpr int most_calls_without = 64;
+  static constexpr int max_calls_without = 64;
 
   Transport& inner_;
   MPI_Comm comm_;
@@ -81,7 +81,7 @@ class EarlyMessages final : public Transport, public BackgroundTask {
   std::list<Message> messages_;  ///< in the sequence of their arrival
   std::size_t kept_ = 0;         ///< bytes
   int error_ = MPI_SUCCESS;      ///< met by the background thread
-  EarlyCalls calls_;
+  AsyncCalls calls_;
 };
 
 }  // namespace tutti

@@ -10,7 +10,7 @@ namespace {
 constexpr int carry_bits = 16;
 /// Stands for all_carried.
 constexpr Bytes unbounded = (Bytes{1} << carry_bits) - 1;
-static_assert(most_carried < unbounded);
+static_assert(max_carried < unbounded);
 
 }  // namespace
 

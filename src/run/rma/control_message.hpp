@@ -10,7 +10,7 @@ namespace tutti {
 
 /// One notification of an operation, with all that its receiver needs to take part in it. Travels
 /// as it lies in memory: for ranks of the same build.
-struct RmaNotice {
+struct RmaControlMessage {
   Rank root = 0;
   int window = 0;                 ///< its number, the same on all ranks
   std::int64_t operation = 0;     ///< among all of the root, from 0 on
@@ -21,9 +21,9 @@ struct RmaNotice {
   std::int64_t combination = 0;  ///< operation and type, where one combines
   std::int32_t listed = 0;       ///< ranks of the order that follow: none, or all
   std::int32_t waited = 0;       ///< to the root: microseconds that this rank had not looked before
-  friend bool operator==(const RmaNotice&, const RmaNotice&) = default;
+  friend bool operator==(const RmaControlMessage&, const RmaControlMessage&) = default;
 };
-static_assert(std::has_unique_object_representations_v<RmaNotice>, "no gaps travel");
+static_assert(std::has_unique_object_representations_v<RmaControlMessage>, "no gaps travel");
 
 /// A specification of a one-sided collective in one word, for ranks of the same build.
 [[nodiscard]] std::int64_t to_word(const Specification& specification);

@@ -9,32 +9,32 @@ namespace tutti {
 namespace {
 
 constexpr int tag = 0;
-constexpr int most_on_way = 16;
-constexpr std::size_t most_spare = 16;
+constexpr int max_on_way = 16;
+constexpr std::size_t max_spare = 16;
 /// Open MPI looks at its sockets at every eighth call only.
 constexpr int looks = 8;
 
 }  // namespace
 
-int RmaMailbox::open(MPI_Comm comm, std::unique_ptr<RmaMailbox>& made) {
+int RmaMessageQueue::open(MPI_Comm comm, std::unique_ptr<RmaMessageQueue>& made) {
   int p = 0;
   if (const int error = mpi().Comm_size(comm, &p)) return error;
-  made.reset(new RmaMailbox(comm, p));
+  made.reset(new RmaMessageQueue(comm, p));
   if (p == 1) return MPI_SUCCESS;
   for (Receive& each : made->receives_) {
-    each.message.resize(sizeof(RmaNotice) + static_cast<std::size_t>(p) * sizeof(Rank) +
-                        static_cast<std::size_t>(most_carried));
+    each.message.resize(sizeof(RmaControlMessage) + static_cast<std::size_t>(p) * sizeof(Rank) +
+                        static_cast<std::size_t>(max_carried));
     if (const int error = made->receive(each)) return error;
   }
   return MPI_SUCCESS;
 }
 
-int RmaMailbox::receive(Receive& receive) {
+int RmaMessageQueue::receive(Receive& receive) {
   return mpi().Irecv(receive.message.data(), static_cast<int>(receive.message.size()), mpi().byte,
                      MPI_ANY_SOURCE, tag, comm_, &receive.request);
 }
 
-int RmaMailbox::close() {
+int RmaMessageQueue::close() {
   while (!sends_.empty()) {
     if (const int error = forget_sent()) return error;
   }
@@ -50,25 +50,25 @@ int RmaMailbox::close() {
   return MPI_SUCCESS;
 }
 
-bool RmaMailbox::can_post(Rank to) const {
-  return on_way_[static_cast<std::size_t>(to)] < most_on_way;
+bool RmaMessageQueue::can_post(Rank to) const {
+  return on_way_[static_cast<std::size_t>(to)] < max_on_way;
 }
 
-std::span<std::byte> RmaMailbox::compose(RmaNotice notice, const std::vector<Rank>& order,
-                                         Bytes carried) {
+std::span<std::byte> RmaMessageQueue::compose(RmaControlMessage control,
+                                              const std::vector<Rank>& order, Bytes carried) {
   if (!spare_.empty()) {
     composed_ = std::move(spare_.back());
     spare_.pop_back();
   }
-  notice.listed = static_cast<std::int32_t>(order.size());
+  control.listed = static_cast<std::int32_t>(order.size());
   const std::size_t listed = order.size() * sizeof(Rank);
-  composed_.resize(sizeof notice + listed + static_cast<std::size_t>(carried));
-  std::memcpy(composed_.data(), &notice, sizeof notice);
-  if (listed > 0) std::memcpy(composed_.data() + sizeof notice, order.data(), listed);
-  return std::span(composed_).subspan(sizeof notice + listed);
+  composed_.resize(sizeof control + listed + static_cast<std::size_t>(carried));
+  std::memcpy(composed_.data(), &control, sizeof control);
+  if (listed > 0) std::memcpy(composed_.data() + sizeof control, order.data(), listed);
+  return std::span(composed_).subspan(sizeof control + listed);
 }
 
-int RmaMailbox::post(Rank to) {
+int RmaMessageQueue::post(Rank to) {
   sends_.push_back(mpi().request_null);
   receivers_.push_back(to);
   messages_.push_back(std::move(composed_));
@@ -79,7 +79,7 @@ int RmaMailbox::post(Rank to) {
 }
 
 /// What the MPI has done with may be used for other messages.
-int RmaMailbox::forget_sent() {
+int RmaMessageQueue::forget_sent() {
   if (sends_.empty()) return MPI_SUCCESS;
   const int all = static_cast<int>(sends_.size());
   int count = 0;
@@ -89,7 +89,7 @@ int RmaMailbox::forget_sent() {
   for (std::size_t i = sends_.size(); i-- > 0;) {
     if (sends_[i] != mpi().request_null) continue;
     --on_way_[static_cast<std::size_t>(receivers_[i])];
-    if (spare_.size() < most_spare) spare_.push_back(std::move(messages_[i]));
+    if (spare_.size() < max_spare) spare_.push_back(std::move(messages_[i]));
     sends_[i] = sends_.back();
     receivers_[i] = receivers_.back();
     std::swap(messages_[i], messages_.back());
@@ -100,7 +100,7 @@ int RmaMailbox::forget_sent() {
   return MPI_SUCCESS;
 }
 
-std::optional<RmaMail> RmaMailbox::take(int& error) {
+std::optional<RmaMessage> RmaMessageQueue::take(int& error) {
   error = forget_sent();
   if (p_ == 1 || error != MPI_SUCCESS) return std::nullopt;
   if (taken_ != nullptr) error = receive(*std::exchange(taken_, nullptr));
@@ -115,16 +115,17 @@ std::optional<RmaMail> RmaMailbox::take(int& error) {
   error = mpi().Get_count(&status, mpi().byte, &bytes);
   next_ = (next_ + 1) % receives_.size();
   taken_ = &oldest;
-  RmaMail mail;
-  mail.from = status.MPI_SOURCE;
-  std::memcpy(&mail.notice, oldest.message.data(), sizeof mail.notice);
-  mail.order.resize(static_cast<std::size_t>(mail.notice.listed));
-  const std::size_t listed = mail.order.size() * sizeof(Rank);
-  const auto rest =
-      std::span(oldest.message).first(static_cast<std::size_t>(bytes)).subspan(sizeof mail.notice);
-  if (listed > 0) std::memcpy(mail.order.data(), rest.data(), listed);
-  mail.carried = rest.subspan(listed);
-  return mail;
+  RmaMessage received;
+  received.from = status.MPI_SOURCE;
+  std::memcpy(&received.control, oldest.message.data(), sizeof received.control);
+  received.order.resize(static_cast<std::size_t>(received.control.listed));
+  const std::size_t listed = received.order.size() * sizeof(Rank);
+  const auto rest = std::span(oldest.message)
+                        .first(static_cast<std::size_t>(bytes))
+                        .subspan(sizeof received.control);
+  if (listed > 0) std::memcpy(received.order.data(), rest.data(), listed);
+  received.carried = rest.subspan(listed);
+  return received;
 }
 
 }  // namespace tutti

@@ -13,9 +13,9 @@
 namespace tutti {
 
 /// A notification that has come.
-struct RmaMail {
+struct RmaMessage {
   Rank from = no_rank;
-  RmaNotice notice;
+  RmaControlMessage control;
   std::vector<Rank> order;             ///< if it is listed
   std::span<const std::byte> carried;  ///< until the next one is taken
 };
@@ -23,25 +23,25 @@ struct RmaMail {
 /// Whoever serves the windows of a rank takes from here what others tell it; those of one sender in
 /// the sequence in which they were sent. Nothing here waits for others. All functions return an
 /// MPI error code unless they say otherwise. Not to be used by two threads at once.
-class RmaMailbox {
+class RmaMessageQueue {
  public:
-  /// All messages between two ranks on `comm` are the mailbox's. 256 KiB on each rank, besides what
+  /// All messages between two ranks on `comm` are the queue's. 256 KiB on each rank, besides what
   /// is on its way.
-  static int open(MPI_Comm comm, std::unique_ptr<RmaMailbox>& made);
+  static int open(MPI_Comm comm, std::unique_ptr<RmaMessageQueue>& made);
   /// Nothing may be on its way to any rank.
   int close();
 
-  /// False while as many notices to that rank as may be are still in the hands of the MPI.
+  /// False while as many messages to that rank as may be are still in the hands of the MPI.
   [[nodiscard]] bool can_post(Rank to) const;
-  /// Begins a notice that carries so many bytes, up to most_carried, and lists an order, or none.
+  /// Begins a control that carries so many bytes, up to max_carried, and lists an order, or none.
   /// Returns where to write them.
-  [[nodiscard]] std::span<std::byte> compose(RmaNotice notice, const std::vector<Rank>& order,
-                                             Bytes carried);
+  [[nodiscard]] std::span<std::byte> compose(RmaControlMessage control,
+                                             const std::vector<Rank>& order, Bytes carried);
   /// Sends what was composed last. What it tells of must have been flushed: nothing keeps messages
   /// and puts in order.
   int post(Rank to);
-  /// Gives the MPI time to move whatever it has to. The next notice, if one has come.
-  [[nodiscard]] std::optional<RmaMail> take(int& error);
+  /// Gives the MPI time to move whatever it has to. The next control, if one has come.
+  [[nodiscard]] std::optional<RmaMessage> take(int& error);
 
  private:
   struct Receive {
@@ -49,7 +49,8 @@ class RmaMailbox {
     std::vector<std::byte> message;
   };
 
-  RmaMailbox(MPI_Comm comm, int p) : comm_(comm), p_(p), on_way_(static_cast<std::size_t>(p)) {}
+  RmaMessageQueue(MPI_Comm comm, int p)
+      : comm_(comm), p_(p), on_way_(static_cast<std::size_t>(p)) {}
   int receive(Receive& receive);
   int forget_sent();
 

@@ -55,18 +55,18 @@ std::int64_t combination_of(MPI_Op op, MPI_Datatype type) {
 
 void RmaOperation::begin(const Nodes& nodes, Rank rank, std::byte* own) {
   const int p = nodes.p();
-  const Specification specification = specification_from(notice_.specification);
+  const Specification specification = specification_from(control_.specification);
   Problem problem;
   problem.collective = specification.algorithm->collective;
   problem.p = p;
   problem.rank = rank;
-  problem.root = notice_.root;
+  problem.root = control_.root;
   problem.order =
       listed_.empty() ? order_of(specification, p, problem.root, {}) : Order::listed(listed_);
   problem.nodes = &nodes;
   problem.sizes = block_kind(problem.collective) == BlockKind::parts
-                      ? Sizes::parts(notice_.bytes, 1, 1)
-                      : Sizes::equal(notice_.bytes);
+                      ? Sizes::parts(control_.bytes, 1, 1)
+                      : Sizes::equal(control_.bytes);
   problem.parameters = specification.parameters;
   schedule_ = schedule_of(specification, problem);
   order_ = problem.order;
@@ -86,7 +86,7 @@ const std::vector<Rank>& RmaOperation::order_for(Rank peer) {
 /// For the subtree's blocks where they pass through this rank, or for the vector to be combined.
 void RmaOperation::make_room() {
   if (has_parts()) {
-    if (flows_to_root()) passing_.resize(static_cast<std::size_t>(notice_.bytes));
+    if (flows_to_root()) passing_.resize(static_cast<std::size_t>(control_.bytes));
     return;
   }
   BlockRange all = {position_, position_ + 1};
@@ -95,20 +95,20 @@ void RmaOperation::make_room() {
     all = {std::min(all.begin, step.blocks.range.begin), std::max(all.end, step.blocks.range.end)};
   }
   first_passing_ = all.begin;
-  if (all.count() > 1) passing_.resize(static_cast<std::size_t>(all.count() * notice_.bytes));
+  if (all.count() > 1) passing_.resize(static_cast<std::size_t>(all.count() * control_.bytes));
 }
 
 void RmaOperation::take_own() {
   if (!at_root()) {
     // Combining changes the vector, which the window keeps.
-    if (has_parts() && flows_to_root()) move_bytes(passing_.data(), own_, notice_.bytes);
+    if (has_parts() && flows_to_root()) move_bytes(passing_.data(), own_, control_.bytes);
     return;
   }
   std::byte* const mine = has_parts() ? users_ : memory_of(position_);
   if (flows_to_root()) {
-    move_bytes(mine, own_, notice_.bytes);
+    move_bytes(mine, own_, control_.bytes);
   } else {
-    move_bytes(own_, mine, notice_.bytes);
+    move_bytes(own_, mine, control_.bytes);
   }
 }
 
@@ -118,19 +118,19 @@ const Step* RmaOperation::next() const {
 }
 
 Bytes RmaOperation::offset_of(int block) const {
-  return has_parts() ? Sizes::parts(notice_.bytes, 1, schedule_.parts).of({0, block}) : 0;
+  return has_parts() ? Sizes::parts(control_.bytes, 1, schedule_.parts).of({0, block}) : 0;
 }
 
 Bytes RmaOperation::size_of(int block) const {
-  return has_parts() ? offset_of(block + 1) - offset_of(block) : notice_.bytes;
+  return has_parts() ? offset_of(block + 1) - offset_of(block) : control_.bytes;
 }
 
 std::byte* RmaOperation::memory_of(int block) {
   if (has_parts()) {
     return (at_root() ? users_ : flows_to_root() ? passing_.data() : own_) + offset_of(block);
   }
-  if (at_root()) return users_ + order_.rank_at(block) * notice_.bytes;
-  return block == position_ ? own_ : passing_.data() + (block - first_passing_) * notice_.bytes;
+  if (at_root()) return users_ + order_.rank_at(block) * control_.bytes;
+  return block == position_ ? own_ : passing_.data() + (block - first_passing_) * control_.bytes;
 }
 
 template <class Visit>
@@ -191,9 +191,9 @@ bool RmaOperation::has_told_all(const Step& notify) {
 
 int RmaOperation::combine(const Step& reduce) {
   const MPI_Op op =
-      mpi().combining[static_cast<std::size_t>((notice_.combination >> type_bits) - 1)];
+      mpi().combining[static_cast<std::size_t>((control_.combination >> type_bits) - 1)];
   const auto type =
-      type_of<MPI_Datatype>(notice_.combination & ((std::int64_t{1} << type_bits) - 1));
+      type_of<MPI_Datatype>(control_.combination & ((std::int64_t{1} << type_bits) - 1));
   MPI_Count size = 1;
   mpi().Type_size_x(type, &size);
   const auto count = static_cast<int>(reduce.bytes / std::max<MPI_Count>(size, 1));

@@ -27,7 +27,7 @@ struct RmaOutcome {
 /// What a root asks for.
 struct RmaCall {
   Specification specification;
-  RmaPlace place;              ///< in each window: of the vector, or of a rank's block
+  RmaRegion place;             ///< in each window: of the vector, or of a rank's block
   std::byte* users = nullptr;  ///< a vector, or p blocks in the sequence of ranks; packed
   std::int64_t combination = 0;
   std::vector<Rank> order = {};  ///< empty: as the specification says, without knowledge
@@ -38,9 +38,9 @@ struct RmaCall {
 class RmaOperation {
  public:
   /// The order is empty where it follows from the specification.
-  RmaOperation(const RmaNotice& notice, std::vector<Rank> order, std::byte* users,
+  RmaOperation(const RmaControlMessage& control, std::vector<Rank> order, std::byte* users,
                std::shared_ptr<RmaOutcome> outcome)
-      : notice_(notice), listed_(std::move(order)), users_(users), outcome_(std::move(outcome)) {}
+      : control_(control), listed_(std::move(order)), users_(users), outcome_(std::move(outcome)) {}
 
   /// Builds the schedule, and takes what this rank brings. `own` is the place in its window.
   void begin(const Nodes& nodes, Rank rank, std::byte* own);
@@ -48,8 +48,8 @@ class RmaOperation {
   [[nodiscard]] const Step* next() const;
   void done() { ++at_; }
 
-  [[nodiscard]] const RmaNotice& notice() const { return notice_; }
-  [[nodiscard]] RmaPlace place() const { return {notice_.displacement, notice_.bytes}; }
+  [[nodiscard]] const RmaControlMessage& control() const { return control_; }
+  [[nodiscard]] RmaRegion place() const { return {control_.displacement, control_.bytes}; }
   [[nodiscard]] const Schedule& schedule() const { return schedule_; }
   [[nodiscard]] bool flows_to_root() const { return tutti::flows_to_root(schedule_.collective); }
   /// The order to send along to a rank that has not heard of the operation; else an empty one.
@@ -90,7 +90,7 @@ class RmaOperation {
   template <class Visit>
   void for_each_piece(const Step& step, Bytes bytes, Visit visit);
 
-  RmaNotice notice_;
+  RmaControlMessage control_;
   std::vector<Rank> listed_;
   std::set<Rank> introduced_;  ///< have been sent the order
   std::byte* users_;

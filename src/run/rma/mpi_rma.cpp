@@ -19,10 +19,10 @@ namespace tutti {
 namespace {
 
 /// Operations of one root that are under way at once.
-constexpr std::size_t most_under_way = 64;
+constexpr std::size_t max_under_way = 64;
 /// Taken in one round, before operations go on with what they said: a stream is passed on while it
 /// comes.
-constexpr int most_notices = 8;
+constexpr int max_messages = 8;
 
 std::int32_t microseconds_since(std::chrono::steady_clock::time_point time) {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
@@ -60,9 +60,9 @@ int RmaSystem::open_here(MPI_Comm comm, const NodeSettings& settings) {
   if (!have_threads) return MPI_ERR_UNSUPPORTED_OPERATION;
   error = guess_nodes(this->comm(), settings, nodes_);
   if (error == MPI_SUCCESS) error = probe_rma_progress(this->comm(), progresses_);
-  if (error == MPI_SUCCESS) error = RmaMailbox::open(this->comm(), mailbox_);
+  if (error == MPI_SUCCESS) error = RmaMessageQueue::open(this->comm(), queue_);
   if (error != MPI_SUCCESS) return error;
-  lateness_.assign(static_cast<std::size_t>(p_), 0);
+  delays_.assign(static_cast<std::size_t>(p_), 0);
   Background::of_process().add(*this);
   is_task_ = true;
   return MPI_SUCCESS;
@@ -71,7 +71,7 @@ int RmaSystem::open_here(MPI_Comm comm, const NodeSettings& settings) {
 RmaSystem::~RmaSystem() {
   if (is_task_) Background::of_process().remove(*this);
   // Not closed, so after an error: the MPI may still write what comes.
-  static_cast<void>(mailbox_.release());
+  static_cast<void>(queue_.release());
 }
 
 int RmaSystem::close() {
@@ -81,15 +81,15 @@ int RmaSystem::close() {
   if (is_task_) Background::of_process().remove(*this);
   is_task_ = false;
   if (const int error = mpi().Barrier(comm())) return error;
-  const int error = mailbox_->close();
-  if (error == MPI_SUCCESS) mailbox_.reset();
+  const int error = queue_->close();
+  if (error == MPI_SUCCESS) queue_.reset();
   comm_.free();
   return error;
 }
 
 bool RmaSystem::has_own_operations(int window) const {
   const auto is_on = [&](const RmaOperation& operation) {
-    return operation.notice().window == window;
+    return operation.control().window == window;
   };
   return std::any_of(own_.begin(), own_.end(), is_on) ||
          std::any_of(waiting_.begin(), waiting_.end(), is_on);
@@ -102,16 +102,16 @@ int RmaSystem::begin(const RmaCall& call, int window, std::shared_ptr<RmaOutcome
     const auto found = windows_.find(window);
     if (found == windows_.end()) return MPI_ERR_WIN;
     if (const int error = found->second->check(call.place)) return error;
-    RmaNotice notice;
-    notice.root = rank_;
-    notice.window = window;
-    notice.operation = begun = begun_++;
-    notice.number = found->second->next_number();
-    notice.displacement = call.place.displacement;
-    notice.bytes = call.place.bytes;
-    notice.specification = to_word(call.specification);
-    notice.combination = call.combination;
-    waiting_.emplace_back(notice, call.order, call.users, std::move(outcome));
+    RmaControlMessage control;
+    control.root = rank_;
+    control.window = window;
+    control.operation = begun = begun_++;
+    control.number = found->second->next_number();
+    control.displacement = call.place.displacement;
+    control.bytes = call.place.bytes;
+    control.specification = to_word(call.specification);
+    control.combination = call.combination;
+    waiting_.emplace_back(control, call.order, call.users, std::move(outcome));
   }
   const int error = go_on();
   Background::of_process().wake();
@@ -123,7 +123,7 @@ int RmaSystem::begin(const RmaCall& call, int window, std::shared_ptr<RmaOutcome
 void RmaSystem::forget(std::int64_t operation) {
   const std::lock_guard lock(mutex_);
   const auto is_it = [&](const RmaOperation& known) {
-    return known.notice().operation == operation;
+    return known.control().operation == operation;
   };
   own_.remove_if(is_it);
   waiting_.remove_if(is_it);
@@ -135,9 +135,9 @@ std::chrono::microseconds RmaSystem::expected_wait() {
   return Background::pause_after(quiet, patience()) / 2;
 }
 
-std::vector<double> RmaSystem::lateness() {
+std::vector<double> RmaSystem::delays() {
   const std::lock_guard lock(mutex_);
-  return lateness_;
+  return delays_;
 }
 
 int RmaSystem::arrived(int window, Rank root, std::int64_t& number) {
@@ -168,7 +168,7 @@ BackgroundTask::Progress RmaSystem::proceed() {
 /// One round. True if anything came of it.
 bool RmaSystem::move() {
   if (error_ != MPI_SUCCESS) return false;
-  bool moved = take_notices();
+  bool moved = take_messages();
   moved = start_waiting() || moved;
   for (std::list<RmaOperation>* operations : {&others_, &own_}) {
     for (auto at = operations->begin(); at != operations->end();) {
@@ -182,13 +182,13 @@ bool RmaSystem::move() {
   return moved && error_ == MPI_SUCCESS;
 }
 
-bool RmaSystem::take_notices() {
+bool RmaSystem::take_messages() {
   bool moved = false;
   int error = MPI_SUCCESS;
-  for (int taken = 0; taken < most_notices; ++taken) {
-    auto mail = mailbox_->take(error);
-    if (!mail) break;
-    take(*mail);
+  for (int taken = 0; taken < max_messages; ++taken) {
+    auto received = queue_->take(error);
+    if (!received) break;
+    take(*received);
     moved = true;
   }
   note(error);
@@ -196,36 +196,37 @@ bool RmaSystem::take_notices() {
   return moved;
 }
 
-void RmaSystem::take(RmaMail& mail) {
-  const RmaNotice& notice = mail.notice;
-  const auto found = windows_.find(notice.window);
+void RmaSystem::take(RmaMessage& received) {
+  const RmaControlMessage& control = received.control;
+  const auto found = windows_.find(control.window);
   if (found == windows_.end()) return;  // freed by the program before its operations were over
   auto at = std::find_if(others_.begin(), others_.end(), [&](const RmaOperation& known) {
-    return known.notice().root == notice.root && known.notice().operation == notice.operation;
+    return known.control().root == control.root && known.control().operation == control.operation;
   });
-  const bool answers = notice.root == rank_;
+  const bool answers = control.root == rank_;
   if (answers) {
     at = std::find_if(own_.begin(), own_.end(), [&](const RmaOperation& known) {
-      return known.notice().operation == notice.operation;
+      return known.control().operation == control.operation;
     });
     if (at == own_.end()) return;
-    double& late = lateness_[static_cast<std::size_t>(mail.from)];
-    late += (1e-6 * notice.waited - late) / 4;
+    double& late = delays_[static_cast<std::size_t>(received.from)];
+    late += (1e-6 * control.waited - late) / 4;
   } else if (at == others_.end()) {
-    RmaNotice kept = notice;
+    RmaControlMessage kept = control;
     kept.waited = microseconds_since(looked_);
-    at = others_.insert(others_.end(), RmaOperation(kept, std::move(mail.order), nullptr, nullptr));
+    at = others_.insert(others_.end(),
+                        RmaOperation(kept, std::move(received.order), nullptr, nullptr));
     begin(*at);
   }
-  at->hear(mail.from, mail.carried);
+  at->hear(received.from, received.carried);
 }
 
 bool RmaSystem::is_in_the_way(const RmaOperation& operation) const {
-  const RmaNotice& notice = operation.notice();
-  const RmaWindow& window = *windows_.at(notice.window);
-  if (own_.size() >= most_under_way) return true;
+  const RmaControlMessage& control = operation.control();
+  const RmaWindow& window = *windows_.at(control.window);
+  if (own_.size() >= max_under_way) return true;
   return std::any_of(own_.begin(), own_.end(), [&](const RmaOperation& other) {
-    return other.notice().window == notice.window &&
+    return other.control().window == control.window &&
            window.may_overlap(operation.place(), other.place());
   });
 }
@@ -244,15 +245,15 @@ bool RmaSystem::start_waiting() {
 }
 
 void RmaSystem::begin(RmaOperation& operation) {
-  RmaWindow& window = *windows_.at(operation.notice().window);
+  RmaWindow& window = *windows_.at(operation.control().window);
   note(window.sync());
   operation.begin(nodes_, rank_, window.at(operation.place()));
 }
 
 void RmaSystem::note_arrival(RmaOperation& operation) {
-  RmaWindow& window = *windows_.at(operation.notice().window);
+  RmaWindow& window = *windows_.at(operation.control().window);
   note(window.sync());
-  window.arrivals(operation.notice().root).add(operation.notice().number);
+  window.arrivals(operation.control().root).add(operation.control().number);
 }
 
 /// What flows to the root has left a rank's window now; what came from it has been passed on, so
@@ -275,7 +276,7 @@ bool RmaSystem::run(RmaOperation& operation) {
 
 /// False if the step cannot be done yet.
 bool RmaSystem::step(RmaOperation& operation, const Step& step) {
-  RmaWindow& window = *windows_.at(operation.notice().window);
+  RmaWindow& window = *windows_.at(operation.control().window);
   switch (step.kind) {
     case StepKind::await:
       return operation.take_heard(step);
@@ -302,11 +303,11 @@ bool RmaSystem::step(RmaOperation& operation, const Step& step) {
 /// What is longer than a notification travels in several.
 bool RmaSystem::notify(RmaOperation& operation, const Step& step) {
   do {
-    if (!mailbox_->can_post(step.peer)) return false;
+    if (!queue_->can_post(step.peer)) return false;
     const Bytes left = step.carries ? operation.left_of(step) : 0;
-    operation.take_next(step, mailbox_->compose(operation.notice(), operation.order_for(step.peer),
-                                                std::min(left, most_carried)));
-    note(mailbox_->post(step.peer));
+    operation.take_next(step, queue_->compose(operation.control(), operation.order_for(step.peer),
+                                              std::min(left, max_carried)));
+    note(queue_->post(step.peer));
   } while (step.carries && !operation.has_told_all(step) && error_ == MPI_SUCCESS);
   return true;
 }

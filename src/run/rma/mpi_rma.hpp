@@ -20,7 +20,7 @@ namespace tutti {
 /// Lets others have the core, for longer after many rounds in vain.
 void give_up_core(long rounds);
 
-/// The one-sided collectives of one communicator. Requests arrive in the mailbox; whoever is there
+/// The one-sided collectives of one communicator. Requests arrive in the queue; whoever is there
 /// takes them: the background thread (Paznikov's Broadcaster), or a thread that waits in a call.
 /// Each operation is the schedule of its rank, gone through step by step. The root alone decides on
 /// the algorithm, as its requests say which one it is.
@@ -72,7 +72,7 @@ class RmaSystem : public BackgroundTask {
   [[nodiscard]] const Nodes& nodes() const { return nodes_; }
   /// How long each rank's thread had not looked when a notification for an operation of this rank
   /// came, in seconds, on average, the latest ones counting most; 0 where none has.
-  [[nodiscard]] std::vector<double> lateness();
+  [[nodiscard]] std::vector<double> delays();
 
   Progress proceed() override;
   [[nodiscard]] std::chrono::microseconds patience() const override {
@@ -89,8 +89,8 @@ class RmaSystem : public BackgroundTask {
   int largest_of_all(int mine, int& largest);
   int meet();
   bool move();
-  bool take_notices();
-  void take(RmaMail& mail);
+  bool take_messages();
+  void take(RmaMessage& received);
   bool start_waiting();
   [[nodiscard]] bool is_in_the_way(const RmaOperation& operation) const;
   void begin(RmaOperation& operation);
@@ -113,16 +113,16 @@ class RmaSystem : public BackgroundTask {
   bool progresses_ = false;
   bool is_task_ = false;
   Nodes nodes_;
-  std::unique_ptr<RmaMailbox> mailbox_;
+  std::unique_ptr<RmaMessageQueue> queue_;
   std::mutex handles_mutex_;  ///< of what follows; nobody calls the MPI with it
   std::map<int, MPI_Win> handles_;
-  std::mutex mutex_;  ///< of all that follows, and of the mailbox
+  std::mutex mutex_;  ///< of all that follows, and of the queue
   std::map<int, std::unique_ptr<RmaWindow>> windows_;
   std::list<RmaOperation> own_;      ///< under way, begun by this rank
   std::list<RmaOperation> waiting_;  ///< for those
   std::list<RmaOperation> others_;
   std::int64_t begun_ = 0;
-  std::vector<double> lateness_;
+  std::vector<double> delays_;
   std::chrono::steady_clock::time_point looked_;
   std::chrono::steady_clock::time_point moved_;
   std::chrono::steady_clock::time_point seen_;  ///< moved_ when the thread looked last

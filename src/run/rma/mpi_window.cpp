@@ -68,7 +68,7 @@ int RmaWindow::open(MPI_Win handle, MPI_Comm comm, std::unique_ptr<RmaWindow>& m
   return error;
 }
 
-int RmaWindow::check(const RmaPlace& place) const {
+int RmaWindow::check(const RmaRegion& place) const {
   const auto holds = [&](const Part& part) {
     return place.bytes <= part.bytes &&
            place.displacement <= (part.bytes - place.bytes) / std::max<std::int64_t>(part.unit, 1);
@@ -77,13 +77,13 @@ int RmaWindow::check(const RmaPlace& place) const {
   return good || place.bytes == 0 ? MPI_SUCCESS : MPI_ERR_RMA_RANGE;
 }
 
-std::byte* RmaWindow::at(const RmaPlace& place) const {
+std::byte* RmaWindow::at(const RmaRegion& place) const {
   const Part& mine = parts_[static_cast<std::size_t>(rank_)];
   return reinterpret_cast<std::byte*>(mine.base) + place.displacement * mine.unit;
 }
 
 /// Nowhere are two displacements closer to each other than where the unit is the smallest.
-bool RmaWindow::may_overlap(const RmaPlace& a, const RmaPlace& b) const {
+bool RmaWindow::may_overlap(const RmaRegion& a, const RmaRegion& b) const {
   const std::int64_t unit = std::min_element(parts_.begin(), parts_.end(), [](auto& x, auto& y) {
                               return x.unit < y.unit;
                             })->unit;
@@ -92,7 +92,7 @@ bool RmaWindow::may_overlap(const RmaPlace& a, const RmaPlace& b) const {
 }
 
 int RmaWindow::put(const std::byte* from, Bytes offset, Bytes bytes, Rank to,
-                   const RmaPlace& place) {
+                   const RmaRegion& place) {
   constexpr Bytes most = Bytes{1} << 30;
   const std::int64_t unit = parts_[static_cast<std::size_t>(to)].unit;
   for (Bytes done = 0; done < bytes; done += most) {

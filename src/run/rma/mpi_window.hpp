@@ -12,7 +12,7 @@
 namespace tutti {
 
 /// Where an operation's bytes lie in the window of each rank.
-struct RmaPlace {
+struct RmaRegion {
   std::int64_t displacement = 0;  ///< in the units of each rank
   Bytes bytes = 0;
 };
@@ -24,18 +24,18 @@ class RmaWindow {
   /// those of the window: else MPI_ERR_COMM. MPI_ERR_RMA_FLAVOR for dynamic windows, which have no
   /// displacement in common.
   static int open(MPI_Win handle, MPI_Comm comm, std::unique_ptr<RmaWindow>& made);
-  /// Ends the epoch. Nothing may be on its way.
+  /// BufferTraits the epoch. Nothing may be on its way.
   int close() { return mpi().Win_unlock_all(handle_); }
 
   /// MPI_ERR_RMA_RANGE if some rank's window does not hold the place.
-  [[nodiscard]] int check(const RmaPlace& place) const;
+  [[nodiscard]] int check(const RmaRegion& place) const;
   /// Where it is in this rank's memory.
-  [[nodiscard]] std::byte* at(const RmaPlace& place) const;
+  [[nodiscard]] std::byte* at(const RmaRegion& place) const;
   /// Do two places share bytes in the window of some rank? May say so of small gaps where units
   /// differ.
-  [[nodiscard]] bool may_overlap(const RmaPlace& a, const RmaPlace& b) const;
+  [[nodiscard]] bool may_overlap(const RmaRegion& a, const RmaRegion& b) const;
   /// The bytes of a place from `offset` on, into the memory of `to`.
-  int put(const std::byte* from, Bytes offset, Bytes bytes, Rank to, const RmaPlace& place);
+  int put(const std::byte* from, Bytes offset, Bytes bytes, Rank to, const RmaRegion& place);
   int flush(Rank to) { return mpi().Win_flush(to, handle_); }
   /// What others have put is seen by loads of this process.
   int sync() { return mpi().Win_sync(handle_); }

@@ -92,7 +92,7 @@ void RmaSystem::lose_window(int number) {
   const std::lock_guard lock(mutex_);
   for (std::list<RmaOperation>* operations : {&own_, &waiting_, &others_}) {
     for (auto at = operations->begin(); at != operations->end();) {
-      const bool is_on = at->notice().window == number;
+      const bool is_on = at->control().window == number;
       if (is_on && at->at_root()) at->finish(MPI_ERR_WIN);
       at = is_on ? operations->erase(at) : std::next(at);
     }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { most_ranks = 64, most_ints = most_ranks * most_ranks };
+enum { max_ranks = 64, max_ints = max_ranks * max_ranks };
 
 /* What rank `rank` contributes at `index`. */
 static int value(int rank, int index) { return 1000 * rank + index; }
@@ -23,12 +23,12 @@ static void place(int size, int* counts, int* displs) {
 }
 
 static int gathered_wrong(int rank, int size, int root) {
-  int counts[most_ranks];
-  int displs[most_ranks];
+  int counts[max_ranks];
+  int displs[max_ranks];
   place(size, counts, displs);
-  int mine[most_ranks];
+  int mine[max_ranks];
   for (int i = 0; i <= rank; ++i) mine[i] = value(rank, i);
-  static int all[most_ints];
+  static int all[max_ints];
   int wrong = 0;
   memset(all, -1, sizeof all);
   MPI_Gatherv(mine, rank + 1, MPI_INT, all, counts, displs, MPI_INT, root, MPI_COMM_WORLD);
@@ -42,14 +42,14 @@ static int gathered_wrong(int rank, int size, int root) {
 }
 
 static int scattered_wrong(int rank, int size, int root) {
-  int counts[most_ranks];
-  int displs[most_ranks];
+  int counts[max_ranks];
+  int displs[max_ranks];
   place(size, counts, displs);
-  static int all[most_ints];
+  static int all[max_ints];
   for (int r = 0; r < size; ++r) {
     for (int i = 0; i <= r; ++i) all[displs[r] + i] = value(r, i);
   }
-  int mine[most_ranks];
+  int mine[max_ranks];
   int wrong = 0;
   MPI_Scatterv(all, counts, displs, MPI_INT, mine, rank + 1, MPI_INT, root, MPI_COMM_WORLD);
   for (int i = 0; i <= rank; ++i) wrong += mine[i] != value(rank, i);

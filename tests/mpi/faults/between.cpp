@@ -162,7 +162,7 @@ int main(int argc, char** argv) {
     ++(runs(collective, specification, rank, p) ? passed : failed);
   };
   for (const Collective collective : tutti::all_collectives) {
-    if (!tutti::is_one_sided(collective)) check(collective, "native:level=node,leaders=2");
+    if (!tutti::is_one_sided(collective)) check(collective, "hierarchical(native,leaders=2)");
   }
   for (const tutti::Algorithm& algorithm : tutti::all_algorithms()) {
     if (tutti::is_one_sided(algorithm.collective)) continue;

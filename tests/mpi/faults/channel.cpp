@@ -1,5 +1,5 @@
-/// The exchange of arrivals and of tickets where the MPI fails on one rank: at its end no rank
-/// waits for ever.
+/// The exchange of arrivals and of announcements where the MPI fails on one rank: at its end no
+/// rank waits for ever.
 #include <sched.h>
 #include <unistd.h>
 
@@ -45,9 +45,9 @@ int failing_irecv(void* buffer, int count, MPI_Datatype type, int peer, int tag,
 void exchange(int calls) {
   std::shared_ptr<tutti::Arrival> arrival;
   if (tutti::Arrival::open(MPI_COMM_WORLD, arrival) != MPI_SUCCESS) std::abort();
-  arrival->expect_edges(0.5);
+  arrival->expect_progress_hints(0.5);
   for (int call = 0; call < calls; ++call) {
-    arrival->edge();
+    arrival->progress_hint();
     const tutti::CallNumber number = arrival->begin_call(tutti::Collective::gather);
     arrival->arrive(nullptr);
     arrival->leave(number, nullptr);
@@ -70,26 +70,26 @@ void leave_in_turns(int rank) {
 
 int losing_isend(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
                  MPI_Request* request) {
-  if (tag != tutti::EarlyCalls::ticket_tag) {
+  if (tag != tutti::AsyncCalls::announcement_tag) {
     return PMPI_Isend(buffer, count, type, peer, tag, comm, request);
   }
   *request = MPI_REQUEST_NULL;
   return MPI_SUCCESS;
 }
 
-/// A gather whose root is owed tickets by all, and the end of its communicator.
-void gather_with_tickets(int rank, int p) {
+/// A gather whose root is owed announcements by all, and the end of its communicator.
+void gather_with_announcements(int rank, int p) {
   std::unique_ptr<tutti::PrivateComm> comm;
   if (tutti::PrivateComm::duplicate(MPI_COMM_WORLD, comm) != MPI_SUCCESS) std::abort();
-  comm->receive_early();
+  comm->receive_unexpected();
   std::vector<int> all(static_cast<std::size_t>(p), -1);
-  tutti::RootedCall call;
+  tutti::GatherScatterCall call;
   call.collective = tutti::Collective::gather;
-  call.own = &rank;
-  call.all = all.data();
-  call.own_count = 1;
+  call.block_buffer = &rank;
+  call.root_buffer = all.data();
+  call.block_count = 1;
   call.blocks = tutti::RankBlocks(1);
-  call.own_type = call.all_type = MPI_INT;
+  call.block_type = call.root_type = MPI_INT;
   comm->begin(call);
   const auto synchronised = tutti::specification(call.collective, "linear_sync:runner=background");
   if (!comm->learn_types(call) || comm->run(call, *synchronised, {}) != MPI_SUCCESS) std::abort();
@@ -129,7 +129,7 @@ int main(int argc, char** argv) {
     const Faulty functions([&](tutti::MpiFunctions& all) {
       if (rank == 1) all.Isend = losing_isend;
     });
-    gather_with_tickets(rank, p);
+    gather_with_announcements(rank, p);
     MPI_Barrier(MPI_COMM_WORLD);
   }
   leave_in_turns(rank);

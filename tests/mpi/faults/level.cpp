@@ -130,7 +130,9 @@ std::string last(MPI_Comm comm) {
   return text;
 }
 
-bool went_through_node(MPI_Comm comm) { return last(comm).find("level=node") != std::string::npos; }
+bool went_through_node(MPI_Comm comm) {
+  return last(comm).find("hierarchical(") != std::string::npos;
+}
 
 /// Where an MPI spins on shared cores Tutti takes its calls from it, and tries no level.
 bool is_left_to_native() {
@@ -189,17 +191,17 @@ void leave_no_room_for_sizes() {
   {
     tutti::NodeSettings settings;
     settings.memory = tutti::page_bytes();
-    std::unique_ptr<tutti::LevelRunner> levels;
-    expect(tutti::LevelRunner::open(comm, settings, levels) == MPI_SUCCESS, "no nodes");
+    std::unique_ptr<tutti::HierarchicalRunner> levels;
+    expect(tutti::HierarchicalRunner::open(comm, settings, levels) == MPI_SUCCESS, "no nodes");
     expect(!levels->node().holds_sizes() && levels->node().capacity() == 0, "beyond the bound");
     for (int call = 0; call < 3; ++call) {
       std::string refused;
-      tutti::LevelledCall exchange;
+      tutti::HierarchicalCall exchange;
       exchange.call.collective = tutti::Collective::alltoallv;
       exchange.tells.assign(2 * static_cast<std::size_t>(p), 0);
       expect(levels->run(exchange, refused) == MPI_SUCCESS, "an error");
       expect(refused.find("sizes") != std::string::npos, "sizes were told without room for them");
-      tutti::LevelledCall barrier;
+      tutti::HierarchicalCall barrier;
       expect(levels->run(barrier, refused) == MPI_SUCCESS && refused.empty(), "no barrier");
     }
   }
@@ -224,13 +226,13 @@ void find_nodes_once() {
     MPI_Comm comm = MPI_COMM_NULL;
     MPI_Comm_split(MPI_COMM_WORLD, round == 3 && rank == 0 ? 1 : 0, -rank, &comm);
     {
-      std::unique_ptr<tutti::LevelRunner> levels;
-      expect(tutti::LevelRunner::open(comm, settings, levels) == MPI_SUCCESS, "no nodes");
+      std::unique_ptr<tutti::HierarchicalRunner> levels;
+      expect(tutti::HierarchicalRunner::open(comm, settings, levels) == MPI_SUCCESS, "no nodes");
       const tutti::Nodes& nodes = levels->node().nodes();
       expect(nodes.count() == (round < 3 || nodes.p() > 1 ? 2 : 1), "other nodes");
       expect(levels->node().ranks() == (round < 3 && rank < 2 ? 2 : 1), "not those of the node");
       std::string refused;
-      tutti::LevelledCall barrier;
+      tutti::HierarchicalCall barrier;
       expect(levels->run(barrier, refused) == MPI_SUCCESS && refused.empty(), "no barrier");
     }
     expect(splits == 1, "nodes were found out again");
@@ -244,7 +246,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  setenv("TUTTI_ALLGATHER", "native:level=node", 1);
+  setenv("TUTTI_ALLGATHER", "hierarchical(native)", 1);
   const MadeUpMachine machine(rank);
   alarm(patience);
   ask_in_vain(rank);

@@ -29,7 +29,7 @@ void expect(bool good, const char* what) {
 std::byte mark_of(int from) { return static_cast<std::byte>(from + 1); }
 
 tutti::Bytes bytes_of(int number) {
-  return number % 50 == 0 ? tutti::most_carried : number % 3 * 20;
+  return number % 50 == 0 ? tutti::max_carried : number % 3 * 20;
 }
 
 std::vector<tutti::Rank> order_of(int number, int p) {
@@ -39,29 +39,29 @@ std::vector<tutti::Rank> order_of(int number, int p) {
 void exchange(int rank, int p) {
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  std::unique_ptr<tutti::RmaMailbox> mailbox;
-  expect(tutti::RmaMailbox::open(comm, mailbox) == MPI_SUCCESS, "open");
+  std::unique_ptr<tutti::RmaMessageQueue> queue;
+  expect(tutti::RmaMessageQueue::open(comm, queue) == MPI_SUCCESS, "open");
   std::vector<int> posted(static_cast<std::size_t>(p), 0);
   std::vector<int> taken(static_cast<std::size_t>(p), 0);
   for (int open = 2 * each * (p - 1); open > 0;) {
     for (int other = 0; other < p; ++other) {
       int& mine = posted[static_cast<std::size_t>(other)];
-      if (other == rank || mine == each || !mailbox->can_post(other)) continue;
-      tutti::RmaNotice notice;
+      if (other == rank || mine == each || !queue->can_post(other)) continue;
+      tutti::RmaControlMessage notice;
       notice.operation = ++mine;
-      const auto carried = mailbox->compose(notice, order_of(mine, p), bytes_of(mine));
+      const auto carried = queue->compose(notice, order_of(mine, p), bytes_of(mine));
       std::fill(carried.begin(), carried.end(), mark_of(rank));
-      expect(mailbox->post(other) == MPI_SUCCESS, "post");
+      expect(queue->post(other) == MPI_SUCCESS, "post");
       --open;
     }
     int error = MPI_SUCCESS;
-    while (const auto mail = mailbox->take(error)) {
-      int& theirs = taken[static_cast<std::size_t>(mail->from)];
-      expect(mail->notice.operation == ++theirs, "the next notice");
-      expect(static_cast<tutti::Bytes>(mail->carried.size()) == bytes_of(theirs), "its bytes");
-      expect(mail->order == order_of(theirs, p), "the order");
-      const auto wrong = std::count_if(mail->carried.begin(), mail->carried.end(),
-                                       [&](std::byte b) { return b != mark_of(mail->from); });
+    while (const auto received = queue->take(error)) {
+      int& theirs = taken[static_cast<std::size_t>(received->from)];
+      expect(received->control.operation == ++theirs, "the next message");
+      expect(static_cast<tutti::Bytes>(received->carried.size()) == bytes_of(theirs), "its bytes");
+      expect(received->order == order_of(theirs, p), "the order");
+      const auto wrong = std::count_if(received->carried.begin(), received->carried.end(),
+                                       [&](std::byte b) { return b != mark_of(received->from); });
       expect(wrong == 0, "what it carries");
       --open;
     }
@@ -73,10 +73,10 @@ void exchange(int rank, int p) {
   MPI_Ibarrier(MPI_COMM_WORLD, &request);
   while (met == 0) {
     int error = MPI_SUCCESS;
-    expect(!mailbox->take(error), "one notice more");
+    expect(!queue->take(error), "one message more");
     MPI_Test(&request, &met, MPI_STATUS_IGNORE);
   }
-  expect(mailbox->close() == MPI_SUCCESS, "close");
+  expect(queue->close() == MPI_SUCCESS, "close");
   MPI_Comm_free(&comm);
 }
 

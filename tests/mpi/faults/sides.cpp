@@ -137,7 +137,7 @@ int class_of(int code) {
 
 /// The rank that passes null hears of it; what it should have given is zero.
 void null_buffers() {
-  const std::string nodes = "native:level=node";
+  const std::string nodes = "hierarchical(native)";
   const Set allgather("allgather", nodes);
   const Set alltoallv("alltoallv", nodes);
   const Set bcast("bcast", nodes);
@@ -176,7 +176,7 @@ void null_buffers() {
 /// Empty blocks of MPI_Alltoallw have no type that matters: the others are used where they lie.
 void empty_blocks() {
   now = "alltoallw with empty blocks";
-  const Set nodes("alltoallv", "native:level=node");
+  const Set nodes("alltoallv", "hierarchical(native)");
   const Comm comm;
   const auto n = static_cast<std::size_t>(p);
   Numbers counts(n, 2);
@@ -303,7 +303,7 @@ int main(int argc, char** argv) {
   null_buffers();
   empty_blocks();
   make_device();
-  on_device("native:level=node", "native:level=node");
+  on_device("hierarchical(native)", "hierarchical(native)");
   on_device("linear", "ring");
   long all = 0;
   PMPI_Allreduce(&failures, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);

@@ -57,7 +57,7 @@ def call_of(report: dict, collective: str) -> dict:
 
 def check_world(runner: Runner) -> None:
     (report,), _ = runner.run("world")
-    assert report["format"] == 1 and report["partial"] is False, report
+    assert report["format"] == 2 and report["partial"] is False, report
     assert report["ranks"] == RANKS and report["nodes"] == 1, report
     gatherv = call_of(report, "gatherv")
     assert gatherv["calls"] == CALLS and gatherv["bytes"] == CALLS * blocks(RANKS), gatherv
@@ -84,12 +84,12 @@ def check_pattern(call: dict) -> None:
     assert pattern["communicators"] == 1 and pattern["ranks"] == list(range(RANKS)), pattern
     assert pattern["calls"] == list(range(CALLS)) and pattern["roots"] == [0] * CALLS, pattern
     assert pattern["begins"] == sorted(pattern["begins"]) and pattern["begins"][0] == 0, pattern
-    assert len(pattern["lateness"]) == len(pattern["elapsed"]) == CALLS, pattern
+    assert len(pattern["delays"]) == len(pattern["elapsed"]) == CALLS, pattern
     for call_number in range(CALLS):
-        lateness, elapsed = pattern["lateness"][call_number], pattern["elapsed"][call_number]
-        assert len(lateness) == len(elapsed) == RANKS and min(lateness) == 0, pattern
+        delays, elapsed = pattern["delays"][call_number], pattern["elapsed"][call_number]
+        assert len(delays) == len(elapsed) == RANKS and min(delays) == 0, pattern
         assert min(elapsed) > 0, pattern
-    assert max(row[-1] for row in pattern["lateness"]) >= 0.002, pattern  # the last rank slept
+    assert max(row[-1] for row in pattern["delays"]) >= 0.002, pattern  # the last rank slept
     assert sum(pattern["last"]) == CALLS, pattern
     assert call["late"].startswith(("rank ", "no rank ")), call
     parts = call["parts"]

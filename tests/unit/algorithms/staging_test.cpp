@@ -25,12 +25,12 @@ Bytes staged(const Specification& specification, const Problems& problems, const
   const Schedule schedule = problems.schedule(rank);
   const Bytes own = call.sizes[static_cast<std::size_t>(rank)];
   if (is_gather_or_scatter(call.collective)) {
-    return place(schedule, problem.position(), own, {}).scratch;
+    return assign_buffers(schedule, problem.position(), own, {}).scratch;
   }
   const bool in_parts = block_kind(call.collective) == BlockKind::parts;
   const Problem cut = in_parts ? problem.cut(schedule.parts) : problem;
-  if (!reduces(call.collective)) return place_movement(schedule, cut, {}).scratch;
-  return place_reduction(schedule, cut.order, call.block_sizes(cut.parts),
+  if (!reduces(call.collective)) return lower_movement(schedule, cut, {}).scratch;
+  return lower_reduction(schedule, cut.order, call.block_sizes(cut.parts),
                          {false, specification.algorithm->commutative, 0})
       .scratch;
 }
@@ -104,7 +104,7 @@ TEST(Staging, TakesTheAlgorithmThatStagesLeastWhereItMust) {
   EXPECT_EQ(runs(Collective::rma_reduce, "linear", 1000), "binomial");
 }
 
-TEST(FixedPlace, EqualsTheCentralTreeInThousandsOfCases) {
+TEST(FixedPosition, EqualsTheCentralTreeInThousandsOfCases) {
   std::mt19937_64 random(7);
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
   for (int i = 0; i < 4000; ++i) {
@@ -124,7 +124,7 @@ TEST(FixedPlace, EqualsTheCentralTreeInThousandsOfCases) {
         told.push_back(passes[static_cast<std::size_t>(child)]);
       }
       const auto me = static_cast<std::size_t>(at);
-      const TreeNeighbours place = fixed_place(growth, at, sizes[me], told);
+      const TreeNeighbours place = fixed_position(growth, at, sizes[me], told);
       passes[me] = place.self.bytes;
       if (at == 0) continue;  // it gets detached subtrees beside these
       ASSERT_EQ(in_order(place, order), in_order(central.neighbours(at), order))

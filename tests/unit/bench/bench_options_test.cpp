@@ -132,9 +132,9 @@ TEST(BenchDelays, AreReadFromWhatTuttiReportWrites) {
 }
 
 TEST(BenchOptions, RootsBecomeRanks) {
-  EXPECT_EQ(*rank_of({RootPlace::Kind::half, 0}, 11), 5);
-  EXPECT_EQ(*rank_of({RootPlace::Kind::first, 0}, 11), 0);
-  EXPECT_EQ(*rank_of({RootPlace::Kind::last, 0}, 11), 10);
+  EXPECT_EQ(*rank_of({RootChoice::Kind::half, 0}, 11), 5);
+  EXPECT_EQ(*rank_of({RootChoice::Kind::first, 0}, 11), 0);
+  EXPECT_EQ(*rank_of({RootChoice::Kind::last, 0}, 11), 10);
   EXPECT_EQ(*rank_of(parsed({"gather", "--root", "7"})->root, 8), 7);
   EXPECT_EQ(rank_of(parsed({"gather", "--root", "8"})->root, 8).error(),
             "--root 8: this run has ranks 0 to 7");

@@ -14,13 +14,13 @@ std::vector<Block> blocks_of(const BlockSeries& series) {
   return blocks;
 }
 
-using Blocks = std::vector<Block>;
+using BlockList = std::vector<Block>;
 
 TEST(Contract, SaysWhoHoldsWhat) {
   struct Row {
     Collective collective;
-    Blocks before_root, before_other;  // of ranks 1 and 2; p = 3, root 1, 2 parts
-    Blocks after_root, after_other;
+    BlockList before_root, before_other;  // of ranks 1 and 2; p = 3, root 1, 2 parts
+    BlockList after_root, after_other;
   };
   const std::vector<Row> rows = {
       {Collective::gatherv, {1}, {2}, {0, 1, 2}, {}},

@@ -119,12 +119,12 @@ TEST(Plan, MeasuresTheSamePairsInChains) {
     std::set<RankPair> in_chains;
     std::size_t pairs = 0;
     for (const auto& level : chains_to_measure(hierarchy)) {
-      std::set<Rank> in_level;
+      std::set<Rank> in_hierarchical;
       for (const auto& chain : level) {
         std::set<Rank> ranks;
         for (const auto& [low, high] : chain) ranks.insert({low, high});
         // Chains that run at once share no rank.
-        for (const Rank rank : ranks) EXPECT_TRUE(in_level.insert(rank).second);
+        for (const Rank rank : ranks) EXPECT_TRUE(in_hierarchical.insert(rank).second);
         in_chains.insert(chain.begin(), chain.end());
         pairs += chain.size();
       }
@@ -228,8 +228,8 @@ TEST(Rows, MakeTheDistancesOfTheirRanks) {
   EXPECT_EQ(chosen.measured[0].distances(1, 0), distances(1, 3));
 }
 
-TEST(Placements, TakeBlocksByClass) {
-  const Placements placements({std::vector<Rank>{0}, {1}, {2}, {3}});
+TEST(RankOrders, TakeBlocksByClass) {
+  const RankOrders placements({std::vector<Rank>{0}, {1}, {2}, {3}});
   const auto of = [&](Bytes block) { return placements.of(block).front(); };
   EXPECT_EQ(of(0), 0);
   EXPECT_EQ(of(256), 0);

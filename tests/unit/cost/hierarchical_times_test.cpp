@@ -61,7 +61,7 @@ constexpr Replayed replayed_cases[] = {
     {Collective::barrier, FlatShape::recursive, "dissemination"},
 };
 
-TEST(LevelTimes, EqualTheReplayOfTheSchedules) {
+TEST(HierarchicalTimes, EqualTheReplayOfTheSchedules) {
   for (const Replayed& one : replayed_cases) {
     for (const int p : {1, 2, 8, 32}) {
       const Bytes block = one.collective == Collective::barrier ? 0 : 64;
@@ -90,7 +90,7 @@ Fabric shared_fabric(const NodeShape& shape, const NodeMachine& machine) {
     }
     return seconds;
   };
-  SharedWays adapters;
+  SharedLinks adapters;
   for (Rank rank = 0; rank < p; ++rank) adapters.group.push_back(rank / shape.ranks);
   adapters.latency.assign(static_cast<std::size_t>(shape.nodes), machine.latency);
   adapters.per_byte.assign(static_cast<std::size_t>(shape.nodes), machine.per_byte);
@@ -116,7 +116,7 @@ NodeMachine shared_machine(double sender_per_byte) {
   return machine;
 }
 
-TEST(LevelTimes, EqualTheRoundsOfTheSchedulesOnNodesThatShareAnAdapter) {
+TEST(HierarchicalTimes, EqualTheRoundsOfTheSchedulesOnNodesThatShareAnAdapter) {
   for (const double sender : {0.5, 1.0}) {
     const NodeMachine machine = shared_machine(sender);
     for (const Replayed& one : replayed_cases) {
@@ -151,7 +151,7 @@ Traffic in_lanes(Traffic traffic, int lanes) {
   return traffic;
 }
 
-TEST(LevelTimes, EqualTheRoundsBetweenNodesOfSeveralLeaders) {
+TEST(HierarchicalTimes, EqualTheRoundsBetweenNodesOfSeveralLeaders) {
   for (const double sender : {0.5, 1.0}) {
     const NodeMachine machine = shared_machine(sender);
     for (const Collective collective : {Collective::allgather, Collective::alltoall}) {
@@ -167,8 +167,8 @@ TEST(LevelTimes, EqualTheRoundsBetweenNodesOfSeveralLeaders) {
             least = std::min(
                 least, natural_seconds(in_lanes(lane, leaders), {shape.nodes, leaders}, machine));
           }
-          EXPECT_NEAR(level_seconds(collective, shape, block, leaders, machine).between, least,
-                      1e-9 * least)
+          EXPECT_NEAR(hierarchical_seconds(collective, shape, block, leaders, machine).between,
+                      least, 1e-9 * least)
               << name_of(collective) << " " << shape.nodes << "x" << shape.ranks << " " << leaders;
         }
       }
@@ -178,24 +178,25 @@ TEST(LevelTimes, EqualTheRoundsBetweenNodesOfSeveralLeaders) {
 
 // 2 nodes of 2 ranks, alltoall of 1000 bytes: pairwise sends 2 rounds of 2 messages a node at once,
 // 3 + 2 * 1000 / 2 each, and one inside. Through node memory 4000 bytes pass once.
-TEST(LevelTimes, AddUpAsTheyAreSaidTo) {
+TEST(HierarchicalTimes, AddUpAsTheyAreSaidTo) {
   NodeMachine machine = plain_machine();
   machine.local_latency = 1;
   machine.local_per_byte = 0.25;
   machine.shared_per_byte = 0.01;
   machine.copy_per_byte = 0.1;
-  machine.flag = 2;
+  machine.signal = 2;
   EXPECT_DOUBLE_EQ(flat_seconds(Collective::alltoall, FlatShape::pairwise, {2, 2}, 1000, machine),
                    2 * (3 + 1000) + 1 + 250);
-  const LevelSeconds level = level_seconds(Collective::alltoall, {2, 2}, 1000, 1, machine);
+  const HierarchicalSeconds level =
+      hierarchical_seconds(Collective::alltoall, {2, 2}, 1000, 1, machine);
   EXPECT_DOUBLE_EQ(level.copies_in, 4000 * 0.1);
   EXPECT_DOUBLE_EQ(level.between, 3 + 4000 * 0.5);
   EXPECT_DOUBLE_EQ(level.copies_out, 4000 * 0.1);
-  EXPECT_DOUBLE_EQ(level.flags, (2 + 1) * 2.0);
+  EXPECT_DOUBLE_EQ(level.signals, (2 + 1) * 2.0);
   EXPECT_DOUBLE_EQ(level.total(), 400 + 2003 + 400 + 6);
 }
 
-TEST(LevelTimes, AreNoLessThanTheBound) {
+TEST(HierarchicalTimes, AreNoLessThanTheBound) {
   const NodeMachine machine;
   for (const Collective collective : matched_collectives) {
     for (const NodeShape& shape : {NodeShape{1, 8}, NodeShape{8, 1}, NodeShape{64, 32}}) {
@@ -204,15 +205,15 @@ TEST(LevelTimes, AreNoLessThanTheBound) {
         EXPECT_LE(bound, best_flat_seconds(collective, shape, block, machine) * (1 + 1e-9))
             << name_of(collective) << " " << shape.nodes << "x" << shape.ranks << " " << block;
         const int leaders = best_leaders(collective, shape, block, machine);
-        EXPECT_LE(bound,
-                  level_seconds(collective, shape, block, leaders, machine).total() * (1 + 1e-9))
+        EXPECT_LE(bound, hierarchical_seconds(collective, shape, block, leaders, machine).total() *
+                             (1 + 1e-9))
             << name_of(collective) << " " << shape.nodes << "x" << shape.ranks << " " << block;
       }
     }
   }
 }
 
-TEST(LevelTimes, TakeSeveralSendersWhereOneCannotFillTheAdapter) {
+TEST(HierarchicalTimes, TakeSeveralSendersWhereOneCannotFillTheAdapter) {
   NodeMachine machine;
   machine.sender_per_byte = 4 * machine.per_byte;
   EXPECT_EQ(best_leaders(Collective::alltoall, {16, 32}, 65536, machine), 4);
@@ -222,7 +223,7 @@ TEST(LevelTimes, TakeSeveralSendersWhereOneCannotFillTheAdapter) {
 
 TEST(NodeMachines, AreReadAndRefused) {
   NodeMachine machine;
-  machine.flag = 3e-7;
+  machine.signal = 3e-7;
   EXPECT_EQ(*node_machine_from_text(to_text(machine)), machine);
   EXPECT_EQ(*node_machine_from_text("gap 1e-6 # of a Machine\n"), NodeMachine{});
   const auto refused = node_machine_from_text("flag -1");
@@ -230,7 +231,7 @@ TEST(NodeMachines, AreReadAndRefused) {
   EXPECT_NE(refused.error().find("flag is a number from 1e-10 to 1"), std::string::npos);
 }
 
-TEST(LevelSpecifications, SayWhatRunsBetweenNodes) {
+TEST(HierarchicalSpecifications, SayWhatRunsBetweenNodes) {
   const Specification ring = *specification(Collective::allgather, "ring");
   EXPECT_EQ(between_nodes(ring, Collective::allgatherv).algorithm->collective,
             Collective::allgatherv);

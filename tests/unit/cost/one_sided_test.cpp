@@ -132,13 +132,13 @@ TEST(Ranking, OfOneMebibyteOverEthernet) {
     };
     EXPECT_LT(seconds("binomial"), seconds("linear")) << p;
     EXPECT_LT(seconds("binary"), seconds("binomial")) << p;
-    const Situation situation{Collective::rma_bcast, p, 1 << 20};
-    const Choice choice = choose_one_sided(situation, {ethernet});
+    const Features features{Collective::rma_bcast, p, 1 << 20};
+    const Choice choice = choose_one_sided(features, {ethernet});
     const std::string_view chosen = choice.specification->algorithm->name;
     EXPECT_TRUE(chosen == "binary" || chosen == "chain") << chosen;
     Machine waits = ethernet;
     waits.serving = 3e-3;
-    for (const Candidate& candidate : choose_one_sided(situation, {waits}).candidates) {
+    for (const Candidate& candidate : choose_one_sided(features, {waits}).candidates) {
       EXPECT_NE(candidate.name.find("carry=all"), std::string::npos) << candidate.name;
     }
   }
@@ -149,13 +149,13 @@ TEST(Ranking, TakesLeadersWhereRanksShareNodes) {
   const Nodes nodes = Nodes::consecutive(eight_each);
   const OneSidedMachine several{ethernet, {}, &nodes};
   for (const Bytes bytes : {Bytes{8}, Bytes{1} << 20}) {
-    const Situation situation{Collective::rma_bcast, nodes.p(), bytes};
-    EXPECT_TRUE(choose_one_sided(situation, several).specification->parameters.nodes) << bytes;
+    const Features features{Collective::rma_bcast, nodes.p(), bytes};
+    EXPECT_TRUE(choose_one_sided(features, several).specification->parameters.nodes) << bytes;
   }
   const std::vector<int> alone(6, 1);
   const Nodes single = Nodes::consecutive(alone);
-  const Situation situation{Collective::rma_bcast, 6, 1000};
-  const Choice choice = choose_one_sided(situation, {ethernet, {}, &single});
+  const Features features{Collective::rma_bcast, 6, 1000};
+  const Choice choice = choose_one_sided(features, {ethernet, {}, &single});
   EXPECT_FALSE(choice.specification->parameters.nodes);
 }
 

@@ -158,7 +158,7 @@ TEST(Pull, HandsItsNeedsAndSlotsToTheExecutor) {
             "2 recv 2 [0,0) 0\n"
             "3 send 2 [2,3) 10 after 2 slots 1\n");
   EXPECT_EQ(*from_text(to_text(root)), root);
-  const Placement placed = place(root, 0, 10, {});
+  const BufferAssignment placed = assign_buffers(root, 0, 10, {});
   const Operation& second = placed.operations[3];
   EXPECT_EQ(second.slots, 1);
   ASSERT_EQ(second.last_need - second.first_need, 1);

@@ -20,18 +20,18 @@ std::byte payload(Rank from, Rank to, Bytes index) {
   return static_cast<std::byte>((from * 131 + to * 37 + index * 7 + 1) & 0xff);
 }
 
-/// Both sides of one rank, each block with a gap before it. Types that are not dense are played by
-/// regions that refuse anything but whole blocks.
+/// Both sides of one rank, each block with a gap before it. Types that are not contiguous are
+/// played by regions that refuse anything but whole blocks.
 class TwoSides final : public Buffers {
  public:
   struct Side {
     std::vector<Bytes> sizes;  ///< of its blocks, by rank; one of a vector
     std::vector<Bytes> at;
     Memory memory;
-    bool dense = true;
+    bool contiguous = true;
   };
 
-  static Side side(std::vector<Bytes> sizes, bool dense) {
+  static Side side(std::vector<Bytes> sizes, bool contiguous) {
     Side made;
     Bytes end = 0;
     for (const Bytes size : sizes) {
@@ -40,32 +40,32 @@ class TwoSides final : public Buffers {
     }
     made.sizes = std::move(sizes);
     made.memory.assign(static_cast<std::size_t>(end), std::byte{0xee});
-    made.dense = dense;
+    made.contiguous = contiguous;
     return made;
   }
 
   TwoSides(Collective collective, Side& send, Side& receive, const Plan& plan)
       : collective_(collective), send_(send), receive_(receive), order_(plan.order) {
-    scratch_.resize(static_cast<std::size_t>(plan.placement.scratch));
+    scratch_.resize(static_cast<std::size_t>(plan.assignment.scratch));
   }
 
-  int find(const Place& place, Region& region) override {
+  int find(const BufferRef& place, Region& region) override {
     region = {};
     if (place.bytes == 0) return 0;
-    if (place.area == Area::scratch) {
+    if (place.area == Area::staging) {
       region = {scratch_.data() + place.offset, place.bytes, 0};
       return 0;
     }
-    Side& side = place.area == Area::own ? send_ : receive_;
-    EXPECT_TRUE(side.dense || place.whole);
+    Side& side = place.area == Area::send ? send_ : receive_;
+    EXPECT_TRUE(side.contiguous || place.whole);
     Stretches stretches;
     const BlockKind kind = block_kind(collective_);
     place.blocks.for_each_run([&](BlockRange run) {
       for (int block = run.begin; block < run.end; ++block) {
         std::size_t index = 0;
         if (kind == BlockKind::pairs) {
-          index = rank(place.area == Area::own ? block % order_.size() : block / order_.size());
-        } else if (kind == BlockKind::ranks && place.area == Area::all) {
+          index = rank(place.area == Area::send ? block % order_.size() : block / order_.size());
+        } else if (kind == BlockKind::ranks && place.area == Area::receive) {
           index = rank(block);
         } else if (block != run.begin) {
           continue;  // one vector
@@ -103,9 +103,9 @@ struct Case {
   Rank root = 0;
   Bytes scale = 1;
   bool in_place = false;
-  bool dense = true;
+  bool contiguous = true;
   bool packed = false;
-  bool torn = false;
+  bool scattered = false;
   const std::vector<double>* arrivals = nullptr;
 };
 
@@ -160,8 +160,8 @@ class MovedCall {
     }
     const bool vector = kind() == BlockKind::parts;
     const bool one_block = vector || kind() == BlockKind::ranks;
-    TwoSides::Side send = TwoSides::side(one_block ? one(bytes(rank, 0)) : sent, case_.dense);
-    TwoSides::Side receive = TwoSides::side(vector ? one(bytes(0, 0)) : received, case_.dense);
+    TwoSides::Side send = TwoSides::side(one_block ? one(bytes(rank, 0)) : sent, case_.contiguous);
+    TwoSides::Side receive = TwoSides::side(vector ? one(bytes(0, 0)) : received, case_.contiguous);
     const bool in_place = case_.in_place || vector;
     for (std::size_t block = 0; block < p; ++block) {
       const auto to = static_cast<Rank>(block);
@@ -176,7 +176,7 @@ class MovedCall {
     problem.p = case_.p;
     problem.rank = rank;
     problem.root = case_.root;
-    problem.ends = {in_place, case_.dense, case_.dense, case_.packed, case_.torn};
+    problem.traits = {in_place, case_.contiguous, case_.contiguous, case_.packed, case_.scattered};
     problem.arrivals = case_.arrivals;
     std::vector<Bytes> sizes = received;
     if (kind() == BlockKind::pairs && irregular()) {
@@ -190,7 +190,7 @@ class MovedCall {
     const Plan& plan = planner.plan_of(problem);
     TwoSides buffers(case_.collective, send, receive, plan);
     Executor executor;
-    EXPECT_EQ(executor.run(plan.placement, buffers, transport), 0);
+    EXPECT_EQ(executor.run(plan.assignment, buffers, transport), 0);
     check(rank, receive);
   }
 
@@ -213,8 +213,8 @@ class MovedCall {
 std::string text_of(const Case& one) {
   return std::string(name_of(one.collective)) + " " + one.algorithm + " p " +
          std::to_string(one.p) + " root " + std::to_string(one.root) +
-         (one.in_place ? " in place" : "") + (one.dense ? "" : " not dense") +
-         (one.packed ? " packed" : "") + (one.torn ? " torn" : "");
+         (one.in_place ? " in place" : "") + (one.contiguous ? "" : " not contiguous") +
+         (one.packed ? " packed" : "") + (one.scattered ? " scattered" : "");
 }
 
 template <class Visit>
@@ -232,7 +232,7 @@ void run_and_check(const Case& one) {
   MovedCall(one).run_and_check();
 }
 
-TEST(PlaceMovement, MovesEveryByteWithEveryAlgorithm) {
+TEST(MovementLowering, MovesEveryByteWithEveryAlgorithm) {
   for_each_algorithm([](Collective collective, const std::string& name, const Algorithm&) {
     for (const int p : {1, 2, 3, 6, 7}) {
       for (const Rank root : {0, p - 1}) {
@@ -243,7 +243,7 @@ TEST(PlaceMovement, MovesEveryByteWithEveryAlgorithm) {
   });
 }
 
-TEST(PlaceMovement, MovesWhatIsInPlace) {
+TEST(MovementLowering, MovesWhatIsInPlace) {
   for_each_algorithm([](Collective collective, const std::string& name, const Algorithm&) {
     if (collective == Collective::bcast || collective == Collective::barrier) return;
     // Pairs are in place where what goes to a rank is as long as what comes from it.
@@ -252,7 +252,7 @@ TEST(PlaceMovement, MovesWhatIsInPlace) {
   });
 }
 
-TEST(PlaceMovement, TakesWholeBlocksOfWhatIsNotDense) {
+TEST(MovementLowering, TakesWholeBlocksOfWhatIsNotDense) {
   for_each_algorithm([](Collective collective, const std::string& name, const Algorithm&) {
     for (const int p : {2, 5, 6}) {
       // Large enough for several segments and parts.
@@ -262,7 +262,7 @@ TEST(PlaceMovement, TakesWholeBlocksOfWhatIsNotDense) {
   });
 }
 
-TEST(PlaceMovement, PutsMessagesOfSmallBlocksTogether) {
+TEST(MovementLowering, PutsMessagesOfSmallBlocksTogether) {
   for_each_algorithm([](Collective collective, const std::string& name, const Algorithm&) {
     if (block_kind(collective) != BlockKind::ranks) return;
     for (const int p : {2, 5, 8, 9}) {
@@ -274,7 +274,7 @@ TEST(PlaceMovement, PutsMessagesOfSmallBlocksTogether) {
   });
 }
 
-TEST(PlaceMovement, FollowsArrivals) {
+TEST(MovementLowering, FollowsArrivals) {
   const std::vector<double> arrivals = {3, 0, 6, 1, 5, 2};
   for_each_algorithm(
       [&](Collective collective, const std::string& name, const Algorithm& algorithm) {
@@ -286,7 +286,7 @@ TEST(PlaceMovement, FollowsArrivals) {
       });
 }
 
-TEST(PlaceMovement, CopiesNothingWhereBlocksLieRight) {
+TEST(MovementLowering, CopiesNothingWhereBlocksLieRight) {
   // A ring in place: p - 1 messages each way, straight from and to the receive buffer.
   const Specification ring = *specification(Collective::allgather, "ring");
   const std::vector<Bytes> sizes = {100};
@@ -295,11 +295,11 @@ TEST(PlaceMovement, CopiesNothingWhereBlocksLieRight) {
   problem.p = 5;
   problem.rank = 2;
   problem.sizes = &sizes;
-  problem.ends.own_in_place = true;
+  problem.traits.in_place = true;
   CollectivePlanner planner;
   const Plan& plan = planner.plan_of(problem);
-  EXPECT_EQ(plan.placement.scratch, 0);
-  EXPECT_EQ(plan.placement.operations.size(), 8U);
+  EXPECT_EQ(plan.assignment.scratch, 0);
+  EXPECT_EQ(plan.assignment.operations.size(), 8U);
   EXPECT_EQ(&planner.plan_of(problem), &plan);
 }
 

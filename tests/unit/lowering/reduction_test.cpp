@@ -49,11 +49,11 @@ class ElementBuffers final : public Buffers {
   Elements received;
   Elements scratch;
 
-  int find(const Place& place, Region& region) override {
+  int find(const BufferRef& place, Region& region) override {
     if (place.bytes > 0) region = {at(place), place.bytes, 0};
     return 0;
   }
-  int reduce(const Place& from, const Place& to) override {
+  int reduce(const BufferRef& from, const BufferRef& to) override {
     EXPECT_EQ(from.bytes, to.bytes);
     Element* result = at(to);
     const Element* left = at(from);
@@ -62,8 +62,10 @@ class ElementBuffers final : public Buffers {
   }
 
  private:
-  Element* at(const Place& place) {
-    Elements& area = place.area == Area::own ? sent : place.area == Area::all ? received : scratch;
+  Element* at(const BufferRef& place) {
+    Elements& area = place.area == Area::send      ? sent
+                     : place.area == Area::receive ? received
+                                                   : scratch;
     EXPECT_EQ(place.offset % unit, 0);
     EXPECT_LE(place.offset + place.bytes, static_cast<Bytes>(area.size()) * unit);
     return area.data() + place.offset / unit;
@@ -71,9 +73,9 @@ class ElementBuffers final : public Buffers {
 };
 
 /// One call of p ranks by one thread, which takes a step here and a step there.
-class PlacedCall {
+class OrderedCall {
  public:
-  PlacedCall(const Specification& spec, const Call& call, bool in_place, bool swaps)
+  OrderedCall(const Specification& spec, const Call& call, bool in_place, bool swaps)
       : spec_(spec), call_(call), in_place_(in_place), swaps_(swaps) {
     const Problems problems(spec, call);
     for (Rank rank = 0; rank < call.p(); ++rank) add_rank(problems, rank);
@@ -127,13 +129,13 @@ class PlacedCall {
     return "";
   }
 
-  [[nodiscard]] const Placement& placement(Rank rank) const {
+  [[nodiscard]] const BufferAssignment& assignment(Rank rank) const {
     return placements_[static_cast<std::size_t>(rank)];
   }
   [[nodiscard]] long operations(StepKind kind) const {
     long count = 0;
-    for (const Placement& placement : placements_) {
-      count += std::count_if(placement.operations.begin(), placement.operations.end(),
+    for (const BufferAssignment& assignment : placements_) {
+      count += std::count_if(assignment.operations.begin(), assignment.operations.end(),
                              [kind](const Operation& each) { return each.kind == kind; });
     }
     return count;
@@ -148,26 +150,26 @@ class PlacedCall {
 
   void add_rank(const Problems& problems, Rank rank) {
     const Schedule schedule = problems.schedule(rank);
-    ReductionEnds ends;
-    ends.in_place = in_place_ && (!has_root(call_.collective) || rank == call_.root);
-    ends.swaps = swaps_;
-    ends.slack = rank % 2 * unit;
-    Placement placement =
-        place_reduction(schedule, problems.order(), call_.block_sizes(schedule.parts), ends);
-    for (Operation& operation : placement.operations) operation.runner = Runner::background;
+    ReductionTraits traits;
+    traits.in_place = in_place_ && (!has_root(call_.collective) || rank == call_.root);
+    traits.swaps = swaps_;
+    traits.padding = rank % 2 * unit;
+    BufferAssignment assignment =
+        lower_reduction(schedule, problems.order(), call_.block_sizes(schedule.parts), traits);
+    for (Operation& operation : assignment.operations) operation.runner = Runner::background;
     ElementBuffers& buffers = buffers_.emplace_back();
     Elements vector;
     for (std::size_t i = 0; i < elements(); ++i) vector.push_back(of_rank(rank, i));
     const Elements guards(elements() + 3, Element{99, 99, 99, 99});
     buffers.sent = vector;
     buffers.received = guards;
-    if (ends.in_place) {
+    if (traits.in_place) {
       buffers.sent.clear();
       std::copy(vector.begin(), vector.end(), buffers.received.begin());
     }
-    buffers.scratch.resize(static_cast<std::size_t>(placement.scratch / unit));
+    buffers.scratch.resize(static_cast<std::size_t>(assignment.scratch / unit));
     before_.push_back(buffers);
-    placements_.push_back(std::move(placement));
+    placements_.push_back(std::move(assignment));
   }
 
   [[nodiscard]] std::size_t elements() const {
@@ -202,7 +204,7 @@ class PlacedCall {
   bool swaps_;
   std::vector<ElementBuffers> buffers_;
   std::vector<ElementBuffers> before_;
-  std::vector<Placement> placements_;
+  std::vector<BufferAssignment> placements_;
 };
 
 /// Equal and unequal blocks, none, and vectors that parts do not divide.
@@ -229,7 +231,7 @@ Call call_of(Collective collective, Rank root, std::vector<Bytes> sizes) {
     call.arrivals.push_back((rank * 7) % 5);
     placed.push_back(rank % 2 == 0 ? (root + rank / 2) % p : (root + p - (rank + 1) / 2) % p);
   }
-  call.placed = placed;
+  call.rank_order = placed;
   return call;
 }
 
@@ -240,7 +242,7 @@ long run_all(const Specification& spec, int p) {
     if (p > 7 && root != 0 && root != p / 2 && root != p - 1) continue;
     for (const auto& sizes : sizes_for(collective, p)) {
       for (int way = 0; way < (spec.algorithm->commutative ? 4 : 2); ++way) {
-        PlacedCall call(spec, call_of(collective, root, sizes), way % 2 == 1, way / 2 == 1);
+        OrderedCall call(spec, call_of(collective, root, sizes), way % 2 == 1, way / 2 == 1);
         const std::string name = std::string(name_of(collective)) + " " + to_text(spec) + " p " +
                                  std::to_string(p) + " root " + std::to_string(root) + " first " +
                                  std::to_string(sizes[0]) + " way " + std::to_string(way);
@@ -260,7 +262,7 @@ constexpr int max_p = 7;  // the same space, cut where instrumented code takes m
 constexpr int max_p = 17;
 #endif
 
-TEST(PlaceReduction, EveryAlgorithmCombinesWhatItShouldAndChangesNothingElse) {
+TEST(ReductionLowering, EveryAlgorithmCombinesWhatItShouldAndChangesNothingElse) {
   long cases = 0;
   for (const Algorithm& algorithm : all_algorithms()) {
     if (!reduces(algorithm.collective) || is_one_sided(algorithm.collective)) continue;
@@ -271,18 +273,18 @@ TEST(PlaceReduction, EveryAlgorithmCombinesWhatItShouldAndChangesNothingElse) {
   EXPECT_GT(cases, 2000);
 }
 
-TEST(PlaceReduction, ALeafSendsFromWhereTheCallerHasIt) {
-  const PlacedCall call(*specification(Collective::reduce, "binomial"),
-                        call_of(Collective::reduce, 0, std::vector<Bytes>(8, 3 * unit)), false,
-                        true);
-  EXPECT_EQ(call.placement(7).scratch, 0);
-  EXPECT_EQ(call.placement(7).operations.size(), 1U);
+TEST(ReductionLowering, ALeafSendsFromWhereTheCallerHasIt) {
+  const OrderedCall call(*specification(Collective::reduce, "binomial"),
+                         call_of(Collective::reduce, 0, std::vector<Bytes>(8, 3 * unit)), false,
+                         true);
+  EXPECT_EQ(call.assignment(7).scratch, 0);
+  EXPECT_EQ(call.assignment(7).operations.size(), 1U);
 }
 
-TEST(PlaceReduction, NothingIsCopiedWhereOperandsMayChangeSides) {
+TEST(ReductionLowering, NothingIsCopiedWhereOperandsMayChangeSides) {
   const auto copies = [](const char* name, Collective collective) {
-    const PlacedCall call(*specification(collective, name),
-                          call_of(collective, 0, std::vector<Bytes>(8, 16 * unit)), false, true);
+    const OrderedCall call(*specification(collective, name),
+                           call_of(collective, 0, std::vector<Bytes>(8, 16 * unit)), false, true);
     return call.operations(StepKind::copy);
   };
   EXPECT_EQ(copies("halving_doubling", Collective::allreduce), 0);
@@ -292,31 +294,31 @@ TEST(PlaceReduction, NothingIsCopiedWhereOperandsMayChangeSides) {
   EXPECT_EQ(copies("pairwise", Collective::reduce_scatter), 0);
 }
 
-TEST(PlaceReduction, StretchesAreSharedAfterWaits) {
+TEST(ReductionLowering, StretchesAreSharedAfterWaits) {
   // 7 rounds, of which one receives in the receive buffer and the others in the same stretch.
-  const PlacedCall call(*specification(Collective::reduce_scatter, "pairwise"),
-                        call_of(Collective::reduce_scatter, 0, std::vector<Bytes>(8, 16 * unit)),
-                        false, true);
-  EXPECT_EQ(call.placement(0).scratch, 16 * unit);
+  const OrderedCall call(*specification(Collective::reduce_scatter, "pairwise"),
+                         call_of(Collective::reduce_scatter, 0, std::vector<Bytes>(8, 16 * unit)),
+                         false, true);
+  EXPECT_EQ(call.assignment(0).scratch, 16 * unit);
 }
 
-TEST(PlaceReduction, ReceivesAsideWithoutAWaitDoNotShare) {
-  const PlacedCall call(*specification(Collective::reduce, "linear"),
-                        call_of(Collective::reduce, 0, std::vector<Bytes>(5, 16 * unit)), false,
-                        false);
-  EXPECT_EQ(call.placement(0).scratch, 3 * 16 * unit);  // and one in the receive buffer
-  EXPECT_TRUE(std::all_of(call.placement(0).operations.begin(), call.placement(0).operations.end(),
-                          [](const Operation& operation) {
+TEST(ReductionLowering, ReceivesAsideWithoutAWaitDoNotShare) {
+  const OrderedCall call(*specification(Collective::reduce, "linear"),
+                         call_of(Collective::reduce, 0, std::vector<Bytes>(5, 16 * unit)), false,
+                         false);
+  EXPECT_EQ(call.assignment(0).scratch, 3 * 16 * unit);  // and one in the receive buffer
+  EXPECT_TRUE(std::all_of(call.assignment(0).operations.begin(),
+                          call.assignment(0).operations.end(), [](const Operation& operation) {
                             return operation.kind != StepKind::recv ||
                                    operation.first_need == operation.last_need;
                           }));
 }
 
-TEST(PlaceReduction, AMessageOfBlocksThatDoNotLieTogetherIsCopiedTogether) {
+TEST(ReductionLowering, AMessageOfBlocksThatDoNotLieTogetherIsCopiedTogether) {
   // Three messages, the last of which is combined by two of the six ranks in two pieces.
-  const PlacedCall call(*specification(Collective::reduce_scatter, "circulant"),
-                        call_of(Collective::reduce_scatter, 0, std::vector<Bytes>(6, unit)), false,
-                        true);
+  const OrderedCall call(*specification(Collective::reduce_scatter, "circulant"),
+                         call_of(Collective::reduce_scatter, 0, std::vector<Bytes>(6, unit)), false,
+                         true);
   EXPECT_GT(call.operations(StepKind::copy), 0);
   EXPECT_EQ(call.operations(StepKind::send), 18);
 }

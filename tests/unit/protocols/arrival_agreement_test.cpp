@@ -1,4 +1,4 @@
-/// All ranks go by one version for one call, whatever comes when, and nobody waits for the last.
+/// All ranks go by one epoch for one call, whatever comes when, and nobody waits for the last.
 #include "protocols/arrival_agreement.hpp"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ class Job {
         asked_(static_cast<std::size_t>(p), 0),
         to_coordinator_(static_cast<std::size_t>(p)),
         to_rank_(static_cast<std::size_t>(p)) {
-    for (int rank = 0; rank < p; ++rank) habits_.push_back(random_() % 4);
+    for (int rank = 0; rank < p; ++rank) delays_.push_back(random_() % 4);
   }
 
   /// Runs all calls of all ranks; every rank leaves in the end.
@@ -51,42 +51,42 @@ class Job {
   }
 
   void expect_agreement() const {
-    for (const auto& [call, versions] : used_) {
-      ASSERT_EQ(versions.size(), static_cast<std::size_t>(p_));
-      for (const auto& version : versions) {
-        EXPECT_EQ(version->number, versions[0]->number) << "call " << call;
-        EXPECT_EQ(version->arrivals, versions[0]->arrivals) << "call " << call;
-        EXPECT_EQ(version->error, versions[0]->error) << "call " << call;
+    for (const auto& [call, epochs] : used_) {
+      ASSERT_EQ(epochs.size(), static_cast<std::size_t>(p_));
+      for (const auto& epoch : epochs) {
+        EXPECT_EQ(epoch->number, epochs[0]->number) << "call " << call;
+        EXPECT_EQ(epoch->arrivals, epochs[0]->arrivals) << "call " << call;
+        EXPECT_EQ(epoch->error, epochs[0]->error) << "call " << call;
       }
     }
-    for (const auto& [call, pictures] : seen_) {
-      ASSERT_EQ(pictures.size(), static_cast<std::size_t>(p_));
-      for (const auto& picture : pictures) {
-        ASSERT_EQ(picture == nullptr, pictures[0] == nullptr) << "call " << call;
-        if (picture == nullptr) continue;
-        EXPECT_EQ(picture->number, pictures[0]->number) << "call " << call;
-        EXPECT_EQ(picture->arrivals, pictures[0]->arrivals) << "call " << call;
-        EXPECT_EQ(picture->error, pictures[0]->error) << "call " << call;
-        expect_same(picture->times.native, pictures[0]->times.native);
-        EXPECT_EQ(picture->times.lost, pictures[0]->times.lost);
-        EXPECT_EQ(picture->times.native_is_due, pictures[0]->times.native_is_due);
+    for (const auto& [call, profiles] : seen_) {
+      ASSERT_EQ(profiles.size(), static_cast<std::size_t>(p_));
+      for (const auto& profile : profiles) {
+        ASSERT_EQ(profile == nullptr, profiles[0] == nullptr) << "call " << call;
+        if (profile == nullptr) continue;
+        EXPECT_EQ(profile->number, profiles[0]->number) << "call " << call;
+        EXPECT_EQ(profile->arrivals, profiles[0]->arrivals) << "call " << call;
+        EXPECT_EQ(profile->error, profiles[0]->error) << "call " << call;
+        expect_same(profile->times.native, profiles[0]->times.native);
+        EXPECT_EQ(profile->times.lost, profiles[0]->times.lost);
+        EXPECT_EQ(profile->times.native_is_due, profiles[0]->times.native_is_due);
       }
     }
   }
 
   static void expect_same(double a, double b) { EXPECT_TRUE(a == b || (a != a && b != b)); }
 
-  /// How many pictures calls went by.
-  [[nodiscard]] std::size_t pictures() const {
+  /// How many profiles calls went by.
+  [[nodiscard]] std::size_t profiles() const {
     std::set<std::int64_t> numbers;
-    for (const auto& [call, pictures] : seen_) {
-      if (pictures[0] != nullptr) numbers.insert(pictures[0]->number);
+    for (const auto& [call, profiles] : seen_) {
+      if (profiles[0] != nullptr) numbers.insert(profiles[0]->number);
     }
     return numbers.size();
   }
 
  private:
-  enum Habit : unsigned { every_call, every_second_call, never, sometimes };
+  enum AnswerRate : unsigned { every_call, every_second_call, never, sometimes };
 
   [[nodiscard]] bool is_over() const {
     for (const ArrivalMember& member : members_) {
@@ -96,7 +96,7 @@ class Job {
   }
 
   bool has_an_edge(std::size_t rank) {
-    switch (habits_[rank]) {
+    switch (delays_[rank]) {
       case every_call:
         return true;
       case every_second_call:
@@ -112,24 +112,24 @@ class Job {
   void act(std::size_t rank) {
     CallNumber& call = at_[rank];
     if (call > calls_) return;
-    const auto version = members_[rank].version_for(call);
-    std::shared_ptr<const ArrivalVersion> picture;
-    const bool sees = members_[rank].find_picture(call, after(call), picture);
-    if (version == nullptr || !sees) {
+    const auto epoch = members_[rank].epoch_for(call);
+    std::shared_ptr<const ArrivalEpoch> profile;
+    const bool sees = members_[rank].find_profile(call, after(call), profile);
+    if (epoch == nullptr || !sees) {
       if (asked_[rank] == call) return;
       asked_[rank] = call;
-      if (!sees) to_coordinator_[rank].push_back(ArrivalMember::picture_question(call));
-      if (version == nullptr) to_coordinator_[rank].push_back(ArrivalMember::question(call));
+      if (!sees) to_coordinator_[rank].push_back(ArrivalMember::profile_question(call));
+      if (epoch == nullptr) to_coordinator_[rank].push_back(ArrivalMember::question(call));
       return;
     }
-    used_[call].push_back(version);
-    seen_[call].push_back(picture);
+    used_[call].push_back(epoch);
+    seen_[call].push_back(profile);
     members_[rank].forget_before(call + 1);
     if (++call > calls_) {
       to_coordinator_[rank].push_back(ArrivalMember::farewell());
     } else if (has_an_edge(rank)) {
       const double late = static_cast<double>(random_() % 100);
-      // Now these are late, now those, so that pictures change.
+      // Now these are late, now those, so that profiles change.
       const double later = rank % 3 == static_cast<std::size_t>(call / 8) % 3 ? 1000 : 0;
       to_coordinator_[rank].push_back(ArrivalMember::estimate(
           {call, now_ + late + later, 10, 8, after(call), random_() % 2 == 0, before(call)}));
@@ -137,11 +137,11 @@ class Job {
   }
 
   /// Whether Tutti's algorithm ran is alike on all ranks; some do not tell.
-  CallPassage before(CallNumber call) {
-    CallPassage passage = {{Collective::gather, 0, 64}, after(call - 1), call / 16 % 4};
-    if (random_() % 16 != 0) passage.arrival = now_;
-    passage.exit = now_ + static_cast<double>(random_() % 1000);
-    return passage;
+  TimingSample before(CallNumber call) {
+    TimingSample sample = {{Collective::gather, 0, 64}, after(call - 1), call / 16 % 4};
+    if (random_() % 16 != 0) sample.arrival = now_;
+    sample.exit = now_ + static_cast<double>(random_() % 1000);
+    return sample;
   }
 
   static Collective after(CallNumber call) {
@@ -150,12 +150,12 @@ class Job {
 
   void deliver_question(std::size_t rank) {
     if (to_coordinator_[rank].empty()) return;
-    std::vector<ArrivalMail> out;
+    std::vector<ArrivalMessage> out;
     coordinator_.take(static_cast<Rank>(rank), to_coordinator_[rank].front(), now_, out);
     to_coordinator_[rank].pop_front();
-    for (ArrivalMail& mail : out) {
-      EXPECT_LE(mail.words.size(), longest_arrival_mail(p_));
-      to_rank_[static_cast<std::size_t>(mail.peer)].push_back(std::move(mail.words));
+    for (ArrivalMessage& message : out) {
+      EXPECT_LE(message.words.size(), max_arrival_words(p_));
+      to_rank_[static_cast<std::size_t>(message.peer)].push_back(std::move(message.words));
     }
   }
 
@@ -173,37 +173,37 @@ class Job {
   std::vector<ArrivalMember> members_;
   std::vector<CallNumber> at_;  ///< the call that each rank comes to next
   std::vector<CallNumber> asked_;
-  std::vector<unsigned> habits_;
+  std::vector<unsigned> delays_;
   std::vector<std::deque<std::vector<std::int64_t>>> to_coordinator_;
   std::vector<std::deque<std::vector<std::int64_t>>> to_rank_;
-  std::map<CallNumber, std::vector<std::shared_ptr<const ArrivalVersion>>> used_;
-  std::map<CallNumber, std::vector<std::shared_ptr<const ArrivalVersion>>> seen_;
+  std::map<CallNumber, std::vector<std::shared_ptr<const ArrivalEpoch>>> used_;
+  std::map<CallNumber, std::vector<std::shared_ptr<const ArrivalEpoch>>> seen_;
 };
 
 TEST(ArrivalAgreement, GivesAllRanksOneVersionForOneCallInAnySequenceOfEvents) {
-  std::size_t most_pictures = 0;
+  std::size_t max_profiles = 0;
   for (std::uint64_t seed = 0; seed < 3000; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Job job(1 + static_cast<int>(seed % 7), seed % 10 == 0 ? 60 : 12, seed);
     job.run();
     job.expect_agreement();
-    most_pictures = std::max(most_pictures, job.pictures());
+    max_profiles = std::max(max_profiles, job.profiles());
     if (HasFailure()) return;
   }
-  EXPECT_GE(most_pictures, 4U);
+  EXPECT_GE(max_profiles, 4U);
 }
 
 TEST(ArrivalAgreement, PublishesTheEstimatesOfACallWhenTheyAreComplete) {
   Table table(3);
   table.tell(2, 1, 5.0);
   table.tell(0, 1, 9.0);
-  EXPECT_EQ(table.member(1).version_for(1), nullptr);
+  EXPECT_EQ(table.member(1).epoch_for(1), nullptr);
   table.tell(1, 1, 7.0);
-  const auto version = table.member(1).version_for(1);
-  ASSERT_NE(version, nullptr);
-  EXPECT_EQ(version->arrivals, (std::vector<double>{9.0, 7.0, 5.0}));
-  EXPECT_EQ(version->places, (std::vector<double>{2, 1, 0}));
-  EXPECT_EQ(table.member(1).newest(), version);
+  const auto epoch = table.member(1).epoch_for(1);
+  ASSERT_NE(epoch, nullptr);
+  EXPECT_EQ(epoch->arrivals, (std::vector<double>{9.0, 7.0, 5.0}));
+  EXPECT_EQ(epoch->ranking, (std::vector<double>{2, 1, 0}));
+  EXPECT_EQ(table.member(1).newest(), epoch);
 }
 
 TEST(ArrivalAgreement, AnswersBeforeTheSlowestHasSpoken) {
@@ -213,13 +213,13 @@ TEST(ArrivalAgreement, AnswersBeforeTheSlowestHasSpoken) {
   table.tell(0, 2, 11.0);
   table.tell(2, 2, 10.0);
   table.ask(0, 2, 11.0);
-  const auto version = table.member(2).version_for(2);
-  ASSERT_NE(version, nullptr);
-  EXPECT_EQ(version->arrivals, (std::vector<double>{11.0, 12.0, 10.0}));
+  const auto epoch = table.member(2).epoch_for(2);
+  ASSERT_NE(epoch, nullptr);
+  EXPECT_EQ(epoch->arrivals, (std::vector<double>{11.0, 12.0, 10.0}));
   // What comes too late for call 2 still teaches something for later ones: 10 late, then (2+10)/2.
   table.tell(1, 2, 20.0);
   table.ask(2, 3, 30.0);
-  EXPECT_EQ(table.member(0).version_for(3)->arrivals, (std::vector<double>{0.5, 6.0, 0.0}));
+  EXPECT_EQ(table.member(0).epoch_for(3)->arrivals, (std::vector<double>{0.5, 6.0, 0.0}));
 }
 
 TEST(ArrivalAgreement, TakesARankThatNeverSpeaksAsTheLast) {
@@ -227,7 +227,7 @@ TEST(ArrivalAgreement, TakesARankThatNeverSpeaksAsTheLast) {
   table.tell(0, 1, 4.0);
   table.tell(2, 1, 6.0);
   table.ask(0, 1, 5.0);
-  EXPECT_EQ(table.member(0).version_for(1)->places, (std::vector<double>{0, 2, 1}));
+  EXPECT_EQ(table.member(0).epoch_for(1)->ranking, (std::vector<double>{0, 2, 1}));
 }
 
 TEST(ArrivalAgreement, TakesASkippedEdgeAsMissingOnceTheRankSpeaksAgain) {
@@ -238,7 +238,7 @@ TEST(ArrivalAgreement, TakesASkippedEdgeAsMissingOnceTheRankSpeaksAgain) {
   table.tell(1, 2, 2.5);
   // Both calls are settled: the first without rank 1, the second with both.
   EXPECT_EQ(table.member(0).newest()->number, 2);
-  EXPECT_EQ(table.member(0).version_for(2)->arrivals, (std::vector<double>{2.0, 2.5}));
+  EXPECT_EQ(table.member(0).epoch_for(2)->arrivals, (std::vector<double>{2.0, 2.5}));
 }
 
 TEST(ArrivalAgreement, LearnsNothingFromWhatIsSaidOfASettledCall) {
@@ -250,18 +250,18 @@ TEST(ArrivalAgreement, LearnsNothingFromWhatIsSaidOfASettledCall) {
   for (CallNumber call = 2; call <= 12; ++call) table.tell(0, call, static_cast<double>(call));
   table.tell(1, 2, 4.0);
   table.ask(0, 12, 10.0);
-  EXPECT_EQ(table.member(0).version_for(12)->arrivals, (std::vector<double>{12.0, 14.0}));
+  EXPECT_EQ(table.member(0).epoch_for(12)->arrivals, (std::vector<double>{12.0, 14.0}));
 }
 
 TEST(ArrivalAgreement, AsksSeldomWhereNothingIsEverKnown) {
   Table table(2);
   int questions = 0;
   for (CallNumber call = 1; call <= 1000; ++call) {
-    if (table.member(1).version_for(call) != nullptr) continue;
+    if (table.member(1).epoch_for(call) != nullptr) continue;
     table.ask(1, call, 0);
     ++questions;
-    ASSERT_NE(table.member(1).version_for(call), nullptr);
-    EXPECT_EQ(table.member(1).version_for(call)->number, 0);
+    ASSERT_NE(table.member(1).epoch_for(call), nullptr);
+    EXPECT_EQ(table.member(1).epoch_for(call)->number, 0);
   }
   EXPECT_LE(questions, 25);  // 1, 1, 2, 4, .. 64, 64, ..
 }

@@ -11,7 +11,7 @@
 namespace tutti {
 namespace {
 
-constexpr CallKind one_kind = {Collective::gather, 0, 64};
+constexpr CallSignature one_kind = {Collective::gather, 0, 64};
 
 TEST(CallTimer, TellsMediansSeldomAndOfOneKind) {
   CallTimer timer;
@@ -29,8 +29,8 @@ TEST(CallTimer, TellsMediansSeldomAndOfOneKind) {
   EXPECT_TRUE(std::isnan(timer.times().native)) << "of another kind";
 }
 
-TEST(CallKind, ResemblesWhatIsNeitherHalfNorTwiceAsLarge) {
-  const auto with = [](Bytes block) { return CallKind{Collective::gather, 0, block}; };
+TEST(CallSignature, ResemblesWhatIsNeitherHalfNorTwiceAsLarge) {
+  const auto with = [](Bytes block) { return CallSignature{Collective::gather, 0, block}; };
   for (const Bytes block : {33, 63, 64, 65, 127}) {
     EXPECT_TRUE(resemble(one_kind, with(block)) && resemble(with(block), one_kind)) << block;
   }
@@ -41,14 +41,14 @@ TEST(CallKind, ResemblesWhatIsNeitherHalfNorTwiceAsLarge) {
 }
 
 /// Takes calls, each of so many seconds; true if the last one, and no other, was to be told.
-bool tells_at_the_end(CallTimer& timer, RunMark ran, const std::vector<double>& calls) {
+bool tells_at_the_end(CallTimer& timer, AlgorithmId ran, const std::vector<double>& calls) {
   for (std::size_t call = 0; call + 1 < calls.size(); ++call) {
     EXPECT_FALSE(timer.take(one_kind, ran, calls[call])) << "call " << call;
   }
   return timer.take(one_kind, ran, calls.back());
 }
 
-using Lost = std::array<RunMark, most_choices>;
+using Lost = std::array<AlgorithmId, max_choices>;
 
 TEST(CallTimer, GivesUpChoicesThatTakeMuchLonger) {
   CallTimer timer;
@@ -56,7 +56,7 @@ TEST(CallTimer, GivesUpChoicesThatTakeMuchLonger) {
   EXPECT_TRUE(tells_at_the_end(timer, 1, {14, 9, 14, 14}))
       << "a first call may have to set up much, the lower of two does not take longer";
   EXPECT_EQ(timer.times().lost, (Lost{1}));
-  EXPECT_FALSE(timer.take(one_kind, 1, 99)) << "a call that was leased to it before";
+  EXPECT_FALSE(timer.take(one_kind, 1, 99)) << "a call that was extended_until to it before";
   EXPECT_TRUE(timer.take(one_kind, 2, 16)) << "at once";
   EXPECT_FALSE(timer.take(one_kind, 3, 14));
   EXPECT_TRUE(tells_at_the_end(timer, 4, {14, 14})) << "another's first call is not its own";
@@ -71,7 +71,8 @@ TEST(CallTimer, MeasuresNativeAgainBeforeASmallLossCounts) {
   tells_at_the_end(timer, ran_native, {10, 10});  // fast ones by chance
   EXPECT_TRUE(tells_at_the_end(timer, 1, {11, 11}));
   EXPECT_TRUE(timer.times().native_is_due);
-  EXPECT_FALSE(timer.take(one_kind, 1, 11)) << "a call that was leased to the choice before";
+  EXPECT_FALSE(timer.take(one_kind, 1, 11))
+      << "a call that was extended_until to the choice before";
   EXPECT_TRUE(tells_at_the_end(timer, ran_native, {12, 10, 12, 12, 15}));
   EXPECT_FALSE(timer.times().native_is_due);
   EXPECT_EQ(timer.times().native, 12);
@@ -104,7 +105,7 @@ int programs_that_end_with(double share_of_native) {
     CallTimer timer;
     bool runs_choice = false;
     for (int call = 0; call < 2000; ++call) {
-      const KindTimes& times = timer.times();
+      const SignatureTimes& times = timer.times();
       const bool is_known = !std::isnan(times.native) && !times.native_is_due;
       runs_choice = is_known && times.lost == Lost{};
       const double held_up = -0.1 * std::log((static_cast<double>(random()) + 1) / 0x1p32);

@@ -10,23 +10,23 @@
 namespace tutti {
 namespace {
 
-TEST(ArrivalHabits, AreMeansInWhichTheLatestCallCountsAHalf) {
+TEST(DelayPredictor, AreMeansInWhichTheLatestCallCountsAHalf) {
   const double nothing = std::nan("");
-  ArrivalHabits habits(3);
+  DelayPredictor habits(3);
   EXPECT_FALSE(habits.take(std::vector{nothing, nothing, nothing}));
   EXPECT_TRUE(habits.take(std::vector{5.0, 9.0, nothing}));
-  EXPECT_EQ(habits.lateness()[1], 4.0);
-  EXPECT_TRUE(std::isnan(habits.lateness()[2]));
+  EXPECT_EQ(habits.delays()[1], 4.0);
+  EXPECT_TRUE(std::isnan(habits.delays()[2]));
   EXPECT_TRUE(habits.take(std::vector{nothing, 3.0, 1.0}));
-  EXPECT_EQ(habits.lateness(), (std::vector{0.0, 3.0, 0.0}));
+  EXPECT_EQ(habits.delays(), (std::vector{0.0, 3.0, 0.0}));
 }
 
-TEST(ArrivalHabits, LearnNothingOfARankThatIsKnownAlone) {
+TEST(DelayPredictor, LearnNothingOfARankThatIsKnownAlone) {
   const double nothing = std::nan("");
-  ArrivalHabits habits(3);
+  DelayPredictor habits(3);
   EXPECT_TRUE(habits.take(std::vector{0.0, 8.0, 0.0}));
   EXPECT_FALSE(habits.take(std::vector{nothing, 100.0, nothing}));
-  EXPECT_EQ(habits.lateness(), (std::vector{0.0, 8.0, 0.0}));
+  EXPECT_EQ(habits.delays(), (std::vector{0.0, 8.0, 0.0}));
 }
 
 TEST(ForecastError, IsMovedLittleByOneCallAndFollowsAHabit) {

@@ -8,53 +8,53 @@
 namespace tutti {
 namespace {
 
-TEST(ArrivalOutlook, StaysWhereOtherRanksAreLateEachTime) {
+TEST(ProfilePredictor, StaysWhereOtherRanksAreLateEachTime) {
   std::mt19937_64 random(1);
   std::uniform_real_distribution<double> uniform(0, 0.05);
-  ArrivalOutlook outlook;
+  ProfilePredictor predictor;
   int changes = 0;
   for (int call = 0; call < 500; ++call) {
     std::vector<double> arrivals(16);
     for (double& arrival : arrivals) arrival = uniform(random);
-    changes += outlook.take(arrivals, 1e-4, 0) ? 1 : 0;
+    changes += predictor.take(arrivals, 1e-4, 0) ? 1 : 0;
   }
   EXPECT_LE(changes, 5);
 }
 
-TEST(ArrivalOutlook, PassesOverAHiccupButNotOverANewHabit) {
-  ArrivalOutlook outlook;
+TEST(ProfilePredictor, PassesOverAHiccupButNotOverANewHabit) {
+  ProfilePredictor predictor;
   const std::vector<double> usual = {0, 0.01, 0, 0};
-  for (int call = 1; call <= 3; ++call) EXPECT_EQ(outlook.take(usual, 1e-4, 0), call == 3);
-  for (int call = 0; call < 5; ++call) EXPECT_FALSE(outlook.take(usual, 1e-4, 0));
-  EXPECT_FALSE(outlook.take({0.3, 0, 0, 0}, 1e-4, 0));
-  for (int call = 0; call < 5; ++call) EXPECT_FALSE(outlook.take(usual, 1e-4, 0));
-  EXPECT_EQ(outlook.picture().lateness, usual);
+  for (int call = 1; call <= 3; ++call) EXPECT_EQ(predictor.take(usual, 1e-4, 0), call == 3);
+  for (int call = 0; call < 5; ++call) EXPECT_FALSE(predictor.take(usual, 1e-4, 0));
+  EXPECT_FALSE(predictor.take({0.3, 0, 0, 0}, 1e-4, 0));
+  for (int call = 0; call < 5; ++call) EXPECT_FALSE(predictor.take(usual, 1e-4, 0));
+  EXPECT_EQ(predictor.profile().delays, usual);
   int calls = 0;
-  while (!outlook.take({0, 0, 0.01, 0}, 1e-4, 0)) ASSERT_LT(++calls, 4);
-  EXPECT_EQ(outlook.picture().lateness, (std::vector<double>{0, 0, 0.01, 0}));
+  while (!predictor.take({0, 0, 0.01, 0}, 1e-4, 0)) ASSERT_LT(++calls, 4);
+  EXPECT_EQ(predictor.profile().delays, (std::vector<double>{0, 0, 0.01, 0}));
 }
 
-TEST(ArrivalOutlook, DoesNotLookAtDifferencesWithinTheError) {
+TEST(ProfilePredictor, DoesNotLookAtDifferencesWithinTheError) {
   std::mt19937_64 random(2);
   std::uniform_real_distribution<double> uniform(0, 1e-3);
-  ArrivalOutlook outlook;
+  ProfilePredictor predictor;
   int changes = 0;
   for (int call = 0; call < 500; ++call) {
     std::vector<double> arrivals(8);
     for (double& arrival : arrivals) arrival = uniform(random);
-    changes += outlook.take(arrivals, 0.5e-3 + uniform(random), 0) ? 1 : 0;
+    changes += predictor.take(arrivals, 0.5e-3 + uniform(random), 0) ? 1 : 0;
   }
   EXPECT_EQ(changes, 1);
 }
 
-TEST(ArrivalOutlook, HearsOfMuchLargerErrorsAndBlocks) {
-  ArrivalOutlook outlook;
+TEST(ProfilePredictor, HearsOfMuchLargerErrorsAndBlocks) {
+  ProfilePredictor predictor;
   for (int call = 1; call <= 3; ++call) {
-    EXPECT_EQ(outlook.take({0, 0.01}, 1e-3, 1000), call == 3);
+    EXPECT_EQ(predictor.take({0, 0.01}, 1e-3, 1000), call == 3);
   }
-  EXPECT_FALSE(outlook.take({0, 0.01}, 1.4e-3, 1500));
-  EXPECT_TRUE(outlook.take({0, 0.01}, 3e-3, 1500));
-  EXPECT_TRUE(outlook.take({0, 0.01}, 3e-3, 10000));
+  EXPECT_FALSE(predictor.take({0, 0.01}, 1.4e-3, 1500));
+  EXPECT_TRUE(predictor.take({0, 0.01}, 3e-3, 1500));
+  EXPECT_TRUE(predictor.take({0, 0.01}, 3e-3, 10000));
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ class Ranks {
   std::size_t longest_message() const { return longest_; }
 
  private:
-  struct Letter {
+  struct ControlMessage {
     Rank from;
     Rank to;
     int tag;
@@ -73,8 +73,8 @@ class Ranks {
     return take(rank) ? proceed(rank) : 1;
   }
 
-  std::vector<Letter>::iterator find(std::size_t rank, const Exchange::Message& wanted) {
-    return std::find_if(mail_.begin(), mail_.end(), [&](const Letter& letter) {
+  std::vector<ControlMessage>::iterator find(std::size_t rank, const Exchange::Message& wanted) {
+    return std::find_if(mail_.begin(), mail_.end(), [&](const ControlMessage& letter) {
       return letter.to == static_cast<Rank>(rank) && letter.from == wanted.peer &&
              letter.tag == wanted.tag;
     });
@@ -100,8 +100,8 @@ class Ranks {
   std::mt19937_64 random_;
   std::vector<TreeConstruction> sides_;
   std::vector<Exchange> exchanges_;
-  std::vector<Letter> in_flight_;
-  std::vector<Letter> mail_;
+  std::vector<ControlMessage> in_flight_;
+  std::vector<ControlMessage> mail_;
   std::vector<int> clocks_;
   std::set<int> tags_;
   std::size_t longest_ = 0;

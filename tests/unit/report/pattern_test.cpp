@@ -11,7 +11,7 @@ CallTimes call_of(Rank root, const std::vector<std::pair<float, float>>& ranks) 
   CallTimes call;
   call.root = root;
   for (const auto& [arrival, exit] : ranks) {
-    call.lateness.push_back(arrival);
+    call.delays.push_back(arrival);
     call.elapsed.push_back(exit - arrival);
   }
   return call;
@@ -83,18 +83,18 @@ TEST(Parts, AddUpToTheTimeInTheCallWhateverTheTimes) {
   }
 }
 
-ArrivalPattern pattern_of(const std::vector<std::vector<float>>& lateness) {
+ArrivalPattern pattern_of(const std::vector<std::vector<float>>& delays) {
   ArrivalPattern pattern;
-  for (std::size_t rank = 0; rank < lateness.front().size(); ++rank)
+  for (std::size_t rank = 0; rank < delays.front().size(); ++rank)
     pattern.world.push_back(static_cast<Rank>(rank));
-  for (const std::vector<float>& late : lateness) {
+  for (const std::vector<float>& late : delays) {
     CallTimes call;
     call.root = 0;
     call.call = pattern.calls.size();
-    call.lateness = late;
+    call.delays = late;
     call.elapsed.assign(late.size(), 0.001F);
     call.ahead.assign(late.size(), 0);
-    call.edge.assign(late.size(), 0);
+    call.progress_hint.assign(late.size(), 0);
     pattern.calls.push_back(std::move(call));
   }
   return pattern;
@@ -104,9 +104,9 @@ TEST(Shares, AreMeansOverCalls) {
   const auto shares = shares_of(pattern_of({{0, 0.002F}, {0.001F, 0}, {0, 0.004F}}));
   EXPECT_EQ(shares[0].last, 1);
   EXPECT_EQ(shares[1].last, 2);
-  EXPECT_NEAR(shares[1].lateness, 0.002, 1e-9);
-  EXPECT_NEAR(shares[1].lateness_as_last, 0.003, 1e-9);
-  EXPECT_NEAR(shares[0].lateness_as_last, 0.001, 1e-9);
+  EXPECT_NEAR(shares[1].delays, 0.002, 1e-9);
+  EXPECT_NEAR(shares[1].delay_as_last, 0.003, 1e-9);
+  EXPECT_NEAR(shares[0].delay_as_last, 0.001, 1e-9);
 }
 
 TEST(WhoIsLate, NamesTheRankThatIsLastInMostCalls) {

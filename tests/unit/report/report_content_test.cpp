@@ -144,12 +144,12 @@ TEST(ReportText, NothingCalledIsNoTable) {
             "no calls\n");
 }
 
-TEST(ReportJson, HasTheFieldsOfFormat1) {
+TEST(ReportJson, HasTheFieldsOfFormat2) {
   const std::string json = to_json(content_of(summary(), mpich));
   EXPECT_TRUE(test::JsonReader::accepts(json)) << json;
   EXPECT_EQ(
       json,
-      R"({"format":1,"tutti":"0.1.0","mpi":"MPICH 4.0.2","ranks":16,"nodes":1,"clock_error":0,)"
+      R"({"format":2,"tutti":"0.1.0","mpi":"MPICH 4.0.2","ranks":16,"nodes":1,"clock_error":0,)"
       R"("clock":"all ranks read one clock","one_sided":null,)"
       R"("partial":false,"view":"all ranks","seconds":{"mean":0.006,"max":0.0125},"calls":[)"
       R"({"collective":"gatherv","site":"particles: write_snapshot+0x4c",)"
@@ -161,11 +161,11 @@ TEST(ReportJson, HasTheFieldsOfFormat1) {
       R"("parts":{"calls":2,"waiting":4e-04,"held":1e-04,"moving":0.001},)"
       R"("late":"rank 1 is last in 100 % of 2 calls, 2.00 ms behind the first",)"
       R"("pattern":{"communicators":1,"ranks":[0,1,2],"calls":[0,2],"roots":[2,2],)"
-      R"("begins":[0,0.5],"lateness":[[0,0.001,0.0005],[0,0.003,0.00025]],)"
+      R"("begins":[0,0.5],"delays":[[0,0.001,0.0005],[0,0.003,0.00025]],)"
       R"("elapsed":[[0.002,0.001,0.0015],[0.004,0.001,0.003]],)"
-      R"("ahead":[[null,null,null],[null,-0.001,0]],"edge":[[null,null,null],[null,0.005,0.25]],)"
+      R"("ahead":[[null,null,null],[null,-0.001,0]],"progress_hint":[[null,null,null],[null,0.005,0.25]],)"
       R"("waiting":[0.000375,0,0.001625],"held":[0.001625,0,0],"moving":[0.001,0.001,0.000625],)"
-      R"("mean_lateness":[0,0.002,0.000375],"last":[0,2,0]}},)"
+      R"("mean_delay":[0,0.002,0.000375],"last":[0,2,0]}},)"
       R"({"collective":"scatter","site":"C API","other_sites":[],"calls":2,"bytes":640,)"
       R"("irregularity":{"mean":1,"max":1},"algorithm":"native",)"
       R"("reason":"no gain is modelled","seconds":null,"elapsed":{"mean":1.25e-05},)"

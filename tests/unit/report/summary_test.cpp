@@ -43,7 +43,7 @@ CallLog log_of(Rank rank, int p, std::uint64_t calls, std::uint64_t communicator
     record.arrival = static_cast<double>(call) + rank / 8.0;
     record.exit = static_cast<double>(call) + 2;
     if (call > 0) record.ahead = -0.5 * rank;
-    if (call > 0) record.edge = 0.25 * rank;
+    if (call > 0) record.progress_hint = 0.25 * rank;
     log.add(record);
   }
   return log;
@@ -152,14 +152,14 @@ TEST(Summary, KeepsWhenEachRankCame) {
     EXPECT_EQ(times.call, call);
     EXPECT_EQ(times.root, 1);
     EXPECT_DOUBLE_EQ(times.begin, static_cast<double>(call));
-    EXPECT_EQ(times.lateness, (std::vector<float>{0, 0.125F, 0.25F}));
+    EXPECT_EQ(times.delays, (std::vector<float>{0, 0.125F, 0.25F}));
     EXPECT_EQ(times.elapsed, (std::vector<float>{2, 1.875F, 1.75F}));
     if (call == 0) {
       EXPECT_TRUE(std::isnan(times.ahead.at(2))) << "nothing was expected of the first call";
-      EXPECT_TRUE(std::isnan(times.edge.at(2)));
+      EXPECT_TRUE(std::isnan(times.progress_hint.at(2)));
     } else {
       EXPECT_EQ(times.ahead, (std::vector<float>{0, -0.5F, -1}));
-      EXPECT_EQ(times.edge, (std::vector<float>{0, 0.25F, 0.5F}));
+      EXPECT_EQ(times.progress_hint, (std::vector<float>{0, 0.25F, 0.5F}));
     }
   }
   // The root waits from 1/8 to 2/8 and rank 0 for the root from 0 to 1/8, then is held.

@@ -27,17 +27,22 @@ std::byte payload(Rank rank, Bytes index) {
 /// Blocks of one rank's own, and at the root those of all, each in memory of its own.
 class PlainBuffers final : public Buffers {
  public:
-  PlainBuffers(Block& own, const std::vector<Bytes>& sizes, Block& all, const Plan& plan)
-      : own_(own), sizes_(sizes), all_(all), order_(plan.order) {
+  PlainBuffers(bool gathers, Block& own, const std::vector<Bytes>& sizes, Block& all,
+               const Plan& plan)
+      : root_area_(gathers ? Area::receive : Area::send),
+        own_(own),
+        sizes_(sizes),
+        all_(all),
+        order_(plan.order) {
     Bytes at = 0;
     for (const Bytes size : sizes) displacements_.push_back(std::exchange(at, at + size));
-    scratch_.resize(static_cast<std::size_t>(plan.placement.scratch));
+    scratch_.resize(static_cast<std::size_t>(plan.assignment.scratch));
   }
 
-  int find(const Place& place, Region& region) override {
+  int find(const BufferRef& place, Region& region) override {
     if (place.bytes == 0) return 0;
-    if (place.area != Area::all) {
-      std::byte* base = place.area == Area::scratch ? scratch_.data() : own_.data();
+    if (place.area != root_area_) {
+      std::byte* base = place.area == Area::staging ? scratch_.data() : own_.data();
       region = {base + place.offset, place.bytes, 0};
       return 0;
     }
@@ -54,6 +59,7 @@ class PlainBuffers final : public Buffers {
   }
 
  private:
+  Area root_area_;
   Block& own_;
   const std::vector<Bytes>& sizes_;
   Block& all_;
@@ -96,36 +102,37 @@ class ThreadedCall {
   }
 
   int run_rank(Rank rank, Transport& transport) {
-    RootedProblem problem;
+    GatherScatterProblem problem;
     problem.specification = &spec_;
     problem.p = call_.p();
     problem.rank = rank;
     problem.root = call_.root;
     problem.own = size(rank);
     problem.latency = call_.latency;
-    problem.ends.all_packed = call_.p() % 2 == 1;  // both ways among the cases
+    problem.traits.packs_blocks = call_.p() % 2 == 1;  // both ways among the cases
     problem.size = [this](Rank of) { return size(of); };
     Executor executor;
-    RootedPlanner planner;
+    GatherScatterPlanner planner;
     const Plan* plan = nullptr;
     if (const int error = planner.prepare(problem, executor, transport, plan)) return error;
-    PlainBuffers buffers(own_[static_cast<std::size_t>(rank)], call_.sizes, all_, *plan);
-    if (spec_.runner == Runner::caller) return executor.run(plan->placement, buffers, transport);
-    return run_by_two_threads(rank, executor, plan->placement, buffers, transport);
+    PlainBuffers buffers(gathers(), own_[static_cast<std::size_t>(rank)], call_.sizes, all_, *plan);
+    if (spec_.runner == Runner::caller) return executor.run(plan->assignment, buffers, transport);
+    return run_by_two_threads(rank, executor, plan->assignment, buffers, transport);
   }
 
   /// The background runs what it may until the rank arrives, which takes it a while.
-  int run_by_two_threads(Rank rank, Executor& executor, const Placement& placement,
+  int run_by_two_threads(Rank rank, Executor& executor, const BufferAssignment& assignment,
                          Buffers& buffers, Transport& transport) {
     std::mutex mutex;
     std::atomic<bool> arrived = false;
     int error = 0;
-    executor.begin(placement);
+    executor.begin(assignment);
     std::thread background([&] {
       while (!arrived) {
         const std::lock_guard lock(mutex);
         bool moved = false;
-        if (!arrived && error == 0) error = executor.progress(placement, buffers, transport, moved);
+        if (!arrived && error == 0)
+          error = executor.progress(assignment, buffers, transport, moved);
       }
     });
     std::this_thread::sleep_for(std::chrono::microseconds((rank * 7919) % 300));
@@ -135,7 +142,7 @@ class ThreadedCall {
       // Its data is ready no sooner than now: whoever has read it before has read something else.
       if (gathers()) own_[static_cast<std::size_t>(rank)] = sent_[static_cast<std::size_t>(rank)];
       if (!gathers() && rank == call_.root) all_ = whole_;
-      if (error == 0) error = executor.finish(placement, buffers, transport);
+      if (error == 0) error = executor.finish(assignment, buffers, transport);
     }
     background.join();
     return error;
@@ -265,7 +272,7 @@ TEST(PlanCache, TakesNoMoreMemoryThanItMay) {
     key.root = root;
     Plan made;
     made.key = key;
-    made.placement.operations.resize(operations);
+    made.assignment.operations.resize(operations);
     return made;
   };
   const std::size_t each = bytes_of(plan(0, 1000));

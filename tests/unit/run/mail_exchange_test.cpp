@@ -25,7 +25,7 @@ struct Seen {
   int error = 0;                     ///< of each send
 };
 
-class FakeChannel final : public MailChannel {
+class FakeChannel final : public ControlChannel {
  public:
   explicit FakeChannel(Seen& seen) : seen_(seen) {}
 
@@ -61,9 +61,9 @@ class FakeChannel final : public MailChannel {
 
 void ignore(Rank, const Words&) {}
 
-TEST(MailExchange, LeavesNothingBehindAndKeepsEachWritersSequence) {
+TEST(MessageQueue, LeavesNothingBehindAndKeepsEachWritersSequence) {
   Seen seen;
-  MailExchange mail;
+  MessageQueue mail;
   mail.open(std::make_unique<FakeChannel>(seen), ignore);
   constexpr std::int64_t letters = 500;
   std::vector<std::thread> writers;
@@ -83,7 +83,7 @@ TEST(MailExchange, LeavesNothingBehindAndKeepsEachWritersSequence) {
   for (const Words& words : seen.sent) EXPECT_EQ(words[1], next[words[0]]++);
 }
 
-TEST(MailExchange, LetsNobodyWaitForTheThreadThatIsAtIt) {
+TEST(MessageQueue, LetsNobodyWaitForTheThreadThatIsAtIt) {
   Seen seen;
   std::promise<void> inside;
   std::promise<void> go_on;
@@ -93,7 +93,7 @@ TEST(MailExchange, LetsNobodyWaitForTheThreadThatIsAtIt) {
     inside.set_value();
     go_on.get_future().wait();
   };
-  MailExchange mail;
+  MessageQueue mail;
   mail.open(std::make_unique<FakeChannel>(seen), ignore);
   std::thread other([&] { mail.take_turn(); });
   inside.get_future().wait();
@@ -104,10 +104,10 @@ TEST(MailExchange, LetsNobodyWaitForTheThreadThatIsAtIt) {
   EXPECT_EQ(seen.sent, std::vector<Words>{{7}}) << "the other thread has looked once more";
 }
 
-TEST(MailExchange, SendsWhatItsReaderWrites) {
+TEST(MessageQueue, SendsWhatItsReaderWrites) {
   Seen seen;
   seen.coming = {{3}, {2}, {1}};
-  MailExchange mail;
+  MessageQueue mail;
   std::vector<Words> read;
   mail.open(std::make_unique<FakeChannel>(seen), [&](Rank from, const Words& words) {
     read.push_back(words);
@@ -119,10 +119,10 @@ TEST(MailExchange, SendsWhatItsReaderWrites) {
   EXPECT_FALSE(mail.take_turn());
 }
 
-TEST(MailExchange, KeepsItsFirstErrorAndGoesOn) {
+TEST(MessageQueue, KeepsItsFirstErrorAndGoesOn) {
   Seen seen;
   seen.error = 5;
-  MailExchange mail;
+  MessageQueue mail;
   mail.open(std::make_unique<FakeChannel>(seen), ignore);
   mail.write(0, {1});
   bool moved = false;

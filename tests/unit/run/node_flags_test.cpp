@@ -1,4 +1,4 @@
-/// Flags and waiting, between threads; under ThreadSanitizer too.
+/// Signals and waiting, between threads; under ThreadSanitizer too.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -23,25 +23,25 @@ constexpr Patience patiences[] = {patience_alone, patience_sharing, {0, 0}, {10,
 
 /// What each thread writes before it raises is plain memory: a missing release or acquire is a race
 /// that ThreadSanitizer reports.
-TEST(NodeFlags, BarriersOfThreadsSeeWhatWasWritten) {
+TEST(NodeSignals, BarriersOfThreadsSeeWhatWasWritten) {
   constexpr int threads = 5;
   constexpr int rounds = 200;
   for (const Patience& patience : patiences) {
-    std::array<NodeFlag, threads> flags;
+    std::array<NodeSignal, threads> signals;
     std::array<int, threads> written{};
     std::atomic<int> wrong{0};
     const auto body = [&](std::size_t me) {
       CountProgress meanwhile;
       for (int round = 1; round <= rounds; ++round) {
         written[me] = round;
-        flags[me].raise();
-        for (NodeFlag& flag : flags) {
-          flag.wait(static_cast<NodeFlag::Count>(2 * round - 1), patience, meanwhile);
+        signals[me].signal();
+        for (NodeSignal& signal : signals) {
+          signal.wait(static_cast<NodeSignal::Count>(2 * round - 1), patience, meanwhile);
         }
         for (const int other : written) wrong += other != round ? 1 : 0;
-        flags[me].raise();
-        for (NodeFlag& flag : flags) {
-          flag.wait(static_cast<NodeFlag::Count>(2 * round), patience, meanwhile);
+        signals[me].signal();
+        for (NodeSignal& signal : signals) {
+          signal.wait(static_cast<NodeSignal::Count>(2 * round), patience, meanwhile);
         }
       }
     };
@@ -53,51 +53,51 @@ TEST(NodeFlags, BarriersOfThreadsSeeWhatWasWritten) {
   }
 }
 
-TEST(NodeFlags, CountRaisesOfMany) {
-  NodeFlag flag;
+TEST(NodeSignals, CountRaisesOfMany) {
+  NodeSignal signal;
   {
     std::vector<std::jthread> all;
-    for (int i = 0; i < 8; ++i) all.emplace_back([&] { flag.raise(3); });
+    for (int i = 0; i < 8; ++i) all.emplace_back([&] { signal.signal(3); });
   }
-  EXPECT_TRUE(flag.has_reached(24));
-  EXPECT_FALSE(flag.has_reached(25));
+  EXPECT_TRUE(signal.has_reached(24));
+  EXPECT_FALSE(signal.has_reached(25));
 }
 
 // Calls that nobody waits in may bring a rank any number of calls ahead of another.
-TEST(NodeFlags, AreNotReachedHoweverFarAhead) {
-  NodeFlag flag;
-  flag.raise(5);
+TEST(NodeSignals, AreNotReachedHoweverFarAhead) {
+  NodeSignal signal;
+  signal.signal(5);
   for (int bit = 3; bit < 64; ++bit) {
-    EXPECT_FALSE(flag.has_reached(NodeFlag::Count{1} << bit)) << bit;
+    EXPECT_FALSE(signal.has_reached(NodeSignal::Count{1} << bit)) << bit;
   }
-  flag.raise_to(NodeFlag::Count{1} << 40);
-  EXPECT_TRUE(flag.has_reached(NodeFlag::Count{1} << 40));
-  EXPECT_TRUE(flag.has_reached(5));
-  EXPECT_FALSE(flag.has_reached((NodeFlag::Count{1} << 40) + 1));
+  signal.signal_to(NodeSignal::Count{1} << 40);
+  EXPECT_TRUE(signal.has_reached(NodeSignal::Count{1} << 40));
+  EXPECT_TRUE(signal.has_reached(5));
+  EXPECT_FALSE(signal.has_reached((NodeSignal::Count{1} << 40) + 1));
 }
 
 // The kernel is asked about the low half alone, which does not change here.
-TEST(NodeFlags, SleepersSeeRaisesOfTheirHighHalf) {
-  NodeFlag flag;
+TEST(NodeSignals, SleepersSeeRaisesOfTheirHighHalf) {
+  NodeSignal signal;
   CountProgress meanwhile;
-  std::jthread other([&] { flag.raise_to(NodeFlag::Count{1} << 32); });
-  EXPECT_EQ(flag.wait(NodeFlag::Count{1} << 32, Patience{0, 0}, meanwhile), 0);
+  std::jthread other([&] { signal.signal_to(NodeSignal::Count{1} << 32); });
+  EXPECT_EQ(signal.wait(NodeSignal::Count{1} << 32, Patience{0, 0}, meanwhile), 0);
 }
 
-/// Nobody raises the flag: only what is done meanwhile ends the wait, in each way of waiting.
-TEST(NodeFlags, ErrorsMeanwhileEndTheWait) {
+/// Nobody raises the signal: only what is done meanwhile ends the wait, in each way of waiting.
+TEST(NodeSignals, ErrorsMeanwhileEndTheWait) {
   for (const Patience& patience : patiences) {
-    NodeFlag flag;
+    NodeSignal signal;
     CountProgress meanwhile;
     meanwhile.fails_at = 3;
-    EXPECT_EQ(flag.wait(1, patience, meanwhile), 7);
+    EXPECT_EQ(signal.wait(1, patience, meanwhile), 7);
     EXPECT_EQ(meanwhile.calls, 3);
   }
 }
 
-/// The one who waits sleeps long before the flag is raised, and goes on making progress.
-TEST(NodeFlags, ProgressIsMadeWhileOneSleeps) {
-  NodeFlag flag;
+/// The one who waits sleeps long before the signal is signalled, and goes on making progress.
+TEST(NodeSignals, ProgressIsMadeWhileOneSleeps) {
+  NodeSignal signal;
   std::atomic<int> calls{0};
   struct Counting final : WhileWaiting {
     explicit Counting(std::atomic<int>& c) : calls(c) {}
@@ -107,9 +107,9 @@ TEST(NodeFlags, ProgressIsMadeWhileOneSleeps) {
     }
     std::atomic<int>& calls;
   } meanwhile(calls);
-  const std::jthread sleeper([&] { flag.wait(1, {0, 0}, meanwhile); });
+  const std::jthread sleeper([&] { signal.wait(1, {0, 0}, meanwhile); });
   while (calls < 5) std::this_thread::yield();
-  flag.raise();
+  signal.signal();
 }
 
 std::vector<int> first_nodes(const char* text, Rank ranks) {

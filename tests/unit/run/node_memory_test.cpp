@@ -43,13 +43,13 @@ class Kinds : public testing::TestWithParam<NodeSegment::Kind> {};
 INSTANTIATE_TEST_SUITE_P(NodeMemory, Kinds,
                          testing::Values(NodeSegment::Kind::anonymous, NodeSegment::Kind::named));
 
-/// Parent and child take turns through flags in the segment, which the child has opened by name.
+/// Parent and child take turns through signals in the segment, which the child has opened by name.
 TEST_P(Kinds, ProcessesExchangeThroughFlags) {
   std::optional<NodeSegment> segment = NodeSegment::create(1 << 16, GetParam());
   ASSERT_TRUE(segment);
   const Mapping here = segment->map(SegmentView::shared);
   ASSERT_TRUE(here);
-  auto* flags = new (here.data()) NodeFlag[2];
+  auto* signals = new (here.data()) NodeSignal[2];
   const SegmentName name = segment->name();
   constexpr int rounds = 100;
   const pid_t child = fork();
@@ -57,21 +57,21 @@ TEST_P(Kinds, ProcessesExchangeThroughFlags) {
     const std::optional<NodeSegment> opened = NodeSegment::open(name);
     if (!opened) _exit(2);
     const Mapping there = opened->map(SegmentView::shared);
-    auto* theirs = reinterpret_cast<NodeFlag*>(there.data());
+    auto* theirs = reinterpret_cast<NodeSignal*>(there.data());
     Nothing meanwhile;
     for (unsigned round = 1; round <= rounds; ++round) {
       theirs[0].wait(round, patience_sharing, meanwhile);
       there.data()[4096] =
           static_cast<std::byte>(std::to_integer<unsigned>(there.data()[4096]) * 3);
-      theirs[1].raise();
+      theirs[1].signal();
     }
     _exit(0);
   }
   Nothing meanwhile;
   for (unsigned round = 1; round <= rounds; ++round) {
     here.data()[4096] = static_cast<std::byte>(round);
-    flags[0].raise();
-    flags[1].wait(round, patience_sharing, meanwhile);
+    signals[0].signal();
+    signals[1].wait(round, patience_sharing, meanwhile);
     EXPECT_EQ(here.data()[4096], static_cast<std::byte>(3 * round));
   }
   int status = -1;

@@ -110,37 +110,38 @@ ProcessorView view_of(std::uint64_t allowed, ProcessorQuota quota = {}) {
   return view;
 }
 
-double crowding(std::vector<ProcessorView> ranks) { return crowding_of(ranks); }
+double oversubscription(std::vector<ProcessorView> ranks) { return oversubscription_of(ranks); }
 
-TEST(Crowding, CountsAllThatAnyRankMayRunOn) {
-  EXPECT_EQ(crowding({view_of(0b01), view_of(0b10)}), 1) << "each is bound to one of its own";
-  EXPECT_EQ(crowding({view_of(0b01), view_of(0b01)}), 2) << "all are bound to the same one";
-  EXPECT_EQ(crowding({view_of(0b11), view_of(0b11), view_of(0b11)}), 1.5);
+TEST(Oversubscription, CountsAllThatAnyRankMayRunOn) {
+  EXPECT_EQ(oversubscription({view_of(0b01), view_of(0b10)}), 1)
+      << "each is bound to one of its own";
+  EXPECT_EQ(oversubscription({view_of(0b01), view_of(0b01)}), 2) << "all are bound to the same one";
+  EXPECT_EQ(oversubscription({view_of(0b11), view_of(0b11), view_of(0b11)}), 1.5);
   ProcessorView far = view_of(0);
   far.allowed[15] = 1;
-  EXPECT_EQ(crowding({far, view_of(1)}), 1);
+  EXPECT_EQ(oversubscription({far, view_of(1)}), 1);
 }
 
-TEST(Crowding, CountsNoMoreThanTheLimitsOfGroups) {
+TEST(Oversubscription, CountsNoMoreThanTheLimitsOfGroups) {
   const ProcessorQuota one = {1, 7};
-  EXPECT_EQ(crowding({view_of(0b1111, one), view_of(0b1111, one)}), 2);
-  EXPECT_EQ(crowding({view_of(0b1111, one), view_of(0b1111, {1, 8})}), 1) << "a limit each";
-  EXPECT_EQ(crowding({view_of(0b1111, one), view_of(0b1111)}), 0.5) << "one has none";
-  EXPECT_EQ(crowding({view_of(0b1, {3, 7}), view_of(0b1, {3, 7})}), 2);
+  EXPECT_EQ(oversubscription({view_of(0b1111, one), view_of(0b1111, one)}), 2);
+  EXPECT_EQ(oversubscription({view_of(0b1111, one), view_of(0b1111, {1, 8})}), 1) << "a limit each";
+  EXPECT_EQ(oversubscription({view_of(0b1111, one), view_of(0b1111)}), 0.5) << "one has none";
+  EXPECT_EQ(oversubscription({view_of(0b1, {3, 7}), view_of(0b1, {3, 7})}), 2);
 }
 
-TEST(Crowding, TakesWhatIsNotKnownForAllProcessors) {
+TEST(Oversubscription, TakesWhatIsNotKnownForAllProcessors) {
   const auto all = static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
-  EXPECT_EQ(crowding({view_of(0), view_of(0b1)}), 2 / all);
+  EXPECT_EQ(oversubscription({view_of(0), view_of(0b1)}), 2 / all);
 }
 
-TEST(Crowding, IsOfTheThreadThatAsks) {
+TEST(Oversubscription, IsOfTheThreadThatAsks) {
   const std::vector<int> all = processors_of(0);
   ASSERT_FALSE(all.empty());
   EXPECT_TRUE(holds_in_child([&] { bind_to(all.back()); },
                              [&] {
                                const ProcessorView own = own_processors();
-                               return crowding({own, own}) == 2;
+                               return oversubscription({own, own}) == 2;
                              }));
   EXPECT_LE(reachable_processors({}), static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN)));
   EXPECT_EQ(reachable_processors({0.5, 1}), 1);

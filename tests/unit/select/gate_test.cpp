@@ -10,10 +10,11 @@ namespace tutti {
 namespace {
 
 // Blocks of 1 MiB take 0.2 ms each on the default machine.
-Situation expecting(Collective collective, std::vector<double> arrivals, bool background = false) {
-  Situation situation{collective, static_cast<int>(arrivals.size()), Bytes{1} << 20};
-  situation.forecast = Forecast{std::move(arrivals), 0, background ? Helper::runs : Helper::none};
-  return situation;
+Features expecting(Collective collective, std::vector<double> arrivals, bool background = false) {
+  Features features{collective, static_cast<int>(arrivals.size()), Bytes{1} << 20};
+  features.forecast = Forecast{std::move(arrivals), 0,
+                               background ? ProgressCapability::runs : ProgressCapability::none};
+  return features;
 }
 
 double modelled(const Choice& choice, std::string_view name) {
@@ -24,15 +25,15 @@ double modelled(const Choice& choice, std::string_view name) {
 
 TEST(Gate, IsClosedWhereRanksArriveTogether) {
   for (const Collective collective : {Collective::gather, Collective::scatter}) {
-    const Situation together = expecting(collective, std::vector<double>(8, 3), true);
+    const Features together = expecting(collective, std::vector<double>(8, 3), true);
     EXPECT_FALSE(choose({}, together, {}).specification);
-    Situation without = together;
+    Features without = together;
     without.forecast.reset();
     EXPECT_EQ(choose({}, together, {}).reason, choose({}, without, {}).reason);
     // A microsecond is less than a start-up; 2 ms less than twice the error.
-    Situation close = expecting(collective, {0, 0, 0, 0, 1e-6, 0, 0, 0});
+    Features close = expecting(collective, {0, 0, 0, 0, 1e-6, 0, 0, 0});
     EXPECT_EQ(choose({}, close, {}).reason, choose({}, without, {}).reason);
-    close.forecast = Forecast{{0, 0, 0, 0, 2e-3, 0, 0, 0}, 1e-3, Helper::runs};
+    close.forecast = Forecast{{0, 0, 0, 0, 2e-3, 0, 0, 0}, 1e-3, ProgressCapability::runs};
     EXPECT_EQ(choose({}, close, {}).reason, choose({}, without, {}).reason);
   }
 }
@@ -44,7 +45,7 @@ TEST(Gate, OpensForOneLateRankWithMuchData) {
     ASSERT_TRUE(choice.specification) << choice.reason;
     EXPECT_EQ(to_text(*choice.specification), "linear");
     EXPECT_NE(choice.reason.find("expected to arrive apart"), std::string::npos);
-    Situation small = expecting(collective, {0, 0, 0, 0, 2e-3, 0, 0, 0});
+    Features small = expecting(collective, {0, 0, 0, 0, 2e-3, 0, 0, 0});
     small.block = 8;
     EXPECT_FALSE(choose({}, small, {}).specification);
   }
@@ -71,29 +72,29 @@ TEST(Gate, SendsManyLateRanksToRelays) {
 TEST(Gate, LetsTheThreadOfALateRootGather) {
   std::vector<double> arrivals(16, 0);
   arrivals[3] = 5e-3;
-  Situation situation = expecting(Collective::gather, arrivals, true);
-  situation.root = 3;
-  const Choice choice = choose({}, situation, {});
+  Features features = expecting(Collective::gather, arrivals, true);
+  features.root = 3;
+  const Choice choice = choose({}, features, {});
   ASSERT_TRUE(choice.specification);
   EXPECT_EQ(choice.specification->runner, Runner::background);
   // Without it all must wait for the root, and no point gains.
-  situation.forecast->helper = Helper::none;
-  EXPECT_FALSE(choose({}, situation, {}).specification);
+  features.forecast->progress_capability = ProgressCapability::none;
+  EXPECT_FALSE(choose({}, features, {}).specification);
 }
 
 TEST(Gate, ChargesWhatReliesOnTheForecastForItsError) {
   std::vector<double> half(48, 0);
   std::fill(half.begin() + 24, half.end(), 20e-3);
-  Situation situation = expecting(Collective::scatter, half);
-  situation.forecast->error = 5e-3;
-  const Choice choice = choose({}, situation, {});
-  situation.forecast->error = 0;
-  const Choice exact = choose({}, situation, {});
+  Features features = expecting(Collective::scatter, half);
+  features.forecast->error = 5e-3;
+  const Choice choice = choose({}, features, {});
+  features.forecast->error = 0;
+  const Choice exact = choose({}, features, {});
   EXPECT_DOUBLE_EQ(modelled(choice, "relay:late=24"), modelled(exact, "relay:late=24") + 10e-3);
   EXPECT_DOUBLE_EQ(modelled(choice, "linear"), modelled(exact, "linear"));
 }
 
-std::vector<std::string> own_of(MpiFamily family, Collective collective, int p, Bytes block) {
+std::vector<std::string> natives_of(MpiFamily family, Collective collective, int p, Bytes block) {
   const std::vector<std::string> all = native_specifications(family, collective, p, block);
   for (const std::string& text : all) EXPECT_TRUE(specification(collective, text)) << text;
   return all;
@@ -106,19 +107,23 @@ TEST(NativeModel, FollowsTheRulesOfTheLibrary) {
   EXPECT_EQ(mpi_family("MPICH Version:      4.0.2\n"), MpiFamily::mpich);
   EXPECT_EQ(mpi_family("Intel(R) MPI Library 2021.18"), MpiFamily::unknown);
   constexpr auto open_mpi = MpiFamily::open_mpi;
-  EXPECT_EQ(own_of(open_mpi, gather, 48, 174762), List{"binomial:order=rotated"});
-  EXPECT_EQ(own_of(open_mpi, gather, 48, 1024), List{"binomial:order=rotated,runner=background"})
+  EXPECT_EQ(natives_of(open_mpi, gather, 48, 174762), List{"binomial:order=rotated"});
+  EXPECT_EQ(natives_of(open_mpi, gather, 48, 1024),
+            List{"binomial:order=rotated,runner=background"})
       << "32 KiB go unasked";
-  EXPECT_EQ(own_of(open_mpi, gather, 7, 262144), List{"linear_sync:order=natural,segment=262144"});
-  EXPECT_EQ(own_of(open_mpi, gather, 7, 131072), List{"linear_sequence:order=natural"});
-  EXPECT_EQ(own_of(open_mpi, gather, 300, 4096), List{"linear:order=natural,runner=background"});
-  EXPECT_EQ(own_of(open_mpi, scatter, 48, 174762), List{"linear:order=natural"});
-  EXPECT_EQ(own_of(open_mpi, scatter, 48, 10922), List{"binomial:order=rotated"});
-  EXPECT_EQ(own_of(open_mpi, scatter, 7, Bytes{1} << 20), List{"linear_sequence:order=natural"});
-  EXPECT_EQ(own_of(MpiFamily::mpich, scatter, 48, 174762), List{"binomial:order=rotated"});
-  EXPECT_EQ(own_of(MpiFamily::unknown, gather, 48, 174762),
+  EXPECT_EQ(natives_of(open_mpi, gather, 7, 262144),
+            List{"linear_sync:order=natural,segment=262144"});
+  EXPECT_EQ(natives_of(open_mpi, gather, 7, 131072), List{"linear_sequence:order=natural"});
+  EXPECT_EQ(natives_of(open_mpi, gather, 300, 4096),
+            List{"linear:order=natural,runner=background"});
+  EXPECT_EQ(natives_of(open_mpi, scatter, 48, 174762), List{"linear:order=natural"});
+  EXPECT_EQ(natives_of(open_mpi, scatter, 48, 10922), List{"binomial:order=rotated"});
+  EXPECT_EQ(natives_of(open_mpi, scatter, 7, Bytes{1} << 20),
+            List{"linear_sequence:order=natural"});
+  EXPECT_EQ(natives_of(MpiFamily::mpich, scatter, 48, 174762), List{"binomial:order=rotated"});
+  EXPECT_EQ(natives_of(MpiFamily::unknown, gather, 48, 174762),
             (List{"linear_sequence:order=natural", "binomial:order=rotated"}));
-  EXPECT_EQ(own_of(open_mpi, gatherv, 48, 174762), List{"linear_sequence:order=natural"});
+  EXPECT_EQ(natives_of(open_mpi, gatherv, 48, 174762), List{"linear_sequence:order=natural"});
 }
 
 // The lab: 48 ranks of a link each, and delays as those of docs/results/arrival-lab.md. `native` is
@@ -129,14 +134,14 @@ constexpr double not_measured = std::numeric_limits<double>::quiet_NaN();
 
 Choice in_the_lab(Collective collective, Bytes kilofloats, double delay,
                   double native = not_measured, const Machine& machine = hundred_mbit) {
-  Situation situation{collective, 48, 4096 * kilofloats / 48};
-  situation.mpi = MpiFamily::open_mpi;
+  Features features{collective, 48, 4096 * kilofloats / 48};
+  features.mpi = MpiFamily::open_mpi;
   std::vector<double> arrivals(48);
   for (std::size_t rank = 0; rank < 48; ++rank) {
     arrivals[rank] = delay * static_cast<double>((rank * 29 + 20) % 48) / 47;
   }
-  situation.forecast = Forecast{std::move(arrivals), 1e-3, Helper::runs, native};
-  return choose({}, situation, machine);
+  features.forecast = Forecast{std::move(arrivals), 1e-3, ProgressCapability::runs, native};
+  return choose({}, features, machine);
 }
 
 TEST(NativeModel, OpensTheGateForOpenMpisGatherInTheLab) {
@@ -224,50 +229,50 @@ TEST(Gate, LeavesScattersInTheLabToAnMpiThatIsAtTheBound) {
 TEST(Gate, HoldsWhatWasMeasuredOfNativeAgainstTheModel) {
   // Ranks that arrive together, and an MPI that takes a fifth longer than the wire.
   const Machine machine = {210e-6, 82.3e-9, 39.5e-6, 1.44e-6};
-  Situation situation{Collective::gather, 48, 174762};
-  situation.mpi = MpiFamily::open_mpi;
-  situation.forecast = Forecast{std::vector<double>(48, 0), 1e-3, Helper::runs};
-  EXPECT_FALSE(choose({}, situation, machine).specification);
-  situation.forecast->native = 0.83;
-  const Choice better = choose({}, situation, machine);
+  Features features{Collective::gather, 48, 174762};
+  features.mpi = MpiFamily::open_mpi;
+  features.forecast = Forecast{std::vector<double>(48, 0), 1e-3, ProgressCapability::runs};
+  EXPECT_FALSE(choose({}, features, machine).specification);
+  features.forecast->native = 0.83;
+  const Choice better = choose({}, features, machine);
   ASSERT_TRUE(better.specification) << better.reason;
   EXPECT_NE(better.reason.find("measured"), std::string::npos);
-  EXPECT_FALSE(choose({}, situation, {}).specification) << "of a machine that nobody has measured";
+  EXPECT_FALSE(choose({}, features, {}).specification) << "of a machine that nobody has measured";
   // What is as short as the clocks are wrong says nothing.
-  situation.block = 8;
-  situation.forecast->native = 1e-3;
-  EXPECT_FALSE(choose({}, situation, machine).specification);
+  features.block = 8;
+  features.forecast->native = 1e-3;
+  EXPECT_FALSE(choose({}, features, machine).specification);
 }
 
 TEST(Gate, IsClosedWhileNativeIsMeasuredAgain) {
-  Situation situation{Collective::gather, 48, 174762};
-  situation.forecast = Forecast{std::vector<double>(48, 0), 1e-3, Helper::runs, 0.83};
-  EXPECT_TRUE(choose({}, situation, hundred_mbit).specification);
-  situation.forecast->native_is_due = true;
-  const Choice choice = choose({}, situation, hundred_mbit);
+  Features features{Collective::gather, 48, 174762};
+  features.forecast = Forecast{std::vector<double>(48, 0), 1e-3, ProgressCapability::runs, 0.83};
+  EXPECT_TRUE(choose({}, features, hundred_mbit).specification);
+  features.forecast->native_is_due = true;
+  const Choice choice = choose({}, features, hundred_mbit);
   EXPECT_FALSE(choice.specification);
   EXPECT_EQ(choice.reason, "native's time is measured again");
 }
 
 TEST(Gate, TriesAsManyChoicesAsMayLoseAndThenNone) {
-  Situation situation{Collective::gather, 48, 174762};
-  situation.mpi = MpiFamily::open_mpi;
-  situation.forecast = Forecast{std::vector<double>(48, 0), 1e-3, Helper::runs, 0.83};
+  Features features{Collective::gather, 48, 174762};
+  features.mpi = MpiFamily::open_mpi;
+  features.forecast = Forecast{std::vector<double>(48, 0), 1e-3, ProgressCapability::runs, 0.83};
   std::vector<Specification> tried;
-  for (RunMark& lost : situation.forecast->lost) {
-    const Choice choice = choose({}, situation, hundred_mbit);
+  for (AlgorithmId& lost : features.forecast->lost) {
+    const Choice choice = choose({}, features, hundred_mbit);
     ASSERT_TRUE(choice.specification) << choice.reason;
     for (const Specification& before : tried) EXPECT_NE(*choice.specification, before);
     tried.push_back(*choice.specification);
     lost = digest_of(tried.back());
   }
-  const Choice none = choose({}, situation, hundred_mbit);
+  const Choice none = choose({}, features, hundred_mbit);
   EXPECT_FALSE(none.specification);
   EXPECT_NE(none.reason.find("but by what was tried and took no less"), std::string::npos);
   // On a machine that nobody has measured the model's promises are not held against times.
-  std::fill(situation.forecast->arrivals.begin() + 1, situation.forecast->arrivals.end(), 0.2);
-  situation.mpi = MpiFamily::unknown;
-  const Choice other = choose({}, situation, {});
+  std::fill(features.forecast->arrivals.begin() + 1, features.forecast->arrivals.end(), 0.2);
+  features.mpi = MpiFamily::unknown;
+  const Choice other = choose({}, features, {});
   EXPECT_TRUE(other.reason.find("was tried") == std::string::npos) << other.reason;
 }
 
@@ -292,11 +297,11 @@ TEST(ChooseExchange, CountsOnArrivalsOnlyWhereTheyPay) {
 }
 
 TEST(ChooseExchange, ChargesForPredictionsThatMayBeWrong) {
-  Situation situation = expecting(Collective::bcast, {0, 0, 0, 0, 5e-3, 0, 0, 0});
-  const auto seconds = [&](const char* name) { return modelled(choose({}, situation, {}), name); };
+  Features features = expecting(Collective::bcast, {0, 0, 0, 0, 5e-3, 0, 0, 0});
+  const auto seconds = [&](const char* name) { return modelled(choose({}, features, {}), name); };
   const double earliest = seconds("earliest");
   const double pull = seconds("linear_pull");
-  situation.forecast->error = 1e-3;
+  features.forecast->error = 1e-3;
   EXPECT_DOUBLE_EQ(seconds("earliest"), earliest + 2e-3);
   EXPECT_DOUBLE_EQ(seconds("linear_pull"), pull);
 }

@@ -6,54 +6,56 @@
 namespace tutti {
 namespace {
 
-LevelSituation on(const char* text, std::optional<Bytes> block,
-                  Collective collective = Collective::allgather) {
+HierarchicalFeatures on(const char* text, std::optional<Bytes> block,
+                        Collective collective = Collective::allgather) {
   const Nodes nodes = *nodes_from(text);
-  return {collective, shape_of(nodes), block, true, least_shape_of(nodes)};
+  return {collective, shape_of(nodes), block, true, min_shape_of(nodes)};
 }
 
 /// The default one, measured with a core for each rank.
 NodeMachine measured() {
   NodeMachine machine;
-  machine.crowding = 1;
+  machine.oversubscription = 1;
   return machine;
 }
 
-TEST(LevelChoices, GoThroughNodeMemoryWhereItPays) {
-  const LevelChoice choice = choose_level(on("64x32", 512), {});
-  EXPECT_TRUE(choice.level.node);
+TEST(HierarchicalChoices, GoThroughNodeMemoryWhereItPays) {
+  const HierarchicalChoice choice = choose_hierarchical(on("64x32", 512), {});
+  EXPECT_TRUE(choice.level.hierarchical);
   EXPECT_GT(choice.level.leaders, 1);
   EXPECT_EQ(choice.candidates.front().name,
             to_text(Setting{Setting::Kind::native, {}, choice.level}));
   EXPECT_NE(choice.reason.find("gain a half or more"), std::string::npos) << choice.reason;
-  EXPECT_NE(choose_level(on("64x32", 512), measured()).reason.find("gain a tenth or more"),
+  EXPECT_NE(choose_hierarchical(on("64x32", 512), measured()).reason.find("gain a tenth or more"),
             std::string::npos);
 }
 
-TEST(LevelChoices, StayFlatElsewhere) {
-  EXPECT_FALSE(choose_level(on("64x1", 512), {}).level.node);
-  EXPECT_FALSE(choose_level(on("64x32", std::nullopt), {}).level.node);
-  EXPECT_FALSE(choose_level(on("64x32", 0), {}).level.node);
-  EXPECT_TRUE(choose_level(on("64x32", 0, Collective::barrier), measured()).level.node);
-  LevelSituation ordered = on("64x32", 512, Collective::allreduce);
+TEST(HierarchicalChoices, StayFlatElsewhere) {
+  EXPECT_FALSE(choose_hierarchical(on("64x1", 512), {}).level.hierarchical);
+  EXPECT_FALSE(choose_hierarchical(on("64x32", std::nullopt), {}).level.hierarchical);
+  EXPECT_FALSE(choose_hierarchical(on("64x32", 0), {}).level.hierarchical);
+  EXPECT_TRUE(
+      choose_hierarchical(on("64x32", 0, Collective::barrier), measured()).level.hierarchical);
+  HierarchicalFeatures ordered = on("64x32", 512, Collective::allreduce);
   ordered.keeps_order = false;
-  EXPECT_NE(choose_level(ordered, {}).reason.find("does not commute"), std::string::npos);
-  const LevelSituation large = on("64x32", 1 << 20, Collective::reduce_scatter_block);
-  EXPECT_NE(choose_level(large, {}).reason.find("no gain of a half"), std::string::npos);
-  EXPECT_NE(choose_level(large, measured()).reason.find("no gain of a tenth"), std::string::npos);
+  EXPECT_NE(choose_hierarchical(ordered, {}).reason.find("does not commute"), std::string::npos);
+  const HierarchicalFeatures large = on("64x32", 1 << 20, Collective::reduce_scatter_block);
+  EXPECT_NE(choose_hierarchical(large, {}).reason.find("no gain of a half"), std::string::npos);
+  EXPECT_NE(choose_hierarchical(large, measured()).reason.find("no gain of a tenth"),
+            std::string::npos);
 }
 
-TEST(LevelChoices, NeverGoThroughNodesWithoutTheGainTheyPromise) {
+TEST(HierarchicalChoices, NeverGoThroughNodesWithoutTheGainTheyPromise) {
   for (const NodeMachine& machine : {NodeMachine{}, measured()}) {
     for (const Collective collective : matched_collectives) {
       for (const char* nodes : {"2x2", "8x6", "64x32", "1,4,2,3,1", "12,1,1"}) {
         for (Bytes block = 1; block <= Bytes{1} << 24; block *= 4) {
-          const LevelSituation situation = on(nodes, block, collective);
-          const LevelChoice choice = choose_level(situation, machine);
-          if (!choice.level.node) continue;
-          const double flat = best_flat_seconds(collective, situation.least, block, machine);
+          const HierarchicalFeatures features = on(nodes, block, collective);
+          const HierarchicalChoice choice = choose_hierarchical(features, machine);
+          if (!choice.level.hierarchical) continue;
+          const double flat = best_flat_seconds(collective, features.least, block, machine);
           const double level =
-              level_seconds(collective, situation.shape, block, choice.level.leaders, machine)
+              hierarchical_seconds(collective, features.shape, block, choice.level.leaders, machine)
                   .total();
           EXPECT_GT(flat, 1.1 * level) << name_of(collective) << " " << nodes << " " << block;
         }
@@ -62,33 +64,35 @@ TEST(LevelChoices, NeverGoThroughNodesWithoutTheGainTheyPromise) {
   }
 }
 
-TEST(LevelChoices, TakeOneNodeOnlyWhereItWasMeasured) {
-  EXPECT_NE(choose_level(on("8", 64), {}).reason.find("was not measured"), std::string::npos);
-  EXPECT_TRUE(choose_level(on("8", 64), measured()).level.node);
+TEST(HierarchicalChoices, TakeOneNodeOnlyWhereItWasMeasured) {
+  EXPECT_NE(choose_hierarchical(on("8", 64), {}).reason.find("was not measured"),
+            std::string::npos);
+  EXPECT_TRUE(choose_hierarchical(on("8", 64), measured()).level.hierarchical);
 }
 
-TEST(LevelChoices, TrustNoFlagOnCrowdedCoresThatWasNotMeasuredThere) {
-  LevelSituation crowded = on("64x32", 512);
-  crowded.crowding = 4;
-  EXPECT_NE(choose_level(crowded, {}).reason.find("more ranks than cores"), std::string::npos);
-  EXPECT_NE(choose_level(crowded, measured()).reason.find("more ranks share a core"),
+TEST(HierarchicalChoices, TrustNoFlagOnCrowdedCoresThatWasNotMeasuredThere) {
+  HierarchicalFeatures crowded = on("64x32", 512);
+  crowded.oversubscription = 4;
+  EXPECT_NE(choose_hierarchical(crowded, {}).reason.find("more ranks than cores"),
+            std::string::npos);
+  EXPECT_NE(choose_hierarchical(crowded, measured()).reason.find("more ranks share a core"),
             std::string::npos);
   NodeMachine machine = measured();
-  machine.crowding = 4;
-  EXPECT_TRUE(choose_level(crowded, machine).level.node);
+  machine.oversubscription = 4;
+  EXPECT_TRUE(choose_hierarchical(crowded, machine).level.hierarchical);
   // A flag that takes the scheduler's turn takes the gain as well.
-  machine.flag = 1e-3;
-  EXPECT_NE(choose_level(crowded, machine).reason.find("no gain"), std::string::npos);
+  machine.signal = 1e-3;
+  EXPECT_NE(choose_hierarchical(crowded, machine).reason.find("no gain"), std::string::npos);
 }
 
-TEST(LevelChoices, HoldUnevenNodesAgainstFewerRanks) {
-  EXPECT_EQ(least_shape_of(*nodes_from("1,4,2,3,1")).ranks, 2);
+TEST(HierarchicalChoices, HoldUnevenNodesAgainstFewerRanks) {
+  EXPECT_EQ(min_shape_of(*nodes_from("1,4,2,3,1")).ranks, 2);
   // Hardly more ranks than nodes: a flat call has no more to do than the nodes.
-  EXPECT_NE(choose_level(on("4,1,1,1,1,1", 64), measured()).reason.find("few ranks"),
+  EXPECT_NE(choose_hierarchical(on("4,1,1,1,1,1", 64), measured()).reason.find("few ranks"),
             std::string::npos);
 }
 
-TEST(LevelChoices, TakeEightLeadersAtMost) {
+TEST(HierarchicalChoices, TakeEightLeadersAtMost) {
   NodeMachine machine;
   machine.sender_per_byte = 64 * machine.per_byte;
   EXPECT_GT(best_leaders(Collective::alltoall, {16, 32}, 65536, machine), 8);
@@ -96,7 +100,7 @@ TEST(LevelChoices, TakeEightLeadersAtMost) {
   EXPECT_EQ(leaders_for(on("16x32", std::nullopt, Collective::alltoallv), machine), 1);
 }
 
-TEST(LevelChoices, TryOneTwoAndFourLeadersWhateverTheModelFinds) {
+TEST(HierarchicalChoices, TryOneTwoAndFourLeadersWhateverTheModelFinds) {
   EXPECT_EQ(leaders_to_try(1, 6), (std::vector{1, 4, 2}));
   EXPECT_EQ(leaders_to_try(2, 6), (std::vector{2, 4, 1}));
   EXPECT_EQ(leaders_to_try(4, 6), (std::vector{4, 2, 1}));
@@ -106,7 +110,7 @@ TEST(LevelChoices, TryOneTwoAndFourLeadersWhateverTheModelFinds) {
   EXPECT_EQ(leaders_to_try(1, 1), std::vector{1});
 }
 
-TEST(LevelChoices, LeaveReductionsAndIrregularGathersToThoseWhoAsk) {
+TEST(HierarchicalChoices, LeaveReductionsAndIrregularGathersToThoseWhoAsk) {
   for (const Collective collective : matched_collectives) {
     const bool is_left = reduces(collective) || collective == Collective::gatherv ||
                          collective == Collective::scatterv;
@@ -118,14 +122,15 @@ TEST(NodeMachines, AreWrittenBesideAMachine) {
   Machine machine;
   machine.latency = 5e-6;
   NodeMachine nodes = measured();
-  nodes.flag = 3e-7;
+  nodes.signal = 3e-7;
   const std::string text = to_text(machine, nodes);
   EXPECT_EQ(*machine_from_text(text), machine);
   const NodeMachine read = *node_machine_from_text(text);
   EXPECT_EQ(read.latency, 5e-6);
-  EXPECT_EQ(read.flag, 3e-7);
-  EXPECT_EQ(read.crowding, 1);
-  EXPECT_EQ(node_machine_from_text(to_text(machine))->crowding, 0) << "an old file has none";
+  EXPECT_EQ(read.signal, 3e-7);
+  EXPECT_EQ(read.oversubscription, 1);
+  EXPECT_EQ(node_machine_from_text(to_text(machine))->oversubscription, 0)
+      << "an old file has none";
 }
 
 }  // namespace

@@ -85,15 +85,15 @@ Fabric two_switches(int p, int (*switch_of)(Rank) = in_turn) {
   return fabric_of({"", {}, {p, {}}, {{0, small}, {1000, large}}}, 0, 0);
 }
 
-TEST(SharedWays, AreThoseOfClustersWithANarrowLink) {
+TEST(SharedLinks, AreThoseOfClustersWithANarrowLink) {
   const Fabric fabric = two_switches(8);
-  ASSERT_EQ(fabric.ways.size(), 1U);
-  EXPECT_EQ(fabric.ways[0].group, (std::vector<int>{0, 1, 0, 1, 0, 1, 0, 1}));
-  EXPECT_EQ(fabric.ways[0].per_byte, (std::vector<double>{4, 4}));
-  EXPECT_EQ(fabric.ways[0].latency, (std::vector<double>{50, 50}));
+  ASSERT_EQ(fabric.shared.size(), 1U);
+  EXPECT_EQ(fabric.shared[0].group, (std::vector<int>{0, 1, 0, 1, 0, 1, 0, 1}));
+  EXPECT_EQ(fabric.shared[0].per_byte, (std::vector<double>{4, 4}));
+  EXPECT_EQ(fabric.shared[0].latency, (std::vector<double>{50, 50}));
 }
 
-TEST(SharedWays, MakeARoundAsLongAsAllThatCrosses) {
+TEST(SharedLinks, MakeARoundAsLongAsAllThatCrosses) {
   const Fabric fabric = two_switches(8);
   // All 8 messages of the natural ring cross, 4 each way; sorted by switch one each way does.
   EXPECT_DOUBLE_EQ(rounds_seconds(ring_traffic(8, 1000), fabric, identity(8)), 7 * (50 + 16000));
@@ -104,7 +104,7 @@ TEST(SharedWays, MakeARoundAsLongAsAllThatCrosses) {
                    7 * (50 + 4000));
 }
 
-TEST(SharedWays, MakeAnOrderWorthIt) {
+TEST(SharedLinks, MakeAnOrderWorthIt) {
   const Fabric fabric = two_switches(8);
   const Reordering ring = reordered(ring_traffic(8, 1000), fabric, 1000, {0, true});
   EXPECT_DOUBLE_EQ(ring.best.seconds, 7 * (50 + 4000));
@@ -114,7 +114,7 @@ TEST(SharedWays, MakeAnOrderWorthIt) {
   EXPECT_DOUBLE_EQ(doubling.best.seconds, 50 + 16000 + 50 + 2000 + 50 + 4000);
 }
 
-TEST(SharedWays, OfNodesAreTheirCables) {
+TEST(SharedLinks, OfNodesAreTheirCables) {
   // Two ranks on each of three nodes: near within, 1 a byte across.
   Distances small(6);
   Distances large(6);
@@ -127,14 +127,14 @@ TEST(SharedWays, OfNodesAreTheirCables) {
   }
   const std::vector<std::string> names = {"a", "a", "b", "b", "c", "c"};
   const Fabric fabric = fabric_of({"", names, {6, {}}, {{0, small}, {1000, large}}}, 0, 0);
-  ASSERT_EQ(fabric.ways.size(), 1U);
-  EXPECT_EQ(fabric.ways[0].per_byte, (std::vector<double>{1, 1, 1}));
+  ASSERT_EQ(fabric.shared.size(), 1U);
+  EXPECT_EQ(fabric.shared[0].per_byte, (std::vector<double>{1, 1, 1}));
   EXPECT_DOUBLE_EQ(rounds_seconds(ring_traffic(6, 1000), fabric, {0, 2, 4, 1, 3, 5}),
                    5 * (10 + 2000));
   EXPECT_DOUBLE_EQ(rounds_seconds(ring_traffic(6, 1000), fabric, identity(6)), 5 * (10 + 1000));
 }
 
-TEST(SharedWays, AreUnknownWhereOneMessageAloneIsNoSlower) {
+TEST(SharedLinks, AreUnknownWhereOneMessageAloneIsNoSlower) {
   Distances small(4);
   Distances large(4);
   for (Rank a = 0; a < 4; ++a) {
@@ -145,27 +145,27 @@ TEST(SharedWays, AreUnknownWhereOneMessageAloneIsNoSlower) {
   }
   const Hierarchy levels{4, {{0, 0, 1, 1}}};
   const Fabric fabric = fabric_of({"", {}, levels, {{0, small}, {1000, large}}}, 0, 0);
-  ASSERT_EQ(fabric.ways.size(), 1U);
-  EXPECT_EQ(fabric.ways[0].per_byte, (std::vector<double>{0, 0}));
+  ASSERT_EQ(fabric.shared.size(), 1U);
+  EXPECT_EQ(fabric.shared[0].per_byte, (std::vector<double>{0, 0}));
 }
 
 TEST(Placing, GivesHeuristicsAsTheyAreAndOthersNeverSlowerThanNatural) {
   const Fabric figure = by_bytes(figure_1().distances);
   const auto ring = spec(Collective::allgather, "RMH");
-  EXPECT_EQ(placements_of(ring, figure, 0).of(16), (Ranks{0, 1, 3, 7, 5, 6, 4, 2}));
+  EXPECT_EQ(rank_orders_of(ring, figure, 0).of(16), (Ranks{0, 1, 3, 7, 5, 6, 4, 2}));
   const auto doubling = spec(Collective::allgather, "RDMH");
-  EXPECT_EQ(placements_of(doubling, figure, 0).of(16), (Ranks{0, 3, 2, 6, 1, 5, 7, 4}));
+  EXPECT_EQ(rank_orders_of(doubling, figure, 0).of(16), (Ranks{0, 3, 2, 6, 1, 5, 7, 4}));
   // By hand from the figure's matrix: see HeaviestFirst for the rules.
-  EXPECT_EQ(placements_of(spec(Collective::bcast, "BBMH"), figure, 0).of(16),
+  EXPECT_EQ(rank_orders_of(spec(Collective::bcast, "BBMH"), figure, 0).of(16),
             (Ranks{0, 1, 2, 7, 4, 6, 5, 3}));
-  EXPECT_EQ(placements_of(spec(Collective::gather, "BGMH"), figure, 0).of(16),
+  EXPECT_EQ(rank_orders_of(spec(Collective::gather, "BGMH"), figure, 0).of(16),
             (Ranks{0, 4, 2, 6, 1, 7, 3, 5}));
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
     const Fabric fabric = seed % 2 == 0 ? grouped(11, seed) : random_fabric(11, seed);
     for (const char* name : {"binomial:order=distance", "knomial:k=3,order=distance"}) {
       const Specification by_distance = spec(Collective::gather, name);
-      const Placements placements = placements_of(by_distance, fabric, 4);
-      for (const Bytes block : Placements::blocks) {
+      const RankOrders placements = rank_orders_of(by_distance, fabric, 4);
+      for (const Bytes block : RankOrders::blocks) {
         const Traffic traffic = traffic_of(by_distance, 11, block);
         expect_permutation(placements.of(block), 4);
         const Reordering found = reordered(traffic, fabric, block, {4, true}, 1000000);
@@ -186,7 +186,7 @@ Fabric slow_to_begin(Fabric fabric) {
       second.set(a, b, 1e5 + 1000 * fabric.links.per_byte(a, b));
     }
   }
-  return {Links({0, first}, {1000, second}), fabric.ways};
+  return {Links({0, first}, {1000, second}), fabric.shared};
 }
 
 TEST(Placing, OfACommunicatorIsInNoShapeSlower) {
@@ -204,7 +204,7 @@ TEST(Placing, OfACommunicatorIsInNoShapeSlower) {
       EXPECT_LE(ratio, 1.01);
       sum += ratio;
     };
-    const auto [small, large] = std::pair(Placements::blocks.front(), Placements::blocks.back());
+    const auto [small, large] = std::pair(RankOrders::blocks.front(), RankOrders::blocks.back());
     weigh(Collective::allgather, "recursive_doubling", small);
     weigh(Collective::allgather, "ring", large);
     for (const Collective collective :
@@ -226,10 +226,10 @@ TEST(Placing, OfACommunicatorIsInNoShapeSlower) {
 
 TEST(Placing, GainsByDistanceWhereTheNaturalOrderCrossesSlowLinks) {
   const auto gain = [](Collective collective, const Fabric& fabric, Bytes block, Rank root) {
-    std::map<std::string, Placements> found;
+    std::map<std::string, RankOrders> found;
     return gaining_by_distance(
-        collective, block, fabric, root, [&](const Specification& candidate) -> const Placements& {
-          return found.try_emplace(to_text(candidate), placements_of(candidate, fabric, root))
+        collective, block, fabric, root, [&](const Specification& candidate) -> const RankOrders& {
+          return found.try_emplace(to_text(candidate), rank_orders_of(candidate, fabric, root))
               .first->second;
         });
   };
@@ -254,7 +254,7 @@ TEST(Placing, GainsByDistanceWhereTheNaturalOrderCrossesSlowLinks) {
     if (!found) continue;
     const Traffic traffic = traffic_of(*found, 7, 1024);
     const double placed =
-        rounds_seconds(traffic, fabric, placements_of(*found, fabric, 2).of(1024));
+        rounds_seconds(traffic, fabric, rank_orders_of(*found, fabric, 2).of(1024));
     for (const char* natural : {"binomial", "scatter_allgather"}) {
       EXPECT_LT(1.25 * placed, rounds_seconds(traffic_of(spec(Collective::bcast, natural), 7, 1024),
                                               fabric, {2, 3, 4, 5, 6, 0, 1}));

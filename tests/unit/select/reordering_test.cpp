@@ -40,7 +40,7 @@ TEST(WithoutSlowLinks, FindsTheFastestSlowestLinkOfFigure1) {
 }
 
 /// The least slowest link of all rings, either direction of a link being as slow as the slower.
-double least_slowest_link(const Distances& distances) {
+double min_slowest_link(const Distances& distances) {
   double least = 1e9;
   for (Ranks ring = identity(distances.size());;) {
     const Ranks back(ring.rbegin(), ring.rend());
@@ -59,8 +59,8 @@ TEST(WithoutSlowLinks, FindsTheOptimumOfSmallRings) {
     const Ranks back(ring.rbegin(), ring.rend());
     const double longest =
         std::max(ring_times(distances, ring).longest, ring_times(distances, back).longest);
-    EXPECT_GE(longest, least_slowest_link(distances));
-    optima += longest == least_slowest_link(distances) ? 1 : 0;
+    EXPECT_GE(longest, min_slowest_link(distances));
+    optima += longest == min_slowest_link(distances) ? 1 : 0;
   }
   EXPECT_GE(optima, 18);
 }
@@ -81,7 +81,7 @@ TEST(TwoPartnersEach, IsWorseThanNaturalOnFigure1UntilRanksAreSwapped) {
   EXPECT_EQ(ranks, (Ranks{0, 3, 2, 6, 1, 5, 7, 4}));
   EXPECT_NEAR(rounds_seconds(traffic, links, identity(8)), 0.272, 5e-4);
   EXPECT_NEAR(rounds_seconds(traffic, links, ranks), 0.329, 5e-4);
-  const Ranks swapped = descend(ranks, traffic, links, false, 1000000);
+  const Ranks swapped = local_search(ranks, traffic, links, false, 1000000);
   EXPECT_NEAR(rounds_seconds(traffic, links, swapped), 0.2045, 5e-5);
   double least = 1;
   for (Ranks any = identity(8); std::next_permutation(any.begin() + 1, any.end());) {
@@ -220,7 +220,7 @@ TEST(Reordering, IsNeverSlowerThanNatural) {
         const Fabric links = seed == 2 ? grouped(p, seed) : random_fabric(p, seed);
         const Anchor anchor{p / 2, seed != 0};
         const Reordering found = reordered(traffic, links, 3, anchor, 200000);
-        for (const Seating& seating : found.all) {
+        for (const CandidateOrder& seating : found.all) {
           expect_permutation(seating.ranks, anchor.fixed ? anchor.first : seating.ranks.front());
           EXPECT_GE(seating.seconds, found.best.seconds * (1 - 1e-9));
           EXPECT_DOUBLE_EQ(seating.seconds, rounds_seconds(traffic, links, seating.ranks));

@@ -22,11 +22,11 @@ TEST(Setting, ReadsBackFromItsText) {
 }
 
 TEST(Choose, ObeysTheUser) {
-  const Situation situation{Collective::gatherv, 64, std::nullopt};
-  const Choice native = choose(*setting(Collective::gatherv, "native"), situation, {});
+  const Features features{Collective::gatherv, 64, std::nullopt};
+  const Choice native = choose(*setting(Collective::gatherv, "native"), features, {});
   EXPECT_FALSE(native.specification);
   EXPECT_EQ(native.reason, "native was asked for");
-  const Choice forced = choose(*setting(Collective::gatherv, "TUW"), situation, {});
+  const Choice forced = choose(*setting(Collective::gatherv, "TUW"), features, {});
   ASSERT_TRUE(forced.specification);
   EXPECT_EQ(to_text(*forced.specification), "ordered_tree:rule=gather_time,promote=off");
   EXPECT_EQ(forced.reason, "it was asked for");
@@ -36,9 +36,9 @@ TEST(Choose, LeavesToTheMpiWhatNobodyHasMeasured) {
   for (const Collective collective : gathers_and_scatters) {
     for (const int p : {2, 3, 8, 47, 100, 4096, 10000}) {
       for (const Bytes block : {Bytes{0}, Bytes{8}, Bytes{1} << 30}) {
-        Situation situation{collective, p, block};
-        if (is_irregular(collective)) situation.block.reset();
-        const Choice choice = choose({}, situation, {});
+        Features features{collective, p, block};
+        if (is_irregular(collective)) features.block.reset();
+        const Choice choice = choose({}, features, {});
         EXPECT_FALSE(choice.specification) << name_of(collective) << " of " << p;
         EXPECT_EQ(choice.reason, "no measurement shows another algorithm to be faster");
         EXPECT_GT(choice.candidates.size(), 1U) << "tutti explain shows them";
@@ -68,7 +68,7 @@ TEST(Machine, ReadsBackFromItsText) {
   EXPECT_EQ(*machine_from_text(to_text(machine)), machine);
   EXPECT_EQ(*machine_from_text(""), Machine{});
   EXPECT_EQ(machine_from_text("# note\nlatency 3e-6 # measured\nunknown 7\n")->latency, 3e-6);
-  EXPECT_EQ((Machine{2e-6, 2e-10, 1e-7, 1e-7}.latency_in_bytes()), 10000);
+  EXPECT_EQ((Machine{2e-6, 2e-10, 1e-7, 1e-7}.half_performance_length()), 10000);
 }
 
 /// A program's own locale, in which a comma stands before the digits and dots between thousands.
@@ -99,8 +99,8 @@ TEST(Choose, StandsInForAnMpiThatSpinsOnSharedCores) {
     EXPECT_EQ(choice.reason, "native spins on shared cores");
     EXPECT_FALSE(choose({}, {collective, 8, std::nullopt, false}, {}).specification);
     EXPECT_FALSE(choose({}, {collective, 1, std::nullopt, true}, {}).specification);
-    EXPECT_TRUE(choose({}, {collective, 8, most_stand_in_block, true}, {}).specification);
-    EXPECT_FALSE(choose({}, {collective, 8, most_stand_in_block + 1, true}, {}).specification);
+    EXPECT_TRUE(choose({}, {collective, 8, max_stand_in_block, true}, {}).specification);
+    EXPECT_FALSE(choose({}, {collective, 8, max_stand_in_block + 1, true}, {}).specification);
     EXPECT_FALSE(choose({}, {collective, 8, Bytes{1} << 20, true}, {}).specification);
   }
   EXPECT_EQ(to_text(*choose({}, {Collective::gatherv, 48, std::nullopt, true}, {}).specification),
@@ -117,14 +117,14 @@ TEST(ChooseOneSided, TakesTheCheapestAndNeverTheMpis) {
   EXPECT_NE(chosen(256, 8), "linear");
   EXPECT_EQ(chosen(48, 16 << 20), "binary");
   EXPECT_FALSE(setting(Collective::rma_bcast, "native"));
-  EXPECT_FALSE(setting(Collective::rma_bcast, "binomial:level=node"));
+  EXPECT_FALSE(setting(Collective::rma_bcast, "hierarchical(binomial)"));
 }
 
 Choice choice_of(Collective collective, const char* asked, bool commutative, bool reproducible) {
-  Situation situation{collective, 8, 8};
-  situation.commutative = commutative;
-  situation.reproducible = reproducible;
-  return choose(*setting(collective, asked), situation, {});
+  Features features{collective, 8, 8};
+  features.commutative = commutative;
+  features.reproducible = reproducible;
+  return choose(*setting(collective, asked), features, {});
 }
 
 TEST(ChooseReduction, LeavesResultsAsTheyWereUnlessAsked) {
@@ -153,9 +153,9 @@ TEST(ChooseReduction, RunsNoAlgorithmForCommutingOperationsWithAnother) {
 
 TEST(ChooseReduction, GivesWholeVectorsToOperationsThatAreToGetThem) {
   const auto chosen = [](Collective collective, const char* asked) {
-    Situation situation{collective, 8, 8};
-    situation.whole = true;
-    return choose(*setting(collective, asked), situation, {});
+    Features features{collective, 8, 8};
+    features.whole = true;
+    return choose(*setting(collective, asked), features, {});
   };
   EXPECT_EQ(
       chosen(Collective::allreduce, "ring").reason,

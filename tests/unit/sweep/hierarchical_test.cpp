@@ -29,12 +29,13 @@ Call small_call(Collective collective, int p, Rank root) {
   return call;
 }
 
-std::vector<LevelPlan> plans_of(const Call& call, const Nodes& nodes, const LevelOptions& options) {
-  return *level_plans(call, nodes, options);
+std::vector<HierarchicalPlan> plans_of(const Call& call, const Nodes& nodes,
+                                       const HierarchicalOptions& options) {
+  return *hierarchical_plans(call, nodes, options);
 }
 
-std::string fault_of(const Call& call, const Nodes& nodes, const LevelOptions& options,
-                     const std::vector<LevelPlan>& plans) {
+std::string fault_of(const Call& call, const Nodes& nodes, const HierarchicalOptions& options,
+                     const std::vector<HierarchicalPlan>& plans) {
   const auto fault = check(call, nodes, options, plans);
   return fault ? fault->text : "";
 }
@@ -47,8 +48,8 @@ void for_each_case(Collective collective, Visit visit) {
     for (const int chunks : {1, 3}) {
       for (const Rank root : {1, 3}) {
         const Call call = small_call(collective, nodes.p(), root);
-        const LevelOptions options{2, chunks, true, false};
-        const std::vector<LevelPlan> plans = plans_of(call, nodes, options);
+        const HierarchicalOptions options{2, chunks, true, false};
+        const std::vector<HierarchicalPlan> plans = plans_of(call, nodes, options);
         ASSERT_EQ(fault_of(call, nodes, options, plans), "");
         visit(call, nodes, options, plans);
       }
@@ -57,63 +58,68 @@ void for_each_case(Collective collective, Visit visit) {
   }
 }
 
-class LevelFaults : public testing::TestWithParam<Collective> {};
+class HierarchicalFaults : public testing::TestWithParam<Collective> {};
 
 /// The plans without the awaits that `drop` names.
 template <class Drop>
-std::vector<LevelPlan> without_awaits(std::vector<LevelPlan> plans, Drop drop) {
-  for (LevelPlan& plan : plans) {
-    std::erase_if(plan.steps, [&](const LevelStep& step) {
-      return step.kind == LevelKind::await && drop(plan, step);
+std::vector<HierarchicalPlan> without_awaits(std::vector<HierarchicalPlan> plans, Drop drop) {
+  for (HierarchicalPlan& plan : plans) {
+    std::erase_if(plan.steps, [&](const HierarchicalStep& step) {
+      return step.kind == HierarchicalStepKind::await && drop(plan, step);
     });
   }
   return plans;
 }
 
-TEST_P(LevelFaults, AreFoundWhereAnAwaitIsMissing) {
-  for_each_case(GetParam(), [](const Call& call, const Nodes& nodes, const LevelOptions& options,
-                               const std::vector<LevelPlan>& plans) {
+TEST_P(HierarchicalFaults, AreFoundWhereAnAwaitIsMissing) {
+  for_each_case(GetParam(), [](const Call& call, const Nodes& nodes,
+                               const HierarchicalOptions& options,
+                               const std::vector<HierarchicalPlan>& plans) {
     // With chunks an await may follow from others.
     if (options.chunks > 1) return;
-    for (const LevelPlan& plan : plans) {
-      for (const LevelStep& missing : plan.steps) {
-        if (missing.kind != LevelKind::await) continue;
-        const auto broken = without_awaits(plans, [&](const LevelPlan& of, const LevelStep& step) {
-          return of.rank == plan.rank && step == missing;
-        });
+    for (const HierarchicalPlan& plan : plans) {
+      for (const HierarchicalStep& missing : plan.steps) {
+        if (missing.kind != HierarchicalStepKind::await) continue;
+        const auto broken =
+            without_awaits(plans, [&](const HierarchicalPlan& of, const HierarchicalStep& step) {
+              return of.rank == plan.rank && step == missing;
+            });
         EXPECT_NE(fault_of(call, nodes, options, broken), "")
-            << "root " << call.root << ", without await of " << missing.tick << "\n"
+            << "root " << call.root << ", without await of " << missing.sequence << "\n"
             << to_text(plan);
       }
     }
   });
 }
 
-TEST_P(LevelFaults, AreFoundWhereARankAwaitsNobody) {
-  for_each_case(GetParam(), [](const Call& call, const Nodes& nodes, const LevelOptions& options,
-                               const std::vector<LevelPlan>& plans) {
-    for (Rank rank = 0; rank < nodes.p(); ++rank) {
-      const auto drop = [rank](const LevelPlan& plan, const LevelStep&) {
-        return plan.rank == rank;
-      };
-      const auto broken = without_awaits(plans, drop);
-      if (broken == plans) continue;
-      EXPECT_NE(fault_of(call, nodes, options, broken), "") << to_text(plans[index(rank)]);
-    }
-  });
+TEST_P(HierarchicalFaults, AreFoundWhereARankAwaitsNobody) {
+  for_each_case(
+      GetParam(), [](const Call& call, const Nodes& nodes, const HierarchicalOptions& options,
+                     const std::vector<HierarchicalPlan>& plans) {
+        for (Rank rank = 0; rank < nodes.p(); ++rank) {
+          const auto drop = [rank](const HierarchicalPlan& plan, const HierarchicalStep&) {
+            return plan.rank == rank;
+          };
+          const auto broken = without_awaits(plans, drop);
+          if (broken == plans) continue;
+          EXPECT_NE(fault_of(call, nodes, options, broken), "") << to_text(plans[index(rank)]);
+        }
+      });
 }
 
-TEST_P(LevelFaults, AreFoundWhereARaiseOrCopyOrCallIsMissing) {
-  for_each_case(GetParam(), [](const Call& call, const Nodes& nodes, const LevelOptions& options,
-                               const std::vector<LevelPlan>& plans) {
+TEST_P(HierarchicalFaults, AreFoundWhereARaiseOrCopyOrCallIsMissing) {
+  for_each_case(GetParam(), [](const Call& call, const Nodes& nodes,
+                               const HierarchicalOptions& options,
+                               const std::vector<HierarchicalPlan>& plans) {
     if (call.root == 1) return;  // one root will do
     for (Rank rank = 0; rank < nodes.p(); ++rank) {
       const std::size_t steps = plans[index(rank)].steps.size();
       for (std::size_t i = 0; i < steps; ++i) {
-        const LevelKind kind = plans[index(rank)].steps[i].kind;
+        const HierarchicalStepKind kind = plans[index(rank)].steps[i].kind;
         const bool last = i + 1 == steps;
-        if (kind == LevelKind::await || (kind == LevelKind::raise && !last)) continue;
-        std::vector<LevelPlan> broken = plans;
+        if (kind == HierarchicalStepKind::await || (kind == HierarchicalStepKind::signal && !last))
+          continue;
+        std::vector<HierarchicalPlan> broken = plans;
         auto& left = broken[index(rank)].steps;
         left.erase(left.begin() + static_cast<std::ptrdiff_t>(i));
         EXPECT_NE(fault_of(call, nodes, options, broken), "") << to_text(plans[index(rank)]);
@@ -122,47 +128,48 @@ TEST_P(LevelFaults, AreFoundWhereARaiseOrCopyOrCallIsMissing) {
   });
 }
 
-TEST_P(LevelFaults, AreFoundWhereAPlaceIsWrong) {
-  for_each_case(GetParam(), [](const Call& call, const Nodes& nodes, const LevelOptions& options,
-                               const std::vector<LevelPlan>& plans) {
-    if (call.root == 1) return;  // one root will do
-    for (Rank rank = 0; rank < nodes.p(); ++rank) {
-      std::vector<LevelPlan> broken = plans;
-      for (LevelStep& step : broken[index(rank)].steps) {
-        if (step.bytes == 0) continue;
-        for (Bytes* value : {&step.at, &step.offset, &step.from}) {
-          if (step.kind != LevelKind::reduce && value == &step.from) continue;
-          if (step.kind == LevelKind::reduce && value == &step.offset) continue;
-          *value += 1;
-          EXPECT_NE(fault_of(call, nodes, options, broken), "") << to_text(broken[index(rank)]);
-          *value -= 1;
+TEST_P(HierarchicalFaults, AreFoundWhereAPlaceIsWrong) {
+  for_each_case(
+      GetParam(), [](const Call& call, const Nodes& nodes, const HierarchicalOptions& options,
+                     const std::vector<HierarchicalPlan>& plans) {
+        if (call.root == 1) return;  // one root will do
+        for (Rank rank = 0; rank < nodes.p(); ++rank) {
+          std::vector<HierarchicalPlan> broken = plans;
+          for (HierarchicalStep& step : broken[index(rank)].steps) {
+            if (step.bytes == 0) continue;
+            for (Bytes* value : {&step.at, &step.offset, &step.from}) {
+              if (step.kind != HierarchicalStepKind::reduce && value == &step.from) continue;
+              if (step.kind == HierarchicalStepKind::reduce && value == &step.offset) continue;
+              *value += 1;
+              EXPECT_NE(fault_of(call, nodes, options, broken), "") << to_text(broken[index(rank)]);
+              *value -= 1;
+            }
+          }
+          for (InnerCall& inner : broken[index(rank)].calls) {
+            for (InnerBuffer* end : {&inner.send, &inner.receive}) {
+              Bytes bytes = 0;
+              for (const Bytes count : end->counts) bytes += count;
+              if (bytes == 0) continue;
+              end->at += 1;
+              EXPECT_NE(fault_of(call, nodes, options, broken), "") << to_text(broken[index(rank)]);
+              end->at -= 1;
+              end->counts.front() += call.unit;
+              const std::string fault = fault_of(call, nodes, options, broken);
+              EXPECT_NE(fault, "") << to_text(broken[index(rank)]);
+              end->counts.front() -= call.unit;
+            }
+          }
         }
-      }
-      for (InnerCall& inner : broken[index(rank)].calls) {
-        for (InnerEnd* end : {&inner.send, &inner.receive}) {
-          Bytes bytes = 0;
-          for (const Bytes count : end->counts) bytes += count;
-          if (bytes == 0) continue;
-          end->at += 1;
-          EXPECT_NE(fault_of(call, nodes, options, broken), "") << to_text(broken[index(rank)]);
-          end->at -= 1;
-          end->counts.front() += call.unit;
-          const std::string fault = fault_of(call, nodes, options, broken);
-          EXPECT_NE(fault, "") << to_text(broken[index(rank)]);
-          end->counts.front() -= call.unit;
-        }
-      }
-    }
-  });
+      });
 }
 
-INSTANTIATE_TEST_SUITE_P(Levels, LevelFaults, testing::ValuesIn(matched_collectives),
+INSTANTIATE_TEST_SUITE_P(Levels, HierarchicalFaults, testing::ValuesIn(matched_collectives),
                          [](const auto& test) { return std::string(name_of(test.param)); });
 
-TEST(LevelFaultsOfCalls, AreFoundWhereMembersDisagree) {
+TEST(HierarchicalFaultsOfCalls, AreFoundWhereMembersDisagree) {
   const Nodes nodes = *nodes_from("2x2");
   const Call call = small_call(Collective::allgather, 4, 0);
-  std::vector<LevelPlan> plans = plans_of(call, nodes, {});
+  std::vector<HierarchicalPlan> plans = plans_of(call, nodes, {});
   plans[2].calls[0].collective = Collective::alltoall;
   EXPECT_NE(fault_of(call, nodes, {}, plans).find("disagree"), std::string::npos);
   plans = plans_of(call, nodes, {});
@@ -172,10 +179,10 @@ TEST(LevelFaultsOfCalls, AreFoundWhereMembersDisagree) {
 
 // Two nodes of two ranks, an alltoall of 5 bytes: flat, each rank has 2 messages for the other
 // node, 8 in all; through node memory each leader has one of 4 blocks.
-TEST(LevelPlans, SendOneMessageToANodeWhereRanksWouldSendMany) {
+TEST(HierarchicalPlans, SendOneMessageToANodeWhereRanksWouldSendMany) {
   const Nodes nodes = *nodes_from("2x2");
   const Call call{Collective::alltoall, 0, {5, 5, 5, 5}};
-  const std::vector<LevelPlan> plans = plans_of(call, nodes, {});
+  const std::vector<HierarchicalPlan> plans = plans_of(call, nodes, {});
   const std::vector<Call> inner = inner_calls(plans, nodes, 1);
   ASSERT_EQ(inner.size(), 1u);
   EXPECT_EQ(inner[0].collective, Collective::alltoall);
@@ -184,70 +191,72 @@ TEST(LevelPlans, SendOneMessageToANodeWhereRanksWouldSendMany) {
   EXPECT_EQ(plans[0].memory, 128);  // 4 blocks for 2 nodes both ways, on lines of 64 bytes
 }
 
-TEST(LevelPlans, OfOneRankOnEachNodeAreTheInnerCollectiveAlone) {
+TEST(HierarchicalPlans, OfOneRankOnEachNodeAreTheInnerCollectiveAlone) {
   const Nodes nodes = *nodes_from("5x1");
   for (const Collective collective : matched_collectives) {
-    LevelOptions options;
+    HierarchicalOptions options;
     options.direct = true;
     const Call call = small_call(collective, 5, 2);
-    const std::vector<LevelPlan> plans = plans_of(call, nodes, options);
-    for (const LevelPlan& plan : plans) {
+    const std::vector<HierarchicalPlan> plans = plans_of(call, nodes, options);
+    for (const HierarchicalPlan& plan : plans) {
       ASSERT_EQ(plan.steps.size(), 2u) << to_text(plan);
-      EXPECT_EQ(plan.steps[0].kind, LevelKind::inner);
-      EXPECT_EQ(plan.steps[1].kind, LevelKind::raise);
+      EXPECT_EQ(plan.steps[0].kind, HierarchicalStepKind::inner);
+      EXPECT_EQ(plan.steps[1].kind, HierarchicalStepKind::signal);
     }
   }
 }
 
 // Rank 0 and rank 10, whatever the others of their call have: by two lanes, from side to side. Sums
 // that are scattered have no displacements, so that two lanes would need them in pieces.
-TEST(LevelPlans, CopyNothingWhereARankIsAloneOnItsNode) {
+TEST(HierarchicalPlans, CopyNothingWhereARankIsAloneOnItsNode) {
   const Nodes nodes = *nodes_from("1,4,2,3,1");
   for (const Collective collective : matched_collectives) {
     for (const Rank root : {0, 3}) {
       const Call call = small_call(collective, nodes.p(), root);
       const bool scatters_sums = reduces(collective) && block_kind(collective) == BlockKind::ranks;
-      const LevelOptions options{scatters_sums ? 1 : 2, 1, true, true};
-      const std::vector<LevelPlan> plans = plans_of(call, nodes, options);
+      const HierarchicalOptions options{scatters_sums ? 1 : 2, 1, true, true};
+      const std::vector<HierarchicalPlan> plans = plans_of(call, nodes, options);
       EXPECT_EQ(fault_of(call, nodes, options, plans), "");
       for (const Rank alone : {0, 10}) {
-        const LevelPlan& plan = plans[index(alone)];
+        const HierarchicalPlan& plan = plans[index(alone)];
         EXPECT_EQ(plan.memory, 0) << to_text(plan);
-        for (const LevelStep& step : plan.steps) {
+        for (const HierarchicalStep& step : plan.steps) {
           const bool is_last = &step == &plan.steps.back();
-          EXPECT_EQ(step.kind, is_last ? LevelKind::raise : LevelKind::inner) << to_text(plan);
+          EXPECT_EQ(step.kind, is_last ? HierarchicalStepKind::signal : HierarchicalStepKind::inner)
+              << to_text(plan);
         }
       }
     }
   }
 }
 
-TEST(LevelPlans, OfOneNodeCallNobody) {
+TEST(HierarchicalPlans, OfOneNodeCallNobody) {
   for (const Collective collective : matched_collectives) {
-    for (const LevelPlan& plan : plans_of(small_call(collective, 4, 2), *nodes_from("4"), {})) {
+    for (const HierarchicalPlan& plan :
+         plans_of(small_call(collective, 4, 2), *nodes_from("4"), {})) {
       EXPECT_TRUE(plan.calls.empty());
     }
   }
 }
 
-TEST(LevelPlans, StayWithinTheBoundOnNodeMemory) {
+TEST(HierarchicalPlans, StayWithinTheBoundOnNodeMemory) {
   const Nodes nodes = *nodes_from("3,2,4:round_robin");
   for (const Collective collective : matched_collectives) {
     if (collective == Collective::barrier) continue;
     Call call = small_call(collective, nodes.p(), 1);
     for (Bytes& bytes : call.sizes) bytes *= 1000;
-    LevelOptions options{2, 1, true, false};
+    HierarchicalOptions options{2, 1, true, false};
     EXPECT_EQ(*agreed_chunks(call, nodes, options, 1 << 30), 1);
     options.chunks = *agreed_chunks(call, nodes, options, 20000);
     EXPECT_GT(options.chunks, 1) << name_of(collective);
-    for (const LevelPlan& plan : plans_of(call, nodes, options)) {
+    for (const HierarchicalPlan& plan : plans_of(call, nodes, options)) {
       EXPECT_LE(plan.memory, 20000) << name_of(collective);
     }
   }
 }
 
 // Bytes one by one, three times as many as an int counts.
-TEST(LevelPlans, CountInAnIntWithinTheMostNodeMemory) {
+TEST(HierarchicalPlans, CountInAnIntWithinTheMostNodeMemory) {
   const Nodes nodes = *nodes_from("3,1,2");
   const auto is_counted = [](Bytes number) {
     return number >= 0 && number <= std::numeric_limits<int>::max();
@@ -257,14 +266,14 @@ TEST(LevelPlans, CountInAnIntWithinTheMostNodeMemory) {
     Call call = small_call(collective, nodes.p(), 1);
     call.unit = 1;
     for (Bytes& bytes : call.sizes) bytes = bytes * (Bytes{6} << 30) / 12;
-    LevelOptions options{2, 1, true, true};
-    options.chunks = *agreed_chunks(call, nodes, options, most_node_memory);
-    for (const LevelPlan& plan : plans_of(call, nodes, options)) {
-      for (const LevelStep& step : plan.steps) {
+    HierarchicalOptions options{2, 1, true, true};
+    options.chunks = *agreed_chunks(call, nodes, options, max_node_memory);
+    for (const HierarchicalPlan& plan : plans_of(call, nodes, options)) {
+      for (const HierarchicalStep& step : plan.steps) {
         EXPECT_TRUE(is_counted(step.bytes)) << name_of(collective) << " " << step.bytes;
       }
       for (const InnerCall& inner : plan.calls) {
-        for (const InnerEnd* end : {&inner.send, &inner.receive}) {
+        for (const InnerBuffer* end : {&inner.send, &inner.receive}) {
           for (std::size_t i = 0; i < end->counts.size(); ++i) {
             EXPECT_TRUE(is_counted(end->counts[i] + end->displacements[i])) << name_of(collective);
           }
@@ -276,7 +285,7 @@ TEST(LevelPlans, CountInAnIntWithinTheMostNodeMemory) {
 
 // One node proposes one chunk, another one more of them: memory for parts of 8 and 9 of 17 bytes
 // is more than half of that for the whole, twice.
-TEST(LevelPlans, OfUnlikeNodesStayWithinTheBoundOnNodeMemory) {
+TEST(HierarchicalPlans, OfUnlikeNodesStayWithinTheBoundOnNodeMemory) {
   const Nodes nodes = *nodes_from("3,5,4");
   for (const Collective collective :
        {Collective::alltoallv, Collective::gatherv, Collective::scatterv}) {
@@ -290,12 +299,12 @@ TEST(LevelPlans, OfUnlikeNodesStayWithinTheBoundOnNodeMemory) {
         }
         if (call.sizes.size() == p) call.sizes[index(rank)] = most;
       }
-      LevelOptions options{2, 1, true, false};
+      HierarchicalOptions options{2, 1, true, false};
       for (Bytes bound = 400; bound < 8000; bound += 64) {
         const Result<int> chunks = agreed_chunks(call, nodes, options, bound);
         if (!chunks) continue;
         options.chunks = *chunks;
-        for (const LevelPlan& plan : plans_of(call, nodes, options)) {
+        for (const HierarchicalPlan& plan : plans_of(call, nodes, options)) {
           ASSERT_LE(plan.memory, bound) << name_of(collective) << " " << most << " " << *chunks;
         }
       }
@@ -303,7 +312,7 @@ TEST(LevelPlans, OfUnlikeNodesStayWithinTheBoundOnNodeMemory) {
   }
 }
 
-TEST(LevelPlans, RefuseWhatDoesNotFitElementByElement) {
+TEST(HierarchicalPlans, RefuseWhatDoesNotFitElementByElement) {
   const Nodes nodes = *nodes_from("3,5,4");
   const auto refused =
       agreed_chunks(small_call(Collective::alltoall, nodes.p(), 0), nodes, {1, 1, true, false}, 64);
@@ -312,30 +321,30 @@ TEST(LevelPlans, RefuseWhatDoesNotFitElementByElement) {
             "64 bytes of node memory do not hold one element of each block: the call stays flat");
 }
 
-TEST(LevelPlans, RefuseWhatWouldBreakTheOrderOfAnOperation) {
-  const LevelOptions ordered{1, 1, false, false};
+TEST(HierarchicalPlans, RefuseWhatWouldBreakTheOrderOfAnOperation) {
+  const HierarchicalOptions ordered{1, 1, false, false};
   const Call call = small_call(Collective::allreduce, 4, 0);
-  EXPECT_TRUE(level_plans(call, *nodes_from("2x2"), ordered));
-  const auto refused = level_plans(call, *nodes_from("2x2:round_robin"), ordered);
+  EXPECT_TRUE(hierarchical_plans(call, *nodes_from("2x2"), ordered));
+  const auto refused = hierarchical_plans(call, *nodes_from("2x2:round_robin"), ordered);
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().find("stays flat"), std::string::npos);
-  EXPECT_TRUE(level_plans(call, *nodes_from("4x1:round_robin"), ordered));
+  EXPECT_TRUE(hierarchical_plans(call, *nodes_from("4x1:round_robin"), ordered));
 }
 
 // A gatherv of irregular blocks, through node memory, between nodes in the order of their arrival.
-TEST(LevelPlans, ComposeWithArrivalsAndIrregularSizes) {
+TEST(HierarchicalPlans, ComposeWithArrivalsAndIrregularSizes) {
   const Nodes nodes = *nodes_from("1,4,2,3,1:round_robin");
   Call call = small_call(Collective::gatherv, nodes.p(), 4);
   const std::vector<double> arrivals = {9, 0, 0, 7, 0, 1, 0, 0, 0, 0, 0};
-  const LevelOptions options{2, 1, true, false};
-  const std::vector<LevelPlan> plans = plans_of(call, nodes, options);
+  const HierarchicalOptions options{2, 1, true, false};
+  const std::vector<HierarchicalPlan> plans = plans_of(call, nodes, options);
   EXPECT_EQ(fault_of(call, nodes, options, plans), "");
-  ArrivalVersion expected;
+  ArrivalEpoch expected;
   expected.arrivals = arrivals;
-  const ArrivalVersion between = version_between(expected, nodes);
+  const ArrivalEpoch between = epoch_between(expected, nodes);
   const std::vector<double>& arrived = between.arrivals;
   EXPECT_EQ(arrived, (std::vector<double>{9, 1, 0, 7, 0}));
-  EXPECT_EQ(between.places, (std::vector<double>{4, 2, 0, 3, 1}));
+  EXPECT_EQ(between.ranking, (std::vector<double>{4, 2, 0, 3, 1}));
   Verifier verifier;
   for (Call inner : inner_calls(plans, nodes, 1)) {
     EXPECT_EQ(inner.root, 4);
@@ -367,12 +376,13 @@ Combining combining_of(const char* shape, const char* measured_by) {
   for (std::size_t group = 0; group < all.size(); ++group) {
     for (const int local : all[group]) group_of[index(local)] = static_cast<int>(group);
   }
-  for (const LevelPlan& plan : plans_of(call, nodes, {1, 1, true, false})) {
+  for (const HierarchicalPlan& plan : plans_of(call, nodes, {1, 1, true, false})) {
     if (plan.node != 0) continue;
-    for (const LevelStep& step : plan.steps) {
-      if (step.kind == LevelKind::inner) break;
-      if (step.kind == LevelKind::await && step.tick > 0) sum.awaited += step.last - step.first;
-      if (step.kind != LevelKind::reduce) continue;
+    for (const HierarchicalStep& step : plan.steps) {
+      if (step.kind == HierarchicalStepKind::inner) break;
+      if (step.kind == HierarchicalStepKind::await && step.sequence > 0)
+        sum.awaited += step.last - step.first;
+      if (step.kind != HierarchicalStepKind::reduce) continue;
       const auto owner = [&](Bytes at) { return group_of[index(static_cast<int>(at / 960))]; };
       if (owner(step.from) != owner(step.at)) sum.between_groups += step.bytes;
     }
@@ -384,16 +394,16 @@ Combining combining_of(const char* shape, const char* measured_by) {
 // with groups each has become one by then. A rank awaits the three others of its group, itself and
 // one rank of each group, where it awaited all eight; the leader of node 0 awaits all eight after
 // that, and the others the leader.
-TEST(LevelPlans, CombineInGroupsFirst) {
+TEST(HierarchicalPlans, CombineInGroupsFirst) {
   EXPECT_EQ(combining_of("8,1", "8,1/4").between_groups, 4 * 960);
   EXPECT_EQ(combining_of("8,1/4", "8,1/4").between_groups, 960);
   EXPECT_LT(combining_of("8,1/4", "8,1/4").awaited, combining_of("8,1", "8,1/4").awaited);
 }
 
-TEST(LevelPlans, LeaveGroupsThatBringNothingAlone) {
+TEST(HierarchicalPlans, LeaveGroupsThatBringNothingAlone) {
   const Call call = small_call(Collective::reduce_scatter, 7, 0);
   const auto plans = [&](const char* shape, bool commutative) {
-    return *level_plans(call, *nodes_from(shape), {2, 1, commutative, false});
+    return *hierarchical_plans(call, *nodes_from(shape), {2, 1, commutative, false});
   };
   EXPECT_EQ(plans("5,2/1", true), plans("5,2", true));
   EXPECT_EQ(plans("5,2/5", true), plans("5,2", true));

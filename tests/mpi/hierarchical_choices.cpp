@@ -34,7 +34,7 @@ Text last(MPI_Comm comm, const char* collective) {
 }
 
 bool went_through_nodes(MPI_Comm comm, const char* collective) {
-  return std::string(last(comm, collective).data()).find("level=node") != std::string::npos;
+  return std::string(last(comm, collective).data()).find("hierarchical(") != std::string::npos;
 }
 
 /// Counts the calls of one collective that go through nodes. Which way is faster hangs on the
@@ -96,7 +96,7 @@ void gathers(Context& context, MPI_Comm comm, std::optional<bool> nodes, int mos
       const int units = 1 + call * most / first_calls;
       Exchange exchange =
           draw(kind, comm, call % p, std::vector<int>(static_cast<std::size_t>(p), units), random);
-      spare_native(exchange);
+      native_fallback(exchange);
       check(context, exchange);
       tries.note();
       is_native = is_native && last(comm, name_of(kind)).front() == 'n';
@@ -118,7 +118,7 @@ void movements(Context& context, MPI_Comm comm, std::optional<bool> nodes, int m
     for (int call = 0; call < count; ++call) {
       Movement movement = draw(motion, comm, p, 8, random);
       movement.sent = movement.received = &layouts_of_ints()[0];
-      movement.placement = Placement::dense;
+      movement.placement = BufferAssignment::contiguous;
       std::fill(movement.units.begin(), movement.units.end(), 1 + call * most / count);
       context.step(to_text(movement));
       context.expect_empty(run(movement, false));
@@ -186,7 +186,7 @@ void reductions(Context& context) {
   sum(false);
   TUTTI_Algorithm_set("allreduce", "native:level=auto", nullptr, nullptr);
   sum(nodes_pay(context));
-  TUTTI_Algorithm_set("allreduce", "native:level=node", nullptr, nullptr);
+  TUTTI_Algorithm_set("allreduce", "hierarchical(native)", nullptr, nullptr);
   sum(true);
   TUTTI_Algorithm_set("allreduce", "auto", nullptr, nullptr);
 }
@@ -196,7 +196,7 @@ void reductions(Context& context) {
 void operations_in_turn(Context& context) {
   const OwnComm comm;
   if (comm.size() == 1) return;
-  TUTTI_Algorithm_set("allreduce", "ring:level=node", nullptr, nullptr);
+  TUTTI_Algorithm_set("allreduce", "hierarchical(ring)", nullptr, nullptr);
   for (const bool commutes : {true, false, true}) {
     for (const Values& values : Values::all()) {
       if (values.commutes != commutes || values.is_odd) continue;
@@ -268,7 +268,7 @@ void bad_arguments_where_leaders_differ(Context& context) {
   const OwnComm comm;
   if (!nodes_pay(context).value_or(false)) return;
   constexpr int large = 100'000;
-  TUTTI_Algorithm_set("bcast", "native:level=node", nullptr, nullptr);
+  TUTTI_Algorithm_set("bcast", "hierarchical(native)", nullptr, nullptr);
   std::vector<int> vector(large);
   const auto cast = [&](int count, int value) {
     std::fill(vector.begin(), vector.end(), comm.rank() == 0 ? value : -1);
@@ -322,7 +322,7 @@ MadeUpMachine::MadeUpMachine() : file_(temporary_name("machine")) {
   if (rank == 0) std::ofstream(file_) << slow_messages;
   PMPI_Barrier(MPI_COMM_WORLD);
   setenv("TUTTI_MACHINE", rank == 0 ? file_.c_str() : "built-in", 1);
-  if (rank % 2 == 1) setenv("TUTTI_LEVEL", "flat", 1);
+  if (rank % 2 == 1) setenv("TUTTI_HIERARCHY", "flat", 1);
 }
 
 MadeUpMachine::~MadeUpMachine() {
@@ -331,7 +331,7 @@ MadeUpMachine::~MadeUpMachine() {
   std::filesystem::remove(file_, ignored);
 }
 
-void add_level_choices(Suite& suite) {
+void add_hierarchical_choices(Suite& suite) {
   const auto add = [&suite](const char* name, void (*body)(Context&)) {
     suite.add(name, [body](Context& context) {
       if (!context.options().native) body(context);

@@ -12,7 +12,7 @@ def test_explain_shows_plans_and_their_verdict(command):
     told = json.loads(
         command(
             "explain", "alltoall", "--nodes", "1,4,2", "--block", "1K",
-            "--algorithm", "native:level=node,leaders=2", "--json",
+            "--algorithm", "hierarchical(native,leaders=2)", "--json",
         ).out
     )  # fmt: skip
     assert told["nodes"] == [[0], [1, 2, 3, 4], [5, 6]]
@@ -31,13 +31,13 @@ def test_explain_shows_what_runs_between_nodes(command):
         assert json.loads(told.out)["fault"] is None
         return json.loads(told.out)["between_nodes"]
 
-    (ring,) = between("allreduce", "2,1,3", "ring:level=node,leaders=1")
+    (ring,) = between("allreduce", "2,1,3", "hierarchical(ring,leaders=1)")
     assert ring.startswith("allreduce by ring bytes")
-    (even,) = between("alltoall", "2,2", "bruck:k=3,level=node,leaders=1")
+    (even,) = between("alltoall", "2,2", "hierarchical(bruck:k=3,leaders=1)")
     assert even.startswith("alltoall by bruck:k=3 bytes")
-    (uneven,) = between("alltoall", "2,1", "bruck:k=3,level=node,leaders=1")
+    (uneven,) = between("alltoall", "2,1", "hierarchical(bruck:k=3,leaders=1)")
     assert uneven.startswith("alltoallv by linear pairs")
-    assert between("alltoall", "4", "bruck:level=node") == []
+    assert between("alltoall", "4", "hierarchical(bruck)") == []
 
 
 def test_explain_shows_the_steps_of_a_rank(command):
@@ -68,7 +68,7 @@ def test_explain_says_what_a_run_would_do(command, tmp_path):
     ways = tried("alltoallv")
     assert ways[0] == "native"
     assert ways[1:]
-    assert all(way.startswith("native:level=node,leaders=") for way in ways[1:])
+    assert all(way.startswith("hierarchical(native),leaders=") for way in ways[1:])
     assert tried("gatherv") == ["native"]
     assert tried("alltoallv", "--cores", "4") == ways
     assert tried("alltoallv", "--cores", "2") == ["native"]
@@ -88,7 +88,7 @@ def test_explain_says_that_a_call_runs_straight(command):
     [
         (("--nodes", "2,"), "write the ranks of each node"),
         (("--nodes", "2,2", "--ranks", "5"), "are of 4 ranks, the call of 5"),
-        (("--nodes", "2,2", "--algorithm", "ring"), "has level=node"),
+        (("--nodes", "2,2", "--algorithm", "ring"), "hierarchical(native)"),
         (("--nodes", "2,2", "--steps", "4"), "ranks are 0..3"),
         (("--node-memory", "1K"), "goes with --nodes"),
         (("--cores", "4"), "goes with --nodes"),
@@ -109,7 +109,7 @@ def test_verify_takes_one_shape(command):
     assert "without --algorithm" in command("verify", "--nodes", "2x2", "--algorithm", "ring").err
 
 
-def test_simulated_levels_say_so_and_name_the_paper(command, tmp_path):
+def test_simulated_hierarchical_say_so_and_name_the_paper(command, tmp_path):
     page = tmp_path / "levels.md"
     picture = tmp_path / "levels.svg"
     command("simulate", "levels", "--output", str(page), "--svg", str(picture))
@@ -127,10 +127,10 @@ def test_tables_have_no_picture(command, tmp_path):
 
 
 def test_estimates_add_up():
-    estimate = _engine.level_estimate("allgather", 2, 32, 8)
+    estimate = _engine.hierarchical_estimate("allgather", 2, 32, 8)
     level = estimate.level
     parts = level.copies_in + level.flags + level.between + level.copies_out
     assert level.total == pytest.approx(parts)
     assert set(estimate.flat) == {"ring", "recursive", "pairwise"}
     with pytest.raises(ValueError, match="from 1 on"):
-        _engine.level_estimate("allgather", 0, 32, 8)
+        _engine.hierarchical_estimate("allgather", 0, 32, 8)

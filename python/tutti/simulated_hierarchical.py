@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import geometric_mean, mean
 
-from tutti._engine import LevelEstimate, NodeMachine, level_estimate
+from tutti._engine import HierarchicalEstimate, NodeMachine, hierarchical_estimate
 from tutti.plot import pyplot_for, save
 
 RANKS = 32
@@ -39,7 +39,7 @@ class Row:
 
     cores: int
     block: int
-    times: LevelEstimate
+    times: HierarchicalEstimate
 
     def factor(self, shape: str) -> float:
         """How much longer the flat algorithm takes than node memory."""
@@ -60,7 +60,7 @@ class Row:
 def rows_of(collective: str, machine: NodeMachine) -> list[Row]:
     """All cores and blocks."""
     return [
-        Row(cores, block, level_estimate(collective, cores // RANKS, RANKS, block, machine))
+        Row(cores, block, hierarchical_estimate(collective, cores // RANKS, RANKS, block, machine))
         for cores in CORES
         for block in BLOCKS
     ]
@@ -199,10 +199,10 @@ def markdown(machine: NodeMachine) -> str:
 Written by `tutti simulate levels`. **All numbers without the word paper are SIMULATED**: closed
 forms of the rounds of each algorithm on nodes of {RANKS} cores that share one adapter, all ranks
 arriving at once (`src/cost/hierarchical_times.hpp` says which).
-[Tests](../../tests/unit/cost/level_times_test.cpp) hold them against the schedules themselves: with
+[Tests](../../tests/unit/cost/hierarchical_times_test.cpp) hold them against the schedules themselves: with
 one rank a node against their replay, with 2x4, 4x4 and 8x2 ranks against their rounds with adapters
 that messages share, one to four leaders included: equal, but for pairwise exchanges, which they
-miss by a tenth at most. Copies, flags and crowded memory inside nodes are compared with nothing
+miss by a tenth at most. Copies, flags and oversubscribed memory inside nodes are compared with nothing
 here; [the lab](levels-lab.md) measures the whole. Cores are {CORES[0]} to {CORES[-1]:,}, blocks
 {BLOCKS[0]} to {BLOCKS[-1]:,} bytes: of a rank, or for a rank, or the whole vector of an allreduce
 and bcast. Nothing is fitted to the paper's machine; its averages are over problems that its

@@ -1,7 +1,7 @@
 /// Every collective keeps its contract through node memory, on every small shape of nodes.
-#include <gtest/gtest.h>
-
 #include "sweep/hierarchical.hpp"
+
+#include <gtest/gtest.h>
 
 namespace tutti {
 namespace {
@@ -15,7 +15,7 @@ constexpr int max_p = 5;
 class EveryCollectiveOnNodes : public testing::TestWithParam<Collective> {};
 
 TEST_P(EveryCollectiveOnNodes, KeepsItsContract) {
-  const SweepResult result = sweep_levels(GetParam(), max_p);
+  const SweepResult result = sweep_hierarchical(GetParam(), max_p);
   EXPECT_GT(result.cases, 100);
   for (const std::string& failure : result.failures) ADD_FAILURE() << failure;
 }

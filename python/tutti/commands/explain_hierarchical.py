@@ -8,10 +8,10 @@ from rich.markup import escape
 from tutti import _engine
 from tutti.console import Refusal, console, count, microseconds, print_json, table
 
-_MOST_NODES = 12
+_MAX_NODES = 12
 
 
-def _level_call(
+def _hierarchical_problem(
     collective: str,
     sizes: list[int],
     nodes: str,
@@ -20,42 +20,42 @@ def _level_call(
     bound: int,
     machine: _engine.NodeMachine,
     cores: int,
-) -> _engine.LevelCall:
-    named = "native:level=node" if algorithm == "auto" else algorithm
-    if "level=node" not in named:
+) -> _engine.HierarchicalProblem:
+    named = "hierarchical(native)" if algorithm == "auto" else algorithm
+    if "hierarchical(" not in named and "level=node" not in named:
         raise Refusal(
-            f"--algorithm {algorithm}: with --nodes it has level=node, as in native:level=node or "
-            "ring:level=node,leaders=2"
+            f"--algorithm {algorithm}: --nodes needs a hierarchical specification, such as "
+            "hierarchical(native) or hierarchical(ring,leaders=2)"
         )
     try:
-        return _engine.LevelCall(
+        return _engine.HierarchicalProblem(
             collective, sizes, nodes, root, named, bound, True, machine, cores
         )
     except ValueError as error:
         raise Refusal(str(error)) from None
 
 
-def _nodes(out: Console, call: _engine.LevelCall) -> None:
+def _nodes(out: Console, call: _engine.HierarchicalProblem) -> None:
     listing = table("node", "ranks", "bytes of memory", right=("bytes of memory",))
     for node, (ranks, memory) in enumerate(zip(call.ranks, call.memory, strict=True)):
-        if node == _MOST_NODES:
+        if node == _MAX_NODES:
             listing.add_row("..", f"{len(call.ranks) - node} more", "")
             break
         listing.add_row(str(node), " ".join(str(rank) for rank in ranks), f"{memory:,}")
     out.print(listing)
 
 
-def _automatic(call: _engine.LevelCall) -> str:
+def _automatic(call: _engine.HierarchicalProblem) -> str:
     """What a run does to which nobody says anything else."""
     if call.left_flat:
-        return f"stays flat: {call.left_flat}; native:level=auto goes by the model"
+        return f"stays flat: {call.left_flat}; native:hierarchy=auto follows the model"
     tried = call.tried()
     if len(tried) == 1:
         return "stays flat"
     return f"has the program's own calls decide between {', '.join(tried)}"
 
 
-def _choice(out: Console, call: _engine.LevelCall) -> None:
+def _choice(out: Console, call: _engine.HierarchicalProblem) -> None:
     choice = call.choice()
     listing = table("candidate", "modelled", "", right=("modelled",))
     for candidate in choice.candidates:
@@ -69,7 +69,7 @@ def _choice(out: Console, call: _engine.LevelCall) -> None:
     out.print(f"[cyan]auto[/] {escape(_automatic(call))}.")
 
 
-def explain_levels(
+def explain_hierarchical(
     collective: str,
     sizes: list[int],
     nodes: str,
@@ -86,7 +86,7 @@ def explain_levels(
     Raises:
         Refusal: names the argument that is wrong and what is accepted.
     """
-    call = _level_call(collective, sizes, nodes, root, algorithm, bound, machine, cores)
+    call = _hierarchical_problem(collective, sizes, nodes, root, algorithm, bound, machine, cores)
     if steps is not None and not 0 <= steps < len(sizes):
         raise Refusal(f"--steps {steps}: ranks are 0..{len(sizes) - 1}")
     fault = call.fault()

@@ -1,4 +1,4 @@
-"""`tutti place`, and orders by distance in the other commands."""
+"""`tutti map`, and orders by distance in the other commands."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def switches(tmp_path):
 
 
 def test_the_papers_matrix_gives_its_mapping(command):
-    told = json.loads(command("place", str(PAPER), "--block", "8", "--json").out)
+    told = json.loads(command("map", str(PAPER), "--block", "8", "--json").out)
     ring, doubling = told["cases"][:2]
     assert (ring["algorithm"], doubling["algorithm"]) == ("ring", "recursive_doubling")
     # The paper's order for recursive doubling is slower than natural; ours never is.
@@ -51,12 +51,12 @@ def test_the_papers_matrix_gives_its_mapping(command):
 
 
 def test_place_shows_matrix_groups_and_gains(command, switches):
-    out = command("place", str(switches)).out
+    out = command("map", str(switches)).out
     assert "8 ranks" in out and "from rank 0 to 4" in out
     assert "2 groups of ranks near to one another" in out
     assert "0 1 2 3" in out and "4 5 6 7" in out
     assert "A reordering is worth it" in out
-    told = json.loads(command("place", str(switches), "--json").out)
+    told = json.loads(command("map", str(switches), "--json").out)
     assert told["clusters"] == [[[0, 1, 2, 3], [4, 5, 6, 7]]]
     doubling = next(c for c in told["cases"] if c["algorithm"] == "recursive_doubling")
     # Naturally the last round crosses, with half of all blocks: 40 + 2 * 10 against as much.
@@ -80,12 +80,12 @@ def test_place_prints_the_numbers_of_many_ranks_where_asked_for(command, tmp_pat
         )
     )
     row = " ".join(str(one) for one in matrix[7])
-    assert row not in command("place", str(path)).out
-    assert row in command("place", str(path), "--numbers").out
+    assert row not in command("map", str(path)).out
+    assert row in command("map", str(path), "--numbers").out
 
 
 def test_heuristics_of_binomial_trees_are_told(command):
-    out = command("place", str(PAPER), "--block", "8").out
+    out = command("map", str(PAPER), "--block", "8").out
     assert "BBMH" in out and "BGMH" in out
     distances = tutti._engine.distances_from_text(PAPER.read_text())
     for collective, order in (
@@ -97,7 +97,7 @@ def test_heuristics_of_binomial_trees_are_told(command):
 
 
 def test_place_draws_the_matrix_as_characters(command, switches):
-    lines = command("place", str(switches)).out.splitlines()
+    lines = command("map", str(switches)).out.splitlines()
     rows = [line.split("|")[1] for line in lines if line.count("|") == 2]
     assert len(rows) == 8 and all(len(row) == 16 for row in rows)
     # Within a switch all are as light, across as dark.
@@ -107,11 +107,11 @@ def test_place_draws_the_matrix_as_characters(command, switches):
 
 
 def test_cells_of_many_ranks_hold_the_longest_time():
-    from tutti import place
+    from tutti import process_mapping
 
     matrix = [[0.0 if a == b else 1e-6 for b in range(40)] for a in range(40)]
     matrix[3][20] = 1e-3
-    drawn = place.text_of(matrix, list(range(40)), 10, " .:*#")
+    drawn = process_mapping.text_of(matrix, list(range(40)), 10, " .:*#")
     assert len(drawn) == 11
     assert [line.count("#") for line in drawn[:10]] == [2, 0, 0, 0, 0, 0, 0, 0, 0, 0]
     assert drawn[0].index("#") == drawn[0].index("|") + 1 + 2 * 5
@@ -125,14 +125,14 @@ def test_place_measures_with_a_launcher(command, installed, switches, tmp_path):
                      f'cp {switches} "$1"\n')  # fmt: skip
     bench.chmod(0o755)
     file = tmp_path / "measured.json"
-    shown = command("place", "--mpirun", "env", str(file))
+    shown = command("map", "--mpirun", "env", str(file))
     assert shown.status == 0, shown.err
     assert "2 groups of ranks near to one another" in shown.out
     assert file.read_text() == switches.read_text()
     assert (tmp_path / "words").read_text().split()[:3] == ["distances", "--quiet", "--output"]
-    assert command("place", "--mpirun", "env").status == 0  # into no file that stays
+    assert command("map", "--mpirun", "env").status == 0  # into no file that stays
     bench.write_text("#!/bin/sh\nexit 3\n")
-    shown = command("place", "--mpirun", "env", str(file))
+    shown = command("map", "--mpirun", "env", str(file))
     assert shown.status == 2 and "exit status 3" in shown.err
 
 
@@ -142,7 +142,7 @@ def test_place_says_where_it_is_not_worth_it(command, tmp_path):
     path.write_text(
         json.dumps({"schema": "tutti-distances-1", "unit": "us", "measured": [{"matrix": even}]})
     )
-    out = command("place", str(path)).out
+    out = command("map", str(path)).out
     assert "not worth it" in out and "No groups of ranks are seen" in out
 
 
@@ -150,7 +150,7 @@ def test_place_says_where_it_is_not_worth_it(command, tmp_path):
 def test_place_draws_the_matrix(command, switches, tmp_path, kind):
     pytest.importorskip("matplotlib")
     picture = tmp_path / f"matrix.{kind}"
-    assert command("place", str(switches), "--picture", str(picture)).status == 0
+    assert command("map", str(switches), "--picture", str(picture)).status == 0
     assert picture.stat().st_size > 1000
 
 
@@ -172,14 +172,14 @@ def test_explain_and_simulate_take_distances(command, switches):
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (["place", "/none"], "/none: it cannot be read: No such file"),
-        (["place"], "place needs the FILE of distances, or --mpirun COMMAND"),
-        (["place", str(PAPER), "--nodes-per-switch", "4"], "it goes with --mpirun"),
-        (["place", "--mpirun", "no-such-mpirun -n 2"], "there is no program no-such-mpirun"),
-        (["place", __file__], "line 1: there is"),
-        (["place", str(PAPER), "--root", "8"], "--root 8: ranks are 0..7"),
-        (["place", str(PAPER), "--block", "x"], "--block x"),
-        (["place", str(PAPER), "--picture", "/x.none"], "--picture /x.none"),
+        (["map", "/none"], "/none: it cannot be read: No such file"),
+        (["map"], "map needs the FILE of distances, or --mpirun COMMAND"),
+        (["map", str(PAPER), "--nodes-per-switch", "4"], "it goes with --mpirun"),
+        (["map", "--mpirun", "no-such-mpirun -n 2"], "there is no program no-such-mpirun"),
+        (["map", __file__], "line 1: there is"),
+        (["map", str(PAPER), "--root", "8"], "--root 8: ranks are 0..7"),
+        (["map", str(PAPER), "--block", "x"], "--block x"),
+        (["map", str(PAPER), "--picture", "/x.none"], "--picture /x.none"),
         (
             ["explain", "gather", "--ranks", "3", "--distances", str(PAPER)],
             "the distances are between 8 ranks, the call is of 3",
@@ -194,3 +194,7 @@ def test_errors_name_the_value(command, words, text):
     shown = command(*words)
     assert shown.status == 2
     assert text in shown.err and shown.err.count("\n") == 1
+
+
+def test_the_former_name_is_accepted(command, switches):
+    assert command("place", str(switches)).out == command("map", str(switches)).out

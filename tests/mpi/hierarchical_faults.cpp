@@ -55,7 +55,7 @@ int class_of(int code) {
 void far_ahead(Context& context) {
   const std::optional<Pair> pair = ranks_together(context);
   if (!pair) return;
-  const Through nodes("bcast", "native:level=node,leaders=1");
+  const Through nodes("bcast", "hierarchical(native,leaders=1)");
   const OwnComm comm;
   constexpr int calls = 2100;
   const auto cast = [&](int value) {
@@ -76,7 +76,7 @@ void far_ahead(Context& context) {
 void contradicting_sizes(Context& context) {
   const std::optional<Pair> pair = ranks_together(context);
   if (!pair) return;
-  const Through nodes("alltoallv", "native:level=node");
+  const Through nodes("alltoallv", "hierarchical(native)");
   const OwnComm comm;
   const auto p = static_cast<std::size_t>(comm.size());
   constexpr int many = 1'000'000;
@@ -111,7 +111,7 @@ void contradicting_sizes(Context& context) {
 void bad_root_at_first(Context& context) {
   const std::optional<Pair> pair = ranks_together(context);
   if (!pair) return;
-  const Through nodes("bcast", "native:level=node,leaders=1");
+  const Through nodes("bcast", "hierarchical(native,leaders=1)");
   const OwnComm comm;
   const bool bad = comm.rank() == pair->other;
   int value = comm.rank() == 0 ? 7 : -1;
@@ -124,7 +124,7 @@ void bad_root_at_first(Context& context) {
 void late_leader(Context& context) {
   const std::optional<Pair> pair = ranks_together(context);
   if (!pair) return;
-  const Through nodes("bcast", "native:level=node,leaders=1");
+  const Through nodes("bcast", "hierarchical(native,leaders=1)");
   const OwnComm comm;
   const auto cast = [&](int count, int value) {
     std::vector<int> vector(8, comm.rank() == pair->other ? value : -1);
@@ -149,14 +149,15 @@ void orders_between_nodes(Context& context) {
   const OwnComm comm;
   const auto p = static_cast<std::size_t>(comm.size());
   std::mt19937 random(71);
-  for (const char* name : {"binomial:order=distance,level=node", "linear:order=arrival,level=node",
-                           "knomial:k=3,order=arrival,level=node,leaders=2"}) {
+  for (const char* name :
+       {"hierarchical(binomial:order=distance)", "hierarchical(linear:order=arrival)",
+        "hierarchical(knomial:k=3,order=arrival,leaders=2)"}) {
     for (const Kind kind : {Kind::gather, Kind::scatter}) {
       const Forced forced(kind, name, false);
       context.expect_empty(forced.error());
       for (int root = 0; root < comm.size(); root += 2) {
         Exchange exchange = draw(kind, comm.get(), root, std::vector<int>(p, 30), random);
-        spare_native(exchange);
+        native_fallback(exchange);
         check(context, exchange);
         context.expect_empty(forced.wrongly_ran(comm.get()));
       }
@@ -166,7 +167,7 @@ void orders_between_nodes(Context& context) {
 
 }  // namespace
 
-void add_level_faults(Suite& suite) {
+void add_hierarchical_faults(Suite& suite) {
   suite.add("levels, a rank far ahead", far_ahead);
   suite.add("levels, contradicting sizes", contradicting_sizes);
   suite.add("levels, a bad root at first", bad_root_at_first);

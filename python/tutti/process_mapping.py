@@ -27,7 +27,7 @@ SHAPES = (
 )
 """The shapes whose time depends most on where ranks sit."""
 
-LEAST_GAIN = 1.1
+MIN_GAIN = 1.1
 """Below it a reordering is not worth it: a model of pairs is not more exact."""
 
 
@@ -43,7 +43,7 @@ class Case:
     @property
     def worth_it(self) -> bool:
         """The best order is modelled faster by a tenth at least."""
-        return self.reordering.helps and self.reordering.gain >= LEAST_GAIN
+        return self.reordering.helps and self.reordering.gain >= MIN_GAIN
 
     def seconds(self, way: str) -> float | None:
         """The time of a greedy order by its name; None where it was not tried."""

@@ -50,7 +50,7 @@ void irregular_calls(Context& context) {
       Exchange exchange =
           draw(kind, comm.get(), static_cast<int>(random() % static_cast<unsigned>(p)),
                sizes(shapes[(random() + call) % shapes.size()], p, random), random);
-      spare_native(exchange);
+      native_fallback(exchange);
       check(context, exchange);
     });
   };
@@ -74,7 +74,7 @@ void irregular_calls(Context& context) {
 
 }  // namespace
 
-void add_level_arrivals(Suite& suite) {
+void add_hierarchical_arrivals(Suite& suite) {
   suite.add("levels, irregular, by arrival", irregular_calls);
 }
 

@@ -11,8 +11,8 @@ namespace tutti::test {
 namespace {
 
 /// The MPI's own between nodes, then each algorithm, with one leader to three in turn.
-std::vector<std::string> levelled(const char* collective) {
-  std::vector<std::string> all = {"native:level=node", "native:level=node,leaders=2"};
+std::vector<std::string> hierarchical(const char* collective) {
+  std::vector<std::string> all = {"hierarchical(native)", "hierarchical(native,leaders=2)"};
   for (const std::string& name : algorithms(collective)) {
     const int leaders = static_cast<int>(all.size()) % 3 + 1;
     all.push_back(with_level(name, "level=node,leaders=" + std::to_string(leaders)));
@@ -27,7 +27,7 @@ void check_movement(Context& context, const Movement& m, const Forced& forced) {
   context.expect_empty(run(m, false));
   context.expect_empty(forced.wrongly_ran(m.comm));
   const std::string ran = forced.last(m.comm);
-  if (ran.find("level=node") == std::string::npos) context.fail("ran \"" + ran + "\"");
+  if (ran.find("hierarchical(") == std::string::npos) context.fail("ran \"" + ran + "\"");
 }
 
 /// Calls of everything that can be drawn, so many of each specification.
@@ -38,7 +38,7 @@ void move(Context& context, MPI_Comm comm, const std::vector<int>& scales, int c
   std::mt19937 random(17);
   unsigned turn = 0;
   for (const Motion motion : all_motions) {
-    for (const std::string& specification : levelled(setting_of(motion))) {
+    for (const std::string& specification : hierarchical(setting_of(motion))) {
       const Forced forced(setting_of(motion), specification, false);
       context.expect_empty(forced.error());
       for (int call = 0; call < calls * context.options().effort; ++call) {
@@ -49,7 +49,7 @@ void move(Context& context, MPI_Comm comm, const std::vector<int>& scales, int c
                                                     : scale;
         Movement movement = draw(motion, comm, p, units, random);
         // Nodes of one rank have nothing to go through.
-        if (p == 1 || context.options().nodes == "1") spare_native(movement, p);
+        if (p == 1 || context.options().nodes == "1") native_fallback(movement, p);
         check_movement(context, movement, forced);
       }
     }
@@ -73,7 +73,7 @@ class Verdict {
   [[nodiscard]] std::string fault(const std::string& ran) const {
     const bool refused = ran.find(": refused through nodes, because ") != std::string::npos;
     const bool straight = ran.find("runs straight") != std::string::npos;
-    const bool through = ran.find("level=node") != std::string::npos;
+    const bool through = ran.find("hierarchical(") != std::string::npos;
     bool well = name_in(ran) == name_ && refused != through;
     if (refused) well = well && (overlaps_ || !commutes_);
     if (overlaps_) well = well && (refused || straight);
@@ -106,7 +106,7 @@ void reduce(Context& context, MPI_Comm comm, const std::vector<int>& counts) {
   PMPI_Comm_size(comm, &p);
   int turn = 0;
   for (const char* collective : all_reductions) {
-    for (const std::string& specification : levelled(collective)) {
+    for (const std::string& specification : hierarchical(collective)) {
       const Forced forced(collective, specification, false);
       context.expect_empty(forced.error());
       for (const Values& values : Values::all()) {
@@ -122,13 +122,13 @@ void reduce(Context& context, MPI_Comm comm, const std::vector<int>& counts) {
   }
 }
 
-/// Vectors that go in many chunks: dense numbers, some with gaps, and what commutes least.
+/// Vectors that go in many chunks: contiguous numbers, some with gaps, and what commutes least.
 void reduce_in_chunks(Context& context) {
   if (context.options().native) return;
   const OwnComm comm;
   int turn = 0;
   for (const char* collective : all_reductions) {
-    for (const std::string& specification : levelled(collective)) {
+    for (const std::string& specification : hierarchical(collective)) {
       const Forced forced(collective, specification, false);
       constexpr std::size_t kinds[] = {0, 4, 2};
       const Values& values = Values::all()[kinds[turn % 3]];
@@ -146,13 +146,13 @@ void in_order(Context& context) {
   if (context.options().native) return;
   const OwnComm comm;
   constexpr std::pair<const char*, const char*> points[] = {
-      {"allreduce", "ring:order=distance,level=node,leaders=2"},
-      {"allreduce", "halving_doubling:order=arrival,level=node"},
-      {"reduce", "binomial:order=arrival,level=node,leaders=2"},
-      {"reduce", "knomial:order=distance,k=3,level=node"},
-      {"reduce_scatter", "circulant:order=by_size,level=node"},
-      {"reduce_scatter", "ring:order=distance,level=node,leaders=3"},
-      {"reduce_scatter_block", "pairwise:order=arrival,level=node"}};
+      {"allreduce", "hierarchical(ring:order=distance,leaders=2)"},
+      {"allreduce", "hierarchical(halving_doubling:order=arrival)"},
+      {"reduce", "hierarchical(binomial:order=arrival,leaders=2)"},
+      {"reduce", "hierarchical(knomial:order=distance,k=3)"},
+      {"reduce_scatter", "hierarchical(circulant:order=by_size)"},
+      {"reduce_scatter", "hierarchical(ring:order=distance,leaders=3)"},
+      {"reduce_scatter_block", "hierarchical(pairwise:order=arrival)"}};
   for (const auto& [collective, specification] : points) {
     const Forced forced(collective, specification, false);
     context.expect_empty(forced.error());
@@ -180,7 +180,7 @@ void other_communicators(Context& context) {
 
 }  // namespace
 
-void add_level_collectives(Suite& suite) {
+void add_hierarchical_collectives(Suite& suite) {
   suite.add("levels, movements", [](Context& context) {
     const OwnComm comm;
     move(context, comm.get(), {40, 0, 1, 700, 3}, 4);

@@ -1,4 +1,6 @@
 /// The node level for Python: plans, their verification, and modelled times.
+#include "select/hierarchical.hpp"
+
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -8,7 +10,6 @@
 #include <map>
 
 #include "engine.hpp"
-#include "select/hierarchical.hpp"
 #include "sweep/check.hpp"
 #include "sweep/hierarchical.hpp"
 #include "values.hpp"
@@ -36,11 +37,11 @@ std::vector<std::vector<Rank>> ranks_of(const Nodes& nodes) {
 }
 
 /// A call through node memory, seen from outside.
-class PyLevelCall {
+class PyHierarchicalProblem {
  public:
-  PyLevelCall(const std::string& collective, std::vector<Bytes> sizes, const std::string& nodes,
-              Rank root, const std::string& algorithm, Bytes bound, bool commutative,
-              const NodeMachine& machine, int cores)
+  PyHierarchicalProblem(const std::string& collective, std::vector<Bytes> sizes,
+                        const std::string& nodes, Rank root, const std::string& algorithm,
+                        Bytes bound, bool commutative, const NodeMachine& machine, int cores)
       : nodes_(value_or_raise(nodes_from(nodes))), machine_(machine), cores_(cores) {
     call_.collective = collective_or_raise(collective);
     call_.root = has_root(call_.collective) ? root : 0;
@@ -49,13 +50,13 @@ class PyLevelCall {
     setting_ = value_or_raise(setting(call_.collective, algorithm));
     options_.commutative = commutative;
     options_.direct = true;
-    const int asked = setting_.asks_for_nodes() ? setting_.level->leaders : 0;
+    const int asked = setting_.asks_for_hierarchical() ? setting_.level->leaders : 0;
     options_.leaders =
-        std::min(asked > 0 ? asked : leaders_for(situation(), machine_), nodes_.most());
+        std::min(asked > 0 ? asked : leaders_for(features(), machine_), nodes_.most());
     if (bound > 0) {
       options_.chunks = value_or_raise(agreed_chunks(call_, nodes_, options_, bound));
     }
-    plans_ = value_or_raise(level_plans(call_, nodes_, options_));
+    plans_ = value_or_raise(hierarchical_plans(call_, nodes_, options_));
   }
 
   [[nodiscard]] std::string plan(Rank rank) const {
@@ -112,8 +113,8 @@ class PyLevelCall {
   /// What the automatic choice runs, or has the program's own calls decide about.
   [[nodiscard]] std::vector<std::string> tried() const {
     std::vector<std::string> ways = {"native"};
-    const LevelChoice modelled = choice();
-    if (!modelled.level.node || !left_flat().empty()) return ways;
+    const HierarchicalChoice modelled = choice();
+    if (!modelled.level.hierarchical || !left_flat().empty()) return ways;
     for (const int leaders : leaders_to_try(modelled.level.leaders, nodes_.most())) {
       ways.push_back(to_text(Setting{Setting::Kind::native, {}, Level{true, leaders}}));
     }
@@ -121,7 +122,9 @@ class PyLevelCall {
   }
   [[nodiscard]] std::string left_flat() const { return why_left_flat(call_.collective); }
 
-  [[nodiscard]] LevelChoice choice() const { return choose_level(situation(), machine_); }
+  [[nodiscard]] HierarchicalChoice choice() const {
+    return choose_hierarchical(features(), machine_);
+  }
   [[nodiscard]] int leaders() const { return options_.leaders; }
   [[nodiscard]] int chunks() const { return options_.chunks; }
   [[nodiscard]] std::string algorithm() const { return to_text(setting_); }
@@ -147,10 +150,10 @@ class PyLevelCall {
     if (!wrong.empty()) throw nb::value_error(wrong.c_str());
   }
 
-  [[nodiscard]] LevelSituation situation() const {
-    return {call_.collective,       shape_of(nodes_),
-            mean_block(call_),      options_.commutative || nodes_.in_rank_order(),
-            least_shape_of(nodes_), cores_ > 0 ? static_cast<double>(nodes_.most()) / cores_ : 0};
+  [[nodiscard]] HierarchicalFeatures features() const {
+    return {call_.collective,     shape_of(nodes_),
+            mean_block(call_),    options_.commutative || nodes_.in_rank_order(),
+            min_shape_of(nodes_), cores_ > 0 ? static_cast<double>(nodes_.most()) / cores_ : 0};
   }
 
   Nodes nodes_;
@@ -158,35 +161,35 @@ class PyLevelCall {
   int cores_;  ///< of each node; 0: not known
   Call call_;
   Setting setting_;
-  LevelOptions options_;
-  std::vector<LevelPlan> plans_;
+  HierarchicalOptions options_;
+  std::vector<HierarchicalPlan> plans_;
 };
 
 /// Modelled seconds of one call, flat and through node memory.
-struct LevelEstimate {
+struct HierarchicalEstimate {
   std::map<std::string, double> flat;
-  LevelSeconds level;
-  LevelSeconds one_leader;
+  HierarchicalSeconds level;
+  HierarchicalSeconds one_leader;
   int leaders = 1;
   double bound = 0;
 };
 
-LevelEstimate estimate(const std::string& collective, int nodes, int ranks, Bytes block,
-                       const NodeMachine& machine) {
+HierarchicalEstimate estimate(const std::string& collective, int nodes, int ranks, Bytes block,
+                              const NodeMachine& machine) {
   const Collective named = collective_or_raise(collective);
   if (nodes < 1 || ranks < 1 || block < 0 || nodes > (1 << 24) / ranks) {
     throw nb::value_error("nodes and ranks of each are from 1 on, at most 16,777,216 together");
   }
   const NodeShape shape{nodes, ranks};
-  LevelEstimate estimate;
+  HierarchicalEstimate estimate;
   for (const FlatShape flat : flat_shapes) {
     if (has_shape(named, flat)) {
       estimate.flat[std::string(name_of(flat))] = flat_seconds(named, flat, shape, block, machine);
     }
   }
   estimate.leaders = best_leaders(named, shape, block, machine);
-  estimate.level = level_seconds(named, shape, block, estimate.leaders, machine);
-  estimate.one_leader = level_seconds(named, shape, block, 1, machine);
+  estimate.level = hierarchical_seconds(named, shape, block, estimate.leaders, machine);
+  estimate.one_leader = hierarchical_seconds(named, shape, block, 1, machine);
   estimate.bound = between_nodes_bound(named, shape, block, machine);
   return estimate;
 }
@@ -208,70 +211,76 @@ void bind_times(nb::module_& module) {
         return std::pair(machines.messages, machines.nodes);
       },
       "text"_a, "Both machines of a file; ValueError where no line is of either.");
-  nb::class_<LevelSeconds>(module, "LevelSeconds", "Where the time of a call goes.")
-      .def_ro("copies_in", &LevelSeconds::copies_in)
-      .def_ro("flags", &LevelSeconds::flags)
-      .def_ro("between", &LevelSeconds::between)
-      .def_ro("copies_out", &LevelSeconds::copies_out)
-      .def_prop_ro("total", &LevelSeconds::total);
-  nb::class_<LevelEstimate>(module, "LevelEstimate", "Modelled seconds, flat and by node memory.")
-      .def_ro("flat", &LevelEstimate::flat, "By shape.")
-      .def_ro("level", &LevelEstimate::level, "With the best number of leaders.")
-      .def_ro("one_leader", &LevelEstimate::one_leader)
-      .def_ro("leaders", &LevelEstimate::leaders)
-      .def_ro("bound", &LevelEstimate::bound, "No algorithm is over earlier.");
-  module.def("level_estimate", estimate, "collective"_a, "nodes"_a, "ranks"_a, "block"_a,
+  nb::class_<HierarchicalSeconds>(module, "HierarchicalSeconds", "Where the time of a call goes.")
+      .def_ro("copies_in", &HierarchicalSeconds::copies_in)
+      .def_ro("flags", &HierarchicalSeconds::signals)
+      .def_ro("between", &HierarchicalSeconds::between)
+      .def_ro("copies_out", &HierarchicalSeconds::copies_out)
+      .def_prop_ro("total", &HierarchicalSeconds::total);
+  nb::class_<HierarchicalEstimate>(module, "HierarchicalEstimate",
+                                   "Modelled seconds, flat and by node memory.")
+      .def_ro("flat", &HierarchicalEstimate::flat, "By shape.")
+      .def_ro("level", &HierarchicalEstimate::level, "With the best number of leaders.")
+      .def_ro("one_leader", &HierarchicalEstimate::one_leader)
+      .def_ro("leaders", &HierarchicalEstimate::leaders)
+      .def_ro("bound", &HierarchicalEstimate::bound, "No algorithm is over earlier.");
+  module.def("hierarchical_estimate", estimate, "collective"_a, "nodes"_a, "ranks"_a, "block"_a,
              "machine"_a = NodeMachine{},
              "Closed forms for nodes of equally many ranks; block in bytes.");
 }
 
 }  // namespace
 
-void bind_levels(nb::module_& module) {
+void bind_hierarchical(nb::module_& module) {
   bind_times(module);
-  nb::class_<LevelChoice>(module, "LevelChoice", "Whether a call goes through node memory.")
+  nb::class_<HierarchicalChoice>(module, "HierarchicalChoice",
+                                 "Whether a call goes through node memory.")
       .def_prop_ro(
           "level",
-          [](const LevelChoice& choice) {
-            return choice.level.node ? to_text(Setting{Setting::Kind::native, {}, choice.level})
-                                     : std::string("flat");
+          [](const HierarchicalChoice& choice) {
+            return choice.level.hierarchical
+                       ? to_text(Setting{Setting::Kind::native, {}, choice.level})
+                       : std::string("flat");
           },
           "As in a setting, or flat.")
-      .def_ro("reason", &LevelChoice::reason)
-      .def_ro("candidates", &LevelChoice::candidates);
-  nb::class_<PyLevelCall>(module, "LevelCall", "A call through node memory, seen from outside.")
+      .def_ro("reason", &HierarchicalChoice::reason)
+      .def_ro("candidates", &HierarchicalChoice::candidates);
+  nb::class_<PyHierarchicalProblem>(module, "HierarchicalProblem",
+                                    "A call through node memory, seen from outside.")
       .def(nb::init<const std::string&, std::vector<Bytes>, const std::string&, Rank,
                     const std::string&, Bytes, bool, const NodeMachine&, int>(),
-           "collective"_a, "sizes"_a, "nodes"_a, "root"_a = 0, "algorithm"_a = "native:level=node",
-           "bound"_a = 0, "commutative"_a = true, "machine"_a = NodeMachine{}, "cores"_a = 0,
+           "collective"_a, "sizes"_a, "nodes"_a, "root"_a = 0,
+           "algorithm"_a = "hierarchical(native)", "bound"_a = 0, "commutative"_a = true,
+           "machine"_a = NodeMachine{}, "cores"_a = 0,
            "nodes: as 1,4,2 or 8x6, with :round_robin or :shuffled; bound: bytes of node memory, 0 "
            "for any; cores: of each node, 0 if not known.")
-      .def_prop_ro("algorithm", &PyLevelCall::algorithm)
-      .def_prop_ro("leaders", &PyLevelCall::leaders)
-      .def_prop_ro("chunks", &PyLevelCall::chunks)
-      .def_prop_ro("ranks", &PyLevelCall::ranks, "The ranks of each node.")
-      .def_prop_ro("memory", &PyLevelCall::memory, "Bytes on each node.")
-      .def("plan", &PyLevelCall::plan, "rank"_a, "The steps of a rank as text.")
-      .def("calls", &PyLevelCall::calls, "The collectives between nodes, lane by lane.")
-      .def("fault", &PyLevelCall::fault, "What is wrong with the plans; empty if nothing is.")
-      .def("choice", &PyLevelCall::choice, "Flat or through node memory, by the model.")
-      .def("tried", &PyLevelCall::tried,
+      .def_prop_ro("algorithm", &PyHierarchicalProblem::algorithm)
+      .def_prop_ro("leaders", &PyHierarchicalProblem::leaders)
+      .def_prop_ro("chunks", &PyHierarchicalProblem::chunks)
+      .def_prop_ro("ranks", &PyHierarchicalProblem::ranks, "The ranks of each node.")
+      .def_prop_ro("memory", &PyHierarchicalProblem::memory, "Bytes on each node.")
+      .def("plan", &PyHierarchicalProblem::plan, "rank"_a, "The steps of a rank as text.")
+      .def("calls", &PyHierarchicalProblem::calls, "The collectives between nodes, lane by lane.")
+      .def("fault", &PyHierarchicalProblem::fault,
+           "What is wrong with the plans; empty if nothing is.")
+      .def("choice", &PyHierarchicalProblem::choice, "Flat or through node memory, by the model.")
+      .def("tried", &PyHierarchicalProblem::tried,
            "What auto runs: native alone, or what the program's own calls decide between.")
-      .def_prop_ro("left_flat", &PyLevelCall::left_flat,
+      .def_prop_ro("left_flat", &PyHierarchicalProblem::left_flat,
                    "Why auto leaves such calls flat whatever the model says; empty if not so.");
   module.def(
       "node_ranks",
       [](const std::string& nodes) { return ranks_of(value_or_raise(nodes_from(nodes))); },
       "nodes"_a, "The ranks of each node of a shape such as 1,4,2 or 8x6:round_robin.");
   module.def(
-      "sweep_levels",
+      "sweep_hierarchical",
       [](const std::string& collective, int max_ranks, const std::string& nodes) {
         const Collective named = collective_or_raise(collective);
         if (nodes.empty()) {
           const nb::gil_scoped_release unlocked;
-          return sweep_levels(named, max_ranks);
+          return sweep_hierarchical(named, max_ranks);
         }
-        return sweep_levels(named, value_or_raise(nodes_from(nodes)));
+        return sweep_hierarchical(named, value_or_raise(nodes_from(nodes)));
       },
       "collective"_a, "max_ranks"_a = 5, "nodes"_a = "",
       "Verifies level plans on all shapes of nodes up to max_ranks and some larger ones, or on "

@@ -8,11 +8,11 @@
 namespace tutti::test {
 namespace {
 
-const std::vector<std::string>& levelled(bool native) {
+const std::vector<std::string>& hierarchical(bool native) {
   static const std::vector<std::string> none = {"native"};
-  static const std::vector<std::string> all = {"native:level=node", "native:level=node,leaders=3",
-                                               "binomial:level=node,leaders=2",
-                                               "linear:level=node"};
+  static const std::vector<std::string> all = {
+      "hierarchical(native)", "hierarchical(native,leaders=3)", "hierarchical(binomial,leaders=2)",
+      "hierarchical(linear)"};
   return native ? none : all;
 }
 
@@ -23,7 +23,7 @@ void tour(Context& context, MPI_Comm comm, unsigned seed) {
   PMPI_Comm_size(comm, &p);
   std::mt19937 random(seed);
   for (const Kind kind : all_kinds) {
-    for (const std::string& name : levelled(native)) {
+    for (const std::string& name : hierarchical(native)) {
       const Forced forced(kind, name, native);
       context.expect_empty(forced.error());
       for (int round = 0; round < 4 * context.options().effort; ++round) {
@@ -32,7 +32,7 @@ void tour(Context& context, MPI_Comm comm, unsigned seed) {
         if (is_irregular(kind)) units = sizes(shapes[random() % shapes.size()], p, random);
         const int root = static_cast<int>(random() % static_cast<unsigned>(p));
         Exchange exchange = draw(kind, comm, root, std::move(units), random);
-        spare_native(exchange);
+        native_fallback(exchange);
         check(context, exchange);
         context.expect_empty(forced.wrongly_ran(comm));
       }
@@ -47,13 +47,13 @@ void persistent(Context& context) {
   const int p = comm.size();
   std::mt19937 random(51);
   for (const Kind kind : all_kinds) {
-    for (const std::string& name : levelled(false)) {
+    for (const std::string& name : hierarchical(false)) {
       const Forced forced(kind, name, false);
       for (const int scale : {1, 40}) {
         std::vector<int> units(static_cast<std::size_t>(p), scale);
         if (is_irregular(kind)) units = sizes(size_shapes().back(), p, random);
         Exchange exchange = draw(kind, comm.get(), scale % p, std::move(units), random);
-        spare_native(exchange);
+        native_fallback(exchange);
         context.step(name + " " + to_text(exchange));
         context.expect_empty(run(exchange, persistent_calls()));
         context.expect_empty(forced.wrongly_ran(comm.get()));
@@ -69,13 +69,13 @@ void in_chunks(Context& context) {
   const int p = comm.size();
   std::mt19937 random(31);
   for (const Kind kind : all_kinds) {
-    const Forced forced(kind, levelled(native).front(), native);
+    const Forced forced(kind, hierarchical(native).front(), native);
     for (const int units : {1 << 14, 3}) {
       Exchange exchange = draw(kind, comm.get(), p / 2,
                                std::vector<int>(static_cast<std::size_t>(p), units), random);
       exchange.leaf = &layouts_of_ints()[0];
       exchange.at_root = &layouts_of_ints()[1];
-      spare_native(exchange);
+      native_fallback(exchange);
       check(context, exchange);
     }
   }
@@ -100,7 +100,7 @@ void parts_of_the_world(Context& context) {
 void bad_arguments_of_one_rank(Context& context) {
   if (context.options().native || context.options().nodes == "1" || context.size() < 3) return;
   for (const Kind kind : {Kind::gather, Kind::scatter}) {
-    for (const std::string& name : levelled(false)) {
+    for (const std::string& name : hierarchical(false)) {
       const Forced forced(kind, name, false);
       const OwnComm comm;
       context.step(std::string(name_of(kind)) + " " + name);
@@ -122,7 +122,7 @@ void bad_arguments_of_one_rank(Context& context) {
 
 }  // namespace
 
-void add_levels(Suite& suite) {
+void add_hierarchical(Suite& suite) {
   suite.add("levels, world", [](Context& context) {
     const OwnComm comm;
     tour(context, comm.get(), 41);

@@ -1,4 +1,4 @@
-"""`tutti place`: how far ranks are from one another, and what an order by that would bring."""
+"""`tutti map`: how far ranks are from one another, and what an order by that would bring."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from rich.console import Console
 from rich.markup import escape
 
 from tutti import heatmap
-from tutti import place as placing
+from tutti import process_mapping
 from tutti._engine import Distances
 from tutti.commands.options import AsJson, Machine
 from tutti.console import Refusal, console, count, microseconds, print_json, table
 from tutti.workload import bytes_of, distances_of, machine_of
 
 _HEURISTICS = ("nearest_next", "two_partners_each", "heaviest_first")
-_MOST_SHOWN = 16
-_MOST_GROUPS = 12
-_MOST_CELLS = 32
+_MAX_SHOWN = 16
+_MAX_GROUPS = 12
+_MAX_CELLS = 32
 
 
 def _ranks(ranks: list[int]) -> str:
-    words = [str(rank) for rank in ranks[:_MOST_SHOWN]]
-    return " ".join(words) + (f" .. {len(ranks)} in all" if len(ranks) > _MOST_SHOWN else "")
+    words = [str(rank) for rank in ranks[:_MAX_SHOWN]]
+    return " ".join(words) + (f" .. {len(ranks)} in all" if len(ranks) > _MAX_SHOWN else "")
 
 
 def _matrix(out: Console, distances: Distances, which: int, numbers: bool) -> None:
     matrix = distances.matrix(which)
-    far = placing.slowest(matrix)
+    far = process_mapping.slowest(matrix)
     out.print(
         f"[bold]Messages of {count(distances.bytes[which], 'byte')}[/]: "
-        f"median {microseconds(placing.middle(matrix))}, the longest "
+        f"median {microseconds(process_mapping.middle(matrix))}, the longest "
         f"{microseconds(matrix[far[0]][far[1]])} from rank {far[0]} to {far[1]}"
     )
-    if distances.ranks > _MOST_SHOWN:
+    if distances.ranks > _MAX_SHOWN:
         # Too wide for a table: rows in microseconds, as they are, for other programs too.
         for row in matrix if numbers else []:
             line = " ".join(f"{one * 1e6:.4g}" for one in row)
@@ -56,15 +56,15 @@ def _clusters(out: Console, levels: list[list[int]]) -> None:
     if not levels:
         out.print("No groups of ranks are seen that are near to one another and far from the rest.")
     for level in levels:
-        groups = placing.groups_of(level)
+        groups = process_mapping.groups_of(level)
         out.print(f"[bold]{count(len(groups), 'group')}[/] of ranks near to one another:")
-        for group in groups[:_MOST_GROUPS]:
+        for group in groups[:_MAX_GROUPS]:
             out.print(f"  {_ranks(group)}")
-        if len(groups) > _MOST_GROUPS:
-            out.print(f"  .. and {len(groups) - _MOST_GROUPS:,} more")
+        if len(groups) > _MAX_GROUPS:
+            out.print(f"  .. and {len(groups) - _MAX_GROUPS:,} more")
 
 
-def _cases(out: Console, cases: list[placing.Case]) -> None:
+def _cases(out: Console, cases: list[process_mapping.Case]) -> None:
     numbers = ("block", "natural", "RMH", "RDMH", "BBMH BGMH", "best", "gain")
     listing = table("collective", "shape", *numbers, "how", right=numbers)
     for case in cases:
@@ -89,7 +89,7 @@ def _cases(out: Console, cases: list[placing.Case]) -> None:
     )
 
 
-def _verdict(out: Console, cases: list[placing.Case]) -> None:
+def _verdict(out: Console, cases: list[process_mapping.Case]) -> None:
     worth = [case for case in cases if case.worth_it]
     if not worth:
         out.print("[bold]A reordering is not worth it[/] for any of these.")
@@ -103,7 +103,7 @@ def _verdict(out: Console, cases: list[placing.Case]) -> None:
 
 
 def _as_json(
-    distances: Distances, levels: list[list[int]], cases: list[placing.Case]
+    distances: Distances, levels: list[list[int]], cases: list[process_mapping.Case]
 ) -> dict[str, object]:
     return {
         "ranks": distances.ranks,
@@ -113,7 +113,7 @@ def _as_json(
             {"bytes": size, "seconds": distances.matrix(which)}
             for which, size in enumerate(distances.bytes)
         ],
-        "clusters": [placing.groups_of(level) for level in levels],
+        "clusters": [process_mapping.groups_of(level) for level in levels],
         "modelled": True,
         "cases": [
             {
@@ -135,17 +135,17 @@ def _as_json(
 
 def _picture(out: Console, distances: Distances, levels: list[list[int]]) -> None:
     shades = heatmap.SHADES if out.encoding.lower().startswith("utf") else heatmap.SHADES_ASCII
-    order = placing.sorted_by_groups(levels, distances.ranks)
-    cells = max(1, min(_MOST_CELLS, (out.width - 12) // 2))
+    order = process_mapping.sorted_by_groups(levels, distances.ranks)
+    cells = max(1, min(_MAX_CELLS, (out.width - 12) // 2))
     # Sizes differ most where bandwidth counts.
-    for line in placing.text_of(distances.matrix(len(distances.bytes) - 1), order, cells, shades):
+    for line in process_mapping.text_of(distances.matrix(len(distances.bytes) - 1), order, cells, shades):
         out.print(line, markup=False, highlight=False)
 
 
 def _distances(file: Path | None, mpirun: str, nodes_per_switch: int) -> Distances:
     """Those of a file, which is written before where there is something to measure."""
     if file is None and not mpirun:
-        raise Refusal("place needs the FILE of distances, or --mpirun COMMAND to measure them")
+        raise Refusal("map needs the FILE of distances, or --mpirun COMMAND to measure them")
     if not mpirun:
         if nodes_per_switch:
             raise Refusal(f"--nodes-per-switch {nodes_per_switch}: it goes with --mpirun")
@@ -153,11 +153,11 @@ def _distances(file: Path | None, mpirun: str, nodes_per_switch: int) -> Distanc
         return distances_of(file, "")
     with tempfile.TemporaryDirectory() as folder:
         path = file or Path(folder) / "distances.json"
-        placing.measure(mpirun, path, nodes_per_switch)
+        process_mapping.measure(mpirun, path, nodes_per_switch)
         return distances_of(path, "")
 
 
-def place(
+def map_ranks(
     file: Annotated[
         Path | None,
         typer.Argument(metavar="FILE", help="Measured distances, as JSON; written with --mpirun."),
@@ -183,17 +183,17 @@ def place(
 ) -> None:
     """Show how far ranks are from one another, and what an order by distance would bring.
 
-    tutti place examples/place/bhowmik-bodele-2019.json --block 8,64K
+    tutti map examples/place/bhowmik-bodele-2019.json --block 8,64K
 
-    tutti place --mpirun "mpirun -n 8" distances.json
+    tutti map --mpirun "mpirun -n 8" distances.json
     """
     distances = _distances(file, mpirun, nodes_per_switch)
     if not 0 <= root < distances.ranks:
         raise Refusal(f"--root {root}: ranks are 0..{distances.ranks - 1}")
     blocks = [bytes_of(word.strip(), "--block") for word in block.split(",")]
-    cases = placing.cases_of(distances, blocks, root, machine_of(machine))
+    cases = process_mapping.cases_of(distances, blocks, root, machine_of(machine))
     if picture is not None:
-        placing.draw(distances, picture)
+        process_mapping.draw(distances, picture)
     levels = distances.clusters()
     if as_json:
         print_json(_as_json(distances, levels, cases))

@@ -1,0 +1,48 @@
+/// Edit distances.
+#include "core/nearest.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace tutti {
+
+namespace {
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);  // distances of the prefixes of b to one of a
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t replaced = diagonal + (lower(a[i]) == lower(b[j]) ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::string_view nearest(std::string_view given, std::span<const std::string_view> known) {
+  std::string_view found;
+  std::size_t best = given.size() + 1;
+  for (const std::string_view name : known) {
+    const std::size_t distance = edit_distance(given, name);
+    if (distance >= best || 3 * distance > std::max(given.size(), name.size())) continue;
+    best = distance;
+    found = name;
+  }
+  return found;
+}
+
+std::string did_you_mean(std::string_view given, std::span<const std::string_view> known) {
+  const std::string_view found = nearest(given, known);
+  return found.empty() ? "" : "; did you mean " + std::string(found) + "?";
+}
+
+}  // namespace tutti

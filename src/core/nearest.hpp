@@ -1,0 +1,25 @@
+/// Suggestions for names that are spelt wrongly.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tutti {
+
+/// The entry of `known` with the smallest edit distance (Levenshtein 1966) to `given`, the first of
+/// several; case does not count. Empty where every entry differs in more than one third of the
+/// longer name. O(known * |given| * |entry|).
+[[nodiscard]] std::string_view nearest(std::string_view given,
+                                       std::span<const std::string_view> known);
+
+/// "; did you mean NAME?" with the nearest entry, or an empty text.
+[[nodiscard]] std::string did_you_mean(std::string_view given,
+                                       std::span<const std::string_view> known);
+[[nodiscard]] inline std::string did_you_mean(std::string_view given,
+                                              std::initializer_list<std::string_view> known) {
+  return did_you_mean(given, std::span(known.begin(), known.size()));
+}
+
+}  // namespace tutti

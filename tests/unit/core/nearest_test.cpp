@@ -1,0 +1,31 @@
+/// Suggestions for misspelt names.
+#include "core/nearest.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tutti {
+namespace {
+
+constexpr std::string_view names[] = {"binomial", "knomial", "linear", "linear_sync"};
+
+TEST(Nearest, FindsANameWithOneLetterWrongMissingOrTooMany) {
+  for (const char* given : {"linaer", "linea", "linearr", "LINEAR"}) {
+    EXPECT_EQ(nearest(given, names), "linear") << given;
+  }
+  EXPECT_EQ(nearest("knomal", names), "knomial");
+  EXPECT_EQ(nearest("linear-sync", names), "linear_sync");
+}
+
+TEST(Nearest, SuggestsNothingThatIsFarAway) {
+  EXPECT_EQ(nearest("ring", names), "");
+  EXPECT_EQ(nearest("", names), "");
+  EXPECT_EQ(nearest("linear", {}), "");
+  EXPECT_EQ(did_you_mean("ring", names), "");
+}
+
+TEST(Nearest, MakesAQuestion) {
+  EXPECT_EQ(did_you_mean("gater", {"gather", "scatter"}), "; did you mean gather?");
+}
+
+}  // namespace
+}  // namespace tutti
