@@ -57,9 +57,9 @@ std::vector<Bytes> Call::block_sizes(int parts) const {
   return all;
 }
 
-Growth growth_of(const Specification& specification, int p, Rank root, Bytes latency,
-                 ReadyTimes ready, Bytes memory) {
-  return {p, root, specification.parameters, latency, memory, std::move(ready)};
+Growth growth_of(const Specification& specification, int p, Rank root,
+                 Bytes half_performance_length, ReadyTimes ready, Bytes memory) {
+  return {p, root, specification.parameters, half_performance_length, memory, std::move(ready)};
 }
 
 ReadyTimes ready_times(const Specification& specification, const std::vector<double>& arrivals,
@@ -158,7 +158,8 @@ Problems::Problems(const Specification& specification, const Call& call)
   if (specification.follows_arrivals()) {
     const ReadyTimes ready = ready_times(specification, call.arrivals, call.rate);
     const std::vector<Bytes> at_once(call.sizes.size(), 0);
-    neighbours_ = informed_tree(ready ? *ready : at_once, call.root, call.latency + call.sizes[0]);
+    neighbours_ = informed_tree(ready ? *ready : at_once, call.root,
+                                call.half_performance_length + call.sizes[0]);
   }
   if (is_gather_or_scatter(call.collective)) {
     const Bytes all = std::accumulate(call.sizes.begin(), call.sizes.end(), Bytes{0});
@@ -170,7 +171,7 @@ Problems::Problems(const Specification& specification, const Call& call)
     return;
   }
   const Growth growth =
-      growth_of(specification, call.p(), call.root, call.latency,
+      growth_of(specification, call.p(), call.root, call.half_performance_length,
                 ready_times(specification, call.arrivals, call.rate), call.memory);
   tree_ = equal_ ? OrderedTree(growth, call.sizes[0]) : OrderedTree(growth, call.sizes);
   neighbours_ = tree_->all_neighbours();

@@ -18,7 +18,7 @@ struct Call {
   /// Of each rank's block; its length is p. Of the vector where blocks are its parts, of a block
   /// for one rank in an alltoall: all equal.
   std::vector<Bytes> sizes;
-  Bytes latency = 0;  ///< alpha / beta, for trees grown from sizes
+  Bytes half_performance_length = 0;  ///< n_1/2 = alpha / beta, for trees grown from sizes
   /// When each rank is expected, in any unit from any zero; empty: all at once. All ranks build
   /// from the same bits.
   std::vector<double> arrivals = {};
@@ -79,9 +79,10 @@ class Problems {
                                                           const std::vector<Bytes>& sizes,
                                                           Bytes memory);
 
-/// The tree's rules for a call: root, parameters, latency.
-[[nodiscard]] Growth growth_of(const Specification& specification, int p, Rank root, Bytes latency,
-                               ReadyTimes ready = nullptr, Bytes memory = 0);
+/// The tree's rules for a call: root, parameters, half-performance length.
+[[nodiscard]] Growth growth_of(const Specification& specification, int p, Rank root,
+                               Bytes half_performance_length, ReadyTimes ready = nullptr,
+                               Bytes memory = 0);
 
 /// When ranks are ready, for growth_of: null where the specification does not ask for arrivals or
 /// none are known. `rate` is that of Call. Rounds to bytes, so that equal bits give equal trees.

@@ -23,7 +23,7 @@ struct Agreement {
   double oversubscription = 0;  ///< where it is known
   double processors = 1;
   std::uint64_t id = 0;
-  std::uint64_t told = 0;
+  std::uint64_t environment = 0;
   char is_reported = 0;
   char is_refused = 0;
   char never_yields = 0;
@@ -60,7 +60,7 @@ Agreement own_agreement() {
   all.nodes.copy(agreement.nodes.data(), agreement.nodes.size() - 1);
   agreement.node_memory = all.node_memory;
   agreement.staging = all.memory;
-  agreement.told = tell_of_environment();
+  agreement.environment = report_environment();
   return agreement;
 }
 
@@ -82,7 +82,7 @@ int exchange(MPI_Comm comm, Agreement& agreement) {
 int Communicator::agree() {
   Agreement agreement = rank_ == 0 ? own_agreement() : Agreement{};
   if (const int error = exchange(comm_, agreement)) return error;
-  need_not_tell(agreement.told);
+  suppress_environment_report(agreement.environment);
   if (agreement.is_refused != 0) return MPI_ERR_ARG;
   machine_ = agreement.machine;
   node_machine_ = agreement.node_machine;

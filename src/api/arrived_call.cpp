@@ -77,8 +77,8 @@ int ArrivedCall::find_epoch(const Specification& specification, bool at_root,
                             std::shared_ptr<const ArrivalEpoch>& epoch) const {
   if (arrival_ == nullptr || !specification.needs_arrivals()) return MPI_SUCCESS;
   // Edges tell of this very call; without them the profile is as good, and needs no exchange.
-  const bool is_told_of = arrival_->has_progress_hints() && arrival_->has_thread();
-  if (profile_ != nullptr && !is_told_of) {
+  const bool has_own_profile = arrival_->has_progress_hints() && arrival_->has_thread();
+  if (profile_ != nullptr && !has_own_profile) {
     epoch = profile_;
     return MPI_SUCCESS;
   }

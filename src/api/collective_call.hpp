@@ -56,7 +56,7 @@ template <class Native>
 int run_decided(CollectiveCall& call, Communicator& communicator, const Decision& usual,
                 const CallRecord& begun, Native run_native) {
   int failed = MPI_SUCCESS;
-  const Decision& decision = closed(usual, call, communicator, failed);
+  const Decision& decision = resolved(usual, call, communicator, failed);
   if (failed != MPI_SUCCESS) return raise(call.comm, failed);
   const HierarchicalRunner::Turn turn(nodes_of(decision, communicator));
   const bool by_arrivals = goes_by_arrivals(decision);

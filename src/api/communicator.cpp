@@ -265,9 +265,9 @@ const Decision& Communicator::decide(Collective collective, const OperationTrait
   } else if (setting.asks_for_hierarchical() && setting.kind == Setting::Kind::native) {
     decision.text += ", but not through nodes, as results are to be reproducible";
   }
-  const bool is_closed =
+  const bool is_resolved =
       setting.kind == Setting::Kind::automatic && !why_left_flat(collective).empty();
-  if (!setting.level && !decision.specification && may_go && !is_closed && p_ > 1) {
+  if (!setting.level && !decision.specification && may_go && !is_resolved && p_ > 1) {
     decision.deferred = DeferredLevel::all;
   }
   if (native_spins_ && setting.kind == Setting::Kind::automatic && decision.specification &&

@@ -261,7 +261,7 @@ class Communicator {
   double processors_ = 1;        ///< at most so many are on rank 0's node
   double oversubscription_ = 0;  ///< ranks of the job to each, where they are most; 0: not known
   std::unique_ptr<HierarchicalSelection> hierarchical_selection_;
-  std::map<const Decision*, Decision> spared_;  ///< by what was asked for
+  std::map<const Decision*, Decision> fallbacks_;  ///< by what was asked for
   SharedResults shared_results_;
   std::unique_ptr<HierarchicalRunner> levels_;  ///< over the private one
   std::shared_ptr<Arrival> arrival_;
@@ -270,8 +270,8 @@ class Communicator {
 /// What runs for a call by a decision that may leave its level open. Collective as
 /// Communicator::resolve_level is. Sets `error` to an MPI error code.
 template <class Call>
-const Decision& closed(const Decision& decision, const Call& call, Communicator& communicator,
-                       int& error) {
+const Decision& resolved(const Decision& decision, const Call& call, Communicator& communicator,
+                         int& error) {
   error = MPI_SUCCESS;
   if (decision.level.hierarchical) {
     const Decision& asked = communicator.hierarchical_fallback(decision, error);

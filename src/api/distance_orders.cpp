@@ -17,7 +17,7 @@ namespace tutti {
 
 namespace {
 
-void tell_once(const std::string& why) {
+void warn_once(const std::string& why) {
   static std::once_flag told;
   std::call_once(told, [&] {
     std::fprintf(stderr, "tutti: the distances do not fit, orders by distance are not used: %s\n",
@@ -38,18 +38,18 @@ int DistanceOrders::open(MPI_Comm comm, const Machine& machine,
 }
 
 int DistanceOrders::find_fabric(const Machine& machine) {
-  std::vector<RankLocation> places;
+  std::vector<RankLocation> locations;
   int world = 0;
-  if (const int error = gather_locations(comm_, places, world)) return error;
+  if (const int error = gather_locations(comm_, locations, world)) return error;
   char known = 0;
   if (rank_ == 0) {
     if (const auto distances = known_distances()) {
-      const Result<std::vector<int>> rows = rows_for(*distances, places, world);
+      const Result<std::vector<int>> rows = rows_for(*distances, locations, world);
       if (rows) {
         rows_ = *rows;
         fabric_ = fabric_of(with_rows(*distances, *rows), machine.latency, machine.per_byte);
       } else {
-        tell_once(rows.error());
+        warn_once(rows.error());
       }
     }
     known = fabric_ ? 1 : 0;
@@ -59,7 +59,7 @@ int DistanceOrders::find_fabric(const Machine& machine) {
   return error;
 }
 
-int DistanceOrders::tell(std::vector<Rank>& ranks) const {
+int DistanceOrders::broadcast(std::vector<Rank>& ranks) const {
   ranks.resize(static_cast<std::size_t>(p_));
   return mpi().Bcast(ranks.data(), static_cast<int>(ranks.size() * sizeof(Rank)), mpi().byte, 0,
                      comm_);
@@ -84,15 +84,15 @@ const RankOrders* DistanceOrders::rank_orders(const Specification& specification
                                               int& error) {
   error = MPI_SUCCESS;
   if (!known_) return nullptr;
-  if (const RankOrders* known = look_up(told_, specification, root)) return known;
+  if (const RankOrders* known = look_up(broadcast_, specification, root)) return known;
   std::array<std::vector<Rank>, RankOrders::blocks.size()> ranks;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     if (rank_ == 0) ranks[i] = rank_orders_here(specification, root).of(RankOrders::blocks[i]);
-    error = tell(ranks[i]);
+    error = broadcast(ranks[i]);
     if (error != MPI_SUCCESS) return nullptr;
   }
-  told_.push_back({specification, root, RankOrders(std::move(ranks))});
-  return &told_.back().rank_orders;
+  broadcast_.push_back({specification, root, RankOrders(std::move(ranks))});
+  return &broadcast_.back().rank_orders;
 }
 
 DistanceOrders* DistanceOrders::between(const Nodes& nodes, const Machine& machine, int& error) {
@@ -159,7 +159,7 @@ int DistanceOrders::order_of_all(std::optional<Collective> collective,
   std::iota(ranks.begin(), ranks.end(), 0);
   if (!known_) return MPI_SUCCESS;
   if (rank_ == 0) ranks = order_for_all(collective, *fabric_);
-  return tell(ranks);
+  return broadcast(ranks);
 }
 
 }  // namespace tutti

@@ -58,7 +58,7 @@ class DistanceOrders {
 
   explicit DistanceOrders(MPI_Comm comm) : comm_(comm) {}
   int find_fabric(const Machine& machine);
-  int tell(std::vector<Rank>& ranks) const;
+  int broadcast(std::vector<Rank>& ranks) const;
   static const RankOrders* look_up(const Entries& entries, const Specification& specification,
                                    Rank root);
   const RankOrders& rank_orders_here(const Specification& specification, Rank root);
@@ -70,7 +70,7 @@ class DistanceOrders {
   std::vector<int> rows_;         ///< at rank 0: of the distances, by rank
   std::optional<Fabric> fabric_;  ///< at rank 0, or on all
   Entries found_;                 ///< where the fabric is
-  Entries told_;
+  Entries broadcast_;
   std::unique_ptr<DistanceOrders> between_;  ///< nodes
 };
 

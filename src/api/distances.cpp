@@ -36,14 +36,14 @@ int share(MPI_Comm comm, std::string& text) {
 
 /// Whoever reads as many rows as the world has ranks takes them for those of its ranks.
 int put_in_world_order(MPI_Comm comm, DistanceFile& distances) {
-  std::vector<RankLocation> places;
+  std::vector<RankLocation> locations;
   int world = 0;
-  const int error = gather_locations(comm, places, world);
+  const int error = gather_locations(comm, locations, world);
   if (error != MPI_SUCCESS || distances.p() != world) return error;
-  std::vector<int> rows(places.size());
-  for (std::size_t rank = 0; rank < places.size(); ++rank) {
-    if (places[rank].world == no_rank) return MPI_SUCCESS;
-    rows[static_cast<std::size_t>(places[rank].world)] = static_cast<int>(rank);
+  std::vector<int> rows(locations.size());
+  for (std::size_t rank = 0; rank < locations.size(); ++rank) {
+    if (locations[rank].world == no_rank) return MPI_SUCCESS;
+    rows[static_cast<std::size_t>(locations[rank].world)] = static_cast<int>(rank);
   }
   distances = with_rows(distances, rows);
   return MPI_SUCCESS;

@@ -193,7 +193,7 @@ const Environment& environment() {
   return read;
 }
 
-std::uint64_t tell_of_environment() {
+std::uint64_t report_environment() {
   const std::string text = remarks();
   std::call_once(remarks_made, [&] {
     const std::string error = environment().error.empty() ? distances_error() : "";
@@ -202,7 +202,7 @@ std::uint64_t tell_of_environment() {
   return std::hash<std::string>()(text + environment().distances);
 }
 
-void need_not_tell(std::uint64_t by_rank_0) {
+void suppress_environment_report(std::uint64_t by_rank_0) {
   if (by_rank_0 != std::hash<std::string>()(remarks() + environment().distances)) return;
   std::call_once(remarks_made, [] {});
 }

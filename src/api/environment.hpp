@@ -37,8 +37,8 @@ struct Environment {
 /// Says on standard error what is wrong with the settings, and all of them where they are to be
 /// shown: once in a process. Returns a number that says the same of equal settings. Rank 0 of a
 /// communicator calls it.
-std::uint64_t tell_of_environment();
+std::uint64_t report_environment();
 /// A rank 0 whose settings have this number has said it: this process need not say it again.
-void need_not_tell(std::uint64_t by_rank_0);
+void suppress_environment_report(std::uint64_t by_rank_0);
 
 }  // namespace tutti

@@ -228,15 +228,16 @@ void tutti_gather_init_(void* send, const MPI_Fint* send_count, const MPI_Fint* 
 }
 
 void tutti_gatherv_init_(void* send, const MPI_Fint* send_count, const MPI_Fint* send_type,
-                         void* receive, const MPI_Fint* receive_counts, const MPI_Fint* places,
-                         const MPI_Fint* receive_type, const MPI_Fint* root, const MPI_Fint* comm,
-                         MPI_Aint* request, MPI_Fint* error) {
+                         void* receive, const MPI_Fint* receive_counts,
+                         const MPI_Fint* displacements, const MPI_Fint* receive_type,
+                         const MPI_Fint* root, const MPI_Fint* comm, MPI_Aint* request,
+                         MPI_Fint* error) {
   Handles handles;
   *error = handles.read(*comm, *send_type, *receive_type);
   if (*error != MPI_SUCCESS) return;
   *error = TUTTI_Gatherv_init(buffer_from_fortran(send), *send_count, handles.send,
-                              buffer_from_fortran(receive), receive_counts, places, handles.receive,
-                              *root, handles.comm, request_of(request));
+                              buffer_from_fortran(receive), receive_counts, displacements,
+                              handles.receive, *root, handles.comm, request_of(request));
 }
 
 void tutti_scatter_init_(void* send, const MPI_Fint* send_count, const MPI_Fint* send_type,
@@ -251,14 +252,14 @@ void tutti_scatter_init_(void* send, const MPI_Fint* send_count, const MPI_Fint*
                               handles.comm, request_of(request));
 }
 
-void tutti_scatterv_init_(void* send, const MPI_Fint* send_counts, const MPI_Fint* places,
+void tutti_scatterv_init_(void* send, const MPI_Fint* send_counts, const MPI_Fint* displacements,
                           const MPI_Fint* send_type, void* receive, const MPI_Fint* receive_count,
                           const MPI_Fint* receive_type, const MPI_Fint* root, const MPI_Fint* comm,
                           MPI_Aint* request, MPI_Fint* error) {
   Handles handles;
   *error = handles.read(*comm, *send_type, *receive_type);
   if (*error != MPI_SUCCESS) return;
-  *error = TUTTI_Scatterv_init(buffer_from_fortran(send), send_counts, places, handles.send,
+  *error = TUTTI_Scatterv_init(buffer_from_fortran(send), send_counts, displacements, handles.send,
                                buffer_from_fortran(receive), *receive_count, handles.receive, *root,
                                handles.comm, request_of(request));
 }

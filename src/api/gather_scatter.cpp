@@ -50,8 +50,12 @@ int run_decision(GatherScatterCall& call, Communicator& communicator, const Deci
                                       arrived.number(), order_matters_everywhere(specification)};
   const RankOrders* rank_orders = communicator.rank_orders(specification, call.root, error);
   if (error != MPI_SUCCESS) return raise(call.comm, error);
-  const CallContext context = {async_context.latency, async_context.rate, epoch.get(), nullptr,
-                               &async_context,        rank_orders};
+  const CallContext context = {async_context.half_performance_length,
+                               async_context.rate,
+                               epoch.get(),
+                               nullptr,
+                               &async_context,
+                               rank_orders};
   if (!valid || !comm->learn_types(call)) {
     comm->take_part_as_dummy(call, specification, context);
     return run_native();
@@ -72,7 +76,7 @@ int run_gather_scatter(GatherScatterCall& call, Communicator& communicator, cons
   // Where arrivals are exchanged they decide, and are told how long the MPI's own takes.
   const bool may_resolve =
       decision->deferred != DeferredLevel::all || communicator.arrival() == nullptr;
-  if (may_resolve) decision = &closed(*decision, call, communicator, failed);
+  if (may_resolve) decision = &resolved(*decision, call, communicator, failed);
   if (failed != MPI_SUCCESS) return raise(call.comm, failed);
   const HierarchicalRunner::Turn turn(nodes_of(*decision, communicator));
   return reported(

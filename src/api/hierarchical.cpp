@@ -20,7 +20,7 @@ class Between {
     if (!decision.specification) return;
     const Machine& machine = communicator.machine();
     hierarchical_.inner = &*decision.specification;
-    hierarchical_.context.latency = machine.half_performance_length();
+    hierarchical_.context.half_performance_length = machine.half_performance_length();
     hierarchical_.context.rate = 1 / machine.per_byte;
   }
   Between(const Between&) = delete;

@@ -18,7 +18,7 @@ constexpr unsigned calls_at_first = 8;
 
 /// Between explorations, for each call before, so that they cost little however many there are
 /// (docs/hierarchical.md bounds it).
-constexpr std::uint64_t calls_between_trials = 8;
+constexpr std::uint64_t calls_per_interval = 8;
 constexpr std::uint64_t min_calls_between_explorations = 2048;
 /// The same where the model has seen nothing to try.
 constexpr std::uint64_t calls_between_looks = 128;
@@ -81,13 +81,13 @@ const Decision& HierarchicalSelection::resolve(const Decision& deferred, Collect
   const bool asks_for_hierarchical = deferred.deferred == DeferredLevel::leaders;
   CountedCall counted(*this);
   TunerState& tuner_state = tuner_states_[static_cast<std::size_t>(collective)];
-  const Decision& closed = asks_for_hierarchical
-                               ? resolve_leaders(deferred, collective, block, error)
-                           : tuner_state.is_in_window
-                               ? resolve_in_window(deferred, collective, block, tuner_state, error)
-                               : resolve_outside(deferred, collective, block, error);
-  if (error == MPI_SUCCESS && closed.level.hierarchical) counted.pass_on();
-  return closed;
+  const Decision& resolved =
+      asks_for_hierarchical ? resolve_leaders(deferred, collective, block, error)
+      : tuner_state.is_in_window
+          ? resolve_in_window(deferred, collective, block, tuner_state, error)
+          : resolve_outside(deferred, collective, block, error);
+  if (error == MPI_SUCCESS && resolved.level.hierarchical) counted.pass_on();
+  return resolved;
 }
 
 const Decision& HierarchicalSelection::resolve_in_window(const Decision& deferred,
@@ -174,13 +174,13 @@ const Decision& HierarchicalSelection::resolve_leaders(const Decision& deferred,
     error = find_leaders(key_of(deferred, collective, block), block, leaders);
   if (error != MPI_SUCCESS) return deferred;
   error = communicator_.levels(error)->broadcast_selection(knows, leaders);
-  Decision& closed = through_nodes_[{&deferred, leaders}];
-  if (closed.epoch != deferred.epoch) {
-    closed = deferred;
-    closed.deferred = DeferredLevel::none;
-    closed.level.leaders = leaders;
+  Decision& resolved = through_nodes_[{&deferred, leaders}];
+  if (resolved.epoch != deferred.epoch) {
+    resolved = deferred;
+    resolved.deferred = DeferredLevel::none;
+    resolved.level.leaders = leaders;
   }
-  return closed;
+  return resolved;
 }
 
 int HierarchicalSelection::find_leaders(const Key& key, const BlockOfCall& block, int& leaders) {
@@ -218,7 +218,7 @@ int HierarchicalSelection::begin_exploration(const Decision& deferred, const Key
   const std::uint64_t least =
       tuning_case.count > 1 ? min_calls_between_explorations : calls_between_looks;
   tuning_case.next_exploration =
-      may_change ? calls + std::max(least, calls_between_trials * calls) : never;
+      may_change ? calls + std::max(least, calls_per_interval * calls) : never;
   if (tuning_case.count > 1) {
     tuner_state.has_candidates = true;
     tuning_case.exploration.emplace(tuning_case.count, tuning_case.count != before);
@@ -241,9 +241,9 @@ int HierarchicalSelection::find_candidates(const Decision& deferred, const Key& 
 }
 
 Decision HierarchicalSelection::flat(const Decision& deferred) {
-  Decision closed = deferred;
-  closed.deferred = DeferredLevel::none;
-  return closed;
+  Decision resolved = deferred;
+  resolved.deferred = DeferredLevel::none;
+  return resolved;
 }
 
 Decision& HierarchicalSelection::add_candidate(TuningCase& tuning_case) {

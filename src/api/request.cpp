@@ -58,7 +58,7 @@ int PersistentRequest::settle(Communicator& communicator, bool usable) {
   if (error == MPI_SUCCESS && !all_valid) settled_text_ = "native: arguments are not valid";
   if (error != MPI_SUCCESS || !all_valid) return error;
   const bool asked = usual.deferred != DeferredLevel::all;
-  const Decision& decision = asked ? closed(usual, call_, communicator, error) : usual;
+  const Decision& decision = asked ? resolved(usual, call_, communicator, error) : usual;
   if (error != MPI_SUCCESS) return error;
   // A start may follow much later, or none: the call that was shared is over.
   if (usual.deferred == DeferredLevel::leaders) communicator.levels(error)->skip();

@@ -51,15 +51,15 @@ std::vector<Rank> RmaChooser::order_for(const Specification& specification, Byte
   if (specification.order == OrderName::natural || specification.order == OrderName::rotated) {
     return {};
   }
-  std::vector<Rank> placed;
+  std::vector<Rank> rank_order;
   if (specification.needs_distances()) {
     const std::lock_guard lock(mutex_);
-    placed = distances_->found_alone(specification, system_->rank(), bytes);
+    rank_order = distances_->found_alone(specification, system_->rank(), bytes);
   }
   const std::vector<double> late = system_->delays();
   const std::vector<Bytes> sizes(late.size(), bytes);
   const Order order =
-      order_of(specification, system_->p(), system_->rank(), {&sizes, &late, &placed});
+      order_of(specification, system_->p(), system_->rank(), {&sizes, &late, &rank_order});
   std::vector<Rank> ranks;
   for (Position at = 0; at < order.size(); ++at) ranks.push_back(order.rank_at(at));
   return ranks;

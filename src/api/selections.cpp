@@ -59,14 +59,14 @@ const Decision& Communicator::resolve_level(const Decision& decision, Collective
 const Decision& Communicator::hierarchical_fallback(const Decision& asked, int& error) {
   HierarchicalRunner* nodes = levels(error);
   if (nodes == nullptr || nodes->node().nodes().most() > 1) return asked;
-  Decision& spared = spared_[&asked];
-  if (spared.epoch != asked.epoch) {
-    spared = asked;
-    spared.level = {};
-    spared.deferred = DeferredLevel::none;
-    spared.text += ", and runs straight, as each node has one rank";
+  Decision& fallback = fallbacks_[&asked];
+  if (fallback.epoch != asked.epoch) {
+    fallback = asked;
+    fallback.level = {};
+    fallback.deferred = DeferredLevel::none;
+    fallback.text += ", and runs straight, as each node has one rank";
   }
-  return spared;
+  return fallback;
 }
 
 void Communicator::note_refusal(Collective collective, const Decision& decision,

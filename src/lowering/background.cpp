@@ -34,7 +34,7 @@ bool starts_before_arrival(const Schedule& schedule, const Step& step, Position 
     return schedule.rank != schedule.root && (step.kind != StepKind::send || step.bytes > 0);
   }
   if (step.bytes == 0) return position == 0 && schedule.collective != Collective::barrier;
-  if (step.kind == StepKind::recv) return step.aside || !reduces(schedule.collective);
+  if (step.kind == StepKind::recv) return step.staged || !reduces(schedule.collective);
   return !reduces(schedule.collective) && !touches_brought(schedule, step, position);
 }
 

@@ -40,7 +40,7 @@ class HierarchicalPlanner {
     const Bytes half = half_of_node_memory(call, nodes, plan_.node);
     plan_.memory = chunks_ == 1 ? half : 2 * half;
     for (int i = 0; i < chunks_; ++i) {
-      placed_.push_back(
+      built_.push_back(
           hierarchical_chunk(HierarchicalView(call, nodes, plan_.node, i), rank, i % 2 * half));
     }
   }
@@ -65,7 +65,7 @@ class HierarchicalPlanner {
   static int released(int i) { return 5 * i + 5; }
   static int left(int i) { return 5 * i + 6; }
 
-  HierarchicalChunk& chunk(int i) { return placed_[static_cast<std::size_t>(i)]; }
+  HierarchicalChunk& chunk(int i) { return built_[static_cast<std::size_t>(i)]; }
 
   void await(int sequence, int first, int last) {
     bool known = true;
@@ -150,7 +150,7 @@ class HierarchicalPlanner {
   int chunks_;
   int ranks_;
   std::vector<int> awaited_;  ///< by local rank, the highest sequence so far
-  std::vector<HierarchicalChunk> placed_;
+  std::vector<HierarchicalChunk> built_;
   HierarchicalPlan plan_;
 };
 
@@ -164,7 +164,7 @@ Bytes max_elements(const HierarchicalProblem& call) {
 }
 
 /// Every rank knows the sizes of all blocks.
-bool knows_all(Collective collective) { return told(collective, 1, false) == 0; }
+bool knows_all(Collective collective) { return size_exchange_words(collective, 1, false) == 0; }
 
 /// The call as if it had but one chunk, in which each block has the most that any has.
 HierarchicalProblem largest_chunk(const HierarchicalProblem& call) {
@@ -231,7 +231,7 @@ Collective form_between(Collective collective, const Nodes& nodes, int leaders) 
   }
 }
 
-int told(Collective collective, int p, bool at_root) {
+int size_exchange_words(Collective collective, int p, bool at_root) {
   switch (collective) {
     case Collective::alltoallv:
       return 2 * p;

@@ -16,7 +16,8 @@ namespace tutti {
 /// slices that are combined, can be counted in an int.
 inline constexpr Bytes max_node_memory = Bytes{1} << 30;
 
-/// The sizes that a rank of a node knows, itself or from the others of its node; see told().
+/// The sizes that a rank of a node knows, itself or from the others of its node; see
+/// size_exchange_words().
 struct HierarchicalSizes {
   /// Of each block where all are equal: gather, scatter, allgather, reduce_scatter_block, alltoall
   /// (for one rank); of the vector: bcast, reduce, allreduce.
@@ -50,7 +51,7 @@ struct HierarchicalProblem {
 ///  - alltoallv (and w): 2 p, the bytes for each rank, then those from each rank;
 ///  - gatherv, scatterv: its own bytes, and at the root those of all ranks: p + 1;
 ///  - all others: 0, as every rank knows all sizes from its arguments.
-[[nodiscard]] int told(Collective collective, int p, bool at_root);
+[[nodiscard]] int size_exchange_words(Collective collective, int p, bool at_root);
 
 /// What a collective with blocks of equal size is between these nodes: irregular where lanes are
 /// not alike on all of them. Others are what the sizes of a call make them. O(n).

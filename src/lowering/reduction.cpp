@@ -45,7 +45,7 @@ class ReductionLowerer {
         add_reduce(step);
       } else if (step.kind == StepKind::send) {
         add_send(step);
-      } else if (step.aside) {
+      } else if (step.staged) {
         add_recv_staged(step, static_cast<StepId>(i));
       } else {
         add_recv(step);

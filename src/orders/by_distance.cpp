@@ -13,9 +13,9 @@ namespace tutti {
 namespace {
 
 /// Ranks and positions that have found each other, and those that have not.
-class Seats {
+class GreedyOrder {
  public:
-  Seats(const Distances& distances, Rank first)
+  GreedyOrder(const Distances& distances, Rank first)
       : distances_(distances),
         rank_at_(index(distances.size()), no_rank),
         free_(index(distances.size())) {
@@ -81,28 +81,28 @@ std::vector<std::vector<Edge>> edges_of(const Traffic& traffic) {
 }  // namespace
 
 std::vector<Rank> nearest_next(const Distances& distances, Rank first) {
-  Seats seats(distances, first);
-  for (Position v = 1; v < distances.size(); ++v) seats.take_nearest(v, v - 1, true);
-  return seats.done();
+  GreedyOrder order(distances, first);
+  for (Position v = 1; v < distances.size(); ++v) order.take_nearest(v, v - 1, true);
+  return order.done();
 }
 
 std::vector<Rank> two_partners_each(const Distances& distances, const Traffic& traffic,
                                     Rank first) {
   const auto edges = edges_of(traffic);
-  Seats seats(distances, first);
+  GreedyOrder order(distances, first);
   std::vector<Position> references = {0};
-  while (seats.any_free()) {
+  while (order.any_free()) {
     const Position reference = references.back();
     int placed = 0;
     for (const Edge& edge : edges[index(reference)]) {
-      if (placed == 2 || seats.taken(edge.other)) continue;
-      seats.take_nearest(edge.other, reference, edge.sends);
+      if (placed == 2 || order.taken(edge.other)) continue;
+      order.take_nearest(edge.other, reference, edge.sends);
       references.push_back(edge.other);
       ++placed;
     }
     if (placed == 0) references.pop_back();
   }
-  return seats.done();
+  return order.done();
 }
 
 std::vector<Rank> heaviest_first(const Distances& distances, const Traffic& traffic, Rank first) {
@@ -110,24 +110,24 @@ std::vector<Rank> heaviest_first(const Distances& distances, const Traffic& traf
   using Waiting = std::tuple<Bytes, int, long, Position, Position, bool>;
   const auto edges = edges_of(traffic);
   std::priority_queue<Waiting> waiting;
-  Seats seats(distances, first);
+  GreedyOrder order(distances, first);
   long seen = 0;
   const auto note = [&](Position v) {
     for (const Edge& edge : edges[index(v)]) {
-      if (!seats.taken(edge.other)) {
+      if (!order.taken(edge.other)) {
         waiting.push({edge.bytes, edge.round, --seen, v, edge.other, edge.sends});
       }
     }
   };
   note(0);
-  while (seats.any_free()) {
+  while (order.any_free()) {
     const auto [bytes, round, sequence, near, position, sends] = waiting.top();
     waiting.pop();
-    if (seats.taken(position)) continue;
-    seats.take_nearest(position, near, sends);
+    if (order.taken(position)) continue;
+    order.take_nearest(position, near, sends);
     note(position);
   }
-  return seats.done();
+  return order.done();
 }
 
 }  // namespace tutti

@@ -1,4 +1,4 @@
-/// The coordinator's decisions, and how the ranks read them.
+/// How the coordinator assigns epochs and profiles to calls, and how the ranks read its messages.
 #include "protocols/arrival_agreement.hpp"
 
 #include <algorithm>
@@ -22,18 +22,19 @@ enum Kind : std::int64_t {
 
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 constexpr double never = std::numeric_limits<double>::infinity();
-/// As long as nothing new is known, grants double up to so many calls: a new epoch cannot count
-/// for calls that are assigned.
+/// Without new estimates the range of an epoch doubles up to this number of calls. It is bounded
+/// because a new epoch cannot replace that of an assigned call.
 constexpr CallNumber max_range = 64;
-/// The same for leases. They begin to grow after so many calls: before it nobody has habits.
+/// The same for extensions of profiles.
 constexpr CallNumber max_epoch_length = 32;
+/// The epoch length begins to grow after this number of calls, when delays are known.
 constexpr CallNumber first_calls = 8;
-/// Or so many after a change, which may turn out to be none for the better.
-constexpr CallNumber calls_on_trial = 5;
-/// A rank that is so many calls ahead of another does not make the coordinator remember more.
-constexpr std::size_t max_open_calls = 8;
+/// The same after a change of profile, which may turn out to be a loss.
+constexpr CallNumber min_profile_calls = 5;
+/// The coordinator keeps estimates for at most this number of calls, however far a rank is ahead.
+constexpr std::size_t max_pending_calls = 8;
 
-std::shared_ptr<ArrivalEpoch> version_of(const std::vector<std::int64_t>& words, std::size_t head,
+std::shared_ptr<ArrivalEpoch> epoch_from(const std::vector<std::int64_t>& words, std::size_t head,
                                          std::int64_t number, double error) {
   auto epoch = std::make_shared<ArrivalEpoch>();
   epoch->number = number;
@@ -44,7 +45,7 @@ std::shared_ptr<ArrivalEpoch> version_of(const std::vector<std::int64_t>& words,
   return epoch;
 }
 
-/// Root and what has few values in one word.
+/// Packs two values into one word: the one below this bound, and a multiple of it.
 constexpr std::int64_t few = 1024;
 
 void append(std::vector<std::int64_t>& words, const TimingSample& sample) {
@@ -70,8 +71,8 @@ ArrivalEstimate estimate_of(const std::vector<std::int64_t>& words) {
   return estimate;
 }
 
-/// For which what has been measured says little.
-bool are_other_habits(double spread, double other) {
+/// Times measured at one spread say little about calls at the other.
+bool differ_widely(double spread, double other) {
   return std::max(spread, other) > 2 * std::min(spread, other);
 }
 
@@ -83,8 +84,7 @@ std::vector<double> ranking_of(const std::vector<double>& arrivals) {
   std::stable_sort(ranks.begin(), ranks.end(),
                    [&](std::size_t a, std::size_t b) { return arrivals[a] < arrivals[b]; });
   std::vector<double> ranking(arrivals.size());
-  for (std::size_t place = 0; place < ranks.size(); ++place)
-    ranking[ranks[place]] = static_cast<double>(place);
+  for (std::size_t i = 0; i < ranks.size(); ++i) ranking[ranks[i]] = static_cast<double>(i);
   return ranking;
 }
 
@@ -93,7 +93,7 @@ ArrivalCoordinator::ArrivalCoordinator(int p)
       delays_(p),
       errors_(static_cast<std::size_t>(p), nothing),
       blocks_(static_cast<std::size_t>(p), 0),
-      last_told_(static_cast<std::size_t>(p), 0),
+      last_estimated_(static_cast<std::size_t>(p), 0),
       wanted_(static_cast<std::size_t>(p), 0),
       short_until_(first_calls) {}
 
@@ -118,24 +118,25 @@ void ArrivalCoordinator::take(Rank from, const std::vector<std::int64_t>& words,
 void ArrivalCoordinator::note_estimate(Rank from, const ArrivalEstimate& estimate,
                                        std::vector<ArrivalMessage>& out) {
   const auto rank = static_cast<std::size_t>(from);
-  // Of a call that is settled there is nobody left to compare this rank with.
+  // Estimates for a settled call come too late to compare this rank with others.
   if (estimate.call > settled_) keep(rank, estimate);
   errors_[rank] = estimate.error;
   blocks_[rank] = estimate.block;
-  last_told_[rank] = std::max(last_told_[rank], estimate.call);
+  last_estimated_[rank] = std::max(last_estimated_[rank], estimate.call);
   if (estimate.wants_epoch) wanted_[rank] = estimate.call;
-  // Half a extend_until ahead of its end, and a call at least, nobody waits for the next one: a
-  // persistent call needs it at its start, before its estimate is told.
+  // Half an epoch length ahead of the end, and at least one call ahead, so that no rank waits for
+  // the extension: a persistent call needs it at its start, before its estimate is sent.
   const CallNumber next = estimate.call + 1;
   if (uses_profiles_ && next + epoch_length_ / 2 > extended_until_) extend(next, out);
-  const CallNumber all_past = *std::min_element(last_told_.begin(), last_told_.end());
-  while (!open_.empty() && (open_.begin()->first <= all_past || open_.size() > max_open_calls)) {
-    settle(open_.begin()->first, out);
+  const CallNumber all_past = *std::min_element(last_estimated_.begin(), last_estimated_.end());
+  while (!pending_.empty() &&
+         (pending_.begin()->first <= all_past || pending_.size() > max_pending_calls)) {
+    settle(pending_.begin()->first, out);
   }
 }
 
 void ArrivalCoordinator::keep(std::size_t rank, const ArrivalEstimate& estimate) {
-  Estimates& estimates = open_[estimate.call];
+  Estimates& estimates = pending_[estimate.call];
   estimates.arrivals.resize(static_cast<std::size_t>(p_), nothing);
   estimates.arrivals[rank] = estimate.arrival;
   estimates.after = estimate.after;
@@ -147,10 +148,10 @@ bool ArrivalCoordinator::owes_epoch() const {
   return *std::max_element(wanted_.begin(), wanted_.end()) > assigned_;
 }
 
-/// Nothing more will be said about `call`, or not soon enough.
+/// Makes an epoch and profiles of the estimates for `call`. Later ones do not count.
 void ArrivalCoordinator::settle(CallNumber call, std::vector<ArrivalMessage>& out) {
   settled_ = call;
-  const Estimates estimates = std::move(open_.extract(call).mapped());
+  const Estimates estimates = std::move(pending_.extract(call).mapped());
   learned_ = delays_.take(estimates.arrivals) || learned_;
   measure(estimates.before, out);
   profile(estimates, out);
@@ -164,8 +165,8 @@ void ArrivalCoordinator::settle(CallNumber call, std::vector<ArrivalMessage>& ou
 void ArrivalCoordinator::answer(CallNumber call, double now, std::vector<ArrivalMessage>& out) {
   if (call <= assigned_) return;  // the answer is on its way
   CallNumber last = call;
-  if (const auto told = open_.find(call); told != open_.end()) {
-    make_epoch(told->second.arrivals, now);
+  if (const auto found = pending_.find(call); found != pending_.end()) {
+    make_epoch(found->second.arrivals, now);
     unchanged_ = 0;
   } else if (learned_) {
     make_epoch(std::vector<double>(static_cast<std::size_t>(p_), nothing), -never);
@@ -177,7 +178,7 @@ void ArrivalCoordinator::answer(CallNumber call, double now, std::vector<Arrival
   publish(assigned_ + 1, last, out);
 }
 
-/// A rank that has said nothing about a call is not there before `not_before`.
+/// A rank without an estimate does not arrive before `not_before`.
 void ArrivalCoordinator::make_epoch(const std::vector<double>& estimates, double not_before) {
   const double first = first_of(estimates);
   const double base = std::isinf(first) ? 0 : first;
@@ -185,8 +186,8 @@ void ArrivalCoordinator::make_epoch(const std::vector<double>& estimates, double
   double latest = std::max(base, not_before);
   for (std::size_t rank = 0; rank < arrivals_.size(); ++rank) {
     double& arrival = arrivals_[rank];
-    const double late = delays_.delays()[rank];
-    if (std::isnan(arrival) && !std::isnan(late)) arrival = std::max(base + late, not_before);
+    const double delay = delays_.delays()[rank];
+    if (std::isnan(arrival) && !std::isnan(delay)) arrival = std::max(base + delay, not_before);
     if (!std::isnan(arrival)) latest = std::max(latest, arrival);
   }
   for (double& arrival : arrivals_) {
@@ -202,8 +203,8 @@ double ArrivalCoordinator::worst_error() const {
   return worst;
 }
 
-/// Makes a profile of what is known of a call, where the ranks' habits fill it, who told of it can
-/// be compared with another, and all have been able to compare a forecast with what came.
+/// Makes a profile of the estimates for a call, filled up with earlier delays. Requires at least 2
+/// estimates, a known delay of every other rank, and a known forecast error of every rank.
 void ArrivalCoordinator::profile(const Estimates& estimates, std::vector<ArrivalMessage>& out) {
   if (!uses_profiles_ || known_of(estimates.arrivals) < 2) return;
   const auto is_nan = [](double value) { return std::isnan(value); };
@@ -220,13 +221,13 @@ void ArrivalCoordinator::profile(const Estimates& estimates, std::vector<Arrival
   ProfilePredictor& predictor = predictors_[static_cast<std::size_t>(estimates.after)];
   const ArrivalProfile before = predictor.profile();
   if (!predictor.take(std::move(arrivals), worst_error(), block)) return;
-  if (!before.delays.empty() && are_other_habits(before.spread(), predictor.profile().spread())) {
+  if (!before.delays.empty() && differ_widely(before.spread(), predictor.profile().spread())) {
     timers_[static_cast<std::size_t>(estimates.after)].forget();
   }
   change(predictor.profile(), estimates.after, out);
 }
 
-/// Takes the time of a call that all ranks have told of. O(p).
+/// Takes the time of a call for which all ranks have sent a sample. O(p).
 void ArrivalCoordinator::measure(const std::vector<TimingSample>& samples,
                                  std::vector<ArrivalMessage>& out) {
   const TimingSample& any = samples.front();
@@ -242,7 +243,7 @@ void ArrivalCoordinator::measure(const std::vector<TimingSample>& samples,
   const auto at = static_cast<std::size_t>(any.after);
   if (!timers_[at].take(any.kind, any.ran, exit - arrival)) return;
   const ArrivalProfile& known = predictors_[at].profile();
-  if (known.delays.empty()) return;  // told with the first one
+  if (known.delays.empty()) return;  // the first profile will bring the times
   change(known, any.after, out);
 }
 
@@ -250,10 +251,10 @@ void ArrivalCoordinator::change(const ArrivalProfile& profile, Collective after,
                                 std::vector<ArrivalMessage>& out) {
   epoch_length_ = 1;
   extend_until(extended_until_ + 1, &profile, after, out);
-  short_until_ = extended_until_ + calls_on_trial;
+  short_until_ = extended_until_ + min_profile_calls;
 }
 
-/// Extends the extend_until to `call` at least. O(p).
+/// Extends the profiles to `call` at least. O(p).
 void ArrivalCoordinator::extend(CallNumber call, std::vector<ArrivalMessage>& out) {
   extend_until(std::max(call, extended_until_ + epoch_length_), nullptr, Collective::gather, out);
   if (call > short_until_) epoch_length_ = std::min(2 * epoch_length_, max_epoch_length);
@@ -271,7 +272,7 @@ void ArrivalCoordinator::extend_until(CallNumber last, const ArrivalProfile* pro
                                times.kind.block, std::bit_cast<std::int64_t>(times.native)});
     words.push_back(times.native_is_due ? 1 : 0);
     words.insert(words.end(), times.lost.begin(), times.lost.end());
-    for (const double late : profile->delays) words.push_back(std::bit_cast<std::int64_t>(late));
+    for (const double delay : profile->delays) words.push_back(std::bit_cast<std::int64_t>(delay));
   }
   extended_until_ = last;
   send_to_all(words, out);
@@ -296,11 +297,11 @@ void ArrivalCoordinator::send_to_all(const std::vector<std::int64_t>& words,
 
 void ForecastError::add(double seconds) {
   constexpr double negligible = 1e-6;
-  constexpr double share = 0.25;
+  constexpr double weight = 0.25;
   if (std::isnan(mean_)) {
     mean_ = seconds;
   } else {
-    mean_ += share * (std::min(seconds, 3 * mean_ + negligible) - mean_);
+    mean_ += weight * (std::min(seconds, 3 * mean_ + negligible) - mean_);
   }
 }
 
@@ -332,35 +333,34 @@ void ArrivalMember::take(const std::vector<std::int64_t>& words) {
   if (words[0] == extension_kind) return take_extension(words);
   constexpr std::size_t head = 5;
   if (words.size() > head) {
-    newest_ = version_of(words, head, words[1], std::bit_cast<double>(words[4]));
+    newest_ = epoch_from(words, head, words[1], std::bit_cast<double>(words[4]));
   }
   ranges_.push_back({words[2], words[3], newest_});
 }
 
 void ArrivalMember::take_extension(const std::vector<std::int64_t>& words) {
-  Extension extend_until = {words[2],
-                            extensions_.empty() ? Profiles{} : extensions_.back().profiles};
+  Extension extension = {words[2], extensions_.empty() ? Profiles{} : extensions_.back().profiles};
   constexpr std::size_t head = max_arrival_words(0);
   if (words.size() > head) {
     changed_ = words[1];
-    auto epoch = version_of(words, head, words[4], std::bit_cast<double>(words[5]));
+    auto epoch = epoch_from(words, head, words[4], std::bit_cast<double>(words[5]));
     epoch->block = words[6];
     epoch->times = {
         {static_cast<Collective>(words[7] % few), static_cast<Rank>(words[7] / few), words[8]},
         std::bit_cast<double>(words[9])};
     epoch->times.native_is_due = words[10] != 0;
     std::copy_n(words.begin() + 11, max_choices, epoch->times.lost.begin());
-    extend_until.profiles[static_cast<std::size_t>(words[3])] = std::move(epoch);
+    extension.profiles[static_cast<std::size_t>(words[3])] = std::move(epoch);
   }
-  extensions_.push_back(std::move(extend_until));
+  extensions_.push_back(std::move(extension));
 }
 
 bool ArrivalMember::find_profile(CallNumber call, Collective after,
                                  std::shared_ptr<const ArrivalEpoch>& profile) const {
-  const auto extend_until = std::find_if(extensions_.begin(), extensions_.end(),
-                                         [&](const Extension& one) { return call <= one.last; });
-  if (extend_until == extensions_.end()) return false;
-  profile = extend_until->profiles[static_cast<std::size_t>(after)];
+  const auto extension = std::find_if(extensions_.begin(), extensions_.end(),
+                                      [&](const Extension& one) { return call <= one.last; });
+  if (extension == extensions_.end()) return false;
+  profile = extension->profiles[static_cast<std::size_t>(after)];
   return true;
 }
 
@@ -373,7 +373,7 @@ std::shared_ptr<const ArrivalEpoch> ArrivalMember::epoch_for(CallNumber call) co
 
 void ArrivalMember::forget_before(CallNumber call) {
   while (!ranges_.empty() && ranges_.front().last < call) ranges_.pop_front();
-  // The last extend_until stays: its profiles go on into the next one.
+  // The last extension stays: the next one starts from its profiles.
   while (extensions_.size() > 1 && extensions_.front().last < call) extensions_.pop_front();
 }
 

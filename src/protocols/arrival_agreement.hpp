@@ -1,32 +1,32 @@
-/// Agreeing on when the ranks are expected, without ever waiting for the slowest one.
+/// Agreement of all ranks on their expected arrivals, without waiting for the slowest rank.
 ///
-/// Calls on a communicator are numbered from 1, alike on all ranks. Each rank tells a coordinator
-/// when it expects to arrive at its next call. The coordinator turns what it has been told into
-/// epochs: numbered vectors of arrival times. Which epoch a call goes by is decided by the
-/// coordinator alone and told to all ranks in one and the same stream of messages, so that all
-/// ranks use the same bits for the same call, whenever they come by them:
+/// Calls on a communicator are numbered from 1, alike on all ranks. Each rank sends a coordinator
+/// an estimate of its arrival at its next call. From the estimates the coordinator makes epochs:
+/// numbered vectors of arrival times. The coordinator alone assigns epochs to calls, and it sends
+/// all ranks the same stream of messages. So all ranks use the same bits for the same call,
+/// whenever the messages reach them:
 ///
 ///     estimates for call 7 are complete      -> "epoch 4 = {..}, for calls 7 to 7"
-///     a rank is at call 8, which has none    -> "epoch 4, for calls 8 to 8"      (asked for)
-///     again, and nothing new is known        -> "epoch 4, for calls 9 to 10", "11 to 14", ..
+///     a rank asks at call 8                  -> "epoch 4, for calls 8 to 8"
+///     ranks ask again, nothing new is known  -> "epoch 4, for calls 9 to 10", "11 to 14", ..
 ///
-/// A rank that reaches a call that it has no epoch for asks, and gets an answer as soon as the
-/// coordinator reads its question: the answer never depends on a rank that is late. Shapes in
-/// which only the root looks at the order need no agreement and take the newest epoch.
+/// A rank that reaches a call without an epoch asks. The coordinator answers as soon as it reads
+/// the question: the answer never depends on a late rank. Shapes in which only the root uses the
+/// order need no agreement; the root takes the newest epoch.
 ///
-/// What is chosen by arrivals must not change with each call, nor cost a message in each. So the
-/// same stream carries profiles (protocols/profile_predictor.hpp), one for calls that follow a
-/// gather, one for those that follow a scatterv, and so on, and leases, up to which call all
-/// profiles stay as they are:
+/// Selection by arrivals must neither change with each call nor cost a message in each. So the
+/// stream also carries arrival profiles (protocols/profile_predictor.hpp), one for each collective
+/// that precedes a call, and extensions, each with the last call up to which all profiles hold:
 ///
-///     a rank asks at call 1                  -> "nothing is known, up to call 1"
-///     what follows gathers is known          -> "after gathers it is profile 1, for calls 6 to 6"
-///     calls go on, and no profile changes    -> "up to call 8", "12", "20", .. by 32 calls each
+///     a rank asks at call 1                  -> "no profiles, up to call 1"
+///     a profile of calls after gathers       -> "after gathers profile 1, for calls 6 to 6"
+///     no profile changes                     -> "up to call 8", "12", "20", .. by 32 calls each
 ///
-/// Leases are prolonged before they run out, so that ranks seldom have to ask.
+/// The coordinator sends an extension before the profiles expire, so that ranks seldom ask.
 ///
-/// With a profile goes what such calls have taken after the last arrival
-/// (protocols/call_times.hpp): ranks tell when they came to the call before and when they left it.
+/// A profile comes with the times that such calls took after the last arrival
+/// (protocols/call_times.hpp). For these, an estimate contains the rank's arrival at and exit from
+/// the call before.
 ///
 /// Messages between two ranks must arrive in the sequence in which they were sent.
 #pragma once
@@ -51,36 +51,37 @@ namespace tutti {
 /// The number of a call on a communicator, from 1.
 using CallNumber = std::int64_t;
 
-/// When each rank is expected at a call, in seconds of which only differences count.
+/// The expected arrival of each rank at a range of calls, in seconds; only differences count.
 struct ArrivalEpoch {
-  std::int64_t number = 0;       ///< 0: nobody knows anything yet
+  std::int64_t number = 0;       ///< 0: no estimates yet
   std::vector<double> arrivals;  ///< by rank; empty for epoch 0
-  /// The how-many-eth each rank is, ties by rank: what any order by arrival depends on.
+  /// By rank, its index in the sequence of arrivals, ties by rank. Any order by arrival depends on
+  /// these alone.
   std::vector<double> ranking;
-  double error = 0;      ///< seconds by which forecasts have been wrong: the worst rank's mean
+  double error = 0;      ///< seconds: the largest mean forecast error of any rank
   Bytes block = 0;       ///< profiles only, see ArrivalProfile
   SignatureTimes times;  ///< profiles only
 };
 
-/// The place of each rank in the order of arrivals (see ArrivalEpoch::ranking).
+/// The index of each rank in the sequence of arrivals (see ArrivalEpoch::ranking). O(p log p).
 [[nodiscard]] std::vector<double> ranking_of(const std::vector<double>& arrivals);
 
-/// What a rank says ahead of a call. Six words, and six more where it tells of the call before.
+/// What a rank sends ahead of a call: 6 words, and 6 more if it has a sample of the call before.
 struct ArrivalEstimate {
   CallNumber call = 0;
-  double arrival = 0;  ///< when it expects to be there
-  /// By how much it has been wrong, in seconds (see ForecastError); NaN while it does not know.
+  double arrival = 0;  ///< expected, in seconds of the common clock
+  /// The rank's mean forecast error in seconds (see ForecastError); NaN while unknown.
   double error = 0;
-  Bytes block = 0;  ///< its own at the last irregular call
+  Bytes block = 0;  ///< this rank's block at its last irregular call
   /// The collective of the call before; alike on all ranks.
   Collective after = Collective::gather;
-  bool wants_epoch = true;   ///< the calls need one each, not only profiles
-  TimingSample before = {};  ///< how the call before went
+  bool wants_epoch = true;   ///< each call needs an epoch, not only profiles
+  TimingSample before = {};  ///< of the call before
 };
 
-/// The running mean of how far one rank's forecasts were off. One call counts for a quarter, and at
-/// most for three times the mean before it: a hiccup moves it by half, a new habit within a few
-/// calls. O(1).
+/// The running mean of one rank's forecast errors. A call has weight 0.25 and counts for at most 3
+/// times the mean before it: an outlier raises the mean by 50 %, a lasting change shows within a
+/// few calls. O(1).
 class ForecastError {
  public:
   void add(double seconds);
@@ -92,7 +93,7 @@ class ForecastError {
 
 /// A message of the agreement.
 struct ArrivalMessage {
-  Rank peer = no_rank;  ///< to whom
+  Rank peer = no_rank;  ///< the receiver
   std::vector<std::int64_t> words;
 };
 
@@ -101,31 +102,31 @@ struct ArrivalMessage {
   return 11 + max_choices + static_cast<std::size_t>(p);
 }
 
-/// What rank 0 does for all. Estimates that are missing when a epoch is due are made up from
-/// how late a rank has been before (DelayPredictor, of its estimates); a rank
-/// that nothing is known of is expected just behind all others, and makes no profile.
+/// Rank 0's part for all ranks. Where an epoch is due and estimates are missing, the coordinator
+/// predicts them from the rank's earlier delays (DelayPredictor). It expects a rank without any
+/// estimates just behind all others, and then makes no profile.
 ///
-/// The error that all go by is that of the worst rank: an order may be worse than the best one by
-/// twice that (1|r_j|Cmax with wrong release dates), however well the others are known, and each
-/// rank's own is a mean that no single call can move far.
+/// All ranks use the error of the worst rank: an order may be worse than the best one by twice
+/// that error (1|r_j|Cmax with wrong release dates), however accurate the others are. Each rank's
+/// error is a mean that no single call moves far.
 class ArrivalCoordinator {
  public:
   explicit ArrivalCoordinator(int p);
 
   /// Takes a message that `from` made with its ArrivalMember, at `now` of the common clock, and
-  /// appends what is to be sent, rank 0's own message included. O(p) at most.
+  /// appends the messages to send, those to rank 0 included. O(p) at most.
   void take(Rank from, const std::vector<std::int64_t>& words, double now,
             std::vector<ArrivalMessage>& out);
 
-  /// All ranks have said that they leave.
+  /// All ranks have sent their farewell.
   [[nodiscard]] bool is_over() const { return left_ == p_; }
-  /// Some rank wants a epoch for a call that has none yet. O(p).
+  /// Some rank wants an epoch for a call that has none yet. O(p).
   [[nodiscard]] bool owes_epoch() const;
 
  private:
-  /// What the ranks have said about one call.
+  /// The ranks' estimates for one call.
   struct Estimates {
-    std::vector<double> arrivals;  ///< NaN where nothing
+    std::vector<double> arrivals;  ///< NaN where missing
     Collective after = Collective::gather;
     std::vector<TimingSample> before;
   };
@@ -148,36 +149,36 @@ class ArrivalCoordinator {
   int p_;
   int left_ = 0;
   DelayPredictor delays_;
-  std::vector<double> errors_;         ///< of each rank's forecasts; NaN: not known
-  std::vector<Bytes> blocks_;          ///< the ranks' own
-  std::vector<CallNumber> last_told_;  ///< the latest call that each rank has said anything about
-  std::vector<CallNumber> wanted_;     ///< the latest call for which it wanted a epoch
-  std::map<CallNumber, Estimates> open_;
-  CallNumber settled_ = 0;      ///< nothing counts any more that is said about calls up to this one
+  std::vector<double> errors_;               ///< mean forecast error by rank; NaN: unknown
+  std::vector<Bytes> blocks_;                ///< by rank
+  std::vector<CallNumber> last_estimated_;   ///< by rank: the latest call of its estimates
+  std::vector<CallNumber> wanted_;           ///< by rank: the latest call that wants an epoch
+  std::map<CallNumber, Estimates> pending_;  ///< of calls that are not settled
+  CallNumber settled_ = 0;      ///< estimates for calls up to this one do not count any more
   CallNumber assigned_ = 0;     ///< calls up to this one have their epoch
-  CallNumber unchanged_ = 0;    ///< calls assigned since anything new was known
-  bool learned_ = false;        ///< more is known than the newest epoch says
-  std::int64_t epoch_ = 0;      ///< the newest
-  std::int64_t published_ = 0;  ///< the newest that the ranks have been told
+  CallNumber unchanged_ = 0;    ///< calls assigned since the last new estimate
+  bool learned_ = false;        ///< delays changed since the newest epoch
+  std::int64_t epoch_ = 0;      ///< number of the newest epoch
+  std::int64_t published_ = 0;  ///< number of the newest epoch that the ranks have received
   std::vector<double> arrivals_;
 
   std::array<ProfilePredictor, all_collectives.size()> predictors_;  ///< by the call before
   std::array<CallTimer, all_collectives.size()> timers_;             ///< likewise
-  bool uses_profiles_ = false;                                       ///< somebody goes by profiles
-  CallNumber extended_until_ = 0;  ///< up to this call no profile changes any more
-  CallNumber epoch_length_ = 1;    ///< how many calls the next one is for
-  CallNumber short_until_;         ///< leases do not grow up to this call
-  std::int64_t profiles_ = 0;
+  bool uses_profiles_ = false;     ///< some rank asked for a profile
+  CallNumber extended_until_ = 0;  ///< all profiles hold up to this call
+  CallNumber epoch_length_ = 1;    ///< number of calls of the next extension
+  CallNumber short_until_;         ///< the epoch length does not grow up to this call
+  std::int64_t profiles_ = 0;      ///< number of the newest profile
 };
 
-/// One rank's side: makes its messages and keeps what the coordinator says.
+/// One rank's side: makes its messages and keeps the coordinator's assignments.
 class ArrivalMember {
  public:
   /// "I expect to arrive at that call then."
   [[nodiscard]] static std::vector<std::int64_t> estimate(const ArrivalEstimate& estimate);
   /// "I am at `call` and have no epoch for it."
   [[nodiscard]] static std::vector<std::int64_t> question(CallNumber call);
-  /// "I am at `call` and do not know which profiles count."
+  /// "I am at `call` and do not know its profiles."
   [[nodiscard]] static std::vector<std::int64_t> profile_question(CallNumber call);
   /// "I send nothing more."
   [[nodiscard]] static std::vector<std::int64_t> farewell();
@@ -187,19 +188,19 @@ class ArrivalMember {
 
   /// The epoch for `call`, or null while this rank does not know it.
   [[nodiscard]] std::shared_ptr<const ArrivalEpoch> epoch_for(CallNumber call) const;
-  /// Sets `profile` to what counts for `call`, which follows a call of `after`: null where nothing
-  /// is known of those. False while this rank does not know.
+  /// Sets `profile` to the profile of `call`, which follows a call of `after`; null if there is
+  /// none. False while this rank does not know.
   bool find_profile(CallNumber call, Collective after,
                     std::shared_ptr<const ArrivalEpoch>& profile) const;
-  /// The last call of which this rank knows the profiles.
+  /// The last call whose profiles this rank knows.
   [[nodiscard]] CallNumber extended_until() const {
     return extensions_.empty() ? 0 : extensions_.back().last;
   }
   /// The first call with the newest profile.
   [[nodiscard]] CallNumber changed() const { return changed_; }
-  /// No earlier call will be asked for.
+  /// Forgets the epochs and profiles of earlier calls.
   void forget_before(CallNumber call);
-  /// The newest epoch that this rank has heard of; never null.
+  /// The newest epoch that this rank has received; never null.
   [[nodiscard]] std::shared_ptr<const ArrivalEpoch> newest() const { return newest_; }
   /// The coordinator sends nothing more.
   [[nodiscard]] bool is_over() const { return over_; }
@@ -213,7 +214,7 @@ class ArrivalMember {
 
   using Profiles = std::array<std::shared_ptr<const ArrivalEpoch>, all_collectives.size()>;
   struct Extension {
-    CallNumber last;  ///< from the one before on
+    CallNumber last;  ///< the first call is the one behind the extension before
     Profiles profiles;
   };
   void take_extension(const std::vector<std::int64_t>& words);

@@ -66,13 +66,13 @@ Join Growth::join(int level, long first, std::span<const Cube> cubes) const {
     if (join.detached[i] || cubes[i].total == 0) continue;
     join.joined.ready = std::max(join.joined.ready, cubes[i].ready);
     join.joined.total += cubes[i].total;
-    largest = std::max(largest, latency + cubes[i].total);
+    largest = std::max(largest, half_performance_length + cubes[i].total);
   }
   join.joined.ready += largest;
   return join;
 }
 
-Bytes serve(std::span<const Subtree> children, Bytes latency, Bytes start) {
+Bytes serve(std::span<const Subtree> children, Bytes half_performance_length, Bytes start) {
   std::vector<const Subtree*> queue;
   for (const Subtree& child : children) {
     if (child.bytes > 0) queue.push_back(&child);
@@ -80,7 +80,8 @@ Bytes serve(std::span<const Subtree> children, Bytes latency, Bytes start) {
   std::stable_sort(queue.begin(), queue.end(),
                    [](const Subtree* a, const Subtree* b) { return a->ready < b->ready; });
   Bytes time = start;
-  for (const Subtree* child : queue) time = std::max(time, child->ready) + latency + child->bytes;
+  for (const Subtree* child : queue)
+    time = std::max(time, child->ready) + half_performance_length + child->bytes;
   return time;
 }
 

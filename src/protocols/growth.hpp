@@ -38,8 +38,8 @@ struct Growth {
   int p = 1;
   Rank root = no_rank;  ///< external root; no_rank lets the rules choose one
   Parameters parameters;
-  Bytes latency = 0;  ///< alpha / beta: the bytes that could pass during one start-up
-  Bytes memory = 0;   ///< bytes of other ranks that a rank but the root may hold; 0: no bound
+  Bytes half_performance_length = 0;  ///< n_1/2 = alpha / beta: bytes sent in one start-up
+  Bytes memory = 0;  ///< bytes of other ranks that a rank but the root may hold; 0: no bound
   ReadyTimes ready = nullptr;
 
   /// When `rank` has its own block and can receive others.
@@ -77,10 +77,10 @@ struct Growth {
     return root != no_rank && parameters.promote && parameters.threshold < 0;
   }
   /// A subtree that may be promoted: its rank waits for the root's verdict. Both ends of the
-  /// edge know its size, so both know whether a verdict comes. Twice the latency, because a
+  /// edge know its size, so both know whether a verdict comes. Twice n_1/2, because a
   /// verdict and a further message at the root are what a promotion costs.
   [[nodiscard]] bool may_be_promoted(Bytes bytes) const {
-    return promotes() && bytes > 2 * latency;
+    return promotes() && bytes > 2 * half_performance_length;
   }
 };
 
@@ -89,7 +89,8 @@ inline constexpr std::size_t max_promotions = 14;
 
 /// The time at which a rank that takes one message at a time has all of `children`, served as
 /// they become ready, from `start` on. Empty messages cost nothing.
-[[nodiscard]] Bytes serve(std::span<const Subtree> children, Bytes latency, Bytes start);
+[[nodiscard]] Bytes serve(std::span<const Subtree> children, Bytes half_performance_length,
+                          Bytes start);
 
 /// The subtree that cube `index` of `level` is.
 [[nodiscard]] Subtree subtree_of(const Growth& growth, int level, long index, const Cube& cube);

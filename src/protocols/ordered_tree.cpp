@@ -73,7 +73,7 @@ void OrderedTree::finish() {
     root_.children.insert(root_.children.end(), detached.begin(), detached.end());
     for (const Subtree& subtree : detached) root_.self.bytes += subtree.bytes;
   }
-  time_ = serve(root_.children, growth_.latency, growth_.ready_at(root()));
+  time_ = serve(root_.children, growth_.half_performance_length, growth_.ready_at(root()));
   if (growth_.promotes()) promote_while_root_idles();
   if (growth_.detaches()) note_holes(root_.children);
 }
@@ -143,12 +143,13 @@ void OrderedTree::promote_while_root_idles() {
     const auto [at, is_new] = opened.try_emplace(rank);
     if (is_new) {
       at->second = grown(rank);
-      at->second.self.ready = serve(at->second.children, growth_.latency, growth_.ready_at(rank));
+      at->second.self.ready =
+          serve(at->second.children, growth_.half_performance_length, growth_.ready_at(rank));
     }
     return at->second;
   };
   for (Subtree& child : root_.children) child.ready = open(child.root).self.ready;
-  time_ = serve(root_.children, growth_.latency, growth_.ready_at(root()));
+  time_ = serve(root_.children, growth_.half_performance_length, growth_.ready_at(root()));
   while (promoted_.size() < max_promotions) {
     std::vector<Subtree> children = root_.children;
     std::stable_sort(children.begin(), children.end(),
@@ -158,7 +159,7 @@ void OrderedTree::promote_while_root_idles() {
     for (Subtree& child : children) {
       if (child.bytes == 0) continue;
       if (child.ready > time) last = &child;
-      time = std::max(time, child.ready) + growth_.latency + child.bytes;
+      time = std::max(time, child.ready) + growth_.half_performance_length + child.bytes;
     }
     if (last == nullptr) return;
     const TreeNeighbours before = open(last->root);
@@ -169,11 +170,13 @@ void OrderedTree::promote_while_root_idles() {
     if (!growth_.may_be_promoted(heaviest.bytes)) return;
     TreeNeighbours after = before;
     apply_promotions(growth_, std::span(&heaviest.root, 1), after);
-    after.self.ready = serve(after.children, growth_.latency, growth_.ready_at(after.self.root));
+    after.self.ready =
+        serve(after.children, growth_.half_performance_length, growth_.ready_at(after.self.root));
     *last = after.self;
     children.push_back(heaviest);
     children.back().ready = open(heaviest.root).self.ready;
-    const Bytes shorter = serve(children, growth_.latency, growth_.ready_at(root()));
+    const Bytes shorter =
+        serve(children, growth_.half_performance_length, growth_.ready_at(root()));
     if (shorter >= time) return;
     opened[after.self.root] = after;
     root_.children = std::move(children);

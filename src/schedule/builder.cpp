@@ -30,13 +30,13 @@ Blocks ScheduleBuilder::cyclic(Position begin, int count) const {
 
 StepId ScheduleBuilder::recv_staged(Rank from, const Blocks& blocks) {
   const StepId received = part(StepKind::recv, from, blocks, 0, bytes(blocks));
-  if (received != none) schedule_.steps.back().aside = true;
+  if (received != none) schedule_.steps.back().staged = true;
   return received;
 }
 
 StepId ScheduleBuilder::await_staged(Rank from, const Blocks& blocks) {
   const StepId awaited = append(StepKind::await, from, blocks, 0, bytes(blocks));
-  schedule_.steps.back().aside = schedule_.steps.back().bytes > 0;
+  schedule_.steps.back().staged = schedule_.steps.back().bytes > 0;
   return awaited;
 }
 
@@ -52,7 +52,7 @@ StepId ScheduleBuilder::combine(StepId received, Operand operand) {
   }
   Step step = schedule_.steps[static_cast<std::size_t>(received)];
   step.kind = StepKind::reduce;
-  step.aside = false;
+  step.staged = false;
   step.after = received;
   step.operand = operand;
   schedule_.steps.push_back(std::move(step));

@@ -35,11 +35,11 @@ class ScheduleBuilder {
     return cyclic(StepKind::recv, from, begin, count);
   }
 
-  /// Receives blocks aside, for a later `combine`. The message needs nothing.
+  /// Receives blocks into staging memory, for a later `combine`. The message needs nothing.
   StepId recv_staged(Rank from, const Blocks& blocks);
   /// The same of what a notification carries, which comes without bytes too.
   StepId await_staged(Rank from, const Blocks& blocks);
-  /// Combines what `received` has put aside into the blocks held, on the side that `operand` says,
+  /// Combines what `received` has staged into the blocks held, on the side that `operand` says,
   /// once what it changes has been sent. Nothing for `none`.
   StepId combine(StepId received, Operand operand);
   /// Both, one after the other. Returns the step that combines, or `none`.

@@ -49,10 +49,12 @@ std::string reduce_flaw(const Schedule& schedule, const Step& step) {
   }
   if (step.after < 0) return "it names no step that has received for it";
   const Step& received = schedule.steps[static_cast<std::size_t>(step.after)];
-  const bool fits = receives(received) && received.aside && received.blocks == step.blocks &&
+  const bool fits = receives(received) && received.staged && received.blocks == step.blocks &&
                     received.bytes == step.bytes && received.offset == step.offset &&
                     received.peer == step.peer;
-  return fits ? "" : "step " + std::to_string(step.after) + " has not received these blocks aside";
+  return fits ? ""
+              : "step " + std::to_string(step.after) +
+                    " has not received these blocks into staging memory";
 }
 
 /// What is wrong with a step's operands, empty if nothing is.
@@ -85,8 +87,8 @@ std::string operand_flaw(const Schedule& schedule, StepId id) {
     }
     at = hole.end;
   }
-  if (step.aside && (!receives(step) || !reduces(schedule.collective))) {
-    return "nothing is kept aside here";
+  if (step.staged && (!receives(step) || !reduces(schedule.collective))) {
+    return "no staging here";
   }
   if (step.carries && step.kind != StepKind::notify) return "it is no notification to carry bytes";
   return step.kind == StepKind::reduce ? reduce_flaw(schedule, step) : "";
@@ -159,7 +161,7 @@ std::optional<Flaw> StepGraph::add_rank(Rank rank) {
     if (step.kind == StepKind::recv) recvs_.push_back({step.peer, rank, false, node});
     if (is_one_sided(step.kind)) add_one_sided(node);
     if (step.after >= 0) add_need(node, first + step.after);
-    if (step.bytes == 0 || step.aside) continue;
+    if (step.bytes == 0 || step.staged) continue;
     const bool writes = receives(step) || step.kind == StepKind::reduce;
     if (reducing) {
       add_turns(node, writes);

@@ -31,7 +31,7 @@ std::string to_text(const Step& step) {
   if (step.after >= 0) text += " after " + std::to_string(step.after);
   if (step.slots != 0) text += " slots " + std::to_string(step.slots);
   if (step.carries) text += " carried";
-  if (step.aside) text += " aside";
+  if (step.staged) text += " staged";
   if (step.kind == StepKind::reduce) text += step.operand == Operand::left ? " left" : " right";
   if (step.runner == Runner::background) text += " background";
   return text;
@@ -100,8 +100,8 @@ bool read_options(Words& words, Step& step) {
       step.runner = Runner::background;
     } else if (word == "carried") {
       step.carries = true;
-    } else if (word == "aside") {
-      step.aside = true;
+    } else if (word == "staged") {
+      step.staged = true;
     } else if (word == "left" || word == "right") {
       step.operand = word == "left" ? Operand::left : Operand::right;
     } else if (word == "from") {

@@ -28,9 +28,9 @@ const CandidateOrder& chosen(const Reordering& found, OrderName order) {
   if (order == OrderName::distance) {
     return found.gain() < min_gain ? found.natural : found.best;
   }
-  const auto named =
-      std::find_if(found.all.begin(), found.all.end(),
-                   [&](const CandidateOrder& seating) { return seating.name == name_of(order); });
+  const auto named = std::find_if(
+      found.all.begin(), found.all.end(),
+      [&](const CandidateOrder& candidate) { return candidate.name == name_of(order); });
   return named == found.all.end() ? found.natural : *named;
 }
 
@@ -152,7 +152,7 @@ std::vector<Rank> order_for_all(std::optional<Collective> collective, const Fabr
   };
   for (const Traffic& shape : shapes) {
     const Reordering found = reordered(shape, fabric, large, {0, true}, looks);
-    for (const CandidateOrder& seating : found.all) weigh(seating.ranks);
+    for (const CandidateOrder& candidate : found.all) weigh(candidate.ranks);
   }
   return best;
 }

@@ -30,7 +30,7 @@ int knowledge_rounds(const Specification& specification, int p) {
 
 SimulatedSeconds simulated_seconds(const Specification& specification, Call call,
                                    const Machine& machine) {
-  call.latency = machine.half_performance_length();
+  call.half_performance_length = machine.half_performance_length();
   Network network = Network::of(machine);
   network.ports = specification.algorithm->takes("ports") ? specification.parameters.ports : 1;
   const auto schedules = Problems(specification, call).schedules();

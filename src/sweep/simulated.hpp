@@ -15,7 +15,7 @@ struct SimulatedSeconds {
 };
 
 /// The time that `specification` takes for `call` on `machine`, each rank with one port. Trees are
-/// grown with the machine's latency, whatever `call` says.
+/// grown with the machine's half-performance length, whatever `call` says.
 [[nodiscard]] SimulatedSeconds simulated_seconds(const Specification& specification, Call call,
                                                  const Machine& machine);
 

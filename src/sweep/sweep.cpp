@@ -28,7 +28,7 @@ struct Unit {
   bool sampled = false;
 };
 
-/// Small sizes make segments, thresholds and latencies of a few bytes count.
+/// Small sizes make segments, thresholds and half-performance lengths of a few bytes count.
 constexpr Bytes average_block = 6;
 
 std::vector<std::vector<Bytes>> irregular_sizes(int p) {
@@ -146,13 +146,14 @@ class Sweep {
     const auto patterns = unit.specification.needs_arrivals() ? arrival_patterns(unit.p)
                                                               : std::vector<std::vector<double>>(1);
     if (unit.sampled) {
-      // Other sizes, roots and latencies for each specification, the same in every run.
+      // Other sizes, roots and half-performance lengths for each specification, the same in every
+      // run.
       std::mt19937_64 random(seed);
       const auto choose = [&](std::size_t count) { return static_cast<int>(random() % count); };
       const auto& sizes = all_sizes[static_cast<std::size_t>(choose(all_sizes.size()))];
       const auto root = static_cast<Rank>(choose(static_cast<std::size_t>(roots_of(unit))));
-      const Bytes latency = choose(8);
-      Call call{unit.specification.algorithm->collective, root, sizes, latency,
+      const Bytes half_length = choose(8);
+      Call call{unit.specification.algorithm->collective, root, sizes, half_length,
                 patterns[static_cast<std::size_t>(choose(patterns.size()))]};
       call.memory = choose(2) * choose(1000);
       return run(unit, call);
@@ -166,15 +167,16 @@ class Sweep {
       for (std::size_t pattern = 0; pattern < patterns.size(); ++pattern) {
         const std::size_t turn = (static_cast<std::size_t>(root) + pattern) % all_sizes.size();
         for (std::size_t i = 0; i < all_sizes.size(); ++i) {
-          if (!in_turn || i == turn) run_latencies(unit, root, all_sizes[i], patterns[pattern]);
+          if (!in_turn || i == turn)
+            run_half_performance_lengths(unit, root, all_sizes[i], patterns[pattern]);
         }
       }
     }
   }
 
  private:
-  void run_latencies(const Unit& unit, Rank root, const std::vector<Bytes>& sizes,
-                     const std::vector<double>& arrivals) {
+  void run_half_performance_lengths(const Unit& unit, Rank root, const std::vector<Bytes>& sizes,
+                                    const std::vector<double>& arrivals) {
     Call call{unit.specification.algorithm->collective, root, sizes, 0, arrivals};
     run(unit, call);
     if (unit.specification.algorithm->staging == Staging::subtrees) {
@@ -183,7 +185,7 @@ class Sweep {
       call.memory = 0;
     }
     if (!unit.specification.algorithm->takes("rule")) return;
-    call.latency = 5;
+    call.half_performance_length = 5;
     run(unit, call);
     call.memory = 40;
     run(unit, call);
@@ -201,7 +203,7 @@ class Sweep {
     if (!fault || result_.failures.size() >= max_failures) return;
     std::string text = std::string(name_of(call.collective)) + " " + to_text(unit.specification) +
                        ", p " + std::to_string(call.p()) + ", root " + std::to_string(call.root) +
-                       ", latency " + std::to_string(call.latency) + ", memory " +
+                       ", n_1/2 " + std::to_string(call.half_performance_length) + ", memory " +
                        std::to_string(call.memory) + ", sizes";
     for (const Bytes bytes : call.sizes) text += " " + std::to_string(bytes);
     if (!call.arrivals.empty()) text += ", arrivals";

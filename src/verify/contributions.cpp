@@ -24,7 +24,7 @@ void Contributions::start(const Contract& contract, const StepGraph& graph) {
     sets_.insert(rank, rank);
     held_.insert(held_.end(), blocks_, rank);
   }
-  aside_.clear();
+  staged_.clear();
   kept_.assign(static_cast<std::size_t>(graph.nodes()), 0);
 }
 
@@ -33,10 +33,10 @@ void Contributions::move(Node send) {
   const Rank from = graph_->rank_of(send);
   const Rank to = graph_->rank_of(recv);
   const Step& step = graph_->step(recv);
-  kept_[static_cast<std::size_t>(recv)] = aside_.size();
+  kept_[static_cast<std::size_t>(recv)] = staged_.size();
   for_each_block(step, [&](int block) {
-    if (step.aside) {
-      aside_.push_back(held(from, block));
+    if (step.staged) {
+      staged_.push_back(held(from, block));
     } else {
       held(to, block) = held(from, block);
     }
@@ -51,7 +51,7 @@ std::optional<Finding> Contributions::combine(Node node) {
   std::optional<Finding> found;
   for_each_block(step, [&](int block) {
     if (found) return;
-    const Set other = aside_[next++];
+    const Set other = staged_[next++];
     Set& own = held(rank, block);
     const auto note = [&](std::string text) {
       found = Finding{rank, graph_->step_of(node), block, std::move(text)};

@@ -48,8 +48,8 @@ class Contributions {
   std::size_t blocks_ = 0;
   RankSets sets_;
   std::vector<Set> held_;          ///< by rank and block
-  std::vector<Set> aside_;         ///< the blocks of each message received aside
-  std::vector<std::size_t> kept_;  ///< by node: where its blocks begin in aside_
+  std::vector<Set> staged_;        ///< the blocks of each message received aside
+  std::vector<std::size_t> kept_;  ///< by node: where its blocks begin in staged_
 };
 
 }  // namespace tutti

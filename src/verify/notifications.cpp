@@ -65,13 +65,13 @@ std::optional<Fault> Verifier::check_notifications(const Schedule& schedule) con
   const auto needs = needs_of(graph_, schedule);
   for (StepId step = 0; step < graph_.steps(schedule.rank); ++step) {
     if (!tells(schedule.steps[index(step)])) continue;
-    if (auto found = check_told(schedule, step, done_before(step, needs))) return found;
+    if (auto found = check_notified(schedule, step, done_before(step, needs))) return found;
   }
   return std::nullopt;
 }
 
-std::optional<Fault> Verifier::check_told(const Schedule& schedule, StepId notify,
-                                          const std::vector<bool>& is_done) const {
+std::optional<Fault> Verifier::check_notified(const Schedule& schedule, StepId notify,
+                                              const std::vector<bool>& is_done) const {
   const Step& told = schedule.steps[index(notify)];
   if (!has_heard(schedule, notify, is_done)) {
     return fault(schedule.rank, notify, no_rank,

@@ -89,7 +89,7 @@ std::optional<Fault> Verifier::check_whole(Node node) const {
   const bool whole = step.offset == 0 && step.bytes == all;
   // What windows hold does not wait for anyone to arrive.
   const bool early =
-      step.runner == Runner::background && !step.aside && !is_one_sided(contract_.collective);
+      step.runner == Runner::background && !step.staged && !is_one_sided(contract_.collective);
   if (whole && !early) return std::nullopt;
   return fault(graph_.rank_of(node), graph_.step_of(node), block_of(step.blocks.range.begin),
                whole ? "runs in the background, but touches what the rank brings when it arrives"

@@ -76,8 +76,8 @@ class Verifier {
   [[nodiscard]] std::optional<Fault> check_ends(Node send) const;
   [[nodiscard]] std::optional<Fault> check_rank(const Schedule& schedule) const;
   [[nodiscard]] std::optional<Fault> check_notifications(const Schedule& schedule) const;
-  [[nodiscard]] std::optional<Fault> check_told(const Schedule& schedule, StepId notify,
-                                                const std::vector<bool>& is_done) const;
+  [[nodiscard]] std::optional<Fault> check_notified(const Schedule& schedule, StepId notify,
+                                                    const std::vector<bool>& is_done) const;
   [[nodiscard]] std::optional<Fault> check_read(const Schedule& schedule, StepId step) const;
   template <class Completed>
   [[nodiscard]] std::optional<Fault> execute(Completed completed);

@@ -20,8 +20,8 @@ namespace {
 constexpr double weight = 0.5;
 constexpr std::size_t max_sites = 64;
 /// Every call is told of until so many after a change, then one in so many.
-constexpr CallNumber told_each = 8;
-constexpr CallNumber told_one_in = 8;
+constexpr CallNumber estimated_calls = 8;
+constexpr CallNumber estimate_interval = 8;
 /// In one call in so many clocks may be compared.
 constexpr CallNumber timed_one_in = 64;
 /// So many in a row end the exchange at its close.
@@ -97,7 +97,7 @@ bool Arrival::try_close() {
 /// Whatever this rank has met: the others wait for its farewell.
 void Arrival::say_farewell() {
   const std::lock_guard lock(mutex_);
-  if (!has_left_) tell(ArrivalMember::farewell());
+  if (!has_left_) send(ArrivalMember::farewell());
   has_left_ = true;
 }
 
@@ -118,7 +118,7 @@ int Arrival::progress_hint() {
     const std::lock_guard lock(mutex_);
     const double now = hint_time_ = clock_.now();
     expected_ = computing_since_ + (now - computing_since_) / fraction_;
-    has_message = tell_estimate();
+    has_message = send_estimate();
   }
   if (has_message) queue_.take_turn();
   return queue_.first_error();
@@ -182,7 +182,7 @@ void Arrival::keep_time(CallNumber call) noexcept {
 
 int Arrival::leave(CallNumber call, const void* site) noexcept {
   try {
-    if (tell_of_next_call(call, site)) queue_.take_turn();
+    if (estimate_next_call(call, site)) queue_.take_turn();
   } catch (const std::bad_alloc&) {
     queue_.fail(MPI_ERR_NO_MEM);
   }
@@ -190,7 +190,7 @@ int Arrival::leave(CallNumber call, const void* site) noexcept {
 }
 
 /// True if there may be something to send or to take.
-bool Arrival::tell_of_next_call(CallNumber call, const void* site) {
+bool Arrival::estimate_next_call(CallNumber call, const void* site) {
   const std::lock_guard lock(mutex_);
   ++left_;
   const bool is_alone = under_way_.size() == 1;
@@ -200,27 +200,27 @@ bool Arrival::tell_of_next_call(CallNumber call, const void* site) {
   sample_ = {};
   if (is_alone && left.kind) {
     sample_ = {*left.kind, left.after, left.ran, last_arrival_, last_exit_};
-    count_kind(*left.kind);
+    count_signature(*left.kind);
   }
   // Rank 0 answers where the others have told of this call; no rank leaves its message to the MPI
   // for long, whether it passes edges or not.
-  const bool takes_message = is_told_of(call);
+  const bool takes_message = sends_estimate(call);
   const double gap = gap_after(site);
   // A program without edges is taken at its habits.
   if (has_progress_hints_ || std::isnan(gap)) return takes_message;
   expected_ = last_exit_ + gap;
-  return tell_estimate() || takes_message;
+  return send_estimate() || takes_message;
 }
 
 /// A kind that follows many calls of another is told of as the first calls are: nobody knows yet
 /// what it takes. Where kinds take turns none is new. Alike on all ranks.
-void Arrival::count_kind(const CallSignature& kind) {
-  if (kind != kind_) {
-    is_new_kind_ = calls_of_kind_ >= told_each;
-    kind_ = kind;
-    calls_of_kind_ = 0;
+void Arrival::count_signature(const CallSignature& kind) {
+  if (kind != signature_) {
+    is_new_signature_ = calls_of_signature_ >= estimated_calls;
+    signature_ = kind;
+    calls_of_signature_ = 0;
   }
-  if (++calls_of_kind_ > told_each) is_new_kind_ = false;
+  if (++calls_of_signature_ > estimated_calls) is_new_signature_ = false;
 }
 
 /// NaN where it is not known yet.
@@ -256,7 +256,7 @@ bool Arrival::knows_profile(CallNumber call, std::shared_ptr<const ArrivalEpoch>
 
 void Arrival::expect_epoch(CallNumber call) {
   const std::lock_guard lock(mutex_);
-  epochs_until_ = std::max(epochs_until_, call + told_each);
+  epochs_until_ = std::max(epochs_until_, call + estimated_calls);
 }
 
 int Arrival::agreed_epoch(CallNumber call, std::shared_ptr<const ArrivalEpoch>& epoch) {
@@ -329,17 +329,17 @@ bool Arrival::leaves_mpi_to_call() {
 }
 
 /// As far as this rank knows.
-bool Arrival::is_told_of(CallNumber call) const {
-  const bool is_new = is_new_kind_ && !std::isnan(sample_.arrival);
-  return call <= epochs_until_ || is_new || call <= member_.changed() + told_each ||
-         call % told_one_in == 0;
+bool Arrival::sends_estimate(CallNumber call) const {
+  const bool is_new = is_new_signature_ && !std::isnan(sample_.arrival);
+  return call <= epochs_until_ || is_new || call <= member_.changed() + estimated_calls ||
+         call % estimate_interval == 0;
 }
 
 /// True if there is something to send.
-bool Arrival::tell_estimate() {
+bool Arrival::send_estimate() {
   const CallNumber call = arrived_ + 1;
-  if (!is_told_of(call) || has_left_ || queue_.first_error() != MPI_SUCCESS) return false;
-  tell(ArrivalMember::estimate({call, expected_, forecast_error_.mean() + clock_.error(), block_,
+  if (!sends_estimate(call) || has_left_ || queue_.first_error() != MPI_SUCCESS) return false;
+  send(ArrivalMember::estimate({call, expected_, forecast_error_.mean() + clock_.error(), block_,
                                 last_, call <= epochs_until_, sample_}));
   return true;
 }
@@ -348,13 +348,13 @@ void Arrival::ask(std::vector<std::int64_t> question) {
   {
     const std::lock_guard lock(mutex_);
     if (has_left_ || queue_.first_error() != MPI_SUCCESS) return;
-    tell(std::move(question));
+    send(std::move(question));
   }
   queue_.take_turn();
 }
 
 /// To rank 0, which is its own coordinator.
-void Arrival::tell(std::vector<std::int64_t> words) {
+void Arrival::send(std::vector<std::int64_t> words) {
   if (rank_ != 0) {
     queue_.write(0, std::move(words));
   } else {

@@ -117,20 +117,20 @@ class Arrival final : public BackgroundTask {
   Arrival() = default;
   int agree_on_threads(MPI_Comm comm);
   void say_farewell();
-  bool tell_of_next_call(CallNumber call, const void* site);
-  void tell(std::vector<std::int64_t> words);
+  bool estimate_next_call(CallNumber call, const void* site);
+  void send(std::vector<std::int64_t> words);
   void ask(std::vector<std::int64_t> question);
   void take(Rank from, const std::vector<std::int64_t>& words);
   void coordinate(Rank from, const std::vector<std::int64_t>& words);
-  [[nodiscard]] bool is_told_of(CallNumber call) const;
-  bool tell_estimate();
+  [[nodiscard]] bool sends_estimate(CallNumber call) const;
+  bool send_estimate();
   bool find_profile(CallNumber call, std::shared_ptr<const ArrivalEpoch>& profile);
   bool knows_profile(CallNumber call, std::shared_ptr<const ArrivalEpoch>& profile);
   [[nodiscard]] bool is_over() const;
   [[nodiscard]] bool is_cut_off() const;
   bool leaves_mpi_to_call();
   bool expects_more();
-  void count_kind(const CallSignature& kind);
+  void count_signature(const CallSignature& kind);
   double& gap_after(const void* site);
 
   Rank rank_ = 0;
@@ -150,10 +150,10 @@ class Arrival final : public BackgroundTask {
   double fraction_ = 1;
   double last_exit_ = 0;
   double last_arrival_ = 0;
-  TimingSample sample_;  ///< through the call left last
-  CallSignature kind_;   ///< of the call told of last
-  CallNumber calls_of_kind_ = 0;
-  bool is_new_kind_ = false;
+  TimingSample sample_;      ///< through the call left last
+  CallSignature signature_;  ///< of the call told of last
+  CallNumber calls_of_signature_ = 0;
+  bool is_new_signature_ = false;
   double computing_since_ = 0;  ///< the last exit, or the start of a persistent call if later
   const void* last_site_ = nullptr;
   std::vector<Gap> gaps_;

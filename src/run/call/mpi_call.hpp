@@ -169,7 +169,7 @@ struct CollectiveCall {
 
 /// What is known to a call beside its arguments (see GatherScatterProblem).
 struct CallContext {
-  Bytes latency = 0;
+  Bytes half_performance_length = 0;
   double rate = 1;                      ///< bytes that pass in a second
   const ArrivalEpoch* epoch = nullptr;  ///< of the expected arrivals
   const std::vector<Bytes>* all_sizes = nullptr;

@@ -98,7 +98,7 @@ CollectiveProblem CollectiveCalls::problem_of(const CollectiveCall& call,
     problem.unit = layout_.element();
     problem.padding = layout_.padding();
   }
-  problem.latency = context.latency;
+  problem.half_performance_length = context.half_performance_length;
   if (context.rank_orders != nullptr) {
     problem.rank_order = is_irregular(call.collective) || sizes_.empty()
                              ? &context.rank_orders->of_any()

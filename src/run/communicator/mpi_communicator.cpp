@@ -109,7 +109,7 @@ GatherScatterProblem PrivateComm::problem_of(const GatherScatterCall& call,
                                              const CallContext& context) const {
   GatherScatterProblem problem = problem_of(call);
   problem.specification = &specification;
-  problem.latency = context.latency;
+  problem.half_performance_length = context.half_performance_length;
   if (context.epoch != nullptr) {
     problem.arrivals = &context.epoch->ranking;
     problem.ready = ready_times(specification, context.epoch->arrivals, context.rate);

@@ -73,9 +73,8 @@ bool PersistentCall::find_order(bool arrived, int& error) {
 }
 
 int PersistentCall::begin() {
-  const CallContext context = {setup_.latency, setup_.rate,
-                               version_.get(), sizes_ ? &*sizes_ : nullptr,
-                               nullptr,        setup_.rank_orders};
+  const CallContext context = {setup_.half_performance_length, setup_.rate, version_.get(),
+                               sizes_ ? &*sizes_ : nullptr,    nullptr,     setup_.rank_orders};
   if (plan_ == nullptr || setup_.specification.needs_arrivals()) {
     const int error = comm_->prepare(setup_.call, setup_.specification, context, plan_);
     if (error != MPI_SUCCESS) return error;

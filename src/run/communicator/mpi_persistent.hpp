@@ -21,7 +21,7 @@ class PersistentCall final : public BackgroundTask {
   struct Setup {
     GatherScatterCall call;  ///< valid, with known types
     Specification specification;
-    Bytes latency = 0;
+    Bytes half_performance_length = 0;
     double rate = 1;                   ///< bytes that pass in a second
     std::shared_ptr<Arrival> arrival;  ///< null: nothing is known of arrivals
     bool agrees_on_order = false;      ///< all ranks need the order, not only the root

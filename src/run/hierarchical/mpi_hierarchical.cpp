@@ -25,18 +25,20 @@ constexpr NodeSignal::Count chunks_sequence = 3;
 constexpr int calls_in_turn = 8;
 constexpr int chunks_word = 0;
 constexpr int size_words = 1;
-constexpr int way_words = size_words + calls_in_turn;
-static_assert(way_words + calls_in_turn <= HierarchicalRunner::further_words);
+constexpr int selection_words = size_words + calls_in_turn;
+static_assert(selection_words + calls_in_turn <= HierarchicalRunner::further_words);
 
 /// Words of calls in turn hold a number below this, and above it that of the call, so that who
 /// reads one that is of a later call already, or of an earlier one still, takes it for none.
-constexpr std::int64_t max_noted = std::int64_t{1} << 48;
-constexpr std::int64_t calls_told_apart = std::int64_t{1} << 15;
+constexpr std::int64_t max_recorded = std::int64_t{1} << 48;
+constexpr std::int64_t distinguished_calls = std::int64_t{1} << 15;
 
 /// Of a call that does not fit into some node's memory: it stays flat on all.
 constexpr int refused_chunks = max_chunks + 1;
 
-bool tells(Collective collective) { return told(collective, 1, false) > 0; }
+bool exchanges_sizes(Collective collective) {
+  return size_exchange_words(collective, 1, false) > 0;
+}
 
 void keep_first(int& error, int another) {
   if (error == MPI_SUCCESS) error = another;
@@ -130,7 +132,7 @@ int HierarchicalRunner::run(HierarchicalCall& hierarchical, std::string& refused
   if (const int error = lanes_of(hierarchical.call.leaders, lanes)) return error;
   base_ = begin_ + sizes_sequence;
   refused.clear();
-  if (tells(hierarchical.call.collective) && !node_->holds_sizes()) {
+  if (exchanges_sizes(hierarchical.call.collective) && !node_->holds_sizes()) {
     refused = "node memory does not hold the sizes that ranks tell each other";
     return MPI_SUCCESS;
   }
@@ -155,15 +157,15 @@ void HierarchicalRunner::skip() {
   node_->signal(node_->local()).signal_to(begin_);
 }
 
-int HierarchicalRunner::broadcast_selection(bool knows, int& way) {
-  note(way_words, knows ? std::optional(way) : std::nullopt);
+int HierarchicalRunner::broadcast_selection(bool knows, int& candidate) {
+  note(selection_words, knows ? std::optional(candidate) : std::nullopt);
   node_->signal(node_->local()).signal_to(begin_ + selection_sequence);
   for (int local = 0; local < node_->ranks() && !knows; ++local) {
     if (local == node_->local()) continue;
     if (const int error = node_->wait(local, begin_ + selection_sequence)) return error;
-    const std::optional<std::int64_t> told = noted(way_words, local);
-    knows = told.has_value();
-    if (told) way = static_cast<int>(*told);
+    const std::optional<std::int64_t> selected = recorded(selection_words, local);
+    knows = selected.has_value();
+    if (selected) candidate = static_cast<int>(*selected);
   }
   return MPI_SUCCESS;
 }
@@ -176,32 +178,32 @@ std::atomic_ref<std::int64_t> HierarchicalRunner::word_of_call(int words, int lo
 /// For whoever sees this rank's signal signalled after it: a number from 0 on of the call that
 /// begins now, or none. Calls are counted alike on all ranks, whatever went wrong in others.
 void HierarchicalRunner::note(int words, std::optional<std::int64_t> number) {
-  const std::int64_t call = begin_ / sequence_numbers_of_call % calls_told_apart;
+  const std::int64_t call = begin_ / sequence_numbers_of_call % distinguished_calls;
   word_of_call(words, node_->local())
-      .store(call * max_noted + (number ? *number + 1 : 0), std::memory_order_relaxed);
+      .store(call * max_recorded + (number ? *number + 1 : 0), std::memory_order_relaxed);
 }
 
-std::optional<std::int64_t> HierarchicalRunner::noted(int words, int local) const {
+std::optional<std::int64_t> HierarchicalRunner::recorded(int words, int local) const {
   const std::int64_t word = word_of_call(words, local).load(std::memory_order_relaxed);
-  const std::int64_t call = begin_ / sequence_numbers_of_call % calls_told_apart;
-  const bool is_known = word / max_noted == call && word % max_noted > 0;
-  return is_known ? std::optional(word % max_noted - 1) : std::nullopt;
+  const std::int64_t call = begin_ / sequence_numbers_of_call % distinguished_calls;
+  const bool is_known = word / max_recorded == call && word % max_recorded > 0;
+  return is_known ? std::optional(word % max_recorded - 1) : std::nullopt;
 }
 
 /// As far as its node knows: is this rank's size what the root says (gatherv, scatterv), is what it
 /// expects what it gets (alltoallv)?
 bool HierarchicalRunner::fits(const HierarchicalCall& hierarchical) const {
   const Collective collective = hierarchical.call.collective;
-  if (hierarchical.is_dummy || !tells(collective)) return true;
+  if (hierarchical.is_dummy || !exchanges_sizes(collective)) return true;
   const HierarchicalSizes& sizes = hierarchical.call.sizes;
   const Nodes& nodes = node_->nodes();
   const auto rank = static_cast<std::size_t>(rank_);
   const auto p = static_cast<std::size_t>(nodes.p());
-  if (has_root(collective)) return sizes.by_rank[rank] == hierarchical.tells[0];
+  if (has_root(collective)) return sizes.by_rank[rank] == hierarchical.own_sizes[0];
   for (int local = 0; local < node_->ranks(); ++local) {
     const auto from = static_cast<std::size_t>(nodes.rank_at(nodes.node_of(rank_), local));
     const Bytes sent = sizes.sent[static_cast<std::size_t>(local) * p + rank];
-    if (sent != hierarchical.tells[p + from]) return false;
+    if (sent != hierarchical.own_sizes[p + from]) return false;
   }
   return true;
 }
@@ -209,8 +211,8 @@ bool HierarchicalRunner::fits(const HierarchicalCall& hierarchical) const {
 /// Sets the sizes that are not arguments.
 int HierarchicalRunner::learn(HierarchicalCall& hierarchical, Lanes& lanes) {
   int error = MPI_SUCCESS;
-  if (tells(hierarchical.call.collective)) {
-    error = tell(hierarchical);
+  if (exchanges_sizes(hierarchical.call.collective)) {
+    error = exchange_sizes(hierarchical);
     if (error == MPI_SUCCESS) read_sizes(hierarchical);
   } else {
     error = learn_size(hierarchical);
@@ -234,7 +236,7 @@ int HierarchicalRunner::learn_size(HierarchicalCall& hierarchical) {
   // The others' sizes, as what this rank does between nodes must fit what they do.
   const int error = signal_and_await(begin_ + sizes_sequence, 0, node_->ranks());
   for (int local = 0; local < node_->ranks(); ++local) {
-    each = std::max<Bytes>(each, noted(size_words, local).value_or(0));
+    each = std::max<Bytes>(each, recorded(size_words, local).value_or(0));
   }
   return error;
 }
@@ -251,10 +253,11 @@ int HierarchicalRunner::await(NodeSignal::Count sequence, int first, int last) {
   return MPI_SUCCESS;
 }
 
-int HierarchicalRunner::tell(HierarchicalCall& hierarchical) {
+int HierarchicalRunner::exchange_sizes(HierarchicalCall& hierarchical) {
   // Until all have read what was told in the last call.
   if (const int error = await(begin_, 0, node_->ranks())) return error;
-  std::copy(hierarchical.tells.begin(), hierarchical.tells.end(), node_->told(node_->local()));
+  std::copy(hierarchical.own_sizes.begin(), hierarchical.own_sizes.end(),
+            node_->exchanged_sizes(node_->local()));
   return signal_and_await(begin_ + sizes_sequence, 0, node_->ranks());
 }
 
@@ -265,7 +268,7 @@ void HierarchicalRunner::read_sizes(HierarchicalCall& hierarchical) const {
   const int here = nodes.node_of(rank_);
   if (hierarchical.call.collective == Collective::alltoallv) {
     for (int local = 0; local < node_->ranks(); ++local) {
-      const std::int64_t* told = node_->told(local);
+      const std::int64_t* told = node_->exchanged_sizes(local);
       sizes.sent.insert(sizes.sent.end(), told, told + p);
       sizes.received.insert(sizes.received.end(), told + p, told + 2 * p);
     }
@@ -274,21 +277,21 @@ void HierarchicalRunner::read_sizes(HierarchicalCall& hierarchical) const {
       const auto sender = static_cast<std::size_t>(nodes.rank_at(here, from));
       for (int to = 0; to < node_->ranks(); ++to) {
         sizes.received[static_cast<std::size_t>(to) * p + sender] =
-            node_->told(from)[nodes.rank_at(here, to)];
+            node_->exchanged_sizes(from)[nodes.rank_at(here, to)];
       }
     }
     return;
   }
   if (nodes.node_of(hierarchical.call.root) == here) {
     // What the root says counts.
-    const std::int64_t* told = node_->told(nodes.local_of(hierarchical.call.root)) + 1;
+    const std::int64_t* told = node_->exchanged_sizes(nodes.local_of(hierarchical.call.root)) + 1;
     sizes.by_rank.assign(told, told + p);
     return;
   }
   sizes.by_rank.assign(p, 0);
   for (int local = 0; local < node_->ranks(); ++local) {
     const auto rank = static_cast<std::size_t>(nodes.rank_at(here, local));
-    sizes.by_rank[rank] = node_->told(local)[0];
+    sizes.by_rank[rank] = node_->exchanged_sizes(local)[0];
   }
 }
 

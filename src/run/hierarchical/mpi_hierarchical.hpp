@@ -39,7 +39,7 @@ struct HierarchicalCall {
   HierarchicalProblem call;
   HierarchicalSide send;
   HierarchicalSide receive;
-  std::vector<Bytes> tells;
+  std::vector<Bytes> own_sizes;
   bool is_dummy = false;  ///< the arguments are bad at this rank: takes part with zeros
   MPI_Datatype type{};    ///< of elements, where one reduces
   MPI_Op op{};
@@ -97,7 +97,7 @@ class HierarchicalRunner {
   /// The way, any number from 0 on, of the call that begins now, where ranks whose arguments are
   /// bad may not know it: they get it from another rank of their node, if one knows, and others
   /// tell it. On all ranks of the node, before run() or skip(). Returns an MPI error code.
-  int broadcast_selection(bool knows, int& way);
+  int broadcast_selection(bool knows, int& candidate);
   /// The first ranks of all nodes, by node; null on all other ranks, and where there is one node.
   /// Collective. Returns an MPI error code.
   int first_ranks(PrivateComm*& comm);
@@ -110,10 +110,10 @@ class HierarchicalRunner {
   [[nodiscard]] std::vector<int> leaders_of(int lane, int leaders) const;
   int lane_of_leaders(const std::vector<int>& locals, PrivateComm*& lane);
   int learn(HierarchicalCall& hierarchical, Lanes& lanes);
-  int tell(HierarchicalCall& hierarchical);
+  int exchange_sizes(HierarchicalCall& hierarchical);
   [[nodiscard]] std::atomic_ref<std::int64_t> word_of_call(int words, int local) const;
   void note(int words, std::optional<std::int64_t> number);
-  [[nodiscard]] std::optional<std::int64_t> noted(int words, int local) const;
+  [[nodiscard]] std::optional<std::int64_t> recorded(int words, int local) const;
   [[nodiscard]] bool fits(const HierarchicalCall& hierarchical) const;
   int learn_size(HierarchicalCall& hierarchical);
   [[nodiscard]] bool agrees_on_chunks(const HierarchicalProblem& call) const;

@@ -9,7 +9,7 @@ namespace tutti {
 
 /// Elsewhere all ranks find the number of chunks by themselves.
 bool HierarchicalRunner::agrees_on_chunks(const HierarchicalProblem& call) const {
-  const bool tells = told(call.collective, 1, false) > 0;
+  const bool tells = size_exchange_words(call.collective, 1, false) > 0;
   if (tells || !node_->grows()) return tells;
   HierarchicalProblem whole = call;
   whole.chunks = 1;

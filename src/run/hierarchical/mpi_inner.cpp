@@ -113,16 +113,17 @@ int run_gather_scatter(const InnerCall& call, const BothEnds& ends,
   inner.block_type = inner.root_type = mpi().byte;
   inner.root_buffer = gathers ? ends.receive : ends.send;
   const Numbers& counts = gathers ? ends.received : ends.sent;
-  const Numbers& places = gathers ? ends.received_at : ends.sent_at;
-  inner.blocks = is_irregular(call.collective) ? RankBlocks(counts.data(), places.data())
+  const Numbers& displacements = gathers ? ends.received_at : ends.sent_at;
+  inner.blocks = is_irregular(call.collective) ? RankBlocks(counts.data(), displacements.data())
                                                : RankBlocks(counts.first());
   lane.begin(inner);
   if (!lane.learn_types(inner)) return MPI_ERR_TYPE;
   return lane.run(inner, specification, hierarchical.context);
 }
 
-RankBlocks blocks_of(const Numbers& counts, const Numbers& places) {
-  return counts.many() ? RankBlocks(counts.data(), places.data()) : RankBlocks(counts.first());
+RankBlocks blocks_of(const Numbers& counts, const Numbers& displacements) {
+  return counts.many() ? RankBlocks(counts.data(), displacements.data())
+                       : RankBlocks(counts.first());
 }
 
 /// The ends of a movement that is no gather or scatter.

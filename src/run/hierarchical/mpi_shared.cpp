@@ -73,17 +73,18 @@ int exchange(const HierarchicalProblem& call, const Nodes& nodes, const std::vec
     return send_to_all(result, call.sizes.each, nodes.node_of(call.root), comm);
   }
   std::vector<int> counts;
-  std::vector<int> places;
+  std::vector<int> displacements;
   for (int node = 0; node < nodes.count(); ++node) {
     const auto first = static_cast<std::size_t>(nodes.rank_at(node, 0));
     const auto last = first + static_cast<std::size_t>(nodes.size(node));
-    places.push_back(static_cast<int>(offsets[first]));
+    displacements.push_back(static_cast<int>(offsets[first]));
     counts.push_back(static_cast<int>(offsets[last] - offsets[first]));
   }
   const bool equal = std::all_of(counts.begin(), counts.end(),
                                  [&counts](int count) { return count == counts.front(); });
   if (equal) return mpi().Allgather(MPI_IN_PLACE, 0, byte, result, counts.front(), byte, comm);
-  return mpi().Allgatherv(MPI_IN_PLACE, 0, byte, result, counts.data(), places.data(), byte, comm);
+  return mpi().Allgatherv(MPI_IN_PLACE, 0, byte, result, counts.data(), displacements.data(), byte,
+                          comm);
 }
 
 }  // namespace

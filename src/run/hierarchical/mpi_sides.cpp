@@ -178,7 +178,8 @@ int describe(const GatherScatterCall& call, Rank rank, int p, bool is_dummy, Sid
   plain.collective = call.collective;
   plain.root = call.root;
   hierarchical.is_dummy = is_dummy;
-  hierarchical.tells.assign(static_cast<std::size_t>(told(call.collective, p, at_root)), 0);
+  hierarchical.own_sizes.assign(
+      static_cast<std::size_t>(size_exchange_words(call.collective, p, at_root)), 0);
   if (is_dummy) return MPI_SUCCESS;
 
   const bool in_place = call.in_place();
@@ -188,10 +189,10 @@ int describe(const GatherScatterCall& call, Rank rank, int p, bool is_dummy, Sid
   const bool regular = !is_irregular(call.collective);
   plain.sizes.each = at_root && regular ? block_of(call, 0).bytes() : own.bytes();
   const bool count_mismatches = regular && plain.sizes.each != own.bytes();
-  if (!hierarchical.tells.empty()) {
-    hierarchical.tells[0] = own.bytes();
+  if (!hierarchical.own_sizes.empty()) {
+    hierarchical.own_sizes[0] = own.bytes();
     for (Rank other = 0; at_root && other < p; ++other) {
-      hierarchical.tells[static_cast<std::size_t>(other) + 1] = block_of(call, other).bytes();
+      hierarchical.own_sizes[static_cast<std::size_t>(other) + 1] = block_of(call, other).bytes();
     }
   }
   int error = MPI_SUCCESS;

@@ -107,8 +107,8 @@ int Description::pairs() {
     if (sent.bytes(0) != sizes.each) return MPI_ERR_TRUNCATE;
   } else {
     for (Rank rank = 0; rank < p_; ++rank) {
-      hierarchical_.tells[static_cast<std::size_t>(rank)] = sent.bytes(rank);
-      hierarchical_.tells[static_cast<std::size_t>(p_ + rank)] = call_.receive.bytes(rank);
+      hierarchical_.own_sizes[static_cast<std::size_t>(rank)] = sent.bytes(rank);
+      hierarchical_.own_sizes[static_cast<std::size_t>(p_ + rank)] = call_.receive.bytes(rank);
     }
   }
   const int error = send_all(sent);
@@ -165,8 +165,9 @@ int describe(const CollectiveCall& call, Rank rank, int p, bool is_dummy, SideMe
   plain.collective = call.collective;
   plain.root = has_root(call.collective) ? call.root : 0;
   hierarchical.is_dummy = is_dummy;
-  hierarchical.tells.assign(static_cast<std::size_t>(told(call.collective, p, false)), 0);
-  if (is_irregular(call.collective) && hierarchical.tells.empty()) {
+  hierarchical.own_sizes.assign(
+      static_cast<std::size_t>(size_exchange_words(call.collective, p, false)), 0);
+  if (is_irregular(call.collective) && hierarchical.own_sizes.empty()) {
     plain.sizes.by_rank.reserve(static_cast<std::size_t>(p));
     if (is_dummy) plain.sizes.by_rank.assign(static_cast<std::size_t>(p), 0);
   }

@@ -33,7 +33,7 @@ bool find_typed_receives_truncate() {
 
 /// MPICH 5 sleeps where it is told to, after so many looks that found nothing; by default after
 /// thousands, which take longer than a slice of the scheduler.
-bool is_told_to_sleep() {
+bool yields_by_setting() {
   constexpr long max_evaluations = 100;
   const char* const sleeps = std::getenv("MPIR_CVAR_CH4_PROGRESS_THROTTLE");
   const char* const looks = std::getenv("MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT");
@@ -66,7 +66,7 @@ bool has_other_errors_return() {
 }
 
 bool waits_without_yielding() {
-  return std::strstr(version_text(), "MPICH Version:") != nullptr && !is_told_to_sleep();
+  return std::strstr(version_text(), "MPICH Version:") != nullptr && !yields_by_setting();
 }
 
 bool ends_locks_before_attributes() {

@@ -101,7 +101,9 @@ class SharedNode {
   /// the memory. Alike on all ranks.
   [[nodiscard]] bool holds_sizes() const { return holds_sizes_; }
   /// That room: 2 p numbers of a local rank.
-  [[nodiscard]] std::int64_t* told(int local) const { return further(local) + further_words; }
+  [[nodiscard]] std::int64_t* exchanged_sizes(int local) const {
+    return further(local) + further_words;
+  }
   [[nodiscard]] NodeSignal& signal(int local) const { return signals_[local]; }
   /// Waits for a signal of this node. Returns 0 or an MPI error code.
   int wait(int local, NodeSignal::Count count);

@@ -55,9 +55,9 @@ Problem problem_of(const CollectiveProblem& problem) {
   whole.sizes = sizes_of(problem, whole.order);
   if (problem.specification->follows_arrivals()) {
     const std::vector<Bytes> at_once(static_cast<std::size_t>(problem.p), 0);
-    whole.tree = informed_tree(
-        problem.ready ? *problem.ready : at_once, problem.root,
-        problem.latency + whole.vector_bytes())[static_cast<std::size_t>(problem.rank)];
+    whole.tree = informed_tree(problem.ready ? *problem.ready : at_once, problem.root,
+                               problem.half_performance_length +
+                                   whole.vector_bytes())[static_cast<std::size_t>(problem.rank)];
   }
   return whole;
 }

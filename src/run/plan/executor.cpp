@@ -13,7 +13,7 @@ constexpr int first_message_tag = 1024;
 constexpr int message_tags = 3072;
 /// MPI grants tags up to 32767.
 constexpr int tags_of_call = first_message_tag + message_tags;
-constexpr std::int64_t calls_told_apart = 8;
+constexpr std::int64_t distinguished_calls = 8;
 
 /// Gives up what is open when a run ends early, by an error or an exception.
 class Abandon {
@@ -40,7 +40,7 @@ Transfer transfer_of(const Exchange::Message& message, bool sends, int tag_base)
 }  // namespace
 
 void Executor::begin_call() {
-  tag_base_ = static_cast<int>(++calls_ % calls_told_apart) * tags_of_call;
+  tag_base_ = static_cast<int>(++calls_ % distinguished_calls) * tags_of_call;
 }
 
 int Executor::run(const BufferAssignment& assignment, Buffers& buffers, Transport& transport) {

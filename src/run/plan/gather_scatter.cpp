@@ -95,20 +95,20 @@ int GatherScatterPlanner::learn_subtrees(const GatherScatterProblem& problem, Ex
   const Knomial tree(problem.p, spec.parameters.k);
   SubtreeSizes protocol(knomial_edges(order, tree, problem.rank), problem.own, growth.heaviest());
   const int error = executor.run(protocol, transport);
-  const std::vector<Bytes>& told = protocol.children();
+  const std::vector<Bytes>& received = protocol.children();
   if (problem.rank != problem.root || error != 0) {
-    key_.known.assign(told.begin(), told.end());
+    key_.known.assign(received.begin(), received.end());
     return error;
   }
   note_all_sizes(problem);
   tree_ = OrderedTree(growth, by_position(key_.known, order)).neighbours(0);
   const bool are_equal =
-      std::equal(told.begin(), told.end(), tree_.children.begin(),
+      std::equal(received.begin(), received.end(), tree_.children.begin(),
                  [](Bytes bytes, const Subtree& child) { return bytes == child.bytes; });
   if (are_equal) return 0;
   std::size_t at = 0;
   for (const Position child : tree.children(0)) {
-    expected_messages_.push_back({order.rank_at(child), told[at++]});
+    expected_messages_.push_back({order.rank_at(child), received[at++]});
   }
   return root_count_mismatch;
 }
@@ -135,8 +135,8 @@ void GatherScatterPlanner::note_all_sizes(const GatherScatterProblem& problem) {
 /// construction for the others' sake.
 int GatherScatterPlanner::construct_tree(const GatherScatterProblem& problem, Executor& executor,
                                          Transport& transport) {
-  const Growth growth = growth_of(*problem.specification, problem.p, problem.root, problem.latency,
-                                  problem.ready, memory_);
+  const Growth growth = growth_of(*problem.specification, problem.p, problem.root,
+                                  problem.half_performance_length, problem.ready, memory_);
   const bool at_root = problem.rank == problem.root;
   TreeConstruction::Central central;
   if (at_root) {
@@ -210,8 +210,8 @@ TreeNeighbours GatherScatterPlanner::tree_of(const GatherScatterProblem& problem
   const bool knows_all = knowledge_of(problem) == Knowledge::all_sizes;
   if (!is_fixed_tree(spec)) {
     if (knowledge_of(problem) == Knowledge::tree_neighbours) return tree_;
-    const Growth growth =
-        growth_of(spec, problem.p, problem.root, problem.latency, problem.ready, memory_);
+    const Growth growth = growth_of(spec, problem.p, problem.root, problem.half_performance_length,
+                                    problem.ready, memory_);
     const OrderedTree tree =
         irregular ? OrderedTree(growth, key_.known) : OrderedTree(growth, problem.own);
     return tree.neighbours(problem.rank);

@@ -17,7 +17,7 @@ struct CallProblem {
   Rank rank = 0;
   Rank root = 0;
   BufferTraits traits;
-  Bytes latency = 0;
+  Bytes half_performance_length = 0;
   /// When the ranks are expected; null: not known, and an order by arrival is the rotated one.
   /// Equal on all ranks whose schedule depends on the order.
   const std::vector<double>* arrivals = nullptr;

@@ -199,7 +199,7 @@ int AsyncCalls::begin(const CallAnnouncement& announcement, const Known& known,
   problem.root = known.root;
   problem.own = known.bytes;
   problem.traits.in_place = at_root;
-  problem.latency = async_context_.latency;
+  problem.half_performance_length = async_context_.half_performance_length;
   problem.rank_order = known.rank_order;
   if (begun->epoch != nullptr) {
     problem.arrivals = &begun->epoch->ranking;

@@ -21,7 +21,7 @@ class Arrival;
 
 /// What calls go by beside their arguments.
 struct AsyncContext {
-  Bytes latency = 0;
+  Bytes half_performance_length = 0;
   double rate = 1;                   ///< bytes that pass in a second
   std::shared_ptr<Arrival> arrival;  ///< null: nothing is known of arrivals
   CallNumber number = 0;             ///< of the call, among those that arrivals are known of

@@ -157,8 +157,8 @@ bool RmaOperation::take_heard(const Step& await) {
     pieces.pop_front();
     const auto bytes = static_cast<Bytes>(piece.size());
     const std::byte* from = piece.data();
-    if (await.aside) {
-      aside_.insert(aside_.end(), piece.begin(), piece.end());
+    if (await.staged) {
+      staged_.insert(staged_.end(), piece.begin(), piece.end());
     } else {
       for_each_piece(await, bytes, [&](std::byte* memory, Bytes count) {
         move_bytes(memory, from, count);
@@ -183,7 +183,7 @@ void RmaOperation::take_next(const Step& notify, std::span<std::byte> bytes) {
   moved_ += static_cast<Bytes>(bytes.size());
 }
 
-bool RmaOperation::has_told_all(const Step& notify) {
+bool RmaOperation::has_notified_all(const Step& notify) {
   if (moved_ < notify.bytes) return false;
   moved_ = 0;
   return true;
@@ -199,9 +199,9 @@ int RmaOperation::combine(const Step& reduce) {
   const auto count = static_cast<int>(reduce.bytes / std::max<MPI_Count>(size, 1));
   const int error = count == 0
                         ? MPI_SUCCESS
-                        : mpi().Reduce_local(aside_.data(), memory_of(reduce.blocks.range.begin),
+                        : mpi().Reduce_local(staged_.data(), memory_of(reduce.blocks.range.begin),
                                              count, type, op);
-  aside_.clear();
+  staged_.clear();
   return error;
 }
 

@@ -70,7 +70,7 @@ class RmaOperation {
   /// Copies the next of them.
   void take_next(const Step& notify, std::span<std::byte> bytes);
   /// All bytes of the notification have been taken; then the next one begins.
-  [[nodiscard]] bool has_told_all(const Step& notify);
+  [[nodiscard]] bool has_notified_all(const Step& notify);
   /// Combines what has been received aside into the vector. Returns an MPI error code.
   int combine(const Step& reduce);
 
@@ -101,7 +101,7 @@ class RmaOperation {
   std::byte* own_ = nullptr;
   std::vector<std::byte> passing_;  ///< blocks of others, or the vector that is being combined
   int first_passing_ = 0;
-  std::vector<std::byte> aside_;
+  std::vector<std::byte> staged_;
   std::map<Rank, std::deque<std::vector<std::byte>>> heard_;
   StepId at_ = 0;
   Bytes moved_ = 0;  ///< bytes of the step at `at_`, in earlier notifications

@@ -308,7 +308,7 @@ bool RmaSystem::notify(RmaOperation& operation, const Step& step) {
     operation.take_next(step, queue_->compose(operation.control(), operation.order_for(step.peer),
                                               std::min(left, max_carried)));
     note(queue_->post(step.peer));
-  } while (step.carries && !operation.has_told_all(step) && error_ == MPI_SUCCESS);
+  } while (step.carries && !operation.has_notified_all(step) && error_ == MPI_SUCCESS);
   return true;
 }
 

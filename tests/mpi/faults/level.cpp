@@ -198,7 +198,7 @@ void leave_no_room_for_sizes() {
       std::string refused;
       tutti::HierarchicalCall exchange;
       exchange.call.collective = tutti::Collective::alltoallv;
-      exchange.tells.assign(2 * static_cast<std::size_t>(p), 0);
+      exchange.own_sizes.assign(2 * static_cast<std::size_t>(p), 0);
       expect(levels->run(exchange, refused) == MPI_SUCCESS, "an error");
       expect(refused.find("sizes") != std::string::npos, "sizes were told without room for them");
       tutti::HierarchicalCall barrier;

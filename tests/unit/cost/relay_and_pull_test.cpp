@@ -81,7 +81,7 @@ TEST(GrownByArrivals, TakesWhatStandsBehindALateRank) {
   Call call{
       Collective::gatherv, 0, {10, 10, 10, 10, 40, 60, 50, 70}, 0, {0, 0, 0, 0, 0, 0, 0, 300}};
   const auto exit = [&](const std::string& name) { return run_time(name, call, {2, 1}); };
-  call.latency = 2;
+  call.half_performance_length = 2;
   const double as_if_together = exit("ordered_tree");
   const double by_arrivals = exit("ordered_tree:arrivals=on");
   EXPECT_LT(by_arrivals, as_if_together);

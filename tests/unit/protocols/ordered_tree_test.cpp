@@ -81,7 +81,7 @@ TEST(OrderedTree, IsNeverWorseByVolumeThanByGatherTime) {
     std::vector<Bytes> sizes;
     for (int rank = 0; rank < p; ++rank) sizes.push_back(static_cast<Bytes>(random() % 30));
     Growth growth = plain(p, no_rank, JoinRule::volume);
-    growth.latency = static_cast<Bytes>(random() % 4);
+    growth.half_performance_length = static_cast<Bytes>(random() % 4);
     const Bytes by_volume = OrderedTree(growth, sizes).lemma_time();
     growth.parameters.rule = JoinRule::gather_time;
     const Bytes by_gather_time = OrderedTree(growth, sizes).lemma_time();
@@ -99,7 +99,7 @@ TEST(OrderedTree, IsNeverWorseByPromotion) {
     for (int rank = 0; rank < p; ++rank) sizes.push_back(static_cast<Bytes>(random() % 300));
     Growth growth =
         plain(p, static_cast<Rank>(random() % static_cast<unsigned>(p)), JoinRule::volume);
-    growth.latency = static_cast<Bytes>(random() % 10);
+    growth.half_performance_length = static_cast<Bytes>(random() % 10);
     const OrderedTree without(growth, sizes);
     growth.parameters.promote = true;
     const OrderedTree with(growth, sizes);
@@ -141,7 +141,7 @@ TEST(OrderedTree, TakesLessRoundsWithMorePorts) {
   for (const auto& [ports, levels] : {std::pair{1, 6}, std::pair{3, 3}, std::pair{7, 2}}) {
     Growth growth = plain(64, 0, JoinRule::volume);
     growth.parameters.ports = ports;
-    growth.latency = 1;
+    growth.half_performance_length = 1;
     EXPECT_EQ(growth.levels(), levels);
     // alpha a round, and of each group's simultaneous messages the largest.
     EXPECT_EQ(OrderedTree(growth, 0).lemma_time(), 0);  // empty messages are not sent

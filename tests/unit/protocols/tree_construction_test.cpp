@@ -117,7 +117,7 @@ Growth random_growth(std::mt19937_64& random) {
   growth.parameters.rule = below(2) == 0 ? JoinRule::gather_time : JoinRule::volume;
   growth.parameters.promote = below(2) == 0;
   growth.parameters.threshold = below(3) == 0 ? below(40) : -1;
-  growth.latency = below(4);
+  growth.half_performance_length = below(4);
   growth.memory = below(3) == 0 ? below(200) : 0;
   if (below(2) == 0) {
     std::vector<Bytes> ready;
@@ -189,7 +189,7 @@ TEST(TreeConstruction, SendsVerdictsDownHeavySubtreesOnly) {
   growth.p = 64;
   growth.root = 32;
   std::vector<Bytes> sizes(64, 0);
-  growth.latency = 1000;  // no subtree is worth a verdict
+  growth.half_performance_length = 1000;  // no subtree is worth a verdict
   Ranks without(growth, sizes, 1);
   ASSERT_TRUE(without.run());
   growth.parameters.promote = false;

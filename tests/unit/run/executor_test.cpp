@@ -108,7 +108,7 @@ class ThreadedCall {
     problem.rank = rank;
     problem.root = call_.root;
     problem.own = size(rank);
-    problem.latency = call_.latency;
+    problem.half_performance_length = call_.half_performance_length;
     problem.traits.packs_blocks = call_.p() % 2 == 1;  // both ways among the cases
     problem.size = [this](Rank of) { return size(of); };
     Executor executor;

@@ -39,7 +39,7 @@ class PlantedIn : public testing::Test {
 };
 
 // A linear reduce of 3 ranks to rank 1:
-//     rank 1    0 recv 0 aside    1 reduce 0 after 0 left    2 recv 2 aside    3 reduce 2 after 2
+//     rank 1    0 recv 0 staged   1 reduce 0 after 0 left    2 recv 2 staged    3 reduce 2 after 2
 //     right
 TEST_F(PlantedIn, ContributionThatIsNeverCombined) {
   reset(Collective::reduce, "linear", 3, 4, 1);
@@ -80,7 +80,7 @@ TEST_F(PlantedIn, AnyOrderDoesForWhatCommutes) {
 TEST_F(PlantedIn, ReduceWithoutItsReceive) {
   reset(Collective::reduce, "linear", 3, 4, 1);
   step(1, 3).after = 0;
-  expect(1, 3, 0, "step 0 has not received these blocks aside");
+  expect(1, 3, 0, "step 0 has not received these blocks into staging memory");
   step(1, 3).after = -1;
   expect(1, 3, 0, "it names no step that has received for it");
 }
@@ -133,7 +133,7 @@ TEST_F(PlantedIn, ExchangeThatWaitsForItself) {
   reset(Collective::allreduce, "recursive_doubling", 2, 4);
   for (Rank rank = 0; rank < 2; ++rank) {
     Step& receive = step(rank, 1);
-    receive.aside = false;
+    receive.staged = false;
     steps(rank).pop_back();
   }
   const auto fault = check();
