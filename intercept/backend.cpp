@@ -1,4 +1,4 @@
-/// The backend's side of the drop-in: hands each call to the C API of this MPI's library.
+/// The backend's side of the drop-in: forwards each call to the C API of the library for this MPI.
 #include "backend.h"
 
 #include <tutti/tutti.h>
@@ -9,7 +9,7 @@
 
 namespace {
 
-/// A function with this MPI's types behind the front's machine words.
+/// Casts a function with this MPI's types to one with the front's machine words.
 template <class Call, class Function>
 Call as_words(Function* function) {
   Call call;

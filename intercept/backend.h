@@ -1,6 +1,6 @@
-/* What the front of the drop-in and its backends know of each other: no MPI header, only machine
- * words. Integer and pointer arguments of all MPIs travel alike in them on the 64-bit calling
- * conventions of Linux. */
+/* The interface between the front of the drop-in and its backends. It uses no MPI header, only
+ * machine words: on the 64-bit calling conventions of Linux, integer and pointer arguments of all
+ * MPIs travel in them alike. */
 #ifndef TUTTI_INTERCEPT_BACKEND_H
 #define TUTTI_INTERCEPT_BACKEND_H
 
@@ -18,8 +18,8 @@ typedef int (*tutti_call8)(tutti_word, tutti_word, tutti_word, tutti_word, tutti
 typedef int (*tutti_call9)(tutti_word, tutti_word, tutti_word, tutti_word, tutti_word, tutti_word,
                            tutti_word, tutti_word, tutti_word);
 
-/* The collectives that the drop-in handles: TUTTI_INTERCEPTED(name, number of arguments); those of
- * all MPIs, and their forms with large counts. */
+/* The collectives that the drop-in handles: TUTTI_INTERCEPTED(name, number of arguments), first
+ * those of all MPIs, then their large-count forms. */
 #define TUTTI_INTERCEPTED_OLD(X) \
   X(Gather, 8)                   \
   X(Gatherv, 9)                  \
@@ -53,8 +53,8 @@ typedef int (*tutti_call9)(tutti_word, tutti_word, tutti_word, tutti_word, tutti
   X(Reduce_scatter_block_c, 6)
 #define TUTTI_INTERCEPTED_ALL(X) TUTTI_INTERCEPTED_OLD(X) TUTTI_INTERCEPTED_LARGE(X)
 
-/* What frees a communicator: functions of its attributes may call collectives on it meanwhile,
- * which Tutti must not take for those of a communicator that stays. */
+/* Functions that free a communicator. Its attributes' delete functions may call collectives on it
+ * meanwhile, which Tutti must not take for calls on a communicator that stays. */
 #define TUTTI_FREES_COMM(X) \
   X(Comm_free, 1)           \
   X(Comm_disconnect, 1)
@@ -69,17 +69,17 @@ struct tutti_functions {
 };
 
 struct tutti_backend_interface {
-  /* TUTTI_X for each collective, and what stands for the others. */
+  /* TUTTI_X for each collective, and Tutti's replacements of the other functions. */
   struct tutti_functions run;
-  /* Notes where the program called from. */
+  /* Sets the return address of the call. */
   void (*set_call_site)(const void* site);
-  /* Makes the next tool's functions stand for the MPI's own; null members change nothing. */
+  /* Makes the next tool's functions stand in for the MPI's own; null members change nothing. */
   void (*set_next)(const struct tutti_functions* next);
-  /* Some address in the front, where the program's calls of MPI_Finalize go. */
+  /* Passes an address in the front, which receives the program's calls of MPI_Finalize. */
   void (*set_front)(const void* address);
-  /* MPI has begun to end before anything came here. */
+  /* MPI_Finalize began before the backend received any call. */
   void (*note_end)(void);
-  /* The name of a function that the loaded MPI lacks, or null if all is there. */
+  /* The name of a function that the loaded MPI lacks, or null if it has all. */
   const char* (*missing)(void);
 };
 

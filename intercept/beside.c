@@ -1,4 +1,4 @@
-/* Finding the folder of this library, and who can write there. */
+/* Finds the folder of this library, and checks who can write there. */
 #define _GNU_SOURCE
 #include "beside.h"
 
@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The path of this library, if the loader was given a relative one: it counts from where the
- * process was then. */
+/* The absolute path of this library, if the loader was given a relative one. That is relative to
+ * the process's folder at load time. */
 static char* absolute;
 static char reason[2 * PATH_MAX];
 
@@ -28,7 +28,7 @@ __attribute__((constructor)) static void note_folder(void) {
   if (path != NULL && path[0] != '/') absolute = realpath(path, NULL);
 }
 
-/* A group of one user alone, as many systems give each of theirs. */
+/* True if a group has this user alone, as many systems create for each user. */
 static int is_private(gid_t group, uid_t user) {
   if (group == (gid_t)user) return 1;
   const struct group* named = getgrgid(group);
@@ -36,7 +36,8 @@ static int is_private(gid_t group, uid_t user) {
   return named != NULL && owner != NULL && strcmp(named->gr_name, owner->pw_name) == 0;
 }
 
-/* Can nobody write but root, the user, who owns this library, and those whom root lets? */
+/* True if only root, the user and the owner of this library can write, and those whom root
+ * allows. */
 static int is_safe(const struct stat* what, uid_t owner_of_this) {
   const uid_t owner = what->st_uid;
   if (owner != 0 && owner != geteuid() && owner != owner_of_this) return 0;
@@ -48,14 +49,14 @@ static int is_safe(const struct stat* what, uid_t owner_of_this) {
 static int check(const char* path, uid_t owner_of_this) {
   struct stat found;
   if (stat(path, &found) != 0) {
-    snprintf(reason, sizeof reason, "%s is not there", path);
+    snprintf(reason, sizeof reason, "%s does not exist", path);
     return 0;
   }
   if (is_safe(&found, owner_of_this)) return 1;
   snprintf(reason, sizeof reason,
-           "%s has mode %04o, owner %ld and group %ld: others could write there what runs here; "
-           "accepted is what only its owner can write (chmod go-w), who is you, root or the owner "
-           "of libtutti.so",
+           "%s has mode %04o, owner %ld and group %ld: other users could change it; expected a file "
+           "that only its owner can write (chmod go-w), owned by you, root or the owner of "
+           "libtutti.so",
            path, (unsigned)(found.st_mode & 07777), (long)found.st_uid, (long)found.st_gid);
   return 0;
 }
@@ -67,14 +68,14 @@ void* tutti_open_beside(const char* file, const char** why) {
   *why = reason;
   if (given == NULL || given[0] != '/' || realpath(given, path) == NULL ||
       stat(path, &this_library) != 0) {
-    snprintf(reason, sizeof reason, "the folder of libtutti.so is not known");
+    snprintf(reason, sizeof reason, "cannot find the folder of libtutti.so");
     return NULL;
   }
   char* const name = strrchr(path, '/') + 1;
   *name = '\0';
   if (!check(path, this_library.st_uid)) return NULL;
   if (strlen(path) + strlen(file) >= sizeof path) {
-    snprintf(reason, sizeof reason, "the path of its folder is too long");
+    snprintf(reason, sizeof reason, "the path of the folder of libtutti.so is too long");
     return NULL;
   }
   strcpy(name, file);

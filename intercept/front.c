@@ -1,7 +1,8 @@
-/* The preloaded library: exports the MPI functions that Tutti handles and the C API, finds out at
- * the first call which MPI the program has loaded, and hands over to the backend for it. Where that
- * is none it knows, or Tutti is off, calls go on to whoever is next in line. It knows no MPI header
- * and links to no MPI, so that one file serves all, and programs without MPI are not touched. */
+/* The preloaded library. It exports the C API and the MPI functions that Tutti handles, detects at
+ * the first call which MPI the program has loaded, and forwards calls to the backend for it. If it
+ * knows no such backend, or Tutti is off, calls go to the next library in line. It uses no MPI
+ * header and links to no MPI, so one file serves all MPIs and does not affect programs without
+ * MPI. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
@@ -16,7 +17,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* Backends by the beginning of the file name of the MPI library that they are for. */
+/* Backends by the start of the file name of their MPI library. */
 static const struct {
   const char* libmpi;
   const char* backend;
@@ -26,18 +27,19 @@ static const struct {
     {"libmpich.so.12", "libtutti-mpich.so"},   {"libmpi.so.12", "libtutti-mpich.so"},
 };
 
-/* By this a program that loads the C API itself finds that this front is there, whose copy it then
- * has to use: calls of MPI_Finalize come here. Linked programs get the front's functions anyhow. */
+/* A program that loads the C API itself finds by this symbol that the front is present. It must
+ * then use the front's copy of the API, because calls of MPI_Finalize come here. Linked programs
+ * get the front's functions anyway. */
 EXPORT const char tutti_front = 1;
 
-/* What calls of MPI_X and of PMPI_X go to: the backend, or what is behind this library. */
+/* Targets of calls of MPI_X and of PMPI_X: the backend, or the library behind this one. */
 static const struct tutti_backend_interface* serving;
 static const struct tutti_backend_interface* serving_profiled;
 static pthread_once_t serving_once = PTHREAD_ONCE_INIT;
 
 static const struct tutti_backend_interface* backend; /* once it is loaded */
 static void* backend_library;
-static const char* backend_lacks; /* why there is none */
+static const char* backend_lacks; /* why no backend is loaded */
 static pthread_once_t backend_once = PTHREAD_ONCE_INIT;
 static int ending; /* the program has called MPI_Finalize */
 
@@ -46,7 +48,7 @@ static const char* file_of(const char* path) {
   return slash != NULL ? slash + 1 : path;
 }
 
-/* The backend for an MPI library by its name, which may go on with further version numbers. */
+/* The backend for an MPI library by its name, which may continue with further version numbers. */
 static const char* backend_for(const char* file) {
   for (size_t i = 0; i < sizeof backends / sizeof backends[0]; ++i) {
     const size_t length = strlen(backends[i].libmpi);
@@ -56,8 +58,8 @@ static const char* backend_for(const char* file) {
   return NULL;
 }
 
-/* The name that a loaded object gives itself, or NULL. Files are named in too many ways: links
- * without a version, and in wheels copies of them. */
+/* The soname of a loaded object, or NULL. File names are unreliable: they may be links without a
+ * version, or copies in wheels. */
 static const char* soname_of(const struct dl_phdr_info* object) {
   const ElfW(Dyn)* entry = NULL;
   for (int i = 0; i < object->dlpi_phnum; ++i) {
@@ -91,7 +93,7 @@ static int note_mpi(struct dl_phdr_info* object, size_t size, void* found) {
   return 1;
 }
 
-/* The MPI that the process has loaded; of NULLs where none is known here. */
+/* The MPI that the process has loaded; NULLs if none is known here. */
 static struct known_mpi loaded_mpi(void) {
   struct known_mpi found = {NULL, NULL};
   dl_iterate_phdr(note_mpi, &found);
@@ -103,20 +105,22 @@ static _Noreturn void stop(const char* what, const char* why) {
   abort();
 }
 
-/* Who is next in line by this name, or NULL. */
+/* The next definition of this symbol in line, or NULL. */
 static void* next_in_line(const char* name) {
   Dl_info own;
   Dl_info found;
   void* next = dlsym(RTLD_NEXT, name);
   if (next == NULL || dladdr((void*)(uintptr_t)&next_in_line, &own) == 0) return next;
-  /* A library that was not preloaded may be its own next one. */
+  /* If this library was not preloaded, the next definition may be its own. */
   return dladdr(next, &found) != 0 && found.dli_fbase == own.dli_fbase ? NULL : next;
 }
 
 static void load_backend(void) {
   const struct known_mpi mpi = loaded_mpi();
   if (mpi.backend == NULL) {
-    backend_lacks = "none of MPICH, Intel MPI, Open MPI and the MPI ABI is loaded as a library";
+    backend_lacks = 
+        "no supported MPI library is loaded (need MPICH, Intel MPI, Open MPI or the MPI ABI; a "
+        "statically linked MPI cannot be intercepted)";
     return;
   }
   const char* why = NULL;
@@ -124,7 +128,7 @@ static void load_backend(void) {
   backend_library = tutti_open_beside(mpi.backend, &why);
   if (backend_library == NULL) stop(mpi.backend, why);
   *(void**)&get = dlsym(backend_library, "tutti_backend");
-  if (get == NULL) stop(mpi.backend, "it is not a backend of this version");
+  if (get == NULL) stop(mpi.backend, "not a backend of this version of Tutti");
   const struct tutti_backend_interface* found = get();
   if (found->missing() != NULL) {
     static char text[128];
@@ -132,7 +136,7 @@ static void load_backend(void) {
     backend_lacks = text;
     return;
   }
-  /* Another tool behind this one in line stands for the MPI. */
+  /* Another tool behind this one stands in for the MPI. */
   struct tutti_functions next;
 #define FIND_NEXT(name, arguments) *(void**)&next.name = next_in_line("MPI_" #name);
   TUTTI_INTERCEPTED_ALL(FIND_NEXT)
@@ -151,7 +155,7 @@ static void serve(const struct tutti_backend_interface* calls,
   __atomic_store_n(&serving, calls, __ATOMIC_RELEASE);
 }
 
-/* The backend, which serves all calls from now on; NULL where there can be none. */
+/* The backend, which serves all calls from now on; NULL if none can be loaded. */
 static const struct tutti_backend_interface* get_backend(void) {
   const struct tutti_backend_interface* now = __atomic_load_n(&serving, __ATOMIC_ACQUIRE);
   const struct tutti_backend_interface* loaded = __atomic_load_n(&backend, __ATOMIC_ACQUIRE);
@@ -167,9 +171,9 @@ static int is_switched(const char* setting, const char* value, const char* short
   return given != NULL && (strcmp(given, value) == 0 || strcmp(given, short_value) == 0);
 }
 
-/* Who asks for the background thread asks for the thread level that it needs. Programs that call
- * MPI_Init, in whatever language, get it through what Open MPI and MPICH read there; what the user
- * has set stays. */
+/* TUTTI_BACKGROUND=on also requests the thread level that the thread needs. Open MPI and MPICH read
+ * it from these variables in MPI_Init, whatever language calls it. Values that the user has set
+ * stay. */
 __attribute__((constructor)) static void raise_thread_level(void) {
   if (!is_switched("TUTTI_BACKGROUND", "on", "1") || is_switched("TUTTI", "off", "0")) return;
   setenv("OMPI_MPI_THREAD_LEVEL", "3", 0);
@@ -190,11 +194,11 @@ __attribute__((constructor)) static void raise_thread_level(void) {
 #define ARGUMENTS9 ARGUMENTS8, i
 
 static _Noreturn void stop_without(const char* name) {
-  fprintf(stderr, "tutti: %s: no MPI library that is loaded has this function\n", name);
+  fprintf(stderr, "tutti: no loaded MPI library has %s\n", name);
   abort();
 }
 
-/* In the place of what nobody behind this library has. */
+/* Stand-ins for functions that no library behind this one has. */
 #define DEFINE_LACKING(name, arguments) \
   static int lacking_##name(void) { stop_without("MPI_" #name); }
 TUTTI_INTERCEPTED_ALL(DEFINE_LACKING)
@@ -204,18 +208,18 @@ TUTTI_FREES_COMM(DEFINE_LACKING)
 
 static void keep_no_call_site(const void* site) { (void)site; }
 
-/* Who is behind this library by the name, or else by the other one. */
+/* The definition of `name` behind this library, else that of `other`. */
 static void* behind(void* mpi, const char* name, const char* other) {
   void* found = next_in_line(name);
   if (found == NULL && mpi != NULL) found = dlsym(mpi, name);
   return found != NULL || other == NULL ? found : behind(mpi, other, NULL);
 }
 
-/* As if Tutti were not there. Returns the number of functions that were found. Calls of PMPI_X do
- * not go to a tool, which may have made them. */
+/* Fills in the functions that pass calls on, as without Tutti. Returns the number of functions
+ * found. Calls of PMPI_X do not go to a tool, which may have made them. */
 static int find_passing(struct tutti_backend_interface* calls,
                         struct tutti_backend_interface* profiled_calls) {
-  /* Its MPI is not always next in line: it may have been loaded privately. */
+  /* The program's MPI is not always next in line: it may have been loaded privately. */
   const char* path = loaded_mpi().path;
   void* mpi = path != NULL ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
   int number = 0;
@@ -242,9 +246,9 @@ static void begin_to_serve(void) {
   const int is_off = is_switched("TUTTI", "off", "0");
   if (!is_off && get_backend() != NULL) return;
   if (find_passing(&calls, &profiled_calls) > 0 && !is_off) {
-    fprintf(stderr, "tutti: %s: all calls go on as if Tutti were not there\n", backend_lacks);
+    fprintf(stderr, "tutti: %s; all calls go to the MPI unchanged\n", backend_lacks);
   }
-  /* Unless calls of the C API have loaded the backend meanwhile. */
+  /* Calls of the C API may have loaded the backend meanwhile. */
   if (__atomic_load_n(&serving, __ATOMIC_ACQUIRE) == NULL) serve(&calls, &profiled_calls);
 }
 
@@ -259,7 +263,7 @@ static const struct tutti_backend_interface* enter(const struct tutti_backend_in
   return found;
 }
 
-/* PMPI_X too: Open MPI's Fortran bindings and tools in front of this one call it. */
+/* Also PMPI_X: Open MPI's Fortran bindings, and tools in front of this one, call it. */
 #define DEFINE(name, arguments)                                                                   \
   EXPORT int MPI_##name(PARAMETERS##arguments);                                                   \
   EXPORT int PMPI_##name(PARAMETERS##arguments);                                                  \
@@ -272,7 +276,7 @@ static const struct tutti_backend_interface* enter(const struct tutti_backend_in
 TUTTI_INTERCEPTED_ALL(DEFINE)
 TUTTI_FREES_COMM(DEFINE)
 
-/* The backend's function of the C API that the front exports by the same name. */
+/* The backend's function of the C API, which the front exports by the same name. */
 static void* api_function(const char* name, void** known, const void* site) {
   const struct tutti_backend_interface* found = get_backend();
   if (found == NULL) stop(name, backend_lacks);
@@ -280,7 +284,7 @@ static void* api_function(const char* name, void** known, const void* site) {
   void* function = __atomic_load_n(known, __ATOMIC_RELAXED);
   if (function != NULL) return function;
   function = dlsym(backend_library, name);
-  if (function == NULL) stop(name, "the backend is not of this version");
+  if (function == NULL) stop(name, "not a function of this version's backend");
   __atomic_store_n(known, function, __ATOMIC_RELAXED);
   return function;
 }
@@ -307,8 +311,8 @@ TUTTI_C_ALL(DEFINE_C)
   }
 TUTTI_FORTRAN_ALL(DEFINE_FORTRAN)
 
-/* A program that has called nothing of the above ends as if Tutti were not there, but for calls
- * that other libraries make as MPI ends. */
+/* If the program has called none of the above, this calls the next MPI_Finalize and loads no
+ * backend, unless other libraries call one of them as MPI ends. */
 static int finalize(const char* name, const struct tutti_backend_interface** to) {
   tutti_call0 next = NULL;
   ending = 1;
@@ -321,8 +325,8 @@ EXPORT int PMPI_Finalize(void);
 int MPI_Finalize(void) { return finalize("MPI_Finalize", &serving); }
 int PMPI_Finalize(void) { return finalize("PMPI_Finalize", &serving_profiled); }
 
-/* Before a window goes, the one-sided operations on it are completed: Open MPI tells of it only
- * when it is gone. */
+/* Completes the one-sided operations on a window before it is freed: Open MPI deletes its
+ * attributes only afterwards. */
 static int free_window(const char* name, const struct tutti_backend_interface** to,
                        tutti_word window) {
   tutti_call1 next = NULL;
