@@ -120,7 +120,7 @@ Calls collect(const Bench& bench, const OwnTimes& own) {
 std::string what_ran(const Contender& contender) {
   if (contender.specification.empty()) return "";
   if (contender.start && contender.specification != "auto") {
-    return contender.specification + ": it was asked for";
+    return contender.specification + ": requested";
   }
   std::array<char, 512> text{};
   int length = static_cast<int>(text.size());

@@ -17,7 +17,7 @@ void bind_arrivals(nb::module_& module) {
           "take",
           [](DelayPredictor& habits, const std::vector<double>& arrivals) {
             if (arrivals.size() != habits.delays().size()) {
-              throw nb::value_error("there is one arrival for each rank");
+              throw nb::value_error("arrivals: expected one for each rank");
             }
             habits.take(arrivals);
           },

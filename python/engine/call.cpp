@@ -4,11 +4,13 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
 #include "algorithms/problems.hpp"
 #include "algorithms/staging.hpp"
+#include "core/nearest.hpp"
 #include "cost/collective_bounds.hpp"
 #include "distances.hpp"
 #include "draw/goal.hpp"
@@ -32,11 +34,12 @@ namespace {
 /// What is wrong with arrivals, empty if nothing is.
 std::string flaw_of(const std::vector<double>& arrivals, int p) {
   if (arrivals.size() != static_cast<std::size_t>(p)) {
-    return std::to_string(arrivals.size()) + " arrivals: there are " + std::to_string(p) + " ranks";
+    return std::to_string(arrivals.size()) + " arrivals: expected one for each of " +
+           std::to_string(p) + " ranks";
   }
   const bool finite = std::all_of(arrivals.begin(), arrivals.end(),
                                   [](double arrival) { return std::isfinite(arrival); });
-  return finite ? "" : "an arrival is no finite number of seconds";
+  return finite ? "" : "arrivals: expected finite numbers of seconds";
 }
 
 /// The collective to turn to where sizes differ, as the end of a sentence.
@@ -56,19 +59,19 @@ Call checked_call(const std::string& collective, std::vector<Bytes> sizes, Rank 
             1 / machine.per_byte};
   call.memory = default_staging;
   std::string wrong;
-  if (call.sizes.empty()) wrong = "no sizes: a call has at least one rank";
+  if (call.sizes.empty()) wrong = "sizes: expected at least one rank's";
   for (std::size_t i = 0; i < call.sizes.size(); ++i) {
     if (call.sizes[i] < 0) {
       wrong = "size " + std::to_string(call.sizes[i]) + " of rank " + std::to_string(i) +
-              ": sizes are bytes from 0 on";
+              ": expected at least 0 bytes";
     } else if (!is_irregular(call.collective) && call.sizes[i] != call.sizes[0]) {
       wrong = "sizes " + std::to_string(call.sizes[0]) + " and " + std::to_string(call.sizes[i]) +
-              ": all sizes of a " + collective + " are equal" + irregular_form(call.collective);
+              ": " + collective + " needs equal sizes" + irregular_form(call.collective);
     }
   }
   if (wrong.empty() && (root < 0 || root >= call.p())) {
-    wrong = "root " + std::to_string(root) + ": of " + std::to_string(call.p()) +
-            " ranks the root is one of 0.." + std::to_string(call.p() - 1);
+    wrong = "root " + std::to_string(root) + ": expected a rank from 0 to " +
+            std::to_string(call.p() - 1);
   }
   if (wrong.empty() && !has_root(call.collective)) call.root = 0;
   if (wrong.empty() && !call.arrivals.empty()) wrong = flaw_of(call.arrivals, call.p());
@@ -94,7 +97,7 @@ class PyCall {
   const Schedule& schedule(Rank rank) const {
     if (rank < 0 || rank >= call_.p()) {
       const std::string text =
-          "rank " + std::to_string(rank) + ": there are ranks 0.." + std::to_string(call_.p() - 1);
+          "rank " + std::to_string(rank) + ": expected 0 to " + std::to_string(call_.p() - 1);
       throw nb::index_error(text.c_str());
     }
     return schedules_[static_cast<std::size_t>(rank)];
@@ -159,7 +162,7 @@ class PyCall {
   /// Gives the call the order by distance where the specification asks for it.
   Specification placed(Specification specification) {
     if (specification.needs_distances()) {
-      if (!fabric_) throw nb::value_error("order=distance needs distances: a file of them");
+      if (!fabric_) throw nb::value_error("order=distance needs a file of distances");
       call_.rank_order = reordered_call(specification, call_, *fabric_).best.ranks;
     }
     return specification;
@@ -183,7 +186,9 @@ MpiFamily family_or_raise(const std::string& name) {
   if (name.empty()) return MpiFamily::unknown;
   if (name == "openmpi") return MpiFamily::open_mpi;
   if (name == "mpich") return MpiFamily::mpich;
-  throw nb::value_error(("mpi: " + name + " is not openmpi or mpich").c_str());
+  throw nb::value_error(("unknown mpi '" + name + "'" +
+                         valid_names(name, std::array<std::string_view, 2>{"openmpi", "mpich"}, "names"))
+                            .c_str());
 }
 
 Choice choice_for(const std::string& collective, const std::string& text, int ranks,
@@ -195,7 +200,10 @@ Choice choice_for(const std::string& collective, const std::string& text, int ra
   features.mpi = family_or_raise(mpi);
   if (!expected.empty()) {
     std::string wrong = flaw_of(expected, ranks);
-    if (wrong.empty() && (root < 0 || root >= ranks)) wrong = "the root is none of the ranks";
+    if (wrong.empty() && (root < 0 || root >= ranks)) {
+      wrong = "root " + std::to_string(root) + ": expected a rank from 0 to " +
+              std::to_string(ranks - 1);
+    }
     if (!wrong.empty()) throw nb::value_error(wrong.c_str());
     features.root = root;
     features.forecast = Forecast{std::move(expected), error,

@@ -21,8 +21,8 @@ std::optional<Fabric> fabric_for(const std::optional<DistanceFile>& distances,
                                  const Machine& machine, int p) {
   if (!distances) return std::nullopt;
   if (distances->p() != p) {
-    const std::string text = "the distances are between " + std::to_string(distances->p()) +
-                             " ranks, the call is of " + std::to_string(p);
+    const std::string text = "the distances are those of " + std::to_string(distances->p()) +
+                             " ranks, the call has " + std::to_string(p);
     throw nb::value_error(text.c_str());
   }
   return fabric_of(*distances, machine.latency, machine.per_byte);
@@ -55,8 +55,8 @@ Reordering reordering_of(const DistanceFile& file, const std::string& collective
   const Specification spec = value_or_raise(specification(named, algorithm));
   if (root < 0 || root >= file.p() || block < 0) {
     const std::string text = "root " + std::to_string(root) + ", block " + std::to_string(block) +
-                             ": the root is one of 0.." + std::to_string(file.p() - 1) +
-                             ", a block has bytes from 0 on";
+                             ": expected a root from 0 to " + std::to_string(file.p() - 1) +
+                             " and a block of at least 0 bytes";
     throw nb::value_error(text.c_str());
   }
   const Call call{named, root, std::vector<Bytes>(static_cast<std::size_t>(file.p()), block)};

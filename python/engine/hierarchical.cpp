@@ -62,7 +62,7 @@ class PyHierarchicalProblem {
   [[nodiscard]] std::string plan(Rank rank) const {
     if (rank < 0 || rank >= call_.p()) {
       const std::string text =
-          "rank " + std::to_string(rank) + ": there are ranks 0.." + std::to_string(call_.p() - 1);
+          "rank " + std::to_string(rank) + ": expected 0 to " + std::to_string(call_.p() - 1);
       throw nb::index_error(text.c_str());
     }
     return to_text(plans_[static_cast<std::size_t>(rank)]);
@@ -133,18 +133,18 @@ class PyHierarchicalProblem {
   void check_call(const std::string& nodes) const {
     std::string wrong;
     if (nodes_.p() != call_.p()) {
-      wrong = "nodes " + nodes + " are of " + std::to_string(nodes_.p()) + " ranks, the call of " +
+      wrong = "nodes " + nodes + " have " + std::to_string(nodes_.p()) + " ranks, the call has " +
               std::to_string(call_.p());
     } else if (call_.root < 0 || call_.root >= call_.p()) {
-      wrong = "root " + std::to_string(call_.root) + ": of " + std::to_string(call_.p()) +
-              " ranks the root is one of 0.." + std::to_string(call_.p() - 1);
+      wrong = "root " + std::to_string(call_.root) + ": expected a rank from 0 to " +
+              std::to_string(call_.p() - 1);
     } else if (reduces(call_.collective) && call_.p() > 64) {
-      wrong = std::to_string(call_.p()) + " ranks: plans of reductions are shown for up to 64";
+      wrong = std::to_string(call_.p()) + " ranks: expected at most 64 for the plan of a reduction";
     }
     for (const Bytes bytes : call_.sizes) {
-      if (bytes < 0) wrong = "size " + std::to_string(bytes) + ": sizes are bytes from 0 on";
+      if (bytes < 0) wrong = "size " + std::to_string(bytes) + ": expected at least 0 bytes";
       if (!is_irregular(call_.collective) && bytes != call_.sizes[0]) {
-        wrong = "all sizes of a " + std::string(name_of(call_.collective)) + " are equal";
+        wrong = "sizes: " + std::string(name_of(call_.collective)) + " needs equal sizes";
       }
     }
     if (!wrong.empty()) throw nb::value_error(wrong.c_str());
@@ -178,7 +178,7 @@ HierarchicalEstimate estimate(const std::string& collective, int nodes, int rank
                               const NodeMachine& machine) {
   const Collective named = collective_or_raise(collective);
   if (nodes < 1 || ranks < 1 || block < 0 || nodes > (1 << 24) / ranks) {
-    throw nb::value_error("nodes and ranks of each are from 1 on, at most 16,777,216 together");
+    throw nb::value_error("expected at least 1 node and 1 rank each, and at most 16,777,216 ranks");
   }
   const NodeShape shape{nodes, ranks};
   HierarchicalEstimate estimate;

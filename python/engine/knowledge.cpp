@@ -27,7 +27,7 @@ TreeEdges edges_of(const Order& order, const Knomial& tree, Rank rank) {
 using Protocols = std::vector<std::unique_ptr<Protocol>>;
 
 Protocols tree_constructions(const Specification& spec, const Call& call) {
-  const Growth growth = growth_of(spec, call.p(), call.root, call.latency,
+  const Growth growth = growth_of(spec, call.p(), call.root, call.half_performance_length,
                                   ready_times(spec, call.arrivals, call.rate), call.memory);
   const OrderedTree tree(growth, call.sizes);
   Protocols all;

@@ -8,6 +8,7 @@
 
 #include "algorithms/algorithms.hpp"
 #include "core/distributions.hpp"
+#include "core/nearest.hpp"
 #include "cost/machine.hpp"
 #include "engine.hpp"
 #include "run/file.hpp"
@@ -31,14 +32,16 @@ std::vector<Bytes> distribute_named(const std::string& name, int p, Bytes block,
                                     int rho) {
   const auto distribution = distribution_named(name);
   if (!distribution) {
-    std::string text = "\"" + name + "\" is no distribution; there are";
-    for (const Distribution known : all_distributions) text += " " + std::string(name_of(known));
+    std::vector<std::string_view> known;
+    for (const Distribution one : all_distributions) known.push_back(name_of(one));
+    const std::string text =
+        "unknown distribution '" + name + "'" + valid_names(name, known, "distributions");
     throw nb::value_error(text.c_str());
   }
   if (p < 1 || block < 0 || rho < 1) {
     const std::string text = "ranks " + std::to_string(p) + ", block " + std::to_string(block) +
                              ", rho " + std::to_string(rho) +
-                             ": a distribution needs ranks and rho from 1 on, a block from 0 on";
+                             ": expected ranks and rho of at least 1, block of at least 0";
     throw nb::value_error(text.c_str());
   }
   return distribute(*distribution, p, block, seed, rho);
@@ -84,9 +87,7 @@ void bind_records(nb::module_& module) {
 Collective collective_or_raise(const std::string& name) {
   const auto collective = collective_named(name);
   if (collective) return *collective;
-  std::string text = "\"" + name + "\" is no collective; there are";
-  for (const Collective known : all_collectives) text += " " + std::string(name_of(known));
-  throw nb::value_error(text.c_str());
+  throw nb::value_error(unknown_collective(name).c_str());
 }
 
 void bind_lists(nb::module_& module) {
@@ -100,6 +101,18 @@ void bind_lists(nb::module_& module) {
              "What to say of a variable that is none: the nearest setting, and where all are.");
   module.def("is_setting", &is_setting, "name"_a,
              "A variable that the library, the commands or the modulefile know.");
+  module.def(
+      "did_you_mean",
+      [](const std::string& given, const std::vector<std::string>& known) {
+        return did_you_mean(given, std::vector<std::string_view>(known.begin(), known.end()));
+      },
+      "given"_a, "known"_a, "The end of an error: the nearest known name; empty without one.");
+  module.def(
+      "valid_names",
+      [](const std::string& given, const std::vector<std::string>& known, const std::string& kind) {
+        return valid_names(given, std::vector<std::string_view>(known.begin(), known.end()), kind);
+      },
+      "given"_a, "known"_a, "kind"_a, "The end of an error: the nearest and all known names.");
   module.def("distributions", distribution_names);
   module.def("collectives", [] {
     std::vector<std::string> names;

@@ -7,6 +7,9 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
+#include "core/nearest.hpp"
 #include "engine.hpp"
 #include "values.hpp"
 
@@ -38,17 +41,20 @@ void check(const SweepOptions& options) {
     for (const Algorithm& algorithm : all_algorithms())
       known |= algorithm.name == options.algorithm;
     if (!known) {
-      std::string text = "\"" + options.algorithm + "\" is no algorithm of the list; there are";
+      std::vector<std::string_view> names;
       for (const Algorithm& algorithm : all_algorithms()) {
-        if (algorithm.collective == Collective::gather) text += " " + std::string(algorithm.name);
+        if (std::find(names.begin(), names.end(), algorithm.name) == names.end())
+          names.push_back(algorithm.name);
       }
+      const std::string text = "unknown algorithm '" + options.algorithm + "'" +
+                               valid_names(options.algorithm, names, "algorithms");
       throw nb::value_error(text.c_str());
     }
   }
   if (options.max_p < 1 || options.parts < 1 || options.part < 0 || options.part >= options.parts) {
     const std::string text = "ranks up to " + std::to_string(options.max_p) + ", part " +
                              std::to_string(options.part) + " of " + std::to_string(options.parts) +
-                             ": ranks and parts are from 1 on, a part is below their number";
+                             ": expected ranks and parts of at least 1, and a part below their number";
     throw nb::value_error(text.c_str());
   }
 }
