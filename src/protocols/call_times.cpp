@@ -1,4 +1,4 @@
-/// Medians of few calls, and verdicts on choices.
+/// Medians of a few calls, and verdicts on choices.
 #include "protocols/call_times.hpp"
 
 #include <algorithm>
@@ -13,19 +13,20 @@ namespace tutti {
 namespace {
 
 constexpr std::size_t remembered = 16;
-/// What is less does not move a choice.
+/// A smaller relative change of native's time changes no choice.
 constexpr double min_change = 1.0 / 16;
-/// Measured, a gain may be small.
+// Ratios of the choice's time to native's.
+/// A measured gain may be small.
 constexpr double min_gain = 0.98;
-/// Of several calls: more than chance makes of a gain.
+/// Several calls: more than chance makes of a gain.
 constexpr double clear_loss = 1.3;
-/// Of one call: more than what first calls have to set up, too.
+/// The first call: more than chance and set-up together make of a gain.
 constexpr double clear_loss_at_once = 1.5;
-/// Less than what few slow calls of native, by chance, make of a loss.
+/// Less than a few slow native calls make of a loss.
 constexpr double clear_gain = 0.75;
-/// What seems to gain is in doubt after so many calls, and each time four times as many.
+/// A gain is in doubt after this number of calls, and then each time after 4 times as many.
 constexpr std::size_t calls_until_doubt = 16;
-/// So many calls of native decide when it is due again.
+/// This number of native calls decides once native is due again.
 constexpr std::size_t deciding_calls = 5;
 
 bool is_time_to_doubt(std::size_t calls) {
@@ -71,7 +72,7 @@ bool CallTimer::take_native(double seconds) {
   return true;
 }
 
-/// By the calls of native that were made for it.
+/// Compares the choice with the native calls since native became due.
 bool CallTimer::decide() {
   times_.native_is_due = false;
   times_.native = native_.median();

@@ -1,5 +1,5 @@
-/// What calls of one kind have taken after the last rank was there, with the MPI's own algorithm
-/// and with what Tutti chose instead, and which choices have lost.
+/// Times of calls of one signature after the last arrival, natively and with Tutti's choice, and
+/// the choices that lost.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace tutti {
 
-/// Calls that are alike: whose times can be compared.
+/// Times of calls with the same signature can be compared.
 struct CallSignature {
   Collective collective = Collective::gather;
   Rank root = 0;
@@ -20,52 +20,51 @@ struct CallSignature {
   friend bool operator==(const CallSignature&, const CallSignature&) = default;
 };
 
-/// The same but for the block, which is neither half nor twice as large: what is measured of one is
-/// taken for the other too.
+/// Same collective and root, and blocks that differ by less than a factor of 2: times of one stand
+/// for the other too.
 [[nodiscard]] bool resemble(const CallSignature& a, const CallSignature& b);
 
-/// Names what ran, alike on all ranks: 0 is the MPI's own.
+/// Identifies the algorithm that ran, alike on all ranks; 0 is native.
 using AlgorithmId = std::int64_t;
 inline constexpr AlgorithmId ran_native = 0;
 
-/// One rank's part in a call, by the common clock.
+/// One rank's arrival and exit in a call, in seconds of the common clock.
 struct TimingSample {
   CallSignature kind;
-  Collective after = Collective::gather;  ///< that of the call before
+  Collective after = Collective::gather;  ///< collective of the call before
   AlgorithmId ran = ran_native;
-  double arrival = std::numeric_limits<double>::quiet_NaN();  ///< NaN: nothing is told
+  double arrival = std::numeric_limits<double>::quiet_NaN();  ///< NaN: no sample
   double exit = 0;
 };
 
-/// So many choices are held against the MPI's own, one after the other.
+/// At most this number of choices are compared with native, one after the other.
 inline constexpr std::size_t max_choices = 3;
 
-/// What is known of calls of one kind.
+/// Times of calls of one signature.
 struct SignatureTimes {
   CallSignature kind;
-  /// Seconds from the last arrival to the last exit with the MPI's own; NaN while not known.
+  /// Native's seconds from the last arrival to the last exit; NaN while unknown.
   double native = std::numeric_limits<double>::quiet_NaN();
-  /// Choices that took no less than 0.98 times as long, the first one first; 0: no more.
+  /// Choices that took at least 0.98 of native's time, in the sequence they lost; then zeros.
   std::array<AlgorithmId, max_choices> lost = {};
-  /// The MPI's own is to run again, and be measured, before a choice is gone on with.
+  /// Native has to run and be measured again before the choice continues.
   bool native_is_due = false;
 };
 
-/// Medians (the lower of two in the middle) of the last sixteen calls with either side, of the kind
-/// that was called last: the MPI's own, and what Tutti has chosen last. They are looked at after 2,
-/// 4, 8, .. calls with the same side, so that they change seldom however much calls differ.
+/// Compares native with Tutti's latest choice, in calls of the latest signature. Each side has the
+/// median of its last 16 calls (the lower of the middle two). The timer evaluates a side after 2,
+/// 4, 8, .. of its calls, so that the times change seldom however much calls differ.
 ///
-/// A choice that takes 1.3 times as long as native, or half as long again in its first call, has
-/// lost, and is not looked at again. Where it takes no less than 0.98 times as long, chance may
-/// have made it so; and native was measured in few calls, which may have been slow ones, so that a
-/// choice is in doubt after 16, 64, 256, .. calls too if it gains less than a quarter. Then native
-/// is due for five calls, whose median decides.
+/// A choice loses if it takes more than 1.3 of native's time, or 1.5 in its first call; the timer
+/// ignores its later calls. A choice is in doubt if it takes more than 0.98 of native's time, which
+/// may be chance. After 16, 64, 256, .. calls it is also in doubt above 0.75, because the few
+/// native calls may have been slow ones. Then native is due for 5 calls, and their median decides.
 class CallTimer {
  public:
-  /// Takes a call of which all ranks have told. True if times() are to be told anew.
+  /// Takes the time of a call for which all ranks have sent a sample. True if times() changed.
   bool take(const CallSignature& kind, AlgorithmId ran, double seconds);
   [[nodiscard]] const SignatureTimes& times() const { return times_; }
-  /// What was measured does not count any more.
+  /// Discards all measurements.
   void forget() { *this = CallTimer(); }
 
  private:
@@ -83,8 +82,8 @@ class CallTimer {
 
   SignatureTimes times_;
   Side native_;
-  AlgorithmId chosen_ = ran_native;  ///< what Tutti ran last
-  Side choice_;                      ///< its calls
+  AlgorithmId chosen_ = ran_native;  ///< Tutti's latest choice
+  Side choice_;                      ///< calls of `chosen_`
 };
 
 }  // namespace tutti

@@ -8,7 +8,7 @@
 namespace tutti {
 
 namespace {
-/// How much the latest call counts against all earlier ones.
+/// Weight of the latest call; all earlier ones share the rest.
 constexpr double weight = 0.5;
 }  // namespace
 
@@ -32,9 +32,9 @@ bool DelayPredictor::take(std::span<const double> arrivals) {
   if (known_of(arrivals) < 2) return false;
   for (std::size_t rank = 0; rank < arrivals.size(); ++rank) {
     if (std::isnan(arrivals[rank])) continue;
-    const double late = arrivals[rank] - first;
-    double& known = delays_[rank];
-    known = std::isnan(known) ? late : known + weight * (late - known);
+    const double delay = arrivals[rank] - first;
+    double& mean = delays_[rank];
+    mean = std::isnan(mean) ? delay : mean + weight * (delay - mean);
   }
   return true;
 }

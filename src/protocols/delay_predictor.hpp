@@ -1,4 +1,4 @@
-/// How late each rank usually is.
+/// Predicts each rank's delay behind the first one from earlier calls.
 #pragma once
 
 #include <cstddef>
@@ -7,20 +7,20 @@
 
 namespace tutti {
 
-/// The first of those that are known; infinity where none is, NaN being not known. O(p).
+/// The earliest known arrival; infinity if none is known. NaN means unknown. O(p).
 [[nodiscard]] double first_of(std::span<const double> arrivals);
-/// How many are known. O(p).
+/// The number of known arrivals. O(p).
 [[nodiscard]] std::size_t known_of(std::span<const double> arrivals);
 
-/// The rule by which missing estimates are made up: what a rank was behind the first at earlier
-/// calls, in the exponentially weighted mean in which the latest call counts a half.
+/// Exponentially weighted means of the ranks' delays, in which the latest call has weight 0.5.
+/// Predicted delays stand in for missing estimates.
 class DelayPredictor {
  public:
   explicit DelayPredictor(int p);
-  /// Takes the arrivals at a call by rank, in seconds of which only differences count; NaN where
-  /// nothing is known. One that is known alone says nothing. True if more were. O(p).
+  /// Takes the arrivals at a call by rank, in seconds; only differences count, NaN means unknown.
+  /// Does nothing and returns false if fewer than 2 are known. O(p).
   bool take(std::span<const double> arrivals);
-  /// Seconds behind the first by rank; NaN where nothing is known.
+  /// Seconds behind the first rank, by rank; NaN means unknown.
   [[nodiscard]] const std::vector<double>& delays() const { return delays_; }
 
  private:

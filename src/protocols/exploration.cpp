@@ -1,4 +1,4 @@
-/// Turns, and medians of calls that are alike.
+/// Rounds, and medians of calls of similar size.
 #include "protocols/exploration.hpp"
 
 #include <algorithm>
@@ -14,49 +14,51 @@ constexpr double min_gain = 1.1;
 constexpr double max_loss = 2;
 constexpr std::size_t min_calls = 2;
 
-/// Adds to the outcome what calls that are alike, given by their numbers, say of each candidate.
-/// Returns whether they do.
+/// Adds to the outcome each candidate's time for the calls `alike`, given by their indices. False
+/// if a candidate has too few of them.
 bool weigh(std::span<const ExploredCall> calls, std::span<const std::size_t> alike,
            const Exploration& exploration, ExplorationOutcome& outcome) {
-  std::array<std::vector<double>, Exploration::max_candidates> of;
+  std::array<std::vector<double>, Exploration::max_candidates> seconds;
   for (const std::size_t i : alike) {
-    of[static_cast<std::size_t>(exploration.candidate_of(i))].push_back(calls[i].seconds);
+    seconds[static_cast<std::size_t>(exploration.candidate_of(i))].push_back(calls[i].seconds);
   }
-  for (std::size_t candidate = 0; candidate < of.size(); ++candidate) {
-    if (exploration.candidates()[candidate] && of[candidate].size() < min_calls) return false;
+  for (std::size_t candidate = 0; candidate < seconds.size(); ++candidate) {
+    if (exploration.candidates()[candidate] && seconds[candidate].size() < min_calls) return false;
   }
-  for (std::size_t candidate = 0; candidate < of.size(); ++candidate) {
+  for (std::size_t candidate = 0; candidate < seconds.size(); ++candidate) {
     if (!exploration.candidates()[candidate]) continue;
-    outcome.seconds[candidate] += static_cast<double>(alike.size()) * lower_median(of[candidate]);
+    outcome.seconds[candidate] +=
+        static_cast<double>(alike.size()) * lower_median(seconds[candidate]);
   }
   return true;
 }
 
-/// Is `candidate` faster than the usual one in each round, and not by the luck of one? Yes where
-/// that cannot be told, as calls are unlike.
-bool wins_each_turn(std::span<const ExploredCall> calls, const Exploration& exploration,
-                    std::size_t candidate) {
-  std::array<std::vector<double>, Exploration::max_candidates> of;
-  Bytes least = calls.front().bytes;
-  Bytes most = least;
+/// True if `candidate` is faster than candidate 0 in each round, so that chance in one round does
+/// not decide. Also true if the calls' sizes differ too much to compare rounds.
+bool wins_each_round(std::span<const ExploredCall> calls, const Exploration& exploration,
+                     std::size_t candidate) {
+  std::array<std::vector<double>, Exploration::max_candidates> seconds;
+  Bytes min_bytes = calls.front().bytes;
+  Bytes max_bytes = min_bytes;
   for (std::size_t i = 0; i < calls.size(); ++i) {
-    of[static_cast<std::size_t>(exploration.candidate_of(i))].push_back(calls[i].seconds);
-    least = std::min(least, calls[i].bytes);
-    most = std::max(most, calls[i].bytes);
+    seconds[static_cast<std::size_t>(exploration.candidate_of(i))].push_back(calls[i].seconds);
+    min_bytes = std::min(min_bytes, calls[i].bytes);
+    max_bytes = std::max(max_bytes, calls[i].bytes);
   }
-  if (most > 2 * least) return true;
+  if (max_bytes > 2 * min_bytes) return true;
   constexpr std::size_t round = Exploration::calls_per_round;
-  for (std::size_t i = 0; i + round <= std::min(of[0].size(), of[candidate].size()); i += round) {
+  const std::size_t common = std::min(seconds[0].size(), seconds[candidate].size());
+  for (std::size_t i = 0; i + round <= common; i += round) {
     const auto median = [&](const std::vector<double>& all) {
       return lower_median({all.begin() + static_cast<std::ptrdiff_t>(i),
                            all.begin() + static_cast<std::ptrdiff_t>(i + round)});
     };
-    if (median(of[candidate]) >= median(of[0])) return false;
+    if (median(seconds[candidate]) >= median(seconds[0])) return false;
   }
   return true;
 }
 
-/// The least of the candidates that are left; any of equal ones.
+/// The fastest remaining candidate; of equal ones the first.
 std::size_t fastest_of(const ExplorationOutcome& outcome,
                        const Exploration::Candidates& candidates) {
   std::size_t best = 0;
@@ -141,12 +143,13 @@ ExplorationOutcome outcome_of(std::span<const ExploredCall> calls, const Explora
     first = last;
   }
   const std::size_t best = fastest_of(outcome, exploration.candidates());
-  const double least = outcome.seconds[best];
-  if (least * min_gain < outcome.seconds[0] && wins_each_turn(calls, exploration, best)) {
+  const double min_seconds = outcome.seconds[best];
+  if (min_seconds * min_gain < outcome.seconds[0] && wins_each_round(calls, exploration, best)) {
     outcome.candidate = static_cast<int>(best);
   }
   for (std::size_t candidate = 0; candidate < outcome.seconds.size(); ++candidate) {
-    outcome.is_slow[candidate] = are_all_weighed && outcome.seconds[candidate] > max_loss * least;
+    outcome.is_slow[candidate] =
+        are_all_weighed && outcome.seconds[candidate] > max_loss * min_seconds;
   }
   return outcome;
 }

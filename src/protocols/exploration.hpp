@@ -1,4 +1,4 @@
-/// Candidates to run the same calls, tried in round on a program's own.
+/// Times candidates in rounds on the program's own calls, to select the fastest.
 #pragma once
 
 #include <array>
@@ -10,17 +10,17 @@
 
 namespace tutti {
 
-/// One call of a exploration, at one rank or of all of them.
+/// One call of an exploration, at one rank or at all ranks.
 struct ExploredCall {
-  double seconds = 0;  ///< of all ranks: until the last one is done
-  Bytes bytes = 0;     ///< what it moves, by which calls are compared with their like
+  double seconds = 0;  ///< of all ranks: until the last one exits
+  Bytes bytes = 0;     ///< the bytes it moves; only calls of similar size are compared
 };
 
-/// Two candidates or more, of which candidate 0 is the usual one. Three calls of each candidate
-/// follow one another; after such a round those are left out that took more than twice as long as
-/// the fastest one, and the others have another round, if they are two or more. Where the
-/// candidates are new each but candidate 0 runs once uncounted before, as what it needs is set up
-/// then.
+/// The course of an exploration of 2 or more candidates; candidate 0 is the default. In a round
+/// each candidate runs 3 calls in succession. After the first round the caller leaves out the
+/// candidates that took more than twice as long as the fastest one; the others have a second
+/// round, if at least 2 remain. With `are_new`, each candidate but candidate 0 first runs one call
+/// that does not count, in which it sets up what it needs.
 class Exploration {
  public:
   static constexpr int max_candidates = 5;
@@ -29,79 +29,83 @@ class Exploration {
 
   explicit Exploration(int candidates, bool are_new = true);
 
-  /// Is it time to leave candidates out? Nothing may begin before.
+  /// True at the end of the first round. The caller must leave_out() before the next begin().
   [[nodiscard]] bool is_round_over() const { return !is_judged_ && begun_ == sequence_.size(); }
-  /// Goes on without those, but with the usual candidate in any case, to which the others are held.
+  /// Continues without the `slow` candidates. Candidate 0 always stays, for comparison.
   void leave_out(const Candidates& slow);
   [[nodiscard]] bool is_over() const { return is_judged_ && begun_ == sequence_.size(); }
-  /// The candidate of the call that begins now; not once a round or the exploration is over.
+  /// The candidate of the call that begins now. Neither is_round_over() nor is_over().
   int begin();
-  /// What that call took at this rank.
+  /// Records the time of that call at this rank, and the bytes it moved.
   void end(const ExploredCall& call);
-  /// Those that count, in their sequence.
+  /// The calls that count, in sequence.
   [[nodiscard]] const std::vector<ExploredCall>& calls() const { return calls_; }
   /// The candidate of counted call `i`.
   [[nodiscard]] int candidate_of(std::size_t i) const { return sequence_[uncounted_ + i]; }
-  /// Those that have not been left out.
+  /// The candidates that have not been left out.
   [[nodiscard]] const Candidates& candidates() const { return candidates_; }
 
  private:
   void add_round();
 
   Candidates candidates_ = {};
-  std::vector<int> sequence_;  ///< of all calls as far as it is known
+  std::vector<int> sequence_;  ///< the candidate of each call of the rounds added so far
   std::size_t uncounted_ = 0;
   std::size_t begun_ = 0;
   bool is_judged_ = false;
   std::vector<ExploredCall> calls_;
 };
 
-/// When explorations of one collective may begin and go on. Who has bad arguments does not know
-/// which exploration a call belongs to, so ranks tell each other in a window, and nowhere else;
-/// windows are the same on all ranks, as they go by the number of calls alone.
+/// The calls of one collective in which explorations may begin or continue. A rank with invalid
+/// arguments does not know the exploration of a call, so ranks exchange it in each call of a
+/// window, and only there. Windows depend on the number of calls alone: they are alike on all
+/// ranks.
 class SamplingWindows {
  public:
-  static constexpr int calls_between = 128;        ///< at least
-  static constexpr int calls_for_each_before = 8;  ///< one more for so many calls before
-  static constexpr int max_calls = 256;
+  /// The calls from a window to the next: this number at least, and the calls so far divided by
+  /// `calls_for_each_before`.
+  static constexpr int calls_between = 128;
+  static constexpr int calls_for_each_before = 8;
+  static constexpr int max_calls = 256;  ///< in a window
 
-  /// Counts a call. Is it in a window? The first one is.
+  /// Counts a call. True if it is in a window; the first call is.
   bool begin_call();
-  /// How many calls are outside windows before the next one begins; 0 in a window.
+  /// The number of calls before the next window; 0 in a window.
   [[nodiscard]] std::uint64_t calls_to_next() const { return left_ > 0 ? 0 : next_ - calls_ - 1; }
-  /// Counts so many of these.
+  /// Counts `calls` calls before the next window at once.
   void pass(std::uint64_t calls) { calls_ += calls; }
   [[nodiscard]] std::uint64_t calls() const { return calls_; }
-  /// Is the call that has begun the last one of its window?
+  /// True if the call that has begun is the last one of its window.
   [[nodiscard]] bool is_last() const { return left_ == 0; }
-  /// Makes it so.
+  /// Makes the call that has begun the last one of its window.
   void end_window();
 
  private:
   std::uint64_t calls_ = 0;
-  std::uint64_t next_ = 1;  ///< the call that begins a window
-  int left_ = 0;
+  std::uint64_t next_ = 1;  ///< the first call of the next window
+  int left_ = 0;            ///< further calls of this window
 };
 
-/// The calls of a exploration from those of each rank, rank by rank: the longest times, and the
-/// bytes of all ranks together.
+/// Merges the calls of all ranks, given rank by rank: of each call the longest time, and the sum of
+/// the bytes. O(calls).
 [[nodiscard]] std::vector<ExploredCall> calls_of_all(std::span<const ExploredCall> by_rank,
                                                      int ranks);
 
-/// What a exploration has shown.
+/// The result of an exploration.
 struct ExplorationOutcome {
-  int candidate = 0;  ///< to be taken from now on
-  std::array<double, Exploration::max_candidates> seconds =
-      {};  ///< for the same calls by each candidate
-  Exploration::Candidates is_slow =
-      {};  ///< took more than twice the least, where all calls were compared
+  int candidate = 0;  ///< the selected one
+  /// By candidate: seconds for the same calls.
+  std::array<double, Exploration::max_candidates> seconds = {};
+  /// Took more than twice the shortest time; false for all if some calls were not compared.
+  Exploration::Candidates is_slow = {};
 };
 
-/// The fastest candidate if it takes a tenth less than the usual one, and less in each round where
-/// calls move alike; else the usual one; of those that were not left out. `calls` are the
-/// exploration's, of all ranks. Calls that move alike (up to twice as much) are compared by the
-/// median (the lower of two in the middle) of each candidate, and count by their number; calls of
-/// which a candidate has not had two do not count.
+/// Evaluates the exploration's `calls`, merged over all ranks. Selects the fastest remaining
+/// candidate if the time of candidate 0 is more than 1.1 times its own and, where all calls are of
+/// similar size, it is faster in each round. Otherwise selects candidate 0. Calls of similar size
+/// (within a factor of 2) form a group, in which each candidate has the median of its calls (the
+/// lower of the middle two), times the number of calls in the group. A group does not count if a
+/// candidate has fewer than 2 calls in it. O(n log n) for n calls.
 [[nodiscard]] ExplorationOutcome outcome_of(std::span<const ExploredCall> calls,
                                             const Exploration& exploration);
 

@@ -1,4 +1,4 @@
-/// Sizes up and down a fixed tree.
+/// Sends sizes up and down a fixed tree.
 #include "protocols/fixed_tree.hpp"
 
 namespace tutti {

@@ -1,4 +1,4 @@
-/// How sizes travel along a tree whose shape every rank can compute.
+/// Protocols that pass sizes along a tree whose shape every rank can compute.
 #pragma once
 
 #include <limits>
@@ -11,20 +11,20 @@ namespace tutti {
 /// A rank's neighbours in such a tree.
 struct TreeEdges {
   Rank parent = no_rank;       ///< no_rank at the root
-  std::vector<Rank> children;  ///< in any sequence, alike in every call
+  std::vector<Rank> children;  ///< in any sequence, but alike in every call
 };
 
-/// Knowledge `subtree_sizes`: every rank learns the sizes of its children's subtrees, from local
-/// sizes only, by one word from each child to its parent: depth of the tree dependent steps.
+/// Knowledge `subtree_sizes`: every rank learns the sizes of its children's subtrees from local
+/// sizes alone. Each child sends its parent 1 word; dependent steps: the depth of the tree.
 class SubtreeSizes final : public Protocol {
  public:
-  /// What is above `heaviest` does not pass through a parent that has a parent: it counts there no
-  /// more.
+  /// A parent other than the root does not add a child's subtree above `heaviest` bytes to its own
+  /// size, because such a subtree does not pass through it.
   SubtreeSizes(TreeEdges edges, Bytes own, Bytes heaviest = std::numeric_limits<Bytes>::max())
       : edges_(std::move(edges)), total_(own), heaviest_(heaviest) {}
   bool next(Exchange& exchange) override;
 
-  /// In the sequence of the edges' children, once `next` has returned false.
+  /// In the sequence of `edges.children`. Valid once `next` has returned false.
   [[nodiscard]] const std::vector<Bytes>& children() const { return children_; }
 
  private:
@@ -36,16 +36,16 @@ class SubtreeSizes final : public Protocol {
   std::vector<Bytes> children_;
 };
 
-/// Knowledge `all_sizes`: the root, which knows all sizes, passes them down the tree: p words an
-/// edge, depth of the tree dependent steps.
+/// Knowledge `all_sizes`: the root, which knows all sizes, passes them down the tree. Each edge
+/// carries p words; dependent steps: the depth of the tree.
 class AllSizes final : public Protocol {
  public:
-  /// `sizes` counts at the root alone; elsewhere only its length, p, does.
+  /// `sizes` is significant only at the root; the others use its length, p.
   AllSizes(TreeEdges edges, std::vector<Bytes> sizes)
       : edges_(std::move(edges)), sizes_(std::move(sizes)) {}
   bool next(Exchange& exchange) override;
 
-  /// By rank, once `next` has returned false.
+  /// By rank. Valid once `next` has returned false.
   [[nodiscard]] const std::vector<Bytes>& sizes() const { return sizes_; }
 
  private:

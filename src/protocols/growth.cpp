@@ -1,4 +1,4 @@
-/// Joining subcubes.
+/// Joins subcubes.
 #include "protocols/growth.hpp"
 
 #include <algorithm>
@@ -91,7 +91,7 @@ Subtree subtree_of(const Growth& growth, int level, long index, const Cube& cube
 
 namespace {
 
-/// Holes stay in ascending sequence, as whoever walks the runs between them expects.
+/// Keeps holes ascending, as the loops over the ranges between them require.
 void add_hole(Subtree& subtree, BlockRange hole) {
   const auto after =
       std::find_if(subtree.holes.begin(), subtree.holes.end(),

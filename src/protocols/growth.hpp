@@ -1,5 +1,5 @@
-/// The rules by which an ordered tree grows from the sizes; central and distributed
-/// constructions share them (Träff 2017, Lemmas 1 to 3).
+/// The rules by which an ordered tree grows from the sizes (Träff 2017, Lemmas 1 to 3), shared by
+/// the central and the distributed construction.
 #pragma once
 
 #include <limits>
@@ -11,10 +11,10 @@
 
 namespace tutti {
 
-/// What is known of a subcube: the constant-size state that its fixed root passes on.
+/// The constant-size state of a subcube that its fixed root passes on.
 struct Cube {
-  Bytes ready = 0;       ///< modelled time at which the gather root holds `total`
-  Bytes total = 0;       ///< what passes through the gather root, its own block included
+  Bytes ready = 0;       ///< modelled time, in bytes, at which the gather root holds `total`
+  Bytes total = 0;       ///< bytes that pass through the gather root, its own block included
   Bytes root_block = 0;  ///< the gather root's own block
   Rank gather_root = no_rank;
 
@@ -25,11 +25,12 @@ struct Cube {
 /// One join of adjacent subcubes.
 struct Join {
   std::size_t winner = 0;      ///< the cube whose gather root receives
-  std::vector<bool> detached;  ///< by cube: sends to the external root instead
+  std::vector<bool> detached;  ///< by cube: sends straight to the external root
   Cube joined;
 };
 
-/// By rank, the bytes that could pass from the first arrival to this rank's; null: all at once.
+/// By rank, its delay behind the first arrival, as the bytes that could pass in it. Null: all ranks
+/// arrive together.
 using ReadyTimes = std::shared_ptr<const std::vector<Bytes>>;
 
 /// p ranks, joined in rounds: at level d the cubes are [a b^d, min((a+1) b^d, p)), b = ports + 1,
@@ -42,7 +43,7 @@ struct Growth {
   Bytes memory = 0;  ///< bytes of other ranks that a rank but the root may hold; 0: no bound
   ReadyTimes ready = nullptr;
 
-  /// When `rank` has its own block and can receive others.
+  /// The modelled time, in bytes, from which `rank` has its own block and can receive others.
   [[nodiscard]] Bytes ready_at(Rank rank) const {
     return ready ? (*ready)[static_cast<std::size_t>(rank)] : 0;
   }
@@ -57,51 +58,52 @@ struct Growth {
   /// The cubes [first, end) of `level` that become cube `index` of the next level.
   [[nodiscard]] std::pair<long, long> group(int level, long index) const;
 
-  /// A rank alone.
+  /// The cube of one rank.
   [[nodiscard]] Cube single(Rank rank, Bytes bytes) const {
     return {ready_at(rank), bytes, bytes, rank};
   }
   /// Joins cubes [first, first + cubes.size()) of `level`. The cube of the external root wins;
-  /// otherwise the larger by the joining rule, ties by the other rule, then the upper one.
+  /// otherwise the largest one by the joining rule, ties by the other rule, then the upper one.
   [[nodiscard]] Join join(int level, long first, std::span<const Cube> cubes) const;
 
-  /// Heavier subtrees send straight to the external root: by the threshold, and so that a rank
-  /// never holds more than `memory` of its subtrees, of which it has at most ports in each round.
+  /// Heavier subtrees send straight to the external root. The bound is the threshold, or lower so
+  /// that a rank never holds more than `memory` bytes of its subtrees (at most `ports` a round).
   [[nodiscard]] Bytes heaviest() const;
-  /// May subtrees be that heavy?
+  /// True if heavy subtrees send straight to the external root.
   [[nodiscard]] bool detaches() const { return root != no_rank && heaviest() != unlimited; }
   static constexpr Bytes unlimited = std::numeric_limits<Bytes>::max();
 
-  /// Subtrees are promoted: there is an external root, and no threshold detaches them.
+  /// True if subtrees may be promoted: there is an external root, and no threshold.
   [[nodiscard]] bool promotes() const {
     return root != no_rank && parameters.promote && parameters.threshold < 0;
   }
-  /// A subtree that may be promoted: its rank waits for the root's verdict. Both ends of the
-  /// edge know its size, so both know whether a verdict comes. Twice n_1/2, because a
-  /// verdict and a further message at the root are what a promotion costs.
+  /// True if a subtree of this size may be promoted: its rank waits for the root's verdict. Both
+  /// ends of the edge know its size, so both know whether a verdict comes. The bound is twice n_1/2
+  /// because a promotion costs two messages: the verdict, and one more at the root.
   [[nodiscard]] bool may_be_promoted(Bytes bytes) const {
     return promotes() && bytes > 2 * half_performance_length;
   }
 };
 
-/// The most promotions in one tree; a verdict has this many words.
+/// The largest number of promotions in one tree, and the words of a verdict.
 inline constexpr std::size_t max_promotions = 14;
 
-/// The time at which a rank that takes one message at a time has all of `children`, served as
-/// they become ready, from `start` on. Empty messages cost nothing.
+/// The modelled time, in bytes, at which a rank has received from all `children`. It receives one
+/// message at a time from `start` on, in the sequence in which children become ready. Empty
+/// messages cost nothing. O(n log n) for n children.
 [[nodiscard]] Bytes serve(std::span<const Subtree> children, Bytes half_performance_length,
                           Bytes start);
 
-/// The subtree that cube `index` of `level` is.
+/// Cube `index` of `level` as a subtree.
 [[nodiscard]] Subtree subtree_of(const Growth& growth, int level, long index, const Cube& cube);
 
-/// Adds the results of one join to the neighbours of `rank`, the gather root of cube
-/// first + mine. True while the rank stays a gather root.
+/// Adds the result of one join to `neighbours`, those of the gather root of cube first + mine.
+/// True if this rank remains a gather root.
 bool apply_join(const Growth& growth, int level, long first, std::span<const Cube> cubes,
                 std::size_t mine, TreeNeighbours& neighbours);
 
-/// Takes the promoted ranks out of the children of `neighbours` and, if its own rank is among
-/// them, makes the root its parent.
+/// Removes the promoted ranks from the children of `neighbours`. Makes the root its parent if its
+/// own rank is promoted.
 void apply_promotions(const Growth& growth, std::span<const Rank> promoted,
                       TreeNeighbours& neighbours);
 

@@ -1,4 +1,4 @@
-/// A node is there with its last rank.
+/// A node arrives with its last rank.
 #include "protocols/node_arrivals.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// When nodes are complete, for what runs between them.
+/// Arrivals of nodes, for collectives between nodes.
 #pragma once
 
 #include <vector>
@@ -8,11 +8,11 @@
 
 namespace tutti {
 
-/// When each node is there: with its last rank. Empty where nothing is known. O(p).
+/// The arrival of each node: that of its last rank. Empty if `arrivals` is. O(p).
 [[nodiscard]] std::vector<double> node_arrivals(const std::vector<double>& arrivals,
                                                 const Nodes& nodes);
 
-/// The epoch as calls between nodes go by it: nodes are its ranks. O(p + n log n) for n nodes.
+/// The epoch for calls between nodes: nodes take the place of ranks. O(p + n log n) for n nodes.
 [[nodiscard]] ArrivalEpoch epoch_between(const ArrivalEpoch& epoch, const Nodes& nodes);
 
 }  // namespace tutti

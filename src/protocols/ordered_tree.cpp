@@ -1,4 +1,4 @@
-/// Central construction and promotion.
+/// The central construction, and promotions.
 #include "protocols/ordered_tree.hpp"
 
 #include <algorithm>
@@ -8,8 +8,8 @@ namespace tutti {
 
 namespace {
 
-/// Of subtrees that lie apart or one inside the other, each gets the next smaller ones inside it
-/// as holes. O(n log n).
+/// Sets the holes of subtrees that are disjoint or nested: each gets the largest ones inside it.
+/// O(n log n) for n subtrees.
 void note_holes(std::vector<Subtree>& subtrees) {
   std::vector<Subtree*> by_begin;
   for (Subtree& subtree : subtrees) {
@@ -31,12 +31,12 @@ void note_holes(std::vector<Subtree>& subtrees) {
 
 OrderedTree::OrderedTree(const Growth& growth, const std::vector<Bytes>& sizes)
     : growth_(growth), equal_(false) {
-  std::vector<Cube> hierarchical_cubes;
-  hierarchical_cubes.reserve(sizes.size());
+  std::vector<Cube> single_cubes;
+  single_cubes.reserve(sizes.size());
   for (Rank rank = 0; rank < growth_.p; ++rank) {
-    hierarchical_cubes.push_back(growth_.single(rank, sizes[static_cast<std::size_t>(rank)]));
+    single_cubes.push_back(growth_.single(rank, sizes[static_cast<std::size_t>(rank)]));
   }
-  cubes_.push_back(std::move(hierarchical_cubes));
+  cubes_.push_back(std::move(single_cubes));
   for (int level = 0; level < growth_.levels(); ++level) {
     const std::vector<Cube>& below = cubes_.back();
     std::vector<Cube> above;
@@ -56,7 +56,7 @@ OrderedTree::OrderedTree(const Growth& growth, const std::vector<Bytes>& sizes)
 OrderedTree::OrderedTree(const Growth& growth, Bytes each)
     : growth_(growth), equal_(growth.ready == nullptr), each_(each) {
   if (!equal_) {
-    // Ranks that are not ready alike are as different as if their blocks were.
+    // Ranks with different ready times have different subtrees even if their blocks are equal.
     *this = OrderedTree(growth, std::vector<Bytes>(static_cast<std::size_t>(growth.p), each));
     return;
   }
@@ -87,7 +87,7 @@ Cube OrderedTree::cube(int level, long index) const {
   const auto [first, end] = growth_.group(level - 1, index);
   std::vector<Cube> cubes;
   if (plain) {
-    // All its parts are alike but for their ranks: derive them from the first.
+    // The parts differ only in their ranks: derive them from the first one.
     const Cube part = cube(level - 1, first);
     for (long i = first; i < end; ++i) {
       cubes.push_back(part);
@@ -135,8 +135,8 @@ void OrderedTree::collect_detached(int level, long index, std::vector<Subtree>& 
   }
 }
 
-/// Repeatedly takes the last child before which the root idles and makes that child's heaviest
-/// own child a child of the root, as long as the modelled time falls.
+/// Repeatedly finds the last child that the root waits for, and makes the heaviest child of that
+/// child a child of the root, as long as this shortens the modelled time.
 void OrderedTree::promote_while_root_idles() {
   std::map<Rank, TreeNeighbours> opened;
   const auto open = [&](Rank rank) -> TreeNeighbours& {
@@ -195,7 +195,7 @@ TreeNeighbours OrderedTree::neighbours(Rank rank) const {
 std::vector<TreeNeighbours> OrderedTree::all_neighbours() const {
   std::vector<TreeNeighbours> all;
   for (Rank rank = 0; rank < growth_.p; ++rank) all.push_back(neighbours(rank));
-  // A rank's subtree lacks what its children's lack.
+  // The holes of a rank's children are holes of its own subtree too.
   const auto complete = [&](const auto& self, Subtree& subtree) -> void {
     TreeNeighbours& at = all[static_cast<std::size_t>(subtree.root)];
     for (Subtree& child : at.children) {

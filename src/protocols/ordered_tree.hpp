@@ -1,4 +1,4 @@
-/// The ordered tree, grown from all sizes at once: what a root, a simulator and a test compute.
+/// The central construction of the ordered tree from all sizes, for roots, simulators and tests.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 namespace tutti {
 
 /// The tree of Träff 2017, Lemmas 1 and 2: every subtree is a range of ranks, so no rank ever
-/// reorders blocks. It costs O(p) time and memory for unequal sizes, O(log^2 p) time for equal
-/// ones (O(p) at a root with a threshold).
+/// reorders blocks. Its construction takes O(p) time and memory for unequal sizes, and O(log^2 p)
+/// time for equal ones (O(p) at a root with a threshold).
 ///
 ///     p = 11, sizes 1 0 2 3 4 2 0 0 1 7 5, root 9, rule volume (each edge with its bytes)
 ///         9 -+- 8:1
@@ -22,18 +22,18 @@ class OrderedTree {
   OrderedTree(const Growth& growth, const std::vector<Bytes>& sizes);
   OrderedTree(const Growth& growth, Bytes each);
 
-  /// The tree's root: the external one, or the one that the rules chose.
+  /// The tree's root: the external one, or else the one that the rules choose.
   [[nodiscard]] Rank root() const { return root_.self.root; }
-  /// The place of a rank. Where a threshold detaches subtrees, holes deeper than a rank's own
-  /// joins are not listed in it, as the rank cannot know them; bytes are right everywhere.
+  /// The neighbours of a rank. Where a threshold detaches subtrees, holes deeper than the rank's
+  /// own joins are missing, because the rank cannot know them; bytes are always right.
   [[nodiscard]] TreeNeighbours neighbours(Rank rank) const;
-  /// The same with all holes, for verification. O(p) for the whole tree.
+  /// The neighbours of all ranks, with all holes, for verification. O(p) for the whole tree.
   [[nodiscard]] std::vector<TreeNeighbours> all_neighbours() const;
   /// Modelled time in bytes by the recurrence of Lemmas 1 and 2, without promotions.
   [[nodiscard]] Bytes lemma_time() const { return lemma_time_; }
-  /// Modelled time in bytes of the tree as it is, the root serving whoever is ready.
+  /// Modelled time in bytes of the final tree; the root serves children as they become ready.
   [[nodiscard]] Bytes time() const { return time_; }
-  /// The promoted ranks, in the sequence of their promotion.
+  /// The promoted ranks, first promotion first.
   [[nodiscard]] const std::vector<Rank>& promoted() const { return promoted_; }
 
  private:

@@ -1,4 +1,4 @@
-/// The most typical forecast, and what moves it.
+/// The most typical forecast, and the changes that replace a profile.
 #include "protocols/profile_predictor.hpp"
 
 #include <algorithm>
@@ -9,14 +9,14 @@ namespace tutti {
 
 namespace {
 
-/// So many forecasts are compared: four of a new pattern outweigh the old one.
+/// This number of forecasts are compared: 4 of a new pattern outweigh the old one.
 constexpr std::size_t remembered = 5;
-/// The first profile waits for as many as it takes to tell what is usual from what is not.
+/// The first profile needs this number of forecasts, to separate the typical one from outliers.
 constexpr std::size_t enough = 3;
-/// Seconds that no collective makes use of.
+/// Seconds. No algorithm gains from differences this small.
 constexpr double negligible = 1e-5;
 
-/// The largest difference for any rank.
+/// The largest difference for any rank, in seconds.
 double distance(const std::vector<double>& a, const std::vector<double>& b) {
   double largest = 0;
   for (std::size_t rank = 0; rank < a.size(); ++rank)
@@ -28,7 +28,7 @@ bool is_flat(const ArrivalProfile& profile, double errors) {
   return profile.spread() <= std::max(negligible, errors * profile.error);
 }
 
-/// By half, and by enough to move a choice.
+/// By more than a factor of 1.5, and by enough to change a choice.
 bool differ_in_error(const ArrivalProfile& a, const ArrivalProfile& b) {
   const auto [less, more] = std::minmax(a.error, b.error);
   return more > 1.5 * less + negligible && more > b.spread() / 8;
@@ -56,7 +56,7 @@ bool ProfilePredictor::take(std::vector<double> arrivals, double error, Bytes bl
   return true;
 }
 
-/// From the forecasts, or if it is one of them from the others.
+/// From the remembered forecasts, `delays` itself excluded.
 double ProfilePredictor::mean_distance(const std::vector<double>& delays) const {
   double sum = 0;
   std::size_t others = 0;
@@ -68,17 +68,17 @@ double ProfilePredictor::mean_distance(const std::vector<double>& delays) const 
   return others == 0 ? 0 : sum / static_cast<double>(others);
 }
 
-/// Of several, the latest.
+/// The latest one, if several are.
 const std::vector<double>& ProfilePredictor::most_typical() const {
   return *std::min_element(last_.rbegin(), last_.rend(), [this](const auto& a, const auto& b) {
     return mean_distance(a) < mean_distance(b);
   });
 }
 
-/// `scatter` is how far the forecasts are from the one that `now` shows.
+/// `scatter` is the mean distance of the forecasts from that of `now`, in seconds.
 bool ProfilePredictor::has_changed(const ArrivalProfile& now, double scatter) const {
   if (profile_.delays.empty()) return true;
-  // Once flat it takes more to be apart again, or a profile at the border would never rest.
+  // Hysteresis: a flat profile needs a larger spread to stop being flat.
   const bool was_flat = is_flat(profile_, 2);
   const bool flat = is_flat(now, was_flat ? 3 : 2);
   if (was_flat && flat) return false;

@@ -1,4 +1,4 @@
-/// What is usual of the arrivals at calls of one kind, and when that has changed.
+/// Derives an arrival profile from the forecasts of earlier calls, and detects its changes.
 #pragma once
 
 #include <deque>
@@ -8,33 +8,33 @@
 
 namespace tutti {
 
-/// The arrivals that calls of one kind go by until they have changed.
+/// The delays that all ranks expect at calls after one collective, until the profile changes.
 struct ArrivalProfile {
-  std::vector<double> delays;  ///< seconds behind the first, by rank; empty: nothing is known
-  double error = 0;            ///< seconds: what forecasts have been wrong by
+  std::vector<double> delays;  ///< seconds behind the first rank, by rank; empty: unknown
+  double error = 0;            ///< seconds: mean forecast error of the worst rank
   Bytes block = 0;             ///< the mean of the ranks' blocks at irregular calls
 
-  [[nodiscard]] double spread() const;  ///< last less first arrival; 0 where nothing is known
+  [[nodiscard]] double spread() const;  ///< last minus first arrival; 0 if unknown
 };
 
-/// Turns the forecasts of one call after the other into a profile that changes seldom.
+/// Turns the forecasts of successive calls into a profile that changes seldom.
 ///
-/// The profile is the most typical of the last five forecasts: the one nearest to the others, where
-/// two are apart by the largest difference for any rank. Where the same ranks are late in each call
-/// that shows them, whatever a hiccup in one call looked like; where other ranks are late each time
-/// it is one pattern like the others. The first one is made of three. It is replaced when the
-/// forecasts have moved away from it
+/// The profile is the most typical of the last 5 forecasts: the one with the smallest mean distance
+/// to the others. The distance of two forecasts is the largest difference for any rank. If the same
+/// ranks are late in each call the profile shows them, and ignores an outlier in one call. If other
+/// ranks are late each time, it is one such pattern. The first profile needs 3 forecasts. A new one
+/// replaces it
 ///
-///  - by more than a quarter of the spread and, in the mean, half as far again as they are from
-///    the most typical one, or
-///  - by half in error or by a factor of four in block,
+///  - if the forecasts are away from it, in the mean, by more than 25 % of the spread and by more
+///    than 1.5 times their distance from the most typical one, or
+///  - if the error changes by more than a factor of 1.5, or the block by a factor of about 4,
 ///
-/// and never while ranks are expected no further apart than twice the error before and after: what
-/// is made of such a profile is the same.
+/// but never while the spread before and after is within twice the error: selection treats such
+/// profiles alike.
 class ProfilePredictor {
  public:
   /// Takes the forecast of a call: arrivals by rank, of which only differences count. True if the
-  /// profile is a new one. O(p).
+  /// profile changed. O(p).
   bool take(std::vector<double> arrivals, double error, Bytes block);
   [[nodiscard]] const ArrivalProfile& profile() const { return profile_; }
 

@@ -1,4 +1,4 @@
-/// Protocols by which ranks learn what they need, apart from how messages travel.
+/// The interface of protocols by which ranks acquire knowledge; it leaves out the transport.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ struct Exchange {
   [[nodiscard]] bool empty() const { return sends.empty() && recvs.empty(); }
 };
 
-/// One rank's side of a protocol. Who runs it moves the messages: MPI, threads, a test.
+/// One rank's side of a protocol. The caller moves the messages: by MPI, by threads or in a test.
 class Protocol {
  public:
   virtual ~Protocol() = default;
-  /// Takes a completed exchange (an empty one at first) and puts the next one in its place.
+  /// Takes a completed exchange (an empty one at first) and replaces it by the next one.
   /// False when this rank has nothing more to exchange.
   virtual bool next(Exchange& exchange) = 0;
 };

@@ -19,7 +19,8 @@ Cube cube_at(const std::vector<std::int64_t>& words, std::size_t index) {
   return {words[at], words[at + 1], words[at + 2], static_cast<Rank>(words[at + 3])};
 }
 
-/// Is each of these subtrees one of those? Some of those may come by a threshold.
+/// True if each subtree in `grown` is in `expected`, which may also hold subtrees that a threshold
+/// detached.
 bool are_among(const std::vector<Subtree>& grown, const std::vector<Subtree>& expected) {
   return std::all_of(grown.begin(), grown.end(), [&](const Subtree& child) {
     return std::any_of(expected.begin(), expected.end(), [&](const Subtree& other) {
@@ -62,7 +63,7 @@ bool TreeConstruction::next(Exchange& exchange) {
         start_notify(completed, exchange);
         break;
       case Phase::notify:
-        finish_hierarchical(completed);
+        finish_level(completed);
         [[fallthrough]];
       case Phase::begin:
         ++level_;
@@ -126,7 +127,7 @@ void TreeConstruction::start_notify(const Exchange& completed, Exchange& next) {
   for (const Cube& cube : group_) put(next.sends.back().words, cube);
 }
 
-void TreeConstruction::finish_hierarchical(const Exchange& completed) {
+void TreeConstruction::finish_level(const Exchange& completed) {
   if (!fixed_root_) {
     for (std::size_t i = 0; i < group_.size(); ++i)
       group_[i] = cube_at(completed.recvs[0].words, i);
@@ -162,7 +163,7 @@ void TreeConstruction::forward_verdict(const Exchange& completed, Exchange& next
   }
   std::vector<std::int64_t> words(promoted_.begin(), promoted_.end());
   words.resize(max_promotions, no_rank);
-  // Detached subtrees wait for the root itself.
+  // Detached subtrees await the verdict from the root itself.
   for (const Subtree& child : at_root&& accepted_ ? children_ : neighbours_.children) {
     if (growth_.may_be_promoted(child.bytes))
       next.sends.push_back({child.root, verdict_tag, words});

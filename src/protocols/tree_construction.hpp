@@ -1,4 +1,4 @@
-/// The ordered tree, grown by all ranks together, each from its own size alone.
+/// The distributed construction of the ordered tree, to which each rank brings only its own size.
 #pragma once
 
 #include <span>
@@ -10,33 +10,33 @@
 namespace tutti {
 
 /// One rank's part of the construction (Träff 2017, Lemma 3). In each round the fixed roots of
-/// adjacent cubes exchange what they know of them and tell their gather roots: at most
+/// adjacent cubes exchange the state of their cubes and send it to their gather roots: at most
 /// 2 ceil(log2 p) - 1 dependent steps of constant size, O(log p) memory.
 ///
-/// With promotions, the external root, which knows all sizes, then sends verdicts down the
-/// heavy subtrees only; both ends of an edge know whether one comes.
+/// With promotions, the external root, which knows all sizes, then sends verdicts, and only down
+/// the heavy subtrees. Both ends of an edge know whether a verdict comes.
 class TreeConstruction final : public Protocol {
  public:
-  /// What the external root knows, from all sizes.
+  /// The central tree as the external root computes it from all sizes.
   struct Central {
     std::vector<Rank> promoted;
-    /// Those that come straight to it before any is promoted. It accepts no grown tree in which
-    /// there are others, and promotes nothing there.
+    /// The root's children before promotions, detached ones included. The root does not accept a
+    /// grown tree in which it has any other child, and promotes nothing there.
     std::vector<Subtree> children;
     /// O(p).
     static Central of(const Growth& growth, const OrderedTree& tree,
                       const std::vector<Bytes>& sizes);
   };
 
-  /// `own` is the size of this rank's block. `central` counts at the external root alone.
+  /// `own` is the size of this rank's block. `central` is significant only at the external root.
   TreeConstruction(const Growth& growth, Rank rank, Bytes own, Central central = {});
 
   bool next(Exchange& exchange) override;
 
-  /// The place of this rank, once `next` has returned false. At an external root it lacks the
-  /// subtrees that a threshold or a promotion sends there.
+  /// The neighbours of this rank. Valid once `next` has returned false. An external root lacks the
+  /// subtrees that a threshold or a promotion sends to it.
   [[nodiscard]] const TreeNeighbours& neighbours() const { return neighbours_; }
-  /// False where the external root knows another tree.
+  /// False at an external root whose central tree differs.
   [[nodiscard]] bool accepted() const { return accepted_; }
 
  private:
@@ -44,7 +44,7 @@ class TreeConstruction final : public Protocol {
 
   void start_exchange(Exchange& exchange);
   void start_notify(const Exchange& exchange, Exchange& next);
-  void finish_hierarchical(const Exchange& exchange);
+  void finish_level(const Exchange& exchange);
   void start_verdict(Exchange& exchange);
   void forward_verdict(const Exchange& exchange, Exchange& next);
   [[nodiscard]] bool awaits_verdict() const;
@@ -56,7 +56,7 @@ class TreeConstruction final : public Protocol {
   int level_ = -1;
   bool fixed_root_ = true;
   bool gather_root_ = true;
-  Cube cube_;                ///< of this rank's cube, while it is a fixed root
+  Cube cube_;                ///< this rank's cube, while it is a fixed root
   std::vector<Cube> group_;  ///< the cubes of the current group, once known
   long first_ = 0;           ///< index of the group's first cube
   TreeNeighbours neighbours_;
