@@ -1,4 +1,4 @@
-/// What rank 0 of a communicator decides for all of its ranks.
+/// The settings that rank 0 of a communicator broadcasts to all of its ranks.
 #include "api/communicator.hpp"
 #include "api/distance_source.hpp"
 #include "api/environment.hpp"
@@ -12,7 +12,7 @@ namespace tutti {
 
 namespace {
 
-/// What rank 0 tells the others, so that ranks with another environment do not decide otherwise.
+/// What rank 0 broadcasts, so that ranks with another environment do not decide otherwise.
 struct Agreement {
   std::array<std::array<char, 240>, all_collectives.size()> settings{};
   std::array<char, 240> nodes{};
@@ -20,7 +20,7 @@ struct Agreement {
   Bytes staging = 0;
   Machine machine;
   NodeMachine node_machine;
-  double oversubscription = 0;  ///< where it is known
+  double oversubscription = 0;  ///< if knows_oversubscription
   double processors = 1;
   std::uint64_t id = 0;
   std::uint64_t environment = 0;
@@ -35,7 +35,7 @@ struct Agreement {
   MpiFamily family = MpiFamily::unknown;
 };
 
-/// As the environment of this process has it.
+/// The agreement by the environment of this process.
 Agreement own_agreement() {
   const Environment& all = environment();
   Agreement agreement;
@@ -64,14 +64,15 @@ Agreement own_agreement() {
   return agreement;
 }
 
-/// Sets `agreement` to that of rank 0, and to how many ranks share a core in the job. Collective.
+/// Sets `agreement` to that of rank 0, with the largest number of ranks for each core in the job.
+/// Collective.
 int exchange(MPI_Comm comm, Agreement& agreement) {
   const QuietErrors quiet(comm);
   const int error = mpi().Bcast(&agreement, sizeof agreement, mpi().byte, 0, comm);
   if (error != MPI_SUCCESS || agreement.knows_oversubscription != 0 || !is_of_world(comm))
     return error;
   const int unmatched = OwnedComm::check_nonblocking(comm);
-  if (unmatched == OwnedComm::unmatched) return MPI_SUCCESS;  // the launcher's count has to do
+  if (unmatched == OwnedComm::unmatched) return MPI_SUCCESS;  // the launcher's count has to suffice
   const int unknown = unmatched != MPI_SUCCESS ? unmatched : learn_oversubscription(comm);
   agreement.oversubscription = known_oversubscription().ratio;
   return unknown;

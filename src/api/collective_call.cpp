@@ -1,4 +1,4 @@
-/// Valid arguments, running what was decided, and what the report keeps.
+/// Checks arguments, runs specifications and describes calls for the report.
 #include "api/collective_call.hpp"
 
 #include <algorithm>
@@ -10,8 +10,8 @@ namespace tutti {
 
 namespace {
 
-/// The class of what is wrong with arguments that `looks_valid` refused, for an MPI that has no
-/// large-count form to name it.
+/// The error class of arguments that `looks_valid` refused. An MPI without a large-count form
+/// cannot name it.
 int fault_of(const CollectiveCall& call, const Communicator& communicator) {
   if (has_root(call.collective) && (call.root < 0 || call.root >= communicator.p())) {
     return MPI_ERR_ROOT;
@@ -30,7 +30,7 @@ Bytes element_size(const CallSide& side, Rank rank) {
   return size;
 }
 
-/// The vector that a rank contributes.
+/// Describes the vector that a rank contributes.
 void describe_reduction(const CollectiveCall& call, CallRecord& record) {
   MPI_Count element = 0;
   mpi().Type_size_x(call.receive.type, &element);
@@ -55,7 +55,7 @@ bool looks_valid(const CollectiveCall& call, const Communicator& communicator) {
 
 namespace {
 
-/// The mean over `ranks` blocks of a side; none where arguments are bad.
+/// The mean over `ranks` blocks of a side; none if arguments are invalid.
 std::optional<Bytes> mean_block(const CallSide& side, int ranks) {
   const RankBlocks& blocks = side.blocks;
   if (!blocks.are_given() || side.types != nullptr || side.type == mpi().type_null) return {};
@@ -74,8 +74,8 @@ std::optional<Bytes> common_block(const CollectiveCall& call, const Communicator
   if (!is_block_common(call.collective)) return {};
   const int ranks = is_irregular(call.collective) ? communicator.p() : 1;
   const auto block = mean_block(call.receive, ranks);
-  const bool send_tells = call.has_send_side() && ranks == 1;
-  return block || !send_tells ? block : mean_block(call.send, ranks);
+  const bool send_decides = call.has_send_side() && ranks == 1;
+  return block || !send_decides ? block : mean_block(call.send, ranks);
 }
 
 Bytes block_bytes(const CollectiveCall& call, const Communicator& communicator) {
@@ -91,7 +91,7 @@ Bytes block_bytes(const CollectiveCall& call, const Communicator& communicator) 
   return bytes;
 }
 
-/// What a rank gives: its block or its blocks; of a bcast the vector.
+/// Describes what a rank contributes: its block or blocks; for a bcast the vector.
 void describe(const CollectiveCall& call, CallRecord& record) {
   record.root = call.root;
   record.own = 0;
@@ -144,7 +144,7 @@ int run_specification(CollectiveCall& call, Communicator& communicator,
                                nullptr,
                                rank_orders};
   is_native = !valid || !calls.learn_types(call);
-  // The MPI's own need not give the same bits again.
+  // The MPI's own algorithm need not give the same bits again.
   if (reduces(call.collective) && communicator.is_reproducible()) call.bounded = false;
   if (!is_native && !calls.fits(call, specification)) {
     is_native = true;
@@ -160,7 +160,7 @@ int run_specification(CollectiveCall& call, Communicator& communicator,
 
 namespace {
 
-/// One that takes whatever MPI allows.
+/// A specification that accepts whatever MPI allows.
 Specification plain_specification(Collective collective) {
   return reduces(collective) ? fixed_reduction(collective) : *specification(collective, "linear");
 }

@@ -1,4 +1,4 @@
-/// Calls of collectives that are no gathers and scatters, as the C API takes them.
+/// Calls of all collectives but gathers and scatters, as the C API takes them.
 #pragma once
 
 #include "api/arrived_call.hpp"
@@ -12,46 +12,47 @@ namespace tutti {
                                    MPI_Datatype type) {
   return {const_cast<void*>(address), blocks, type, nullptr, {}, nullptr};
 }
-/// The same of MPI_Alltoallw.
+/// The same for MPI_Alltoallw.
 [[nodiscard]] inline CallSide side(const void* address, const RankBlocks& blocks,
                                    const MPI_Datatype types[]) {
   return {const_cast<void*>(address), blocks, mpi().type_null, types, {}, nullptr};
 }
 
-/// Could any MPI run this? Whatever is wrong here is left to the program's MPI to name. Reads no
-/// argument that is not significant at this rank.
+/// True if an MPI could run this call. If not, Tutti leaves it to the program's MPI to name the
+/// error. Reads no argument that is not significant at this rank.
 [[nodiscard]] bool looks_valid(const CollectiveCall& call, const Communicator& communicator);
 
-/// The bytes of a call's block (see HierarchicalFeatures::block) where MPI makes them equal on all
-/// ranks; none where it does not, and where this rank's arguments are bad. O(1), irregular ones
+/// The bytes of a call's block (see HierarchicalFeatures::block) if MPI makes them equal on all
+/// ranks; none if it does not, or if this rank's arguments are invalid. O(1), irregular collectives
 /// O(p).
 [[nodiscard]] std::optional<Bytes> common_block(const CollectiveCall& call,
                                                 const Communicator& communicator);
 
-/// Bytes of all blocks that this rank sends; 0 where its arguments are bad. O(p).
+/// Bytes of all blocks that this rank sends; 0 if its arguments are invalid. O(p).
 [[nodiscard]] Bytes block_bytes(const CollectiveCall& call, const Communicator& communicator);
 
-/// Fills in what the arguments tell of a call, for the report; rank and p are there.
+/// Fills in a call's root and sizes, for the report; rank and p are already set.
 void describe(const CollectiveCall& call, CallRecord& record);
 
-/// Runs a specification. Sets `is_native` instead where the arguments are not valid: they are the
-/// MPI's to name. Collective, whatever the arguments of this rank are. Returns an MPI error code.
+/// Runs a specification. Sets `is_native` instead if the arguments are invalid, so that the MPI
+/// names the error. Collective, whatever the arguments of this rank are. Returns an MPI error code.
 int run_specification(CollectiveCall& call, Communicator& communicator,
                       const Specification& specification, const ArrivedCall& arrived,
                       bool& is_native);
 
-/// Runs a call through the memory of nodes (see api/hierarchical.hpp).
+/// Runs a hierarchical call (see api/hierarchical.hpp).
 int run_hierarchical(CollectiveCall& call, Communicator& communicator, const Decision& decision,
                      const ArrivalEpoch* epoch, std::string& refused, bool& is_native);
 
-/// Calls that no decision by arrivals is about do not count among those that edges tell of.
+/// True if the decision uses arrivals or the background thread. Progress hints count only such
+/// calls.
 [[nodiscard]] inline bool goes_by_arrivals(const Decision& decision) {
   const auto& specification = decision.specification;
   return specification &&
          (specification->needs_arrivals() || specification->runner == Runner::background);
 }
 
-/// Runs what was decided on a call whose record has begun.
+/// Runs a decision on a call whose record has begun.
 template <class Native>
 int run_decided(CollectiveCall& call, Communicator& communicator, const Decision& usual,
                 const CallRecord& begun, Native run_native) {
@@ -86,25 +87,25 @@ int run_decided(CollectiveCall& call, Communicator& communicator, const Decision
 }
 
 template <class Native>
-int run_collective(CollectiveCall& call, Communicator& communicator, const Arrived& noted,
+int run_collective(CollectiveCall& call, Communicator& communicator, const Arrived& entered,
                    Native run_native) {
   return run_decided(call, communicator, communicator.decide(call.collective),
-                     begin_record(communicator, noted), run_native);
+                     begin_record(communicator, entered), run_native);
 }
 
-/// One call, from the program to whoever runs it.
+/// One call of the program: runs Tutti's algorithm or `run_native`.
 template <class Native>
 int collective(CollectiveCall& call, Native run_native) {
   return enter(call.collective, call.comm, run_native,
-               [&](Communicator& communicator, const Arrived& noted) {
-                 return run_collective(call, communicator, noted, run_native);
+               [&](Communicator& communicator, const Arrived& entered) {
+                 return run_collective(call, communicator, entered, run_native);
                });
 }
 
-/// A large-count call on an MPI without that form: the linear algorithm, on all ranks alike.
+/// A large-count call on an MPI without that form runs the linear algorithm, on all ranks alike.
 int run_without_large_form(CollectiveCall& call);
 
-/// The MPI's own large-count function, or what stands for it.
+/// Calls the MPI's own large-count function, or run_without_large_form().
 template <class Function, class... Arguments>
 int run_native_large(Function MpiFunctions::*function, CollectiveCall& call,
                      Arguments... arguments) {

@@ -1,4 +1,5 @@
-/// MPI_Comm_free and MPI_Comm_disconnect, while which a communicator's attributes go.
+/// MPI_Comm_free and MPI_Comm_disconnect: Tutti steps aside while they delete a communicator's
+/// attributes.
 #include <dlfcn.h>
 
 #include <cstring>
@@ -10,7 +11,7 @@ namespace tutti {
 
 namespace {
 
-/// Communicators that this thread is freeing; the functions of attributes may free others.
+/// Communicators that this thread is freeing; the delete functions of attributes may free others.
 class Freeing {
  public:
   explicit Freeing(MPI_Comm comm) : comm_(comm), outer_(innermost_) { innermost_ = this; }
@@ -32,14 +33,14 @@ class Freeing {
 
 using Free = int (*)(MPI_Comm*);
 
-/// A tool behind the front hands the call on to the front's PMPI_ function: `last` runs then.
+/// A tool behind the front forwards the call to the front's PMPI_ function: then `last` runs.
 int free_by(Free next, Free last, MPI_Comm* comm) {
   if (comm == nullptr || Freeing::has(*comm)) return last(comm);
   const Freeing freeing(*comm);
   return next(comm);
 }
 
-/// Of programs that link this library before their MPI.
+/// For programs that link this library before their MPI.
 int free_by_next(const char* name, Free last, MPI_Comm* comm) {
   Free next = nullptr;
   void* address = dlsym(RTLD_NEXT, name);

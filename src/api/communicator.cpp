@@ -1,4 +1,4 @@
-/// Attributes, agreement, the end of MPI.
+/// Communicators as attributes, their decisions, and the end of MPI.
 #include "api/communicator.hpp"
 
 #include <sched.h>
@@ -25,7 +25,7 @@ namespace tutti {
 
 namespace {
 
-/// The one registry: keyval, live communicators in the sequence of their making, overrules.
+/// The process's registry: keyval, live communicators in the sequence of their making, overrules.
 struct Registry {
   std::mutex mutex;
   std::mutex making_keyval;
@@ -34,7 +34,7 @@ struct Registry {
   bool reports_world = false;  ///< a communicator of the world's processes is reported
   std::vector<Communicator*> live;
   std::array<std::optional<Setting>, all_collectives.size()> overrules;
-  /// Times that each was overruled. One-sided ones may be on one rank alone.
+  /// How often each setting was overruled. One-sided ones may be overruled on one rank alone.
   std::array<std::atomic<unsigned>, all_collectives.size()> epochs{};
 };
 
@@ -61,8 +61,8 @@ int copy_nothing(MPI_Comm, int, void*, void*, void*, int* copies) {
   return MPI_SUCCESS;
 }
 
-/// Writes the report and closes what is open on all communicators, while all still works and all
-/// ranks are here.
+/// Writes the report and closes what is open on all communicators, while MPI works and all ranks
+/// are here.
 void close_all() {
   std::vector<Communicator*> live;
   bool reports_world = false;
@@ -71,12 +71,12 @@ void close_all() {
     live = registry().live;
     reports_world = registry().reports_world;
   }
-  // Launchers do not always pass the environment on alike: what all ranks do together follows
-  // from what they agreed on.
+  // Launchers may pass different environments to ranks: collective steps follow from agreed
+  // settings.
   if (reports_world || !environment().report.empty()) {
     write_report(environment().report, reports_world);
   }
-  // In turns, as other ranks may leave these communicators in another sequence.
+  // Round by round, because other ranks may close these communicators in another sequence.
   for (bool all_left = false; !all_left;) {
     all_left = true;
     for (Communicator* communicator : live) {
@@ -87,8 +87,8 @@ void close_all() {
   for (Communicator* communicator : live) communicator->close();
 }
 
-/// MPI calls this first thing in MPI_Finalize, as an attribute of MPI_COMM_SELF goes: for programs
-/// whose calls of that do not pass through Tutti.
+/// MPI calls this at the start of MPI_Finalize, when it deletes the attributes of MPI_COMM_SELF:
+/// for programs whose calls of MPI_Finalize do not pass through Tutti.
 int at_end_of_mpi(MPI_Comm, int, void*, void*) {
   prepare_end_of_mpi();
   return MPI_SUCCESS;
@@ -98,7 +98,7 @@ void watch_end_of_mpi() {
   Registry& all = registry();
   int initialized = 0;
   mpi().Initialized(&initialized);
-  // Programs that use sessions alone have no MPI_COMM_SELF to watch.
+  // Programs that only use sessions have no MPI_COMM_SELF to watch.
   if (all.watches_end || initialized == 0) return;
   int keyval = MPI_KEYVAL_INVALID;
   if (mpi().Comm_create_keyval(copy_nothing, at_end_of_mpi, &keyval, nullptr) != MPI_SUCCESS)
@@ -128,7 +128,7 @@ void prepare_end_of_mpi() {
     close_all_rma();
     close_all();
   } catch (const std::bad_alloc&) {
-    // What is not closed goes with the process.
+    // What stays open ends with the process.
   }
   Background::of_process().stop();
 }
@@ -175,7 +175,7 @@ void Communicator::let_pass(const Decision& decision, Collective collective) {
   stop_passing(collective);
   constexpr std::uint64_t most = 1U << 30;
   std::uint64_t calls = decision.deferred == DeferredLevel::none ? most : 0;
-  // Reductions by the program's own operations are decided, and counted, apart.
+  // Reductions by the program's own operations have decisions, and counts, of their own.
   if (decision.deferred == DeferredLevel::all && hierarchical_selection_ != nullptr &&
       !reduces(collective)) {
     calls = std::min(most, hierarchical_selection_->calls_that_pass(collective));
@@ -207,12 +207,12 @@ Communicator* Communicator::of(MPI_Comm comm, int& error) {
   if (error != MPI_SUCCESS) return nullptr;
   int compared = MPI_UNEQUAL;
   if (made->is_reported_ && all.watches_end) {
-    // Processes that were spawned and merged may be as many as the world, and yet others.
+    // Spawned and merged processes may be as many as the world's, and yet others.
     mpi().Comm_compare(comm, mpi().comm_world, &compared);
-    // All ranks come here for that one communicator, whatever their threads do with others.
+    // All ranks come here for this communicator, whatever their threads do with others.
     if (compared == MPI_IDENT) note_clocks(comm);
   }
-  // Never held while MPI is called, which calls back when a communicator is freed.
+  // Never hold this while calling MPI, which calls back when a communicator is freed.
   const std::lock_guard lock(all.mutex);
   all.reports_world = all.reports_world || compared != MPI_UNEQUAL;
   all.live.push_back(made.get());
@@ -248,7 +248,7 @@ const Decision& Communicator::decide(Collective collective, const OperationTrait
   features.whole = operation.whole;
   const Choice choice = choose(setting, features, machine_);
   decision = decision_for(choice);
-  // Through nodes vectors are cut, and what is combined with what depends on where ranks are.
+  // Hierarchical reductions cut vectors and combine them by the ranks' locations.
   const bool is_fixed = reduces(collective) && (is_reproducible_ || operation.whole);
   const bool may_go = !is_fixed && !is_one_sided(collective);
   if (setting.asks_for_hierarchical() && may_go) {
@@ -293,7 +293,7 @@ PrivateComm* Communicator::private_comm(int& error) {
 const RankOrders* Communicator::rank_orders(const Specification& specification, Rank root,
                                             int& error) {
   error = MPI_SUCCESS;
-  // Whoever has a bad root alone takes no part, as in the MPI's own call (docs/limitations.md).
+  // A rank with an invalid root takes no part, as in the MPI's own call (docs/limitations.md).
   if (!specification.needs_distances() || root < 0 || root >= p_) return nullptr;
   DistanceOrders* known = distances(error);
   return known == nullptr ? nullptr : known->rank_orders(specification, root, error);
@@ -323,7 +323,7 @@ HierarchicalRunner* Communicator::levels(int& error) {
 }
 
 int Communicator::open_arrival() {
-  // The clean-up of other libraries may call collectives in MPI_Finalize, on all ranks.
+  // Other libraries may call collectives in MPI_Finalize, on all ranks.
   if (arrival_ != nullptr || is_end_of_mpi()) return MPI_SUCCESS;
   stop_passing();
   return Arrival::open(comm_, arrival_);

@@ -1,4 +1,4 @@
-/// Who sits where, and telling the orders.
+/// Computes the orders at rank 0 and broadcasts them.
 #include "api/distance_orders.hpp"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ namespace tutti {
 namespace {
 
 void warn_once(const std::string& why) {
-  static std::once_flag told;
-  std::call_once(told, [&] {
+  static std::once_flag written;
+  std::call_once(written, [&] {
     std::fprintf(stderr, "tutti: the distances do not fit, orders by distance are not used: %s\n",
                  why.c_str());
   });
@@ -73,7 +73,7 @@ const RankOrders* DistanceOrders::look_up(const Entries& entries,
   return nullptr;
 }
 
-/// Where the fabric is.
+/// Only where the fabric is known.
 const RankOrders& DistanceOrders::rank_orders_here(const Specification& specification, Rank root) {
   if (const RankOrders* known = look_up(found_, specification, root)) return *known;
   found_.push_back({specification, root, rank_orders_of(specification, *fabric_, root)});

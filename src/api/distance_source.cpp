@@ -1,4 +1,4 @@
-/// Reading TUTTI_DISTANCES at the first need.
+/// Reads TUTTI_DISTANCES at first use.
 #include "api/distance_source.hpp"
 
 #include <mutex>
@@ -24,8 +24,8 @@ Known& known() {
   return *the_known;
 }
 
-/// Both matrices of 2,000 ranks; tutti-bench writes far less, as it measures all pairs of 64 at
-/// most.
+/// Enough for both matrices of 2,000 ranks. tutti-bench writes far less, as it measures all pairs
+/// of at most 64 ranks.
 constexpr std::size_t max_bytes = std::size_t{1} << 28;
 
 Result<DistanceFile> read(const std::string& path) {
@@ -34,7 +34,7 @@ Result<DistanceFile> read(const std::string& path) {
   return Error{text.error() + "; tutti map --mpirun measures and writes such a file"};
 }
 
-/// `all` is locked.
+/// The caller holds the lock of `all`.
 void read_once(Known& all) {
   if (!all.text.empty()) {
     all.distances = std::make_shared<const DistanceFile>(*distances_from_text(all.text));

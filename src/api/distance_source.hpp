@@ -8,14 +8,14 @@
 
 namespace tutti {
 
-/// Null where none are known, or those of TUTTI_DISTANCES are no good.
+/// Null if none are known, or those of TUTTI_DISTANCES are invalid.
 [[nodiscard]] std::shared_ptr<const DistanceFile> known_distances();
 
-/// From now on the distances of this text are known, instead of any others: as to_text has written
-/// it, and not read before it is needed.
+/// Replaces all known distances by those of this text, as to_text wrote it. It is parsed at first
+/// use.
 void set_distances(std::string text);
 
-/// Why what TUTTI_DISTANCES names cannot be used; empty where it can.
+/// Why the file of TUTTI_DISTANCES cannot be used; empty if it can.
 [[nodiscard]] std::string distances_error();
 
 }  // namespace tutti

@@ -1,4 +1,4 @@
-/// TUTTI_Distances_measure, TUTTI_Comm_reorder.
+/// TUTTI_Distances_measure and TUTTI_Comm_reorder.
 #include <tutti/tutti.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace tutti {
 
 namespace {
 
-/// Whole or not at all.
+/// Writes the whole file or nothing.
 bool write(const std::string& path, const std::string& text) {
   const std::string unfinished = path + ".part";
   std::FILE* file = std::fopen(unfinished.c_str(), "w");
@@ -25,7 +25,7 @@ bool write(const std::string& path, const std::string& text) {
   return std::fclose(file) == 0 && written && std::rename(unfinished.c_str(), path.c_str()) == 0;
 }
 
-/// Tells all ranks what rank 0 has found, as each may be rank 0 of other communicators.
+/// Broadcasts rank 0's text to all ranks, as each may be rank 0 of other communicators.
 int share(MPI_Comm comm, std::string& text) {
   auto length = static_cast<int>(text.size());
   int error = mpi().Bcast(&length, sizeof length, mpi().byte, 0, comm);
@@ -34,7 +34,7 @@ int share(MPI_Comm comm, std::string& text) {
   return mpi().Bcast(text.data(), length, mpi().byte, 0, comm);
 }
 
-/// Whoever reads as many rows as the world has ranks takes them for those of its ranks.
+/// Sorts the rows by world rank: a reader of as many rows as the world has ranks expects that.
 int put_in_world_order(MPI_Comm comm, DistanceFile& distances) {
   std::vector<RankLocation> locations;
   int world = 0;
@@ -81,8 +81,8 @@ int reorder(Communicator& communicator, MPI_Comm comm, std::optional<Collective>
   std::vector<Rank> ranks;
   error = distances->order_of_all(collective, ranks);
   if (error != MPI_SUCCESS) return error;
-  const auto place = std::find(ranks.begin(), ranks.end(), communicator.rank());
-  return mpi().Comm_split(comm, 0, static_cast<int>(place - ranks.begin()), made);
+  const auto position = std::find(ranks.begin(), ranks.end(), communicator.rank());
+  return mpi().Comm_split(comm, 0, static_cast<int>(position - ranks.begin()), made);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-/// Depth of calls, call sites, what stands for the MPI, where errors go.
+/// Call sites, the functions that stand in for the MPI, and error handlers.
 #include "api/entry.hpp"
 
 #include <utility>

@@ -1,4 +1,4 @@
-/// The way into the library that all collectives of the C API have in common.
+/// The entry that all collectives of the C API share.
 #pragma once
 
 #include <new>
@@ -12,8 +12,8 @@
 
 namespace tutti {
 
-/// How many collectives this thread is inside of. Inner calls, such as those of a tool behind
-/// Tutti that hands on what it was given, go straight to the MPI.
+/// Counts the collectives that this thread is inside of. Inner calls go straight to the MPI, for
+/// example those of a tool behind Tutti that forwards a call.
 class Inside {
  public:
   Inside() { ++depth_; }
@@ -27,13 +27,13 @@ class Inside {
   inline static constinit thread_local int depth_ = 0;
 };
 
-/// What stands for the MPI in the call under way.
+/// The functions that stand in for the MPI's own in the current call.
 [[nodiscard]] const NativeFunctions& native();
 
-/// Errors of inner calls come from a communicator that returns them; the program's own error
-/// handler hears of them here, once. Returns `error`.
+/// Calls the program's error handler once, because inner calls run on communicators that return
+/// their errors. Returns `error`.
 int raise(MPI_Comm comm, int error);
-/// The same for what may be no error.
+/// The same if there is an error.
 inline int raise_if(MPI_Comm comm, int error) {
   return error == MPI_SUCCESS ? error : raise(comm, error);
 }
@@ -50,18 +50,17 @@ int guarded(MPI_Comm comm, Function function) {
   }
 }
 
-/// Does this thread free the communicator, or does MPI end? Its attributes go one after the other
-/// then, Tutti's too, and MPICH can no longer be asked for any: what is called meanwhile is left to
-/// the MPI.
+/// Is this thread freeing the communicator, or MPI ending? Attributes go one by one then, Tutti's
+/// too, and MPICH refuses queries for them. Calls meanwhile go to the MPI.
 [[nodiscard]] bool is_being_freed(MPI_Comm comm);
 
-/// Where a call came from, and when, if that had to be noted early.
+/// The site of a call, and its time if that had to be taken early.
 struct Arrived {
   const void* site;
   std::optional<double> time;
 };
 
-/// Calls `run(Communicator&, Arrived)` where Tutti has a part in the call, else `run_native()`.
+/// Calls `run(Communicator&, Arrived)` if Tutti handles the call, else `run_native()`.
 template <class Native, class Run>
 int enter(Collective collective, MPI_Comm comm, Native run_native, Run run) {
   const void* site = take_call_site();
@@ -87,23 +86,24 @@ int enter(Collective collective, MPI_Comm comm, Native run_native, Run run) {
   });
 }
 
-/// A record of a call that begins now; to be made before anything that may wait for other ranks.
+/// A record of a call that begins now; make it before anything that may wait for other ranks.
 [[nodiscard]] inline CallRecord begin_record(const Communicator& communicator,
-                                             const Arrived& noted) {
+                                             const Arrived& entered) {
   CallRecord begun;
-  begun.site = noted.site;
-  if (communicator.is_reported()) begun.arrival = noted.time ? *noted.time : monotonic_seconds();
+  begun.site = entered.site;
+  if (communicator.is_reported())
+    begun.arrival = entered.time ? *entered.time : monotonic_seconds();
   return begun;
 }
 
-/// What was expected of the call that this rank has come to.
+/// Notes the predictions for the call that this rank has reached.
 inline void note_prediction(const Arrival& arrival, CallRecord& record) {
   const CallPrediction prediction = arrival.prediction_of_call();
   record.ahead = prediction.ahead;
   record.progress_hint = prediction.progress_hint;
 }
 
-/// Keeps a record of a call that ends now: `describe(record)` fills in what its arguments tell.
+/// Keeps a record of a call that ends now. `describe(record)` adds its root and sizes.
 template <class Describe>
 void keep_record(Collective collective, const Communicator& communicator, CallRecord record,
                  Describe describe) {
@@ -116,8 +116,8 @@ void keep_record(Collective collective, const Communicator& communicator, CallRe
   record_call(record);
 }
 
-/// Runs what was decided, and keeps a record of it where a report is asked for. `run` notes what
-/// runs instead of it.
+/// Runs a decision, and keeps a record of it if a report is requested. `run` notes what runs
+/// instead, if it deviates.
 template <class Run, class Describe>
 int reported(Collective collective, Communicator& communicator, const Decision& decision,
              CallRecord begun, Run run, Describe describe) {

@@ -1,4 +1,4 @@
-/// Reading the environment, and saying what is wrong with it.
+/// Reads the environment and reports what is wrong with it.
 #include "api/environment.hpp"
 
 #include <unistd.h>
@@ -25,7 +25,7 @@ namespace {
 constexpr Bytes min_staging = 1024;
 constexpr std::size_t max_machine_bytes = 65536;
 
-/// The value of a setting, by its name or its former one; empty where it is not set.
+/// The value of a setting, by its name or its former one; empty if it is not set.
 std::string value_of(const std::string& name) {
   const char* value = std::getenv(name.c_str());
   const std::string former(former_name_of(name));
@@ -59,7 +59,7 @@ class Reader {
     }
   }
 
-  /// A misspelt name would be ignored silently.
+  /// Else a misspelt name would have no effect and no message.
   void note_unknown() {
     for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
       const std::string_view assignment = *variable;
@@ -130,7 +130,7 @@ class Reader {
     environment_.memory = *read;
   }
 
-  /// The file that was measured once for this user, if there is one.
+  /// The file that was measured for this user, if there is one.
   static std::string cached_machine() {
     const std::string cache = value_of("XDG_CACHE_HOME");
     const std::string home = value_of("HOME");
@@ -172,7 +172,7 @@ class Reader {
 
 std::once_flag remarks_made;
 
-/// Lines about all settings but the file of distances, which is read when it is needed.
+/// Messages about all settings except the file of distances, which is read at first use.
 std::string remarks() {
   const Environment& all = environment();
   std::string text = all.error.empty() ? "" : "tutti: " + all.error + "\n";

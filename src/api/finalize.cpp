@@ -1,4 +1,5 @@
-/// MPI_Finalize of programs that link this library before their MPI, and of those behind the front.
+/// MPI_Finalize for programs that link this library before their MPI, and for those behind the
+/// front.
 #include <dlfcn.h>
 #include <tutti/tutti.h>
 
@@ -13,7 +14,7 @@ namespace tutti {
 
 namespace {
 
-/// Whether or not the program may call MPI_Finalize now is the MPI's to say.
+/// Leaves it to the MPI to refuse a call of MPI_Finalize.
 void prepare_if_running() {
   int initialized = 0;
   int finalized = 0;
@@ -31,7 +32,7 @@ void note_end() { note_end_of_mpi(); }
 int finalize_mpi() {
   static bool entered = false;
   prepare_if_running();
-  // A tool behind the front hands the call on to the front's PMPI_Finalize.
+  // A tool behind the front forwards the call to the front's PMPI_Finalize.
   return std::exchange(entered, true) ? mpi().Finalize() : next_functions().Finalize();
 }
 

@@ -1,5 +1,5 @@
-/// The functions on arrivals, persistent forms, distances, shared results and one-sided collectives
-/// for Fortran, with the symbols that its compilers on Linux give them.
+/// The Fortran functions for arrivals, persistent forms, distances, shared results and one-sided
+/// collectives, with the symbol names of the compilers on Linux.
 #include "run/mpi/fortran.hpp"
 
 #include <tutti/tutti.h>
@@ -18,7 +18,7 @@ using tutti::op_from_fortran;
 using tutti::type_from_fortran;
 using tutti::window_from_fortran;
 
-/// A Fortran text without the blanks that fill it.
+/// A Fortran text without its trailing blanks.
 std::string text_of(const char* text, std::size_t length) {
   const std::string_view all(text, length);
   const std::size_t last = all.find_last_not_of(' ');
@@ -28,10 +28,11 @@ std::string text_of(const char* text, std::size_t length) {
 static_assert(sizeof(MPI_Fint) == sizeof(int), "arrays of counts are passed on as they are");
 static_assert(sizeof(MPI_Aint) == sizeof(TUTTI_Request), "a request is an address");
 
-/// An integer of MPI_ADDRESS_KIND, 0 for none.
+/// A request is an integer of MPI_ADDRESS_KIND, 0 for none.
 TUTTI_Request* request_of(MPI_Aint* request) { return reinterpret_cast<TUTTI_Request*>(request); }
 
-// Calls with the C handles of Fortran ones, unless these cannot be known. MPI error codes.
+// Call with the C handles of Fortran ones. Return an MPI error code, also if a handle cannot be
+// converted.
 
 template <class Call>
 int with_comm(const MPI_Fint* handle, Call call) {
@@ -47,7 +48,7 @@ int with_type(const MPI_Fint* handle, Call call) {
   return error == MPI_SUCCESS ? call(type) : error;
 }
 
-/// Those of a call with two sides; reading them gives an MPI error code.
+/// The handles of a call with two sides. read() returns an MPI error code.
 struct Handles {
   MPI_Comm comm{};
   MPI_Datatype send{};

@@ -15,8 +15,8 @@ bool uses_unexpected_messages(const Decision& decision, const ArrivedCall& arriv
          arrived.has_thread();
 }
 
-/// What `decide` chose, or the MPI's own where the arguments are not valid. Whether those of one
-/// rank are is that rank's affair: all take part in what the others wait for.
+/// Runs a decision, or the MPI's own collective if this rank's arguments are invalid. Other ranks
+/// may not know that: this rank takes part in everything they wait for.
 template <class Native>
 int run_decision(GatherScatterCall& call, Communicator& communicator, const Decision& decision,
                  const ArrivedCall& arrived, Native run_native) {
@@ -65,15 +65,15 @@ int run_decision(GatherScatterCall& call, Communicator& communicator, const Deci
 }
 
 template <class Native>
-int run_gather_scatter(GatherScatterCall& call, Communicator& communicator, const Arrived& noted,
+int run_gather_scatter(GatherScatterCall& call, Communicator& communicator, const Arrived& entered,
                        Native run_native) {
-  const CallRecord begun = begin_record(communicator, noted);
+  const CallRecord begun = begin_record(communicator, entered);
   const Decision* decision = &communicator.decide(call.collective);
   if (const int error = learn_arrivals(communicator, *decision)) return raise(call.comm, error);
-  ArrivedCall arrived(communicator.arrival().get(), call.collective, noted.site);
+  ArrivedCall arrived(communicator.arrival().get(), call.collective, entered.site);
   if (const int error = arrived.weigh(call, communicator, decision)) return raise(call.comm, error);
   int failed = MPI_SUCCESS;
-  // Where arrivals are exchanged they decide, and are told how long the MPI's own takes.
+  // If arrivals are exchanged, they decide, and use the measured times of the MPI's own.
   const bool may_resolve =
       decision->deferred != DeferredLevel::all || communicator.arrival() == nullptr;
   if (may_resolve) decision = &resolved(*decision, call, communicator, failed);
@@ -88,13 +88,13 @@ int run_gather_scatter(GatherScatterCall& call, Communicator& communicator, cons
 template <class Native>
 int gather_scatter(GatherScatterCall& call, Native run_native) {
   return enter(call.collective, call.comm, run_native,
-               [&](Communicator& communicator, const Arrived& noted) {
-                 return run_gather_scatter(call, communicator, noted, run_native);
+               [&](Communicator& communicator, const Arrived& entered) {
+                 return run_gather_scatter(call, communicator, entered, run_native);
                });
 }
 
-/// The class of what is wrong with arguments that `looks_valid` refused, for an MPI that has no
-/// large-count form to name it.
+/// The error class of arguments that `looks_valid` refused. An MPI without a large-count form
+/// cannot name it.
 int fault_of(const GatherScatterCall& call) {
   if (call.block_count < 0) return MPI_ERR_COUNT;
   if (call.block_type == mpi().type_null) return MPI_ERR_TYPE;

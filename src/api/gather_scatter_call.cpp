@@ -1,4 +1,4 @@
-/// Valid arguments, and what the report keeps.
+/// Checks arguments and describes calls for the report.
 #include "api/gather_scatter_call.hpp"
 
 #include <algorithm>
@@ -18,10 +18,10 @@ bool looks_valid(const GatherScatterCall& call, const Communicator& communicator
 
 namespace {
 
-/// Of the rank's block; none where its arguments are bad.
+/// Bytes of the rank's block; none if its arguments are invalid.
 std::optional<Bytes> known_bytes(const GatherScatterCall& call, const Communicator& communicator) {
   if (call.in_place() && !looks_valid(call, communicator)) return {};
-  // A root with a bad side of its own knows the others' blocks by the other one.
+  // A root whose block buffer is invalid knows the others' blocks by its root buffer.
   const MPI_Count count =
       call.in_place() ? call.blocks.count(communicator.rank()) : call.block_count;
   const auto type = call.in_place() ? call.root_type : call.block_type;

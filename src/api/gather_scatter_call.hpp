@@ -1,4 +1,4 @@
-/// Arguments of the gather_scatter collectives, as the C API takes them.
+/// Arguments of gathers and scatters, as the C API takes them.
 #pragma once
 
 #include "api/communicator.hpp"
@@ -19,33 +19,33 @@ struct RootBuffer {
   MPI_Datatype type;
 };
 
-[[nodiscard]] inline GatherScatterCall call_of(Collective collective, const BlockBuffer& own,
-                                               const RootBuffer& all, int root, MPI_Comm comm) {
-  return {collective, root,        comm,       own.address, own.count,
-          own.type,   all.address, all.blocks, all.type};
+[[nodiscard]] inline GatherScatterCall call_of(Collective collective, const BlockBuffer& block,
+                                               const RootBuffer& whole, int root, MPI_Comm comm) {
+  return {collective, root,          comm,         block.address, block.count,
+          block.type, whole.address, whole.blocks, whole.type};
 }
 
 [[nodiscard]] inline void* buffer(const void* address) { return const_cast<void*>(address); }
 
-/// Could any MPI run this? Whatever is wrong here is left to the program's MPI to name. Reads no
-/// argument that is not significant at this rank.
+/// True if an MPI could run this call. If not, Tutti leaves it to the program's MPI to name the
+/// error. Reads no argument that is not significant at this rank.
 [[nodiscard]] bool looks_valid(const GatherScatterCall& call, const Communicator& communicator);
 
-/// The bytes of a call's block where MPI makes them equal on all ranks; none where it does not, and
-/// where this rank's arguments are bad.
+/// The bytes of a call's block if MPI makes them equal on all ranks; none if it does not, or if
+/// this rank's arguments are invalid.
 [[nodiscard]] std::optional<Bytes> common_block(const GatherScatterCall& call,
                                                 const Communicator& communicator);
 
-/// Bytes of this rank's block; 0 where its arguments are bad.
+/// Bytes of this rank's block; 0 if its arguments are invalid.
 [[nodiscard]] Bytes block_bytes(const GatherScatterCall& call, const Communicator& communicator);
 
-/// Fills in what the arguments tell of a call, for the report; rank and p are there.
+/// Fills in a call's root and sizes, for the report; rank and p are already set.
 void describe(const GatherScatterCall& call, CallRecord& record);
 
-/// A large-count call on an MPI without that form: the linear algorithm, on all ranks alike.
+/// A large-count call on an MPI without that form runs the linear algorithm, on all ranks alike.
 int run_without_large_form(GatherScatterCall& call);
 
-/// The MPI's own large-count function, or what stands for it.
+/// Calls the MPI's own large-count function, or run_without_large_form().
 template <class Function, class... Arguments>
 int run_native_large(Function MpiFunctions::*function, GatherScatterCall& call,
                      Arguments... arguments) {

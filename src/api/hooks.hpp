@@ -1,12 +1,12 @@
-/// What the drop-in front tells the library about a call.
+/// The interface through which the drop-in front informs the library.
 #pragma once
 
 #include "run/mpi/functions.hpp"
 
 namespace tutti {
 
-/// The functions that stand for the MPI's own: those of the next tool in line where there is
-/// one, else the MPI's PMPI_ functions.
+/// The functions that stand in for the MPI's own: those of the next tool in line if there is one,
+/// else the MPI's PMPI_ functions.
 #define TUTTI_NATIVE_ALL(X) \
   X(Gather)                 \
   X(Gatherv)                \
@@ -34,24 +34,24 @@ struct NativeFunctions {
 };
 [[nodiscard]] NativeFunctions& next_functions();
 
-/// The return address of the call under way, set by the front; null for direct calls.
+/// The return address of the current call, set by the front; null for direct calls.
 void set_call_site(const void* site);
 [[nodiscard]] const void* take_call_site();
 
-/// Notes some address in the front, where the program's calls of MPI_Finalize go.
+/// Notes an address in the front, which receives the program's calls of MPI_Finalize.
 void set_front(const void* address);
 
-/// Notes that MPI ends: nothing is begun any more that has to be ended before it.
+/// Notes that MPI ends. From then on Tutti begins nothing that must end before MPI does.
 void note_end();
 
-/// MPI_Finalize of the next tool in line or the MPI, after all that Tutti has to do before.
+/// Calls MPI_Finalize of the next tool in line or the MPI, after Tutti's own clean-up.
 int finalize_mpi();
 
-/// The same of MPI_Win_free.
+/// The same for MPI_Win_free.
 int free_window(MPI_Win* window);
 
-/// MPI_Comm_free and MPI_Comm_disconnect of the next tool in line or the MPI, while which Tutti has
-/// no part in the calls that functions of attributes make on that communicator.
+/// Call MPI_Comm_free and MPI_Comm_disconnect of the next tool in line or the MPI. Meanwhile Tutti
+/// takes no part in calls that delete functions of attributes make on that communicator.
 int free_comm(MPI_Comm* comm);
 int disconnect_comm(MPI_Comm* comm);
 

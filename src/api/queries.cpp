@@ -1,4 +1,4 @@
-/// Versions, and which algorithms there are, are in force, and ran.
+/// Queries of versions, and of algorithms: all, those in force and those that ran.
 #include <tutti/tutti.h>
 
 #include <algorithm>

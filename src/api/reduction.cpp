@@ -13,7 +13,7 @@ using tutti::RankBlocks;
 
 namespace {
 
-/// What the four have in common; count, type and operation are significant at all ranks.
+/// The arguments that the four share; count, type and operation are significant at all ranks.
 struct Vectors {
   const void* send;
   void* receive;
@@ -31,8 +31,9 @@ CollectiveCall call_of(Collective collective, const Vectors& vectors, int root, 
           vectors.op};
 }
 
-/// The decision about operations that do not commute, or are the program's own, takes the place of
-/// the usual one where that does not suit them. The standard has one operation on all ranks.
+/// The decision for this call's operation: another than the usual one if that does not suit
+/// operations that do not commute, or the program's own. The standard has one operation on all
+/// ranks.
 const tutti::Decision& decide(CollectiveCall& call, Communicator& communicator, int& error) {
   const tutti::Decision& usual = communicator.decide(call.collective);
   const bool is_native = !usual.specification && !usual.level.hierarchical;
@@ -43,24 +44,24 @@ const tutti::Decision& decide(CollectiveCall& call, Communicator& communicator, 
   }
   tutti::PrivateComm* comm = communicator.private_comm(error);
   if (comm == nullptr) return usual;
-  // The MPI is not asked about handles that may be none: it would end the program.
+  // MPI_Op_commutative would end the program on an invalid handle.
   const bool known = looks_valid(call, communicator) && comm->collectives().learn_types(call);
   const bool commutative = !known || tutti::commutes(call.op);
   return commutative && !whole ? usual : communicator.decide(call.collective, {commutative, whole});
 }
 
-/// Programs that pass the receive buffer as the send buffer get away with it on some MPIs.
+/// Some MPIs accept the receive buffer as the send buffer. Tutti treats it like MPI_IN_PLACE.
 void accept_one_buffer(CollectiveCall& call, const Communicator& communicator) {
   const bool receives = call.collective != Collective::reduce || communicator.rank() == call.root;
   if (receives && call.send.address == call.receive.address) call.send.address = MPI_IN_PLACE;
 }
 
-/// One call, from the program to whoever runs it.
+/// One call of the program: runs Tutti's algorithm or `run_native`.
 template <class Native>
 int reduction(CollectiveCall call, Native run_native) {
   return tutti::enter(call.collective, call.comm, run_native,
-                      [&](Communicator& communicator, const tutti::Arrived& noted) {
-                        const auto begun = begin_record(communicator, noted);
+                      [&](Communicator& communicator, const tutti::Arrived& entered) {
+                        const auto begun = begin_record(communicator, entered);
                         accept_one_buffer(call, communicator);
                         int error = MPI_SUCCESS;
                         const tutti::Decision& decision = decide(call, communicator, error);

@@ -1,4 +1,4 @@
-/// One log for each process, and its way into a file.
+/// The process's log of calls, and how it is written.
 #include "api/report.hpp"
 
 #include <fcntl.h>
@@ -30,7 +30,7 @@ namespace {
 struct Recorder {
   std::mutex mutex;
   CallLog log;
-  std::string mpi;  ///< its version, asked for while MPI runs
+  std::string mpi;  ///< its version, read while MPI runs
   pid_t process = 0;
   bool is_written = false;
 };
@@ -52,7 +52,7 @@ void complain(const std::string& destination, const char* why) {
                destination.c_str(), why);
 }
 
-/// In one write, which keeps the pieces of several processes apart.
+/// In one write if possible, so that the texts of several processes do not mix.
 bool write_all(int file, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = write(file, text.data(), text.size());
@@ -71,7 +71,7 @@ void put(const ReportContent& content, const std::string& destination) {
   const std::string why = why_no_output(destination);
   if (!why.empty()) return complain(destination, why.c_str());
   const int how = O_WRONLY | O_CREAT | (content.partial.empty() ? O_TRUNC : O_APPEND);
-  // What has become a pipe since must not wait for a reader.
+  // If the file has become a pipe since, do not wait for a reader.
   const int file = open(destination.c_str(), how | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
   if (file >= 0) fcntl(file, F_SETFL, how);
   if (file < 0) return complain(destination, std::strerror(errno));
@@ -79,7 +79,7 @@ void put(const ReportContent& content, const std::string& destination) {
   close(file);
 }
 
-/// `ranks` is 0 where the number of processes is not known.
+/// `ranks` is 0 if the number of processes is unknown.
 void put_own(const Recorder& all, const std::string& destination, int ranks) {
   const Summary summary = summarise(all.log, {}, site_name);
   if (destination.empty() || summary.calls.empty()) return;
@@ -87,7 +87,7 @@ void put_own(const Recorder& all, const std::string& destination, int ranks) {
   put(partial_content_of(summary, all.mpi, ranks, who), destination);
 }
 
-/// For programs that end without MPI_Finalize, or use sessions alone. MPI may be gone by now.
+/// For programs that end without MPI_Finalize, or only use sessions. MPI may have ended.
 void write_at_exit() {
   Recorder& all = recorder();
   const std::unique_lock lock(all.mutex, std::try_to_lock);
@@ -101,7 +101,7 @@ void write_at_exit() {
   }
 }
 
-/// Whatever stands still while the program runs is fetched with the first record.
+/// Fetches with the first record what does not change while the program runs.
 void begin(Recorder& all) {
   all.process = getpid();
   all.mpi = library_version();
@@ -125,7 +125,7 @@ void record_call(const CallRecord& record) noexcept {
     if (all.process == 0) begin(all);
     all.log.add(record);
   } catch (const std::bad_alloc&) {
-    // The call itself has succeeded, on all ranks: it only goes unreported.
+    // The call itself succeeded on all ranks; it is only missing in the report.
   }
 }
 

@@ -1,4 +1,4 @@
-/// What ran, how often, how long and why, written at the end of MPI.
+/// The report: what ran, how often, how long and why, written at the end of MPI.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@
 
 namespace tutti {
 
-/// For CallRecord::communicator: rank 0 of a communicator makes it and tells the others.
+/// For CallRecord::communicator: rank 0 of a communicator makes it and broadcasts it.
 [[nodiscard]] std::uint64_t new_communicator_id();
 
-/// Keeps a record; drops it where there is no memory. May be called by several threads. A process
-/// that exits before write_report() writes what it knows then, if TUTTI_REPORT says where to.
+/// Keeps a record, or drops it if memory is short. For any thread. If TUTTI_REPORT names a
+/// destination, a process that exits before write_report() writes its own records.
 void record_call(const CallRecord& record) noexcept;
 
 /// Writes the report once. With `all_ranks`, which all ranks of the world must pass alike, records
-/// are collected over MPI_COMM_WORLD and its rank 0 writes them, to the first destination that a
+/// are collected over MPI_COMM_WORLD and its rank 0 writes them to the first destination that a
 /// rank knows. Otherwise each process that was the root of some call appends these calls in one
 /// piece, marked as partial. "-" is standard error; a name that ends in .json gives JSON.
 void write_report(const std::string& destination, bool all_ranks) noexcept;

@@ -16,7 +16,7 @@ namespace {
 constexpr int tag = 0;
 constexpr std::size_t largest_message = std::size_t{1} << 30;
 
-/// Waits without blocking in the MPI, which may spin where ranks outnumber cores.
+/// Waits without blocking in the MPI, which may busy-wait on oversubscribed cores.
 int finish(MPI_Request request) {
   int done = 0;
   int error = mpi().Test(&request, &done, MPI_STATUS_IGNORE);
@@ -68,7 +68,7 @@ void join_summary(Summary& summary, Rank from, MPI_Comm comm) {
   if (theirs) join(summary, std::move(*theirs));
 }
 
-/// The first comparison. Written before a communicator is used, read when MPI ends.
+/// The first clock reading. Written before a communicator is used, read when MPI ends.
 std::optional<ClockReading> start;
 
 std::optional<ClockReading> read_clock(MPI_Comm world) {
@@ -77,7 +77,7 @@ std::optional<ClockReading> read_clock(MPI_Comm world) {
   return ClockReading{monotonic_seconds(), clock.offset(), clock.error()};
 }
 
-/// Puts the times of all ranks on rank 0's clock. False where the MPI fails.
+/// Compares all clocks with rank 0's. False if the MPI fails.
 bool compare_clocks(MPI_Comm world, ClockDrift& drift) {
   const std::optional<ClockReading> end = read_clock(world);
   if (!end) return false;
@@ -85,8 +85,8 @@ bool compare_clocks(MPI_Comm world, ClockDrift& drift) {
   return true;
 }
 
-/// Nodes are told apart by the world rank of their leader.
-bool find_place(MPI_Comm world, ProcessLocation& place) {
+/// Nodes are identified by the world rank of their leader.
+bool find_location(MPI_Comm world, ProcessLocation& location) {
   MPI_Comm node = mpi().comm_null;
   if (mpi().Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, mpi().info_null, &node) !=
       MPI_SUCCESS) {
@@ -94,9 +94,9 @@ bool find_place(MPI_Comm world, ProcessLocation& place) {
   }
   Rank in_node = 0;
   mpi().Comm_rank(node, &in_node);
-  place.node = place.rank;
-  place.is_leader = in_node == 0;
-  const int error = mpi().Bcast(&place.node, sizeof place.node, mpi().byte, 0, node);
+  location.node = location.rank;
+  location.is_leader = in_node == 0;
+  const int error = mpi().Bcast(&location.node, sizeof location.node, mpi().byte, 0, node);
   mpi().Comm_free(&node);
   return error == MPI_SUCCESS;
 }
@@ -113,11 +113,11 @@ std::optional<Summary> collect(const std::function<Summary(const ProcessLocation
   const MPI_Comm world = duplicate.handle();
   const int p = duplicate.p();
   const Rank rank = duplicate.rank();
-  ProcessLocation place;
-  place.rank = rank;
-  if (!find_place(world, place)) return std::nullopt;
-  if (compare_clocks(world, place.clock)) place.node = 0;
-  Summary summary = make(place);
+  ProcessLocation location;
+  location.rank = rank;
+  if (!find_location(world, location)) return std::nullopt;
+  if (compare_clocks(world, location.clock)) location.node = 0;
+  Summary summary = make(location);
   for (Rank step = 1; step < p; step *= 2) {
     if ((rank & step) != 0) {
       send_summary(summary, rank - step, world);

@@ -1,4 +1,4 @@
-/// Brings the summaries of all ranks together.
+/// Collects the summaries of all ranks.
 #pragma once
 
 #include <functional>
@@ -9,12 +9,12 @@
 
 namespace tutti {
 
-/// Compares the clocks of all processes, on a communicator of all of them, for the first time: the
-/// second is at `collect`. Collective. Without it clocks are taken not to drift.
+/// Compares the clocks of all processes for the first time; `collect` does so again. `comm` must
+/// have all processes. Collective. Without this call clocks are assumed not to drift.
 void note_clocks(MPI_Comm comm);
 
-/// Joins what the ranks of MPI_COMM_WORLD have, in ceil(log2 p) rounds. `make` gives this rank's
-/// own once its place is known. Collective. Rank 0 gets the whole, without what the MPI failed to
+/// Joins the summaries of the ranks of MPI_COMM_WORLD, in ceil(log2 p) rounds. `make` gives this
+/// rank's own at its location. Collective. Rank 0 gets the whole, without what the MPI failed to
 /// deliver; all others get nothing.
 [[nodiscard]] std::optional<Summary> collect(
     const std::function<Summary(const ProcessLocation&)>& make);

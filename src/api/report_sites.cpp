@@ -1,4 +1,4 @@
-/// Call sites by way of the loader and the symbol tables of ELF files.
+/// Finds the names of call sites through the loader and the symbol tables of ELF files.
 #include "api/report_sites.hpp"
 
 #include <cxxabi.h>
@@ -24,10 +24,10 @@ namespace {
 
 struct Function {
   std::string name;
-  std::uintptr_t start = 0;  ///< as the file counts addresses
+  std::uintptr_t start = 0;  ///< address in the file
 };
 
-/// A file in memory, read-only; empty where it cannot be read.
+/// A file mapped read-only; empty if it cannot be read.
 class MappedFile {
  public:
   explicit MappedFile(const std::string& path) {
@@ -46,7 +46,7 @@ class MappedFile {
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
 
-  /// `count` values from `offset` on; empty where the file does not hold them.
+  /// `count` values from `offset` on; empty if the file does not hold them.
   template <class T>
   [[nodiscard]] std::span<const T> at(std::uint64_t offset, std::uint64_t count) const {
     if (offset > size_ || count > (size_ - offset) / sizeof(T) || offset % alignof(T) != 0)
@@ -100,7 +100,7 @@ std::string hexadecimal(std::uintptr_t value) {
   return text.data();
 }
 
-/// The loader gives the main program no name, and argv[0] may be relative to a folder long left.
+/// The loader has no name for the main program, and argv[0] may be relative to a former folder.
 std::string path_of_program() {
   std::array<char, 4096> path{};
   const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());

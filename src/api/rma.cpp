@@ -1,4 +1,4 @@
-/// TUTTI_Rma_*: windows, requests, and the choice that the root makes.
+/// TUTTI_Rma_*: windows, requests, and the root's selection of an algorithm.
 #include "api/rma.hpp"
 
 #include <tutti/tutti.h>
@@ -29,21 +29,22 @@ struct Side {
 struct Request {
   std::shared_ptr<RmaOutcome> outcome;
   std::shared_ptr<RmaSystem> system;
-  std::vector<std::byte> packed = {};  ///< of data with gaps
-  Side unpacked = {};                  ///< where they go in the end; no elements: nowhere
+  std::vector<std::byte> packed = {};  ///< for data with gaps
+  Side unpacked = {};                  ///< final destination; no elements: none
   std::string decision = {};           ///< "algorithm: why"
   bool is_reported = false;
   CallRecord record = {};
 };
 
 struct RmaState {
-  /// Nobody calls the MPI with it, which may come here while it keeps other threads out.
+  /// Never held while calling the MPI, whose callbacks may come here while it keeps other threads
+  /// out.
   std::mutex mutex;
   std::vector<Opened> opened;
   std::map<int, Request> requests;
   int last_request = 0;
-  std::string progress;  ///< as the first start has seen it
-  /// For reports: each root is as alone as on a communicator of its own.
+  std::string progress;  ///< as measured at the first start
+  /// For reports: each root counts its operations as on a communicator of its own.
   std::uint64_t id = new_communicator_id();
   std::map<Collective, std::uint64_t> calls;
 };
@@ -68,7 +69,7 @@ std::shared_ptr<RmaSystem> system_of(MPI_Comm comm) {
   return nullptr;
 }
 
-/// The one that a window was given to, and the program's communicator.
+/// The system that a window is registered for, and the program's communicator.
 Opened owner_of(TUTTI_Window window) {
   for (const Opened& opened : all_opened()) {
     if (opened.system->has_window(window)) return opened;
@@ -76,8 +77,8 @@ Opened owner_of(TUTTI_Window window) {
   return {mpi().comm_null, nullptr};
 }
 
-/// Sets `bytes` to those of one vector or block, of which the buffer holds `blocks`, and `packed`
-/// where the data have gaps, or lie on a GPU. Returns an MPI error code.
+/// Sets `bytes` to the bytes of one vector or block, of which the buffer holds `blocks`. Sets
+/// `packed` if the data have gaps or are on a GPU. Returns an MPI error code.
 int pack(Collective collective, const Side& side, int blocks, RmaSystem& system, Bytes& bytes,
          Request& made) {
   if (side.count < 0) return MPI_ERR_COUNT;
@@ -97,11 +98,11 @@ int pack(Collective collective, const Side& side, int blocks, RmaSystem& system,
   return tutti::pack(elements, made.packed.data(), system.comm());
 }
 
-/// MPI_ERR_OP unless the operation is one of MPI's own that commute, and is for that type.
+/// MPI_ERR_OP unless the operation is predefined, commutes, and is defined for that type.
 int check(MPI_Op op, MPI_Datatype datatype, const RmaSystem& system, std::int64_t& combination) {
   combination = combination_of(op, datatype);
   if (combination == 0) return MPI_ERR_OP;
-  // Of no elements: the MPI says whether it would, and waits for nobody.
+  // Reduces no elements: the MPI checks the arguments and waits for no rank.
   std::int64_t in = 0;
   std::int64_t out = 0;
   return mpi().Reduce(&in, &out, 0, datatype, op, system.rank(), system.comm());
@@ -133,32 +134,32 @@ int begin(Collective collective, const Side& side, MPI_Op op, MPI_Aint displacem
   made.record.site = take_call_site();
   made.record.arrival = monotonic_seconds();
   RmaCall call;
-  call.place.displacement = displacement;
+  call.region.displacement = displacement;
   const int blocks = block_kind(collective) == BlockKind::ranks ? system.p() : 1;
-  int error = pack(collective, side, blocks, system, call.place.bytes, made);
+  int error = pack(collective, side, blocks, system, call.region.bytes, made);
   if (error == MPI_SUCCESS && collective == Collective::rma_reduce) {
     error = check(op, side.datatype, system, call.combination);
   }
   if (error != MPI_SUCCESS) return error;
   call.users = made.packed.empty() ? side.buffer : made.packed.data();
-  made.record.own = made.record.total = made.record.largest = call.place.bytes * blocks;
-  Choice choice = owner.chooser->choose(collective, call.place.bytes);
+  made.record.own = made.record.total = made.record.largest = call.region.bytes * blocks;
+  Choice choice = owner.chooser->choose(collective, call.region.bytes);
   choice.specification =
-      within(*choice.specification, system.p(), call.place.bytes * blocks, environment().memory);
+      within(*choice.specification, system.p(), call.region.bytes * blocks, environment().memory);
   call.specification = *choice.specification;
-  call.order = owner.chooser->order_for(call.specification, call.place.bytes);
+  call.order = owner.chooser->order_for(call.specification, call.region.bytes);
   error = system.begin(call, window, made.outcome);
   if (error != MPI_SUCCESS) return error;
   *request = keep(std::move(made), owner.comm, collective, choice);
   return MPI_SUCCESS;
 }
 
-/// Of what only reads its buffer, though it is kept where others' are written.
+/// The side of an operation that only reads its buffer. Side has no const form.
 Side read_only(const void* buffer, int count, MPI_Datatype datatype) {
   return {static_cast<std::byte*>(const_cast<void*>(buffer)), count, datatype};
 }
 
-/// All of the entry points that begin an operation.
+/// Begins an operation, for all entry points that do so.
 int begin_guarded(Collective collective, const Side& side, MPI_Op op, MPI_Aint displacement,
                   TUTTI_Window window, TUTTI_Rma_request* request) {
   if (request == nullptr) return MPI_ERR_REQUEST;
@@ -170,7 +171,7 @@ int begin_guarded(Collective collective, const Side& side, MPI_Op op, MPI_Aint d
   });
 }
 
-/// Null if there is no such request.
+/// The request of this number; null if there is none.
 Request* request_of(TUTTI_Rma_request number) {
   RmaState& all = rma_state();
   const std::lock_guard lock(all.mutex);
@@ -178,7 +179,7 @@ Request* request_of(TUTTI_Rma_request number) {
   return found == all.requests.end() ? nullptr : &found->second;
 }
 
-/// Of a request that is over. Returns an MPI error code.
+/// Ends and removes a completed request. Returns an MPI error code.
 int forget(TUTTI_Rma_request* request) {
   RmaState& all = rma_state();
   std::unique_lock lock(all.mutex);
@@ -203,7 +204,7 @@ int open(MPI_Comm comm) {
   if (const int error = mpi().Comm_test_inter(comm, &inter)) return error;
   if (inter != 0) return MPI_ERR_COMM;
   int error = MPI_SUCCESS;
-  // Known from now on, so that the end of MPI is watched.
+  // Makes the communicator known, so that the end of MPI is watched.
   const Communicator* communicator = Communicator::of(comm, error);
   if (communicator == nullptr) return error;
   std::unique_ptr<RmaSystem> made;
@@ -251,7 +252,7 @@ Opened owner_of_handle(MPI_Win handle, int& number) {
 
 void close_all_rma() {
   RmaState& all = rma_state();
-  while (!all.opened.empty()) close(all.opened.front().comm);  // errors or not, it is gone then
+  while (!all.opened.empty()) close(all.opened.front().comm);  // removes it even after an error
 }
 
 }  // namespace tutti

@@ -16,21 +16,23 @@ struct Opened {
   std::shared_ptr<RmaChooser> chooser = nullptr;
 };
 
-/// The one that a window is registered for, and its number there; no system if there is none.
+/// The communicator that a window is registered for, and the window's number there; a null system
+/// if there is none.
 [[nodiscard]] Opened owner_of_handle(MPI_Win handle, int& number);
 
-/// Has the MPI tell of the window's end. Returns an MPI error code.
+/// Makes the MPI report the window's end. Returns an MPI error code.
 int watch(MPI_Win handle, RmaSystem& system);
 
-/// Whether the MPI moves puts while their target computes, as a sentence; empty where no one-sided
-/// collectives have been started.
+/// States whether the MPI moves puts while their target computes; empty if no one-sided collectives
+/// have been started.
 [[nodiscard]] std::string progress_of_rma();
 
-/// Completes and ends what is still open on any communicator, in the sequence of their opening.
+/// Completes and ends the one-sided collectives of all communicators, in the sequence of their
+/// start.
 void close_all_rma();
 
-/// Completes the operations on a window that is still registered, and gives it back. Collective,
-/// as is what follows: MPI_Win_free.
+/// Completes the operations on a window and releases it, if it is registered. Collective, like
+/// MPI_Win_free, which follows.
 void release_window(MPI_Win window);
 
 }  // namespace tutti

@@ -1,4 +1,4 @@
-/// Asking the model, the distances, and what ranks have said of themselves.
+/// Selects by the model, the distances and the delays of ranks.
 #include "api/rma_choice.hpp"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ Choice RmaChooser::choose(Collective collective, Bytes bytes) {
   const std::lock_guard lock(mutex_);
   const auto [known, is_new] = choices_.try_emplace({collective, bits, patience});
   if (is_new) {
-    // The middle of what has as many bits stands for all of it.
+    // The middle of the sizes with as many bits stands for all of them.
     const Features features{collective, system_->p(), Bytes{3} << bits >> 2};
     OneSidedMachine machine{environment().machine, environment().node_machine, &system_->nodes()};
     double& polling = machine.between.polling;
@@ -56,10 +56,10 @@ std::vector<Rank> RmaChooser::order_for(const Specification& specification, Byte
     const std::lock_guard lock(mutex_);
     rank_order = distances_->found_alone(specification, system_->rank(), bytes);
   }
-  const std::vector<double> late = system_->delays();
-  const std::vector<Bytes> sizes(late.size(), bytes);
+  const std::vector<double> delays = system_->delays();
+  const std::vector<Bytes> sizes(delays.size(), bytes);
   const Order order =
-      order_of(specification, system_->p(), system_->rank(), {&sizes, &late, &rank_order});
+      order_of(specification, system_->p(), system_->rank(), {&sizes, &delays, &rank_order});
   std::vector<Rank> ranks;
   for (Position at = 0; at < order.size(); ++at) ranks.push_back(order.rank_at(at));
   return ranks;

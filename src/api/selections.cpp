@@ -1,4 +1,4 @@
-/// Decisions that hang on more than a collective: on arrivals that are expected, on blocks.
+/// Decisions that depend on more than a collective: on an arrival profile, on blocks.
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -12,14 +12,14 @@ namespace tutti {
 
 namespace {
 
-/// The power of two that is not above it, or 0.
+/// The largest power of 2 that is at most `bytes`, or 0.
 Bytes floor_of(Bytes bytes) {
   return static_cast<Bytes>(std::bit_floor(static_cast<std::uint64_t>(std::max<Bytes>(bytes, 0))));
 }
 
-/// Blocks like the measured ones are taken as those, else as others between two powers of two:
-/// ranks whose blocks contradict one another, by an error of the program, may choose differently
-/// only far from what is usual.
+/// Takes blocks that resemble the measured ones for those, else classes them by powers of 2. In an
+/// erroneous program, ranks may have blocks that contradict one another; they then select
+/// differently only far from the usual block.
 Bytes class_of(const ExpectedCall& call) {
   const CallSignature& usual = call.profile->times.kind;
   const CallSignature own = {call.collective, call.root, call.block};
@@ -89,8 +89,8 @@ const Decision& Communicator::decide(const ExpectedCall& call) {
       return known.decision;
     }
   }
-  // Whole before it is kept: it may run out of memory.
-  ExpectedDecision made = {call, decision_by_picture(call, block)};
+  // Complete it before keeping it: it may run out of memory.
+  ExpectedDecision made = {call, decision_by_profile(call, block)};
   made.call.block = block;
   ExpectedDecision& kept = expected_[next_expected_];
   next_expected_ = (next_expected_ + 1) % expected_.size();
@@ -98,12 +98,12 @@ const Decision& Communicator::decide(const ExpectedCall& call) {
   return kept.decision;
 }
 
-Decision Communicator::decision_by_picture(const ExpectedCall& call, Bytes block) {
+Decision Communicator::decision_by_profile(const ExpectedCall& call, Bytes block) {
   const Features features = features_of(call, block);
-  // Else the profile is of calls of another kind.
+  // Else the profile belongs to other calls.
   if (!weighs_arrivals(features, machine_)) return decide(call.collective);
   Decision made = decision_for(choose({}, features, machine_));
-  // Without the times of this profile: reports count calls by text.
+  // No times in the text, because reports count calls by text.
   const std::string why = are_apart(call.profile->arrivals, call.profile->error, machine_)
                               ? "ranks are expected to arrive apart"
                               : "native's time was measured";
@@ -119,7 +119,7 @@ Decision Communicator::decision_by_picture(const ExpectedCall& call, Bytes block
   return made;
 }
 
-/// Where such calls have been measured, of their very block.
+/// If such calls have been measured, uses their very block.
 Features Communicator::features_of(const ExpectedCall& call, Bytes block) const {
   Features features = features_of(call.collective);
   features.root = call.root;

@@ -1,4 +1,4 @@
-/// MPI_Win_free, before which one-sided operations on the window are completed.
+/// MPI_Win_free: completes the one-sided operations on the window first.
 #include <dlfcn.h>
 #include <tutti/tutti.h>
 
@@ -12,10 +12,10 @@ namespace tutti {
 
 namespace {
 
-/// Set while the attribute is put in the place of an earlier one, which the MPI then deletes.
+/// Set while this thread replaces an earlier attribute, which the MPI then deletes.
 thread_local bool is_replacing = false;
 
-/// Called by the MPI where its MPI_Win_free has not come by Tutti: MPICH before anything else,
+/// The MPI calls this if its MPI_Win_free was not called through Tutti: MPICH before anything else,
 /// Open MPI once the window can no longer be used.
 int free_with_window(MPI_Win handle, int, void* attribute, void*) {
   if (is_replacing) return MPI_SUCCESS;
@@ -58,7 +58,7 @@ void release_window(MPI_Win window) {
 }
 
 int free_window(MPI_Win* window) {
-  // A tool behind the front hands the call on to the front's PMPI_Win_free.
+  // A tool behind the front forwards the call to the front's PMPI_Win_free.
   thread_local bool entered = false;
   if (entered || window == nullptr) return mpi().Win_free(window);
   entered = true;
@@ -70,8 +70,8 @@ int free_window(MPI_Win* window) {
 
 }  // namespace tutti
 
-// For programs that link this library before their MPI; others come by the front, or by the
-// attribute's deletion.
+// For programs that link this library before their MPI. Other calls come through the front, or
+// through the attribute's deletion.
 #pragma GCC visibility push(default)
 
 int MPI_Win_free(MPI_Win* window) {

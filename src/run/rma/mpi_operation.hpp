@@ -27,7 +27,7 @@ struct RmaOutcome {
 /// What a root asks for.
 struct RmaCall {
   Specification specification;
-  RmaRegion place;             ///< in each window: of the vector, or of a rank's block
+  RmaRegion region;            ///< in each window: the vector, or a rank's block
   std::byte* users = nullptr;  ///< a vector, or p blocks in the sequence of ranks; packed
   std::int64_t combination = 0;
   std::vector<Rank> order = {};  ///< empty: as the specification says, without knowledge
@@ -49,7 +49,7 @@ class RmaOperation {
   void done() { ++at_; }
 
   [[nodiscard]] const RmaControlMessage& control() const { return control_; }
-  [[nodiscard]] RmaRegion place() const { return {control_.displacement, control_.bytes}; }
+  [[nodiscard]] RmaRegion region() const { return {control_.displacement, control_.bytes}; }
   [[nodiscard]] const Schedule& schedule() const { return schedule_; }
   [[nodiscard]] bool flows_to_root() const { return tutti::flows_to_root(schedule_.collective); }
   /// The order to send along to a rank that has not heard of the operation; else an empty one.

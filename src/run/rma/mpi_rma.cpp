@@ -101,14 +101,14 @@ int RmaSystem::begin(const RmaCall& call, int window, std::shared_ptr<RmaOutcome
     const std::lock_guard lock(mutex_);
     const auto found = windows_.find(window);
     if (found == windows_.end()) return MPI_ERR_WIN;
-    if (const int error = found->second->check(call.place)) return error;
+    if (const int error = found->second->check(call.region)) return error;
     RmaControlMessage control;
     control.root = rank_;
     control.window = window;
     control.operation = begun = begun_++;
     control.number = found->second->next_number();
-    control.displacement = call.place.displacement;
-    control.bytes = call.place.bytes;
+    control.displacement = call.region.displacement;
+    control.bytes = call.region.bytes;
     control.specification = to_word(call.specification);
     control.combination = call.combination;
     waiting_.emplace_back(control, call.order, call.users, std::move(outcome));
@@ -227,7 +227,7 @@ bool RmaSystem::is_in_the_way(const RmaOperation& operation) const {
   if (own_.size() >= max_under_way) return true;
   return std::any_of(own_.begin(), own_.end(), [&](const RmaOperation& other) {
     return other.control().window == control.window &&
-           window.may_overlap(operation.place(), other.place());
+           window.may_overlap(operation.region(), other.region());
   });
 }
 
@@ -247,7 +247,7 @@ bool RmaSystem::start_waiting() {
 void RmaSystem::begin(RmaOperation& operation) {
   RmaWindow& window = *windows_.at(operation.control().window);
   note(window.sync());
-  operation.begin(nodes_, rank_, window.at(operation.place()));
+  operation.begin(nodes_, rank_, window.at(operation.region()));
 }
 
 void RmaSystem::note_arrival(RmaOperation& operation) {
@@ -284,7 +284,7 @@ bool RmaSystem::step(RmaOperation& operation, const Step& step) {
       if (step.bytes > 0) {
         const int block = step.blocks.range.begin;
         note(window.put(operation.memory_of(block), operation.offset_of(block), step.bytes,
-                        step.peer, operation.place()));
+                        step.peer, operation.region()));
       }
       return true;
     case StepKind::flush:
