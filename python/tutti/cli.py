@@ -44,14 +44,20 @@ def tutti(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """MPI collectives that fit the program and the machine.
+    """Speed up the MPI collectives of unmodified programs.
 
-    Run an unmodified program under Tutti with `tutti run -- mpirun -n 16 ./app`; see what Tutti
-    would do with a call, and why, with `tutti explain`.
+    Tutti adapts them to uneven block sizes, to ranks that arrive late and to nodes with shared
+    memory. Run a program under Tutti, and see what ran, why, and which ranks were late:
+
+    ```
+    tutti run --report - -- mpirun -n 16 ./app
+    ```
+
+    `tutti COMMAND --help` explains each command.
     """
 
 
-_USE, _ASK, _CHECK = "Use it", "Ask it", "Check and measure it"
+_USE, _ASK, _CHECK = "Run programs", "Predict and explain", "Verify and measure"
 app.command("run", rich_help_panel=_USE, context_settings={"allow_interspersed_args": False})(run)
 app.command("report", rich_help_panel=_USE)(report)
 app.command("list", rich_help_panel=_ASK)(list_algorithms)
@@ -59,7 +65,7 @@ app.command("info", rich_help_panel=_ASK)(info)
 app.command("explain", rich_help_panel=_ASK)(explain)
 app.command("simulate", rich_help_panel=_ASK)(simulate)
 app.command("map", rich_help_panel=_ASK)(map_ranks)
-app.command("place", hidden=True)(map_ranks)  # the former name, accepted for one version
+app.command("place", hidden=True)(map_ranks)  # an alias, accepted for one version
 app.command("verify", rich_help_panel=_CHECK)(verify)
 app.command(
     "bench",
@@ -71,7 +77,10 @@ app.add_typer(lab, name="lab", rich_help_panel=_CHECK)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the command and returns its exit status: 2 for bad input, with one line that says so."""
+    """Runs the command and returns its exit status.
+
+    Bad input prints one line on standard error and returns 2.
+    """
     command = get_command(app)
     try:
         status = command.main(args=arguments, prog_name="tutti", standalone_mode=False)
@@ -86,11 +95,11 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stderr.close()
         return 0
     except Exception as error:
-        # What the parser of the command line raises says itself what is wrong.
+        # Errors of the command-line parser carry their own message.
         if not hasattr(error, "format_message"):
             raise
         text = error.format_message()
-        if text:  # empty where no command was given and the help has been shown
+        if text:  # empty if no command was given: the help has been printed instead
             print(f"tutti: {text}", file=sys.stderr)
         return 2 if text else 0
     return status if isinstance(status, int) else 0

@@ -1,4 +1,4 @@
-"""How commands talk: tables, JSON, and errors of one line."""
+"""The output of commands: tables, JSON, numbers with units, files."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ __all__ = [
 
 
 def console() -> Console:
-    """Standard output; wide enough for any table where it is no terminal."""
+    """Standard output; wide enough for any table if it is not a terminal."""
     width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 160
     return Console(highlight=False, width=width, soft_wrap=False)
 
 
 def print_json(value: Any) -> None:
-    """One JSON value on standard output."""
+    """Prints a JSON value on standard output."""
     print(json.dumps(value, indent=2))
 
 
 def table(*columns: str, title: str | None = None, right: tuple[str, ...] = ()) -> Table:
-    """An open table; the columns named in `right` hold numbers."""
+    """An empty table without lines; the columns named in `right` hold numbers."""
     made = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
     for column in columns:
         number = column in right
@@ -45,13 +45,13 @@ def table(*columns: str, title: str | None = None, right: tuple[str, ...] = ()) 
 
 
 def microseconds(seconds: float) -> str:
-    """A time in microseconds with three or more significant digits."""
+    """A time in microseconds with 3 or more significant digits."""
     value = seconds * 1e6
     return f"{value:,.0f} us" if value >= 1000 else f"{value:.3g} us"
 
 
 def duration(seconds: float) -> str:
-    """A time with three digits and its unit, as the library's reports have it: "41.0 ms"."""
+    """A time with 3 digits and its unit, as in the library's reports: "41.0 ms"."""
     for factor, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "us")):
         value = seconds * factor
         if value >= 0.9995 or unit == "us":
@@ -65,7 +65,7 @@ def count(number: int, noun: str) -> str:
 
 
 def write(path: Path, text: str, option: str) -> None:
-    """Writes what `option` asked for. Raises Refusal where that cannot be."""
+    """Writes the file that `option` names. Raises Refusal if that fails."""
     try:
         path.write_text(text)
     except OSError as error:

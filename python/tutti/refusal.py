@@ -1,4 +1,4 @@
-"""What bad input is answered with."""
+"""The exception for bad input."""
 
 from __future__ import annotations
 

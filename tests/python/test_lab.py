@@ -75,8 +75,8 @@ def test_shuffled_is_alike_for_one_number_and_another_for_another():
 
 @given(st.lists(st.integers(0, 5), min_size=1).filter(any), st.sampled_from(launch.MAPPINGS))
 def test_every_node_has_its_ranks_however_they_are_mapped(ranks, mapping):
-    placed = ProcessMapping(tuple(ranks), mapping).nodes_of_ranks()
-    assert [placed.count(node) for node in range(1, len(ranks) + 1)] == ranks
+    nodes = ProcessMapping(tuple(ranks), mapping).nodes_of_ranks()
+    assert [nodes.count(node) for node in range(1, len(ranks) + 1)] == ranks
 
 
 UNEVEN = ProcessMapping((1, 0, 2), "round-robin")
@@ -87,8 +87,8 @@ def test_the_file_of_hosts_names_the_node_of_each_rank():
     assert launch.hosts_of_ranks(LAYOUT, UNEVEN) == "10.77.0.1\n10.77.0.3\n10.77.0.3\n"
 
 
-def line(which: mpi.Mpi, placement: ProcessMapping = UNEVEN) -> str:
-    return " ".join(launch.command(which, LAYOUT, placement, SITE))
+def line(which: mpi.Mpi, processes: ProcessMapping = UNEVEN) -> str:
+    return " ".join(launch.command(which, LAYOUT, processes, SITE))
 
 
 def test_the_command_of_open_mpi_4():
@@ -154,8 +154,8 @@ def test_the_command_of_intel_mpi():
         ((None, 1, "5"), (5,)),
     ],
 )
-def test_placements(words, expected):
-    assert launch.place(LAYOUT, *words, "block").ranks == expected
+def test_process_mappings(words, expected):
+    assert launch.map_processes(LAYOUT, *words, "block").ranks == expected
 
 
 @pytest.mark.parametrize(
@@ -171,9 +171,9 @@ def test_placements(words, expected):
         ((None, 1, None, "spiral"), "--mapping spiral: block or round-robin or shuffled"),
     ],
 )
-def test_wrong_placements_are_refused(words, text):
+def test_wrong_process_mappings_are_refused(words, text):
     with pytest.raises(Refusal, match=text):
-        launch.place(LAYOUT, *words)
+        launch.map_processes(LAYOUT, *words)
 
 
 def launcher(folder: Path, name: str, says: str) -> Path:
@@ -346,14 +346,14 @@ def test_the_dry_run_of_a_run_shows_the_whole_command(command, folder, quiet_mac
 
 def test_the_checks_judge():
     seen = {"names": 2, "groups": 1, "bytes": 8 << 20, "seconds": 0.05}
-    layout, placement = Layout(2, GBIT), ProcessMapping((1, 1))
-    names, groups, scatter = checks.judge(layout, placement, seen)
+    layout, processes = Layout(2, GBIT), ProcessMapping((1, 1))
+    names, groups, scatter = checks.judge(layout, processes, seen)
     assert names.good and not groups.good and "several nodes for one" in groups.advice
     # 4 MiB with headers at 1 Gbit/s are 35 ms.
     assert scatter.meant == pytest.approx(35.08, rel=1e-3) and not scatter.good
-    assert checks.judge(layout, placement, {**seen, "seconds": 0.036})[2].good
+    assert checks.judge(layout, processes, {**seen, "seconds": 0.036})[2].good
     with pytest.raises(Refusal, match="wrong data"):
-        checks.judge(layout, placement, {**seen, "seconds": -1})
+        checks.judge(layout, processes, {**seen, "seconds": -1})
 
 
 # ---- a run is always ended

@@ -15,31 +15,40 @@ from tutti.plot import plot as draw
 
 def bench(
     arguments: Annotated[
-        list[str] | None, typer.Argument(help="What tutti-bench takes; --help lists it.")
+        list[str] | None,
+        typer.Argument(
+            metavar="ARGUMENTS",
+            help="Arguments of tutti-bench; without any, its help lists them.",
+        ),
     ] = None,
     mpirun: Annotated[
-        str, typer.Option(metavar="COMMAND", help='Starts the ranks, e.g. "mpirun -n 8".')
+        str, typer.Option(metavar="COMMAND", help='The launcher, e.g. "mpirun -n 8".')
     ] = "",
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also plot the times (.png, .svg, .pdf).")
     ] = None,
     results: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Plot this file of tutti-bench instead.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Measure nothing; plot this JSON of tutti-bench."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON instead of the table.")
+    ] = False,
 ) -> None:
-    """Measure collectives: the MPI's own and Tutti's, call by call in one run.
+    """Measure collectives: the MPI's own and Tutti's, alternating in one run.
 
-    Options of this command stand before what tutti-bench takes:
+    This starts tutti-bench under a launcher. Options of this command come first, then the
+    arguments of tutti-bench:
 
-        tutti bench --mpirun "mpirun -n 8" gatherv --distribution spikes --block 1,100,10000
-
-        tutti bench --mpirun "mpirun -n 8" --plot times.png gatherv --algorithm native,traff
+    ```
+    tutti bench --mpirun "mpirun -n 8" gatherv --distribution spikes --block 1,100,10000
+    tutti bench --mpirun "mpirun -n 8" --plot times.png gatherv --algorithm native,traff
+    ```
     """
     words = arguments or []
     if results is not None:
         if words or plot is None:
-            raise Refusal(f"--results {results}: it goes with --plot FILE and nothing to measure")
+            raise Refusal(f"--results {results} needs --plot FILE and no arguments of tutti-bench")
         draw(measuring.read(results), plot)
         return
     if plot is None and not as_json:

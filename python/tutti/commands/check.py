@@ -1,4 +1,4 @@
-"""`tutti check`: the guidelines for irregular gathers."""
+"""`tutti check`: the performance guidelines for irregular gathers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COLUMNS = {
     "allreduce + tutti gather": "Tutti's (2)",
     "tutti gatherv": "TUTTI_Gatherv",
 }
-"""The measured contenders, in the sequence and by the names of the paper's tables."""
+"""The measured calls, in the order and by the names of the paper's tables."""
 
 
 def _table(result: dict[str, Any], verdicts: list[Verdict]) -> Any:
@@ -46,23 +46,36 @@ def _table(result: dict[str, Any], verdicts: list[Verdict]) -> Any:
 
 def check(
     mpirun: Annotated[
-        str, typer.Option(metavar="COMMAND", help='Starts the ranks, e.g. "mpirun -n 16".')
+        str, typer.Option(metavar="COMMAND", help='The launcher, e.g. "mpirun -n 16".')
     ] = "",
     distribution: Annotated[
-        str | None, typer.Option(metavar="NAME,..", help="Only these; by default all six.")
+        str | None,
+        typer.Option(
+            metavar="NAME,..",
+            help="Distributions of block sizes, as in tutti explain. Default: all.",
+        ),
     ] = None,
-    block: Annotated[str, typer.Option(metavar="N,..", help="Average ints.")] = "1,100,10000",
-    repetitions: Annotated[int, typer.Option(help="Of each call.")] = 75,
+    block: Annotated[
+        str, typer.Option(metavar="N,..", help="Mean block sizes, in ints.")
+    ] = "1,100,10000",
+    repetitions: Annotated[
+        int, typer.Option(metavar="N", help="Repetitions of each call.")
+    ] = 75,
     results: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Judge this file of tutti-bench instead.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Measure nothing; judge this JSON of tutti-bench."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Test the guidelines that no MPI should break, for the MPI itself and for Tutti.
+    """Test whether the MPI and Tutti keep the performance guidelines of Träff 2017.
 
-    (1) Gather takes no longer than Gatherv of equal blocks; (2) Gatherv takes no longer than
-    agreeing on the largest block and gathering all blocks padded to it. Exit status 1 if Tutti
-    breaks one; what the MPI breaks is a finding.
+    Guideline (1): a gather takes no longer than a gatherv of equal blocks. Guideline (2): a
+    gatherv takes no longer than agreeing on the largest block and gathering all blocks padded to
+    it. The exit status is 1 if Tutti breaks one; violations by the MPI are reported only.
+
+    ```
+    tutti check --mpirun "mpirun -n 16"
+    ```
     """
     if results:
         result = bench.read(results)
@@ -96,9 +109,9 @@ def check(
         )
         for v in broken:
             out.print(
-                f"guideline ({v.guideline}) broken by [bold]{v.library}[/]: {v.distribution}, "
+                f"guideline ({v.guideline}) violated by [bold]{v.library}[/]: {v.distribution}, "
                 f"block {v.block}: {v.left} takes {v.ratio:.2f} times {v.right}"
             )
-        out.print(f"{len(broken)} of {len(verdicts)} tests broken" if broken else "none broken")
+        out.print(f"{len(broken)} of {len(verdicts)} tests violated" if broken else "none violated")
     if any(verdict.library == "tutti" for verdict in broken):
         raise typer.Exit(1)

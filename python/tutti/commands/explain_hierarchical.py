@@ -48,16 +48,16 @@ def _nodes(out: Console, call: _engine.HierarchicalProblem) -> None:
 def _automatic(call: _engine.HierarchicalProblem) -> str:
     """What a run does to which nobody says anything else."""
     if call.left_flat:
-        return f"stays flat: {call.left_flat}; native:hierarchy=auto follows the model"
+        return f"stays flat because {call.left_flat}; native:hierarchy=auto follows the model"
     tried = call.tried()
     if len(tried) == 1:
         return "stays flat"
-    return f"has the program's own calls decide between {', '.join(tried)}"
+    return f"explores {', '.join(tried)} on the program's own calls"
 
 
 def _choice(out: Console, call: _engine.HierarchicalProblem) -> None:
     choice = call.choice()
-    listing = table("candidate", "modelled", "", right=("modelled",))
+    listing = table("candidate", "predicted", "", right=("predicted",))
     for candidate in choice.candidates:
         listing.add_row(
             f"[cyan]{escape(candidate.name)}[/]",
@@ -65,7 +65,7 @@ def _choice(out: Console, call: _engine.HierarchicalProblem) -> None:
             f"[dim]{candidate.note}[/]",
         )
     out.print(listing)
-    out.print(f"The model chooses [cyan]{choice.level}[/]: {escape(choice.reason)}.")
+    out.print(f"The model selects [cyan]{choice.level}[/]: {escape(choice.reason)}.")
     out.print(f"[cyan]auto[/] {escape(_automatic(call))}.")
 
 
@@ -88,7 +88,7 @@ def explain_hierarchical(
     """
     call = _hierarchical_problem(collective, sizes, nodes, root, algorithm, bound, machine, cores)
     if steps is not None and not 0 <= steps < len(sizes):
-        raise Refusal(f"--steps {steps}: ranks are 0..{len(sizes) - 1}")
+        raise Refusal(f"--steps {steps}: expected a rank from 0 to {len(sizes) - 1}")
     fault = call.fault()
     choice = call.choice()
     if as_json:
@@ -116,13 +116,13 @@ def explain_hierarchical(
     )
     _nodes(out, call)
     if max(len(ranks) for ranks in call.ranks) == 1:
-        out.print("Each node has one rank: the call runs straight, without node memory.")
+        out.print("The call runs flat because every node has a single rank.")
     if len(call.ranks) == 1:
-        out.print("All ranks share a node: nothing runs between nodes.")
+        out.print("The call uses node memory alone because all ranks share a node.")
     for inner in call.calls():
         out.print(f"between nodes: {inner}", markup=False)
     out.print(
-        f"[red]{escape(fault)}[/]" if fault else "[green]Verified[/]: every byte, every flag."
+        f"[red]{escape(fault)}[/]" if fault else "[green]Verified[/]: every byte, every signal."
     )
     out.print()
     _choice(out, call)

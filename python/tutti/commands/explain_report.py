@@ -74,7 +74,7 @@ def _head(out: Console, site: Site, pattern: Pattern, block: int) -> None:
         f"[bold]{site.number}: {escape(site.name)}[/]: {count(len(pattern.calls), 'call')} of "
         f"{count(len(pattern.ranks), 'rank')}, ran {escape(site.fields['algorithm'])}"
     )
-    mean = ", the mean: the report has no single sizes" if block and _is_irregular(site) else ""
+    mean = " (mean; the report has no sizes of single ranks)" if block and _is_irregular(site) else ""
     out.print(f"{escape(site.late)}; blocks of {count(block, 'byte')}{mean}\n")
 
 
@@ -84,18 +84,18 @@ def _is_irregular(site: Site) -> bool:
 
 def _predictions(out: Console, known: dict[str, Judgement]) -> None:
     if not known:
-        out.print("Nothing could be expected: there is only one call.\n")
+        out.print("No predictions: the report has a single call.\n")
         return
-    numbers = ("calls", "error", "if taken to come at once", "last rank foreseen")
-    listing = table("expected", *numbers, right=numbers)
+    numbers = ("calls", "error", "if predicted together", "last rank predicted")
+    listing = table("prediction", *numbers, right=numbers)
     for name, one in known.items():
         listing.add_row(
             name, f"{one.calls:,}", duration(one.error), duration(one.together), f"{one.last:.0%}"
         )
     out.print(listing)
     out.print(
-        "[dim]error: mean over ranks and calls of |expected - actual|. From earlier calls: the "
-        "mean of a rank's delays, in which the latest call counts a half.[/]\n"
+        "[dim]error: mean over ranks and calls of |predicted - actual|. From earlier calls: the "
+        "mean of a rank's delays, in which the latest call has the weight 0.5.[/]\n"
     )
 
 
@@ -104,7 +104,7 @@ def _ranks(out: Console, pattern: Pattern, known: dict[str, Judgement]) -> None:
     ranks = sorted(range(len(pattern.ranks)), key=lambda rank: -pattern.mean_delay[rank])
     numbers = ["rank", "behind the first"]
     for name in known:
-        numbers += [f"expected {name}", "error"]
+        numbers += [f"predicted {name}", "error"]
     listing = table(*numbers, right=tuple(numbers))
     for rank in sorted(ranks[:_MAX_RANKS]):
         cells = [str(rank), duration(pattern.mean_delay[rank])]
@@ -117,7 +117,7 @@ def _ranks(out: Console, pattern: Pattern, known: dict[str, Judgement]) -> None:
 
 
 def _replays(out: Console, replays: list[Replay], calls: int) -> None:
-    numbers = ("modelled", "/bound")
+    numbers = ("predicted", "/bound")
     listing = table("with these arrivals", *numbers, right=numbers)
     for one in replays:
         ratio = one.seconds / one.bound if one.bound else 1.0
@@ -126,5 +126,5 @@ def _replays(out: Console, replays: list[Replay], calls: int) -> None:
     out.print(listing)
     out.print(
         f"[dim]SIMULATED: mean of {count(calls, 'recorded call')}, first arrival to last exit; "
-        "orders by arrival go by what was expected.[/]"
+        "orders by arrival use the predictions.[/]"
     )

@@ -1,4 +1,4 @@
-"""`tutti info`: what is installed and how it is set."""
+"""`tutti info`: the installed libraries and the settings."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tutti import _engine, libraries
 from tutti.console import Refusal, console, print_json, table
 
 
-def info(as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False) -> None:
-    """Show the version, the libraries for each MPI, and every setting with its value now."""
+def info(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+    """Show the version, the libraries for each MPI, and all settings with their values."""
     try:
         folder, found = str(libraries.folder()), libraries.flavours()
         missing = ""

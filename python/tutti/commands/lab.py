@@ -1,4 +1,4 @@
-"""`tutti lab`: a cluster on one machine."""
+"""`tutti lab`: emulates a cluster on one machine."""
 
 from __future__ import annotations
 
@@ -21,14 +21,25 @@ from tutti.console import Refusal, console, count, print_json, table
 from tutti.lab import checks, launch, machine, mpi, session, state
 from tutti.lab.layout import Layout, parse_rate, removal, show_rate
 
-_DRY = typer.Option("--dry-run", help="Print the commands, and do nothing.")
-_LIMIT = typer.Option("--timeout", metavar="SECONDS", min=0.1, help="After that it is killed.")
-_MPI = "openmpi, mpich, intel, or the path of a launcher."
+_DRY = typer.Option("--dry-run", help="Print the commands; execute nothing.")
+_LIMIT = typer.Option("--timeout", metavar="SECONDS", min=0.1, help="Kill the run after this time.")
+_MPI = "The MPI: openmpi, mpich, intel, or the path of a launcher."
+_NODES = typer.Option(metavar="N", help="Use nodes 1 to N. Default: all nodes.")
+_PER_NODE = typer.Option("--ranks-per-node", metavar="N", help="Ranks on each node.")
 
 lab = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
-    help="A cluster on one machine: nodes with shaped links, which an MPI takes for machines.",
+    help="""Emulate a cluster on one machine: nodes with links of limited rate.
+
+The nodes are network namespaces, and an MPI uses them like machines. Requires root.
+
+```
+tutti lab up 8 --rate 1gbit
+tutti lab run --ranks-per-node 4 -- ./app input.txt
+tutti lab down
+```
+""",
 )
 
 
@@ -49,7 +60,7 @@ def _print(commands: Iterable[list[str]]) -> None:
 
 
 def _current() -> state.State:
-    """The lab that is there. Raises Refusal where there is none, or only a part."""
+    """The existing lab. Raises Refusal if there is none, or only parts of one."""
     found = state.load()
     if found is None or not found.complete:
         raise Refusal("there is no lab; make one, for example: tutti lab up 4 --rate 100mbit")
@@ -57,7 +68,7 @@ def _current() -> state.State:
 
 
 def _refuse_conflicts(layout: Layout) -> None:
-    """Raises Refusal where a lab is there, or the machine is in its network."""
+    """Raises Refusal if a lab exists, or if the machine uses addresses of its network."""
     if state.load() is not None or machine.existing():
         raise Refusal("there is a lab, or what is left of one; tutti lab down removes it")
     own = ipaddress.ip_network(layout.network)
@@ -68,20 +79,34 @@ def _refuse_conflicts(layout: Layout) -> None:
 
 @lab.command()
 def up(
-    nodes: Annotated[int, typer.Argument(metavar="NODES", help="How many.")],
-    rate: Annotated[str, typer.Option(help="Of each node's link, both ways.")] = "1gbit",
-    switches: Annotated[int, typer.Option(help="That the nodes are spread over.")] = 1,
+    nodes: Annotated[int, typer.Argument(metavar="NODES", help="Number of nodes.")],
+    rate: Annotated[
+        str,
+        typer.Option(
+            metavar="RATE", help="Rate of each node's link in each direction, e.g. 100mbit."
+        ),
+    ] = "1gbit",
+    switches: Annotated[
+        int, typer.Option(metavar="N", help="Distribute the nodes over N switches.")
+    ] = 1,
     uplink: Annotated[
-        str | None, typer.Option(metavar="RATE", help="From a switch to the others; as --rate.")
+        str | None,
+        typer.Option(
+            metavar="RATE",
+            help="Rate of the link from each switch to the core switch. Default: --rate.",
+        ),
     ] = None,
-    network: Annotated[str, typer.Option(help="Addresses of the nodes.")] = Layout.network,
+    network: Annotated[
+        str, typer.Option(metavar="NETWORK", help="IPv4 network of the nodes' addresses.")
+    ] = Layout.network,
     dry_run: Annotated[bool, _DRY] = False,
 ) -> None:
-    """Make the nodes, 1 to NODES, and their links.
+    """Make a lab: its nodes, switches and links.
 
+    ```
     tutti lab up 48 --rate 1gbit
-
     tutti lab up 48 --rate 100mbit --switches 4 --uplink 500mbit
+    ```
     """
     if uplink is not None and switches == 1:
         raise Refusal(f"--uplink {uplink}: there is none at one switch; see --switches")
@@ -98,13 +123,13 @@ def up(
     machine.require(f"make {count(nodes, 'node')} as network namespaces")
     _refuse_conflicts(layout)
     with state.alone():
-        _refuse_conflicts(layout)  # again: who was sooner has made one by now
+        _refuse_conflicts(layout)  # again: another process may have made a lab before the lock
         _make(layout)
     console().print(f"{count(nodes, 'node')} of {show_rate(bits)}; tutti lab check measures them")
 
 
 def _make(layout: Layout) -> None:
-    """Makes a lab, or nothing of it."""
+    """Makes a lab; after an error removes all of it."""
     made = state.State(layout)
     made.save()
     steps = layout.steps()
@@ -127,7 +152,7 @@ def _make(layout: Layout) -> None:
 
 
 def _remove() -> list[tuple[str, str]]:
-    """Removes what bears a lab's names, and the state; returns what would not go."""
+    """Removes everything that has a lab's names, and the state; returns what remains."""
     names = machine.existing()
     machine.kill([name for kind, name in names if kind == "namespace"])
     with _progress("removing the lab") as progress:
@@ -136,7 +161,7 @@ def _remove() -> list[tuple[str, str]]:
     try:
         found = state.load()
     except Refusal:
-        found = None  # unreadable: the names alone say what is to be removed
+        found = None  # unreadable: the names suffice to remove the lab
     if found:
         machine.restore_settings(found.settings)
     if not left:
@@ -146,9 +171,9 @@ def _remove() -> list[tuple[str, str]]:
 
 @lab.command()
 def down(dry_run: Annotated[bool, _DRY] = False) -> None:
-    """Remove the lab, or what a crash has left of one, and end what runs in it.
+    """Remove the lab, or what a crash has left of it, and kill the processes in it.
 
-    Only what bears the names that a lab gives is removed: tuttilab- and what follows.
+    This removes only network namespaces and interfaces whose names begin with tuttilab-.
     """
     names = machine.existing()
     if dry_run:
@@ -168,7 +193,7 @@ def down(dry_run: Annotated[bool, _DRY] = False) -> None:
 def status(
     as_json: AsJson = False,
 ) -> None:
-    """Show the nodes, what runs in them, and what is left of an earlier lab or run."""
+    """Show the nodes, their processes, and leftovers of earlier labs or runs."""
     found = state.load()
     names = machine.existing()
     there = {name for kind, name in names if kind == "namespace"}
@@ -186,29 +211,29 @@ def status(
         }
         for node in range(1, layout.nodes + 1)
     ] if layout else []  # fmt: skip
-    told: dict[str, Any] = {
+    shown: dict[str, Any] = {
         "lab": {**asdict(layout), "since": found.since} if found and layout else None,
         "complete": bool(found and found.complete and all(row["there"] for row in rows)),
         "used_by": user,
         "nodes": rows,
-        # Processes without a run that they belong to, or pieces without a lab.
+        # Parts without a lab, or processes without a run.
         "leftovers": [name for _, name in names] if found is None else
         [f"process {pid}" for pids in running.values() for pid in pids if user is None],
     }  # fmt: skip
     if as_json:
-        print_json(told)
+        print_json(shown)
     else:
-        _show(told)
+        _show(shown)
 
 
-def _show(told: Mapping[str, Any]) -> None:
+def _show(shown: Mapping[str, Any]) -> None:
     out = console()
-    layout = told["lab"]
+    layout = shown["lab"]
     if layout is None:
         out.print("there is no lab")
     else:
         listing = table("node", "address", "switch", "state", "processes", right=("processes",))
-        for row in told["nodes"]:
+        for row in shown["nodes"]:
             there = "up" if row["there"] else "[bold red]missing[/]"
             number = str(len(row["processes"]))
             listing.add_row(row["name"], row["address"], str(row["switch"]), there, number)
@@ -217,12 +242,12 @@ def _show(told: Mapping[str, Any]) -> None:
         if layout["switches"] > 1:
             out.print(f"{layout['switches']} switches, uplinks of {show_rate(layout['uplink'])}")
         out.print(listing)
-        if not told["complete"]:
+        if not shown["complete"]:
             out.print("[bold red]the lab is not complete[/]; tutti lab down removes it")
-    if told["used_by"] is not None:
-        out.print(f"in use by process {told['used_by']}")
-    if told["leftovers"]:
-        out.print(f"[bold red]left over:[/] {', '.join(told['leftovers'])}; tutti lab down removes")
+    if shown["used_by"] is not None:
+        out.print(f"in use by process {shown['used_by']}")
+    if shown["leftovers"]:
+        out.print(f"[bold red]left over:[/] {', '.join(shown['leftovers'])}; tutti lab down removes")
 
 
 def _program(word: str) -> str:
@@ -235,43 +260,57 @@ def _program(word: str) -> str:
 @lab.command(context_settings={"allow_interspersed_args": False})
 def run(
     command: Annotated[
-        list[str] | None, typer.Argument(help="The program and its arguments, without launcher.")
+        list[str] | None,
+        typer.Argument(
+            metavar="COMMAND", help="The program and its arguments, without a launcher."
+        ),
     ] = None,
-    nodes: Annotated[int | None, typer.Option(help="From node1 on; all by default.")] = None,
-    per_node: Annotated[int, typer.Option("--ranks-per-node", help="On each of them.")] = 1,
+    nodes: Annotated[int | None, _NODES] = None,
+    per_node: Annotated[int, _PER_NODE] = 1,
     ranks: Annotated[
-        str | None, typer.Option(metavar="N,..", help="Ranks of each node instead: 1,4,2,3.")
+        str | None,
+        typer.Option(metavar="N,..", help="Ranks of node 1, 2, .. each, e.g. 1,4,2,3."),
     ] = None,
-    mapping: Annotated[str, typer.Option(help="block, round-robin or shuffled[:N].")] = "block",
+    mapping: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Process mapping: block, round-robin or shuffled[:SEED].",
+        ),
+    ] = "block",
     chosen: Annotated[
-        str | None, typer.Option("--mpi", metavar="MPI", help=_MPI + " By default the program's.")
+        str | None,
+        typer.Option("--mpi", metavar="MPI", help=_MPI + " Default: the MPI of the program."),
     ] = None,
-    native: Annotated[bool, typer.Option("--native", help="Without Tutti.")] = False,
+    native: Annotated[bool, typer.Option("--native", help="Run without Tutti.")] = False,
     report: Annotated[
-        str | None, typer.Option(metavar="FILE", help="As that of tutti run.")
+        str | None,
+        typer.Option(metavar="FILE", help="Write a report, as in tutti run; -: standard error."),
     ] = None,
     limit: Annotated[float, _LIMIT] = 600,
     dry_run: Annotated[bool, _DRY] = False,
 ) -> None:
-    """Run an MPI program across nodes of the lab, under Tutti.
+    """Run an MPI program on nodes of the lab, under Tutti.
 
-    The MPI is found from the library that the program links to. Environment and folder are those
-    of this command. Exit status: the launcher's; 124 where the time was over.
+    The command finds the launcher from the MPI library that the program links to. The program
+    inherits the environment and the working folder. The exit status is that of the launcher, or
+    124 after the timeout.
 
-        tutti lab run --nodes 8 --ranks-per-node 4 -- ./app input.txt
-
-        tutti lab run --native --ranks 1,4,2,3,1 --mapping round-robin -- ./app
+    ```
+    tutti lab run --nodes 8 --ranks-per-node 4 -- ./app input.txt
+    tutti lab run --native --ranks 1,4,2,3,1 --mapping round-robin -- ./app
+    ```
     """
     if not command:
         raise Refusal("run what? For example: tutti lab run --nodes 4 -- ./app")
     if native and report is not None:
         raise Refusal("--report: there is no report of --native")
     layout = _current().layout
-    placement = launch.place(layout, nodes, per_node, ranks, mapping)
+    processes = launch.map_processes(layout, nodes, per_node, ranks, mapping)
     used = mpi.find(_program(command[0]), chosen)
-    launch.check(used, placement)
+    launch.check(used, processes)
     site = launch.Site(str(state.FOLDER / "nodesh"), str(state.FOLDER / "ranks"))
-    words = [*launch.command(used, layout, placement, site), *command]
+    words = [*launch.command(used, layout, processes, site), *command]
     settings = {} if report is None else {"TUTTI_REPORT": report_target(report)}
     added = launch.environment(used, os.environ)
     if not native:
@@ -280,23 +319,23 @@ def run(
     if dry_run:
         _print([["env", *(f"{name}={value}" for name, value in added.items()), *words]])
         return
-    machine.require(f"start {count(placement.total, 'rank')} in network namespaces")
+    machine.require(f"start {count(processes.total, 'rank')} in network namespaces")
     with state.alone():
         _refuse_leftovers(layout)
-        Path(site.hosts).write_text(launch.hosts_of_ranks(layout, placement))
+        Path(site.hosts).write_text(launch.hosts_of_ranks(layout, processes))
         ended = session.run(words, layout, {**os.environ, **added}, limit)
-    _tell(ended, limit)
+    _finish(ended, limit)
 
 
 def _refuse_leftovers(layout: Layout) -> None:
     spaces = [layout.namespace(node) for node in range(1, layout.nodes + 1)]
-    left = machine.kill(spaces)  # what a killed run left would take time from this one
+    left = machine.kill(spaces)  # leftovers of a killed run would take time from this one
     if left:
         raise Refusal(f"process {left[0]} of an earlier run would not go")
 
 
-def _tell(ended: session.Ended, limit: float) -> None:
-    """Says what was unusual, and ends with the launcher's status."""
+def _finish(ended: session.Ended, limit: float) -> None:
+    """Reports a timeout or killed processes, and exits with the launcher's status."""
     err = typer.echo
     if ended.status == session.TIMED_OUT:
         err(f"tutti: stopped after {limit:g} s (--timeout)", err=True)
@@ -311,25 +350,26 @@ def _tell(ended: session.Ended, limit: float) -> None:
 
 @lab.command()
 def check(
-    nodes: Annotated[int | None, typer.Option(help="From node1 on; all by default.")] = None,
-    per_node: Annotated[int, typer.Option("--ranks-per-node", help="On each of them.")] = 1,
+    nodes: Annotated[int | None, _NODES] = None,
+    per_node: Annotated[int, _PER_NODE] = 1,
     chosen: Annotated[str, typer.Option("--mpi", metavar="MPI", help=_MPI)] = "openmpi",
     limit: Annotated[float, _LIMIT] = 120,
     as_json: AsJson = False,
 ) -> None:
-    """Measure the lab: its links, the nodes that an MPI sees, and a scatter beside the wire's time.
+    """Measure the lab: the rates of its links, the nodes that an MPI sees, and a scatter.
 
-    Exit status 1 where something is not as it is meant; on a loaded machine that is the rate.
+    Each value stands beside the value that the lab should have. The exit status is 1 if one of
+    them differs; on a loaded machine the rates can be too low.
     """
     layout = _current().layout
-    placement = launch.place(layout, nodes, per_node, None, "block")
+    processes = launch.map_processes(layout, nodes, per_node, None, "block")
     machine.require("start programs in network namespaces")
     used = mpi.find("", chosen)
-    launch.check(used, placement)
+    launch.check(used, processes)
     with state.alone():
         _refuse_leftovers(layout)
         lines = list(checks.links(layout, str(state.FOLDER / "nodesh")))
-        lines += checks.nodes(layout, used, placement, limit)
+        lines += checks.nodes(layout, used, processes, limit)
     if as_json:
         print_json([{**asdict(line), "ratio": line.ratio} for line in lines])
     else:

@@ -12,14 +12,27 @@ from tutti.console import Refusal, console, print_json, table
 
 
 def list_algorithms(
-    collective: Annotated[str, typer.Argument(help="Only this collective's.")] = "",
+    collective: Annotated[
+        str,
+        typer.Argument(
+            metavar="COLLECTIVE", help="Only algorithms of this collective, e.g. gatherv."
+        ),
+    ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """List the algorithms, what they need to know, and the names that papers give them."""
+    """List the algorithms, their parameters, the knowledge they need, and their names in papers.
+
+    ```
+    tutti list
+    tutti list allgather
+    ```
+    """
     known = _engine.collectives()
     wanted = collective.lower().removeprefix("mpi_")
     if wanted and wanted not in known:
-        raise Refusal(f'"{collective}" is no collective; there are {", ".join(known)}')
+        raise Refusal(
+            f"unknown collective '{collective}'" + _engine.valid_names(wanted, known, "collectives")
+        )
     algorithms = [a for a in _engine.algorithms() if wanted in ("", a.collective)]
     if as_json:
         fields = ("collective", "name", "order", "knowledge", "parameters", "summary")

@@ -1,4 +1,4 @@
-"""`tutti map`: how far ranks are from one another, and what an order by that would bring."""
+"""`tutti map`: distances between ranks, and the gain from a rank order that fits them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _matrix(out: Console, distances: Distances, which: int, numbers: bool) -> No
         f"{microseconds(matrix[far[0]][far[1]])} from rank {far[0]} to {far[1]}"
     )
     if distances.ranks > _MAX_SHOWN:
-        # Too wide for a table: rows in microseconds, as they are, for other programs too.
+        # Too wide for a table: plain rows in microseconds, which other programs can read.
         for row in matrix if numbers else []:
             line = " ".join(f"{one * 1e6:.4g}" for one in row)
             out.print(line, markup=False, highlight=False, soft_wrap=True)
@@ -54,10 +54,10 @@ def _matrix(out: Console, distances: Distances, which: int, numbers: bool) -> No
 
 def _clusters(out: Console, levels: list[list[int]]) -> None:
     if not levels:
-        out.print("No groups of ranks are seen that are near to one another and far from the rest.")
+        out.print("No groups of near ranks.")
     for level in levels:
         groups = process_mapping.groups_of(level)
-        out.print(f"[bold]{count(len(groups), 'group')}[/] of ranks near to one another:")
+        out.print(f"[bold]{count(len(groups), 'group')}[/] of near ranks:")
         for group in groups[:_MAX_GROUPS]:
             out.print(f"  {_ranks(group)}")
         if len(groups) > _MAX_GROUPS:
@@ -69,7 +69,7 @@ def _cases(out: Console, cases: list[process_mapping.Case]) -> None:
     listing = table("collective", "shape", *numbers, "how", right=numbers)
     for case in cases:
         found = case.reordering
-        heuristics = [case.seconds(way) for way in _HEURISTICS]
+        heuristics = [case.seconds(name) for name in _HEURISTICS]
         listing.add_row(
             case.collective,
             f"[cyan]{case.algorithm}[/]",
@@ -83,9 +83,9 @@ def _cases(out: Console, cases: list[process_mapping.Case]) -> None:
         )
     out.print(listing)
     out.print(
-        "[dim]Modelled: each round as long as its slowest message, or what a shared link carries. "
+        "[dim]Predicted: each round takes as long as its slowest message or its most loaded link. "
         "RMH and RDMH are the orders of Bhowmik & Bodele 2019, BBMH (broadcast) and BGMH (gather) "
-        "that of Mirsadeghi & Afsahi 2016; below a gain of a tenth an order is not worth it.[/]"
+        "that of Mirsadeghi & Afsahi 2016; below a speedup of 10 % an order is not worth it.[/]"
     )
 
 
@@ -137,18 +137,18 @@ def _picture(out: Console, distances: Distances, levels: list[list[int]]) -> Non
     shades = heatmap.SHADES if out.encoding.lower().startswith("utf") else heatmap.SHADES_ASCII
     order = process_mapping.sorted_by_groups(levels, distances.ranks)
     cells = max(1, min(_MAX_CELLS, (out.width - 12) // 2))
-    # Sizes differ most where bandwidth counts.
+    # The largest messages show differences in bandwidth best.
     for line in process_mapping.text_of(distances.matrix(len(distances.bytes) - 1), order, cells, shades):
         out.print(line, markup=False, highlight=False)
 
 
 def _distances(file: Path | None, mpirun: str, nodes_per_switch: int) -> Distances:
-    """Those of a file, which is written before where there is something to measure."""
+    """The distances of a file; with a launcher, measures and writes the file first."""
     if file is None and not mpirun:
-        raise Refusal("map needs the FILE of distances, or --mpirun COMMAND to measure them")
+        raise Refusal("map needs a FILE of distances, or --mpirun COMMAND to measure them")
     if not mpirun:
         if nodes_per_switch:
-            raise Refusal(f"--nodes-per-switch {nodes_per_switch}: it goes with --mpirun")
+            raise Refusal(f"--nodes-per-switch {nodes_per_switch} needs --mpirun")
         assert file is not None
         return distances_of(file, "")
     with tempfile.TemporaryDirectory() as folder:
@@ -160,36 +160,56 @@ def _distances(file: Path | None, mpirun: str, nodes_per_switch: int) -> Distanc
 def map_ranks(
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="FILE", help="Measured distances, as JSON; written with --mpirun."),
+        typer.Argument(
+            metavar="FILE", help="JSON file of distances: read, or written with --mpirun."
+        ),
     ] = None,
     mpirun: Annotated[
-        str, typer.Option(metavar="COMMAND", help='Measure between its ranks: "mpirun -n 8".')
+        str,
+        typer.Option(
+            metavar="COMMAND",
+            help='Measure the distances between the ranks of this launcher, e.g. "mpirun -n 8".',
+        ),
     ] = "",
     nodes_per_switch: Annotated[
-        int, typer.Option(metavar="N", min=0, help="So many in a row, beyond 64 ranks.")
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Each N consecutive nodes share a switch: beyond 64 ranks, measure between "
+            "switches by one rank of each. 0: unknown.",
+        ),
     ] = 0,
     block: Annotated[
-        str, typer.Option(metavar="BYTES,..", help="Blocks to model, or vectors for bcast.")
+        str,
+        typer.Option(metavar="BYTES,..", help="Block sizes to model; for bcast, vector sizes."),
     ] = "8,1K,64K",
-    root: Annotated[int, typer.Option(metavar="RANK", help="Of bcast, gather, scatter.")] = 0,
+    root: Annotated[
+        int, typer.Option(metavar="RANK", help="Root of bcast, gather and scatter.")
+    ] = 0,
     machine: Machine = None,
     picture: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw the matrix (.svg, .png, .pdf).")
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw the distance matrix (.svg, .png, .pdf)."),
     ] = None,
     numbers: Annotated[
-        bool, typer.Option("--numbers", help="Print the matrix of more than 16 ranks too.")
+        bool, typer.Option("--numbers", help="Print the matrix even beyond 16 ranks.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show how far ranks are from one another, and what an order by distance would bring.
+    """Show the distances between ranks, and the gain from a process mapping that fits them.
 
-    tutti map examples/place/bhowmik-bodele-2019.json --block 8,64K
+    The distances come from a file, or from a measurement with `--mpirun`. For several
+    algorithms, the model compares the natural order with orders by distance.
 
+    ```
     tutti map --mpirun "mpirun -n 8" distances.json
+    tutti map examples/place/bhowmik-bodele-2019.json --block 8,64K
+    ```
     """
     distances = _distances(file, mpirun, nodes_per_switch)
     if not 0 <= root < distances.ranks:
-        raise Refusal(f"--root {root}: ranks are 0..{distances.ranks - 1}")
+        raise Refusal(f"--root {root}: expected a rank from 0 to {distances.ranks - 1}")
     blocks = [bytes_of(word.strip(), "--block") for word in block.split(",")]
     cases = process_mapping.cases_of(distances, blocks, root, machine_of(machine))
     if picture is not None:

@@ -1,4 +1,4 @@
-"""Options that several commands take."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -7,26 +7,42 @@ from typing import Annotated
 
 import typer
 
-Ranks = Annotated[int | None, typer.Option(help="How many; --sizes may say it too.")]
-Root = Annotated[str, typer.Option(metavar="RANK", help="A rank, first, half or last.")]
-Sizes = Annotated[str | None, typer.Option(metavar="BYTES,..", help="Bytes of each rank's block.")]
+Ranks = Annotated[
+    int | None, typer.Option(metavar="N", help="Number of ranks; not needed with --sizes.")
+]
+Root = Annotated[
+    str, typer.Option(metavar="RANK", help="The root: a rank, or first, half or last.")
+]
+Sizes = Annotated[
+    str | None, typer.Option(metavar="BYTES,..", help="Block size of each rank, e.g. 1K,0,64.")
+]
 Distribution = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="Instead: same, random, spikes, decreasing, alternating or two_blocks.",
+        help="Instead of --sizes, draw block sizes: same, random, spikes, decreasing, "
+        "alternating or two_blocks.",
     ),
 ]
-Block = Annotated[str, typer.Option(metavar="BYTES", help="Average block of it.")]
+Block = Annotated[
+    str, typer.Option(metavar="BYTES", help="Mean block size, e.g. 100, 64K or 1M.")
+]
 Background = Annotated[
-    bool, typer.Option("--background", help="Every rank has a background thread.")
+    bool, typer.Option("--background", help="Assume that every rank has a background thread.")
 ]
 Distances = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Between ranks, for order=distance.")
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Distances between ranks, written by tutti map, for order=distance."
+    ),
 ]
 Machine = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="The model's parameters; built-in, or as TUTTI_MACHINE."),
+    typer.Option(
+        metavar="FILE",
+        help="Parameters of the model: a file of tutti-bench machine, or built-in. Default: as "
+        "TUTTI_MACHINE.",
+    ),
 ]
-Full = Annotated[bool, typer.Option("--full", help="Leave nothing out.")]
-AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
+Full = Annotated[bool, typer.Option("--full", help="Show everything, however long.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]

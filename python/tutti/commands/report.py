@@ -1,4 +1,4 @@
-"""`tutti report`: a report that the library wrote as JSON."""
+"""`tutti report`: shows a report that the library wrote as JSON."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MAX_RANKS = 8
 
 
 def _number(call: dict[str, Any], name: str, statistic: str, form: str = ".6f") -> str:
-    """A statistic of a call; "-" where the report could not tell."""
+    """A statistic of a call; "-" if the report lacks it."""
     value = call.get(name)
     return "-" if value is None else format(value[statistic], form)
 
@@ -33,38 +33,45 @@ def _part(call: dict[str, Any], name: str) -> str:
 
 
 def report(
-    file: Annotated[Path, typer.Argument(help="Written with TUTTI_REPORT=name.json.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Report of tutti run --report FILE.json.")
+    ],
     site: Annotated[
         str | None,
-        typer.Option(metavar="SITE", help="Only this line: its number, or a part of its name."),
+        typer.Option(metavar="SITE", help="Only this line: its number or a part of its name."),
     ] = None,
     picture: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Draw ranks by calls, colour = delays (.svg, .png)."),
+        typer.Option(
+            metavar="FILE", help="Draw the delay of each rank in each call (.svg, .png, .pdf)."
+        ),
     ] = None,
     pattern: Annotated[
         str | None,
         typer.Option(
-            metavar="SITE", help="Write this line's pattern for tutti-bench --delay recorded:FILE."
+            metavar="SITE",
+            help="Print the arrivals of this line, for tutti-bench --delay recorded:FILE.",
         ),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="--pattern: write it there."),
+        typer.Option("--output", "-o", metavar="FILE", help="Write those of --pattern to FILE."),
     ] = None,
     full: Full = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show a report: what ran at each call site, how long, why, and for whom it waited.
+    """Show a report: which algorithm ran at each call site, how long, why, and who was late.
 
+    ```
+    tutti run --report run.json -- mpirun -n 16 ./app
     tutti report run.json --picture arrivals.svg
-
-    tutti report run.json --pattern 1 -o pattern.csv
+    tutti report run.json --pattern 1 --output pattern.csv
+    ```
     """
     reports = read(file)
     sites = sites_of(reports)
     if output is not None and pattern is None:
-        raise Refusal(f"--output {output}: it goes with --pattern SITE")
+        raise Refusal(f"--output {output} needs --pattern SITE")
     if pattern is not None:
         text = find_pattern(sites, pattern, "--pattern")[1].text()
         if output is None:
@@ -79,29 +86,29 @@ def report(
         print_json(reports[0] if len(reports) == 1 else reports)
         return
     out = console()
-    for told in reports:
-        _head(out, told)
-        _lines(out, [one for one in shown if any(one.fields is line for line in told["calls"])])
+    for part in reports:
+        _head(out, part)
+        _lines(out, [one for one in shown if any(one.fields is line for line in part["calls"])])
     _arrivals(out, with_patterns(shown), full)
 
 
-def _title(told: dict[str, Any]) -> str:
-    ranks = told.get("ranks")
-    words = [f"Tutti {told.get('tutti', '')}", str(told.get("mpi", ""))]
+def _title(part: dict[str, Any]) -> str:
+    ranks = part.get("ranks")
+    words = [f"Tutti {part.get('tutti', '')}", str(part.get("mpi", ""))]
     return ", ".join([*words, count(ranks, "rank") if ranks else "? ranks"])
 
 
-def _head(out: Console, told: dict[str, Any]) -> None:
-    first, rest = _title(told).split(", ", 1)
+def _head(out: Console, part: dict[str, Any]) -> None:
+    first, rest = _title(part).split(", ", 1)
     out.print(f"[bold]{escape(first)}[/], {escape(rest)}")
-    if told.get("partial"):
-        out.print(f"partial: {escape(str(told.get('view', '')))}")
-    if told.get("clock"):
-        out.print(f"times: {escape(told['clock'])}")
+    if part.get("partial"):
+        out.print(f"partial: {escape(str(part.get('view', '')))}")
+    if part.get("clock"):
+        out.print(f"times: {escape(part['clock'])}")
 
 
 def _lines(out: Console, sites: list[Site]) -> None:
-    """All lines as a table."""
+    """Prints the lines of a report as a table."""
     numbers = ("calls", "bytes", "irregularity", "seconds", "spread")
     parts = ("waiting", "held", "moving")
     listing = table(
@@ -126,14 +133,14 @@ def _lines(out: Console, sites: list[Site]) -> None:
     out.print(listing)
     out.print(
         "[dim]irregularity: largest block over mean block; seconds: mean of a call, first arrival "
-        "to last exit; spread: last arrival less first, median.\n"
-        "A rank's time in a call, in the mean: waiting for ranks that it needs; held, as others "
-        "were late and it stood behind them or moved data; moving, with nobody missing.[/]"
+        "to last exit; spread: last arrival minus first, median.\n"
+        "A rank's mean time in a call: waiting for ranks that it needs; held behind late ranks or "
+        "moving data for them; moving data with no rank missing.[/]"
     )
 
 
 def _arrivals(out: Console, sites: list[Site], full: bool) -> None:
-    """Who waits for whom, where ranks waited longest."""
+    """Prints the arrivals of the lines whose ranks waited longest."""
     for site in sites if full else sites[:_MAX_SITES]:
         pattern = site.pattern
         if pattern is None or len(pattern.ranks) < 2:
@@ -155,7 +162,7 @@ def _arrivals(out: Console, sites: list[Site], full: bool) -> None:
 
 
 def _ranks(out: Console, pattern: Pattern, full: bool) -> None:
-    """What each rank's time went into: all of them, or the latest and those who lost most."""
+    """Prints the parts of each rank's time: all ranks, or the latest and those that lost most."""
     ranks = range(len(pattern.ranks))
     shown = list(ranks)
     if not full and len(shown) > _MAX_RANKS:
@@ -165,9 +172,9 @@ def _ranks(out: Console, pattern: Pattern, full: bool) -> None:
         shown = sorted({*late[:half], *lost[:half]})
     judged = judge(pattern, from_library(pattern) or [])
     numbers = ("rank", "last in", "behind the first", "waiting", "held", "moving")
-    foretold = ("expected", "off by") if judged else ()
+    predicted = ("predicted", "error") if judged else ()
     hints = ("hint before",) if pattern.progress_hint else ()
-    listing = table(*numbers, *foretold, *hints, right=(*numbers, *foretold, *hints))
+    listing = table(*numbers, *predicted, *hints, right=(*numbers, *predicted, *hints))
     for rank in shown:
         row = [
             str(rank),
@@ -186,9 +193,9 @@ def _ranks(out: Console, pattern: Pattern, full: bool) -> None:
     out.print(listing)
     if judged:
         out.print(
-            f"The library expected {count(judged.calls, 'call')}, off by "
-            f"{duration(judged.error)} in the mean ({duration(judged.together)} if all had been "
-            f"expected at once); the last rank was foretold in {judged.last:.0%}."
+            f"The library predicted {count(judged.calls, 'call')}: mean error {duration(judged.error)} "
+            f"({duration(judged.together)} if all ranks were predicted together); it predicted the "
+            f"last rank in {judged.last:.0%}."
         )
     if len(shown) < len(pattern.ranks):
         out.print(

@@ -1,4 +1,4 @@
-"""`tutti run`: a program under Tutti."""
+"""`tutti run`: runs a program under Tutti."""
 
 from __future__ import annotations
 
@@ -20,20 +20,19 @@ from tutti.console import Refusal, print_json
 
 @dataclass(frozen=True)
 class Start:
-    """What will be executed."""
+    """The command to execute, and the environment variables that Tutti sets for it."""
 
     command: list[str]
     environment: dict[str, str]
-    """Only the variables that Tutti sets."""
 
 
 def check_environment(environment: Mapping[str, str]) -> None:
-    """Refuses TUTTI_ variables that mean nothing, and wrong values of those that do."""
+    """Raises Refusal for unknown TUTTI_ variables, and for wrong values of known ones."""
     for name, value in environment.items():
         if not _ours(name):
             continue
         if not _engine.is_setting(name):
-            raise Refusal(f"{name}={value}: {_engine.unknown_setting(name)}")
+            raise Refusal(_engine.unknown_setting(name))
         collective = name.removeprefix("TUTTI_").lower()
         if collective in _engine.collectives():
             check_algorithm(collective, value, name)
@@ -43,31 +42,31 @@ def check_environment(environment: Mapping[str, str]) -> None:
         workload.distances_of(Path(environment["TUTTI_DISTANCES"]), "TUTTI_DISTANCES=")
     report = environment.get("TUTTI_REPORT", "")
     if why := _engine.why_no_output(report):
-        raise Refusal(f"TUTTI_REPORT={report}: {why}; accepted are none, - and the name of a file")
+        raise Refusal(f"invalid TUTTI_REPORT={report}: {why}; expected none, - or a file name")
 
 
 def check_algorithm(collective: str, text: str, name: str) -> str:
-    """The setting of a collective as short as it gets; refuses one that means nothing."""
+    """The shortest text of a collective's setting. Raises Refusal if the text is invalid."""
     try:
         return _engine.setting(collective, text)
     except ValueError as error:
-        raise Refusal(f"{name}={text}: {error}") from None
+        raise Refusal(f"invalid {name}={text}: {error}") from None
 
 
 def _checked(name: str, text: str) -> str:
-    """The value of an option; refuses one that can be seen to be wrong here."""
+    """The value of an option. Raises Refusal for errors that show before the program starts."""
     if name in _engine.collectives():
         return check_algorithm(name, text, "--" + name)
     return report_target(text) if name == "report" else text
 
 
 def report_target(text: str) -> str:
-    """Where the report goes: none, -, or a file in a folder that exists, as an absolute path."""
+    """The target of the report: none, - or an absolute path. Raises Refusal if its folder is missing."""
     if text in ("-", "none"):
         return text
     path = Path(text).absolute()
     if not path.parent.is_dir():
-        raise Refusal(f"--report {text}: there is no folder {path.parent}")
+        raise Refusal(f"invalid --report {text}: no directory {path.parent}")
     return str(path)
 
 
@@ -77,16 +76,16 @@ def prepare(
     environment: Mapping[str, str],
     version: launcher.Version = launcher.version_of,
 ) -> Start:
-    """What to execute so that `command` runs under Tutti.
+    """The command and environment with which `command` runs under Tutti.
 
     Args:
         command: as the user would type it.
-        settings: TUTTI_ variables that options ask for; they win over the environment.
-        environment: the one that `tutti` was called in.
-        version: finds out what a launcher is.
+        settings: TUTTI_ variables from options; they override the environment.
+        environment: the environment of `tutti`.
+        version: returns the version text of a launcher.
 
     Raises:
-        Refusal: a setting is wrong, the program is not there, or Tutti's library is not.
+        Refusal: a setting is wrong, or the program or Tutti's library is missing.
     """
     check_environment({**environment, **settings})
     first = command[0]
@@ -96,15 +95,15 @@ def prepare(
     if environment.get("LD_PRELOAD"):
         preload += ":" + environment["LD_PRELOAD"]
     added = {**settings, "LD_PRELOAD": preload}
-    places = [str(place) for place in (own_folder(), libraries.programs()) if place]
-    added["PATH"] = os.pathsep.join([*dict.fromkeys(places), environment.get("PATH", "")])
-    handed = ["LD_PRELOAD", *sorted({name for name in {**environment, **settings} if _ours(name)})]
-    words = launcher.pass_on(command, launcher.find(command, version), handed)
+    folders = [str(folder) for folder in (own_folder(), libraries.programs()) if folder]
+    added["PATH"] = os.pathsep.join([*dict.fromkeys(folders), environment.get("PATH", "")])
+    names = ["LD_PRELOAD", *sorted({name for name in {**environment, **settings} if _ours(name)})]
+    words = launcher.pass_on(command, launcher.find(command, version), names)
     return Start(words, added)
 
 
 def own_folder() -> Path | None:
-    """The folder of the command `tutti`, where it is installed as one."""
+    """The folder of the running command; None if it is not the installed `tutti`."""
     path = shutil.which(sys.argv[0])
     return Path(path).resolve().parent if path and Path(path).name == "tutti" else None
 
@@ -114,7 +113,7 @@ def _ours(name: str) -> bool:
 
 
 def _option_of(setting: _engine.Setting) -> inspect.Parameter:
-    """The option that gives a setting its value: --gather of TUTTI_GATHER."""
+    """The option of a setting: --gather for TUTTI_GATHER."""
     name = setting.name.removeprefix("TUTTI_").lower()
     former = _engine.former_name_of(setting.name).removeprefix("TUTTI_").lower()
     names = [f"--{one}" for one in (name, former) if one]
@@ -126,10 +125,10 @@ def _option_of(setting: _engine.Setting) -> inspect.Parameter:
 
 
 def _with_settings(command: Callable[..., None]) -> Callable[..., None]:
-    """Gives a command that takes `values` an option for each setting of the engine's list."""
+    """Adds an option for each setting to a command that takes `values`."""
     own = inspect.signature(command, eval_str=True)
     kept = [one for one in own.parameters.values() if one.kind is not one.VAR_KEYWORD]
-    # TUTTI itself has --off.
+    # The setting TUTTI has the option --off.
     added = [_option_of(one) for one in _engine.settings() if one.name != "TUTTI"]
     command.__signature__ = own.replace(parameters=[*kept, *added])  # type: ignore[attr-defined]
     return command
@@ -139,27 +138,34 @@ def _with_settings(command: Callable[..., None]) -> Callable[..., None]:
 def run(
     command: Annotated[
         list[str] | None,
-        typer.Argument(help="The command that starts the program, launcher included."),
+        typer.Argument(
+            metavar="COMMAND",
+            help="The command that starts the program, with its launcher and all arguments.",
+        ),
     ] = None,
     off: Annotated[
-        bool, typer.Option("--off", help="Preload, but leave every call alone.")
+        bool, typer.Option("--off", help="Preload Tutti, but leave every call to the MPI.")
     ] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Say what would be executed, and do not.")
+        bool,
+        typer.Option("--json", help="Print the command and environment; execute nothing."),
     ] = False,
     **values: str | None,
 ) -> None:
-    """Run a program under Tutti.
+    """Run an unmodified MPI program under Tutti.
 
-    Nothing is compiled or linked anew. The launcher, if there is one, is recognised and hands
-    the settings to all ranks; `tutti info` lists what they accept.
+    The program needs no recompilation: Tutti is preloaded on all ranks. Without further options
+    Tutti selects the algorithms itself. `tutti info` lists the values that each setting accepts,
+    and `tutti list` the algorithms.
 
-        tutti run --report - -- mpirun -n 16 ./app input.txt
-
-        tutti run --gatherv ordered_tree -- srun -n 512 python3 app.py
+    ```
+    tutti run -- mpirun -n 16 ./app input.txt
+    tutti run --report - -- mpirun -n 16 ./app input.txt
+    tutti run --gatherv ordered_tree -- srun -n 512 python3 app.py
+    ```
     """
     if not command:
-        raise Refusal("run what? For example: tutti run -- mpirun -n 16 ./app")
+        raise Refusal("run needs a COMMAND, such as: tutti run -- mpirun -n 16 ./app")
     settings = {
         "TUTTI_" + name.upper(): _checked(name, text)
         for name, text in values.items()

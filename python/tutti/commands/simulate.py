@@ -1,4 +1,4 @@
-"""`tutti simulate`: a call in simulated time, and the tables of simulated gathers."""
+"""`tutti simulate`: a call in simulated time, and two pages of simulated results."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ def _contender_json(contender: Contender) -> dict[str, object]:
     }
 
 
-def _print(told: Explanation) -> None:
+def _print(explained: Explanation) -> None:
     out = console()
     out.print(
-        f"[bold]SIMULATED[/] {told.collective} of {count(told.ranks, 'rank')}, "
-        f"{f'root {told.root}, ' if told.rooted else ''}"
-        f"{count(told.bytes, 'byte')}; arrivals spread over "
-        f"{microseconds(told.timeline.spread)}"
+        f"[bold]SIMULATED[/] {explained.collective} of {count(explained.ranks, 'rank')}, "
+        f"{f'root {explained.root}, ' if explained.rooted else ''}"
+        f"{count(explained.bytes, 'byte')}; spread of arrivals "
+        f"{microseconds(explained.timeline.spread)}"
     )
     numbers = ("run time", "learn", "data", "/bound", "messages")
     listing = table("algorithm", *numbers, right=numbers)
-    for contender in told.contenders:
-        ratio = contender.seconds / told.lower_bound if told.lower_bound else 1.0
+    for contender in explained.contenders:
+        ratio = contender.seconds / explained.lower_bound if explained.lower_bound else 1.0
         listing.add_row(
             f"[cyan]{contender.algorithm}[/]",
             microseconds(contender.seconds),
@@ -63,9 +63,9 @@ def _print(told: Explanation) -> None:
             f"{ratio:.2f}",
             f"{contender.messages:,}",
         )
-    listing.add_row("[dim]lower bound[/]", microseconds(told.lower_bound), "", "", "1.00", "")
+    listing.add_row("[dim]lower bound[/]", microseconds(explained.lower_bound), "", "", "1.00", "")
     out.print(listing)
-    each_way = " each way" if has_two_ports(told.collective) else ""
+    each_way = " each way" if has_two_ports(explained.collective) else ""
     out.print("[dim]From the first arrival to the last exit; a rank takes part in one message"
               f"{each_way} at a time, latency + bytes * per_byte each.[/]")  # fmt: skip
 
@@ -73,7 +73,7 @@ def _print(told: Explanation) -> None:
 def _tables(what: str, output: Path | None, machine: Path | None, svg: Path | None) -> None:
     path = machine or Path("built-in")
     if svg is not None and what != "levels":
-        raise Refusal(f"--svg {svg}: the tables have no picture")
+        raise Refusal(f"--svg {svg}: the page of tables has no picture")
     if svg is not None:
         simulated_hierarchical.picture(node_machine_of(path), svg, "--svg")
     if what == "levels":
@@ -87,49 +87,70 @@ def _tables(what: str, output: Path | None, machine: Path | None, svg: Path | No
 
 
 def simulate(
-    what: Annotated[str, typer.Argument(help="A collective of tutti list, tables or levels.")],
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="COLLECTIVE|tables|levels",
+            help="A collective of tutti list, e.g. gatherv, or one of the pages below.",
+        ),
+    ],
     ranks: Ranks = None,
     root: Root = "half",
     sizes: Sizes = None,
     distribution: Distribution = None,
     block: Block = "100",
     arrivals: Annotated[
-        str, typer.Option(metavar="PATTERN", help="When ranks arrive: one-late:500us, ramp:1ms, ..")
+        str,
+        typer.Option(
+            metavar="PATTERN",
+            help="When ranks arrive: together, one-late:500us, ramp:1ms, random:2ms, or a list "
+            "such as 0,1ms,..",
+        ),
     ] = "together",
     algorithm: Annotated[
-        str, typer.Option(metavar="SPEC", help="Also this one, and draw it; auto: the fastest.")
+        str,
+        typer.Option(
+            metavar="SPEC",
+            help="Also simulate this algorithm, and draw it with --svg; auto: draw the fastest.",
+        ),
     ] = "auto",
     background: Background = False,
     distances: Distances = None,
     machine: Machine = None,
     svg: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Draw ranks over time; levels: the gain by cores."),
+        typer.Option(
+            metavar="FILE", help="Draw what each rank does over time; for levels, the speedups."
+        ),
     ] = None,
     timeline: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the timeline as JSON.")
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="tables, levels: write them there (Markdown)."),
+        typer.Option(metavar="FILE", help="Write the page of tables or levels (Markdown)."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Replay a call in simulated time, with arrival times, at any number of ranks.
+    """Simulate a call with each algorithm, for any number of ranks and any arrivals.
 
-        tutti simulate gatherv --ranks 560 --distribution decreasing --block 100
+    Two pages compare the model with papers. `tables` simulates the gathers of Träff 2017 on 560,
+    1600 and 6400 ranks, beside the times measured in the paper. `levels` models hierarchical
+    collectives on 64 to 65,536 cores, beside the averages of Parsons & Pai 2014.
 
-    `tables` simulates the gathers of Träff 2017 at 560, 1600 and 6400 ranks, beside the times that
-    the paper has measured. `levels` models collectives through node memory on 64 to 65,536 cores,
-    beside the averages of Parsons & Pai 2014.
+    ```
+    tutti simulate gatherv --ranks 560 --distribution decreasing --block 100
+    tutti simulate allgather --ranks 64 --arrivals one-late:500us --svg ranks.svg
+    tutti simulate tables
+    ```
     """
     if what in ("tables", "levels"):
         _tables(what, output, machine, svg)
         return
     if output is not None:
-        raise Refusal(f"--output {output}: it goes with tutti simulate tables or levels")
+        raise Refusal(f"--output {output} needs tutti simulate tables or levels")
     blocks = sizes_of(what, ranks, sizes, distribution, block)
-    told = explain_call(
+    explained = explain_call(
         what,
         blocks,
         root_of(root, len(blocks)),
@@ -140,21 +161,21 @@ def simulate(
         distances=distances_of(distances) if distances else None,
     )
     if svg is not None:
-        write(svg, told.timeline.svg(told.title), "--svg")
+        write(svg, explained.timeline.svg(explained.title), "--svg")
     if timeline is not None:
-        write(timeline, told.timeline.json(), "--timeline")
+        write(timeline, explained.timeline.json(), "--timeline")
     if as_json:
         print_json(
             {
                 "simulated": True,
-                "collective": told.collective,
-                "ranks": told.ranks,
-                "root": told.root,
-                "bytes": told.bytes,
-                "spread_seconds": told.timeline.spread,
-                "lower_bound_seconds": told.lower_bound,
-                "algorithms": [_contender_json(c) for c in told.contenders],
+                "collective": explained.collective,
+                "ranks": explained.ranks,
+                "root": explained.root,
+                "bytes": explained.bytes,
+                "spread_seconds": explained.timeline.spread,
+                "lower_bound_seconds": explained.lower_bound,
+                "algorithms": [_contender_json(c) for c in explained.contenders],
             }
         )
         return
-    _print(told)
+    _print(explained)

@@ -1,4 +1,4 @@
-"""`tutti verify`: every algorithm, over its whole space, against its contract."""
+"""`tutti verify`: checks every algorithm against the contract of its collective."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tutti.verification import verify_hierarchical
 def _with_bar(
     max_ranks: int, sampled: int, collective: str, algorithm: str, nodes: str
 ) -> list[_engine.SweepResult]:
-    """What was found, of schedules and of plans through node memory."""
+    """Verifies schedules and hierarchical plans, and shows a progress bar on a terminal."""
     with Progress(
         TextColumn("verifying"),
         BarColumn(),
@@ -50,25 +50,43 @@ def _with_bar(
 
 
 def verify(
-    max_ranks: Annotated[int, typer.Option(help="Every number of ranks up to this one.")] = 33,
-    sampled: Annotated[int, typer.Option(help="Beyond it, some up to this one.")] = 1024,
-    collective: Annotated[str, typer.Option(help="Only this collective.")] = "",
-    algorithm: Annotated[str, typer.Option(help="Only this name of the list.")] = "",
+    max_ranks: Annotated[
+        int, typer.Option(metavar="N", help="Verify every number of ranks up to N.")
+    ] = 33,
+    sampled: Annotated[
+        int, typer.Option(metavar="N", help="Beyond --max-ranks, verify some numbers up to N.")
+    ] = 1024,
+    collective: Annotated[
+        str, typer.Option(metavar="NAME", help="Only this collective, e.g. gatherv.")
+    ] = "",
+    algorithm: Annotated[
+        str, typer.Option(metavar="NAME", help="Only this algorithm of tutti list.")
+    ] = "",
     nodes: Annotated[
-        str, typer.Option(metavar="SHAPE", help="Only node memory, e.g. 1,4,2:round_robin or 8x6.")
+        str,
+        typer.Option(
+            metavar="SHAPE",
+            help="Only hierarchical plans on these nodes, e.g. 1,4,2:round_robin or 8x6.",
+        ),
     ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Prove every algorithm right for every small number of ranks, root, order and kind of sizes.
+    """Verify every algorithm exhaustively for small numbers of ranks.
 
-    All ranks' schedules are executed symbolically: every block must reach its place exactly once,
-    without deadlock even if no message is buffered. So are the plans of calls through node memory,
-    on every small shape of nodes: no byte may be touched by two ranks without a flag between them.
-    Exit status 1 if any case fails.
+    The cases are all roots, orders and kinds of sizes. Schedules of all ranks are executed
+    symbolically: every block must arrive exactly once where the contract requires it, without
+    deadlock even if no message is buffered. Hierarchical plans are verified on all small shapes of
+    nodes: 2 ranks may access the same byte of node memory only if a signal orders them. The exit
+    status is 1 if a case fails.
+
+    ```
+    tutti verify --max-ranks 12
+    tutti verify --collective alltoall --nodes 1,4,2,3,1:round_robin
+    ```
     """
     start = time.monotonic()
     if nodes and algorithm:
-        raise Refusal(f"--nodes {nodes}: it goes without --algorithm")
+        raise Refusal(f"--nodes {nodes} excludes --algorithm")
     results = _with_bar(max_ranks, sampled, collective, algorithm, nodes)
     cases = sum(result.cases for result in results)
     failures = [failure for result in results for failure in result.failures]

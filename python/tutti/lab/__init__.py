@@ -1,1 +1,1 @@
-"""A cluster on one machine: nodes that are network namespaces, joined by links of a given rate."""
+"""A cluster on one machine: network namespaces as nodes, joined by links of a given rate."""

@@ -1,4 +1,4 @@
-"""What `tutti lab check` measures: the links, and what an MPI makes of the nodes."""
+"""The measurements of `tutti lab check`: links, the nodes that an MPI sees, and a scatter."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ from tutti.lab.layout import FRAME, Layout, show_rate
 from tutti.lab.mpi import Mpi
 
 MIN_RATE, MAX_RATE = 0.9, 1.05
-"""Of a link, relative to what it was made for. The bucket's burst lets a little more through."""
+"""Bounds of a link's measured rate over its configured rate. The burst of the token bucket lets a
+little more through."""
 
 MAX_TIME = 1.25
-"""Of a scatter, relative to the wire's time, where the machine carries the lab."""
+"""Maximum of a scatter's time over the time of the wire, unless the machine is overloaded."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """One measured quantity beside the one that is meant."""
+    """A measured quantity beside its intended value."""
 
     what: str
     measured: float
@@ -40,7 +41,7 @@ class Line:
 
 
 def links(layout: Layout, shell: str) -> Iterator[Line]:
-    """Measures the links between the first two nodes and, of several switches, across them."""
+    """Measures the links between nodes 1 and 2 and, with several switches, across switches."""
     pairs = [(1, 2), (2, 1)] if layout.nodes > 1 else []
     if layout.switches > 1:
         pairs.append((1, layout.nodes))
@@ -49,7 +50,7 @@ def links(layout: Layout, shell: str) -> Iterator[Line]:
         rate = min(layout.rate, layout.uplink or layout.rate) if crosses else layout.rate
         names = (layout.name(pair[0]), layout.name(pair[1]))
         what = f"link {names[0]} to {names[1]}" + (", across switches" if crosses else "")
-        # Long enough for some thousand frames: the bucket and the scheduler show for short ones.
+        # Some thousand frames: shorter transfers would measure the token bucket and the scheduler.
         seconds = max(1.0, 3e7 / rate)
         try:
             bits = 8 * FRAME * transfer.measure(shell, names, layout.address(pair[1]), seconds)
@@ -61,11 +62,11 @@ def links(layout: Layout, shell: str) -> Iterator[Line]:
 
 
 def compile_program(mpi: Mpi, folder: Path) -> Path:
-    """Compiles what the ranks execute. Raises Refusal where the MPI has no compiler wrapper."""
+    """Compiles the program of the check. Raises Refusal if the MPI has no compiler wrapper."""
     mpicc = mpi.mpicc()
     if mpicc is None:
         raise Refusal(f"there is no mpicc beside {mpi.mpirun}: tutti lab check --mpi takes another")
-    # The wrapper of an MPI outside the system's folders does not always say where its library is.
+    # Wrappers of MPIs outside the system's folders do not always set the path of their library.
     near = Path(mpicc).resolve().parent.parent / "lib"
     found = [f"-Wl,-rpath,{near}"] if any(near.glob("libmpi.so*")) else []
     program = folder / "check"
@@ -76,14 +77,14 @@ def compile_program(mpi: Mpi, folder: Path) -> Path:
     return program
 
 
-def nodes(layout: Layout, mpi: Mpi, placement: ProcessMapping, limit: float) -> list[Line]:
-    """Starts ranks as `placement` says; counts the nodes that the MPI sees and times a scatter."""
-    launch.check(mpi, placement)
+def nodes(layout: Layout, mpi: Mpi, processes: ProcessMapping, limit: float) -> list[Line]:
+    """Starts ranks by the process mapping, counts the nodes that the MPI sees, times a scatter."""
+    launch.check(mpi, processes)
     site = Site(str(state.FOLDER / "nodesh"), str(state.FOLDER / "ranks"))
-    Path(site.hosts).write_text(launch.hosts_of_ranks(layout, placement))
+    Path(site.hosts).write_text(launch.hosts_of_ranks(layout, processes))
     with tempfile.TemporaryDirectory(prefix="tutti-lab-") as folder:
         program = compile_program(mpi, Path(folder))
-        words = [*launch.command(mpi, layout, placement, site), str(program)]
+        words = [*launch.command(mpi, layout, processes, site), str(program)]
         environment = {**os.environ, **launch.environment(mpi, os.environ)}
         ended = session.run(words, layout, environment, limit, capture=True)
     lines = [line for line in ended.output.splitlines() if line.startswith('{"ranks"')]
@@ -91,13 +92,13 @@ def nodes(layout: Layout, mpi: Mpi, placement: ProcessMapping, limit: float) -> 
         how = f"ended with {ended.status}"
         if ended.status == session.TIMED_OUT:
             how = f"did not end within {limit:g} s"
-        raise Refusal(f"{mpi} on {placement.nodes} nodes {how}\n{ended.output.strip()}")
-    return judge(layout, placement, json.loads(lines[-1]))
+        raise Refusal(f"{mpi} on {processes.nodes} nodes {how}\n{ended.output.strip()}")
+    return judge(layout, processes, json.loads(lines[-1]))
 
 
-def judge(layout: Layout, placement: ProcessMapping, seen: dict[str, float]) -> list[Line]:
-    """What the program saw, beside what is there."""
-    count = placement.nodes
+def judge(layout: Layout, processes: ProcessMapping, seen: dict[str, float]) -> list[Line]:
+    """Compares the program's measurements with the layout of the lab."""
+    count = processes.nodes
     lines = []
     for function, key in (("MPI_Get_processor_name", "names"), ("MPI_Comm_split_type", "groups")):
         good = seen[key] == count
@@ -105,7 +106,7 @@ def judge(layout: Layout, placement: ProcessMapping, seen: dict[str, float]) -> 
         lines.append(Line(f"nodes by {function}", seen[key], count, "", good, advice))
     if seen["seconds"] <= 0:
         raise Refusal("MPI_Scatter delivered wrong data")
-    wire = layout.scatter_time(list(placement.ranks), int(seen["bytes"]))
+    wire = layout.scatter_time(list(processes.ranks), int(seen["bytes"]))
     if wire:
         good = seen["seconds"] <= MAX_TIME * wire
         advice = "" if good else "far from the wire: other load, polling ranks, or too high a rate"

@@ -1,4 +1,4 @@
-"""The commands that start a program on nodes of the lab, for each MPI."""
+"""The launcher commands that start a program on nodes of the lab, for each MPI."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ from tutti.lab.mpi import Mpi
 MAPPINGS = ("block", "round-robin", "shuffled")
 
 POLLS = 10
-"""Looks of MPICH that find nothing before it sleeps: a barrier of 8 ranks on 2 cores takes 0.9 ms so,
-34 ms where it only polls."""
+"""Polls without progress before MPICH sleeps. A barrier of 8 ranks on 2 cores then takes 0.9 ms;
+with polling alone it takes 34 ms."""
 
 BRANCHES = 1024
-"""Launchers shall start every node themselves, for the node shell works on the machine alone."""
+"""Children of a launcher, enough for all nodes: launchers start every node themselves, because the
+node shell works on the host machine only."""
 
 
 @dataclass(frozen=True)
 class ProcessMapping:
-    """How many ranks each node has, and how they are numbered."""
+    """The number of ranks on each node, and how they are numbered."""
 
     ranks: tuple[int, ...]
-    """Of node 1, 2, ..; a node may have none."""
+    """By node from node 1 on; may be 0."""
     mapping: str = "block"
 
     @property
@@ -35,14 +36,14 @@ class ProcessMapping:
 
     @property
     def nodes(self) -> int:
-        """Nodes that have ranks."""
+        """The number of nodes that have ranks."""
         return sum(ranks > 0 for ranks in self.ranks)
 
     def nodes_of_ranks(self) -> list[int]:
-        """The node of each rank, the nodes counted from 1.
+        """The node of each rank, from 1 on.
 
-        Block fills one node after the other; round-robin gives each node with room one rank,
-        again and again; shuffled:N puts each rank anywhere, in the same way for the same N.
+        `block` fills one node after the other. `round-robin` repeatedly gives one rank to each
+        node that has room. `shuffled:N` assigns ranks at random, with the seed N.
         """
         pairs = [(i, node) for node, ranks in enumerate(self.ranks, 1) for i in range(ranks)]
         nodes = [node for _, node in (sorted(pairs) if self.mapping == "round-robin" else pairs)]
@@ -51,13 +52,13 @@ class ProcessMapping:
         return nodes
 
 
-def place(
+def map_processes(
     layout: Layout, nodes: int | None, per_node: int, ranks: str | None, mapping: str
 ) -> ProcessMapping:
-    """The placement that options ask for: `per_node` on each node, or the list `ranks`.
+    """The process mapping of the options: `per_node` ranks on each node, or the list `ranks`.
 
     Raises:
-        Refusal: the options contradict one another, or the lab.
+        Refusal: the options contradict one another or the lab.
     """
     if mapping not in MAPPINGS and not re.fullmatch(r"shuffled:\d+", mapping):
         raise Refusal(f"--mapping {mapping}: {' or '.join(MAPPINGS)}[:N]")
@@ -67,20 +68,20 @@ def place(
         words = ranks.split(",")
         if not all(word.isdigit() for word in words) or not any(int(word) for word in words):
             raise Refusal(f"--ranks {ranks}: a number for each node, such as 1,4,2")
-        placed = ProcessMapping(tuple(int(word) for word in words), mapping)
+        processes = ProcessMapping(tuple(int(word) for word in words), mapping)
     else:
         count = layout.nodes if nodes is None else nodes
         if count < 1 or per_node < 1:
             raise Refusal(f"{count} nodes of {per_node} ranks: at least one of each")
-        placed = ProcessMapping((per_node,) * count, mapping)
-    if len(placed.ranks) > layout.nodes:
-        raise Refusal(f"{len(placed.ranks)} nodes are asked for, the lab has {layout.nodes}")
-    return placed
+        processes = ProcessMapping((per_node,) * count, mapping)
+    if len(processes.ranks) > layout.nodes:
+        raise Refusal(f"{len(processes.ranks)} nodes are asked for, the lab has {layout.nodes}")
+    return processes
 
 
-def check(mpi: Mpi, placement: ProcessMapping) -> None:
-    """Raises Refusal where an MPI is known not to get through a run."""
-    if mpi.family == "mpich" and mpi.major < 5 and placement.nodes > 1:
+def check(mpi: Mpi, processes: ProcessMapping) -> None:
+    """Raises Refusal if the MPI is known to hang with this process mapping."""
+    if mpi.family == "mpich" and mpi.major < 5 and processes.nodes > 1:
         if "ofi" in mpi.devices and "ucx" not in mpi.devices:
             return
         raise Refusal(
@@ -91,28 +92,28 @@ def check(mpi: Mpi, placement: ProcessMapping) -> None:
 
 @dataclass(frozen=True)
 class Site:
-    """Where the files of a lab are that launchers read."""
+    """The paths of the files that launchers use."""
 
     shell: str
-    """The node shell, which stands for ssh."""
+    """The node shell, which launchers run instead of ssh."""
     hosts: str
-    """The node of each rank, a line each: what `hosts_of_ranks` says."""
+    """The file with the text of `hosts_of_ranks`."""
 
 
-def hosts_of_ranks(layout: Layout, placement: ProcessMapping) -> str:
-    """The file that puts every rank where the placement has it."""
-    return "".join(f"{layout.address(node)}\n" for node in placement.nodes_of_ranks())
+def hosts_of_ranks(layout: Layout, processes: ProcessMapping) -> str:
+    """The text of a host file: the address of each rank's node, one per line."""
+    return "".join(f"{layout.address(node)}\n" for node in processes.nodes_of_ranks())
 
 
-def command(mpi: Mpi, layout: Layout, placement: ProcessMapping, site: Site) -> list[str]:
-    """The launcher with its options; the program's words follow."""
+def command(mpi: Mpi, layout: Layout, processes: ProcessMapping, site: Site) -> list[str]:
+    """The launcher with its options; the program and its arguments follow."""
     options = {"openmpi": _openmpi, "mpich": _mpich, "intel": _intel}[mpi.family]
-    count = ["-n", str(placement.total)]
-    return [mpi.mpirun, *options(mpi, layout, placement, site), *count]
+    count = ["-n", str(processes.total)]
+    return [mpi.mpirun, *options(mpi, layout, processes, site), *count]
 
 
 def environment(mpi: Mpi, given: Mapping[str, str]) -> dict[str, str]:
-    """Variables beside those that are `given`; launcher and nodes inherit them."""
+    """Variables to add to the environment `given`; launcher and nodes inherit them."""
     if mpi.family == "openmpi":
         return {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     if mpi.family == "intel":
@@ -141,7 +142,7 @@ def _openmpi(mpi: Mpi, layout: Layout, _: ProcessMapping, site: Site) -> list[st
         "btl": f"tcp,{'sm' if new else 'vader'},self",
         "btl_tcp_if_include": "eth0",
         "osc": "^ucx",
-        # All nodes share the machine's cores: a rank that waits must let others run.
+        # All nodes share the machine's cores, so waiting ranks must yield.
         "mpi_yield_when_idle": "1",
     }
     return [
@@ -150,15 +151,15 @@ def _openmpi(mpi: Mpi, layout: Layout, _: ProcessMapping, site: Site) -> list[st
     ]  # fmt: skip
 
 
-def _mpich(_: Mpi, layout: Layout, placement: ProcessMapping, site: Site) -> list[str]:
-    used = [node for node, ranks in enumerate(placement.ranks, 1) if ranks]
-    places = {node: str(place) for place, node in enumerate(used)}
+def _mpich(_: Mpi, layout: Layout, processes: ProcessMapping, site: Site) -> list[str]:
+    used = [node for node, ranks in enumerate(processes.ranks, 1) if ranks]
+    indices = {node: str(index) for index, node in enumerate(used)}
     options = [
         "-launcher", "ssh", "-launcher-exec", site.shell, "-iface", layout.core,
         "-hosts", ",".join(layout.address(node) for node in used),
     ]  # fmt: skip
-    if len(used) > 1:  # MPICH 4, which is used on one node only, knows no -rankmap
-        options += ["-rankmap", ",".join(places[node] for node in placement.nodes_of_ranks())]
+    if len(used) > 1:  # MPICH 4 lacks -rankmap, but runs on one node only
+        options += ["-rankmap", ",".join(indices[node] for node in processes.nodes_of_ranks())]
     provider = {"MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "tcp", "FI_TCP_IFACE": "eth0"}
     return options + _each("-genv", provider)
 

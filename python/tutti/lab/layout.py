@@ -1,4 +1,4 @@
-"""What a lab consists of, and the commands that make it."""
+"""The nodes, switches and links of a lab, and the commands that make them."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from tutti.console import Refusal
 
 PREFIX = "tuttilab-"
-"""Begins the name of everything that a lab makes on the machine."""
+"""The prefix of all names that a lab makes on the machine."""
 
 OWN_NAMES = re.compile(re.escape(PREFIX) + r"[nspud]\d+")
-"""Namespaces n, switches s, ports p, and the upper and lower ends u and d of uplinks."""
+"""Namespaces n, switches s, ports p, and the core's end u and the switch's end d of uplinks."""
 
 MAX_PORTS = 1000
-"""Of a switch; Linux bridges have 1024."""
+"""The limit of ports per switch; Linux bridges have 1024."""
 
 FRAME = 1514 / 1448
-"""Bytes on the wire for a byte of payload: Ethernet, IP and TCP with time stamps, 1500 of MTU."""
+"""Bytes on the wire per byte of payload: Ethernet, IP and TCP with timestamps, MTU 1500."""
 
 _RATE = re.compile(r"(\d+(?:\.\d+)?)([kmg])bit")
 
@@ -26,7 +26,7 @@ Command = list[str]
 
 
 def parse_rate(text: str, option: str) -> int:
-    """Bits per second of "1gbit", "2.5gbit", "100mbit" or "64kbit"; Refusal for anything else."""
+    """Bits per second of a text such as "2.5gbit", "100mbit" or "64kbit"; else raises Refusal."""
     match = _RATE.fullmatch(text.lower())
     bits = int(float(match[1]) * {"k": 1e3, "m": 1e6, "g": 1e9}[match[2]]) if match else 0
     if bits < 8000:
@@ -35,7 +35,7 @@ def parse_rate(text: str, option: str) -> int:
 
 
 def show_rate(bits: int) -> str:
-    """A rate in words: "1 Gbit/s"."""
+    """A rate as text: "1 Gbit/s"."""
     for unit, size in (("G", 1e9), ("M", 1e6)):
         if bits >= size:
             return f"{bits / size:g} {unit}bit/s"
@@ -44,22 +44,22 @@ def show_rate(bits: int) -> str:
 
 @dataclass(frozen=True)
 class Layout:
-    """The nodes, 1 to `nodes`, and how they are joined.
+    """The nodes, 1 to `nodes`, and their links.
 
-    One switch joins all nodes. Of several, each joins as many nodes as the others, give or take
-    one, in sequence, and an uplink leads from it to a core switch that has no nodes.
+    A single switch joins all nodes. Several switches share the nodes evenly, in order, and each
+    has an uplink to a core switch, which has no nodes.
     """
 
     nodes: int
     rate: int
-    """Of a node's link, in bits per second, each way."""
+    """The rate of each node's link, in bits per second and direction."""
     switches: int = 1
     uplink: int = 0
-    """Of the link between a switch and the core, in bits per second, each way."""
+    """The rate of each uplink, in bits per second and direction; 0: that of a node's link."""
     network: str = "10.77.0.0/16"
 
     def check(self) -> None:
-        """Raises Refusal where the numbers make no lab."""
+        """Raises Refusal if a lab cannot have these numbers."""
         if self.nodes < 1:
             raise Refusal(f"a lab of {self.nodes} nodes: it has one node or more")
         if not 1 <= self.switches <= self.nodes:
@@ -71,22 +71,22 @@ class Layout:
             network = ipaddress.IPv4Network(self.network)
         except ValueError as error:
             raise Refusal(f"--network {self.network}: {error}") from None
-        room = network.num_addresses - 3  # but the network's, the machine's and broadcast
+        room = network.num_addresses - 3  # without those of network, machine and broadcast
         if self.nodes > room:
             raise Refusal(f"--network {self.network} has room for {max(room, 0)} nodes only")
 
     @property
     def host_address(self) -> str:
-        """Of the machine itself, at the core switch: the last address of the network."""
+        """The address of the machine at the core switch: the last one of the network."""
         return str(ipaddress.IPv4Network(self.network)[-2])
 
     @property
     def core(self) -> str:
-        """The interface of the switch that the machine itself is at."""
+        """The interface of the core switch, to which the machine itself is connected."""
         return f"{PREFIX}s0"
 
     def address(self, node: int) -> str:
-        """Of a node, counted from the first address of the network."""
+        """The address of a node; node 1 has the first one of the network."""
         return str(ipaddress.IPv4Network(self.network)[node])
 
     def name(self, node: int) -> str:
@@ -98,7 +98,7 @@ class Layout:
         return f"{PREFIX}n{node}"
 
     def switch_of(self, node: int) -> int:
-        """The switch that a node is at: 0 where there is one, else 1 to `switches`."""
+        """The switch of a node: 0 with a single switch, else 1 to `switches`."""
         return 0 if self.switches == 1 else (node - 1) * self.switches // self.nodes + 1
 
     @property
@@ -106,7 +106,7 @@ class Layout:
         return ipaddress.IPv4Network(self.network).prefixlen
 
     def core_commands(self) -> list[Command]:
-        """Make the switch that the machine itself is at."""
+        """The commands that make the core switch."""
         return [
             ["ip", "link", "add", self.core, "type", "bridge"],
             ["ip", "addr", "add", f"{self.host_address}/{self._bits}", "dev", self.core],
@@ -114,7 +114,7 @@ class Layout:
         ]
 
     def switch_commands(self, switch: int) -> list[Command]:
-        """Make one of several switches and its uplink."""
+        """The commands that make one of several switches and its uplink."""
         bridge, up, down = (f"{PREFIX}{kind}{switch}" for kind in "sud")
         return [
             ["ip", "link", "add", bridge, "type", "bridge"],
@@ -127,7 +127,7 @@ class Layout:
         ]
 
     def node_commands(self, node: int) -> list[Command]:
-        """Make a node and its link."""
+        """The commands that make a node and its link."""
         space, port = self.namespace(node), f"{PREFIX}p{node}"
         bridge = f"{PREFIX}s{self.switch_of(node)}"
         inside = ["ip", "-n", space]
@@ -143,30 +143,30 @@ class Layout:
         ]
 
     def steps(self) -> list[tuple[str, list[Command]]]:
-        """All that makes the lab, in sequence: what each step makes, and its commands."""
+        """The steps that make the lab, in order: a name and commands each."""
         made = [("core switch", self.core_commands())]
         if self.switches > 1:
             made += [(f"switch {s}", self.switch_commands(s)) for s in range(1, self.switches + 1)]
         return made + [(self.name(n), self.node_commands(n)) for n in range(1, self.nodes + 1)]
 
     def settings(self) -> dict[str, int]:
-        """The least values of the kernel's limits of neighbours, which all nodes share."""
+        """Minimum values of the kernel's limits of neighbour entries, which all nodes share."""
         pairs = (self.nodes + 1) ** 2
         limits = {"gc_thresh1": 2 * pairs, "gc_thresh2": 3 * pairs, "gc_thresh3": 4 * pairs}
         return {f"net/ipv4/neigh/default/{name}": limit for name, limit in limits.items()}
 
     def files(self) -> dict[str, str]:
-        """Tables of the nodes: `nodes` for the node shell, `hosts` for the programs."""
+        """The tables of nodes: `nodes` for the node shell, `hosts` for programs."""
         every = range(1, self.nodes + 1)
         hosts = "".join(f"{self.address(n)} {self.name(n)}\n" for n in every)
         nodes = "".join(f"{self.address(n)} {self.name(n)} {self.namespace(n)}\n" for n in every)
         return {"hosts": "127.0.0.1 localhost\n" + hosts, "nodes": nodes}
 
     def scatter_time(self, ranks: list[int], size: int) -> float:
-        """Seconds that the wire needs for a scatter of `size` bytes from the first rank.
+        """Seconds that the links need for a scatter of `size` bytes from rank 0 on node 1.
 
-        `ranks` are those of node 1, 2, ..; the root is on node 1. The slowest link counts: the
-        root's own, its switch's uplink, or that of another switch. No delays.
+        `ranks` has the number of ranks of each node. The slowest link determines the time: that of
+        the root's node, or the uplink of a switch. Delays are neglected.
         """
         total = sum(ranks)
 
@@ -185,20 +185,20 @@ class Layout:
 def removal(names: list[tuple[str, str]]) -> list[Command]:
     """The commands that remove namespaces and interfaces, given as (kind, name).
 
-    The upper end of a link goes with its lower end, and a node's port with its namespace, so a
-    command may find its interface gone.
+    Removing one end of a link removes the other end, and removing a namespace removes the port of
+    its node, so a command may fail because its interface has gone.
     """
     spaces = [["ip", "netns", "del", name] for kind, name in names if kind == "namespace"]
     return spaces + [["ip", "link", "del", name] for kind, name in names if kind == "interface"]
 
 
 def _shape(where: list[str], interface: str, rate: int) -> list[Command]:
-    """Give one end of a link its rate."""
-    # What a packet lacks in the bucket it leaves as a debt, so that packets of many frames keep the
-    # rate; those, as of adapters that segment, cost the machine a tenth of single frames. None of
-    # them takes more than a millisecond and a quarter, but for a frame.
+    """The commands that limit the rate of one end of a link."""
+    # Packets of many frames, as from adapters that segment, cost the machine 10 % of the work of
+    # single frames. They keep the rate, because the token bucket carries a deficit over. Unless it
+    # is a single frame, no packet takes longer than 1.25 ms.
     packet = min(max(rate // 8 // 800, 1600), 32768)
-    # A bucket below a quarter of a millisecond of traffic cannot keep the rate.
+    # A bucket smaller than 0.25 ms of traffic cannot keep the rate.
     burst = max(32768, rate // 8 // 4000)
     tc = ["tc", *where]
     limit = ["rate", f"{rate}bit", "burst", f"{burst}b", "cburst", f"{burst}b"]

@@ -1,4 +1,4 @@
-"""The machine that a lab is on: its commands, what of a lab exists there, and its processes."""
+"""The machine that hosts a lab: its commands, and existing parts and processes of labs."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ Names = list[tuple[str, str]]
 
 
 def path_of_system(environment: dict[str, str] | os._Environ[str] = os.environ) -> str:
-    """PATH with the folders of system tools, which users' often lacks."""
+    """PATH with the folders of system tools, which a user's PATH often lacks."""
     return os.pathsep.join([environment.get("PATH", "/usr/bin:/bin"), "/usr/sbin", "/sbin"])
 
 
 def require(what: str) -> None:
-    """Raises Refusal where this user may not make labs, or tools are missing.
+    """Raises Refusal if the user is not root or tools are missing.
 
     Args:
         what: completes "tutti lab needs root to ..".
@@ -42,7 +42,7 @@ def require(what: str) -> None:
 
 
 def output(command: Command, limit: float = 30) -> str:
-    """What a command prints. Raises Refusal where it fails, with what it says."""
+    """The output of a command. Raises Refusal with its last message if it fails."""
     try:
         done = subprocess.run(
             command,
@@ -62,26 +62,26 @@ def output(command: Command, limit: float = 30) -> str:
 
 
 def existing() -> Names:
-    """What of labs is on the machine, whoever made it: (kind, name), found by its name alone."""
+    """The namespaces and interfaces of labs on the machine, found by name: (kind, name)."""
     names = [("namespace", p.name) for p in NAMESPACES.glob("*")] if NAMESPACES.is_dir() else []
     names += [("interface", p.name) for p in Path("/sys/class/net").glob("*")]
     return sorted(pair for pair in names if OWN_NAMES.fullmatch(pair[1]))
 
 
 def other_networks() -> list[tuple[str, str]]:
-    """The networks that interfaces of the machine are in: (interface, network)."""
+    """The networks of the machine's interfaces: (interface, network)."""
     routes = json.loads(output(["ip", "-json", "-4", "route", "show"]) or "[]")
     return [(r["dev"], r["dst"]) for r in routes if "dev" in r and r["dst"] != "default"]
 
 
 def remove(names: Names, done: Callable[[], None] = lambda: None) -> Names:
-    """Removes namespaces and interfaces; returns what is still there. Calls `done` after each.
+    """Removes namespaces and interfaces; returns those that remain. Calls `done` after each.
 
-    A namespace goes when its last process does, so those are to be killed first.
+    A namespace exists as long as a process in it: kill its processes first.
     """
     for kind, name in sorted(names, key=lambda pair: pair[0] != "namespace"):
         noun = ["netns"] if kind == "namespace" else ["link"]
-        # It may have gone with its other end; what is left after all is returned.
+        # It may have gone with its other end; the result has what remains at the end.
         with contextlib.suppress(Refusal):
             output(["ip", *noun, "del", name])
         done()
@@ -92,7 +92,7 @@ def remove(names: Names, done: Callable[[], None] = lambda: None) -> Names:
 
 
 def raise_settings(least: dict[str, int]) -> dict[str, int]:
-    """Raises kernel settings that are below `least`; returns what they were, to be put back."""
+    """Raises kernel settings to at least `least`; returns the old values of changed ones."""
     before = {}
     for name, value in least.items():
         path = Path("/proc/sys") / name
@@ -107,7 +107,7 @@ def raise_settings(least: dict[str, int]) -> dict[str, int]:
 
 
 def restore_settings(before: dict[str, int]) -> None:
-    """Puts settings back; one that the kernel no longer has is none to put back."""
+    """Restores settings; skips those that the kernel no longer has."""
     for name, value in before.items():
         path = Path("/proc/sys") / name
         if path.exists():
@@ -115,7 +115,7 @@ def restore_settings(before: dict[str, int]) -> None:
 
 
 def processes(namespaces: Iterable[str]) -> dict[str, list[int]]:
-    """The processes in network namespaces, by namespace; those of other users only for root."""
+    """The processes in network namespaces, by namespace; only root sees those of other users."""
     wanted = {}
     for name in namespaces:
         try:
@@ -130,7 +130,7 @@ def processes(namespaces: Iterable[str]) -> dict[str, list[int]]:
         try:
             status = (entry / "ns/net").stat()
         except OSError:
-            continue  # it has ended, or is somebody else's
+            continue  # it has ended, or belongs to another user
         name = wanted.get((status.st_dev, status.st_ino))
         if name:
             found[name].append(int(entry.name))
@@ -138,7 +138,7 @@ def processes(namespaces: Iterable[str]) -> dict[str, list[int]]:
 
 
 def kill(namespaces: list[str], patience: float = 5) -> list[int]:
-    """Kills all processes in network namespaces; returns what does not go in `patience` seconds."""
+    """Kills all processes in network namespaces; returns those alive after `patience` seconds."""
     deadline = time.monotonic() + patience
     while True:
         left = [pid for pids in processes(namespaces).values() for pid in pids]

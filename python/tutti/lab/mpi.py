@@ -1,4 +1,4 @@
-"""Finds out which MPI a program uses, and the launcher of that MPI."""
+"""Finds the MPI that a program uses, and its launcher."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ LAUNCHERS = {
     "mpich": ("mpiexec.mpich", "mpiexec.hydra", "mpiexec", "mpirun"),
     "intel": ("mpiexec.hydra", "mpiexec", "mpirun"),
 }
-"""The names of launchers of each MPI, the most telling first."""
+"""The names of launchers of each MPI, the most specific first."""
 
 NAMES = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel MPI"}
 
 _TEXTS = {
-    # Intel's first: it is made from MPICH, and its launcher from Hydra.
+    # Intel MPI first: it derives from MPICH, and its launcher from Hydra.
     "intel": r"Intel\(R\) MPI Library[^\n]*?(\d{4}(?:\.\d+)*)",
     "openmpi": r"(?:Open ?MPI|OpenRTE|PRRTE)\)?,? v?(\d+(?:\.\d+)+)",
     "mpich": r"(?:MPICH Version|Version):\s*v?(\d+(?:\.\d+)+)",
@@ -47,7 +47,7 @@ class Mpi:
     version: str
     mpirun: str
     devices: str = ""
-    """Of MPICH, such as "ch4:ofi"; empty where the library was not asked."""
+    """MPICH's devices, such as "ch4:ofi"; empty if unknown."""
 
     @property
     def major(self) -> int:
@@ -66,7 +66,7 @@ class Mpi:
 
 
 def recognise(text: str) -> tuple[str, str] | None:
-    """Family and version from what a launcher or MPI_Get_library_version says."""
+    """Family and version from the text of a launcher or of MPI_Get_library_version."""
     for family, pattern in _TEXTS.items():
         match = re.search(pattern, text)
         if match:
@@ -75,7 +75,7 @@ def recognise(text: str) -> tuple[str, str] | None:
 
 
 def library_of(program: str) -> Path | None:
-    """The MPI library that the loader gives a program, or None where it links to none."""
+    """The MPI library that a program loads, or None if it links to none."""
     done = subprocess.run(["ldd", program], capture_output=True, text=True, timeout=20, check=False)
     for name, path in re.findall(r"(libmp(?:i|ich|i_abi)\.so\S*) => (/\S+|not)", done.stdout):
         if path == "not":
@@ -85,7 +85,7 @@ def library_of(program: str) -> Path | None:
 
 
 def said_by(library: Path) -> str:
-    """What MPI_Get_library_version of a library says; empty where that fails."""
+    """The text of a library's MPI_Get_library_version; empty on failure."""
     command = [sys.executable, "-c", _ASK, str(library)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
@@ -95,7 +95,7 @@ def said_by(library: Path) -> str:
 
 
 def _launcher(folders: Sequence[Path], family: str, version: str = "") -> Mpi | None:
-    """The launcher of an MPI in the first of the folders that has one, then on PATH."""
+    """The first launcher of an MPI in the folders, then on PATH."""
     path_folders = [Path(word) for word in os.environ.get("PATH", "").split(os.pathsep) if word]
     for folder in [*folders, *path_folders]:
         for name in LAUNCHERS[family]:
@@ -112,14 +112,14 @@ def find(
     library: Callable[[str], Path | None] = library_of,
     said: Callable[[Path], str] = said_by,
 ) -> Mpi:
-    """The MPI to start a program with.
+    """The MPI that starts a program.
 
     Args:
-        program: the path of the program, which is asked for its library.
-        chosen: what the user names: openmpi, mpich, intel, the path of a launcher, or None.
+        program: path of the program; its library determines the MPI if `chosen` is None.
+        chosen: the user's choice: openmpi, mpich, intel, the path of a launcher, or None.
 
     Raises:
-        Refusal: none was found; says what was looked for.
+        Refusal: no launcher was found; the text says which one is missing.
     """
     if chosen and "/" in chosen:
         seen = recognise(version_of(chosen))
@@ -142,8 +142,8 @@ def find(
         raise Refusal(f"{linked} does not say which MPI it is: name it by --mpi")
     family, version = seen
     release = ".".join(version.split(".")[:2])
-    places = [parent / "bin" for parent in linked.resolve().parents]
-    found = _launcher(places, family, release)
+    folders = [parent / "bin" for parent in linked.resolve().parents]
+    found = _launcher(folders, family, release)
     if found is None:
         raise Refusal(f"{linked} is {NAMES[family]} {version}, but no launcher of it was found")
     devices = re.search(r"MPICH Device:\s*([^\n]*)", text)

@@ -1,4 +1,4 @@
-"""Runs a launcher in the lab so that nothing of it outlives the run."""
+"""Runs a launcher in the lab, and ends all of its processes with the run."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from tutti.lab import machine
 from tutti.lab.layout import Layout
 
 PATIENCE = 3.0
-"""Seconds that a launcher has to end its ranks by itself before all are killed."""
+"""Seconds that a launcher has to end its ranks before all are killed."""
 
 GRACE = 2.0
-"""Seconds that the launcher's daemons have to go after the launcher has ended."""
+"""Seconds that a launcher's daemons have to end after the launcher."""
 
 TIMED_OUT = 124
-"""The exit status of a run that was stopped, as that of timeout(1)."""
+"""The exit status after the time limit, as in timeout(1)."""
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How a run has ended."""
+    """The result of a run."""
 
     status: int
-    """The launcher's; 128 and more for a signal, TIMED_OUT after the time limit."""
+    """The launcher's exit status; 128 plus the signal's number, or TIMED_OUT."""
     output: str = ""
     killed: int = 0
-    """Processes that were left in the nodes and have been killed."""
+    """The number of processes that remained in the nodes and were killed."""
 
 
 @contextmanager
 def _terminable() -> Iterator[None]:
-    """Turns SIGTERM and SIGHUP into KeyboardInterrupt, so that they end a run as Ctrl-C does."""
+    """Turns SIGTERM and SIGHUP into KeyboardInterrupt: they end a run like Ctrl-C."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -55,7 +55,7 @@ def _terminable() -> Iterator[None]:
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """Ends a launcher that leads a session, first gently."""
+    """Ends a launcher and its session: SIGTERM first, SIGKILL after PATIENCE seconds."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(process.pid, number)
@@ -68,7 +68,7 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 
 def _left(spaces: list[str], grace: float) -> int:
-    """The processes that are still in the nodes after `grace` seconds."""
+    """The number of processes that remain in the nodes after at most `grace` seconds."""
     deadline = time.monotonic() + grace
     while True:
         left = sum(map(len, machine.processes(spaces).values()))
@@ -84,14 +84,14 @@ def run(
     limit: float,
     capture: bool = False,
 ) -> Ended:
-    """Runs a launcher for at most `limit` seconds; then nothing of it is left, however it ends.
+    """Runs a launcher for at most `limit` seconds, then kills all remaining processes in the nodes.
 
     Args:
-        environment: the whole environment of the launcher, which the nodes inherit.
-        capture: return the output instead of passing it through.
+        environment: the entire environment of the launcher, which the nodes inherit.
+        capture: return the output instead of printing it.
 
     Raises:
-        KeyboardInterrupt: Ctrl-C, SIGTERM or SIGHUP, after everything has been killed.
+        KeyboardInterrupt: on Ctrl-C, SIGTERM or SIGHUP, after all processes have been killed.
     """
     spaces = [layout.namespace(node) for node in range(1, layout.nodes + 1)]
     stream: IO[str] | int | None = subprocess.PIPE if capture else None

@@ -1,4 +1,4 @@
-"""What is remembered of a lab between two commands."""
+"""The state of a lab, kept in a folder between commands."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from tutti.console import Refusal
 from tutti.lab.layout import Layout
 
 FOLDER = Path("/run/tutti-lab")
-"""Holds the state, the tables of nodes and the node shell; gone after a reboot, as the lab is."""
+"""The state, the tables of nodes and the node shell. A reboot removes the folder and the lab."""
 
 SOURCES = Path(__file__).resolve().parent / "files"
-"""The node shell and the program of `tutti lab check`, where the package is installed."""
+"""The node shell and the program of `tutti lab check`, as installed."""
 
 
 @dataclass
 class State:
-    """A lab that has been made, or that somebody has begun to make."""
+    """A lab, complete or being made."""
 
     layout: Layout
     settings: dict[str, int] = field(default_factory=dict)
-    """Kernel settings that were raised, with what they were before."""
+    """The old values of kernel settings that were raised."""
     complete: bool = False
     since: float = field(default_factory=time.time)
 
     def save(self) -> None:
-        """Writes the state so that a crash leaves the old one or the new one."""
+        """Writes the state; a crash leaves either the old or the new one."""
         FOLDER.mkdir(mode=0o755, parents=True, exist_ok=True)
         new = FOLDER / "state.json.new"
         new.write_text(json.dumps(asdict(self), indent=2) + "\n")
@@ -42,7 +42,7 @@ class State:
 
 
 def load() -> State | None:
-    """The state of the lab; None where there is none. Raises Refusal where it is unreadable."""
+    """The state of the lab; None without a lab. Raises Refusal if it is unreadable."""
     path = FOLDER / "state.json"
     try:
         stored = json.loads(path.read_text())
@@ -54,7 +54,7 @@ def load() -> State | None:
 
 
 def write_files(layout: Layout) -> None:
-    """Writes what the node shell reads: itself, the tables of nodes, and a boot id for each."""
+    """Writes the node shell, the tables of nodes that it reads, and a boot id for each node."""
     for name, text in layout.files().items():
         (FOLDER / name).write_text(text)
     ids = FOLDER / "boot_id"
@@ -67,12 +67,12 @@ def write_files(layout: Layout) -> None:
 
 
 def forget() -> None:
-    """Removes all that is remembered."""
+    """Removes the state."""
     shutil.rmtree(FOLDER, ignore_errors=True)
 
 
 def user() -> int | None:
-    """The process that is using the lab, or None."""
+    """The process that uses the lab, or None."""
     try:
         with (FOLDER / "lock").open() as lock:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -86,7 +86,7 @@ def user() -> int | None:
 
 @contextmanager
 def alone() -> Iterator[None]:
-    """Holds the lab for this process. Raises Refusal where another process does."""
+    """Locks the lab for this process. Raises Refusal if another process holds the lock."""
     FOLDER.mkdir(mode=0o755, parents=True, exist_ok=True)
     with os.fdopen(os.open(FOLDER / "lock", os.O_RDWR | os.O_CREAT, 0o644), "w") as lock:
         try:

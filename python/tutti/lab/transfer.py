@@ -1,6 +1,6 @@
 """Measures the rate of a link: one TCP connection from node to node.
 
-python transfer.py receive          prints its port, then "bytes seconds"
+python transfer.py receive              prints its port, then "bytes seconds"
 python transfer.py send HOST PORT SECONDS
 """
 
@@ -14,11 +14,11 @@ import time
 
 PIECE = 1 << 16
 HEAD = 0.2
-"""The part of the time that is not counted: the bucket's burst and the start of the connection."""
+"""The share of the time that is not counted: the start of the connection and the bucket's burst."""
 
 
 def receive() -> None:
-    """Counts what comes after the head: from `HEAD` of the announced time on, to the last byte."""
+    """Counts the bytes that arrive after the share `HEAD` of the announced time."""
     with socket.create_server(("0.0.0.0", 0)) as server:
         server.settimeout(30)
         print(server.getsockname()[1], flush=True)
@@ -38,7 +38,7 @@ def receive() -> None:
 
 
 def send(host: str, port: int, seconds: float) -> None:
-    """Sends for a while, after 16 bytes that announce for how long."""
+    """Sends 16 bytes with the duration, then data for `seconds`."""
     piece = os.urandom(PIECE)
     with socket.create_connection((host, port), timeout=30) as peer:
         peer.sendall(f"{seconds:16.6f}".encode())
@@ -48,13 +48,13 @@ def send(host: str, port: int, seconds: float) -> None:
 
 
 def measure(shell: str, names: tuple[str, str], address: str, seconds: float) -> float:
-    """Bytes of payload per second from one node to another. Raises OSError where nothing comes.
+    """Bytes of payload per second from one node to another. Raises OSError if nothing arrives.
 
     Args:
         shell: the node shell.
         names: host names of the sender and of the receiver.
-        address: of the receiver.
-        seconds: for how long to send.
+        address: the receiver's address.
+        seconds: duration of the transfer.
     """
     me = [sys.executable, "-I", os.path.abspath(__file__)]
     limit = 60 + 4 * seconds
