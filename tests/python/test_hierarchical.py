@@ -65,12 +65,12 @@ def test_explain_says_what_a_run_would_do(command, tmp_path):
         )  # fmt: skip
         return json.loads(told.out)["auto"]
 
-    ways = tried("alltoallv")
-    assert ways[0] == "native"
-    assert ways[1:]
-    assert all(way.startswith("hierarchical(native),leaders=") for way in ways[1:])
+    candidates = tried("alltoallv")
+    assert candidates[0] == "native"
+    assert candidates[1:]
+    assert all(one.startswith("hierarchical(native,leaders=") for one in candidates[1:])
     assert tried("gatherv") == ["native"]
-    assert tried("alltoallv", "--cores", "4") == ways
+    assert tried("alltoallv", "--cores", "4") == candidates
     assert tried("alltoallv", "--cores", "2") == ["native"]
     shown = command("explain", "gatherv", "--nodes", "4x4", "--block", "16").out
     assert "stays flat" in shown

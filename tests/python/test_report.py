@@ -37,7 +37,7 @@ def test_a_report_says_how_far_expectations_were_off(command, tmp_path):
     assert "expected 1 call, off by 2.00 ms in the mean (10.0 ms if all" in out
     assert "foretold in 100%" in out
     assert "16.0 ms" in out, "what was expected of rank 1"
-    line["pattern"]["edge"] = [[None, None], [0.003, 0.005]]
+    line["pattern"]["progress_hint"] = [[None, None], [0.003, 0.005]]
     rows = [row.split() for row in command("report", write_report(tmp_path, line)).out.splitlines()]
     assert any(row[:1] == ["1"] and row[-2:] == ["5.00", "ms"] for row in rows)
     line["pattern"]["ahead"] = None
@@ -152,7 +152,7 @@ def test_a_recorded_pattern_is_emulated_and_recorded_again(command, mpi, tmp_pat
         f"recorded:{pattern}", "--algorithm", "linear", "--block", "8", "--repetitions", "4",
         TUTTI_REPORT=str(again))  # fmt: skip
     sites = reports.sites_of(reports.read(again))
-    (recorded,) = [site for site in sites if site.told["algorithm"] == "linear"]
+    (recorded,) = [site for site in sites if site.fields["algorithm"] == "linear"]
     assert recorded.pattern is not None and len(recorded.pattern.ranks) == 3
     # Between those that are measured there are calls without blocks, all together. In the pattern
     # rank 0 is never the last one.
