@@ -118,7 +118,7 @@ static void* next_in_line(const char* name) {
 static void load_backend(void) {
   const struct known_mpi mpi = loaded_mpi();
   if (mpi.backend == NULL) {
-    backend_lacks = 
+    backend_lacks =
         "no supported MPI library is loaded (need MPICH, Intel MPI, Open MPI or the MPI ABI; a "
         "statically linked MPI cannot be intercepted)";
     return;

@@ -3,6 +3,8 @@
 #include "api/distance_source.hpp"
 #include "api/environment.hpp"
 #include "api/report.hpp"
+#include "api/rule_selection.hpp"
+#include "api/rule_source.hpp"
 #include "run/mpi/oversubscription.hpp"
 #include "run/mpi/owned_comm.hpp"
 #include "run/mpi/quirks.hpp"
@@ -32,6 +34,7 @@ struct Agreement {
   char is_reproducible = 0;
   char splits_user_ops = 0;
   char had_distances = 0;
+  std::uint64_t rules_length = 0;  ///< bytes of the text that follows
   MpiFamily family = MpiFamily::unknown;
 };
 
@@ -50,7 +53,8 @@ Agreement own_agreement() {
   agreement.wants_background = all.background ? 1 : 0;
   agreement.is_reproducible = all.reproducible ? 1 : 0;
   agreement.splits_user_ops = all.split_user_ops ? 1 : 0;
-  agreement.is_refused = all.error.empty() && distances_error().empty() ? 0 : 1;
+  const bool are_files_valid = distances_error().empty() && rules_error().empty();
+  agreement.is_refused = all.error.empty() && are_files_valid ? 0 : 1;
   agreement.had_distances = known_distances() != nullptr ? 1 : 0;
   agreement.family = mpi_family(library_version());
   agreement.never_yields = waits_without_yielding() ? 1 : 0;
@@ -78,10 +82,19 @@ int exchange(MPI_Comm comm, Agreement& agreement) {
   return unknown;
 }
 
+/// The text of this process's rules for communicators of `p` ranks; empty if there are none.
+std::string own_rules(int p) {
+  if (p == 1 || known_rules().all.empty()) return "";
+  const Rules rules = rules_for(known_rules(), p, mpi_version(library_version()));
+  return rules.all.empty() ? "" : to_text(rules);
+}
+
 }  // namespace
 
 int Communicator::agree() {
   Agreement agreement = rank_ == 0 ? own_agreement() : Agreement{};
+  std::string rules = rank_ == 0 ? own_rules(p_) : "";
+  agreement.rules_length = rules.size();
   if (const int error = exchange(comm_, agreement)) return error;
   suppress_environment_report(agreement.environment);
   if (agreement.is_refused != 0) return MPI_ERR_ARG;
@@ -103,7 +116,7 @@ int Communicator::agree() {
   for (std::size_t i = 0; i < settings_.size(); ++i) {
     settings_[i] = *setting(all_collectives[i], agreement.settings[i].data());
   }
-  return MPI_SUCCESS;
+  return RuleSelection::open(*this, std::move(rules), agreement.rules_length, rules_);
 }
 
 }  // namespace tutti

@@ -11,7 +11,7 @@ bool order_matters_everywhere(const Specification& specification) {
 int learn_arrivals(Communicator& communicator, const Decision& decision) {
   if (!communicator.wants_background()) return MPI_SUCCESS;
   const auto& specification = decision.specification;
-  const bool useful = (decision.is_automatic && communicator.p() > 1) ||
+  const bool useful = (decision.is_automatic && communicator.p() > 1) || decision.uses_arrivals ||
                       (specification && (specification->needs_arrivals() ||
                                          specification->runner == Runner::background));
   return useful ? communicator.open_arrival() : MPI_SUCCESS;

@@ -76,6 +76,7 @@ int run_decided(CollectiveCall& call, Communicator& communicator, const Decision
       error = run_hierarchical(call, communicator, decision, epoch.get(), refused, is_native);
       if (refused.empty()) return is_native ? run_native() : raise_if(call.comm, error);
       communicator.note_refusal(call.collective, decision, refused);
+      if (decision.is_by_rule) return run_native();
     }
     if (!decision.specification) return run_native();
     const int error =

@@ -16,6 +16,7 @@
 #include "api/report.hpp"
 #include "api/report_collect.hpp"
 #include "api/rma.hpp"
+#include "api/rule_selection.hpp"
 #include "run/mpi/end.hpp"
 #include "run/mpi/quirks.hpp"
 #include "select/exchanges.hpp"
@@ -168,8 +169,8 @@ void Communicator::let_pass(const Decision& decision, Collective collective) {
   const auto at = static_cast<std::size_t>(collective);
   const bool is_usual =
       &decision == &decisions_[at] && !decision.specification && !decision.level.hierarchical;
-  if (!is_usual || is_reported_ || arrival_ != nullptr || wants_background_ ||
-      (private_ != nullptr && private_->receives_unexpected())) {
+  if (!is_usual || decision.needs_commutativity || is_reported_ || arrival_ != nullptr ||
+      wants_background_ || (private_ != nullptr && private_->receives_unexpected())) {
     return;
   }
   stop_passing(collective);
@@ -246,8 +247,14 @@ const Decision& Communicator::decide(Collective collective, const OperationTrait
   Features features = features_of(collective);
   features.commutative = operation.commutative;
   features.whole = operation.whole;
+  const bool may_use_rules = rules_ != nullptr && setting.kind == Setting::Kind::automatic;
+  if (may_use_rules && rules_->decide(features, setting, decision)) {
+    decision.epoch = epoch;
+    return decision;
+  }
   const Choice choice = choose(setting, features, machine_);
   decision = decision_for(choice);
+  decision.needs_commutativity = may_use_rules && rules_->depend_on_operation(collective);
   // Hierarchical reductions cut vectors and combine them by the ranks' locations.
   const bool is_fixed = reduces(collective) && (is_reproducible_ || operation.whole);
   const bool may_go = !is_fixed && !is_one_sided(collective);

@@ -26,10 +26,13 @@ namespace tutti {
 /// What a decision defers until the block of a call is known.
 enum class DeferredLevel : std::uint8_t {
   none,
+  rules,    ///< rules decide by message size
   leaders,  ///< hierarchical, with the number of leaders that the model finds best
   size,     ///< a substitute for small blocks, the MPI's own for large ones
   all,      ///< flat or hierarchical
 };
+
+class RuleTable;
 
 /// What runs for one collective on one communicator. Equal on all its ranks.
 struct Decision {
@@ -39,7 +42,11 @@ struct Decision {
   AlgorithmId mark = ran_native;               ///< stands for it where what calls take is compared
   Level level;
   DeferredLevel deferred = DeferredLevel::none;
-  std::string text;  ///< "ordered_tree: why"
+  std::string text;                  ///< "ordered_tree: why"
+  RuleTable* table = nullptr;        ///< if DeferredLevel::rules
+  bool is_by_rule = false;           ///< whatever the call does not permit becomes native
+  bool needs_commutativity = false;  ///< rules: another decision may hold if it does not commute
+  bool uses_arrivals = false;        ///< rules: some message size does
 };
 
 /// A call whose ranks have agreed on their arrival profile. Equal on all of them.
@@ -67,6 +74,7 @@ struct BlockOfCall {
 };
 
 class HierarchicalSelection;
+class RuleSelection;
 class Communicator;
 
 /// The communicator of this thread's latest call: most calls use the one of the call before.
@@ -263,6 +271,7 @@ class Communicator {
   double processors_ = 1;        ///< upper bound for rank 0's node
   double oversubscription_ = 0;  ///< largest number of the job's ranks for each; 0: unknown
   std::unique_ptr<HierarchicalSelection> hierarchical_selection_;
+  std::unique_ptr<RuleSelection> rules_;           ///< null: there are none
   std::map<const Decision*, Decision> fallbacks_;  ///< by the requested decision
   SharedResults shared_results_;
   std::unique_ptr<HierarchicalRunner> levels_;  ///< over the private one

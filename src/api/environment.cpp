@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "api/distance_source.hpp"
+#include "api/rule_source.hpp"
 #include "lowering/hierarchical.hpp"
 #include "run/file.hpp"
 #include "run/mpi/quirks.hpp"
@@ -43,6 +44,7 @@ class Reader {
     read_switch("TUTTI_SPLIT_USER_OPS", environment_.split_user_ops);
     environment_.distances = value_of("TUTTI_DISTANCES");
     if (environment_.distances == "none") environment_.distances.clear();
+    environment_.rules = value_of("TUTTI_RULES");
     for (const Collective collective : all_collectives) read_algorithm(collective);
     read_nodes();
     read_memory();
@@ -186,6 +188,11 @@ std::string remarks() {
   return text + "\n";
 }
 
+/// Equal for equal settings. Files count by their names.
+std::uint64_t remarks_number(const std::string& text) {
+  return std::hash<std::string>()(text + environment().distances + environment().rules);
+}
+
 }  // namespace
 
 const Environment& environment() {
@@ -196,14 +203,20 @@ const Environment& environment() {
 std::uint64_t report_environment() {
   const std::string text = remarks();
   std::call_once(remarks_made, [&] {
-    const std::string error = environment().error.empty() ? distances_error() : "";
-    std::fputs(((error.empty() ? "" : "tutti: " + error + "\n") + text).c_str(), stderr);
+    std::string files;
+    if (environment().error.empty()) {
+      for (const std::string& error : {distances_error(), rules_error()}) {
+        if (!error.empty()) files += "tutti: " + error + "\n";
+      }
+    }
+    for (const std::string& warning : rules_warnings()) files += "tutti: " + warning + "\n";
+    std::fputs((files + text).c_str(), stderr);
   });
-  return std::hash<std::string>()(text + environment().distances);
+  return remarks_number(text);
 }
 
 void suppress_environment_report(std::uint64_t by_rank_0) {
-  if (by_rank_0 != std::hash<std::string>()(remarks() + environment().distances)) return;
+  if (by_rank_0 != remarks_number(remarks())) return;
   std::call_once(remarks_made, [] {});
 }
 

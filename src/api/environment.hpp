@@ -21,6 +21,7 @@ struct Environment {
   std::array<Setting, all_collectives.size()> settings;  ///< by collective
   std::string report;                                    ///< "-", a file, or empty for none
   std::string distances;                                 ///< a file, or empty for none
+  std::string rules;           ///< a file, "none", or empty: see rule_files
   std::optional<Level> level;  ///< for collectives without their own setting; see Setting
   std::string nodes;           ///< emulated nodes, or empty
   Bytes node_memory = Bytes{64} << 20;

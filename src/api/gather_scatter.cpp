@@ -30,6 +30,7 @@ int run_decision(GatherScatterCall& call, Communicator& communicator, const Deci
     error = run_hierarchical(call, communicator, decision, epoch.get(), refused, is_native);
     if (refused.empty()) return is_native ? run_native() : raise_if(call.comm, error);
     communicator.note_refusal(call.collective, decision, refused);
+    if (decision.is_by_rule) return run_native();
   }
   if (!decision.specification) return run_native();
   int error = MPI_SUCCESS;

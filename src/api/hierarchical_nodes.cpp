@@ -34,6 +34,13 @@ int HierarchicalNodes::open_for(Collective collective, const BlockRangeOfCalls& 
   return MPI_SUCCESS;
 }
 
+int HierarchicalNodes::try_open(bool& open) {
+  int error = guess();
+  if (error == MPI_SUCCESS && !are_open_ && !gave_up_) error = this->open();
+  open = are_open_;
+  return error;
+}
+
 /// The communicators between nodes. Nobody asked for them: where the MPI has none left for some
 /// rank that is no error, and all do without that way.
 int HierarchicalNodes::prepare(int leaders, bool& ready) {

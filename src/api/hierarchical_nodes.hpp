@@ -31,6 +31,8 @@ class HierarchicalNodes {
   /// Sets `choice` to what the model finds for such calls, where it promises a gain at both ends of
   /// the range and node memory would hold them at once. Opens nodes where it is to go through them.
   int open_for(Collective collective, const BlockRangeOfCalls& blocks, HierarchicalChoice& choice);
+  /// Opens nodes, without an error if some rank cannot; sets `open` to whether they are.
+  int try_open(bool& open);
   /// Those of calls that are to go through nodes in any case.
   int take();
   /// Makes what so many leaders need between nodes; sets `ready` to whether all ranks could.

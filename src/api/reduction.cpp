@@ -37,9 +37,11 @@ CollectiveCall call_of(Collective collective, const Vectors& vectors, int root, 
 const tutti::Decision& decide(CollectiveCall& call, Communicator& communicator, int& error) {
   const tutti::Decision& usual = communicator.decide(call.collective);
   const bool is_native = !usual.specification && !usual.level.hierarchical;
-  if (is_native && usual.deferred == tutti::DeferredLevel::none) return usual;
+  const bool is_final = is_native && usual.deferred == tutti::DeferredLevel::none;
+  if (is_final && !usual.needs_commutativity) return usual;
   const bool whole = communicator.takes_whole(call.op);
-  if (!usual.specification || !usual.specification->algorithm->commutative) {
+  const bool commutes_only = usual.specification && usual.specification->algorithm->commutative;
+  if (!commutes_only && !usual.needs_commutativity) {
     return whole ? communicator.decide(call.collective, {true, whole}) : usual;
   }
   tutti::PrivateComm* comm = communicator.private_comm(error);

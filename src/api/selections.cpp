@@ -5,6 +5,7 @@
 
 #include "api/communicator.hpp"
 #include "api/hierarchical_selection.hpp"
+#include "api/rule_selection.hpp"
 #include "select/arrival_model.hpp"
 #include "select/exchanges.hpp"
 
@@ -47,6 +48,9 @@ bool Communicator::stays_flat(const Decision& decision, Collective collective) {
 
 const Decision& Communicator::resolve_level(const Decision& decision, Collective collective,
                                             const BlockOfCall& block, int& error) {
+  if (decision.deferred == DeferredLevel::rules) {
+    return rules_->resolve(*decision.table, block, error);
+  }
   if (decision.deferred == DeferredLevel::size) {
     const bool is_large = block.common.value_or(0) > max_stand_in_block;
     return is_large ? of_large_blocks_[static_cast<std::size_t>(collective)] : decision;
@@ -71,8 +75,9 @@ const Decision& Communicator::hierarchical_fallback(const Decision& asked, int& 
 
 void Communicator::note_refusal(Collective collective, const Decision& decision,
                                 const std::string& why) {
-  const std::string name =
-      decision.specification ? to_text(*decision.specification) : std::string("native");
+  const std::string name = decision.specification && !decision.is_by_rule
+                               ? to_text(*decision.specification)
+                               : std::string("native");
   note_algorithm(collective, name + ": refused through nodes, because " + why);
 }
 

@@ -24,9 +24,30 @@ void append_utf8(std::string& text, unsigned code) {
 
 }  // namespace
 
-bool JsonReader::refuse(const std::string& reason) {
-  if (error_.empty()) error_ = "line " + std::to_string(line_) + ": " + reason;
+bool JsonReader::refuse(const std::string& reason) { return refuse_at(line_, reason); }
+
+bool JsonReader::refuse_at(int line, const std::string& reason) {
+  if (error_.empty()) error_ = "line " + std::to_string(line) + ": " + reason;
   return false;
+}
+
+bool JsonReader::at_string() {
+  if (!error_.empty()) return false;
+  blanks();
+  return rest_.starts_with('"');
+}
+
+bool JsonReader::boolean(bool& value) {
+  if (!error_.empty()) return false;
+  blanks();
+  value = rest_.starts_with("true");
+  const std::string_view word = value ? "true" : "false";
+  if (!rest_.starts_with(word)) {
+    const std::string_view found = rest_.substr(0, rest_.find_first_of(",]} \t\r\n"));
+    return refuse("\"" + std::string(found.substr(0, 40)) + "\" is neither true nor false");
+  }
+  rest_.remove_prefix(word.size());
+  return true;
 }
 
 void JsonReader::blanks() {

@@ -40,6 +40,8 @@ class JsonReader {
   /// A number without a fraction within the bounds.
   bool integer(long& value, long least, long most);
   bool string(std::string& value);
+  /// true or false.
+  bool boolean(bool& value);
   /// Any value.
   bool skip();
   /// True at the end of the text.
@@ -47,6 +49,12 @@ class JsonReader {
 
   /// Notes that what was taken last is not what it should be; false.
   bool refuse(const std::string& reason);
+  /// The same for a value that was taken on an earlier line.
+  bool refuse_at(int line, const std::string& reason);
+  /// The line of what was taken last, from 1 on.
+  [[nodiscard]] int line() const { return line_; }
+  /// True if the next value is a string.
+  [[nodiscard]] bool at_string();
   /// "line 3: ..", or empty where nothing was wrong.
   [[nodiscard]] const std::string& error() const { return error_; }
 

@@ -20,7 +20,8 @@ enum class StepKind : std::uint8_t {
   send,    ///< blocks, packed in position order, to peer
   recv,    ///< blocks, packed in position order, from peer
   copy,    ///< blocks, from where they are to where the caller wants them
-  reduce,  ///< the blocks that an earlier step has received into staging memory, into the blocks held
+  reduce,  ///< the blocks that an earlier step has received into staging memory, into the blocks
+           ///< held
   wait,    ///< until the steps [first, last) of this schedule have completed
   put,     ///< blocks into peer's memory, where they are once a flush of peer has completed
   flush,   ///< until all earlier puts and notifications to peer have reached it
@@ -79,7 +80,7 @@ struct Step {
   int slots = 0;         ///< messages: at most so many of the rank's steps with slots are in flight
                          ///< at once, those first whose needs are met first; 0 no limit
   bool carries = false;  ///< notify: the bytes travel in it, so that they need no put
-  bool staged = false;  ///< recv, await: the bytes go to staging memory, for a reduce
+  bool staged = false;   ///< recv, await: the bytes go to staging memory, for a reduce
   Operand operand = Operand::left;  ///< reduce only
   friend bool operator==(const Step&, const Step&) = default;
 };
@@ -114,7 +115,8 @@ struct Schedule {
 /// A step is its number, kind, peer, blocks and bytes; `without` lists holes, `from a` says
 /// that the bytes are those from the a-th on, `after 0` names a further step that it needs,
 /// `slots 2` says how many such steps may be in flight, `background` is the runner. A vector in
-/// parts says so in the first line; blocks received into staging memory are combined by a later step:
+/// parts says so in the first line; blocks received into staging memory are combined by a later
+/// step:
 ///
 ///     allreduce p 4 rank 1 root 0 parts 2
 ///     0 recv 0 [0,2) 16 staged

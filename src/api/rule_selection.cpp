@@ -1,0 +1,191 @@
+/// Broadcasts rules, and resolves calls by them.
+#include "api/rule_selection.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "api/collective_call.hpp"
+#include "run/mpi/agree.hpp"
+#include "run/mpi/owned_comm.hpp"
+#include "run/mpi/quirks.hpp"
+#include "run/node/mpi_node_names.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// MPIs have some 2,000 communicators; programs may use nearly all of them.
+constexpr int max_opened = 256;
+std::atomic<int> opened = 0;
+
+bool is_native(const Decision& decision) {
+  return !decision.specification && !decision.level.hierarchical;
+}
+
+void make_native(Decision& decision, const std::string& why) {
+  decision.specification.reset();
+  decision.mark = ran_native;
+  decision.level = {};
+  decision.text = "native: rules: " + why;
+}
+
+}  // namespace
+
+int RuleTable::index_of(const std::optional<Bytes>& block) {
+  if (block) latest_ = *block;
+  const auto found = std::find_if(spans_.begin(), spans_.end(),
+                                  [this](const Span& span) { return latest_ <= span.most; });
+  return static_cast<int>(found - spans_.begin());
+}
+
+int RuleSelection::open(Communicator& communicator, std::string text, std::size_t count,
+                        std::unique_ptr<RuleSelection>& made) {
+  if (count == 0) return MPI_SUCCESS;
+  text.resize(count);
+  const QuietErrors quiet(communicator.handle());
+  int error =
+      mpi().Bcast(text.data(), static_cast<int>(count), mpi().byte, 0, communicator.handle());
+  if (error != MPI_SUCCESS) return error;
+  Result<Rules> rules = rules_from_text(text, "");
+  if (!rules) return MPI_ERR_INTERN;
+  made.reset(new RuleSelection(communicator));
+  made->rules_ = std::move(*rules);
+  made->mpi_ = mpi_version(library_version());
+  const auto& all = made->rules_.all;
+  if (std::none_of(all.begin(), all.end(), [](const Rule& r) { return r.needs_nodes(); })) {
+    return MPI_SUCCESS;
+  }
+  Nodes nodes;
+  error = guess_nodes(communicator.handle(), communicator.node_settings(), nodes);
+  if (error != MPI_SUCCESS) return error;
+  made->node_count_ = nodes.count();
+  made->ranks_per_node_ = nodes.most();
+  return MPI_SUCCESS;
+}
+
+RuleSelection::~RuleSelection() {
+  if (is_counted_) --opened;
+}
+
+Decision RuleSelection::decision_for(const Rule& rule, const Features& features,
+                                     const Setting& setting) const {
+  const RuleLimits limits = {communicator_.had_distances(), communicator_.wants_background(),
+                             setting.level && !setting.level->hierarchical};
+  const RuleChoice choice = choice_of(rule, features, limits);
+  Decision decision;
+  decision.text = to_text(choice.setting) + ": " + choice.reason;
+  if (choice.setting.kind == Setting::Kind::forced) {
+    decision.specification = choice.setting.specification;
+    decision.mark = digest_of(choice.setting.specification);
+  }
+  if (choice.setting.level) decision.level = *choice.setting.level;
+  if (decision.level.hierarchical) decision.level.leaders = std::max(1, decision.level.leaders);
+  return decision;
+}
+
+bool RuleSelection::decide(const Features& features, const Setting& setting, Decision& decision) {
+  const RuleFeatures keys = {features.collective,
+                             features.p,
+                             node_count_,
+                             ranks_per_node_,
+                             features.commutative,
+                             features.reproducible,
+                             is_block_common(features.collective),
+                             mpi_};
+  const std::vector<RuleSpan> spans = spans_of(rules_, keys);
+  if (spans.size() == 1 && spans.front().rule == nullptr) return false;
+  RuleTable table;
+  for (const RuleSpan& span : spans) {
+    Decision made;
+    made.text = "native: rules: none for this message size";
+    if (span.rule != nullptr) made = decision_for(*span.rule, features, setting);
+    made.is_by_rule = true;
+    table.add({span.most, std::move(made), span.rule == nullptr});
+  }
+  decision = {};
+  if (spans.size() == 1 && is_native(table.span(0).decision)) {
+    decision = table.span(0).decision;
+  } else {
+    decision.text = "native: rules decide by message size";
+    decision.deferred = DeferredLevel::rules;
+    const auto& all = table.all();
+    decision.uses_arrivals = std::any_of(all.begin(), all.end(), [](const RuleTable::Span& span) {
+      return goes_by_arrivals(span.decision);
+    });
+    RuleTable& kept = tables_[&decision];
+    kept = std::move(table);
+    decision.table = &kept;
+  }
+  decision.needs_commutativity = depend_on_operation(features.collective);
+  return true;
+}
+
+bool RuleSelection::depend_on_operation(Collective collective) const {
+  return std::any_of(rules_.all.begin(), rules_.all.end(), [collective](const Rule& rule) {
+    const bool is_forced = rule.use.kind == Setting::Kind::forced;
+    return rule.collective == collective && reduces(collective) &&
+           (rule.commutative || (is_forced && rule.use.specification.algorithm->commutative));
+  });
+}
+
+const Decision& RuleSelection::resolve(RuleTable& table, const BlockOfCall& block, int& error) {
+  error = MPI_SUCCESS;
+  int index = table.index_of(block.common);
+  if (nodes_.are_open()) {
+    HierarchicalRunner* levels = communicator_.levels(error);
+    if (levels != nullptr) error = levels->broadcast_selection(block.common.has_value(), index);
+  }
+  RuleTable::Span& span = table.span(index);
+  if (error == MPI_SUCCESS && !span.is_ready) error = prepare(span);
+  // All calls count once nodes are open; whoever runs a hierarchical one counts it.
+  if (error == MPI_SUCCESS && nodes_.are_open() && !span.decision.level.hierarchical) {
+    communicator_.levels(error)->skip();
+  }
+  return span.decision;
+}
+
+int RuleSelection::prepare(RuleTable::Span& span) {
+  int error = MPI_SUCCESS;
+  if (span.decision.level.hierarchical) error = prepare_hierarchical(span.decision);
+  const bool is_flat = span.decision.specification && !span.decision.level.hierarchical;
+  if (error == MPI_SUCCESS && is_flat) error = prepare_flat(span.decision);
+  span.is_ready = error == MPI_SUCCESS;
+  return error;
+}
+
+int RuleSelection::prepare_flat(Decision& decision) {
+  bool all = false;
+  const MPI_Comm comm = communicator_.handle();
+  const QuietErrors quiet(comm);
+  if (int error = true_on_all(comm, is_counted_ || opened < max_opened, all)) return error;
+  if (!all) {
+    make_native(decision, std::to_string(max_opened) + " communicators use rules already");
+    return MPI_SUCCESS;
+  }
+  int own = MPI_SUCCESS;
+  const bool has_comm = communicator_.private_comm(own) != nullptr;
+  if (int error = true_on_all(comm, has_comm, all)) return error;
+  if (!all) make_native(decision, "the MPI has no further communicator");
+  if (all && !std::exchange(is_counted_, true)) ++opened;
+  return MPI_SUCCESS;
+}
+
+int RuleSelection::prepare_hierarchical(Decision& decision) {
+  const QuietErrors quiet(communicator_.handle());
+  bool is_open = false;
+  if (const int error = nodes_.try_open(is_open)) return error;
+  if (is_open && nodes_.max_ranks() > 1) {
+    bool is_ready = false;
+    if (const int error = nodes_.prepare(decision.level.leaders, is_ready)) return error;
+    if (!is_ready) make_native(decision, "the MPI has no further communicator");
+  } else if (is_open) {
+    decision.level = {};
+    decision.text += "; runs flat because every node has a single rank";
+  } else {
+    make_native(decision, "the nodes' memory cannot be opened");
+  }
+  return MPI_SUCCESS;
+}
+
+}  // namespace tutti

@@ -1,0 +1,77 @@
+/// Decides the calls of one communicator by rules.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/hierarchical_nodes.hpp"
+#include "select/rules.hpp"
+
+namespace tutti {
+
+/// What rules decide for one collective and kind of operation, by message size.
+class RuleTable {
+ public:
+  struct Span {
+    Bytes most;
+    Decision decision;
+    bool is_ready = false;  ///< the communicators that it needs are there, or it became native
+  };
+
+  /// The span of a call; that of the call before if this rank's arguments are invalid, and of no
+  /// bytes if there was none. O(spans).
+  [[nodiscard]] int index_of(const std::optional<Bytes>& block);
+  [[nodiscard]] Span& span(int index) { return spans_[static_cast<std::size_t>(index)]; }
+  void add(Span span) { spans_.push_back(std::move(span)); }
+  [[nodiscard]] const std::vector<Span>& all() const { return spans_; }
+
+ private:
+  std::vector<Span> spans_;  ///< ascending, up to the largest message
+  Bytes latest_ = 0;
+};
+
+/// All ranks hold the same rules, those of rank 0. As long as the communicator.
+class RuleSelection {
+ public:
+  /// Sets `made` to rank 0's rules for this communicator; null if it has none. `count` is the
+  /// number of bytes of their text, alike on all ranks, and `text` counts at rank 0. Collective if
+  /// count is not 0. Returns an MPI error code.
+  static int open(Communicator& communicator, std::string text, std::size_t count,
+                  std::unique_ptr<RuleSelection>& made);
+  ~RuleSelection();
+  RuleSelection(const RuleSelection&) = delete;
+  RuleSelection& operator=(const RuleSelection&) = delete;
+
+  /// Sets `decision` and returns true if a rule matches such calls at some message size. Then sizes
+  /// without a rule run the MPI's own algorithm. Local.
+  bool decide(const Features& features, const Setting& setting, Decision& decision);
+  /// True if another decision may hold for operations that do not commute.
+  [[nodiscard]] bool depend_on_operation(Collective collective) const;
+  /// The decision for a call whose size counts. At the first call that a rule sends to one of
+  /// Tutti's algorithms, the ranks open what that needs, for a limited number of communicators at a
+  /// time; if a rank cannot, all stay native. Collective then, else local. A rank with invalid
+  /// arguments follows its call before. Sets `error` to an MPI error code.
+  const Decision& resolve(RuleTable& table, const BlockOfCall& block, int& error);
+
+ private:
+  explicit RuleSelection(Communicator& communicator)
+      : communicator_(communicator), nodes_(communicator) {}
+  [[nodiscard]] Decision decision_for(const Rule& rule, const Features& features,
+                                      const Setting& setting) const;
+  int prepare(RuleTable::Span& span);
+  int prepare_flat(Decision& decision);
+  int prepare_hierarchical(Decision& decision);
+
+  Communicator& communicator_;
+  Rules rules_;
+  MpiVersion mpi_;
+  int node_count_ = 1;
+  int ranks_per_node_ = 1;
+  std::map<const Decision*, RuleTable> tables_;  ///< by the decision that defers to it
+  HierarchicalNodes nodes_;
+  bool is_counted_ = false;  ///< among the communicators that rules gave a private duplicate
+};
+
+}  // namespace tutti

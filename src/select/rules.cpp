@@ -1,0 +1,162 @@
+/// Matching rules and deciding by them.
+#include "select/rules.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdio>
+#include <utility>
+
+#include "select/reductions.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// The version number that begins at `text`: digits and dots.
+std::string version_at(std::string_view text) {
+  const std::size_t begin = text.find_first_of("0123456789");
+  if (begin == std::string_view::npos) return "";
+  text.remove_prefix(begin);
+  text = text.substr(0, text.find_first_not_of("0123456789."));
+  while (text.ends_with('.')) text.remove_suffix(1);
+  return std::string(text);
+}
+
+/// True if `version` begins with all the numbers of `asked`.
+bool is_version(std::string_view version, std::string_view asked) {
+  if (!version.starts_with(asked)) return false;
+  return version.size() == asked.size() || version[asked.size()] == '.';
+}
+
+std::string cited(const RuleEvidence& evidence) {
+  if (evidence.source.empty() || evidence.date.empty()) return evidence.source + evidence.date;
+  return evidence.source + ", " + evidence.date;
+}
+
+/// Why a rule selects what it does.
+std::string reason_of(const Rule& rule) {
+  const RuleEvidence& evidence = rule.evidence;
+  std::string reason = "rules: ";
+  const bool is_native =
+      rule.use.kind == Setting::Kind::native && !rule.use.asks_for_hierarchical();
+  if (is_native) {
+    reason += "nothing was measured to be faster";
+  } else if (evidence.native_us && evidence.choice_us && *evidence.choice_us > 0) {
+    char ratio[32];
+    std::snprintf(ratio, sizeof ratio, "%.3g", *evidence.native_us / *evidence.choice_us);
+    reason += "measured " + std::string(ratio) + "x faster than the MPI's own";
+  } else {
+    reason += "selected without a measurement";
+  }
+  const std::string source = cited(evidence);
+  return source.empty() ? reason : reason + " (" + source + ")";
+}
+
+/// Why a call does not permit what a rule selects; empty if it does.
+std::string why_not(const Rule& rule, const Features& features, const RuleLimits& limits) {
+  const bool is_hierarchical = rule.use.asks_for_hierarchical();
+  if (is_hierarchical && limits.flat_only) return "the setting is hierarchy=flat";
+  if (is_hierarchical && features.whole) {
+    return "node memory cuts vectors and the operation is user-defined";
+  }
+  if (rule.use.kind != Setting::Kind::forced) return "";
+  const Specification& use = rule.use.specification;
+  if (use.needs_distances() && !limits.has_distances) return "no TUTTI_DISTANCES are known";
+  const bool uses_thread = use.runner == Runner::background || use.needs_arrivals();
+  if (uses_thread && !limits.has_background) return "TUTTI_BACKGROUND is off";
+  if (!reduces(features.collective)) return "";
+  if (!features.commutative && use.algorithm->commutative) return "the operation does not commute";
+  if (features.whole && cuts_vectors(use)) {
+    return "the algorithm cuts vectors and the operation is user-defined";
+  }
+  return "";
+}
+
+/// True if equal calls give equal bits by this rule, wherever ranks are.
+bool keeps_bits(const Rule& rule) {
+  return rule.use.kind == Setting::Kind::forced && !rule.use.asks_for_hierarchical() &&
+         !rule.needs_nodes() && !rule.use.specification.algorithm->commutative &&
+         is_reproducible(rule.use.specification);
+}
+
+bool matches_mpi(const Rule& rule, const MpiVersion& mpi) {
+  if (!rule.mpi.empty() && rule.mpi != mpi.name) return false;
+  return rule.version.empty() || is_version(mpi.version, rule.version);
+}
+
+}  // namespace
+
+MpiVersion mpi_version(std::string_view library_version) {
+  // Those that derive from MPICH name it too, so that it comes last.
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> known = {
+      {{"Open MPI", "openmpi"},
+       {"Intel(R) MPI Library", "intel"},
+       {"MVAPICH", "mvapich"},
+       {"CRAY MPICH version", "cray"},
+       {"MPICH Version:", "mpich"},
+       {"MPICH", "mpich"}}};
+  for (const auto& [text, name] : known) {
+    const std::size_t at = library_version.find(text);
+    if (at == std::string_view::npos) continue;
+    std::string_view rest = library_version.substr(at + text.size());
+    if (name == "mvapich") rest = rest.substr(std::min(rest.find(':'), rest.size()));
+    return {std::string(name), version_at(rest.substr(0, rest.find('\n')))};
+  }
+  return {"other", ""};
+}
+
+bool matches(const Rule& rule, const RuleFeatures& features) {
+  const bool is_reduction = reduces(features.collective);
+  if (rule.collective != features.collective || !rule.p.contains(features.p)) return false;
+  if (!rule.nodes.contains(features.nodes)) return false;
+  if (!rule.ranks_per_node.contains(features.ranks_per_node)) return false;
+  if (is_reduction && rule.commutative && *rule.commutative != features.commutative) return false;
+  if (is_reduction && features.reproducible && !keeps_bits(rule)) return false;
+  if (!features.knows_bytes && !rule.bytes.is_all()) return false;
+  return matches_mpi(rule, features.mpi);
+}
+
+Rules rules_for(const Rules& rules, int p, const MpiVersion& mpi) {
+  Rules left;
+  for (const Rule& rule : rules.all) {
+    if (rule.p.contains(p) && matches_mpi(rule, mpi)) left.all.push_back(rule);
+  }
+  return left;
+}
+
+std::vector<RuleSpan> spans_of(const Rules& rules, const RuleFeatures& features) {
+  std::vector<const Rule*> matching;
+  std::vector<Bytes> ends = {NumberRange::inf};
+  for (const Rule& rule : rules.all) {
+    if (!matches(rule, features)) continue;
+    matching.push_back(&rule);
+    if (rule.bytes.least > 0) ends.push_back(rule.bytes.least - 1);
+    ends.push_back(rule.bytes.most);
+  }
+  std::sort(ends.begin(), ends.end());
+  ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
+  std::vector<RuleSpan> spans;
+  for (const Bytes end : ends) {
+    const auto first = std::find_if(matching.begin(), matching.end(),
+                                    [end](const Rule* rule) { return rule->bytes.contains(end); });
+    const Rule* const rule = first == matching.end() ? nullptr : *first;
+    if (!spans.empty() && spans.back().rule == rule) {
+      spans.back().most = end;
+    } else {
+      spans.push_back({end, rule});
+    }
+  }
+  return spans;
+}
+
+RuleChoice choice_of(const Rule& rule, const Features& features, const RuleLimits& limits) {
+  const std::string why = why_not(rule, features, limits);
+  if (why.empty()) return {rule.use, reason_of(rule)};
+  const std::string source = cited(rule.evidence);
+  return {Setting{Setting::Kind::native, {}, Level{}},
+          "rules: not " + to_text(rule.use) + ", because " + why +
+              (source.empty() ? "" : " (" + source + ")")};
+}
+
+}  // namespace tutti

@@ -1,0 +1,132 @@
+/// Rules: the algorithms that measurements have shown to be fastest, by the calls they hold for.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "select/selection.hpp"
+
+namespace tutti {
+
+/// The schema that rules files name.
+inline constexpr std::string_view rules_schema = "tutti-rules-1";
+
+/// An MPI library: a short name such as "openmpi", and its version such as "4.1.4".
+struct MpiVersion {
+  std::string name;
+  std::string version;
+};
+/// Reads what MPI_Get_library_version returns. Names: openmpi, mpich, intel, mvapich, cray; else
+/// "other" without a version. O(length).
+[[nodiscard]] MpiVersion mpi_version(std::string_view library_version);
+
+/// Whole numbers from `least` to `most`, both included.
+struct NumberRange {
+  static constexpr std::int64_t inf = std::numeric_limits<std::int64_t>::max();
+  std::int64_t least = 0;
+  std::int64_t most = inf;
+
+  [[nodiscard]] bool contains(std::int64_t n) const { return least <= n && n <= most; }
+  [[nodiscard]] bool is_all() const { return least == 0 && most == inf; }
+  friend bool operator==(const NumberRange&, const NumberRange&) = default;
+};
+/// Reads "8", "64K", "1K..64K" or "1M..inf"; K, M and G are powers of 1024.
+[[nodiscard]] Result<NumberRange> number_range(std::string_view text);
+/// The shortest text that reads back as the same range.
+[[nodiscard]] std::string to_text(const NumberRange& range);
+
+/// What a rule was derived from.
+struct RuleEvidence {
+  std::optional<double> native_us;  ///< median time of the MPI's own algorithm, in microseconds
+  std::optional<double> choice_us;  ///< median time of what the rule selects
+  std::string date;                 ///< such as 2026-11-22
+  std::string command;
+  std::string source;  ///< the name of the file
+};
+
+/// One rule. A key that its file does not give matches every call.
+///
+/// `bytes` is the size of a message, defined here for rules, tuning and reports: the bytes that one
+/// rank contributes or receives. That is the block of a rank in gather, scatter, allgather and
+/// reduce_scatter_block; the block for one rank in alltoall; the vector of bcast, reduce and
+/// allreduce; the mean block in allgatherv and reduce_scatter; 0 in barrier. No rank knows the
+/// sizes of all others in gatherv, scatterv and alltoallv: rules for these match only if they give
+/// no bytes.
+struct Rule {
+  Collective collective = Collective::gather;
+  NumberRange p;
+  NumberRange nodes;
+  NumberRange ranks_per_node;  ///< of the largest node
+  NumberRange bytes;
+  std::optional<bool> commutative;  ///< of a reduction's operation
+  std::string mpi;                  ///< see MpiVersion::name
+  std::string version;              ///< "4.1" matches 4.1.4 too
+  Setting use;                      ///< native or forced
+  RuleEvidence evidence;
+
+  [[nodiscard]] bool needs_nodes() const { return !nodes.is_all() || !ranks_per_node.is_all(); }
+};
+
+/// Rules in the sequence in which they are tried: the first match decides.
+struct Rules {
+  std::vector<Rule> all;
+  std::vector<std::string> remarks;  ///< about fields that were ignored
+};
+
+/// Reads a rules file (docs/tuning.md). `source` is the name by which reasons cite it, unless a
+/// rule's evidence has one. The error names line, field, value and what is accepted. O(length).
+[[nodiscard]] Result<Rules> rules_from_text(std::string_view text, const std::string& source);
+/// A text that rules_from_text reads as the same rules, one rule a line.
+[[nodiscard]] std::string to_text(const Rules& rules);
+
+/// The keys of a call but its bytes. All ranks must know them to be equal.
+struct RuleFeatures {
+  Collective collective = Collective::gather;
+  int p = 1;
+  int nodes = 1;
+  int ranks_per_node = 1;
+  bool commutative = true;
+  /// A reduction whose equal calls are to give equal bits. Only rules that keep the order of ranks
+  /// and do not depend on nodes match.
+  bool reproducible = false;
+  /// All ranks know the message size of such a call.
+  bool knows_bytes = true;
+  MpiVersion mpi;
+};
+
+/// True if all keys of the rule but `bytes` match.
+[[nodiscard]] bool matches(const Rule& rule, const RuleFeatures& features);
+/// The rules that may match on a communicator of `p` ranks under this MPI. O(rules).
+[[nodiscard]] Rules rules_for(const Rules& rules, int p, const MpiVersion& mpi);
+
+/// Consecutive message sizes up to `most` that one rule decides; none: no rule matches.
+struct RuleSpan {
+  Bytes most = NumberRange::inf;
+  const Rule* rule = nullptr;
+};
+/// All message sizes from 0 on, in ascending spans, each with its first match. The rules must
+/// outlive the result. O(n^2) in the number of rules that match.
+[[nodiscard]] std::vector<RuleSpan> spans_of(const Rules& rules, const RuleFeatures& features);
+
+/// What a program permits beyond what a rule's keys say.
+struct RuleLimits {
+  bool has_distances = false;
+  bool has_background = false;  ///< the program asked for the background thread
+  bool flat_only = false;       ///< the setting of the collective excludes node memory
+};
+
+/// What a rule makes of a call.
+struct RuleChoice {
+  Setting setting;  ///< the rule's, or native if the call does not permit that
+  std::string reason;
+};
+/// The rule's selection, or native if it needs distances or a thread that the program lacks, would
+/// cut a vector that a user-defined operation must see whole, or needs an operation that commutes.
+[[nodiscard]] RuleChoice choice_of(const Rule& rule, const Features& features,
+                                   const RuleLimits& limits);
+
+}  // namespace tutti

@@ -1,0 +1,209 @@
+/// Rules: reading, matching, spans of message sizes, and what a call does not permit.
+#include "select/rules.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tutti {
+namespace {
+
+std::string file_with(const std::string& rules) {
+  return "{\"schema\": \"tutti-rules-1\", \"date\": \"2026-11-22\",\n\"rules\": [\n" + rules +
+         "\n]}";
+}
+
+Rules rules_of(const std::string& rules) {
+  const Result<Rules> read = rules_from_text(file_with(rules), "site.json");
+  EXPECT_TRUE(read) << (read ? "" : read.error());
+  return read ? *read : Rules{};
+}
+
+std::string error_of(const std::string& rules) {
+  const Result<Rules> read = rules_from_text(file_with(rules), "site.json");
+  return read ? "no error" : read.error();
+}
+
+RuleFeatures bcast_of(int p) {
+  RuleFeatures features;
+  features.collective = Collective::bcast;
+  features.p = p;
+  features.mpi = {"openmpi", "4.1.4"};
+  return features;
+}
+
+/// "most:use most:use .."; "-" without a rule.
+std::string spans_text(const Rules& rules, const RuleFeatures& features) {
+  std::string text;
+  for (const RuleSpan& span : spans_of(rules, features)) {
+    const std::string use = span.rule == nullptr ? "-" : to_text(span.rule->use);
+    const std::string most = span.most == NumberRange::inf ? "inf" : std::to_string(span.most);
+    text += (text.empty() ? "" : " ") + most + "=" + use;
+  }
+  return text;
+}
+
+TEST(Rules, AreMatchedByEveryKey) {
+  const Rule rule = rules_of(R"({"collective": "bcast", "p": "8..64", "nodes": 2,
+      "ranks_per_node": "4..inf", "mpi": "openmpi", "version": "4.1", "use": "chain"})")
+                        .all.at(0);
+  RuleFeatures features = bcast_of(8);
+  features.nodes = 2;
+  features.ranks_per_node = 4;
+  EXPECT_TRUE(matches(rule, features));
+  const auto differs = [&](auto change) {
+    RuleFeatures other = features;
+    change(other);
+    return !matches(rule, other);
+  };
+  EXPECT_TRUE(differs([](RuleFeatures& f) { f.collective = Collective::reduce; }));
+  EXPECT_TRUE(differs([](RuleFeatures& f) { f.p = 7; }));
+  EXPECT_TRUE(differs([](RuleFeatures& f) { f.p = 65; }));
+  EXPECT_TRUE(differs([](RuleFeatures& f) { f.nodes = 1; }));
+  EXPECT_TRUE(differs([](RuleFeatures& f) { f.ranks_per_node = 3; }));
+  EXPECT_TRUE(differs([](RuleFeatures& f) { f.mpi.name = "mpich"; }));
+  EXPECT_TRUE(differs([](RuleFeatures& f) { f.mpi.version = "4.10.0"; }));
+  EXPECT_FALSE(differs([](RuleFeatures& f) { f.mpi.version = "4.1"; }));
+}
+
+TEST(Rules, DecideByTheFirstMatchAtEachMessageSize) {
+  const Rules rules = rules_of(R"({"collective": "bcast", "bytes": "1K..64K", "use": "chain"},
+      {"collective": "bcast", "bytes": "32K..inf", "use": "circulant:parts=8"},
+      {"collective": "allgather", "use": "ring"})");
+  // chain ends at 65,536, circulant begins behind it; nothing matches below 1,024.
+  EXPECT_EQ(spans_text(rules, bcast_of(8)), "1023=- 65536=chain inf=circulant:parts=8");
+}
+
+TEST(Rules, WithBytesNeverMatchWhereNoRankKnowsAllSizes) {
+  const Rules rules = rules_of(R"({"collective": "gatherv", "bytes": "1K..inf", "use": "binomial"},
+      {"collective": "gatherv", "use": "linear"})");
+  RuleFeatures features;
+  features.collective = Collective::gatherv;
+  features.p = 8;
+  features.knows_bytes = false;
+  EXPECT_EQ(spans_text(rules, features), "inf=linear");
+}
+
+TEST(Rules, OfReproducibleReductionsKeepTheOrderOfRanksAndIgnoreNodes) {
+  const auto spans = [](const std::string& use, const std::string& key) {
+    RuleFeatures features;
+    features.collective = Collective::allreduce;
+    features.reproducible = true;
+    return spans_text(
+        rules_of("{\"collective\": \"allreduce\", " + key + "\"use\": \"" + use + "\"}"), features);
+  };
+  EXPECT_EQ(spans("recursive_doubling", ""), "inf=recursive_doubling");
+  EXPECT_EQ(spans("recursive_doubling", "\"nodes\": \"1\", "), "inf=-");
+  EXPECT_EQ(spans("ring", ""), "inf=-");
+  EXPECT_EQ(spans("native", ""), "inf=-");
+  EXPECT_EQ(spans("hierarchical(native,leaders=2)", ""), "inf=-");
+}
+
+TEST(Rules, BecomeNativeWhereTheCallDoesNotPermitThem) {
+  const auto chosen = [](const std::string& collective, const std::string& use, Features features,
+                         const RuleLimits& limits) {
+    const Rules rules =
+        rules_of("{\"collective\": \"" + collective + "\", \"use\": \"" + use + "\"}");
+    features.collective = rules.all.at(0).collective;
+    features.p = 8;
+    const RuleChoice choice = choice_of(rules.all.at(0), features, limits);
+    return to_text(choice.setting) + ": " + choice.reason;
+  };
+  Features whole;
+  whole.whole = true;
+  EXPECT_EQ(chosen("allreduce", "recursive_doubling", whole, {}),
+            "recursive_doubling: rules: selected without a measurement (site.json, 2026-11-22)");
+  EXPECT_EQ(chosen("allreduce", "ring", whole, {}),
+            "native: rules: not ring, because the algorithm cuts vectors and the operation is "
+            "user-defined (site.json, 2026-11-22)");
+  EXPECT_NE(
+      chosen("allreduce", "hierarchical(native,leaders=2)", whole, {}).find("native: rules: not"),
+      std::string::npos);
+  Features ordered;
+  ordered.commutative = false;
+  EXPECT_NE(chosen("allreduce", "ring", ordered, {}).find("does not commute"), std::string::npos);
+  EXPECT_NE(chosen("bcast", "binomial:runner=background", {}, {}).find("TUTTI_BACKGROUND"),
+            std::string::npos);
+  EXPECT_EQ(chosen("bcast", "binomial:runner=background", {}, {false, true, false}).find("native"),
+            std::string::npos);
+  EXPECT_NE(chosen("bcast", "binomial:order=distance", {}, {}).find("TUTTI_DISTANCES"),
+            std::string::npos);
+  EXPECT_NE(
+      chosen("bcast", "hierarchical(native)", {}, {false, false, true}).find("hierarchy=flat"),
+      std::string::npos);
+}
+
+TEST(Rules, NameTheirMeasurement) {
+  const Rules rules = rules_of(R"({"collective": "bcast", "use": "chain",
+      "evidence": {"native_us": 812, "choice_us": 400, "date": "2026-01-02"}})");
+  EXPECT_EQ(choice_of(rules.all.at(0), {}, {}).reason,
+            "rules: measured 2.03x faster than the MPI's own (site.json, 2026-01-02)");
+}
+
+TEST(Rules, ReadBackAsTheSame) {
+  const Rules rules = rules_of(R"x({"collective": "allreduce", "p": "2..inf", "bytes": "1K..1M",
+      "commutative": true, "mpi": "mpich", "version": "5", "use": "hierarchical(ring,leaders=2)",
+      "evidence": {"native_us": 1.5, "choice_us": 1, "command": "a \"b\""}})x");
+  const Result<Rules> again = rules_from_text(to_text(rules), "other");
+  ASSERT_TRUE(again) << again.error();
+  EXPECT_EQ(to_text(*again), to_text(rules));
+  EXPECT_EQ(again->all.at(0).evidence.source, "site.json");
+  EXPECT_EQ(again->all.at(0).evidence.date, "2026-11-22");
+  EXPECT_EQ(to_text(again->all.at(0).bytes), "1K..1M");
+}
+
+TEST(Rules, ErrorsNameLineFieldValueAndWhatIsAccepted) {
+  EXPECT_EQ(error_of("\n{\"collective\": \"bcast\", \"bytes\": \"64X\"}"),
+            "line 4: bytes \"64X\": expected a number or a range such as 8, 1K..64K or 1M..inf");
+  EXPECT_EQ(error_of("{\"collective\": \"bcast\", \"p\": \"9..8\"}")
+                .find("line 3: p \"9..8\": the range "
+                      "is empty"),
+            0U);
+  EXPECT_NE(error_of("{\"collective\": \"bcst\"}").find("did you mean bcast?"), std::string::npos);
+  EXPECT_NE(error_of("{\"collective\": \"rma_bcast\"}").find("expected one of gather"),
+            std::string::npos);
+  // `use` is named by its own line although its collective follows.
+  EXPECT_EQ(
+      error_of("{\"use\": \"rong\",\n\"collective\": \"allgather\"}").find("line 3: use \"rong\""),
+      0U);
+  EXPECT_NE(error_of(R"({"collective": "bcast", "use": "auto"})").find("not auto"),
+            std::string::npos);
+  EXPECT_NE(error_of(R"({"collective": "bcast"})").find("has no use"), std::string::npos);
+  EXPECT_NE(error_of(R"({"use": "native"})").find("has no collective"), std::string::npos);
+  EXPECT_NE(error_of(R"({"commutative": 1})").find("neither true nor false"), std::string::npos);
+  EXPECT_NE(error_of(R"({"mpi": "OpenMPI"})").find("did you mean openmpi?"), std::string::npos);
+  EXPECT_EQ(rules_from_text(R"({"rules": []})", "").error(),
+            "the file names no schema; expected \"schema\": \"tutti-rules-1\"");
+  EXPECT_EQ(rules_from_text(R"({"schema": "tutti-rules-2"})", "").error(),
+            "line 1: unknown schema \"tutti-rules-2\"; expected tutti-rules-1");
+}
+
+TEST(Rules, IgnoreUnknownFieldsAndRemarkThem) {
+  const Rules rules =
+      rules_of(R"({"collective": "bcast", "byte": {"a": [1, null]}, "use": "native"})");
+  EXPECT_EQ(rules.all.size(), 1U);
+  ASSERT_EQ(rules.remarks.size(), 1U);
+  EXPECT_EQ(rules.remarks[0], "line 3: unknown field \"byte\" is ignored; did you mean bytes?");
+}
+
+TEST(Rules, AreReducedToThoseOfACommunicator) {
+  const Rules rules = rules_of(R"({"collective": "bcast", "p": 4, "use": "chain"},
+      {"collective": "bcast", "mpi": "mpich", "use": "chain"},
+      {"collective": "bcast", "version": "4", "use": "native"})");
+  EXPECT_EQ(rules_for(rules, 8, {"openmpi", "4.1.4"}).all.size(), 1U);
+  EXPECT_EQ(rules_for(rules, 4, {"mpich", "5.0.2"}).all.size(), 2U);
+}
+
+TEST(MpiVersion, IsReadFromTheLibrarysText) {
+  const auto text = [](std::string_view library) {
+    const MpiVersion version = mpi_version(library);
+    return version.name + " " + version.version;
+  };
+  EXPECT_EQ(text("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4"), "openmpi 4.1.4");
+  EXPECT_EQ(text("MPICH Version:      5.0.2\nMPICH Release date: x"), "mpich 5.0.2");
+  EXPECT_EQ(text("Intel(R) MPI Library 2021.18 for Linux* OS\n"), "intel 2021.18");
+  EXPECT_EQ(text("MVAPICH Version        :     3.0\nMVAPICH Release"), "mvapich 3.0");
+  EXPECT_EQ(text("MPI VERSION    : CRAY MPICH version 8.1.25 (ANL base 3.4a2)"), "cray 8.1.25");
+  EXPECT_EQ(text("something"), "other ");
+}
+
+}  // namespace
+}  // namespace tutti
