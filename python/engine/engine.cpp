@@ -9,5 +9,6 @@ NB_MODULE(_engine, module) {
   tutti::bind_distances(module);
   tutti::bind_call(module);
   tutti::bind_hierarchical(module);
+  tutti::bind_rules(module);
   tutti::bind_sweep(module);
 }

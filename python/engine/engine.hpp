@@ -10,6 +10,7 @@ void bind_lists(nanobind::module_& module);
 void bind_arrivals(nanobind::module_& module);
 void bind_call(nanobind::module_& module);
 void bind_hierarchical(nanobind::module_& module);
+void bind_rules(nanobind::module_& module);
 void bind_sweep(nanobind::module_& module);
 void bind_distances(nanobind::module_& module);
 

@@ -1,0 +1,113 @@
+/// Rules for Python.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <utility>
+
+#include "engine.hpp"
+#include "run/rule_files.hpp"
+#include "select/hierarchical.hpp"
+#include "select/rules.hpp"
+#include "values.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tutti {
+
+namespace {
+
+/// The rule that decides a call, or None.
+std::optional<Rule> find(const Rules& rules, const std::string& collective, int p, Bytes bytes,
+                         int nodes, int ranks_per_node, bool commutative, const std::string& mpi) {
+  RuleFeatures features;
+  features.collective = collective_or_raise(collective);
+  features.p = p;
+  features.nodes = nodes;
+  features.ranks_per_node = ranks_per_node;
+  features.commutative = commutative;
+  features.knows_bytes = is_block_common(features.collective);
+  features.mpi = mpi_version(mpi);
+  for (const RuleSpan& span : spans_of(rules, features)) {
+    if (bytes > span.most) continue;
+    return span.rule == nullptr ? std::nullopt : std::optional(*span.rule);
+  }
+  return std::nullopt;
+}
+
+/// Why Tutti follows a rule for a call without a user-defined operation, and what it runs.
+std::pair<std::string, std::string> choice(const Rule& rule, bool background) {
+  Features features;
+  features.collective = rule.collective;
+  const RuleChoice made = choice_of(rule, features, {true, background, false});
+  return {to_text(made.setting), made.reason};
+}
+
+}  // namespace
+
+void bind_rules(nb::module_& module) {
+  nb::class_<Rule>(module, "Rule", "What to run for some calls, and the measurement behind it.")
+      .def_prop_ro("collective", [](const Rule& rule) { return name_of(rule.collective); })
+      .def_prop_ro("p", [](const Rule& rule) { return to_text(rule.p); })
+      .def_prop_ro("nodes", [](const Rule& rule) { return to_text(rule.nodes); })
+      .def_prop_ro("ranks_per_node", [](const Rule& rule) { return to_text(rule.ranks_per_node); })
+      .def_prop_ro("bytes", [](const Rule& rule) { return to_text(rule.bytes); })
+      .def_ro("commutative", &Rule::commutative)
+      .def_ro("mpi", &Rule::mpi)
+      .def_ro("version", &Rule::version)
+      .def_prop_ro("use", [](const Rule& rule) { return to_text(rule.use); })
+      .def_prop_ro("native_us", [](const Rule& rule) { return rule.evidence.native_us; })
+      .def_prop_ro("choice_us", [](const Rule& rule) { return rule.evidence.choice_us; })
+      .def_prop_ro("date", [](const Rule& rule) { return rule.evidence.date; })
+      .def_prop_ro("command", [](const Rule& rule) { return rule.evidence.command; })
+      .def_prop_ro("source", [](const Rule& rule) { return rule.evidence.source; })
+      .def(
+          "choice", [](const Rule& rule, bool background) { return choice(rule, background).first; },
+          "background"_a = false, "What Tutti runs by it.")
+      .def(
+          "reason", [](const Rule& rule, bool background) { return choice(rule, background).second; },
+          "background"_a = false, "Why, as reports say it.");
+  nb::class_<Rules>(module, "Rules", "Rules in the sequence in which they are tried.")
+      .def(nb::init<>())
+      .def_ro("all", &Rules::all)
+      .def_ro("remarks", &Rules::remarks, "About fields that were ignored.")
+      .def(
+          "extend",
+          [](Rules& rules, const Rules& more) {
+            rules.all.insert(rules.all.end(), more.all.begin(), more.all.end());
+          },
+          "more"_a, "Appends rules, which are tried after these.")
+      .def("find", &find, "collective"_a, "ranks"_a, "bytes"_a, "nodes"_a = 1,
+           "ranks_per_node"_a = 1, "commutative"_a = true, "mpi"_a = "",
+           "The rule that decides a call; None if there is none. mpi is the library's version text.")
+      .def(
+          "text", [](const Rules& rules) { return to_text(rules); },
+          "The rules as a file, one a line.");
+  module.def(
+      "rules_from_text",
+      [](const std::string& text, const std::string& source) {
+        return value_or_raise(rules_from_text(text, source));
+      },
+      "text"_a, "source"_a,
+      "Reads a rules file; ValueError names line, field, value and what is accepted.");
+  module.def(
+      "mpi_version",
+      [](const std::string& text) {
+        const MpiVersion version = mpi_version(text);
+        return std::vector<std::string>{version.name, version.version};
+      },
+      "library_version"_a, "Name and version of an MPI, as rules write them.");
+  module.def(
+      "rule_files",
+      [](const std::string& setting, const std::string& library_folder) {
+        std::vector<std::string> paths;
+        for (const RuleFile& file : rule_files(setting, library_folder)) paths.push_back(file.path);
+        return paths;
+      },
+      "setting"_a, "library_folder"_a,
+      "The rules files that a program of this user reads, in the sequence of their merging.");
+  module.attr("rules_schema") = std::string(rules_schema);
+}
+
+}  // namespace tutti
