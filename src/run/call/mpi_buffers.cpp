@@ -1,4 +1,4 @@
-/// Finding the memory of blocks.
+/// Finds the memory of the blocks of a gather or scatter.
 #include "run/call/mpi_buffers.hpp"
 
 #include "run/transport/mpi_transport.hpp"
