@@ -69,12 +69,12 @@ bool copy_packed(const TypedBuffer& buffer, const Iov& iov, std::byte* packed, B
   for (const auto& [displacement, count] : iov) elements += count;
   if (elements * buffer.info.extent != bytes) return false;
   for (const auto& [displacement, count] : iov) {
-    void* const run = at(buffer.address, displacement);
+    void* const range = at(buffer.address, displacement);
     const auto length = static_cast<std::size_t>(count * buffer.info.extent);
     if (packs) {
-      std::memcpy(packed, run, length);
+      std::memcpy(packed, range, length);
     } else {
-      std::memcpy(run, packed, length);
+      std::memcpy(range, packed, length);
     }
     packed += length;
   }

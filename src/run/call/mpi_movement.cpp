@@ -18,8 +18,8 @@ TypedBuffer MovementBuffers::find_iov(const BufferRef& ref) {
     append_iov(iov_, 0, buffer.blocks.count(0), buffer.info.extent);
     return typed;
   }
-  ref.blocks.for_each_run([&](BlockRange run) {
-    for (int block = run.begin; block < run.end; ++block) {
+  ref.blocks.for_each_run([&](BlockRange range) {
+    for (int block = range.begin; block < range.end; ++block) {
       const Rank rank = rank_of(block, ref.area);
       if (buffer.types != nullptr) {
         // Blocks of different types are never in one BufferRef.

@@ -66,8 +66,7 @@ class Prober {
   }
 
  private:
-  /// Measures this rank's pairs of a chain. The first rank of a pair gets the turn from the first
-  /// rank of the pair before.
+  /// Measures this rank's pairs of a chain. First ranks of pairs pass the turn to one another.
   int run(const std::vector<RankPair>& chain) {
     for (std::size_t i = 0; i < chain.size(); ++i) {
       const auto [first, second] = chain[i];
@@ -135,8 +134,7 @@ class Prober {
     return error == MPI_SUCCESS ? wait(request, sleeps) : error;
   }
 
-  /// Tests in a loop, because the MPI's own wait may never yield a core that the measured pair
-  /// needs.
+  /// Polls, because the MPI's own wait may never yield a core that the measured pair needs.
   static int wait(MPI_Request& request, bool sleeps) {
     for (int done = 0;;) {
       MPI_Status status{};

@@ -11,8 +11,8 @@ namespace tutti {
 
 namespace {
 
-/// A predefined type as a number that is equal on all ranks. Handles of Open MPI are addresses, so
-/// it uses their Fortran form.
+/// Predefined types as numbers, equal on all ranks. Open MPI's handles are addresses: Fortran's
+/// serve.
 template <class Handle>
 std::int64_t number_of(Handle type) {
 #if defined(OPEN_MPI)
@@ -84,8 +84,7 @@ const std::vector<Rank>& RmaOperation::order_for(Rank peer) {
   return is_below && introduced_.insert(peer).second ? listed_ : none;
 }
 
-/// Allocates memory for the subtree's blocks that pass through this rank, or for the vector to
-/// combine.
+/// Allocates memory for blocks that pass through this rank, or for the vector to combine.
 void RmaOperation::make_room() {
   if (has_parts()) {
     if (flows_to_root()) passing_.resize(static_cast<std::size_t>(control_.bytes));

@@ -33,9 +33,8 @@ struct RmaCall {
   std::vector<Rank> order = {};  ///< empty: follows from the specification
 };
 
-/// The state of one operation at one rank. Blocks are in the program's buffer at the root. At other
-/// ranks the own block is in the window, and blocks that only pass through are in memory of the
-/// operation.
+/// One operation at one rank. The root's blocks are in the program's buffer. Elsewhere the own
+/// block is in the window, and blocks that only pass through are in memory of the operation.
 class RmaOperation {
  public:
   /// `order` is empty if it follows from the specification.

@@ -70,7 +70,7 @@ int RmaSystem::open_here(MPI_Comm comm, const NodeSettings& settings) {
 
 RmaSystem::~RmaSystem() {
   if (is_task_) Background::of_process().remove(*this);
-  // Not closed, so after an error: the MPI may still write what comes.
+  // Not closed because of an error: the MPI may still write into its memory.
   static_cast<void>(queue_.release());
 }
 

@@ -33,8 +33,7 @@ class RmaSystem : public BackgroundTask {
   /// Completes this rank's operations, and waits until all others have done so. Collective.
   int close();
 
-  /// Gives the window a number that is equal on all ranks. Collective, like confirm_window, which
-  /// must follow.
+  /// Gives the window a number, equal on all ranks. Collective; confirm_window must follow.
   int add_window(MPI_Win handle, int& number);
   /// Keeps the window, unless some rank has met an error since: that rank returns its error, all
   /// others MPI_ERR_OTHER, and the window is not added.
@@ -56,8 +55,7 @@ class RmaSystem : public BackgroundTask {
   /// Makes progress on all operations until `is_over()`.
   template <class Over>
   int wait(Over is_over);
-  /// Sets `number` to the largest up to which all operations of `root` on the window have arrived
-  /// here.
+  /// Sets `number`: all operations of `root` on the window up to it have arrived here.
   int arrived(int window, Rank root, std::int64_t& number);
   /// Makes all progress that needs no waiting. Returns an MPI error code; an error stays.
   int go_on();

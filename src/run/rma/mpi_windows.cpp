@@ -84,7 +84,7 @@ int RmaSystem::meet() {
     return error != MPI_SUCCESS || met != 0;
   });
   const std::lock_guard lock(mutex_);
-  note(error);  // others' operations may need what is closed now
+  note(error);  // other ranks' operations may need this window
   return error != MPI_SUCCESS ? error : stopped;
 }
 
