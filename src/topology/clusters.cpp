@@ -12,8 +12,8 @@ namespace tutti {
 namespace {
 
 constexpr std::size_t max_cuts = 8;
-constexpr double max_inside = 0.95;  ///< the quantile of distances within groups that is compared
-constexpr double min_step = 1.2;     ///< the least ratio of distances across to within groups
+constexpr double max_inside = 0.95;  ///< quantile of distances within groups
+constexpr double min_step = 1.2;     ///< of link lengths, and of distances across to within
 
 struct Link {
   double seconds = 0;

@@ -35,10 +35,10 @@ class Representatives {
 };
 
 /// All pairs that are measured, lower rank first, in rounds in which each rank is in at most one
-/// pair. First each finest group holds a round-robin tournament, all groups at once; then the
-/// lowest ranks of the groups hold one in each group of the next level, and so on. A rank is in at
-/// most p - 1 pairs; one that represents groups in tournaments of k1, k2, .. players in
-/// (k1 - 1) + (k2 - 1) + .. Without levels there are p - 1 rounds, or p if p is odd. O(pairs).
+/// pair: first a round-robin tournament in each finest group, all groups at once, then one of the
+/// lowest ranks of the groups in each group of the next level, and so on. A rank in tournaments of
+/// k1, k2, .. players is in (k1 - 1) + (k2 - 1) + .. <= p - 1 pairs. Without levels there are p - 1
+/// rounds, or p if p is odd. O(pairs).
 [[nodiscard]] std::vector<std::vector<RankPair>> rounds_to_measure(const Hierarchy& hierarchy);
 
 /// The same pairs in chains: the pairs of a chain run one after the other, so that none disturbs
