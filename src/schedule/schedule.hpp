@@ -20,8 +20,7 @@ enum class StepKind : std::uint8_t {
   send,    ///< blocks, packed in position order, to peer
   recv,    ///< blocks, packed in position order, from peer
   copy,    ///< blocks, from where they are to where the caller wants them
-  reduce,  ///< the blocks that an earlier step has received into staging memory, into the blocks
-           ///< held
+  reduce,  ///< blocks that an earlier step has staged, into the blocks held
   wait,    ///< until the steps [first, last) of this schedule have completed
   put,     ///< blocks into peer's memory, where they are once a flush of peer has completed
   flush,   ///< until all earlier puts and notifications to peer have reached it
