@@ -62,15 +62,15 @@ class HierarchicalSelection {
     /// For calls outside explorations: the outcome of the last complete exploration, at first the
     /// flat candidate.
     Decision selected;
-    std::uint64_t next_exploration =
-        0;  ///< begins in the first window after so many calls of the collective
+    /// Begins in the first window after this number of calls of the collective.
+    std::uint64_t next_exploration = 0;
   };
   /// The state of the tuner for one collective.
   struct TunerState {
     SamplingWindows windows;
     bool is_in_window = false;  ///< the current call
-    bool has_candidates =
-        false;  ///< some tuning case has had more than the flat one; equal on all ranks
+    /// Some tuning case has had more than the flat one. Equal on all ranks.
+    bool has_candidates = false;
     std::vector<TuningCase*> exploring;
   };
   /// Identifies a tuning case.

@@ -203,8 +203,7 @@ class HierarchicalExecution {
     std::string text;
     const std::vector<InnerTransfer> transfers = transfers_of(members, text);
     if (!text.empty()) return refuse(rank, text);
-    std::vector<HierarchicalClock>
-        entered;  // none covers the call itself, which is incomplete then
+    std::vector<HierarchicalClock> entered;  // without the call itself, which is incomplete
     for (int node = 0; node < nodes_.count(); ++node) {
       entered.push_back(at(member(lane, node)).seen);
     }

@@ -139,8 +139,7 @@ class HierarchicalRunner {
   std::unique_ptr<SharedNode> node_;
   Rank rank_ = 0;
   NodeSignal::Count begin_ = 0;  ///< value of the signals when all have left the last call
-  NodeSignal::Count base_ =
-      0;  ///< offset of the plan's sequence numbers above 0; number 0 is begin_
+  NodeSignal::Count base_ = 0;   ///< of the plan's sequence numbers above 0; number 0 is begin_
   /// By the local ranks of the leaders, one for each node: numbers of leaders share some.
   std::map<std::vector<int>, std::unique_ptr<PrivateComm>> communicators_;
   std::map<int, Lanes> lanes_;

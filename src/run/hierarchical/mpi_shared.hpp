@@ -40,8 +40,7 @@ struct SharedResult {
 struct SharedRequest {
   std::optional<Bytes> bytes;  ///< none if its arguments are invalid
   SegmentView view = SegmentView::read_only;
-  Bytes kept =
-      0;  ///< bytes of the communicator on a node that may stay while no rank holds results
+  Bytes kept = 0;  ///< limit on the communicator's memory that no rank of a node holds
 };
 
 /// The memory of one communicator's results on this node: a segment for each result held at once,
@@ -66,8 +65,7 @@ class SharedResults {
                    Faults& faults);
   void settle(const Order& order, const Faults& faults);
 
-  std::vector<std::shared_ptr<SharedMemory>>
-      memories_;  ///< in the same sequence on all ranks of the node
+  std::vector<std::shared_ptr<SharedMemory>> memories_;  ///< equal on all ranks of the node
 };
 
 }  // namespace tutti
