@@ -1,8 +1,7 @@
 /* The preloaded library. It exports the C API and the MPI functions that Tutti handles, detects at
- * the first call which MPI the program has loaded, and forwards calls to the backend for it. If it
- * knows no such backend, or Tutti is off, calls go to the next library in line. It uses no MPI
- * header and links to no MPI, so one file serves all MPIs and does not affect programs without
- * MPI. */
+ * the first call which MPI the program has loaded, and forwards calls to the backend for it.
+ * Without such a backend, or with Tutti off, calls go to the next library in line. It uses no MPI
+ * header and links to no MPI: one file serves all, and programs without MPI are not affected. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>

@@ -1,4 +1,4 @@
-/// Central knowledge of the node level.
+/// Plans the calls of all ranks from global data.
 #include "algorithms/hierarchical_problems.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace tutti {
 
 namespace {
 
-/// The sizes of the inner call that these members make, by node.
+/// The inner call of these members, with its sizes by node.
 Call call_between(std::span<const InnerCall* const> members, Bytes unit) {
   const InnerCall& first = *members.front();
   Call call;

@@ -1,4 +1,4 @@
-/// Machines of nodes as text.
+/// Reads and writes machines of nodes as text.
 #include "cost/node_machine.hpp"
 
 #include <array>
@@ -8,7 +8,7 @@
 namespace tutti {
 
 namespace {
-/// The first ones are a Machine's too.
+/// The first fields are those of a Machine too.
 constexpr std::size_t shared_fields = 2;
 constexpr std::array<MachineField<NodeMachine>, 11> fields = {{
     {"latency", &NodeMachine::latency, 1e-9, 1e-2,

@@ -17,13 +17,13 @@ namespace {
 
 constexpr std::chrono::microseconds shortest_pause(50);
 constexpr int share_of_quiet_time = 16;
-/// Linux wakes a thread so much later than asked for, unless told otherwise.
-constexpr unsigned long slack_in_nanoseconds = 1000;
+/// How late Linux may wake the thread from a timed wait; its default is 50 us.
+constexpr unsigned long timer_slack_nanoseconds = 1000;
 
 std::atomic<Background*> the_background = nullptr;
 
-/// While this lives, threads that are made begin with signals blocked: those to the process are for
-/// the program's threads. Faults are delivered to whoever made them.
+/// Blocks signals in the threads that are started while it lives, so that the program's threads get
+/// the signals to the process. A fault still goes to the thread that causes it.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -42,7 +42,7 @@ class SignalsBlocked {
   sigset_t before_{};
 };
 
-/// A child process has none of its parent's threads, and locks that it may not touch.
+/// A child process has none of its parent's threads, and must not use their locks.
 void forget_in_child() { the_background = nullptr; }
 
 }  // namespace
@@ -109,7 +109,7 @@ std::chrono::microseconds Background::pause_after(Clock::duration quiet,
 }
 
 void Background::run() {
-  prctl(PR_SET_TIMERSLACK, slack_in_nanoseconds);
+  prctl(PR_SET_TIMERSLACK, timer_slack_nanoseconds);
   prctl(PR_SET_NAME, "tutti");
   Clock::time_point moved = Clock::now();
   for (bool more = true; more;) {
@@ -117,7 +117,7 @@ void Background::run() {
     const Clock::time_point now = Clock::now();
     if (progress == BackgroundTask::Progress::moved) moved = now;
     more = pause(progress, now - moved);
-    // Whoever wakes a parked thread expects something soon.
+    // After a wake() from the parked state, progress is due soon: start with short pauses.
     if (progress == BackgroundTask::Progress::nothing_expected) moved = Clock::now();
   }
 }

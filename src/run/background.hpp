@@ -1,4 +1,4 @@
-/// The background thread: at most one in each process, started only when somebody asks for it.
+/// The background thread: at most one in each process, started on demand.
 #pragma once
 
 #include <atomic>
@@ -10,33 +10,32 @@
 
 namespace tutti {
 
-/// Something that goes on while the program computes.
+/// Work that makes progress while the program computes.
 class BackgroundTask {
  public:
   enum class Progress {
     nothing_expected,  ///< until wake() is called
-    waiting,           ///< something may come, nothing has
+    waiting,           ///< nothing moved, but something may
     moved,
   };
   virtual ~BackgroundTask() = default;
-  /// Does what can be done now, without waiting for anything. Does not throw.
+  /// Does all work that needs no waiting. Does not throw.
   virtual Progress proceed() = 0;
-  /// However long nothing has moved, it wants to be asked again after that.
+  /// The longest pause between two proceed() calls while the task is waiting.
   [[nodiscard]] virtual std::chrono::microseconds patience() const {
     return std::chrono::milliseconds(20);
   }
-  /// For so long after it has moved it wants to be asked without a pause, as more may come at once.
+  /// For this long after progress, proceed() is called without pauses, as more may follow at once.
   [[nodiscard]] virtual std::chrono::microseconds eagerness() const {
     return std::chrono::microseconds(0);
   }
 };
 
-/// Runs tasks in turns. While all expect nothing the thread is parked. Otherwise it sleeps between
-/// its rounds for a sixteenth of the time since anything moved, from 50 us up to 20 ms, or what a
-/// task that waits has patience for: whoever needs an answer waits little longer than it has waited
-/// already, and a thread for which nothing comes takes 1 % of a core after 40 ms and a tenth of
-/// that after half a second. As long as a task is eager, and nobody else needs the core, the thread
-/// does not sleep.
+/// Runs tasks in turn. While all expect nothing the thread is parked. Otherwise it pauses between
+/// rounds for 1/16 of the time since the last progress: at least 50 us, at most the smallest
+/// patience of the waiting tasks (by default 20 ms). So an answer comes little later than it would
+/// without pauses, and an idle thread takes 1 % of a core after 40 ms and 0.1 % after 0.5 s. The
+/// thread does not pause while a task is eager and no other thread needs the core.
 class Background {
  public:
   Background() = default;
@@ -44,40 +43,40 @@ class Background {
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
 
-  /// That of the process. After fork() the child has none, until it starts one.
+  /// The process's instance. After fork() the child has a new one, without a thread.
   static Background& of_process();
 
-  /// False where there can be no thread. Nothing to do if it runs.
+  /// Starts the thread unless it runs. False if the system refuses one.
   bool start();
-  /// BufferTraits and joins the thread.
+  /// Stops and joins the thread.
   void stop();
 
   void add(BackgroundTask& task);
-  /// The task does not run any more once this has returned. Not to be called by a task.
+  /// The task does not run any more once this has returned. A task must not call it.
   void remove(BackgroundTask& task);
-  /// Something is expected from now on.
+  /// Ends the parked state: tasks expect something from now on.
   void wake();
 
   using Clock = std::chrono::steady_clock;
-  /// How long the thread sleeps where nothing has moved for so long, and a task has such patience.
+  /// The pause after `quiet` without progress, if the smallest patience is `patience`.
   [[nodiscard]] static std::chrono::microseconds pause_after(Clock::duration quiet,
                                                              std::chrono::microseconds patience);
 
  private:
   void run();
   BackgroundTask::Progress round();
-  std::chrono::microseconds longest_pause_{};  ///< of the round before
-  std::chrono::microseconds eagerness_{};      ///< of the same
-  /// Sleeps; false at the end.
+  std::chrono::microseconds longest_pause_{};  ///< smallest patience in the last round
+  std::chrono::microseconds eagerness_{};      ///< largest eagerness in the last round
+  /// Pauses. False once stop() is called.
   bool pause(BackgroundTask::Progress progress, Clock::duration quiet);
 
   std::mutex tasks_mutex_;  ///< held during a round
   std::vector<BackgroundTask*> tasks_;
-  std::mutex mutex_;  ///< of what follows; never held for long
+  std::mutex mutex_;  ///< guards the members below; never held for long
   std::condition_variable condition_;
   bool woken_ = false;
   bool stopping_ = false;
-  bool is_oversubscribed_ = false;  ///< the core was not given back at once
+  bool is_oversubscribed_ = false;  ///< the last sched_yield() took long
   std::thread thread_;
 };
 

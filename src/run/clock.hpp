@@ -1,4 +1,4 @@
-/// Reading the clock, and telling how far another machine's is off.
+/// The monotonic clock, and the offsets of other clocks.
 #pragma once
 
 #include <time.h>
@@ -15,11 +15,11 @@ namespace tutti {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// How far another clock is ahead of this one: the middle of the fastest of several ping-pongs
-/// (Cristian 1989). The error is at most half of that ping-pong, at the time it was measured.
+/// Seconds by which another clock is ahead of this one, from the middle of the fastest of several
+/// ping-pongs (Cristian 1989). The error is at most half the time of that ping-pong.
 class ClockOffset {
  public:
-  /// A ping-pong between `sent` and `received` here, for which the other read `there` in between.
+  /// A ping-pong from `sent` to `received` on this clock; in between the other one read `there`.
   void add(double sent, double there, double received) {
     if (received - sent >= fastest_) return;
     fastest_ = received - sent;
@@ -33,11 +33,11 @@ class ClockOffset {
   double offset_ = 0;
 };
 
-/// How far a clock is ahead that has a rate of its own, from comparisons now and then: what the
-/// latest one found, and from the second on the rate at which it changed since the one before.
+/// The offset of a clock that drifts, from occasional comparisons: the offset of the latest one,
+/// and from the second one on the rate of change since the one before.
 class ClockLine {
  public:
-  /// At `now` the clock was ahead by `offset`. Seconds.
+  /// Takes a comparison: at `now` the clock was ahead by `offset`. Seconds.
   void compare(double now, double offset) {
     missed_ = is_compared_ ? std::abs(offset - offset_at(now)) : 0;
     if (is_compared_ && now > at_) rate_ = (offset - offset_) / (now - at_);
@@ -46,7 +46,7 @@ class ClockLine {
     offset_ = offset;
   }
   [[nodiscard]] double offset_at(double now) const { return offset_ + rate_ * (now - at_); }
-  /// By how much the line was off when the clocks were compared last; 0 as long as that was once.
+  /// The error of offset_at() at the latest comparison, in seconds; 0 after the first one.
   [[nodiscard]] double missed() const { return missed_; }
 
  private:

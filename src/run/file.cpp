@@ -1,4 +1,4 @@
-/// Asks what a path is before it reads or writes there.
+/// Checks the kind of a path before it reads or writes there.
 #include "run/file.hpp"
 
 #include <fcntl.h>
@@ -40,21 +40,22 @@ Error unreadable() { return Error{std::string("it cannot be read: ") + std::stre
 
 }  // namespace
 
-Result<std::string> read_text_file(const std::string& path, std::size_t most) {
+Result<std::string> read_text_file(const std::string& path, std::size_t max_bytes) {
   const OpenFile file(path);
   struct stat about {};
   if (file.number() < 0 || fstat(file.number(), &about) != 0) return unreadable();
   if (!S_ISREG(about.st_mode)) return Error{"it is " + kind_of(about.st_mode)};
   std::string text;
   std::array<char, 65536> piece{};
-  while (text.size() <= most) {
+  while (text.size() <= max_bytes) {
     const ssize_t count = read(file.number(), piece.data(), piece.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return unreadable();
     if (count == 0) break;
     text.append(piece.data(), static_cast<std::size_t>(count));
   }
-  if (text.size() > most) return Error{"it has more than " + std::to_string(most) + " bytes"};
+  if (text.size() > max_bytes)
+    return Error{"it has more than " + std::to_string(max_bytes) + " bytes"};
   if (text.find('\0') != std::string::npos) return Error{"it is no text"};
   return text;
 }

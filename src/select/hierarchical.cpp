@@ -1,4 +1,4 @@
-/// The gate before node memory.
+/// Compares flat calls with node memory by the model.
 #include "select/hierarchical.hpp"
 
 #include <algorithm>
@@ -9,14 +9,14 @@ namespace tutti {
 
 namespace {
 
-/// Calls are tried before the choice is made, so that a gain which may be none costs a trial alone.
+/// Exploration precedes the selection, so a wrong prediction costs only an exploration.
 constexpr double min_gain = 1.1;
 constexpr double min_gain_unmeasured = 1.5;
 
-/// More of them hardly gain, and their communicators are limited.
+/// More leaders gain little, and MPIs have few communicators.
 constexpr int max_leaders = 8;
 
-/// Tried whatever the model finds.
+/// Explored whatever the model finds.
 constexpr int tried_leaders[] = {1, 2, 4};
 constexpr std::size_t max_tried = 3;
 
@@ -34,7 +34,7 @@ std::string note_of(const HierarchicalSeconds& seconds) {
 
 bool is_measured(const NodeMachine& machine) { return machine.oversubscription > 0; }
 
-/// Why the model cannot be trusted to tell a gain; empty if it can.
+/// The reason why the model cannot predict a gain; empty if it can.
 std::string doubt_of(const HierarchicalFeatures& features, const NodeMachine& machine) {
   const bool is_oversubscribed = features.oversubscription > 1;
   if (is_measured(machine)) {
@@ -47,7 +47,7 @@ std::string doubt_of(const HierarchicalFeatures& features, const NodeMachine& ma
                            : "";
 }
 
-/// Why the call cannot or need not go through node memory; empty if it may.
+/// The reason why the call cannot or need not use node memory; empty if it may.
 std::string obstacle_of(const HierarchicalFeatures& features, const NodeMachine& machine) {
   if (features.least.ranks <= 1) {
     return features.shape.ranks <= 1 ? "no two ranks share a node" : "few ranks share a node";
@@ -83,7 +83,7 @@ std::string why_left_flat(Collective collective) {
 
 std::vector<int> leaders_to_try(int best, int max_ranks) {
   std::vector<int> all = {std::min(best, max_ranks)};
-  // The larger ones first, so that of a large best number the nearest ones are tried.
+  // Larger numbers first, so that those nearest to a large `best` are explored.
   for (auto tried = std::rbegin(tried_leaders); tried != std::rend(tried_leaders); ++tried) {
     const int leaders = std::min(*tried, max_ranks);
     const bool is_known = std::find(all.begin(), all.end(), leaders) != all.end();
@@ -114,15 +114,15 @@ HierarchicalChoice choose_hierarchical(const HierarchicalFeatures& features,
   }
   const double native = best_flat_seconds(collective, features.least, block, machine);
   const int leaders = leaders_for(features, machine);
-  const HierarchicalSeconds level =
+  const HierarchicalSeconds hierarchical =
       hierarchical_seconds(collective, shape, block, leaders, machine);
   const Level node{true, leaders};
-  choice.candidates.push_back(
-      {to_text(Setting{Setting::Kind::native, {}, node}), level.total(), note_of(level)});
+  choice.candidates.push_back({to_text(Setting{Setting::Kind::native, {}, node}),
+                               hierarchical.total(), note_of(hierarchical)});
   std::stable_sort(choice.candidates.begin(), choice.candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
   const bool measured = is_measured(machine);
-  if (level.total() * (measured ? min_gain : min_gain_unmeasured) >= native) {
+  if (hierarchical.total() * (measured ? min_gain : min_gain_unmeasured) >= native) {
     choice.reason = std::string("no gain of a ") + (measured ? "tenth" : "half") +
                     " is modelled over flat calls";
     return choice;

@@ -1,4 +1,4 @@
-/// Turns at the channel.
+/// How threads take turns at the channel.
 #include "run/arrival/message_queue.hpp"
 
 #include <utility>
@@ -27,7 +27,7 @@ bool MessageQueue::take_turn() {
     const std::unique_lock turn(turn_, std::try_to_lock);
     if (!turn.owns_lock()) break;
     for (bool moved = true; moved; any = any || moved) exchange(moved);
-    // Written while this thread was at it: its writer may have found the turn taken.
+    // A writer may have found the turn taken, so this thread checks again after it gives it up.
   } while (is_written());
   return any;
 }
@@ -49,7 +49,8 @@ void MessageQueue::fail(int error) {
   if (error_ == 0) error_ = error;
 }
 
-/// Those hear who can be reached. In this thread's turn.
+/// Continues after an error, so that the ranks that can be reached get their messages. Requires the
+/// turn.
 int MessageQueue::exchange(bool& moved) {
   moved = false;
   std::vector<ControlMessage> messages;

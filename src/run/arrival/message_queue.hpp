@@ -1,5 +1,4 @@
-/// Letters to and from other ranks, moved by whichever thread is there, none of which waits for
-/// another.
+/// Control messages between ranks; any thread may move them, and none waits for another.
 #pragma once
 
 #include <cstdint>
@@ -12,51 +11,51 @@
 
 namespace tutti {
 
-/// Letters of whole words between ranks. Between two ranks they arrive in the sequence in which
-/// they were sent. Not to be used by two threads at once. Functions return an error code, 0 for
-/// none, and wait for nobody.
+/// Control messages of whole words between ranks. Between two ranks they arrive in the sequence in
+/// which they were sent. One thread at a time. Functions return an error code, 0 for none, and do
+/// not wait.
 class ControlChannel {
  public:
   virtual ~ControlChannel() = default;
-  /// What cannot be sent is tried again later, here or in receive().
+  /// Sends a message. Retries later, here or in receive(), if it cannot be sent now.
   virtual int send(Rank to, std::vector<std::int64_t> words) = 0;
-  /// Puts the next message into `words`, which is empty if there is none yet. May fail and bring a
-  /// message all the same, and can be called again.
+  /// Sets `words` to the next message; empty if there is none yet. May return an error together
+  /// with a message, and can then be called again.
   virtual int receive(Rank& from, std::vector<std::int64_t>& words) = 0;
-  /// RmaState that was sent has left this rank's memory, as far as receive() has noticed.
+  /// True if all messages have left this rank's memory, as far as receive() has noticed.
   [[nodiscard]] virtual bool is_empty() const = 0;
 };
 
-/// A channel that several threads use, one of them at a time. The channel's functions may take
-/// long (they progress the MPI): who writes a message never waits for them, and who finds another
-/// thread at it relies on that one. All functions may be called by several threads at once.
+/// A channel that several threads share; a thread uses it in its turn. The channel's functions may
+/// take long, because they progress the MPI. A thread that writes a message never waits for them,
+/// and a thread that finds the turn taken relies on its owner. Thread-safe, but for close().
 class MessageQueue {
  public:
-  /// Takes messages, in the sequence of their arrival and by one thread at once; it may write().
+  /// Takes messages in the sequence of their arrival, in one thread at a time; it may write().
   using Reader = std::function<void(Rank from, const std::vector<std::int64_t>& words)>;
 
   void open(std::unique_ptr<ControlChannel> channel, Reader reader);
-  /// No other thread may use this any more.
+  /// No other thread may use the queue any more.
   void close();
 
-  /// Letters leave in the sequence of these calls, at the next turn.
+  /// Queues a message. Messages leave in the sequence of these calls, at the next turn.
   void write(Rank to, std::vector<std::int64_t> words);
-  /// Sends and takes all that is there; true if this thread took any. Does nothing where another
-  /// thread is at it: that one looks once more for what is written before it goes.
+  /// Sends and receives all messages; true if this thread received any. Does nothing while another
+  /// thread has the turn: that thread checks again for written messages afterwards.
   bool take_turn();
-  /// Sends what is written and takes one message, in this thread's turn, for which it waits. Sets
-  /// `moved` if there was one and `over` if nothing is left to send. Returns the error that it met.
+  /// Waits for the turn, sends the written messages and receives one. Sets `moved` if it received
+  /// one, and `over` if nothing is left to send. Returns the first error of this turn.
   int take_own_turn(bool& moved, bool& over);
-  /// The first error of all turns, or of fail().
+  /// The first error of all turns and of fail().
   [[nodiscard]] int first_error() const;
-  /// A message of this rank's is lost to `error`, which is not 0.
+  /// Records that a message of this rank is lost to `error`, which is not 0.
   void fail(int error);
 
  private:
   int exchange(bool& moved);
   [[nodiscard]] bool is_written() const;
 
-  std::mutex turn_;  ///< of the channel and the reader; `mutex_` may be locked meanwhile
+  std::mutex turn_;  ///< guards channel and reader; its owner may lock `mutex_`
   std::unique_ptr<ControlChannel> channel_;
   Reader reader_;
 
@@ -64,7 +63,7 @@ class MessageQueue {
     Rank to;
     std::vector<std::int64_t> words;
   };
-  mutable std::mutex mutex_;  ///< of what follows; never held for long
+  mutable std::mutex mutex_;  ///< guards the members below; never held for long
   std::vector<ControlMessage> written_;
   int error_ = 0;
 };

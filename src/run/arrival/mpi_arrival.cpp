@@ -1,4 +1,4 @@
-/// The agreement over an MPI channel, driven by whichever thread is there.
+/// The agreement on arrivals over an MPI channel, driven by any thread.
 #include "run/arrival/mpi_arrival.hpp"
 
 #include <sched.h>
@@ -16,27 +16,26 @@ namespace tutti {
 
 namespace {
 
-/// How much the latest gap between two calls counts against all earlier ones.
+/// Weight of the latest gap between two calls; all earlier ones share the rest.
 constexpr double weight = 0.5;
 constexpr std::size_t max_sites = 64;
-/// Every call is told of until so many after a change, then one in so many.
+/// Each call gets an estimate up to this number after a change, then one in `estimate_interval`.
 constexpr CallNumber estimated_calls = 8;
 constexpr CallNumber estimate_interval = 8;
-/// In one call in so many clocks may be compared.
+/// One call in this number may compare the clocks.
 constexpr CallNumber timed_one_in = 64;
-/// So many in a row end the exchange at its close.
+/// This number of successive errors ends try_close().
 constexpr int max_failures = 64;
-/// While rank 0 is in a call its thread leaves the MPI to it, and looks for message only this
-/// often.
+/// While rank 0 is in a call its thread leaves MPI to it, and takes a turn only this often.
 constexpr double seconds_left_to_a_call = 20e-3;
 
 void say_once_that_there_is_no_thread() {
   static std::atomic<bool> said = false;
   if (said.exchange(true)) return;
-  std::fprintf(stderr,
-               "tutti: no background thread, as it needs MPI_THREAD_MULTIPLE on every rank, and on "
-               "MPICH a program that calls MPI_Finalize through Tutti: the calling thread runs "
-               "everything\n");
+  std::fprintf(
+      stderr,
+      "tutti: ignoring TUTTI_BACKGROUND=on: it needs MPI_THREAD_MULTIPLE on every rank, and "
+      "on MPICH an MPI_Finalize that goes through Tutti\n");
 }
 
 }  // namespace
@@ -73,8 +72,8 @@ Arrival::~Arrival() {
   if (has_thread_) Background::of_process().remove(*this);
 }
 
-/// No message may be under way when the channel's communicator goes. A rank that has met errors
-/// goes on for the others, as long as there are not only errors.
+/// No message may be in flight when the channel's communicator is freed. A rank that meets errors
+/// continues for the others, until only errors remain.
 bool Arrival::try_close() {
   bool moved = false;
   bool over = false;
@@ -94,7 +93,7 @@ bool Arrival::try_close() {
   return true;
 }
 
-/// Whatever this rank has met: the others wait for its farewell.
+/// Sends the farewell even after an error, because the other ranks wait for it.
 void Arrival::say_farewell() {
   const std::lock_guard lock(mutex_);
   if (!has_left_) send(ArrivalMember::farewell());
@@ -176,7 +175,7 @@ void Arrival::keep_time(CallNumber call) noexcept {
   const int error = clock_.compare_again(ahead);
   if (error != MPI_SUCCESS) queue_.fail(error);
   const std::lock_guard lock(mutex_);
-  under_way_.at(call).kind.reset();  // what such a call takes is not to be compared
+  under_way_.at(call).kind.reset();  // a call that may compare clocks is not timed
   if (ahead && error == MPI_SUCCESS) clock_.adopt(*ahead);
 }
 
@@ -189,7 +188,7 @@ int Arrival::leave(CallNumber call, const void* site) noexcept {
   return queue_.first_error();
 }
 
-/// True if there may be something to send or to take.
+/// True if there may be messages to send or to receive.
 bool Arrival::estimate_next_call(CallNumber call, const void* site) {
   const std::lock_guard lock(mutex_);
   ++left_;
@@ -202,18 +201,17 @@ bool Arrival::estimate_next_call(CallNumber call, const void* site) {
     sample_ = {*left.kind, left.after, left.ran, last_arrival_, last_exit_};
     count_signature(*left.kind);
   }
-  // Rank 0 answers where the others have told of this call; no rank leaves its message to the MPI
-  // for long, whether it passes edges or not.
+  // Rank 0 answers estimates for this call, and no rank leaves its messages to the MPI for long.
   const bool takes_message = sends_estimate(call);
   const double gap = gap_after(site);
-  // A program without edges is taken at its habits.
+  // Without progress hints, earlier gaps predict the arrival.
   if (has_progress_hints_ || std::isnan(gap)) return takes_message;
   expected_ = last_exit_ + gap;
   return send_estimate() || takes_message;
 }
 
-/// A kind that follows many calls of another is told of as the first calls are: nobody knows yet
-/// what it takes. Where kinds take turns none is new. Alike on all ranks.
+/// A signature is new if it follows many calls of another one: its times are not known yet, so it
+/// gets an estimate a call. Signatures that alternate are not new. Alike on all ranks.
 void Arrival::count_signature(const CallSignature& kind) {
   if (kind != signature_) {
     is_new_signature_ = calls_of_signature_ >= estimated_calls;
@@ -223,7 +221,7 @@ void Arrival::count_signature(const CallSignature& kind) {
   if (++calls_of_signature_ > estimated_calls) is_new_signature_ = false;
 }
 
-/// NaN where it is not known yet.
+/// NaN while unknown.
 double& Arrival::gap_after(const void* site) {
   const auto found =
       std::find_if(gaps_.begin(), gaps_.end(), [&](const Gap& gap) { return gap.site == site; });
@@ -240,7 +238,7 @@ int Arrival::agreed_profile(CallNumber call, std::shared_ptr<const ArrivalEpoch>
   return queue_.first_error();
 }
 
-/// False as long as this rank does not know. True where nothing more will come.
+/// False while this rank does not know. True if no more messages will come.
 bool Arrival::find_profile(CallNumber call, std::shared_ptr<const ArrivalEpoch>& profile) {
   if (knows_profile(call, profile)) return true;
   queue_.take_turn();
@@ -271,7 +269,7 @@ bool Arrival::find_agreed_epoch(CallNumber call, std::shared_ptr<const ArrivalEp
   epoch = nullptr;
   if (!has_thread_) return true;
   queue_.take_turn();
-  // Once the stream has ended all ranks have heard the same: what it has not granted is unknown.
+  // After the end of the stream all ranks have received the same: a call without an epoch has none.
   const bool cut_off = is_cut_off();
   const std::lock_guard lock(mutex_);
   epoch = member_.epoch_for(call);
@@ -280,7 +278,7 @@ bool Arrival::find_agreed_epoch(CallNumber call, std::shared_ptr<const ArrivalEp
   return true;
 }
 
-/// Nothing more will come, or not for certain.
+/// True if no more messages will come, or may not after an error.
 bool Arrival::is_cut_off() const { return is_over() || queue_.first_error() != MPI_SUCCESS; }
 
 bool Arrival::is_open() {
@@ -295,8 +293,7 @@ std::shared_ptr<const ArrivalEpoch> Arrival::newest_epoch() {
 }
 
 BackgroundTask::Progress Arrival::proceed() {
-  // Only the coordinator must be there for others; the others' message can wait for their next
-  // call.
+  // Only the coordinator serves other ranks; messages to the others can wait for their next call.
   if (rank_ != 0) return Progress::nothing_expected;
   if (leaves_mpi_to_call()) return Progress::waiting;
   bool any = false;
@@ -309,18 +306,18 @@ BackgroundTask::Progress Arrival::proceed() {
   return any && expects_more() ? Progress::moved : Progress::waiting;
 }
 
-/// Somebody may be waiting, or soon be. What ranks tell by the way, of one call in eight, is no
-/// reason to look up more often.
+/// True if a rank may wait for an answer soon. Occasional estimates do not justify frequent turns.
 bool Arrival::expects_more() {
   const std::lock_guard lock(mutex_);
   return std::exchange(has_answered_, false) || coordinator_.owes_epoch();
 }
 
-/// Whoever waits for an answer meanwhile waits for this call too, or not for long.
+/// True while rank 0 is in a call. A rank that waits for an answer then waits for this call too, or
+/// not for long.
 bool Arrival::leaves_mpi_to_call() {
   const std::lock_guard lock(mutex_);
   if (arrived_ == left_) return false;
-  // Estimates are on their way of which others make the order of this very call.
+  // Estimates for this call may be in flight, from which its epoch is made.
   if (arrived_ <= epochs_until_ && member_.epoch_for(arrived_) == nullptr) return false;
   const double now = clock_.now();
   if (now < left_to_call_until_) return true;
@@ -328,14 +325,14 @@ bool Arrival::leaves_mpi_to_call() {
   return false;
 }
 
-/// As far as this rank knows.
+/// True if `call` gets an estimate, as far as this rank knows.
 bool Arrival::sends_estimate(CallNumber call) const {
   const bool is_new = is_new_signature_ && !std::isnan(sample_.arrival);
   return call <= epochs_until_ || is_new || call <= member_.changed() + estimated_calls ||
          call % estimate_interval == 0;
 }
 
-/// True if there is something to send.
+/// True if it queued an estimate.
 bool Arrival::send_estimate() {
   const CallNumber call = arrived_ + 1;
   if (!sends_estimate(call) || has_left_ || queue_.first_error() != MPI_SUCCESS) return false;
@@ -353,7 +350,7 @@ void Arrival::ask(std::vector<std::int64_t> question) {
   queue_.take_turn();
 }
 
-/// To rank 0, which is its own coordinator.
+/// Sends a message to rank 0; rank 0, the coordinator, takes its own directly.
 void Arrival::send(std::vector<std::int64_t> words) {
   if (rank_ != 0) {
     queue_.write(0, std::move(words));
@@ -371,7 +368,7 @@ void Arrival::take(Rank from, const std::vector<std::int64_t>& words) {
   }
 }
 
-/// Locked, so that all ranks hear the same sequence.
+/// Requires `mutex_`, so that all ranks receive the messages in the same sequence.
 void Arrival::coordinate(Rank from, const std::vector<std::int64_t>& words) {
   std::vector<ArrivalMessage> messages;
   coordinator_.take(from, words, clock_.now(), messages);

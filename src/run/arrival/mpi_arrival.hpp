@@ -1,4 +1,5 @@
-/// When the ranks of one communicator arrive: estimates, their exchange, and what calls make of it.
+/// Expected arrivals of one communicator's ranks: estimates, their exchange, and their use in
+/// calls.
 #pragma once
 
 #include <cstdint>
@@ -17,100 +18,102 @@
 
 namespace tutti {
 
-/// What this rank expected of one of its calls, for reports.
+/// This rank's prediction of one of its calls, for reports.
 struct CallPrediction {
-  /// Seconds: the expected arrival less the actual one; NaN where nothing was expected.
+  /// Seconds: the expected arrival minus the actual one; NaN without an estimate.
   double ahead = std::numeric_limits<double>::quiet_NaN();
-  double error = std::numeric_limits<double>::quiet_NaN();  ///< the running mean, in seconds
-  double progress_hint =
-      std::numeric_limits<double>::quiet_NaN();  ///< seconds since the last progress_hint
+  /// The running mean of forecast errors, in seconds.
+  double error = std::numeric_limits<double>::quiet_NaN();
+  /// Seconds from the last progress hint to the arrival; NaN without a hint.
+  double progress_hint = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// One rank's part in the agreement on arrivals (protocols/arrival_agreement.hpp), with rank 0 of
-/// the communicator as coordinator. Its background thread answers while rank 0 computes; where some
-/// rank can have no such thread, only shapes in which the root alone looks at the order use what is
-/// known, and nobody asks; profiles, which change seldom, are told by rank 0 when it comes to a
-/// call that has none. Functions may be called by several threads at once.
+/// One rank's part in the agreement on arrivals (protocols/arrival_agreement.hpp). Rank 0 of the
+/// communicator is the coordinator; its background thread answers while rank 0 computes. If some
+/// rank cannot have such a thread, no rank asks for an epoch, only shapes in which the root alone
+/// needs the order use arrivals, and rank 0 sends profiles from inside its calls. Thread-safe.
 ///
-/// A rank tells its estimate for each of the first calls, after a change, where calls of another
-/// kind begin, and for as long as calls need a epoch each; else for every eighth call, on all
-/// ranks the same.
+/// A rank sends an estimate for each of the first calls, after a change of profile, when calls of a
+/// new signature begin, and while each call needs an epoch; otherwise for every eighth call. All
+/// ranks send estimates for the same calls.
 class Arrival final : public BackgroundTask {
  public:
-  /// Collective. Returns an MPI error code. Starts the process's background thread if it may.
+  /// Starts the process's background thread if MPI's thread level permits it. Collective. Returns
+  /// an MPI error code.
   static int open(MPI_Comm comm, std::shared_ptr<Arrival>& made);
   ~Arrival() override;
   Arrival(const Arrival&) = delete;
   Arrival& operator=(const Arrival&) = delete;
 
-  /// One step of the end, to be repeated until it is true, which is when all ranks have begun it
-  /// too. Waits for nobody, so that one rank can leave several communicators that others leave in
-  /// another sequence. Calls that no epoch has been granted to know nothing of arrivals any more.
-  /// No rank may be in a call, but requests may be under way. Does not throw.
+  /// One step of closing the exchange; to be repeated until it is true, which requires that all
+  /// ranks have begun to close. Does not wait, so that ranks can close several communicators in
+  /// different sequences. A call without an epoch gets none any more. No rank may be in a call, but
+  /// requests may be active. Does not throw.
   bool try_close();
 
-  /// Every rank has a background thread. Alike on all ranks.
+  /// True if every rank has a background thread. Alike on all ranks.
   [[nodiscard]] bool has_thread() const { return has_thread_; }
   [[nodiscard]] const MpiClock& clock() const { return clock_; }
 
-  /// From now on the program says how far it is: `fraction` of the work between two calls is done
-  /// at each progress_hint.
+  /// The program will give progress hints, each when `fraction` of the work between two calls is
+  /// done.
   void expect_progress_hints(double fraction);
-  /// The program begins to compute what a call that has begun waits for: edges count from here.
+  /// The work before the next arrival starts now: progress hints are measured from here.
   void begin_computing();
-  /// The program is at an progress_hint. Sends one short message.
+  /// The program gives a progress hint. Sends one short message if the next call needs an estimate.
+  /// Returns an MPI error code.
   int progress_hint();
 
   /// Alike on all ranks.
   [[nodiscard]] bool has_progress_hints() const { return has_progress_hints_; }
 
-  /// A call begins; it gets its number.
+  /// Begins a call and returns its number.
   CallNumber begin_call(Collective collective);
-  /// This rank arrives at its call; `site` is what the program calls it from.
+  /// This rank arrives at its call; `site` is the program's call site.
   void arrive(const void* site);
-  /// The bytes of this rank's block, where the ranks' blocks may differ.
+  /// Records the bytes of this rank's block, where the ranks' blocks may differ.
   void note_block(Bytes block);
-  /// What the call runs, where that is to be compared. Alike on all ranks.
+  /// Records the algorithm of a call whose time is to be compared. Alike on all ranks.
   void note_algorithm(CallNumber call, const CallSignature& kind, AlgorithmId ran);
-  /// To be called before a call is left that may wait for others. Compares the ranks' clocks now
-  /// and then, where they are not one: for ranks of other systems than rank 0's one call in 64
-  /// waits for rank 0. Sequence of calls alike on all ranks.
+  /// Occasionally compares the ranks' clocks. To be called before leave() in calls that may wait
+  /// for other ranks, in the same sequence on all ranks. One call in 64 of a rank on another system
+  /// than rank 0's then waits for rank 0.
   void keep_time(CallNumber call) noexcept;
-  /// This rank leaves the call. Returns an MPI error code, that of lost memory included.
+  /// This rank leaves the call. Returns an MPI error code, MPI_ERR_NO_MEM included.
   int leave(CallNumber call, const void* site) noexcept;
 
-  /// The call that is made goes by a epoch, and so, probably, do those after it: all ranks tell
-  /// of each call from now on, and for a while. On all ranks alike, also on those that need not
-  /// know it.
+  /// This call uses an epoch, and later ones probably will: all ranks send an estimate for each of
+  /// the next calls. All ranks must call this alike, even those that do not need the epoch.
   void expect_epoch(CallNumber call);
-  /// For a call whose ranks all need the same order. Asks if need be, which takes one round trip
-  /// to rank 0's thread. Sets `epoch` to null where nothing is known. Returns an MPI error code.
+  /// The epoch of a call whose ranks all need the same order. Asks if necessary, which takes one
+  /// round trip to rank 0's thread. Sets `epoch` to null if there are no estimates. Returns an MPI
+  /// error code.
   int agreed_epoch(CallNumber call, std::shared_ptr<const ArrivalEpoch>& epoch);
-  /// The same without asking: false as long as this rank does not know. True after an error.
+  /// The same without asking: false while this rank does not know. True after an error.
   bool find_agreed_epoch(CallNumber call, std::shared_ptr<const ArrivalEpoch>& epoch);
-  /// Has this rank neither left nor met an error?
+  /// True while this rank has neither begun to close nor met an error.
   [[nodiscard]] bool is_open();
-  /// Sets `profile` to what all ranks of the call take as usual, null where nothing is known. Only
-  /// a call beyond the extend_until asks, or waits for rank 0 to come to it where that has no
-  /// thread. Returns an MPI error code.
+  /// Sets `profile` to the profile that all ranks use for the call; null if there is none. Asks
+  /// only for a call beyond the last extension; rank 0 without a thread answers when it comes to
+  /// that call. Returns an MPI error code.
   int agreed_profile(CallNumber call, std::shared_ptr<const ArrivalEpoch>& profile);
-  /// Of the call that this rank has come to last.
+  /// The prediction of this rank's latest call.
   [[nodiscard]] CallPrediction prediction_of_call() const;
-  /// For the root of a shape in which nobody else needs the order. Null where nothing is known.
+  /// For the root of a shape in which no other rank needs the order. Null without estimates.
   [[nodiscard]] std::shared_ptr<const ArrivalEpoch> newest_epoch();
 
   Progress proceed() override;
 
  private:
-  /// How long after leaving a call from one site the program comes to the next call.
+  /// The mean time from leaving a call made at `site` to the next arrival.
   struct Gap {
     const void* site;
     double seconds;
   };
 
   struct UnderWay {
-    Collective after;                   ///< that of the call before
-    std::optional<CallSignature> kind;  ///< where it is to be compared
+    Collective after;                   ///< collective of the call before
+    std::optional<CallSignature> kind;  ///< set if the call's time is to be compared
     AlgorithmId ran;
   };
 
@@ -137,37 +140,38 @@ class Arrival final : public BackgroundTask {
   int p_ = 1;
   bool has_thread_ = false;
   MpiClock clock_;
-  /// Calls back: who holds `mutex_` may write, but not take a turn.
+  /// Its reader locks `mutex_`: a thread that holds `mutex_` may write, but not take a turn.
   MessageQueue queue_;
-  mutable std::mutex mutex_;  ///< of what follows; never held while MPI is called
+  mutable std::mutex mutex_;  ///< guards the members below; never held while MPI is called
   ArrivalCoordinator coordinator_{1};
   ArrivalMember member_;
   bool has_left_ = false;
-  bool has_answered_ = false;  ///< as coordinator, since the thread has looked
+  bool has_answered_ = false;  ///< as coordinator, since the thread last checked
   int failures_to_close_ = 0;  ///< in a row
 
   bool has_progress_hints_ = false;
   double fraction_ = 1;
   double last_exit_ = 0;
   double last_arrival_ = 0;
-  TimingSample sample_;      ///< through the call left last
-  CallSignature signature_;  ///< of the call told of last
+  TimingSample sample_;      ///< of the call left last
+  CallSignature signature_;  ///< of the call counted last
   CallNumber calls_of_signature_ = 0;
   bool is_new_signature_ = false;
-  double computing_since_ = 0;  ///< the last exit, or the start of a persistent call if later
+  double computing_since_ = 0;  ///< the last exit, or a later start of a persistent call
   const void* last_site_ = nullptr;
   std::vector<Gap> gaps_;
-  double expected_ = std::numeric_limits<double>::quiet_NaN();   ///< arrival at the next call
-  double hint_time_ = std::numeric_limits<double>::quiet_NaN();  ///< passed since the last arrival
+  /// The expected arrival at the next call, and the time of its latest progress hint; NaN: none.
+  double expected_ = std::numeric_limits<double>::quiet_NaN();
+  double hint_time_ = std::numeric_limits<double>::quiet_NaN();
   CallPrediction prediction_;
   ForecastError forecast_error_;
   Bytes block_ = 0;
   CallNumber begun_ = 0;
   CallNumber arrived_ = 0;
   CallNumber left_ = 0;
-  CallNumber timed_ = 0;           ///< calls that might wait
-  double left_to_call_until_ = 0;  ///< of the common clock
-  CallNumber epochs_until_ = 0;    ///< calls up to this one are taken to need a epoch; alike
+  CallNumber timed_ = 0;           ///< number of keep_time() calls
+  double left_to_call_until_ = 0;  ///< the thread leaves MPI to the call up to this time
+  CallNumber epochs_until_ = 0;    ///< calls up to this one need an epoch; alike on all ranks
   Collective last_ = Collective::gather;
   std::map<CallNumber, UnderWay> under_way_;
 };

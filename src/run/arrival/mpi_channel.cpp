@@ -1,4 +1,4 @@
-/// One receive from any rank is always open; sends are kept until they have left.
+/// Keeps one receive from any rank posted, and each send until it completes.
 #include "run/arrival/mpi_channel.hpp"
 
 namespace tutti {
@@ -42,7 +42,7 @@ int MpiChannel::send(Rank to, std::vector<std::int64_t> words) {
   return error == MPI_SUCCESS ? earlier : error;
 }
 
-/// Begins to send what waits for it, in the sequence in which it was given.
+/// Posts the sends that are not posted, in their sequence.
 int MpiChannel::post() {
   for (ControlMessage& message : leaving_) {
     if (message.is_posted) continue;

@@ -1,4 +1,4 @@
-/// Short messages of whole words between any ranks, beside the collectives' own.
+/// Control messages over MPI, apart from the messages of collectives.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace tutti {
 
-/// On a communicator of its own. Nothing here waits for anybody but open(). All functions return
-/// an MPI error code.
+/// A channel on its own duplicate of a communicator. Only open() waits for other ranks. Functions
+/// return an MPI error code.
 class MpiChannel final : public ControlChannel {
  public:
   /// Collective. No message is longer than `longest` words.

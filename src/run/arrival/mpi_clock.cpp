@@ -1,4 +1,4 @@
-/// Ping-pongs between rank 0 and the ranks of other systems.
+/// Ping-pongs between rank 0 and the ranks on other systems.
 #include "run/arrival/mpi_clock.hpp"
 
 #include <sched.h>
@@ -15,13 +15,13 @@ namespace {
 
 constexpr int exchanges = 30;
 constexpr int tag = 1;
-/// Seconds between two comparisons, but for those that take more than their share of the time.
-constexpr double longest_pause = 64;
-constexpr double share = 1e-3;
+/// Seconds between two comparisons, unless these then take more than `max_share` of the time.
+constexpr double max_pause = 64;
+constexpr double max_share = 1e-3;
 
-/// Alike for processes that read one and the same monotonic clock: the running kernel, and the
-/// offsets of the process's time namespace. A rank that cannot tell which kernel runs has a clock
-/// of its own.
+/// Equal for processes that read the same monotonic clock: a hash of the running kernel's id and
+/// the offsets of the process's time namespace. A rank that cannot read the id counts as having a
+/// clock of its own.
 std::uint64_t clock_identity(int rank) {
   std::ostringstream text;
   for (const char* path : {"/proc/sys/kernel/random/boot_id", "/proc/self/timens_offsets"}) {
@@ -32,7 +32,8 @@ std::uint64_t clock_identity(int rank) {
   return std::hash<std::string>()(text.str());
 }
 
-/// The MPI's own blocking receive may never give up the core that the sender needs.
+/// Receives and yields. The MPI's blocking receive may never release the core that the sender
+/// needs.
 int receive(double& word, int from, MPI_Comm comm) {
   MPI_Request request = mpi().request_null;
   int error = mpi().Irecv(&word, sizeof word, mpi().byte, from, tag, comm, &request);
@@ -69,7 +70,7 @@ int MpiClock::synchronise(MPI_Comm comm) {
   if (const int error = mpi().Bcast(&found, sizeof found, mpi().byte, 0, comm)) return error;
   is_shared_ = found.is_shared != 0;
   if (is_shared_) return MPI_SUCCESS;
-  // Not on the program's communicator, where a receive from any rank may be open.
+  // Not on the program's communicator, where a receive from any rank may be posted.
   if (const int error = OwnedComm::duplicate(comm, comm_)) return error;
   rank_ = rank;
   if (rank != 0 && identity != found.of_first) others_ = {0};
@@ -100,12 +101,12 @@ int MpiClock::compare_all(double& ahead) {
     if (const int error = compare(other, ahead)) return error;
   }
   const double end = monotonic_seconds();
-  due_ = end + std::max(pause_, (end - begin) / share);
-  pause_ = std::min(2 * pause_, longest_pause);
+  due_ = end + std::max(pause_, (end - begin) / max_share);
+  pause_ = std::min(2 * pause_, max_pause);
   return MPI_SUCCESS;
 }
 
-/// Rank 0 asks and tells the other, which answers, how far it is ahead.
+/// Rank 0 sends pings, rank `other` answers with its time, and rank 0 sends it its offset.
 int MpiClock::compare(int other, double& ahead) {
   const MPI_Comm comm = comm_.handle();
   double word = 0;
@@ -131,7 +132,7 @@ std::string MpiClock::method() const {
   if (is_shared_) return "CLOCK_MONOTONIC, common to all ranks";
   char text[120];
   std::snprintf(text, sizeof text,
-                "CLOCK_MONOTONIC, offsets by the fastest of %d ping-pongs, off by at most %.1f us",
+                "CLOCK_MONOTONIC, offsets by the fastest of %d ping-pongs, error at most %.1f us",
                 exchanges, 1e6 * error_);
   return text;
 }

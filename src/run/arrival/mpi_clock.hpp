@@ -12,21 +12,21 @@
 namespace tutti {
 
 /// Seconds of rank 0's clock at every rank. Ranks on one running system share its monotonic clock,
-/// whatever hosts they take themselves for; the clock of any other is compared with rank 0's in 30
-/// ping-pongs, one rank after the other (ClockOffset), and again later, as clocks drift: by tens of
-/// microseconds in a second at worst (ClockLine).
+/// even if their host names differ. Any other clock is compared with rank 0's in 30 ping-pongs, one
+/// rank after the other (ClockOffset). Comparisons are repeated because clocks drift, by tens of
+/// microseconds a second at worst (ClockLine).
 class MpiClock {
  public:
   /// Collective. Returns an MPI error code.
   int synchronise(MPI_Comm comm);
-  /// Compares the clocks once more if it is time: 1, 2, 4, .. 64 seconds after the time before, or
-  /// later where a comparison takes more than a thousandth of that.
-  /// Sets `ahead` to what adopt() takes, if they were compared. Collective; waits for rank 0, and
-  /// where it compares for all. Returns an MPI error code.
+  /// Compares the clocks again if due: 1, 2, 4, .. 64 seconds after the last comparison, or later
+  /// if a comparison takes more than 0.1 % of that time. Sets `ahead` to the argument for adopt()
+  /// if it compared them. Collective. Waits for rank 0, and for all ranks if it compares. Returns
+  /// an MPI error code.
   int compare_again(std::optional<double>& ahead);
-  /// From now on the clock goes by what compare_again() found.
+  /// Corrects the clock by the result of compare_again().
   void adopt(double ahead) { line_.compare(monotonic_seconds(), ahead); }
-  /// No clocks are compared any more. Collective.
+  /// Ends the comparisons. Collective.
   void close() { comm_.free(); }
 
   /// Alike on all ranks.
@@ -35,11 +35,12 @@ class MpiClock {
     const double own = monotonic_seconds();
     return own - line_.offset_at(own);
   }
-  /// How far this rank's clock is ahead of rank 0's. Seconds.
+  /// Seconds by which this rank's clock is ahead of rank 0's.
   [[nodiscard]] double offset() const { return line_.offset_at(monotonic_seconds()); }
-  /// No rank's offset was further off when it was first measured, nor this rank's when it was last.
+  /// A bound of the errors, in seconds, of all ranks' first offsets and of this rank's prediction
+  /// at its last comparison.
   [[nodiscard]] double error() const { return std::max(error_, line_.missed()); }
-  /// What was done first, in one line; alike on all ranks.
+  /// The method of the first comparison, in one line; alike on all ranks.
   [[nodiscard]] std::string method() const;
 
  private:
@@ -48,11 +49,11 @@ class MpiClock {
 
   OwnedComm comm_;  ///< null where the clock is shared
   int rank_ = 0;
-  std::vector<int> others_;  ///< at rank 0: whose clocks are others; there: 0
+  std::vector<int> others_;  ///< ranks to compare with: at rank 0 those of other clocks, there 0
   ClockLine line_;
   double error_ = 0;
   bool is_shared_ = true;
-  double due_ = 0;    ///< rank 0 compares again then
+  double due_ = 0;    ///< when rank 0 compares again
   double pause_ = 1;  ///< seconds
 };
 

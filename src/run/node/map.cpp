@@ -1,4 +1,4 @@
-/// Reading the setting that emulates nodes.
+/// Parses the setting that emulates nodes.
 #include "run/node/map.hpp"
 
 #include <charconv>
@@ -11,7 +11,7 @@ constexpr std::string_view dealt = "round_robin:";
 constexpr int max_nodes = 1 << 20;
 constexpr std::size_t longest_text = 200;
 
-/// A number from 1 to `max_nodes`; 0 where there is none.
+/// Parses a number from 1 to `max_nodes`; 0 if `text` is malformed.
 int number_in(std::string_view text) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -1,4 +1,4 @@
-/// Announcements, and calls in memory of Tutti's own.
+/// Call announcements, and calls that run in Tutti's own memory.
 #include "run/progress/mpi_async_calls.hpp"
 
 #include <sched.h>
@@ -12,19 +12,20 @@ namespace tutti {
 namespace {
 
 constexpr std::size_t max_known = 8;
-/// A call with larger blocks waits for its rank.
+/// The thread does not begin a call that needs more memory than this.
 constexpr Bytes max_bytes = Bytes{256} << 20;
 
 Specification specification_of(const PlanKey& key) {
   return {key.algorithm, key.order, key.parameters, key.runner};
 }
 
-/// A rank that receives this could send on, or is waited for by who receives nothing from it.
+/// True if the announcement's receiver can serve the call: in a scatter a child that has children,
+/// in a gather the root whose signal the sender awaits.
 bool asks_for_service(Collective collective, bool towards_root, Bytes message, Bytes block) {
   return is_gather(collective) ? towards_root && message == 0 : message > block;
 }
 
-/// Peers that this rank sends a announcement to; and how many send it one, by the same rule.
+/// The peers to which this rank sends an announcement, and those that send it one.
 struct Announcements {
   std::vector<Rank> to;
   std::vector<Rank> from;
@@ -41,11 +42,11 @@ Announcements announcements_of(const Plan& plan, Collective collective, Rank ran
     const bool sends = operation.kind == StepKind::send;
     if (!sends && operation.kind != StepKind::recv) continue;
     const Bytes message = sends ? operation.from.bytes : operation.to.bytes;
-    // In a scatter announcements go with the blocks, in a gather against the signals.
-    const bool gives = sends != is_gather(collective);
-    const bool towards_root = (gives ? operation.peer : rank) == root;
+    // In a scatter announcements travel with the blocks, in a gather against the signals.
+    const bool announces = sends != is_gather(collective);
+    const bool towards_root = (announces ? operation.peer : rank) == root;
     if (!asks_for_service(collective, towards_root, message, block)) continue;
-    add(gives ? announcements.to : announcements.from, operation.peer);
+    add(announces ? announcements.to : announcements.from, operation.peer);
   }
   return announcements;
 }
@@ -174,7 +175,7 @@ bool AsyncCalls::find_epoch(const CallAnnouncement& announcement, const Known*& 
     known = nullptr;
   } else if (known->agrees_on_order) {
     if (!arrival->find_agreed_epoch(number, epoch)) return false;
-    // What ends in the meantime does not count.
+    // The exchange may have ended in the meantime.
     if (!arrival->is_open()) known = nullptr;
   } else if (rank_ == known->root) {
     epoch = arrival->newest_epoch();
@@ -238,7 +239,7 @@ bool AsyncCalls::has_begun(const GatherScatterCall& call, Bytes bytes,
 }
 
 int AsyncCalls::finish(const GatherScatterCall& call) {
-  int error = begun_->error;  // after which nothing of the call is under way any more
+  int error = begun_->error;  // after an error nothing of the call is in flight
   if (error == MPI_SUCCESS) {
     error = executor_.finish(begun_->plan->assignment, *begun_->buffers, transport_);
   }
@@ -248,32 +249,34 @@ int AsyncCalls::finish(const GatherScatterCall& call) {
   return error;
 }
 
-/// From Tutti's memory to the caller's buffer.
+/// Copies the call's blocks from Tutti's memory to the caller's buffers.
 int AsyncCalls::hand_over(const GatherScatterCall& call) {
   const Order order = Order::identity(p_);
-  MpiBuffers users(call, order, nullptr, begun_->iov);
+  MpiBuffers buffers(call, order, nullptr, begun_->iov);
   const Bytes bytes = begun_->known.bytes;
   if (bytes == 0) return MPI_SUCCESS;
   Region own;
   if (!call.in_place()) {
-    if (const int error = users.find({users.block_area(), {}, 0, bytes, true}, own)) return error;
+    const int error = buffers.find({buffers.block_area(), {}, 0, bytes, true}, own);
+    if (error != MPI_SUCCESS) return error;
   }
   if (rank_ != call.root) return transport_.copy({begun_->block.data(), bytes, 0}, own);
-  int error = copy_block(users, {0, rank_});
-  if (error == MPI_SUCCESS) error = copy_block(users, {rank_ + 1, p_});
+  int error = copy_block(buffers, {0, rank_});
+  if (error == MPI_SUCCESS) error = copy_block(buffers, {rank_ + 1, p_});
   if (error != MPI_SUCCESS || call.in_place()) return error;
-  Region place;
-  error = users.find({users.root_area(), BlockRange{rank_, rank_ + 1}, 0, bytes, true}, place);
-  return error == MPI_SUCCESS ? transport_.copy(own, place) : error;
+  Region at_root;
+  error =
+      buffers.find({buffers.root_area(), BlockRange{rank_, rank_ + 1}, 0, bytes, true}, at_root);
+  return error == MPI_SUCCESS ? transport_.copy(own, at_root) : error;
 }
 
 int AsyncCalls::copy_block(MpiBuffers& to, BlockRange ranks) {
   const Bytes each = begun_->known.bytes;
   const Bytes bytes = each * (ranks.end - ranks.begin);
   if (bytes == 0) return MPI_SUCCESS;
-  Region place;
-  if (const int error = to.find({to.root_area(), ranks, 0, bytes, true}, place)) return error;
-  return transport_.copy({begun_->block.data() + each * ranks.begin, bytes, 0}, place);
+  Region region;
+  if (const int error = to.find({to.root_area(), ranks, 0, bytes, true}, region)) return error;
+  return transport_.copy({begun_->block.data() + each * ranks.begin, bytes, 0}, region);
 }
 
 void AsyncCalls::abandon() {

@@ -1,4 +1,4 @@
-/// Plain calls that the background thread begins before its rank makes them.
+/// Asynchronous progress: blocking calls that the background thread begins before its rank does.
 #pragma once
 
 #include <array>
@@ -19,26 +19,26 @@ namespace tutti {
 
 class Arrival;
 
-/// What calls go by beside their arguments.
+/// The context of a call beside its arguments.
 struct AsyncContext {
   Bytes half_performance_length = 0;
-  double rate = 1;                   ///< bytes that pass in a second
-  std::shared_ptr<Arrival> arrival;  ///< null: nothing is known of arrivals
-  CallNumber number = 0;             ///< of the call, among those that arrivals are known of
+  double rate = 1;                   ///< bytes a second
+  std::shared_ptr<Arrival> arrival;  ///< null: arrivals are not exchanged
+  CallNumber number = 0;             ///< of the call, in the exchange of arrivals
   bool agrees_on_order = false;      ///< all ranks need the order, not only the root
 };
 
-/// A thread cannot know what its rank will call. But a rank that is in a call knows what call that
-/// is for all: MPI wants collective, root and bytes to be equal, and settings are. So it sends a
-/// announcement, a short message that names the call, to each rank that could serve it now: a
-/// parent in a scatter to the children that have children, and who waits to be called for in a
-/// gather to the root. The thread of a rank that has made such a call before begins it, in memory
-/// of Tutti's own. When the rank comes, the call is finished and its block copied; if it makes
-/// another call, what was begun is given up. Nothing is guessed, so that nobody is sent what he
-/// does not expect.
+/// Lets the background thread begin calls in Tutti's own memory.
 ///
-/// Regular collectives only: of the others no two ranks know the same sizes. All functions to be
-/// called by one thread at a time.
+/// A thread cannot know what its rank will call. But a rank inside a call knows the call of all
+/// ranks: MPI requires equal collective, root and bytes, and settings are equal. So it announces
+/// the call to the ranks that could serve it now. In a scatter a parent announces it to the
+/// children that have children; in a gather a rank that awaits the root's signal announces it to
+/// the root. The thread of a rank that has made such a call before then begins it. When the rank
+/// makes this call, it finishes it and copies its blocks; if it makes another one, the begun call
+/// is abandoned. Nothing is guessed, so no rank receives a message that it does not expect.
+///
+/// Regular collectives only: in irregular ones ranks know different sizes. One thread at a time.
 class AsyncCalls {
  public:
   AsyncCalls(Executor& executor, GatherScatterPlanner& planner, Transport& transport, MPI_Comm comm,
@@ -53,32 +53,32 @@ class AsyncCalls {
   AsyncCalls(const AsyncCalls&) = delete;
   AsyncCalls& operator=(const AsyncCalls&) = delete;
 
-  /// The rank makes its next call. False if the thread has begun it already.
+  /// The rank enters its next call. False if the thread has begun a call.
   bool enter();
-  /// The rank's next call is none that the thread begins: what it has begun is given up.
+  /// The rank enters a call that the thread never begins. Abandons any call that it has begun.
   void enter_other() { abandon(); }
-  /// The rank has made its call: the thread may begin the next one.
+  /// The rank leaves its call: the thread may begin the next one.
   void leave();
-  /// The same for a call that it cannot make, as its arguments are not valid.
+  /// The rank leaves a call that it cannot make because its arguments are invalid.
   void give_up();
-  /// To be called in every regular call before it runs, with what is known to this call; null: as
-  /// in the call before. Returns an MPI error code.
+  /// To be called in every regular call before it runs. `bytes` is the size of each block; without
+  /// a context the one of the call before holds. Returns an MPI error code.
   int announce(const GatherScatterCall& call, Bytes bytes, const Plan& plan,
                const AsyncContext* async_context);
-  /// Was this call begun by the thread? What else was is given up.
+  /// True if the thread has begun this call. Abandons any other call that it has begun.
   [[nodiscard]] bool has_begun(const GatherScatterCall& call, Bytes bytes,
                                const Specification& specification);
-  /// Runs the rest of the call that was begun. Returns an MPI error code.
+  /// Finishes the call that the thread has begun. Returns an MPI error code.
   int finish(const GatherScatterCall& call);
 
   static constexpr int announcement_tag = 1022;
   using CallAnnouncement = std::array<std::int64_t, 6>;
-  /// A announcement has come.
+  /// Takes an announcement that has arrived.
   void take(const CallAnnouncement& announcement);
-  /// Announcements that are on their way to this rank.
+  /// True while announcements are in flight to this rank.
   [[nodiscard]] bool expects_announcements() const { return expected_ > 0 && !in_error_; }
-  /// Goes on with the next call, as far as it is known. Sets `moved` if anything came of it.
-  /// Returns an MPI error code.
+  /// Begins or continues the next call, if it is announced and the rank is not in a call. Sets
+  /// `moved` if it made progress. Returns an MPI error code.
   int proceed(bool& moved);
 
  private:
@@ -111,7 +111,7 @@ class AsyncCalls {
 
   [[nodiscard]] const Known* find(const CallAnnouncement& announcement) const;
   const Known& note(const GatherScatterCall& call, Bytes bytes, const Plan& plan);
-  /// Sets `epoch`; false as long as it is not known. Sets `known` to null if it never will be.
+  /// Sets `epoch`; false while it is not known yet. Sets `known` to null if it never will be.
   bool find_epoch(const CallAnnouncement& announcement, const Known*& known,
                   std::shared_ptr<const ArrivalEpoch>& epoch);
   int begin(const CallAnnouncement& announcement, const Known& known,
@@ -130,7 +130,7 @@ class AsyncCalls {
   int p_;
   bool is_inside_ = true;  ///< the rank is in a call, or may be
   bool in_error_ = false;
-  long expected_ = 0;  ///< announcements that have been sent and have not come
+  long expected_ = 0;  ///< announcements in flight to this rank
   AsyncContext async_context_;
   std::list<Known> known_;                      ///< the latest first
   std::deque<CallAnnouncement> announcements_;  ///< of calls to come

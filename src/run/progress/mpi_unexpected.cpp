@@ -1,4 +1,4 @@
-/// Receiving before anybody asks.
+/// Receives unexpected messages, and hands them over to calls.
 #include "run/progress/mpi_unexpected.hpp"
 
 #include <sched.h>
@@ -12,7 +12,7 @@ namespace tutti {
 
 namespace {
 
-/// What has come beyond this stays with the MPI.
+/// Further messages stay with the MPI.
 constexpr std::size_t max_bytes = std::size_t{256} << 20;
 
 }  // namespace
@@ -52,12 +52,12 @@ BackgroundTask::Progress UnexpectedMessages::proceed() {
     if (error_ == MPI_SUCCESS) error_ = receive(any);
     if (error_ == MPI_SUCCESS) error_ = calls_.proceed(any);
   } catch (const std::bad_alloc&) {
-    // It can stay with the MPI until the program asks for it.
+    // The message stays with the MPI until the program receives it.
   }
   return any ? Progress::moved : Progress::waiting;
 }
 
-/// All that has come.
+/// Receives all messages that have arrived.
 int UnexpectedMessages::receive(bool& moved) {
   for (bool more = true; error_ == MPI_SUCCESS && more; moved = moved || more) {
     error_ = receive_next(more);
@@ -81,8 +81,8 @@ void UnexpectedMessages::take_announcements() {
   });
 }
 
-/// Receives that are posted between calls match before anything can be probed, and nobody else
-/// receives here: what is probed stays the first of its sender and tag.
+/// Only the owner of the turn receives on this communicator, so the probed message is still the
+/// first of its sender and tag when the receive is posted.
 int UnexpectedMessages::receive_next(bool& moved) {
   moved = false;
   int found = 0;
@@ -120,13 +120,13 @@ int UnexpectedMessages::test(Message& message) {
 int UnexpectedMessages::begin(int slot, const Transfer& transfer) {
   if (error_ != MPI_SUCCESS) return error_;
   if (transfer.sends) return inner_.begin(slot, transfer);
-  const auto early = std::find_if(messages_.begin(), messages_.end(), [&](const Message& message) {
+  const auto found = std::find_if(messages_.begin(), messages_.end(), [&](const Message& message) {
     return !message.is_claimed && message.peer == transfer.peer && message.tag == transfer.tag;
   });
-  if (early == messages_.end()) return inner_.begin(slot, transfer);
-  early->is_claimed = true;
-  early->slot = slot;
-  early->region = transfer.region;
+  if (found == messages_.end()) return inner_.begin(slot, transfer);
+  found->is_claimed = true;
+  found->slot = slot;
+  found->region = transfer.region;
   return MPI_SUCCESS;
 }
 
@@ -151,8 +151,7 @@ int UnexpectedMessages::poll(std::vector<int>& completed) {
   return damage == MPI_SUCCESS ? error : damage;
 }
 
-/// To where the call wants it; a message that is too long is cut off nowhere but refused, as any
-/// receive would have.
+/// Copies a message to the call's buffer. Refuses one that is too long, as a receive would.
 int UnexpectedMessages::hand_over(Message& message) {
   MPI_Count element = 0;
   if (const int error = mpi().Type_size_x(datatype(message.region.type), &element)) return error;

@@ -1,4 +1,5 @@
-/// Messages that arrive before their rank does, received by the background thread.
+/// Unexpected messages: they arrive before their receiver does, and its background thread receives
+/// them.
 #pragma once
 
 #include <atomic>
@@ -13,11 +14,11 @@
 
 namespace tutti {
 
-/// Stands before another transport of the same communicator. Between calls the background thread
-/// receives what has come into memory of Tutti's own, never into the program's; a call takes from
-/// there what it would have received, in the sequence in which it was sent. For plain calls, whose
-/// buffers nobody knows before they are made: a large block is here when its rank arrives, and
-/// whoever sent it has not had to wait.
+/// Wraps another transport of the same communicator. Between calls the background thread receives
+/// messages into Tutti's own memory, never into the program's. A call takes its messages from
+/// there, in the sequence in which they were sent. This serves blocking calls, whose buffers are
+/// unknown before the call: a large block is here when its receiver arrives, and its sender does
+/// not wait.
 class UnexpectedMessages final : public Transport, public BackgroundTask {
  public:
   UnexpectedMessages(Transport& inner, MPI_Comm comm, Executor& executor,
@@ -29,21 +30,21 @@ class UnexpectedMessages final : public Transport, public BackgroundTask {
   UnexpectedMessages(const UnexpectedMessages&) = delete;
   UnexpectedMessages& operator=(const UnexpectedMessages&) = delete;
 
-  /// Takes in the announcements that are still on their way, at the end of all calls. False if some
-  /// have not come for `max_seconds`, as their sender is that late or has failed: they may come
-  /// yet, so that their communicator must not go.
+  /// Receives the announcements that are in flight after the last call. False if none arrived for
+  /// `max_seconds` and some are missing, because their sender is that late or has failed. They may
+  /// still arrive, so the communicator must not be freed then.
   [[nodiscard]] bool settle(double max_seconds = 5);
 
-  /// To be held during a call.
+  /// The turn, to be held during a call.
   [[nodiscard]] std::unique_lock<std::mutex> take_turn() { return std::unique_lock(mutex_); }
 
-  /// The call that is made, and probably later ones, may come early.
+  /// This call, and probably later ones, may have unexpected messages.
   void expect();
-  /// The call that is made does not. After `max_calls_without` in a row the thread rests until
-  /// expect() is called, so that a choice that was given up costs nothing.
+  /// This call has none. After `max_calls_without` such calls in succession the thread is idle
+  /// until expect() is called, so that an algorithm that is no longer used costs nothing.
   void count_call_without() { ++calls_without_; }
 
-  /// Calls that this rank has not made yet. Not to be used without the turn.
+  /// Calls that this rank has not made yet. Requires the turn.
   [[nodiscard]] AsyncCalls& calls() { return calls_; }
 
   Progress proceed() override;

@@ -1,4 +1,4 @@
-/// The gate before node memory: shapes, sizes, and what must have been measured.
+/// Tests the selection of node memory: shapes, sizes, and required measurements.
 #include <gtest/gtest.h>
 
 #include "select/hierarchical.hpp"
@@ -12,7 +12,7 @@ HierarchicalFeatures on(const char* text, std::optional<Bytes> block,
   return {collective, shape_of(nodes), block, true, min_shape_of(nodes)};
 }
 
-/// The default one, measured with a core for each rank.
+/// The default machine, measured with a core for each rank.
 NodeMachine measured() {
   NodeMachine machine;
   machine.oversubscription = 1;
@@ -80,14 +80,14 @@ TEST(HierarchicalChoices, TrustNoFlagOnCrowdedCoresThatWasNotMeasuredThere) {
   NodeMachine machine = measured();
   machine.oversubscription = 4;
   EXPECT_TRUE(choose_hierarchical(crowded, machine).level.hierarchical);
-  // A flag that takes the scheduler's turn takes the gain as well.
+  // A signal that takes a scheduler slice takes the gain as well.
   machine.signal = 1e-3;
   EXPECT_NE(choose_hierarchical(crowded, machine).reason.find("no gain"), std::string::npos);
 }
 
 TEST(HierarchicalChoices, HoldUnevenNodesAgainstFewerRanks) {
   EXPECT_EQ(min_shape_of(*nodes_from("1,4,2,3,1")).ranks, 2);
-  // Hardly more ranks than nodes: a flat call has no more to do than the nodes.
+  // Few more ranks than nodes: a flat call has no more work than the nodes.
   EXPECT_NE(choose_hierarchical(on("4,1,1,1,1,1", 64), measured()).reason.find("few ranks"),
             std::string::npos);
 }
