@@ -186,10 +186,9 @@ MpiFamily family_or_raise(const std::string& name) {
   if (name.empty()) return MpiFamily::unknown;
   if (name == "openmpi") return MpiFamily::open_mpi;
   if (name == "mpich") return MpiFamily::mpich;
-  throw nb::value_error(
-      ("unknown mpi '" + name + "'" +
-       valid_names(name, std::array<std::string_view, 2>{"openmpi", "mpich"}, "names"))
-          .c_str());
+  throw nb::value_error(("unknown mpi '" + name + "'" +
+                         valid_names(name, std::array<std::string_view, 2>{"openmpi", "mpich"}, "names"))
+                            .c_str());
 }
 
 Choice choice_for(const std::string& collective, const std::string& text, int ranks,

@@ -52,10 +52,9 @@ void check(const SweepOptions& options) {
     }
   }
   if (options.max_p < 1 || options.parts < 1 || options.part < 0 || options.part >= options.parts) {
-    const std::string text =
-        "ranks up to " + std::to_string(options.max_p) + ", part " + std::to_string(options.part) +
-        " of " + std::to_string(options.parts) +
-        ": expected ranks and parts of at least 1, and a part below their number";
+    const std::string text = "ranks up to " + std::to_string(options.max_p) + ", part " +
+                             std::to_string(options.part) + " of " + std::to_string(options.parts) +
+                             ": expected ranks and parts of at least 1, and a part below their number";
     throw nb::value_error(text.c_str());
   }
 }
