@@ -92,6 +92,17 @@ void bind_rules(nb::module_& module) {
       "text"_a, "source"_a,
       "Reads a rules file; ValueError names line, field, value and what is accepted.");
   module.def(
+      "range_text",
+      [](const std::string& text) { return to_text(value_or_raise(number_range(text))); }, "text"_a,
+      "The shortest text of a range such as 1024..65536; ValueError says what is accepted.");
+  module.def(
+      "needs_arrivals",
+      [](const std::string& collective, const std::string& text) {
+        const Setting read = value_or_raise(setting(collective_or_raise(collective), text));
+        return read.kind == Setting::Kind::forced && read.specification.needs_arrivals();
+      },
+      "collective"_a, "setting"_a, "What it runs depends on when ranks are expected to arrive.");
+  module.def(
       "mpi_version",
       [](const std::string& text) {
         const MpiVersion version = mpi_version(text);

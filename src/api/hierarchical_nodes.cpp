@@ -35,7 +35,6 @@ int HierarchicalNodes::open_for(Collective collective, const BlockRangeOfCalls& 
   return MPI_SUCCESS;
 }
 
-<<<<<<< HEAD
 int HierarchicalNodes::try_open(bool& open) {
   int error = guess();
   if (error == MPI_SUCCESS && !are_open_ && !gave_up_) error = this->open();
@@ -43,12 +42,8 @@ int HierarchicalNodes::try_open(bool& open) {
   return error;
 }
 
-/// The communicators between nodes. Nobody asked for them: where the MPI has none left for some
-/// rank that is no error, and all do without that way.
-=======
 /// Creates communicators that the program did not request. If the MPI has none left for some rank,
 /// that is not an error: all ranks drop the candidate.
->>>>>>> main
 int HierarchicalNodes::prepare(int leaders, bool& ready) {
   int error = MPI_SUCCESS;
   HierarchicalRunner* runner = communicator_.levels(error);

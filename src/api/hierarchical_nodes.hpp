@@ -31,13 +31,9 @@ class HierarchicalNodes {
   /// Sets `choice` to the model's choice. It is hierarchical only if both ends of the range gain
   /// and node memory holds a whole call; then opens the nodes.
   int open_for(Collective collective, const BlockRangeOfCalls& blocks, HierarchicalChoice& choice);
-<<<<<<< HEAD
   /// Opens nodes, without an error if some rank cannot; sets `open` to whether they are.
   int try_open(bool& open);
-  /// Those of calls that are to go through nodes in any case.
-=======
   /// Opens the nodes for calls that must use node memory.
->>>>>>> main
   int take();
   /// Creates the communicators between nodes for `leaders` leaders; sets `ready` to whether all
   /// ranks could.

@@ -49,17 +49,13 @@ class JsonReader {
 
   /// Sets error(): the value consumed last is not acceptable. Returns false.
   bool refuse(const std::string& reason);
-<<<<<<< HEAD
   /// The same for a value that was taken on an earlier line.
   bool refuse_at(int line, const std::string& reason);
   /// The line of what was taken last, from 1 on.
   [[nodiscard]] int line() const { return line_; }
   /// True if the next value is a string.
   [[nodiscard]] bool at_string();
-  /// "line 3: ..", or empty where nothing was wrong.
-=======
   /// "line 3: ..", or empty if there was no error.
->>>>>>> main
   [[nodiscard]] const std::string& error() const { return error_; }
 
  private:

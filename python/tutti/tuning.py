@@ -1,0 +1,436 @@
+"""Finds out by measurement which algorithm is fastest for which calls, and writes rules.
+
+A candidate race keeps the number of measurements small. Each collective is first measured with few
+repetitions at a coarse grid of message sizes. Candidates that are clearly slower than the MPI's own
+algorithm or than the best candidate drop out; the others run again with more repetitions. Where the
+winners of two neighbouring sizes differ, bisection locates the crossover.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tutti import _engine
+from tutti.refusal import Refusal
+from tutti.statistics import Interval, median_interval, rank_test
+
+MIN_GAIN = 0.03
+"""A rule needs a median that is so much lower than the MPI's own, as a share of it."""
+
+_SCAN, _RACE, _FINAL = 6, 12, 30
+"""Repetitions of the rounds of a race."""
+_MAX_FINALISTS = 4
+_DOUBT = 0.05
+_PARAMETERS = {"k": (4, 8), "parts": (4, 16, 64)}
+"""Values that are tried beside the default, by the parameter's name."""
+_LEADERS = (1, 2, 4)
+_MAX_BUFFER = 1 << 28
+"""Bytes of a rank's buffers that a measurement may take."""
+
+UNKNOWN_SIZES = ("gatherv", "scatterv", "alltoallv")
+"""No rank knows all sizes of such a call, so that a rule holds for every message size."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """The ranks that the launcher starts, and their MPI."""
+
+    ranks: int
+    nodes: int
+    library: str
+    """What the MPI says of itself."""
+
+    @property
+    def ranks_per_node(self) -> int:
+        """Of the largest node, if ranks are spread evenly."""
+        return -(-self.ranks // self.nodes)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The times of one algorithm for one message size, in microseconds."""
+
+    name: str
+    samples: tuple[float, ...]
+
+    @property
+    def interval(self) -> Interval:
+        """The median with its 95 % interval."""
+        return median_interval(self.samples)
+
+    @property
+    def median(self) -> float:
+        """The median time."""
+        return self.interval.median
+
+
+@dataclass
+class Cell:
+    """All that was measured for one collective and message size."""
+
+    bytes: int
+    lines: dict[str, Measured] = field(default_factory=dict)
+
+    @property
+    def native(self) -> Measured:
+        """The MPI's own algorithm."""
+        return self.lines["native"]
+
+    def is_faster(self, line: Measured) -> bool:
+        """True if the algorithm was measured to the end, beats the MPI's own beyond doubt, and by
+        MIN_GAIN or more."""
+        if len(line.samples) < _RACE or line.name == "native":
+            return False
+        gains = line.median <= (1 - MIN_GAIN) * self.native.median
+        return gains and line.interval.high < self.native.interval.low
+
+    @property
+    def winner(self) -> str:
+        """The fastest algorithm that is_faster; "native" if there is none."""
+        faster = [line for line in self.lines.values() if self.is_faster(line)]
+        return min(faster, key=lambda line: line.median).name if faster else "native"
+
+    @property
+    def best(self) -> Measured:
+        """The least median, significant or not."""
+        return min(self.lines.values(), key=lambda line: line.median)
+
+
+Measure = Callable[[str, Sequence[int], Sequence[str], int, float], list[dict[str, Any]]]
+"""Runs tutti-bench: collective, message sizes, algorithms, repetitions, seconds for each size (0: no
+bound). Returns its rows."""
+
+
+def candidates(collective: str, ranks: int, ranks_per_node: int) -> list[str]:
+    """The algorithms of the list that a rule can select, with useful parameters.
+
+    Algorithms that depend on arrivals are left out: ranks of a measurement arrive together.
+    """
+    found: list[str] = []
+    for algorithm in _engine.algorithms():
+        if algorithm.collective != collective:
+            continue
+        names = [algorithm.name]
+        parameters = algorithm.parameters.split(",")
+        for parameter, values in _PARAMETERS.items():
+            if parameter in parameters:
+                fitting = [v for v in values if parameter != "k" or v < ranks]
+                names += [f"{algorithm.name}:{parameter}={value}" for value in fitting]
+        found += [_engine.setting(collective, name) for name in names]
+    found = [name for name in found if not _engine.needs_arrivals(collective, name)]
+    if ranks_per_node > 1:
+        found += [
+            _engine.setting(collective, f"hierarchical(native,leaders={leaders})")
+            for leaders in _LEADERS
+            if leaders <= ranks_per_node
+        ]
+    return list(dict.fromkeys(found))
+
+
+def grid(collective: str, ranks: int, least: int, most: int) -> list[int]:
+    """The message sizes at which a tuning begins: from `least` to `most` bytes by factors of 16.
+
+    Sizes whose buffers would take more than 256 MiB a rank are left out.
+    """
+    if _engine.block_kind(collective) == "none":
+        return [0]
+    shares = 1 if _engine.block_kind(collective) == "parts" else ranks
+    most = min(most, _MAX_BUFFER // shares)
+    sizes = [least]
+    while sizes[-1] * 16 < most:
+        sizes.append(sizes[-1] * 16)
+    if sizes[-1] < most:
+        sizes.append(most)
+    return sizes
+
+
+def between(low: int, high: int) -> int | None:
+    """The power of two in the middle of two message sizes; None if they are within a factor of 2."""
+    if low <= 0 or high <= 2 * low:
+        return None
+    middle = 1 << round((math.log2(low) + math.log2(high)) / 2)
+    return middle if low < middle < high else None
+
+
+def _is_slower(line: Measured, other: Measured) -> bool:
+    return line.median > other.median and rank_test(line.samples, other.samples) < _DOUBT
+
+
+class Tuner:
+    """Tunes the collectives of one job.
+
+    Args:
+        job: as tutti-bench has found it.
+        measure: runs tutti-bench.
+        collectives: names that tutti list shows.
+        sizes: least and largest message size in bytes.
+        budget: seconds for all measurements; 0 for no bound.
+        clock: seconds from any zero.
+        progress: called with the finished and the planned number of runs, and what runs next.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        measure: Measure,
+        collectives: Sequence[str],
+        sizes: tuple[int, int],
+        *,
+        budget: float = 0,
+        clock: Callable[[], float],
+        progress: Callable[[int, int, str], None] = lambda done, planned, text: None,
+    ) -> None:
+        self.job = job
+        self.failed: dict[tuple[str, str], str] = {}
+        """Candidates whose runs ended with an error, by collective and name."""
+        self.unfinished: list[str] = []
+        """Collectives that the budget did not suffice for."""
+        self._measure = measure
+        self._clock = clock
+        self._progress = progress
+        self._budget = budget
+        self._deadline = clock() + budget if budget else math.inf
+        self._done = 0
+        self._later = 0
+        self.cells: dict[str, dict[int, Cell]] = {
+            name: {size: Cell(size) for size in grid(name, job.ranks, *sizes)}
+            for name in collectives
+        }
+
+    def run(self) -> None:
+        """Measures. All collectives come through one stage before any enters the next."""
+        cells = sum(len(sizes) for sizes in self.cells.values())
+        share = self._budget / cells if self._budget else 0
+        stages: list[Callable[[str, float], None]] = [self._scan, self._race, self._refine]
+        for stage, part in zip(stages, (0.25, 0.35, 0.1), strict=True):
+            for position, name in enumerate(self.cells):
+                left = len(self.cells) - position
+                # Two runs for a size in a race, some three for each crossover.
+                self._later = {0: left + 2 * cells, 1: 2 * cells * left // len(self.cells), 2: 3 * left}[
+                    stages.index(stage)
+                ]
+                if self._clock() > self._deadline:
+                    if name not in self.unfinished:
+                        self.unfinished.append(name)
+                    continue
+                stage(name, share * part)
+
+    def rules(self, date: str, command: str) -> list[dict[str, Any]]:
+        """Rules for what was measured, the MPI's own algorithm included where nothing beats it."""
+        made: list[dict[str, Any]] = []
+        for name, sizes in self.cells.items():
+            done = [cell for _, cell in sorted(sizes.items()) if "native" in cell.lines]
+            if not done:
+                continue
+            spans = (
+                _one_span(done) if name in UNKNOWN_SIZES or done[0].bytes == 0 else _spans(done)
+            )
+            made += [self._rule(name, span, date, command) for span in spans]
+        return made
+
+    def _rule(self, collective: str, span: Span, date: str, command: str) -> dict[str, Any]:
+        mpi, version = _engine.mpi_version(self.job.library)
+        rule: dict[str, Any] = {
+            "collective": collective,
+            "p": self.job.ranks,
+            "nodes": self.job.nodes,
+            "ranks_per_node": self.job.ranks_per_node,
+        }
+        if span.least > 0 or span.most is not None:
+            most = "inf" if span.most is None else str(span.most)
+            rule["bytes"] = _engine.range_text(f"{span.least}..{most}")
+        rule |= {"mpi": mpi, "version": ".".join(version.split(".")[:2]), "use": span.use}
+        evidence: dict[str, Any] = {"native_us": round(span.native_us, 3)}
+        if span.use != "native":
+            evidence["choice_us"] = round(span.choice_us, 3)
+        rule["evidence"] = evidence | {"date": date, "command": command}
+        return rule
+
+    def _scan(self, collective: str, seconds: float) -> None:
+        names = candidates(collective, self.job.ranks, self.job.ranks_per_node)
+        self._launch(collective, list(self.cells[collective]), names, _SCAN, seconds)
+
+    def _race(self, collective: str, seconds: float) -> None:
+        cells = self.cells[collective]
+        for repetitions in (_RACE, _FINAL):
+            if collective in UNKNOWN_SIZES:
+                self._race_together(collective, repetitions, seconds)
+                continue
+            for size, cell in cells.items():
+                names = self._left(cell, repetitions)
+                if names and self._clock() <= self._deadline:
+                    self._launch(collective, [size], names, repetitions, seconds)
+
+    def _race_together(self, collective: str, repetitions: int, seconds: float) -> None:
+        """A candidate stays in the race as long as no size shows it to be slower than native."""
+        cells = [cell for cell in self.cells[collective].values() if "native" in cell.lines]
+        if not cells:
+            return
+        names = [
+            name
+            for name in cells[0].lines
+            if name != "native"
+            and all(name in c.lines and not _is_slower(c.lines[name], c.native) for c in cells)
+        ]
+        names.sort(key=lambda name: sum(math.log(c.lines[name].median) for c in cells))
+        if names:
+            sizes = [cell.bytes for cell in cells]
+            self._launch(collective, sizes, names[:_MAX_FINALISTS], repetitions, seconds)
+
+    @staticmethod
+    def _left(cell: Cell, repetitions: int) -> list[str]:
+        """The candidates that stay in the race."""
+        others = [line for name, line in cell.lines.items() if name != "native"]
+        if repetitions == _FINAL:
+            others = [line for line in others if len(line.samples) >= _RACE]
+        if "native" not in cell.lines or not others:
+            return []
+        best = min(others, key=lambda line: line.median)
+        left = [
+            line
+            for line in others
+            if not _is_slower(line, best) and not _is_slower(line, cell.native)
+        ]
+        left.sort(key=lambda line: line.median)
+        most = _MAX_FINALISTS if repetitions == _FINAL else 2 * _MAX_FINALISTS
+        return [line.name for line in left[:most]]
+
+    def _refine(self, collective: str, seconds: float) -> None:
+        if collective in UNKNOWN_SIZES:
+            return
+        cells = self.cells[collective]
+        sizes = sorted(size for size, cell in cells.items() if "native" in cell.lines)
+        waiting = list(zip(sizes, sizes[1:], strict=False))
+        while waiting and self._clock() <= self._deadline:
+            low, high = waiting.pop(0)
+            winners = [cells[size].winner for size in (low, high)]
+            middle = between(low, high)
+            if winners[0] == winners[1] or middle is None:
+                continue
+            cells[middle] = Cell(middle)
+            names = [name for name in dict.fromkeys(winners) if name != "native"]
+            self._launch(collective, [middle], names, _FINAL, seconds)
+            if "native" not in cells[middle].lines:
+                del cells[middle]
+                continue
+            waiting += [(low, middle), (middle, high)]
+
+    def _launch(
+        self, collective: str, sizes: list[int], names: list[str], repetitions: int, seconds: float
+    ) -> None:
+        """Measures the MPI's own algorithm and candidates in one run, and keeps the times.
+
+        Where a run fails, its halves run again, so that one broken candidate spoils no other.
+        """
+        text = f"{collective}, {len(names)} candidates, {len(sizes)} sizes, {repetitions} times"
+        self._progress(self._done, self._done + max(1, self._later), text)
+        try:
+            rows = self._measure(collective, sizes, ["native", *names], repetitions, seconds)
+        except Refusal as error:
+            if len(names) <= 1:
+                if not names:
+                    raise
+                self.failed[collective, names[0]] = str(error)
+                return
+            for half in (names[: len(names) // 2], names[len(names) // 2 :]):
+                self._launch(collective, sizes, half, repetitions, seconds)
+            return
+        self._done += 1
+        self._later = max(1, self._later - 1)
+        for row in rows:
+            cell = self.cells[collective].get(message_bytes(row))
+            if cell is None:
+                continue
+            for line in row["algorithms"]:
+                if line["name"] == "native" or line.get("ran", "").startswith(line["name"] + ":"):
+                    cell.lines[line["name"]] = Measured(line["name"], tuple(line["samples_us"]))
+
+
+def message_bytes(row: dict[str, Any]) -> int:
+    """The message size of a row of tutti-bench, as rules define it."""
+    return 0 if row["collective"] == "barrier" else int(row["block"] * row["element_bytes"])
+
+
+@dataclass(frozen=True)
+class Span:
+    """Message sizes with one winner; without `most` up to any size."""
+
+    use: str
+    least: int
+    most: int | None
+    native_us: float
+    choice_us: float
+
+
+def _span_of(cells: list[Cell], use: str, least: int, most: int | None) -> Span:
+    """With the times of the size at which the choice gains least."""
+    known = [cell for cell in cells if use in cell.lines]
+    cell = max(known, key=lambda one: one.lines[use].median / one.native.median)
+    return Span(use, least, most, cell.native.median, cell.lines[use].median)
+
+
+def _smoothed(cells: list[Cell]) -> list[str]:
+    """The winners by size; the winner of the size before stays if it is as good as the new one."""
+    winners: list[str] = []
+    for cell in cells:
+        winner = cell.winner
+        before = cell.lines.get(winners[-1]) if winners else None
+        if before is not None and winner != "native" and cell.is_faster(before):
+            if before.median <= (1 + MIN_GAIN) * cell.lines[winner].median:
+                winner = before.name
+        winners.append(winner)
+    return winners
+
+
+def _spans(cells: list[Cell]) -> list[Span]:
+    """Spans from 0 bytes on. An algorithm holds between sizes that it has won; between two
+    algorithms the change is in the middle; towards native it is at the last size that was won."""
+    winners = _smoothed(cells)
+    spans: list[Span] = []
+    first = 0
+    least = 0
+    for i, winner in enumerate(winners):
+        if i + 1 < len(cells) and winners[i + 1] == winner:
+            continue
+        most: int | None = None
+        if i + 1 < len(cells):
+            low, high = cells[i].bytes, cells[i + 1].bytes
+            most = low if winners[i + 1] == "native" else high - 1
+            if "native" not in (winner, winners[i + 1]):
+                most = (low + high) // 2
+        elif winner != "native":
+            most = cells[i].bytes
+        spans.append(_span_of(cells[first : i + 1], winner, least, most))
+        first = i + 1
+        least = 0 if most is None else most + 1
+    if spans[-1].most is not None:
+        spans.append(Span("native", least, None, cells[-1].native.median, cells[-1].native.median))
+    return spans
+
+
+def _one_span(cells: list[Cell]) -> list[Span]:
+    """One algorithm for all sizes: faster at one size at least, and slower at none."""
+    use, gain = "native", 1 - MIN_GAIN
+    for name in cells[0].lines:
+        if any(name not in cell.lines for cell in cells):
+            continue
+        lines = [(cell, cell.lines[name]) for cell in cells]
+        if any(line.interval.low > cell.native.interval.high for cell, line in lines):
+            continue
+        ratio = math.exp(
+            sum(math.log(line.median / cell.native.median) for cell, line in lines) / len(lines)
+        )
+        if ratio <= gain and any(cell.is_faster(line) for cell, line in lines):
+            use, gain = name, ratio
+    return [_span_of(cells, use, 0, None)]
+
+
+def to_text(rules: list[dict[str, Any]], date: str, command: str) -> str:
+    """A rules file, one rule a line."""
+    head = {"schema": _engine.rules_schema, "date": date, "command": command}
+    lines = ",\n  ".join(json.dumps(rule) for rule in rules)
+    return f'{json.dumps(head)[:-1]},\n "rules": [\n  {lines}\n ]}}\n'
