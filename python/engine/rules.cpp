@@ -18,7 +18,7 @@ namespace tutti {
 
 namespace {
 
-/// The rule that decides a call, or None.
+/// The rule that decides a call, or None. Where nodes or the MPI are not given their keys match.
 std::optional<Rule> find(const Rules& rules, const std::string& collective, int p, Bytes bytes,
                          int nodes, int ranks_per_node, bool commutative, const std::string& mpi) {
   RuleFeatures features;
@@ -29,7 +29,14 @@ std::optional<Rule> find(const Rules& rules, const std::string& collective, int 
   features.commutative = commutative;
   features.knows_bytes = is_block_common(features.collective);
   features.mpi = mpi_version(mpi);
-  for (const RuleSpan& span : spans_of(rules, features)) {
+  Rules asked = rules;
+  for (Rule& rule : asked.all) {
+    if (mpi.empty()) rule.mpi.clear();
+    if (features.mpi.version.empty()) rule.version.clear();
+    if (nodes == 0) rule.nodes = {};
+    if (ranks_per_node == 0) rule.ranks_per_node = {};
+  }
+  for (const RuleSpan& span : spans_of(asked, features)) {
     if (bytes > span.most) continue;
     return span.rule == nullptr ? std::nullopt : std::optional(*span.rule);
   }
@@ -80,7 +87,8 @@ void bind_rules(nb::module_& module) {
           "more"_a, "Appends rules, which are tried after these.")
       .def("find", &find, "collective"_a, "ranks"_a, "bytes"_a, "nodes"_a = 1,
            "ranks_per_node"_a = 1, "commutative"_a = true, "mpi"_a = "",
-           "The rule that decides a call; None if there is none. mpi is the library's version text.")
+           "The rule that decides a call; None if there is none. Nodes and ranks_per_node 0 and an "
+           "empty mpi (the library's version text) mean any.")
       .def(
           "text", [](const Rules& rules) { return to_text(rules); },
           "The rules as a file, one a line.");

@@ -8,7 +8,7 @@ import shlex
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,9 @@ from tutti.console import Refusal
 SCHEMA = "tutti-bench/1"
 
 
-def command_of(mpirun: str, arguments: Sequence[str]) -> list[str]:
+def command_of(
+    mpirun: str, arguments: Sequence[str], settings: Mapping[str, str] | None = None
+) -> list[str]:
     """The command that runs tutti-bench under a launcher such as "mpirun -n 8"; empty: without one.
 
     Raises:
@@ -31,12 +33,19 @@ def command_of(mpirun: str, arguments: Sequence[str]) -> list[str]:
     if words and shutil.which(words[0]) is None:
         raise Refusal(f"--mpirun {mpirun}: no program {words[0]} on PATH")
     command = [*words, str(folder / "tutti-bench"), *arguments]
-    ours = [name for name in os.environ if name == "TUTTI" or name.startswith("TUTTI_")]
+    names = [*os.environ, *(settings or {})]
+    ours = {name for name in names if name == "TUTTI" or name.startswith("TUTTI_")}
     return launcher.pass_on(command, launcher.find(command), sorted(ours))
 
 
-def measure(mpirun: str, arguments: Sequence[str], *, quiet: bool = True) -> dict[str, Any]:
-    """Runs tutti-bench and returns its JSON.
+def measure(
+    mpirun: str,
+    arguments: Sequence[str],
+    *,
+    quiet: bool = True,
+    settings: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """Runs tutti-bench, with further settings in its environment, and returns its JSON.
 
     Raises:
         Refusal: tutti-bench cannot be started, fails, or writes another format.
@@ -44,8 +53,9 @@ def measure(mpirun: str, arguments: Sequence[str], *, quiet: bool = True) -> dic
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "bench.json"
         words = [*arguments, "--json", str(path), *(["--quiet"] if quiet else [])]
-        command = command_of(mpirun, words)
-        status = subprocess.run(command, check=False).returncode
+        command = command_of(mpirun, words, settings)
+        environment = {**os.environ, **(settings or {})}
+        status = subprocess.run(command, check=False, env=environment).returncode
         if status != 0:
             raise Refusal(f"{shlex.join(command)}: exit status {status}")
         return read(path)

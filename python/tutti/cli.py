@@ -17,8 +17,10 @@ from tutti.commands.lab import lab
 from tutti.commands.list import list_algorithms
 from tutti.commands.map import map_ranks
 from tutti.commands.report import report
+from tutti.commands.rules import rules
 from tutti.commands.run import run
 from tutti.commands.simulate import simulate
+from tutti.commands.tune import tune
 from tutti.commands.verify import verify
 from tutti.console import Refusal
 
@@ -72,7 +74,9 @@ app.command(
     rich_help_panel=_CHECK,
     context_settings={"allow_interspersed_args": False, "ignore_unknown_options": True},
 )(bench)
+app.command("tune", rich_help_panel=_CHECK)(tune)
 app.command("check", rich_help_panel=_CHECK)(check)
+app.add_typer(rules, name="rules", rich_help_panel=_ASK)
 app.add_typer(lab, name="lab", rich_help_panel=_CHECK)
 
 

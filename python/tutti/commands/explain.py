@@ -12,6 +12,7 @@ from rich.markup import escape
 from tutti import _engine
 from tutti.commands.explain_hierarchical import explain_hierarchical
 from tutti.commands.explain_report import explain_report
+from tutti.commands.explain_rule import as_json_of, drawn_for, sentence_of
 from tutti.commands.options import (
     AsJson,
     Background,
@@ -27,6 +28,7 @@ from tutti.commands.options import (
 from tutti.console import Refusal, console, count, microseconds, print_json, table, write
 from tutti.explanation import Explanation
 from tutti.explanation import explain as explain_call
+from tutti.rules import rule_for
 from tutti.workload import (
     arrivals_of,
     bytes_of,
@@ -70,9 +72,14 @@ def _data(explained: Explanation) -> str:
     )
 
 
-def _headline(out: Console, explained: Explanation) -> None:
+def _headline(
+    out: Console, explained: Explanation, rule: _engine.Rule | None, background: bool
+) -> None:
     root = f", root {explained.root}" if explained.rooted else ""
     out.print(f"[bold]{explained.collective}[/] of {count(explained.ranks, 'rank')}{root}: {_data(explained)}")
+    if rule is not None:
+        out.print(escape(sentence_of(rule, background)))
+        return
     out.print(f"[bold]Tutti runs [cyan]{explained.choice.algorithm}[/][/]: {escape(explained.choice.reason)}")
 
 
@@ -318,11 +325,12 @@ def explain(
         raise Refusal(f"--cores {cores} needs --nodes")
     blocks = sizes_of(collective, ranks, sizes, distribution, block)
     model = machine_of(machine)
+    rule = rule_for(collective, blocks, mpi) if algorithm == "auto" else None
     explained = explain_call(
         collective,
         blocks,
         root_of(root, len(blocks)),
-        algorithm=algorithm,
+        algorithm=drawn_for(rule, background) if rule else algorithm,
         machine=model,
         arrivals=arrivals_of(arrivals, len(blocks)),
         background=background,
@@ -340,10 +348,10 @@ def explain(
     if schedules is not None:
         write(schedules, explained.call.json(), "--schedules")
     if as_json:
-        print_json(_as_json(explained))
+        print_json(_as_json(explained) | as_json_of(rule, background))
         return
     out = console()
-    _headline(out, explained)
+    _headline(out, explained, rule, background)
     out.print()
     if explained.choice.algorithm == "native":
         out.print(f"Tutti's own [cyan]{explained.call.algorithm}[/] would be:\n")
@@ -362,7 +370,8 @@ def explain(
     )
     _contenders(out, explained)
     out.print()
-    _choice(out, explained)
+    if rule is None:
+        _choice(out, explained)
     if explained.collective.startswith("rma_"):
         _by_size(out, explained.collective, explained.ranks, model)
     if steps is not None:

@@ -1,0 +1,147 @@
+"""`tutti rules`: checks, shows and compares rules files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tutti import rules as files_of
+from tutti._engine import Rule, Rules
+from tutti.commands.options import AsJson
+from tutti.console import Refusal, console, count, print_json, table
+
+rules = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="""Check, show and compare rules files.
+
+A rules file says which algorithm runs for which calls. `tutti tune` writes one.
+
+```
+tutti rules check rules.json
+tutti rules show
+tutti rules diff old.json new.json
+```
+""",
+)
+
+_Files = Annotated[
+    list[Path] | None,
+    typer.Argument(metavar="FILE..", help="Rules files. Default: those that programs read."),
+]
+
+
+def _paths(given: list[Path] | None) -> list[Path]:
+    paths = given or files_of.files()
+    if not paths:
+        raise Refusal(
+            "no rules: TUTTI_RULES is not set, and neither this user nor the site has a file; "
+            "tutti tune writes one"
+        )
+    return paths
+
+
+def _gain(rule: Rule) -> float | None:
+    if rule.native_us is None or not rule.choice_us:
+        return None
+    return rule.native_us / rule.choice_us
+
+
+def _as_json(rule: Rule) -> dict[str, Any]:
+    names = (
+        "collective", "p", "nodes", "ranks_per_node", "bytes", "commutative", "mpi", "version",
+        "use", "native_us", "choice_us", "date", "command", "source",
+    )  # fmt: skip
+    return {name: getattr(rule, name) for name in names}
+
+
+@rules.command()
+def check(paths: _Files = None, as_json: AsJson = False) -> None:
+    """Check rules files: syntax, names, and rules that never decide.
+
+    Exit status 2 if a file is invalid. The message names line, field, value and what is accepted.
+    """
+    found = []
+    for path in _paths(paths):
+        read = files_of.read(path)
+        never = [
+            f"{rule.collective}, {rule.bytes} bytes, {rule.use}: never decides, because "
+            f"{earlier.use} for {earlier.bytes} bytes comes first"
+            for rule, earlier in files_of.unreachable(read)
+        ]
+        found.append((path, read, [*read.remarks, *never]))
+    if as_json:
+        print_json(
+            [
+                {"file": str(path), "rules": len(read.all), "remarks": remarks}
+                for path, read, remarks in found
+            ]
+        )
+        return
+    out = console()
+    for path, read, remarks in found:
+        out.print(f"{path}: {count(len(read.all), 'rule')}, valid", markup=False)
+        for remark in remarks:
+            out.print(f"{path}: {remark}", markup=False)
+
+
+@rules.command()
+def show(paths: _Files = None, as_json: AsJson = False) -> None:
+    """Show rules in the sequence in which they are tried, with their measurements."""
+    merged = files_of.merged(_paths(paths))
+    if as_json:
+        print_json([_as_json(rule) for rule in merged.all])
+        return
+    right = ("bytes", "native", "use takes", "gain")
+    listing = table(
+        "collective", "bytes", "use", "native", "use takes", "gain", "where", "measured", right=right
+    )
+    for rule in merged.all:
+        gain = _gain(rule)
+        listing.add_row(
+            rule.collective,
+            "all" if rule.bytes == "0..inf" else rule.bytes,
+            f"[cyan]{rule.use}[/]",
+            "" if rule.native_us is None else f"{rule.native_us:,.1f} us",
+            "" if rule.choice_us is None else f"{rule.choice_us:,.1f} us",
+            "" if gain is None else f"{gain:.2f}",
+            files_of.text_of(rule),
+            f"{rule.date} {rule.source}".strip(),
+        )
+    console().print(listing)
+
+
+@rules.command()
+def diff(
+    left: Annotated[Path, typer.Argument(metavar="FILE")],
+    right: Annotated[Path, typer.Argument(metavar="FILE")],
+    as_json: AsJson = False,
+) -> None:
+    """Show for which calls two rules files decide differently.
+
+    Rules are compared by what they hold for, not by their sequence in the file or their evidence.
+    Exit status 1 if they differ.
+    """
+    both: list[Rules] = [files_of.read(left), files_of.read(right)]
+    found = files_of.differences(*both)
+    if as_json:
+        print_json(
+            [
+                {
+                    "collective": one.rule.collective, "keys": files_of.text_of(one.rule),
+                    "bytes": one.bytes, "left": one.left, "right": one.right,
+                }
+                for one in found
+            ]
+        )  # fmt: skip
+    else:
+        listing = table("collective", "bytes", str(left), str(right), "where", right=("bytes",))
+        for one in found:
+            uses = (one.left or "[dim]no rule[/]", one.right or "[dim]no rule[/]")
+            where = files_of.text_of(one.rule)
+            listing.add_row(one.rule.collective, one.bytes, *uses, where)
+        console().print(listing if found else "The files decide alike.")
+    if found:
+        raise typer.Exit(1)

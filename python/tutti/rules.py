@@ -1,0 +1,137 @@
+"""Rules files: which ones there are, what they say together, and how two differ."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from tutti import _engine, libraries
+from tutti._engine import Rule, Rules
+from tutti.refusal import Refusal
+
+_MAX_BYTES = 1 << 20
+_INF = (1 << 63) - 1
+_NAMES = {"openmpi": "Open MPI v", "mpich": "MPICH Version: "}
+
+
+def read(path: Path) -> Rules:
+    """One rules file. Raises Refusal with line, field and value if it is invalid."""
+    try:
+        return _engine.rules_from_text(_engine.read_text_file(str(path), _MAX_BYTES), path.name)
+    except ValueError as error:
+        raise Refusal(f"{path}: {error}") from None
+
+
+def files() -> list[Path]:
+    """The files that a program of this user reads, in the sequence in which they are tried."""
+    try:
+        folder = str(libraries.folder())
+    except Refusal:
+        folder = ""
+    return [Path(path) for path in _engine.rule_files(os.environ.get("TUTTI_RULES", ""), folder)]
+
+
+def merged(paths: list[Path]) -> Rules:
+    """The rules of several files; those of the first are tried first."""
+    rules = Rules()
+    for path in paths:
+        rules.extend(read(path))
+    return rules
+
+
+def limits(text: str) -> tuple[int, int]:
+    """The first and the last number of a range such as 1K..inf."""
+    words = text.split("..")
+    low, high = words[0], words[-1]
+    return _engine.bytes_from(low), _INF if high == "inf" else _engine.bytes_from(high)
+
+
+def key_of(rule: Rule) -> tuple[str, ...]:
+    """What a rule holds for, but the message size."""
+    commutative = "" if rule.commutative is None else str(rule.commutative).lower()
+    return (
+        rule.collective, rule.p, rule.nodes, rule.ranks_per_node, commutative, rule.mpi,
+        rule.version,
+    )  # fmt: skip
+
+
+def text_of(rule: Rule) -> str:
+    """The keys of a rule in words; those that match everything are left out."""
+    names = ("p", "nodes", "ranks_per_node", "commutative", "mpi", "version")
+    words = [
+        f"{name} {value}"
+        for name, value in zip(names, key_of(rule)[1:], strict=True)
+        if value not in ("", "0..inf")
+    ]
+    return ", ".join(words)
+
+
+def unreachable(rules: Rules) -> list[tuple[Rule, Rule]]:
+    """Rules that never decide, each with the one before it that matches all its calls."""
+    found = []
+    for position, rule in enumerate(rules.all):
+        low, high = limits(rule.bytes)
+        for earlier in rules.all[:position]:
+            first, last = limits(earlier.bytes)
+            if key_of(earlier) == key_of(rule) and first <= low and high <= last:
+                found.append((rule, earlier))
+                break
+    return found
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Message sizes for which two files decide differently; "" where one has no rule."""
+
+    rule: Rule
+    """One of the rules, for its keys."""
+    least: int
+    most: int
+    left: str
+    right: str
+
+    @property
+    def bytes(self) -> str:
+        """The message sizes as rules write them."""
+        most = "inf" if self.most == _INF else str(self.most)
+        return _engine.range_text(f"{self.least}..{most}")
+
+
+def differences(left: Rules, right: Rules) -> list[Difference]:
+    """Where the first matches of two files differ, for each set of keys that either has."""
+    found: list[Difference] = []
+    keys = list(dict.fromkeys(key_of(rule) for rule in [*left.all, *right.all]))
+    for key in keys:
+        sides = [[r for r in side.all if key_of(r) == key] for side in (left, right)]
+        ranges = [limits(rule.bytes) for side in sides for rule in side]
+        cuts = sorted({0, _INF + 1} | {low for low, _ in ranges} | {high + 1 for _, high in ranges})
+        for low, end in zip(cuts, cuts[1:], strict=False):
+            uses = [_use_at(side, low) for side in sides]
+            if uses[0] == uses[1]:
+                continue
+            before = found[-1] if found else None
+            rule = (sides[0] or sides[1])[0]
+            joins = before is not None and before.rule is rule and before.most + 1 == low
+            if before is not None and joins and [before.left, before.right] == uses:
+                low = found.pop().least
+            found.append(Difference(rule, low, min(end - 1, _INF), *uses))
+    return found
+
+
+def _use_at(rules: list[Rule], size: int) -> str:
+    for rule in rules:
+        low, high = limits(rule.bytes)
+        if low <= size <= high:
+            return rule.use
+    return ""
+
+
+def rule_for(collective: str, sizes: list[int], mpi: str) -> Rule | None:
+    """The rule of this user's files that decides a call, whatever its nodes; None without one.
+
+    Without `mpi` (openmpi or mpich) rules for any MPI count.
+    """
+    size = sum(sizes) // len(sizes) if sizes else 0
+    rules = merged(files())
+    return rules.find(collective, len(sizes), size, 0, 0, True, _NAMES.get(mpi, ""))

@@ -1,0 +1,199 @@
+"""Runs a tuning: starts tutti-bench, keeps what it has measured for a later --resume, checks."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tutti import _engine, bench
+from tutti.refusal import Refusal
+from tutti.tuning import UNKNOWN_SIZES, Cell, Job, Measured, Tuner, message_bytes
+
+STATE_SCHEMA = "tutti-tune-state-1"
+_WIDTH = 4
+"""Bytes of the elements that tutti-bench sends."""
+_CHECKS = 20
+
+Run = Callable[[list[str], dict[str, str]], dict[str, Any]]
+"""Starts tutti-bench with arguments and further settings, and returns its JSON."""
+
+
+def under(mpirun: str) -> Run:
+    """Runs tutti-bench under a launcher."""
+    return lambda arguments, settings: bench.measure(mpirun, arguments, settings=settings)
+
+
+def job_of(run: Run) -> Job:
+    """The job that the launcher starts."""
+    found = run(["barrier", "--repetitions", "1", "--warmup", "0"], {"TUTTI_RULES": "none"})
+    metadata = found["metadata"]
+    job = Job(int(metadata["ranks"]), int(metadata["nodes"]), metadata["library"])
+    if job.ranks < 2:
+        raise Refusal('--mpirun starts 1 rank; a tuning needs 2 or more, as in "mpirun -n 8"')
+    return job
+
+
+class State:
+    """Measurements of this tuning, kept in a file beside the rules until they are written."""
+
+    def __init__(self, path: Path, identity: dict[str, Any], resume: bool) -> None:
+        self.path = path
+        self._content: dict[str, Any] = {"schema": STATE_SCHEMA, **identity, "runs": {}}
+        if not resume:
+            return
+        try:
+            found = json.loads(path.read_text())
+        except OSError as error:
+            raise Refusal(f"--resume: {path}: {error.strerror}") from None
+        except ValueError as error:
+            raise Refusal(f"--resume: {path}: invalid JSON: {error}") from None
+        for key, value in {"schema": STATE_SCHEMA, **identity}.items():
+            if not isinstance(found, dict) or found.get(key) != value:
+                old = found.get(key) if isinstance(found, dict) else None
+                raise Refusal(f"--resume: {path} has {key} {old}, this run has {value}")
+        self._content = found
+
+    def get(self, key: str) -> list[dict[str, Any]] | None:
+        """The rows of a run that an earlier tuning has finished."""
+        rows: list[dict[str, Any]] | None = self._content["runs"].get(key)
+        return rows
+
+    def put(self, key: str, rows: list[dict[str, Any]]) -> None:
+        """Keeps the rows of a run. The file is whole at any time."""
+        self._content["runs"][key] = rows
+        new = self.path.with_name(self.path.name + ".new")
+        try:
+            new.write_text(json.dumps(self._content))
+            os.replace(new, self.path)
+        except OSError as error:
+            raise Refusal(f"{self.path}: {error.strerror}") from None
+
+    def remove(self) -> None:
+        """The rules are written."""
+        self.path.unlink(missing_ok=True)
+
+
+def arguments_of(
+    collective: str, sizes: Sequence[int], algorithms: Sequence[str], repetitions: int
+) -> list[str]:
+    """What tutti-bench takes for one run."""
+    words = [collective, "--repetitions", str(repetitions), "--warmup", "2"]
+    for algorithm in algorithms:
+        words += ["--algorithm", algorithm]
+    if sizes != [0]:
+        words += ["--block", ",".join(str(max(1, size // _WIDTH)) for size in sizes)]
+    if _engine.is_irregular(collective):
+        # Where ranks know the mean block it must be what was asked for.
+        shape = "random" if collective in UNKNOWN_SIZES else "same"
+        words += ["--distribution", shape]
+    return words
+
+
+def measuring(run: Run, state: State) -> Any:
+    """A tutti.tuning.Measure that passes over what the state has."""
+
+    def measure(
+        collective: str,
+        sizes: Sequence[int],
+        algorithms: Sequence[str],
+        repetitions: int,
+        seconds: float,
+    ) -> list[dict[str, Any]]:
+        words = arguments_of(collective, list(sizes), algorithms, repetitions)
+        key = " ".join(words)
+        rows = state.get(key)
+        if rows is None:
+            bound = ["--budget", f"{max(seconds, 0.05) * 1e3:.0f}ms"] if seconds else []
+            found = run([*words, "--no-check", *bound], {"TUTTI_RULES": "none"})
+            rows = [_kept(row) for row in found["rows"]]
+            state.put(key, rows)
+        return rows
+
+    return measure
+
+
+def _kept(row: dict[str, Any]) -> dict[str, Any]:
+    """What a tuning needs of a row."""
+    lines = [
+        {"name": line["name"], "ran": line.get("ran", ""), "samples_us": line["samples_us"]}
+        for line in row["algorithms"]
+    ]
+    return {key: row[key] for key in ("collective", "block", "element_bytes")} | {
+        "algorithms": lines
+    }
+
+
+@dataclass(frozen=True)
+class Check:
+    """The times of one collective and size under the new rules, beside those without them."""
+
+    collective: str
+    bytes: int
+    native: Measured
+    rules: Measured
+    ran: str
+    """What Tutti ran by the rules."""
+    best: Measured
+    """The fastest of native, what the rules selected and what the tuning found fastest."""
+
+    @property
+    def speedup(self) -> float:
+        """Native's median over that of the rules."""
+        return self.native.median / self.rules.median
+
+    @property
+    def loss(self) -> float:
+        """What the rules take longer than the best, as a share of the best."""
+        return self.rules.median / self.best.median - 1
+
+    @property
+    def is_slower(self) -> bool:
+        """The rules are slower than native beyond doubt, by the intervals of the medians."""
+        return self.rules.interval.low > self.native.interval.high
+
+
+def check(tuner: Tuner, run: Run, rules: Path, seconds: float) -> list[Check]:
+    """Measures native, the rules and the best found in turn, with received data compared."""
+    checks: list[Check] = []
+    for collective, cells in tuner.cells.items():
+        known = sorted((cell for cell in cells.values() if "native" in cell.lines), key=_size)
+        for cell in known:
+            best = cell.best.name
+            names = list(dict.fromkeys(["native", "auto", best]))
+            words = arguments_of(collective, [cell.bytes], names, _CHECKS)
+            if seconds:
+                words += ["--budget", f"{seconds / max(1, _count(tuner)) * 1e3:.0f}ms"]
+            found = run(words, {"TUTTI_RULES": str(rules)})
+            checks += [_check_of(row) for row in found["rows"][:1]]
+    return checks
+
+
+def _size(cell: Cell) -> int:
+    return cell.bytes
+
+
+def _count(tuner: Tuner) -> int:
+    return sum(len(cells) for cells in tuner.cells.values())
+
+
+def _check_of(row: dict[str, Any]) -> Check:
+    lines = {line["name"]: line for line in row["algorithms"]}
+    times = {name: Measured(name, tuple(line["samples_us"])) for name, line in lines.items()}
+    return Check(
+        row["collective"],
+        message_bytes(row),
+        times["native"],
+        times["auto"],
+        lines["auto"].get("ran", ""),
+        min(times.values(), key=lambda line: line.median),
+    )
+
+
+def geometric_mean(values: Sequence[float]) -> float:
+    """Of positive numbers; 1 without any."""
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else 1.0
