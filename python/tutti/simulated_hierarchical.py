@@ -179,7 +179,7 @@ def _table(collective: str, machine: NodeMachine) -> str:
     for row in rows:
         times = row.times.level
         parts = (
-            times.copies_in, times.flags, times.between, times.copies_out, row.times.bound,
+            times.copies_in, times.signals, times.between, times.copies_out, row.times.bound,
         )  # fmt: skip
         cells = [f"{times.total * 1e6:,.1f}", str(row.times.leaders)]
         cells += [f"{seconds * 1e6:,.1f}" for seconds in parts]

@@ -56,7 +56,7 @@ void note_between(Collective collective, const Decision& decision, const Nodes& 
   const Specification& asked = *decision.specification;
   if (nodes.count() == 1) {
     return communicator.note_algorithm(collective, decision.text,
-                                       ", but all ranks share a node: nothing runs between nodes");
+                                       "; uses node memory alone because all ranks share a node");
   }
   const Collective form = form_between(collective, nodes, decision.level.leaders);
   if (form == collective) return;
@@ -64,9 +64,8 @@ void note_between(Collective collective, const Decision& decision, const Nodes& 
   if (runs.algorithm->name == asked.algorithm->name) return;
   communicator.note_algorithm(
       collective, decision.text,
-      ", but between these nodes the call is " + std::string(name_of(form)) + ", which " +
-          std::string(asked.algorithm->name) +
-          " has no form for: " + std::string(runs.algorithm->name) + " runs there");
+      "; " + std::string(runs.algorithm->name) + " runs between nodes because " +
+          std::string(asked.algorithm->name) + " has no form for " + std::string(name_of(form)));
 }
 
 /// Runs what `describe_call(is_dummy, memory, hierarchical)` describes. The caller has begun the

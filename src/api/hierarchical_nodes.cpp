@@ -122,7 +122,7 @@ HierarchicalChoice HierarchicalNodes::choose(Collective collective,
   HierarchicalChoice choice = choose_hierarchical(features(collective, blocks.largest), machine);
   if (!choice.level.hierarchical) return choice;
   if (!fits(collective, *blocks.largest, choice.level.leaders)) {
-    return {{}, "node memory would be too small but for chunks", {}};
+    return {{}, "the call exceeds node memory and would go in chunks", {}};
   }
   if (blocks.least == blocks.largest) return choice;
   const HierarchicalChoice least = choose_hierarchical(features(collective, blocks.least), machine);

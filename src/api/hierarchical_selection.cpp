@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdio>
 #include <limits>
 
 #include "run/clock.hpp"
@@ -42,6 +43,17 @@ std::string name_of(const Decision& decision) {
   const bool flat = !decision.level.hierarchical;
   return to_text(
       Setting{Setting::Kind::native, {}, flat ? std::nullopt : std::optional(decision.level)});
+}
+
+/// Alike on all ranks, as the outcome is.
+std::string measured_gain(const ExplorationOutcome& outcome, const std::string& usual,
+                          std::size_t calls) {
+  const double seconds = outcome.seconds[static_cast<std::size_t>(outcome.candidate)];
+  char text[96];
+  std::snprintf(text, sizeof text, ": measured %.1fx faster than %s over %zu calls",
+                outcome.seconds[0] / seconds, usual == "native" ? "the MPI's own" : usual.c_str(),
+                calls);
+  return text;
 }
 
 }  // namespace
@@ -269,7 +281,7 @@ int HierarchicalSelection::add_hierarchical_candidates(const Key& key, std::opti
     if (!ready) continue;
     Decision& candidate = add_candidate(tuning_case);
     candidate.level = {true, leaders};
-    candidate.text = name_of(candidate) + ": on exploration, " + choice.reason;
+    candidate.text = name_of(candidate) + ": explored, " + choice.reason;
   }
   return MPI_SUCCESS;
 }
@@ -288,8 +300,7 @@ int HierarchicalSelection::add_order(const Key& key, std::optional<Bytes> size,
   if (error != MPI_SUCCESS || !found) return error;
   Decision& candidate = add_candidate(tuning_case);
   candidate.specification = std::move(found);
-  candidate.text =
-      name_of(candidate) + ": on exploration, modelled to gain a quarter or more by distances";
+  candidate.text = name_of(candidate) + ": explored, predicted at least 25 % faster by distances";
   return MPI_SUCCESS;
 }
 
@@ -338,12 +349,14 @@ void HierarchicalSelection::abandon(TunerState& tuner_state) {
 int HierarchicalSelection::end_exploration(TuningCase& tuning_case) {
   ExplorationOutcome outcome;
   const int error = outcome_on_all(nodes_.comm(), *tuning_case.exploration, outcome);
+  const std::size_t calls = tuning_case.exploration->calls().size();
   tuning_case.exploration.reset();
   tuning_case.selected = tuning_case.candidates[static_cast<std::size_t>(outcome.candidate)];
   Decision& selected = tuning_case.selected;
   selected.text =
-      name_of(selected) + (outcome.candidate > 0 ? ": measured to gain a tenth or more"
-                                                 : ": nothing else was measured to gain a tenth");
+      name_of(selected) + (outcome.candidate > 0
+                               ? measured_gain(outcome, name_of(tuning_case.candidates[0]), calls)
+                               : ": no other candidate measured 10 % faster");
   return error;
 }
 

@@ -155,7 +155,7 @@ int released_before() {
   static const int error = [] {
     int made = MPI_ERR_ARG;
     if (mpi().Add_error_class(&made) != MPI_SUCCESS) return MPI_ERR_ARG;
-    mpi().Add_error_string(made, "TUTTI_Shared_free: the result has been released before");
+    mpi().Add_error_string(made, "TUTTI_Shared_free: the result has already been released");
     return made;
   }();
   return error;

@@ -246,8 +246,7 @@ int size_exchange_words(Collective collective, int p, bool at_root) {
 Result<HierarchicalPlan> hierarchical_plan(const HierarchicalProblem& call, const Nodes& nodes,
                                            Rank rank) {
   if (reduces(call.collective) && !call.commutative && !nodes.in_rank_order()) {
-    return Error{
-        "the operation does not commute, and the ranks of a node do not follow one another"};
+    return Error{"the operation does not commute and the ranks of a node are not consecutive"};
   }
   HierarchicalPlan plan = HierarchicalPlanner(call, nodes, rank).done();
   if (call.direct && call.chunks == 1) use_sides(plan, nodes);

@@ -30,13 +30,13 @@ class OpenFile {
 };
 
 std::string kind_of(mode_t mode) {
-  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISDIR(mode)) return "a directory";
   if (S_ISFIFO(mode)) return "a pipe";
   if (S_ISSOCK(mode)) return "a socket";
   return "a device";
 }
 
-Error unreadable() { return Error{std::string("it cannot be read: ") + std::strerror(errno)}; }
+Error unreadable() { return Error{std::string("cannot be read: ") + std::strerror(errno)}; }
 
 }  // namespace
 
@@ -44,7 +44,7 @@ Result<std::string> read_text_file(const std::string& path, std::size_t max_byte
   const OpenFile file(path);
   struct stat about {};
   if (file.number() < 0 || fstat(file.number(), &about) != 0) return unreadable();
-  if (!S_ISREG(about.st_mode)) return Error{"it is " + kind_of(about.st_mode)};
+  if (!S_ISREG(about.st_mode)) return Error{"is " + kind_of(about.st_mode)};
   std::string text;
   std::array<char, 65536> piece{};
   while (text.size() <= max_bytes) {
@@ -55,8 +55,8 @@ Result<std::string> read_text_file(const std::string& path, std::size_t max_byte
     text.append(piece.data(), static_cast<std::size_t>(count));
   }
   if (text.size() > max_bytes)
-    return Error{"it has more than " + std::to_string(max_bytes) + " bytes"};
-  if (text.find('\0') != std::string::npos) return Error{"it is no text"};
+    return Error{"is larger than " + std::to_string(max_bytes) + " bytes"};
+  if (text.find('\0') != std::string::npos) return Error{"is not a text file"};
   return text;
 }
 
@@ -64,7 +64,7 @@ std::string why_no_output(const std::string& path) {
   struct stat about {};
   if (stat(path.c_str(), &about) != 0) return "";
   const bool takes_text = S_ISREG(about.st_mode) || S_ISCHR(about.st_mode);
-  return takes_text ? "" : "it is " + kind_of(about.st_mode);
+  return takes_text ? "" : "is " + kind_of(about.st_mode);
 }
 
 }  // namespace tutti

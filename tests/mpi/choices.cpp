@@ -22,7 +22,7 @@ class Log {
     const auto contains = [&](std::string_view what) {
       return std::string_view(text.data()).find(what) != std::string_view::npos;
     };
-    if (contains("arrive apart") && !contains("native: ")) ++by_arrivals_;
+    if (contains("with late ranks") && !contains("native: ")) ++by_arrivals_;
   }
   /// The number of calls with an algorithm selected by arrivals.
   [[nodiscard]] unsigned by_arrivals() const { return by_arrivals_; }

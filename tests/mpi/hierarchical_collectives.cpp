@@ -71,8 +71,8 @@ class Verdict {
     return name_ == "native" && (overlaps_ || !commutes_);
   }
   [[nodiscard]] std::string fault(const std::string& ran) const {
-    const bool refused = ran.find(": refused through nodes, because ") != std::string::npos;
-    const bool straight = ran.find("runs straight") != std::string::npos;
+    const bool refused = ran.find(": runs flat because ") != std::string::npos;
+    const bool straight = ran.find("; runs flat because every node") != std::string::npos;
     const bool through = ran.find("hierarchical(") != std::string::npos;
     bool well = name_in(ran) == name_ && refused != through;
     if (refused) well = well && (overlaps_ || !commutes_);

@@ -133,7 +133,7 @@ int HierarchicalRunner::run(HierarchicalCall& hierarchical, std::string& refused
   base_ = begin_ + sizes_sequence;
   refused.clear();
   if (exchanges_sizes(hierarchical.call.collective) && !node_->holds_sizes()) {
-    refused = "node memory does not hold the sizes that ranks tell each other";
+    refused = "node memory cannot hold the sizes that ranks exchange";
     return MPI_SUCCESS;
   }
   int error = learn(hierarchical, *lanes);
@@ -329,7 +329,7 @@ const HierarchicalPlan* HierarchicalRunner::plan_of(const HierarchicalProblem& c
     cut.chunks = chunks_for(call, nodes, rank_, node_->sure_capacity()).value_or(refused_chunks);
   }
   if (cut.chunks == refused_chunks) {
-    refused = "node memory does not hold one element of each block";
+    refused = "node memory cannot hold one element of each block";
     return nullptr;
   }
   Result<HierarchicalPlan> plan = hierarchical_plan(cut, nodes, rank_);

@@ -121,7 +121,7 @@ int Description::reduced(std::string& refused) {
   const TypeInfo& info = call_.receive.info;
   int commutes = 0;
   if (!info.named && !are_apart(sent.type, info)) {
-    refused = "elements to be reduced reach beyond their extents";
+    refused = "elements of the reduction reach beyond their extent";
     return MPI_SUCCESS;
   }
   if (const int error = mpi().Op_commutative(call_.op, &commutes)) return error;

@@ -3,6 +3,8 @@
 
 #include <charconv>
 
+#include "core/nearest.hpp"
+
 namespace tutti {
 
 namespace {
@@ -20,10 +22,13 @@ int number_in(std::string_view text) {
 }
 
 Error refused(std::string_view text) {
-  return {"'" + std::string(text) +
-          "' names no nodes; accepted are ranks for each node, as 3, a list of them, as 1,4,2 or "
-          "2x4,3, after it :round_robin or :shuffled, or round_robin: and the number of nodes; "
-          "then groups in each, as /2"};
+  const std::size_t colon = text.find(':');
+  const std::string_view mapping =
+      colon == std::string_view::npos ? "" : text.substr(colon + 1, text.find('/') - colon - 1);
+  return {
+      "expected ranks of each node (3) or a list of them (1,4,2 or 2x4,3), then :round_robin "
+      "or :shuffled, or round_robin:NODES; then groups of ranks (/2)" +
+      did_you_mean(mapping, {"round_robin", "shuffled"})};
 }
 
 }  // namespace

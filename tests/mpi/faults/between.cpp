@@ -136,7 +136,7 @@ bool runs(Collective collective, const std::string& specification, int rank, int
   std::array<char, 300> text{};
   int length = static_cast<int>(text.size());
   TUTTI_Algorithm_last(MPI_COMM_WORLD, name.c_str(), text.data(), &length);
-  well = well && std::string(text.data()).starts_with(specification + ": it was asked for");
+  well = well && std::string(text.data()).starts_with(specification + ": requested");
   std::array<int, 2> all = {native_calls, well ? 0 : 1};
   PMPI_Allreduce(MPI_IN_PLACE, all.data(), 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (all[1] == 0 && native == (all[0] > 0)) return true;
