@@ -1,0 +1,113 @@
+"""Rules files as the command sees them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from tutti import rules
+from tutti.cli import app
+
+
+def write(path: Path, *lines: str) -> Path:
+    text = ",\n".join("{" + line + "}" for line in lines)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f'{{"schema": "tutti-rules-1", "date": "2026-11-22", "rules": [\n{text}\n]}}')
+    return path
+
+
+def invoke(*words: str) -> Any:
+    return CliRunner().invoke(app, list(words))
+
+
+@pytest.fixture(autouse=True)
+def _no_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("TUTTI_RULES", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+
+
+def test_files_are_merged_in_the_sequence_of_their_search(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert rules.files() == []
+    users = write(tmp_path / "config/tutti/rules.json", '"collective": "bcast", "use": "chain"')
+    assert rules.files() == [users]
+    named = write(tmp_path / "mine.json", '"collective": "bcast", "bytes": 8, "use": "linear"')
+    monkeypatch.setenv("TUTTI_RULES", str(named))
+    assert rules.files() == [named, users]
+    shown = json.loads(invoke("rules", "show", "--json").stdout)
+    assert [(rule["use"], rule["source"]) for rule in shown] == [
+        ("linear", "mine.json"),
+        ("chain", "rules.json"),
+    ]
+    monkeypatch.setenv("TUTTI_RULES", "none")
+    assert rules.files() == []
+
+
+def test_the_sites_file_is_beside_the_library(tmp_path: Path) -> None:
+    from tutti import _engine
+
+    (tmp_path / "lib/x86_64-linux-gnu").mkdir(parents=True)
+    site = write(tmp_path / "share/tutti/rules.json", '"collective": "bcast", "use": "chain"')
+    for folder in ("lib", "lib/x86_64-linux-gnu"):
+        (found,) = _engine.rule_files("", str(tmp_path / folder))
+        assert Path(found).resolve() == site.resolve()
+
+
+def test_check_names_what_is_wrong(tmp_path: Path) -> None:
+    bad = write(tmp_path / "bad.json", '"collective": "bcast", "use": "chian"')
+    done = invoke("rules", "check", str(bad))
+    assert "bad.json: line 2: use \"chian\"" in str(done.exception)
+    assert "chain" in str(done.exception)
+
+
+def test_check_remarks_what_has_no_effect(tmp_path: Path) -> None:
+    file = write(
+        tmp_path / "x.json",
+        '"collective": "bcast", "byte": 8, "use": "chain"',
+        '"collective": "bcast", "bytes": "1K..1M", "use": "linear"',
+    )
+    text = invoke("rules", "check", str(file)).stdout
+    assert "2 rules, valid" in text
+    assert 'unknown field "byte" is ignored; did you mean bytes?' in text
+    assert "bcast, 1K..1M bytes, linear: never decides" in text
+
+
+def test_diff_compares_decisions(tmp_path: Path) -> None:
+    left = write(tmp_path / "a.json", '"collective": "bcast", "bytes": "1K..inf", "use": "chain"')
+    right = write(
+        tmp_path / "b.json",
+        '"collective": "bcast", "bytes": "4K..8K", "use": "chain"',
+        '"collective": "bcast", "bytes": "1K..inf", "use": "linear"',
+    )
+    done = invoke("rules", "diff", str(left), str(right), "--json")
+    assert done.exit_code == 1
+    assert [(d["bytes"], d["left"], d["right"]) for d in json.loads(done.stdout)] == [
+        ("1K..4095", "chain", "linear"),
+        ("8193..inf", "chain", "linear"),
+    ]
+    assert invoke("rules", "diff", str(left), str(left)).exit_code == 0
+
+
+def test_explain_shows_the_rule(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = write(
+        tmp_path / "mine.json",
+        '"collective": "bcast", "p": 8, "bytes": "1K..inf", "mpi": "openmpi", "version": "4.1", '
+        '"use": "circulant:parts=8", "evidence": {"native_us": 300, "choice_us": 100}',
+    )
+    monkeypatch.setenv("TUTTI_RULES", str(file))
+    words = ["explain", "bcast", "--ranks", "8", "--json", "--block"]
+    told = json.loads(invoke(*words, "64K").stdout)
+    assert told["algorithm"] == told["drawn"] == "circulant:parts=8"
+    assert "measured 3x faster than the MPI's own (mine.json, 2026-11-22)" in told["reason"]
+    assert "rule" not in json.loads(invoke(*words, "8").stdout)
+    assert "rule" not in json.loads(invoke(*words, "64K", "--mpi", "mpich").stdout)
+    assert "p 8, mpi openmpi, version 4.1" in invoke("explain", "bcast", "--ranks", "8", "--block", "64K").stdout
+
+
+def test_no_files_are_said_to_be_missing() -> None:
+    assert "TUTTI_RULES is not set" in str(invoke("rules", "show").exception)

@@ -1,0 +1,308 @@
+"""Tuning with a simulated tutti-bench, whose fastest algorithms are known."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from tutti import _engine, tuning, tuning_run
+from tutti.cli import app
+from tutti.commands import tune as command
+from tutti.refusal import Refusal
+from tutti.statistics import median_interval
+from tutti.tuning import Job, Tuner
+
+JOB = Job(8, 1, "Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4")
+SIZES = (8, 4 << 20)
+
+
+class Machine:
+    """Times in microseconds by algorithm and bytes, with 1 % of noise; counts its calls."""
+
+    def __init__(self, times: dict[str, Any], seconds: float = 1.0) -> None:
+        self.times = times
+        self.seconds = seconds
+        self.now = 0.0
+        self.runs: list[tuple[str, list[int], list[str], int]] = []
+        self.random = random.Random(1)
+
+    def line(self, collective: str, name: str, size: int, repetitions: int) -> dict[str, Any]:
+        slow = lambda size: 4 * self.times["native"](size)  # noqa: E731
+        time = self.times.get(name, slow)(size)
+        samples = [time * self.random.uniform(0.99, 1.01) for _ in range(repetitions)]
+        ran = "" if name == "native" else f"{name}: it was asked for"
+        return {"name": name, "ran": ran, "samples_us": samples}
+
+    def __call__(
+        self,
+        collective: str,
+        sizes: Sequence[int],
+        names: Sequence[str],
+        repetitions: int,
+        seconds: float,
+    ) -> list[dict[str, Any]]:
+        self.runs.append((collective, list(sizes), list(names), repetitions))
+        self.now += self.seconds
+        return [
+            {
+                "collective": collective, "block": size // 4, "element_bytes": 4,
+                "algorithms": [self.line(collective, n, size, repetitions) for n in names],
+            }
+            for size in sizes
+        ]  # fmt: skip
+
+
+def tuned(machine: Machine, *collectives: str, budget: float = 0) -> Tuner:
+    tuner = Tuner(JOB, machine, collectives, SIZES, budget=budget, clock=lambda: machine.now)
+    tuner.run()
+    return tuner
+
+
+def spans(tuner: Tuner) -> list[tuple[str, str]]:
+    """Message sizes and what runs, after a round through the reader of rules."""
+    rules = tuner.rules("2026-11-22", "tutti tune")
+    read = _engine.rules_from_text(tuning.to_text(rules, "2026-11-22", "tutti tune"), "x.json")
+    return [(rule.bytes, rule.use) for rule in read.all]
+
+
+def linear(latency: float, per_byte: float) -> Any:
+    return lambda size: latency + per_byte * size
+
+
+def test_a_crossover_is_located_between_powers_of_two() -> None:
+    # native is 26.4 us at 16 KiB and 42.8 us at 32 KiB, circulant 34.1 us and 38.2 us.
+    machine = Machine({"native": linear(10, 1e-3), "circulant": linear(30, 0.25e-3)})
+    assert spans(tuned(machine, "bcast")) == [
+        ("0..32767", "native"),
+        ("32K..4M", "circulant"),
+        ("4194305..inf", "native"),
+    ]
+
+
+def test_bisection_needs_few_runs() -> None:
+    machine = Machine({"native": linear(10, 1e-3), "circulant": linear(30, 0.25e-3)})
+    tuned(machine, "bcast")
+    sizes = {size for _, some, _, _ in machine.runs for size in some}
+    # 8, 128, 2K, 32K, 512K, 4M and the sizes between 2K and 32K: 8K, 16K.
+    assert sizes == {8, 128, 2048, 32768, 524288, 4 << 20, 8192, 16384}
+
+
+def test_slow_candidates_drop_out_after_the_first_round() -> None:
+    machine = Machine({"native": linear(10, 1e-3), "chain": linear(5, 1e-3)})
+    tuned(machine, "bcast")
+    first, *later = machine.runs
+    assert len(first[2]) > 10
+    assert all("native" in names for _, _, names, _ in machine.runs)
+    assert {name for _, _, names, _ in later for name in names} == {"native", "chain"}
+
+
+def test_a_gain_below_three_percent_makes_no_rule() -> None:
+    machine = Machine({"native": linear(10, 1e-3), "chain": lambda s: 0.98 * (10 + 1e-3 * s)})
+    assert spans(tuned(machine, "bcast")) == [("0..inf", "native")]
+
+
+def test_a_gain_within_the_noise_makes_no_rule() -> None:
+    class Noisy(Machine):
+        def line(self, collective: str, name: str, size: int, repetitions: int) -> dict[str, Any]:
+            made = super().line(collective, name, size, repetitions)
+            made["samples_us"] = [t * self.random.uniform(0.2, 1.8) for t in made["samples_us"]]
+            return made
+
+    machine = Noisy({"native": linear(10, 1e-3), "chain": lambda s: 0.95 * (10 + 1e-3 * s)})
+    tuner = tuned(machine, "bcast")
+    assert all(cell.winner == "native" for cell in tuner.cells["bcast"].values())
+
+
+def test_a_rule_holds_for_the_job_and_names_its_evidence() -> None:
+    machine = Machine({"native": linear(10, 1e-3), "chain": linear(5, 0.5e-3)})
+    rule = tuned(machine, "bcast").rules("2026-11-22", "tutti tune")[0]
+    keys = {name: value for name, value in rule.items() if name not in ("evidence", "bytes")}
+    assert keys == {
+        "collective": "bcast", "p": 8, "nodes": 1, "ranks_per_node": 8, "mpi": "openmpi",
+        "version": "4.1", "use": "chain",
+    }  # fmt: skip
+    assert rule["bytes"] == "0..4M"
+    assert rule["evidence"]["native_us"] / rule["evidence"]["choice_us"] == pytest.approx(2, 0.05)
+    assert rule["evidence"]["date"] == "2026-11-22"
+
+
+def test_where_no_rank_knows_the_sizes_one_algorithm_holds_for_all() -> None:
+    better = Machine({"native": linear(10, 1e-3), "linear": linear(10, 0.4e-3)})
+    assert spans(tuned(better, "gatherv")) == [("0..inf", "linear")]
+    # Faster for large messages and slower for small ones: no rank could tell which it is.
+    mixed = Machine({"native": linear(10, 1e-3), "linear": linear(30, 0.4e-3)})
+    assert spans(tuned(mixed, "gatherv")) == [("0..inf", "native")]
+
+
+def test_a_barrier_has_one_size() -> None:
+    machine = Machine({"native": linear(10, 0), "dissemination": linear(5, 0)})
+    assert spans(tuned(machine, "barrier")) == [("0..inf", "dissemination")]
+
+
+def test_candidates_come_from_the_list() -> None:
+    names = tuning.candidates("bcast", 8, 8)
+    assert {"chain", "circulant", "knomial:k=4", "hierarchical(native,leaders=4)"} <= set(names)
+    assert "knomial:k=8" not in names  # a tree of one level: linear
+    assert "earliest" not in names  # it follows arrivals, and here all ranks come together
+    assert not any("hierarchical" in name for name in tuning.candidates("bcast", 8, 1))
+    for collective in _engine.collectives():
+        if not collective.startswith("rma_"):
+            assert tuning.candidates(collective, 8, 4)
+
+
+def test_a_run_that_fails_costs_one_candidate_only() -> None:
+    machine = Machine({"native": linear(10, 1e-3), "chain": linear(5, 1e-3)})
+
+    def measure(collective: str, sizes: Any, names: Any, *rest: Any) -> Any:
+        if "binomial" in names:
+            raise Refusal("exit status 1")
+        return machine(collective, sizes, names, *rest)
+
+    tuner = Tuner(JOB, measure, ["bcast"], SIZES, clock=lambda: 0.0)
+    tuner.run()
+    assert tuner.failed == {("bcast", "binomial"): "exit status 1"}
+    assert tuner.cells["bcast"][8].winner == "chain"
+
+
+def test_what_ran_as_something_else_is_no_candidate() -> None:
+    machine = Machine({"native": linear(10, 1e-3), "chain": linear(5, 1e-3)})
+
+    def measure(*arguments: Any) -> Any:
+        rows = machine(*arguments)
+        for line in (line for row in rows for line in row["algorithms"]):
+            if line["name"] == "chain":
+                line["ran"] = "native: chain would exceed TUTTI_MEMORY"
+        return rows
+
+    tuner = Tuner(JOB, measure, ["bcast"], SIZES, clock=lambda: 0.0)
+    tuner.run()
+    assert tuner.cells["bcast"][8].winner == "native"
+
+
+def test_a_budget_ends_the_tuning_and_names_what_is_left() -> None:
+    machine = Machine({"native": linear(10, 1e-3)}, seconds=10)
+    tuner = tuned(machine, "bcast", "allgather", "alltoall", budget=15)
+    assert len(machine.runs) == 2
+    assert tuner.unfinished == ["alltoall", "bcast", "allgather"]
+
+
+def test_large_buffers_are_left_out() -> None:
+    assert tuning.grid("bcast", 1024, 8, 4 << 20)[-1] == 4 << 20
+    # 1,024 blocks of 256 KiB are 256 MiB.
+    assert tuning.grid("allgather", 1024, 8, 4 << 20)[-1] == 256 << 10
+    assert tuning.grid("barrier", 8, 8, 1024) == [0]
+
+
+def test_the_interval_of_a_median_is_that_of_order_statistics() -> None:
+    # n = 10: P(B <= 1) = 11/1024, twice that is below 5 %; with P(B <= 2) = 56/1024 it is not.
+    interval = median_interval([float(i) for i in range(10)])
+    assert (interval.median, interval.low, interval.high) == (4.5, 1.0, 8.0)
+    with pytest.raises(ValueError):
+        median_interval([])
+
+
+# The command, with a simulated tutti-bench that takes its arguments.
+
+
+class Bench:
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.settings: list[dict[str, str]] = []
+        self.fail_after = -1
+
+    def __call__(self, words: list[str], settings: dict[str, str]) -> dict[str, Any]:
+        self.settings.append(settings)
+        if self.fail_after == 0:
+            raise KeyboardInterrupt
+        self.fail_after -= 1
+        metadata = {"ranks": "8", "nodes": "1", "library": JOB.library}
+        if words[0] == "barrier":
+            return {"metadata": metadata, "rows": []}
+        names = [after for word, after in zip(words, words[1:], strict=False) if word == "--algorithm"]
+        sizes = [4 * int(n) for n in words[words.index("--block") + 1].split(",")]
+        repetitions = int(words[words.index("--repetitions") + 1])
+        rows = self.machine(words[0], sizes, names, repetitions, 0)
+        for row in rows:
+            row["algorithms"].sort(key=lambda line: line["name"] != "native")
+        return {"metadata": metadata, "rows": rows}
+
+
+@pytest.fixture
+def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
+    times = {"native": linear(10, 1e-3), "chain": linear(5, 0.5e-3), "auto": linear(5, 0.5e-3)}
+    made = Bench(Machine(times))
+    monkeypatch.setattr(tuning_run, "under", lambda mpirun: made)
+    return made
+
+
+def invoke(*words: str) -> Any:
+    return CliRunner().invoke(app, ["tune", "--mpirun", "mpirun -n 8", *words])
+
+
+def test_the_command_writes_rules_and_checks_them(bench: Bench, tmp_path: Path) -> None:
+    output, plot = tmp_path / "rules.json", tmp_path / "plot.svg"
+    done = invoke(
+        "--output", str(output), "--collective", "bcast", "--json", "--plot", str(plot)
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert _engine.rules_from_text(output.read_text(), "").all[0].use == "chain"
+    told = json.loads(done.stdout)
+    assert told["check"][0]["native_over_rules"] == pytest.approx(2, 0.1)
+    assert not any(check["slower_than_native"] for check in told["check"])
+    # The tuning runs without any rules, the check with the new ones.
+    assert bench.settings[0] == {"TUTTI_RULES": "none"}
+    assert bench.settings[-1] == {"TUTTI_RULES": str(output)}
+    assert "<svg" in plot.read_text()
+    assert list(tmp_path.glob("*.state")) == []
+
+
+def test_an_interrupted_tuning_is_resumed(bench: Bench, tmp_path: Path) -> None:
+    output = tmp_path / "rules.json"
+    words = ["--output", str(output), "--collective", "bcast"]
+    bench.fail_after = 4
+    assert invoke(*words).exit_code != 0
+    assert not output.exists()
+    before = len(bench.machine.runs)
+    bench.fail_after = -1
+    assert invoke(*words, "--resume").exit_code == 0
+    keys = [json.dumps(run) for run in bench.machine.runs]
+    tuning_runs = [key for key in keys if '"auto"' not in key]
+    assert before == 3
+    assert len(tuning_runs) == len(set(tuning_runs))  # nothing was measured again
+    assert output.exists()
+
+
+def test_a_state_of_another_tuning_is_refused(bench: Bench, tmp_path: Path) -> None:
+    output = tmp_path / "rules.json"
+    state = tmp_path / "rules.json.state"
+    state.write_text(json.dumps({"schema": "tutti-tune-state-1", "mpirun": "mpirun -n 4"}))
+    done = invoke("--output", str(output), "--resume")
+    assert "mpirun mpirun -n 4, this run has mpirun -n 8" in str(done.exception)
+    state.unlink()
+    assert "No such file" in str(invoke("--output", str(output), "--resume").exception)
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["--collective", "bcst"], "--collective bcst: expected one of gather,"),
+        (["--budget", "soon"], "--budget soon: expected a time such as 90s"),
+        (["--bytes", "8"], "--bytes 8: expected LEAST..MOST"),
+        (["--bytes", "6..8"], "--bytes 6..8: expected LEAST..MOST"),
+    ],
+)
+def test_bad_options_are_named(bench: Bench, tmp_path: Path, words: list[str], text: str) -> None:
+    done = invoke("--output", str(tmp_path / "rules.json"), *words)
+    assert text in str(done.exception)
+
+
+def test_what_the_command_needs_is_named() -> None:
+    done = CliRunner().invoke(app, ["tune"])
+    assert "--mpirun COMMAND and --output FILE" in str(done.exception)
+    assert command._seconds("2m") == 120
