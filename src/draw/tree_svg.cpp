@@ -27,7 +27,7 @@ struct Layout {
   explicit Layout(const TransferTree& tree)
       : x(tree.children.size(), 0), y(tree.children.size(), 0) {
     double next = header + row / 2;
-    const auto place = [&](const auto& self, Rank rank, int depth) -> void {
+    const auto lay_out = [&](const auto& self, Rank rank, int depth) -> void {
       const auto at = static_cast<std::size_t>(rank);
       x[at] = margin + radius + depth * column;
       width = std::max(width, x[at] + radius + margin);
@@ -39,7 +39,7 @@ struct Layout {
                                   2;
       if (edges.empty()) next += row;
     };
-    place(place, tree.root, 0);
+    lay_out(lay_out, tree.root, 0);
     height = next;
   }
 };

@@ -1,4 +1,4 @@
-/// Splitting the time of ranks, and naming the late ones.
+/// Splits the time of ranks and names the late ones.
 #include "report/pattern.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace tutti {
 
 namespace {
 
-/// The rank that came last: of several, the lowest one.
+/// The rank that arrived last; the lowest of several.
 std::size_t last_of(const CallTimes& call) {
   const auto last = std::max_element(call.delays.begin(), call.delays.end());
   return static_cast<std::size_t>(last - call.delays.begin());
@@ -18,7 +18,7 @@ std::size_t last_of(const CallTimes& call) {
 
 double spread_of(const CallTimes& call) { return call.delays[last_of(call)]; }
 
-/// How the ranks of a report are called: those of other communicators have a second name.
+/// The name of a rank in a report; in communicators other than MPI_COMM_WORLD also its world rank.
 std::string name_of(const ArrivalPattern& pattern, std::size_t rank) {
   const std::string name = "rank " + std::to_string(rank);
   const auto of_world = static_cast<std::size_t>(pattern.world[rank]);
