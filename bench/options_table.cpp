@@ -77,7 +77,8 @@ Accepted read_totals(Options& options, Text list) {
   return "";
 }
 
-/// A part with "=" but without ":" is a further parameter of the specification before it.
+/// A part with "=" but without ":" is a further parameter of the specification before it, and so is
+/// all that follows "(" up to ")".
 Accepted read_algorithms(Options& options, Text list) {
   bool takes_settings = false;
   for (const Text item : split(list)) {
@@ -87,8 +88,10 @@ Accepted read_algorithms(Options& options, Text list) {
       options.algorithms.back() += "," + std::string(item);
     } else {
       options.algorithms.emplace_back(item);
-      takes_settings = item.find(':') != Text::npos;
     }
+    const Text all = options.algorithms.back();
+    const bool is_open = all.find('(') != Text::npos && all.find(')') == Text::npos;
+    takes_settings = is_open || (all.find('(') == Text::npos && all.find(':') != Text::npos);
   }
   return "";
 }

@@ -17,7 +17,7 @@ def drawn_for(rule: Rule, background: bool) -> str:
 def sentence_of(rule: Rule, background: bool) -> str:
     """What Tutti runs by the rule, why, and where."""
     where = rules.text_of(rule)
-    condition = f" [where: {where}]" if where else ""
+    condition = f"; holds for {where}" if where else ""
     return f"Tutti runs {rule.choice(background)}: {rule.reason(background)}{condition}"
 
 

@@ -45,10 +45,13 @@ TEST(BenchOptions, DefaultsDependOnTheCommand) {
 
 TEST(BenchOptions, KeepsTheSettingsOfASpecificationTogether) {
   const auto options = parsed(
-      {"gatherv", "--algorithm", "ordered_tree:rule=volume,threshold=64K,native,knomial:k=3"});
+      {"gatherv", "--algorithm",
+       "ordered_tree:rule=volume,threshold=64K,native,hierarchical(native,leaders=2),knomial:k=3"});
   ASSERT_TRUE(options);
   EXPECT_EQ(options->algorithms, (std::vector<std::string>{"ordered_tree:rule=volume,threshold=64K",
-                                                           "native", "knomial:k=3"}));
+                                                           "native",
+                                                           "hierarchical(native,leaders=2)",
+                                                           "knomial:k=3"}));
 }
 
 TEST(BenchOptions, ReadsUnits) {

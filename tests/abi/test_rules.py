@@ -1,0 +1,148 @@
+"""Rules decide calls of programs, and reports say which rule did."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+def file_of(path, *rules):
+    """A rules file."""
+    content = {"schema": "tutti-rules-1", "date": "2026-11-22", "rules": list(rules)}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content))
+    return path
+
+
+def rule(collective, use, **keys):
+    """One rule; it was measured to be twice as fast."""
+    return {"collective": collective, "use": use, "evidence": {"native_us": 8, "choice_us": 4}} | keys
+
+
+def calls(outcome):
+    """What the report says of each collective, with the reasons."""
+    assert outcome.status == 0, outcome.err
+    assert "correct" in outcome.out.split(), outcome.out
+    told = {}
+    for line in outcome.report["calls"]:
+        told.setdefault(line["collective"], set()).add(f"{line['algorithm']}: {line['reason']}")
+    return told
+
+
+NO_RULE = "native: rules: none for this message size"
+MEASURED = "rules: measured 2x faster than the MPI's own (site.json, 2026-11-22)"
+
+
+def test_a_rule_decides_by_message_size_and_is_reported(mpi, tmp_path):
+    file = file_of(
+        tmp_path / "site.json",
+        rule("bcast", "circulant:parts=4", bytes="1K..inf", p=3, mpi=mpi.name),
+        rule("allgather", "hierarchical(native,leaders=1)", bytes="1K..inf"),
+        rule("allreduce", "recursive_doubling"),
+    )
+    told = calls(mpi.run(mpi.compile("rules.c"), settings={"TUTTI_RULES": str(file)}))
+    assert told["bcast"] == {NO_RULE, f"circulant:parts=4: {MEASURED}"}
+    assert told["allgather"] == {NO_RULE, f"hierarchical(native,leaders=1): {MEASURED}"}
+    assert told["allreduce"] == {f"recursive_doubling: {MEASURED}"}
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [{"p": "4..inf"}, {"mpi": "intel"}, {"version": "1"}, {"nodes": "2..inf"},
+     {"ranks_per_node": "1..2"}],
+)  # fmt: skip
+def test_a_rule_for_other_jobs_decides_nothing(mpi, tmp_path, keys):
+    file = file_of(tmp_path / "site.json", rule("bcast", "chain", **keys))
+    told = calls(mpi.run(mpi.compile("rules.c"), settings={"TUTTI_RULES": str(file)}))
+    assert all("rules" not in text for text in told["bcast"])
+
+
+def test_emulated_nodes_count(mpi, tmp_path):
+    file = file_of(tmp_path / "site.json", rule("bcast", "chain", nodes=2, ranks_per_node=2))
+    settings = {"TUTTI_RULES": str(file), "TUTTI_NODE": "1,2"}
+    assert calls(mpi.run(mpi.compile("rules.c"), settings=settings))["bcast"] == {f"chain: {MEASURED}"}
+
+
+def test_a_setting_comes_before_rules(mpi, tmp_path):
+    file = file_of(tmp_path / "site.json", rule("bcast", "chain"))
+    settings = {"TUTTI_RULES": str(file), "TUTTI_BCAST": "binomial"}
+    (text,) = calls(mpi.run(mpi.compile("rules.c"), settings=settings))["bcast"]
+    assert text.startswith("binomial: ")
+
+
+def test_a_rule_cuts_no_vector_of_a_user_defined_operation(mpi, tmp_path):
+    file = file_of(tmp_path / "site.json", rule("allreduce", "ring"))
+    told = calls(mpi.run(mpi.compile("rules.c"), "own", settings={"TUTTI_RULES": str(file)}))
+    assert told["allreduce"] == {
+        f"ring: {MEASURED}",
+        "native: rules: not ring, because the algorithm cuts vectors and the operation is "
+        "user-defined (site.json, 2026-11-22)",
+    }
+
+
+@pytest.mark.parametrize("use", ["ring", "native", "hierarchical(native)"])
+def test_reproducible_reductions_ignore_rules_that_change_the_order(mpi, tmp_path, use):
+    file = file_of(tmp_path / "site.json", rule("allreduce", use))
+    settings = {"TUTTI_RULES": str(file), "TUTTI_REPRODUCIBLE": "on"}
+    (text,) = calls(mpi.run(mpi.compile("rules.c"), settings=settings))["allreduce"]
+    assert text.startswith("reduce_bcast: ")
+
+
+def test_the_memory_limit_holds(mpi, tmp_path):
+    file = file_of(tmp_path / "site.json", rule("allreduce", "recursive_doubling"))
+    settings = {"TUTTI_RULES": str(file), "TUTTI_MEMORY": "1K"}
+    (text,) = calls(mpi.run(mpi.compile("rules.c"), settings=settings))["allreduce"]
+    assert text.startswith("native: recursive_doubling") and "TUTTI_MEMORY" in text
+
+
+def test_no_thread_is_started_for_a_rule(mpi, tmp_path):
+    file = file_of(tmp_path / "site.json", rule("bcast", "binomial:runner=background"))
+    (text,) = calls(mpi.run(mpi.compile("rules.c"), settings={"TUTTI_RULES": str(file)}))["bcast"]
+    assert text.startswith("native: rules: not ") and "TUTTI_BACKGROUND is off" in text
+
+
+def test_rank_0_decides_for_all(mpi, tmp_path):
+    """Hosts may have different files: those of rank 0 hold, and no rank hangs."""
+    mine = file_of(tmp_path / "site.json", rule("bcast", "chain"), rule("allgather", "ring"))
+    file_of(tmp_path / "other.json", rule("bcast", "linear", bytes="8..100"))
+    program = mpi.compile("rules.c")
+    rank = "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}"
+    script = tmp_path / "wrapper.sh"
+    script.write_text(
+        f'[ "{rank}" = 0 ] && export TUTTI_RULES={mine} || export TUTTI_RULES={tmp_path}/other.json\n'
+        f"exec {program}\n"
+    )
+    told = calls(mpi.run("sh", script, settings={}))
+    assert told["bcast"] == {f"chain: {MEASURED}"}
+    assert told["allgather"] == {f"ring: {MEASURED}"}
+
+
+def test_the_users_file_comes_after_the_named_one(mpi, tmp_path):
+    file_of(tmp_path / "tutti/rules.json", rule("bcast", "chain"), rule("allgather", "ring"))
+    named = file_of(tmp_path / "site.json", rule("bcast", "binomial"))
+    program = mpi.compile("rules.c")
+    settings = {"XDG_CONFIG_HOME": str(tmp_path)}
+    both = calls(mpi.run(program, settings=settings | {"TUTTI_RULES": str(named)}))
+    assert both["bcast"] == {f"binomial: {MEASURED}"}
+    assert both["allgather"] == {f"ring: {MEASURED.replace('site', 'rules')}"}
+    none = calls(mpi.run(program, settings=settings | {"TUTTI_RULES": "none"}))
+    assert all("rules" not in text for text in none["bcast"])
+
+
+def test_a_bad_file_of_the_user_is_ignored_with_one_line(mpi, tmp_path):
+    bad = tmp_path / "tutti/rules.json"
+    bad.parent.mkdir()
+    bad.write_text("{")
+    outcome = mpi.run(mpi.compile("rules.c"), settings={"XDG_CONFIG_HOME": str(tmp_path)})
+    calls(outcome)
+    (line,) = (line for line in outcome.err.splitlines() if str(bad) in line)
+    assert "is ignored: line 1:" in line
+
+
+def test_a_bad_file_that_is_named_is_an_error(mpi, tmp_path):
+    file = file_of(tmp_path / "site.json", rule("bcast", "chian"))
+    outcome = mpi.run(mpi.compile("rules.c"), settings={"TUTTI_RULES": str(file)})
+    assert outcome.status != 0
+    (line,) = (line for line in outcome.err.splitlines() if str(file) in line)
+    assert f"invalid TUTTI_RULES={file}: line 1: use \"chian\"" in line
