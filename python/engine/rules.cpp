@@ -39,7 +39,8 @@ std::optional<Rule> find(const Rules& rules, const std::string& collective, int 
   }
   for (const RuleSpan& span : spans_of(asked, features)) {
     if (bytes > span.most) continue;
-    return span.rule == nullptr ? std::nullopt : std::optional(*span.rule);
+    if (span.rule == nullptr) return std::nullopt;
+    return rules.all[static_cast<std::size_t>(span.rule - asked.all.data())];
   }
   return std::nullopt;
 }

@@ -518,6 +518,103 @@ def sweep_hierarchical(collective: str, max_ranks: int = 5, nodes: str = '') -> 
     Verifies level plans on all shapes of nodes up to max_ranks and some larger ones, or on one.
     """
 
+class Rule:
+    """What to run for some calls, and the measurement behind it."""
+
+    @property
+    def collective(self) -> str: ...
+
+    @property
+    def p(self) -> str: ...
+
+    @property
+    def nodes(self) -> str: ...
+
+    @property
+    def ranks_per_node(self) -> str: ...
+
+    @property
+    def bytes(self) -> str: ...
+
+    @property
+    def commutative(self) -> bool | None: ...
+
+    @property
+    def mpi(self) -> str: ...
+
+    @property
+    def version(self) -> str: ...
+
+    @property
+    def use(self) -> str: ...
+
+    @property
+    def native_us(self) -> float | None: ...
+
+    @property
+    def choice_us(self) -> float | None: ...
+
+    @property
+    def date(self) -> str: ...
+
+    @property
+    def command(self) -> str: ...
+
+    @property
+    def source(self) -> str: ...
+
+    def choice(self, background: bool = False) -> str:
+        """What Tutti runs by it."""
+
+    def reason(self, background: bool = False) -> str:
+        """Why, as reports say it."""
+
+class Rules:
+    """Rules in the sequence in which they are tried."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def all(self) -> list[Rule]: ...
+
+    @property
+    def remarks(self) -> list[str]:
+        """About fields that were ignored."""
+
+    def extend(self, more: Rules) -> None:
+        """Appends rules, which are tried after these."""
+
+    def find(self, collective: str, ranks: int, bytes: int, nodes: int = 1, ranks_per_node: int = 1, commutative: bool = True, mpi: str = '') -> Rule | None:
+        """
+        The rule that decides a call; None if there is none. Nodes and ranks_per_node 0 and an empty mpi (the library's version text) mean any.
+        """
+
+    def text(self) -> str:
+        """The rules as a file, one a line."""
+
+def rules_from_text(text: str, source: str) -> Rules:
+    """
+    Reads a rules file; ValueError names line, field, value and what is accepted.
+    """
+
+def range_text(text: str) -> str:
+    """
+    The shortest text of a range such as 1024..65536; ValueError says what is accepted.
+    """
+
+def needs_arrivals(collective: str, setting: str) -> bool:
+    """What it runs depends on when ranks are expected to arrive."""
+
+def mpi_version(library_version: str) -> list[str]:
+    """Name and version of an MPI, as rules write them."""
+
+def rule_files(setting: str, library_folder: str) -> list[str]:
+    """
+    The rules files that a program of this user reads, in the sequence of their merging.
+    """
+
+rules_schema: str = 'tutti-rules-1'
+
 class SweepResult:
     """What a sweep has found."""
 

@@ -1,9 +1,9 @@
 """Finds out by measurement which algorithm is fastest for which calls, and writes rules.
 
-A candidate race keeps the number of measurements small. Each collective is first measured with few
-repetitions at a coarse grid of message sizes. Candidates that are clearly slower than the MPI's own
-algorithm or than the best candidate drop out; the others run again with more repetitions. Where the
-winners of two neighbouring sizes differ, bisection locates the crossover.
+Three stages keep the number of measurements small. A scan measures all candidates with few
+repetitions at a coarse grid of message sizes. In the race, candidates that are clearly slower than the
+MPI's own algorithm or than the best candidate drop out; the others run again with more repetitions.
+Where the winners of two neighbouring sizes differ, bisection locates the crossover.
 """
 
 from __future__ import annotations
@@ -21,8 +21,15 @@ from tutti.statistics import Interval, median_interval, rank_test
 MIN_GAIN = 0.03
 """A rule needs a median that is so much lower than the MPI's own, as a share of it."""
 
-_SCAN, _RACE, _FINAL = 6, 12, 30
+_SCAN, _RACE, _FINAL = 5, 12, 30
 """Repetitions of the rounds of a race."""
+WARMUP = 2
+"""Calls before the timed ones."""
+_SHARES = (0.45, 0.9, 1.0)
+"""The ends of the three stages in shares of the budget."""
+_LEAST_SECONDS = 0.1
+_CLEAR = 1.5
+"""So many times as fast as native is enough without a race, where no sample contradicts it."""
 _MAX_FINALISTS = 4
 _DOUBT = 0.05
 _PARAMETERS = {"k": (4, 8), "parts": (4, 16, 64)}
@@ -81,11 +88,12 @@ class Cell:
         return self.lines["native"]
 
     def is_faster(self, line: Measured) -> bool:
-        """True if the algorithm was measured to the end, beats the MPI's own beyond doubt, and by
-        MIN_GAIN or more."""
-        if len(line.samples) < _RACE or line.name == "native":
+        """True if the algorithm beats the MPI's own beyond doubt: the intervals of the medians do
+        not overlap, and the gain is MIN_GAIN or more, or much more if only the scan measured it."""
+        if line.name == "native" or len(line.samples) < _SCAN:
             return False
-        gains = line.median <= (1 - MIN_GAIN) * self.native.median
+        most = 1 - MIN_GAIN if len(line.samples) >= _RACE else 1 / _CLEAR
+        gains = line.median <= most * self.native.median
         return gains and line.interval.high < self.native.interval.low
 
     @property
@@ -193,9 +201,12 @@ class Tuner:
         self._clock = clock
         self._progress = progress
         self._budget = budget
-        self._deadline = clock() + budget if budget else math.inf
+        self._end = math.inf
+        """Of the stage; nothing starts after it."""
+        self._left = 0
+        """Runs that the stage may still start."""
         self._done = 0
-        self._later = 0
+        self._planned = 0
         self.cells: dict[str, dict[int, Cell]] = {
             name: {size: Cell(size) for size in grid(name, job.ranks, *sizes)}
             for name in collectives
@@ -204,20 +215,28 @@ class Tuner:
     def run(self) -> None:
         """Measures. All collectives come through one stage before any enters the next."""
         cells = sum(len(sizes) for sizes in self.cells.values())
-        share = self._budget / cells if self._budget else 0
-        stages: list[Callable[[str, float], None]] = [self._scan, self._race, self._refine]
-        for stage, part in zip(stages, (0.25, 0.35, 0.1), strict=True):
-            for position, name in enumerate(self.cells):
-                left = len(self.cells) - position
-                # Two runs for a size in a race, some three for each crossover.
-                self._later = {0: left + 2 * cells, 1: 2 * cells * left // len(self.cells), 2: 3 * left}[
-                    stages.index(stage)
-                ]
-                if self._clock() > self._deadline:
-                    if name not in self.unfinished:
-                        self.unfinished.append(name)
-                    continue
-                stage(name, share * part)
+        runs = {self._scan: cells, self._race: 2 * cells, self._refine: 3 * len(self.cells)}
+        start, before = self._clock(), 0
+        for (stage, count), share in zip(runs.items(), _SHARES, strict=True):
+            self._end = start + share * self._budget if self._budget else math.inf
+            self._done, self._left, before = before, count, before + count
+            self._planned = sum(runs.values())
+            for name in self.cells:
+                stage(name)
+
+    def _seconds(self) -> float:
+        """What the next run may take for each size; 0 for any time."""
+        if not self._budget:
+            return 0
+        return max(_LEAST_SECONDS, (self._end - self._clock()) / max(1, self._left))
+
+    def _may_start(self, collective: str) -> bool:
+        """False after the end of the stage; notes that the collective is not finished."""
+        if self._clock() <= self._end:
+            return True
+        if collective not in self.unfinished:
+            self.unfinished.append(collective)
+        return False
 
     def rules(self, date: str, command: str) -> list[dict[str, Any]]:
         """Rules for what was measured, the MPI's own algorithm included where nothing beats it."""
@@ -250,22 +269,43 @@ class Tuner:
         rule["evidence"] = evidence | {"date": date, "command": command}
         return rule
 
-    def _scan(self, collective: str, seconds: float) -> None:
+    def _scan(self, collective: str) -> None:
+        """Each size with all candidates; under a budget the larger sizes with as many as fit, by
+        their times at the size before."""
         names = candidates(collective, self.job.ranks, self.job.ranks_per_node)
-        self._launch(collective, list(self.cells[collective]), names, _SCAN, seconds)
+        before: list[Cell] = []
+        for size, cell in self.cells[collective].items():
+            if not self._may_start(collective):
+                return
+            self._launch(collective, [size], self._fitting(names, before), _SCAN)
+            if "native" in cell.lines:
+                before.append(cell)
 
-    def _race(self, collective: str, seconds: float) -> None:
+    def _fitting(self, names: list[str], before: list[Cell]) -> list[str]:
+        if not before or not self._budget:
+            return names
+        last = before[-1]
+        growth = last.native.median / before[-2].native.median if len(before) > 1 else 1.0
+        a_call = last.native.median * 1e-6 * max(1.0, growth)
+        fitting = int(2 * self._seconds() / (a_call * (_SCAN + WARMUP)))
+        known = [name for name in names if name in last.lines]
+        known.sort(key=lambda name: last.lines[name].median)
+        return known[: max(2 * _MAX_FINALISTS, fitting)]
+
+    def _race(self, collective: str) -> None:
         cells = self.cells[collective]
         for repetitions in (_RACE, _FINAL):
             if collective in UNKNOWN_SIZES:
-                self._race_together(collective, repetitions, seconds)
+                self._race_together(collective, repetitions)
                 continue
             for size, cell in cells.items():
-                names = self._left(cell, repetitions)
-                if names and self._clock() <= self._deadline:
-                    self._launch(collective, [size], names, repetitions, seconds)
+                names = self._remaining(cell, repetitions)
+                if names and self._may_start(collective):
+                    self._launch(collective, [size], names, repetitions)
+                else:
+                    self._left -= 1
 
-    def _race_together(self, collective: str, repetitions: int, seconds: float) -> None:
+    def _race_together(self, collective: str, repetitions: int) -> None:
         """A candidate stays in the race as long as no size shows it to be slower than native."""
         cells = [cell for cell in self.cells[collective].values() if "native" in cell.lines]
         if not cells:
@@ -277,12 +317,12 @@ class Tuner:
             and all(name in c.lines and not _is_slower(c.lines[name], c.native) for c in cells)
         ]
         names.sort(key=lambda name: sum(math.log(c.lines[name].median) for c in cells))
-        if names:
+        if names and self._may_start(collective):
             sizes = [cell.bytes for cell in cells]
-            self._launch(collective, sizes, names[:_MAX_FINALISTS], repetitions, seconds)
+            self._launch(collective, sizes, names[:_MAX_FINALISTS], repetitions)
 
     @staticmethod
-    def _left(cell: Cell, repetitions: int) -> list[str]:
+    def _remaining(cell: Cell, repetitions: int) -> list[str]:
         """The candidates that stay in the race."""
         others = [line for name, line in cell.lines.items() if name != "native"]
         if repetitions == _FINAL:
@@ -299,37 +339,42 @@ class Tuner:
         most = _MAX_FINALISTS if repetitions == _FINAL else 2 * _MAX_FINALISTS
         return [line.name for line in left[:most]]
 
-    def _refine(self, collective: str, seconds: float) -> None:
+    def _refine(self, collective: str) -> None:
         if collective in UNKNOWN_SIZES:
             return
         cells = self.cells[collective]
         sizes = sorted(size for size, cell in cells.items() if "native" in cell.lines)
         waiting = list(zip(sizes, sizes[1:], strict=False))
-        while waiting and self._clock() <= self._deadline:
+        while waiting:
             low, high = waiting.pop(0)
             winners = [cells[size].winner for size in (low, high)]
             middle = between(low, high)
             if winners[0] == winners[1] or middle is None:
                 continue
+            if not self._may_start(collective):
+                return
             cells[middle] = Cell(middle)
             names = [name for name in dict.fromkeys(winners) if name != "native"]
-            self._launch(collective, [middle], names, _FINAL, seconds)
+            self._launch(collective, [middle], names, _FINAL)
             if "native" not in cells[middle].lines:
                 del cells[middle]
                 continue
             waiting += [(low, middle), (middle, high)]
 
     def _launch(
-        self, collective: str, sizes: list[int], names: list[str], repetitions: int, seconds: float
+        self, collective: str, sizes: list[int], names: list[str], repetitions: int
     ) -> None:
         """Measures the MPI's own algorithm and candidates in one run, and keeps the times.
 
         Where a run fails, its halves run again, so that one broken candidate spoils no other.
         """
-        text = f"{collective}, {len(names)} candidates, {len(sizes)} sizes, {repetitions} times"
-        self._progress(self._done, self._done + max(1, self._later), text)
+        where = f"{sizes[0]} bytes" if len(sizes) == 1 else f"{len(sizes)} sizes"
+        text = f"{collective}, {where}: {len(names)} candidates {repetitions} times"
+        self._progress(self._done, max(self._planned, self._done + 1), text)
         try:
-            rows = self._measure(collective, sizes, ["native", *names], repetitions, seconds)
+            rows = self._measure(
+                collective, sizes, ["native", *names], repetitions, self._seconds()
+            )
         except Refusal as error:
             if len(names) <= 1:
                 if not names:
@@ -337,10 +382,10 @@ class Tuner:
                 self.failed[collective, names[0]] = str(error)
                 return
             for half in (names[: len(names) // 2], names[len(names) // 2 :]):
-                self._launch(collective, sizes, half, repetitions, seconds)
+                self._launch(collective, sizes, half, repetitions)
             return
         self._done += 1
-        self._later = max(1, self._later - 1)
+        self._left -= 1
         for row in rows:
             cell = self.cells[collective].get(message_bytes(row))
             if cell is None:

@@ -12,12 +12,15 @@ from typing import Any
 
 from tutti import _engine, bench
 from tutti.refusal import Refusal
-from tutti.tuning import UNKNOWN_SIZES, Cell, Job, Measured, Tuner, message_bytes
+from tutti.tuning import UNKNOWN_SIZES, WARMUP, Cell, Job, Measured, Tuner, message_bytes
 
 STATE_SCHEMA = "tutti-tune-state-1"
 _WIDTH = 4
 """Bytes of the elements that tutti-bench sends."""
 _CHECKS = 20
+
+_ALONE = {"TUTTI_RULES": "none", "TUTTI_MACHINE": "built-in"}
+"""Without rules, and without the measurements for lower bounds that every run would make."""
 
 Run = Callable[[list[str], dict[str, str]], dict[str, Any]]
 """Starts tutti-bench with arguments and further settings, and returns its JSON."""
@@ -30,7 +33,7 @@ def under(mpirun: str) -> Run:
 
 def job_of(run: Run) -> Job:
     """The job that the launcher starts."""
-    found = run(["barrier", "--repetitions", "1", "--warmup", "0"], {"TUTTI_RULES": "none"})
+    found = run(["barrier", "--repetitions", "1", "--warmup", "0"], _ALONE)
     metadata = found["metadata"]
     job = Job(int(metadata["ranks"]), int(metadata["nodes"]), metadata["library"])
     if job.ranks < 2:
@@ -82,7 +85,7 @@ def arguments_of(
     collective: str, sizes: Sequence[int], algorithms: Sequence[str], repetitions: int
 ) -> list[str]:
     """What tutti-bench takes for one run."""
-    words = [collective, "--repetitions", str(repetitions), "--warmup", "2"]
+    words = [collective, "--repetitions", str(repetitions), "--warmup", str(WARMUP)]
     for algorithm in algorithms:
         words += ["--algorithm", algorithm]
     if sizes != [0]:
@@ -109,7 +112,7 @@ def measuring(run: Run, state: State) -> Any:
         rows = state.get(key)
         if rows is None:
             bound = ["--budget", f"{max(seconds, 0.05) * 1e3:.0f}ms"] if seconds else []
-            found = run([*words, "--no-check", *bound], {"TUTTI_RULES": "none"})
+            found = run([*words, "--no-check", *bound], _ALONE)
             rows = [_kept(row) for row in found["rows"]]
             state.put(key, rows)
         return rows
@@ -168,7 +171,7 @@ def check(tuner: Tuner, run: Run, rules: Path, seconds: float) -> list[Check]:
             words = arguments_of(collective, [cell.bytes], names, _CHECKS)
             if seconds:
                 words += ["--budget", f"{seconds / max(1, _count(tuner)) * 1e3:.0f}ms"]
-            found = run(words, {"TUTTI_RULES": str(rules)})
+            found = run(words, _ALONE | {"TUTTI_RULES": str(rules)})
             checks += [_check_of(row) for row in found["rows"][:1]]
     return checks
 
