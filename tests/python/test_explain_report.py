@@ -78,10 +78,10 @@ def test_explain_shows_the_pattern_and_what_each_algorithm_takes(command, tmp_pa
     assert "rank 2 is last in 90 % of 10 calls" in out and "blocks of 4,096 bytes" in out
     assert "from earlier calls" in out and "by the library" not in out
     assert "binomial:order=late_leaf" in out and "SIMULATED" in out
-    told = json.loads(command("explain", "--report", name, "--site", "1", "--json").out)
+    parsed = json.loads(command("explain", "--report", name, "--site", "1", "--json").out)
     assert told["block"] == 4096 and told["replayed_calls"] == [2 * n for n in range(1, 10)]
     # Of nine expectations eight were right; the last call's rank was not late.
-    judged = told["predictions"]["from earlier calls"]
+    judged = parsed["predictions"]["from earlier calls"]
     assert judged["calls"] == 9
     assert judged["error"] == pytest.approx((2 * 0.041 * 3 / 4) / 4 / 9)
     assert judged["expected"][2] == pytest.approx(0.041)

@@ -86,7 +86,7 @@ def interrupted(program: Path, number: int) -> subprocess.Popen:
         text=True,
     )
     assert run.stdout is not None and " node" in run.stdout.readline()
-    told = json.loads(good("status", "--json"))
+    parsed = json.loads(good("status", "--json"))
     assert told["used_by"] == run.pid and all(row["processes"] for row in told["nodes"])
     run.send_signal(number)
     run.wait(30)
@@ -152,7 +152,7 @@ def test_a_lab_of_three_nodes(program):
     settings = {name: Path("/proc/sys", name).read_text() for name in LAYOUT.settings()}
     try:
         good("up", "3", "--rate", "100mbit", "--switches", "2", "--uplink", "50mbit")
-        told = json.loads(good("status", "--json"))
+        parsed = json.loads(good("status", "--json"))
         assert told["complete"] and [row["switch"] for row in told["nodes"]] == [1, 1, 2]
         node_is_a_machine_of_its_own()
         what_stays_is_killed()

@@ -38,8 +38,8 @@ def switches(tmp_path):
 
 
 def test_the_papers_matrix_gives_its_mapping(command):
-    told = json.loads(command("map", str(PAPER), "--block", "8", "--json").out)
-    ring, doubling = told["cases"][:2]
+    parsed = json.loads(command("map", str(PAPER), "--block", "8", "--json").out)
+    ring, doubling = parsed["cases"][:2]
     assert (ring["algorithm"], doubling["algorithm"]) == ("ring", "recursive_doubling")
     # The paper's order for recursive doubling is slower than natural; ours never is.
     assert doubling["tried"]["two_partners_each"] > doubling["natural_seconds"]
@@ -56,13 +56,13 @@ def test_place_shows_matrix_groups_and_gains(command, switches):
     assert "2 groups of near ranks" in out
     assert "0 1 2 3" in out and "4 5 6 7" in out
     assert "A reordering is worth it" in out
-    told = json.loads(command("map", str(switches), "--json").out)
-    assert told["clusters"] == [[[0, 1, 2, 3], [4, 5, 6, 7]]]
-    doubling = next(c for c in told["cases"] if c["algorithm"] == "recursive_doubling")
+    parsed = json.loads(command("map", str(switches), "--json").out)
+    assert parsed["clusters"] == [[[0, 1, 2, 3], [4, 5, 6, 7]]]
+    doubling = next(c for c in parsed["cases"] if c["algorithm"] == "recursive_doubling")
     # Naturally the last round crosses, with half of all blocks: 40 + 2 * 10 against as much.
     assert doubling["block"] == 8 and doubling["gain"] == pytest.approx(1, abs=0.1)
-    assert next(c for c in told["cases"][5:] if c["worth_it"])["gain"] > 1.5
-    gather = [c for c in told["cases"] if c["collective"] == "gather"]
+    assert next(c for c in parsed["cases"][5:] if c["worth_it"])["gain"] > 1.5
+    gather = [c for c in parsed["cases"] if c["collective"] == "gather"]
     assert all(case["gain"] >= 1 for case in gather)
 
 
@@ -156,16 +156,16 @@ def test_place_draws_the_matrix(command, switches, tmp_path, kind):
 
 def test_explain_and_simulate_take_distances(command, switches):
     call = ("gather", "--ranks", "8", "--root", "0", "--block", "1K", "--json")
-    told = json.loads(
+    parsed = json.loads(
         command(
             "explain", *call, "--algorithm", "binomial:order=distance", "--distances", str(switches)
         ).out
     )
     seconds = {one["name"]: one["seconds"] for one in told["algorithms"]}
-    assert told["drawn"] == "binomial:order=distance"
+    assert parsed["drawn"] == "binomial:order=distance"
     assert seconds["binomial:order=distance"] <= seconds["binomial"]
-    assert told["lower_bound_seconds"] <= min(seconds.values())
-    told = json.loads(command("simulate", *call, "--distances", str(switches)).out)
+    assert parsed["lower_bound_seconds"] <= min(seconds.values())
+    parsed = json.loads(command("simulate", *call, "--distances", str(switches)).out)
     assert any("order=distance" in one["name"] for one in told["algorithms"])
 
 
@@ -178,7 +178,7 @@ def test_explain_and_simulate_take_distances(command, switches):
         (["map", "--mpirun", "no-such-mpirun -n 2"], "no program no-such-mpirun"),
         (["map", __file__], "line 1: expected"),
         (["map", str(PAPER), "--root", "8"], "--root 8: expected a rank from 0 to 7"),
-        (["map", str(PAPER), "--block", "x"], "--block x"),
+        (["map", str(PAPER), "--block", "x"], "--block: invalid size 'x'"),
         (["map", str(PAPER), "--picture", "/x.none"], "--picture /x.none"),
         (
             ["explain", "gather", "--ranks", "3", "--distances", str(PAPER)],

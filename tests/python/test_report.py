@@ -167,7 +167,7 @@ def test_a_recorded_pattern_is_emulated_and_recorded_again(command, mpi, tmp_pat
         (["--site", "9"], "--site 9: no line matches: 1: gather at app: main+0x10; 2: scatter"),
         (["--site", "app"], "--site app: several lines match"),
         (["--pattern", "2"], "--pattern 2: no recorded arrivals: unknown: clocks of 2"),
-        (["-o", "x"], "--output x: it goes with --pattern SITE"),
+        (["-o", "x"], "--output x needs --pattern SITE"),
         (["--pattern", "1", "-o", "/none/x"], "--output /none/x: No such file"),
         (["--picture", "/none/x.svg"], "--picture /none/x.svg: "),
         (["--picture", "/tmp/x.frob"], "frob"),

@@ -8,8 +8,8 @@ from installed import ROOT
 
 
 def line(name, median, held, kept=0, ratio=None, verdict="even"):
-    told = {"median": ratio, "verdict": verdict} if ratio else None
-    return {"name": name, "median_us": median, "ratio_to_native": told,
+    parsed = {"median": ratio, "verdict": verdict} if ratio else None
+    return {"name": name, "median_us": median, "ratio_to_native": parsed,
             "held_bytes_of_a_rank": held, "kept_bytes_of_a_rank": kept}  # fmt: skip
 
 
