@@ -1,4 +1,4 @@
-"""The command line: what each command prints, its JSON, and its errors of one line."""
+"""The command line: the output of each command, its JSON, and its errors of one line."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def test_list_shows_every_algorithm_and_papers_name(command):
         assert algorithm.name in out and algorithm.summary in out
     assert "TUW" in out
     parsed = json.loads(command("list", "scatter", "--json").out)
-    assert {a["collective"] for a in told["algorithms"]} == {"scatter"}
+    assert {a["collective"] for a in parsed["algorithms"]} == {"scatter"}
     assert parsed["aliases"]["traff"] == "ordered_tree"
 
 
 def test_info_shows_settings_with_their_values(command, installed, monkeypatch):
     monkeypatch.setenv("TUTTI_GATHERV", "linear")
     parsed = json.loads(command("info", "--json").out)
-    assert {s["name"]: s["value"] for s in told["settings"]}["TUTTI_GATHERV"] == "linear"
+    assert {s["name"]: s["value"] for s in parsed["settings"]}["TUTTI_GATHERV"] == "linear"
     assert parsed["libraries"]["mpich"] == str(installed / "lib/libtutti-mpich.so")
     out = command("info").out
     assert "not built" in out  # Open MPI's
@@ -74,8 +74,8 @@ def test_explain_writes_drawings(command, tmp_path):
     svg, goal, schedules = (tmp_path / name for name in ("t.svg", "t.goal", "t.json"))
     files = ("--svg", str(svg), "--goal", str(goal), "--schedules", str(schedules))
     parsed = json.loads(command("explain", "gatherv", *FIGURE, *files, "--json").out)
-    assert told["algorithm"] == "native" and told["drawn"] == "ordered_tree"
-    assert told["lower_bound_seconds"] <= told["seconds"]
+    assert parsed["algorithm"] == "native" and parsed["drawn"] == "ordered_tree"
+    assert parsed["lower_bound_seconds"] <= parsed["seconds"]
     assert svg.read_text().startswith("<svg")
     assert goal.read_text().startswith("num_ranks 11")
     assert len(json.loads(schedules.read_text())["ranks"]) == 11
@@ -96,7 +96,7 @@ def test_simulate_orders_algorithms_by_time(command, tmp_path):
             "--svg", str(svg), "--timeline", str(timeline),
         ).out
     )  # fmt: skip
-    seconds = [a["seconds"] for a in told["algorithms"]]
+    seconds = [a["seconds"] for a in parsed["algorithms"]]
     assert seconds == sorted(seconds)
     assert parsed["spread_seconds"] == pytest.approx(500e-6)
     assert "time in us" in svg.read_text()
@@ -120,7 +120,7 @@ def test_verify_counts_its_cases(command):
     shown = command("verify", "--max-ranks", "5", "--sampled", "0")
     assert shown.status == 0 and "all right" in shown.out
     parsed = json.loads(command("verify", "--max-ranks", "4", "--sampled", "0", "--json").out)
-    assert told["cases"] > 0 and told["failures"] == []
+    assert parsed["cases"] > 0 and parsed["failures"] == []
 
 
 def test_verify_fails_with_what_reproduces_it(command, monkeypatch):

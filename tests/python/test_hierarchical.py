@@ -1,4 +1,4 @@
-"""Calls through node memory in the commands and the module."""
+"""Hierarchical calls in the commands and the module."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_explain_shows_plans_and_their_verdict(command):
     assert parsed["leaders"] == 2
     assert parsed["fault"] is None
     assert len(parsed["between_nodes"]) == 2
-    assert all(call.startswith("alltoallv") for call in told["between_nodes"])
+    assert all(call.startswith("alltoallv") for call in parsed["between_nodes"])
 
 
 def test_explain_shows_what_runs_between_nodes(command):
@@ -55,7 +55,7 @@ def test_a_bound_on_node_memory_gives_chunks(command):
 
 
 def test_explain_says_what_a_run_would_do(command, tmp_path):
-    machine = tmp_path / "machine"  # messages cost, memory and flags do not
+    machine = tmp_path / "machine"  # messages cost, memory and signals do not
     machine.write_text("latency 1e-3\nnode_gap 1e-3\nlocal_latency 1e-2\nflag 1e-9\ncrowding 1\n")
 
     def tried(collective: str, *arguments: str) -> list[str]:

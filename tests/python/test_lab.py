@@ -27,21 +27,21 @@ INTEL = mpi.Mpi("intel", "2021.18", "/opt/bin/mpiexec.hydra")
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch) -> Path:
-    """Where the state is kept during a test; the machine's own lab stays alone."""
+    """The folder of the state during a test; the machine's own lab stays untouched."""
     monkeypatch.setattr(state, "FOLDER", tmp_path / "lab")
     return tmp_path / "lab"
 
 
 @pytest.fixture
 def quiet_machine(monkeypatch):
-    """A machine that has no lab, and a user who is root."""
+    """A machine without a lab, and root as user."""
     monkeypatch.setattr(machine, "existing", lambda: [])
     monkeypatch.setattr(machine, "other_networks", lambda: [("eth0", "192.168.0.0/24")])
     monkeypatch.setattr(machine, "processes", lambda names: {name: [] for name in names})
     monkeypatch.setattr(os, "geteuid", lambda: 0)
 
 
-# ---- which MPI, and how it is started
+# ---- finding the MPI, and starting it
 
 
 @pytest.mark.parametrize(

@@ -208,7 +208,7 @@ def test_distributions_have_a_size_for_each_rank(name, ranks, block):
 
 
 def members(stub):
-    """Every function, and every member of a class, with its arguments' names."""
+    """All functions and members of classes, with their arguments' names."""
     found = set()
     for node in ast.walk(ast.parse(stub.read_text())):
         inside = node.body if isinstance(node, (ast.ClassDef, ast.Module)) else []

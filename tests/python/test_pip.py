@@ -1,6 +1,6 @@
-"""A package that pip installs into an empty environment: every command runs there.
+"""pip installs the package into an empty environment, where every command runs.
 
-Compiled with the options of the build tree, so that ccache has the objects.
+The build uses the options of the build tree, so that ccache has the objects.
 """
 
 import json
@@ -42,7 +42,7 @@ def folder(mpi, tmp_path_factory) -> Path:
 
 
 def tutti(folder, *words, status=(0,)) -> str:
-    """What the installed command prints."""
+    """The output of the installed command."""
     done = subprocess.run([folder / "tutti", *map(str, words)], env=environment(), timeout=120,
                           capture_output=True, text=True, cwd="/")  # fmt: skip
     assert done.returncode in status, done.stdout + done.stderr
@@ -83,7 +83,7 @@ def test_bench(folder, mpi):
     assert "# gather, same" in tutti(folder, "bench", "--mpirun", launcher, *words)
     # Refused, with the reason, where this machine is too busy.
     parsed = tutti(folder, "bench", "--mpirun", launcher, "machine", status=(0, 1))
-    assert "\nlatency " in told or "the machine cannot be measured now" in told
+    assert "\nlatency " in parsed or "the machine cannot be measured now" in parsed
 
 
 def test_check(folder, mpi):

@@ -1,4 +1,4 @@
-"""bench/shared_results.py makes a page of what tutti-bench has written."""
+"""bench/shared_results.py makes a page from results of tutti-bench."""
 
 import json
 import subprocess

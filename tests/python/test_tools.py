@@ -1,4 +1,4 @@
-"""The checks of the source find what they are there to find: each is shown a planted fault."""
+"""The checks of the source find planted faults."""
 
 import importlib.util
 import shutil
