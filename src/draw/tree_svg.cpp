@@ -116,7 +116,7 @@ Result<std::string> tree_to_svg(std::span<const Schedule> schedules, std::string
   const std::vector<int> rounds =
       rounds_above(*all, flows_to_root(schedules.front().collective), schedules.size());
   const int last = *std::max_element(rounds.begin(), rounds.end());
-  const double most = static_cast<double>(*std::max_element(bytes.begin(), bytes.end()));
+  const double max_bytes = static_cast<double>(*std::max_element(bytes.begin(), bytes.end()));
   const std::vector<Rank> idle = tree.idle();
 
   std::string edges, discs;
@@ -125,7 +125,7 @@ Result<std::string> tree_to_svg(std::span<const Schedule> schedules, std::string
     for (const auto& [child, size] : tree.children[at]) {
       const auto to = static_cast<std::size_t>(child);
       const double position = last > 1 ? (rounds[to] - 1.0) / (last - 1) : 1;
-      const double thickness = 1.2 + 5 * std::sqrt(static_cast<double>(size) / most);
+      const double thickness = 1.2 + 5 * std::sqrt(static_cast<double>(size) / max_bytes);
       edges += edge(layout.x[at], layout.y[at], layout.x[to], layout.y[to], thickness,
                     scale_colour(position), size);
       self(self, child);

@@ -83,17 +83,17 @@ std::string who_is_late(const ArrivalPattern& pattern, double clock_error) {
       static_cast<double>(calls);
   if (spread <= clock_error) return "ranks arrive together within the clocks' error";
   const std::vector<RankShare> shares = shares_of(pattern);
-  const auto most =
+  const auto latest =
       std::max_element(shares.begin(), shares.end(),
                        [](const RankShare& a, const RankShare& b) { return a.last < b.last; });
-  const std::string name = name_of(pattern, static_cast<std::size_t>(most - shares.begin()));
+  const std::string name = name_of(pattern, static_cast<std::size_t>(latest - shares.begin()));
   const std::string of_calls = calls == 1 ? "the one call" : std::to_string(calls) + " calls";
-  if (2 * static_cast<std::size_t>(most->last) > calls) {
-    return name + " is last in " + (calls == 1 ? "" : percent(most->last, calls) + " of ") +
-           of_calls + ", " + duration(most->delay_as_last) + " behind the first";
+  if (2 * static_cast<std::size_t>(latest->last) > calls) {
+    return name + " is last in " + (calls == 1 ? "" : percent(latest->last, calls) + " of ") +
+           of_calls + ", " + duration(latest->delay_as_last) + " behind the first";
   }
   return "no rank is last in most of " + of_calls + "; most often " + name + ", in " +
-         percent(most->last, calls) + "; the last rank is " + duration(spread) +
+         percent(latest->last, calls) + "; the last rank is " + duration(spread) +
          " behind the first";
 }
 

@@ -112,9 +112,9 @@ std::optional<Specification> gaining_by_distance(
     const Specification candidate = *specification(collective, text);
     const Traffic traffic = traffic_of(candidate, p, block);
     native = std::min(native, rounds_seconds(traffic, fabric, natural_ranks(p, root)));
-    const double placed = rounds_seconds(traffic, fabric, find(candidate).of(block));
-    if (placed < least) best = candidate;
-    least = std::min(least, placed);
+    const double reordered_seconds = rounds_seconds(traffic, fabric, find(candidate).of(block));
+    if (reordered_seconds < least) best = candidate;
+    least = std::min(least, reordered_seconds);
   }
   return least * min_gain_of_exploration < native ? best : std::nullopt;
 }
