@@ -126,7 +126,8 @@ Result<Machine> machine_of(const Job& job) {
   std::string path;
   if (const char* const named = std::getenv("TUTTI_MACHINE")) path = named;
   path = job.from_first(path);
-  if (!path.empty() && path != "built-in") return machine_in_file(job, path);
+  if (path == "built-in") return Machine{};
+  if (!path.empty()) return machine_in_file(job, path);
   const Result<Machine> machine = measure_machine(job);
   if (machine) return machine;
   if (job.rank() == 0) {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from tutti.console import count
 from tutti.plot import pyplot_for, save
 from tutti.tuning import Cell, Tuner
 
@@ -37,7 +38,7 @@ def draw(tuner: Tuner, path: Path) -> None:
         _panel(axis, cells)
         axis.set_title(name, fontsize=10)
     figure.suptitle(
-        f"{tuner.job.ranks} ranks on {tuner.job.nodes} nodes, {tuner.job.library.splitlines()[0]}",
+        f"{count(tuner.job.ranks, 'rank')} on {count(tuner.job.nodes, 'node')}, {tuner.job.library.splitlines()[0]}",
         fontsize=8,
     )
     figure.tight_layout()

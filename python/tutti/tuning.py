@@ -8,7 +8,6 @@ Where the winners of two neighbouring sizes differ, bisection locates the crosso
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -81,6 +80,8 @@ class Cell:
 
     bytes: int
     lines: dict[str, Measured] = field(default_factory=dict)
+    is_refuted: bool = False
+    """The check has not confirmed that anything is faster than the MPI's own algorithm."""
 
     @property
     def native(self) -> Measured:
@@ -90,7 +91,7 @@ class Cell:
     def is_faster(self, line: Measured) -> bool:
         """True if the algorithm beats the MPI's own beyond doubt: the intervals of the medians do
         not overlap, and the gain is MIN_GAIN or more, or much more if only the scan measured it."""
-        if line.name == "native" or len(line.samples) < _SCAN:
+        if line.name == "native" or self.is_refuted or len(line.samples) < _SCAN:
             return False
         most = 1 - MIN_GAIN if len(line.samples) >= _RACE else 1 / _CLEAR
         gains = line.median <= most * self.native.median
@@ -238,37 +239,6 @@ class Tuner:
             self.unfinished.append(collective)
         return False
 
-    def rules(self, date: str, command: str) -> list[dict[str, Any]]:
-        """Rules for what was measured, the MPI's own algorithm included where nothing beats it."""
-        made: list[dict[str, Any]] = []
-        for name, sizes in self.cells.items():
-            done = [cell for _, cell in sorted(sizes.items()) if "native" in cell.lines]
-            if not done:
-                continue
-            spans = (
-                _one_span(done) if name in UNKNOWN_SIZES or done[0].bytes == 0 else _spans(done)
-            )
-            made += [self._rule(name, span, date, command) for span in spans]
-        return made
-
-    def _rule(self, collective: str, span: Span, date: str, command: str) -> dict[str, Any]:
-        mpi, version = _engine.mpi_version(self.job.library)
-        rule: dict[str, Any] = {
-            "collective": collective,
-            "p": self.job.ranks,
-            "nodes": self.job.nodes,
-            "ranks_per_node": self.job.ranks_per_node,
-        }
-        if span.least > 0 or span.most is not None:
-            most = "inf" if span.most is None else str(span.most)
-            rule["bytes"] = _engine.range_text(f"{span.least}..{most}")
-        rule |= {"mpi": mpi, "version": ".".join(version.split(".")[:2]), "use": span.use}
-        evidence: dict[str, Any] = {"native_us": round(span.native_us, 3)}
-        if span.use != "native":
-            evidence["choice_us"] = round(span.choice_us, 3)
-        rule["evidence"] = evidence | {"date": date, "command": command}
-        return rule
-
     def _scan(self, collective: str) -> None:
         """Each size with all candidates; under a budget the larger sizes with as many as fit, by
         their times at the size before."""
@@ -398,84 +368,3 @@ class Tuner:
 def message_bytes(row: dict[str, Any]) -> int:
     """The message size of a row of tutti-bench, as rules define it."""
     return 0 if row["collective"] == "barrier" else int(row["block"] * row["element_bytes"])
-
-
-@dataclass(frozen=True)
-class Span:
-    """Message sizes with one winner; without `most` up to any size."""
-
-    use: str
-    least: int
-    most: int | None
-    native_us: float
-    choice_us: float
-
-
-def _span_of(cells: list[Cell], use: str, least: int, most: int | None) -> Span:
-    """With the times of the size at which the choice gains least."""
-    known = [cell for cell in cells if use in cell.lines]
-    cell = max(known, key=lambda one: one.lines[use].median / one.native.median)
-    return Span(use, least, most, cell.native.median, cell.lines[use].median)
-
-
-def _smoothed(cells: list[Cell]) -> list[str]:
-    """The winners by size; the winner of the size before stays if it is as good as the new one."""
-    winners: list[str] = []
-    for cell in cells:
-        winner = cell.winner
-        before = cell.lines.get(winners[-1]) if winners else None
-        if before is not None and winner != "native" and cell.is_faster(before):
-            if before.median <= (1 + MIN_GAIN) * cell.lines[winner].median:
-                winner = before.name
-        winners.append(winner)
-    return winners
-
-
-def _spans(cells: list[Cell]) -> list[Span]:
-    """Spans from 0 bytes on. An algorithm holds between sizes that it has won; between two
-    algorithms the change is in the middle; towards native it is at the last size that was won."""
-    winners = _smoothed(cells)
-    spans: list[Span] = []
-    first = 0
-    least = 0
-    for i, winner in enumerate(winners):
-        if i + 1 < len(cells) and winners[i + 1] == winner:
-            continue
-        most: int | None = None
-        if i + 1 < len(cells):
-            low, high = cells[i].bytes, cells[i + 1].bytes
-            most = low if winners[i + 1] == "native" else high - 1
-            if "native" not in (winner, winners[i + 1]):
-                most = (low + high) // 2
-        elif winner != "native":
-            most = cells[i].bytes
-        spans.append(_span_of(cells[first : i + 1], winner, least, most))
-        first = i + 1
-        least = 0 if most is None else most + 1
-    if spans[-1].most is not None:
-        spans.append(Span("native", least, None, cells[-1].native.median, cells[-1].native.median))
-    return spans
-
-
-def _one_span(cells: list[Cell]) -> list[Span]:
-    """One algorithm for all sizes: faster at one size at least, and slower at none."""
-    use, gain = "native", 1 - MIN_GAIN
-    for name in cells[0].lines:
-        if any(name not in cell.lines for cell in cells):
-            continue
-        lines = [(cell, cell.lines[name]) for cell in cells]
-        if any(line.interval.low > cell.native.interval.high for cell, line in lines):
-            continue
-        ratio = math.exp(
-            sum(math.log(line.median / cell.native.median) for cell, line in lines) / len(lines)
-        )
-        if ratio <= gain and any(cell.is_faster(line) for cell, line in lines):
-            use, gain = name, ratio
-    return [_span_of(cells, use, 0, None)]
-
-
-def to_text(rules: list[dict[str, Any]], date: str, command: str) -> str:
-    """A rules file, one rule a line."""
-    head = {"schema": _engine.rules_schema, "date": date, "command": command}
-    lines = ",\n  ".join(json.dumps(rule) for rule in rules)
-    return f'{json.dumps(head)[:-1]},\n "rules": [\n  {lines}\n ]}}\n'

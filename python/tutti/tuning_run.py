@@ -155,6 +155,11 @@ class Check:
         return self.rules.median / self.best.median - 1
 
     @property
+    def refutes(self) -> bool:
+        """The rules selected something that was no faster than native this time."""
+        return not self.ran.startswith("native: ") and self.speedup <= 1
+
+    @property
     def is_slower(self) -> bool:
         """The rules are slower than native beyond doubt, by the intervals of the medians."""
         return self.rules.interval.low > self.native.interval.high
@@ -174,6 +179,14 @@ def check(tuner: Tuner, run: Run, rules: Path, seconds: float) -> list[Check]:
             found = run(words, _ALONE | {"TUTTI_RULES": str(rules)})
             checks += [_check_of(row) for row in found["rows"][:1]]
     return checks
+
+
+def refute(tuner: Tuner, checks: list[Check]) -> int:
+    """Makes cells native whose rule the check has not confirmed. Returns how many."""
+    cells = [tuner.cells[check.collective][check.bytes] for check in checks if check.refutes]
+    for cell in cells:
+        cell.is_refuted = True
+    return len(cells)
 
 
 def _size(cell: Cell) -> int:

@@ -51,7 +51,8 @@ int PersistentRequest::settle(Communicator& communicator, bool usable) {
   arrival_ = communicator.arrival();
   const bool weighs =
       usual.is_automatic && communicator.p() > 1 && arrival_ != nullptr && arrival_->has_thread();
-  const bool plain = !usual.specification && !usual.level.hierarchical && !weighs;
+  const bool by_rules = usual.deferred == DeferredLevel::rules;
+  const bool plain = !usual.specification && !usual.level.hierarchical && !weighs && !by_rules;
   if (error != MPI_SUCCESS || plain) return error;
   bool all_valid = false;
   error = agree_on_arguments(communicator, usable, all_valid);
@@ -60,8 +61,11 @@ int PersistentRequest::settle(Communicator& communicator, bool usable) {
   const bool asked = usual.deferred != DeferredLevel::all;
   const Decision& decision = asked ? resolved(usual, call_, communicator, error) : usual;
   if (error != MPI_SUCCESS) return error;
-  // Counts the call whose leaders are resolved here: a start may follow much later or never.
-  if (usual.deferred == DeferredLevel::leaders) communicator.levels(error)->skip();
+  // Counts the call that is resolved here: a start may follow much later or never.
+  const bool is_resolved_hierarchical = by_rules && decision.level.hierarchical;
+  if (usual.deferred == DeferredLevel::leaders || is_resolved_hierarchical) {
+    communicator.levels(error)->skip();
+  }
   settled_text_ = decision.text;
   if (decision.level.hierarchical) hierarchical_ = decision;
   settled_id_ = decision.mark;

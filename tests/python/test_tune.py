@@ -17,6 +17,7 @@ from tutti.commands import tune as command
 from tutti.refusal import Refusal
 from tutti.statistics import median_interval
 from tutti.tuning import Job, Tuner
+from tutti.tuning_rules import rules_of, to_text
 
 JOB = Job(8, 1, "Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4")
 SIZES = (8, 4 << 20)
@@ -66,8 +67,8 @@ def tuned(machine: Machine, *collectives: str, budget: float = 0) -> Tuner:
 
 def spans(tuner: Tuner) -> list[tuple[str, str]]:
     """Message sizes and what runs, after a round through the reader of rules."""
-    rules = tuner.rules("2026-11-22", "tutti tune")
-    read = _engine.rules_from_text(tuning.to_text(rules, "2026-11-22", "tutti tune"), "x.json")
+    rules = rules_of(tuner, "2026-11-22", "tutti tune")
+    read = _engine.rules_from_text(to_text(rules, "2026-11-22", "tutti tune"), "x.json")
     return [(rule.bytes, rule.use) for rule in read.all]
 
 
@@ -122,7 +123,7 @@ def test_a_gain_within_the_noise_makes_no_rule() -> None:
 
 def test_a_rule_holds_for_the_job_and_names_its_evidence() -> None:
     machine = Machine({"native": linear(10, 1e-3), "chain": linear(5, 0.5e-3)})
-    rule = tuned(machine, "bcast").rules("2026-11-22", "tutti tune")[0]
+    rule = rules_of(tuned(machine, "bcast"), "2026-11-22", "tutti tune")[0]
     keys = {name: value for name, value in rule.items() if name not in ("evidence", "bytes")}
     assert keys == {
         "collective": "bcast", "p": 8, "nodes": 1, "ranks_per_node": 8, "mpi": "openmpi",
@@ -193,7 +194,7 @@ def test_a_budget_ends_the_tuning_and_names_what_is_left() -> None:
     assert [run[0] for run in machine.runs[:5]] == ["barrier"] + 4 * ["bcast"]
     assert machine.now <= 110
     assert tuner.unfinished[:2] == ["bcast", "allgather"]
-    assert "allgather" not in {rule["collective"] for rule in tuner.rules("", "")}
+    assert "allgather" not in {rule["collective"] for rule in rules_of(tuner, "", "")}
 
 
 def test_a_budget_limits_the_candidates_of_large_messages() -> None:
@@ -234,6 +235,7 @@ class Bench:
         self.machine = machine
         self.settings: list[dict[str, str]] = []
         self.fail_after = -1
+        self.ran = "native: rules: none for this message size"
 
     def __call__(self, words: list[str], settings: dict[str, str]) -> dict[str, Any]:
         self.settings.append(settings)
@@ -248,7 +250,9 @@ class Bench:
         repetitions = int(words[words.index("--repetitions") + 1])
         rows = self.machine(words[0], sizes, names, repetitions, 0)
         for row in rows:
-            row["algorithms"].sort(key=lambda line: line["name"] != "native")
+            for line in row["algorithms"]:
+                if line["name"] == "auto":
+                    line["ran"] = self.ran
         return {"metadata": metadata, "rows": rows}
 
 
@@ -279,6 +283,18 @@ def test_the_command_writes_rules_and_checks_them(bench: Bench, tmp_path: Path) 
     assert bench.settings[-1]["TUTTI_RULES"] == str(output)
     assert "<svg" in plot.read_text()
     assert list(tmp_path.glob("*.state")) == []
+
+
+def test_a_rule_that_the_check_does_not_confirm_becomes_native(
+    bench: Bench, tmp_path: Path
+) -> None:
+    # The scan and the race see chain twice as fast; the check sees it slower from 32 KiB on.
+    bench.machine.times["auto"] = lambda size: (5 + 5e-4 * size) * (4 if size >= 32768 else 1)
+    bench.ran = "chain: rules: measured"
+    output = tmp_path / "rules.json"
+    assert invoke("--output", str(output), "--collective", "bcast").exit_code == 0
+    read = _engine.rules_from_text(output.read_text(), "").all
+    assert [(rule.bytes, rule.use) for rule in read] == [("0..2K", "chain"), ("2049..inf", "native")]
 
 
 def test_an_interrupted_tuning_is_resumed(bench: Bench, tmp_path: Path) -> None:

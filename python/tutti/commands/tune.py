@@ -16,7 +16,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from tutti import _engine, crossovers, tuning_run
 from tutti.commands.options import AsJson
 from tutti.console import Refusal, console, count, print_json, table, write
-from tutti.tuning import Tuner, to_text
+from tutti.tuning import Tuner
+from tutti.tuning_rules import rules_of, to_text
 from tutti.tuning_run import Check, State, geometric_mean
 from tutti.workload import bytes_of
 
@@ -88,7 +89,7 @@ def _rows(out: Console, checks: list[Check]) -> None:
             *(f"{line.median:,.1f} us" for line in (check.native, check.rules, check.best)),
             f"{check.speedup:.2f}",
             f"{check.loss * 100:.0f} %" if check.loss > 0 else "",
-            check.ran.split(": ")[0],
+            check.ran.split(": ")[0] + (", refuted: native now" if check.refutes else ""),
             style="red" if check.is_slower else "bold" if check.speedup > 1.03 else "",
         )
     out.print(listing)
@@ -134,7 +135,7 @@ def _as_json(tuner: Tuner, rules: list[dict[str, Any]], checks: list[Check]) -> 
             {
                 "collective": check.collective, "bytes": check.bytes, "ran": check.ran,
                 "native": line(check.native), "rules": line(check.rules), "best": line(check.best),
-                "native_over_rules": check.speedup, "loss": check.loss,
+                "native_over_rules": check.speedup, "loss": check.loss, "refuted": check.refutes,
                 "slower_than_native": check.is_slower,
             }
             for check in checks
@@ -203,9 +204,12 @@ def tune(
     tuner = _tuned(run, state, names, range_of_sizes, seconds)
     command = f"tutti tune --mpirun {shlex.quote(mpirun)}"
     date = datetime.date.today().isoformat()
-    rules = tuner.rules(date, command)
+    rules = rules_of(tuner, date, command)
     write(output, to_text(rules, date, command), "--output")
     checks = tuning_run.check(tuner, run, output, seconds * (1 - _FOR_CHECK))
+    if tuning_run.refute(tuner, checks):
+        rules = rules_of(tuner, date, command)
+        write(output, to_text(rules, date, command), "--output")
     state.remove()
     if plot is not None:
         crossovers.draw(tuner, plot)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from conftest import ROOT
 
 
 def file_of(path, *rules):
@@ -100,6 +101,14 @@ def test_no_thread_is_started_for_a_rule(mpi, tmp_path):
     file = file_of(tmp_path / "site.json", rule("bcast", "binomial:runner=background"))
     (text,) = calls(mpi.run(mpi.compile("rules.c"), settings={"TUTTI_RULES": str(file)}))["bcast"]
     assert text.startswith("native: rules: not ") and "TUTTI_BACKGROUND is off" in text
+
+
+@pytest.mark.parametrize("use", ["linear_sync", "hierarchical(native,leaders=1)"])
+def test_persistent_calls_follow_rules(mpi, tmp_path, use):
+    file = file_of(tmp_path / "site.json", rule("gatherv", use))
+    program = mpi.compile("persistent.c", f"-I{ROOT}/include")
+    told = calls(mpi.run(program, settings={"TUTTI_RULES": str(file)}))
+    assert told["gatherv"] == {f"{use}: {MEASURED}"}
 
 
 def test_rank_0_decides_for_all(mpi, tmp_path):
