@@ -98,7 +98,9 @@ void gathers(Context& context, MPI_Comm comm, std::optional<bool> nodes, int mos
       native_fallback(exchange);
       check(context, exchange);
       tries.note();
-      is_native = is_native && last(comm, name_of(kind)).front() == 'n';
+      const std::string ran = last(comm, name_of(kind)).data();
+      is_native =
+          is_native && (ran.starts_with("native") || ran.starts_with("hierarchical(native"));
     }
     if (is_irregular(kind) || !is_native) {
       tries.expect(false);
