@@ -1,4 +1,6 @@
 /// Rules for Python.
+#include "select/rules.hpp"
+
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -9,7 +11,6 @@
 #include "engine.hpp"
 #include "run/rule_files.hpp"
 #include "select/hierarchical.hpp"
-#include "select/rules.hpp"
 #include "values.hpp"
 
 namespace nb = nanobind;
@@ -72,10 +73,12 @@ void bind_rules(nb::module_& module) {
       .def_prop_ro("command", [](const Rule& rule) { return rule.evidence.command; })
       .def_prop_ro("source", [](const Rule& rule) { return rule.evidence.source; })
       .def(
-          "choice", [](const Rule& rule, bool background) { return choice(rule, background).first; },
+          "choice",
+          [](const Rule& rule, bool background) { return choice(rule, background).first; },
           "background"_a = false, "What Tutti runs by it.")
       .def(
-          "reason", [](const Rule& rule, bool background) { return choice(rule, background).second; },
+          "reason",
+          [](const Rule& rule, bool background) { return choice(rule, background).second; },
           "background"_a = false, "Why, as reports say it.");
   nb::class_<Rules>(module, "Rules", "Rules in the sequence in which they are tried.")
       .def(nb::init<>())

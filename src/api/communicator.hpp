@@ -150,6 +150,11 @@ class Communicator {
   /// an MPI error code.
   const Decision& resolve_level(const Decision& decision, Collective collective,
                                 const BlockOfCall& block, int& error);
+  /// Resolves a decision that rules make by message size, `block`, which is empty if this rank's
+  /// arguments are invalid. Collective as RuleSelection::resolve is. Sets `error` to an MPI error
+  /// code.
+  const Decision& resolve_by_rules(const Decision& decision, std::optional<Bytes> block,
+                                   int& error);
   /// `asked`, which is hierarchical; if each node has one rank, its flat form. Collective at the
   /// first call. Sets `error` to an MPI error code.
   const Decision& hierarchical_fallback(const Decision& asked, int& error);
@@ -288,6 +293,9 @@ const Decision& resolved(const Decision& decision, const Call& call, Communicato
     if (error != MPI_SUCCESS || &asked != &decision) return asked;
   }
   if (decision.deferred == DeferredLevel::none) return decision;
+  if (decision.deferred == DeferredLevel::rules) {
+    return communicator.resolve_by_rules(decision, common_block(call, communicator), error);
+  }
   if (communicator.stays_flat(decision, call.collective)) return decision;
   // Two captured addresses fit into the function object, so that this allocates nothing.
   const BlockOfCall block{common_block(call, communicator), call.root,

@@ -129,12 +129,12 @@ bool RuleSelection::depend_on_operation(Collective collective) const {
   });
 }
 
-const Decision& RuleSelection::resolve(RuleTable& table, const BlockOfCall& block, int& error) {
+const Decision& RuleSelection::resolve(RuleTable& table, std::optional<Bytes> block, int& error) {
   error = MPI_SUCCESS;
-  int index = table.index_of(block.common);
+  int index = table.index_of(block);
   if (nodes_.are_open()) {
     HierarchicalRunner* levels = communicator_.levels(error);
-    if (levels != nullptr) error = levels->broadcast_selection(block.common.has_value(), index);
+    if (levels != nullptr) error = levels->broadcast_selection(block.has_value(), index);
   }
   RuleTable::Span& span = table.span(index);
   if (error == MPI_SUCCESS && !span.is_ready) error = prepare(span);

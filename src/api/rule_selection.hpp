@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,7 +54,7 @@ class RuleSelection {
   /// Tutti's algorithms, the ranks open what that needs, for a limited number of communicators at a
   /// time; if a rank cannot, all stay native. Collective then, else local. A rank with invalid
   /// arguments follows its call before. Sets `error` to an MPI error code.
-  const Decision& resolve(RuleTable& table, const BlockOfCall& block, int& error);
+  const Decision& resolve(RuleTable& table, std::optional<Bytes> block, int& error);
 
  private:
   explicit RuleSelection(Communicator& communicator)

@@ -48,9 +48,6 @@ bool Communicator::stays_flat(const Decision& decision, Collective collective) {
 
 const Decision& Communicator::resolve_level(const Decision& decision, Collective collective,
                                             const BlockOfCall& block, int& error) {
-  if (decision.deferred == DeferredLevel::rules) {
-    return rules_->resolve(*decision.table, block, error);
-  }
   if (decision.deferred == DeferredLevel::size) {
     const bool is_large = block.common.value_or(0) > max_stand_in_block;
     return is_large ? of_large_blocks_[static_cast<std::size_t>(collective)] : decision;
@@ -58,6 +55,11 @@ const Decision& Communicator::resolve_level(const Decision& decision, Collective
   if (hierarchical_selection_ == nullptr)
     hierarchical_selection_ = std::make_unique<HierarchicalSelection>(*this);
   return hierarchical_selection_->resolve(decision, collective, block, error);
+}
+
+const Decision& Communicator::resolve_by_rules(const Decision& decision, std::optional<Bytes> block,
+                                               int& error) {
+  return rules_->resolve(*decision.table, block, error);
 }
 
 const Decision& Communicator::hierarchical_fallback(const Decision& asked, int& error) {

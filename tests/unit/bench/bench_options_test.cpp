@@ -48,10 +48,9 @@ TEST(BenchOptions, KeepsTheSettingsOfASpecificationTogether) {
       {"gatherv", "--algorithm",
        "ordered_tree:rule=volume,threshold=64K,native,hierarchical(native,leaders=2),knomial:k=3"});
   ASSERT_TRUE(options);
-  EXPECT_EQ(options->algorithms, (std::vector<std::string>{"ordered_tree:rule=volume,threshold=64K",
-                                                           "native",
-                                                           "hierarchical(native,leaders=2)",
-                                                           "knomial:k=3"}));
+  EXPECT_EQ(options->algorithms,
+            (std::vector<std::string>{"ordered_tree:rule=volume,threshold=64K", "native",
+                                      "hierarchical(native,leaders=2)", "knomial:k=3"}));
 }
 
 TEST(BenchOptions, ReadsUnits) {
