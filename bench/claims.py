@@ -4,7 +4,7 @@
     bench/claims.py check docs/results README.md
     bench/claims.py page docs/results docs/results/claims.md
 
-claims.json has the sentences, with {names} for figures; here is how each figure is computed.
+claims.json has the sentences, with {names} for figures; this script computes each figure.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ app = typer.Typer(add_completion=False)
 
 
 def rows(folder: Path, *patterns: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Rows of tutti-bench, each with its lines by the names of contenders."""
+    """The rows of tutti-bench, each with its lines by name of contender."""
     for pattern in patterns:
         for path in sorted(folder.glob(f"{pattern}.json")):
             for row in json.loads(path.read_text())["rows"]:
@@ -43,7 +43,7 @@ def extremes(name: str, values: list[float]) -> Figures:
 
 
 def tree(folder: Path) -> Figures:
-    """One row of the simulated tables, and the linear algorithm where start-ups overlap."""
+    """A row of the simulated tables, and the time of the linear algorithm if start-ups overlap."""
     table = (folder / "simulated-traff-tables.md").read_text().split("## p = 560")[1]
     row = next(line for line in table.splitlines() if line.startswith("| decreasing | 100 |"))
     cells = [float(cell.replace(",", "")) for cell in row.strip("| ").split(" | ")[2:7]]
@@ -117,12 +117,12 @@ FIGURES: dict[str, Callable[[Path], Figures]] = {
     "mpich": lambda folder: on_two_cores(folder, "mpich", "auto"),
     "openmpi": lambda folder: on_two_cores(folder, "openmpi", "traff"),
 }  # fmt: skip
-Folder = Annotated[Path, typer.Argument(help="Where the samples are.")]
+Folder = Annotated[Path, typer.Argument(help="Folder of the samples.")]
 
 
 @app.command()
 def check(folder: Folder, readme: Annotated[Path, typer.Argument(help="README.md")]) -> None:
-    """Fail where the README's list has another figure than the samples, or one of no claim."""
+    """Fail if the README's list has a figure that differs from the samples or belongs to no claim."""
     listed = readme.read_text().partition("<!-- claims -->")[2].partition("<!-- /claims -->")[0]
     left = " ".join(re.sub(r"\]\([^)]*\)|[\[*]", "", listed).split())
     wrong = []

@@ -1,4 +1,4 @@
-/// Reading patterns of delays, and drawing from them.
+/// Reads patterns of delays, and computes the delay of a rank in a call.
 #include "bench/delays.hpp"
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <numbers>
 #include <sstream>
 
+#include "core/nearest.hpp"
 #include "run/file.hpp"
 
 namespace tutti::bench {
@@ -29,7 +30,7 @@ double uniform(std::uint64_t counter) {
   return static_cast<double>((counter ^ (counter >> 31)) >> 11) * 0x1p-53;
 }
 
-/// Of two uniform numbers (Box and Muller 1958).
+/// A standard normal number from two uniform ones (Box and Muller 1958).
 double half_normal(double first, double second) {
   return std::abs(std::sqrt(-2 * std::log(1 - first)) * std::cos(2 * std::numbers::pi * second));
 }
@@ -48,12 +49,12 @@ Result<std::vector<std::vector<double>>> read_calls(const std::string& name) {
       const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), value);
       if (error != std::errc() || end != item.data() + item.size() || !(value >= 0)) {
         return Error{"line " + std::to_string(calls.size()) + " has \"" + item +
-                     "\", which is no number of seconds"};
+                     "\"; expected seconds"};
       }
     }
     if (call.size() != calls.front().size()) {
       return Error{"line " + std::to_string(calls.size()) + " has " + std::to_string(call.size()) +
-                   " ranks, the first one " + std::to_string(calls.front().size())};
+                   " ranks; expected " + std::to_string(calls.front().size()) + " as in the first"};
     }
   }
   if (calls.empty()) return Error{"the file has no calls"};
@@ -83,11 +84,11 @@ double Delays::of(Rank rank, int p, std::uint64_t call, std::uint64_t seed) cons
 
 std::string Delays::refusal(int p) const {
   if (late >= p) {
-    return "--delay " + text + ": this run has ranks 0 to " + std::to_string(p - 1);
+    return "--delay " + text + ": expected a rank from 0 to " + std::to_string(p - 1);
   }
   if (!recorded.empty() && recorded.front().size() != static_cast<std::size_t>(p)) {
     return "--delay " + text + ": the file has " + std::to_string(recorded.front().size()) +
-           " ranks, this run " + std::to_string(p);
+           " ranks; expected " + std::to_string(p);
   }
   return "";
 }
@@ -138,15 +139,16 @@ Result<Delays> delays_from(std::string_view text) {
       const auto [end, error] =
           std::from_chars(rank.data(), rank.data() + rank.size(), delays.late);
       if (error != std::errc() || end != rank.data() + rank.size() || delays.late < 0) {
-        return refusal("\"" + std::string(rank) + "\" is no rank");
+        return refusal("invalid rank '" + std::string(rank) + "'");
       }
       value = value.substr(0, at);
     }
   } else {
-    return refusal();
+    return Error{std::string(accepted) +
+                 did_you_mean(kind, {"uniform", "normal", "one-late", "recorded"})};
   }
   const Result<double> seconds = seconds_from(value);
-  if (!seconds) return refusal("a time is such as 50ms, 200us or 1.5s");
+  if (!seconds) return refusal("invalid time '" + std::string(value) + "'");
   delays.seconds = *seconds;
   return delays;
 }

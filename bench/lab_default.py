@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Measures what a user gets who sets nothing, in the lab and on one machine, and writes its page.
+"""Measures Tutti without any setting, in the lab and on one machine, and writes its page.
 
     tutti lab up 48 --rate 1gbit
     bench/lab_default.py measure FOLDER
     tutti lab down
     bench/lab_default.py page FOLDER docs/results/default.md
 
-`measure` writes FOLDER/default-<place>-<collective>.json, each with the MPI's own and `auto` call by
-call in turn. There is no machine file. What exists is left out, so that a measurement that was
-stopped goes on.
+`measure` writes FOLDER/default-<location>-<collective>.json, each with alternating calls of the
+MPI's own and `auto`. There is no machine file. Existing files are skipped, so an interrupted
+measurement can continue.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ import typer
 from lab_job import err, run_in_lab
 
 BLOCKS = "1,100,1000,10000"
-"""Ints: 4 B to 40 KB."""
+"""In ints: 4 B to 40 KB."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One job: where it runs, and what it calls."""
+    """One job: its location and its collective."""
 
     name: str
     title: str
@@ -58,12 +58,12 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def measure(
-    folder: Annotated[Path, typer.Argument(help="Where the files go.")],
-    mpi: Annotated[str, typer.Option(help="As that of tutti lab run.")] = "openmpi",
-    mpirun: Annotated[str, typer.Option(help="Starts ranks on this machine.")] = "mpirun.openmpi",
-    program: Annotated[str, typer.Option(help="The benchmark.")] = "tutti-bench-openmpi",
+    folder: Annotated[Path, typer.Argument(help="Folder for the results.")],
+    mpi: Annotated[str, typer.Option(help="As in tutti lab run --mpi.")] = "openmpi",
+    mpirun: Annotated[str, typer.Option(help="Launcher for one machine.")] = "mpirun.openmpi",
+    program: Annotated[str, typer.Option(help="Path of tutti-bench.")] = "tutti-bench-openmpi",
 ) -> None:
-    """Measure every case, the MPI's own and `auto` in turn."""
+    """Measure every case, with alternating calls of the MPI's own and `auto`."""
     folder.mkdir(parents=True, exist_ok=True)
     os.environ["TUTTI_MACHINE"] = "built-in"
     for case in CASES:
@@ -79,12 +79,12 @@ def measure(
 
 
 def ratio(row: dict[str, Any]) -> dict[str, Any]:
-    """That of `auto` to the MPI's own, with its interval."""
+    """The ratio of `auto` to the MPI's own, with its interval."""
     return row["algorithms"][1]["ratio_to_native"]
 
 
 def section(case: Case, document: dict[str, Any]) -> list[str]:
-    """A table of one case."""
+    """The table of one case."""
     rows = document["rows"]
     metadata = document["metadata"]
     ratios = [ratio(row)["median"] for row in rows]
@@ -108,10 +108,10 @@ def section(case: Case, document: dict[str, Any]) -> list[str]:
 
 @app.command()
 def page(
-    folder: Annotated[Path, typer.Argument(help="Where `measure` has put its files.")],
+    folder: Annotated[Path, typer.Argument(help="Folder of the results.")],
     page: lab_page.Page = None,
 ) -> None:
-    """Write the tables of all cases that were measured."""
+    """Write the tables of all measured cases."""
     lines: list[str] = []
     for case in CASES:
         path = folder / f"default-{case.name}.json"

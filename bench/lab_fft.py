@@ -4,7 +4,7 @@
     bench/lab_fft.py measure PROGRAM FILE --nodes 8 --iterations 1000
     bench/lab_fft.py page FILE docs/results/fft.md
 
-The lab has to be up (tutti lab up 8 --rate 1gbit). Algorithms run in turn, in rounds.
+This needs a lab (tutti lab up 8 --rate 1gbit). Algorithms alternate, in rounds.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ app = typer.Typer(add_completion=False)
 
 
 def run(program: Path, nodes: int, algorithm: str, iterations: int) -> list[float]:
-    """Total in seconds; run, elapsed and spread in milliseconds."""
+    """Runs the FFT; returns total seconds, and run time, elapsed time and spread in milliseconds."""
     native = algorithm == "native"
     command = ["tutti", "lab", "run", *(["--native"] if native else []), "--nodes", str(nodes),
                "--", str(program.resolve()), "-i", str(iterations)]  # fmt: skip
-    # Ranks share the cores of the machine, so that threads must not spin.
+    # Ranks share the cores of the machine, so threads must not spin.
     settings = {"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
     if not native:
         settings |= {"TUTTI_GATHER": algorithm, "TUTTI_BACKGROUND": "on"}
@@ -60,12 +60,12 @@ def run(program: Path, nodes: int, algorithm: str, iterations: int) -> list[floa
 @app.command()
 def measure(
     program: Annotated[Path, typer.Argument(help="examples/fft, compiled.")],
-    file: Annotated[Path, typer.Argument(help="Where the times go.")],
-    nodes: Annotated[int, typer.Option(help="Nodes, of one rank each.")] = 8,
-    iterations: Annotated[int, typer.Option(help="Of each algorithm, in all.")] = 1000,
-    rounds: Annotated[int, typer.Option(help="They are split into so many runs.")] = 5,
+    file: Annotated[Path, typer.Argument(help="JSON file for the times.")],
+    nodes: Annotated[int, typer.Option(help="Number of nodes, with one rank each.")] = 8,
+    iterations: Annotated[int, typer.Option(help="Total iterations of each algorithm.")] = 1000,
+    rounds: Annotated[int, typer.Option(help="Number of runs that share them.")] = 5,
 ) -> None:
-    """Measure all rows in turn; the file has all rounds that are over."""
+    """Measure all rows in rounds; the file has all complete rounds."""
     times: dict[str, list[list[float]]] = {name: [] for name in ROWS}
     each = iterations // rounds
     for done in track(range(1, rounds + 1), description="rounds", console=err):
@@ -78,7 +78,7 @@ def measure(
 
 @app.command()
 def page(
-    file: Annotated[Path, typer.Argument(help="What measure has written.")],
+    file: Annotated[Path, typer.Argument(help="JSON file of measure.")],
     into: lab_page.Page = None,
 ) -> None:
     """Write the table, as Markdown."""

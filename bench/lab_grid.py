@@ -4,9 +4,9 @@
     bench/lab_grid.py measure gather --nodes 48 --rate 100 FOLDER
     bench/lab_grid.py page FOLDER docs/results/arrival-lab.md
 
-The lab has to be up (tutti lab up 48 --rate 100mbit). One run of tutti-bench for each delay writes
-FOLDER/lab-<collective>-<mpi>-<nodes>-<rate>mbit-<delay>ms.json; runs whose file exists are left out,
-so that a measurement that was stopped goes on where it was.
+This needs a lab (tutti lab up 48 --rate 100mbit). One run of tutti-bench for each delay writes
+FOLDER/lab-<collective>-<mpi>-<nodes>-<rate>mbit-<delay>ms.json. Runs with an existing file are
+skipped, so an interrupted measurement can continue.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rich.progress import Progress
 
 PAPER = json.loads((Path(__file__).parent / "proficz2020.json").read_text())
 PAPER_RATE = 1000
-"""Of the paper's links, in Mbit/s."""
+"""The rate of the paper's links, in Mbit/s."""
 FLOAT = 4
 ALGORITHMS = {
     "scatter": ["native", "LIN", "BSLN", "linear:runner=background", "auto"],
@@ -33,12 +33,12 @@ LONG_DELAY_MS = 1000
 
 
 WARMUP = 2
-"""Calls of each algorithm before those that count."""
+"""Untimed calls of each algorithm before the timed ones."""
 
 
 def settling(delay: float) -> int:
-    """Calls of the automatic choice before those: it learns in them, native's time among it.
-    Fewer where each takes seconds."""
+    """Untimed calls of `auto` before the warm-up, in which it learns arrivals and native's time;
+    fewer if each takes seconds."""
     return 10 if delay < LONG_DELAY_MS else 3
 
 
@@ -46,7 +46,7 @@ app = typer.Typer(add_completion=False)
 
 
 def slowdown(rate: float) -> float:
-    """How many times slower the lab's links are than the paper's."""
+    """The rate of the paper's links over that of the lab's."""
     return PAPER_RATE / rate
 
 
@@ -55,7 +55,7 @@ def computing(delay: float) -> float:
 
 
 def repetitions(delay: float, sizes: list[int], rate: float, algorithms: int, budget: float) -> int:
-    """As many as the budget of seconds allows: between 3 and the paper's 128."""
+    """The repetitions that fit the budget in seconds: between 3 and the paper's 128."""
     transfer = sum(size * 8 / (rate * 1e6) for size in sizes)
     once = algorithms * (1.3 * transfer + len(sizes) * (computing(delay) + 0.7 * delay) / 1000)
     before = WARMUP + settling(delay) / algorithms
@@ -68,18 +68,18 @@ def name_of(collective: str, mpi: str, nodes: int, rate: float, delay: float) ->
 
 @app.command()
 def measure(
-    collective: Annotated[str, typer.Argument(help="scatter or gather")],
-    folder: Annotated[Path, typer.Argument(help="Where the files go.")],
-    nodes: Annotated[int, typer.Option(help="Nodes, of one rank each.")] = 48,
-    rate: Annotated[float, typer.Option(help="Of the lab's links, in Mbit/s.")] = 100,
-    mpi: Annotated[str, typer.Option(help="As that of tutti lab run.")] = "openmpi",
-    label: Annotated[str, typer.Option(help="Names the MPI in file names.")] = "openmpi",
-    budget: Annotated[float, typer.Option(help="Seconds for each delay.")] = 120,
-    delays: Annotated[str, typer.Option(help="The paper's, in ms, by commas.")] = "",
-    sizes: Annotated[str, typer.Option(help="Kilofloats, by commas.")] = "",
-    program: Annotated[str, typer.Option(help="The benchmark.")] = "tutti-bench",
+    collective: Annotated[str, typer.Argument(help="The collective: scatter or gather.")],
+    folder: Annotated[Path, typer.Argument(help="Folder for the results.")],
+    nodes: Annotated[int, typer.Option(help="Number of nodes, with one rank each.")] = 48,
+    rate: Annotated[float, typer.Option(help="Rate of the lab's links, in Mbit/s.")] = 100,
+    mpi: Annotated[str, typer.Option(help="As in tutti lab run --mpi.")] = "openmpi",
+    label: Annotated[str, typer.Option(help="Name of the MPI in file names.")] = "openmpi",
+    budget: Annotated[float, typer.Option(help="Time for each delay, in seconds.")] = 120,
+    delays: Annotated[str, typer.Option(help="Delays of the paper in ms, separated by commas.")] = "",
+    sizes: Annotated[str, typer.Option(help="Block sizes in kilofloats, separated by commas.")] = "",
+    program: Annotated[str, typer.Option(help="Path of tutti-bench.")] = "tutti-bench",
 ) -> None:
-    """Measure; delays are those of the paper times the slowdown of the links."""
+    """Measure with the paper's delays, multiplied by the slowdown of the links."""
     if collective not in ALGORITHMS:
         raise typer.BadParameter(f"{collective}: scatter or gather", param_hint="collective")
     scale = slowdown(rate)
@@ -109,7 +109,7 @@ def measure(
 
 
 class Grid:
-    """What has been measured of one collective on one MPI, number of nodes and rate."""
+    """The results of one collective, MPI, number of nodes and rate."""
 
     def __init__(self, files: list[Path], nodes: str, rate: float) -> None:
         self.nodes = nodes
@@ -137,7 +137,7 @@ class Grid:
         return sorted({delay for _, delay in self.cells})
 
     def table(self, value: Any) -> list[str]:
-        """A table shaped as the paper's; value(lines, size, delay) writes a cell."""
+        """A table in the form of the paper's; value(lines, size, delay) writes a cell."""
         lines = ["| K floats | " + " | ".join(f"{delay:g} ms" for delay in self.delays) + " |",
                  "| ---: |" + " ---: |" * len(self.delays)]  # fmt: skip
         for size in self.sizes:
@@ -158,13 +158,13 @@ def median(lines: dict[str, dict[str, Any]], name: str) -> float:
 
 
 def of_bounds(lines: dict[str, dict[str, Any]], base: str, other: str) -> float:
-    """Quotient of r / bound: how far apart the ranks came in each call is left out of it."""
+    """The quotient of r / bound, which does not depend on the actual spreads of the calls."""
     return lines[base]["ratio_to_bound"] / lines[other]["ratio_to_bound"]  # type: ignore[no-any-return]
 
 
 def quotient(base: str, other: str, paper: Any = None) -> Any:
-    """Difference in ms and quotient of means, as in the paper, and the quotient of medians; below
-    the paper's quotient, or that of r / bound."""
+    """A cell with the difference in ms and the quotient of means, as in the paper, and the quotient
+    of medians; below it the paper's quotient, or that of r / bound."""
 
     def cell(lines: dict[str, dict[str, Any]], size: int, delay: float) -> str:
         difference = mean(lines, other) - mean(lines, base)
@@ -226,17 +226,17 @@ def _section(grid: Grid) -> list[str]:
 
 @app.command()
 def page(
-    folder: Annotated[Path, typer.Argument(help="Where the files are.")],
+    folder: Annotated[Path, typer.Argument(help="Folder of the results.")],
     into: lab_page.Page = None,
 ) -> None:
-    """Write the tables of all that has been measured, as Markdown."""
+    """Write the tables of all results, as Markdown."""
     grids: dict[tuple[str, str, str, float], list[Path]] = {}
     for path in sorted(folder.glob("lab-*-*-*-*mbit-*ms.json")):
         _, collective, mpi, nodes, rate, _ = path.stem.split("-")
         key = (collective, mpi, nodes, float(rate.removesuffix("mbit")))
         grids.setdefault(key, []).append(path)
     lines = []
-    # The most nodes first, of those the fastest links.
+    # By decreasing number of nodes, then by decreasing rate.
     in_order = sorted(
         grids.items(), key=lambda item: (-int(item[0][2]), -item[0][3], item[0][1], item[0][0])
     )

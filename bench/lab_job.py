@@ -1,4 +1,4 @@
-"""Runs the benchmark in the lab; what the measuring scripts share."""
+"""Runs tutti-bench in the lab, for the scripts that measure there."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def run_in_lab(
     path: Path, words: list[str], *, nodes: int, per_node: int = 1, mpi: str = "openmpi",
     mapping: str = "block", limit: float = 900,
 ) -> None:  # fmt: skip
-    """Runs `words` on nodes x per_node ranks; the file's name is added as the last one.
+    """Runs the command `words` on nodes x per_node ranks, with a file name as last argument.
 
-    Nothing is left at `path` if the run fails or takes longer than `limit` seconds.
+    `path` stays absent if the run fails or takes longer than `limit` seconds.
     """
     unfinished = path.with_suffix(".part")
     command = ["tutti", "lab", "run", "--native", "--nodes", str(nodes),
@@ -34,7 +34,7 @@ def run_in_lab(
 
 
 def use_machine(path: Path, program: str, **job: Any) -> None:
-    """Measures what the automatic choice goes by, unless it is there, for the runs that follow."""
+    """Measures the machine file for the following runs, unless it exists."""
     if not path.exists():
         run_in_lab(path, [program, "machine", "--output"], **job)
     os.environ["TUTTI_MACHINE"] = str(path.resolve())

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Measures collectives through node memory in the lab, and writes their page.
+"""Measures hierarchical collectives in the lab, and writes their page.
 
     tutti lab up 48 --rate 1gbit
     bench/lab_levels.py measure FOLDER
     bench/lab_levels.py page FOLDER docs/results/levels-lab.md
 
-`measure` writes FOLDER/lab-levels-<mpi>-<nodes>x<ranks>-<collective>.json; what exists is left out, so
-that a measurement that was stopped goes on where it was.
+`measure` writes FOLDER/lab-levels-<mpi>-<nodes>x<ranks>-<collective>.json. Existing files are
+skipped, so an interrupted measurement can continue.
 """
 
 from __future__ import annotations
@@ -26,48 +26,48 @@ from rich.progress import Progress
 LEADERS = (1, 2, 4)
 BLOCKS = (8, 64, 512, 4096, 16384, 65536)
 OF_ALL = ("bcast", "allreduce", "reduce")
-"""Collectives whose block is the whole vector."""
+"""Collectives whose block is the entire vector."""
 COLLECTIVES = ("allgather", "alltoallv", "reduce_scatter", "allreduce", "bcast", "gather")
 NEAR_BOUND = 1.2
-"""Where native is within this of the bound there is little to gain."""
+"""Rows in which native takes at most this many times the bound count for no gain."""
 TARGETS = {"allgather": 2.0, "alltoallv": 2.0, "reduce_scatter": 2.0}
-CALLS_OF_TRIALS = 110
-"""Of these, with one more beside each, `auto` may have to wait for a window, and tries its ways in
-it."""
+CALLS_OF_EXPLORATION = 110
+"""Settling calls, each with one call more, in which `auto` waits for a sampling window and explores
+its candidates."""
 LEFT_FLAT = ("reduce_scatter", "allreduce", "reduce")
-"""`auto` tries nothing there."""
+"""Collectives that `auto` does not explore."""
 REPETITIONS = 40
 WARMUP = 3
 REST = "2ms"
-"""After each call, so that who has left it and goes on does not delay the others on shared cores."""
+"""The pause after each call, so that ranks that have left it do not delay others on shared cores."""
 SLOWER = 1.05
 app = typer.Typer(add_completion=False)
 
 Lines = dict[str, dict[str, Any]]
 
 
-def levels(per_node: int) -> list[str]:
-    """Specifications of the node level; a node has no more leaders than ranks."""
+def specifications(per_node: int) -> list[str]:
+    """The hierarchical specifications; a node has at most as many leaders as ranks."""
     return [f"native:level=node,leaders={k}" for k in LEADERS if k <= max(per_node, 1)]
 
 
 def settling(collective: str, per_node: int) -> int:
-    """Calls in which `auto` tries; on nodes of one rank it has nothing to try."""
-    return 0 if collective in LEFT_FLAT or per_node == 1 else CALLS_OF_TRIALS
+    """The number of calls in which `auto` explores; 0 if it has a single candidate."""
+    return 0 if collective in LEFT_FLAT or per_node == 1 else CALLS_OF_EXPLORATION
 
 
 @app.command()
 def measure(
-    folder: Annotated[Path, typer.Argument(help="Where the files go.")],
-    shapes: Annotated[str, typer.Option(help="Nodes x ranks, by commas.")] = "8x6,48x1,4x12",
-    mpi: Annotated[str, typer.Option(help="As that of tutti lab run.")] = "openmpi",
-    label: Annotated[str, typer.Option(help="Names the MPI in file names.")] = "openmpi",
-    collectives: Annotated[str, typer.Option(help="By commas.")] = ",".join(COLLECTIVES),
-    blocks: Annotated[str, typer.Option(help="Bytes, by commas.")] = ",".join(map(str, BLOCKS)),
-    budget: Annotated[str, typer.Option(help="Time for each row, as in 4s.")] = "4s",
-    program: Annotated[str, typer.Option(help="The benchmark.")] = "tutti-bench",
+    folder: Annotated[Path, typer.Argument(help="Folder for the results.")],
+    shapes: Annotated[str, typer.Option(help="Nodes x ranks on each, separated by commas.")] = "8x6,48x1,4x12",
+    mpi: Annotated[str, typer.Option(help="As in tutti lab run --mpi.")] = "openmpi",
+    label: Annotated[str, typer.Option(help="Name of the MPI in file names.")] = "openmpi",
+    collectives: Annotated[str, typer.Option(help="Collectives, separated by commas.")] = ",".join(COLLECTIVES),
+    blocks: Annotated[str, typer.Option(help="Block sizes in bytes, separated by commas.")] = ",".join(map(str, BLOCKS)),
+    budget: Annotated[str, typer.Option(help="Time for each row, e.g. 4s.")] = "4s",
+    program: Annotated[str, typer.Option(help="Path of tutti-bench.")] = "tutti-bench",
 ) -> None:
-    """Measure native, the node level with 1, 2 and 4 leaders, and the automatic choice."""
+    """Measure native, hierarchical with 1, 2 and 4 leaders, and `auto`."""
     folder.mkdir(parents=True, exist_ok=True)
     sizes = [int(word) for word in blocks.split(",")]
     runs = list(itertools.product(shapes.split(","), collectives.split(",")))
@@ -82,7 +82,7 @@ def measure(
             if not path.exists():
                 ranks = nodes * per_node
                 totals = [size if collective in OF_ALL else size * ranks for size in sizes]
-                algorithms = ["native", *levels(per_node), "auto"]
+                algorithms = ["native", *specifications(per_node), "auto"]
                 run_in_lab(path, [
                     program, collective, "--quiet", "--bytes", ",".join(map(str, totals)),
                     *(["--root", "first"] if collective in ("bcast", "gather", "reduce") else []),
@@ -96,7 +96,7 @@ def measure(
 
 
 class Table:
-    """One collective on one shape of nodes."""
+    """The results of one collective on one shape of nodes."""
 
     def __init__(self, path: Path) -> None:
         _, _, self.mpi, self.shape, self.collective = path.stem.split("-")
@@ -105,13 +105,13 @@ class Table:
         ranks = int(self.metadata["ranks"])
         self.rows: dict[int, Lines] = {}
         self.bounds: dict[int, float] = {}
-        """Microseconds, if all ranks arrived at once."""
+        """The lower bound in microseconds if all ranks arrive at once."""
         for row in document["rows"]:
             of_all = self.collective in OF_ALL
             block = row["bytes"] if of_all else round(row["bytes"] / ranks)
             self.rows[block] = {line["name"]: line for line in row["algorithms"]}
             native = self.rows[block]["native"]
-            # Measurements of before have the bound for the ranks' own arrivals alone.
+            # Some files have only the bound for the actual arrivals.
             of_arrivals = native["median_us"] / native["ratio_to_bound"]
             self.bounds[block] = row.get("bound_together_us", of_arrivals)
         self.names = list(next(iter(self.rows.values())))
@@ -120,18 +120,18 @@ class Table:
         return [name for name in self.names if name not in ("native", "auto")]
 
     def gains(self, name: str) -> Iterator[float]:
-        """Native over `name`, where native leaves something to gain."""
+        """The ratio of native to `name`, in rows where native is not near the bound."""
         for block, lines in self.rows.items():
             if lines["native"]["median_us"] > NEAR_BOUND * self.bounds[block]:
                 yield lines["native"]["median_us"] / lines[name]["median_us"]
 
     def slower(self) -> Iterator[list[str]]:
-        """Rows in which `auto` takes longer than native by more than a twentieth."""
+        """The rows in which `auto` takes more than 5 % longer than native."""
         for block, lines in sorted(self.rows.items()):
             auto = lines["auto"]
             ratio = auto["ratio_to_native"]
             if ratio["median"] > SLOWER:
-                known = None not in (ratio["low"], ratio["high"])  # else too few repetitions
+                known = None not in (ratio["low"], ratio["high"])  # otherwise too few repetitions
                 interval = f"{ratio['low']:.2f} to {ratio['high']:.2f}" if known else "-"
                 certain = known and ratio["low"] > SLOWER
                 yield [self.mpi, self.title(), str(block), f"{ratio['median']:.2f}", interval,
@@ -192,7 +192,7 @@ def _targets(tables: list[Table]) -> list[str]:
 
 
 def _slower(tables: list[Table]) -> list[str]:
-    """What users fear most: where the automatic choice costs more than a twentieth."""
+    """The table of rows in which `auto` takes more than 5 % longer than native."""
     cells = sum(len(table.rows) for table in tables)
     found = [row for table in tables for row in table.slower()]
     if not found:
@@ -207,10 +207,10 @@ def _slower(tables: list[Table]) -> list[str]:
 
 @app.command()
 def page(
-    folder: Annotated[Path, typer.Argument(help="Where the files are.")],
+    folder: Annotated[Path, typer.Argument(help="Folder of the results.")],
     into: lab_page.Page = None,
 ) -> None:
-    """Write the tables of all that has been measured, as Markdown."""
+    """Write the tables of all results, as Markdown."""
     tables = [Table(path) for path in sorted(folder.glob("lab-levels-*-*x*-*.json"))]
     if not tables:
         raise typer.BadParameter(f"{folder} has no lab-levels-*.json", param_hint="folder")

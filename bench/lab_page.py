@@ -1,4 +1,4 @@
-"""Writes what the lab has measured into a page, below the text that people wrote."""
+"""Writes results of the lab into a page, below its hand-written text."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from typing import Annotated
 import typer
 
 MARKER = "<!-- Written by `page`: all that follows. -->"
-"""The line of a page below which nothing is written by hand."""
+"""The line of a page below which all text is generated."""
 
 Page = Annotated[
-    Path | None, typer.Argument(help="Page to write into, below its marker; printed without one.")
+    Path | None, typer.Argument(help="Page to update below its marker. Default: print.")
 ]
 
 
 def library(metadata: dict[str, str]) -> str:
-    """Name and version of the MPI, as a heading has them."""
+    """Name and version of the MPI, for a heading."""
     return " ".join(metadata["library"].split(",")[0].replace("Version:", "").split())
 
 
 def write(lines: list[str], page: Path | None) -> None:
-    """Replaces what stands below the page's marker, or prints the lines where no page is given.
+    """Replaces the text below the page's marker, or prints the lines if no page is given.
 
-    A page without the marker is refused and stays as it is: its text may be by hand.
+    A page without the marker stays unchanged, because its text may be hand-written.
     """
     measured = "\n".join(lines).rstrip() + "\n"
     if page is None:

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Measures allgathers by distance across two switches of the lab, and writes their page.
+"""Measures allgathers in orders by distance across two switches of the lab, and writes their page.
 
     tutti lab up 8 --rate 400mbit --switches 2 --uplink 100mbit
     bench/lab_place.py measure FOLDER
     bench/lab_place.py page FOLDER docs/results/place-lab.md
 
-`measure` writes FOLDER/lab-distances-<mpi>-<nodes>.json, what was measured between the ranks, and for
-each numbering of the ranks (--seeds) two files of tutti-bench, FOLDER/lab-place-<mpi>-<nodes>-<seed>-small.json
-and -large.json. What exists is left out, so that a measurement that was stopped goes on.
+`measure` writes the distances between ranks to FOLDER/lab-distances-<mpi>-<nodes>.json. For each
+numbering of the ranks (--seeds) it writes the results of tutti-bench to
+FOLDER/lab-place-<mpi>-<nodes>-<seed>-small.json and -large.json. Existing files are skipped, so an
+interrupted measurement can continue.
 """
 
 from __future__ import annotations
@@ -32,10 +33,10 @@ SHAPES = {
         "recursive_doubling:order=distance",
     ),
 }
-"""Natural order, the paper's heuristic, ours."""
+"""By shape: natural order, the paper's heuristic, Tutti's order."""
 
 REORDERED = "native:reordered"
-"""The MPI's own on the communicator of TUTTI_Comm_reorder, as the paper uses its orders."""
+"""The MPI's own on the communicator of TUTTI_Comm_reorder, which is how the paper uses its orders."""
 
 ALGORITHMS = ["native", REORDERED, *(name for names in SHAPES.values() for name in names)]
 SMALL = [1 << 10, 4 << 10, 16 << 10, 64 << 10]
@@ -45,15 +46,15 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def measure(
-    folder: Annotated[Path, typer.Argument(help="Where the files go.")],
-    nodes: Annotated[int, typer.Option(help="Nodes, of one rank each.")] = 8,
-    mpi: Annotated[str, typer.Option(help="As that of tutti lab run.")] = "openmpi",
-    label: Annotated[str, typer.Option(help="Names the MPI in file names.")] = "openmpi",
-    seeds: Annotated[str, typer.Option(help="Numberings of the ranks, by commas.")] = "1,6",
+    folder: Annotated[Path, typer.Argument(help="Folder for the results.")],
+    nodes: Annotated[int, typer.Option(help="Number of nodes, with one rank each.")] = 8,
+    mpi: Annotated[str, typer.Option(help="As in tutti lab run --mpi.")] = "openmpi",
+    label: Annotated[str, typer.Option(help="Name of the MPI in file names.")] = "openmpi",
+    seeds: Annotated[str, typer.Option(help="Seeds of the rank numberings, separated by commas.")] = "1,6",
     small: Annotated[int, typer.Option(help="Repetitions of small blocks.")] = 25,
     large: Annotated[int, typer.Option(help="Repetitions of large blocks.")] = 3,
-    largest: Annotated[int, typer.Option(help="Of the blocks, in KiB.")] = 2048,
-    program: Annotated[str, typer.Option(help="The benchmark.")] = "tutti-bench",
+    largest: Annotated[int, typer.Option(help="Block sizes in KiB, separated by commas.")] = 2048,
+    program: Annotated[str, typer.Option(help="Path of tutti-bench.")] = "tutti-bench",
 ) -> None:
     """Measure distances, then allgathers of 1 KiB to 2 MiB from each rank."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -80,7 +81,7 @@ Lines = dict[str, dict[str, Any]]
 
 
 class Numbering:
-    """What has been measured with ranks numbered in one way."""
+    """The results with one numbering of the ranks."""
 
     def __init__(self, seed: str, documents: list[dict[str, Any]]) -> None:
         self.seed = seed
@@ -95,7 +96,7 @@ class Numbering:
 
     @property
     def names(self) -> list[str]:
-        """Who has been measured at all sizes."""
+        """The contenders that were measured at all sizes."""
         return [name for name in ALGORITHMS if all(name in row for row in self.rows.values())]
 
     @property
@@ -105,7 +106,7 @@ class Numbering:
         return ProcessMapping((1,) * count, f"shuffled:{self.seed}").nodes_of_ranks()
 
     def crossings(self) -> int:
-        """How many links of the natural ring lead from the first switch to the second."""
+        """The number of links of the natural ring from the first switch to the second."""
         nodes = self.nodes
         half = len(nodes) // 2
         return sum(a <= half < b for a, b in zip(nodes, [*nodes[1:], nodes[0]], strict=True))
@@ -130,7 +131,8 @@ def _table(numbering: Numbering) -> list[str]:
 
 
 def _gains(numberings: list[Numbering]) -> list[str]:
-    """Natural, the paper's and native over ours, as geometric means over the numberings."""
+    """The ratios of natural, the paper's order and native to Tutti's order: geometric means over the
+    numberings."""
     lines = ["| shape | block | natural / ours | paper's / ours | native / ours |",
              "| --- | ---: | ---: | ---: | ---: |"]  # fmt: skip
     for shape, (natural, paper, ours) in SHAPES.items():
@@ -144,12 +146,12 @@ def _gains(numberings: list[Numbering]) -> list[str]:
 
 
 def _ratio(numberings: list[Numbering], block: int, one: str, other: str) -> float:
-    """What one takes over another, as the geometric mean over the numberings."""
+    """The ratio of the times of two contenders, as the geometric mean over the numberings."""
     return geometric_mean([_ms(n.rows[block][one]) / _ms(n.rows[block][other]) for n in numberings])
 
 
 def _reordered(numberings: list[Numbering]) -> list[str]:
-    """What the MPI's own gains from ranks that are numbered by distance."""
+    """The gain of the MPI's own from a numbering of the ranks by distance."""
     if not all(REORDERED in n.names for n in numberings):
         return []
     lines = [
@@ -167,7 +169,7 @@ def _reordered(numberings: list[Numbering]) -> list[str]:
 
 
 def _slower(numberings: list[Numbering]) -> list[str]:
-    """Where ours took longer than the natural order by more than a twentieth."""
+    """The cases in which Tutti's order takes more than 5 % longer than the natural order."""
     found = []
     for numbering in numberings:
         for block, row in sorted(numbering.rows.items()):
@@ -181,7 +183,7 @@ def _slower(numberings: list[Numbering]) -> list[str]:
 
 
 def _beside_paper(numberings: list[Numbering]) -> list[str]:
-    """In how many sizes the paper's order was faster than ours, and by how much."""
+    """The number of sizes in which the paper's order is faster than Tutti's, and by how much."""
     lines = []
     for shape, (_, paper, ours) in SHAPES.items():
         ratios = [_ratio(numberings, block, paper, ours) for block in sorted(numberings[0].rows)]
@@ -200,10 +202,10 @@ def _distances(path: Path) -> str:
 
 @app.command()
 def page(
-    folder: Annotated[Path, typer.Argument(help="Where the files are.")],
+    folder: Annotated[Path, typer.Argument(help="Folder of the results.")],
     into: lab_page.Page = None,
 ) -> None:
-    """Write the tables of all that has been measured, as Markdown."""
+    """Write the tables of all results, as Markdown."""
     groups: dict[tuple[str, str], dict[str, list[Path]]] = {}
     for path in sorted(folder.glob("lab-place-*-*-*-*.json")):
         _, _, mpi, nodes, seed, _ = path.stem.split("-")

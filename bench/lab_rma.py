@@ -5,8 +5,8 @@
     bench/lab_rma.py page FOLDER docs/results/rma-lab.md
     bench/lab_rma.py figure FOLDER docs/images/rma-lab.svg
 
-The lab has to be up (tutti lab up 48 --rate 100mbit). One run of tutti-bench for each shape writes
-FOLDER/lab-rma-<mpi>-<nodes>x<ranks>.json; runs whose file exists are left out.
+This needs a lab (tutti lab up 48 --rate 100mbit). One run of tutti-bench for each shape writes
+FOLDER/lab-rma-<mpi>-<nodes>x<ranks>.json; runs with an existing file are skipped.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tutti.plot import pyplot_for, save
 
 SIZES = [8, 1024, 4096, 16384, 65536, 262144, 1048576]
 CONDITIONS = ("idle", "level", "puts reach a rank that computes")
-"""What the benchmark tells of the machine, where it could."""
+"""Metadata about the machine, which some results have."""
 STYLES = {"native": "k--o", "linear": "C3-o", "paznikov": "C1-o", "binomial": "C0-o",
           "binary": "C2-o", "chain": "C4-o", "auto": "C7:s"}  # fmt: skip
 app = typer.Typer(add_completion=False)
@@ -30,15 +30,15 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def measure(
-    folder: Annotated[Path, typer.Argument(help="Where the files go.")],
-    shapes: Annotated[str, typer.Option(help="Nodes x ranks, by commas.")] = "8x1,16x1,48x1,6x8",
-    repetitions: Annotated[int, typer.Option(help="Of each algorithm and size.")] = 10,
-    sizes: Annotated[str, typer.Option(help="Bytes, by commas.")] = ",".join(map(str, SIZES)),
-    mpi: Annotated[str, typer.Option(help="As that of tutti lab run.")] = "openmpi",
-    label: Annotated[str, typer.Option(help="Names the MPI in file names.")] = "openmpi",
-    program: Annotated[str, typer.Option(help="The benchmark.")] = "tutti-bench",
+    folder: Annotated[Path, typer.Argument(help="Folder for the results.")],
+    shapes: Annotated[str, typer.Option(help="Nodes x ranks on each, separated by commas.")] = "8x1,16x1,48x1,6x8",
+    repetitions: Annotated[int, typer.Option(help="Repetitions of each algorithm and size.")] = 10,
+    sizes: Annotated[str, typer.Option(help="Sizes in bytes, separated by commas.")] = ",".join(map(str, SIZES)),
+    mpi: Annotated[str, typer.Option(help="As in tutti lab run --mpi.")] = "openmpi",
+    label: Annotated[str, typer.Option(help="Name of the MPI in file names.")] = "openmpi",
+    program: Annotated[str, typer.Option(help="Path of tutti-bench.")] = "tutti-bench",
 ) -> None:
-    """Measure all algorithms in turn, for each shape."""
+    """Measure all algorithms on each shape."""
     folder.mkdir(parents=True, exist_ok=True)
     for shape in shapes.split(","):
         path = folder / f"lab-rma-{label}-{shape}.json"
@@ -72,7 +72,7 @@ def crossover(rows: list[dict[str, Any]], slow: str, fast: str) -> str:
 
 
 def section(document: dict[str, Any]) -> list[str]:
-    """The numbers of one file of tutti-bench."""
+    """The section of one file of tutti-bench."""
     rows, metadata = document["rows"], document["metadata"]
     names = [line["name"] for line in rows[0]["algorithms"]]
     library = metadata["library"].split(",")[0]
@@ -90,25 +90,25 @@ def section(document: dict[str, Any]) -> list[str]:
 
 
 def measured(folder: Path) -> list[dict[str, Any]]:
-    """What measure has written, by number of ranks."""
+    """The results of measure, by number of ranks."""
     files = [json.loads(path.read_text()) for path in sorted(folder.glob("lab-rma-*.json"))]
     return sorted(files, key=lambda document: int(document["metadata"]["ranks"]))
 
 
-Folder = Annotated[Path, typer.Argument(help="What measure has written.")]
+Folder = Annotated[Path, typer.Argument(help="Folder of the results.")]
 
 
 @app.command()
 def page(folder: Folder, into: lab_page.Page = None) -> None:
-    """Write the tables of all that has been measured, as Markdown."""
+    """Write the tables of all results, as Markdown."""
     lab_page.write([line for document in measured(folder) for line in section(document)], into)
 
 
 @app.command()
 def figure(
-    folder: Folder, into: Annotated[Path, typer.Argument(help="A file of Matplotlib's.")]
+    folder: Folder, into: Annotated[Path, typer.Argument(help="Figure to write (.svg, .png, .pdf).")]
 ) -> None:
-    """Draw latency against size, a panel for each shape, as the paper's figures 9 to 12 do."""
+    """Draw latency over size, a panel for each shape, as in the paper's figures 9 to 12."""
     pyplot = pyplot_for("figure")
     documents = measured(folder)
     drawing, axes = pyplot.subplots(

@@ -1,4 +1,4 @@
-/// Medians, and what has to hold between them.
+/// Medians of measurements, and the conditions that they must meet.
 #include "bench/machine_samples.hpp"
 
 #include <algorithm>
@@ -12,9 +12,9 @@ namespace tutti::bench {
 
 namespace {
 
-constexpr double max_spread = 5;   // of the median over the fastest tenth
-constexpr double max_drift = 5;    // of the same from begin to end
-constexpr double max_excess = 10;  // of a part over the whole
+constexpr double max_spread = 5;   // median over the 10 % quantile
+constexpr double max_drift = 5;    // ratio of the first to the last median, either way
+constexpr double max_excess = 10;  // time of a part over the time of the whole
 
 std::string us(double seconds) {
   std::array<char, 32> text{};
@@ -22,29 +22,31 @@ std::string us(double seconds) {
   return text.data();
 }
 
-/// The median; an error where the repetitions are too far apart for it to say anything.
+/// The median; an error if the repetitions vary too much.
 Result<double> steady(std::vector<double> samples, const std::string& what) {
   std::sort(samples.begin(), samples.end());
   const double fast = quantile(samples, 0.1);
   const double median = quantile(samples, 0.5);
   if (median <= max_spread * fast) return median;
-  return Error{"half of the repetitions of " + what + " take " + us(median) +
-               " or more, the fastest tenth " + us(fast) + " at most"};
+  return Error{"unsteady times of " + what + ": median " + us(median) + ", 10 % quantile " +
+               us(fast)};
 }
 
-/// What speaks against these medians, or empty.
+/// The contradiction between these medians; empty if there is none.
 std::string contradiction(const Machine& machine, double middle, double large, double again) {
   const double empty = machine.latency;
   if (middle <= empty || large <= middle) {
-    return "no bytes take " + us(empty) + ", 64 KiB " + us(middle) + " and 1 MiB " + us(large);
+    return "contradictory times: 0 bytes take " + us(empty) + ", 64 KiB " + us(middle) +
+           " and 1 MiB " + us(large);
   }
   if (std::max(empty, again) > max_drift * std::min(empty, again)) {
-    return "empty messages take " + us(empty) + " at first and " + us(again) + " at last";
+    return "drifting times: empty messages take " + us(empty) + " first and " + us(again) + " last";
   }
   for (const auto& [what, seconds] : {std::pair("the overhead of a message", machine.overhead),
                                       std::pair("the gap between messages", machine.gap)}) {
     if (seconds > max_excess * empty) {
-      return std::string(what) + " is " + us(seconds) + ", an empty message takes " + us(empty);
+      return std::string(what) + " takes " + us(seconds) + ", but an empty message takes " +
+             us(empty);
     }
   }
   return out_of_range(machine);
@@ -75,8 +77,8 @@ std::string contradiction_in_memory(const Machine& machine, const NodeMachine& n
   constexpr double max_copies = 100;
   const double copies = machine.per_byte / node_machine.copy_per_byte;
   if (machine.latency <= max_latency && copies <= max_copies) return "";
-  return "on one node an empty message takes " + us(machine.latency) + ", and a byte as long as " +
-         std::to_string(static_cast<long>(copies)) + " copies";
+  return "slow messages within one node: an empty one takes " + us(machine.latency) +
+         ", a byte as long as " + std::to_string(static_cast<long>(copies)) + " copies";
 }
 
 }  // namespace tutti::bench

@@ -1,4 +1,4 @@
-/// Padded and irregular gathers side by side.
+/// Compares padded and irregular gathers.
 #include "bench/mpi_guidelines.hpp"
 
 #include <fmt/format.h>
@@ -22,19 +22,19 @@ const std::vector<Guideline>& guidelines() {
   return list;
 }
 
-/// Agrees on the largest block, as a program would that pads, and gathers.
-int padded_gather(Workload& padded, const Functions& functions, int own) {
+/// Agrees on the largest block, then gathers padded blocks.
+int padded_gather(Workload& padded, const Functions& functions, int count) {
   int largest = 0;
-  const int code = MPI_Allreduce(&own, &largest, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  const int code = MPI_Allreduce(&count, &largest, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   return code != MPI_SUCCESS ? code : padded.run(functions);
 }
 
-std::vector<Contender> contenders_of(Workload& padded, Workload& irregular, int own) {
+std::vector<Contender> contenders_of(Workload& padded, Workload& irregular, int count) {
   const auto gather = [&padded](const Functions& f) {
     return [&padded, f] { return padded.run(f); };
   };
-  const auto reduced = [&padded, own](const Functions& f) {
-    return [&padded, own, f] { return padded_gather(padded, f, own); };
+  const auto reduced = [&padded, count](const Functions& f) {
+    return [&padded, count, f] { return padded_gather(padded, f, count); };
   };
   const auto gatherv = [&irregular](const Functions& f) {
     return [&irregular, f] { return irregular.run(f); };
@@ -55,7 +55,7 @@ const Line& line_named(const Row& row, const std::string& name) {
                        [&](const Line& line) { return line.name == name; });
 }
 
-/// How much longer the left side takes.
+/// The time of the left side over that of the right side.
 Ratio excess(const Row& row, const Guideline& guideline) {
   return ratio_of_medians(line_named(row, guideline.left).samples,
                           line_named(row, guideline.right).samples);
@@ -100,13 +100,13 @@ std::string violations(const std::vector<Row>& rows) {
       const Ratio ratio = excess(row, guideline);
       if (!ratio.above_one()) continue;
       text += fmt::format(
-          "\n# guideline ({}) broken by {}: {} {}: {} takes {:.2f} ({:.2f}..{:.2f}) "
+          "\n# guideline ({}) violated by {}: {} {}: {} takes {:.2f} ({:.2f}..{:.2f}) "
           "times {}",
           guideline.number, guideline.library, row.distribution, row.block, guideline.left,
           ratio.value, ratio.interval.low, ratio.interval.high, guideline.right);
     }
   }
-  return text.empty() ? "\n# no guideline broken" : text;
+  return text.empty() ? "\n# no guideline violated" : text;
 }
 
 }  // namespace
@@ -125,8 +125,8 @@ Result<bool> run_guidelines(const Bench& bench, Rank root, Report* report) {
     if (!layout) return Error{layout.error()};
     GatherScatterWorkload padded(Collective::gather, *padded_layout, type_of(problem), root, rank);
     GatherScatterWorkload irregular(Collective::gatherv, *layout, type_of(problem), root, rank);
-    const int own = layout->counts[static_cast<std::size_t>(rank)];
-    const std::vector<Contender> contenders = contenders_of(padded, irregular, own);
+    const int count = layout->counts[static_cast<std::size_t>(rank)];
+    const std::vector<Contender> contenders = contenders_of(padded, irregular, count);
     const std::vector<Calls> calls = measure(bench, contenders, problem.block);
     if (report == nullptr) continue;
     Row row = row_of(problem, "guidelines");

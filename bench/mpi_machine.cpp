@@ -1,4 +1,4 @@
-/// Ping-pongs, bursts and many-to-one.
+/// Measures ping-pongs, bursts and many-to-one messages.
 #include "bench/mpi_machine.hpp"
 
 #include <cstdio>
@@ -25,7 +25,7 @@ std::vector<double> samples_of(int repetitions, const std::function<double()>& o
   return samples;
 }
 
-/// Half a round trip between the first and the last rank. Only those two call it.
+/// Half a round trip between the first and the last rank. Only these two call it.
 double one_way(const Job& job, std::vector<char>& buffer, std::size_t bytes) {
   const double begin = MPI_Wtime();
   if (job.rank() == 0) {
@@ -38,7 +38,7 @@ double one_way(const Job& job, std::vector<char>& buffer, std::size_t bytes) {
   return (MPI_Wtime() - begin) / 2;
 }
 
-/// How long the first rank is busy with handing one message to MPI, in a burst to the last.
+/// The time in which the first rank passes a message to MPI, in a burst to the last rank.
 double send_overhead(const Job& job) {
   std::vector<MPI_Request> requests(32);
   const int count = static_cast<int>(requests.size());
@@ -60,7 +60,7 @@ double send_overhead(const Job& job) {
   return busy / count;
 }
 
-/// Time of a message when all from `first_sender` on send to rank 0 at once. All ranks call it.
+/// The time per message if all ranks from `first_sender` on send to rank 0. All ranks call it.
 double many_to_one(const Job& job, Rank first_sender) {
   constexpr int messages = 64;
   std::vector<MPI_Request> requests;
@@ -85,7 +85,7 @@ double many_to_one(const Job& job, Rank first_sender) {
   return seconds / (messages * senders);
 }
 
-/// What only the first and the last rank do.
+/// The measurements between the first and the last rank, which alone call it.
 void measure_pair(const Job& job, MachineSamples& samples) {
   std::vector<char> buffer(MachineSamples::large_bytes);
   const auto ping = [&](std::size_t bytes) {
@@ -97,7 +97,7 @@ void measure_pair(const Job& job, MachineSamples& samples) {
   samples.overhead = samples_of(50, [&] { return send_overhead(job); });
 }
 
-/// The same on all ranks.
+/// Broadcasts the result of rank 0 to all ranks.
 Result<Machine> from_first(const Job& job, const Result<Machine>& found) {
   const std::string problem = job.from_first(found ? "" : found.error());
   if (!problem.empty()) return Error{problem};
@@ -117,7 +117,7 @@ Result<Machine> machine_in_file(const Job& job, const std::string& path) {
   const Result<Machines> machines =
       problem.empty() ? machines_from_text(shared) : Result<Machines>(Error{problem});
   if (machines) return machines->messages;
-  return Error{"TUTTI_MACHINE=" + path + ": " + machines.error()};
+  return Error{"invalid TUTTI_MACHINE=" + path + ": " + machines.error()};
 }
 
 }  // namespace
@@ -130,8 +130,10 @@ Result<Machine> machine_of(const Job& job) {
   const Result<Machine> machine = measure_machine(job);
   if (machine) return machine;
   if (job.rank() == 0) {
-    std::fprintf(stderr, "tutti-bench: bounds are of the built-in machine, not of this one: %s\n",
-                 machine.error().c_str());
+    std::fprintf(
+        stderr,
+        "tutti-bench: bounds use the built-in machine, as this one cannot be measured: %s\n",
+        machine.error().c_str());
   }
   return Machine{};
 }

@@ -33,7 +33,7 @@ namespace tutti::bench {
 namespace {
 
 constexpr int bad_input = 2;
-constexpr int unusable = 1;  // what was measured
+constexpr int unusable = 1;  // exit status: the measurements contradict each other
 
 std::string library_version() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
@@ -58,7 +58,7 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-/// What Linux calls the processor, or "unknown".
+/// Linux's name of the processor, or "unknown".
 std::string processor() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
@@ -67,7 +67,7 @@ std::string processor() {
   return "unknown";
 }
 
-/// Processes that want a core, averaged over the last minute: what else the machine does.
+/// The load average of the last minute, which shows other work of the machine.
 std::string load() {
   double average = 0;
   if (getloadavg(&average, 1) != 1) return "unknown";
@@ -97,19 +97,19 @@ Metadata metadata_of(const Options& options, const Job& job, const Clock& clock,
       {"load before", load()},
       {"clock", clock.method()},
       {"clock error", clock.error_text()},
-      {"time", "last exit less first arrival, all ranks, after a barrier that yields"},
+      {"time", "last exit minus first arrival over all ranks, after a yielding barrier"},
       {"statistics",
-       "avg, min, median, p90, p99 over the repetitions, nothing removed; ratio of "
+       "avg, min, median, p90, p99 over all repetitions, no outliers removed; ratio of "
        "medians with its 95 % interval by order statistics"},
-      {"order", "each repetition calls all contenders, in a new random order"},
+      {"order", "each repetition calls all contenders in a new random order"},
       {"repetitions", std::to_string(options.repetitions)},
       {"budget", options.budget > 0 ? std::to_string(options.budget) + " s a row" : "none"},
       {"warmup", std::to_string(options.warmup)},
       {"settle", std::to_string(options.settling)},
       {"delay", options.delays.text},
       {"compute", std::to_string(options.compute * 1e3) + " ms, asleep"},
-      {"rest", std::to_string(options.rest * 1e3) + " ms, asleep once all have left a call"},
-      {"calls", options.persistent ? "persistent, started before computing" : "plain"},
+      {"rest", std::to_string(options.rest * 1e3) + " ms, asleep after all have left a call"},
+      {"calls", options.persistent ? "persistent, started before the computation" : "plain"},
       {"edge", options.edge > 0 ? std::to_string(options.edge) + " %" : "none"},
       {"distributions", joined(distributions)},
       {"rho", std::to_string(options.rho)},
@@ -122,21 +122,21 @@ Metadata metadata_of(const Options& options, const Job& job, const Clock& clock,
       {"machine", model.data()},
       {"date", utc_now()}};
   if (job.ranks_per_node() > cores) {
-    metadata.emplace_back("note", "more ranks than cores: times include waiting for a core");
+    metadata.emplace_back("note", "oversubscribed cores: times include waiting for a core");
   }
   return metadata;
 }
 
-/// Those that ExchangeWorkload runs.
+/// The collectives that ExchangeWorkload runs.
 bool has_exchanges(Collective collective) {
   return !reduces(collective) && !is_gather_or_scatter(collective) && !is_one_sided(collective);
 }
 
-/// What is wrong with the options in this job, or empty. Alike on all ranks.
+/// The fault of the options in this job, or empty. Equal on all ranks.
 std::string refusal(const Options& options, const Job& job) {
   const Functions native = native_functions();
   if (native.gather == nullptr) {
-    return "no MPI library among the loaded objects (a static one cannot be measured)";
+    return "no MPI library is loaded (a statically linked MPI cannot be measured)";
   }
   if (const auto root = rank_of(options.root, job.p()); !root) return root.error();
   if (std::string text = options.delays.refusal(job.p()); !text.empty()) return text;
@@ -145,7 +145,8 @@ std::string refusal(const Options& options, const Job& job) {
   for (const std::string& name : options.algorithms) {
     if (name == reordered_name) {
       if (has_exchanges(*collective)) continue;
-      return "--algorithm " + name + ": not of " + std::string(tutti::name_of(*collective));
+      return "--algorithm " + name + ": " + std::string(tutti::name_of(*collective)) +
+             " cannot be reordered; expected an allgather, alltoall, bcast or barrier";
     }
     if (is_one_sided(*collective) && name == "native") continue;  // of the matched one
     if (const auto set = set_algorithm(*collective, name); !set) {
@@ -160,8 +161,8 @@ int refuse(const Job& job, const std::string& text) {
   return bad_input;
 }
 
-/// Both machines as a file keeps them, with when and under which load they were measured. Nothing
-/// where a measurement contradicts itself.
+/// Both machines as the text of a file, with date and load of the measurement. Nothing if the
+/// measurements contradict each other.
 Result<std::string> measured_machines(const Job& job) {
   const std::string circumstances = library_version() + ", " + std::to_string(job.p()) +
                                     " ranks on " + std::to_string(job.nodes()) + " nodes, " +
@@ -191,7 +192,7 @@ int write_machine(const Options& options, const Job& job) {
       std::FILE* file = std::fopen(options.output.c_str(), "w");
       const bool written = file != nullptr && std::fputs(text->c_str(), file) >= 0;
       if (file == nullptr || std::fclose(file) != 0 || !written) {
-        problem = "--output \"" + options.output + "\" cannot be written";
+        problem = "cannot write --output " + options.output;
       }
     }
   }
@@ -244,7 +245,7 @@ int run(std::span<const char* const> arguments) {
     return refuse(job, problem);
   }
   if (options->command == Command::machine && job.p() < 2) {
-    return refuse(job, "machine needs two ranks or more: start it with mpirun -n 2");
+    return refuse(job, "machine needs at least 2 ranks; start it with mpirun -n 2");
   }
   if (options->command == Command::distances) {
     const Result<bool> done = run_distances(job, *options);
@@ -266,7 +267,7 @@ int run(std::span<const char* const> arguments) {
 
 int main(int argc, char** argv) {
   const std::span<const char* const> arguments(argv + 1, static_cast<std::size_t>(argc - 1));
-  // The watchdog's thread makes no MPI calls; Tutti's background thread does where ranks are late.
+  // The watchdog's thread makes no MPI calls, but Tutti's background thread does.
   const auto options = tutti::bench::parse(arguments);
   const bool has_thread =
       options && (tutti::bench::computes(*options) || tutti::bench::is_rma(options->command) ||

@@ -19,28 +19,28 @@ std::string collective_name(const Contender& contender) {
   return std::string(tutti::name_of(contender.workload->collective()));
 }
 
-/// The times of one rank: arrival and exit of each repetition.
+/// One rank's arrival and exit in each repetition.
 using OwnTimes = std::vector<std::array<double, 2>>;
 
 void sleep(double seconds) {
   if (seconds > 0) std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
 }
 
-/// Tutti hears of edges: there are some, and a contender that could use them.
-bool has_edges(const Options& options) { return options.edge > 0 && computes(options); }
+/// Whether ranks give progress hints: they compute before calls, and the options ask for hints.
+bool gives_hints(const Options& options) { return options.edge > 0 && computes(options); }
 
-/// The number of a repetition, from 0 on; those that do not count have negative ones.
+/// The number of a repetition from 0 on; `repetition` is negative while it is not timed.
 std::uint64_t number_of(int repetition, const Options& options) {
   return static_cast<std::uint64_t>(repetition + options.warmup + options.settling);
 }
 
-/// Tutti chooses its algorithm, or its level, from what it learns of the calls.
+/// Whether Tutti selects the algorithm, flat or hierarchical, by times of the calls.
 bool learns(const Contender& contender) {
   return contender.specification.find("auto") != std::string::npos;
 }
 
-/// Sleeps as long as this rank computes before the call of a repetition, and tells Tutti on the
-/// way where it runs the call.
+/// Sleeps as long as this rank computes before the call of a repetition, and gives the progress
+/// hint if Tutti runs the call.
 void compute(const Bench& bench, const Contender& contender, int repetition) {
   const Options& options = bench.options;
   const std::uint64_t call = number_of(repetition, options);
@@ -48,7 +48,7 @@ void compute(const Bench& bench, const Contender& contender, int repetition) {
       options.compute + options.delays.of(bench.job.rank(), bench.job.p(), call, options.seed);
   const double before_hint = seconds * options.edge / 100;
   sleep(before_hint);
-  if (!contender.specification.empty() && has_edges(options)) TUTTI_Arrival_edge(MPI_COMM_WORLD);
+  if (!contender.specification.empty() && gives_hints(options)) TUTTI_Arrival_edge(MPI_COMM_WORLD);
   sleep(seconds - before_hint);
 }
 
@@ -58,7 +58,7 @@ void fail_on(int code, const Bench& bench, const Contender& contender) {
   }
 }
 
-/// One call between arrival and exit; checks what came.
+/// Makes one call, and checks the received data; returns arrival and exit.
 std::array<double, 2> call_once(const Bench& bench, const Contender& contender,
                                 std::uint32_t number, int repetition) {
   Workload& workload = *contender.workload;
@@ -66,12 +66,12 @@ std::array<double, 2> call_once(const Bench& bench, const Contender& contender,
     const Result<bool> set = set_algorithm(workload.collective(), contender.specification);
     if (!set) bench.job.fail(set.error());
   }
-  // A new setting makes Tutti choose anew at the next call, which is no part of a call's time. All
-  // contenders do the same before it, so that the ranks come to the barrier alike; where they
-  // compute next, behind the barrier, as Tutti takes that for the beginning of the computing. Who
-  // learns from calls must not meet any that no program would make between its own: it makes one
-  // of the size itself, or none where ranks compute; all do so where they rest after each call, as
-  // nothing else is like a loop of the same call then.
+  // A new setting makes Tutti select again in the next call, which should not be timed. So every
+  // contender first makes an untimed call without data, before the barrier; if ranks compute, after
+  // the barrier, because Tutti takes its end as the beginning of the computation. A contender that
+  // learns from calls must see only calls of the program: it makes the full call instead, or none
+  // if ranks compute. If ranks rest after each call, all contenders make the full call, as in a
+  // loop of the same call.
   const bool primes_late = computes(bench.options);
   if (!contender.start && !primes_late) {
     const bool calls = learns(contender) || bench.options.rest > 0;
@@ -100,14 +100,14 @@ std::array<double, 2> call_once(const Bench& bench, const Contender& contender,
   return {arrival, exit};
 }
 
-/// All ranks' times at rank 0.
-Calls collect(const Bench& bench, const OwnTimes& own) {
+/// Gathers the times of all ranks at rank 0.
+Calls collect(const Bench& bench, const OwnTimes& times) {
   const Job& job = bench.job;
-  const auto repetitions = own.size();
+  const auto repetitions = times.size();
   const auto p = static_cast<std::size_t>(job.p());
   OwnTimes all(job.rank() == 0 ? p * repetitions : 0);
   const int doubles = static_cast<int>(2 * repetitions);
-  native_functions().gather(own.data(), doubles, MPI_DOUBLE, all.data(), doubles, MPI_DOUBLE, 0,
+  native_functions().gather(times.data(), doubles, MPI_DOUBLE, all.data(), doubles, MPI_DOUBLE, 0,
                             job.control());
   Calls calls{job.p(), static_cast<int>(repetitions), {}, {}, ""};
   for (const auto& [arrival, exit] : all) {
@@ -128,7 +128,7 @@ std::string what_ran(const Contender& contender) {
   return text.data();
 }
 
-/// The same order on all ranks and machines (std::shuffle's is the library's own).
+/// Shuffles alike on all ranks and machines; std::shuffle depends on the library.
 void shuffle(std::vector<std::size_t>& order, std::mt19937_64& random) {
   for (std::size_t left = order.size(); left > 1; --left) {
     std::swap(order[left - 1], order[random() % left]);
@@ -160,7 +160,7 @@ Range range_of(const Calls& calls, const std::vector<double>& times, int repetit
   return range;
 }
 
-/// Alike on all ranks, where each repetition takes so many seconds at rank 0.
+/// The number of repetitions if each takes `seconds` at rank 0; equal on all ranks.
 int repetitions_for(const Bench& bench, double seconds) {
   int repetitions = repetitions_within_budget(bench.options, seconds);
   native_functions().bcast(&repetitions, 1, MPI_INT, 0, bench.job.control());
@@ -213,7 +213,7 @@ std::vector<Calls> measure(const Bench& bench, std::span<const Contender> conten
   std::mt19937_64 random(bench.options.seed);
   std::uint32_t number = 0;
   bench.clock.synchronise(bench.job);
-  if (has_edges(bench.options)) TUTTI_Arrival_init(MPI_COMM_WORLD, bench.options.edge / 100.0);
+  if (gives_hints(bench.options)) TUTTI_Arrival_init(MPI_COMM_WORLD, bench.options.edge / 100.0);
   int repetitions = bench.options.repetitions;
   double began = bench.clock.now();
   for (int repetition = first; repetition < repetitions; ++repetition) {
@@ -231,7 +231,7 @@ std::vector<Calls> measure(const Bench& bench, std::span<const Contender> conten
       if (repetition + 1 == repetitions) calls[index].ran = what_ran(contender);
     }
   }
-  if (has_edges(bench.options)) TUTTI_Arrival_finalize(MPI_COMM_WORLD);
+  if (gives_hints(bench.options)) TUTTI_Arrival_finalize(MPI_COMM_WORLD);
   for (std::size_t index = 0; index < contenders.size(); ++index) {
     std::string ran = std::move(calls[index].ran);
     calls[index] = collect(bench, times[index]);

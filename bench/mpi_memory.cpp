@@ -1,4 +1,4 @@
-/// Peaks of resident memory around calls.
+/// Measures peaks of resident memory in calls.
 #include "bench/mpi_memory.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace tutti::bench {
 
 namespace {
 
-/// The bytes behind a name of /proc/self/status; below 0 where it has none.
+/// The bytes that /proc/self/status has for a name; negative if it has none.
 Bytes bytes_of_status(const std::string& name) {
   std::ifstream file("/proc/self/status");
   for (std::string line; std::getline(file, line);) {
@@ -26,7 +26,7 @@ Bytes bytes_of_status(const std::string& name) {
   return -1;
 }
 
-/// Where the system allows it the peak counts from now on.
+/// Resets the peak of resident memory; false if the system does not allow it.
 bool forget_peak() {
   std::ofstream file("/proc/self/clear_refs");
   file << "5";
@@ -34,17 +34,17 @@ bool forget_peak() {
   return file.good();
 }
 
-/// The most that the call adds at any rank, in bytes, and at any but the root.
+/// The maximum bytes that the call adds at any rank, and at any rank but the root.
 std::array<Bytes, 2> peak_of(const Bench& bench, const std::function<void(Rank)>& call) {
   bench.job.barrier();
   malloc_trim(0);
   forget_peak();
   const Bytes before = bytes_of_status("VmRSS");
   call(0);
-  const Bytes own = bytes_of_status("VmHWM") - before;
-  std::array<Bytes, 2> most = {own, bench.job.rank() == 0 ? 0 : own};
-  MPI_Allreduce(MPI_IN_PLACE, most.data(), 2, MPI_INT64_T, MPI_MAX, bench.job.control());
-  return most;
+  const Bytes added = bytes_of_status("VmHWM") - before;
+  std::array<Bytes, 2> peak = {added, bench.job.rank() == 0 ? 0 : added};
+  MPI_Allreduce(MPI_IN_PLACE, peak.data(), 2, MPI_INT64_T, MPI_MAX, bench.job.control());
+  return peak;
 }
 
 std::string last_algorithm(Collective collective, MPI_Comm comm) {
@@ -54,15 +54,16 @@ std::string last_algorithm(Collective collective, MPI_Comm comm) {
   return text.data();
 }
 
-/// What the list says of an algorithm, its own block included.
+/// The list's bound on the memory of an algorithm, including the rank's own block.
 std::string bound_of(const Specification& specification, int p, Bytes block) {
   const Collective collective = specification.algorithm->collective;
   const Bytes all = block_kind(collective) == BlockKind::parts ? block : block * p;
   if (!fits(specification, p, all, default_staging)) {
     return is_gather_or_scatter(collective) ? "linear" : "native";
   }
-  const bool holds_own = specification.algorithm->staging == Staging::subtrees;
-  const Bytes bound = staging_of(specification, p, all, default_staging) + (holds_own ? block : 0);
+  const bool holds_block = specification.algorithm->staging == Staging::subtrees;
+  const Bytes bound =
+      staging_of(specification, p, all, default_staging) + (holds_block ? block : 0);
   return fmt::format("{:.1f}", static_cast<double>(bound) / (1 << 20));
 }
 
@@ -75,8 +76,8 @@ void print(const Report& report, Collective collective, const std::string& name,
 
 }  // namespace
 
-/// So many ints, or fewer where the buffers of all ranks would take more than a quarter of this
-/// machine: those of alltoall and allgather grow with the square of the ranks.
+/// `ints`, or fewer so that the buffers of all ranks take at most 25 % of the machine's memory:
+/// those of alltoall and allgather grow with the square of the ranks.
 int block_for(Collective collective, int p, int ints) {
   Bytes blocks = 0;
   for (Rank rank = 0; rank < p; ++rank) {
@@ -92,7 +93,7 @@ void print_block(const Report& report, Collective collective, int ints) {
 }
 
 Result<bool> run_memory(const Bench& bench, Report* report) {
-  if (!forget_peak()) return Error{"memory needs /proc/self/clear_refs, which cannot be written"};
+  if (!forget_peak()) return Error{"cannot write /proc/self/clear_refs, which memory needs"};
   const int p = bench.job.p();
   const int ints =
       static_cast<int>(bench.options.blocks.empty() ? 1 << 18 : bench.options.blocks.front());
@@ -102,15 +103,15 @@ Result<bool> run_memory(const Bench& bench, Report* report) {
   }
   for (const Collective collective : all_collectives) {
     if (is_one_sided(collective) || collective == Collective::barrier) continue;
-    const int own = block_for(collective, p, ints);
-    Workplace at(collective, p, own, bench.job.rank(), false);
+    const int count = block_for(collective, p, ints);
+    CallBuffers at(collective, p, count, bench.job.rank(), false);
     std::fill(at.received.begin(), at.received.end(), 1);
     const auto native = call_of(collective, native_functions(), at);
     bench.watchdog.enter(std::string(name_of(collective)), 1, 0);
-    native(0);  // what the MPI keeps for later calls
+    native(0);  // the MPI may allocate memory that it keeps
     const auto peak = peak_of(bench, native);
     if (report != nullptr) {
-      print_block(*report, collective, own);
+      print_block(*report, collective, count);
       print(*report, collective, "native", "-", peak, "");
     }
     for (const Algorithm& algorithm : all_algorithms()) {
@@ -119,14 +120,14 @@ Result<bool> run_memory(const Bench& bench, Report* report) {
       bench.watchdog.enter(name, 1, 0);
       const auto set = set_algorithm(collective, name);
       if (!set) return Error{set.error()};
-      // What a communicator keeps for its later calls would hide what the next algorithm takes.
+      // Memory that a communicator keeps would hide the memory of the next algorithm.
       MPI_Comm_dup(MPI_COMM_WORLD, &at.comm);
-      const auto most = peak_of(bench, call_of(collective, tutti_functions(), at));
+      const auto tuttis = peak_of(bench, call_of(collective, tutti_functions(), at));
       const std::string ran = last_algorithm(collective, at.comm);
       MPI_Comm_free(&at.comm);
       if (report != nullptr) {
-        print(*report, collective, name, bound_of(*specification(collective, name), p, 4L * own),
-              most, ran);
+        print(*report, collective, name, bound_of(*specification(collective, name), p, 4L * count),
+              tuttis, ran);
       }
     }
     (void)set_algorithm(collective, "auto");

@@ -1,4 +1,4 @@
-/// Roots that call alone.
+/// Measures one-sided collectives, which only the root calls.
 #include "bench/mpi_rma.hpp"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::chrono::microseconds nap{20};
 
-/// A window of the largest vector, and how many operations of the root have been made on it.
+/// A window for the largest vector, and the number of the root's operations on it.
 class Windows {
  public:
   Windows(const Bench& bench, Rank root, Bytes most)
@@ -49,7 +49,7 @@ class Windows {
   [[nodiscard]] int error() const { return error_; }
   [[nodiscard]] MPI_Comm comm() const { return comm_; }
 
-  /// Seconds from the common start to when this rank has the data.
+  /// Seconds from the common start until this rank has the data.
   double time(const std::string& algorithm, Bytes bytes) {
     fill(bytes);
     bench_.job.barrier();
@@ -65,7 +65,7 @@ class Windows {
     const auto last = static_cast<std::size_t>(bytes * (collects ? blocks() : 1)) - 1;
     const bool receives = (bench_.job.rank() == root_) == collects;
     if (receives && (result[0] != value_ || result[last] != value_)) {
-      bench_.job.fail(algorithm + ": other data have come");
+      bench_.job.fail(algorithm + ": received wrong data");
     }
     return last_of(end) - first_of(begin);
   }
@@ -79,7 +79,7 @@ class Windows {
       std::fill(data_.begin(), data_.end(), value_);
     }
   }
-  /// Of which the root's buffer has one each.
+  /// The number of blocks in the root's buffer.
   [[nodiscard]] int blocks() const {
     return block_kind(collective_) == BlockKind::ranks ? bench_.job.p() : 1;
   }
@@ -119,7 +119,8 @@ class Windows {
       TUTTI_Rma_request request = TUTTI_RMA_REQUEST_NULL;
       int error = begin(static_cast<int>(bytes), &request);
       if (error == MPI_SUCCESS) error = TUTTI_Rma_flush(&request);
-      if (error != MPI_SUCCESS) bench_.job.fail("a root's call: error " + std::to_string(error));
+      if (error != MPI_SUCCESS)
+        bench_.job.fail("MPI error code in the root's call: " + std::to_string(error));
       return;
     }
     for (long long arrived = 0; arrived < calls_; std::this_thread::sleep_for(nap)) {
@@ -151,7 +152,7 @@ class Windows {
   int error_ = MPI_SUCCESS;
 };
 
-/// The share of a core that the process takes while its program sleeps.
+/// The share of a core that the process uses while its program sleeps.
 double idle_share() {
   constexpr double seconds = 2;
   const auto cpu = [] {
@@ -196,7 +197,7 @@ Row measure_row(const Bench& bench, Windows& windows, Rank root, Bytes bytes) {
   return row;
 }
 
-/// What a level of a tree adds for 8 bytes: a chain has p - 2 levels more than a linear broadcast.
+/// The time that a tree level adds for 8 bytes: a chain has p - 2 more than a linear broadcast.
 double hierarchical_seconds(const Bench& bench, Windows& windows) {
   constexpr std::array names = {"linear", "chain:parts=1"};
   std::array<std::vector<double>, names.size()> seconds;
@@ -219,7 +220,7 @@ Result<bool> run_rma(const Bench& bench, Rank root, Report* report) {
   const double before = idle_share();
   Windows windows(bench, root, std::max<Bytes>(*std::max_element(sizes.begin(), sizes.end()), 8));
   if (windows.error() != MPI_SUCCESS) {
-    return Error{"TUTTI_Rma_init or the registration of a window failed with error " +
+    return Error{"TUTTI_Rma_init or the registration of a window failed with MPI error code " +
                  std::to_string(windows.error())};
   }
   const double idle = idle_share();
@@ -233,16 +234,15 @@ Result<bool> run_rma(const Bench& bench, Rank root, Report* report) {
   const double level = has_hierarchical ? hierarchical_seconds(bench, windows) : 0;
   if (report == nullptr) return true;
   if (has_hierarchical) {
-    report->note("level",
-                 fmt::format("{:.1f} us for each level of a tree with 8 bytes (median of a "
-                             "chain less that of linear, over p - 2)",
-                             level * 1e6));
+    report->note("level", fmt::format("{:.1f} us for each tree level with 8 bytes (median of a "
+                                      "chain minus that of linear, over p - 2)",
+                                      level * 1e6));
   }
   report->note(
       "idle", fmt::format("{:.2f} % of a core on rank 0 with a window registered, {:.2f} % without",
                           idle * 100, before * 100));
   report->note("puts reach a rank that computes",
-               progresses != 0 ? "by the MPI itself" : "by Tutti's thread only");
+               progresses != 0 ? "in the MPI itself" : "in Tutti's thread only");
   report->finish();
   return true;
 }

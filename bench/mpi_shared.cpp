@@ -1,4 +1,4 @@
-/// Results that each rank has, and that the ranks of a node share, side by side.
+/// Compares private results with results that the ranks of a node share.
 #include "bench/mpi_shared.hpp"
 
 #include <sys/mman.h>
@@ -17,25 +17,25 @@ namespace tutti::bench {
 
 namespace {
 
-constexpr auto through_nodes = "hierarchical(native)";
+constexpr auto hierarchical = "hierarchical(native)";
 
-/// Who has the result.
-struct Way {
+/// A variant of an allgather.
+struct Variant {
   const char* name;
-  const char* specification;  ///< of an allgather with a buffer; empty: none of Tutti's
-  std::optional<int> mode;    ///< of one without
+  const char* specification;  ///< setting of an allgather with a receive buffer; empty: not Tutti's
+  std::optional<int> mode;    ///< mode of a shared result
 };
-constexpr std::array ways = {
-    Way{"native", "", {}},
-    Way{"node", through_nodes, {}},
-    Way{"read_only", "", TUTTI_SHARED_READ_ONLY},
-    Way{"copy_on_write", "", TUTTI_COPY_ON_WRITE},
+constexpr std::array variants = {
+    Variant{"native", "", {}},
+    Variant{"node", hierarchical, {}},
+    Variant{"read_only", "", TUTTI_SHARED_READ_ONLY},
+    Variant{"copy_on_write", "", TUTTI_COPY_ON_WRITE},
 };
 
-/// What a rank does with the pages of a result that it has just got.
+/// The use that a rank makes of a new result.
 struct Use {
   const char* name;
-  Bytes every = 0;  ///< touches a byte of each so-many-th page; 0: of none
+  Bytes every = 0;  ///< touches one byte in every `every` pages; 0: none
   bool writes = false;
 };
 constexpr std::array uses = {Use{"not used"}, Use{"read", 1}, Use{"1 % written", 100, true},
@@ -43,7 +43,7 @@ constexpr std::array uses = {Use{"not used"}, Use{"read", 1}, Use{"1 % written",
 
 Bytes page_bytes() { return sysconf(_SC_PAGESIZE); }
 
-/// Pages of this process alone, which go back to the system with their owner.
+/// Private pages of this process; the destructor returns them to the system.
 class Pages {
  public:
   explicit Pages(Bytes bytes)
@@ -61,7 +61,7 @@ class Pages {
   void* data_;
 };
 
-/// An allgather of equal blocks, whose result it holds until the next `prepare`.
+/// An allgather of equal blocks, which keeps its result until the next `prepare`.
 class SharedWorkload final : public Workload {
  public:
   SharedWorkload(const Job& job, Bytes block, MPI_Comm comm)
@@ -70,19 +70,19 @@ class SharedWorkload final : public Workload {
         rank_(job.rank()),
         p_(job.p()),
         block_(block),
-        own_(static_cast<std::size_t>(block)) {}
+        send_(static_cast<std::size_t>(block)) {}
   ~SharedWorkload() override { release(); }
   SharedWorkload(const SharedWorkload&) = delete;
   SharedWorkload& operator=(const SharedWorkload&) = delete;
 
   void prepare(std::uint32_t call) override {
     release();
-    fill(own_, rank_, call);
+    fill(send_, rank_, call);
   }
   int run(const Functions& functions) override { return gather(functions, block_); }
   int prime(const Functions& functions) override { return gather(functions, 0); }
 
-  /// The beginning of each block.
+  /// Compares the beginning of each block.
   [[nodiscard]] std::optional<Mismatch> check(std::uint32_t call) const override {
     const auto length = static_cast<std::size_t>(std::min(block_, page_bytes()));
     for (Rank rank = 0; rank < p_; ++rank) {
@@ -92,11 +92,11 @@ class SharedWorkload final : public Workload {
     return std::nullopt;
   }
 
-  int obtain(const Way& way, const Functions& functions) {
-    if (!way.mode) return run(functions);
+  int obtain(const Variant& variant, const Functions& functions) {
+    if (!variant.mode) return run(functions);
     const int count = static_cast<int>(block_);
-    const int error = TUTTI_Allgather_shared(own_.data(), count, MPI_BYTE, count, MPI_BYTE, comm_,
-                                             *way.mode, &shared_);
+    const int error = TUTTI_Allgather_shared(send_.data(), count, MPI_BYTE, count, MPI_BYTE, comm_,
+                                             *variant.mode, &shared_);
     result_ = shared_;
     return error;
   }
@@ -114,7 +114,7 @@ class SharedWorkload final : public Workload {
     if (shared_ != nullptr) TUTTI_Shared_free(shared_);
     shared_ = nullptr;
   }
-  /// Also the rank's own copy.
+  /// Releases the result and the private copy.
   void release_all() {
     release();
     copy_.reset();
@@ -126,27 +126,27 @@ class SharedWorkload final : public Workload {
     result_ = copy_->data();
     if (result_ == nullptr) return MPI_ERR_NO_MEM;
     const int count = static_cast<int>(bytes);
-    return functions.allgather(own_.data(), count, MPI_BYTE, result_, count, MPI_BYTE, comm_);
+    return functions.allgather(send_.data(), count, MPI_BYTE, result_, count, MPI_BYTE, comm_);
   }
 
   MPI_Comm comm_;
   Rank rank_;
   int p_;
   Bytes block_;
-  std::vector<std::byte> own_;
-  std::optional<Pages> copy_;  ///< this rank's own, from the first call that needs it on
-  void* shared_ = nullptr;     ///< to be released
-  void* result_ = nullptr;     ///< of the last call
+  std::vector<std::byte> send_;
+  std::optional<Pages> copy_;  ///< private receive buffer, made when first needed
+  void* shared_ = nullptr;     ///< the shared result to release
+  void* result_ = nullptr;     ///< the result of the last call
 };
 
-Functions functions_of(const Way& way) {
-  return *way.specification == '\0' ? native_functions() : tutti_functions();
+Functions functions_of(const Variant& variant) {
+  return *variant.specification == '\0' ? native_functions() : tutti_functions();
 }
 
-/// Resident bytes of a rank, a page that n processes have mapped as 1/n of a page: the mean of all.
-/// None where the system does not tell.
+/// The mean resident bytes of a rank; a page that n processes map counts 1/n to each. None if the
+/// system does not report them.
 std::optional<double> resident_of_a_rank(const Job& job) {
-  job.barrier();  // all hold what they are to hold
+  job.barrier();  // all ranks have the memory to measure
   std::ifstream file("/proc/self/smaps_rollup");
   double kib = -1e18;
   for (std::string word; file >> word;) {
@@ -158,10 +158,10 @@ std::optional<double> resident_of_a_rank(const Job& job) {
   return sum * 1024 / job.p();
 }
 
-/// What one call on a communicator of its own takes, and what of it stays until that is freed.
-Result<Resident> resident(const Bench& bench, Bytes block, const Way& way, const Use& use) {
-  if (*way.specification != '\0') {
-    if (const auto set = set_algorithm(Collective::allgather, way.specification); !set) {
+/// The memory of one call on a new communicator: while its result is held, and after its release.
+Result<Resident> resident(const Bench& bench, Bytes block, const Variant& variant, const Use& use) {
+  if (*variant.specification != '\0') {
+    if (const auto set = set_algorithm(Collective::allgather, variant.specification); !set) {
       return Error{set.error()};
     }
   }
@@ -170,38 +170,38 @@ Result<Resident> resident(const Bench& bench, Bytes block, const Way& way, const
   SharedWorkload workload(bench.job, block, comm);
   workload.prepare(0);
   const auto before = resident_of_a_rank(bench.job);
-  const int code = workload.obtain(way, functions_of(way));
+  const int code = workload.obtain(variant, functions_of(variant));
   if (code != MPI_SUCCESS) bench.job.fail("MPI error code " + std::to_string(code));
   workload.use(use);
   const auto held = resident_of_a_rank(bench.job);
   workload.release_all();
   const auto kept = resident_of_a_rank(bench.job);
   MPI_Comm_free(&comm);
-  if (!before || !held || !kept) return Error{"/proc/self/smaps_rollup tells no Pss"};
+  if (!before || !held || !kept) return Error{"/proc/self/smaps_rollup has no Pss"};
   return Resident{*held - *before, *kept - *before};
 }
 
-/// All ways of getting a result of one size, then using it.
+/// Measures all variants for one block size and one use of the result.
 Result<Row> measure_row(const Bench& bench, const Case& problem, const Use& use) {
   SharedWorkload workload(bench.job, problem.block, MPI_COMM_WORLD);
   std::vector<Contender> contenders;
   Row row = row_of(problem, std::string(name_of(bench.options.command)));
   row.distribution = use.name;
   std::vector<Resident> memory;
-  for (const Way& way : ways) {
-    if (use.writes && way.mode == TUTTI_SHARED_READ_ONLY) continue;
-    contenders.push_back(
-        {way.name, way.specification, &workload, functions_of(way), [&workload, &way, &use] {
-           const int code = workload.obtain(way, functions_of(way));
-           if (code == MPI_SUCCESS) workload.use(use);
-           return code;
-         }});
+  for (const Variant& variant : variants) {
+    if (use.writes && variant.mode == TUTTI_SHARED_READ_ONLY) continue;
+    contenders.push_back({variant.name, variant.specification, &workload, functions_of(variant),
+                          [&workload, &variant, &use] {
+                            const int code = workload.obtain(variant, functions_of(variant));
+                            if (code == MPI_SUCCESS) workload.use(use);
+                            return code;
+                          }});
   }
   const std::vector<Calls> calls = measure(bench, contenders, problem.block);
   workload.release_all();
-  for (const Way& way : ways) {
-    if (use.writes && way.mode == TUTTI_SHARED_READ_ONLY) continue;
-    const auto taken = resident(bench, problem.block, way, use);
+  for (const Variant& variant : variants) {
+    if (use.writes && variant.mode == TUTTI_SHARED_READ_ONLY) continue;
+    const auto taken = resident(bench, problem.block, variant, use);
     if (!taken) return Error{taken.error()};
     memory.push_back(*taken);
   }

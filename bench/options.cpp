@@ -1,4 +1,4 @@
-/// The command line, read by the table of options.
+/// Reads the command line by the table of options.
 #include "bench/options.hpp"
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "bench/options_table.hpp"
+#include "core/nearest.hpp"
 
 namespace tutti::bench {
 
@@ -13,7 +14,7 @@ namespace {
 
 using Text = std::string_view;
 
-/// By the number of the command.
+/// The names of commands, by number.
 constexpr std::array<Text, 24> names = {
     "gather",
     "gatherv",
@@ -41,31 +42,24 @@ constexpr std::array<Text, 24> names = {
     "distances",
 };
 
-std::string quoted(Text text) { return "\"" + std::string(text) + "\""; }
+std::string quoted(Text text) { return "'" + std::string(text) + "'"; }
 
-std::string options_of(Command command) {
-  std::string text;
+/// The end of the error about an option that the command does not accept.
+std::string valid_options(Command command, Text given) {
+  std::vector<std::string> options;
   for (const Option& option : all_options()) {
-    if (option.commands & bit(command)) {
-      text += (text.empty() ? "--" : ", --") + std::string(option.name);
-    }
+    if (option.commands & bit(command)) options.push_back("--" + std::string(option.name));
   }
-  return text;
+  return valid_names(given, std::vector<Text>(options.begin(), options.end()), "options");
 }
 
-std::string command_names() {
-  std::string text;
-  for (const Text name : names) text += (text.empty() ? "" : ", ") + std::string(name);
-  return text;
-}
-
-/// What must hold between options; empty if it does.
+/// The error about options that contradict each other; empty if there is none.
 std::string contradiction(const Options& options) {
   if (!options.blocks.empty() && !options.totals.empty()) {
-    return "--block and --bytes both say how much is sent: give one of them";
+    return "--block and --bytes exclude each other";
   }
   if (options.command == Command::distances && options.output.empty() && !options.help) {
-    return "distances needs --output FILE, which it writes";
+    return "distances needs --output FILE";
   }
   return "";
 }
@@ -102,7 +96,7 @@ void set_defaults(Options& options) {
   if (options.algorithms.empty()) options.algorithms = {"native", "auto"};
 }
 
-/// One option at the front of `rest`, which loses it.
+/// Reads one option from the front of `rest`, and removes it.
 std::optional<Error> read_option(Options& options, std::span<const char* const>& rest) {
   const Text argument = rest.front();
   rest = rest.subspan(1);
@@ -111,24 +105,27 @@ std::optional<Error> read_option(Options& options, std::span<const char* const>&
   const auto option = std::ranges::find_if(
       table, [&](const Option& o) { return name.starts_with("--") && o.name == name.substr(2); });
   if (option == table.end() || !(option->commands & bit(options.command))) {
-    return Error{quoted(argument) + " is no option of " + std::string(name_of(options.command)) +
-                 ", which takes " + options_of(options.command)};
+    return Error{std::string(name_of(options.command)) + " has no option " + quoted(name) +
+                 valid_options(options.command, name)};
   }
   const bool attached = name.size() < argument.size();
   Text value;
   if (option->value.empty()) {
-    if (attached) return Error{quoted(argument) + ": " + std::string(name) + " takes no value"};
+    if (attached)
+      return Error{"invalid " + std::string(argument) + ": " + std::string(name) +
+                   " takes no value"};
   } else if (attached) {
     value = argument.substr(name.size() + 1);
   } else if (rest.empty()) {
-    return Error{std::string(name) + " needs a value: " + std::string(option->meaning)};
+    return Error{std::string(name) + " needs a value " + std::string(option->value) + ": " +
+                 std::string(option->meaning)};
   } else {
     value = rest.front();
     rest = rest.subspan(1);
   }
   const Accepted accepted = option->read(options, value);
   if (accepted.empty()) return std::nullopt;
-  return Error{std::string(name) + " " + quoted(value) + ": accepted is " + accepted};
+  return Error{"invalid " + std::string(name) + " " + quoted(value) + ": expected " + accepted};
 }
 
 }  // namespace
@@ -137,7 +134,7 @@ std::string_view name_of(Command command) { return names[static_cast<std::size_t
 
 Result<Options> parse(std::span<const char* const> arguments) {
   Options options;
-  if (arguments.empty()) return Error{"no command; there are " + command_names()};
+  if (arguments.empty()) return Error{"no command" + valid_names("", names, "commands")};
   const Text first = arguments.front();
   if (first == "--help" || first == "-h" || first == "help") {
     options.help = true;
@@ -145,7 +142,7 @@ Result<Options> parse(std::span<const char* const> arguments) {
   }
   const auto* const command = std::ranges::find(names, first);
   if (command == names.end()) {
-    return Error{quoted(first) + " is no command; there are " + command_names()};
+    return Error{"unknown command " + quoted(first) + valid_names(first, names, "commands")};
   }
   options.command = static_cast<Command>(command - names.begin());
   for (auto rest = arguments.subspan(1); !rest.empty();) {
@@ -175,7 +172,7 @@ Result<Rank> rank_of(const RootChoice& root, int p) {
       break;
   }
   if (root.number < p) return root.number;
-  return Error{"--root " + std::to_string(root.number) + ": this run has ranks 0 to " +
+  return Error{"--root " + std::to_string(root.number) + ": expected a rank from 0 to " +
                std::to_string(p - 1)};
 }
 
@@ -184,17 +181,16 @@ std::string help() {
       "mpirun -n P tutti-bench COMMAND [OPTION...]\n\n"
       "  gather, gatherv, scatter, scatterv, bcast, allgather, allgatherv, alltoall, alltoallv,\n"
       "  barrier, reduce, allreduce, reduce_scatter, reduce_scatter_block\n"
-      "               times of algorithms, called in turn in one run\n"
+      "               times of algorithms, called alternately in one run\n"
       "  rma_bcast, rma_scatter, rma_gather, rma_reduce\n"
-      "               the same with windows, where only the root calls, beside the MPI's own\n"
+      "               times with windows, where only the root calls, and of the MPI's own\n"
       "  allgather_shared\n"
-      "               results that the ranks of a node share, beside a copy for each: time and "
-      "memory\n"
+      "               time and memory of results that the ranks of a node share or copy\n"
       "  guidelines   Gather <= Gatherv and Gatherv <= Allreduce + padded Gather\n"
-      "  latency      what a call through Tutti costs beyond the MPI's own\n"
-      "  memory       what each algorithm takes of memory beside the program's buffers\n"
-      "  machine      what messages and node memory take in this job, for TUTTI_MACHINE\n"
-      "  distances    the times of messages between all ranks, for TUTTI_DISTANCES\n\n";
+      "  latency      time that Tutti adds to a call\n"
+      "  memory       memory of each algorithm beyond the program's buffers\n"
+      "  machine      times of messages and node memory in this job, for TUTTI_MACHINE\n"
+      "  distances    times of messages between all ranks, for TUTTI_DISTANCES\n\n";
   for (const Option& option : all_options()) {
     std::string left = "  --" + std::string(option.name) + " " + std::string(option.value);
     left.resize(std::max<std::size_t>(left.size() + 2, 26), ' ');

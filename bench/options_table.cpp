@@ -1,10 +1,12 @@
-/// Reading the values of options.
+/// The table of options, and readers of their values.
 #include "bench/options_table.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <limits>
 #include <type_traits>
+
+#include "core/nearest.hpp"
 
 namespace tutti::bench {
 
@@ -35,12 +37,12 @@ bool read_bytes(Text text, Bytes& value) {
   return true;
 }
 
-std::vector<Text> split(Text list) {
+std::vector<Text> split(Text list, Text between = ",") {
   std::vector<Text> items;
   for (std::size_t begin = 0; begin <= list.size();) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
+    const std::size_t end = std::min(list.find(between, begin), list.size());
     items.push_back(list.substr(begin, end - begin));
-    begin = end + 1;
+    begin = end + between.size();
   }
   return items;
 }
@@ -48,7 +50,10 @@ std::vector<Text> split(Text list) {
 Accepted read_distributions(Options& options, Text list) {
   for (const Text item : split(list)) {
     const auto distribution = distribution_named(item);
-    if (!distribution) return "same, random, spikes, decreasing, alternating, two-blocks";
+    if (!distribution) {
+      constexpr Text accepted = "same, random, spikes, decreasing, alternating, two-blocks";
+      return std::string(accepted) + did_you_mean(item, split(accepted, ", "));
+    }
     options.distributions.push_back(*distribution);
   }
   return "";
@@ -57,7 +62,7 @@ Accepted read_distributions(Options& options, Text list) {
 Accepted read_blocks(Options& options, Text list) {
   for (const Text item : split(list)) {
     if (!read(item, Bytes{1}, options.blocks.emplace_back())) {
-      return "whole numbers of elements from 1 on, with commas between them";
+      return "element counts of at least 1, separated by commas";
     }
   }
   return "";
@@ -66,17 +71,17 @@ Accepted read_blocks(Options& options, Text list) {
 Accepted read_totals(Options& options, Text list) {
   for (const Text item : split(list)) {
     if (!read_bytes(item, options.totals.emplace_back())) {
-      return "bytes such as 8, 64K, 8M or 1G, with commas between them";
+      return "bytes such as 8, 64K, 8M or 1G, separated by commas";
     }
   }
   return "";
 }
 
-/// A part with "=" but no ":" is a further setting of the specification before it.
+/// A part with "=" but without ":" is a further parameter of the specification before it.
 Accepted read_algorithms(Options& options, Text list) {
   bool takes_settings = false;
   for (const Text item : split(list)) {
-    if (item.empty()) return "native, auto or an algorithm as `tutti list` shows it";
+    if (item.empty()) return "native, auto or an algorithm of tutti list";
     const bool setting = item.find('=') != Text::npos && item.find(':') == Text::npos;
     if (setting && takes_settings) {
       options.algorithms.back() += "," + std::string(item);
@@ -96,17 +101,18 @@ Accepted read_root(Options& options, Text text) {
     return "";
   }
   root.kind = Kind::numbered;
-  return read(text, 0, root.number) ? "" : "half, first, last or a rank";
+  return read(text, 0, root.number)
+             ? ""
+             : "half, first, last or a rank" + did_you_mean(text, {"half", "first", "last"});
 }
 
 template <auto member, int least>
 Accepted read_count(Options& options, Text text) {
-  return read(text, least, options.*member)
-             ? ""
-             : "a whole number from " + std::to_string(least) + " on";
+  return read(text, least, options.*member) ? ""
+                                            : "an integer of at least " + std::to_string(least);
 }
 
-/// By a function from text to a Result.
+/// Reads a value by a function from text to a Result.
 template <auto member, auto parse>
 Accepted read_parsed(Options& options, Text text) {
   auto parsed = parse(text);
@@ -118,7 +124,7 @@ Accepted read_parsed(Options& options, Text text) {
 template <auto member>
 Accepted read_file(Options& options, Text text) {
   options.*member = text;
-  return text.empty() ? "the name of a file" : "";
+  return text.empty() ? "a file name" : "";
 }
 
 template <auto member, bool value>
@@ -131,53 +137,51 @@ constexpr Option table[] = {
     {"distribution", "LIST", irregular | guidelines, read_distributions,
      "same, random, spikes, decreasing, alternating, two-blocks (all six)"},
     {"rho", "N", irregular | guidelines, read_count<&Options::rho, 1>,
-     "spikes: blocks are N times the average with probability 1/N (5)"},
+     "spikes: a block is N times the average with probability 1/N (5)"},
     {"block", "LIST", with_data | guidelines | bit(Command::memory), read_blocks,
-     "ints (1,10,100,1000,10000): average block of a rank; alltoall: for a rank; bcast, "
+     "ints (1,10,100,1000,10000): average block of a rank; alltoall: of a pair; bcast, "
      "(all)reduce: of all"},
     {"bytes", "LIST", with_data | guidelines | one_sided | shared, read_totals,
-     "instead of --block: bytes of all that the root, or any rank, has in the end, e.g. 8,64K,8M"},
+     "instead of --block: all bytes that the root, or any rank, has in the end, e.g. 8,64K,8M"},
     {"gap", "N", spread_at_root, read_count<&Options::gap, 0>,
-     "elements between the blocks at the root, so that they are not contiguous (0)"},
+     "elements between the blocks at the root, which makes them scattered (0)"},
     {"root", "WHERE", rooted | guidelines | one_sided, read_root,
      "half (p/2), first, last or a rank (half)"},
     {"algorithm", "SPEC", collectives | one_sided, read_algorithms,
-     "native, auto or an algorithm; may be repeated (native, auto); native:reordered: the MPI's "
-     "own "
+     "native, auto or an algorithm, repeatable (native, auto); native:reordered: the MPI's own "
      "with ranks numbered by distance"},
     {"delay", "PATTERN", collectives, read_parsed<&Options::delays, delays_from>,
      "ranks arrive late: uniform:50ms, normal:5ms, one-late:50ms[@RANK], recorded:FILE (none)"},
     {"compute", "TIME", collectives, read_parsed<&Options::compute, seconds_from>,
-     "what every rank computes (sleeps) before its delay (as long as the largest delay)"},
+     "time that every rank computes (sleeps) before its delay (the largest delay)"},
     {"rest", "TIME", collectives, read_parsed<&Options::rest, seconds_from>,
-     "who has left a call sleeps until all have, then so long: for cores that ranks share (0)"},
+     "sleep after all ranks have left a call, for cores that ranks share (0)"},
     {"edge", "PERCENT", collectives,
      [](Options& o, Text v) {
        return read(v, 0, o.edge) && o.edge <= 100 ? "" : Accepted("0 to 100");
      },
-     "tell Tutti when so much of computing and delay is over; 0: never (50)"},
+     "progress hint after so much of the computation and delay; 0: none (50)"},
     {"persistent", "", persistent, set<&Options::persistent, true>,
-     "call Tutti's algorithms in their persistent form, started before the computing"},
+     "call Tutti's algorithms in their persistent form, started before the computation"},
     {"repetitions", "N", measured, read_count<&Options::repetitions, 1>, "timed calls (75)"},
     {"budget", "TIME", tables, read_parsed<&Options::budget, seconds_from>,
-     "for the calls of one size: fewer repetitions where they would take longer, at least 5 "
-     "(none)"},
-    {"warmup", "N", measured, read_count<&Options::warmup, 0>, "calls before those (10)"},
+     "limit for the calls of one size: reduces the repetitions to 5 at least (none)"},
+    {"warmup", "N", measured, read_count<&Options::warmup, 0>, "untimed calls before them (10)"},
     {"settle", "N", tables, read_count<&Options::settling, 0>,
-     "calls of automatic choices alone before all others: they learn and try in them (0)"},
+     "calls of auto before all others, in which it learns and explores (0)"},
     {"seed", "N", tables | one_sided | shared, read_count<&Options::seed, 0>,
-     "of the random distributions (1)"},
+     "seed of the random distributions (1)"},
     {"json", "FILE", measured, read_file<&Options::json>,
-     "also write everything, with each sample, to FILE"},
+     "also write all results and samples to FILE"},
     {"csv", "FILE", tables, read_file<&Options::csv>, "also write the table to FILE"},
     {"output", "FILE", bit(Command::machine) | bit(Command::distances), read_file<&Options::output>,
-     "write the machine to FILE, for TUTTI_MACHINE; the distances, for TUTTI_DISTANCES"},
+     "write the machine (TUTTI_MACHINE) or the distances (TUTTI_DISTANCES) to FILE"},
     {"nodes-per-switch", "N", bit(Command::distances), read_count<&Options::nodes_per_switch, 1>,
-     "beyond 64 ranks: so many nodes in a row share a switch (not known)"},
+     "beyond 64 ranks: consecutive nodes that share a switch (unknown)"},
     {"no-check", "", tables, set<&Options::check, false>, "do not compare the received data"},
     {"quiet", "", every, set<&Options::quiet, true>, "print no table"},
     {"timeout", "SECONDS", every, read_count<&Options::timeout, 1>,
-     "give up when no call ends for so long (300)"},
+     "give up after this time without progress (300)"},
     {"help", "", every, set<&Options::help, true>, "print this"},
 };
 

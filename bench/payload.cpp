@@ -1,4 +1,4 @@
-/// Payload bytes and their comparison.
+/// Generates payload bytes, and compares them.
 #include "bench/payload.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ constexpr std::byte guard_byte{0xA5};
 using Word = std::uint32_t;
 constexpr std::size_t word_size = sizeof(Word);
 
-/// Odd multipliers: each of rank, index and call alone decides the word.
+/// Odd multipliers, so that a change of rank, index or call alone changes the word.
 Word word_of(Rank rank, std::size_t index, std::uint32_t call) {
   return static_cast<Word>(rank) * 0x9E3779B1U + static_cast<Word>(index) * 0x85EBCA77U +
          call * 0xC2B2AE3DU;
@@ -36,7 +36,7 @@ std::string to_text(const Mismatch& mismatch) {
   const auto index = static_cast<long long>(mismatch.index);
   if (mismatch.block == no_rank) {
     std::snprintf(text, sizeof text,
-                  "outside of the blocks, byte %lld from the start of the buffer: expected 0x%02x "
+                  "outside the blocks, byte %lld of the buffer: expected 0x%02x "
                   "as before the call, got 0x%02x",
                   index, mismatch.expected, mismatch.got);
   } else {
@@ -75,8 +75,8 @@ Result<Layout> lay_out(const std::vector<Bytes>& blocks, int width, Bytes gap) {
   for (const Bytes block : blocks) {
     end = begin + block;
     if (end > most) {
-      return Error{"blocks up to element " + std::to_string(end) + " of the root's buffer: MPI's " +
-                   "counts and displacements end at " + std::to_string(most)};
+      return Error{"the root's buffer has " + std::to_string(end) +
+                   " elements; MPI's counts and displacements end at " + std::to_string(most)};
     }
     layout.counts.push_back(static_cast<int>(block));
     layout.displacements.push_back(static_cast<int>(begin));

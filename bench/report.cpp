@@ -1,4 +1,4 @@
-/// Columns as OSU's benchmarks print them, CSV and JSON.
+/// Writes columns in the style of OSU's benchmarks, CSV and JSON.
 #include "bench/report.hpp"
 
 #include <fmt/format.h>
@@ -17,12 +17,12 @@ using Json = nlohmann::ordered_json;
 
 constexpr double micro = 1e6;
 
-/// Microseconds with the clock's nanosecond as the last digit.
+/// Microseconds with nanoseconds, the clock's resolution, as the last digit.
 double in_micro(double seconds) { return std::round(seconds * 1e9) / 1e3; }
 
 Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
-/// "ordered_tree" of "ordered_tree: modelled 3.1 us, ..".
+/// The algorithm in a text such as "ordered_tree: modelled 3.1 us, ..".
 std::string first_word(const std::string& ran) {
   return ran.empty() ? "-" : ran.substr(0, ran.find(": "));
 }
@@ -98,7 +98,7 @@ std::string memory_columns(const Line& line) {
 Result<std::FILE*> open_file(const std::string& name) {
   if (name.empty()) return nullptr;
   std::FILE* file = std::fopen(name.c_str(), "w");
-  if (file == nullptr) return Error{"\"" + name + "\" cannot be written: " + std::strerror(errno)};
+  if (file == nullptr) return Error{"cannot write " + name + ": " + std::strerror(errno)};
   return file;
 }
 

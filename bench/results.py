@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tutti-bench.md beside the JSON files that bench/results.sh has made.
+"""Writes tutti-bench.md from the JSON files of bench/results.sh, beside them.
 
     bench/results.py FOLDER [NOTE]
 """
@@ -11,6 +11,22 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+HEAD = """# tutti-bench on one machine
+
+This page shows Tutti's gatherv and scatterv on one machine with more ranks than cores; `bench/results.sh`
+writes it. Every sample is in the JSON files beside it. Ratios are Tutti's median time over native's in the same run:
+**bold** is significantly faster and ✗ significantly slower (95 % interval). `TUW` is the paper's algorithm, `traff` extends it,
+`auto` is Tutti's choice; blocks count ints.
+
+**Settings.** Only `TUTTI_GATHERV` and `TUTTI_SCATTERV`, which name the column's algorithm; the machine numbers are
+built-in. In the samples of 2026-11-21 `auto` took calls of every size from an MPI that busy-waits, and ran `linear`; it
+still does.
+
+**Limitations.** With more ranks than cores times depend on the scheduler as much as on the algorithm. MPICH
+busy-waits and never yields, so a native call often lasts until waiting ranks' time slices end, while Tutti tests
+and yields: those ratios do not apply to a machine with a core for each rank. Open MPI yields like Tutti: there the
+ratios show algorithms and Tutti's own cost.
+"""
 LIBRARIES = {"mpich": "MPICH", "openmpi": "Open MPI"}
 METHOD = ("library", "ranks", "nodes", "cores of a node", "processor", "load before",
           "clock", "time", "order",
@@ -19,7 +35,7 @@ METHOD = ("library", "ranks", "nodes", "cores of a node", "processor", "load bef
 
 
 def load(folder: Path, name: str) -> dict | None:
-    """One document of tutti-bench, or None where that MPI was not measured."""
+    """A file of tutti-bench, or None if that MPI was not measured."""
     path = folder / f"tutti-bench-{name}.json"
     return json.loads(path.read_text()) if path.is_file() else None
 
@@ -29,7 +45,7 @@ def microseconds(value: float) -> str:
 
 
 def cell(line: dict) -> str:
-    """Ratio of medians to native's; bold where faster, with a cross where slower beyond doubt."""
+    """The ratio of medians to native's: bold if faster, with a cross if significantly slower."""
     ratio = line["ratio_to_native"]
     if ratio is None:
         return microseconds(line["median_us"])
@@ -123,20 +139,7 @@ def method(document: dict) -> list[str]:
 
 def main() -> int:
     folder = Path(sys.argv[1])
-    text = ["# tutti-bench on one machine", "",
-            "Written by `bench/results.sh`; every sample is in the JSON files beside this one.",
-            "Ratios are Tutti's median time over native's in the same run: **bold** is faster and",
-            "✗ slower beyond doubt (95 % interval), plain is neither. `TUW` is the paper's",
-            "algorithm, `traff` what goes beyond it, `auto` Tutti's own choice. Blocks count ints.",
-            "", "**Settings.** None but `TUTTI_GATHERV` and `TUTTI_SCATTERV`, which name the column's",
-            "algorithm, and the numbers of the machine are the built-in ones. In the samples of 2026-11-21",
-            "`auto` took calls of every size from an MPI that spins, and ran `linear`; so it does today.",
-            "", "**Read with care.** There are more ranks than cores, so latency is a matter of who",
-            "gets a core: times are those of the scheduler as much as of the algorithm. MPICH spins",
-            "while it waits and never yields, so that a native call often lasts until the waiting",
-            "ranks' time slices end, while Tutti tests and yields; those ratios say nothing of a",
-            "machine with a core for each rank. Open MPI yields like Tutti: there the ratios are",
-            "those of algorithms and of Tutti's own cost.", ""]  # fmt: skip
+    text = [*HEAD.splitlines(), ""]
     if note := " ".join(sys.argv[2:]):
         text += [note, ""]
     for mpi, library in LIBRARIES.items():

@@ -4,8 +4,8 @@
 #
 #     bench/results.sh BUILD_FOLDER [RANKS]
 #
-# Takes some six minutes on two cores. Run it on a machine that does nothing else; RESULTS_NOTE is
-# a remark for the page where that was not so, RESULTS_RUN a command to run each job under.
+# This takes about 6 minutes on 2 cores of an idle machine. RESULTS_NOTE is a remark for the page
+# about other load, RESULTS_RUN a command that runs each job.
 set -eu
 
 source=$(dirname "$(dirname "$(readlink -f "$0")")")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the page of shared results from what tutti-bench has measured on emulated nodes.
+"""Writes the page of shared results from results of tutti-bench on emulated nodes.
 
     TUTTI_NODE=4 mpirun -n 8 tutti-bench allgather_shared --repetitions 25 --json FILE
     bench/shared_results.py FILE 4 > docs/results/shared-results.md
@@ -14,25 +14,24 @@ from typing import Any
 
 HEAD = """# Shared results, measured
 
-An allgather whose result each rank has for itself, by the MPI (`native`) and through node memory (`node`),
-beside `TUTTI_Allgather_shared`, whose result the ranks of a node share: read-only, and copy on write.
+This page compares allgathers with a private result for each rank, the MPI's (`native`) and hierarchical (`node`), with
+`TUTTI_Allgather_shared`, whose result a node's ranks share: read-only or copy on write.
 
     TUTTI_NODE={node} mpirun -n {ranks} tutti-bench allgather_shared --warmup {warmup} --repetitions {repetitions} --json FILE
     bench/shared_results.py FILE {node} > docs/results/shared-results.md
 
-{library}, {ranks} ranks as nodes of {node} that are emulated on one machine of {cores} cores ({processor}):
-there is no network between them, and there are more ranks than cores. Every sample is in
+{library}, {ranks} ranks on emulated nodes of {node}, one machine of {cores} cores ({processor}): no network between nodes,
+more ranks than cores. Every sample is in
 [tutti-bench-shared-openmpi.json](tutti-bench-shared-openmpi.json).
 
-**Time** is last exit less first arrival, after a barrier, of the call and of what the rank then does with the
-result: nothing, reading a byte of every page, writing one to every hundredth page, or to every page. Medians;
-each repetition calls all in a new random order. Private buffers are used again and again, so their pages
-are there; a shared result is released before each call and mapped anew by it. In brackets the
-ratio to `native` where its 95 % interval leaves no doubt which is faster.
+**Time** is last exit minus first arrival, after a barrier, of the call and the use of the result: none, reading a byte of
+every page, or writing a byte to 1 % of pages or to every page. Cells are medians; each repetition calls all in a new random
+order. Private buffers are reused, so their pages exist; each call maps a shared result anew. Brackets:
+ratio to `native` if its 95 % interval excludes 1.
 
-**Memory** is what a node's ranks have more of than before a first call on a new communicator, while they hold
-the result, and in brackets what stays when they have released it, until the communicator is freed. It is
-the sum of Pss in `/proc/self/smaps_rollup`: a page that n processes map is 1/n of a page to each.
+**Memory** is the increase for a node's ranks over the state before a first call on a new communicator, while they
+hold the result. Brackets: what remains after release, until the communicator is freed. It is the sum of Pss in
+`/proc/self/smaps_rollup`: of a page that n processes map, each counts 1/n.
 """
 
 USES = {
@@ -44,7 +43,7 @@ USES = {
 
 
 def size(count: float) -> str:
-    """Bytes in the largest unit that leaves a number above 1."""
+    """Bytes in the largest unit that gives a number above 1."""
     for unit, shift in (("MiB", 20), ("KiB", 10)):
         if abs(count) >= 1 << shift:
             return f"{count / (1 << shift):.3g} {unit}"
@@ -52,14 +51,14 @@ def size(count: float) -> str:
 
 
 def time(line: dict[str, Any]) -> str:
-    """Milliseconds, with the ratio to native where that is certain."""
+    """Milliseconds, with the ratio to native if it is significant."""
     text = f"{line['median_us'] / 1000:.3g}"
     ratio = line["ratio_to_native"]
     return text if not ratio or ratio["verdict"] == "even" else f"{text} ({ratio['median']:.2f})"
 
 
 def memory(line: dict[str, Any], node: int) -> str:
-    """Of a node: what is held, and what is kept."""
+    """The memory of a node: held with the result, and kept after its release."""
     kept = line["kept_bytes_of_a_rank"] * node
     held = size(line["held_bytes_of_a_rank"] * node)
     return f"{held} ({size(kept)})" if kept > 64 << 10 else held
@@ -76,7 +75,7 @@ def table(rows: list[dict[str, Any]], cell: Any) -> list[str]:
 
 
 def losses(rows: list[dict[str, Any]]) -> list[str]:
-    """Where a shared result took longer than the MPI's own call beyond doubt."""
+    """The cases in which a shared result is significantly slower than the MPI's own call."""
     return [
         f"- {size(row['bytes'])}, {USES[row['distribution']]}: `{line['name']}` "
         f"{line['ratio_to_native']['median']:.2f} times native"
@@ -99,7 +98,7 @@ def main(file: str, node: str) -> None:
         print("\n".join(table(of_use, time)))
         print(f"Memory of a node of {node} ranks:\n")
         print("\n".join(table(of_use, lambda line: memory(line, int(node)))))
-    print("## Losses\n\nSlower than the MPI's own call, with a copy for each rank, beyond doubt:\n")
+    print("## Losses\n\nSignificantly slower than the MPI's own call, with a copy for each rank:\n")
     print("\n".join(losses(rows) or ["- nowhere"]))
 
 

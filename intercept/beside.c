@@ -53,11 +53,12 @@ static int check(const char* path, uid_t owner_of_this) {
     return 0;
   }
   if (is_safe(&found, owner_of_this)) return 1;
-  snprintf(reason, sizeof reason,
-           "%s has mode %04o, owner %ld and group %ld: other users could change it; expected a file "
-           "that only its owner can write (chmod go-w), owned by you, root or the owner of "
-           "libtutti.so",
-           path, (unsigned)(found.st_mode & 07777), (long)found.st_uid, (long)found.st_gid);
+  snprintf(
+      reason, sizeof reason,
+      "%s has mode %04o, owner %ld and group %ld: other users could change it; expected a file "
+      "that only its owner can write (chmod go-w), owned by you, root or the owner of "
+      "libtutti.so",
+      path, (unsigned)(found.st_mode & 07777), (long)found.st_uid, (long)found.st_gid);
   return 0;
 }
 

@@ -1,8 +1,7 @@
 /* The preloaded library. It exports the C API and the MPI functions that Tutti handles, detects at
- * the first call which MPI the program has loaded, and forwards calls to the backend for it. If it
- * knows no such backend, or Tutti is off, calls go to the next library in line. It uses no MPI
- * header and links to no MPI, so one file serves all MPIs and does not affect programs without
- * MPI. */
+ * the first call which MPI the program has loaded, and forwards calls to the backend for it.
+ * Without such a backend, or with Tutti off, calls go to the next library in line. It uses no MPI
+ * header and links to no MPI: one file serves all, and programs without MPI are not affected. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
@@ -118,7 +117,7 @@ static void* next_in_line(const char* name) {
 static void load_backend(void) {
   const struct known_mpi mpi = loaded_mpi();
   if (mpi.backend == NULL) {
-    backend_lacks = 
+    backend_lacks =
         "no supported MPI library is loaded (need MPICH, Intel MPI, Open MPI or the MPI ABI; a "
         "statically linked MPI cannot be intercepted)";
     return;

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Fails when a file imports from a layer that its own layer may not know.
+"""Fails if a file includes a file of a layer that its own layer must not know.
 
-The tables below are the architecture (docs/architecture.md). Three further rules go with it:
-nothing above run/ includes mpi.h; nothing above run/ touches the world outside its arguments
-(environment, clock, files, output, threads, mutable globals); every algorithm's file is in the
-list. The rules are patterns over source text without comments and strings: simple enough to
-read here, strict enough to fail a build.
+The tables below define the architecture (docs/architecture.md). Three further rules hold: nothing
+above run/ includes mpi.h; nothing above run/ accesses anything but its arguments (environment,
+clock, files, output, threads, mutable globals); every algorithm's file is in the list. The rules
+are patterns over source text without comments and strings.
 
     tools/check_layers.py [ROOT]        exit status 1 and one line for each violation
 """
@@ -68,10 +67,10 @@ RUN: dict[str, frozenset[str]] = {
     "hierarchical": frozenset({"call", "communicator", "mpi", "node"}),
     "rma": frozenset({"mpi", "node"}),
 }
-"""What the folders of src/run may know of one another; what lies beside them, all may."""
+"""The folders of src/run that each of them may include. All may include files in src/run itself."""
 
 BELOW_THE_LINE = frozenset({"src/run", "src/api", "intercept", "bench"})
-"""The layers that may touch the world outside; all others are pure."""
+"""The layers that may access the outside world; all others are pure."""
 
 SUFFIXES = frozenset({".c", ".h", ".cc", ".cpp", ".hpp", ".inc", ".ipp"})
 
@@ -110,7 +109,7 @@ LITERAL_OR_COMMENT = re.compile(
 
 @dataclass(frozen=True)
 class Violation:
-    """One broken rule at one line of one file."""
+    """A broken rule at a line of a file."""
 
     path: Path
     line: int
@@ -121,7 +120,7 @@ class Violation:
 
 
 def blanked(source: str) -> str:
-    """The source with comments gone and literals emptied; lines keep their numbers."""
+    """The source without comments, and with empty literals; lines keep their numbers."""
 
     def replacement(match: re.Match[str]) -> str:
         text = match.group(0)
@@ -137,7 +136,7 @@ def line_at(source: str, offset: int) -> int:
 
 
 def imports(source: str) -> list[tuple[int, str]]:
-    """Line and name of what a file includes from the project: a folder, or "mpi.h"."""
+    """Line and name of each include of the project: a folder, or "mpi.h"."""
     folders = {layer.removeprefix("src/") for layer in LAYERS} | {"tutti"}
     without_comments = re.sub(
         r"/\*.*?\*/", lambda m: "\n" * m.group(0).count("\n"), source, flags=re.DOTALL
@@ -183,7 +182,7 @@ def check_run(path: Path, source: str) -> list[Violation]:
 
 
 def check_purity(path: Path, layer: str, source: str) -> list[Violation]:
-    """Where a file of a pure layer reaches outside its arguments."""
+    """Violations by a file of a pure layer that accesses anything but its arguments."""
     text = blanked(source)
     found = [
         Violation(path, line_at(text, match.start()), f"{layer}/ is pure, but uses {what}: "

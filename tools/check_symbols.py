@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Fails when a library that is preloaded under foreign programs shows or needs too much.
+"""Fails if a library for preloading exports or needs too much.
 
-What such a library exports can hide the program's own symbols, and what it needs is loaded into
-processes that are no MPI programs at all. So: every exported symbol is an MPI, PMPI or TUTTI
-function (Fortran spellings included) or a tutti_ entry, and neither libstdc++ nor a libmpi is
-among the needed libraries. Data symbols of an MPI may not even be left undefined: the loader
-would end every process that has no such MPI.
+Symbols that a preloaded library exports can hide those of the program, and libraries that it needs
+are loaded into all processes, even without MPI. So every exported symbol must be an MPI, PMPI or
+TUTTI function (Fortran spellings included) or a tutti_ entry, and the library must need neither
+libstdc++ nor a libmpi. Undefined data symbols of an MPI are forbidden too: the loader would end
+every process that lacks this MPI.
 
     tools/check_symbols.py LIBRARY...   exit status 1 and one line for each violation
 """
@@ -24,11 +24,11 @@ EXPORTED = re.compile(r"P?MPI(?:X|_T)?_\w+|p?mpi_[a-z0-9_]+|P?MPI_[A-Z0-9_]+|TUT
 FORBIDDEN_NEED = re.compile(r"lib(?:stdc\+\+|c\+\+|p?mpi\w*|open-(?:rte|pal)|mpifort)[.-].*")
 
 FORBIDDEN_UNDEFINED = re.compile(r"ompi_(?!\w*_f2c)\w+|P?MPIR?_\w+|mca_\w+")
-"""Of an MPI: must be looked up when the program runs, never when the library is loaded."""
+"""Symbols of an MPI, which the library must look up at run time instead of load time."""
 
 
 def output_of(*command: str) -> list[str]:
-    """The lines that a command prints; it must succeed."""
+    """The output lines of a command, which must succeed."""
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
 
 
@@ -39,21 +39,21 @@ def symbols(library: Path, *options: str) -> list[str]:
 
 
 def strong_undefined(library: Path) -> list[str]:
-    """Undefined symbols without which the library cannot be loaded (weak ones may be missing)."""
+    """Undefined symbols that loading requires; weak ones may be missing."""
     lines = output_of("nm", "--dynamic", "--format=posix", "--undefined-only", str(library))
     fields = [line.split() for line in lines if line.strip()]
     return [name.split("@")[0] for name, kind, *_ in fields if kind == "U"]
 
 
 def needed(library: Path) -> list[str]:
-    """The libraries that the loader brings with this one."""
+    """The libraries that the loader loads with this one."""
     found = (re.search(r"\(NEEDED\).*\[(.+)\]", line) for line in output_of(
         "readelf", "--dynamic", "--wide", str(library)))  # fmt: skip
     return [match.group(1) for match in found if match]
 
 
 def violations(library: Path) -> list[str]:
-    """What is wrong with one library, a sentence each."""
+    """The violations by one library, a sentence each."""
     exported = symbols(library, "--defined-only")
     found = [
         f"{library}: exports {name}, which is neither MPI's nor Tutti's"

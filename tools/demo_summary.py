@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What ./demo says of one MPI: times alone and under Tutti, what ran, and what was gained and why.
+"""Prints ./demo's summary for one MPI: times alone and under Tutti, algorithms, gain and reason.
 
     tools/demo_summary.py NAME ALONE UNDER_TUTTI REPORT
 
-ALONE and UNDER_TUTTI hold a number of seconds a line, REPORT is one of TUTTI_REPORT=name.json.
+ALONE and UNDER_TUTTI have the seconds of one run per line; REPORT is a report in JSON.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def seconds_in(path: Path) -> list[float]:
 
 
 def calls_in(path: Path) -> list[dict[str, Any]]:
-    """The lines of a report, those that took longest first."""
+    """The lines of a report, longest total time first."""
     reports = [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
     calls = [call for report in reports for call in report["calls"]]
     return sorted(calls, key=lambda call: -call["calls"] * call["seconds"]["mean"])
@@ -38,20 +38,20 @@ def times(name: str, seconds: list[float]) -> str:
 
 
 def gain(alone: list[float], under: list[float]) -> str:
-    """Faster or slower only where no run of one is as fast as any of the other."""
+    """The gain as text: faster or slower only if all runs of one are faster than all of the other."""
     ratio = median(alone) / median(under)
     if max(under) < min(alone):
         return f"snapshots are {ratio:.2f} times faster"
     if min(under) > max(alone):
         return f"snapshots are {1 / ratio:.2f} times slower, a loss"
-    return f"nothing is gained or lost that these runs show (native / Tutti {ratio:.2f})"
+    return f"these runs show no significant difference (native / Tutti {ratio:.2f})"
 
 
 def cause(calls: list[dict[str, Any]]) -> str:
-    """Why: by the calls that took longest among those that decided it."""
+    """The reason of the gain, from the line with the longest time that explains it."""
     replaced = [call for call in calls if call["algorithm"] != "native"]
     if not calls:
-        return "Tutti saw no call"
+        return "no call reached Tutti"
     first = (replaced or calls)[0]
     what = f"{first['collective']}: {first['algorithm']}: {first['reason']}"
     if not replaced:
@@ -63,8 +63,8 @@ def cause(calls: list[dict[str, Any]]) -> str:
 def summary(
     name: str, alone: list[float], under: list[float], calls: list[dict[str, Any]]
 ) -> list[str]:
-    """All lines; none is longer than WIDTH."""
-    heads = "".join(f"{head:>11}" for head in ("median", "least", "greatest"))
+    """The lines of the summary, each at most WIDTH long."""
+    heads = "".join(f"{head:>11}" for head in ("median", "minimum", "maximum"))
     lines = [f"  {'seconds in snapshots':28}{heads}", times(f"{name} alone", alone)]
     lines += [times("with Tutti", under)]
     for call in calls[:MAX_CALLS]:
@@ -72,7 +72,7 @@ def summary(
         lines.append("  " + textwrap.shorten(text, WIDTH - 2, placeholder=" .."))
     if len(calls) > MAX_CALLS:
         lines.append(f"  .. and {len(calls) - MAX_CALLS} more lines in the report")
-    sentence = f"{name}: {gain(alone, under)}, because {cause(calls)}."
+    sentence = f"{name}: {gain(alone, under)}: {cause(calls)}."
     return [*lines, *textwrap.wrap(sentence, WIDTH)]
 
 

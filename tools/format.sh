@@ -16,7 +16,7 @@ case "${1:-}" in
 esac
 
 if ! command -v clang-format >/dev/null; then
-  echo "clang-format is not installed (Debian: apt-get install clang-format)" >&2
+  echo "clang-format is missing (Debian: apt-get install clang-format)" >&2
   exit 2
 fi
 

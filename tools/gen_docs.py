@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Writes the parts of the documentation that the source already says.
+"""Generates parts of the documentation from the source.
 
     docs/generated/algorithms.md   src/algorithms/list.inc and aliases.inc
     docs/generated/steps.md        the kinds of steps in src/schedule/schedule.hpp
     docs/generated/settings.md     src/select/settings.inc
-    docs/architecture.md           its table of layers, which tools/check_layers.py holds
-    README.md                      its table of algorithms
+    docs/architecture.md           the tables of layers in tools/check_layers.py
+    README.md                      the table of algorithms, from list.inc
 
-    tools/gen_docs.py              writes what is out of date
-    tools/gen_docs.py --check      writes nothing; exit status 1 if anything is out of date
+    tools/gen_docs.py              writes outdated pages
+    tools/gen_docs.py --check      writes nothing; exit status 1 if a page is outdated
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ KNOWLEDGE = {
     "tree_neighbours": "its place in the grown tree",
     "all_sizes": "all sizes",
 }
-"""What a rank must know, in words; the names are those of `Knowledge` in algorithms.hpp."""
+"""The kinds of knowledge in words, by their names in `Knowledge` in algorithms.hpp."""
 
 
 def entries(source: str, macro: str) -> Iterator[list[str]]:
@@ -81,7 +81,7 @@ def table(header: list[str], rows: list[list[str]]) -> str:
 
 @dataclass(frozen=True)
 class Algorithm:
-    """One line of list.inc; of a reduction, `knowledge` is the operations that it is for."""
+    """One line of list.inc; for reductions, `knowledge` has the operations that they support."""
 
     collective: str
     name: str
@@ -93,7 +93,7 @@ class Algorithm:
     summary: str
 
     def file(self, root: Path) -> str:
-        """Where its function is defined, in the folder of its direction."""
+        """The file that defines its function."""
         folder = root / "src/algorithms" / self.collective.removesuffix("v").removesuffix("_block")
         definition = f"\nSchedule {self.function}(const Problem& problem) {{"
         files = [path for path in sorted(folder.glob("*.cpp")) if definition in path.read_text()]
@@ -103,13 +103,13 @@ class Algorithm:
 
 
 def algorithms_of(root: Path) -> list[Algorithm]:
-    """The list, in its own sequence."""
+    """The algorithms, in the order of the list."""
     source = (root / "src/algorithms/list.inc").read_text()
     return [Algorithm(*arguments) for arguments in entries(source, "TUTTI_(?:ALGORITHM|REDUCTION)")]
 
 
 def algorithms_page(root: Path) -> str:
-    """Every algorithm of every collective, and the names that papers use."""
+    """The page of all algorithms, and of their names in papers."""
     page = NOTICE.format(source="src/algorithms/list.inc and aliases.inc")
     page += "# Algorithms\n\nA specification is `name` or `name:key=value,key=value`; "
     page += "`native` is the MPI's own algorithm and `auto` leaves the choice to Tutti.\n"
@@ -134,7 +134,7 @@ def algorithms_page(root: Path) -> str:
 
 
 def steps_page(root: Path) -> str:
-    """The kinds of steps, as they are documented where they are defined."""
+    """The page of step kinds, from the comments of their definitions."""
     source = (root / "src/schedule/schedule.hpp").read_text()
     body = re.search(r"((?:^///[^\n]*\n)+)enum class StepKind[^{]*\{(.*?)\};", source, re.M | re.S)
     if not body:
@@ -152,7 +152,7 @@ def steps_page(root: Path) -> str:
 
 
 def settings_page(root: Path) -> str:
-    """The environment variables that Tutti reads."""
+    """The page of environment variables that Tutti reads."""
     page = NOTICE.format(source="src/select/settings.inc")
     page += "# Settings\n\nRead once, at the first collective of a process. A wrong value is one "
     page += "error on rank 0 that names the variable, the value and what is accepted.\n\n"
@@ -163,7 +163,7 @@ def settings_page(root: Path) -> str:
 
 
 def between(path: Path, name: str, text: str) -> str:
-    """A page with `text` between its markers of that name."""
+    """The page with `text` between its markers of that name."""
     begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
     page = path.read_text()
     if begin not in page or end not in page:
@@ -173,7 +173,7 @@ def between(path: Path, name: str, text: str) -> str:
 
 
 def readme(root: Path) -> str:
-    """README.md with a fresh table: one line for each algorithm, whatever its collective."""
+    """README.md with a new table: one line for each algorithm, with all its collectives."""
     algorithms: dict[str, tuple[Algorithm, list[str]]] = {}
     for algorithm in algorithms_of(root):
         algorithms.setdefault(algorithm.name, (algorithm, []))[1].append(algorithm.collective)
@@ -185,7 +185,7 @@ def readme(root: Path) -> str:
 
 
 def architecture(root: Path) -> str:
-    """docs/architecture.md with the tables that tools/check_layers.py enforces."""
+    """docs/architecture.md with the tables of tools/check_layers.py."""
     folders = {}
     for layer, allowed in LAYERS.items():
         folders[layer] = allowed

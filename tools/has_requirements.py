@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Exit status 0 if every package that a requirements file names is installed, 1 otherwise.
 
-Asks no network, so that a second ./demo or ./test needs none.
+It uses no network, so that a second ./demo or ./test needs none.
 """
 
 import re
@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def missing(requirements: str) -> list[str]:
-    """The names that are not installed; versions are left to pip."""
+    """The names of missing packages; pip checks versions."""
     lines = (line.split("#")[0].strip() for line in requirements.splitlines())
     absent = []
     for name in (re.split(r"[<>=!~\[; ]", line)[0] for line in lines if line):

@@ -28,7 +28,7 @@ int TUTTI_Arrival_init(MPI_Comm comm, double fraction) __attribute__((weak));
 int TUTTI_Arrival_edge(MPI_Comm comm) __attribute__((weak));
 int TUTTI_Arrival_finalize(MPI_Comm comm) __attribute__((weak));
 
-static const double edge_after = 0.5; /* of the computing */
+static const double hint_after = 0.5; /* of the computing */
 
 typedef struct {
   long samples;
@@ -58,7 +58,7 @@ typedef struct {
 static Sample* samples(size_t count) {
   Sample* memory = fftwf_malloc((count > 0 ? count : 1) * sizeof(Sample));
   if (memory == NULL) {
-    fprintf(stderr, "fft: no memory for %zu samples\n", count);
+    fprintf(stderr, "fft: out of memory for %zu samples\n", count);
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
   return memory;
@@ -251,7 +251,8 @@ __attribute__((format(printf, 1, 2), noreturn)) static void refuse(const char* f
 static long number(const char* name, const char* text, long least) {
   char* end;
   const long value = strtol(text, &end, 10);
-  if (*end != '\0' || value < least) refuse("%s %s is not a number from %ld on", name, text, least);
+  if (*end != '\0' || value < least)
+    refuse("invalid %s %s: expected a number of at least %ld", name, text, least);
   return value;
 }
 
@@ -269,7 +270,7 @@ static Options read_options(int argc, char** argv) {
     } else if (strcmp(name, "-r") == 0) {
       options.seed = (uint64_t)number(name, value, 0);
     } else {
-      refuse("%s is none of -n -i -c -r", name);
+      refuse("unknown option %s; valid options: -n, -i, -c, -r", name);
     }
   }
   int p = 0;
@@ -277,7 +278,7 @@ static Options read_options(int argc, char** argv) {
   const long least = power_of_two_from(p);
   if ((options.samples & (options.samples - 1)) != 0 || options.samples < least ||
       options.samples > 1L << 30) {
-    refuse("-n %ld is not a power of two from %ld to 2^30", options.samples, least);
+    refuse("invalid -n %ld: expected a power of 2 from %ld to 2^30", options.samples, least);
   }
   return options;
 }
@@ -306,7 +307,7 @@ int main(int argc, char** argv) {
   Times times = {malloc((size_t)options.iterations * sizeof(double)),
                  malloc((size_t)options.iterations * sizeof(double))};
 
-  if (TUTTI_Arrival_init != NULL) TUTTI_Arrival_init(MPI_COMM_WORLD, edge_after);
+  if (TUTTI_Arrival_init != NULL) TUTTI_Arrival_init(MPI_COMM_WORLD, hint_after);
   double worst = 0;
   MPI_Barrier(MPI_COMM_WORLD);
   const double start = MPI_Wtime();

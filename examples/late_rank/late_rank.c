@@ -29,7 +29,8 @@ static int read_number(const char* text, int least) {
   char* end = NULL;
   const long number = strtol(text, &end, 10);
   if (*text == '\0' || *end != '\0' || number < least || number > 1 << 20) {
-    fprintf(stderr, "late_rank: %s: a number from %d to %d\n", text, least, 1 << 20);
+    fprintf(stderr, "late_rank: invalid %s: expected a number from %d to %d\n", text, least,
+            1 << 20);
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   return (int)number;
@@ -92,7 +93,7 @@ int main(int count, char** words) {
   int* own = malloc((size_t)length * sizeof(int));
   int* all = rank == 0 ? malloc((size_t)p * (size_t)length * sizeof(int)) : NULL;
   double* seconds = malloc((size_t)options.steps * sizeof(double));
-  if (own == NULL || seconds == NULL || (rank == 0 && all == NULL)) stop("no memory");
+  if (own == NULL || seconds == NULL || (rank == 0 && all == NULL)) stop("out of memory");
   const int own_time = options.computing + (rank == p / 2 ? options.late : 0);
   for (int step = 0; step < options.steps; ++step) {
     for (int place = 0; place < length; ++place) own[place] = element(rank, step, place);
@@ -106,7 +107,7 @@ int main(int count, char** words) {
   if (rank == 0) {
     qsort(seconds, (size_t)options.steps, sizeof(double), ascending);
     const double median = seconds[options.steps / 2];
-    printf("a step takes %.1f ms, %.1f ms of them after the late rank has computed\n", median * 1e3,
+    printf("a step takes %.1f ms, %.1f ms of it after the late rank's computation\n", median * 1e3,
            median * 1e3 - (options.computing + options.late));
   }
   free(seconds);

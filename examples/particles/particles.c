@@ -53,7 +53,7 @@ static const double time_step = 0.04;
 static void* allocate(size_t count, size_t size) {
   void* memory = calloc(count > 0 ? count : 1, size);
   if (memory == NULL) {
-    fprintf(stderr, "particles: no memory for %zu items of %zu bytes\n", count, size);
+    fprintf(stderr, "particles: out of memory for %zu items of %zu bytes\n", count, size);
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
   return memory;

@@ -24,8 +24,8 @@
  *     return that of the text without its final zero. A text that does not fit is cut and still
  *     ends in a zero.
  *  8. The library has its own MPI_Finalize, which ends Tutti's background thread and then calls
- *     the MPI's. Link it before the MPI, as its compiler wrapper does. A program on MPICH whose
- *     MPI_Finalize is the MPI's has no background thread.
+ *     the MPI's. Link it before the MPI, as the MPI's compiler wrapper does. A program on MPICH
+ * whose MPI_Finalize is the MPI's has no background thread.
  *  9. Settings are local to a process. All ranks that take part must make the same ones. */
 #ifndef TUTTI_H
 #define TUTTI_H
@@ -155,8 +155,8 @@ int TUTTI_Arrival_init(MPI_Comm comm, double fraction);
 /* A progress hint (Proficz's edge). It estimates this rank's arrival at the next call on `comm`
  * from the time since the rank left the last one, or started a persistent one if that was later. It
  * sends the estimate to rank 0 in one short message if calls use it, else at one call in eight.
- * Calls that count are gathers, scatters, and other collectives that were requested with an order
- * by arrival or with the background thread. Local; waits for no rank. Any rank may omit any hint.
+ * Hints are for gathers, scatters, and other collectives whose requested specification uses
+ * arrivals or the background thread. Local; waits for no rank. Any rank may omit any hint.
  * MPI_ERR_COMM if TUTTI_Arrival_init was not called, or TUTTI_Arrival_finalize was since. */
 int TUTTI_Arrival_edge(MPI_Comm comm);
 
@@ -180,14 +180,14 @@ int TUTTI_Arrival_finalize(MPI_Comm comm);
  *     TUTTI_Request_free(&request);
  *
  * With runner=background (BSLN, BSLS, BSBN, ..) and MPI_THREAD_MULTIPLE on all ranks, the
- * background thread receives and forwards blocks between the two. An init is collective. It fixes
- * the specification in force for the life of the request and duplicates the communicator; with
- * "auto" and arrivals exchanged by then, each start selects an algorithm anew. The communicator,
- * arrays and datatypes must live as long as the request. MPI_ERR_ARG if `request` is NULL. All
- * other invalid arguments of any rank show at TUTTI_Wait, because the request then runs the MPI's
- * own collective on all ranks. The ranks must make, start, wait for and free the requests on a
- * communicator in the same sequence, also relative to their other collectives on it, because the
- * MPI's own algorithm may run in the wait. */
+ * background thread receives and forwards blocks between the two calls. An init is collective. It
+ * fixes the specification in force for the life of the request and duplicates the communicator;
+ * with "auto" and arrivals exchanged by then, each start selects an algorithm anew. The
+ * communicator, arrays and datatypes must live as long as the request. MPI_ERR_ARG if `request` is
+ * NULL. All other invalid arguments of any rank show at TUTTI_Wait, because the request then runs
+ * the MPI's own collective on all ranks. The ranks must make, start, wait for and free the requests
+ * on a communicator in the same sequence, also relative to their other collectives on it, because
+ * the MPI's own algorithm may run in the wait. */
 typedef struct TUTTI_Request_content* TUTTI_Request;
 #define TUTTI_REQUEST_NULL ((TUTTI_Request)0)
 
@@ -235,8 +235,8 @@ int TUTTI_Request_free(TUTTI_Request* request);
 
 /* Fortran: the same names in lower case with an ierror at the end, tutti_gather_init(sendbuf, ..,
  * comm, request, ierror), tutti_start(request, ierror) and so on. `request` is an integer of
- * MPI_ADDRESS_KIND (0 for none); handles are as above. Buffers, also MPI_IN_PLACE and MPI_BOTTOM,
- * are as in MPI's nonblocking calls: asynchronous, and contiguous. */
+ * MPI_ADDRESS_KIND (0 for none); handles are integers as above. Buffers, also MPI_IN_PLACE and
+ * MPI_BOTTOM, are as in MPI's nonblocking calls: asynchronous, and contiguous. */
 
 /* Distances. The locations of ranks decide which messages cross a slow link. With measured
  * distances, order=distance puts ranks that exchange much data close to one another within a call;
@@ -249,7 +249,7 @@ int TUTTI_Request_free(TUTTI_Request* request);
  * beyond that within each node, and between one rank of each node. With `nodes_per_switch` above 0,
  * that many consecutive nodes share a switch, and one rank of each switch is enough between
  * switches. Measures one pair at a time: p ranks take about p^2 / 2 times a few milliseconds. Rank
- * 0, where alone `file` is significant, writes it; NULL writes none. From then on all ranks of
+ * 0 writes `file`, which is significant there only; NULL writes none. From then on all ranks of
  * `comm` know these distances. Collective. MPI_ERR_FILE on all ranks if the file cannot be written,
  * MPI_ERR_ARG if `nodes_per_switch` is negative, MPI_ERR_COMM on MPI_COMM_NULL, on an
  * inter-communicator and on more than 16,384 ranks. */
@@ -257,12 +257,11 @@ int TUTTI_Distances_measure(MPI_Comm comm, const char* file, int nodes_per_switc
 
 /* Makes a communicator of the same ranks, numbered by distance, so that neighbours in the
  * algorithms of the MPI and of Tutti are close to one another (Bhowmik & Bodele 2019). `collective`
- * names the collective to optimize, NULL weighs several alike. Rank 0 stays rank 0. Tutti takes no
- * order with a higher predicted time in all, or one more than 1 % higher for any of the shapes in
- * question. Without distances, or without a gain, ranks keep their numbers. Data that a program
- * keeps by rank must follow the new numbers. Collective. Attributes of `comm` are not copied.
- * MPI_ERR_ARG if `collective` is unknown or `newcomm` is NULL, MPI_ERR_COMM on an
- * inter-communicator. */
+ * names the collective to optimize; NULL weighs several alike. Rank 0 stays rank 0. Tutti rejects
+ * orders whose predicted time is higher in total, or more than 1 % higher for any shape considered.
+ * Without distances, or without a gain, ranks keep their numbers. Data that a program keeps by rank
+ * must follow the new numbers. Collective. Attributes of `comm` are not copied. MPI_ERR_ARG if
+ * `collective` is unknown or `newcomm` is NULL, MPI_ERR_COMM on an inter-communicator. */
 int TUTTI_Comm_reorder(MPI_Comm comm, const char* collective, MPI_Comm* newcomm);
 
 /* Fortran: tutti_distances_measure(comm, file, nodes_per_switch, ierror) and
@@ -272,15 +271,15 @@ int TUTTI_Comm_reorder(MPI_Comm comm, const char* collective, MPI_Comm* newcomm)
  * becomes its address, at the start of a page, with the same bytes on all ranks, until
  * TUTTI_Shared_free. Later calls do not change a result, nor does freeing its communicator.
  * Datatypes must be predefined and without gaps (else MPI_ERR_TYPE). Each rank chooses its own
- * `mode`. Results in use add to TUTTI_NODE_MEMORY on each node. After all ranks of a node have
- * released results, at most TUTTI_NODE_MEMORY of them stays for later results, until the
+ * `mode`. The memory of results comes in addition to TUTTI_NODE_MEMORY. Once all ranks of a node
+ * have released results, at most TUTTI_NODE_MEMORY bytes of them stay for later ones, until the
  * communicator is freed.
  *
  * Collective, with arguments as in MPI; recvcounts are in elements of recvtype. Each rank copies
  * its contribution, and one rank of each node exchanges the nodes' parts in place (Parsons & Pai
  * 2014): O(bytes) between nodes, no copies out. Invalid arguments of one rank are an error on all
- * ranks, MPI_ERR_OTHER on the others. An error of the MPI between nodes shows on that node's ranks.
- * The rank with invalid arguments gets MPI_ERR_ARG (`result` is NULL, unknown `mode`, no
+ * ranks, MPI_ERR_OTHER on the others. An error of the MPI between nodes is returned on that node's
+ * ranks. The rank with invalid arguments gets MPI_ERR_ARG (`result` is NULL, unknown `mode`, no
  * recvcounts), MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_ERR_ROOT, MPI_ERR_BUFFER (NULL, memory of a GPU, or
  * MPI_IN_PLACE, because each result has its own memory) or MPI_ERR_TRUNCATE (a contribution is
  * larger or smaller than the rank's block). On all ranks: MPI_ERR_COMM on an inter-communicator,
@@ -298,10 +297,10 @@ int TUTTI_Allgatherv_shared(const void* sendbuf, int sendcount, MPI_Datatype sen
 /* MPI_Bcast into shared memory; `buffer` is significant at the root only. */
 int TUTTI_Bcast_shared(const void* buffer, int count, MPI_Datatype datatype, int root,
                        MPI_Comm comm, int mode, void** result);
-/* MPI_Allreduce into shared memory, within nodes and then between them. It runs at rank 0, which
- * sends the result to all nodes, with TUTTI_REPRODUCIBLE=on, with too little node memory, and if
- * the operation does not commute while ranks of a node are not consecutive. MPI_ERR_OP for an
- * operation that the MPI does not define for the type. */
+/* MPI_Allreduce into shared memory, within nodes and then between them. Rank 0 combines all vectors
+ * instead, and sends the result to all nodes, with TUTTI_REPRODUCIBLE=on, with too little node
+ * memory, and for an operation that does not commute if the ranks of a node are not consecutive.
+ * MPI_ERR_OP for an operation that the MPI does not define for the type. */
 int TUTTI_Allreduce_shared(const void* sendbuf, int count, MPI_Datatype datatype, MPI_Op op,
                            MPI_Comm comm, int mode, void** result);
 /* The same with large counts, on any MPI. */
@@ -317,7 +316,7 @@ int TUTTI_Allreduce_shared_c(const void* sendbuf, MPI_Count count, MPI_Datatype 
                              MPI_Comm comm, int mode, void** result);
 /* Releases a result at this rank, where any later access is a protection fault (SIGSEGV). A second
  * release returns a dedicated error class with its own text, if the result is among the last 64
- * released and the last 16 GiB of them (1/16 of `ulimit -v`, if set). Until then nothing else
+ * results and the last 16 GiB released (1/16 of `ulimit -v`, if set). Until then nothing else
  * occupies its addresses. Any other pointer returns MPI_ERR_ARG. Local. */
 int TUTTI_Shared_free(void* result);
 
@@ -397,7 +396,7 @@ int TUTTI_Rma_reduce(void* buffer, int count, MPI_Datatype datatype, MPI_Op op,
                      MPI_Aint displacement, TUTTI_Window window, TUTTI_Rma_request* request);
 
 /* At the root. TUTTI_Rma_flush waits until all ranks have the data of a request, or the root
- * theirs; TUTTI_Rma_test sets `flag` to whether they have. A complete request becomes
+ * theirs; TUTTI_Rma_test sets `flag` to 1 if they have, else to 0. A complete request becomes
  * TUTTI_RMA_REQUEST_NULL, for which both return at once. */
 int TUTTI_Rma_flush(TUTTI_Rma_request* request);
 int TUTTI_Rma_test(TUTTI_Rma_request* request, int* flag);

@@ -1,4 +1,4 @@
-/// What is expected of arrivals, for Python.
+/// Python bindings of the delay predictor.
 #include <nanobind/stl/vector.h>
 
 #include "engine.hpp"
@@ -11,19 +11,20 @@ namespace tutti {
 
 void bind_arrivals(nb::module_& module) {
   nb::class_<DelayPredictor>(module, "DelayPredictor",
-                             "How late ranks usually are, by the library's own rule.")
+                             "Predicts the delays of ranks from earlier calls, like the library.")
       .def(nb::init<int>(), "ranks"_a)
       .def(
           "take",
-          [](DelayPredictor& habits, const std::vector<double>& arrivals) {
-            if (arrivals.size() != habits.delays().size()) {
+          [](DelayPredictor& predictor, const std::vector<double>& arrivals) {
+            if (arrivals.size() != predictor.delays().size()) {
               throw nb::value_error("arrivals: expected one for each rank");
             }
-            habits.take(arrivals);
+            predictor.take(arrivals);
           },
-          "arrivals"_a, "Takes the arrivals at a call by rank, in seconds.")
-      .def_prop_ro("delays", &DelayPredictor::delays,
-                   "Seconds behind the first by rank; NaN where nothing is known.");
+          "arrivals"_a, "Adds the arrivals of all ranks at a call, in seconds.")
+      .def_prop_ro(
+          "delays", &DelayPredictor::delays,
+          "The predicted delay of each rank behind the first, in seconds; NaN if unknown.");
 }
 
 }  // namespace tutti

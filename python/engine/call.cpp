@@ -1,4 +1,4 @@
-/// One call of a collective for Python: its schedules, drawings and bounds.
+/// Python bindings of one call of a collective: its schedules, drawings, times and selection.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -31,7 +31,7 @@ namespace tutti {
 
 namespace {
 
-/// What is wrong with arrivals, empty if nothing is.
+/// The fault of a list of arrivals; empty if there is none.
 std::string flaw_of(const std::vector<double>& arrivals, int p) {
   if (arrivals.size() != static_cast<std::size_t>(p)) {
     return std::to_string(arrivals.size()) + " arrivals: expected one for each of " +
@@ -42,7 +42,7 @@ std::string flaw_of(const std::vector<double>& arrivals, int p) {
   return finite ? "" : "arrivals: expected finite numbers of seconds";
 }
 
-/// The collective to turn to where sizes differ, as the end of a sentence.
+/// The irregular form of a collective, as the end of an error message.
 std::string irregular_form(Collective collective) {
   if (collective == Collective::reduce_scatter_block) return "; try reduce_scatter";
   const auto irregular = collective_named(std::string(name_of(collective)) + "v");
@@ -79,7 +79,7 @@ Call checked_call(const std::string& collective, std::vector<Bytes> sizes, Rank 
   return call;
 }
 
-/// A call whose algorithm is known; all that can be asked about it.
+/// A call with a given algorithm, with the schedules of all ranks.
 class PyCall {
  public:
   PyCall(const std::string& collective, std::vector<Bytes> sizes, Rank root,
@@ -88,7 +88,7 @@ class PyCall {
       : call_(checked_call(collective, std::move(sizes), root, machine, std::move(expected))),
         machine_(machine),
         fabric_(fabric_for(distances, machine, call_.p())),
-        specification_(placed(value_or_raise(specification(call_.collective, algorithm)))),
+        specification_(with_rank_order(value_or_raise(specification(call_.collective, algorithm)))),
         problems_(specification_, call_),
         schedules_(problems_.schedules()) {}
 
@@ -143,7 +143,7 @@ class PyCall {
   }
 
  private:
-  /// Of all pairs the least latency and the least time per byte: no message is faster.
+  /// The minimum latency and the minimum time per byte of all pairs: no message is faster.
   [[nodiscard]] Machine fastest_link() const {
     Machine fastest = machine_;
     for (Rank from = 0; from < call_.p(); ++from) {
@@ -159,8 +159,8 @@ class PyCall {
     return fastest;
   }
 
-  /// Gives the call the order by distance where the specification asks for it.
-  Specification placed(Specification specification) {
+  /// Sets the call's rank order if the specification has an order by distance.
+  Specification with_rank_order(Specification specification) {
     if (specification.needs_distances()) {
       if (!fabric_) throw nb::value_error("order=distance needs a file of distances");
       call_.rank_order = reordered_call(specification, call_, *fabric_).best.ranks;
@@ -186,9 +186,10 @@ MpiFamily family_or_raise(const std::string& name) {
   if (name.empty()) return MpiFamily::unknown;
   if (name == "openmpi") return MpiFamily::open_mpi;
   if (name == "mpich") return MpiFamily::mpich;
-  throw nb::value_error(("unknown mpi '" + name + "'" +
-                         valid_names(name, std::array<std::string_view, 2>{"openmpi", "mpich"}, "names"))
-                            .c_str());
+  throw nb::value_error(
+      ("unknown mpi '" + name + "'" +
+       valid_names(name, std::array<std::string_view, 2>{"openmpi", "mpich"}, "names"))
+          .c_str());
 }
 
 Choice choice_for(const std::string& collective, const std::string& text, int ranks,
@@ -214,66 +215,69 @@ Choice choice_for(const std::string& collective, const std::string& text, int ra
 
 void bind_timeline(nb::module_& module) {
   using Transfer = Timeline::Transfer;
-  nb::class_<Transfer>(module, "Transfer", "A message in simulated time.")
+  nb::class_<Transfer>(module, "Transfer", "A message in simulated time, in seconds.")
       .def_ro("source", &Transfer::from)
       .def_ro("target", &Transfer::to)
       .def_ro("bytes", &Transfer::bytes)
       .def_ro("start", &Transfer::start)
       .def_ro("end", &Transfer::end);
-  nb::class_<Timeline>(module, "Timeline", "What happened when, in simulated seconds.")
+  nb::class_<Timeline>(module, "Timeline", "The timeline of a simulated call, in seconds.")
       .def_ro("arrivals", &Timeline::arrivals)
       .def_ro("exits", &Timeline::exits)
       .def_ro("busy", &Timeline::busy)
       .def_ro("transfers", &Timeline::transfers)
-      .def_prop_ro("run_time", &Timeline::run_time, "Last exit less first arrival.")
-      .def_prop_ro("elapsed", &Timeline::elapsed, "Mean of exit less arrival.")
-      .def_prop_ro("spread", &Timeline::spread, "Last arrival less first arrival.")
+      .def_prop_ro("run_time", &Timeline::run_time, "Last exit minus first arrival.")
+      .def_prop_ro("elapsed", &Timeline::elapsed, "Mean over ranks of exit minus arrival.")
+      .def_prop_ro("spread", &Timeline::spread, "Last arrival minus first arrival.")
       .def(
           "svg",
           [](const Timeline& t, const std::string& title) {
             return timeline_to_svg(t, title, 1e6, "us");
           },
-          "title"_a, "Ranks over time as SVG.")
-      .def("json", &timeline_to_json, "All of it as JSON.");
+          "title"_a, "A drawing of ranks over time, as SVG.")
+      .def("json", &timeline_to_json, "The timeline as JSON.");
 }
 
 }  // namespace
 
 void bind_call(nb::module_& module) {
   bind_timeline(module);
-  nb::class_<Message>(module, "Message", "A send and the receive that takes it.")
+  nb::class_<Message>(module, "Message", "A send and its matching receive.")
       .def_ro("source", &Message::from)
       .def_ro("target", &Message::to)
       .def_ro("bytes", &Message::bytes)
       .def_ro("round", &Message::round);
-  nb::class_<KnowledgePrice>(module, "KnowledgePrice", "The traffic by which ranks learn sizes.")
+  nb::class_<KnowledgePrice>(module, "KnowledgePrice",
+                             "The messages of the protocol that acquires knowledge.")
       .def_ro("steps", &KnowledgePrice::steps, "The longest chain of dependent messages.")
       .def_ro("messages", &KnowledgePrice::messages)
-      .def_ro("words", &KnowledgePrice::words, "Of 8 bytes, in all.");
-  nb::class_<Candidate>(module, "Candidate", "An algorithm that was considered.")
+      .def_ro("words", &KnowledgePrice::words, "The total number of words of 8 bytes.");
+  nb::class_<Candidate>(module, "Candidate", "An algorithm that selection has compared.")
       .def_ro("name", &Candidate::name)
       .def_ro("seconds", &Candidate::seconds)
       .def_ro("note", &Candidate::note);
-  nb::class_<Choice>(module, "Choice", "Which algorithm runs, and why.")
+  nb::class_<Choice>(module, "Choice", "The selected algorithm, and why.")
       .def_prop_ro("algorithm",
                    [](const Choice& choice) {
                      return choice.specification ? to_text(*choice.specification) : "native";
                    })
       .def_ro("reason", &Choice::reason)
       .def_ro("candidates", &Choice::candidates);
-  nb::class_<PyCall>(module, "Call", "One call of a collective, seen from outside.")
+  nb::class_<PyCall>(module, "Call", "One call of a collective, with the schedules of all ranks.")
       .def(nb::init<const std::string&, std::vector<Bytes>, Rank, const std::string&,
                     const Machine&, std::vector<double>, const std::optional<DistanceFile>&>(),
            "collective"_a, "sizes"_a, "root"_a = 0, "algorithm"_a = "ordered_tree",
            "machine"_a = Machine{}, "expected"_a = std::vector<double>(),
            "distances"_a = nb::none(),
-           "expected: when ranks are expected, in seconds, for orders by arrival; distances: for "
-           "orders by distance, and the time of messages in a simulation.")
-      .def_prop_ro("algorithm", &PyCall::algorithm, "The specification, as short as it gets.")
-      .def_prop_ro("knowledge", &PyCall::knowledge, "What a rank must learn first.")
-      .def("knowledge_price", &PyCall::price, "The traffic of the protocol that acquires it.")
+           "expected: predicted arrivals in seconds, for orders by arrival. distances: for orders "
+           "by distance, and for the times of simulated messages.")
+      .def_prop_ro("algorithm", &PyCall::algorithm, "The shortest text of the specification.")
+      .def_prop_ro("knowledge", &PyCall::knowledge,
+                   "The knowledge that ranks need beyond their arguments.")
+      .def("knowledge_price", &PyCall::price, "The messages of the protocol that acquires it.")
       .def_prop_ro("order", &PyCall::order, "The rank at each position.")
-      .def_prop_ro("promoted", &PyCall::promoted, "Subtrees that were moved to the root.")
+      .def_prop_ro("promoted", &PyCall::promoted,
+                   "The roots of subtrees that promotion has made children of the root.")
       .def(
           "schedule", [](const PyCall& call, Rank rank) { return to_text(call.schedule(rank)); },
           "rank"_a, "The steps of a rank as text.")
@@ -287,17 +291,16 @@ void bind_call(nb::module_& module) {
           "json", [](const PyCall& call) { return to_json(call.schedules()); },
           "All schedules as JSON.")
       .def("simulate", &PyCall::simulate, "arrivals"_a = std::vector<double>(),
-           "Replays the data's messages; arrivals in seconds by rank. A rank has one port, or one "
-           "for "
-           "each direction in all but gathers and scatters.")
+           "Replays the data's messages. arrivals: seconds by rank. In gathers and scatters a rank "
+           "has one port, in other collectives one for each direction.")
       .def("lower_bound", &PyCall::lower_bound, "arrivals"_a = std::vector<double>(),
            "background"_a = false,
-           "No algorithm can be over earlier; seconds from time 0. With background, none whose "
-           "ranks receive before they arrive.");
+           "The earliest end of any algorithm, in seconds from time 0. With background, ranks may "
+           "receive before they arrive.");
   module.def("choose", choice_for, "collective"_a, "setting"_a, "ranks"_a,
              "block"_a = std::optional<Bytes>(), "machine"_a = Machine{}, "root"_a = 0,
              "expected"_a = std::vector<double>(), "error"_a = 0.0, "background"_a = false,
-             "mpi"_a = "", "What Tutti runs under a setting, from what every rank knows.");
+             "mpi"_a = "", "Tutti's selection under a setting, from facts that all ranks know.");
 }
 
 }  // namespace tutti

@@ -1,4 +1,4 @@
-/// Distances and orders by them for Python.
+/// Python bindings of distances between ranks and of orders by distance.
 #include "distances.hpp"
 
 #include <nanobind/stl/string.h>
@@ -67,19 +67,20 @@ Reordering reordering_of(const DistanceFile& file, const std::string& collective
 
 void bind_distances(nb::module_& module) {
   nb::class_<CandidateOrder>(module, "CandidateOrder", "An order of ranks and its modelled time.")
-      .def_ro("name", &CandidateOrder::name, "How it was found.")
+      .def_ro("name", &CandidateOrder::name, "The method that found the order.")
       .def_ro("ranks", &CandidateOrder::ranks, "The rank at each position.")
       .def_ro("seconds", &CandidateOrder::seconds);
-  nb::class_<Reordering>(module, "Reordering", "The orders by distance that were looked at.")
+  nb::class_<Reordering>(module, "Reordering", "The evaluated rank orders of an algorithm.")
       .def_ro("natural", &Reordering::natural)
-      .def_ro("best", &Reordering::best, "The natural one where no other is modelled faster.")
-      .def_ro("all", &Reordering::all, "By modelled time.")
+      .def_ro("best", &Reordering::best,
+              "The fastest order; the natural one if no other is modelled faster.")
+      .def_ro("all", &Reordering::all, "All orders, by modelled time.")
       .def_prop_ro("gain", &Reordering::gain, "The natural order's time over the best one's.")
       .def_prop_ro("helps", &Reordering::helps);
   nb::class_<DistanceFile>(module, "Distances", "The measured distances between ranks.")
       .def_prop_ro("ranks", &DistanceFile::p)
       .def_ro("method", &DistanceFile::method)
-      .def_ro("names", &DistanceFile::names, "Of each rank's node; empty: not known.")
+      .def_ro("names", &DistanceFile::names, "The name of each rank's node; empty if unknown.")
       .def_prop_ro(
           "bytes",
           [](const DistanceFile& file) {
@@ -87,26 +88,27 @@ void bind_distances(nb::module_& module) {
             for (const MeasuredDistances& measured : file.measured) bytes.push_back(measured.bytes);
             return bytes;
           },
-          "The sizes of messages that were measured, one or two.")
+          "The measured message sizes, one or two.")
       .def(
           "matrix",
           [](const DistanceFile& file, std::size_t which) {
             return rows_of(file.measured.at(which).distances);
           },
-          "which"_a = 0, "Seconds from each rank to each, with messages of bytes[which].")
+          "which"_a = 0, "Seconds from each rank to each other, for messages of bytes[which].")
       .def(
           "clusters",
           [](const DistanceFile& file) {
             return clusters_of(file.measured.back().distances).levels;
           },
-          "The group of each rank by level, finest first, as the largest messages show them.")
+          "Clusters of near ranks, by the largest messages: by level, finest first, the group of "
+          "each rank.")
       .def("reordering", reordering_of, "collective"_a, "algorithm"_a, "block"_a, "root"_a = 0,
            "machine"_a = Machine{},
-           "What orders by distance bring to an algorithm with blocks of so many bytes.");
+           "Evaluates orders by distance for an algorithm; block: bytes of each rank's block.");
   module.def(
       "distances_from_text",
       [](const std::string& text) { return value_or_raise(distances_from_text(text)); }, "text"_a,
-      "Distances from their file's JSON.");
+      "Reads distances from JSON; ValueError if it is invalid.");
 }
 
 }  // namespace tutti

@@ -1,4 +1,4 @@
-/// The node level for Python: plans, their verification, and modelled times.
+/// Python bindings of hierarchical collectives: plans, their verification, and modelled times.
 #include "select/hierarchical.hpp"
 
 #include <nanobind/stl/map.h>
@@ -21,7 +21,7 @@ namespace tutti {
 
 namespace {
 
-/// Irregular blocks count as equal ones of their mean.
+/// The mean block size, by which irregular calls are modelled.
 Bytes mean_block(const Call& call) {
   Bytes sum = 0;
   for (const Bytes bytes : call.sizes) sum += bytes;
@@ -36,7 +36,7 @@ std::vector<std::vector<Rank>> ranks_of(const Nodes& nodes) {
   return all;
 }
 
-/// A call through node memory, seen from outside.
+/// A hierarchical call, with the plans of all ranks.
 class PyHierarchicalProblem {
  public:
   PyHierarchicalProblem(const std::string& collective, std::vector<Bytes> sizes,
@@ -110,15 +110,15 @@ class PyHierarchicalProblem {
     return "";
   }
 
-  /// What the automatic choice runs, or has the program's own calls decide about.
+  /// The candidates of the automatic selection; native alone means no exploration.
   [[nodiscard]] std::vector<std::string> tried() const {
-    std::vector<std::string> ways = {"native"};
+    std::vector<std::string> candidates = {"native"};
     const HierarchicalChoice modelled = choice();
-    if (!modelled.level.hierarchical || !left_flat().empty()) return ways;
+    if (!modelled.level.hierarchical || !left_flat().empty()) return candidates;
     for (const int leaders : leaders_to_try(modelled.level.leaders, nodes_.most())) {
-      ways.push_back(to_text(Setting{Setting::Kind::native, {}, Level{true, leaders}}));
+      candidates.push_back(to_text(Setting{Setting::Kind::native, {}, Level{true, leaders}}));
     }
-    return ways;
+    return candidates;
   }
   [[nodiscard]] std::string left_flat() const { return why_left_flat(call_.collective); }
 
@@ -158,14 +158,14 @@ class PyHierarchicalProblem {
 
   Nodes nodes_;
   NodeMachine machine_;
-  int cores_;  ///< of each node; 0: not known
+  int cores_;  ///< of each node; 0: unknown
   Call call_;
   Setting setting_;
   HierarchicalOptions options_;
   std::vector<HierarchicalPlan> plans_;
 };
 
-/// Modelled seconds of one call, flat and through node memory.
+/// Modelled seconds of one call, flat and hierarchical.
 struct HierarchicalEstimate {
   std::map<std::string, double> flat;
   HierarchicalSeconds level;
@@ -195,38 +195,41 @@ HierarchicalEstimate estimate(const std::string& collective, int nodes, int rank
 }
 
 void bind_times(nb::module_& module) {
-  nb::class_<NodeMachine>(module, "NodeMachine", "What a cluster of many-core nodes can do.")
+  nb::class_<NodeMachine>(module, "NodeMachine",
+                          "The model's parameters of a cluster of many-core nodes.")
       .def(nb::init<>())
       .def_static(
           "from_text",
           [](const std::string& text) { return value_or_raise(node_machine_from_text(text)); },
-          "text"_a, "Of one \"name value\" a line; missing names keep their defaults.")
+          "text"_a, "Reads one \"name value\" per line; missing names keep their defaults.")
       .def(
           "text", [](const NodeMachine& machine) { return to_text(machine); },
-          "All numbers, one a line, with what they mean.");
+          "All parameters, one per line, with their meanings.");
   module.def(
       "machines_from_text",
       [](const std::string& text) {
         const Machines machines = value_or_raise(machines_from_text(text));
         return std::pair(machines.messages, machines.nodes);
       },
-      "text"_a, "Both machines of a file; ValueError where no line is of either.");
-  nb::class_<HierarchicalSeconds>(module, "HierarchicalSeconds", "Where the time of a call goes.")
+      "text"_a, "Both machines of a file; ValueError if no line belongs to either.");
+  nb::class_<HierarchicalSeconds>(module, "HierarchicalSeconds",
+                                  "The parts of the time of a hierarchical call.")
       .def_ro("copies_in", &HierarchicalSeconds::copies_in)
-      .def_ro("flags", &HierarchicalSeconds::signals)
+      .def_ro("signals", &HierarchicalSeconds::signals)
       .def_ro("between", &HierarchicalSeconds::between)
       .def_ro("copies_out", &HierarchicalSeconds::copies_out)
       .def_prop_ro("total", &HierarchicalSeconds::total);
   nb::class_<HierarchicalEstimate>(module, "HierarchicalEstimate",
-                                   "Modelled seconds, flat and by node memory.")
-      .def_ro("flat", &HierarchicalEstimate::flat, "By shape.")
-      .def_ro("level", &HierarchicalEstimate::level, "With the best number of leaders.")
+                                   "Modelled seconds of a call, flat and hierarchical.")
+      .def_ro("flat", &HierarchicalEstimate::flat, "The flat algorithms, by shape.")
+      .def_ro("level", &HierarchicalEstimate::level,
+              "The hierarchical algorithm with the best number of leaders.")
       .def_ro("one_leader", &HierarchicalEstimate::one_leader)
       .def_ro("leaders", &HierarchicalEstimate::leaders)
-      .def_ro("bound", &HierarchicalEstimate::bound, "No algorithm is over earlier.");
+      .def_ro("bound", &HierarchicalEstimate::bound, "The lower bound of any algorithm.");
   module.def("hierarchical_estimate", estimate, "collective"_a, "nodes"_a, "ranks"_a, "block"_a,
              "machine"_a = NodeMachine{},
-             "Closed forms for nodes of equally many ranks; block in bytes.");
+             "Modelled times for `nodes` nodes of `ranks` ranks each; block in bytes.");
 }
 
 }  // namespace
@@ -234,7 +237,7 @@ void bind_times(nb::module_& module) {
 void bind_hierarchical(nb::module_& module) {
   bind_times(module);
   nb::class_<HierarchicalChoice>(module, "HierarchicalChoice",
-                                 "Whether a call goes through node memory.")
+                                 "The selection between flat and hierarchical, and why.")
       .def_prop_ro(
           "level",
           [](const HierarchicalChoice& choice) {
@@ -242,32 +245,35 @@ void bind_hierarchical(nb::module_& module) {
                        ? to_text(Setting{Setting::Kind::native, {}, choice.level})
                        : std::string("flat");
           },
-          "As in a setting, or flat.")
+          "The selected setting, or flat.")
       .def_ro("reason", &HierarchicalChoice::reason)
       .def_ro("candidates", &HierarchicalChoice::candidates);
   nb::class_<PyHierarchicalProblem>(module, "HierarchicalProblem",
-                                    "A call through node memory, seen from outside.")
-      .def(nb::init<const std::string&, std::vector<Bytes>, const std::string&, Rank,
-                    const std::string&, Bytes, bool, const NodeMachine&, int>(),
-           "collective"_a, "sizes"_a, "nodes"_a, "root"_a = 0,
-           "algorithm"_a = "hierarchical(native)", "bound"_a = 0, "commutative"_a = true,
-           "machine"_a = NodeMachine{}, "cores"_a = 0,
-           "nodes: as 1,4,2 or 8x6, with :round_robin or :shuffled; bound: bytes of node memory, 0 "
-           "for any; cores: of each node, 0 if not known.")
+                                    "A hierarchical call, with the plans of all ranks.")
+      .def(
+          nb::init<const std::string&, std::vector<Bytes>, const std::string&, Rank,
+                   const std::string&, Bytes, bool, const NodeMachine&, int>(),
+          "collective"_a, "sizes"_a, "nodes"_a, "root"_a = 0,
+          "algorithm"_a = "hierarchical(native)", "bound"_a = 0, "commutative"_a = true,
+          "machine"_a = NodeMachine{}, "cores"_a = 0,
+          "nodes: such as 1,4,2 or 8x6, optionally with :round_robin or :shuffled. bound: limit of "
+          "node memory in bytes, 0 for none. cores: of each node, 0 if unknown.")
       .def_prop_ro("algorithm", &PyHierarchicalProblem::algorithm)
       .def_prop_ro("leaders", &PyHierarchicalProblem::leaders)
       .def_prop_ro("chunks", &PyHierarchicalProblem::chunks)
       .def_prop_ro("ranks", &PyHierarchicalProblem::ranks, "The ranks of each node.")
-      .def_prop_ro("memory", &PyHierarchicalProblem::memory, "Bytes on each node.")
+      .def_prop_ro("memory", &PyHierarchicalProblem::memory,
+                   "The bytes of node memory on each node.")
       .def("plan", &PyHierarchicalProblem::plan, "rank"_a, "The steps of a rank as text.")
       .def("calls", &PyHierarchicalProblem::calls, "The collectives between nodes, lane by lane.")
       .def("fault", &PyHierarchicalProblem::fault,
-           "What is wrong with the plans; empty if nothing is.")
-      .def("choice", &PyHierarchicalProblem::choice, "Flat or through node memory, by the model.")
+           "The first fault of the plans; empty if they are correct.")
+      .def("choice", &PyHierarchicalProblem::choice,
+           "The model's selection between flat and hierarchical.")
       .def("tried", &PyHierarchicalProblem::tried,
-           "What auto runs: native alone, or what the program's own calls decide between.")
+           "The candidates that auto explores on the program's own calls; native alone: none.")
       .def_prop_ro("left_flat", &PyHierarchicalProblem::left_flat,
-                   "Why auto leaves such calls flat whatever the model says; empty if not so.");
+                   "Why auto runs this collective flat without asking the model; else empty.");
   module.def(
       "node_ranks",
       [](const std::string& nodes) { return ranks_of(value_or_raise(nodes_from(nodes))); },
@@ -283,8 +289,8 @@ void bind_hierarchical(nb::module_& module) {
         return sweep_hierarchical(named, value_or_raise(nodes_from(nodes)));
       },
       "collective"_a, "max_ranks"_a = 5, "nodes"_a = "",
-      "Verifies level plans on all shapes of nodes up to max_ranks and some larger ones, or on "
-      "one.");
+      "Verifies hierarchical plans on the shape `nodes`, or on all shapes of up to max_ranks ranks "
+      "and some larger ones.");
 }
 
 }  // namespace tutti

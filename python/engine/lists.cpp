@@ -1,4 +1,4 @@
-/// Lists and settings for Python: algorithms, papers' names, environment, distributions, machines.
+/// Python bindings of lists: algorithms, aliases, settings, distributions, collectives, machines.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -56,29 +56,29 @@ std::vector<std::string> distribution_names() {
 }
 
 void bind_records(nb::module_& module) {
-  nb::class_<Algorithm>(module, "Algorithm", "One line of the list of algorithms.")
+  nb::class_<Algorithm>(module, "Algorithm", "An algorithm of the list.")
       .def_prop_ro("collective", [](const Algorithm& a) { return name_of(a.collective); })
       .def_ro("name", &Algorithm::name)
       .def_ro("order", &Algorithm::order)
       .def_prop_ro("knowledge", [](const Algorithm& a) { return name_of(a.knowledge); })
       .def_ro("parameters", &Algorithm::parameters)
       .def_ro("summary", &Algorithm::summary);
-  nb::class_<Alias>(module, "Alias", "A name that a paper uses.")
+  nb::class_<Alias>(module, "Alias", "A paper's name for a specification.")
       .def_ro("name", &Alias::name)
       .def_ro("specification", &Alias::specification);
-  nb::class_<SettingInfo>(module, "Setting", "A setting by environment.")
+  nb::class_<SettingInfo>(module, "Setting", "A setting, which an environment variable holds.")
       .def_ro("name", &SettingInfo::name)
       .def_ro("default", &SettingInfo::by_default)
       .def_ro("accepted", &SettingInfo::accepted)
       .def_ro("meaning", &SettingInfo::meaning);
-  nb::class_<Machine>(module, "Machine", "The numbers by which time is modelled, in seconds.")
+  nb::class_<Machine>(module, "Machine", "The model's parameters of messages, in seconds.")
       .def(nb::init<>())
-      .def_rw("latency", &Machine::latency, "Of a message without bytes, end to end.")
-      .def_rw("per_byte", &Machine::per_byte, "For each further byte.")
-      .def_rw("overhead", &Machine::overhead, "Of a processor with one message.")
-      .def_rw("gap", &Machine::gap, "Least time between two messages at one rank.")
-      .def_rw("polling", &Machine::polling, "Until a thread that polls sees a notification.")
-      .def_rw("serving", &Machine::serving, "That a put waits for its target's thread.")
+      .def_rw("latency", &Machine::latency, "End-to-end time of an empty message.")
+      .def_rw("per_byte", &Machine::per_byte, "Time per byte.")
+      .def_rw("overhead", &Machine::overhead, "Processor time per message.")
+      .def_rw("gap", &Machine::gap, "Minimum time between two messages of one rank.")
+      .def_rw("polling", &Machine::polling, "Time until a polling thread sees a notification.")
+      .def_rw("serving", &Machine::serving, "Time that a put waits for its target's thread.")
       .def("__repr__", [](const Machine& machine) { return to_text(machine); });
 }
 
@@ -96,11 +96,11 @@ void bind_lists(nb::module_& module) {
   module.def("aliases", [] { return copied(all_aliases()); });
   module.def("settings", [] { return copied(all_settings()); });
   module.def("former_name_of", &former_name_of, "name"_a,
-             "The name that a setting had in the version before; empty where it is new.");
+             "An accepted alias of a setting; empty if it has none.");
   module.def("unknown_setting", &unknown_setting, "name"_a,
-             "What to say of a variable that is none: the nearest setting, and where all are.");
+             "The error message for an unknown variable: it suggests the nearest setting.");
   module.def("is_setting", &is_setting, "name"_a,
-             "A variable that the library, the commands or the modulefile know.");
+             "Whether the library, the commands or the modulefile know the variable.");
   module.def(
       "did_you_mean",
       [](const std::string& given, const std::vector<std::string>& known) {
@@ -122,7 +122,7 @@ void bind_lists(nb::module_& module) {
   module.def(
       "is_irregular",
       [](const std::string& name) { return is_irregular(collective_or_raise(name)); },
-      "collective"_a, "Blocks of this collective may differ in size.");
+      "collective"_a, "Whether blocks of the collective may differ in size.");
   module.def(
       "block_kind",
       [](const std::string& name) {
@@ -130,40 +130,39 @@ void bind_lists(nb::module_& module) {
         return kinds[static_cast<std::size_t>(block_kind(collective_or_raise(name)))];
       },
       "collective"_a,
-      "What its blocks are: those of ranks, of pairs of ranks, parts of one vector, or none.");
+      "The kind of its blocks: of ranks, of pairs of ranks, parts of a vector, or none.");
   module.def(
       "has_two_ports",
       [](const std::string& name) { return has_two_ports(collective_or_raise(name)); },
-      "collective"_a, "Models let a rank send one message while it receives another.");
+      "collective"_a, "Whether models let a rank send one message while it receives another.");
   module.def(
       "has_root", [](const std::string& name) { return has_root(collective_or_raise(name)); },
-      "collective"_a, "One rank of this collective has a part of its own.");
+      "collective"_a, "Whether the collective has a root.");
   module.def(
       "setting",
       [](const std::string& collective, const std::string& text) {
         return to_text(value_or_raise(setting(collective_or_raise(collective), text)));
       },
       "collective"_a, "text"_a,
-      "The shortest text that means the same setting; ValueError if it means nothing.");
+      "The shortest text of the same setting; ValueError if the text is invalid.");
   module.def("distribute", distribute_named, "name"_a, "ranks"_a, "block"_a, "seed"_a = 1,
-             "rho"_a = 5, "Block sizes of all ranks for the average block.");
+             "rho"_a = 5, "The block sizes of all ranks, for a distribution and its mean block.");
   module.def(
       "bytes_from", [](const std::string& text) { return value_or_raise(bytes_from(text)); },
-      "text"_a, "A number of bytes such as 1536, 64K or 8M.");
+      "text"_a, "The number of bytes of a text such as 1536, 64K or 8M.");
   module.def(
       "machine_from_text",
       [](const std::string& text) { return value_or_raise(machine_from_text(text)); }, "text"_a,
-      "A machine from \"name value\" lines.");
+      "Reads a machine from \"name value\" lines.");
   module.def(
       "read_text_file",
-      [](const std::string& path, std::size_t most) {
-        return value_or_raise(read_text_file(path, most));
+      [](const std::string& path, std::size_t max_bytes) {
+        return value_or_raise(read_text_file(path, max_bytes));
       },
-      "path"_a, "most"_a = std::size_t{1} << 28,
-      "The text of a regular file of at most so many bytes; ValueError for all else, at once.");
-  module.def(
-      "why_no_output", &why_no_output, "path"_a,
-      "Why a file of this name could not be written; empty where nothing stands against it.");
+      "path"_a, "max_bytes"_a = std::size_t{1} << 28,
+      "The text of a regular file of at most max_bytes; otherwise ValueError, without waiting.");
+  module.def("why_no_output", &why_no_output, "path"_a,
+             "Why a file of this name cannot be written; empty if it can.");
 }
 
 }  // namespace tutti

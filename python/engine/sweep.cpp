@@ -1,4 +1,4 @@
-/// The exhaustive sweep for Python.
+/// Python bindings of the exhaustive verification.
 #include "sweep/sweep.hpp"
 
 #include <nanobind/stl/function.h>
@@ -22,7 +22,7 @@ namespace {
 
 using Progress = std::function<void(double, std::string_view)>;
 
-/// Runs one part without the interpreter's lock; `progress` is called with it.
+/// Runs one part without the interpreter's lock; calls `progress` with the lock.
 SweepResult sweep_part(const SweepOptions& options, const std::optional<Progress>& progress) {
   SweepProgress report;
   if (progress) {
@@ -52,9 +52,10 @@ void check(const SweepOptions& options) {
     }
   }
   if (options.max_p < 1 || options.parts < 1 || options.part < 0 || options.part >= options.parts) {
-    const std::string text = "ranks up to " + std::to_string(options.max_p) + ", part " +
-                             std::to_string(options.part) + " of " + std::to_string(options.parts) +
-                             ": expected ranks and parts of at least 1, and a part below their number";
+    const std::string text =
+        "ranks up to " + std::to_string(options.max_p) + ", part " + std::to_string(options.part) +
+        " of " + std::to_string(options.parts) +
+        ": expected ranks and parts of at least 1, and a part below their number";
     throw nb::value_error(text.c_str());
   }
 }
@@ -62,10 +63,11 @@ void check(const SweepOptions& options) {
 }  // namespace
 
 void bind_sweep(nb::module_& module) {
-  nb::class_<SweepResult>(module, "SweepResult", "What a sweep has found.")
+  nb::class_<SweepResult>(module, "SweepResult",
+                          "The number of verified cases, and the first failures.")
       .def_ro("cases", &SweepResult::cases)
       .def_ro("failures", &SweepResult::failures)
-      .def("add", &SweepResult::add, "other"_a, "Adds what another part has found.");
+      .def("add", &SweepResult::add, "other"_a, "Adds the result of another part.");
   module.def(
       "sweep",
       [](int max_ranks, int sampled, const std::string& collective, const std::string& algorithm,
@@ -77,7 +79,8 @@ void bind_sweep(nb::module_& module) {
       },
       "max_ranks"_a = 33, "sampled"_a = 1024, "collective"_a = "", "algorithm"_a = "", "part"_a = 0,
       "parts"_a = 1, "progress"_a = nb::none(),
-      "Verifies all that the options name; progress(done, at) is called with 0 to 1.");
+      "Verifies one part of the cases; progress(done, at) receives a share from 0 to 1 and the "
+      "current case.");
 }
 
 }  // namespace tutti

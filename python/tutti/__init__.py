@@ -1,4 +1,4 @@
-"""Tutti from Python: which algorithms there are, what they do, and whether they are right.
+"""Tutti from Python: its algorithms, their schedules and modelled times, and their verification.
 
 >>> import tutti
 >>> print(tutti.explain("gatherv", sizes=[1, 0, 2, 3], root=3).tree)
@@ -71,20 +71,20 @@ __all__ = [
 def schedule(
     collective: str, sizes: list[int], rank: int, *, root: int = 0, algorithm: str = "ordered_tree"
 ) -> str:
-    """The steps of one rank as text, one a line.
+    """The steps of one rank as text, one per line.
 
     Args:
-        collective: a name that `tutti list` shows, such as "gatherv".
+        collective: a collective of `tutti list`, such as "gatherv".
         sizes: bytes of each rank's block.
-        rank: whose steps.
+        rank: the rank.
         root: the root's rank.
-        algorithm: a specification as `tutti list` shows them.
+        algorithm: a specification such as "knomial:k=4"; `tutti list` has the names.
 
     Raises:
-        ValueError: names the argument that is wrong and what is accepted.
+        ValueError: names the wrong argument and the accepted values.
     """
     if not 0 <= rank < len(sizes):
-        raise ValueError(f"rank {rank}: of {len(sizes)} ranks it is one of 0..{len(sizes) - 1}")
+        raise ValueError(f"rank {rank}: of {len(sizes)} ranks expected 0 to {len(sizes) - 1}")
     return Call(collective, sizes, root, algorithm).schedule(rank)
 
 
@@ -97,18 +97,21 @@ def simulate(
     machine: Machine | None = None,
     arrivals: list[float] | None = None,
 ) -> Timeline:
-    """Replays one call in simulated time: every rank takes part in one message at a time.
+    """Replays one call in simulated time.
+
+    In gathers and scatters a rank takes part in one message at a time; in other collectives it
+    may send one message while it receives another.
 
     Args:
-        collective: a name that `tutti list` shows, such as "gatherv".
+        collective: a collective of `tutti list`, such as "gatherv".
         sizes: bytes of each rank's block.
         root: the root's rank.
-        algorithm: a specification as `tutti list` shows them.
+        algorithm: a specification such as "knomial:k=4"; `tutti list` has the names.
         machine: latency and time per byte; by default those of a common cluster.
-        arrivals: when each rank makes the call, in seconds; by default all at once.
+        arrivals: the time at which each rank enters the call, in seconds; by default all at 0.
 
     Raises:
-        ValueError: names the argument that is wrong and what is accepted.
+        ValueError: names the wrong argument and the accepted values.
     """
     call = Call(collective, sizes, root, algorithm, machine or Machine())
     return call.simulate(arrivals or [])

@@ -1,4 +1,4 @@
-"""`python -m tutti` is the command `tutti`."""
+"""Runs the command `tutti` for `python -m tutti`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Edges and persistent calls for programs of mpi4py: the part of tutti.h on arrivals.
+"""Progress hints (Proficz's edges) and persistent calls for mpi4py; tutti.h documents them.
 
     from mpi4py import MPI
     from tutti import arrival
@@ -6,17 +6,17 @@
     request = arrival.scatter_init(comm, sendbuf, recvbuf, root=0)
     with arrival.edges(comm, fraction=0.5):
         for _ in range(1000):
-            request.start()              # the receive buffer is Tutti's from here on
+            request.start()              # Tutti may write to the receive buffer from here on
             compute_the_first_half()
             arrival.edge(comm)
             compute_the_second_half()
-            request.wait()               # the send buffer is ready: the rank arrives
+            request.wait()               # the rank arrives, with its send buffer ready
     request.free()
 
-Buffers are mpi4py's: an object with the buffer protocol, or [buffer, counts],
-[buffer, (counts, displs)] or [buffer, counts, displs], with an MPI datatype as last element where
-it is not the one of the buffer's own elements. What is not significant at a rank is None there. On MPICH the background
-thread runs only under `tutti run`. All functions raise MPI.Exception on errors.
+Buffers are as in mpi4py: an object with the buffer protocol, or [buffer, counts],
+[buffer, (counts, displs)] or [buffer, counts, displs]. An MPI datatype as last element replaces
+that of the buffer's elements. A buffer that is not significant at a rank is None. On MPICH the
+background thread runs only under `tutti run`. All functions raise MPI.Exception on errors.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = [
 
 
 def init(comm: Any, fraction: float) -> None:
-    """From now on the program passes an edge when `fraction` of its work between calls is done.
+    """Announces progress hints after `fraction` of the computation between calls.
 
     Collective. See TUTTI_Arrival_init.
     """
@@ -44,34 +44,34 @@ def init(comm: Any, fraction: float) -> None:
 
 
 def edge(comm: Any) -> None:
-    """An edge of this rank. Local. See TUTTI_Arrival_edge."""
+    """Gives a progress hint of this rank. Local. See TUTTI_Arrival_edge."""
     _call("TUTTI_Arrival_edge", _handle(comm))
 
 
 def finalize(comm: Any) -> None:
-    """Ends what init began. Collective."""
+    """Ends the progress hints of init(). Collective. See TUTTI_Arrival_finalize."""
     _call("TUTTI_Arrival_finalize", _handle(comm))
 
 
 @contextmanager
 def edges(comm: Any, fraction: float) -> Iterator[None]:
-    """init() and finalize() around a block. Collective at both ends."""
+    """Calls init(), runs a block, and calls finalize(). Collective at both ends."""
     init(comm, fraction)
     yield
     finalize(comm)
 
 
 def _ints(numbers: Iterable[Any]) -> list[int]:
-    """Counts or displacements, as the MPI's int holds them."""
+    """Counts or displacements as integers that fit a C int."""
     found = [int(number) for number in numbers]
     for number in found:
         if not -(2**31) <= number < 2**31:
-            raise OverflowError(f"{number} elements: a count or displacement is below 2**31")
+            raise OverflowError(f"{number} elements: expected a count or displacement below 2**31")
     return found
 
 
 class _Buffer:
-    """A buffer as MPI takes it, and whatever must live as long as its request."""
+    """The MPI arguments of a buffer, and the memory that must live as long as its request."""
 
     def __init__(self, given: Any, ranks: int, irregular: bool):
         from mpi4py import MPI
@@ -93,7 +93,7 @@ class _Buffer:
         self.address = ctypes.c_void_p(self.memory.address)
         total = self.memory.nbytes // self.type.Get_size()
         if len(parts) > 3:
-            raise ValueError(f"{len(given)} parts of a buffer: [buffer, counts, displs, datatype]")
+            raise ValueError(f"{len(given)} parts of a buffer: expected [buffer, counts, displs, datatype]")
         spec = parts[1] if len(parts) == 2 else tuple(parts[1:]) or None
         counts, displs = spec if isinstance(spec, tuple) else (spec, None)
         if counts is None:
@@ -103,21 +103,21 @@ class _Buffer:
             displs = [sum(self.counts[:rank]) for rank in range(len(self.counts))]
         self.displs = _ints(displs)
 
-    def own(self) -> list[Any]:
-        """Address, count and datatype of one block."""
+    def block(self) -> list[Any]:
+        """The arguments of the side that has one block: address, count and datatype."""
         return [self.address, ctypes.c_int(self.counts[0]), _handle(self.type)]
 
-    def all(self, irregular: bool) -> list[Any]:
-        """The root's arguments."""
+    def at_root(self, irregular: bool) -> list[Any]:
+        """The arguments of the side that is significant at the root only."""
         if not irregular:
-            return self.own()
+            return self.block()
         ints = ctypes.c_int * len(self.counts)
         self.arrays = ints(*self.counts), ints(*self.displs)
         return [self.address, *self.arrays, _handle(self.type)]
 
 
 class Request:
-    """A call that is set up once and made many times; made by the functions *_init."""
+    """A persistent call, made by a function *_init and started any number of times."""
 
     def __init__(self, name: str, arguments: list[Any], keep: tuple[Any, ...]):
         self._keep = keep
@@ -125,15 +125,15 @@ class Request:
         _call(name, *arguments, ctypes.byref(self._content))
 
     def start(self) -> None:
-        """Hands the receive buffer to Tutti. Waits for no rank's program. See TUTTI_Start."""
+        """Hands the receive buffer to Tutti, and waits for no rank. See TUTTI_Start."""
         _call("TUTTI_Start", ctypes.byref(self._content))
 
     def wait(self) -> None:
-        """Hands over the send buffer and completes the call."""
+        """Hands the send buffer to Tutti, and completes the call. See TUTTI_Wait."""
         _call("TUTTI_Wait", ctypes.byref(self._content))
 
     def free(self) -> None:
-        """Frees a request that is not under way. Collective."""
+        """Frees an inactive request. Collective. See TUTTI_Request_free."""
         _call("TUTTI_Request_free", ctypes.byref(self._content))
 
 
@@ -143,13 +143,13 @@ def _init_function(collective: str, doc: str) -> Callable[..., Request]:
 
     def make(comm: Any, sendbuf: Any, recvbuf: Any, root: int = 0) -> Request:
         at_root = comm.rank == root
-        mine, theirs = (sendbuf, recvbuf) if gathers else (recvbuf, sendbuf)
-        own = _Buffer(mine, 1, False)
-        whole = _Buffer(theirs if at_root else None, comm.size, irregular)
-        pair = [own.own(), whole.all(irregular)]
+        for_block, for_root = (sendbuf, recvbuf) if gathers else (recvbuf, sendbuf)
+        block_buffer = _Buffer(for_block, 1, False)
+        root_buffer = _Buffer(for_root if at_root else None, comm.size, irregular)
+        pair = [block_buffer.block(), root_buffer.at_root(irregular)]
         send, receive = pair if gathers else pair[::-1]
         arguments = [*send, *receive, ctypes.c_int(root), _handle(comm)]
-        return Request(f"TUTTI_{collective}_init", arguments, (own, whole, pair))
+        return Request(f"TUTTI_{collective}_init", arguments, (block_buffer, root_buffer, pair))
 
     make.__doc__ = doc
     make.__name__ = f"{collective.lower()}_init"

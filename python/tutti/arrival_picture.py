@@ -1,4 +1,4 @@
-"""The arrivals of a report as a picture: ranks by calls, colour = delays. Needs Matplotlib."""
+"""Draws the arrivals of a report: the delay of each rank in each call. Needs Matplotlib."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from tutti.console import Refusal
 from tutti.plot import pyplot_for, save
 from tutti.reports import Pattern, Site
 
-COLOURS = "cividis"  # perceptually uniform, and alike with and without red-green blindness
+COLOURS = "cividis"  # perceptually uniform, also with red-green blindness
 PARTS = {"waiting": "#D55E00", "held": "#F0E442", "moving": "#0072B2"}  # Okabe and Ito 2008
 MAX_PANELS = 8
-_ROWS, _COLUMNS = 300, 900  # about the pixels of a panel
+_ROWS, _COLUMNS = 300, 900  # about one cell per pixel of a panel
 
 
 def _unit(seconds: float) -> tuple[float, str]:
-    """What to multiply with, and the name of the unit in which the number is easy to read."""
+    """A unit in which the time is easy to read: its factor and its name."""
     for factor, name in ((1.0, "s"), (1e3, "ms"), (1e6, "us")):
         if seconds * factor >= 1:
             return factor, name
@@ -26,10 +26,10 @@ def _unit(seconds: float) -> tuple[float, str]:
 
 
 def draw(title: str, sites: list[Site], path: Path, option: str = "--picture") -> None:
-    """Writes one panel for each line, those with patterns only, at most MAX_PANELS.
+    """Writes a panel for each line that has recorded arrivals, at most MAX_PANELS.
 
     Raises:
-        Refusal: no line has a pattern, Matplotlib is missing, or it cannot write the file.
+        Refusal: no line has recorded arrivals, Matplotlib is missing, or it cannot write the file.
     """
     pyplot = pyplot_for(option)
     figure = figure_of(title, sites, option)
@@ -38,12 +38,15 @@ def draw(title: str, sites: list[Site], path: Path, option: str = "--picture") -
 
 
 def figure_of(title: str, sites: list[Site], option: str = "--picture") -> Any:
-    """The picture as a Matplotlib figure: for each line a heat map and, beside it, what each
-    rank's time went into."""
+    """The Matplotlib figure: for each line a heat map of delays, and the parts of each rank's time.
+
+    Raises:
+        Refusal: no line has recorded arrivals, or Matplotlib is missing.
+    """
     pyplot = pyplot_for(option)
     shown = [(site, site.pattern) for site in sites if site.pattern is not None][:MAX_PANELS]
     if not shown:
-        raise Refusal(f"{option}: the report does not know who arrived when in any line")
+        raise Refusal(f"{option}: no line of the report has recorded arrivals")
     figure, axes = pyplot.subplots(
         len(shown), 2, figsize=(10, 0.9 + 3.4 * len(shown)), squeeze=False,
         gridspec_kw={"width_ratios": [4, 1.3]}, layout="constrained",
@@ -77,8 +80,8 @@ def _heat_map(figure: Any, axis: Any, site: Site, pattern: Pattern) -> None:
     bar.set_label(f"behind the first, {unit}", fontsize=8)
     bar.ax.tick_params(labelsize=8)
 
-    def number(place: float, _: Any) -> str:
-        index = round(place)
+    def number(tick: float, _: Any) -> str:
+        index = round(tick)
         return f"{pattern.calls[index]:,}" if 0 <= index < calls else ""
 
     axis.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=8, min_n_ticks=1))
@@ -93,7 +96,7 @@ def _heat_map(figure: Any, axis: Any, site: Site, pattern: Pattern) -> None:
 
 
 def _parts(axis: Any, pattern: Pattern) -> None:
-    """Stacked bars, one for each rank, without gaps so that a thousand of them make an outline."""
+    """Draws a stacked bar for each rank, without gaps, so that 1,000 of them form an outline."""
     ranks = len(pattern.ranks)
     rows = [edge for rank in range(ranks) for edge in (rank - 0.5, rank + 0.5)]
     values = {name: getattr(pattern, name) for name in PARTS}

@@ -1,4 +1,4 @@
-"""Runs tutti-bench and reads what it has measured."""
+"""Runs tutti-bench and reads its results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SCHEMA = "tutti-bench/1"
 
 
 def command_of(mpirun: str, arguments: Sequence[str]) -> list[str]:
-    """tutti-bench under a launcher such as "mpirun -n 8"; alone where that is empty.
+    """The command that runs tutti-bench under a launcher such as "mpirun -n 8"; empty: without one.
 
     Raises:
         Refusal: tutti-bench or the launcher is not installed.
@@ -29,7 +29,7 @@ def command_of(mpirun: str, arguments: Sequence[str]) -> list[str]:
         raise Refusal("tutti-bench is not installed; build Tutti with an MPI on the machine")
     words = shlex.split(mpirun)
     if words and shutil.which(words[0]) is None:
-        raise Refusal(f"--mpirun {mpirun}: there is no program {words[0]}")
+        raise Refusal(f"--mpirun {mpirun}: no program {words[0]} on PATH")
     command = [*words, str(folder / "tutti-bench"), *arguments]
     ours = [name for name in os.environ if name == "TUTTI" or name.startswith("TUTTI_")]
     return launcher.pass_on(command, launcher.find(command), sorted(ours))
@@ -39,7 +39,7 @@ def measure(mpirun: str, arguments: Sequence[str], *, quiet: bool = True) -> dic
     """Runs tutti-bench and returns its JSON.
 
     Raises:
-        Refusal: it cannot be started, fails, or writes another format.
+        Refusal: tutti-bench cannot be started, fails, or writes another format.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "bench.json"
@@ -52,14 +52,14 @@ def measure(mpirun: str, arguments: Sequence[str], *, quiet: bool = True) -> dic
 
 
 def read(path: Path) -> dict[str, Any]:
-    """What tutti-bench has written with --json. Raises Refusal where it is not that."""
+    """The results in a file of `tutti-bench --json`. Raises Refusal if the file has another format."""
     try:
         result: dict[str, Any] = json.loads(path.read_text())
     except OSError as error:
         raise Refusal(f"{path}: {error.strerror}") from None
     except ValueError as error:
-        raise Refusal(f"{path}: no JSON: {error}") from None
+        raise Refusal(f"{path}: not JSON: {error}") from None
     schema = result.get("schema") if isinstance(result, dict) else None
     if schema != SCHEMA:
-        raise Refusal(f"{path}: its schema is {schema}; {SCHEMA} is understood")
+        raise Refusal(f"{path}: invalid schema {schema}; expected {SCHEMA}")
     return result

@@ -1,4 +1,4 @@
-"""The C API for the MPI that mpi4py has loaded."""
+"""Calls Tutti's C API for the MPI that mpi4py has loaded."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from tutti.refusal import Refusal
 
 @cache
 def library() -> tuple[ctypes.CDLL, type]:
-    """The library, and the type of that MPI's handles.
+    """The library, and the C type of the MPI's handles.
 
     Raises:
-        Refusal: there is no library for this MPI.
+        Refusal: Tutti has no library for this MPI.
     """
     from mpi4py import MPI
 
@@ -23,18 +23,18 @@ def library() -> tuple[ctypes.CDLL, type]:
     is_open = "Open MPI" in MPI.Get_library_version()
     name = "mpich" if is_int else "openmpi" if is_open else "mpiabi"
     handle = ctypes.c_int if is_int else ctypes.c_void_p
-    # Under `tutti run` the program's other calls go through the preloaded library: these do too.
+    # Under `tutti run`, use the preloaded library like the program's other calls.
     program = ctypes.CDLL(None)
     if hasattr(program, "tutti_front"):
         return program, handle
     path = libraries.flavours().get(name)
     if path is None:
-        raise Refusal(f"there is no libtutti-{name}.so in {libraries.folder()}")
+        raise Refusal(f"no libtutti-{name}.so in {libraries.folder()}")
     return ctypes.CDLL(str(path)), handle
 
 
 def call(name: str, *arguments: Any) -> None:
-    """Calls a function of tutti.h; raises MPI.Exception where it returns an error."""
+    """Calls a function of tutti.h; raises MPI.Exception if it returns an error."""
     from mpi4py import MPI
 
     error = getattr(library()[0], name)(*arguments)
@@ -43,5 +43,5 @@ def call(name: str, *arguments: Any) -> None:
 
 
 def handle(of: Any) -> Any:
-    """A communicator or datatype as its C value."""
+    """The C handle of an mpi4py object, such as a communicator or datatype."""
     return library()[1](of.handle)

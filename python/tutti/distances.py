@@ -1,4 +1,4 @@
-"""Distances between ranks for programs of mpi4py: the part of tutti.h on them.
+"""Distances between ranks for mpi4py; tutti.h documents the functions.
 
     from mpi4py import MPI
     from tutti import distances
@@ -6,7 +6,7 @@
     distances.measure(MPI.COMM_WORLD, "distances.json")     # or TUTTI_DISTANCES=distances.json
     comm = distances.reorder(MPI.COMM_WORLD, "allgather")
 
-All functions are collective, and raise MPI.Exception on errors.
+All functions are collective and raise MPI.Exception on errors.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ __all__ = ["measure", "reorder"]
 
 
 def measure(comm: Any, file: str | os.PathLike[str] | None = None, nodes_per_switch: int = 0) -> None:
-    """Measures the time of messages between the ranks, and from then on goes by it.
+    """Measures the times of messages between the ranks; later calls use them.
 
-    `file` is written by rank 0. See TUTTI_Distances_measure.
+    Rank 0 writes the distances to `file`. See TUTTI_Distances_measure.
     """
     path = None if file is None else ctypes.c_char_p(os.fsencode(file))
     c_api.call("TUTTI_Distances_measure", c_api.handle(comm), path, ctypes.c_int(nodes_per_switch))
 
 
 def reorder(comm: Any, collective: str | None = None) -> Any:
-    """A new communicator whose ranks are numbered by distance; to be freed by the caller.
+    """A new communicator whose ranks are numbered by distance.
 
-    See TUTTI_Comm_reorder.
+    The caller frees it. See TUTTI_Comm_reorder.
     """
     from mpi4py import MPI
 

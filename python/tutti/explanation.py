@@ -1,4 +1,4 @@
-"""What one call of a collective would do, and why: the data behind `tutti explain`."""
+"""Explains one call of a collective: the data that `tutti explain` prints."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from tutti._engine import (
 
 @dataclass(frozen=True)
 class Contender:
-    """An algorithm of the list, for these sizes as an outside observer knows them."""
+    """An algorithm of the list, evaluated with the sizes of all ranks."""
 
     algorithm: str
     messages: int
     rounds: int
     moved: int
-    """Bytes over all hops."""
+    """Bytes of all messages."""
     knowledge: KnowledgePrice
     data_seconds: float
-    """Simulated, from the first arrival to the last exit."""
+    """Simulated time of the data's messages, from the first arrival to the last exit."""
     learn_seconds: float
-    """Before that: a latency for each dependent step of the protocol."""
+    """Modelled time of the protocol before them: a latency for each dependent step."""
 
     @property
     def seconds(self) -> float:
-        """All of it."""
+        """The sum of both times."""
         return self.data_seconds + self.learn_seconds
 
 
@@ -50,9 +50,9 @@ class Explanation:
     root: int
     sizes: list[int] = field(repr=False)
     choice: Choice
-    """What Tutti would run, from what every rank knows."""
+    """Tutti's selection, from the facts that every rank knows."""
     call: Call = field(repr=False)
-    """Under the algorithm that is drawn: the chosen one; for native, Tutti's best candidate."""
+    """The call with the algorithm that is drawn: the selected one or, for native, Tutti's best."""
     rounds: list[list[Message]] = field(repr=False)
     contenders: list[Contender] = field(repr=False)
     lower_bound: float
@@ -61,7 +61,7 @@ class Explanation:
 
     @property
     def seconds(self) -> float:
-        """The modelled time of `call`, what its ranks must learn first included."""
+        """The modelled time of `call`, including the protocol that acquires its knowledge."""
         return next(c.seconds for c in self.contenders if c.algorithm == self.call.algorithm)
 
     @property
@@ -71,12 +71,12 @@ class Explanation:
 
     @property
     def tree(self) -> str:
-        """The tree of transfers as text; empty where data does not flow along a tree."""
+        """The tree of transfers as text; empty if data does not flow along a tree."""
         return self.call.tree()
 
     @property
     def bytes(self) -> int:
-        """Of all blocks, of the vector, or of what one rank has for the others."""
+        """Bytes of all blocks; in reductions and bcast, of the vector; in alltoalls, of one rank."""
         kind = block_kind(self.collective)
         if kind == "none" or not self.sizes:
             return 0
@@ -86,12 +86,12 @@ class Explanation:
 
     @property
     def rooted(self) -> bool:
-        """One rank has a part of its own."""
+        """Whether the collective has a root."""
         return has_root(self.collective)
 
     @property
     def irregularity(self) -> float:
-        """The largest block over the mean block; 1 where there is no data."""
+        """The largest block over the mean block; 1 without data."""
         total = sum(self.sizes)
         return max(self.sizes) * self.ranks / total if total else 1.0
 
@@ -130,16 +130,16 @@ _FOR_ARRIVALS = {
         ["BDR", "BSLB", "linear:runner=background", "broadcasts:runner=background"],
     ),
 }
-"""The points that papers name for ranks that arrive apart, and what goes beyond them: without a
-background thread, and further ones with it. The irregular forms have the same."""
+"""Specifications for ranks that arrive at different times, from papers and Tutti's own: those
+without a background thread, and those that need one. Irregular collectives have the same."""
 
 
-_PLACED = ("binomial", "knomial", "ring", "recursive_doubling")
-"""The shapes whose time depends on the distances between the ranks that stand in them."""
+_DISTANCE_SHAPES = ("binomial", "knomial", "ring", "recursive_doubling")
+"""The shapes whose time depends on the distances between neighbouring ranks."""
 
 
 def made_for_arrivals(collective: str, background: bool) -> list[str]:
-    """Those of `_FOR_ARRIVALS` for this collective."""
+    """The specifications of `_FOR_ARRIVALS` for this collective."""
     without, with_thread = _FOR_ARRIVALS.get(collective.removesuffix("v"), ([], []))
     return without + with_thread if background else without
 
@@ -159,20 +159,23 @@ def explain(
     """Explains one call.
 
     Args:
-        collective: a name that `tutti list` shows, such as "gatherv".
-        sizes: bytes of each rank's block; equal ones where blocks do not differ, of the vector in
-            a bcast and reductions, of the block for one rank in an alltoall.
-        root: the root's rank, where there is one.
+        collective: a collective of `tutti list`, such as "gatherv".
+        sizes: bytes of each rank's block. In a bcast and in reductions, bytes of the vector; in an
+            alltoall, of the block for one rank. Equal for all ranks unless the collective is
+            irregular.
+        root: the root's rank; ignored if the collective has no root.
         algorithm: a setting as in TUTTI_GATHERV: auto, native or a specification.
         machine: the model's parameters; by default those of a common cluster.
-        arrivals: when each rank makes the call, and is expected to, in seconds; by default all
-            at once.
-        background: every rank has a background thread, so that points that use it count.
-        distances: between the ranks, for orders by distance and the time of each message.
-        mpi: whose rules the MPI's own follows where ranks arrive apart, "openmpi" or "mpich".
+        arrivals: the actual and expected time at which each rank enters the call, in seconds; by
+            default all at 0.
+        background: every rank has a background thread; algorithms that use it are candidates.
+        distances: distances between the ranks, for orders by distance and the time of each
+            message.
+        mpi: the MPI whose algorithm native stands for if ranks arrive at different times:
+            "openmpi" or "mpich".
 
     Raises:
-        ValueError: names the argument that is wrong and what is accepted.
+        ValueError: names the wrong argument and the accepted values.
     """
     machine = machine or Machine()
     collective = collective.lower()
@@ -183,13 +186,13 @@ def explain(
         collective, algorithm, len(sizes), block, machine, root, expected,
         background=background, mpi=mpi,
     )  # fmt: skip
-    # Native is taken as linear, so that drawing linear for it would show nothing of Tutti's own.
-    own = [c.name for c in choice.candidates if c.name not in ("native", "linear")]
+    # The model treats native as linear: drawing linear for it would not show Tutti's algorithms.
+    candidates = [c.name for c in choice.candidates if c.name not in ("native", "linear")]
     names = [listed.name for listed in algorithms() if listed.collective == collective]
     if expected:
-        names += made_for_arrivals(collective, background) + own
+        names += made_for_arrivals(collective, background) + candidates
     if distances:
-        names += [f"{name}:order=distance" for name in names if name in _PLACED]
+        names += [f"{name}:order=distance" for name in names if name in _DISTANCE_SHAPES]
     calls = {
         made.algorithm: made
         for made in (
@@ -197,9 +200,9 @@ def explain(
         )
     }
     contenders = {name: _contender(other, machine, times) for name, other in calls.items()}
-    # Where nothing is chosen, the fastest is drawn.
+    # Without a selected algorithm, the fastest one is drawn.
     fastest = min(contenders.values(), key=lambda contender: contender.seconds).algorithm
-    drawn = choice.algorithm if choice.algorithm != "native" else [*own, fastest][0]
+    drawn = choice.algorithm if choice.algorithm != "native" else [*candidates, fastest][0]
     call = Call(collective, sizes, root, drawn, machine, expected, distances)
     contenders.setdefault(call.algorithm, _contender(call, machine, times))
     return Explanation(

@@ -1,4 +1,4 @@
-"""The performance guidelines of Träff 2017, section 4, tested on what tutti-bench has measured."""
+"""Tests the performance guidelines of Träff 2017, section 4, on results of tutti-bench."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 from tutti.statistics import rank_test
 
 SLACK = 1.05
-"""A ratio of medians up to this is no violation, whatever the test says."""
+"""The tolerance: a ratio of medians up to this value breaks no guideline."""
 LEVEL = 0.01
-"""The rank test must leave less doubt than this."""
+"""The significance level of the rank test."""
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,11 @@ class Verdict:
     ratio: float
     """Median of left over median of right."""
     doubt: float
-    """Of the one-sided rank test that left is greater."""
+    """The p-value of the one-sided rank test that left is greater."""
 
     @property
     def broken(self) -> bool:
-        """Beyond the slack and beyond doubt."""
+        """Whether the ratio exceeds the tolerance and the difference is significant."""
         return self.ratio > SLACK and self.doubt < LEVEL
 
 

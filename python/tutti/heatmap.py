@@ -1,4 +1,4 @@
-"""Lateness by rank and call on a grid that is small enough to be looked at, and as text."""
+"""Reduces delays by rank and call to a small grid, and prints the grid as text."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ SHADES_ASCII = " .:*#"
 
 
 def edges(count: int, cells: int) -> list[int]:
-    """Where each of at most `cells` equal parts of 0..count-1 begins, and `count` at the end."""
+    """The bounds of at most `cells` equal parts of 0..count-1: where each begins, then `count`."""
     cells = max(1, min(cells, count))
     return [cell * count // cells for cell in range(cells + 1)]
 
 
 def grid_of(delays: Sequence[Sequence[float]], rows: int, columns: int) -> list[list[float]]:
-    """Lateness by call and rank as at most `rows` rows of ranks and `columns` columns of calls.
+    """The delays as a grid of at most `rows` rows of ranks and `columns` columns of calls.
 
-    A cell holds the mean over its calls, and of its ranks' means the largest: so one late rank
-    among a thousand can be seen. O(calls * ranks).
+    A cell has the largest of its ranks' mean delays, each over the cell's calls. So one late rank
+    among 1,000 stays visible. O(calls * ranks).
     """
     by_rank = list(zip(*delays, strict=True))
     lines = edges(len(by_rank), rows)
@@ -36,11 +36,11 @@ def grid_of(delays: Sequence[Sequence[float]], rows: int, columns: int) -> list[
 
 
 def top_of(grid: Sequence[Sequence[float]]) -> float:
-    """Where the scale of a grid ends, at least at a nanosecond.
+    """The end of the scale of a grid, at least 1 ns.
 
-    It ends at what the latest rank exceeds in a tenth of its calls: a single hiccup, which may be
-    a hundred times as long as what happens in each call, goes beyond it. If nobody was late in so
-    many calls, it ends at the largest value.
+    The latest rank exceeds it in 10 % of its columns. A single outlier, which may be 100 times as
+    long as the usual delay, thus lies beyond the scale. If no rank is late in as many columns, the
+    scale ends at the largest value.
     """
     usual = max(sorted(row)[min(len(row) - 1, len(row) * 9 // 10)] for row in grid)
     return max(usual or max(max(row) for row in grid), 1e-9)
@@ -49,7 +49,7 @@ def top_of(grid: Sequence[Sequence[float]]) -> float:
 def text_of(
     delays: Sequence[Sequence[float]], width: int, height: int = 16, shades: str = SHADES
 ) -> list[str]:
-    """A picture of characters, at most `width` wide: ranks by calls, and its scale below."""
+    """The heat map as lines of at most `width` characters: ranks by calls, and the scale below."""
     ranks, calls = len(delays[0]), len(delays)
     lines = edges(ranks, height)
     labels = [

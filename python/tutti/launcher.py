@@ -1,4 +1,4 @@
-"""Recognises the launcher in a command, and passes environment variables through it."""
+"""Recognises the launcher in a command, and makes it pass environment variables to the ranks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Launcher:
 
 
 def version_of(program: str) -> str:
-    """What `program --version` prints; empty where it cannot be run."""
+    """The output of `program --version`; empty if the program cannot run."""
     if shutil.which(program) is None:
         return ""
     try:
@@ -54,9 +54,9 @@ def _kind(program: str, version: Version) -> str:
 
 
 def find(command: Sequence[str], version: Version = version_of) -> Launcher | None:
-    """The launcher of a command, or None where it starts the program itself.
+    """The launcher of a command, or None if the command starts the program itself.
 
-    It is the first word, or stands behind wrappers such as env or timeout.
+    The launcher is the first word, or follows wrappers such as env or timeout.
     """
     wrapped = Path(command[0]).name in _WRAPPERS
     for index, word in enumerate(command if wrapped else command[:1]):
@@ -66,10 +66,10 @@ def find(command: Sequence[str], version: Version = version_of) -> Launcher | No
 
 
 def pass_on(command: Sequence[str], launcher: Launcher | None, names: Sequence[str]) -> list[str]:
-    """The command with what its launcher needs to hand the variables to remote ranks.
+    """The command with the options that make its launcher pass the variables to all ranks.
 
-    Open MPI hands on only what -x names. Hydra (MPICH, Intel MPI) hands on everything unless it
-    is told otherwise, and so does srun unless --export says less.
+    Open MPI passes only variables that -x names. Hydra (MPICH, Intel MPI) passes all variables
+    unless -genvnone is given, and srun unless --export restricts them.
     """
     words = list(command)
     if launcher is None:

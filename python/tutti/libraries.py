@@ -1,4 +1,4 @@
-"""Where Tutti's libraries and programs are."""
+"""Finds Tutti's libraries and programs."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ FLAVOURS = {
     "openmpi": "Open MPI 4 and 5",
     "mpiabi": "the standard ABI of MPI 5",
 }
-"""The MPIs that a library can be built for, and what each of them serves."""
+"""The ABIs that a library can be built for, and the MPIs that each library serves."""
 
 FRONT = "libtutti.so"
 
 
 def prefixes() -> list[Path]:
-    """Folders that may have lib/ and bin/: the package itself, then what it is installed in."""
+    """Folders that may contain lib/ and bin/: the package, then the folders it is installed in."""
     package = Path(__file__).resolve().parent
     return [package, *package.parents[:4]]
 
 
 def candidates() -> list[Path]:
-    """Folders in which libraries are looked for, the first one first."""
+    """Folders to search for libraries, in order."""
     named = os.environ.get("TUTTI_LIBRARY_DIR")
     if named:
         return [Path(named)]
@@ -38,33 +38,33 @@ def folder() -> Path:
     """The folder of the libraries: TUTTI_LIBRARY_DIR, or lib/ beside the installed package.
 
     Raises:
-        Refusal: there are none; says where they were looked for.
+        Refusal: there are none; the text names the folders searched.
     """
-    for place in candidates():
-        if (place / FRONT).exists():
-            return place
+    for candidate in candidates():
+        if (candidate / FRONT).exists():
+            return candidate
     named = os.environ.get("TUTTI_LIBRARY_DIR")
     where = f"TUTTI_LIBRARY_DIR={named}" if named else "lib/ beside the package"
     raise Refusal(
-        f"{FRONT} is not in {where}; build Tutti with an MPI on the machine (docs/install.md), "
+        f"no {FRONT} in {where}; build Tutti with an MPI on the machine (docs/install.md), "
         "or set TUTTI_LIBRARY_DIR to the folder that has it"
     )
 
 
 def front() -> Path:
-    """The library that is preloaded. Raises Refusal where there is none."""
+    """The library to preload. Raises Refusal if it is missing."""
     return folder() / FRONT
 
 
 def flavours() -> dict[str, Path]:
-    """The MPIs that there is a library for, with its path."""
-    place = folder()
-    paths = {name: place / f"libtutti-{name}.so" for name in FLAVOURS}
+    """The installed libraries by ABI, with their paths."""
+    found = folder()
+    paths = {name: found / f"libtutti-{name}.so" for name in FLAVOURS}
     return {name: path for name, path in paths.items() if path.exists()}
 
 
 def programs() -> Path | None:
-    """The folder of tutti-bench, or None where it is not installed."""
+    """The folder of tutti-bench, or None if it is not installed."""
     for prefix in prefixes():
         if (prefix / "bin" / "tutti-bench").exists():
             return prefix / "bin"

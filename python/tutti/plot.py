@@ -1,4 +1,4 @@
-"""Plots of what tutti-bench has measured, and what all plots share; needs Matplotlib."""
+"""Plots results of tutti-bench, and sets up Matplotlib for all plots."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from tutti.console import Refusal
 
 
 def pyplot_for(option: str) -> Any:
-    """Matplotlib's pyplot, set up to write files. Raises Refusal where Matplotlib is missing."""
+    """Matplotlib's pyplot, set up to write files. Raises Refusal if Matplotlib is missing."""
     try:
         import matplotlib
     except ImportError:
         raise Refusal(f"{option} needs Matplotlib: pip install 'tutti[plot]'") from None
     matplotlib.use("Agg")
-    # Text stays text, and the same data give the same file.
+    # Text stays text, and equal data give equal files.
     matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "tutti"})
     from matplotlib import pyplot
 
@@ -23,8 +23,7 @@ def pyplot_for(option: str) -> Any:
 
 
 def save(figure: Any, path: Path, option: str) -> None:
-    """Writes a figure. Raises Refusal where that cannot be, or Matplotlib does not know the kind
-    of file."""
+    """Writes a figure. Raises Refusal if that fails or Matplotlib does not support the suffix."""
     metadata = {"Date": None} if path.suffix == ".svg" else None
     try:
         figure.savefig(path, dpi=150, metadata=metadata)
@@ -33,17 +32,17 @@ def save(figure: Any, path: Path, option: str) -> None:
 
 
 def plot(result: dict[str, Any], path: Path) -> None:
-    """One panel for each collective and distribution: median, least and 90th percentile by bytes.
+    """Draws a panel for each collective and distribution: median, minimum and 90th percentile.
 
     Raises:
-        Refusal: Matplotlib is missing, or the file's kind is not one that it writes.
+        Refusal: nothing was measured, Matplotlib is missing, or it cannot write the file.
     """
     pyplot = pyplot_for("--plot")
     panels: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in result["rows"]:
         panels.setdefault((row["collective"], row["distribution"]), []).append(row)
     if not panels:
-        raise Refusal(f"--plot {path}: nothing was measured")
+        raise Refusal(f"--plot {path}: no measurements to plot")
     columns = min(len(panels), 3)
     lines = -(-len(panels) // columns)
     figure, axes = pyplot.subplots(

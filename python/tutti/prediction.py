@@ -1,4 +1,4 @@
-"""What was expected of the arrivals in a report, how far that was off, and what would have run."""
+"""Compares the arrivals in a report with predictions, and replays algorithms with them."""
 
 from __future__ import annotations
 
@@ -13,24 +13,26 @@ from tutti.reports import Pattern
 MAX_REPLAYS = 16
 
 Expected = list[list[float] | None]
-"""By call: delays by rank, behind the first; None where nothing was expected."""
+"""By call: the predicted delay of each rank behind the first; None without a prediction."""
 
 
 def from_predictor(delays: Sequence[Sequence[float]]) -> Expected:
-    """What the library's own rule expects of each call from those before it. Nothing is expected of
-    the first call."""
+    """The predictions of the library's rule for each call, from the calls before it.
+
+    The first call has no prediction.
+    """
     if not delays:
         return []
-    habits = DelayPredictor(len(delays[0]))
+    predictor = DelayPredictor(len(delays[0]))
     expected: Expected = []
     for call in delays:
-        expected.append(list(habits.delays) if expected else None)
-        habits.take(list(call))
+        expected.append(list(predictor.delays) if expected else None)
+        predictor.take(list(call))
     return expected
 
 
 def from_library(pattern: Pattern) -> Expected | None:
-    """What the library expected in the run itself; None where it expected nothing."""
+    """The library's predictions in the recorded run; None if it made none."""
     if pattern.ahead is None:
         return None
     expected: Expected = []
@@ -46,24 +48,26 @@ def from_library(pattern: Pattern) -> Expected | None:
 
 @dataclass(frozen=True)
 class Judgement:
-    """How good expectations were, over the calls of which there were any. Seconds."""
+    """The quality of predictions, over the calls that had one. Seconds."""
 
     calls: int
     error: float
-    """Mean over ranks and calls of |expected - actual| delays."""
+    """Mean over ranks and calls of |predicted - actual| delay."""
     together: float
-    """The same if all ranks had been expected at once: the mean delays."""
+    """The same error for the prediction that all ranks arrive at once."""
     last: float
-    """Share of calls whose last rank was expected to be the last."""
+    """Share of calls whose last rank was predicted to be the last."""
     by_rank: list[float] = field(repr=False)
-    """The error of each rank, in the mean over calls."""
+    """The mean error of each rank over calls."""
     expected: list[float] = field(repr=False)
-    """What was expected of each rank, in the mean over calls."""
+    """The mean predicted delay of each rank over calls."""
 
 
 def judge(pattern: Pattern, expected: Expected) -> Judgement | None:
-    """Compares expectations with what happened; None where there were none. Both are counted from
-    where their mean is, as only differences between ranks matter."""
+    """Compares predicted with actual delays; None without predictions.
+
+    Both are shifted to the same mean, because only differences between ranks matter.
+    """
     ranks = len(pattern.ranks)
     errors, means = [0.0] * ranks, [0.0] * ranks
     calls = hits = 0
@@ -93,18 +97,20 @@ def judge(pattern: Pattern, expected: Expected) -> Judgement | None:
 
 @dataclass(frozen=True)
 class Replay:
-    """One algorithm with the recorded arrivals, modelled. Means over the replayed calls."""
+    """The modelled times of one algorithm with recorded arrivals: means over the replayed calls."""
 
     algorithm: str
     seconds: float
     """From the first arrival to the last exit."""
     bound: float
-    """What no algorithm can be faster than."""
+    """The lower bound of any algorithm."""
 
 
 def replayed(pattern: Pattern, expected: Expected) -> list[int]:
-    """The calls to be replayed: at most MAX_REPLAYS of those of which something was expected,
-    evenly spread; all of a pattern of one call."""
+    """The calls to replay: at most MAX_REPLAYS calls with predictions, evenly spread.
+
+    Without predictions, the calls are chosen from all.
+    """
     known = [at for at, times in enumerate(expected) if times is not None]
     known = known or list(range(len(pattern.calls)))
     step = math.ceil(len(known) / MAX_REPLAYS)
@@ -119,16 +125,18 @@ def replay(
     machine: Machine,
     background: bool,
 ) -> list[Replay]:
-    """Every candidate with the recorded arrivals, as `tutti simulate --arrivals` replays one call;
-    the fastest comes first. What orders by arrival go by is what was expected of the call.
+    """Replays every candidate with the recorded arrivals, like `tutti simulate --arrivals`.
 
     Args:
-        collective: of the pattern.
-        block: bytes of each rank.
-        pattern: who arrived when.
-        expected: for orders by arrival.
+        collective: the collective of the pattern.
+        block: bytes of each rank's block.
+        pattern: the recorded arrivals.
+        expected: the predictions, for orders by arrival.
         machine: the model's parameters.
         background: every rank has a background thread.
+
+    Returns:
+        The candidates, fastest first.
     """
     names = [listed.name for listed in algorithms() if listed.collective == collective]
     names += made_for_arrivals(collective, background)

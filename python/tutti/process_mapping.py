@@ -1,4 +1,4 @@
-"""What the distances between ranks show, and what orders by them would bring."""
+"""Analyses distances between ranks, and models rank orders that fit them."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ SHAPES = (
     ("allreduce", "ring"),
     ("alltoall", "pairwise"),
 )
-"""The shapes whose time depends most on where ranks sit."""
+"""The shapes whose time depends most on the process mapping."""
 
 MIN_GAIN = 1.1
-"""Below it a reordering is not worth it: a model of pairs is not more exact."""
+"""The smallest worthwhile gain: the model of pairs is not more accurate than 10 %."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One shape with blocks of one size, and the orders that were tried for it."""
+    """One shape with one block size, and its evaluated rank orders."""
 
     collective: str
     algorithm: str
@@ -42,19 +42,19 @@ class Case:
 
     @property
     def worth_it(self) -> bool:
-        """The best order is modelled faster by a tenth at least."""
+        """Whether the modelled gain of the best order is at least MIN_GAIN."""
         return self.reordering.helps and self.reordering.gain >= MIN_GAIN
 
-    def seconds(self, way: str) -> float | None:
-        """The time of a greedy order by its name; None where it was not tried."""
-        return next((s.seconds for s in self.reordering.all if s.name == way), None)
+    def seconds(self, name: str) -> float | None:
+        """The modelled time of an order by its name; None if it was not evaluated."""
+        return next((s.seconds for s in self.reordering.all if s.name == name), None)
 
 
 def cases_of(distances: Distances, blocks: list[int], root: int, machine: Machine) -> list[Case]:
-    """All shapes with all sizes of blocks.
+    """The cases of all shapes and block sizes.
 
     Raises:
-        ValueError: the root is none of the ranks, or a block is negative.
+        ValueError: the root is not a rank, or a block is negative.
     """
     return [
         Case(
@@ -69,7 +69,7 @@ def cases_of(distances: Distances, blocks: list[int], root: int, machine: Machin
 
 
 def groups_of(level: list[int]) -> list[list[int]]:
-    """The ranks of each group, by its lowest rank."""
+    """The ranks of each group, from the group of each rank; ordered by their lowest rank."""
     groups: dict[int, list[int]] = {}
     for rank, group in enumerate(level):
         groups.setdefault(group, []).append(rank)
@@ -77,7 +77,7 @@ def groups_of(level: list[int]) -> list[list[int]]:
 
 
 def slowest(matrix: list[list[float]]) -> tuple[int, int]:
-    """The pair of ranks with the largest distance; of one rank, that with itself."""
+    """The pair of ranks with the largest distance; with a single rank, (0, 0)."""
     ranks = range(len(matrix))
     return max(((a, b) for a in ranks for b in ranks), key=lambda pair: matrix[pair[0]][pair[1]])
 
@@ -90,15 +90,15 @@ def middle(matrix: list[list[float]]) -> float:
 
 
 def sorted_by_groups(levels: list[list[int]], ranks: int) -> list[int]:
-    """The ranks with those of a group side by side."""
+    """The ranks, sorted so that the ranks of each group are adjacent."""
     return sorted(range(ranks), key=lambda rank: [level[rank] for level in reversed(levels)])
 
 
 def text_of(matrix: list[list[float]], order: list[int], cells: int, shades: str) -> list[str]:
-    """The matrix as characters, two for each cell: ranks in `order`, at most `cells` each way.
+    """The matrix as lines of text, 2 characters per cell: ranks in `order`, at most `cells` rows.
 
-    A cell of several pairs holds the longest of them. The last line tells what the shades mean,
-    which part the range between the shortest and the longest time on a scale of logarithms.
+    A cell of several pairs shows their largest distance. The shades divide the range of distances
+    evenly on a logarithmic scale; the last line is their legend.
     """
     parts = edges(len(order), cells)
     ranges = [order[a:b] for a, b in zip(parts, parts[1:], strict=False)]
@@ -116,17 +116,17 @@ def text_of(matrix: list[list[float]], order: list[int], cells: int, shades: str
         for rows, row in zip(ranges, grid, strict=True)
     ]
     scale = (exp(low + (high - low) * step / steps) for step in range(steps + 1))
-    told = "  ".join(
+    legend = "  ".join(
         f"[{shades[step]}] {duration(seconds)}" for step, seconds in enumerate(scale)
     )
-    return [*drawn, f"{'':>{margin}}  {told}"]
+    return [*drawn, f"{'':>{margin}}  {legend}"]
 
 
 def measure(mpirun: str, file: Path, nodes_per_switch: int) -> None:
-    """Measures the distances between the ranks that a launcher starts, into a file.
+    """Measures the distances between the ranks of a launcher, and writes them to a file.
 
     Raises:
-        Refusal: the launcher or tutti-bench is missing, or fails.
+        Refusal: the launcher or tutti-bench is missing or fails.
     """
     words = ["distances", "--quiet", "--output", str(file.absolute())]
     if nodes_per_switch:
@@ -138,10 +138,10 @@ def measure(mpirun: str, file: Path, nodes_per_switch: int) -> None:
 
 
 def draw(distances: Distances, path: Path) -> None:
-    """A heat map for each size of messages, the ranks sorted by the clusters that are seen.
+    """Draws a heat map for each message size, with ranks sorted by cluster.
 
     Raises:
-        Refusal: Matplotlib is missing, or the file's kind is not one that it writes.
+        Refusal: Matplotlib is missing, or it cannot write the file.
     """
     try:
         import matplotlib
@@ -168,18 +168,18 @@ def draw(distances: Distances, path: Path) -> None:
 
 def _panel(axis: Any, matrix: list[list[float]], order: list[int], levels: list[list[int]]) -> None:
     shown = [[matrix[a][b] * 1e6 if a != b else float("nan") for b in order] for a in order]
-    # Viridis grows in lightness too, so that it reads without colours.
+    # The lightness of viridis increases too, so the map is readable without colours.
     image = axis.imshow(shown, cmap="viridis")
     axis.figure.colorbar(image, ax=axis, label="us")
     for depth, level in enumerate(levels):
-        for place in range(1, len(order)):
-            if level[order[place]] != level[order[place - 1]]:
+        for position in range(1, len(order)):
+            if level[order[position]] != level[order[position - 1]]:
                 line = {"color": "white", "linewidth": 0.8 + depth}
-                axis.axhline(place - 0.5, **line)
-                axis.axvline(place - 0.5, **line)
+                axis.axhline(position - 0.5, **line)
+                axis.axvline(position - 0.5, **line)
     step = max(1, len(order) // 16)
     ticks = list(range(0, len(order), step))
-    axis.set_xticks(ticks, [str(order[place]) for place in ticks], fontsize=7)
-    axis.set_yticks(ticks, [str(order[place]) for place in ticks], fontsize=7)
+    axis.set_xticks(ticks, [str(order[position]) for position in ticks], fontsize=7)
+    axis.set_yticks(ticks, [str(order[position]) for position in ticks], fontsize=7)
     axis.set_xlabel("to rank")
     axis.set_ylabel("from rank")

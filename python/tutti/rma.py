@@ -1,4 +1,4 @@
-"""Collectives on windows that only their root calls, for programs of mpi4py.
+"""One-sided collectives for mpi4py: only the root calls, and data moves between windows.
 
     from mpi4py import MPI
     from tutti import rma
@@ -6,14 +6,14 @@
     win = MPI.Win.Allocate(bytes, comm=comm)
     with rma.opened(comm), rma.registered(win, comm) as window:
         if comm.rank == root:
-            request = window.bcast(news, displacement)   # nobody else calls
+            request = window.bcast(news, displacement)   # no other rank calls
             ...
-            request.flush()                              # all ranks have it
-        window.wait(root, number)                        # here: the number-th of this root
+            request.flush()                              # all ranks have the data
+        window.wait(root, number)                        # operation `number` of this root is here
 
-A rank learns of nothing by itself: it looks with `arrived`, or waits. What has come is in the memory
-of its window. All functions raise MPI.Exception on errors. See the part on one-sided collectives of
-tutti.h; needs MPI_THREAD_MULTIPLE, mpi4py's default, and on MPICH a program under `tutti run`.
+The other ranks poll with `arrived`, or wait; the data is then in the memory of their windows. All
+functions raise MPI.Exception on errors. They require MPI_THREAD_MULTIPLE, which is mpi4py's
+default, and on MPICH a program under `tutti run`. tutti.h documents the functions.
 """
 
 from __future__ import annotations
@@ -34,39 +34,39 @@ def init(comm: Any) -> None:
 
 
 def finalize(comm: Any) -> None:
-    """Completes everything on the communicator and ends it. Collective."""
+    """Completes all operations and ends one-sided collectives on a communicator. Collective."""
     _call("TUTTI_Rma_finalize", _handle(comm))
 
 
 @contextmanager
 def opened(comm: Any) -> Iterator[None]:
-    """init() and finalize() around a block. Collective at both ends."""
+    """Calls init(), runs a block, and calls finalize(). Collective at both ends."""
     init(comm)
     yield
     finalize(comm)
 
 
 def progresses(comm: Any) -> bool:
-    """Does the MPI itself bring puts to a rank that computes? Else Tutti's thread does."""
+    """Whether the MPI completes puts to a computing rank. Otherwise Tutti's thread does."""
     flag = ctypes.c_int()
     _call("TUTTI_Rma_progress", _handle(comm), ctypes.byref(flag))
     return bool(flag.value)
 
 
 class Request:
-    """An operation that its root has begun. The buffer is in use until it is complete."""
+    """An operation of this root. It uses its buffer until it is complete."""
 
     def __init__(self, number: ctypes.c_int, buffer: Any):
         self._number = number
         self._buffer = buffer
 
     def flush(self) -> None:
-        """Waits until all ranks have the data, or the root theirs."""
+        """Waits for completion: all ranks have the root's data, or the root has theirs."""
         _call("TUTTI_Rma_flush", ctypes.byref(self._number))
         self._buffer = None
 
     def test(self) -> bool:
-        """Do all ranks have the data, or the root theirs?"""
+        """Whether the operation is complete, as for flush()."""
         flag = ctypes.c_int()
         _call("TUTTI_Rma_test", ctypes.byref(self._number), ctypes.byref(flag))
         if flag.value:
@@ -82,30 +82,31 @@ class Window:
 
     @property
     def number(self) -> int:
-        """The same on all ranks."""
+        """The number of the window, equal on all ranks."""
         return self._number.value
 
     def bcast(self, buffer: Any, displacement: int = 0) -> Request:
-        """Begins to bring the bytes of a contiguous buffer to `displacement`, in the units of each
-        rank, of every rank's window. Only this rank calls.
+        """Starts to write the bytes of a contiguous buffer at `displacement` of every window, in
+        the displacement units of each rank. Only this rank calls.
         """
         return self._begin("TUTTI_Rma_bcast", buffer, 1, displacement)
 
     def scatter(self, buffer: Any, ranks: int, displacement: int = 0) -> Request:
-        """Begins to bring the r-th of as many equal parts of the buffer as there are ranks to
-        `displacement` of the r-th rank's window. Only this rank calls.
+        """Starts to write part r of the buffer, in `ranks` equal parts, at `displacement` of the
+        window of rank r. Only this rank calls.
         """
         return self._begin("TUTTI_Rma_scatter", buffer, ranks, displacement)
 
     def gather(self, buffer: Any, ranks: int, displacement: int = 0) -> Request:
-        """Begins to collect what is at `displacement` of the r-th rank's window as the r-th of as
-        many equal parts of the buffer as there are ranks. Only this rank calls.
+        """Starts to read from `displacement` of the window of rank r into part r of the buffer, in
+        `ranks` equal parts. Only this rank calls.
         """
         return self._begin("TUTTI_Rma_gather", buffer, ranks, displacement)
 
     def reduce(self, buffer: Any, datatype: Any, op: Any, displacement: int = 0) -> Request:
-        """Begins to combine what is at `displacement` of all windows in the buffer, whose elements
-        are of one of MPI's own types, such as MPI.DOUBLE, by one of its operations that commute,
+        """Starts to reduce the elements at `displacement` of all windows into the buffer.
+
+        `datatype` is a predefined type such as MPI.DOUBLE, `op` a predefined commutative operation
         such as MPI.SUM. Only this rank calls.
         """
         from mpi4py import MPI
@@ -132,23 +133,24 @@ class Window:
         return Request(request, (buffer, view))
 
     def arrived(self, root: int) -> int:
-        """How many operations of `root` have come here, with all before them."""
+        """The number of operations of `root` that have arrived here without a gap."""
         number = ctypes.c_longlong()
         _call("TUTTI_Rma_arrived", self._number, ctypes.c_int(root), ctypes.byref(number))
         return number.value
 
     def wait(self, root: int, number: int) -> None:
-        """Waits for the operation of this number of `root`; they count from 1 on."""
+        """Waits for operation `number` of `root`, counted from 1."""
         _call("TUTTI_Rma_wait", self._number, ctypes.c_int(root), ctypes.c_longlong(number))
 
     def release(self) -> None:
-        """Completes all operations and gives the window back. Collective."""
+        """Completes all operations, and returns the window to the program. Collective."""
         _call("TUTTI_Rma_window_release", ctypes.byref(self._number))
 
 
 def register(win: Any, comm: Any) -> Window:
-    """Takes a window whose ranks are those of `comm`; until its release the program opens no epoch
-    on it. Collective.
+    """Registers a window whose ranks are those of `comm`. Collective.
+
+    The program must not open an RMA epoch on it before its release.
     """
     number = ctypes.c_int()
     _call("TUTTI_Rma_window_register", _handle(win), _handle(comm), ctypes.byref(number))
@@ -157,7 +159,7 @@ def register(win: Any, comm: Any) -> Window:
 
 @contextmanager
 def registered(win: Any, comm: Any) -> Iterator[Window]:
-    """register() and release() around a block. Collective at both ends."""
+    """Calls register(), runs a block, and calls release(). Collective at both ends."""
     window = register(win, comm)
     yield window
     window.release()

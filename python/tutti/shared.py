@@ -1,14 +1,14 @@
-"""Results that the ranks of a node share, as NumPy arrays, for programs of mpi4py.
+"""Results that the ranks of a node share, as NumPy arrays for mpi4py.
 
     import tutti
 
     with tutti.allgather_shared(comm, mine) as result:
-        everything = result.array.sum()      # result.array[rank] is what `rank` gave
+        everything = result.array.sum()      # result.array[rank] is the array of `rank`
 
-Every rank of a node sees the same memory instead of having a copy. Arrays are read-only, or with
-`writable=True` copied on write: a page that is written becomes the rank's own. The memory lives as
-long as the result or an array of it does, also beyond its communicator. All functions are
-collective and raise MPI.Exception on errors. See the part on shared results of tutti.h.
+All ranks of a node use the same memory instead of copies. Arrays are read-only, or with
+`writable=True` copy-on-write: a page that a rank writes becomes private to it. The memory lives as
+long as the result or one of its arrays, even after its communicator is freed. All functions are
+collective and raise MPI.Exception on errors. tutti.h documents shared results.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = [
 
 
 class _Memory:
-    """The bytes of a result, released with the last array of them."""
+    """The memory of a result, released with its last array."""
 
     def __init__(self, address: int, nbytes: int, writable: bool):
         self.__array_interface__ = {
@@ -37,7 +37,7 @@ class _Memory:
 
 
 class SharedResult:
-    """A result that this rank holds until release(), which the end of a `with` calls."""
+    """A shared result, held until release(); the end of a `with` block calls it."""
 
     def __init__(self, address: int, shape: tuple[int, ...], dtype: Any, writable: bool):
         import numpy as np
@@ -49,42 +49,42 @@ class SharedResult:
 
     @property
     def array(self) -> Any:
-        """The result. Raises ValueError once it is released."""
+        """The result. Raises ValueError after release()."""
         if self._array is None:
-            raise ValueError("the result has been released")
+            raise ValueError("the result has already been released")
         return self._array
 
     def release(self) -> None:
-        """Gives the memory back. Local; nothing if it has been released.
+        """Releases the memory. Local. A second call does nothing.
 
         Raises:
-            BufferError: an array of the result is still there, with which the memory will go.
+            BufferError: an array of the result is still in use; the memory goes with it.
         """
         self._array = None
         if self._memory() is not None:
-            raise BufferError("an array of the result is still in use; the memory goes with it")
+            raise BufferError("an array of the result is still in use")
 
     def __enter__(self) -> SharedResult:
         return self
 
     def __exit__(self, failure: Any, *_: Any) -> None:
         self._array = None
-        if failure is None:  # else the frames of the failure may have arrays of it
+        if failure is None:  # otherwise frames of the traceback may hold arrays of the result
             self.release()
 
 
 def _data(array: Any) -> Any:
-    """A contiguous array of what the MPI can take as bytes."""
+    """The array, contiguous. Raises ValueError if its elements are references."""
     import numpy as np
 
     data = np.ascontiguousarray(array)
     if data.dtype.hasobject:
-        raise ValueError(f"arrays of {data.dtype} cannot be sent: they hold references")
+        raise ValueError(f"arrays of {data.dtype} cannot be sent, as they hold references")
     return data.reshape(np.shape(array))
 
 
 def _typed(dtype: Any, items: int) -> tuple[ctypes.c_int, Any]:
-    """So many items as a count and an MPI datatype that all ranks choose alike."""
+    """A count and an MPI datatype for `items` items; equal on all ranks for an equal dtype."""
     from mpi4py import MPI
 
     words = dtype.itemsize % 8 == 0
@@ -103,7 +103,7 @@ def _shared(name: str, arguments: list[Any], comm: Any, shape: tuple[int, ...], 
 
 
 def allgather_shared(comm: Any, array: Any, *, writable: bool = False) -> SharedResult:
-    """The arrays of all ranks, of equal shapes and types: result.array[rank]."""
+    """Gathers the arrays of all ranks, of equal shapes and types: result.array[rank]."""
     data = _data(array)
     count, datatype = _typed(data.dtype, data.size)
     arguments = [ctypes.c_void_p(data.ctypes.data), count, datatype, count, datatype]
@@ -114,7 +114,7 @@ def allgather_shared(comm: Any, array: Any, *, writable: bool = False) -> Shared
 def allgatherv_shared(
     comm: Any, array: Any, counts: Sequence[int], *, writable: bool = False
 ) -> SharedResult:
-    """The items of all ranks, one after the other; `counts` has the number of each rank's."""
+    """Concatenates the items of all ranks; `counts` has the number of items of each rank."""
     data = _data(array)
     own, datatype = _typed(data.dtype, data.size)
     numbers = [_typed(data.dtype, int(count))[0].value for count in counts]
@@ -130,7 +130,7 @@ def bcast_shared(
     comm: Any, array: Any = None, root: int = 0, *, shape: Any = None, dtype: Any = None,
     writable: bool = False,
 ) -> SharedResult:  # fmt: skip
-    """The root's array. The other ranks name its `shape` and `dtype` instead."""
+    """Broadcasts the root's array. The other ranks pass its `shape` and `dtype` instead."""
     import numpy as np
 
     if comm.rank == root:
@@ -138,7 +138,7 @@ def bcast_shared(
         shape, dtype, address = data.shape, data.dtype, data.ctypes.data
     else:
         if shape is None or dtype is None:
-            raise ValueError("ranks other than the root name shape and dtype")
+            raise ValueError("ranks other than the root need shape and dtype")
         shape = (shape,) if isinstance(shape, int) else tuple(shape)
         dtype, address = np.dtype(dtype), None
     count, datatype = _typed(dtype, int(np.prod(shape, dtype=np.int64)))
@@ -147,18 +147,18 @@ def bcast_shared(
 
 
 def allreduce_shared(comm: Any, array: Any, op: Any = None, *, writable: bool = False) -> SharedResult:
-    """The arrays of all ranks, of equal shapes and types, combined by an operation of mpi4py such
-    as MPI.MAX; without one their sum.
+    """Reduces the arrays of all ranks, of equal shapes and types, by an operation of mpi4py such
+    as MPI.MAX; the default is MPI.SUM.
 
     Raises:
-        ValueError: the MPI has no type for the array's numbers.
+        ValueError: the MPI has no datatype for the array's elements.
     """
     from mpi4py import MPI
 
     data = _data(array)
     datatype = MPI._typedict.get(data.dtype.char) if data.dtype.isnative else None
     if datatype is None:
-        raise ValueError(f"the MPI combines no {data.dtype}")
+        raise ValueError(f"MPI cannot reduce {data.dtype}")
     if data.size >= 1 << 31:
         raise ValueError(f"{data.size} items are more than an MPI count holds")
     arguments = [ctypes.c_void_p(data.ctypes.data), ctypes.c_int(data.size), _handle(datatype),

@@ -1,4 +1,4 @@
-"""Simulated collectives through node memory beside the averages of Parsons & Pai 2014."""
+"""Simulated hierarchical collectives beside the averages of Parsons & Pai 2014."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RANKS = 32
 """Cores of each node."""
 CORES = (64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536)
 BLOCKS = (8, 64, 512, 4096, 32768, 65536)
-"""Bytes that a rank has for one block of the contract."""
+"""Block sizes in bytes."""
 _PAPER = {"alltoallv": 14.2, "allgather": 26.0, "reduce_scatter": 32.7}
 _PAPER_SENDERS = 2.5
 _COLLECTIVES = ("alltoallv", "allgather", "reduce_scatter", "alltoall", "allreduce", "bcast")
@@ -29,36 +29,37 @@ _NUMBERS = (
     "copy_per_byte",
     "shared_per_byte",
     "combine_per_byte",
-    "flag",
+    "signal",
 )
+"""The names of the machine's parameters."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One collective on so many cores, with blocks of so many bytes."""
+    """The modelled times of one collective on a number of cores, with one block size."""
 
     cores: int
     block: int
     times: HierarchicalEstimate
 
     def factor(self, shape: str) -> float:
-        """How much longer the flat algorithm takes than node memory."""
+        """The time of the flat algorithm over that of the hierarchical one."""
         return self.times.flat[shape] / self.times.level.total
 
     @property
     def best_factor(self) -> float:
-        """The same for the fastest flat algorithm."""
+        """The time of the fastest flat algorithm over that of the hierarchical one."""
         return min(self.times.flat.values()) / self.times.level.total
 
     @property
     def senders_factor(self) -> float:
-        """What several leaders gain between nodes over one."""
+        """The time between nodes with one leader over that with the best number of leaders."""
         between = self.times.level.between
         return self.times.one_leader.between / between if between else 1.0
 
 
 def rows_of(collective: str, machine: NodeMachine) -> list[Row]:
-    """All cores and blocks."""
+    """The rows of a collective, for all numbers of cores and block sizes."""
     return [
         Row(cores, block, hierarchical_estimate(collective, cores // RANKS, RANKS, block, machine))
         for cores in CORES
@@ -104,14 +105,14 @@ def _changed(machine: NodeMachine, name: str, times: float) -> NodeMachine:
 
 @dataclass(frozen=True)
 class _Factor:
-    """A factor of the summary, to be told for other machines."""
+    """A factor of the summary, to evaluate for changed machines."""
 
     collective: str
     of: Callable[[Row], float]
 
 
 class _Sensitivities:
-    """All rows with each number of the machine a quarter and four times as large."""
+    """All rows with each parameter of the machine multiplied by 1/4 and by 4."""
 
     def __init__(self, machine: NodeMachine) -> None:
         self._rows = {
@@ -122,7 +123,7 @@ class _Sensitivities:
         }
 
     def table(self, factors: list[tuple[str, _Factor]]) -> str:
-        """The geometric means of some factors by their names."""
+        """A table of the geometric means of some factors, given with their names."""
         header = "".join(f" {name} x 1/4 | x 4 |" for name, _ in factors)
         text = f"| number |{header}\n| --- |" + " ---: |" * (2 * len(factors)) + "\n"
         for number in _NUMBERS:
@@ -146,13 +147,13 @@ def _sensitivity(machine: NodeMachine) -> str:
     tables = _Sensitivities(machine)
     best = [(name, _Factor(name, lambda row: row.best_factor)) for name in _PAPER]
     senders = [(name, _Factor(name, lambda row: row.senders_factor)) for name in _PAPER]
-    text = f"""The geometric mean over the fastest flat algorithm, with one number of the machine
-a quarter and four times as large.
+    text = f"""The geometric mean over the fastest flat algorithm, with one machine number \
+multiplied by 1/4 and by 4.
 
 {tables.table(best)}
-The same of what several leaders gain over one between nodes. It rests on one assumption: that a
-sender alone does not fill its node's adapter (sender_per_byte, twice per_byte here). Where it does,
-one leader is as good; where it takes eight times per_byte, more of them gain more.
+The same for the gain of several leaders over one between nodes. It assumes that one sender does not saturate its
+node's adapter (sender_per_byte, 2 times per_byte here). Otherwise one leader is as good; at 8 times per_byte
+more leaders gain more.
 
 {tables.table(senders)}"""
     for collective in _PAPER:
@@ -169,16 +170,18 @@ def _table(collective: str, machine: NodeMachine) -> str:
     shapes = _shapes_of(rows)
     text = (
         f"\n### {collective}\n\n| cores | block | through node memory | leaders | copies in "
-        "| flags | between nodes | copies out | bound | "
+        "| signals | between nodes | copies out | bound | "
         + " | ".join(f"{shape} / node" for shape in shapes)
         + " |\n|"
         + " ---: |" * (9 + len(shapes))
         + "\n"
     )
     for row in rows:
-        level = row.times.level
-        parts = (level.copies_in, level.flags, level.between, level.copies_out, row.times.bound)
-        cells = [f"{level.total * 1e6:,.1f}", str(row.times.leaders)]
+        times = row.times.level
+        parts = (
+            times.copies_in, times.signals, times.between, times.copies_out, row.times.bound,
+        )  # fmt: skip
+        cells = [f"{times.total * 1e6:,.1f}", str(row.times.leaders)]
         cells += [f"{seconds * 1e6:,.1f}" for seconds in parts]
         cells += [f"**{row.factor(shape):.2f}**" for shape in shapes]
         text += f"| {row.cores} | {row.block} | " + " | ".join(cells) + " |\n"
@@ -192,26 +195,27 @@ def _readable(line: str) -> str:
 
 
 def markdown(machine: NodeMachine) -> str:
-    """All tables, with the method, as one page."""
+    """The page of all tables, with the method."""
     parameters = "".join(_readable(line) for line in machine.text().splitlines())
     text = f"""# Collectives through node memory, simulated
 
-Written by `tutti simulate levels`. **All numbers without the word paper are SIMULATED**: closed
-forms of the rounds of each algorithm on nodes of {RANKS} cores that share one adapter, all ranks
-arriving at once (`src/cost/hierarchical_times.hpp` says which).
-[Tests](../../tests/unit/cost/hierarchical_times_test.cpp) hold them against the schedules themselves: with
-one rank a node against their replay, with 2x4, 4x4 and 8x2 ranks against their rounds with adapters
-that messages share, one to four leaders included: equal, but for pairwise exchanges, which they
-miss by a tenth at most. Copies, flags and oversubscribed memory inside nodes are compared with nothing
-here; [the lab](levels-lab.md) measures the whole. Cores are {CORES[0]} to {CORES[-1]:,}, blocks
-{BLOCKS[0]} to {BLOCKS[-1]:,} bytes: of a rank, or for a rank, or the whole vector of an allreduce
-and bcast. Nothing is fitted to the paper's machine; its averages are over problems that its
-abstract does not name, against the MPIs of its day.
+This page shows when hierarchical collectives should pay at scale, beside Parsons & Pai 2014; `tutti simulate levels` writes it.
+**All numbers without the word paper are SIMULATED**: closed forms of each algorithm's rounds
+(`src/cost/hierarchical_times.hpp`) on nodes of {RANKS} cores that share one adapter, all ranks arriving at once.
+Cores are {CORES[0]} to {CORES[-1]:,}, blocks {BLOCKS[0]} to {BLOCKS[-1]:,} bytes: of a rank, for a rank, or the whole vector (allreduce, bcast).
 
- - ring, recursive, pairwise: flat algorithms, blind to nodes.
- - through node memory: copies in, flags, the fastest flat algorithm between nodes, copies out; with
-   the number of leaders for which the model is fastest.
- - bound: what must pass each node's adapter, and one latency.
+ - ring, recursive, pairwise: flat algorithms, which ignore nodes.
+ - through node memory: copies in, signals, the fastest flat algorithm between nodes, copies out; with the
+   model's best number of leaders.
+ - bound: the bytes through each node's adapter, and one latency.
+
+[Tests](../../tests/unit/cost/hierarchical_times_test.cpp) compare the closed forms with the schedules: their replay for 1 rank a node;
+for 2x4, 4x4 and 8x2 ranks their rounds with shared adapters, 1 to 4 leaders. They are equal, except pairwise exchanges, which
+differ by at most 10 %.
+
+Limitations: these tests do not cover copies, signals and memory contention inside nodes; [the lab](levels-lab.md) measures the
+whole. Nothing is fitted to the paper's machine. The paper's averages are over problems that its abstract does not name,
+against the MPIs of its day.
 
 ## How much longer flat algorithms take, and the paper's averages
 
@@ -219,10 +223,9 @@ Each cell: geometric mean / arithmetic mean over all cores and blocks. The paper
 several senders is {_PAPER_SENDERS}.
 
 {_summary(machine)}
-Beside a library that always takes the fastest of the flat algorithms the gain is that of the column
-"fastest flat"; where a cell of the tables below has a factor under 1 (large reductions, which memory
-and not the network limits, and the largest blocks of an alltoall), Tutti's choice stays flat.
-Factors as large as the paper's are against algorithms that do not fit the size.
+Column "fastest flat" is the gain over a library that always selects the fastest flat algorithm. If a cell below has a factor under
+1 (large reductions, limited by memory, and the largest blocks of an alltoall), Tutti stays flat.
+Factors as large as the paper's are against algorithms unsuited to the size.
 
 ![The fastest flat algorithm against node memory](../images/simulated-levels.svg)
 
@@ -244,7 +247,7 @@ Microseconds.
 
 
 def picture(machine: NodeMachine, path: Path, option: str) -> None:
-    """One panel for each of the paper's collectives: how much longer flat algorithms take.
+    """Draws a panel for each of the paper's collectives: the speedup over flat algorithms.
 
     Raises:
         Refusal: Matplotlib is missing, or the file cannot be written.

@@ -16,14 +16,14 @@ _TUW = "ordered_tree:rule=gather_time,promote=off"
 
 @dataclass(frozen=True)
 class Row:
-    """One problem; simulated and measured times in microseconds."""
+    """Simulated and measured times of one problem, in microseconds."""
 
     distribution: str
     block: int
     elements: int
     linear: float
     padded: float
-    """Binomial gather of all blocks padded to the largest, after agreeing on it."""
+    """Binomial gather of all blocks padded to the largest, after an agreement on its size."""
     tuw: float
     tree: float
     """Tutti's default ordered tree: volume rule, promotions."""
@@ -33,12 +33,12 @@ class Row:
 
     @property
     def simulated_factor(self) -> float:
-        """How much longer the linear gather takes than the paper's tree."""
+        """The simulated time of the linear gather over that of the paper's tree."""
         return self.linear / self.tuw
 
     @property
     def measured_factor(self) -> float:
-        """The same of the paper's MPI_Gatherv and TUW_Gatherv."""
+        """The measured time of the paper's MPI_Gatherv over that of its TUW_Gatherv."""
         return self.paper[1] / self.paper[2]
 
 
@@ -63,7 +63,7 @@ def _seconds(
 def row_of(
     ranks: int, distribution: str, block: int, measured: list[float], machine: Machine
 ) -> Row:
-    """Simulates one problem of the paper: root half, elements of four bytes."""
+    """Simulates one problem of the paper: root p/2, elements of 4 bytes."""
     elements = distribute(distribution, ranks, block)
     sizes = [INT * size for size in elements]
     root = ranks // 2
@@ -84,7 +84,7 @@ def row_of(
 
 
 def rows_of(ranks: int, machine: Machine) -> list[Row]:
-    """All problems of the paper at this number of ranks, which is one of its three."""
+    """All problems of the paper for one of its 3 numbers of ranks."""
     document = paper()
     rows = document["ranks"][str(ranks)]["rows"]
     return [
@@ -110,7 +110,7 @@ def _table(rows: list[Row]) -> str:
 
 
 def _agreement(rows: list[Row]) -> str:
-    """Who wins, simulated and measured; a tenth either way counts as even."""
+    """The simulated and measured winners as text; differences up to 10 % count as even."""
 
     def winner(factor: float) -> str:
         return "tree" if factor > 1.1 else "linear" if factor < 1 / 1.1 else "even"
@@ -133,28 +133,26 @@ def _agreement(rows: list[Row]) -> str:
 
 
 def markdown(machine: Machine) -> str:
-    """All tables, with the method, as one page."""
+    """The page of all tables, with the method."""
     document = paper()
     text = f"""# Träff's tables, simulated
 
-Written by `tutti simulate tables`. **All times without the word paper are SIMULATED**, in
-microseconds: every rank's schedule is replayed with one port a rank and
-{machine.latency * 1e6:.3g} us + {machine.per_byte * 1e9:.3g} ns a byte for each message, all \
-ranks arriving at once. Nothing is
-fitted to the paper's machines: read who wins and by what factor, not the microseconds. Elements
-have {INT} bytes, the root is rank p/2, b is the average block.
+This page compares simulated gathers with the tables of Träff 2017; `tutti simulate tables` writes it. **All times without the
+word paper are SIMULATED**, in microseconds: every rank's schedule is replayed with one port per rank and {machine.latency * 1e6:.3g} us + {machine.per_byte * 1e9:.3g} ns a
+byte for each message, all ranks arriving at once. Elements have {INT} bytes, the root is rank p/2, b is the
+average block. Nothing is fitted to the paper's machines: compare winners and factors, not microseconds.
 
- - linear: every rank straight to the root, as most MPI_Gatherv do, a start-up for each
-   message. Where messages follow each other after a gap, as `auto` models them (0.8 us), small blocks
-   take 0.4 of that: 449 us instead of 1,118 with 560 ranks, and the tree's gain is so much less.
- - padded binomial: the regular way around, guideline (2): agree on the largest block, then gather
-   all blocks padded to it along a binomial tree.
+ - linear: every rank sends to the root, as in most MPI_Gatherv, with a start-up for each message. If messages follow
+   each other after a gap, as `auto` models (0.8 us), small blocks take 0.4 of that: 449 us instead of 1,118 with 560
+   ranks, and the tree gains correspondingly less.
+ - padded binomial: guideline (2), the regular alternative: agree on the largest block, then gather all blocks, padded to it,
+   along a binomial tree.
  - TUW tree: the paper's algorithm, construction included (`{_TUW}`).
  - Tutti's tree: `ordered_tree` as it is by default, construction included.
- - bound: no algorithm can be over earlier under this model.
- - paper: the least of its 75 repetitions.
+ - bound: no algorithm can finish earlier under this model.
+ - paper: the minimum of its 75 repetitions.
 
-The paper's random and spiked sizes came from its own random numbers, so their m differs.
+Limitation: the paper's random and spiked sizes used its own random numbers, so their m differs.
 """
     for ranks in sorted(int(name) for name in document["ranks"]):
         measured = document["ranks"][str(ranks)]

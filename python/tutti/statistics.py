@@ -1,4 +1,4 @@
-"""The few statistics that the checks need, without further packages."""
+"""Statistics for the checks, without further packages."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from statistics import NormalDist
 
 
 def rank_test(left: Sequence[float], right: Sequence[float]) -> float:
-    """How likely two samples of one and the same distribution show `left` this much greater.
+    """The one-sided Mann-Whitney U test that `left` is greater than `right`.
 
-    The one-sided Mann-Whitney U test by its normal approximation, corrected for ties and
-    continuity; good from about eight values on each side. O(n log n).
+    It uses the normal approximation, corrected for ties and continuity, which is good from about 8
+    values on each side. O(n log n).
 
     Returns:
-        A probability; small means that left is greater beyond doubt. 1.0 where all are equal.
+        The p-value: small if left is significantly greater; 1.0 if all values are equal.
 
     Raises:
         ValueError: a sample is empty.
     """
     if not left or not right:
-        raise ValueError(f"samples of {len(left)} and {len(right)} values: neither may be empty")
+        raise ValueError(f"samples of {len(left)} and {len(right)} values: expected at least 1 each")
     values = sorted([(value, True) for value in left] + [(value, False) for value in right])
     ranks_of_left = ties = 0.0
     start = 0

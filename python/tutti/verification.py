@@ -1,4 +1,4 @@
-"""The exhaustive sweep over several threads."""
+"""Runs the exhaustive verification on several threads."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ def verify(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> _engine.SweepResult:
-    """Verifies every algorithm of the list over every number of ranks, root and kind of sizes.
+    """Verifies every algorithm for all numbers of ranks, roots, orders and kinds of sizes.
 
     Args:
-        max_ranks: every number of ranks up to this one.
-        sampled: some numbers of ranks beyond, up to this one.
-        collective, algorithm: only this one; empty means all.
-        threads: as many parts run at once; by default one for each processor.
-        progress: called with the share that is done, 0 to 1, and what is being verified.
+        max_ranks: verify every number of ranks up to this one.
+        sampled: verify some larger numbers of ranks up to this one.
+        collective, algorithm: verify only this one; empty: all.
+        threads: the number of threads; by default one per processor.
+        progress: receives the completed share, 0 to 1, and the current case.
 
     Returns:
-        The number of cases and the first failures, each with all that reproduces it.
+        The number of cases, and the first failures with all that reproduces them.
 
     Raises:
-        ValueError: names the argument that is wrong and what is accepted.
+        ValueError: names the wrong argument and the accepted values.
     """
     parts = threads or len(os.sched_getaffinity(0))
     shares = [0.0] * parts
@@ -59,16 +59,17 @@ def verify(
 def verify_hierarchical(
     max_ranks: int = 5, *, collective: str = "", nodes: str = "", progress: Progress | None = None
 ) -> _engine.SweepResult:
-    """Verifies the plans of calls through node memory.
+    """Verifies hierarchical plans.
 
     Args:
-        max_ranks: every way to put up to so many ranks on nodes, and some larger ones.
-        collective: only this one; empty means all.
-        nodes: only this shape, e.g. "1,4,2,3,1:round_robin".
+        max_ranks: verify every distribution of up to this many ranks over nodes, and some larger
+            ones.
+        collective: verify only this one; empty: all.
+        nodes: verify only this shape of nodes, e.g. "1,4,2,3,1:round_robin".
         progress: as for verify.
 
     Raises:
-        ValueError: names the argument that is wrong and what is accepted.
+        ValueError: names the wrong argument and the accepted values.
     """
     names = [collective] if collective else list(_engine.collectives())
     result: _engine.SweepResult | None = None

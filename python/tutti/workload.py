@@ -1,4 +1,4 @@
-"""Reads the options that describe a call: ranks, root, sizes, machine."""
+"""Reads the options that describe a call: ranks, root, sizes, arrivals, machine, distances."""
 
 from __future__ import annotations
 
@@ -14,25 +14,26 @@ from tutti.console import Refusal
 
 
 def bytes_of(text: str, option: str) -> int:
-    """A number of bytes such as 1536 or 64K."""
+    """The number of bytes of a text such as 1536 or 64K."""
     try:
         return _engine.bytes_from(text)
     except ValueError as error:
-        raise Refusal(f"{option} {text}: {error}") from None
+        raise Refusal(f"{option}: {error}") from None
 
 
 def root_of(text: str, ranks: int) -> int:
     """The root among `ranks`: a rank, or first, half (as in Träff 2017) or last."""
-    places = {"first": 0, "half": ranks // 2, "last": ranks - 1}
-    if text in places:
-        return places[text]
+    named = {"first": 0, "half": ranks // 2, "last": ranks - 1}
+    if text in named:
+        return named[text]
     if not text.isdigit() or int(text) >= ranks:
-        raise Refusal(f"--root {text}: it is one of 0..{ranks - 1}, first, half or last")
+        raise Refusal(f"--root {text}: expected 0 to {ranks - 1}, first, half or last"
+            + _engine.did_you_mean(text, list(places)))
     return int(text)
 
 
 def ranks_on(nodes: str) -> int:
-    """The ranks of a shape of nodes such as 1,4,2 or 8x6."""
+    """The number of ranks of a shape of nodes such as 1,4,2 or 8x6."""
     try:
         return sum(len(ranks) for ranks in _engine.node_ranks(nodes))
     except ValueError as error:
@@ -40,58 +41,60 @@ def ranks_on(nodes: str) -> int:
 
 
 def machine_of(path: Path | None) -> _engine.Machine:
-    """The model's parameters where the library would take them from.
+    """The model's parameters, from the same sources as in the library.
 
-    They come from `path`; else from what TUTTI_MACHINE names; else from tutti/machine in the
-    user's cache folder if it is there; else, or where one of them says built-in, they are the
-    built-in ones.
+    The first of these counts: the file `path`; the file that TUTTI_MACHINE names; tutti/machine in
+    the user's cache folder; the built-in parameters. The word built-in as path or as value of
+    TUTTI_MACHINE selects the built-in parameters.
 
-    A file that nobody has named is passed over, with a line that says so, if it is no good.
+    An invalid file in the cache folder is ignored, with one line on standard error.
 
     Raises:
-        Refusal: a file that is named cannot be read or says something else.
+        Refusal: a named file cannot be read or is invalid.
     """
     return _machines(path, os.environ)[0]
 
 
 def node_machine_of(path: Path | None) -> _engine.NodeMachine:
-    """The numbers of a cluster of many-core nodes, from where machine_of takes its own.
+    """The model's parameters of a cluster of many-core nodes, from the sources of machine_of.
 
     Raises:
-        Refusal: a file cannot be read or says something else.
+        Refusal: a named file cannot be read or is invalid.
     """
     return _machines(path, os.environ)[1]
 
 
 def check_machine(environment: Mapping[str, str]) -> None:
-    """Refuses a TUTTI_MACHINE that cannot be used."""
+    """Raises Refusal if TUTTI_MACHINE names an invalid file."""
     _machines(None, environment)
 
 
 def _machines(
     path: Path | None, environment: Mapping[str, str]
 ) -> tuple[_engine.Machine, _engine.NodeMachine]:
-    """What a file says, and the built-in numbers for what it leaves out."""
+    """The parameters of the file that counts, with built-in values for missing ones."""
     named = str(path) if path else environment.get("TUTTI_MACHINE", "")
-    asked, named = named != "", named or _measured_machine(environment)
+    explicit, named = named != "", named or _measured_machine(environment)
     if named in ("", "built-in"):
         return _engine.Machine(), _engine.NodeMachine()
     try:
         return _engine.machines_from_text(_engine.read_text_file(named))
     except ValueError as error:
-        if not asked:
-            text = f"{named} is passed over, the built-in machine is used: {error}"
+        if not explicit:
+            text = f"ignoring {named}, using the built-in machine: {error}"
             print(f"tutti: {text}", file=sys.stderr)
             return _engine.Machine(), _engine.NodeMachine()
         option = "--machine " if path else "TUTTI_MACHINE="
-        raise Refusal(f"{option}{named}: {error}") from None
+        raise Refusal(
+            f"invalid {option}{named}: {error}; expected built-in or a file of tutti-bench machine"
+        ) from None
 
 
 def distances_of(path: Path, option: str = "--distances ") -> _engine.Distances:
-    """The distances between ranks that a file holds; `option` names it in an error.
+    """The distances between ranks in a file; errors name `option`.
 
     Raises:
-        Refusal: it cannot be read or is no such file.
+        Refusal: the file cannot be read or is invalid.
     """
     try:
         return _engine.distances_from_text(_engine.read_text_file(str(path)))
@@ -100,14 +103,14 @@ def distances_of(path: Path, option: str = "--distances ") -> _engine.Distances:
 
 
 def _measured_machine(environment: Mapping[str, str]) -> str:
-    """The file that was measured once for this user, if there is one."""
+    """The machine file in the user's cache folder; empty if it does not exist."""
     cache = environment.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     measured = Path(cache) / "tutti" / "machine"
     return str(measured) if measured.exists() else ""
 
 
 def _other_form(collective: str) -> str:
-    """The collective to turn to where sizes differ, as the end of a sentence."""
+    """The irregular form of a collective, as the end of an error message."""
     name = collective.lower()
     for other in (name + "v", name.removesuffix("_block")):
         if other != name and other in _engine.collectives():
@@ -124,25 +127,28 @@ def sizes_of(
         Refusal: the options contradict each other or are out of range.
     """
     if collective.lower() not in _engine.collectives():
-        known = ", ".join(_engine.collectives())
-        raise Refusal(f'"{collective}" is no collective; there are {known}')
+        known = _engine.collectives()
+        raise Refusal(
+            f"unknown collective '{collective}'"
+            + _engine.valid_names(collective, known, "collectives")
+        )
     if sizes is not None:
         if distribution is not None:
-            raise Refusal("--sizes and --distribution: only one of them says the sizes")
+            raise Refusal("--sizes and --distribution exclude each other")
         listed = [bytes_of(word.strip(), "--sizes") for word in sizes.split(",")]
         if ranks is not None and ranks != len(listed):
-            raise Refusal(f"--ranks {ranks}: --sizes lists {len(listed)} of them")
+            raise Refusal(f"--ranks {ranks}: expected {len(listed)} as in --sizes")
         return listed
     if ranks is None:
-        raise Refusal("--ranks or --sizes is missing: how many ranks are there?")
+        raise Refusal("missing --ranks N or --sizes LIST")
     if ranks < 1:
-        raise Refusal(f"--ranks {ranks}: there is at least one")
+        raise Refusal(f"--ranks {ranks}: expected at least 1")
     average = bytes_of(block, "--block")
     if distribution is None:
         return [average] * ranks
     if distribution != "same" and not _engine.is_irregular(collective):
         raise Refusal(
-            f"--distribution {distribution}: all sizes of a {collective} are equal{_other_form(collective)}"
+            f"--distribution {distribution}: {collective} needs equal sizes{_other_form(collective)}"
         )
     return _engine.distribute(distribution, ranks, average)
 
@@ -155,7 +161,7 @@ _PATTERNS = (
 
 
 def seconds_of(text: str) -> float | None:
-    """A time such as 0, 500us, 2ms or 1s in seconds; None where it is none."""
+    """A time such as 0, 500us, 2ms or 1s in seconds; None if the text is not a time."""
     if text.strip() == "0":
         return 0.0
     match = re.fullmatch(r"(\d+(?:\.\d*)?(?:e-?\d+)?)(us|ms|s)", text.strip())
@@ -163,10 +169,10 @@ def seconds_of(text: str) -> float | None:
 
 
 def arrivals_of(pattern: str, ranks: int) -> list[float]:
-    """When each rank arrives, in seconds.
+    """The arrival of each rank, in seconds.
 
     Raises:
-        Refusal: the pattern means nothing, or is for another number of ranks.
+        Refusal: the pattern is invalid, or is for another number of ranks.
     """
     kind, *rest = pattern.split(":")
     time = seconds_of(rest[0]) if rest else None
@@ -176,7 +182,7 @@ def arrivals_of(pattern: str, ranks: int) -> list[float]:
     if kind == "one-late" and time is not None and len(rest) == (2 if number is not None else 1):
         late = ranks - 1 if number is None else number
         if late >= ranks:
-            raise Refusal(f"--arrivals {pattern}: ranks are 0..{ranks - 1}")
+            raise Refusal(f"--arrivals {pattern}: expected a rank from 0 to {ranks - 1}")
         return [time if rank == late else 0.0 for rank in range(ranks)]
     if kind == "ramp" and time is not None and len(rest) == 1:
         return [time * rank / max(ranks - 1, 1) for rank in range(ranks)]
@@ -185,7 +191,8 @@ def arrivals_of(pattern: str, ranks: int) -> list[float]:
         return [source.uniform(0, time) for _ in range(ranks)]
     times = [seconds_of(word) for word in pattern.split(",")]
     if any(one is None for one in times):
-        raise Refusal(f"--arrivals {pattern}: it is {_PATTERNS}")
+        raise Refusal(f"--arrivals {pattern}: expected {_PATTERNS}"
+            + _engine.did_you_mean(kind, ["together", "one-late", "ramp", "random"]))
     if len(times) != ranks:
-        raise Refusal(f"--arrivals {pattern}: {len(times)} times for {ranks} ranks")
+        raise Refusal(f"--arrivals {pattern}: {len(times)} times; expected {ranks}")
     return [one for one in times if one is not None]

@@ -1,11 +1,13 @@
-/// The registry and the specifications.
+/// The registry of algorithms, and reading and writing specifications.
 #include "algorithms/algorithms.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <limits>
+#include <vector>
 
+#include "core/nearest.hpp"
 #include "lowering/background.hpp"
 
 namespace tutti {
@@ -22,7 +24,7 @@ namespace tutti {
 
 namespace {
 
-/// The operations that a reduction of list.inc is for.
+/// The operations that a reduction of list.inc supports.
 enum class Operations : std::uint8_t { any, commutative };
 
 constexpr Algorithm list[] = {
@@ -58,9 +60,9 @@ bool same_name(std::string_view a, std::string_view b) {
                     [&](char x, char y) { return lower(x) == lower(y); });
 }
 
-std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
+std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
-/// There is an algorithm of that name for the collective.
+/// True if the alias names an algorithm of this collective.
 bool names_algorithm_of(Collective collective, const Alias& alias) {
   const std::string_view name = alias.specification.substr(0, alias.specification.find(':'));
   return std::any_of(std::begin(list), std::end(list), [&](const Algorithm& algorithm) {
@@ -68,15 +70,26 @@ bool names_algorithm_of(Collective collective, const Alias& alias) {
   });
 }
 
-std::string known_names(Collective collective) {
-  std::string names;
+std::vector<std::string_view> known_names(Collective collective) {
+  std::vector<std::string_view> names;
   for (const Algorithm& algorithm : list) {
-    if (algorithm.collective == collective) names += std::string(algorithm.name) + ", ";
+    if (algorithm.collective == collective) names.push_back(algorithm.name);
   }
   for (const Alias& alias : aliases) {
-    if (names_algorithm_of(collective, alias)) names += std::string(alias.name) + ", ";
+    if (names_algorithm_of(collective, alias)) names.push_back(alias.name);
   }
-  return names.substr(0, names.size() - 2);
+  return names;
+}
+
+/// The words of a list such as "a, b or c" or "a,b,c".
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find_first_of(", "));
+    if (!word.empty() && word != "or") words.push_back(word);
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+  }
+  return words;
 }
 
 bool read_integer(std::string_view text, int least, int& value) {
@@ -95,7 +108,7 @@ bool read_switch(Specification& spec, std::string_view text) {
   return text == "on" || text == "off";
 }
 
-/// One of two words, each of which stands for a value.
+/// Reads one of two words; each stands for a value.
 template <class Value>
 bool read_word(std::string_view text, std::array<std::string_view, 2> words,
                std::array<Value, 2> values, Value& value) {
@@ -105,7 +118,7 @@ bool read_word(std::string_view text, std::array<std::string_view, 2> words,
   return true;
 }
 
-/// Bytes, or a word that stands for some.
+/// Reads bytes, or `word` as the value `meant`.
 bool read_bytes(std::string_view text, std::string_view word, Bytes meant, Bytes& value) {
   const Result<Bytes> bytes = text == word ? Result<Bytes>(meant) : bytes_from(text);
   if (bytes) value = *bytes;
@@ -118,28 +131,31 @@ bool read_order(Specification& spec, std::string_view text) {
   return order.has_value();
 }
 
-/// A setting of a specification: its name, what it accepts, and how that is read.
+/// A parameter of a specification: its name, accepted values and reader, and whether `accepted`
+/// lists all accepted words.
 struct Key {
   std::string_view name;
   std::string_view accepted;
   bool (*read)(Specification& spec, std::string_view text);
+  bool is_word = false;
 };
 
 constexpr Key keys[] = {
     {"order",
      "natural, rotated, by_size, arrival, late_leaf, distance, nearest_next, two_partners_each or "
      "heaviest_first",
-     read_order},
+     read_order, true},
     {"runner", "caller or background",
      [](Specification& spec, std::string_view text) {
        return read_word(text, {"caller", "background"}, {Runner::caller, Runner::background},
                         spec.runner);
-     }},
-    {"k", "an integer from 2 on", read_whole<&Parameters::k, 2>},
-    {"flight", "an integer from 0 (no limit) on", read_whole<&Parameters::flight, 0>},
-    {"parts", "an integer from 0 (by the size) on", read_whole<&Parameters::parts, 0>},
-    {"late", "an integer from 0 on", read_whole<&Parameters::late, 0>},
-    {"ports", "an integer from 1 on", read_whole<&Parameters::ports, 1>},
+     },
+     true},
+    {"k", "an integer of at least 2", read_whole<&Parameters::k, 2>},
+    {"flight", "an integer of at least 0 (no limit)", read_whole<&Parameters::flight, 0>},
+    {"parts", "an integer of at least 0 (by the size)", read_whole<&Parameters::parts, 0>},
+    {"late", "an integer of at least 0", read_whole<&Parameters::late, 0>},
+    {"ports", "an integer of at least 1", read_whole<&Parameters::ports, 1>},
     {"segment", "bytes such as 4K",
      [](Specification& spec, std::string_view text) {
        const Result<Bytes> bytes = bytes_from(text);
@@ -160,20 +176,24 @@ constexpr Key keys[] = {
      [](Specification& spec, std::string_view text) {
        return read_word(text, {"volume", "gather_time"}, {JoinRule::volume, JoinRule::gather_time},
                         spec.parameters.rule);
-     }},
-    {"nodes", "on or off", read_switch<&Parameters::nodes>},
-    {"promote", "on or off", read_switch<&Parameters::promote>},
-    {"arrivals", "on or off", read_switch<&Parameters::arrivals>},
+     },
+     true},
+    {"nodes", "on or off", read_switch<&Parameters::nodes>, true},
+    {"promote", "on or off", read_switch<&Parameters::promote>, true},
+    {"arrivals", "on or off", read_switch<&Parameters::arrivals>, true},
 };
 
-/// Sets one parameter; the returned text says what would have been accepted, empty if good.
+/// Sets one parameter. Returns the error, or an empty text.
 std::string set_parameter(Specification& spec, std::string_view name, std::string_view value) {
   const Key& key = *std::find_if(std::begin(keys), std::end(keys),
                                  [&](const Key& known) { return known.name == name; });
-  return key.read(spec, value) ? "" : std::string(key.accepted);
+  if (key.read(spec, value)) return "";
+  return "invalid " + std::string(name) + "=" + std::string(value) + ": expected " +
+         std::string(key.accepted) +
+         (key.is_word ? did_you_mean(value, words_of(key.accepted)) : "");
 }
 
-/// A colon or a comma stands before each parameter.
+/// Reads parameters; a colon or a comma precedes each.
 Result<Specification> read_parameters(Specification spec, std::string_view text) {
   const Algorithm& algorithm = *spec.algorithm;
   while (!text.empty()) {
@@ -182,21 +202,22 @@ Result<Specification> read_parameters(Specification spec, std::string_view text)
     text.remove_prefix(item.size());
     const std::size_t equals = item.find('=');
     const std::string_view key = item.substr(0, equals);
-    if (equals == std::string_view::npos || !algorithm.takes(key)) {
-      return Error{quoted(item) + " is no setting of " + std::string(algorithm.name) +
-                   ", which takes " + std::string(algorithm.parameters) + " (key=value)"};
+    if (!algorithm.takes(key)) {
+      return Error{std::string(algorithm.name) + " has no parameter " + quoted(key) +
+                   valid_names(key, words_of(algorithm.parameters), "parameters")};
     }
-    const std::string_view value = item.substr(equals + 1);
-    const std::string accepted = set_parameter(spec, key, value);
-    if (!accepted.empty()) {
-      return Error{std::string(key) + "=" + std::string(value) + ": " + std::string(key) + " is " +
-                   accepted};
+    if (equals == std::string_view::npos) {
+      return Error{"parameter " + quoted(key) + " of " + std::string(algorithm.name) +
+                   " has no value; expected " + std::string(key) + "=VALUE"};
     }
+    const std::string error = set_parameter(spec, key, item.substr(equals + 1));
+    if (!error.empty()) return Error{error};
   }
   return spec;
 }
 
-Result<Specification> read(Collective collective, std::string_view text) {
+Result<Specification> read(Collective collective, std::string_view text,
+                           std::span<const std::string_view> others = {}) {
   const std::string_view name = text.substr(0, text.find(':'));
   const std::string_view rest = text.substr(name.size());
   for (const Algorithm& algorithm : list) {
@@ -209,8 +230,10 @@ Result<Specification> read(Collective collective, std::string_view text) {
     Result<Specification> meant = read(collective, alias.specification);
     return meant ? read_parameters(*meant, rest) : meant;
   }
-  return Error{quoted(name) + " is no algorithm for " + std::string(name_of(collective)) +
-               "; there are " + known_names(collective)};
+  std::vector<std::string_view> known = known_names(collective);
+  known.insert(known.end(), others.begin(), others.end());
+  return Error{std::string(name_of(collective)) + " has no algorithm " + quoted(name) +
+               valid_names(name, known, "algorithms")};
 }
 
 }  // namespace
@@ -245,7 +268,7 @@ Schedule schedule_of(const Specification& specification, const Problem& problem)
   return in_background(std::move(schedule), problem.position());
 }
 
-/// By the schedule of two ranks. What scatters combines each rank's block by itself.
+/// Reads the answer off a schedule of two ranks. A reduce_scatter combines each block by itself.
 bool cuts_vectors(const Specification& specification) {
   Problem problem;
   problem.collective = specification.algorithm->collective;
@@ -257,14 +280,15 @@ bool cuts_vectors(const Specification& specification) {
   return specification.algorithm->schedule(problem).parts > 1;
 }
 
-Result<Specification> specification(Collective collective, std::string_view text) {
-  return read(collective, text);
+Result<Specification> specification(Collective collective, std::string_view text,
+                                    std::span<const std::string_view> others) {
+  return read(collective, text, others);
 }
 
 std::int64_t digest_of(const Specification& specification) {
   std::uint64_t digest = 14695981039346656037U;  // FNV-1a
-  for (const char message : to_text(specification)) {
-    digest = (digest ^ static_cast<unsigned char>(message)) * 1099511628211U;
+  for (const char c : to_text(specification)) {
+    digest = (digest ^ static_cast<unsigned char>(c)) * 1099511628211U;
   }
   return digest == 0 ? 1 : static_cast<std::int64_t>(digest);
 }
@@ -318,7 +342,7 @@ Result<Bytes> bytes_from(std::string_view text) {
   const int shift = unit.empty() ? 0 : unit == "K" ? 10 : unit == "M" ? 20 : unit == "G" ? 30 : -1;
   if (error != std::errc() || shift < 0 || value < 0 ||
       value > std::numeric_limits<Bytes>::max() >> shift) {
-    return Error{quoted(text) + " is no number of bytes; write it as 1536, 64K, 8M or 1G"};
+    return Error{"invalid size " + quoted(text) + ": expected bytes such as 1536, 64K, 8M or 1G"};
   }
   return value << shift;
 }

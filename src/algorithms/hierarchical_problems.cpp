@@ -1,4 +1,4 @@
-/// Central knowledge of the node level.
+/// Plans the calls of all ranks from global data.
 #include "algorithms/hierarchical_problems.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace tutti {
 
 namespace {
 
-/// The sizes of the inner call that these members make, by node.
+/// The inner call of these members, with its sizes by node.
 Call call_between(std::span<const InnerCall* const> members, Bytes unit) {
   const InnerCall& first = *members.front();
   Call call;
@@ -79,7 +79,7 @@ Result<std::vector<HierarchicalPlan>> hierarchical_plans(const Call& call, const
     const HierarchicalProblem seen = hierarchical_problem(call, nodes, node, options);
     for (const Rank rank : nodes.ranks(node)) {
       Result<HierarchicalPlan> plan = hierarchical_plan(seen, nodes, rank);
-      if (!plan) return Error{plan.error() + ": the call stays flat"};
+      if (!plan) return Error{"runs flat because " + plan.error()};
       plans[index(rank)] = std::move(*plan);
     }
   }
@@ -93,9 +93,8 @@ Result<int> agreed_chunks(const Call& call, const Nodes& nodes, const Hierarchic
     const HierarchicalProblem seen = hierarchical_problem(call, nodes, node, options);
     const auto own = chunks_for(seen, nodes, nodes.rank_at(node, 0), bound);
     if (!own) {
-      return Error{std::to_string(bound) +
-                   " bytes of node memory do not hold one element of each block: the call stays "
-                   "flat"};
+      return Error{"runs flat because " + std::to_string(bound) +
+                   " bytes of node memory cannot hold one element of each block"};
     }
     chunks = std::max(chunks, *own);
   }

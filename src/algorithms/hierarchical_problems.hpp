@@ -1,4 +1,4 @@
-/// The node level from global data: what a verifier, a simulator or a test knows and no rank does.
+/// Plans hierarchical calls from global data, for verifiers, simulators and tests.
 #pragma once
 
 #include <span>
@@ -9,30 +9,30 @@
 
 namespace tutti {
 
-/// How a call goes through node memory.
+/// The options of a hierarchical call.
 struct HierarchicalOptions {
   int leaders = 1;
   int chunks = 1;
-  bool commutative = true;  ///< the operation, where one reduces
+  bool commutative = true;  ///< of the operation, in reductions
   bool direct = false;      ///< see HierarchicalProblem
 };
 
-/// The call as the ranks of `node` see it, with no more sizes than they know; those that they do
-/// not know are -1.
+/// The call as the ranks of `node` know it; sizes that they do not know are -1.
 [[nodiscard]] HierarchicalProblem hierarchical_problem(const Call& call, const Nodes& nodes,
                                                        int node,
                                                        const HierarchicalOptions& options);
 
-/// The plans of all ranks, or why the call must stay flat.
+/// The plans of all ranks, or the reason why the call must stay flat.
 [[nodiscard]] Result<std::vector<HierarchicalPlan>> hierarchical_plans(
     const Call& call, const Nodes& nodes, const HierarchicalOptions& options);
 
-/// The chunks that keep every node within `bound` bytes, or why the call must stay flat.
+/// The number of chunks that keeps every node within `bound` bytes, or the reason why the call must
+/// stay flat.
 [[nodiscard]] Result<int> agreed_chunks(const Call& call, const Nodes& nodes,
                                         const HierarchicalOptions& options, Bytes bound);
 
-/// The inner calls of all lanes, lane by lane, each as a call of its own whose ranks are nodes.
-/// `unit` is that of the call.
+/// The inner calls of all lanes, lane by lane, each as a call whose ranks are nodes. `unit` is that
+/// of the call.
 [[nodiscard]] std::vector<Call> inner_calls(std::span<const HierarchicalPlan> plans,
                                             const Nodes& nodes, Bytes unit);
 

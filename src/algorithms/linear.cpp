@@ -7,13 +7,14 @@ namespace tutti {
 
 namespace {
 
-/// What the root exchanges with the rank at `position`: the vector of a broadcast, else its block.
+/// The blocks that the root and the rank at `position` exchange: the vector in a broadcast, else
+/// the block of that rank.
 BlockRange exchanged(const Problem& problem, Position position) {
   if (block_kind(problem.collective) == BlockKind::parts) return {0, problem.parts};
   return {position, position + 1};
 }
 
-/// This rank's end of its message with `peer`.
+/// The send or receive of this rank's message with `peer`.
 StepId message(ScheduleBuilder& schedule, const Problem& problem, Towards towards, Rank peer,
                BlockRange blocks) {
   const bool sends = (towards == Towards::others) == problem.at_root();

@@ -6,15 +6,15 @@
 
 namespace tutti {
 
-/// Which way data go between the root and the others.
+/// The direction of data between the root and the other ranks.
 enum class Towards : std::uint8_t { root, others };
 
-/// The root's p - 1 messages are in flight at once, or in sequence one after the other.
+/// The root's p - 1 messages are all in flight at once, or one after the other if `in_sequence`.
 [[nodiscard]] Schedule linear(const Problem& problem, Towards towards, bool in_sequence);
 
-/// A rank that has come announces itself with a message without bytes, and its own message depends
-/// on nothing else. The root has at most `flight` messages under way at once. Ranks that have no
-/// bytes to exchange do not announce themselves.
+/// A rank announces its arrival to the root with a message without bytes and posts its data message
+/// at once. The root posts its side after the announcement, with at most `flight` messages in
+/// flight. Ranks without bytes to exchange do not announce themselves.
 [[nodiscard]] Schedule linear_pull(const Problem& problem, Towards towards);
 
 }  // namespace tutti

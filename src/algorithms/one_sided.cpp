@@ -1,4 +1,4 @@
-/// Trees of ranks, and serving children one-sidedly.
+/// Trees of ranks for one-sided collectives, and the steps that serve children.
 #include "algorithms/one_sided.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace tutti {
 
 namespace {
 
-/// The first rank of each node in the order, and the rank's own node among those.
+/// The first rank of each node in the order, and the index of the rank's own node among them.
 struct Leaders {
   std::vector<Rank> ranks;
   Position own = 0;
@@ -91,7 +91,7 @@ Schedule broadcast_along(const Problem& problem, const Shape& shape, int parts) 
   StepId awaited = ScheduleBuilder::none;
   for (int part = 0; part < cut.parts; ++part) {
     const BlockRange blocks = {part, part + 1};
-    if (family.parent != no_rank) {  // parts are told of one after the other
+    if (family.parent != no_rank) {  // awaits parts one after the other
       const StepId before = awaited;
       awaited = schedule.await(family.parent, blocks);
       schedule.after(awaited, before);
@@ -106,7 +106,7 @@ Schedule answer_along(const Problem& problem, Answers answers) {
   ScheduleBuilder schedule(problem);
   const Family family = family_of(problem, knomial_shape(problem));
   const Knomial tree(problem.p, problem.parameters.k);
-  const auto told_by = [&](Rank rank) {
+  const auto answer_of = [&](Rank rank) {
     return combines ? BlockRange{0, 1} : tree.subtree(problem.order.position_of(rank));
   };
   StepId asked = ScheduleBuilder::none;
@@ -116,13 +116,13 @@ Schedule answer_along(const Problem& problem, Answers answers) {
   }
   for (const Rank child : family.children | std::views::reverse) {
     if (combines) {
-      schedule.combine(schedule.await_staged(child, told_by(child)), Operand::right);
+      schedule.combine(schedule.await_staged(child, answer_of(child)), Operand::right);
     } else {
-      schedule.await(child, told_by(child));
+      schedule.await(child, answer_of(child));
     }
   }
   if (family.parent != no_rank) {
-    schedule.after(schedule.notify_with(family.parent, told_by(problem.rank)), asked);
+    schedule.after(schedule.notify_with(family.parent, answer_of(problem.rank)), asked);
   }
   return in_background(schedule.done(), problem.position());
 }

@@ -1,4 +1,4 @@
-/// How many parts a pipelined vector is cut into.
+/// The number of parts of a pipelined vector.
 #pragma once
 
 #include <algorithm>
@@ -7,8 +7,7 @@
 
 namespace tutti {
 
-/// As many as asked for by `parts`; else one for each 16 KiB, up to 64. The same on all ranks, as
-/// the vector is.
+/// The parameter `parts` if it is set; else one part per 16 KiB, at most 64. Equal on all ranks.
 [[nodiscard]] inline int pipeline_parts(const Problem& problem) {
   constexpr Bytes piece = 16384;
   constexpr Bytes most = 64;

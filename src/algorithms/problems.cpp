@@ -1,4 +1,4 @@
-/// Central knowledge.
+/// Builds all ranks' problems from global data.
 #include "algorithms/problems.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 /// The whole vector of a call as one part.
 Sizes vector_of(const Call& call) { return Sizes::parts(call.sizes[0] / call.unit, call.unit, 1); }
 
-/// Who is at position 0: the root, or without one whoever is expected first.
+/// The rank at position 0: the root; in a collective without a root the rank expected first.
 Rank first_rank(const Call& call) {
   if (has_root(call.collective) || call.arrivals.empty()) return call.root;
   return static_cast<Rank>(std::min_element(call.arrivals.begin(), call.arrivals.end()) -
@@ -74,7 +74,7 @@ ReadyTimes ready_times(const Specification& specification, const std::vector<dou
 
 namespace {
 
-/// One position serves, or passes on to, the next; else positions are those of a tree.
+/// True if positions are served or forward in sequence; false if they form a tree.
 bool is_served_in_turn(const Algorithm& algorithm) {
   constexpr std::array in_turn = {"ring",
                                   "chain",
@@ -182,20 +182,20 @@ std::vector<TreeNeighbours> fixed_positions(const Specification& specification, 
   const Growth growth = fixed_growth(specification, order.size(), memory);
   const Bytes all = std::accumulate(sizes.begin(), sizes.end(), Bytes{0});
   if (all <= growth.heaviest()) return {};
-  std::vector<TreeNeighbours> places(sizes.size());
-  for (TreeNeighbours& place : OrderedTree(growth, by_position(sizes, order)).all_neighbours()) {
-    TreeNeighbours named = in_order(std::move(place), order);
-    places[static_cast<std::size_t>(named.self.root)] = std::move(named);
+  std::vector<TreeNeighbours> by_rank(sizes.size());
+  for (TreeNeighbours& one : OrderedTree(growth, by_position(sizes, order)).all_neighbours()) {
+    TreeNeighbours named = in_order(std::move(one), order);
+    by_rank[static_cast<std::size_t>(named.self.root)] = std::move(named);
   }
-  return places;
+  return by_rank;
 }
 
 Sizes Problems::known_sizes(Rank rank) const {
   const Knowledge knowledge = specification_.knowledge();
   if (block_kind(call_.collective) == BlockKind::pairs && !equal_) return pair_sizes(rank);
-  // Where no rank is the root, all are told all sizes by their arguments.
-  const bool told = equal_ || rank == call_.root || !has_root(call_.collective);
-  if (told || knowledge == Knowledge::all_sizes) return sizes_;
+  // Without a root, every rank has all sizes as arguments.
+  const bool has_all = equal_ || rank == call_.root || !has_root(call_.collective);
+  if (has_all || knowledge == Knowledge::all_sizes) return sizes_;
   const Position me = order_.position_of(rank);
   const BlockRange own = {me, me + 1};
   std::vector<Sizes::Known> known = {{own, sizes_.of(own)}};

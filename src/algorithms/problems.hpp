@@ -1,5 +1,5 @@
-/// The problems that all ranks face in one call, from global data: what a simulator, a verifier
-/// or a test knows and no rank does.
+/// The problems of all ranks in one call, from global data. Simulator, verifier and tests have
+/// these data; a rank does not.
 #pragma once
 
 #include <memory>
@@ -11,23 +11,22 @@
 
 namespace tutti {
 
-/// One call of a collective, seen from outside.
+/// One call of a collective, with the data of all ranks.
 struct Call {
   Collective collective = Collective::gatherv;
   Rank root = 0;
-  /// Of each rank's block; its length is p. Of the vector where blocks are its parts, of a block
-  /// for one rank in an alltoall: all equal.
+  /// By rank, the bytes of its block; the length is p. If blocks are parts, the bytes of the
+  /// vector; in an alltoall, of a block for one rank; both equal for all ranks.
   std::vector<Bytes> sizes;
   Bytes half_performance_length = 0;  ///< n_1/2 = alpha / beta, for trees grown from sizes
-  /// When each rank is expected, in any unit from any zero; empty: all at once. All ranks build
-  /// from the same bits.
+  /// By rank, the expected arrival, in any unit from any zero; empty: all at once. All ranks must
+  /// use the same bits.
   std::vector<double> arrivals = {};
-  double rate = 1;  ///< the bytes that pass in one unit of `arrivals`, for trees grown by them
-  Bytes unit = 1;   ///< of an element of a vector, which is not cut
-  /// alltoallv: what rank s has for rank d, at s * p + d; empty: as much as rank (s + d) % p's
-  /// size.
+  double rate = 1;  ///< bytes per unit of `arrivals`, for trees built from arrivals
+  Bytes unit = 1;   ///< bytes of a vector's element; parts hold whole elements
+  /// alltoallv: the bytes from rank s to rank d, at s * p + d; empty: sizes[(s + d) % p].
   std::vector<Bytes> pairs = {};
-  /// Bytes that a rank may stage; 0: no bound (see algorithms/staging.hpp).
+  /// The bytes that a rank may stage; 0: no bound (see algorithms/staging.hpp).
   Bytes memory = 0;
   /// The rank at each position for the order by distance, the root first; empty: rotated.
   std::vector<Rank> rank_order = {};
@@ -35,27 +34,27 @@ struct Call {
   std::shared_ptr<const Nodes> nodes = nullptr;
 
   [[nodiscard]] int p() const { return static_cast<int>(sizes.size()); }
-  /// The bytes that rank `from` has for rank `to`, where blocks are pairs.
+  /// The bytes that rank `from` sends to rank `to`, if blocks are pairs.
   [[nodiscard]] Bytes pair(Rank from, Rank to) const;
-  /// The sizes of all blocks as the contract numbers them; of a vector in `parts` parts.
+  /// The sizes of all blocks as the contract numbers them; a vector has `parts` parts.
   [[nodiscard]] std::vector<Bytes> block_sizes(int parts) const;
 };
 
-/// Gives each rank the knowledge, no more, that its protocol would have acquired (the central
-/// twin of the protocols). Construction O(p log p), each problem O(its tree degree).
+/// Gives each rank exactly the knowledge that its protocol would acquire (the central twin of the
+/// protocols). Construction O(p log p), each problem O(its tree degree).
 class Problems {
  public:
   Problems(const Specification& specification, const Call& call);
 
-  /// The problem of `rank`. A leaf of a linear shape sees the order that the root uses.
+  /// The problem of `rank`. A leaf of a linear shape has the order that the root uses.
   [[nodiscard]] Problem at(Rank rank) const;
   /// The schedule of `rank`.
   [[nodiscard]] Schedule schedule(Rank rank) const;
   /// The schedules of all ranks.
   [[nodiscard]] std::vector<Schedule> schedules() const;
-  /// The order that block positions refer to.
+  /// The order of the block positions.
   [[nodiscard]] const Order& order() const { return order_; }
-  /// The grown tree, where the algorithm grows one.
+  /// The ordered tree, or null if the algorithm builds none.
   [[nodiscard]] const OrderedTree* tree() const { return tree_ ? &*tree_ : nullptr; }
 
  private:
@@ -71,9 +70,9 @@ class Problems {
   std::vector<TreeNeighbours> neighbours_;
 };
 
-/// The places of all positions of an order in a k-nomial gather or scatter of blocks of these
-/// sizes, by rank, whose heavy subtrees send straight to the root; empty where none is that heavy.
-/// O(p).
+/// The neighbours of all ranks in a k-nomial gather or scatter of blocks of these sizes (by rank),
+/// whose heavy subtrees exchange directly with the root. Indexed by rank; empty if no subtree is
+/// that heavy. O(p).
 [[nodiscard]] std::vector<TreeNeighbours> fixed_positions(const Specification& specification,
                                                           const Order& order,
                                                           const std::vector<Bytes>& sizes,
@@ -84,24 +83,24 @@ class Problems {
                                Bytes half_performance_length, ReadyTimes ready = nullptr,
                                Bytes memory = 0);
 
-/// When ranks are ready, for growth_of: null where the specification does not ask for arrivals or
-/// none are known. `rate` is that of Call. Rounds to bytes, so that equal bits give equal trees.
+/// The ready times of ranks for growth_of; null if the specification does not use arrivals or none
+/// are known. `rate` is that of Call. Rounds to Bytes, so equal bits give equal trees.
 [[nodiscard]] ReadyTimes ready_times(const Specification& specification,
                                      const std::vector<double>& arrivals, double rate);
 
-/// The positions below the root that take ranks by expected arrival, earliest first. With
-/// late_leaf a gather along a tree puts late ranks where their blocks have the shortest way; in
-/// all other shapes late ranks are leaves by `arrival` too, and the two are one.
+/// The positions below the root in the sequence in which they take ranks by expected arrival. With
+/// late_leaf, a gather along a tree puts late ranks where their blocks have the shortest path. In
+/// other shapes `arrival` makes late ranks leaves too, so both orders are equal.
 [[nodiscard]] std::vector<Position> receiving_sequence(const Specification& specification, int p);
 
-/// What an order may be sorted by, each by rank.
+/// The data by which orders are sorted, each by rank.
 struct Expected {
-  const std::vector<Bytes>* sizes = nullptr;      ///< for by_size, which needs them
+  const std::vector<Bytes>* sizes = nullptr;      ///< for by_size, which requires them
   const std::vector<double>* arrivals = nullptr;  ///< for arrival, late_leaf; null: all at once
   const std::vector<Rank>* rank_order = nullptr;  ///< for distance; null or empty: rotated
 };
 
-/// The order of a specification, from what every rank knows. O(p log p) where it sorts.
+/// The order of a specification, from data that every rank knows. O(p log p) if it sorts.
 [[nodiscard]] Order order_of(const Specification& specification, int p, Rank root,
                              const Expected& expected);
 

@@ -1,4 +1,4 @@
-/// Bounds of staging, and trees that keep to them.
+/// Bounds of staging memory, and trees that observe them.
 #include "algorithms/staging.hpp"
 
 #include <algorithm>
@@ -65,31 +65,31 @@ Growth fixed_growth(const Specification& specification, int p, Bytes memory) {
 TreeNeighbours fixed_position(const Growth& growth, Position me, Bytes own,
                               const std::vector<Bytes>& children) {
   const Knomial tree(growth.p, growth.radix());
-  TreeNeighbours place;
-  place.self = {me, tree.subtree(me), {}, own, 0};
+  TreeNeighbours neighbours;
+  neighbours.self = {me, tree.subtree(me), {}, own, 0};
   std::size_t at = 0;
   for (const Position child : tree.children(me)) {
     const Bytes bytes = children[at++];
     if (me != 0 && bytes > growth.heaviest()) {
-      place.self.holes.push_back(tree.subtree(child));
+      neighbours.self.holes.push_back(tree.subtree(child));
     } else {
-      place.children.push_back({child, tree.subtree(child), {}, bytes, 0});
-      place.self.bytes += bytes;
+      neighbours.children.push_back({child, tree.subtree(child), {}, bytes, 0});
+      neighbours.self.bytes += bytes;
     }
   }
-  if (me != 0) place.parent = place.self.bytes > growth.heaviest() ? 0 : tree.parent(me);
-  return place;
+  if (me != 0) neighbours.parent = neighbours.self.bytes > growth.heaviest() ? 0 : tree.parent(me);
+  return neighbours;
 }
 
-TreeNeighbours in_order(TreeNeighbours place, const Order& order) {
+TreeNeighbours in_order(TreeNeighbours neighbours, const Order& order) {
   const auto rename = [&](Subtree& subtree) {
     subtree.root = order.rank_at(subtree.root);
     subtree.ready = subtree.blocks.count();
   };
-  if (place.parent != no_rank) place.parent = order.rank_at(place.parent);
-  rename(place.self);
-  for (Subtree& child : place.children) rename(child);
-  return place;
+  if (neighbours.parent != no_rank) neighbours.parent = order.rank_at(neighbours.parent);
+  rename(neighbours.self);
+  for (Subtree& child : neighbours.children) rename(child);
+  return neighbours;
 }
 
 }  // namespace tutti

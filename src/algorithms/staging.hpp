@@ -1,4 +1,4 @@
-/// What ranks hold of others' data beside the caller's buffers, and its bound.
+/// The staging memory that algorithms need, and its bound.
 #pragma once
 
 #include "algorithms/algorithms.hpp"
@@ -6,47 +6,47 @@
 
 namespace tutti {
 
-/// What a rank may stage where nobody says otherwise, in bytes.
+/// The default bound of a rank's staging memory, in bytes.
 inline constexpr Bytes default_staging = Bytes{64} << 20;
 
-/// The most bytes that a rank stages in one call: packed copies beside the caller's buffers.
-/// `bytes` are those of a vector, or of all blocks that a rank sends or receives in all. Of a
-/// gather or scatter along a tree what a rank stages is bounded by `memory`, to which its own block
-/// comes. Data of types that are not contiguous is packed too: a copy of the rank's own buffers at
-/// most.
+/// The maximum of bytes that a rank stages in one call. `bytes` are those of a vector, or of all
+/// blocks that a rank sends or receives. A gather or scatter along a tree stages at most `memory`
+/// plus the rank's own block. Not included: data of types that are not contiguous is packed too, at
+/// most one copy of the rank's own buffers.
 [[nodiscard]] Bytes staging_of(const Specification& specification, int p, Bytes bytes,
                                Bytes memory);
 
-/// Does a rank stay within `memory` (0: no bound), whatever it is told?
+/// True if a rank stages at most `memory` bytes (0: no bound) at any sizes of the other ranks.
 [[nodiscard]] inline bool fits(const Specification& specification, int p, Bytes bytes,
                                Bytes memory) {
   return memory <= 0 || specification.algorithm->staging == Staging::subtrees ||
          staging_of(specification, p, bytes, memory) <= memory;
 }
 
-/// What runs instead where that would be too much: the algorithm of the collective that stages
-/// least, in the same order and by the same runner.
+/// `specification` if it fits into `memory`; else the algorithm of the collective that stages
+/// least, with the same order and runner.
 [[nodiscard]] Specification within(const Specification& specification, int p, Bytes bytes,
                                    Bytes memory);
 
-/// Is it a gather or scatter along a k-nomial tree, whose heavy subtrees may be cut off?
+/// True for a gather or scatter along a k-nomial tree; its heavy subtrees may be cut off.
 [[nodiscard]] inline bool is_fixed_tree(const Specification& specification) {
   return specification.algorithm->staging == Staging::subtrees &&
          specification.algorithm->takes("order");
 }
 
-/// Sizes by rank, by position.
+/// Reorders sizes by rank into sizes by position.
 [[nodiscard]] std::vector<Bytes> by_position(const std::vector<Bytes>& sizes, const Order& order);
 
-/// The rules of such a tree over the positions of an order.
+/// The rules of a k-nomial tree over the positions of an order.
 [[nodiscard]] Growth fixed_growth(const Specification& specification, int p, Bytes memory);
 
-/// The place of position `me` in it by what SubtreeSizes tells: the bytes of its own block, and
-/// what passes through each of its children, smallest subtrees first. Ranks are positions.
+/// The neighbours of position `me` in that tree, from the results of SubtreeSizes: the bytes of its
+/// own block, and the bytes that pass through each of its children, smallest subtrees first. Ranks
+/// in the result are positions.
 [[nodiscard]] TreeNeighbours fixed_position(const Growth& growth, Position me, Bytes own,
                                             const std::vector<Bytes>& children);
 
-/// The same place with the ranks of `order`. Heavy subtrees are served first in a scatter.
-[[nodiscard]] TreeNeighbours in_order(TreeNeighbours place, const Order& order);
+/// The same neighbours with the ranks of `order`. A scatter serves subtrees with many blocks first.
+[[nodiscard]] TreeNeighbours in_order(TreeNeighbours neighbours, const Order& order);
 
 }  // namespace tutti

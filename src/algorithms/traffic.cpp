@@ -1,4 +1,4 @@
-/// From algorithms to shapes.
+/// Derives the rounds of an algorithm from its schedules or its shape.
 #include "algorithms/traffic.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace tutti {
 
 namespace {
 
-/// A vector's messages turned round: from its ends back to position 0.
+/// The reversed messages in reversed rounds.
 Traffic backwards(Traffic traffic) {
   std::reverse(traffic.rounds.begin(), traffic.rounds.end());
   for (Traffic::Round& round : traffic.rounds) {
@@ -31,7 +31,7 @@ Traffic tree_traffic(Collective collective, int p, int k, Bytes block) {
                                    : tree_scatter_traffic(p, k, block);
 }
 
-/// Runs schedules round by round.
+/// Executes schedules round by round.
 class Rounds {
  public:
   explicit Rounds(const std::vector<Schedule>& schedules) {
@@ -47,7 +47,7 @@ class Rounds {
  private:
   using Node = StepGraph::Node;
 
-  /// What a rank does by itself takes no round.
+  /// Completes local steps at once; they take no round.
   void take_posted() {
     const auto before = static_cast<std::ptrdiff_t>(waiting_.size());
     for (Node node = flow_.take_posted(); node != StepGraph::none; node = flow_.take_posted()) {
@@ -60,7 +60,7 @@ class Rounds {
         waiting_.push_back(graph_.step(node).kind == StepKind::send ? node : other);
       }
     }
-    // Whichever end was ready last, a rank sends in the sequence of its steps.
+    // A rank sends in the sequence of its steps.
     std::sort(waiting_.begin() + before, waiting_.end());
   }
 
@@ -92,7 +92,7 @@ class Rounds {
     add(std::move(round));
   }
 
-  /// Equal rounds in a row count as one.
+  /// Merges consecutive equal rounds.
   void add(Traffic::Round round) {
     std::sort(round.messages.begin(), round.messages.end(),
               [](const auto& a, const auto& b) { return a.from < b.from; });
@@ -105,8 +105,8 @@ class Rounds {
 
   StepGraph graph_;
   Flow flow_;
-  std::vector<char> is_ready_;  ///< by node: an end of a message whose other end was not yet
-  std::deque<Node> waiting_;    ///< sends whose both ends are ready
+  std::vector<char> is_ready_;  ///< by node: ready while its partner is not
+  std::deque<Node> waiting_;    ///< sends that are ready, as are their receives
   Traffic traffic_;
 };
 
@@ -135,7 +135,7 @@ Traffic shape_traffic_of(const Specification& specification, int p, Bytes block)
   }
   if (algorithm.name == "ring") {
     Traffic traffic = ring_traffic(p, vector ? (block + p - 1) / p : block);
-    // An allreduce goes around twice.
+    // An allreduce goes around the ring twice.
     if (algorithm.collective == Collective::allreduce && p > 1) traffic.rounds[0].times *= 2;
     return traffic;
   }

@@ -64,8 +64,7 @@ Agreement own_agreement() {
   return agreement;
 }
 
-/// Sets `agreement` to that of rank 0, with the largest number of ranks for each core in the job.
-/// Collective.
+/// Sets `agreement` to rank 0's, with the job's largest number of ranks for each core. Collective.
 int exchange(MPI_Comm comm, Agreement& agreement) {
   const QuietErrors quiet(comm);
   const int error = mpi().Bcast(&agreement, sizeof agreement, mpi().byte, 0, comm);

@@ -1,4 +1,4 @@
-/// TUTTI_Arrival_init, TUTTI_Arrival_edge, TUTTI_Arrival_finalize.
+/// The C functions TUTTI_Arrival_init, TUTTI_Arrival_edge and TUTTI_Arrival_finalize.
 #include <tutti/tutti.h>
 
 #include <new>
@@ -13,8 +13,8 @@ namespace tutti {
 
 namespace {
 
-/// That of a communicator on which TUTTI_Arrival_init was called, else null.
-Communicator* with_edges(MPI_Comm comm) {
+/// The communicator if TUTTI_Arrival_init was called on it, otherwise null.
+Communicator* with_progress_hints(MPI_Comm comm) {
   Communicator* communicator = Communicator::known(comm);
   const bool has_progress_hints = communicator != nullptr && communicator->arrival() != nullptr &&
                                   communicator->arrival()->has_progress_hints();
@@ -47,7 +47,7 @@ int TUTTI_Arrival_edge(MPI_Comm comm) {
   if (comm == tutti::mpi().comm_null) return MPI_ERR_COMM;
   if (!tutti::environment().on) return MPI_SUCCESS;
   try {
-    const tutti::Communicator* communicator = tutti::with_edges(comm);
+    const tutti::Communicator* communicator = tutti::with_progress_hints(comm);
     if (communicator == nullptr) return raise_if(comm, MPI_ERR_COMM);
     return raise_if(comm, communicator->arrival()->progress_hint());
   } catch (const std::bad_alloc&) {
@@ -58,7 +58,7 @@ int TUTTI_Arrival_edge(MPI_Comm comm) {
 int TUTTI_Arrival_finalize(MPI_Comm comm) {
   if (comm == tutti::mpi().comm_null) return MPI_ERR_COMM;
   if (!tutti::environment().on) return MPI_SUCCESS;
-  tutti::Communicator* communicator = tutti::with_edges(comm);
+  tutti::Communicator* communicator = tutti::with_progress_hints(comm);
   if (communicator == nullptr) return raise_if(comm, MPI_ERR_COMM);
   communicator->close_arrival();  // does not throw
   return MPI_SUCCESS;

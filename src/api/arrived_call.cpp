@@ -1,4 +1,4 @@
-/// Numbers, arrivals and exits of calls.
+/// Exchanges the arrivals of calls, and selects algorithms by them.
 #include "api/arrived_call.hpp"
 
 namespace tutti {
@@ -43,14 +43,14 @@ int ArrivedCall::weigh(GatherScatterCall& call, Communicator& communicator,
   const bool irregular = is_irregular(call.collective);
   PrivateComm* comm = communicator.private_comm(error);
   if (comm == nullptr) return error;
-  // Whatever this call runs, it counts on every rank, so that the next one has the same tags.
+  // Every rank counts this call, whatever it runs, so that the next one has the same tags.
   if (counts) comm->begin(call);
   const auto choose_for = [&](Bytes block) {
     decision =
         &communicator.decide({call.collective, call.root, block, progress_capability(), profile});
     profile_ = profile;
   };
-  // Irregular calls go by what all ranks know, so that one with bad arguments takes part.
+  // Irregular calls use only what all ranks know: a rank with invalid arguments takes part too.
   const bool has_root = call.root >= 0 && call.root < communicator.p();
   if (counts && irregular && has_root) choose_for(profile->block);
   if (looks_valid(call, communicator) && comm->learn_types(call)) {
@@ -58,7 +58,7 @@ int ArrivedCall::weigh(GatherScatterCall& call, Communicator& communicator,
                                       : call.block_count * call.block_info.size;
     if (irregular) arrival_->note_block(own);
     if (counts && !irregular) choose_for(own);
-    // Blocks are equal on all ranks: so are the kinds.
+    // Equal blocks on all ranks give equal signatures.
     if (!irregular)
       arrival_->note_algorithm(number_, {call.collective, call.root, own}, decision->mark);
   }
@@ -66,8 +66,8 @@ int ArrivedCall::weigh(GatherScatterCall& call, Communicator& communicator,
   return MPI_SUCCESS;
 }
 
-/// Threads find the order of a call by its own number, not in a profile: they pass on only where
-/// edges tell of each call.
+/// Threads find the order of a call by its number, not in a profile, so they forward blocks only
+/// where progress hints announce each call.
 ProgressCapability ArrivedCall::progress_capability() const {
   if (!has_thread()) return ProgressCapability::none;
   return arrival_->has_progress_hints() ? ProgressCapability::runs : ProgressCapability::receives;
@@ -76,14 +76,15 @@ ProgressCapability ArrivedCall::progress_capability() const {
 int ArrivedCall::find_epoch(const Specification& specification, bool at_root,
                             std::shared_ptr<const ArrivalEpoch>& epoch) const {
   if (arrival_ == nullptr || !specification.needs_arrivals()) return MPI_SUCCESS;
-  // Edges tell of this very call; without them the profile is as good, and needs no exchange.
-  const bool has_own_profile = arrival_->has_progress_hints() && arrival_->has_thread();
-  if (profile_ != nullptr && !has_own_profile) {
+  // Progress hints give this call its own epoch. Without them the profile is as accurate, and needs
+  // no exchange.
+  const bool has_own_epoch = arrival_->has_progress_hints() && arrival_->has_thread();
+  if (profile_ != nullptr && !has_own_epoch) {
     epoch = profile_;
     return MPI_SUCCESS;
   }
   const bool everywhere = order_matters_everywhere(specification);
-  if (everywhere && !arrival_->has_thread()) return MPI_SUCCESS;  // nobody would answer
+  if (everywhere && !arrival_->has_thread()) return MPI_SUCCESS;  // no thread would answer
   arrival_->expect_epoch(number_);
   if (everywhere) return arrival_->agreed_epoch(number_, epoch);
   if (at_root) epoch = arrival_->newest_epoch();

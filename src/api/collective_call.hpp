@@ -102,7 +102,7 @@ int collective(CollectiveCall& call, Native run_native) {
                });
 }
 
-/// A large-count call on an MPI without that form runs the linear algorithm, on all ranks alike.
+/// Runs a large-count call on an MPI without that form, by the linear algorithm on all ranks.
 int run_without_large_form(CollectiveCall& call);
 
 /// Calls the MPI's own large-count function, or run_without_large_form().

@@ -1,5 +1,5 @@
-/// MPI_Comm_free and MPI_Comm_disconnect: Tutti steps aside while they delete a communicator's
-/// attributes.
+/// MPI_Comm_free and MPI_Comm_disconnect: Tutti handles no calls on a communicator while they
+/// delete its attributes.
 #include <dlfcn.h>
 
 #include <cstring>

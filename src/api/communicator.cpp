@@ -258,12 +258,13 @@ const Decision& Communicator::decide(Collective collective, const OperationTrait
     decision.text =
         is_native && setting.kind == Setting::Kind::forced
             ? to_text(Setting{Setting::Kind::native, {}, setting.level}) + ": " + choice.reason
-            : to_text(setting) + ": it was asked for";
+            : to_text(setting) + ": requested";
   } else if (setting.asks_for_hierarchical() && operation.whole) {
     decision.text +=
-        ", but not through nodes, which cut vectors, as the operation is the program's own";
+        "; runs flat because a hierarchical call would split the vectors of a user-defined "
+        "operation";
   } else if (setting.asks_for_hierarchical() && setting.kind == Setting::Kind::native) {
-    decision.text += ", but not through nodes, as results are to be reproducible";
+    decision.text += "; runs flat because results must be reproducible";
   }
   const bool is_resolved =
       setting.kind == Setting::Kind::automatic && !why_left_flat(collective).empty();

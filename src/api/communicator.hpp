@@ -36,7 +36,7 @@ struct Decision {
   unsigned epoch = ~0U;                        ///< counts changes of the setting
   bool is_automatic = false;                   ///< selected by Tutti, not requested
   std::optional<Specification> specification;  ///< none: the MPI's own
-  AlgorithmId mark = ran_native;               ///< stands for it where what calls take is compared
+  AlgorithmId mark = ran_native;               ///< identifies the specification in measured times
   Level level;
   DeferredLevel deferred = DeferredLevel::none;
   std::string text;  ///< "ordered_tree: why"
@@ -61,8 +61,7 @@ struct OperationTraits {
 struct BlockOfCall {
   std::optional<Bytes> common;  ///< bytes of a block, if equal on all ranks (see common_block)
   Rank root = 0;
-  /// Bytes of this rank's blocks in all (see block_bytes). Few calls evaluate it, as it may take
-  /// O(p).
+  /// Bytes of all of this rank's blocks (see block_bytes). Rarely evaluated: it may take O(p).
   std::function<Bytes()> own;
 };
 
@@ -287,9 +286,8 @@ const Decision& resolved(const Decision& decision, const Call& call, Communicato
   return communicator.resolve_level(decision, call.collective, block, error);
 }
 
-/// The hierarchical runner of a resolved decision; null for a flat one. Other ranks of the node
-/// wait for this one in such a call: the caller holds a HierarchicalRunner::Turn on it before it
-/// does anything else.
+/// The hierarchical runner of a resolved decision; null if it is flat. The caller holds a
+/// HierarchicalRunner::Turn on it, because other ranks of its node wait for this one.
 [[nodiscard]] inline HierarchicalRunner* nodes_of(const Decision& decision,
                                                   Communicator& communicator) {
   int error = MPI_SUCCESS;

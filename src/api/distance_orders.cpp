@@ -20,8 +20,7 @@ namespace {
 void warn_once(const std::string& why) {
   static std::once_flag written;
   std::call_once(written, [&] {
-    std::fprintf(stderr, "tutti: the distances do not fit, orders by distance are not used: %s\n",
-                 why.c_str());
+    std::fprintf(stderr, "tutti: ignoring the distances between ranks: %s\n", why.c_str());
   });
 }
 

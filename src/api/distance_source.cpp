@@ -31,7 +31,7 @@ constexpr std::size_t max_bytes = std::size_t{1} << 28;
 Result<DistanceFile> read(const std::string& path) {
   const Result<std::string> text = read_text_file(path, max_bytes);
   if (text) return distances_from_text(*text);
-  return Error{text.error() + "; tutti map --mpirun measures and writes such a file"};
+  return Error{text.error() + "; expected a file that tutti map --mpirun wrote"};
 }
 
 /// The caller holds the lock of `all`.
@@ -48,7 +48,7 @@ void read_once(Known& all) {
   if (distances) {
     all.distances = std::make_shared<const DistanceFile>(std::move(*distances));
   } else {
-    all.error = "TUTTI_DISTANCES=" + path + " is refused: " + distances.error();
+    all.error = "invalid TUTTI_DISTANCES=" + path + ": " + distances.error();
   }
 }
 

@@ -54,7 +54,7 @@ int guarded(MPI_Comm comm, Function function) {
 /// too, and MPICH refuses queries for them. Calls meanwhile go to the MPI.
 [[nodiscard]] bool is_being_freed(MPI_Comm comm);
 
-/// The site of a call, and its time if that had to be taken early.
+/// The site of a call, and its time if the record could not take it later.
 struct Arrived {
   const void* site;
   std::optional<double> time;

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "api/distance_source.hpp"
+#include "core/nearest.hpp"
 #include "lowering/hierarchical.hpp"
 #include "run/file.hpp"
 #include "run/mpi/quirks.hpp"
@@ -73,7 +74,8 @@ class Reader {
     const std::string value = value_of(name);
     if (value.empty()) return;
     const bool on = value == "on" || value == "1";
-    if (!on && value != "off" && value != "0") return refuse(name, value, "expected on or off");
+    if (!on && value != "off" && value != "0")
+      return refuse(name, value, "expected on or off" + did_you_mean(value, {"on", "off"}));
     setting = on;
   }
 
@@ -151,8 +153,8 @@ class Reader {
       environment_.machine = machines->messages;
       environment_.node_machine = machines->nodes;
     } else if (given.empty()) {  // the default path, not a setting
-      environment_.warnings.push_back(
-          path + " is ignored, the built-in machine is used: " + machines.error());
+      environment_.warnings.push_back("ignoring " + path +
+                                      ", using the built-in machine: " + machines.error());
     } else {
       refuse("TUTTI_MACHINE", path,
              machines.error() + "; expected built-in or a file that tutti-bench machine wrote");
@@ -164,7 +166,7 @@ class Reader {
     if (environment_.report == "none") environment_.report.clear();
     const std::string why = why_no_output(environment_.report);
     if (why.empty()) return;
-    refuse("TUTTI_REPORT", environment_.report, why + "; expected none, - or the name of a file");
+    refuse("TUTTI_REPORT", environment_.report, why + "; expected none, - or a file name");
   }
 
   Environment environment_;
@@ -178,7 +180,7 @@ std::string remarks() {
   std::string text = all.error.empty() ? "" : "tutti: " + all.error + "\n";
   for (const std::string& warning : all.warnings) text += "tutti: " + warning + "\n";
   if (!all.verbose) return text;
-  text += "tutti " TUTTI_VERSION " over " + library_name() + ":";
+  text += "tutti " TUTTI_VERSION " with " + library_name() + ":";
   for (const Collective collective : all_collectives) {
     text += " " + std::string(name_of(collective)) + "=" +
             to_text(all.settings[static_cast<std::size_t>(collective)]);

@@ -1,5 +1,4 @@
-/// MPI_Finalize for programs that link this library before their MPI, and for those behind the
-/// front.
+/// MPI_Finalize for programs that link this library before their MPI, or use the front.
 #include <dlfcn.h>
 #include <tutti/tutti.h>
 

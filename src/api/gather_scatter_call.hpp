@@ -42,7 +42,7 @@ struct RootBuffer {
 /// Fills in a call's root and sizes, for the report; rank and p are already set.
 void describe(const GatherScatterCall& call, CallRecord& record);
 
-/// A large-count call on an MPI without that form runs the linear algorithm, on all ranks alike.
+/// Runs a large-count call on an MPI without that form, by the linear algorithm on all ranks.
 int run_without_large_form(GatherScatterCall& call);
 
 /// Calls the MPI's own large-count function, or run_without_large_form().

@@ -1,4 +1,4 @@
-/// Calls of the C API that go through the memory of nodes.
+/// Runs calls of the C API through node memory.
 #pragma once
 
 #include "api/collective_call.hpp"
@@ -6,11 +6,10 @@
 
 namespace tutti {
 
-/// Runs a call through nodes as decided, between them in the order of their arrival by `epoch`,
-/// if that is known, or of their distance, where that is asked for. Sets `refused` to the reason,
-/// alike on all ranks, where it must stay flat, and `is_native` where the arguments are bad at this
-/// rank, which has done what the others needed of it: the program's MPI shall name the error.
-/// Returns an MPI error code.
+/// Runs a hierarchical call as selected. If the selection asks for it, the order between nodes is
+/// that of arrival by `epoch`, if known, or of distance. If the call must stay flat, sets `refused`
+/// to the reason, equally on all ranks. Sets `is_native` if this rank's arguments are invalid: it
+/// has taken part as a dummy, and the program's MPI reports the error. Returns an MPI error code.
 int run_hierarchical(GatherScatterCall& call, Communicator& communicator, const Decision& decision,
                      const ArrivalEpoch* epoch, std::string& refused, bool& is_native);
 int run_hierarchical(CollectiveCall& call, Communicator& communicator, const Decision& decision,

@@ -1,4 +1,4 @@
-/// Guessing nodes, opening them, and asking the model about them.
+/// Guesses nodes, opens them, and evaluates the model for them.
 #include "api/hierarchical_nodes.hpp"
 
 #include <atomic>
@@ -11,7 +11,8 @@ namespace tutti {
 
 namespace {
 
-/// Programs that have more communicators in use at a time need what these would take.
+/// The limit on communicators with open nodes: larger programs need the MPI's communicators
+/// themselves.
 constexpr int max_opened = 64;
 std::atomic<int> opened = 0;
 
@@ -27,29 +28,29 @@ int HierarchicalNodes::open_for(Collective collective, const BlockRangeOfCalls& 
   choice = choose(collective, blocks);
   if (choice.level.hierarchical && !are_open_ && !gave_up_) {
     if (const int error = open()) return error;
-    // Who cannot reach the memory of those beside it is a node of its own.
+    // A rank that cannot open its neighbours' memory is a node of its own.
     choice = choose(collective, blocks);
   }
   if (gave_up_) choice.level = {};
   return MPI_SUCCESS;
 }
 
-/// The communicators between nodes. Nobody asked for them: where the MPI has none left for some
-/// rank that is no error, and all do without that way.
+/// Creates communicators that the program did not request. If the MPI has none left for some rank,
+/// that is not an error: all ranks drop the candidate.
 int HierarchicalNodes::prepare(int leaders, bool& ready) {
   int error = MPI_SUCCESS;
-  HierarchicalRunner* levels = communicator_.levels(error);
-  if (levels == nullptr) return error;
-  ready = levels->is_prepared(leaders);
+  HierarchicalRunner* runner = communicator_.levels(error);
+  if (runner == nullptr) return error;
+  ready = runner->is_prepared(leaders);
   if (ready) return MPI_SUCCESS;
-  const bool own = levels->prepare(leaders) == MPI_SUCCESS;
+  const bool own = runner->prepare(leaders) == MPI_SUCCESS;
   error = true_on_all(comm(), own, ready);
-  if (!ready) levels->forget(leaders);
+  if (!ready) runner->forget(leaders);
   return error;
 }
 
-/// Tutti's own once nodes are open; before it the program's, as not every communicator that is used
-/// more than a few times shall take another one.
+/// Tutti's duplicate once nodes are open; before that the program's communicator, because
+/// duplicates are scarce.
 MPI_Comm HierarchicalNodes::comm() const {
   int error = MPI_SUCCESS;
   return are_open_ ? communicator_.private_comm(error)->handle() : communicator_.handle();
@@ -63,7 +64,8 @@ int HierarchicalNodes::guess() {
   return error;
 }
 
-/// Nobody asked for it: a rank that cannot keeps all of them flat, and is no error.
+/// Opens the nodes, which the program did not request. If a rank cannot, all stay flat without an
+/// error.
 int HierarchicalNodes::open() {
   const MPI_Comm comm = communicator_.handle();
   bool all = false;
@@ -83,14 +85,14 @@ int HierarchicalNodes::open() {
   return take();
 }
 
-/// Of those that are open, as for calls that are to go through them.
+/// Takes over the nodes of the runner, which the first call opens.
 int HierarchicalNodes::take() {
   if (are_open_) return MPI_SUCCESS;
   int error = MPI_SUCCESS;
-  HierarchicalRunner* levels = communicator_.levels(error);
-  if (levels == nullptr) return error;
-  nodes_ = levels->node().nodes();
-  capacity_ = levels->node().max_capacity();
+  HierarchicalRunner* runner = communicator_.levels(error);
+  if (runner == nullptr) return error;
+  nodes_ = runner->node().nodes();
+  capacity_ = runner->node().max_capacity();
   are_open_ = true;
   communicator_.stop_passing();  // from now on every call counts
   return MPI_SUCCESS;
@@ -113,14 +115,14 @@ HierarchicalChoice HierarchicalNodes::choose(Collective collective,
   HierarchicalChoice choice = choose_hierarchical(features(collective, blocks.largest), machine);
   if (!choice.level.hierarchical) return choice;
   if (!fits(collective, *blocks.largest, choice.level.leaders)) {
-    return {{}, "node memory would be too small but for chunks", {}};
+    return {{}, "the call exceeds node memory and would go in chunks", {}};
   }
   if (blocks.least == blocks.largest) return choice;
   const HierarchicalChoice least = choose_hierarchical(features(collective, blocks.least), machine);
   return least.level.hierarchical ? choice : least;
 }
 
-/// Is there node memory for the whole call?
+/// Does node memory hold the whole call?
 bool HierarchicalNodes::fits(Collective collective, Bytes block, int leaders) const {
   const Bytes memory = are_open_ ? capacity_ : communicator_.node_settings().memory;
   HierarchicalProblem call;

@@ -1,4 +1,4 @@
-/// The nodes of a communicator as far as calls need them that nobody asked to go through nodes.
+/// The nodes of a communicator, for calls that `auto` may run through node memory.
 #pragma once
 
 #include <optional>
@@ -9,15 +9,15 @@
 
 namespace tutti {
 
-/// Of calls that are decided alike; the same twice where ranks do not know their own.
+/// The block range of calls with one selection; both ends are equal if ranks know no common block.
 struct BlockRangeOfCalls {
   std::optional<Bytes> least;
   std::optional<Bytes> largest;
 };
 
-/// First guessed, at the cost of one small allgather, then opened where a call is to use them, if
-/// all ranks can, for a limited number of communicators at a time. All functions that return an int
-/// are collective, and return an MPI error code.
+/// Guesses the nodes first, by one small allgather. Opens them when a call is to use them, if all
+/// ranks can, for a limited number of communicators at a time. All functions that return an int are
+/// collective, and return an MPI error code.
 class HierarchicalNodes {
  public:
   /// `communicator` must outlive this.
@@ -26,21 +26,22 @@ class HierarchicalNodes {
   HierarchicalNodes(const HierarchicalNodes&) = delete;
   HierarchicalNodes& operator=(const HierarchicalNodes&) = delete;
 
-  /// Are they those that share memory?
+  /// Are the nodes open, not only guessed?
   [[nodiscard]] bool are_open() const { return are_open_; }
-  /// Sets `choice` to what the model finds for such calls, where it promises a gain at both ends of
-  /// the range and node memory would hold them at once. Opens nodes where it is to go through them.
+  /// Sets `choice` to the model's choice. It is hierarchical only if both ends of the range gain
+  /// and node memory holds a whole call; then opens the nodes.
   int open_for(Collective collective, const BlockRangeOfCalls& blocks, HierarchicalChoice& choice);
-  /// Those of calls that are to go through nodes in any case.
+  /// Opens the nodes for calls that must use node memory.
   int take();
-  /// Makes what so many leaders need between nodes; sets `ready` to whether all ranks could.
+  /// Creates the communicators between nodes for `leaders` leaders; sets `ready` to whether all
+  /// ranks could.
   int prepare(int leaders, bool& ready);
-  /// Of the largest node, once they are guessed.
+  /// The ranks of the largest node, once guessed.
   [[nodiscard]] int max_ranks() const { return nodes_->most(); }
-  /// What the model goes by, once they are guessed.
+  /// The selection features of a call, once nodes are guessed.
   [[nodiscard]] HierarchicalFeatures features(Collective collective,
                                               std::optional<Bytes> block) const;
-  /// For what ranks tell each other about calls.
+  /// The communicator by which ranks agree on selections.
   [[nodiscard]] MPI_Comm comm() const;
 
  private:
@@ -53,8 +54,8 @@ class HierarchicalNodes {
   Communicator& communicator_;
   std::optional<Nodes> nodes_;
   bool are_open_ = false;
-  Bytes capacity_ = 0;       ///< of each, once they are
-  bool is_counted_ = false;  ///< among those opened without being asked to
+  Bytes capacity_ = 0;       ///< of each node, once open
+  bool is_counted_ = false;  ///< towards the limit on communicators
   bool gave_up_ = false;
 };
 

@@ -1,8 +1,9 @@
-/// Windows, tuning_cases and their explorations.
+/// Sampling windows, tuning cases and their explorations.
 #include "api/hierarchical_selection.hpp"
 
 #include <algorithm>
 #include <bit>
+#include <cstdio>
 #include <limits>
 
 #include "run/clock.hpp"
@@ -13,22 +14,21 @@ namespace tutti {
 
 namespace {
 
-/// Before that many calls of a communicator nothing is done for its level.
+/// The first calls of a communicator, which stay flat.
 constexpr unsigned calls_at_first = 8;
 
-/// Between explorations, for each call before, so that they cost little however many there are
-/// (docs/hierarchical.md bounds it).
+/// Calls between explorations, for each earlier call: bounds their cost (docs/hierarchical.md).
 constexpr std::uint64_t calls_per_interval = 8;
 constexpr std::uint64_t min_calls_between_explorations = 2048;
-/// The same where the model has seen nothing to try.
-constexpr std::uint64_t calls_between_looks = 128;
+/// The least number of calls before the model is evaluated again, if it found no candidate.
+constexpr std::uint64_t calls_between_evaluations = 128;
 constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 
 constexpr int unknown = 64;
 
 constexpr std::size_t max_roots = 4;
 
-/// Blocks of (2^(n-1), 2^n] bytes; 0 of none, 1 of one byte.
+/// The range of a block: n + 1 for (2^(n-1), 2^n] bytes, so 1 for one byte; 0 for none.
 int range_of(std::optional<Bytes> block) {
   if (!block) return unknown;
   if (*block <= 0) return 0;
@@ -43,6 +43,17 @@ std::string name_of(const Decision& decision) {
   const bool flat = !decision.level.hierarchical;
   return to_text(
       Setting{Setting::Kind::native, {}, flat ? std::nullopt : std::optional(decision.level)});
+}
+
+/// Alike on all ranks, as the outcome is.
+std::string measured_gain(const ExplorationOutcome& outcome, const std::string& usual,
+                          std::size_t calls) {
+  const double seconds = outcome.seconds[static_cast<std::size_t>(outcome.candidate)];
+  char text[96];
+  std::snprintf(text, sizeof text, ": measured %.1fx faster than %s over %zu calls",
+                outcome.seconds[0] / seconds, usual == "native" ? "the MPI's own" : usual.c_str(),
+                calls);
+  return text;
 }
 
 }  // namespace
@@ -66,7 +77,7 @@ bool HierarchicalSelection::stays_flat(Collective collective) {
   return true;
 }
 
-/// None once nodes are deferred, where all calls count.
+/// 0 once nodes are open: then all calls count.
 std::uint64_t HierarchicalSelection::calls_that_pass(Collective collective) const {
   const TunerState& tuner_state = tuner_states_[static_cast<std::size_t>(collective)];
   if (calls_ < calls_at_first || tuner_state.has_candidates || nodes_.are_open()) return 0;
@@ -93,13 +104,13 @@ const Decision& HierarchicalSelection::resolve(const Decision& deferred, Collect
 const Decision& HierarchicalSelection::resolve_in_window(const Decision& deferred,
                                                          Collective collective, BlockOfCall& block,
                                                          TunerState& tuner_state, int& error) {
-  // Before nodes are deferred ranks tell each other things on the program's own communicator.
+  // Until nodes are open, ranks agree on the program's own communicator.
   std::optional<QuietErrors> quiet;
   if (!nodes_.are_open()) quiet.emplace(communicator_.handle());
   error = end_explorations(tuner_state);
   if (error == MPI_SUCCESS) error = agree(collective, block);
   if (error != MPI_SUCCESS) return deferred;
-  if (goes_by_root(collective)) note_root(block.root);
+  if (depends_on_root(collective)) note_root(block.root);
   const Key key = key_of(deferred, collective, block);
   TuningCase& tuning_case = tuning_case_of(key, deferred);
   if (!tuning_case.exploration && tuning_case.next_exploration <= tuner_state.windows.calls()) {
@@ -111,7 +122,8 @@ const Decision& HierarchicalSelection::resolve_in_window(const Decision& deferre
   return tuning_case.exploration ? begin_call(block, tuning_case, error) : tuning_case.selected;
 }
 
-/// By what explorations have shown. Who does not know which call this is asks others of its node.
+/// Uses the outcome of explorations. A rank that does not know the key gets the selection from its
+/// node.
 const Decision& HierarchicalSelection::resolve_outside(const Decision& deferred,
                                                        Collective collective, BlockOfCall& block,
                                                        int& error) {
@@ -122,13 +134,14 @@ const Decision& HierarchicalSelection::resolve_outside(const Decision& deferred,
   return number == 0 ? deferred : numbered_[static_cast<std::size_t>(number - 1)]->selected;
 }
 
-/// Do this rank's arguments tell what decisions go by?
+/// Do this rank's arguments determine the key?
 bool HierarchicalSelection::is_known(Collective collective, const BlockOfCall& block) const {
   const bool is_root = block.root >= 0 && block.root < communicator_.p();
-  return (block.common || !is_block_common(collective)) && (is_root || !goes_by_root(collective));
+  return (block.common || !is_block_common(collective)) &&
+         (is_root || !depends_on_root(collective));
 }
 
-/// Contests come up in windows, in the same sequence on all ranks.
+/// Tuning cases begin in windows, in the same sequence on all ranks.
 HierarchicalSelection::TuningCase& HierarchicalSelection::tuning_case_of(const Key& key,
                                                                          const Decision& deferred) {
   TuningCase& tuning_case = tuning_cases_[key];
@@ -140,7 +153,7 @@ HierarchicalSelection::TuningCase& HierarchicalSelection::tuning_case_of(const K
   return tuning_case;
 }
 
-/// By the block of the call before where this rank's arguments are bad, and by the same root.
+/// A rank with invalid arguments assumes the block and root of its previous call.
 HierarchicalSelection::Key HierarchicalSelection::key_of(const Decision& deferred,
                                                          Collective collective,
                                                          BlockOfCall& block) {
@@ -151,10 +164,10 @@ HierarchicalSelection::Key HierarchicalSelection::key_of(const Decision& deferre
           deferred.is_automatic};
 }
 
-/// What a rank with bad arguments does not know, the others do.
+/// Sets block and root to those that other ranks know, for a rank with invalid arguments.
 int HierarchicalSelection::agree(Collective collective, BlockOfCall& block) {
   const bool has_block = is_block_common(collective) && collective != Collective::barrier;
-  if (!has_block && !goes_by_root(collective)) return MPI_SUCCESS;
+  if (!has_block && !depends_on_root(collective)) return MPI_SUCCESS;
   const bool is_root = block.root >= 0 && block.root < communicator_.p();
   std::array<Bytes, 2> most = {block.common.value_or(-1), is_root ? block.root : -1};
   const int error = max_on_all(nodes_.comm(), most);
@@ -163,7 +176,7 @@ int HierarchicalSelection::agree(Collective collective, BlockOfCall& block) {
   return error;
 }
 
-/// Through nodes in any case, by as many leaders as the model finds best.
+/// Sets the number of leaders that the model finds fastest, for calls that must use node memory.
 const Decision& HierarchicalSelection::resolve_leaders(const Decision& deferred,
                                                        Collective collective, BlockOfCall& block,
                                                        int& error) {
@@ -194,7 +207,7 @@ int HierarchicalSelection::find_leaders(const Key& key, const BlockOfCall& block
   return MPI_SUCCESS;
 }
 
-/// What all ranks know, or the mean of this call.
+/// The block that all ranks know, or the mean of this call.
 int HierarchicalSelection::find_block(Collective collective, const BlockOfCall& own,
                                       std::optional<Bytes>& block) {
   block = own.common;
@@ -213,10 +226,10 @@ int HierarchicalSelection::begin_exploration(const Decision& deferred, const Key
   const std::uint64_t calls = tuner_state.windows.calls();
   const int before = tuning_case.count;
   const int error = find_candidates(deferred, key, block, tuning_case);
-  // What nothing can change stays as it is.
+  // Without candidates, only blocks that ranks do not know of each other can change the outcome.
   const bool may_change = tuning_case.count > 1 || !is_block_common(key.collective);
   const std::uint64_t least =
-      tuning_case.count > 1 ? min_calls_between_explorations : calls_between_looks;
+      tuning_case.count > 1 ? min_calls_between_explorations : calls_between_evaluations;
   tuning_case.next_exploration =
       may_change ? calls + std::max(least, calls_per_interval * calls) : never;
   if (tuning_case.count > 1) {
@@ -229,7 +242,7 @@ int HierarchicalSelection::begin_exploration(const Decision& deferred, const Key
   return error;
 }
 
-/// Sets the candidates that calls may go.
+/// Sets the candidates of a tuning case.
 int HierarchicalSelection::find_candidates(const Decision& deferred, const Key& key,
                                            const BlockOfCall& block, TuningCase& tuning_case) {
   tuning_case.candidates[0] = flat(deferred);
@@ -252,7 +265,7 @@ Decision& HierarchicalSelection::add_candidate(TuningCase& tuning_case) {
   return candidate;
 }
 
-/// Through nodes.
+/// Adds hierarchical candidates.
 int HierarchicalSelection::add_hierarchical_candidates(const Key& key, std::optional<Bytes> size,
                                                        TuningCase& tuning_case) {
   const bool is_range = is_block_common(key.collective) && size && key.range > 0;
@@ -260,7 +273,7 @@ int HierarchicalSelection::add_hierarchical_candidates(const Key& key, std::opti
                                     is_range ? largest_of(key.range) : size};
   HierarchicalChoice choice;
   if (const int error = nodes_.open_for(key.collective, blocks, choice)) return error;
-  // What stays flat is what it was in the report too; tutti explain says why.
+  // Calls that stay flat keep their text in the report; tutti explain gives the reason.
   if (!choice.level.hierarchical) return MPI_SUCCESS;
   for (const int leaders : leaders_to_try(choice.level.leaders, nodes_.max_ranks())) {
     bool ready = false;
@@ -268,12 +281,12 @@ int HierarchicalSelection::add_hierarchical_candidates(const Key& key, std::opti
     if (!ready) continue;
     Decision& candidate = add_candidate(tuning_case);
     candidate.level = {true, leaders};
-    candidate.text = name_of(candidate) + ": on exploration, " + choice.reason;
+    candidate.text = name_of(candidate) + ": explored, " + choice.reason;
   }
   return MPI_SUCCESS;
 }
 
-/// In an order by distance, where distances are known.
+/// Adds an order by distance, if distances are known.
 int HierarchicalSelection::add_order(const Key& key, std::optional<Bytes> size,
                                      TuningCase& tuning_case) {
   if (!communicator_.had_distances() || key.root == any_root || size.value_or(0) == 0) {
@@ -287,31 +300,30 @@ int HierarchicalSelection::add_order(const Key& key, std::optional<Bytes> size,
   if (error != MPI_SUCCESS || !found) return error;
   Decision& candidate = add_candidate(tuning_case);
   candidate.specification = std::move(found);
-  candidate.text =
-      name_of(candidate) + ": on exploration, modelled to gain a quarter or more by distances";
+  candidate.text = name_of(candidate) + ": explored, predicted at least 25 % faster by distances";
   return MPI_SUCCESS;
 }
 
-bool HierarchicalSelection::goes_by_root(Collective collective) const {
+bool HierarchicalSelection::depends_on_root(Collective collective) const {
   return has_root(collective) && communicator_.had_distances();
 }
 
 Rank HierarchicalSelection::root_of(Collective collective, Rank root) {
-  if (!goes_by_root(collective)) return 0;
-  // Who has a bad root goes on as before: most likely with the others' one.
+  if (!depends_on_root(collective)) return 0;
+  // A rank with an invalid root keeps its previous one, most likely that of the others.
   Rank& latest = latest_root_[static_cast<std::size_t>(collective)];
   if (root >= 0 && root < communicator_.p()) latest = root;
   const bool known = std::find(roots_.begin(), roots_.end(), latest) != roots_.end();
   return known ? latest : any_root;
 }
 
-/// Each root has orders of its own, and the work of finding them is bounded.
+/// Registers a root. Each has orders of its own, so their number is bounded.
 void HierarchicalSelection::note_root(Rank root) {
   const bool known = std::find(roots_.begin(), roots_.end(), root) != roots_.end();
   if (!known && root >= 0 && roots_.size() < max_roots) roots_.push_back(root);
 }
 
-/// Those whose calls are over, and turns of those that go on.
+/// Ends explorations whose calls are done, and completed rounds of the others.
 int HierarchicalSelection::end_explorations(TunerState& tuner_state) {
   for (TuningCase* tuning_case : tuner_state.exploring) {
     if (tuning_case->exploration->is_round_over()) {
@@ -328,7 +340,7 @@ int HierarchicalSelection::end_explorations(TunerState& tuner_state) {
   return MPI_SUCCESS;
 }
 
-/// The program makes no more such calls, or few: they stay as they were.
+/// Abandons explorations: the program makes too few such calls, which keep their selection.
 void HierarchicalSelection::abandon(TunerState& tuner_state) {
   for (TuningCase* tuning_case : tuner_state.exploring) tuning_case->exploration.reset();
   tuner_state.exploring.clear();
@@ -337,16 +349,18 @@ void HierarchicalSelection::abandon(TunerState& tuner_state) {
 int HierarchicalSelection::end_exploration(TuningCase& tuning_case) {
   ExplorationOutcome outcome;
   const int error = outcome_on_all(nodes_.comm(), *tuning_case.exploration, outcome);
+  const std::size_t calls = tuning_case.exploration->calls().size();
   tuning_case.exploration.reset();
   tuning_case.selected = tuning_case.candidates[static_cast<std::size_t>(outcome.candidate)];
   Decision& selected = tuning_case.selected;
   selected.text =
-      name_of(selected) + (outcome.candidate > 0 ? ": measured to gain a tenth or more"
-                                                 : ": nothing else was measured to gain a tenth");
+      name_of(selected) + (outcome.candidate > 0
+                               ? measured_gain(outcome, name_of(tuning_case.candidates[0]), calls)
+                               : ": no other candidate measured 10 % faster");
   return error;
 }
 
-/// Ranks that begin together end by the same clock, however far apart their clocks are.
+/// Times the call from a barrier on, so ranks need no synchronised clocks.
 const Decision& HierarchicalSelection::begin_call(const BlockOfCall& block, TuningCase& tuning_case,
                                                   int& error) {
   const auto candidate = static_cast<std::size_t>(tuning_case.exploration->begin());

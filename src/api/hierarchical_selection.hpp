@@ -1,5 +1,5 @@
-/// Which calls of a communicator go through node memory without being asked to, by how many
-/// leaders, and which go in an order by distance.
+/// Selects which calls of a communicator use node memory, with how many leaders, and which use an
+/// order by distance.
 #pragma once
 
 #include <array>
@@ -13,9 +13,9 @@
 
 namespace tutti {
 
-/// Decisions by collective and block, for all blocks between two powers of two, where both ends of
-/// the range must gain by the model, and the program's own calls by the clock. As long as the
-/// communicator.
+/// Selects by collective and block range, from one power of two to the next. A hierarchical
+/// candidate must gain at both ends of the range by the model, and on the program's own calls by
+/// the clock. Lives as long as the communicator.
 class HierarchicalSelection {
  public:
   /// `communicator` must outlive this.
@@ -24,76 +24,74 @@ class HierarchicalSelection {
   HierarchicalSelection(const HierarchicalSelection&) = delete;
   HierarchicalSelection& operator=(const HierarchicalSelection&) = delete;
 
-  /// Begins a call of `collective` that may go either candidate. True where it stays flat whatever
-  /// its arguments are: it is one of the first, or neither in a window nor of a collective for
-  /// which anything else was ever a candidate. Else resolve() is to be called.
+  /// Begins a call with a deferred decision. True if it stays flat whatever its arguments: it is
+  /// one of the first 8 calls, or it is outside sampling windows and its collective never had
+  /// another candidate. Otherwise call resolve().
   bool stays_flat(Collective collective);
-  /// How many of the next calls stay flat for certain and need not be counted one by one.
+  /// The number of next calls that certainly stay flat, and need not be counted one by one.
   [[nodiscard]] std::uint64_t calls_that_pass(Collective collective) const;
-  /// So many of them have been made.
+  /// Counts `calls` such calls.
   void count_passed(Collective collective, std::uint64_t calls) {
     tuner_states_[static_cast<std::size_t>(collective)].windows.pass(calls);
   }
-  /// See Communicator::resolve_level; a call that may go either candidate has begun. The first
-  /// calls of a communicator stay flat, so that one with few calls never pays for what the level
-  /// needs. After them nodes are guessed, at the cost of one small allgather; they are opened where
-  /// a call is to go through them, if all ranks can, for a limited number of communicators at a
-  /// time. Then all candidates are tried on calls of that range and collective (see Exploration),
-  /// each after a barrier, and rank 0 tells all which one is the fastest; the same again after
-  /// eight times as many calls. Where rank 0 knows distances, and the model promises a gain, an
-  /// order by distance is one of the candidates. Of collectives whose blocks ranks do not know
-  /// alike there is one range, and the model goes by the mean block of the call before a
-  /// exploration, which ranks tell rank 0.
+  /// Resolves a call that stays_flat() has begun; see Communicator::resolve_level. The first 8
+  /// calls of a communicator stay flat, so that one with few calls never pays for node memory. Then
+  /// nodes are guessed, by one small allgather, and opened when a call is to use them, if all ranks
+  /// can, for a limited number of communicators. An Exploration times all candidates on calls of
+  /// the range and collective, each after a barrier, and rank 0 broadcasts the fastest. It repeats
+  /// after 8 times as many calls. An order by distance is a candidate if rank 0 knows distances and
+  /// the model predicts a gain. Collectives without a common block have one range, and the model
+  /// uses the mean block of the call that begins the exploration.
   ///
-  /// All this happens in windows (see SamplingWindows), in which ranks tell each other the block,
-  /// and a rank whose arguments are bad does as the others. All other calls are O(1); there such a
-  /// rank takes its block to be that of its call before, and nothing but that call hangs on it.
+  /// This happens in sampling windows (see SamplingWindows), in which ranks agree on the block, so
+  /// that a rank with invalid arguments follows the others. All other calls are O(1). There such a
+  /// rank gets the selection from its node, or else assumes the block of its previous call, which
+  /// affects only this call.
   const Decision& resolve(const Decision& deferred, Collective collective, const BlockOfCall& block,
                           int& error);
-  /// The call that was decided last is over.
+  /// Ends the call that was resolved last.
   void end_call();
 
  private:
-  /// Of the calls of one range that may go either candidate.
+  /// The candidates and the selection for the calls of one key.
   struct TuningCase {
     std::array<Decision, Exploration::max_candidates> candidates;  ///< the flat one first
-    int number = 0;  ///< from 1 on, alike on all ranks
+    int number = 0;                                                ///< from 1; equal on all ranks
     int count = 0;
     std::optional<Exploration> exploration;
-    /// By calls outside explorations: what the last exploration that came to its end has shown, the
-    /// flat candidate before there was one.
+    /// For calls outside explorations: the outcome of the last complete exploration, at first the
+    /// flat candidate.
     Decision selected;
-    std::uint64_t next_exploration =
-        0;  ///< in the first window after so many calls of the collective
+    /// Begins in the first window after this number of calls of the collective.
+    std::uint64_t next_exploration = 0;
   };
-  /// The calls of one collective that may go either candidate.
+  /// The state of the tuner for one collective.
   struct TunerState {
     SamplingWindows windows;
-    bool is_in_window = false;  ///< the call under candidate
-    bool has_candidates =
-        false;  ///< some tuning_case has had more than the flat one; alike on all ranks
+    bool is_in_window = false;  ///< the current call
+    /// Some tuning case has had more than the flat one. Equal on all ranks.
+    bool has_candidates = false;
     std::vector<TuningCase*> exploring;
   };
-  /// Calls that are decided alike.
+  /// Identifies a tuning case.
   struct Key {
     Collective collective;
     int range;          ///< of blocks
-    Rank root;          ///< where that counts, of which only the first few do
-    bool is_automatic;  ///< else native was asked for, by nodes where that is faster
+    Rank root;          ///< if orders depend on it, for the first few roots
+    bool is_automatic;  ///< else native is requested, hierarchical if faster
     friend auto operator<=>(const Key&, const Key&) = default;
   };
   static constexpr Rank any_root = -1;
 
-  /// Once nodes are deferred all calls count there, so that whoever meets an error, be it the only
-  /// one and without knowing which candidate the others' call goes, is at the same call as they
-  /// are.
+  /// Counts a call. Once nodes are open, every call advances its signals, so a rank that fails
+  /// locally stays in step with the others.
   class CountedCall {
    public:
     explicit CountedCall(HierarchicalSelection& decisions) : decisions_(&decisions) {}
     ~CountedCall();
     CountedCall(const CountedCall&) = delete;
     CountedCall& operator=(const CountedCall&) = delete;
-    /// Whoever runs the call counts it.
+    /// Leaves counting to the code that runs the call.
     void pass_on() { decisions_ = nullptr; }
 
    private:
@@ -120,7 +118,7 @@ class HierarchicalSelection {
   int add_hierarchical_candidates(const Key& key, std::optional<Bytes> size,
                                   TuningCase& tuning_case);
   int add_order(const Key& key, std::optional<Bytes> size, TuningCase& tuning_case);
-  [[nodiscard]] bool goes_by_root(Collective collective) const;
+  [[nodiscard]] bool depends_on_root(Collective collective) const;
   Rank root_of(Collective collective, Rank root);
   void note_root(Rank root);
   int end_explorations(TunerState& tuner_state);
@@ -134,16 +132,16 @@ class HierarchicalSelection {
   unsigned calls_ = 0;
   std::array<std::optional<Bytes>, all_collectives.size()> latest_;
   std::array<Rank, all_collectives.size()> latest_root_{};
-  /// Of calls that go through nodes in any case: how many leaders they have, and the decisions by
-  /// that and by what they were closed from: one about operations that commute, and one about
-  /// others, are of the same collective and epoch.
+  /// For calls that must use node memory: the number of leaders, and the resolved decision by that
+  /// number and the deferred decision. Deferred decisions for operations that commute and for
+  /// others have the same collective and epoch.
   std::map<Key, int> leaders_;
   std::map<std::pair<const Decision*, int>, Decision> through_nodes_;
   std::map<Key, TuningCase> tuning_cases_;
   std::vector<TuningCase*> numbered_;
   std::array<TunerState, all_collectives.size()> tuner_states_;
-  std::vector<Rank> roots_;      ///< of calls whose orders are looked for
-  TuningCase* tried_ = nullptr;  ///< whose exploration the call under candidate is part of
+  std::vector<Rank> roots_;      ///< with orders by distance
+  TuningCase* tried_ = nullptr;  ///< of the exploration of the current call, if any
   double began_ = 0;
   Bytes bytes_ = 0;
 };

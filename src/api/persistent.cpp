@@ -1,5 +1,5 @@
-/// TUTTI_Gather_init, TUTTI_Gatherv_init, TUTTI_Scatter_init, TUTTI_Scatterv_init, and what is done
-/// with their requests.
+/// The C functions TUTTI_Gather_init, TUTTI_Gatherv_init, TUTTI_Scatter_init and
+/// TUTTI_Scatterv_init, and those that start, complete and free their requests.
 #include <tutti/tutti.h>
 
 #include <functional>

@@ -63,11 +63,9 @@ int TUTTI_Algorithm_set(const char* collective, const char* specification, char*
   return guarded([&]() -> int {
     const auto wanted = collective_of(collective);
     if (!wanted || specification == nullptr) {
-      std::string names;
-      for (const Collective one : tutti::all_collectives) {
-        names += (names.empty() ? "" : ", ") + std::string(name_of(one));
-      }
-      give("the collective is one of " + names, message, length);
+      give(wanted ? "the specification is a null pointer"
+                  : tutti::unknown_collective(collective == nullptr ? "" : collective),
+           message, length);
       return MPI_ERR_ARG;
     }
     const auto setting = tutti::setting(*wanted, specification);

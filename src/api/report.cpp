@@ -48,7 +48,7 @@ std::string host_name() {
 bool is_json(const std::string& destination) { return destination.ends_with(".json"); }
 
 void complain(const std::string& destination, const char* why) {
-  std::fprintf(stderr, "tutti: TUTTI_REPORT=%s: the report cannot be written: %s\n",
+  std::fprintf(stderr, "tutti: cannot write the report to TUTTI_REPORT=%s: %s\n",
                destination.c_str(), why);
 }
 

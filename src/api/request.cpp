@@ -1,4 +1,4 @@
-/// Opening, starting and finishing persistent requests.
+/// Opens, starts and finishes persistent requests.
 #include "api/request.hpp"
 
 #include "api/arrived_call.hpp"
@@ -12,12 +12,12 @@ namespace tutti {
 
 namespace {
 
-/// What stands where the choice by arrivals will be put before each start.
+/// A placeholder for the selection by arrivals, which each start sets.
 Specification any_specification(Collective collective) {
   return *specification(collective, "linear");
 }
 
-Bytes bytes_of_own(const GatherScatterCall& call, Rank rank) {
+Bytes bytes_of_block(const GatherScatterCall& call, Rank rank) {
   return call.in_place() ? call.blocks.count(rank) * call.root_info.size
                          : call.block_count * call.block_info.size;
 }
@@ -41,8 +41,8 @@ int PersistentRequest::open(const GatherScatterCall& call, bool usable,
   return MPI_SUCCESS;
 }
 
-/// All that is collective depends on what all ranks know, so that none of them waits in vain and
-/// the next call has the same number on each.
+/// Enters collectives only by what all ranks know, so that no rank waits in vain and the next call
+/// has the same number on all ranks.
 int PersistentRequest::settle(Communicator& communicator, bool usable) {
   const Decision& usual = communicator.decide(call_.collective);
   communicator.note_algorithm(call_.collective, usual.text);
@@ -55,16 +55,16 @@ int PersistentRequest::settle(Communicator& communicator, bool usable) {
   if (error != MPI_SUCCESS || plain) return error;
   bool all_valid = false;
   error = agree_on_arguments(communicator, usable, all_valid);
-  if (error == MPI_SUCCESS && !all_valid) settled_text_ = "native: arguments are not valid";
+  if (error == MPI_SUCCESS && !all_valid) settled_text_ = "native: invalid arguments";
   if (error != MPI_SUCCESS || !all_valid) return error;
   const bool asked = usual.deferred != DeferredLevel::all;
   const Decision& decision = asked ? resolved(usual, call_, communicator, error) : usual;
   if (error != MPI_SUCCESS) return error;
-  // A start may follow much later, or none: the call that was shared is over.
+  // Counts the call whose leaders are resolved here: a start may follow much later or never.
   if (usual.deferred == DeferredLevel::leaders) communicator.levels(error)->skip();
   settled_text_ = decision.text;
-  if (decision.level.hierarchical) through_nodes_ = decision;
-  settled_mark_ = decision.mark;
+  if (decision.level.hierarchical) hierarchical_ = decision;
+  settled_id_ = decision.mark;
   if (decision.specification) {
     error = open_call(communicator, *decision.specification, settled_);
     arrival_ = communicator.arrival();
@@ -125,7 +125,7 @@ PersistentRequest::Beginning::~Beginning() {
 }
 
 int PersistentRequest::begin() {
-  current_ = through_nodes_ ? nullptr : settled_.get();
+  current_ = hierarchical_ ? nullptr : settled_.get();
   Communicator* communicator = settled_text_.empty() ? nullptr : Communicator::known(call_.comm);
   if (communicator != nullptr) {
     communicator->note_algorithm(call_.collective, settled_text_);
@@ -140,18 +140,18 @@ int PersistentRequest::begin() {
   return MPI_SUCCESS;
 }
 
-/// Rank 0's thread answers where it must be asked, so that nobody waits for a rank that is late.
+/// Rank 0's thread answers questions, so that no rank waits for a late one.
 int PersistentRequest::choose_by_arrivals(Communicator& communicator) {
   std::shared_ptr<const ArrivalEpoch> profile;
   if (const int error = arrival_->agreed_profile(number_, profile)) return error;
   const bool irregular = is_irregular(call_.collective);
-  const Bytes own = bytes_of_own(call_, communicator.rank());
+  const Bytes own = bytes_of_block(call_, communicator.rank());
   if (irregular) arrival_->note_block(own);
   const CallSignature kind = {call_.collective, call_.root, own};
   const auto note = [&](AlgorithmId ran) {
     if (!irregular) arrival_->note_algorithm(number_, kind, ran);
   };
-  note(settled_mark_);
+  note(settled_id_);
   if (profile == nullptr || !communicator.weighs(*profile)) return MPI_SUCCESS;
   const Decision& decision =
       communicator.decide({call_.collective, call_.root, irregular ? profile->block : own,
@@ -186,40 +186,40 @@ int PersistentRequest::finish(const void* site) {
   return error;
 }
 
-/// The program's error handler hears of errors.
+/// Calls the program's error handler on errors.
 int PersistentRequest::run() {
   const ArrivedCall arrived(arrival_.get(), number_, this);
-  if (through_nodes_) {
+  if (hierarchical_) {
     Communicator& communicator = *Communicator::known(call_.comm);
     std::string refused;
-    const int error = run_through_nodes(arrived, refused);
-    if (!refused.empty()) communicator.note_refusal(call_.collective, *through_nodes_, refused);
+    const int error = run_between_nodes(arrived, refused);
+    if (!refused.empty()) communicator.note_refusal(call_.collective, *hierarchical_, refused);
     text_ = communicator.last(call_.collective);
     if (refused.empty()) return error;
-    // The same call will be refused again, on all ranks: it is flat from now on.
+    // All ranks refuse the same call again: it is flat from now on.
     settled_text_ = text_;
-    through_nodes_.reset();
+    hierarchical_.reset();
     current_ = settled_.get();
     if (current_ != nullptr) current_->start(number_);
   }
   return current_ == nullptr ? run_native() : raise_if(call_.comm, current_->finish());
 }
 
-int PersistentRequest::run_through_nodes(const ArrivedCall& arrived, std::string& refused) {
+int PersistentRequest::run_between_nodes(const ArrivedCall& arrived, std::string& refused) {
   const Inside guard;
   Communicator& communicator = *Communicator::known(call_.comm);
-  const HierarchicalRunner::Turn turn(nodes_of(*through_nodes_, communicator));
+  const HierarchicalRunner::Turn turn(nodes_of(*hierarchical_, communicator));
   communicator.note_algorithm(call_.collective, settled_text_);
   bool is_native = false;
   std::shared_ptr<const ArrivalEpoch> epoch;
-  int error = arrived.find_epoch_between(*through_nodes_, epoch);
+  int error = arrived.find_epoch_between(*hierarchical_, epoch);
   if (error != MPI_SUCCESS) return raise(call_.comm, error);
-  error = run_hierarchical(call_, communicator, *through_nodes_, epoch.get(), refused, is_native);
+  error = run_hierarchical(call_, communicator, *hierarchical_, epoch.get(), refused, is_native);
   if (!refused.empty()) return error;
   return is_native ? run_native_() : raise_if(call_.comm, error);
 }
 
-/// The MPI raises its errors itself.
+/// The MPI calls the error handler itself.
 int PersistentRequest::run_native() {
   const Inside guard;
   return run_native_();

@@ -1,4 +1,4 @@
-/// What a persistent request of the C API runs, which is decided anew at each start.
+/// The call behind a persistent request of the C API.
 #pragma once
 
 #include <functional>
@@ -13,16 +13,16 @@ namespace tutti {
 
 class ArrivedCall;
 
-/// One gather or scatter with its arguments. What is asked for by name, and what is chosen without
-/// arrivals, is settled when the request is opened; what is asked for through nodes runs there when
-/// it is waited for. Where arrivals are exchanged by then and the
-/// choice is Tutti's, each start goes by what all ranks know of its call. Starting never waits for
-/// another rank's program: all that is collective happens when the request is opened.
+/// One gather or scatter with its arguments. open() settles an algorithm that is forced by name, or
+/// that is selected without arrivals. A hierarchical call runs in finish(). If the selection is
+/// automatic and arrivals are exchanged when the request is opened, each start selects again, by
+/// the profile of its call. A start never waits for another rank's program: only open() is
+/// collective.
 class PersistentRequest {
  public:
-  /// `run_native` makes the call through the program's MPI, which names what is wrong with the
-  /// arguments, and does so on all ranks where those of one are wrong or not `usable`. Collective.
-  /// Returns an MPI error code.
+  /// `run_native` makes the call through the program's MPI, which reports invalid arguments. All
+  /// ranks use it if the arguments of one rank are invalid or not `usable`. Collective. Returns an
+  /// MPI error code.
   static int open(const GatherScatterCall& call, bool usable, std::function<int()> run_native,
                   std::unique_ptr<PersistentRequest>& made);
 
@@ -30,8 +30,8 @@ class PersistentRequest {
   [[nodiscard]] bool is_active() const { return active_; }
   /// Not to be called while active. Returns an MPI error code.
   int start();
-  /// To be called while active; `site` is the program's, for the report. Returns an MPI error code,
-  /// of which the program's error handler has heard.
+  /// To be called while active; `site` is the program's call site, for the report. Returns an MPI
+  /// error code, with which it has called the program's error handler.
   int finish(const void* site);
 
  private:
@@ -42,27 +42,28 @@ class PersistentRequest {
   int open_call(Communicator& communicator, const Specification& specification,
                 std::unique_ptr<PersistentCall>& made);
   int choose_by_arrivals(Communicator& communicator);
-  /// A call that has begun and is not started leaves the exchange of arrivals: its number counts.
+  /// Lets a call that has begun but does not start leave the exchange of arrivals; its number
+  /// counts.
   struct Beginning {
     ~Beginning();
     PersistentRequest& request;
   };
   int begin();
   int run();
-  int run_through_nodes(const ArrivedCall& arrived, std::string& refused);
+  int run_between_nodes(const ArrivedCall& arrived, std::string& refused);
   int run_native();
 
   GatherScatterCall call_;
   std::function<int()> run_native_;
-  std::shared_ptr<Arrival> arrival_;             ///< null: not exchanged
+  std::shared_ptr<Arrival> arrival_;             ///< null: arrivals are not exchanged
   std::string settled_text_;                     ///< "native: why"; empty without Tutti
-  std::optional<Decision> through_nodes_;        ///< runs when the rank waits
-  std::unique_ptr<PersistentCall> settled_;      ///< null: the MPI's own
-  AlgorithmId settled_mark_ = ran_native;        ///< of its specification
-  std::unique_ptr<PersistentCall> by_arrivals_;  ///< null: nothing is weighed at the start
-  PersistentCall* current_ = nullptr;            ///< null: the MPI's own
+  std::optional<Decision> hierarchical_;         ///< runs in finish()
+  std::unique_ptr<PersistentCall> settled_;      ///< null: native
+  AlgorithmId settled_id_ = ran_native;          ///< of the settled specification
+  std::unique_ptr<PersistentCall> by_arrivals_;  ///< null: starts do not select by arrivals
+  PersistentCall* current_ = nullptr;            ///< null: native
   CallNumber number_ = 0;
-  std::string text_;           ///< of what runs now, where a report is wanted
+  std::string text_;           ///< of the current algorithm, if a report is wanted
   std::uint64_t counted_ = 0;  ///< the call's number for the report
   bool active_ = false;
 };

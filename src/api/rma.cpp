@@ -217,8 +217,8 @@ int open(MPI_Comm comm) {
   RmaState& all = rma_state();
   const std::lock_guard lock(all.mutex);
   if (system->p() > 1 && all.progress.empty()) {
-    all.progress = system->progresses() ? "the MPI moves puts while their target computes"
-                                        : "puts wait for their target, where Tutti's thread looks";
+    all.progress = system->progresses() ? "the MPI completes puts while their target computes"
+                                        : "puts wait until Tutti's thread polls at their target";
   }
   all.opened.push_back({comm, std::move(system), std::move(chooser)});
   return MPI_SUCCESS;

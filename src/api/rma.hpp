@@ -16,8 +16,7 @@ struct Opened {
   std::shared_ptr<RmaChooser> chooser = nullptr;
 };
 
-/// The communicator that a window is registered for, and the window's number there; a null system
-/// if there is none.
+/// The owner of a registered window, and the window's number there; a null system if there is none.
 [[nodiscard]] Opened owner_of_handle(MPI_Win handle, int& number);
 
 /// Makes the MPI report the window's end. Returns an MPI error code.
@@ -31,8 +30,7 @@ int watch(MPI_Win handle, RmaSystem& system);
 /// start.
 void close_all_rma();
 
-/// Completes the operations on a window and releases it, if it is registered. Collective, like
-/// MPI_Win_free, which follows.
+/// Completes a registered window's operations and releases it. Collective, before MPI_Win_free.
 void release_window(MPI_Win window);
 
 }  // namespace tutti

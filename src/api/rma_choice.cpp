@@ -30,7 +30,7 @@ int RmaChooser::open(const std::shared_ptr<RmaSystem>& system, std::shared_ptr<R
 
 Choice RmaChooser::choose(Collective collective, Bytes bytes) {
   const Setting setting = setting_in_force(collective);
-  if (setting.kind == Setting::Kind::forced) return {setting.specification, "it was asked for", {}};
+  if (setting.kind == Setting::Kind::forced) return {setting.specification, "requested", {}};
   const int bits = bits_of(bytes);
   const int patience = bits_of(system_->expected_wait().count()) / 2;
   const std::lock_guard lock(mutex_);

@@ -64,7 +64,7 @@ const Decision& Communicator::hierarchical_fallback(const Decision& asked, int& 
     fallback = asked;
     fallback.level = {};
     fallback.deferred = DeferredLevel::none;
-    fallback.text += ", and runs straight, as each node has one rank";
+    fallback.text += "; runs flat because every node has a single rank";
   }
   return fallback;
 }
@@ -73,7 +73,7 @@ void Communicator::note_refusal(Collective collective, const Decision& decision,
                                 const std::string& why) {
   const std::string name =
       decision.specification ? to_text(*decision.specification) : std::string("native");
-  note_algorithm(collective, name + ": refused through nodes, because " + why);
+  note_algorithm(collective, name + ": runs flat because " + why);
 }
 
 void Communicator::end_hierarchical_call() {
@@ -105,16 +105,16 @@ Decision Communicator::decision_by_profile(const ExpectedCall& call, Bytes block
   Decision made = decision_for(choose({}, features, machine_));
   // No times in the text, because reports count calls by text.
   const std::string why = are_apart(call.profile->arrivals, call.profile->error, machine_)
-                              ? "ranks are expected to arrive apart"
-                              : "native's time was measured";
+                              ? " with late ranks"
+                              : " by measured times";
   std::string& text = made.text;
   if (made.specification) {
-    text = to_text(*made.specification) + ": " + why;
-    if (native_spins_) text += ", and native spins on shared cores";
+    text = to_text(*made.specification) + ": predicted faster" + why;
+    if (native_spins_) text += " (native busy-waits on oversubscribed cores)";
   } else if (features.forecast->native_is_due) {
     text = "native: its time is measured again";
   } else {
-    text = "native: " + why + ", but no gain is modelled";
+    text = "native: predicted speedup below 10 %" + why;
   }
   return made;
 }

@@ -1,5 +1,5 @@
-/// TUTTI_Allgather_shared, TUTTI_Allgatherv_shared, TUTTI_Bcast_shared, TUTTI_Allreduce_shared,
-/// their large-count forms and TUTTI_Shared_free.
+/// Implements TUTTI_Allgather_shared, TUTTI_Allgatherv_shared, TUTTI_Bcast_shared,
+/// TUTTI_Allreduce_shared, their large-count forms and TUTTI_Shared_free.
 #include <tutti/tutti.h>
 
 #include <climits>
@@ -16,104 +16,106 @@ namespace tutti {
 
 namespace {
 
-/// One call: what this rank gives, and the blocks of the result.
+/// One call: this rank's contribution, and the blocks of the result.
 struct SharedCall {
-  HierarchicalProblem level;
+  HierarchicalProblem problem;
   HierarchicalSide send;
-  CollectiveCall reduction;  ///< of an allreduce: to rank 0
+  CollectiveCall reduction;  ///< for an allreduce: to rank 0
   Bytes bytes = 0;           ///< of the result
   int mode = TUTTI_SHARED_READ_ONLY;
 };
 
-int run_by_first(const SharedCall& call, HierarchicalRunner& levels, const SharedMemory& memory,
+int run_by_first(const SharedCall& call, HierarchicalRunner& runner, const SharedMemory& memory,
                  std::string& refused) {
-  const HierarchicalRunner::Turn turn(levels);
+  const HierarchicalRunner::Turn turn(runner);
   HierarchicalCall hierarchical;
-  hierarchical.call = call.level;
+  hierarchical.call = call.problem;
   hierarchical.send = call.send;
   hierarchical.type = call.reduction.send.type;
   hierarchical.op = call.reduction.op;
-  if (levels.node().local() == 0) {
+  if (runner.node().local() == 0) {
     hierarchical.receive.base = memory.data();
-    hierarchical.receive.each = call.level.sizes.each;
+    hierarchical.receive.each = call.problem.sizes.each;
     std::byte* at = memory.data();
-    for (const Bytes bytes : call.level.sizes.by_rank) {
+    for (const Bytes bytes : call.problem.sizes.by_rank) {
       hierarchical.receive.blocks.push_back({at, bytes});
       at += bytes;
     }
   }
-  return levels.run(hierarchical, refused);
+  return runner.run(hierarchical, refused);
 }
 
-/// Through node memory: the first rank of each node writes the result; the others wait for it.
-/// Sets `refused` to the reason where that cannot be, alike on all ranks.
-int fill_by_first(const SharedCall& call, HierarchicalRunner& levels, const SharedMemory& memory,
+/// Fills the result through node memory: the first rank of each node writes it, the others wait.
+/// Sets `refused` to the reason if that is impossible, equally on all ranks.
+int fill_by_first(const SharedCall& call, HierarchicalRunner& runner, const SharedMemory& memory,
                   std::string& refused) {
   int error = MPI_ERR_NO_MEM;
   try {
-    error = run_by_first(call, levels, memory, refused);
+    error = run_by_first(call, runner, memory, refused);
   } catch (const std::bad_alloc&) {
-    // Is told to the others like any error.
+    // The others get it like any error.
   }
-  return share_outcome(levels, refused.empty() ? error : MPI_ERR_NO_MEM);
+  return share_outcome(runner, refused.empty() ? error : MPI_ERR_NO_MEM);
 }
 
-/// What ranks give is in the result, once this is over.
-int fill_gathered(const SharedCall& call, Rank rank, HierarchicalRunner& levels,
+/// Fills the result of a bcast or allgather.
+int fill_gathered(const SharedCall& call, Rank rank, HierarchicalRunner& runner,
                   const SharedMemory& memory) {
-  const bool is_bcast = call.level.collective == Collective::bcast;
-  const bool is_in_order = levels.node().nodes().in_rank_order() && call.bytes <= INT_MAX;
+  const bool is_bcast = call.problem.collective == Collective::bcast;
+  const bool is_in_order = runner.node().nodes().in_rank_order() && call.bytes <= INT_MAX;
   if (is_bcast || is_in_order) {
-    return fill_in_place(levels, call.level, {rank, call.send.base, call.send.each}, memory);
+    return fill_in_place(runner, call.problem, {rank, call.send.base, call.send.each}, memory);
   }
   std::string refused;
-  return fill_by_first(call, levels, memory, refused);
+  return fill_by_first(call, runner, memory, refused);
 }
 
-/// Within nodes, then between them; where bits must be the same wherever ranks sit, where the
-/// operation is to get whole vectors, and where node memory cannot take the call, at rank 0, whose
-/// result goes to all nodes.
-int fill_reduced(SharedCall& call, Communicator& communicator, HierarchicalRunner& levels,
+/// Reduces within nodes, then between them. Reduces at rank 0, and broadcasts to all nodes, if
+/// results must be reproducible, if the operation takes whole vectors, or if node memory cannot
+/// hold the call.
+int fill_reduced(SharedCall& call, Communicator& communicator, HierarchicalRunner& runner,
                  const SharedMemory& memory) {
   if (!communicator.is_reproducible() && !communicator.takes_whole(call.reduction.op)) {
     std::string refused;
-    const int error = fill_by_first(call, levels, memory, refused);
+    const int error = fill_by_first(call, runner, memory, refused);
     if (refused.empty()) return error;
   }
   if (communicator.rank() == 0) call.reduction.receive.address = memory.data();
   call.reduction.bounded = false;
-  bool is_native = false;  // only where arguments are bad, and these are not
+  bool is_native = false;  // only for invalid arguments, and these are valid
   const int reduced =
       run_specification(call.reduction, communicator, fixed_reduction(Collective::reduce),
                         ArrivedCall(nullptr, Collective::reduce, nullptr), is_native);
   HierarchicalProblem bcast;
   bcast.collective = Collective::bcast;
   bcast.sizes.each = call.bytes;
-  const int sent = fill_in_place(levels, bcast, {}, memory);
+  const int sent = fill_in_place(runner, bcast, {}, memory);
   return reduced == MPI_SUCCESS ? sent : reduced;
 }
 
-/// Where the arguments are bad, which is error `bad`, the others are told so.
+/// Runs a call. If this rank's arguments are invalid, which is the error `bad`, the others get an
+/// error too.
 int run(SharedCall& call, Communicator& communicator, int bad, void** result) {
   int error = MPI_SUCCESS;
-  HierarchicalRunner* levels = communicator.levels(error);
-  if (levels == nullptr) return error;
+  HierarchicalRunner* runner = communicator.levels(error);
+  if (runner == nullptr) return error;
   SharedRequest wanted;
   if (bad == MPI_SUCCESS) wanted.bytes = call.bytes;
   if (call.mode == TUTTI_COPY_ON_WRITE) wanted.view = SegmentView::copy_on_write;
   wanted.kept = communicator.node_settings().memory;
   SharedResult made;
-  error = communicator.shared_results().acquire(*levels, wanted, made);
+  error = communicator.shared_results().acquire(*runner, wanted, made);
   if (bad != MPI_SUCCESS) return bad;
   if (error != MPI_SUCCESS) return error;
-  error = call.level.collective == Collective::allreduce
-              ? fill_reduced(call, communicator, *levels, *made.memory)
-              : fill_gathered(call, communicator.rank(), *levels, *made.memory);
+  error = call.problem.collective == Collective::allreduce
+              ? fill_reduced(call, communicator, *runner, *made.memory)
+              : fill_gathered(call, communicator.rank(), *runner, *made.memory);
   if (error == MPI_SUCCESS) *result = made.address.release();
   return error;
 }
 
-/// Calls `build(PrivateComm&, SharedCall&)` where the communicator is one that Tutti can serve.
+/// Runs the call that `build(PrivateComm&, SharedCall&)` describes, if Tutti can serve the
+/// communicator.
 template <class Build>
 int shared(MPI_Comm comm, int mode, void** result, Build build) {
   const Inside guard;
@@ -132,7 +134,7 @@ int shared(MPI_Comm comm, int mode, void** result, Build build) {
   });
 }
 
-/// Bytes of so many elements of a type without gaps; an error for any other.
+/// Sets `bytes` to the size of `count` elements of a contiguous type; an error for any other type.
 int bytes_of(PrivateComm& comm, MPI_Count count, MPI_Datatype type, Bytes& bytes) {
   if (count < 0) return MPI_ERR_COUNT;
   if (type == mpi().type_null) return MPI_ERR_TYPE;
@@ -142,24 +144,24 @@ int bytes_of(PrivateComm& comm, MPI_Count count, MPI_Datatype type, Bytes& bytes
   return MPI_SUCCESS;
 }
 
-/// The error of a second release, made at the first one. MPI_ERR_ARG while there is no MPI.
+/// The error of a second release, created at its first use. MPI_ERR_ARG while MPI is not available.
 int released_before() {
   int begun = 0;
   int ended = 0;
   mpi().Initialized(&begun);
   mpi().Finalized(&ended);
   if (begun == 0 || ended != 0) return MPI_ERR_ARG;
-  // A class of its own, as not all MPIs have texts for further codes of theirs.
+  // A new class, because not all MPIs have texts for new codes in existing classes.
   static const int error = [] {
     int made = MPI_ERR_ARG;
     if (mpi().Add_error_class(&made) != MPI_SUCCESS) return MPI_ERR_ARG;
-    mpi().Add_error_string(made, "TUTTI_Shared_free: the result has been released before");
+    mpi().Add_error_string(made, "TUTTI_Shared_free: the result has already been released");
     return made;
   }();
   return error;
 }
 
-/// What this rank gives: from memory of its own.
+/// Sets this rank's contribution, which must be in host memory.
 int give(const void* address, Bytes bytes, HierarchicalSide& side) {
   if (address == MPI_IN_PLACE || (address == nullptr && bytes > 0)) return MPI_ERR_BUFFER;
   if (is_on_device(address)) return MPI_ERR_BUFFER;
@@ -168,7 +170,7 @@ int give(const void* address, Bytes bytes, HierarchicalSide& side) {
   return MPI_SUCCESS;
 }
 
-/// A side of a call as the program gives it.
+/// A send buffer as the program passes it.
 struct Given {
   const void* address;
   MPI_Count count;
@@ -180,10 +182,10 @@ int allgather(const Given& send, MPI_Count count, MPI_Datatype type, MPI_Comm co
   return shared(comm, mode, result, [&](PrivateComm& own, SharedCall& call) {
     Bytes given = 0;
     int error = bytes_of(own, send.count, send.type, given);
-    if (error == MPI_SUCCESS) error = bytes_of(own, count, type, call.level.sizes.each);
+    if (error == MPI_SUCCESS) error = bytes_of(own, count, type, call.problem.sizes.each);
     if (error != MPI_SUCCESS) return error;
-    if (given != call.level.sizes.each) return MPI_ERR_TRUNCATE;
-    call.level.collective = Collective::allgather;
+    if (given != call.problem.sizes.each) return MPI_ERR_TRUNCATE;
+    call.problem.collective = Collective::allgather;
     call.bytes = given * own.p();
     return give(send.address, given, call.send);
   });
@@ -195,14 +197,14 @@ int allgatherv(const Given& send, const RankBlocks& counts, MPI_Datatype type, M
     if (!counts.are_given()) return MPI_ERR_ARG;
     Bytes given = 0;
     int error = bytes_of(own, send.count, send.type, given);
-    std::vector<Bytes>& sizes = call.level.sizes.by_rank;
+    std::vector<Bytes>& sizes = call.problem.sizes.by_rank;
     sizes.resize(static_cast<std::size_t>(own.p()));
     for (Rank rank = 0; rank < own.p() && error == MPI_SUCCESS; ++rank) {
       error = bytes_of(own, counts.count(rank), type, sizes[static_cast<std::size_t>(rank)]);
     }
     if (error != MPI_SUCCESS) return error;
     if (given != sizes[static_cast<std::size_t>(own.rank())]) return MPI_ERR_TRUNCATE;
-    call.level.collective = Collective::allgatherv;
+    call.problem.collective = Collective::allgatherv;
     call.bytes = std::accumulate(sizes.begin(), sizes.end(), Bytes{0});
     return give(send.address, given, call.send);
   });
@@ -212,9 +214,9 @@ int bcast(const Given& send, int root, MPI_Comm comm, int mode, void** result) {
   return shared(comm, mode, result, [&](PrivateComm& own, SharedCall& call) {
     if (root < 0 || root >= own.p()) return MPI_ERR_ROOT;
     if (const int error = bytes_of(own, send.count, send.type, call.bytes)) return error;
-    call.level.collective = Collective::bcast;
-    call.level.root = root;
-    call.level.sizes.each = call.bytes;
+    call.problem.collective = Collective::bcast;
+    call.problem.root = root;
+    call.problem.sizes.each = call.bytes;
     return own.rank() == root ? give(send.address, call.bytes, call.send) : MPI_SUCCESS;
   });
 }
@@ -231,10 +233,10 @@ int allreduce(const Given& send, MPI_Op op, MPI_Comm comm, int mode, void** resu
                       side(nullptr, count, send.type),
                       op};
     if (!own.collectives().learn_types(call.reduction)) return MPI_ERR_OP;
-    call.level.collective = Collective::allreduce;
-    call.level.sizes.each = call.bytes;
-    call.level.commutative = commutes(op);
-    call.level.unit = call.reduction.send.info.extent;
+    call.problem.collective = Collective::allreduce;
+    call.problem.sizes.each = call.bytes;
+    call.problem.commutative = commutes(op);
+    call.problem.unit = call.reduction.send.info.extent;
     return MPI_SUCCESS;
   });
 }

@@ -1,4 +1,4 @@
-/// Contracts: who holds which block before a collective, who must hold it after.
+/// Contracts: the blocks that each rank holds before a collective and must hold after it.
 #pragma once
 
 #include "core/types.hpp"
@@ -17,7 +17,7 @@ struct BlockSeries {
   [[nodiscard]] Block operator[](int i) const { return first + i * stride; }
 };
 
-/// A collective of p ranks, as what each of them holds before and wants after.
+/// A collective of p ranks: the blocks that each rank holds before and wants after.
 ///
 ///     collective                    holds before           wants after
 ///     gather(v)                     block == rank          rank == root
@@ -28,21 +28,21 @@ struct BlockSeries {
 ///     reduce                        all: its contribution  rank == root: that of all ranks
 ///     allreduce                     all: its contribution  all: that of all ranks
 ///     reduce_scatter(_block)        all: its contribution  block == rank: that of all ranks
-///     rma_...                       as those without it: what ranks bring and want is in windows
+///     rma_...                       as without rma_; the blocks are in windows
 ///     barrier                       no blocks; no rank leaves before all ranks have entered
 ///
-/// What reduces wants every rank's contribution exactly once in a block, combined in the sequence
-/// of ranks where the operation does not commute.
+/// A reduction needs every rank's contribution exactly once in a block, combined in the sequence of
+/// ranks if the operation does not commute.
 struct Contract {
   Collective collective = Collective::gather;
   int p = 1;
   Rank root = 0;
-  int parts = 1;            ///< into which the vector is cut, where that is what blocks are
-  bool commutative = true;  ///< the operation, where one reduces
+  int parts = 1;            ///< number of parts of the vector, if blocks are parts
+  bool commutative = true;  ///< the operation of a reduction commutes
 
   [[nodiscard]] int blocks() const { return block_count(collective, p, parts); }
 
-  /// The blocks that `rank` holds when it enters, or contributes to.
+  /// The blocks that `rank` holds when it enters; in a reduction, those that it contributes to.
   [[nodiscard]] BlockSeries before(Rank rank) const {
     switch (collective) {
       case Collective::gather:

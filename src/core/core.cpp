@@ -1,9 +1,10 @@
-/// Names of the collectives, listed orders, sums over known sizes.
+/// Names of the collectives, listed orders, and sums of known sizes.
 #include <algorithm>
 #include <cassert>
 #include <cctype>
 #include <string>
 
+#include "core/nearest.hpp"
 #include "core/order.hpp"
 #include "core/sizes.hpp"
 
@@ -30,6 +31,10 @@ std::optional<Collective> collective_named(std::string_view name) {
     if (bare == name_of(collective)) return collective;
   }
   return std::nullopt;
+}
+
+std::string unknown_collective(std::string_view name) {
+  return "unknown collective '" + std::string(name) + "'" + valid_names(name, names, "collectives");
 }
 
 Order Order::listed(std::vector<Rank> ranks) {
@@ -98,7 +103,7 @@ Bytes Sizes::of_pairs(BlockRange blocks) const {
   Bytes bytes = 0;
   for (int block = blocks.begin; block < blocks.end; ++block) {
     const bool sends = block / p == parts_;
-    assert((sends || block % p == parts_) && "the size of a pair that this rank is not of");
+    assert((sends || block % p == parts_) && "the size of a pair without this rank");
     bytes += (*prefix_)[static_cast<std::size_t>(sends ? block % p : p + block / p)];
   }
   return bytes;

@@ -1,4 +1,4 @@
-/// Reading times off measurements.
+/// Derives message times from measurements.
 #include "core/distances.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace tutti {
 
 namespace {
 
-/// Calls `visit` for each two different ranks, both ways round.
+/// Calls visit(from, to) for each ordered pair of different ranks.
 template <class Visit>
 void for_each_pair(int p, Visit visit) {
   for (Rank from = 0; from < p; ++from) {
@@ -28,10 +28,9 @@ Result<Distances> Distances::of(int p, std::vector<double> seconds) {
     const auto to = static_cast<int>(i) % p;
     const bool good = from == to ? seconds[i] == 0 : std::isfinite(seconds[i]) && seconds[i] > 0;
     if (good) continue;
-    return Error{
-        "the distance from rank " + std::to_string(from) + " to rank " + std::to_string(to) +
-        " is " + std::to_string(seconds[i]) +
-        (from == to ? ": that of a rank from itself is 0" : ": it is a finite time above 0")};
+    return Error{"the distance from rank " + std::to_string(from) + " to rank " +
+                 std::to_string(to) + " is " + std::to_string(seconds[i]) +
+                 (from == to ? "; expected 0" : "; expected a finite time above 0")};
   }
   Distances distances(p);
   distances.seconds_ = std::move(seconds);

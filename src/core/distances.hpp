@@ -1,4 +1,4 @@
-/// How far ranks are from one another, in seconds.
+/// Distances between ranks: the times of messages, in seconds.
 #pragma once
 
 #include <cassert>
@@ -11,18 +11,18 @@
 
 namespace tutti {
 
-/// Two ranks; of a message the sender first.
+/// Two ranks; the sender of a message comes first.
 using RankPair = std::pair<Rank, Rank>;
 
-/// The time of a message of some size from each rank to each other one. It may be asymmetric.
+/// The time of a message of one size from each rank to each other rank. It may be asymmetric.
 class Distances {
  public:
-  /// All ranks at one place.
+  /// All distances are 0.
   explicit Distances(int p)
       : p_(p), seconds_(static_cast<std::size_t>(p) * static_cast<std::size_t>(p), 0) {}
 
-  /// Of p * p values, row by row: what rank i needs to reach rank j is at i * p + j. The error
-  /// names a value that is no time: off the diagonal times are finite and above 0, on it 0.
+  /// From p * p values, row by row: the time from rank i to rank j is at i * p + j. Times must be
+  /// finite and above 0 off the diagonal, and 0 on it; the error names a value that is not.
   [[nodiscard]] static Result<Distances> of(int p, std::vector<double> seconds);
 
   [[nodiscard]] int size() const { return p_; }
@@ -41,22 +41,21 @@ class Distances {
   std::vector<double> seconds_;
 };
 
-/// Distances that were measured with messages of so many bytes.
+/// Distances measured with messages of `bytes` bytes.
 struct MeasuredDistances {
   Bytes bytes = 1;
   Distances distances;
   friend bool operator==(const MeasuredDistances&, const MeasuredDistances&) = default;
 };
 
-/// The time of messages of any size between each pair of ranks: Hockney's latency and time per
-/// byte, each pair its own.
+/// The time of messages of any size between ranks. Each pair has its own latency and time per byte
+/// (Hockney).
 class Links {
  public:
-  /// From one measurement: a pair is as many times slower than latency + per_byte * s as it was
-  /// measured to be, at every size.
+  /// From one measurement. Its ratio to latency + per_byte * s scales both numbers of a pair.
   Links(const MeasuredDistances& measured, double latency, double per_byte);
-  /// From two measurements of the same ranks, `large` with more bytes: the line through both. A
-  /// pair whose larger message was no slower takes no time per byte.
+  /// From two measurements of the same ranks, `large` with more bytes: the line through both. The
+  /// time per byte is 0 for a pair whose larger message was not slower.
   Links(const MeasuredDistances& small, const MeasuredDistances& large);
 
   [[nodiscard]] int size() const { return latency_.size(); }

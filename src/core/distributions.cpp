@@ -22,7 +22,7 @@ constexpr std::array names = {
     Name{Distribution::two_blocks, "two_blocks"},
 };
 
-/// Uniform in 0..bound-1. The standard's distributions differ from library to library.
+/// Uniform in 0..bound-1. Not std::uniform_int_distribution, which differs between libraries.
 Bytes below(std::mt19937_64& random, Bytes bound) {
   return static_cast<Bytes>(random() % static_cast<std::uint64_t>(bound));
 }

@@ -1,4 +1,4 @@
-/// The distributions of block sizes that irregular collectives are measured with.
+/// The distributions of block sizes for benchmarks of irregular collectives.
 #pragma once
 
 #include <array>
@@ -27,11 +27,11 @@ inline constexpr std::array all_distributions = {
 
 /// The lower-case name, e.g. "two_blocks".
 [[nodiscard]] std::string_view name_of(Distribution distribution);
-/// The distribution of that name; "-" counts as "_".
+/// The distribution of that name; "-" is accepted for "_".
 [[nodiscard]] std::optional<Distribution> distribution_named(std::string_view name);
 
-/// The blocks of `p` ranks for the average block `b`, in the unit of `b`. The random ones depend
-/// on `seed` alone, on every machine alike. `rho` counts for spikes only, at least 1. O(p).
+/// The blocks of `p` ranks for the average block `b`, in the unit of `b`. Equal seeds give equal
+/// blocks on every machine. Only `spikes` uses `rho`, which is at least 1. O(p).
 [[nodiscard]] std::vector<Bytes> distribute(Distribution distribution, int p, Bytes b,
                                             std::uint64_t seed = 1, int rho = 5);
 

@@ -1,4 +1,4 @@
-/// Ranks, positions, blocks and steps as places in arrays.
+/// Ranks, positions, blocks and steps as array indices.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace tutti {
 
-/// `number` is not negative.
+/// `number` as an array index; it must not be negative.
 [[nodiscard]] constexpr std::size_t index(std::int64_t number) {
   return static_cast<std::size_t>(number);
 }

@@ -13,8 +13,8 @@ unsigned char byte_at(std::string_view text, std::size_t at) {
   return static_cast<unsigned char>(text[at]);
 }
 
-/// The bytes of the character at `at`, or 0 where there is no valid UTF-8: the table of
-/// well-formed sequences in chapter 3 of the Unicode standard.
+/// The bytes of the character at `at`, or 0 if they are not valid UTF-8 (the table of well-formed
+/// sequences in chapter 3 of the Unicode standard).
 std::size_t character_length(std::string_view text, std::size_t at) {
   const unsigned char lead = byte_at(text, at);
   if (lead < 0x80) return 1;

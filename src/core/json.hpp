@@ -1,4 +1,4 @@
-/// Strings as JSON writes them.
+/// Quotes strings for JSON.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace tutti {
 
-/// `text` as a JSON string, quotes included. Bytes that are not UTF-8 become U+FFFD, so that the
-/// result is valid JSON whatever file or function names it is given.
+/// `text` as a JSON string, quotes included. Bytes that are not UTF-8 become U+FFFD, because file
+/// and function names may hold any bytes.
 [[nodiscard]] std::string json_string(std::string_view text);
 
 }  // namespace tutti

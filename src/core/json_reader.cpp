@@ -1,4 +1,4 @@
-/// The grammar of JSON's values.
+/// Parses the values of JSON.
 #include "core/json_reader.hpp"
 
 #include <charconv>
@@ -8,7 +8,7 @@ namespace tutti {
 
 namespace {
 
-constexpr int deepest = 64;  ///< values within values that are skipped
+constexpr int max_depth = 64;  ///< nesting of values that are skipped
 
 void append_utf8(std::string& text, unsigned code) {
   const auto push = [&](unsigned byte) { text += static_cast<char>(byte); };
@@ -48,7 +48,7 @@ bool JsonReader::take(char c, const char* what) {
   if (take_if(c)) return true;
   const std::string found =
       rest_.empty() ? "the end" : "\"" + std::string(rest_.substr(0, 12)) + "\"";
-  return refuse("there is " + found.substr(0, found.find('\n')) + " instead of " + what);
+  return refuse(std::string("expected ") + what + ", found " + found.substr(0, found.find('\n')));
 }
 
 bool JsonReader::number(double& value) {
@@ -59,7 +59,7 @@ bool JsonReader::number(double& value) {
   if (digits.empty() || error != std::errc() || stop != digits.data() + digits.size() ||
       !std::isfinite(value)) {
     const std::string_view found = rest_.substr(0, rest_.find_first_of(",]} \t\r\n"));
-    return refuse("\"" + std::string(found.substr(0, 40)) + "\" is no number");
+    return refuse("expected a number, found \"" + std::string(found.substr(0, 40)) + "\"");
   }
   rest_.remove_prefix(digits.size());
   return true;
@@ -72,17 +72,17 @@ bool JsonReader::integer(long& value, long least, long most) {
       read > static_cast<double>(most)) {
     char text[32];
     const auto written = std::to_chars(text, text + sizeof text, read);
-    return refuse(std::string(text, written.ptr) + " is no integer from " + std::to_string(least) +
-                  " to " + std::to_string(most));
+    return refuse("expected an integer from " + std::to_string(least) + " to " +
+                  std::to_string(most) + ", found " + std::string(text, written.ptr));
   }
   value = static_cast<long>(read);
   return true;
 }
 
 bool JsonReader::escape(std::string& value) {
-  constexpr std::string_view messages = "\"\\/bfnrt";
+  constexpr std::string_view escaped = "\"\\/bfnrt";
   constexpr std::string_view meant = "\"\\/\b\f\n\r\t";
-  const std::size_t at = rest_.empty() ? std::string_view::npos : messages.find(rest_.front());
+  const std::size_t at = rest_.empty() ? std::string_view::npos : escaped.find(rest_.front());
   if (at != std::string_view::npos) {
     value += meant[at];
     rest_.remove_prefix(1);
@@ -94,7 +94,7 @@ bool JsonReader::escape(std::string& value) {
       std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
   if (!rest_.starts_with('u') || digits.size() != 4 || error != std::errc() ||
       stop != digits.data() + 4) {
-    return refuse("a string has an escape that JSON does not know");
+    return refuse("a string has an invalid escape");
   }
   append_utf8(value, code);
   rest_.remove_prefix(5);
@@ -107,14 +107,14 @@ bool JsonReader::string(std::string& value) {
   while (!rest_.empty() && rest_.front() != '"') {
     const char c = rest_.front();
     rest_.remove_prefix(1);
-    if (c == '\n') return refuse("a string does not end on its line");
+    if (c == '\n') return refuse("a string has no end on its line");
     if (c != '\\') {
       value += c;
     } else if (!escape(value)) {
       return false;
     }
   }
-  if (rest_.empty()) return refuse("a string does not end");
+  if (rest_.empty()) return refuse("a string has no end");
   rest_.remove_prefix(1);
   return true;
 }
@@ -122,7 +122,7 @@ bool JsonReader::string(std::string& value) {
 bool JsonReader::skip() {
   if (!error_.empty()) return false;
   blanks();
-  if (++depth_ > deepest) return refuse("there are too many values within values");
+  if (++depth_ > max_depth) return refuse("values are nested too deeply");
   bool skipped = false;
   std::string text;
   double value = 0;
@@ -147,7 +147,7 @@ bool JsonReader::skip() {
 bool JsonReader::end() {
   if (!error_.empty()) return false;
   blanks();
-  return rest_.empty() || refuse("there is more after the end of the value");
+  return rest_.empty() || refuse("expected the end, found more text");
 }
 
 }  // namespace tutti

@@ -1,4 +1,4 @@
-/// Reads JSON front to back, without keeping it.
+/// Reads JSON from front to back without storing it.
 #pragma once
 
 #include <algorithm>
@@ -7,13 +7,13 @@
 
 namespace tutti {
 
-/// A cursor in a JSON text (RFC 8259). Each function takes one value of its kind and is true, or
-/// is false and leaves the reason behind; after the first reason nothing is taken any more.
+/// A cursor in a JSON text (RFC 8259). Each function consumes one value of its kind and returns
+/// true; if it cannot, it returns false and sets error(). After an error all functions fail.
 class JsonReader {
  public:
   explicit JsonReader(std::string_view text) : rest_(text) {}
 
-  /// Calls `member(key)` for each member; it takes the value and returns whether it could.
+  /// Calls `member(key)` for each member; it consumes the value and returns its success.
   template <class Member>
   bool object(Member member) {
     if (!take('{', "an object")) return false;
@@ -25,7 +25,7 @@ class JsonReader {
     return take('}', "a comma or the end of an object");
   }
 
-  /// Calls `element()` for each element; it takes it and returns whether it could.
+  /// Calls `element()` for each element; it consumes the element and returns its success.
   template <class Element>
   bool array(Element element) {
     if (!take('[', "an array")) return false;
@@ -37,7 +37,7 @@ class JsonReader {
   }
 
   bool number(double& value);
-  /// A number without a fraction within the bounds.
+  /// An integer within the bounds.
   bool integer(long& value, long least, long most);
   bool string(std::string& value);
   /// Any value.
@@ -45,9 +45,9 @@ class JsonReader {
   /// True at the end of the text.
   bool end();
 
-  /// Notes that what was taken last is not what it should be; false.
+  /// Sets error(): the value consumed last is not acceptable. Returns false.
   bool refuse(const std::string& reason);
-  /// "line 3: ..", or empty where nothing was wrong.
+  /// "line 3: ..", or empty if there was no error.
   [[nodiscard]] const std::string& error() const { return error_; }
 
  private:
@@ -55,7 +55,7 @@ class JsonReader {
   bool take_if(char c);
   bool take(char c, const char* what);
   bool escape(std::string& value);
-  bool stop() { return error_.empty() ? refuse("this value is not expected here") : false; }
+  bool stop() { return error_.empty() ? refuse("unexpected value") : false; }
 
   std::string_view rest_;
   int line_ = 1;

@@ -1,4 +1,4 @@
-/// The middle of few values.
+/// The median of a few values.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 
 namespace tutti {
 
-/// The median of at least one value; of an even number the lower of the two in the middle.
+/// The median of at least one value; for an even number the lower of the two middle values.
 [[nodiscard]] inline double lower_median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
   std::nth_element(values.begin(), middle, values.end());

@@ -45,4 +45,14 @@ std::string did_you_mean(std::string_view given, std::span<const std::string_vie
   return found.empty() ? "" : "; did you mean " + std::string(found) + "?";
 }
 
+std::string valid_names(std::string_view given, std::span<const std::string_view> known,
+                        std::string_view kind) {
+  std::string names = "valid " + std::string(kind) + ": ";
+  for (const std::string_view name : known) {
+    names += (name == known.front() ? "" : ", ") + std::string(name);
+  }
+  const std::string meant = did_you_mean(given, known);
+  return meant.empty() ? "; " + names : meant + " (" + names + ")";
+}
+
 }  // namespace tutti

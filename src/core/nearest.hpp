@@ -22,4 +22,10 @@ namespace tutti {
   return did_you_mean(given, std::span(known.begin(), known.size()));
 }
 
+/// The end of an error that names all accepted names of a kind, such as "algorithms":
+/// "; valid KIND: A, B", or "; did you mean A? (valid KIND: A, B)".
+[[nodiscard]] std::string valid_names(std::string_view given,
+                                      std::span<const std::string_view> known,
+                                      std::string_view kind);
+
 }  // namespace tutti

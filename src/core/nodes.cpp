@@ -7,11 +7,13 @@
 #include <numeric>
 #include <random>
 
+#include "core/nearest.hpp"
+
 namespace tutti {
 
 namespace {
 
-/// Counts that any machine could have; more are a slip of the pen.
+/// No machine has more; a larger count is a typing error.
 constexpr int max_ranks = 1 << 22;
 
 bool read_count(std::string_view text, int& value) {
@@ -34,7 +36,7 @@ bool read_item(std::string_view item, std::vector<int>& sizes) {
   return true;
 }
 
-/// The node of each rank when nodes take one rank in turn, as long as they have room.
+/// The node of each rank in a round-robin mapping; `sizes` holds the ranks of each node.
 std::vector<int> deal(std::vector<int> sizes) {
   std::vector<int> labels;
   for (bool dealt = true; dealt;) {
@@ -49,7 +51,7 @@ std::vector<int> deal(std::vector<int> sizes) {
   return labels;
 }
 
-/// Fisher and Yates with a generator that gives the same numbers everywhere.
+/// Fisher-Yates with a generator that gives the same numbers on every platform.
 void shuffle(std::vector<int>& labels) {
   std::minstd_rand random(1);
   for (std::size_t i = labels.size(); i > 1; --i) std::swap(labels[i - 1], labels[random() % i]);
@@ -99,7 +101,7 @@ std::vector<std::vector<int>> Nodes::groups(int node) const {
     const int group = group_.empty() ? -1 : group_[index(rank_at(node, local))];
     found[std::max(group, -1)].push_back(local);
   }
-  if (found.count(-1) > 0) {  // one of them could be anywhere
+  if (found.count(-1) > 0) {  // the group of some rank is unknown
     std::vector<int> all(index(size(node)));
     std::iota(all.begin(), all.end(), 0);
     return {all};
@@ -143,9 +145,9 @@ Result<Grouping> take_grouping(std::string_view& text) {
   grouping.dealt = rest.starts_with(dealt);
   if (grouping.dealt) rest.remove_prefix(dealt.size());
   if (!read_count(rest, grouping.number)) {
-    return Error{"'" + std::string(text.substr(slash)) +
-                 "' names no groups; accepted are ranks of each group of a node, as /2, or "
-                 "/round_robin: and the number of groups"};
+    return Error{"invalid groups '" + std::string(text.substr(slash)) +
+                 "': expected the ranks of each group, as /2, or /round_robin:GROUPS" +
+                 did_you_mean(rest.substr(0, rest.find(':')), {"round_robin"})};
   }
   text = text.substr(0, slash);
   return grouping;
@@ -154,13 +156,14 @@ Result<Grouping> take_grouping(std::string_view& text) {
 Result<Nodes> nodes_from(std::string_view text) {
   const Result<Grouping> grouping = take_grouping(text);
   if (!grouping) return Error{grouping.error()};
-  const Error error{
-      "nodes " + std::string(text) +
-      ": write the ranks of each node as 1,4,2,3,1 or 8x6 (nodes x ranks), and after it :block, "
-      ":round_robin or :shuffled, then /2 for groups of two ranks"};
   const std::size_t colon = text.find(':');
   const std::string_view mapping =
       colon == std::string_view::npos ? "block" : text.substr(colon + 1);
+  const Error error{
+      "invalid nodes '" + std::string(text) +
+      "': expected the ranks of each node, as 1,4,2,3,1 or 8x6 (nodes x ranks), then :block, "
+      ":round_robin or :shuffled, then /2 for groups of 2 ranks" +
+      did_you_mean(mapping, {"round_robin", "shuffled"})};
   std::vector<int> sizes;
   for (std::string_view rest = text.substr(0, colon); !rest.empty() || sizes.empty();) {
     const std::string_view item = rest.substr(0, rest.find(','));

@@ -1,4 +1,4 @@
-/// Which ranks share the memory of a node, and which of them sit close together there.
+/// The mapping of ranks to nodes, and to groups inside nodes.
 #pragma once
 
 #include <span>
@@ -12,16 +12,15 @@
 namespace tutti {
 
 /// Ranks 0..p-1 on nodes 0..n-1. Nodes are numbered by their lowest rank, and the ranks of a node
-/// by their rank (`local`, from 0 on): whoever knows which ranks share a node numbers them alike.
+/// from 0 on in ascending order (`local`). So all ranks derive the same numbers.
 class Nodes {
  public:
-  /// Of one label for each rank, equal where ranks share a node; any integers. O(p log n).
+  /// From one label per rank, any integer; ranks with equal labels share a node. O(p log n).
   [[nodiscard]] static Nodes of(std::span<const int> labels);
-  /// The same with ranks of a node in groups, such as those of a socket: another label for each
-  /// rank, equal where two of a node belong together. A node of which a rank has a label below 0 is
-  /// one group.
+  /// The same with groups inside nodes, such as sockets. Ranks of a node with equal labels in
+  /// `groups` form a group; a node is a single group if one of its ranks has a label below 0.
   [[nodiscard]] static Nodes of(std::span<const int> labels, std::span<const int> groups);
-  /// Nodes of consecutive ranks, so many on each.
+  /// Nodes of consecutive ranks, `sizes[node]` on each.
   [[nodiscard]] static Nodes consecutive(std::span<const int> sizes);
 
   [[nodiscard]] int p() const { return static_cast<int>(node_.size()); }
@@ -38,11 +37,11 @@ class Nodes {
   }
   /// The local ranks of each group of a node, ascending; groups by their last one.
   [[nodiscard]] std::vector<std::vector<int>> groups(int node) const;
-  /// Ranks of the largest node.
+  /// The number of ranks on the largest node.
   [[nodiscard]] int most() const;
-  /// All nodes have as many ranks.
+  /// True if all nodes have equally many ranks.
   [[nodiscard]] bool even() const;
-  /// Ranks of a node follow one another, so that the sequence of nodes is that of ranks.
+  /// True if each node has consecutive ranks; nodes then ascend with their ranks.
   [[nodiscard]] bool in_rank_order() const;
   friend bool operator==(const Nodes&, const Nodes&) = default;
 
@@ -52,16 +51,16 @@ class Nodes {
   std::vector<int> node_;    ///< by rank
   std::vector<int> local_;   ///< by rank
   std::vector<Rank> ranks_;  ///< node by node
-  std::vector<int> first_;   ///< by node, where its ranks begin; and the end
-  std::vector<int> group_;   ///< by rank; empty: each node is one
+  std::vector<int> first_;   ///< by node: the index of its first rank in ranks_; then the end
+  std::vector<int> group_;   ///< by rank; empty: each node is one group
 };
 
-/// How the ranks of a node are put into groups, for emulation and explanation.
+/// The division of each node's ranks into groups, for emulation and explanation.
 struct Grouping {
-  int number = 0;      ///< of the ranks of a group, or of groups; 0: none are made
-  bool dealt = false;  ///< ranks are dealt out to `number` groups; else follow one another in them
+  int number = 0;      ///< ranks per group, or groups if `dealt`; 0: no groups
+  bool dealt = false;  ///< round-robin over `number` groups; else groups of consecutive ranks
 
-  /// By the local rank; -1 where no groups are made.
+  /// The group of a local rank; -1 if there are no groups.
   [[nodiscard]] int group_of(int local) const {
     if (number == 0) return -1;
     return dealt ? local % number : local / number;
@@ -69,13 +68,13 @@ struct Grouping {
   friend bool operator==(const Grouping&, const Grouping&) = default;
 };
 
-/// Takes "/2" (groups of two ranks that follow one another) or "/round_robin:2" (two groups) off
-/// the end of `text`. The error names what is wrong and what is accepted.
+/// Removes "/2" (groups of two consecutive ranks) or "/round_robin:2" (two groups) from the end of
+/// `text`. The error names the invalid text and the accepted forms.
 [[nodiscard]] Result<Grouping> take_grouping(std::string_view& text);
 
-/// Reads "1,4,2,3,1" (ranks of each node) or "8x6" (nodes x ranks), or both mixed as in "2x4,3",
-/// and after it how ranks are dealt out: ":block" (the default), ":round_robin" or ":shuffled".
-/// then groups (take_grouping). The error names what is wrong and what is accepted.
+/// Reads "1,4,2,3,1" (ranks of each node), "8x6" (nodes x ranks) or a mixture as in "2x4,3", then
+/// the mapping, ":block" (the default), ":round_robin" or ":shuffled", then groups (see
+/// take_grouping). The error names the invalid text and the accepted forms.
 [[nodiscard]] Result<Nodes> nodes_from(std::string_view text);
 
 }  // namespace tutti

@@ -1,4 +1,4 @@
-/// An order says which rank stands at which position of a shape.
+/// An order maps ranks to the positions of a shape.
 #pragma once
 
 #include <cassert>
@@ -9,21 +9,21 @@
 
 namespace tutti {
 
-/// A bijection between positions and ranks. Natural and rotated orders are arithmetic and
-/// need no memory; any other is an explicit list, shared by its copies.
+/// A bijection between positions and ranks. Natural and rotated orders are computed and need no
+/// memory; any other order is a list, shared by its copies.
 class Order {
  public:
   /// Position i is rank i.
   static Order identity(int p) { return Order(p, Kind::identity, 0); }
-  /// The root first, the others as they are numbered: r 0 1 .. r-1 r+1 .. p-1.
+  /// The root first, the others ascending: r 0 1 .. r-1 r+1 .. p-1.
   static Order natural(int p, Rank root) { return Order(p, Kind::root_first, root); }
-  /// The root first, then onwards modulo p: r r+1 .. p-1 0 .. r-1.
+  /// Ascending from the root modulo p: r r+1 .. p-1 0 .. r-1.
   static Order rotated(int p, Rank root) { return Order(p, Kind::rotated, root); }
   /// Any order; `ranks` holds each of 0..p-1 once. O(p) memory.
   static Order listed(std::vector<Rank> ranks);
 
   [[nodiscard]] int size() const { return p_; }
-  /// True where every position is its own rank.
+  /// True if rank i is at position i, for all i.
   [[nodiscard]] bool is_identity() const {
     return kind_ == Kind::identity || (kind_ != Kind::listed && root_ == 0);
   }

@@ -1,4 +1,4 @@
-/// Bad input as a value: a result is either what was asked for or an error that names the input.
+/// Errors as values: a result is a value or an error that names the bad input.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace tutti {
 
-/// One sentence that names the offending value and what is accepted.
+/// One sentence that names the bad value and the accepted ones.
 struct Error {
   std::string text;
 };

@@ -1,4 +1,4 @@
-/// What one rank knows of the sizes of the blocks.
+/// The block sizes that one rank knows.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,9 @@
 
 namespace tutti {
 
-/// Sizes of ranges of blocks, by position. One rank may know that all are equal, all of them,
-/// or only those of some disjoint ranges (its own and its subtrees') or of its own pairs.
+/// Sizes of ranges of blocks, by position. A rank knows one size for all blocks, the size of every
+/// block, the sizes of its own pairs, or those of some disjoint ranges (its own block and its
+/// subtrees).
 class Sizes {
  public:
   struct Known {
@@ -20,21 +21,22 @@ class Sizes {
 
   /// Every block has `each` bytes. O(1) memory.
   static Sizes equal(Bytes each);
-  /// All sizes, `by_rank[i]` that of rank i, seen in `order`. O(p) memory and time.
+  /// All sizes: `by_rank[i]` is that of rank i, and `order` its position. O(p) memory and time.
   static Sizes all(const std::vector<Bytes>& by_rank, const Order& order);
   /// A vector of `elements` elements of `unit` bytes, cut into parts that differ by at most one
   /// element. O(1) memory.
   static Sizes parts(Bytes elements, Bytes unit, int parts);
-  /// The pairs of `rank`: what it sends to and receives from each rank. O(p) memory and time.
+  /// The pairs of `rank`: the bytes that it sends to and receives from each rank. O(p) memory and
+  /// time.
   static Sizes pairs(const std::vector<Bytes>& sent, const std::vector<Bytes>& received,
                      const Order& order, Rank rank);
   /// Only the sizes of these disjoint ranges, in any sequence.
   static Sizes some(std::vector<Known> known);
 
-  /// The bytes of all blocks in `blocks`, which must be made up of known ranges.
+  /// The bytes of `blocks`, which must consist of known ranges.
   /// O(1) for equal, all and parts, O(blocks) for pairs, O(known ranges) otherwise.
   [[nodiscard]] Bytes of(BlockRange blocks) const;
-  /// The same vector in another number of parts; for parts only.
+  /// The same vector in another number of parts. Requires sizes made by parts().
   [[nodiscard]] Sizes cut(int parts) const;
 
  private:
@@ -43,10 +45,10 @@ class Sizes {
   [[nodiscard]] Bytes of_pairs(BlockRange blocks) const;
 
   Kind kind_ = Kind::equal;
-  Bytes each_ = 0;      ///< of a block; parts: of an element
-  Bytes elements_ = 0;  ///< parts
+  Bytes each_ = 0;      ///< bytes of a block; parts: of an element
+  Bytes elements_ = 0;  ///< parts: elements of the vector
   int parts_ = 1;       ///< parts: their number; pairs: the rank's position
-  /// all: where each block begins; pairs: bytes sent, then received, by position.
+  /// all: the offset of each block; pairs: bytes sent, then received, by position.
   std::shared_ptr<const std::vector<Bytes>> prefix_;
   std::vector<Known> known_;
 };

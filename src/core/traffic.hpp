@@ -1,4 +1,4 @@
-/// What a shape sends between positions, round by round.
+/// The messages of a shape between positions, round by round.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace tutti {
 
-/// The messages of a shape as the model of rounds sees them: those of a round pass at once, and
-/// the next round begins when the slowest is there.
+/// The messages of a shape for a model of rounds. All messages of a round are in flight at once;
+/// the next round begins when the slowest has arrived.
 struct Traffic {
   struct Message {
     Position from = 0;
@@ -17,7 +17,7 @@ struct Traffic {
     friend bool operator==(const Message&, const Message&) = default;
   };
   struct Round {
-    int times = 1;  ///< in a row
+    int times = 1;  ///< consecutive repetitions of this round
     std::vector<Message> messages;
     friend bool operator==(const Round&, const Round&) = default;
   };

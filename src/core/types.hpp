@@ -1,4 +1,4 @@
-/// The smallest nouns: ranks, positions, bytes, ranges of blocks, the collectives.
+/// The basic types: ranks, positions, bytes, ranges of blocks, and the collectives.
 #pragma once
 
 #include <array>
@@ -11,9 +11,9 @@ namespace tutti {
 
 /// A process of the communicator, 0..p-1, as MPI numbers it.
 using Rank = int;
-/// A place in an order, 0..p-1.
+/// A position in an order, 0..p-1.
 using Position = int;
-/// A number of packed bytes. Also modelled time in units of one byte's transfer time.
+/// A number of packed bytes. Also modelled time, in units of the transfer time of one byte.
 using Bytes = std::int64_t;
 
 inline constexpr Rank no_rank = -1;
@@ -31,8 +31,8 @@ struct BlockRange {
   friend bool operator==(const BlockRange&, const BlockRange&) = default;
 };
 
-/// Every collective that a contract is written for. MPI_Alltoallw is alltoallv: a contract counts
-/// packed bytes, so that each pair's datatypes are a matter of the two ends.
+/// Every collective with a contract. MPI_Alltoallw is alltoallv, because a contract counts packed
+/// bytes; only sender and receiver of a block know its datatypes.
 enum class Collective : std::uint8_t {
   gather,
   gatherv,
@@ -44,10 +44,10 @@ enum class Collective : std::uint8_t {
   alltoall,
   alltoallv,
   barrier,
-  rma_bcast,    ///< a broadcast into windows that only the root calls
-  rma_scatter,  ///< the same with a block for each window
-  rma_gather,   ///< a block of each window to the root, which alone calls
-  rma_reduce,   ///< the same with the blocks combined
+  rma_bcast,    ///< a broadcast into windows; only the root calls it
+  rma_scatter,  ///< a scatter into windows; only the root calls it
+  rma_gather,   ///< a gather from windows; only the root calls it
+  rma_reduce,   ///< a reduction from windows; only the root calls it
   reduce,
   allreduce,
   reduce_scatter,
@@ -62,7 +62,7 @@ inline constexpr std::array all_collectives = {
     Collective::rma_gather, Collective::rma_reduce,     Collective::reduce,
     Collective::allreduce,  Collective::reduce_scatter, Collective::reduce_scatter_block};
 
-/// Those that all ranks call.
+/// The collectives that all ranks call.
 inline constexpr std::array matched_collectives = {
     Collective::gather,         Collective::gatherv,
     Collective::scatter,        Collective::scatterv,
@@ -72,11 +72,11 @@ inline constexpr std::array matched_collectives = {
     Collective::reduce,         Collective::allreduce,
     Collective::reduce_scatter, Collective::reduce_scatter_block};
 
-/// Those that only the root calls.
+/// The collectives that only the root calls.
 inline constexpr std::array one_sided_collectives = {
     Collective::rma_bcast, Collective::rma_scatter, Collective::rma_gather, Collective::rma_reduce};
 
-/// Those in which the root alone sends or receives, the first ones of all.
+/// Gathers and scatters; they come first in Collective.
 inline constexpr std::array gathers_and_scatters = {Collective::gather, Collective::gatherv,
                                                     Collective::scatter, Collective::scatterv};
 
@@ -88,13 +88,15 @@ inline constexpr std::array gathers_and_scatters = {Collective::gather, Collecti
 [[nodiscard]] std::string_view name_of(Collective collective);
 /// The collective of that name in any case, with or without "MPI_" before it.
 [[nodiscard]] std::optional<Collective> collective_named(std::string_view name);
+/// The error for a name that no collective has, with the valid names.
+[[nodiscard]] std::string unknown_collective(std::string_view name);
 
 /// What the blocks of a collective are.
 enum class BlockKind : std::uint8_t {
-  ranks,  ///< one for each rank: block i is what rank i contributes or receives
-  pairs,  ///< one for each pair: block s * p + d is what rank s has for rank d
-  parts,  ///< those of one vector, cut into as many as an algorithm wants
-  none,   ///< there is no data
+  ranks,  ///< one per rank: rank i contributes or receives block i
+  pairs,  ///< one per pair: rank s sends block s * p + d to rank d
+  parts,  ///< parts of one vector; the algorithm chooses their number
+  none,   ///< no data
 };
 [[nodiscard]] constexpr BlockKind block_kind(Collective collective) {
   switch (collective) {
@@ -114,7 +116,7 @@ enum class BlockKind : std::uint8_t {
   }
 }
 
-/// How many blocks a collective of p ranks has; `parts` counts where they are that.
+/// The number of blocks of a collective of p ranks; `parts` if blocks are parts of a vector.
 [[nodiscard]] constexpr int block_count(Collective collective, int p, int parts) {
   switch (block_kind(collective)) {
     case BlockKind::pairs:
@@ -144,22 +146,22 @@ enum class BlockKind : std::uint8_t {
   return is_gather(collective) || collective == Collective::reduce ||
          collective == Collective::rma_gather || collective == Collective::rma_reduce;
 }
-/// Models give a rank a port for each direction, so that it sends one message while it receives
-/// another. The papers on gathers and scatters have one for both.
+/// The models give a rank one port per direction, so that it sends one message while it receives
+/// another. For gathers and scatters they give it a single port, as the papers do.
 [[nodiscard]] constexpr bool has_two_ports(Collective collective) {
   return !is_gather_or_scatter(collective);
 }
-/// Only the root calls it: the others' part is done by their background threads, with puts and
+/// Only the root calls it. The background threads of the other ranks do their part, with puts and
 /// notifications instead of messages.
 [[nodiscard]] constexpr bool is_one_sided(Collective collective) {
   return Collective::rma_bcast <= collective && collective <= Collective::rma_reduce;
 }
-/// One rank, the root, has a part of its own.
+/// Rooted (MPI-4.0 6.2), or one-sided: one rank, the root, has a special part.
 [[nodiscard]] constexpr bool has_root(Collective collective) {
   return is_gather_or_scatter(collective) || collective == Collective::bcast ||
          collective == Collective::reduce || is_one_sided(collective);
 }
-/// What ranks contribute to a block is combined into one.
+/// The contributions of the ranks to a block are combined.
 [[nodiscard]] constexpr bool reduces(Collective collective) {
   return Collective::rma_reduce <= collective && collective <= Collective::reduce_scatter_block;
 }

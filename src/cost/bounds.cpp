@@ -1,4 +1,4 @@
-/// Sums and counts over the ranks that arrive late.
+/// Bounds from the sums and counts of late ranks.
 #include "cost/bounds.hpp"
 
 #include <algorithm>
@@ -16,8 +16,7 @@ struct Job {
   Bytes bytes = 0;
 };
 
-/// The blocks that cross the network, latest release first; a block is not released before
-/// `not_before`.
+/// The blocks that cross the network, latest release first. No release is before `not_before`.
 std::vector<Job> jobs_of(const BoundCase& call, double not_before) {
   std::vector<Job> jobs;
   for (Rank rank = 0; rank < static_cast<Rank>(call.sizes.size()); ++rank) {
@@ -31,13 +30,13 @@ std::vector<Job> jobs_of(const BoundCase& call, double not_before) {
   return jobs;
 }
 
-/// No block is released before this: where callers receive, not before the root is there.
+/// The earliest release of a block: if callers receive, the root's arrival.
 double gather_start(const BoundCase& call) {
   return call.receiver == Runner::caller ? call.arrival(call.root)
                                          : -std::numeric_limits<double>::infinity();
 }
 
-/// max over t of t + sum of cost(bytes) over the jobs released at t or later.
+/// The maximum over t of t plus the sum of cost(bytes) over the jobs released at t or later.
 template <class Cost>
 double busy_machine(const std::vector<Job>& jobs, Cost cost) {
   double bound = -std::numeric_limits<double>::infinity();
@@ -75,7 +74,7 @@ double gather_volume_bound(const BoundCase& call) {
 }
 
 double gather_rounds_bound(const BoundCase& call) {
-  // Own arrivals, not the root's: a late root does not keep the others from combining.
+  // The ranks' own arrivals, not the root's: other ranks can combine before a late root arrives.
   double bound = call.last_arrival();
   const std::vector<Job> jobs = jobs_of(call, -std::numeric_limits<double>::infinity());
   for (std::size_t late = 1; late <= jobs.size(); ++late) {

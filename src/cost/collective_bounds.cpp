@@ -1,4 +1,4 @@
-/// Ports, rounds and volumes after each arrival.
+/// Bounds from the ports, rounds and volumes after each arrival.
 #include "cost/collective_bounds.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 int ranks_of(const BoundCase& call) { return static_cast<int>(call.sizes.size()); }
 
-/// Ascending.
+/// The arrivals, ascending.
 std::vector<double> sorted_arrivals(const BoundCase& call) {
   std::vector<double> sorted(call.sizes.size(), 0);
   std::copy(call.arrivals.begin(), call.arrivals.end(), sorted.begin());
@@ -30,7 +30,7 @@ double total(const BoundCase& call) {
   return static_cast<double>(std::accumulate(call.sizes.begin(), call.sizes.end(), Bytes{0}));
 }
 
-/// `message` is what a round costs.
+/// The bound of a broadcast; `message` is the time of a round.
 double bcast(const BoundCase& call, double message) {
   double bound = call.last_arrival();
   const int p = ranks_of(call);
@@ -70,8 +70,8 @@ double allgather_bound(const BoundCase& call) {
       bound = std::max(bound, t + call.latency + bytes_time(call, all - own));
     }
   }
-  // A rank that was there before t must receive all that comes from t on; from the first arrival
-  // on, the one that brings least receives most.
+  // A rank that arrived before t receives all blocks that arrive from t on. From the first arrival
+  // on, the rank with the smallest block receives most.
   std::vector<Rank> by_arrival(index(p));
   std::iota(by_arrival.begin(), by_arrival.end(), 0);
   std::sort(by_arrival.begin(), by_arrival.end(),
@@ -177,8 +177,8 @@ double barrier_bound(const BoundCase& call) {
 
 namespace {
 
-/// The root is the only one to arrive: what the others bring or want is in their windows. What
-/// flows to it takes as long as the same backwards.
+/// Only the root arrives; the data of the other ranks is in their windows. Data to the root takes
+/// as long as data from it.
 double one_sided_bound(Collective collective, BoundCase call) {
   call.receiver = Runner::background;
   return block_kind(collective) == BlockKind::parts ? bcast_bound(call) : scatter_bound(call);

@@ -1,4 +1,4 @@
-/// Machines as text: one "name value" a line, whatever locale the program has set.
+/// Machines as text: one "name value" per line, independent of the program's locale.
 #pragma once
 
 #include <algorithm>
@@ -11,15 +11,15 @@
 
 namespace tutti {
 
-/// One number of a machine, in seconds where it does not say otherwise.
+/// One number of a machine, in seconds unless `meaning` names another unit.
 template <class M>
 struct MachineField {
   std::string_view name;
   double M::*value;
-  double least;  ///< what is less or more than this is no machine's
+  double least;  ///< accepted values: least..most
   double most;
   std::string_view meaning;
-  std::string_view former = {};  ///< a name that files of earlier versions use
+  std::string_view former = {};  ///< the name in files of earlier versions
 };
 
 /// The shortest text that reads back as the same number.
@@ -29,7 +29,7 @@ struct MachineField {
   return {text, end.ptr};
 }
 
-/// Takes the first word off a line; empty where there is none.
+/// Removes and returns the first word of a line; empty if there is none.
 [[nodiscard]] inline std::string_view take_word(std::string_view& line) {
   constexpr std::string_view blanks = " \t\r\v\f";
   line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
@@ -38,15 +38,15 @@ struct MachineField {
   return word;
 }
 
-/// Of one machine, and how many lines of a text named one of its numbers.
+/// A machine, and the number of lines of its text that named one of its numbers.
 template <class M>
 struct FieldsRead {
   M machine;
   int lines = 0;
 };
 
-/// # begins a comment; missing names keep their defaults, unknown ones are ignored. The error names
-/// the line and what is accepted.
+/// Reads a machine. # begins a comment; missing names keep their defaults, unknown names are
+/// ignored. The error names the line and the accepted values.
 template <class M>
 [[nodiscard]] Result<FieldsRead<M>> read_fields(std::span<const MachineField<M>> fields,
                                                 std::string_view text) {
@@ -64,7 +64,7 @@ template <class M>
       const bool is_number = error == std::errc() && end == word.data() + word.size();
       if (!is_number || !(value >= field.least && value <= field.most)) {
         return Error{"line " + std::to_string(number) + ", \"" + std::string(line) +
-                     "\": " + std::string(name) + " is a number from " + number_text(field.least) +
+                     "\": expected " + std::string(name) + " from " + number_text(field.least) +
                      " to " + number_text(field.most)};
       }
       read.machine.*field.value = value;
@@ -78,22 +78,22 @@ template <class M>
 [[nodiscard]] std::string write_fields(std::span<const MachineField<M>> fields, const M& machine) {
   std::string text;
   for (const MachineField<M>& field : fields) {
-    if (machine.*field.value <= 0) continue;  // not known
+    if (machine.*field.value <= 0) continue;  // unknown
     text += std::string(field.name) + ' ' + number_text(machine.*field.value) + "  # " +
             std::string(field.meaning) + '\n';
   }
   return text;
 }
 
-/// Which number is none that a machine has: its name, value and what is accepted; else empty. Zero
-/// is not known, and passes.
+/// The first number outside its accepted range, with its name, value and range; else an empty text.
+/// Accepts 0, which means unknown.
 template <class M>
 [[nodiscard]] std::string field_out_of_range(std::span<const MachineField<M>> fields,
                                              const M& machine) {
   for (const MachineField<M>& field : fields) {
     const double value = machine.*field.value;
     if (value == 0 || (value >= field.least && value <= field.most)) continue;
-    return std::string(field.name) + " " + number_text(value) + ": it is a number from " +
+    return std::string(field.name) + " " + number_text(value) + ": expected " +
            number_text(field.least) + " to " + number_text(field.most);
   }
   return "";

@@ -1,4 +1,4 @@
-/// Closed forms for nodes that share an adapter.
+/// Implements closed forms for nodes that share an adapter.
 #include "cost/hierarchical_times.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 int rounds_of(int p) { return std::bit_width(static_cast<unsigned>(p - 1)); }
 
-/// The messages of one algorithm: ranks on nodes, or nodes alone on several lanes at once.
+/// The rounds of one algorithm: between ranks on nodes, or between nodes on several lanes at once.
 class Rounds {
  public:
   Rounds(const NodeShape& shape, int lanes, const NodeMachine& machine)
@@ -31,7 +31,7 @@ class Rounds {
   }
   [[nodiscard]] double combine(double bytes) const { return bytes * machine_.combine_per_byte; }
 
-  /// p - 1 rounds to the next rank, of which one on each node has the next node's for neighbour.
+  /// p - 1 rounds to the next rank; one rank of each node has its neighbour on the next node.
   [[nodiscard]] double ring(double bytes, bool reduces) const {
     if (p() == 1) return 0;
     double round = shape_.nodes > 1 ? between(1, bytes) : 0;
@@ -39,7 +39,8 @@ class Rounds {
     return (p() - 1) * (round + (reduces ? combine(bytes) : 0));
   }
 
-  /// Exchanges at distances 1, 2, 4, .. of bytes that start at `bytes` and grow by `growth`.
+  /// Exchanges at distances 1, 2, 4, .. of messages that start at `bytes` and grow by the factor
+  /// `growth`.
   [[nodiscard]] double doubling(double bytes, double growth, bool reduces) const {
     double seconds = 0;
     for (int distance = 1; distance < p(); distance *= 2, bytes *= growth) {
@@ -50,7 +51,8 @@ class Rounds {
     return seconds;
   }
 
-  /// A tree whose parents are on other nodes for the last rounds only, with a whole vector each.
+  /// A tree with a whole vector per message, whose parents are on other nodes only in the last
+  /// rounds.
   [[nodiscard]] double tree(double bytes, bool reduces) const {
     const double round = reduces ? combine(bytes) : 0;
     return rounds_of(shape_.nodes) * (between(1, bytes) + round) +
@@ -67,7 +69,7 @@ class Rounds {
     return seconds;
   }
 
-  /// All blocks straight to or from the root.
+  /// All blocks directly to or from the root.
   [[nodiscard]] double star(double bytes) const {
     if (p() == 1) return 0;
     const double remote = p() - shape_.ranks;
@@ -78,7 +80,7 @@ class Rounds {
            local * bytes * machine_.local_per_byte;
   }
 
-  /// Everyone with every other one, round by round.
+  /// Every rank with every other one, round by round.
   [[nodiscard]] double pairs(double bytes, bool reduces) const {
     const double round = reduces ? combine(bytes) : 0;
     return (p() - shape_.ranks) * (between(shape_.ranks, bytes) + round) +
@@ -143,7 +145,7 @@ double recursive_seconds(Collective collective, const Rounds& rounds, double blo
       return rounds.bruck(block);
     case Collective::barrier:
       return rounds.bruck(
-          0);  // dissemination: some ranks of each node meet another's in all rounds
+          0);  // dissemination: some ranks of each node send to another node in all rounds
     default:
       return rounds.doubling(block, 2, false);
   }
@@ -178,12 +180,12 @@ double best_seconds(Collective collective, const Rounds& rounds, double block) {
   return best;
 }
 
-/// What ranks of a node copy in, out, and hand to one lane between nodes, in bytes.
+/// Bytes that ranks of a node copy in and out, and that lanes move between nodes.
 struct Volumes {
   double in = 0;
   int writers = 1;
   double combined = 0;  ///< by each rank
-  double between = 0;   ///< a block of the inner collective, before it is shared by lanes
+  double between = 0;   ///< a block of the inner collective, before lanes divide it
   double out = 0;
   int readers = 1;
 };
@@ -215,7 +217,7 @@ Volumes volumes_of(Collective collective, const NodeShape& shape, double block) 
     case Collective::reduce_scatter_block:
       return {p * block, shape.ranks, slice * p * block, c * block, block, shape.ranks};
     case Collective::barrier:
-    case Collective::rma_bcast:  // these know no nodes
+    case Collective::rma_bcast:  // these ignore nodes
     case Collective::rma_scatter:
     case Collective::rma_gather:
     case Collective::rma_reduce:

@@ -1,4 +1,4 @@
-/// Machines as text.
+/// Reads and writes machines as text.
 #include "cost/machine.hpp"
 
 #include <array>
@@ -11,10 +11,10 @@ namespace {
 constexpr std::array<MachineField<Machine>, 6> fields = {{
     {"latency", &Machine::latency, 1e-9, 1e-2, "seconds for a message without bytes"},
     {"per_byte", &Machine::per_byte, 2e-12, 1e-4, "seconds for each further byte"},
-    {"overhead", &Machine::overhead, 1e-10, 1e-2, "seconds a processor is busy with one message"},
-    {"gap", &Machine::gap, 1e-10, 1e-2, "least seconds between two messages at one rank"},
-    {"polling", &Machine::polling, 1e-9, 10,
-     "seconds until a thread that polls sees a notification"},
+    {"overhead", &Machine::overhead, 1e-10, 1e-2,
+     "seconds that a processor is busy with one message"},
+    {"gap", &Machine::gap, 1e-10, 1e-2, "minimum seconds between two messages at one rank"},
+    {"polling", &Machine::polling, 1e-9, 10, "seconds until a polling thread sees a notification"},
     {"serving", &Machine::serving, 1e-9, 10, "seconds that a put waits for its target's thread"},
 }};
 }  // namespace

@@ -1,4 +1,4 @@
-/// Machines of nodes as text.
+/// Reads and writes machines of nodes as text.
 #include "cost/node_machine.hpp"
 
 #include <array>
@@ -8,7 +8,7 @@
 namespace tutti {
 
 namespace {
-/// The first ones are a Machine's too.
+/// The first fields are those of a Machine too.
 constexpr std::size_t shared_fields = 2;
 constexpr std::array<MachineField<NodeMachine>, 11> fields = {{
     {"latency", &NodeMachine::latency, 1e-9, 1e-2,
@@ -16,23 +16,23 @@ constexpr std::array<MachineField<NodeMachine>, 11> fields = {{
     {"per_byte", &NodeMachine::per_byte, 2e-12, 1e-4,
      "seconds for each byte through a node's adapter"},
     {"sender_per_byte", &NodeMachine::sender_per_byte, 2e-12, 1e-4,
-     "the same for one sender alone"},
+     "seconds for each byte of one sender alone"},
     {"node_gap", &NodeMachine::node_gap, 1e-10, 1e-2,
-     "least seconds between two messages of a node"},
+     "minimum seconds between two messages of a node"},
     {"local_latency", &NodeMachine::local_latency, 1e-9, 1,
      "seconds for an empty message inside a node"},
     {"local_per_byte", &NodeMachine::local_per_byte, 2e-12, 1e-4,
      "seconds for each byte of such a message"},
     {"copy_per_byte", &NodeMachine::copy_per_byte, 1e-12, 1e-5,
-     "seconds a rank copies a byte, alone"},
+     "seconds for a rank to copy a byte, alone"},
     {"shared_per_byte", &NodeMachine::shared_per_byte, 1e-14, 1e-5,
-     "the same for all ranks of a node together"},
+     "seconds for each byte that all ranks of a node copy together"},
     {"combine_per_byte", &NodeMachine::combine_per_byte, 1e-12, 1e-5,
-     "seconds a rank combines a byte"},
+     "seconds for a rank to reduce a byte"},
     {"signal", &NodeMachine::signal, 1e-10, 1, "seconds until another rank's signal is seen",
      "flag"},
     {"oversubscription", &NodeMachine::oversubscription, 1, 1e5,
-     "ranks for each core where signals were measured", "crowding"},
+     "ranks for each core when signals were measured", "crowding"},
 }};
 }  // namespace
 
@@ -49,7 +49,7 @@ Result<Machines> machines_from_text(std::string_view text) {
   const auto nodes = read_fields<NodeMachine>(fields, text);
   if (!nodes) return Error{nodes.error()};
   if (lines + nodes->lines == 0) {
-    return Error{"no line names a number of a machine, such as \"latency 2e-6\""};
+    return Error{"expected at least one line such as \"latency 2e-6\""};
   }
   return Machines{*messages, nodes->machine};
 }

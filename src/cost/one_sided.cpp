@@ -1,4 +1,4 @@
-/// Formulas in LogP and LogGP.
+/// Closed forms under LogP and LogGP.
 #include "cost/one_sided.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace tutti {
 
 namespace {
 
-/// Until all three messages of a request have arrived.
+/// The time until all three messages of a request have arrived.
 double request(Bytes bytes, const Machine& machine, PriceModel model) {
   const double body = model == PriceModel::loggp
                           ? machine.per_byte * static_cast<double>(std::max<Bytes>(bytes - 1, 0))

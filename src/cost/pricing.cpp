@@ -1,4 +1,4 @@
-/// Longest paths and closed forms.
+/// Longest paths through schedules, and closed forms.
 #include "cost/pricing.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ bool is_rendezvous(PriceModel model) {
   return model == PriceModel::hockney || model == PriceModel::overlapped;
 }
 
-/// Steps become ready, are served by their rank one after the other, and are over.
+/// Event simulation: steps become ready, their rank serves them one after the other, and they end.
 class Pricing {
  public:
   Pricing(const StepGraph& graph, const Machine& machine, PriceModel model,
@@ -58,14 +58,14 @@ class Pricing {
   struct Event {
     double time = 0;
     Kind kind = Kind::ready;
-    StepId sequence = 0;  ///< what is ready at once is served in the sequence of the schedules
+    StepId sequence = 0;  ///< events of one time are served in the sequence of the schedules
     Node node = StepGraph::none;
     friend auto operator<=>(const Event&, const Event&) = default;
   };
   struct RankState {
-    double processor = 0;  ///< free from then on; of rendezvous the port, or that of sends
-    double receiver = 0;   ///< of rendezvous the port of receives, where ranks have two
-    double next_send = 0;  ///< the gap since the last send has passed
+    double processor = 0;  ///< when it is free; under rendezvous the port, or the send port
+    double receiver = 0;   ///< under rendezvous: when the receive port is free, if ranks have two
+    double next_send = 0;  ///< when the gap after the last send ends
     double next_recv = -std::numeric_limits<double>::infinity();
   };
 
@@ -118,14 +118,14 @@ class Pricing {
     }
   }
 
-  /// No step of this kind starts before.
+  /// The earliest start of a step.
   [[nodiscard]] double arrival(Node node) const {
     if (arrivals_.empty() || graph_.step(node).runner == Runner::background) return 0;
     return arrivals_[index(graph_.rank_of(node))];
   }
 
-  /// One of the two things that `node` needs has come: both ends of a rendezvous, or a posted
-  /// receive and its message.
+  /// Handles one of the two conditions of `node`: both ends of a rendezvous are ready, or a receive
+  /// is posted and its message has arrived.
   void meet(Node node, double now) {
     double& met = met_[index(node)];
     met = std::max(met, now);
@@ -148,20 +148,20 @@ class Pricing {
     events_.push({start + machine_.latency + bytes, Kind::over, 0, send});
   }
 
-  /// Passes what is on the way; the blocks behind it are put off.
+  /// A message without bytes overtakes blocks in transfer and delays the blocks after it.
   void signal(Node send, double now, double& sender, double& receiver) {
     sender = std::max(now, sender) + start_up();
     receiver = std::max(now, receiver) + start_up();
     events_.push({now + machine_.latency, Kind::over, 0, send});
   }
 
-  /// For which a message keeps others from its ends, apart from its bytes.
+  /// The time for which a message occupies its ends, apart from its bytes.
   [[nodiscard]] double start_up() const {
     if (!overlaps_) return machine_.latency;
     return std::min(machine_.latency, std::max(machine_.overhead, machine_.gap));
   }
 
-  /// The time on the wire of what follows the first byte.
+  /// The time on the wire of the bytes after the first.
   [[nodiscard]] double rest(Node node) const {
     const Step& step = graph_.step(node);
     if (step.kind == StepKind::notify && !step.carries) return 0;
@@ -170,7 +170,7 @@ class Pricing {
   [[nodiscard]] double wire() const {
     return std::max(machine_.latency - 2 * machine_.overhead, 0.0);
   }
-  /// A rank, and the peer whose memory it reaches.
+  /// The rank of `node`, and the peer whose memory it accesses.
   [[nodiscard]] std::pair<Rank, Rank> end_of(Node node) const {
     return {graph_.rank_of(node), graph_.step(node).peer};
   }
@@ -191,7 +191,7 @@ class Pricing {
   }
 
   void await(Node node, double now) {
-    // What is counted at the root is a word in its memory.
+    // The root counts completions in a word of its memory, without polling.
     const bool polls =
         !graph_.step(node).blocks.range.empty() || graph_.rank_of(node) != graph_.root();
     events_.push({now + (polls ? machine_.polling : 0), Kind::over, 0, node});
@@ -213,7 +213,7 @@ class Pricing {
   Flow flow_;
   std::span<const double> arrivals_;
   std::vector<int> ends_;
-  std::vector<double> met_;                          ///< the later of the two ends
+  std::vector<double> met_;                          ///< by node: when its first condition was met
   std::map<std::pair<Rank, Rank>, double> reached_;  ///< when a rank's last put reaches a peer
   std::vector<RankState> ranks_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
@@ -227,7 +227,7 @@ Result<double> price(std::span<const Schedule> schedules, const Machine& machine
     return price(as_messages(schedules), machine, model, arrivals);
   }
   if (!arrivals.empty() && arrivals.size() != schedules.size()) {
-    return Error{"there are " + std::to_string(arrivals.size()) + " arrivals for " +
+    return Error{std::to_string(arrivals.size()) + " arrivals for " +
                  std::to_string(schedules.size()) + " ranks"};
   }
   StepGraph graph;

@@ -1,4 +1,4 @@
-/// Layout of trees, then plain SVG elements.
+/// Draws trees of transfers as SVG.
 #include "draw/tree_svg.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ constexpr double radius = 14;
 constexpr double margin = 28;
 constexpr double header = 62;  // title and legend
 
-/// Where each rank of a tree stands: a column for each hop, a row for each leaf.
+/// The coordinates of the ranks of a tree: a column per hop, a row per leaf.
 struct Layout {
   std::vector<double> x, y;
   double width = 0, height = 0;
@@ -44,7 +44,7 @@ struct Layout {
   }
 };
 
-/// An edge that leaves and arrives level, with its bytes on a white ground near the child.
+/// An edge with horizontal ends, and its bytes on a white background near the child.
 std::string edge(double x1, double y1, double x2, double y2, double thickness,
                  const std::string& colour, Bytes bytes) {
   const double middle = (x1 + x2) / 2;
@@ -71,7 +71,7 @@ std::string legend(int rounds) {
   double x = margin + 40;
   const int shown = std::min(rounds, 12);
   for (int i = 0; i < shown; ++i, x += 26) {
-    // With more rounds than fit, the legend shows evenly spaced ones.
+    // If there are more rounds than fit, the legend shows evenly spaced ones.
     const int round = shown == rounds
                           ? i + 1
                           : 1 + static_cast<int>(std::lround(i * (rounds - 1.0) / (shown - 1)));
@@ -90,7 +90,7 @@ std::string idle_note(const std::vector<Rank>& idle) {
   return idle.size() > 16 ? text + " and " + std::to_string(idle.size() - 16) + " more" : text;
 }
 
-/// The last round of each edge, at its child.
+/// By child, the last round of its edge.
 std::vector<int> rounds_above(const std::vector<Message>& messages, bool gather, std::size_t p) {
   std::vector<int> rounds(p, 0);
   for (const Message& message : messages) {
@@ -103,7 +103,7 @@ std::vector<int> rounds_above(const std::vector<Message>& messages, bool gather,
 }  // namespace
 
 Result<std::string> tree_to_svg(std::span<const Schedule> schedules, std::string_view title) {
-  if (schedules.empty()) return Error{"no schedules: there is nothing to draw"};
+  if (schedules.empty()) return Error{"no schedules to draw"};
   const Result<std::vector<Message>> all = messages(schedules);
   if (!all) return Error{all.error()};
   const TransferTree tree = transfer_tree(schedules);

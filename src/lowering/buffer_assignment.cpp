@@ -1,4 +1,4 @@
-/// Buffers of gathers and scatters.
+/// Assigns buffers to the steps of gathers and scatters.
 #include "lowering/buffer_assignment.hpp"
 
 #include <algorithm>
@@ -16,13 +16,13 @@ class Layout {
     Bytes& known = bytes_[begin];
     known = std::max(known, bytes);
   }
-  /// Assigns offsets; returns the bytes in all.
+  /// Assigns offsets; returns the total of bytes.
   Bytes assign() {
     Bytes total = 0;
     for (auto& [begin, bytes] : bytes_) total += std::exchange(bytes, total);
     return total;
   }
-  /// Where the first range at or after `begin` starts.
+  /// The offset of the first range at or after `begin`.
   [[nodiscard]] Bytes offset(Position begin) const {
     const auto at = bytes_.lower_bound(begin);
     return at == bytes_.end() ? 0 : at->second;
@@ -167,8 +167,8 @@ class BufferAssigner {
 
   static bool overlap(BlockRange a, BlockRange b) { return a.begin < b.end && b.begin < a.end; }
 
-  /// What the caller's buffer holds of the blocks in staging memory: loaded before the first send
-  /// of a rank that sends it, unloaded at the end at a rank that keeps it.
+  /// Copies the caller's blocks between its buffer and staging memory: into staging before the
+  /// first send of a rank that sends them, out of it at the end at a rank that keeps them.
   void copy_between_caller_and_staging() {
     const auto copy = [&](BlockRange blocks, Bytes bytes) {
       const BufferRef packed = {Area::staging, blocks, layout_.offset(blocks.begin), bytes, false};
@@ -214,7 +214,7 @@ class BufferAssigner {
   bool in_background_ = false;
   bool staged_ = false;
   std::vector<int> operation_of_;
-  std::map<Key, Bytes> message_bytes_;  ///< whole bytes of the blocks of each message
+  std::map<Key, Bytes> message_bytes_;  ///< total bytes of the blocks of each message
   std::map<Rank, int> sent_;
   std::map<Rank, int> received_;
   std::vector<Writer> writers_;

@@ -1,4 +1,4 @@
-/// Lowering: a schedule becomes operations on buffers.
+/// Lowering of schedules to operations on buffers.
 #pragma once
 
 #include <vector>
@@ -7,63 +7,62 @@
 
 namespace tutti {
 
-/// Where bytes are: in the caller's buffers or in Tutti's.
+/// The memory that holds bytes: a buffer of the caller or of Tutti.
 enum class Area : std::uint8_t {
   send,     ///< the caller's send buffer
   receive,  ///< the caller's receive buffer
-  staging,  ///< packed bytes in memory of Tutti
+  staging,  ///< packed bytes in Tutti's memory
 };
 
-/// A stretch of one area.
+/// A reference to some bytes of one area.
 struct BufferRef {
   Area area = Area::staging;
-  Blocks blocks;     ///< in own and all: which blocks
-  Bytes offset = 0;  ///< in scratch: from its start; else into the packed blocks
+  Blocks blocks;     ///< in the caller's buffers: the blocks
+  Bytes offset = 0;  ///< in staging: from its start; else into the packed blocks
   Bytes bytes = 0;
-  bool whole = true;  ///< all of the blocks, not a segment
+  bool whole = true;  ///< whole blocks, not a segment of them
 };
 
-/// A step bound to buffers. `wait` keeps the meaning it has in a schedule.
+/// A step with its buffers. `wait` means the same as in a schedule.
 struct Operation {
   StepKind kind = StepKind::send;
   Runner runner = Runner::caller;
   Rank peer = no_rank;
-  int message = 0;                    ///< the how-many-eth message to or from this peer
+  int message = 0;                    ///< number of the message among those to or from this peer
   BufferRef from;                     ///< send, copy and reduce
-  BufferRef to;                       ///< recv, copy and reduce, which makes it from op to
-  int first_need = 0, last_need = 0;  ///< its part of BufferAssignment::needs
-  int first = 0, last = 0;            ///< wait: operations
-  int slots = 0;                      ///< as in a step: most such operations in flight at once
+  BufferRef to;                       ///< recv, copy and reduce (to = from op to)
+  int first_need = 0, last_need = 0;  ///< its range of BufferAssignment::needs
+  int first = 0, last = 0;            ///< wait: the operations [first, last)
+  int slots = 0;                      ///< as in a step: limit of such operations in flight
 };
 
 /// All operations of one rank.
 struct BufferAssignment {
   std::vector<Operation> operations;
-  std::vector<int> needs;  ///< operations that must have completed before one starts
-  Bytes scratch = 0;
+  std::vector<int> needs;  ///< operations that must complete before one starts
+  Bytes scratch = 0;       ///< size of the staging memory
 };
 
-/// What the caller's buffers allow.
+/// The properties of the caller's buffers.
 struct BufferTraits {
-  bool in_place = false;           ///< the own block is already where it belongs (MPI_IN_PLACE)
-  bool send_contiguous = true;     ///< packed bytes of Area::send can be addressed in place
+  bool in_place = false;           ///< MPI_IN_PLACE: the rank's own block needs no copy
+  bool send_contiguous = true;     ///< the bytes of Area::send are contiguous
   bool receive_contiguous = true;  ///< the same for Area::receive
-  /// The root's blocks are small, and those that follow one another in the order do not do so in
-  /// its buffer: messages of several blocks are packed and unpacked by copies of its own. Left to
-  /// the MPI where blocks of one message lie between those of another (holes).
+  /// The root's blocks are small, and consecutive positions are not adjacent in its buffer. Copies
+  /// then pack and unpack messages of several blocks. Messages with holes are left to the MPI's
+  /// datatypes.
   bool packs_blocks = false;
-  /// Without a root: blocks that follow one another in the order do not do so in Area::receive.
+  /// Collectives without a root: consecutive positions are not adjacent in Area::receive.
   bool receive_scattered = false;
 
   friend bool operator==(const BufferTraits&, const BufferTraits&) = default;
 };
 
-/// Places the blocks of a gather or scatter. Data moves straight between the callers' buffers
-/// where a rank passes on nothing but its own block; ranks that forward keep one packed copy of
-/// what passes through them, in the order of positions. Messages keep the runner of their step; a
-/// copy that only writes the caller's receive buffer goes with the schedule's background steps, if
-/// it has any. `block_bytes` is the size of the rank's
-/// own block, `position` its position in the order. O(steps log steps).
+/// Assigns buffers to a gather or scatter. A rank that handles only its own block, or the root,
+/// uses the caller's buffers directly. A rank that forwards blocks keeps one packed copy of them in
+/// staging memory, in the order of positions. Messages keep the runner of their step; a copy from
+/// staging memory has the background runner if the schedule has background steps. `block_bytes` is
+/// the size of the rank's own block, `position` its position in the order. O(steps log steps).
 [[nodiscard]] BufferAssignment assign_buffers(const Schedule& schedule, Position position,
                                               Bytes block_bytes, const BufferTraits& traits);
 

@@ -1,4 +1,4 @@
-/// The plan of a rank: chunks one after the other, with the signals that keep them apart.
+/// Plans a rank's call: chunk by chunk, with the signals that keep chunks apart.
 #include "lowering/hierarchical.hpp"
 
 #include <algorithm>
@@ -13,10 +13,10 @@ namespace tutti {
 
 namespace {
 
-/// Where the memory of the second chunk begins: whole cache lines after the first.
+/// Rounds up to whole cache lines, where the memory of the second chunk begins.
 Bytes aligned(Bytes bytes) { return (bytes + 63) / 64 * 64; }
 
-/// A barrier has nothing to cut.
+/// The chunks of a call. A barrier has no data to divide.
 int chunks_of(const HierarchicalProblem& call) {
   return call.collective == Collective::barrier ? 1 : call.chunks;
 }
@@ -58,7 +58,7 @@ class HierarchicalPlanner {
   }
 
  private:
-  // Ticks in the sequence of done(); each rank signals those of its own steps.
+  // Sequence numbers in the order of done(); each rank signals those of its own steps.
   static int entered(int i) { return i == 0 ? 1 : 5 * i - 3; }
   static int grouped(int i) { return 5 * i + 3; }
   static int combined(int i) { return 5 * i + 4; }
@@ -82,10 +82,10 @@ class HierarchicalPlanner {
     step.last = last;
     plan_.steps.push_back(step);
   }
-  /// Until the memory of chunk `i` is free of those who used it before.
+  /// Waits until all ranks have left the memory that chunk `i` reuses.
   void await_free(int i) { await(i < 2 ? 0 : left(i - 2), 0, ranks_); }
 
-  /// Who is alone on its node tells nobody but the call after this one.
+  /// A rank that is alone on its node signals only the end of the call, for the next call.
   void signal(int sequence) {
     if (ranks_ == 1 && sequence != left(chunks_ - 1)) return;
     HierarchicalStep step;
@@ -149,12 +149,12 @@ class HierarchicalPlanner {
 
   int chunks_;
   int ranks_;
-  std::vector<int> awaited_;  ///< by local rank, the highest sequence so far
+  std::vector<int> awaited_;  ///< by local rank, the highest awaited sequence number
   std::vector<HierarchicalChunk> built_;
   HierarchicalPlan plan_;
 };
 
-/// The elements of the largest block: more chunks than that are of no use.
+/// The elements of the largest block, which bound the useful chunks.
 Bytes max_elements(const HierarchicalProblem& call) {
   Bytes most = call.sizes.each;
   for (const auto* sizes : {&call.sizes.by_rank, &call.sizes.sent, &call.sizes.received}) {
@@ -163,10 +163,10 @@ Bytes max_elements(const HierarchicalProblem& call) {
   return std::max<Bytes>(most / call.unit, 1);
 }
 
-/// Every rank knows the sizes of all blocks.
+/// Does every rank know the sizes of all blocks?
 bool knows_all(Collective collective) { return size_exchange_words(collective, 1, false) == 0; }
 
-/// The call as if it had but one chunk, in which each block has the most that any has.
+/// The call as a single chunk, in which each block has the size of its largest part.
 HierarchicalProblem largest_chunk(const HierarchicalProblem& call) {
   HierarchicalProblem largest = call;
   largest.chunks = 1;
@@ -181,8 +181,8 @@ HierarchicalProblem largest_chunk(const HierarchicalProblem& call) {
   return largest;
 }
 
-/// No plan of so many chunks needs more, nor does one of more chunks where nodes may not know how
-/// many others need.
+/// Bounds the memory of a plan with call.chunks chunks; also with more chunks if nodes may not know
+/// how many others need.
 Bytes bound_on(const HierarchicalProblem& call, const Nodes& nodes, int node) {
   const Bytes chunk = half_of_node_memory(largest_chunk(call), nodes, node);
   if (call.chunks > 1) return 2 * chunk;
@@ -192,13 +192,13 @@ Bytes bound_on(const HierarchicalProblem& call, const Nodes& nodes, int node) {
   return std::max(chunk, bound_on(halved, nodes, node));
 }
 
-/// On the nodes whose sizes `own` knows.
+/// The largest bound on the nodes whose sizes node `own` knows.
 Bytes max_memory(const HierarchicalProblem& call, const Nodes& nodes, int own) {
   if (!knows_all(call.collective)) return bound_on(call, nodes, own);
   Bytes most = 0;
   std::set<int> seen;
   for (int node = 0; node < nodes.count(); ++node) {
-    // Where all blocks are equal so is what nodes of the same size need, but for the root's.
+    // With equal blocks, nodes of the same size need the same, except the root's.
     const bool as_others = !is_irregular(call.collective) && node != nodes.node_of(call.root);
     if (as_others && !seen.insert(nodes.size(node)).second) continue;
     most = std::max(most, bound_on(call, nodes, node));
@@ -246,8 +246,7 @@ int size_exchange_words(Collective collective, int p, bool at_root) {
 Result<HierarchicalPlan> hierarchical_plan(const HierarchicalProblem& call, const Nodes& nodes,
                                            Rank rank) {
   if (reduces(call.collective) && !call.commutative && !nodes.in_rank_order()) {
-    return Error{
-        "the operation does not commute, and the ranks of a node do not follow one another"};
+    return Error{"the operation does not commute and the ranks of a node are not consecutive"};
   }
   HierarchicalPlan plan = HierarchicalPlanner(call, nodes, rank).done();
   if (call.direct && call.chunks == 1) use_sides(plan, nodes);

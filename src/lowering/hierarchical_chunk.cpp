@@ -1,4 +1,4 @@
-/// The places of each collective in node memory.
+/// Assigns each collective's data to node memory, for one chunk.
 #include "lowering/hierarchical_chunk.hpp"
 
 #include <algorithm>
@@ -21,15 +21,15 @@ bool scatters_sums(Collective collective) {
 }
 bool is_vector(Collective collective) { return block_kind(collective) == BlockKind::parts; }
 
-/// Where a chunk is written and where the result of the inner calls goes, on one node.
+/// The regions of node memory that ranks and inner calls write in a chunk.
 struct Regions {
   LaneLayout written;
   LaneLayout result;
-  Bytes vectors = 1;  ///< written so many times, one after the other; the last is the sum
+  Bytes vectors = 1;  ///< consecutive copies of `written`; the last becomes the sum
   Bytes result_at = 0;
   Bytes bytes = 0;
 
-  /// Where the inner calls read.
+  /// The offset at which inner calls read.
   [[nodiscard]] Bytes written_at() const { return (vectors - 1) * written.bytes; }
 };
 
@@ -55,8 +55,8 @@ LaneLayout result_of(const HierarchicalView& view, bool at_root_node) {
   return is_gather(collective) && !at_root_node ? LaneLayout{} : layout_of_all(view);
 }
 
-/// The result of a reduction takes the place of the first vector, which has been combined into the
-/// last one by then. On one node what is written is the result.
+/// The result of a reduction overwrites the first vector, which has been combined into the last one
+/// by then. On a single node the written data is the result.
 Regions regions_of(const HierarchicalView& view) {
   const Collective collective = view.call().collective;
   const bool at_root_node =
@@ -100,7 +100,7 @@ class ChunkPlanner {
   }
 
  private:
-  /// There is but one node.
+  /// Is there only one node?
   [[nodiscard]] bool alone() const { return view_.nodes().count() == 1; }
   [[nodiscard]] bool at_root() const { return rank_ == root_; }
   [[nodiscard]] bool at_root_node() const { return view_.node() == root_node_; }
@@ -115,8 +115,8 @@ class ChunkPlanner {
     return lane_leader(lane, view_.lanes(), view_.ranks());
   }
 
-  /// Adds a copy, or makes the last one longer where both are of whole blocks that follow one
-  /// another on both sides.
+  /// Adds a copy, or extends the last one if both copy whole blocks that are consecutive in buffer
+  /// and node memory.
   void copy(std::vector<HierarchicalStep>& steps, HierarchicalStepKind kind, int block, Bytes size,
             Bytes at) {
     const BytePart part = view_.part(size);
@@ -165,12 +165,12 @@ class ChunkPlanner {
     }
     if (chunk_.calls.empty()) return;
     chunk_.inner_needs = needs_of_calls();
-    // The root has awaited it before it wrote, and these ranks await the root.
+    // The root has awaited free memory before it wrote, and these ranks await the root.
     if (root_sends() && at_root_node()) return;
     for (const InnerCall& call : chunk_.calls) chunk_.writes |= !call.receive.counts.empty();
   }
 
-  /// Who has written what the calls read.
+  /// The ranks that write what the calls read.
   [[nodiscard]] LocalRange needs_of_calls() const {
     if (root_sends()) {
       const int root = view_.nodes().local_of(root_);
@@ -200,7 +200,7 @@ class ChunkPlanner {
     return call;
   }
 
-  /// A regular collective where all counts are equal and every rank knows that.
+  /// Selects the regular collective if all counts are equal and every rank knows that.
   void choose_form(InnerCall& call) const {
     const auto equal = [](const std::vector<Bytes>& counts) {
       return std::adjacent_find(counts.begin(), counts.end(), std::not_equal_to<>()) ==
@@ -223,7 +223,8 @@ class ChunkPlanner {
     }
   }
 
-  /// Whom the copies out await: the ranks that wrote, or the leaders of the lanes that bring it.
+  /// Sets the ranks that copies out await: those that wrote, or the leaders whose lanes bring the
+  /// data.
   void need_for_result() {
     const bool from_root =
         root_sends() && (alone() || (collective_ == Collective::bcast && at_root_node()));
@@ -265,7 +266,7 @@ class ChunkPlanner {
     if (!chunk_.out.empty() || collective_ == Collective::barrier) need_for_result();
   }
 
-  /// On one node the result is what was written: by rank where every rank's block is sent to it.
+  /// Are pieces of the result numbered by rank? On a single node the result is the written data.
   [[nodiscard]] bool result_by_rank() const {
     const bool scatters = is_scatter(collective_) || scatters_sums(collective_);
     return scatters == alone();

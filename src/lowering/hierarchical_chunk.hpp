@@ -1,4 +1,4 @@
-/// What one chunk of a call through node memory copies, combines and calls, without the signals.
+/// Plans one chunk of a hierarchical call: copies, combinations and inner calls, without signals.
 #pragma once
 
 #include <vector>
@@ -14,53 +14,53 @@ struct LocalRange {
   int last = 0;
 };
 
-/// What must be over before a chunk is copied out.
+/// What must be complete before a chunk is copied out.
 enum class HierarchicalStage : std::uint8_t {
-  written,   ///< node memory has been written by its ranks, and combined where it is
+  written,   ///< ranks have written node memory, and combined it in reductions
   released,  ///< the inner calls
 };
 
 /// One rank's part in combining the vectors of its node.
 struct HierarchicalCombining {
-  std::vector<LocalRange> needs;           ///< who must have written before
+  std::vector<LocalRange> needs;           ///< ranks that must have written before
   std::vector<HierarchicalStep> in_group;  ///< its slice of the vectors of its group
-  std::vector<LocalRange> groups_needed;   ///< who must have done that before the rest
+  std::vector<LocalRange> groups_needed;   ///< ranks whose `in_group` must be done before `steps`
   std::vector<HierarchicalStep> steps;     ///< its slice of the groups' sums, or of all vectors
 };
 
 /// One rank's part in a chunk.
 struct HierarchicalChunk {
   std::vector<HierarchicalStep> in;
-  bool combines = false;  ///< ranks of this node combine vectors before anything else
+  bool combines = false;  ///< ranks of this node combine vectors before inner calls
   HierarchicalCombining combining;
   std::vector<InnerCall> calls;  ///< of the lanes that this rank leads
-  LocalRange inner_needs;        ///< who must have written or combined before; empty: nobody
-  bool writes = false;           ///< the calls write to node memory, which others must have left
+  LocalRange inner_needs;        ///< ranks that must have written or combined; empty: none
+  bool writes = false;           ///< calls write to node memory that others must have left
   std::vector<HierarchicalStep> out;
   HierarchicalStage out_after = HierarchicalStage::released;
-  std::vector<LocalRange> out_needs;  ///< whom the copies out await
+  std::vector<LocalRange> out_needs;  ///< ranks that the copies out await
 };
 
-/// The chunk of `view` for `rank`, of view.node(), in memory from `base` on.
+/// The chunk `view` of a call, for `rank` of view.node(), in memory from `base`.
 [[nodiscard]] HierarchicalChunk hierarchical_chunk(const HierarchicalView& view, Rank rank,
                                                    Bytes base);
 
 /// Bytes that the chunk needs on the view's node.
 [[nodiscard]] Bytes chunk_memory(const HierarchicalView& view);
 
-/// The most that any chunk needs, in whole cache lines.
+/// The most bytes that any chunk needs, in whole cache lines.
 [[nodiscard]] Bytes half_of_node_memory(const HierarchicalProblem& call, const Nodes& nodes,
                                         int node);
 
-/// Vectors of `bytes` that lie one after the other from `base` on, one of each local rank, are
-/// combined from the right, so that the last one becomes v0 op (v1 op (.. op v)). In groups each
-/// rank first takes a slice of those of its group, then a smaller one of the groups' sums, so that
-/// what passes between groups is one vector of each.
+/// Combines consecutive vectors of `bytes` from `base`, one for each local rank, from the right:
+/// the last one becomes v0 op (v1 op (.. op v)). With groups, each rank first combines a slice of
+/// its group's vectors, then a smaller one of the groups' sums. So only one vector of each group
+/// passes between groups.
 [[nodiscard]] HierarchicalCombining combining_of(const HierarchicalView& view, int local,
                                                  Bytes bytes, Bytes base);
 
-/// Lets the plan's only inner call read and write the rank's own sides, where a copy is of the same
-/// bytes one after the other and nobody else on the node touches them.
+/// Lets inner calls use the rank's own buffers instead of node memory, if no other rank of the node
+/// touches the same bytes and they are contiguous in the buffer.
 void use_sides(HierarchicalPlan& plan, const Nodes& nodes);
 
 }  // namespace tutti

@@ -1,4 +1,4 @@
-/// Combining the vectors of a node's ranks, slice by slice, in groups first where it has some.
+/// Combines the vectors of a node's ranks by slices, first within groups if it has some.
 #include <algorithm>
 
 #include "lowering/hierarchical_chunk.hpp"
@@ -9,7 +9,8 @@ namespace {
 
 using Groups = std::vector<std::vector<int>>;
 
-/// One group where others would bring nothing, or an operation would lose its order.
+/// The groups of the node. One group if more would not help, or would change the order of an
+/// operation.
 Groups groups_of(const HierarchicalView& view) {
   Groups groups = view.nodes().groups(view.node());
   const auto follow = [](const std::vector<int>& group) {
@@ -23,7 +24,7 @@ Groups groups_of(const HierarchicalView& view) {
   return {all};
 }
 
-/// Of ascending numbers.
+/// The ranges of consecutive numbers in an ascending list.
 std::vector<LocalRange> ranges_of(const std::vector<int>& locals) {
   std::vector<LocalRange> ranges;
   for (const int local : locals) {
@@ -33,7 +34,7 @@ std::vector<LocalRange> ranges_of(const std::vector<int>& locals) {
   return ranges;
 }
 
-/// Vectors of so many bytes, one for each local rank.
+/// Vectors of `bytes` bytes, one for each local rank.
 struct Vectors {
   Bytes bytes;
   Bytes base;
@@ -42,7 +43,7 @@ struct Vectors {
   [[nodiscard]] BytePart slice(std::size_t i, std::size_t of) const {
     return part_of(bytes, static_cast<int>(i), static_cast<int>(of), unit);
   }
-  /// A slice of the vectors of `locals`, into that of the last.
+  /// Combines a slice of the vectors of `locals` into that of the last.
   [[nodiscard]] std::vector<HierarchicalStep> combine(const std::vector<int>& locals,
                                                       const BytePart& slice) const {
     std::vector<HierarchicalStep> steps;
@@ -57,7 +58,7 @@ struct Vectors {
     }
     return steps;
   }
-  /// The ranks whose slices in their groups have bytes of `own`.
+  /// The ranks whose slices in their groups overlap `own`.
   [[nodiscard]] std::vector<int> who_has(const BytePart& own, const Groups& groups) const {
     std::vector<int> found;
     for (const std::vector<int>& group : groups) {

@@ -1,4 +1,4 @@
-/// Spares copies where inner calls can use a rank's own buffers.
+/// Removes copies where inner calls can use a rank's own buffers.
 #include <algorithm>
 #include <optional>
 
@@ -8,14 +8,14 @@ namespace tutti {
 
 namespace {
 
-/// Bytes that a copy moves between a side and node memory.
+/// Bytes that a copy moves between a buffer and node memory.
 struct Stretch {
   Bytes side = 0;
   Bytes node = 0;
   Bytes bytes = 0;
 };
 
-/// Copies are of whole blocks in the sequence of their side, all of it (see hierarchical_chunk).
+/// The copies of `kind`: whole blocks in sequence, the entire buffer (see hierarchical_chunk).
 std::vector<Stretch> stretches_of(const HierarchicalPlan& plan, HierarchicalStepKind kind) {
   std::vector<Stretch> stretches;
   Bytes side = 0;
@@ -27,7 +27,8 @@ std::vector<Stretch> stretches_of(const HierarchicalPlan& plan, HierarchicalStep
   return stretches;
 }
 
-/// Where in the side the bytes [at, at + bytes) of node memory lie in one piece.
+/// The offset in the buffer of the bytes [at, at + bytes) of node memory; none if they are
+/// scattered.
 std::optional<Bytes> side_of(const std::vector<Stretch>& stretches, Bytes at, Bytes bytes) {
   if (bytes == 0) return 0;
   for (const Stretch& stretch : stretches) {
@@ -38,12 +39,12 @@ std::optional<Bytes> side_of(const std::vector<Stretch>& stretches, Bytes at, By
   return std::nullopt;
 }
 
-/// Calls without displacements of their own take blocks that follow one another.
+/// Does a call have displacements? Without them its blocks must be consecutive.
 bool has_displacements(Collective collective) {
   return is_irregular(collective) && collective != Collective::reduce_scatter;
 }
 
-/// The end of a call in the side instead of node memory; none if it is in pieces there.
+/// The inner buffer moved from node memory to the rank's buffer; none if it is scattered there.
 std::optional<InnerBuffer> moved(const InnerBuffer& end, Collective collective,
                                  HierarchicalArea area, const std::vector<Stretch>& stretches) {
   InnerBuffer side = {area, 0, end.counts, {}};
@@ -60,27 +61,27 @@ std::optional<InnerBuffer> moved(const InnerBuffer& end, Collective collective,
   return side;
 }
 
-/// Lets one end of all calls be the side that copies of `kind` stand for, and removes those; not
-/// where a call would need it in pieces.
+/// Moves one inner buffer of all calls to the rank's buffer, and removes the copies of `kind`. Does
+/// nothing if a call would need a scattered buffer.
 void use_side(HierarchicalPlan& plan, HierarchicalStepKind kind, InnerBuffer InnerCall::*which) {
   const std::vector<Stretch> stretches = stretches_of(plan, kind);
   const HierarchicalArea area =
       kind == HierarchicalStepKind::copy_in ? HierarchicalArea::send : HierarchicalArea::receive;
-  std::vector<InnerBuffer> ends;
+  std::vector<InnerBuffer> buffers;
   for (const InnerCall& call : plan.calls) {
     const auto end = moved(call.*which, call.collective, area, stretches);
     if (!end) return;
-    ends.push_back(*end);
+    buffers.push_back(*end);
   }
   std::erase_if(plan.steps, [kind](const HierarchicalStep& step) { return step.kind == kind; });
-  for (std::size_t i = 0; i < ends.size(); ++i) {
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
     InnerCall& call = plan.calls[i];
-    call.*which = ends[i];
+    call.*which = buffers[i];
     if (call.collective == Collective::bcast) call.receive = call.send;
   }
 }
 
-/// Is there nothing in node memory?
+/// Does the plan use no node memory?
 bool is_apart(const HierarchicalPlan& plan) {
   const auto is_outside = [](const InnerBuffer& end) {
     return end.counts.empty() || end.area != HierarchicalArea::node;

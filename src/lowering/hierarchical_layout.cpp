@@ -1,4 +1,4 @@
-/// Where the blocks of a call lie in node memory.
+/// Lays out the blocks of a call in node memory.
 #include "lowering/hierarchical_layout.hpp"
 
 #include <algorithm>
@@ -10,7 +10,8 @@ namespace tutti {
 
 namespace {
 
-/// Calls visit(node, locals) for each lane and node, and notes what it has laid out there.
+/// Calls visit(layout, node, locals, lane) for each lane and node, and records what it has laid
+/// out.
 template <class Visit>
 LaneLayout by_lane_and_node(const HierarchicalView& view, std::size_t pieces, Visit visit) {
   LaneLayout layout;

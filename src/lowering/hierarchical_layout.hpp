@@ -1,4 +1,4 @@
-/// Where the blocks of a call lie in node memory, for one chunk.
+/// Lays out the blocks of a call in node memory, for one chunk.
 #pragma once
 
 #include <vector>
@@ -18,7 +18,7 @@ struct BytePart {
 /// Part `i` of `count` of `bytes`, ending between elements of `unit` bytes.
 [[nodiscard]] BytePart part_of(Bytes bytes, int i, int count, Bytes unit);
 
-/// The locals [begin, end) that a lane owns on a node of so many ranks.
+/// The local ranks [begin, end) that a lane owns on a node of `ranks` ranks.
 [[nodiscard]] constexpr BlockRange locals_of_lane(int lane, int lanes, int ranks) {
   return {lane * ranks / lanes, (lane + 1) * ranks / lanes};
 }
@@ -27,18 +27,18 @@ struct BytePart {
   return ((local + 1) * lanes + ranks - 1) / ranks - 1;
 }
 
-/// A call, cut to one of its chunks, as one node sees it.
+/// One chunk of a call, as one node sees it.
 class HierarchicalView {
  public:
   HierarchicalView(const HierarchicalProblem& call, const Nodes& nodes, int node, int chunk);
 
-  /// The part of each block in this chunk.
+  /// The part of a block in this chunk.
   [[nodiscard]] BytePart part(Bytes whole) const {
     return part_of(whole, chunk_, call_.chunks, call_.unit);
   }
-  /// The whole block of `rank`, where blocks are ranks' or one vector.
+  /// The whole block of `rank`, or the vector.
   [[nodiscard]] Bytes size(Rank rank) const;
-  /// What local rank `local` has for `to`, or gets from it.
+  /// What local rank `local` sends to `to`, or receives from `from`.
   [[nodiscard]] Bytes sent(int local, Rank to) const;
   [[nodiscard]] Bytes received(int local, Rank from) const;
 
@@ -56,14 +56,13 @@ class HierarchicalView {
   int lanes_;
 };
 
-/// A stretch of memory in which pieces follow one another lane by lane, and in each lane node by
-/// node.
+/// A part of node memory with pieces in sequence by lane, and in each lane by node.
 struct LaneLayout {
-  std::vector<Bytes> at;           ///< by piece
-  std::vector<InnerBuffer> lanes;  ///< counts and displacements by node, from the stretch's start
+  std::vector<Bytes> at;           ///< offset by piece
+  std::vector<InnerBuffer> lanes;  ///< counts and displacements by node
   Bytes bytes = 0;
 
-  /// The end of `lane` in memory that begins at `base`.
+  /// The inner buffer of `lane` in memory that begins at `base`.
   [[nodiscard]] InnerBuffer end(int lane, Bytes base) const;
 };
 
@@ -71,10 +70,11 @@ struct LaneLayout {
 [[nodiscard]] LaneLayout layout_of_all(const HierarchicalView& view);
 /// [lane][local] of this node: one piece for each local rank, `at` by local; one count.
 [[nodiscard]] LaneLayout layout_of_node(const HierarchicalView& view);
-/// [lane][node][t][s] of an alltoall: what the node's ranks s have for ranks t of each node; `at`
+/// [lane][node][t][s] of an alltoall: what ranks s of this node send to ranks t of each node; `at`
 /// by s * p + rank.
 [[nodiscard]] LaneLayout layout_to_all(const HierarchicalView& view);
-/// [lane][node][t][s]: what the node's ranks t get from ranks s of each node; `at` by t * p + rank.
+/// [lane][node][t][s]: what ranks t of this node receive from ranks s of each node; `at` by t * p +
+/// rank.
 [[nodiscard]] LaneLayout layout_from_all(const HierarchicalView& view);
 /// A vector, cut into a part for each lane; `at` of one piece, one count.
 [[nodiscard]] LaneLayout layout_of_vector(const HierarchicalView& view);

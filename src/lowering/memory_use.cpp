@@ -1,4 +1,4 @@
-/// Who touches which bytes.
+/// Tracks the operations that read or write each range of memory.
 #include "lowering/memory_use.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ void MemoryUse::use(int number, Spot spot, Bytes bytes, bool writes, std::vector
     const bool overlap = use.begin < end && begin < use.end;
     if (!overlap || !(writes || use.writes) || use.operation == number) return false;
     needs.push_back(use.operation);
-    // Whoever comes after this one comes after that one too.
+    // The new use needs the old one, so later operations need only the new one.
     return writes && begin <= use.begin && use.end <= end;
   });
   uses.push_back({number, begin, end, writes});
@@ -53,14 +53,14 @@ void MemoryUse::recycle(const std::vector<char>& completed) {
 }
 
 BufferRef MemoryUse::buffer_ref_of(Spot spot, Bytes bytes) const {
-  BufferRef place;
-  place.area = spot.stretch == send_buffer      ? Area::send
-               : spot.stretch == receive_buffer ? Area::receive
-                                                : Area::staging;
-  place.offset = at(spot).offset + spot.offset;
-  place.bytes = bytes;
-  place.whole = false;
-  return place;
+  BufferRef ref;
+  ref.area = spot.stretch == send_buffer      ? Area::send
+             : spot.stretch == receive_buffer ? Area::receive
+                                              : Area::staging;
+  ref.offset = at(spot).offset + spot.offset;
+  ref.bytes = bytes;
+  ref.whole = false;
+  return ref;
 }
 
 }  // namespace tutti

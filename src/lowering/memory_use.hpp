@@ -1,5 +1,4 @@
-/// MemoryUse of memory and the operations that touch them: what needs what, and what may be used
-/// again.
+/// The use of memory by operations: derives their dependencies and reuses free memory.
 #pragma once
 
 #include <vector>
@@ -8,37 +7,37 @@
 
 namespace tutti {
 
-/// A byte of one of the stretches.
+/// A byte in a stretch of memory.
 struct Spot {
   int stretch = 0;
   Bytes offset = 0;
   friend bool operator==(const Spot&, const Spot&) = default;
 };
 
-/// The caller's two buffers, and scratch in stretches that are taken as they are needed. Operations
-/// are numbered as they are added to a assignment.
+/// Tracks the caller's two buffers, and staging memory in stretches that are allocated on demand.
+/// Operations have the numbers that they have in their assignment.
 class MemoryUse {
  public:
   static constexpr int send_buffer = 0;
   static constexpr int receive_buffer = 1;
 
-  /// `padding` bytes stay free after each stretch of scratch.
+  /// `padding` bytes follow each stretch of staging memory.
   explicit MemoryUse(Bytes padding) : padding_(padding) { stretches_.resize(2); }
 
-  /// A stretch of scratch of at least `bytes` that no operation uses and no value is in.
+  /// Allocates a stretch of staging memory of at least `bytes`, or reuses a free one.
   [[nodiscard]] Spot take(Bytes bytes);
-  /// A value is in the stretch of `spot`, or is no longer. Counts, which matters in scratch.
+  /// Counts the values in the stretch of `spot`; a stretch with values is not reused.
   void hold(Spot spot) { ++at(spot).held; }
   void release(Spot spot) { --at(spot).held; }
 
-  /// Operation `number` reads or writes the bytes from `spot` on. Appends to `needs` the earlier
-  /// operations that it must come after. Nobody writes the send buffer.
+  /// Operation `number` reads or writes `bytes` bytes from `spot` on. Appends to `needs` the
+  /// earlier operations that it conflicts with. No operation writes the send buffer.
   void use(int number, Spot spot, Bytes bytes, bool writes, std::vector<int>& needs);
-  /// Has any operation touched these bytes?
+  /// True if an operation has used these bytes.
   [[nodiscard]] bool is_used(Spot spot, Bytes bytes) const;
 
-  /// MemoryUse that hold nothing and that only completed operations have touched may be taken
-  /// again from now on. `completed` is by operation.
+  /// Frees the stretches without values that only completed operations have used. `completed` is by
+  /// operation.
   void recycle(const std::vector<char>& completed);
 
   [[nodiscard]] BufferRef buffer_ref_of(Spot spot, Bytes bytes) const;
@@ -51,7 +50,7 @@ class MemoryUse {
     bool writes;
   };
   struct Stretch {
-    Bytes offset = 0;  ///< in scratch
+    Bytes offset = 0;  ///< in staging memory
     Bytes bytes = 0;
     int held = 0;
     bool is_free = false;

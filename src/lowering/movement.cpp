@@ -1,4 +1,4 @@
-/// Placing blocks that only move.
+/// Assigns buffers to blocks that only move.
 #include "lowering/movement.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class MovementLowerer {
         me_(problem.position()) {}
 
   BufferAssignment run() {
-    open();
+    begin();
     for (const Step& step : schedule_.steps) {
       spans_.push_back({next(), 0, -1});
       if (step.kind == StepKind::wait) {
@@ -29,7 +29,7 @@ class MovementLowerer {
       }
       spans_.back().end = next();
     }
-    close();
+    end();
     assignment_.scratch = scratch_;
     return std::move(assignment_);
   }
@@ -52,17 +52,17 @@ class MovementLowerer {
     return step.offset == 0 && step.bytes == bytes_of(step.blocks);
   }
 
-  // Where blocks live.
+  // The locations of blocks.
 
   [[nodiscard]] bool is_bcast() const { return kind_ == BlockKind::parts; }
   [[nodiscard]] bool is_pairs() const { return kind_ == BlockKind::pairs; }
   [[nodiscard]] Position source(int pair) const { return pair / problem_.p; }
   [[nodiscard]] Position target(int pair) const { return pair % problem_.p; }
-  /// All blocks, or none where they are pairs.
+  /// All blocks; none if they are pairs.
   [[nodiscard]] BlockRange everything() const {
     return is_pairs() ? BlockRange{} : BlockRange{0, schedule_.blocks()};
   }
-  /// What this rank has before anything has moved.
+  /// The blocks that this rank holds at the start.
   [[nodiscard]] BlockRange own() const {
     if (kind_ == BlockKind::none) return {};
     if (is_bcast()) return problem_.at_root() ? everything() : BlockRange{};
@@ -70,8 +70,8 @@ class MovementLowerer {
     return {me_, me_ + 1};
   }
 
-  /// Decides whether blocks live in scratch, and brings there what must be there.
-  void open() {
+  /// Decides whether blocks are in staging memory, and copies this rank's blocks there.
+  void begin() {
     if (is_pairs()) {
       if (traits_.in_place) load_pairs();
       return;
@@ -89,15 +89,15 @@ class MovementLowerer {
     note_writer(own(), next() - 1);
   }
 
-  /// What is received takes the places of what is sent.
+  /// alltoall(v) in ref: copies the blocks to send to staging, because receives overwrite them.
   void load_pairs() {
     for (Position to = 0; to < problem_.p; ++to) {
       const int pair = me_ * problem_.p + to;
       const Bytes bytes = problem_.sizes.of({pair, pair + 1});
       if (to == me_ || bytes == 0) continue;
-      // In the receive buffer a block's place is that of the rank it comes from.
-      const int place = to * problem_.p + me_;
-      const BufferRef there = {Area::receive, BlockRange{place, place + 1}, 0, bytes, true};
+      // The receive buffer is indexed by the source of a block.
+      const int slot = to * problem_.p + me_;
+      const BufferRef there = {Area::receive, BlockRange{slot, slot + 1}, 0, bytes, true};
       homes_[pair] = reserve(bytes);
       copy(there, {Area::staging, BlockRange{pair, pair + 1}, homes_[pair], bytes, false},
            Runner::caller, {});
@@ -105,8 +105,8 @@ class MovementLowerer {
     }
   }
 
-  /// The own block where it belongs, and all that was kept apart from the caller's buffer.
-  void close() {
+  /// Copies the rank's own block and all staged blocks to the receive buffer.
+  void end() {
     const bool keeps_sent = is_bcast() || traits_.in_place;
     if (!sent_is_copied_ && !keeps_sent) copy_sent();
     if (!staged_ || (is_bcast() && problem_.at_root())) return;
@@ -120,7 +120,7 @@ class MovementLowerer {
     unload({kept.end, everything().end});
   }
 
-  /// From the send to the receive buffer; nothing where there is no such block.
+  /// Copies the rank's own block from the send to the receive buffer, if it has one.
   void copy_sent() {
     sent_is_copied_ = true;
     if (own().empty() || problem_.sizes.of(own()) == 0) return;
@@ -131,19 +131,19 @@ class MovementLowerer {
   [[nodiscard]] BufferRef callers(Area area, const Blocks& blocks) const {
     const Bytes bytes = bytes_of(blocks);
     if (!is_bcast()) return {area, blocks, 0, bytes, true};
-    // Of a vector, parts are stretches.
+    // The parts of a vector are ranges of bytes.
     return {area, blocks, problem_.sizes.of({0, blocks.range.begin}), bytes,
             bytes == problem_.sizes.of(everything())};
   }
-  /// In scratch, where all blocks live.
+  /// The reference to blocks in staging memory, if all blocks are there.
   [[nodiscard]] BufferRef packed(BlockRange blocks) const {
     return {Area::staging, blocks, problem_.sizes.of({0, blocks.begin}), problem_.sizes.of(blocks),
             false};
   }
   Bytes reserve(Bytes bytes) { return std::exchange(scratch_, scratch_ + bytes); }
 
-  /// Where the consecutive blocks of `run` are that lie together with its first one, shortening
-  /// `run` to them.
+  /// Shortens `run` to the blocks that are contiguous with its first one, and returns their
+  /// reference.
   [[nodiscard]] BufferRef home(BlockRange& run) const {
     if (!is_pairs()) return staged_ ? packed(run) : callers(Area::receive, run);
     const auto area = [&](int pair) {
@@ -152,31 +152,31 @@ class MovementLowerer {
                                    : Area::receive;
     };
     const Area first = area(run.begin);
-    BufferRef place = {first, {}, 0, 0, true};
-    if (first == Area::staging) place.offset = homes_.at(run.begin);
+    BufferRef ref = {first, {}, 0, 0, true};
+    if (first == Area::staging) ref.offset = homes_.at(run.begin);
     int end = run.begin;
     while (end < run.end && area(end) == first) {
-      if (first == Area::staging && homes_.at(end) != place.offset + place.bytes) break;
-      place.bytes += problem_.sizes.of({end, end + 1});
+      if (first == Area::staging && homes_.at(end) != ref.offset + ref.bytes) break;
+      ref.bytes += problem_.sizes.of({end, end + 1});
       ++end;
     }
     run.end = end;
-    place.blocks = run;
-    place.whole = first != Area::staging;
-    return place;
+    ref.blocks = run;
+    ref.whole = first != Area::staging;
+    return ref;
   }
 
-  /// Calls visit(BufferRef) for each of the stretches in which blocks lie. Blocks that the caller
-  /// has are one stretch, wherever he has them.
+  /// Calls visit(BufferRef) for each contiguous range of blocks. Blocks in the caller's buffers
+  /// count as one range, because a datatype describes them.
   template <class Visit>
-  void for_each_stretch(const Blocks& blocks, Visit visit) {
+  void for_each_range(const Blocks& blocks, Visit visit) {
     if (!is_pairs() && !is_bcast() && !staged_) return visit(callers(Area::receive, blocks));
     blocks.for_each_run([&](BlockRange rest) {
       while (!rest.empty()) {
         BlockRange run = rest;
-        const BufferRef place = home(run);
+        const BufferRef ref = home(run);
         rest.begin = run.end;
-        visit(place);
+        visit(ref);
       }
     });
   }
@@ -187,10 +187,10 @@ class MovementLowerer {
     return blocks.holes.empty() && blocks.range.count() == 1;
   }
 
-  /// Must the message be put together in scratch?
+  /// True if the message is packed in staging memory.
   [[nodiscard]] bool is_assembled(const Step& step) const {
     if (is_single(step.blocks)) {
-      // A pair that is of other ranks comes to live where it is received.
+      // A block for another rank stays where it is received.
       return is_pairs() && step.kind == StepKind::recv && target(step.blocks.range.begin) != me_;
     }
     if (is_pairs()) return true;
@@ -198,22 +198,22 @@ class MovementLowerer {
     return traits_.packs_blocks && (traits_.receive_scattered || !step.blocks.holes.empty());
   }
 
-  /// The place of a message that is where its blocks live.
+  /// The reference for a message that is sent from, or received into, the location of its blocks.
   BufferRef direct(const Step& step) {
     BlockRange range = step.blocks.range;
     if (is_pairs() || staged_) {
-      BufferRef place = home(range);
-      place.offset += step.offset;
-      place.bytes = step.bytes;
-      place.whole = place.area != Area::staging && is_whole(step);
-      return place;
+      BufferRef ref = home(range);
+      ref.offset += step.offset;
+      ref.bytes = step.bytes;
+      ref.whole = ref.area != Area::staging && is_whole(step);
+      return ref;
     }
     if (is_bcast()) {
-      BufferRef place = callers(Area::receive, range);
-      place.offset += step.offset;
-      place.whole = place.whole && is_whole(step);
-      place.bytes = step.bytes;
-      return place;
+      BufferRef ref = callers(Area::receive, range);
+      ref.offset += step.offset;
+      ref.whole = ref.whole && is_whole(step);
+      ref.bytes = step.bytes;
+      return ref;
     }
     const bool from_send = step.kind == StepKind::send && !traits_.in_place &&
                            is_single(step.blocks) && range == own();
@@ -222,7 +222,8 @@ class MovementLowerer {
             is_whole(step)};
   }
 
-  /// A message of several blocks takes the own one from among the others.
+  /// Before a message of several blocks: copies the rank's own block to the receive buffer if the
+  /// message includes it.
   void need_sent(const Blocks& blocks) {
     if (staged_ || is_pairs() || is_bcast() || sent_is_copied_ || traits_.in_place) return;
     bool contained = false;
@@ -242,10 +243,9 @@ class MovementLowerer {
     const Bytes at = reserve(step.bytes);
     const int first = next();
     Bytes done = 0;
-    for_each_stretch(step.blocks, [&](const BufferRef& place) {
-      copy(place, {Area::staging, place.blocks, at + done, place.bytes, false}, step.runner,
-           place.blocks);
-      done += place.bytes;
+    for_each_range(step.blocks, [&](const BufferRef& ref) {
+      copy(ref, {Area::staging, ref.blocks, at + done, ref.bytes, false}, step.runner, ref.blocks);
+      done += ref.bytes;
     });
     const int last = next();
     const int number = message(step, {Area::staging, step.blocks, at, step.bytes, false}, {});
@@ -268,16 +268,15 @@ class MovementLowerer {
       return number;
     }
     Bytes done = 0;
-    for_each_stretch(step.blocks, [&](const BufferRef& place) {
-      copy({Area::staging, place.blocks, at + done, place.bytes, false}, place, step.runner,
-           place.blocks);
-      rewrite(place.blocks, next() - 1);
-      done += place.bytes;
+    for_each_range(step.blocks, [&](const BufferRef& ref) {
+      copy({Area::staging, ref.blocks, at + done, ref.bytes, false}, ref, step.runner, ref.blocks);
+      rewrite(ref.blocks, next() - 1);
+      done += ref.bytes;
     });
     return number;
   }
 
-  /// Pairs for this rank go to the caller; the others live where they are.
+  /// Copies the blocks for this rank to the caller; the others stay where they are.
   void unpack_pairs(const Step& step, Bytes at) {
     step.blocks.for_each_run([&](BlockRange run) {
       for (int pair = run.begin; pair < run.end; ++pair) {
@@ -295,13 +294,13 @@ class MovementLowerer {
     });
   }
 
-  int message(const Step& step, const BufferRef& place, const Blocks& reads) {
+  int message(const Step& step, const BufferRef& ref, const Blocks& reads) {
     const bool sends = step.kind == StepKind::send;
     const int number = append(step.kind, step.runner);
     Operation& operation = assignment_.operations.back();
     operation.peer = step.peer;
     operation.message = (sends ? sent_ : received_)[step.peer]++;
-    (sends ? operation.from : operation.to) = place;
+    (sends ? operation.from : operation.to) = ref;
     operation.slots = step.slots;
     if (step.after >= 0) need(spans_[static_cast<std::size_t>(step.after)].message);
     need_writers(reads);
@@ -331,9 +330,9 @@ class MovementLowerer {
     return next() - 1;
   }
 
-  // Who writes what.
+  // Dependencies.
 
-  /// In place, what is received takes the place of what goes to the same rank.
+  /// In ref, a received block overwrites the block for its source; its load must come first.
   void need_load_before(int received) {
     if (!traits_.in_place) return;
     const int sent = me_ * problem_.p + source(received);
@@ -378,7 +377,7 @@ class MovementLowerer {
   Runner last_runner_ = Runner::caller;
   Bytes scratch_ = 0;
   std::vector<Span> spans_;                            ///< by step
-  std::unordered_map<int, Bytes> homes_;               ///< pairs in scratch
+  std::unordered_map<int, Bytes> homes_;               ///< by pair: its offset in staging
   std::unordered_map<int, std::vector<int>> writers_;  ///< by block
   std::map<Rank, int> sent_;
   std::map<Rank, int> received_;

@@ -1,4 +1,4 @@
-/// Following values through memory.
+/// Tracks the values of a reduction through memory.
 #include "lowering/reduction.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 Spot moved(Spot spot, Bytes by) { return {spot.stretch, spot.offset + by}; }
 
-/// Blocks that lie together twice: where they are and where they are to be.
+/// Blocks that are contiguous both at their source and at their target.
 struct Piece {
   BlockRange blocks;
   Spot from;
@@ -69,8 +69,8 @@ class ReductionLowerer {
     }
   }
 
-  /// Where the caller wants results. A reduce_scatter in place has contributions there until the
-  /// end.
+  /// The locations of results in the receive buffer. In a reduce_scatter in place, contributions
+  /// are there until the end.
   void find_results(const Order& order) {
     const Spot start = {MemoryUse::receive_buffer, 0};
     if (scatters_) {
@@ -113,7 +113,8 @@ class ReductionLowerer {
     });
   }
 
-  /// The blocks from where they are held to `to(position)`, as few pieces as possible.
+  /// The pieces that copy the blocks from where they are held to `to(position)`, as few as
+  /// possible.
   template <class To>
   [[nodiscard]] std::vector<Piece> pieces(const Blocks& blocks, To to) const {
     std::vector<Piece> found;
@@ -134,7 +135,7 @@ class ReductionLowerer {
     return found;
   }
 
-  /// The blocks packed one after the other from `start` on.
+  /// The pieces that pack the blocks from `start` on.
   [[nodiscard]] std::vector<Piece> pieces_packed(const Blocks& blocks, Spot start) const {
     Bytes packed = 0;
     return pieces(blocks, [&](Position at) {
@@ -150,14 +151,14 @@ class ReductionLowerer {
     return blocks.holes.empty() && wanted_.begin <= blocks.range.begin &&
            blocks.range.end <= wanted_.end;
   }
-  /// May these blocks' places of the receive buffer be written before the end?
+  /// True if an operation may write these blocks' results to the receive buffer before the end.
   [[nodiscard]] bool may_write_result(const Blocks& blocks, Runner runner) const {
     if (!is_result_free_ || !is_wanted(blocks) || runner != Runner::caller) return false;
     return std::none_of(awaited_.begin(), awaited_.end(), [&](const BlockRange& range) {
       return range.begin < blocks.range.end && blocks.range.begin < range.end;
     });
   }
-  /// The same, and nothing has been there yet?
+  /// The same, and no operation has used these bytes yet.
   [[nodiscard]] bool is_result_untouched(const Blocks& blocks, Runner runner) const {
     if (traits_.in_place || !may_write_result(blocks, runner)) return false;
     bool is_used = false;
@@ -176,7 +177,7 @@ class ReductionLowerer {
     return operation;
   }
 
-  /// The last operation reads or writes these bytes.
+  /// Records that the last operation reads or writes these bytes.
   void use(Spot spot, Bytes bytes, bool writes) {
     std::vector<int>& needs = assignment_.needs;
     memory_.use(count() - 1, spot, bytes, writes, needs);
@@ -187,7 +188,7 @@ class ReductionLowerer {
     operation.last_need = static_cast<int>(needs.size());
   }
 
-  /// A copy or a reduce.
+  /// Adds a copy or a reduce.
   void add_local(StepKind kind, Spot from, Spot to, Bytes bytes) {
     Operation& operation = append(kind);
     operation.from = memory_.buffer_ref_of(from, bytes);
@@ -227,16 +228,16 @@ class ReductionLowerer {
     memory_.recycle(completed_);
   }
 
-  /// Marks an operation, and all that it needs.
+  /// Marks an operation and all that it needs as completed.
   void complete(int operation) {
-    std::vector<int> open = {operation};
-    while (!open.empty()) {
-      const int next = open.back();
-      open.pop_back();
+    std::vector<int> pending = {operation};
+    while (!pending.empty()) {
+      const int next = pending.back();
+      pending.pop_back();
       if (std::exchange(completed_[index(next)], char{1}) != 0) continue;
       const Operation& done = assignment_.operations[index(next)];
-      open.insert(open.end(), assignment_.needs.begin() + done.first_need,
-                  assignment_.needs.begin() + done.last_need);
+      pending.insert(pending.end(), assignment_.needs.begin() + done.first_need,
+                     assignment_.needs.begin() + done.last_need);
     }
   }
 
@@ -252,7 +253,7 @@ class ReductionLowerer {
     add_message(step, packed);
   }
 
-  /// The blocks' values are at `to(position)` from now on.
+  /// Records that the blocks' values are now at `to(position)`.
   template <class To>
   void move_values(const Blocks& blocks, To to) {
     for_each(blocks, [&](Position at) {
@@ -267,7 +268,7 @@ class ReductionLowerer {
     return [this](Position at) { return results_[index(at)]; };
   }
 
-  /// What is received replaces what was held.
+  /// A received value replaces the value held.
   void add_recv(const Step& step) {
     if (step.bytes == 0) return add_message(step, {});
     if (may_write_result(step.blocks, step.runner)) {
@@ -311,7 +312,7 @@ class ReductionLowerer {
     received_[index(id)] = start;
   }
 
-  /// Copies what is held in the caller's buffers to where it may be changed.
+  /// Copies values that are in read-only buffers of the caller to memory that may be changed.
   void make_changeable(const Blocks& blocks) {
     for (const Piece& piece : pieces(blocks, [&](Position at) { return held_[index(at)]; })) {
       if (may_change(piece.from)) continue;
@@ -355,7 +356,7 @@ class ReductionLowerer {
     }
   }
 
-  /// Does the value stay where it is held, rather than move to where the message was received?
+  /// True if the result replaces the value held; false if it replaces the received one.
   [[nodiscard]] bool stays(const Step& step, const Piece& piece) const {
     if (!traits_.swaps) return step.operand == Operand::left;
     const bool moves_to_result = piece.to.stretch == MemoryUse::receive_buffer &&
@@ -371,13 +372,13 @@ class ReductionLowerer {
   ReductionTraits traits_;
   bool scatters_;
   std::vector<Bytes> sizes_;   ///< by position
-  std::vector<Spot> held_;     ///< where each block's value is
-  std::vector<Spot> results_;  ///< where each block's result is wanted, if it is
+  std::vector<Spot> held_;     ///< by position: its value
+  std::vector<Spot> results_;  ///< by position: the caller's location for its result, if any
   BlockRange wanted_;
-  bool is_result_free_ = false;        ///< the receive buffer holds nothing but results
-  std::vector<const Step*> consumer_;  ///< of what a step receives aside
-  std::vector<Spot> received_;         ///< by step: what it has received aside
-  std::vector<BlockRange> awaited_;    ///< received aside in the receive buffer, not combined yet
+  bool is_result_free_ = false;        ///< the receive buffer holds only results
+  std::vector<const Step*> consumer_;  ///< by step: the reduce of its staged blocks
+  std::vector<Spot> received_;         ///< by step: its staged blocks
+  std::vector<BlockRange> awaited_;    ///< staged in the receive buffer and not combined yet
   std::vector<int> first_operation_;   ///< by step
   std::vector<char> completed_;        ///< by operation, at the last wait
   std::map<Rank, int> sent_;

@@ -12,7 +12,7 @@ namespace tutti {
 
 namespace {
 
-/// Ranks and positions that have found each other, and those that have not.
+/// An order under construction: positions with ranks, and the ranks that are free.
 class GreedyOrder {
  public:
   GreedyOrder(const Distances& distances, Rank first)
@@ -26,7 +26,8 @@ class GreedyOrder {
   [[nodiscard]] bool any_free() const { return !free_.empty(); }
   [[nodiscard]] bool taken(Position position) const { return rank_at_[index(position)] != no_rank; }
 
-  /// Gives `position` the free rank that is nearest from that at `near`, or to it. O(p).
+  /// Assigns to `position` the free rank nearest to the rank at `near`, by the distance from that
+  /// rank (`from_near`) or to it. O(p).
   void take_nearest(Position position, Position near, bool from_near) {
     const Rank other = rank_at_[index(near)];
     const auto distance = [&](Rank rank) {
@@ -52,7 +53,7 @@ class GreedyOrder {
   std::vector<Rank> free_;  ///< ascending
 };
 
-/// A message as one of its ends sees it.
+/// A message as its sender or receiver sees it.
 struct Edge {
   Bytes bytes = 0;
   int round = 0;
@@ -60,7 +61,7 @@ struct Edge {
   bool sends = false;
 };
 
-/// The edges of each position, the heaviest first, then those of the latest round.
+/// The edges of each position, heaviest first, ties by latest round.
 std::vector<std::vector<Edge>> edges_of(const Traffic& traffic) {
   std::vector<std::vector<Edge>> edges(index(traffic.p));
   for (std::size_t round = 0; round < traffic.rounds.size(); ++round) {
@@ -106,7 +107,7 @@ std::vector<Rank> two_partners_each(const Distances& distances, const Traffic& t
 }
 
 std::vector<Rank> heaviest_first(const Distances& distances, const Traffic& traffic, Rank first) {
-  // Bytes, round, sequence of being seen (the earlier the better), both positions, direction.
+  // Bytes, round, negated sequence number, both positions, direction.
   using Waiting = std::tuple<Bytes, int, long, Position, Position, bool>;
   const auto edges = edges_of(traffic);
   std::priority_queue<Waiting> waiting;

@@ -1,4 +1,4 @@
-/// Orders that put ranks that exchange much close to one another.
+/// Orders by distance: ranks that exchange much data are close to one another.
 #pragma once
 
 #include <vector>
@@ -8,35 +8,34 @@
 
 namespace tutti {
 
-// Each function gives the rank at each position, `first` at position 0. Ties go to the lowest
-// rank, so equal matrices give equal orders. All ranks must pass the same bits.
+// Each function returns the rank at each position, with `first` at position 0. Ties go to the
+// lowest rank, so equal matrices give equal orders. All ranks must pass the same bits.
 
-/// Ring: the nearest free rank is next (RMH in Bhowmik & Bodele 2019, section 3.3). O(p^2).
+/// Ring: the nearest free rank comes next (RMH in Bhowmik & Bodele 2019, section 3.3). O(p^2).
 [[nodiscard]] std::vector<Rank> nearest_next(const Distances& distances, Rank first);
 
-/// Exchanges, such as recursive doubling: a reference position gets the nearest free rank for its
-/// partner in the heaviest round where that one is free, then for the next, then the one placed
-/// last is the reference (RDMH in Bhowmik & Bodele 2019, section 3.2). The paper leaves open where
-/// a search begins and which of the two is the reference; with the first of them it would find no
-/// partner from p = 8 on. A reference without free partners makes place for the one before, which
-/// is for numbers of ranks that are no power of two. O(p^2 + messages).
+/// Exchanges, such as recursive doubling: the partners of a reference position in its two heaviest
+/// rounds with a free partner get the nearest free ranks; then the second of them is the reference
+/// (RDMH in Bhowmik & Bodele 2019, section 3.2). The paper does not define where a search begins,
+/// nor which of the two is the next reference; the first of them would have no free partner from
+/// p = 8 on. If p is not a power of two, a reference may have no free partner; then the one before
+/// it is the reference again. O(p^2 + messages).
 [[nodiscard]] std::vector<Rank> two_partners_each(const Distances& distances,
                                                   const Traffic& traffic, Rank first);
 
-/// Any shape: of the messages between a position that has its rank and one that has not, the
-/// heaviest makes the nearest free rank its other end; among equals one of the latest round, then
-/// of the position that was placed first. In binomial trees these are the two heuristics of
-/// Mirsadeghi & Afsahi 2016. Gather (BGMH): the edges to the root's half, to the quarters, .., as
-/// the larger a subtree the more its edge carries. Broadcast (BBMH): depth first, the smallest
-/// subtree first, as all edges carry as much and most messages are under link at once in the last
-/// rounds. O(p^2 + messages log p).
+/// Any shape: takes the heaviest message between an assigned and an unassigned position, and
+/// assigns to the latter the free rank nearest to the former. Ties go to the latest round, then to
+/// the position assigned first. In binomial trees these are the two heuristics of Mirsadeghi &
+/// Afsahi 2016. Gather (BGMH): the edge to the largest subtree first, because it carries most.
+/// Broadcast (BBMH): depth first, the smallest subtree first, because all edges carry the same and
+/// the last rounds have most messages at once. O(p^2 + messages log p).
 [[nodiscard]] std::vector<Rank> heaviest_first(const Distances& distances, const Traffic& traffic,
                                                Rank first);
 
-/// Ring by its slowest links: `order`, with ranges turned round and up to three neighbours moved
-/// elsewhere as long as that makes the slowest of the links it touches faster, or as slow and the
-/// others faster; both directions of a link count as the slower one. Rotated so that its first
-/// rank stays first. At most about `evaluations` distances are looked at: O(p^2) for each pass.
+/// Ring: a local search from `order` that reverses ranges and moves up to three neighbours. A move
+/// must make the slowest changed link faster, or leave it and make the next slowest faster. A link
+/// counts with its slower direction. The first rank stays first. Reads at most about `evaluations`
+/// distances: O(p^2) for each pass.
 [[nodiscard]] std::vector<Rank> without_slow_links(const Distances& distances,
                                                    std::vector<Rank> order, long evaluations);
 

@@ -1,4 +1,4 @@
-/// Adding up bytes by link.
+/// Sums bytes by link.
 #include "orders/link_loads.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ void LinkLoads::add(RankPair ends, Bytes bytes) {
   for (std::size_t level = 0; level < loads_.size(); ++level) {
     const int from = group(level, ends.first);
     const int to = group(level, ends.second);
-    if (from == to) return;  // groups lie within those of the next level
+    if (from == to) return;  // a group is inside one group of the next level
     loads_[level][static_cast<std::size_t>(from)].out += bytes;
     loads_[level][static_cast<std::size_t>(to)].in += bytes;
   }

@@ -1,4 +1,4 @@
-/// What the messages of a round put on the links that they share.
+/// The load of a round's messages on the links that they share.
 #pragma once
 
 #include <cstddef>
@@ -14,20 +14,21 @@ class LinkLoads {
   /// `fabric` must outlive it.
   explicit LinkLoads(const Fabric& fabric);
 
-  /// Adds a message of so many bytes, or takes it away where they are negative. O(levels).
+  /// Adds a message of `bytes` bytes; negative bytes remove it. O(levels).
   void add(RankPair ends, Bytes bytes);
 
-  /// The link that takes longest for what is on it.
+  /// The link that takes longest for its load.
   struct Slowest {
     double seconds = 0;
     std::size_t level = 0;
-    int group = -1;  ///< none where nothing is shared
+    int group = -1;  ///< -1: no link is shared
     bool out = true;
   };
   /// O(links).
   [[nodiscard]] Slowest slowest() const;
+  /// True if a message between these ranks uses `link`.
   [[nodiscard]] bool takes(RankPair ends, const Slowest& link) const;
-  /// How many there are.
+  /// The number of shared links.
   [[nodiscard]] long links() const { return links_; }
 
  private:

@@ -1,4 +1,4 @@
-/// Swaps, with the times of rounds kept up to date.
+/// Swaps ranks and updates the times of the rounds incrementally.
 #include "orders/local_search.hpp"
 
 #include <algorithm>
@@ -10,10 +10,10 @@ namespace tutti {
 
 namespace {
 
-/// What is smaller by less is no gain but rounding.
+/// Relative gains below this are rounding errors.
 constexpr double rounding = 1e-9;
 
-/// An order and the times that follow from it.
+/// An order and its modelled times.
 class LocalSearch {
  public:
   LocalSearch(std::vector<Rank> order, const Traffic& traffic, const Fabric& fabric,
@@ -53,9 +53,9 @@ class LocalSearch {
   };
   struct Round {
     double times = 1;
-    int begin = 0;  ///< its messages
+    int begin = 0;  ///< its messages: [begin, end)
     int end = 0;
-    int slowest = 0;  ///< one of them, each alone
+    int slowest = 0;  ///< the slowest of its messages, each timed alone
     LinkLoads loads;
   };
   struct Swap {
@@ -72,13 +72,13 @@ class LocalSearch {
     }
   };
 
-  [[nodiscard]] RankPair traits_of(const Traffic::Message& message) const {
+  [[nodiscard]] RankPair ranks_of(const Traffic::Message& message) const {
     return {order_[index(message.from)], order_[index(message.to)]};
   }
 
   void add(Timed& timed) {
     --evaluations_;
-    const auto [from, to] = traits_of(timed.message);
+    const auto [from, to] = ranks_of(timed.message);
     timed.seconds = fabric_.links.seconds(from, to, timed.message.bytes);
     in_all_ += timed.seconds;
     rounds_[index(timed.round)].loads.add({from, to}, timed.message.bytes);
@@ -86,7 +86,7 @@ class LocalSearch {
 
   void remove(const Timed& timed) {
     in_all_ -= timed.seconds;
-    rounds_[index(timed.round)].loads.add(traits_of(timed.message), -timed.message.bytes);
+    rounds_[index(timed.round)].loads.add(ranks_of(timed.message), -timed.message.bytes);
   }
 
   void find_slowest(Round& round) {
@@ -98,7 +98,7 @@ class LocalSearch {
         begin);
   }
 
-  /// Calls `visit` for each message that begins or ends at one of both, none twice.
+  /// Calls visit(id) once for each message that begins or ends at one of the two positions.
   template <class Visit>
   void for_each_message(Swap swapped, Visit visit) {
     for (const int id : own_[index(swapped.a)]) visit(id);
@@ -135,7 +135,7 @@ class LocalSearch {
     return now;
   }
 
-  /// The ends of the messages that each round waits for, none twice.
+  /// The positions of the messages that the rounds wait for, without duplicates.
   [[nodiscard]] std::vector<Position> slowest_ends(Position first) const {
     std::vector<Position> ends;
     const auto add = [&](const Traffic::Message& message) {
@@ -151,7 +151,7 @@ class LocalSearch {
       }
       for (int id = round.begin; id < round.end; ++id) {
         const Traffic::Message& message = messages_[index(id)].message;
-        if (round.loads.takes(traits_of(message), link)) add(message);
+        if (round.loads.takes(ranks_of(message), link)) add(message);
       }
     }
     std::sort(ends.begin(), ends.end());
@@ -159,7 +159,7 @@ class LocalSearch {
     return ends;
   }
 
-  /// The swap that gains most; {-1, -1} where none gains.
+  /// The swap with the largest gain; {-1, -1} if none gains.
   Swap best_swap(Position first) {
     Seconds best = now();
     Swap found;
@@ -182,7 +182,7 @@ class LocalSearch {
   long evaluations_;
   std::vector<Timed> messages_;  ///< by round
   std::vector<Round> rounds_;
-  std::vector<std::vector<int>> own_;  ///< the messages of each position
+  std::vector<std::vector<int>> own_;  ///< by position: its messages
   double in_all_ = 0;                  ///< seconds of all messages
 };
 

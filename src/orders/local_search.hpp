@@ -1,4 +1,4 @@
-/// LocalSearch by swaps on the modelled time of a shape's rounds.
+/// Local search over orders: swaps that reduce the modelled time of a shape's rounds.
 #pragma once
 
 #include <vector>
@@ -8,18 +8,18 @@
 
 namespace tutti {
 
-/// The time of all rounds with the rank order[v] at position v. A round is as long as its slowest
-/// message alone, or as a shared link takes for all that leave or enter its group in that round,
+/// The time of all rounds with the rank order[v] at position v. A round takes as long as its
+/// slowest message alone, or as a shared link takes for all messages of the round that use it,
 /// whichever is longer. O(levels * messages of the different rounds).
 [[nodiscard]] double rounds_seconds(const Traffic& traffic, const Fabric& fabric,
                                     const std::vector<Rank>& order);
 
-/// Swaps two ranks as long as that makes the rounds faster in all, or no slower and the messages
-/// faster in all; each time the swap that gains most. Only the ends of the messages that a round
-/// waits for are swapped, the slowest one or those over the slowest link, as no other swap makes a
-/// round faster. `keep_first` leaves position 0 alone. At most about `evaluations` link times are
-/// looked at, so that the work is bounded and, unlike by a clock, alike on all ranks; a step takes
-/// O(ends * p * (rounds + p)) of them.
+/// Repeats the best swap of two ranks while one reduces the time of all rounds, or keeps it and
+/// reduces the sum of all message times. One of the two ranks takes part in a message that its
+/// round waits for, the slowest one or one over the slowest link, because no other swap makes a
+/// round faster. `keep_first` fixes position 0. Evaluates at most about `evaluations` link times;
+/// unlike a time limit, this budget gives equal orders on all ranks. A swap takes
+/// O(ends * p * (rounds + p)) evaluations.
 [[nodiscard]] std::vector<Rank> local_search(std::vector<Rank> order, const Traffic& traffic,
                                              const Fabric& fabric, bool keep_first,
                                              long evaluations);

@@ -1,4 +1,4 @@
-/// Orders that sort.
+/// Names of orders, and orders by sorting.
 #include "orders/orders.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ constexpr std::array<std::string_view, 9> names = {
     "natural",  "rotated",      "by_size",           "arrival",       "late_leaf",
     "distance", "nearest_next", "two_partners_each", "heaviest_first"};
 
-/// All ranks but the root, by `before`, ties by rank.
+/// All ranks except the root, sorted by `before`, ties by rank.
 template <class Before>
 std::vector<Rank> others_sorted(int p, Rank root, Before before) {
   std::vector<Rank> ranks(static_cast<std::size_t>(p));
@@ -23,7 +23,7 @@ std::vector<Rank> others_sorted(int p, Rank root, Before before) {
   return ranks;
 }
 
-/// The root at position 0, ranks[j] at sequence[j].
+/// The order with the root at position 0 and ranks[j] at position sequence[j].
 Order seat(Rank root, const std::vector<Rank>& ranks, const std::vector<Position>& sequence) {
   std::vector<Rank> at(ranks.size() + 1, root);
   for (std::size_t j = 0; j < ranks.size(); ++j)

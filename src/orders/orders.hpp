@@ -1,4 +1,4 @@
-/// Orders by name, and those that need to know sizes or arrivals.
+/// The names of orders, and the orders by sizes or arrivals.
 #pragma once
 
 #include <functional>
@@ -11,15 +11,15 @@
 
 namespace tutti {
 
-/// The orders that an algorithm can be asked for.
+/// The values of the parameter `order`.
 enum class OrderName : std::uint8_t {
-  natural,            ///< the root, then ranks as they are numbered
-  rotated,            ///< onwards from the root, modulo p
+  natural,            ///< the root, then the other ranks ascending
+  rotated,            ///< ascending from the root, modulo p
   by_size,            ///< large blocks near the root
-  arrival,            ///< as a shape takes early ranks first (Proficz 2020)
-  late_leaf,          ///< late ranks with the shortest link to the root of a gather
-  distance,           ///< ranks that exchange much close to one another
-  nearest_next,       ///< the nearest free rank is next (Bhowmik & Bodele 2019, RMH)
+  arrival,            ///< early ranks at the positions that the shape serves first (Proficz 2020)
+  late_leaf,          ///< gather: late ranks with the shortest path to the root
+  distance,           ///< ranks that exchange much data are close to one another
+  nearest_next,       ///< the nearest free rank comes next (Bhowmik & Bodele 2019, RMH)
   two_partners_each,  ///< two partners for each reference (Bhowmik & Bodele 2019, RDMH)
   heaviest_first,     ///< heavy messages between near ranks (Mirsadeghi & Afsahi 2016, BBMH, BGMH)
 };
@@ -27,15 +27,15 @@ enum class OrderName : std::uint8_t {
 [[nodiscard]] std::string_view name_of(OrderName order);
 [[nodiscard]] std::optional<OrderName> order_named(std::string_view name);
 
-/// Hops from a position to the root in a shape.
+/// The hops from a position to the root of a shape.
 using Depth = std::function<int(Position)>;
 
-/// The root first; then the larger a block, the fewer hops: positions by (depth, position)
-/// take ranks by (size descending, rank). O(p log p).
+/// The root first. Larger blocks take fewer hops: positions sorted by (depth, position) take ranks
+/// sorted by (size descending, rank). O(p log p).
 [[nodiscard]] Order by_size(const std::vector<Bytes>& by_rank, Rank root, const Depth& depth);
 
-/// The root first; then positions in the given sequence take the other ranks by (arrival,
-/// rank), earliest first. All ranks must pass the same arrivals. O(p log p).
+/// The root first. Positions in the given sequence take the other ranks sorted by (arrival, rank).
+/// All ranks must pass the same arrivals. O(p log p).
 [[nodiscard]] Order by_arrival(const std::vector<double>& arrivals, Rank root,
                                const std::vector<Position>& sequence);
 

@@ -1,4 +1,4 @@
-/// Local search on a ring.
+/// Local search over ring orders.
 #include <algorithm>
 #include <array>
 
@@ -20,7 +20,7 @@ class RingSearch {
     const Rank first = ring_[0];
     bool moved = p_ > 3;
     while (moved && evaluations_ > 0) {
-      moved = turn_ranges();
+      moved = reverse_ranges();
       for (int count = 1; count <= 3 && count + 3 <= p_; ++count) moved |= move_neighbours(count);
     }
     std::rotate(ring_.begin(), std::find(ring_.begin(), ring_.end(), first), ring_.end());
@@ -36,7 +36,8 @@ class RingSearch {
     return std::max(distances_(a, b), distances_(b, a));
   }
 
-  /// The slower links decide; a ring only ever gets a smaller sorted list, so a search ends.
+  /// Compares descending link times. Every move makes the ring's sorted list of links smaller, so
+  /// the search ends.
   template <std::size_t n>
   static bool improves(std::array<double, n> now, std::array<double, n> before) {
     std::sort(now.begin(), now.end(), std::greater<>());
@@ -44,8 +45,8 @@ class RingSearch {
     return now < before;
   }
 
-  /// Replaces two links by two others, for each two of the ring.
-  bool turn_ranges() {
+  /// Reverses the range between each two links of the ring if that improves these links.
+  bool reverse_ranges() {
     bool moved = false;
     for (int i = 0; i + 1 < p_ && evaluations_ > 0; ++i) {
       for (int j = i + 2; j < p_; ++j) {
@@ -60,11 +61,11 @@ class RingSearch {
     return moved;
   }
 
-  /// Moves `count` neighbours between two others, either link round, from each place.
+  /// Tries to move each `count` neighbours between two other ranks, in either direction.
   bool move_neighbours(int count) {
     bool moved = false;
     for (int i = 0; i < p_ && evaluations_ > 0; ++i) {
-      // The neighbours stand at the end of the ring.
+      // move_last() moves the end of ring_.
       std::rotate(ring_.begin(), ring_.begin() + 1, ring_.end());
       moved |= move_last(count);
     }

@@ -1,4 +1,4 @@
-/// How the coordinator assigns epochs and profiles to calls, and how the ranks read its messages.
+/// The coordinator's assignments, and how the ranks read them.
 #include "protocols/arrival_agreement.hpp"
 
 #include <algorithm>
@@ -22,8 +22,8 @@ enum Kind : std::int64_t {
 
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 constexpr double never = std::numeric_limits<double>::infinity();
-/// Without new estimates the range of an epoch doubles up to this number of calls. It is bounded
-/// because a new epoch cannot replace that of an assigned call.
+/// Without new estimates epoch ranges double up to this number of calls: a new epoch cannot replace
+/// that of an assigned call.
 constexpr CallNumber max_range = 64;
 /// The same for extensions of profiles.
 constexpr CallNumber max_epoch_length = 32;
@@ -31,7 +31,7 @@ constexpr CallNumber max_epoch_length = 32;
 constexpr CallNumber first_calls = 8;
 /// The same after a change of profile, which may turn out to be a loss.
 constexpr CallNumber min_profile_calls = 5;
-/// The coordinator keeps estimates for at most this number of calls, however far a rank is ahead.
+/// At most this number of calls are pending, however far a rank is ahead.
 constexpr std::size_t max_pending_calls = 8;
 
 std::shared_ptr<ArrivalEpoch> epoch_from(const std::vector<std::int64_t>& words, std::size_t head,
@@ -124,8 +124,8 @@ void ArrivalCoordinator::note_estimate(Rank from, const ArrivalEstimate& estimat
   blocks_[rank] = estimate.block;
   last_estimated_[rank] = std::max(last_estimated_[rank], estimate.call);
   if (estimate.wants_epoch) wanted_[rank] = estimate.call;
-  // Half an epoch length ahead of the end, and at least one call ahead, so that no rank waits for
-  // the extension: a persistent call needs it at its start, before its estimate is sent.
+  // Half an epoch length ahead, and at least one call, so that no rank waits for the extension: a
+  // persistent call needs it at its start, before its estimate is sent.
   const CallNumber next = estimate.call + 1;
   if (uses_profiles_ && next + epoch_length_ / 2 > extended_until_) extend(next, out);
   const CallNumber all_past = *std::min_element(last_estimated_.begin(), last_estimated_.end());

@@ -45,7 +45,7 @@ struct SignatureTimes {
   CallSignature kind;
   /// Native's seconds from the last arrival to the last exit; NaN while unknown.
   double native = std::numeric_limits<double>::quiet_NaN();
-  /// Choices that took at least 0.98 of native's time, in the sequence they lost; then zeros.
+  /// Choices that took more than 0.98 of native's time, in the sequence they lost; then zeros.
   std::array<AlgorithmId, max_choices> lost = {};
   /// Native has to run and be measured again before the choice continues.
   bool native_is_due = false;

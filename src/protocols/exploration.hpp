@@ -16,11 +16,10 @@ struct ExploredCall {
   Bytes bytes = 0;     ///< the bytes it moves; only calls of similar size are compared
 };
 
-/// The course of an exploration of 2 or more candidates; candidate 0 is the default. In a round
-/// each candidate runs 3 calls in succession. After the first round the caller leaves out the
-/// candidates that took more than twice as long as the fastest one; the others have a second
-/// round, if at least 2 remain. With `are_new`, each candidate but candidate 0 first runs one call
-/// that does not count, in which it sets up what it needs.
+/// Explores 2 or more candidates; candidate 0 is the default. In a round each candidate runs 3
+/// calls in succession. The caller then leaves out those that took more than twice as long as the
+/// fastest one; if at least 2 remain they have a second round. With `are_new`, each candidate but
+/// candidate 0 first runs one uncounted call, in which it sets itself up.
 class Exploration {
  public:
   static constexpr int max_candidates = 5;
@@ -29,7 +28,7 @@ class Exploration {
 
   explicit Exploration(int candidates, bool are_new = true);
 
-  /// True at the end of the first round. The caller must leave_out() before the next begin().
+  /// True after the first round: leave_out() must come before the next begin().
   [[nodiscard]] bool is_round_over() const { return !is_judged_ && begun_ == sequence_.size(); }
   /// Continues without the `slow` candidates. Candidate 0 always stays, for comparison.
   void leave_out(const Candidates& slow);
@@ -57,13 +56,11 @@ class Exploration {
 };
 
 /// The calls of one collective in which explorations may begin or continue. A rank with invalid
-/// arguments does not know the exploration of a call, so ranks exchange it in each call of a
-/// window, and only there. Windows depend on the number of calls alone: they are alike on all
-/// ranks.
+/// arguments does not know the exploration of a call, so ranks exchange it, but only in windows.
+/// Windows depend on the number of calls alone: they are alike on all ranks.
 class SamplingWindows {
  public:
-  /// The calls from a window to the next: this number at least, and the calls so far divided by
-  /// `calls_for_each_before`.
+  /// Calls between windows: at least this number, or the calls so far / `calls_for_each_before`.
   static constexpr int calls_between = 128;
   static constexpr int calls_for_each_before = 8;
   static constexpr int max_calls = 256;  ///< in a window
@@ -86,8 +83,7 @@ class SamplingWindows {
   int left_ = 0;            ///< further calls of this window
 };
 
-/// Merges the calls of all ranks, given rank by rank: of each call the longest time, and the sum of
-/// the bytes. O(calls).
+/// Merges the calls of all ranks, given rank by rank: the longest time and the sum of the bytes.
 [[nodiscard]] std::vector<ExploredCall> calls_of_all(std::span<const ExploredCall> by_rank,
                                                      int ranks);
 
@@ -101,11 +97,11 @@ struct ExplorationOutcome {
 };
 
 /// Evaluates the exploration's `calls`, merged over all ranks. Selects the fastest remaining
-/// candidate if the time of candidate 0 is more than 1.1 times its own and, where all calls are of
-/// similar size, it is faster in each round. Otherwise selects candidate 0. Calls of similar size
-/// (within a factor of 2) form a group, in which each candidate has the median of its calls (the
-/// lower of the middle two), times the number of calls in the group. A group does not count if a
-/// candidate has fewer than 2 calls in it. O(n log n) for n calls.
+/// candidate if candidate 0 takes more than 1.1 times as long and, where all calls are of similar
+/// size (within a factor of 2), is slower in each round. Otherwise selects candidate 0. Calls of
+/// similar size form a group, in which each candidate has the median of its calls (the lower of the
+/// middle two) times the group's number of calls. A group in which a candidate has fewer than 2
+/// calls does not count.
 [[nodiscard]] ExplorationOutcome outcome_of(std::span<const ExploredCall> calls,
                                             const Exploration& exploration);
 

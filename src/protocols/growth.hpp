@@ -29,8 +29,7 @@ struct Join {
   Cube joined;
 };
 
-/// By rank, its delay behind the first arrival, as the bytes that could pass in it. Null: all ranks
-/// arrive together.
+/// By rank, the bytes that could pass during its delay behind the first arrival. Null: no delays.
 using ReadyTimes = std::shared_ptr<const std::vector<Bytes>>;
 
 /// p ranks, joined in rounds: at level d the cubes are [a b^d, min((a+1) b^d, p)), b = ports + 1,
@@ -43,7 +42,7 @@ struct Growth {
   Bytes memory = 0;  ///< bytes of other ranks that a rank but the root may hold; 0: no bound
   ReadyTimes ready = nullptr;
 
-  /// The modelled time, in bytes, from which `rank` has its own block and can receive others.
+  /// The modelled time, in bytes, at which `rank` has its own block and can receive others.
   [[nodiscard]] Bytes ready_at(Rank rank) const {
     return ready ? (*ready)[static_cast<std::size_t>(rank)] : 0;
   }
@@ -78,8 +77,8 @@ struct Growth {
     return root != no_rank && parameters.promote && parameters.threshold < 0;
   }
   /// True if a subtree of this size may be promoted: its rank waits for the root's verdict. Both
-  /// ends of the edge know its size, so both know whether a verdict comes. The bound is twice n_1/2
-  /// because a promotion costs two messages: the verdict, and one more at the root.
+  /// ends of the edge know its size, so both know whether a verdict comes. Twice n_1/2, because a
+  /// promotion costs two messages: the verdict, and one more at the root.
   [[nodiscard]] bool may_be_promoted(Bytes bytes) const {
     return promotes() && bytes > 2 * half_performance_length;
   }
@@ -88,9 +87,8 @@ struct Growth {
 /// The largest number of promotions in one tree, and the words of a verdict.
 inline constexpr std::size_t max_promotions = 14;
 
-/// The modelled time, in bytes, at which a rank has received from all `children`. It receives one
-/// message at a time from `start` on, in the sequence in which children become ready. Empty
-/// messages cost nothing. O(n log n) for n children.
+/// The modelled time, in bytes, at which a rank has received from all `children`, one message at a
+/// time from `start` on, as they become ready. Empty messages cost nothing.
 [[nodiscard]] Bytes serve(std::span<const Subtree> children, Bytes half_performance_length,
                           Bytes start);
 

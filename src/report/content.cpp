@@ -26,21 +26,19 @@ std::string note_of(const SiteCalls& calls, const Summary& summary, bool partial
     return "unknown: clocks of " + std::to_string(summary.nodes) + " nodes are not synchronised";
   }
   if (calls.timed == 0) {
-    return partial ? "unknown: only the root's own times are known here"
-                   : "unknown: of no call the times of all ranks were kept";
+    return partial ? "unknown: only the root's own times were recorded"
+                   : "unknown: no call has recorded times of all ranks";
   }
   if (calls.timed == calls.calls) return "";
-  return "times are those of " + std::to_string(calls.timed) + " calls of " +
-         std::to_string(calls.calls);
+  return "times of " + std::to_string(calls.timed) + " calls of " + std::to_string(calls.calls);
 }
 
 std::string clock_of(const Summary& summary) {
-  if (summary.clock_error <= 0) return "all ranks read one clock";
-  return std::string(
-             "clocks of the nodes compared with rank 0's by the fastest of 30 ping-pongs ") +
-         (summary.clock_drift ? "at both ends of the run, drift taken to be even in between"
-                              : "at the end of the run, drift not known") +
-         ": off by at most " + duration(summary.clock_error);
+  if (summary.clock_error <= 0) return "all ranks read the same clock";
+  return std::string("node clocks compared with rank 0's by the fastest of 30 ping-pongs ") +
+         (summary.clock_drift ? "at both ends of the run, drift interpolated"
+                              : "at the end of the run, drift unknown") +
+         ", error at most " + duration(summary.clock_error);
 }
 
 ReportedCalls::Split split_of(const SiteCalls& calls, double clock_error) {
@@ -115,7 +113,7 @@ ReportContent partial_content_of(const Summary& summary, const std::string& mpi,
   content.ranks = ranks;
   content.nodes.reset();
   content.clock = "each rank reads its own clock";
-  content.partial = "the calls of which " + who + " was the root";
+  content.partial = "only calls with " + who + " as root";
   return content;
 }
 

@@ -81,7 +81,7 @@ std::string who_is_late(const ArrivalPattern& pattern, double clock_error) {
       std::accumulate(pattern.calls.begin(), pattern.calls.end(), 0.0,
                       [](double sum, const CallTimes& call) { return sum + spread_of(call); }) /
       static_cast<double>(calls);
-  if (spread <= clock_error) return "ranks arrive together as far as the clocks can tell";
+  if (spread <= clock_error) return "ranks arrive together within the clocks' error";
   const std::vector<RankShare> shares = shares_of(pattern);
   const auto most =
       std::max_element(shares.begin(), shares.end(),
@@ -92,8 +92,9 @@ std::string who_is_late(const ArrivalPattern& pattern, double clock_error) {
     return name + " is last in " + (calls == 1 ? "" : percent(most->last, calls) + " of ") +
            of_calls + ", " + duration(most->delay_as_last) + " behind the first";
   }
-  return "no rank is last in most of " + of_calls + ": " + name + " is most often, in " +
-         percent(most->last, calls) + "; the last one is " + duration(spread) + " behind the first";
+  return "no rank is last in most of " + of_calls + "; most often " + name + ", in " +
+         percent(most->last, calls) + "; the last rank is " + duration(spread) +
+         " behind the first";
 }
 
 }  // namespace tutti

@@ -104,9 +104,9 @@ constexpr std::string_view legend =
     "exit;\n"
     "elapsed: arrival to exit, mean over ranks; max/mean block: largest block to mean block, 1 is "
     "regular\n"
-    "a rank's time, in the mean: waiting for ranks that it needs; held, as others were late and it "
-    "stood behind\n"
-    "them or moved data; moving, with nobody missing whom it saw come\n";
+    "a rank's mean time: waiting for ranks that it needs; held behind late ranks or moving data "
+    "for them;\n"
+    "moving data with no rank missing\n";
 
 }  // namespace
 

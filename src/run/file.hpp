@@ -1,4 +1,4 @@
-/// Files that a user names: read and written without waiting for what is no file.
+/// Reads and checks files that a user names, without waiting for a pipe or a device.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,13 @@
 
 namespace tutti {
 
-/// The text of a regular file of at most `most` bytes. Anything else is an error that says what the
-/// path is, at once: a folder, a pipe, a device, a larger file, one with zero bytes.
-[[nodiscard]] Result<std::string> read_text_file(const std::string& path, std::size_t most);
+/// The text of a regular file of at most `max_bytes` bytes. For anything else, an error that names
+/// the kind of the path, at once: a directory, a pipe, a device, a larger file, one with zero
+/// bytes.
+[[nodiscard]] Result<std::string> read_text_file(const std::string& path, std::size_t max_bytes);
 
-/// Why a file of this name could not be written: it exists and is a folder, a pipe, a socket or a
-/// disk. Empty where nothing stands against it. The folder it lies in is not looked at.
+/// Why a file of this name cannot be written: it is a directory, a pipe, a socket or a disk. Empty
+/// if nothing is known against it. Does not check its directory.
 [[nodiscard]] std::string why_no_output(const std::string& path);
 
 }  // namespace tutti

@@ -1,4 +1,4 @@
-/// Asking the system's scheduler.
+/// Reads bindings and limits from the system's scheduler.
 #include "run/processors.hpp"
 
 #include <sched.h>
@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr int bits = 64;
 
-/// The limit of one control group; none where it has none.
+/// The limit of one control group, if it has one.
 std::optional<double> limit_of(const fs::path& group) {
   double quota = 0;
   double period = 0;
@@ -33,9 +33,10 @@ std::optional<double> limit_of(const fs::path& group) {
   return quota / period;
 }
 
-/// Keeps the tightest limit from `path` of the hierarchy that is mounted at `mount` upwards.
+/// Updates `tightest` by the limits of group `path` and its ancestors, in the hierarchy mounted at
+/// `mount`.
 void tighten(const fs::path& mount, const std::string& path, ProcessorQuota& tightest) {
-  // A group outside of the name space is written with "..", and cannot be seen.
+  // The path of a group outside the name space contains "..", and cannot be read.
   const bool is_outside = path.find("..") != std::string::npos;
   fs::path inside = is_outside ? fs::path() : fs::path(path).relative_path();
   for (;; inside = inside.parent_path()) {

@@ -1,4 +1,4 @@
-/// Processors of this machine that processes may run on, and how much of them.
+/// The processors of this machine that processes may run on, and their quota.
 #pragma once
 
 #include <sys/types.h>
@@ -11,35 +11,35 @@
 
 namespace tutti {
 
-/// Those that a process (0: the calling thread) may run on now, ascending; empty where the system
-/// does not tell. What keeps it from others, a set of processors or a binding, is no matter.
+/// The processors that a process (0: the calling thread) may run on now, ascending, whether a
+/// cpuset or a binding restricts them; empty if the system does not report them.
 [[nodiscard]] std::vector<int> processors_of(pid_t process);
 
-/// The share of the machine that a control group has, in processors.
+/// The limit of a control group, in processors.
 struct ProcessorQuota {
   double processors = 0;    ///< 0: no limit
-  std::uint64_t group = 0;  ///< of the limit: equal for all processes that share it
+  std::uint64_t group = 0;  ///< identifies the limit: equal for all processes that share it
 };
 
-/// The tightest limit on this process's control group and those around it (cpu.max, or the quota
-/// and period of the first version). `root` is the folder that holds proc and sys.
+/// The tightest limit on this process's control group and its ancestors (cpu.max, or quota and
+/// period in version 1). `root` is the folder that holds proc and sys.
 [[nodiscard]] ProcessorQuota processor_quota(const std::filesystem::path& root);
 
-/// What one rank knows of the processors that it may use. Plain data.
+/// The processors that one rank may use. Plain data.
 struct ProcessorView {
-  std::array<std::uint64_t, 16> allowed{};  ///< a bit for each processor; none: not known
+  std::array<std::uint64_t, 16> allowed{};  ///< a bit for each processor; none: unknown
   ProcessorQuota quota;
 };
 
-/// That of the calling thread.
+/// The view of the calling thread.
 [[nodiscard]] ProcessorView own_processors(const std::filesystem::path& root = "/");
 
-/// No more than these can ranks with this limit have together, wherever they are bound: those of
-/// the machine, or of the limit. At least one.
+/// An upper bound on the processors that ranks with this limit have together, wherever they are
+/// bound: those of the machine, or the limit. At least 1.
 [[nodiscard]] double reachable_processors(const ProcessorQuota& quota);
 
-/// Ranks to each processor of a node, of whose ranks these are the views. The processors are all
-/// that any of them may run on, but no more than the limits of their groups.
+/// Ranks per processor of a node whose ranks have these views. Counts the processors that any of
+/// them may use, but at most the limits of their groups.
 [[nodiscard]] double oversubscription_of(std::span<const ProcessorView> ranks);
 
 }  // namespace tutti

@@ -1,4 +1,4 @@
-/// Appending steps.
+/// Appends steps to a schedule.
 #include "schedule/builder.hpp"
 
 #include <cassert>

@@ -1,4 +1,4 @@
-/// Builds one rank's schedule; knows the sizes, so that an algorithm need not.
+/// Builds one rank's schedule from block ranges; it derives the bytes itself.
 #pragma once
 
 #include <utility>
@@ -8,26 +8,26 @@
 
 namespace tutti {
 
-/// Appends steps for the rank of `problem`. Messages without bytes are left out, at both
-/// ends alike, because both ends know their size; signals, which carry none, are kept.
+/// Appends steps for the rank of `problem`. Omits messages without bytes; their sender and
+/// receiver both know the size, so both omit them. Keeps signals, which are empty by intent.
 class ScheduleBuilder {
  public:
   explicit ScheduleBuilder(const Problem& problem);
 
-  /// Sends or receives whole blocks. Returns the step, or `none` if it was left out.
+  /// Sends or receives whole blocks. Returns the step, or `none` if it is omitted.
   StepId send(Rank to, BlockRange blocks) { return message(StepKind::send, to, blocks); }
   StepId recv(Rank from, BlockRange blocks) { return message(StepKind::recv, from, blocks); }
-  /// Whole blocks whose bytes are known otherwise (grown trees, holes).
+  /// The same for whole blocks of given bytes (ordered trees, ranges with holes).
   StepId send(Rank to, const Blocks& blocks, Bytes bytes) {
     return part(StepKind::send, to, blocks, 0, bytes);
   }
   StepId recv(Rank from, const Blocks& blocks, Bytes bytes) {
     return part(StepKind::recv, from, blocks, 0, bytes);
   }
-  /// The bytes [offset, offset + bytes) of the packed blocks.
+  /// Sends or receives the bytes [offset, offset + bytes) of the packed blocks.
   StepId part(StepKind kind, Rank peer, const Blocks& blocks, Bytes offset, Bytes bytes);
 
-  /// Sends or receives a cyclic range of blocks: `count` from `begin` on, modulo their number.
+  /// Sends or receives a cyclic range: `count` blocks from `begin` on, modulo their number.
   StepId send_cyclic(Rank to, Position begin, int count) {
     return cyclic(StepKind::send, to, begin, count);
   }
@@ -35,14 +35,14 @@ class ScheduleBuilder {
     return cyclic(StepKind::recv, from, begin, count);
   }
 
-  /// Receives blocks into staging memory, for a later `combine`. The message needs nothing.
+  /// Receives blocks into staging memory, for a later combine(). The step needs no other step.
   StepId recv_staged(Rank from, const Blocks& blocks);
-  /// The same of what a notification carries, which comes without bytes too.
+  /// The same for blocks that a notification carries. Not omitted when empty.
   StepId await_staged(Rank from, const Blocks& blocks);
-  /// Combines what `received` has staged into the blocks held, on the side that `operand` says,
-  /// once what it changes has been sent. Nothing for `none`.
+  /// Combines the blocks that step `received` staged with the blocks held; `operand` is the side of
+  /// the staged ones. Runs after earlier sends of these blocks. No-op for `none`.
   StepId combine(StepId received, Operand operand);
-  /// Both, one after the other. Returns the step that combines, or `none`.
+  /// recv_staged(), then combine(). Returns the step that combines, or `none`.
   StepId reduce(Rank from, const Blocks& blocks, Operand operand) {
     return combine(recv_staged(from, blocks), operand);
   }
@@ -50,42 +50,43 @@ class ScheduleBuilder {
     return reduce(from, Blocks(blocks), operand);
   }
 
-  /// A message without bytes.
+  /// Sends or receives a message without bytes.
   StepId signal(Rank to) { return append(StepKind::send, to, {}, 0, 0); }
   StepId await_signal(Rank from) { return append(StepKind::recv, from, {}, 0, 0); }
 
-  /// Blocks into `to`'s memory; left out if they are empty.
+  /// Puts blocks into `to`'s memory; omitted if they are empty.
   StepId put(Rank to, BlockRange blocks) { return message(StepKind::put, to, blocks); }
-  /// What describes the operation, into `to`'s memory.
+  /// Puts the description of the operation into `to`'s memory.
   StepId put_description(Rank to) { return append(StepKind::put, to, {}, 0, 0); }
-  /// Waits for what has been put there.
+  /// Waits until all earlier puts to `to` have completed.
   StepId flush(Rank to) { return append(StepKind::flush, to, {}, 0, 0); }
-  /// Tells `to` that the blocks are in its memory, or awaits that; also of empty blocks.
+  /// Notifies `to` that the blocks are in its memory, or awaits this from `from`. Not omitted when
+  /// the blocks are empty.
   StepId notify(Rank to, BlockRange blocks) {
     return append(StepKind::notify, to, blocks, 0, bytes(blocks));
   }
   StepId await(Rank from, BlockRange blocks) {
     return append(StepKind::await, from, blocks, 0, bytes(blocks));
   }
-  /// The same with the bytes in the notification.
+  /// Notifies `to`; the notification carries the bytes of the blocks.
   StepId notify_with(Rank to, BlockRange blocks);
 
-  /// Appends the steps of a schedule of the same rank, which need what was there before only for
-  /// the blocks that they read or change.
+  /// Appends the steps of a schedule of the same rank. They need earlier steps only for the blocks
+  /// that they read or change.
   void append(const Schedule& schedule);
 
-  /// `step` starts after the earlier step `other` has completed; nothing if either is `none`.
+  /// `step` starts after the earlier step `other` has completed. No-op if either is `none`.
   void after(StepId step, StepId other);
-  /// Of the steps with slots at most `slots` are in flight at once; nothing for `none`.
+  /// Sets Step::slots: at most `slots` steps with slots are in flight at once. No-op for `none`.
   void limit(StepId step, int slots);
-  /// Later steps start after `step` has completed; nothing for `none`.
+  /// Later steps start after `step` has completed. No-op for `none`.
   void wait(StepId step);
   /// Later steps start after all earlier ones have completed.
   void wait_all();
 
   [[nodiscard]] Bytes bytes(BlockRange blocks) const { return problem_.sizes.of(blocks); }
   [[nodiscard]] Bytes bytes(const Blocks& blocks) const;
-  /// `count` blocks from `begin` on, modulo their number.
+  /// `count` blocks from `begin` on, modulo the number of blocks.
   [[nodiscard]] Blocks cyclic(Position begin, int count) const;
   [[nodiscard]] Schedule done() { return std::move(schedule_); }
 

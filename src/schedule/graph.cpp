@@ -1,4 +1,4 @@
-/// Building and executing the graph of all ranks' steps.
+/// Builds and executes the graph of all ranks' steps.
 #include "schedule/graph.hpp"
 
 #include <algorithm>
@@ -35,19 +35,19 @@ bool is_message(const Step& step) {
   return step.kind == StepKind::send || step.kind == StepKind::recv;
 }
 
-/// Its peer takes part in it by a step of its own, or by its memory.
+/// The step names a peer: it is a message or a one-sided step.
 bool has_peer(const Step& step) { return is_message(step) || is_one_sided(step.kind); }
 
 bool receives(const Step& step) {
   return step.kind == StepKind::recv || step.kind == StepKind::await;
 }
 
-/// What is wrong with a reduce whose `after` is a step, empty if nothing is.
+/// The flaw of a reduce step, or an empty text.
 std::string reduce_flaw(const Schedule& schedule, const Step& step) {
   if (!reduces(schedule.collective)) {
     return "a " + std::string(name_of(schedule.collective)) + " reduces nothing";
   }
-  if (step.after < 0) return "it names no step that has received for it";
+  if (step.after < 0) return "it names no earlier receive of its blocks";
   const Step& received = schedule.steps[static_cast<std::size_t>(step.after)];
   const bool fits = receives(received) && received.staged && received.blocks == step.blocks &&
                     received.bytes == step.bytes && received.offset == step.offset &&
@@ -57,7 +57,7 @@ std::string reduce_flaw(const Schedule& schedule, const Step& step) {
                     " has not received these blocks into staging memory";
 }
 
-/// What is wrong with a step's operands, empty if nothing is.
+/// The flaw in a step's operands, or an empty text.
 std::string operand_flaw(const Schedule& schedule, StepId id) {
   const Step& step = schedule.steps[static_cast<std::size_t>(id)];
   const auto steps = static_cast<StepId>(schedule.steps.size());
@@ -67,30 +67,30 @@ std::string operand_flaw(const Schedule& schedule, StepId id) {
   }
   if (has_peer(step)) {
     if (step.peer < 0 || step.peer >= schedule.p) {
-      return "its peer is no rank of 0.." + std::to_string(schedule.p - 1);
+      return "its peer is not a rank from 0 to " + std::to_string(schedule.p - 1);
     }
     if (step.peer == schedule.rank) return "its peer is the rank itself";
   }
-  if (step.after < -1 || step.after >= id) return "it needs a step that is not before it";
+  if (step.after < -1 || step.after >= id) return "it needs a step that does not precede it";
   if (step.slots < 0) return "its slots are negative";
   if (step.bytes < 0 || step.offset < 0) return "its bytes are negative";
   const BlockRange range = step.blocks.range;
   if (const int blocks = schedule.blocks();
       range.begin < 0 || range.end < range.begin || range.end > blocks) {
     return blocks == 0 ? "there are no blocks"
-                       : "its blocks are not in 0.." + std::to_string(blocks - 1);
+                       : "its blocks are not within 0 to " + std::to_string(blocks - 1);
   }
   Position at = range.begin;
   for (const BlockRange& hole : step.blocks.holes) {
     if (hole.begin < at || hole.end < hole.begin || hole.end > range.end) {
-      return "its holes are not ascending inside its blocks";
+      return "its holes are not ascending within its blocks";
     }
     at = hole.end;
   }
   if (step.staged && (!receives(step) || !reduces(schedule.collective))) {
-    return "no staging here";
+    return "only receives of a reduction use staging";
   }
-  if (step.carries && step.kind != StepKind::notify) return "it is no notification to carry bytes";
+  if (step.carries && step.kind != StepKind::notify) return "only notifications carry bytes";
   return step.kind == StepKind::reduce ? reduce_flaw(schedule, step) : "";
 }
 
@@ -137,7 +137,7 @@ std::optional<Flaw> StepGraph::add_rank(Rank rank) {
   const Schedule& schedule = schedules_[index(rank)];
   if (schedule.rank != rank || schedule.p != p()) {
     return Flaw{rank, -1,
-                "the schedule at place " + std::to_string(rank) + " of " + std::to_string(p()) +
+                "the schedule at index " + std::to_string(rank) + " of " + std::to_string(p()) +
                     " is that of rank " + std::to_string(schedule.rank) + " of " +
                     std::to_string(schedule.p)};
   }
@@ -164,7 +164,7 @@ std::optional<Flaw> StepGraph::add_rank(Rank rank) {
     if (step.bytes == 0 || step.staged) continue;
     const bool writes = receives(step) || step.kind == StepKind::reduce;
     if (reducing) {
-      add_turns(node, writes);
+      add_conflicts(node, writes);
     } else if (!writes) {
       add_needs(node);
     }
@@ -200,7 +200,7 @@ void StepGraph::add_needs(Node reader) {
   }
 }
 
-void StepGraph::add_turns(Node node, bool writes) {
+void StepGraph::add_conflicts(Node node, bool writes) {
   const Blocks& blocks = step(node).blocks;
   Node covering = none;
   for (std::size_t i = writers_.size(); i-- > 0 && covering == none;) {
@@ -246,7 +246,7 @@ Flaw StepGraph::unpaired(const End& end) const {
                               : alone.kind == StepKind::notify ? "await"
                                                                : "notification";
   return {rank_of(end.node), step_of(end.node),
-          "rank " + std::to_string(alone.peer) + " has no " + missing + " left for it"};
+          "rank " + std::to_string(alone.peer) + " has no matching " + missing};
 }
 
 void Flow::start(const StepGraph& graph) {

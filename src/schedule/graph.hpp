@@ -1,5 +1,5 @@
-/// The steps of all ranks as one graph, and its execution: what the verifier, the price and the
-/// simulation have in common.
+/// The steps of all ranks as one graph, and its execution. The verifier, the price and the
+/// simulation use it.
 #pragma once
 
 #include <deque>
@@ -15,7 +15,7 @@
 
 namespace tutti {
 
-/// A step that makes no sense, wherever its rank is told to go on.
+/// A step that is invalid in any execution.
 struct Flaw {
   Rank rank = no_rank;
   StepId step = -1;
@@ -25,17 +25,17 @@ struct Flaw {
 /// The step in words, e.g. "recv from 3".
 [[nodiscard]] std::string describe(const Step& step);
 
-/// The schedules of ranks 0..p-1 with each step as a node: which sends and receives belong
-/// together, or notifications and awaits, and which receives a step needs for the blocks that it
-/// reads. Refers to the schedules, which must outlive it. Keeps its memory from build to build.
+/// The schedules of ranks 0..p-1, each step a node. Pairs sends with receives and notifications
+/// with awaits, and finds the steps that each step needs. Refers to the schedules, which must
+/// outlive it. Reuses its memory between builds.
 class StepGraph {
  public:
   using Node = int;
   static constexpr Node none = -1;
 
-  /// The n-th send from one rank to another belongs to the n-th receive there. Returns a step
-  /// with operands out of range, or without a partner. O(steps log steps), and for each rank the
-  /// product of its receives and sends.
+  /// Pairs the n-th send from one rank to another with the n-th receive there. Returns a step with
+  /// operands out of range or without a partner, if there is one. O(steps log steps), plus for each
+  /// rank the product of its receives and sends.
   [[nodiscard]] std::optional<Flaw> build(std::span<const Schedule> schedules);
 
   [[nodiscard]] int p() const { return static_cast<int>(schedules_.size()); }
@@ -51,10 +51,10 @@ class StepGraph {
   [[nodiscard]] const Step& step(Node node) const {
     return schedules_[index(rank_of(node))].steps[index(step_of(node))];
   }
-  /// The other end of a message; none for a step that is local to its rank.
+  /// The matching step of the peer; none for a step without one.
   [[nodiscard]] Node partner(Node node) const { return partner_[index(node)]; }
-  /// How many earlier steps a step needs: they write what it reads, read or write what it changes,
-  /// or it is said to come after.
+  /// By node, the number of earlier steps that it needs: those that write blocks that it reads,
+  /// those that read or write blocks that it changes, and its `after`.
   [[nodiscard]] const std::vector<int>& needs() const { return needs_; }
   /// Calls visit(Node) for each later step that needs `writer`.
   template <class Visit>
@@ -80,40 +80,41 @@ class StepGraph {
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
   [[nodiscard]] std::optional<Flaw> add_rank(Rank rank);
   void add_needs(Node reader);
-  /// Where blocks change: `node` needs the earlier steps that write what it touches and, if it
-  /// writes, those that read it. Those before one that writes all of it are needed by that one.
-  void add_turns(Node node, bool writes);
+  /// For reductions, whose blocks change: `node` needs the earlier steps that write its blocks and,
+  /// if it writes, those that read them. It stops at a step that writes all of its blocks, because
+  /// that step needs the ones before.
+  void add_conflicts(Node node, bool writes);
   void add_need(Node reader, Node writer);
   void add_one_sided(Node node);
   [[nodiscard]] std::optional<Flaw> pair_messages();
   [[nodiscard]] Flaw unpaired(const End& end) const;
 
   std::span<const Schedule> schedules_;
-  std::vector<Node> first_;  ///< by rank, and the end
+  std::vector<Node> first_;  ///< by rank; then the end
   std::vector<Rank> rank_of_;
   std::vector<Node> partner_;
   std::vector<int> needs_;
   std::vector<int> first_edge_;
   std::vector<Edge> edges_;
   std::vector<Node> writers_;  ///< of the rank being added
-  std::vector<Node> readers_;  ///< the same, where blocks change
-  /// By peer: the puts and notifications of the rank being added that no flush has ended.
+  std::vector<Node> readers_;  ///< of the rank being added, in reductions
+  /// By peer: the puts and notifications of the rank being added since the last flush.
   std::map<Rank, std::vector<Node>> pending_;
   std::vector<End> sends_;
   std::vector<End> recvs_;
 };
 
-/// One execution of a graph. Knows which steps may be posted; when they complete is for its user
-/// to say. Waits complete by themselves. Keeps its memory from start to start.
+/// One execution of a graph. It finds the steps that can be posted; its user reports their
+/// completion. Waits complete by themselves. Reuses its memory between starts.
 class Flow {
  public:
   using Node = StepGraph::Node;
 
-  /// Posts all steps that need nothing. The graph must outlive the execution.
+  /// Posts all steps without needs. The graph must outlive the execution.
   void start(const StepGraph& graph);
-  /// Completes a posted step, and posts those that needed nothing else.
+  /// Completes a posted step, and posts the steps whose last need it was.
   void complete(Node node);
-  /// Takes a step that has been posted since, in the sequence of posting; none when there is none.
+  /// Takes the next posted step, in the sequence of posting; none if all have been taken.
   [[nodiscard]] Node take_posted() {
     if (taken_ == posted_.size()) return StepGraph::none;
     return posted_[taken_++];
@@ -126,12 +127,10 @@ class Flow {
   [[nodiscard]] bool is_posted(Node node) const {
     return state_[static_cast<std::size_t>(node)] >= State::posted;
   }
-  /// An unfinished step that keeps this unfinished one from being posted or completed: the other
-  /// end of its message, a step named by a wait that it stands behind, one that has a slot, or one
-  /// that it needs.
+  /// An unfinished step that keeps this unfinished one from being posted or completed: its partner,
+  /// a step that a wait before it names, a step that holds a slot, or one that it needs.
   [[nodiscard]] Node obstacle(Node node) const;
-  /// What to say when nothing can happen any more before all is done: names the first step that is
-  /// not.
+  /// The error when no step can proceed although some are unfinished. Names the first of these.
   [[nodiscard]] Error deadlock() const;
 
  private:
@@ -144,10 +143,10 @@ class Flow {
   const StepGraph* graph_ = nullptr;
   std::vector<State> state_;
   std::vector<int> needs_;
-  std::vector<StepId> gate_;      ///< by rank: the wait it stands before, or its number of steps
-  std::vector<int> remaining_;    ///< by rank: steps that this wait still waits for
+  std::vector<StepId> gate_;      ///< by rank: its first unfinished wait, or its number of steps
+  std::vector<int> remaining_;    ///< by rank: unfinished steps that this wait names
   std::vector<int> slots_taken_;  ///< by rank
-  std::map<Rank, std::deque<Node>> queues_;  ///< whose needs are met, waiting for a slot
+  std::map<Rank, std::deque<Node>> queues_;  ///< steps whose needs are met but that have no slot
   std::vector<Node> posted_;
   std::size_t taken_ = 0;
   int open_ = 0;

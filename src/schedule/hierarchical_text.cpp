@@ -1,4 +1,4 @@
-/// Level plans in words.
+/// Writes hierarchical plans as text.
 #include <array>
 
 #include "schedule/hierarchical_plan.hpp"

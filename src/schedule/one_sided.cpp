@@ -1,4 +1,4 @@
-/// Replacing one-sided steps.
+/// Replaces one-sided steps by messages.
 #include "schedule/one_sided.hpp"
 
 #include <algorithm>
@@ -18,10 +18,10 @@ std::vector<Schedule> as_messages(std::span<const Schedule> schedules) {
     for (Step& step : schedule.steps) {
       step.carries = false;
       if (!is_one_sided(step.kind)) continue;
-      const bool tells = step.bytes > 0;
-      if (step.kind == StepKind::notify && tells) {
+      const bool has_bytes = step.bytes > 0;
+      if (step.kind == StepKind::notify && has_bytes) {
         step.kind = StepKind::send;
-      } else if (step.kind == StepKind::await && tells) {
+      } else if (step.kind == StepKind::await && has_bytes) {
         step.kind = StepKind::recv;
       } else {
         step.kind = StepKind::copy;

@@ -1,4 +1,4 @@
-/// One-sided steps in the terms of messages, for what knows no others.
+/// One-sided schedules as messages, for code that handles only messages.
 #pragma once
 
 #include <span>
@@ -8,12 +8,12 @@
 
 namespace tutti {
 
-/// Some step of them reaches another rank's memory.
+/// True if some step of them is one-sided.
 [[nodiscard]] bool has_one_sided_steps(std::span<const Schedule> schedules);
 
-/// The same schedules, step by step, with a message for each notification, which takes along what
-/// it tells of; puts, flushes and notifications without bytes take no part. What is lost are the
-/// round trips of flushes, that notifications wait for nobody, and that puts start before them.
+/// The same schedules, step by step, with a message of the same blocks for each notification.
+/// Puts, flushes and notifications without bytes become copies without effect. The result lacks the
+/// round trips of flushes; its messages wait for receivers, and data starts with the notification.
 [[nodiscard]] std::vector<Schedule> as_messages(std::span<const Schedule> schedules);
 
 }  // namespace tutti

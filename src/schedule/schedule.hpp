@@ -1,4 +1,4 @@
-/// A schedule: what one rank does in one call of a collective, as a list of steps.
+/// A schedule: the list of steps that one rank executes in one call of a collective.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 
 namespace tutti {
 
-/// What a step does. All steps whose needs are met are in flight at once; a step that reads
-/// blocks needs the earlier steps that write them, and every step needs the `wait`s before it.
-/// A message may need one further step (`after`) and a free slot (`slots`). Where blocks are
-/// reduced they change: a step that writes needs the earlier steps that read or write them too.
+/// What a step does. All steps whose needs are met are in flight at once. A step that reads blocks
+/// needs the earlier steps that write them, and every step needs the `wait`s before it. A message
+/// may need one further step (`after`) and a free slot (`slots`). Reductions change blocks, so
+/// there a step that writes also needs the earlier steps that read or write its blocks.
 enum class StepKind : std::uint8_t {
   send,    ///< blocks, packed in position order, to peer
   recv,    ///< blocks, packed in position order, from peer
   copy,    ///< blocks, from where they are to where the caller wants them
-  reduce,  ///< the blocks that an earlier step has received into staging memory, into the blocks held
+  reduce,  ///< blocks that an earlier step has staged, into the blocks held
   wait,    ///< until the steps [first, last) of this schedule have completed
   put,     ///< blocks into peer's memory, where they are once a flush of peer has completed
   flush,   ///< until all earlier puts and notifications to peer have reached it
@@ -32,9 +32,9 @@ enum class StepKind : std::uint8_t {
 /// Which thread runs a step.
 enum class Runner : std::uint8_t { caller, background };
 
-/// Where the blocks received stand when they are combined with those held.
+/// The operand that the received blocks are when they are combined with the blocks held.
 enum class Operand : std::uint8_t {
-  left,   ///< received op held: they are of lower ranks
+  left,   ///< received op held: the received blocks come from lower ranks
   right,  ///< held op received
 };
 
@@ -49,7 +49,7 @@ struct Blocks {
   Blocks(BlockRange r) : range(r) {}
   Blocks(BlockRange r, std::vector<BlockRange> h) : range(r), holes(std::move(h)) {}
 
-  /// Calls visit(BlockRange) for each run of blocks between the holes, ascending.
+  /// Calls visit(BlockRange) for each range of blocks between the holes, ascending.
   template <class Visit>
   void for_each_run(Visit visit) const {
     Position at = range.begin;
@@ -62,9 +62,9 @@ struct Blocks {
   friend bool operator==(const Blocks&, const Blocks&) = default;
 };
 
-/// One step. `offset` and `bytes` select a part of the packed blocks: a segment. Messages
-/// between two ranks match in the sequence of the steps: the n-th send to a rank is received
-/// by that rank's n-th receive from the sender, the n-th notification by its n-th await.
+/// One step. `offset` and `bytes` select a segment of the packed blocks. Messages between two
+/// ranks match in the sequence of steps: the n-th send to a rank matches that rank's n-th receive
+/// from the sender, and the n-th notification its n-th await.
 struct Step {
   StepKind kind = StepKind::send;
   Runner runner = Runner::caller;
@@ -79,7 +79,7 @@ struct Step {
   int slots = 0;         ///< messages: at most so many of the rank's steps with slots are in flight
                          ///< at once, those first whose needs are met first; 0 no limit
   bool carries = false;  ///< notify: the bytes travel in it, so that they need no put
-  bool staged = false;  ///< recv, await: the bytes go to staging memory, for a reduce
+  bool staged = false;   ///< recv, await: the bytes go to staging memory, for a reduce
   Operand operand = Operand::left;  ///< reduce only
   friend bool operator==(const Step&, const Step&) = default;
 };
@@ -90,7 +90,7 @@ struct Schedule {
   Rank rank = 0;
   Rank root = 0;
   std::vector<Step> steps;
-  int parts = 1;  ///< into which the vector is cut, where that is what blocks are
+  int parts = 1;  ///< number of parts of the vector, if blocks are parts
 
   [[nodiscard]] int blocks() const { return block_count(collective, p, parts); }
   friend bool operator==(const Schedule&, const Schedule&) = default;
@@ -98,7 +98,7 @@ struct Schedule {
 
 /// The name of a kind as it is written, e.g. "recv".
 [[nodiscard]] std::string_view name_of(StepKind kind);
-/// The kind is one of those by which a rank reaches another one's memory.
+/// A step of this kind accesses another rank's memory or synchronises such accesses.
 [[nodiscard]] constexpr bool is_one_sided(StepKind kind) {
   return StepKind::put <= kind && kind <= StepKind::await;
 }
@@ -111,16 +111,16 @@ struct Schedule {
 ///     2 wait 0-2
 ///     3 send 9 [0,8) 12 without [4,6) from 4 background
 ///
-/// A step is its number, kind, peer, blocks and bytes; `without` lists holes, `from a` says
-/// that the bytes are those from the a-th on, `after 0` names a further step that it needs,
-/// `slots 2` says how many such steps may be in flight, `background` is the runner. A vector in
-/// parts says so in the first line; blocks received into staging memory are combined by a later step:
+/// A step is its number, kind, peer, blocks and bytes. `without` lists holes, `from a` is the
+/// offset of the bytes, `after 0` names a further step that it needs, `slots 2` is the limit of
+/// steps in flight, and `background` the runner. `parts 2` in the first line is the number of parts
+/// of a vector. A later step combines `staged` blocks:
 ///
 ///     allreduce p 4 rank 1 root 0 parts 2
 ///     0 recv 0 [0,2) 16 staged
 ///     1 reduce 0 [0,2) 16 after 0 left
 ///
-/// A put is flushed before its rank tells of it; `carried` bytes travel in the notification:
+/// A flush completes a put before the notification; a notification carries `carried` bytes:
 ///
 ///     rma_bcast p 4 rank 0 root 0
 ///     0 put 2 [0,1) 4096

@@ -1,4 +1,4 @@
-/// Schedules as text, written and read.
+/// Writes schedules as text and reads them back.
 #include <array>
 #include <charconv>
 #include <optional>
@@ -37,7 +37,7 @@ std::string to_text(const Step& step) {
   return text;
 }
 
-/// The words of one line, read one after the other.
+/// Reads the words of one line in sequence.
 class Words {
  public:
   explicit Words(std::string_view line) : rest_(line) {}
@@ -56,7 +56,7 @@ class Words {
   bool number(Number& value) {
     return parse(next(), value);
   }
-  /// Two numbers with `middle` between them and the given ends, e.g. "[2,3)".
+  /// Two numbers between `open`, `middle` and `close`, e.g. "[2,3)".
   template <class Number>
   bool pair(std::string_view open, char middle, std::string_view close, Number& a, Number& b) {
     std::string_view word = next();
@@ -163,16 +163,16 @@ Result<Schedule> from_text(std::string_view text) {
                              : read_header(Words(line), schedule);
     if (!good) {
       return Error{"line " + std::to_string(line_number) + ", \"" + std::string(line) +
-                   "\", is not " +
+                   "\": expected " +
                    (header ? "step " + std::to_string(number) +
-                                 " (such as \"0 recv 2 [2,3) 16\" or \"1 wait 0-1\")"
-                           : std::string("a header (such as \"gatherv p 4 rank 1 root 0\")"))};
+                                 ", such as \"0 recv 2 [2,3) 16\" or \"1 wait 0-1\""
+                           : std::string("a header such as \"gatherv p 4 rank 1 root 0\""))};
     }
     header = true;
   }
   if (!header)
     return Error{
-        "an empty text is no schedule; it starts with a header such as "
+        "the schedule is empty; expected a header such as "
         "\"gatherv p 4 rank 1 root 0\""};
   return schedule;
 }

@@ -1,4 +1,4 @@
-/// Replaying candidates with expected arrivals.
+/// Replays candidates with expected arrivals.
 #include "select/arrival_model.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ Candidate native_candidate(const Features& features, const Machine& machine,
                            const Replays& replays) {
   const Forecast& forecast = *features.forecast;
   if (is_comparable(forecast.native, machine)) {
-    return {"native", forecast.spread() + forecast.native, "the MPI's own, as it was measured"};
+    return {"native", forecast.spread() + forecast.native, "the MPI's own, measured"};
   }
   double fastest = std::numeric_limits<double>::infinity();
   for (const std::string& own :
@@ -33,11 +33,11 @@ Candidate native_candidate(const Features& features, const Machine& machine,
   }
   const bool is_known = features.mpi != MpiFamily::unknown;
   return {"native", fastest,
-          is_known ? "the MPI's own, as its rules are known"
-                   : "the MPI's own, taken as the better of linear and binomial"};
+          is_known ? "the MPI's own, by its known rules"
+                   : "the MPI's own, modelled as the better of linear and binomial"};
 }
 
-/// How many ranks relays should deliver to: those behind the longest gap, and some fixed shares.
+/// The numbers of late ranks to try with relay: those after the longest gap, and 25, 50 and 75 %.
 std::set<int> late_counts(const Features& features) {
   std::vector<double> sorted = features.forecast->arrivals;
   const double root = sorted[static_cast<std::size_t>(features.root)];
@@ -82,12 +82,12 @@ std::vector<Candidate> candidates_by_arrival(const Features& features, const Mac
     candidates.push_back(
         {text, replays.seconds(text) + (predicted ? 2 * forecast.error : 0), note});
   };
-  add("linear", false, "all in flight: whoever is there is served");
-  add("linear_pull", false, "whoever asks is served");
-  // Of irregular blocks the mean alone is known, on which linear shapes depend but not trees.
+  add("linear", false, "all in flight: ranks are served as they arrive");
+  add("linear_pull", false, "ranks are served as they ask");
+  // For irregular blocks only the mean is known. It suffices for linear shapes, but not for trees.
   const bool irregular = is_irregular(features.collective);
   if (!irregular && is_gather(features.collective)) {
-    add("binomial:order=late_leaf", true, "late ranks have a short way to the root");
+    add("binomial:order=late_leaf", true, "late ranks are near the root");
   } else if (!irregular) {
     add("binomial:order=arrival", true, "late ranks are leaves");
     for (const int late : late_counts(features)) {
@@ -97,11 +97,11 @@ std::vector<Candidate> candidates_by_arrival(const Features& features, const Mac
     }
   }
   if (forecast.progress_capability == ProgressCapability::none) return candidates;
-  // Threads serve whoever asks, without a prediction and with few blocks on the way at once. Those
-  // of plain calls, who hear of a call from ranks that are in it, cannot do so for irregular
-  // blocks.
+  // Threads serve ranks on request, without a prediction and with few blocks in flight. In calls
+  // that are not persistent a thread learns of a call by its announcement, so it cannot do so for
+  // irregular blocks.
   if (forecast.progress_capability == ProgressCapability::runs || !irregular) {
-    add("linear_pull:flight=4,runner=background", false, "threads serve whoever asks");
+    add("linear_pull:flight=4,runner=background", false, "threads serve ranks as they ask");
     candidates.back().is_robust = true;
   }
   add("linear:order=arrival,runner=background", true, "threads receive before their ranks arrive");

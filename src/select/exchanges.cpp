@@ -1,4 +1,4 @@
-/// Choosing for collectives without a root's side.
+/// Selection for collectives other than gathers, scatters and reductions.
 #include "select/exchanges.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace tutti {
 
 namespace {
 
-/// From there on a replay for each forecast would take too long: an allgather has p^2 messages.
+/// With more ranks, replays would take too long: an allgather has p^2 messages.
 constexpr int max_exchanged_ranks = 128;
 
 struct Point {
@@ -21,7 +21,7 @@ struct Point {
   const char* note;
 };
 
-/// What MPIs have; the best one stands for native.
+/// The algorithms of MPI libraries; the best one models native.
 std::vector<const char*> baselines(Collective collective) {
   if (collective == Collective::bcast) return {"binomial", "scatter_allgather"};
   return {"recursive_doubling", "bruck", "ring"};
@@ -29,20 +29,20 @@ std::vector<const char*> baselines(Collective collective) {
 
 std::vector<Point> points(Collective collective) {
   if (collective == Collective::bcast) {
-    return {{"linear_pull", false, false, "whoever asks is served"},
-            {"earliest", false, true, "the earliest of the uninformed is served first"},
+    return {{"linear_pull", false, false, "ranks are served as they ask"},
+            {"earliest", false, true, "earlier ranks are served first"},
             {"binomial:order=arrival,runner=background", true, true,
              "threads receive and forward before their ranks arrive"}};
   }
   return {{"sync_bcast:order=arrival,runner=background", true, true, "BSLB of Proficz 2021"},
           {"ring:runner=background", true, false, "BDR of Proficz 2021"},
-          {"broadcasts:runner=background", true, false, "each block on a tree of its own"}};
+          {"broadcasts:runner=background", true, false, "each block along its own tree"}};
 }
 
-/// A few rounds that move no more than they must: what stands in for an MPI that spins.
+/// The algorithm that replaces an MPI that busy-waits: few rounds and minimal volume.
 struct StandIn {
   const char* specification;
-  double start_ups;  ///< one after the other
+  double start_ups;  ///< sequential start-ups
 };
 
 StandIn stand_in(Collective collective, int p) {
@@ -64,23 +64,24 @@ StandIn stand_in(Collective collective, int p) {
 
 Choice choose_beside_spinning(const Features& features, const Machine& machine) {
   if (features.block.value_or(0) > max_stand_in_block) {
-    return {std::nullopt, "the block is too large for spinning to matter", {}};
+    return {std::nullopt, "the block is too large for busy-waiting to matter", {}};
   }
   const StandIn ours = stand_in(features.collective, features.p);
   const double seconds = ours.start_ups * machine.latency;
   Choice choice;
   choice.candidates = {{ours.specification, seconds, "start-ups one after the other"},
                        {"native", seconds + spinning_seconds,
-                        "taken as equal; it spins, and there are more ranks than cores"}};
+                        "modelled as equal; busy-waits on oversubscribed cores"}};
   const bool gains = seconds * 1.1 < seconds + spinning_seconds;
   if (gains) choice.specification = *specification(features.collective, ours.specification);
-  choice.reason = gains ? "native spins on shared cores" : "no gain of a tenth is modelled";
+  choice.reason =
+      gains ? "native busy-waits on oversubscribed cores" : "predicted speedup below 10 %";
   return choice;
 }
 
 Choice choose_exchange(const Features& features, const Machine& machine) {
   Choice choice;
-  choice.reason = "no gain is known over the MPI's own";
+  choice.reason = "no measurement shows a faster algorithm";
   const Collective collective = features.collective;
   const bool exchanges = collective == Collective::allgather;
   const bool modelled = exchanges ? features.p <= max_exchanged_ranks
@@ -90,7 +91,8 @@ Choice choose_exchange(const Features& features, const Machine& machine) {
   const Replays replays(features, machine);
   double native = replays.seconds(baselines(collective).front());
   for (const char* text : baselines(collective)) native = std::min(native, replays.seconds(text));
-  choice.candidates.push_back({"native", native, "taken as the best of what MPIs have"});
+  choice.candidates.push_back(
+      {"native", native, "the MPI's own, modelled as the best of the usual algorithms"});
   if (!weighs_arrivals(features, machine)) return choice;
   const Forecast& forecast = *features.forecast;
   for (const Point& point : points(collective)) {
@@ -102,10 +104,10 @@ Choice choose_exchange(const Features& features, const Machine& machine) {
   std::stable_sort(choice.candidates.begin(), choice.candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
   const Candidate& best = choice.candidates.front();
-  // What all ranks wait for anyway is no part of a gain.
+  // The gain does not include the wait for the last rank, which no algorithm avoids.
   const double waited = forecast.spread();
   if ((best.seconds - waited) * 1.1 < native - waited) {
-    choice.reason += "; " + best.name + " would gain";
+    choice.reason = best.name + " is predicted to be faster but runs on request only";
   }
   return choice;
 }

@@ -1,4 +1,4 @@
-/// The gate before node memory.
+/// Compares flat calls with node memory by the model.
 #include "select/hierarchical.hpp"
 
 #include <algorithm>
@@ -9,14 +9,14 @@ namespace tutti {
 
 namespace {
 
-/// Calls are tried before the choice is made, so that a gain which may be none costs a trial alone.
+/// Exploration precedes the selection, so a wrong prediction costs only an exploration.
 constexpr double min_gain = 1.1;
 constexpr double min_gain_unmeasured = 1.5;
 
-/// More of them hardly gain, and their communicators are limited.
+/// More leaders gain little, and MPIs have few communicators.
 constexpr int max_leaders = 8;
 
-/// Tried whatever the model finds.
+/// Explored whatever the model finds.
 constexpr int tried_leaders[] = {1, 2, 4};
 constexpr std::size_t max_tried = 3;
 
@@ -27,37 +27,37 @@ std::string microseconds(double seconds) {
 }
 
 std::string note_of(const HierarchicalSeconds& seconds) {
-  return "copies in " + microseconds(seconds.copies_in) + ", flags " +
+  return "copies in " + microseconds(seconds.copies_in) + ", signals " +
          microseconds(seconds.signals) + ", between nodes " + microseconds(seconds.between) +
          ", copies out " + microseconds(seconds.copies_out);
 }
 
 bool is_measured(const NodeMachine& machine) { return machine.oversubscription > 0; }
 
-/// Why the model cannot be trusted to tell a gain; empty if it can.
+/// The reason why the model cannot predict a gain; empty if it can.
 std::string doubt_of(const HierarchicalFeatures& features, const NodeMachine& machine) {
   const bool is_oversubscribed = features.oversubscription > 1;
   if (is_measured(machine)) {
     const bool is_fuller =
         is_oversubscribed && features.oversubscription > 1.01 * machine.oversubscription;
-    return is_fuller ? "more ranks share a core than where the machine was measured" : "";
+    return is_fuller ? "more ranks share a core than when the machine file was measured" : "";
   }
-  if (features.shape.nodes == 1) return "the memory of this one node was not measured";
-  return is_oversubscribed ? "there are more ranks than cores, and node memory was not measured"
-                           : "";
+  if (features.shape.nodes == 1) return "the memory of this single node has not been measured";
+  return is_oversubscribed ? "ranks outnumber cores and node memory has not been measured" : "";
 }
 
-/// Why the call cannot or need not go through node memory; empty if it may.
+/// The reason why the call cannot or need not use node memory; empty if it may.
 std::string obstacle_of(const HierarchicalFeatures& features, const NodeMachine& machine) {
   if (features.least.ranks <= 1) {
-    return features.shape.ranks <= 1 ? "no two ranks share a node" : "few ranks share a node";
+    return features.shape.ranks <= 1 ? "no two ranks share a node"
+                                     : "nodes have fewer than 2 ranks on average";
   }
   if (!features.keeps_order) {
-    return "the operation does not commute, and ranks of a node do not follow one another";
+    return "the operation does not commute and the ranks of a node are not consecutive";
   }
-  if (!features.block) return "the ranks do not know alike how much there is to move";
+  if (!features.block) return "the ranks do not all know the sizes";
   if (*features.block == 0 && features.collective != Collective::barrier) {
-    return "there is nothing to move";
+    return "the blocks are empty";
   }
   return doubt_of(features, machine);
 }
@@ -74,16 +74,16 @@ bool is_block_common(Collective collective) {
 }
 
 std::string why_left_flat(Collective collective) {
-  if (reduces(collective)) return "the bits of reductions stay as they are";
+  if (reduces(collective)) return "the MPI's own keeps the rounding unchanged";
   if (is_gather_or_scatter(collective) && is_irregular(collective)) {
-    return "nobody has measured that irregular gathers and scatters gain";
+    return "no measurement shows a gain for irregular gathers and scatters";
   }
   return "";
 }
 
 std::vector<int> leaders_to_try(int best, int max_ranks) {
   std::vector<int> all = {std::min(best, max_ranks)};
-  // The larger ones first, so that of a large best number the nearest ones are tried.
+  // Larger numbers first, so that those nearest to a large `best` are explored.
   for (auto tried = std::rbegin(tried_leaders); tried != std::rend(tried_leaders); ++tried) {
     const int leaders = std::min(*tried, max_ranks);
     const bool is_known = std::find(all.begin(), all.end(), leaders) != all.end();
@@ -110,26 +110,26 @@ HierarchicalChoice choose_hierarchical(const HierarchicalFeatures& features,
     if (!has_shape(collective, flat)) continue;
     choice.candidates.push_back({"flat " + std::string(name_of(flat)),
                                  flat_seconds(collective, flat, features.least, block, machine),
-                                 "blind to nodes"});
+                                 "ignores nodes"});
   }
   const double native = best_flat_seconds(collective, features.least, block, machine);
   const int leaders = leaders_for(features, machine);
-  const HierarchicalSeconds level =
+  const HierarchicalSeconds hierarchical =
       hierarchical_seconds(collective, shape, block, leaders, machine);
   const Level node{true, leaders};
-  choice.candidates.push_back(
-      {to_text(Setting{Setting::Kind::native, {}, node}), level.total(), note_of(level)});
+  choice.candidates.push_back({to_text(Setting{Setting::Kind::native, {}, node}),
+                               hierarchical.total(), note_of(hierarchical)});
   std::stable_sort(choice.candidates.begin(), choice.candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
   const bool measured = is_measured(machine);
-  if (level.total() * (measured ? min_gain : min_gain_unmeasured) >= native) {
-    choice.reason = std::string("no gain of a ") + (measured ? "tenth" : "half") +
-                    " is modelled over flat calls";
+  if (hierarchical.total() * (measured ? min_gain : min_gain_unmeasured) >= native) {
+    choice.reason =
+        std::string("predicted speedup over flat calls below ") + (measured ? "10 %" : "50 %");
     return choice;
   }
   choice.level = node;
-  choice.reason = std::string("modelled to gain a ") + (measured ? "tenth" : "half") +
-                  " or more over flat calls";
+  choice.reason =
+      std::string("predicted at least ") + (measured ? "10 %" : "50 %") + " faster than flat calls";
   return choice;
 }
 

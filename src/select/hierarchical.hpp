@@ -1,4 +1,4 @@
-/// Whether a call goes through node memory, and with how many leaders.
+/// Decides whether a call uses node memory, and with how many leaders.
 #pragma once
 
 #include <string>
@@ -10,54 +10,54 @@
 
 namespace tutti {
 
-/// What every rank of a call knows to be equal.
+/// The selection features of a call, which every rank knows to be equal.
 struct HierarchicalFeatures {
   Collective collective = Collective::allgather;
   NodeShape shape;              ///< see shape_of
-  std::optional<Bytes> block;   ///< as for best_flat_seconds; none where ranks do not know it alike
-  bool keeps_order = true;      ///< the operation commutes, or ranks of a node follow one another
+  std::optional<Bytes> block;   ///< as for best_flat_seconds; none if ranks do not know it
+  bool keeps_order = true;      ///< the operation commutes, or ranks of a node are consecutive
   NodeShape least = shape;      ///< see min_shape_of
-  double oversubscription = 0;  ///< ranks to each core of the fullest node; 0: not known
+  double oversubscription = 0;  ///< ranks per core on the fullest node; 0: unknown
 };
 
-/// Uneven nodes as even ones: as many, each of the largest one's ranks.
+/// The shape of nodes as if each had the ranks of the largest one.
 [[nodiscard]] NodeShape shape_of(const Nodes& nodes);
-/// The same of as many ranks as nodes have on average, rounded down.
+/// The same with the mean number of ranks per node, rounded down.
 [[nodiscard]] NodeShape min_shape_of(const Nodes& nodes);
 
 struct HierarchicalChoice {
-  Level level;  ///< around the MPI's own collective; flat: stay as you are
+  Level level;  ///< around the MPI's own collective, or flat
   std::string reason;
   std::vector<Candidate> candidates;  ///< by modelled time
 };
 
-/// Do all ranks know the block of such a call from their arguments? Not where each one only knows
+/// Do all ranks know the block of such a call from their arguments? False if each one knows only
 /// its own sizes.
 [[nodiscard]] bool is_block_common(Collective collective);
 
-/// The leaders of each node with which a call takes the least time, at most eight: each number
-/// that occurs costs as many communicators. 1 where the block is not known.
+/// The number of leaders per node with the least modelled time, at most 8, because each number
+/// needs as many communicators. 1 if the block is unknown.
 [[nodiscard]] int leaders_for(const HierarchicalFeatures& features, const NodeMachine& machine);
 
-/// Why the automatic choice leaves all calls of a collective flat, whatever the model says; empty
-/// where it goes by that.
+/// The reason why `auto` keeps all calls of a collective flat; empty if the model decides.
 [[nodiscard]] std::string why_left_flat(Collective collective);
 
-/// The numbers of leaders that are tried where the model finds `best` so many: one, two and four,
-/// each at most as many as a node has ranks, as the model knows nothing of ranks that wait for a
-/// core; of more than four `best` itself, four and two. `best` first, three at most.
+/// The numbers of leaders to explore if the model finds `best`: `best`, then 4, 2 and 1, each at
+/// most `max_ranks`, 3 numbers at most. The model alone does not suffice, because it ignores how
+/// ranks wait for a core.
 [[nodiscard]] std::vector<int> leaders_to_try(int best, int max_ranks);
 
-/// Node memory around the MPI's own collective if the model promises a gain over the best flat
-/// algorithm, which stands for the MPI's own: of a tenth where node memory was measured (see
-/// NodeMachine::oversubscription), of a half where it was not. Uneven nodes count as the larger
-/// shape for node memory and as the lesser one for flat. Flat also
-///  - where block sizes are not known alike, nothing is to be moved, or no two ranks share a node;
-///  - where an operation would lose its order;
-///  - unless it was measured, on one node, where messages take memory too, and with more ranks than
-///    cores; and with more ranks to a core than at the measurement: a flag then takes the
-///    scheduler's turn, which cannot be guessed.
-/// Every rank decides alike. O(log^2 p).
+/// Selects node memory around the MPI's own collective if the model predicts a gain over the best
+/// flat algorithm, which stands for the MPI's own: 10 % if node memory was measured (see
+/// NodeMachine::oversubscription), else 50 %. Uneven nodes count with the ranks of the largest node
+/// for node memory, and with their mean, rounded down, for flat. Calls stay flat also
+///  - if ranks do not know the block, nothing moves, or nodes have fewer than 2 ranks on average;
+///  - if an operation would lose its order;
+///  - without a measurement, on one node, where messages use memory too, and with more ranks than
+///    cores;
+///  - with more ranks per core than at the measurement: a signal then takes a scheduler slice,
+///    which cannot be predicted.
+/// Equal on all ranks. O(log^2 p).
 [[nodiscard]] HierarchicalChoice choose_hierarchical(const HierarchicalFeatures& features,
                                                      const NodeMachine& machine);
 

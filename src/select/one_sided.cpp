@@ -1,4 +1,4 @@
-/// Pricing one-sided collectives.
+/// Prices the candidates for one-sided collectives.
 #include "select/one_sided.hpp"
 
 #include <algorithm>
@@ -12,11 +12,11 @@ namespace {
 
 struct Point {
   const char* specification;
-  Bytes from;  ///< smaller vectors do not come into question
+  Bytes from;  ///< the smallest vector for which it is a candidate
   const char* note;
 };
 constexpr Point points[] = {
-    {"linear", 0, "the root reaches all windows itself"},
+    {"linear", 0, "the root puts into all windows itself"},
     {"binomial", 0, "ceil(log2 p) stages"},
     {"knomial:k=4", 0, "fewer stages, more children"},
     {"binary", 65536, "in parts down a binary tree"},
@@ -30,7 +30,7 @@ double seconds_of(const Specification& specification, const Features& features, 
   return *price(Problems(specification, call).schedules(), machine, PriceModel::loggp);
 }
 
-/// Of the leaders, and of one after them, who serves its node.
+/// The time of the tree of leaders, plus that of a leader that then serves its node.
 double seconds_by_nodes(const Specification& specification, const Features& features,
                         const OneSidedMachine& machine) {
   Machine inside = machine.between;
@@ -50,9 +50,9 @@ Choice choose_one_sided(const Features& features, const OneSidedMachine& machine
   for (const Point& point : points) {
     if (features.block.value_or(0) < point.from) continue;
     const auto known = specification(features.collective, point.specification);
-    if (!known) continue;  // only a vector of its own goes in parts
+    if (!known) continue;  // only a broadcast has algorithms with parts
     Specification candidate = *known;
-    // A put would wait for its target's thread, and so would its flush.
+    // A put and its flush would wait for the target's thread.
     const bool puts_wait = machine.between.serving > 0 && candidate.algorithm->takes("carry");
     if (puts_wait) candidate.parameters.carry = all_carried;
     choice.candidates.push_back({to_text(candidate),
@@ -67,7 +67,7 @@ Choice choose_one_sided(const Features& features, const OneSidedMachine& machine
   std::stable_sort(choice.candidates.begin(), choice.candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
   choice.specification = *specification(features.collective, choice.candidates.front().name);
-  choice.reason = "the fastest by LogGP with flushes and polling; only the root need know";
+  choice.reason = "fastest in the LogGP model with flushes and polling";
   return choice;
 }
 

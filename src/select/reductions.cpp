@@ -1,4 +1,4 @@
-/// Operations that do not commute, and reproducibility.
+/// Selects reductions by commutativity and reproducibility.
 #include "select/reductions.hpp"
 
 namespace tutti {
@@ -16,36 +16,37 @@ bool is_reproducible(const Specification& specification) {
 
 namespace {
 
-/// Why a reduction cannot run as it was asked for; empty if it can.
+/// The reason why the requested reduction cannot run; empty if it can.
 std::string why_unfit(const Specification& asked, bool through_nodes, const Features& features) {
   if (!features.commutative && asked.algorithm->commutative) {
-    return "but the operation does not commute";
+    return "the operation does not commute";
   }
   if (features.whole && cuts_vectors(asked)) {
-    return "which cuts vectors, but the operation is the program's own";
+    return "it would split the vectors of a user-defined operation";
   }
   const bool is_steady = is_reproducible(asked) && !through_nodes;
-  if (features.reproducible && !is_steady) return "which depends on arrivals, distances or nodes";
+  if (features.reproducible && !is_steady)
+    return "its results depend on arrivals, distances or nodes";
   return "";
 }
 
 }  // namespace
 
 Choice choose_reduction(const Setting& setting, const Features& features) {
-  if (setting.kind == Setting::Kind::native) return {std::nullopt, "native was asked for", {}};
-  std::string reason;
+  if (setting.kind == Setting::Kind::native) return {std::nullopt, "requested", {}};
+  std::string why_not;
   if (setting.kind == Setting::Kind::forced) {
     const Specification& asked = setting.specification;
     const std::string why = why_unfit(asked, setting.asks_for_hierarchical(), features);
-    if (why.empty()) return {asked, "it was asked for", {}};
-    reason = to_text(asked) + " was asked for, " + why + "; ";
+    if (why.empty()) return {asked, "requested", {}};
+    why_not = to_text(asked) + " was requested, but " + why;
   }
-  if (features.p == 1) return {std::nullopt, reason + "one rank has nothing to exchange", {}};
+  const auto reason = [&](const char* usual) { return why_not.empty() ? usual : why_not; };
+  if (features.p == 1) return {std::nullopt, reason("the communicator has a single rank"), {}};
   if (features.reproducible) {
-    return {fixed_reduction(features.collective), reason + "results are to be reproducible", {}};
+    return {fixed_reduction(features.collective), reason("results must be reproducible"), {}};
   }
-  if (reason.empty()) return {std::nullopt, "the MPI's own keeps results as they were", {}};
-  return {std::nullopt, reason + "the MPI's own takes any", {}};
+  return {std::nullopt, reason("the MPI's own keeps the rounding unchanged"), {}};
 }
 
 }  // namespace tutti

@@ -1,4 +1,4 @@
-/// The model behind the default choice.
+/// Selects algorithms by modelled time.
 #include "select/selection.hpp"
 
 #include <algorithm>
@@ -15,16 +15,16 @@ namespace tutti {
 
 namespace {
 
-/// The least gain for which Tutti takes a call from the MPI, of the time that an algorithm can do
-/// anything about, and of all.
+/// The minimum gains over the MPI's own: of the time after the last arrival, which an algorithm can
+/// reduce, and of the whole time.
 constexpr double min_gain = 1.1;
 constexpr double min_gain_in_all = 1.01;
-/// The same over a robust candidate, by what the model has been found to be wrong.
+/// The minimum gain over a robust candidate: the observed error of the model.
 constexpr double min_gain_over_robust = 1.5;
 
 double rounds_of(int p) { return Growth{p, 0, {}, 0}.levels(); }
 
-/// Everyone straight to or from the root: start-ups at the root follow each other by the gap.
+/// All ranks send directly to the root, or receive from it; start-ups at the root are a gap apart.
 double linear_seconds(const Features& features, const Machine& machine) {
   const double messages = features.p - 1;
   const double bytes = static_cast<double>(features.block.value_or(0));
@@ -37,21 +37,22 @@ double binomial_seconds(const Features& features, const Machine& machine) {
   return rounds_of(features.p) * machine.latency + (features.p - 1) * bytes * machine.per_byte;
 }
 
-/// Construction and verdicts at a latency each step, then the data (Träff 2017, Theorem 1).
+/// Construction of the tree and verdicts, one latency for each step (Träff 2017, Theorem 1).
 double grown_seconds(const Features& features, const Machine& machine) {
   return std::max(0.0, 3 * rounds_of(features.p) - 1) * machine.latency;
 }
 
-/// No algorithm ends before the last rank has come, `inevitable` seconds after the first.
+/// True if `best` gains over `other`. No algorithm ends before the last arrival, `inevitable`
+/// seconds after the first.
 bool gains(const Candidate& best, const Candidate& other, double inevitable,
            double least = min_gain) {
   const double own = std::max(0.0, best.seconds - inevitable);
   return own * least < other.seconds - inevitable && best.seconds * min_gain_in_all < other.seconds;
 }
 
-/// What runs instead of `fastest`, which gains over native: a robust candidate that is nearly as
-/// good, as it depends on nothing that the model leaves out: forecasts that hold, and a link that
-/// 47 senders can crowd.
+/// A robust candidate that is nearly as fast as `fastest`, else `fastest`, which gains over native.
+/// The model omits wrong forecasts and links shared by many senders, which do not harm a robust
+/// candidate.
 const Candidate& robust_or(const Candidate& fastest, const std::vector<Candidate>& sorted,
                            const Candidate& native, double inevitable) {
   const auto robust = std::find_if(sorted.begin(), sorted.end(), [](const Candidate& one) {
@@ -62,17 +63,17 @@ const Candidate& robust_or(const Candidate& fastest, const std::vector<Candidate
   return as_good ? *robust : fastest;
 }
 
-/// Tells candidates that have lost, all once there have been enough of them. Returns how many were
-/// measured.
+/// Marks the candidates that were measured to be no faster than native; marks all after
+/// `max_choices` of them. Returns the number of measured ones.
 std::ptrdiff_t note_losses(std::vector<Candidate>& candidates, const Features& features) {
   const auto& lost = features.forecast->lost;
   const std::ptrdiff_t count = std::find(lost.begin(), lost.end(), ran_native) - lost.begin();
   for (Candidate& candidate : candidates) {
     if (count == 0 || candidate.name == "native") continue;
-    const AlgorithmId mark = digest_of(*specification(features.collective, candidate.name));
-    const bool measured = std::find(lost.begin(), lost.end(), mark) != lost.end();
+    const AlgorithmId id = digest_of(*specification(features.collective, candidate.name));
+    const bool measured = std::find(lost.begin(), lost.end(), id) != lost.end();
     candidate.has_lost = measured || lost.back() != ran_native;
-    if (measured) candidate.note += "; it took no less than native";
+    if (measured) candidate.note += "; measured no faster than native";
   }
   return count;
 }
@@ -83,8 +84,8 @@ std::string microseconds(double seconds) {
   return text;
 }
 
-/// The same where the ranks arrive apart: the construction waits for all of them. Never in the
-/// background, which may wait for nobody's sizes.
+/// The ordered tree with late ranks: the construction waits for all ranks. It cannot run in the
+/// background, because threads cannot wait for sizes.
 Candidate grown_after_all(const Features& features, const Machine& machine) {
   const double bytes = static_cast<double>(*features.block) * (features.p - 1);
   return {"ordered_tree",
@@ -96,7 +97,7 @@ std::vector<Candidate> candidates_for(const Features& features, const Machine& m
   std::vector<Candidate> candidates;
   if (is_irregular(features.collective)) {
     candidates.push_back({"native", linear_seconds(features, machine),
-                          "the MPI's own, taken as linear: latency + (p - 2) gap"});
+                          "the MPI's own, modelled as linear: latency + (p - 2) gap"});
     candidates.push_back({"linear", linear_seconds(features, machine), "latency + (p - 2) gap"});
     candidates.push_back({"ordered_tree", grown_seconds(features, machine),
                           "3 ceil(log2 p) - 1 start-ups; sizes are not known to all ranks"});
@@ -104,7 +105,7 @@ std::vector<Candidate> candidates_for(const Features& features, const Machine& m
     const double linear = linear_seconds(features, machine);
     const double binomial = binomial_seconds(features, machine);
     candidates.push_back({"native", std::min(linear, binomial),
-                          "the MPI's own, taken as the better of linear and binomial"});
+                          "the MPI's own, modelled as the better of linear and binomial"});
     candidates.push_back({"linear", linear, "latency + (p - 2) gap + bytes"});
     candidates.push_back({"binomial", binomial, "ceil(log2 p) start-ups + bytes"});
   }
@@ -120,7 +121,7 @@ std::vector<Candidate> by_modelled_time(const Features& features, const Machine&
   }
   if (by_arrivals && features.native_spins && !is_measured) {
     candidates.front().seconds += spinning_seconds;
-    candidates.front().note += "; it spins, and there are more ranks than cores";
+    candidates.front().note += "; busy-waits on oversubscribed cores";
   }
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
@@ -134,18 +135,15 @@ std::string out_of_reach(const Setting& setting, bool has_distances) {
       setting.kind == Setting::Kind::forced && setting.specification.needs_distances();
   if (!needed || has_distances) return "";
   return "order=" + std::string(name_of(setting.specification.order)) +
-         " needs the distances between the ranks: TUTTI_DISTANCES=FILE names them, and tutti map "
-         "--mpirun measures them";
+         " needs measured distances: set TUTTI_DISTANCES to a file of tutti map --mpirun";
 }
 
 Choice choose(const Setting& setting, const Features& features, const Machine& machine) {
   const bool one_sided = is_one_sided(features.collective);
   if (reduces(features.collective) && !one_sided) return choose_reduction(setting, features);
-  if (setting.kind == Setting::Kind::native) return {std::nullopt, "native was asked for", {}};
-  if (setting.kind == Setting::Kind::forced) {
-    return {setting.specification, "it was asked for", {}};
-  }
-  if (features.p == 1) return {std::nullopt, "one rank has nothing to exchange", {}};
+  if (setting.kind == Setting::Kind::native) return {std::nullopt, "requested", {}};
+  if (setting.kind == Setting::Kind::forced) return {setting.specification, "requested", {}};
+  if (features.p == 1) return {std::nullopt, "the communicator has a single rank", {}};
   if (one_sided) return choose_one_sided(features, {machine});
   const bool by_arrivals = weighs_arrivals(features, machine);
   if (features.native_spins && !by_arrivals) return choose_beside_spinning(features, machine);
@@ -154,11 +152,11 @@ Choice choose(const Setting& setting, const Features& features, const Machine& m
   const bool is_measured = by_arrivals && is_comparable(features.forecast->native, machine);
   choice.candidates = by_modelled_time(features, machine, by_arrivals, is_measured);
   if (!by_arrivals) {
-    choice.reason = "no measurement shows another algorithm to be faster";
+    choice.reason = "no measurement shows a faster algorithm";
     return choice;
   }
   if (is_measured && features.forecast->native_is_due) {
-    choice.reason = "native's time is measured again";
+    choice.reason = "its time is measured again";
     return choice;
   }
   const std::ptrdiff_t losses = is_measured ? note_losses(choice.candidates, features) : 0;
@@ -170,16 +168,17 @@ Choice choose(const Setting& setting, const Features& features, const Machine& m
       *std::find_if(choice.candidates.begin(), choice.candidates.end(),
                     [](const Candidate& candidate) { return !candidate.has_lost; });
   if (!gains(fastest, native, inevitable)) {
-    choice.reason = "no gain of a tenth is modelled over native's " + microseconds(native.seconds);
-    if (losses > 0) choice.reason += ", but by what was tried and took no less";
+    choice.reason = std::string("predicted speedup ") +
+                    (losses > 0 ? "of untried candidates " : "") +
+                    "below 10 % (MPI's own: " + microseconds(native.seconds) + ")";
     return choice;
   }
   const Candidate& best = robust_or(fastest, choice.candidates, native, inevitable);
   choice.specification = *specification(features.collective, best.name);
-  choice.reason = "ranks are expected to arrive apart; modelled " + microseconds(best.seconds) +
-                  " against native's " + (is_measured ? "measured " : "") +
+  choice.reason = "predicted " + microseconds(best.seconds) +
+                  " with late ranks (MPI's own: " + (is_measured ? "measured " : "") +
                   microseconds(native.seconds) +
-                  (features.native_spins ? ", which spins on shared cores" : "");
+                  (features.native_spins ? ", busy-waits on oversubscribed cores)" : ")");
   return choice;
 }
 

@@ -1,5 +1,7 @@
-/// Reading and writing what a user asks for.
+/// Reads and writes the settings of collectives.
+#include <array>
 #include <charconv>
+#include <span>
 
 #include "core/nearest.hpp"
 #include "select/selection.hpp"
@@ -8,7 +10,7 @@ namespace tutti {
 
 namespace {
 
-/// More lanes than any node has use for.
+/// More lanes than are useful on any node.
 constexpr int max_leaders = 64;
 
 constexpr std::string_view opening = "hierarchical(";
@@ -24,14 +26,15 @@ bool read_leaders(std::string_view text, int& leaders) {
          leaders <= max_leaders;
 }
 
-/// The part of a specification that concerns the level axis.
+/// The parameters of a specification that choose flat or hierarchical.
 struct LevelPart {
-  std::string_view value;  ///< flat, hierarchical, auto; empty where the text names none
+  std::string_view value;  ///< flat, hierarchical or auto; empty if the text has none
   bool has_leaders = false;
   Level level;
 };
 
-/// Takes `parameter` if it concerns the level, else returns false. Sets `error` if it is wrong.
+/// Consumes `parameter` if it belongs to LevelPart, else returns false. Sets `error` if it is
+/// invalid.
 /// `level=` is the former spelling of `hierarchy=`, and `node` of `hierarchical`.
 bool take(std::string_view parameter, LevelPart& part, std::string& error) {
   for (const std::string_view key : {"hierarchy=", "level="}) {
@@ -53,7 +56,7 @@ bool take(std::string_view parameter, LevelPart& part, std::string& error) {
   return true;
 }
 
-/// Splits a specification into the part that concerns the level and `rest`.
+/// Splits a specification into its LevelPart and `rest`.
 Result<LevelPart> split(std::string_view text, std::string& rest) {
   LevelPart part;
   const bool encloses = text.starts_with(opening);
@@ -113,12 +116,15 @@ Result<Setting> setting(Collective collective, std::string_view text) {
   if (rest == "native" && !is_one_sided(collective)) {
     return Setting{Setting::Kind::native, {}, level};
   }
-  const Result<Specification> spec = specification(collective, rest);
-  if (!spec) {
-    return Error{spec.error() + (is_one_sided(collective)
-                                     ? " (or auto, Tutti's choice)"
-                                     : " (or native, the MPI's own, or auto, Tutti's choice)")};
+  const std::string name = rest.substr(0, rest.find(':'));
+  if (name == "auto" || (name == "native" && !is_one_sided(collective))) {
+    const std::string key = rest.substr(name.size() + 1, rest.find('=') - name.size() - 1);
+    return Error{name + " has no parameter '" + key + "'; valid parameters: hierarchy"};
   }
+  constexpr std::array<std::string_view, 2> others = {"auto", "native"};
+  const Result<Specification> spec =
+      specification(collective, rest, std::span(others).first(is_one_sided(collective) ? 1 : 2));
+  if (!spec) return Error{spec.error()};
   if (is_hierarchical && spec->runner == Runner::background) {
     return Error{asked + ": hierarchical(..) excludes runner=background, which " + to_text(*spec) +
                  " requests, because nothing moves before the ranks of a node have arrived; "

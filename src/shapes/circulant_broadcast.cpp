@@ -1,4 +1,4 @@
-/// Following the classes of parts from sender to receiver.
+/// Derives the classes of parts that a position receives from those of its senders.
 #include "shapes/circulant_broadcast.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ CirculantBroadcast::CirculantBroadcast(int p, int parts)
   idle_ = p == 1 ? 0 : (q - rounds_ % q) % q;
   own_.assign(index(p), q);
   owners_.resize(index(q));
-  // The smallest skip on the way is that of what remains without the largest one.
+  // The smallest skip on the path is that of the remainder without the largest one.
   for (Position v = 1, k = 0; v < p; ++v) {
     while (k + 1 < q && skips_[index(k + 1)] <= v) ++k;
     const Position rest = v - skips_[index(k)];
@@ -60,7 +60,7 @@ int CirculantBroadcast::choose(Position position, int round) {
   static const std::vector<int> nothing;
   const std::vector<int>& senders = sender == 0 ? nothing : classes(sender, round);
   const std::vector<int>& had = classes_[index(position)];
-  // It may be known further than it has come by this round.
+  // More rounds may be known than have passed by now.
   const auto senders_end = senders.begin() + (sender == 0 ? 0 : round);
   const auto can_be = [&](int wanted) {
     if (contains(had, wanted)) return false;
@@ -88,7 +88,7 @@ std::vector<int> CirculantBroadcast::received(Position position) {
     const int at = round + idle_;
     const int wanted = of_phase[index(at % q)];
     const int part = wanted + q * (at / q) - (wanted == own ? 0 : q) - idle_;
-    // Beyond the last part there is nothing new, but the last one itself may still be missing.
+    // There are no parts beyond the last one, but the last one itself may still be missing.
     if (part < 0 || (part >= parts_ - 1 && has_last)) continue;
     has_last = has_last || part >= parts_ - 1;
     parts[index(round)] = std::min(part, parts_ - 1);

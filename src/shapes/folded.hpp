@@ -1,13 +1,13 @@
-/// A power of two of groups, for shapes that need one.
+/// Positions folded into a power of two of groups, for shapes that need one.
 #pragma once
 
 #include "core/types.hpp"
 
 namespace tutti {
 
-/// Positions 0..p-1 in the largest power of two of groups that is not above p: with p = 2^k + e
-/// the first e groups are the pairs {2i, 2i + 1}, the others single positions. The first of a
-/// group leads it. Groups are ranges and ascend, so that what neighbours combine stays in order.
+/// Positions 0..p-1 in 2^k groups, where 2^k is the largest power of two up to p. With p = 2^k + e
+/// the first e groups are the pairs {2i, 2i + 1}, the others single positions. The first position
+/// of a group leads it. Groups are ascending ranges, so neighbours combine in the order of ranks.
 ///
 ///     p = 6    groups {0 1} {2 3} {4} {5}
 class Folded {
@@ -25,7 +25,7 @@ class Folded {
   }
   [[nodiscard]] Position leader(int group) const { return begin(group); }
   [[nodiscard]] bool leads(Position v) const { return v >= 2 * pairs_ || v % 2 == 0; }
-  /// The other position of the pair; -1 for one that is alone.
+  /// The other position of the pair; -1 for a single position.
   [[nodiscard]] Position other(Position v) const { return v < 2 * pairs_ ? v ^ 1 : -1; }
 
  private:

@@ -1,4 +1,4 @@
-/// Growing the broadcast tree in the sequence of its messages.
+/// Builds the broadcast tree in the sequence of its messages.
 #include "shapes/informed.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// The broadcast tree that follows the arrivals.
+/// The broadcast tree for known arrivals.
 #pragma once
 
 #include <vector>
@@ -7,11 +7,11 @@
 
 namespace tutti {
 
-/// Each time the rank that is informed and free earliest sends to the earliest arrived one that is
-/// not informed. Times in bytes that could pass: `ready` by rank, `message` for one vector. With
-/// ranks that receive when they are there, and vectors that are neither cut nor passed on before
-/// they are whole, no broadcast is over earlier (brute force for p <= 6). The neighbours of each
-/// rank, children in the sequence in which they are served. Ties by rank. O(p log p).
+/// Returns the neighbours of each rank; children are in the sequence of the sends. Greedy: the
+/// informed rank that is free first sends to the uninformed rank that arrives first, with ties by
+/// rank. `ready` (by rank) and `message` (one vector) are times in the unit of Bytes. If ranks
+/// receive only after their arrival, and a vector is sent as a whole after it is received as a
+/// whole, no broadcast ends earlier (brute force for p <= 6). O(p log p).
 ///
 ///     p = 5, root 0, message 10, ready 0 0 0 0 25
 ///         0 -+- 1 -+- 3

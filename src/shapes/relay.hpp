@@ -1,4 +1,4 @@
-/// Rank arithmetic of a scatter in which early ranks deliver for the late ones.
+/// Rank arithmetic of a scatter in which early ranks deliver to the late ones.
 #pragma once
 
 #include <algorithm>
@@ -8,10 +8,10 @@
 
 namespace tutti {
 
-/// A tree of two levels over positions 0..p-1 for `late` late ranks. The others, the root first,
-/// each head a group: their own position, then those of the late ranks that they deliver to. The
-/// late ranks are dealt out in turn, to the root last, as it has most to send before. So every
-/// subtree is a range of positions.
+/// A tree of two levels over positions 0..p-1 for `late` late ranks. Each of the other ranks, the
+/// root first, heads a group: its own position, then those of the late ranks that it delivers to.
+/// The late ranks are assigned round-robin, beginning after the root, because the root has most to
+/// send before. So every subtree is a range of positions.
 ///
 ///     p = 7, late = 3
 ///         0 -+- 1 --- 2
@@ -19,7 +19,7 @@ namespace tutti {
 ///            +- 5 --- 6
 class RelayTree {
  public:
-  /// `late` is cut at p - 1; below 0 it is half of the ranks.
+  /// `late` is at most p - 1; below 0 it means half of the ranks.
   RelayTree(int p, int late)
       : p_(p),
         late_(std::min(late < 0 ? p / 2 : late, p - 1)),
@@ -27,8 +27,8 @@ class RelayTree {
         each_(late_ / groups_),
         more_(late_ % groups_) {}
 
-  /// The positions whose groups come to be by the early ranks, then those of the late ones, each
-  /// in the sequence in which they take ranks by arrival.
+  /// Positions in the sequence in which ranks take them by arrival: the heads of groups except the
+  /// root, then the late positions.
   [[nodiscard]] std::vector<Position> sequence() const {
     std::vector<Position> sequence;
     for (int group = 1; group < groups_; ++group) sequence.push_back(head(group));
@@ -51,7 +51,8 @@ class RelayTree {
   /// Hops from v to the root.
   [[nodiscard]] int depth(Position v) const { return v == 0 ? 0 : parent(v) == 0 ? 1 : 2; }
 
-  /// The heads of groups first, then the late ranks of the own group.
+  /// The children of v: at the root the heads of groups, then for a head the late ranks of its
+  /// group.
   [[nodiscard]] std::vector<Position> children(Position v) const {
     std::vector<Position> children;
     if (v == 0) {
@@ -70,7 +71,7 @@ class RelayTree {
     return group * (1 + each_) + std::clamp(group - 1, 0, more_);
   }
   [[nodiscard]] int group_of(Position v) const {
-    // Group 0 and those behind the larger ones have 1 + each positions.
+    // Group 0 and the groups after the larger ones have 1 + each positions.
     const Position first_large = 1 + each_;
     const Position behind = first_large + more_ * (2 + each_);
     if (v < first_large) return 0;
@@ -82,8 +83,8 @@ class RelayTree {
   int p_;
   int late_;
   int groups_;
-  int each_;  ///< late ranks of every group
-  int more_;  ///< groups from 1 on that have one more
+  int each_;  ///< late ranks in every group
+  int more_;  ///< number of groups, from 1 on, with one more
 };
 
 }  // namespace tutti

@@ -1,4 +1,4 @@
-/// Sorting positions by where they are in their tree.
+/// Sorts positions by their depth and subtree.
 #include "shapes/sequences.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// Rounds from rank arithmetic.
+/// Computes the rounds by rank arithmetic.
 #include "shapes/traffic.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// The rounds of shapes whose time depends on where ranks sit.
+/// The rounds of shapes, for the choice of rank orders by distance.
 #pragma once
 
 #include "core/traffic.hpp"
@@ -11,13 +11,13 @@ namespace tutti {
 [[nodiscard]] Traffic ring_traffic(int p, Bytes block);
 
 /// Allgather by recursive doubling: in round d groups g and g xor 2^d exchange 2^d blocks. If p is
-/// no power of two, neighbours are folded into groups as in `Folded`: a block before the first
-/// round, all but one back after the last.
+/// not a power of two, neighbours form groups as in `Folded`: the second position of a pair sends
+/// its block before the first round and receives all others after the last.
 ///
 ///     p = 6    1>0 3>2    0<>2 4<>5    0<>4 2<>5    0>1 2>3
 [[nodiscard]] Traffic doubling_traffic(int p, Bytes block);
 
-/// A message between position 0 and each other one, one after the other; to 0 or from there.
+/// One message between position 0 and each other position, one after the other; `to_first`: to 0.
 [[nodiscard]] Traffic star_traffic(int p, Bytes block, bool to_first);
 
 /// Up a k-nomial tree, smallest subtrees first.
@@ -26,7 +26,7 @@ namespace tutti {
 [[nodiscard]] Traffic tree_gather_traffic(int p, int k, Bytes block);
 /// Down the same tree: the rounds of the gather backwards.
 [[nodiscard]] Traffic tree_scatter_traffic(int p, int k, Bytes block);
-/// As the scatter, but every message is the whole vector.
+/// The rounds of the scatter; every message is the whole vector.
 [[nodiscard]] Traffic tree_bcast_traffic(int p, int k, Bytes vector);
 
 }  // namespace tutti

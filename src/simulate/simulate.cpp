@@ -1,4 +1,4 @@
-/// The event loop.
+/// The event loop of the replay.
 #include "simulate/simulate.hpp"
 
 #include <algorithm>
@@ -16,10 +16,10 @@ namespace {
 
 using Node = StepGraph::Node;
 
-/// A message, named by its send, in the sequence in which ports prefer messages.
+/// A message, named by its send. The order of members is the preference of ports.
 struct Waiting {
   double ready = 0;
-  StepId sequence = 0;  ///< the later of both ends' places in their schedules
+  StepId sequence = 0;  ///< the larger of the two step ids
   Node send = StepGraph::none;
   friend auto operator<=>(const Waiting&, const Waiting&) = default;
 };
@@ -46,7 +46,7 @@ class Replay {
     flow_.start(graph_);
     note_posted(first_arrival_);
     while (!events_.empty()) {
-      // All that happens at one moment comes before the choice of what starts then.
+      // All events of one time are handled before new transfers start.
       const double now = events_.top().time;
       while (!events_.empty() && events_.top().time == now) {
         const Event event = events_.top();
@@ -69,7 +69,7 @@ class Replay {
   };
   struct Port {
     int taken = 0;
-    LeastFirst<Waiting> waiting;  ///< messages that found this port taken
+    LeastFirst<Waiting> waiting;  ///< messages that found this port busy
   };
   struct Candidate {
     Waiting message;
@@ -84,7 +84,7 @@ class Replay {
   }
   [[nodiscard]] bool is_free(std::size_t port) const { return ports_[port].taken < network_.ports; }
 
-  /// Takes note of the steps that the flow has posted now.
+  /// Handles the steps that the flow has just posted.
   void note_posted(double now) {
     for (Node node = flow_.take_posted(); node != StepGraph::none; node = flow_.take_posted()) {
       const double from = graph_.step(node).runner == Runner::background
@@ -95,7 +95,7 @@ class Replay {
       if (partner == StepGraph::none) {
         events_.push({posted_at_[index(node)], Kind::over, node});
       } else if (flow_.is_posted(partner) && met_[index(node)] == 0) {
-        // Where both ends are posted in one go, both come by here: the second finds the mark.
+        // If send and receive are posted together, both reach this line; count them once.
         met_[index(node)] = met_[index(partner)] = 1;
         meeting_.push_back(graph_.step(node).kind == StepKind::send ? node : partner);
       }
@@ -134,8 +134,8 @@ class Replay {
     exit = std::max(exit, now);
   }
 
-  /// Starts what can start at ports where something has changed. A message that cannot start
-  /// waits at a port that is taken, so that it is looked at again when that one is free.
+  /// Starts transfers at ports whose state has changed. A message that cannot start waits at a busy
+  /// port and is considered again when that port is free.
   void start_transfers(double now) {
     LeastFirst<Candidate> candidates;
     const auto nominate = [&](std::size_t port) {
@@ -181,9 +181,9 @@ class Replay {
   double first_arrival_ = 0;
   Flow flow_;
   std::vector<double> posted_at_;
-  std::vector<char> met_;  ///< by node: both ends of its message have been posted
+  std::vector<char> met_;  ///< by node: send and receive of its message are posted
   std::vector<Node> meeting_;
-  std::vector<Port> ports_;  ///< two for each rank; half duplex uses the first
+  std::vector<Port> ports_;  ///< two per rank; half duplex uses the first
   std::vector<std::size_t> touched_;
   LeastFirst<Event> events_;
 };
@@ -214,17 +214,17 @@ double Timeline::idle(Rank rank) const {
 Result<Timeline> simulate(std::span<const Schedule> schedules, const Network& network,
                           std::span<const double> arrivals) {
   if (has_one_sided_steps(schedules)) return simulate(as_messages(schedules), network, arrivals);
-  if (schedules.empty()) return Error{"a simulation needs the schedules of all ranks, not none"};
+  if (schedules.empty()) return Error{"no schedules; a simulation needs those of all ranks"};
   if (!arrivals.empty() && arrivals.size() != schedules.size()) {
-    return Error{"there are " + std::to_string(arrivals.size()) + " arrivals for " +
+    return Error{std::to_string(arrivals.size()) + " arrivals for " +
                  std::to_string(schedules.size()) + " ranks"};
   }
   if (network.links != nullptr && index(network.links->size()) != schedules.size()) {
-    return Error{"there are distances between " + std::to_string(network.links->size()) +
-                 " ranks: the schedules are of " + std::to_string(schedules.size())};
+    return Error{"distances between " + std::to_string(network.links->size()) +
+                 " ranks for the schedules of " + std::to_string(schedules.size())};
   }
   if (network.ports < 1)
-    return Error{"a rank has at least 1 port, not " + std::to_string(network.ports)};
+    return Error{std::to_string(network.ports) + " ports; expected at least 1"};
   StepGraph graph;
   if (const auto flaw = graph.build(schedules)) {
     return Error{"rank " + std::to_string(flaw->rank) + ", step " + std::to_string(flaw->step) +

@@ -1,4 +1,4 @@
-/// Replay of all ranks' schedules in simulated time.
+/// Replays all ranks' schedules in simulated time.
 #pragma once
 
 #include <span>
@@ -11,14 +11,14 @@
 
 namespace tutti {
 
-/// What a replay assumes. A message of s bytes takes latency + per_byte * s, from when both its
-/// ends are posted and have a port free, and keeps a port of both ends for that time.
+/// The model of a replay. A message of s bytes starts when its send and its receive are posted and
+/// both ranks have a free port. It takes latency + per_byte * s and occupies both ports meanwhile.
 struct Network {
   double latency = 0;        ///< alpha
   double per_byte = 0;       ///< beta
-  int ports = 1;             ///< messages that a rank takes part in at once
-  bool full_duplex = false;  ///< a rank has that many ports for each direction, not for both
-  /// Each pair of ranks with a latency and a time per byte of its own; null: all have those above.
+  int ports = 1;             ///< messages that a rank sends and receives at once
+  bool full_duplex = false;  ///< `ports` counts each direction, not both together
+  /// Latency and time per byte of each pair of ranks; null: those above for all pairs.
   const Links* links = nullptr;
 
   [[nodiscard]] static Network of(const Machine& machine,
@@ -27,7 +27,7 @@ struct Network {
   }
 };
 
-/// What happened when. Times in the unit of the network's latency.
+/// The result of a replay. Times in the unit of the network's latency.
 struct Timeline {
   struct Transfer {
     Rank from = no_rank;
@@ -49,16 +49,15 @@ struct Timeline {
   [[nodiscard]] double elapsed() const;
   /// max arrival - min arrival.
   [[nodiscard]] double spread() const;
-  /// Time that `rank` takes no part in a message, from the first arrival to its exit (one port).
+  /// The time from the first arrival to the exit of `rank` in which it has no message (one port).
   [[nodiscard]] double idle(Rank rank) const;
 };
 
 /// Replays the schedules of ranks 0..p-1. `arrivals` are by rank; empty: all at 0. Steps of the
-/// caller are posted once its rank has arrived, those of the background thread from the first
-/// arrival on. Of the messages that are ready a free port takes the one that has been so longest,
-/// then the one that comes first in the schedules. A rank exits when all its steps are over and
-/// it has arrived. Of one-sided schedules the notifications are the messages (as_messages).
-/// O(messages log messages).
+/// caller are posted after its rank's arrival, steps of the background thread from the first
+/// arrival on. A free port takes the message that has been ready longest, then the one that comes
+/// first in the schedules. A rank exits when all its steps are done and it has arrived. One-sided
+/// schedules are replayed as messages (as_messages). O(messages log messages).
 ///
 /// The error names a step that can never be posted or that has no partner.
 [[nodiscard]] Result<Timeline> simulate(std::span<const Schedule> schedules, const Network& network,

@@ -1,4 +1,4 @@
-/// One set of schedules against the contract of its call.
+/// Checks one set of schedules against the contract of its call.
 #pragma once
 
 #include "algorithms/problems.hpp"
@@ -6,8 +6,8 @@
 
 namespace tutti {
 
-/// The first fault of the schedules that `specification` has made for `call`, if any. A reduction
-/// is held to the sequence of ranks unless the list says that its operation must commute.
+/// The first fault of the schedules of `specification` for `call`, if any. A reduction must keep
+/// the sequence of ranks unless the list requires an operation that commutes.
 [[nodiscard]] inline std::optional<Fault> check(Verifier& verifier,
                                                 const Specification& specification,
                                                 const Call& call, const Order& order,

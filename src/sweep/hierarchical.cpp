@@ -1,4 +1,4 @@
-/// Enumerating node shapes.
+/// Enumerates shapes of nodes.
 #include "sweep/hierarchical.hpp"
 
 #include <algorithm>
@@ -19,21 +19,21 @@ constexpr std::array mappings = {":block", ":round_robin", ":shuffled"};
 
 /// Shapes beyond the small ones, as texts.
 constexpr std::array large_shapes = {"1,4,2,3,1", "3x3", "2x4", "7x1", "5,2", "4x2,1"};
-/// One for as many leaders as the automatic choice takes at most.
+/// Shapes for the most leaders that `auto` selects.
 constexpr std::array wide_shapes = {"9,2", "9,2:round_robin"};
 constexpr std::array max_leaders = {8};
 constexpr std::array all_leaders = {1, 2, 3, 4, 8};
-/// Those with groups, which are even, uneven and dealt, on nodes that have one and several.
+/// Shapes with groups: even, uneven and round-robin, on nodes with one group and several.
 constexpr std::array<std::array<const char*, 2>, 6> grouped_shapes = {{{"4", "/2"},
                                                                        {"5,2", "/2"},
                                                                        {"1,6,3", "/2"},
                                                                        {"2x4", "/round_robin:2"},
                                                                        {"7", "/3"},
                                                                        {"6", "/4"}}};
-/// Kinds of sizes of equal blocks, of vectors of two lengths; also more than irregular ones.
+/// The kinds of sizes: 3 equal blocks with vectors of 2 lengths; more than the irregular ones.
 constexpr int size_kinds = 6;
 
-/// Every sequence of positive numbers with the sum p, as texts.
+/// Adds every sequence of positive numbers with the sum p, as text.
 void add_compositions(int p, const std::string& text, std::vector<std::string>& shapes) {
   if (p == 0) shapes.push_back(text.substr(1));
   for (int first = 1; first <= p; ++first) {
@@ -59,7 +59,8 @@ std::vector<Nodes> shapes_up_to(int max_p) {
   return shapes;
 }
 
-/// Elements of two bytes in vectors, blocks with and without bytes elsewhere. The `turn`-th kind.
+/// The call with sizes of the `turn`-th kind. Vectors have elements of 2 bytes; blocks may be
+/// empty.
 Call sized_call(Collective collective, int p, Rank root, std::size_t turn) {
   Call call;
   call.collective = collective;
@@ -89,7 +90,7 @@ class HierarchicalSweep {
   explicit HierarchicalSweep(Collective collective) : collective_(collective) {}
 
   void run(const Nodes& nodes, std::span<const int> numbers_of_leaders = all_leaders) {
-    // Roots take the sizes in turn; where there are none, every kind comes.
+    // Roots alternate sizes; without roots every kind of size is used.
     const int calls = has_root(collective_) ? nodes.p() : size_kinds;
     for (const int leaders : numbers_of_leaders) {
       if (leaders > nodes.most()) break;
@@ -105,7 +106,7 @@ class HierarchicalSweep {
   SweepResult done() { return std::move(result_); }
 
  private:
-  /// In one to three chunks, and between the ranks' own buffers.
+  /// Checks 1 to 3 chunks, and direct use of the ranks' buffers.
   void run(const Call& call, const Nodes& nodes, HierarchicalOptions options) {
     for (options.chunks = 1; options.chunks <= 3; ++options.chunks) check(call, nodes, options);
     options.chunks = 1;
@@ -130,7 +131,7 @@ class HierarchicalSweep {
     }
   }
 
-  /// With every algorithm between nodes, in its default order.
+  /// Verifies an inner call with every algorithm, in its default order.
   void verify_inner(const Call& call) {
     for (const Algorithm& algorithm : all_algorithms()) {
       if (algorithm.collective != call.collective) continue;
@@ -189,7 +190,7 @@ std::optional<HierarchicalFault> check(const Call& call, const Nodes& nodes,
 }
 
 SweepResult sweep_hierarchical(Collective collective, int max_p) {
-  if (is_one_sided(collective)) return {};  // knows no nodes
+  if (is_one_sided(collective)) return {};  // ignores nodes
   HierarchicalSweep sweep(collective);
   for (const Nodes& nodes : shapes_up_to(max_p)) sweep.run(nodes);
   for (const char* text : wide_shapes) {

@@ -1,4 +1,4 @@
-/// The exhaustive sweep of level plans: every collective on every shape of nodes.
+/// Sweeps hierarchical plans exhaustively: every collective on every shape of nodes.
 #pragma once
 
 #include <optional>
@@ -14,13 +14,13 @@ namespace tutti {
                                                      const HierarchicalOptions& options,
                                                      std::span<const HierarchicalPlan> plans);
 
-/// Verifies the plans of `collective` for every way to put up to `max_p` ranks on nodes, dealt out
-/// in blocks, in turn and shuffled, and for some shapes of up to 2 max_p + 1, some with groups; for
-/// every root, up to four leaders, and eight where a node has as many ranks, one to three chunks,
-/// with and without use of the ranks' own buffers, operations that commute and that do not, and
-/// with sizes in turn. Plans must be refused where an operation does not commute and ranks of a
-/// node do not follow one another, and nowhere else. Each inner call that occurs is then verified
-/// with the schedules of every algorithm between nodes. Seconds for `max_p` 5.
+/// Verifies the plans of `collective` for every distribution of up to `max_p` ranks over nodes,
+/// mapped in blocks, round-robin and shuffled, and for some shapes of up to 2 max_p + 1 ranks, some
+/// with groups. Covers every root, up to 4 leaders, 8 if a node has as many ranks, 1 to 3 chunks,
+/// with and without direct use of the ranks' buffers, and operations that commute and that do not;
+/// sizes alternate. Plans must be refused exactly if an operation does not commute and ranks of a
+/// node are not consecutive. Then verifies each inner call with the schedules of every algorithm.
+/// Takes seconds for `max_p` 5.
 [[nodiscard]] SweepResult sweep_hierarchical(Collective collective, int max_p = 5);
 /// The same on one shape.
 [[nodiscard]] SweepResult sweep_hierarchical(Collective collective, const Nodes& nodes);

@@ -1,4 +1,4 @@
-/// Knowledge, schedules, replay.
+/// Adds up the time for knowledge and the simulated time of schedules.
 #include "sweep/simulated.hpp"
 
 #include <algorithm>

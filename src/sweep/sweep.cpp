@@ -1,4 +1,4 @@
-/// Enumerating the cases.
+/// Enumerates the cases.
 #include "sweep/sweep.hpp"
 
 #include <algorithm>
@@ -17,11 +17,11 @@ namespace tutti {
 namespace {
 
 constexpr std::size_t max_failures = 20;
-/// Where trees and cubes change their shape, and a few numbers without a pattern.
+/// Values of p at which trees and cubes change shape, and a few others.
 constexpr std::array sampled_p = {34,  47,  63,  64,  65,  100, 127, 128,  129,  243,
                                   256, 257, 500, 511, 512, 513, 729, 1000, 1023, 1024};
 
-/// One algorithm with one p: the unit in which parts are dealt out.
+/// One specification with one p: the unit of work that parts divide.
 struct Unit {
   Specification specification;
   int p = 1;
@@ -62,7 +62,7 @@ std::vector<std::vector<Bytes>> sizes_for(Collective collective, int p) {
           std::vector<Bytes>(ranks, average_block)};
 }
 
-/// All ranks at once, one after the other both ways, one late, and at random with equal ones.
+/// Arrivals: simultaneous, rising, falling, with one late rank, and random with ties.
 std::vector<std::vector<double>> arrival_patterns(int p) {
   const auto ranks = static_cast<std::size_t>(p);
   std::vector<std::vector<double>> all(5, std::vector<double>(ranks, 0));
@@ -76,8 +76,8 @@ std::vector<std::vector<double>> arrival_patterns(int p) {
   return all;
 }
 
-/// Up to how many ranks an algorithm is sampled: where every rank has a message for every other
-/// one, steps are as many as the square of the ranks.
+/// The largest p at which an algorithm is sampled: if every rank sends to every other one, steps
+/// grow with the square of p.
 int max_ranks(const Algorithm& algorithm) {
   if (block_kind(algorithm.collective) == BlockKind::pairs) return 65;
   if (algorithm.collective == Collective::barrier) return 513;
@@ -85,7 +85,7 @@ int max_ranks(const Algorithm& algorithm) {
   return has_root(algorithm.collective) && !is_pipelined ? 1024 : 257;
 }
 
-/// Orders by distance from `root` of a random matrix, each way of finding one in turn.
+/// An order by distance from `root` of a random matrix; the heuristics alternate.
 std::vector<Rank> random_rank_order(const Specification& specification, int p, Rank root) {
   Distances distances(p);
   std::uint32_t random = static_cast<std::uint32_t>(p);
@@ -95,22 +95,22 @@ std::vector<Rank> random_rank_order(const Specification& specification, int p, R
       if (from != to) distances.set(from, to, 1 + (random >> 16));
     }
   }
-  const int way = (root + p) % 4;
-  if (way == 3) {
+  const int heuristic = (root + p) % 4;
+  if (heuristic == 3) {
     return without_slow_links(distances, nearest_next(distances, root), 1L * p * p);
   }
   const Traffic traffic = shape_traffic_of(specification, p, average_block);
-  return way == 0   ? nearest_next(distances, root)
-         : way == 1 ? heaviest_first(distances, traffic, root)
-                    : two_partners_each(distances, traffic, root);
+  return heuristic == 0   ? nearest_next(distances, root)
+         : heuristic == 1 ? heaviest_first(distances, traffic, root)
+                          : two_partners_each(distances, traffic, root);
 }
 
-/// Nodes of four ranks in a row, of every third rank, of as many ranks as it happens, or one alone.
+/// Nodes of 4 consecutive ranks, of ranks at equal strides, of uneven sizes, or one node.
 std::shared_ptr<const Nodes> some_nodes(int p, Rank root) {
   std::vector<int> labels;
   for (int rank = 0; rank < p; ++rank) {
-    const std::array ways = {rank / 4, rank % ((p + 2) / 3), rank * rank % (p / 2 + 1), 0};
-    labels.push_back(ways[static_cast<std::size_t>(root + p) % ways.size()]);
+    const std::array kinds = {rank / 4, rank % ((p + 2) / 3), rank * rank % (p / 2 + 1), 0};
+    labels.push_back(kinds[static_cast<std::size_t>(root + p) % kinds.size()]);
   }
   return std::make_shared<const Nodes>(Nodes::of(labels));
 }
@@ -140,7 +140,7 @@ class Sweep {
  public:
   explicit Sweep(SweepResult& result) : result_(result) {}
 
-  /// `seed` decides what a sampled unit is run with.
+  /// `seed` determines the sizes, root and other values of a sampled unit.
   void run(const Unit& unit, std::size_t seed) {
     const auto all_sizes = sizes_for(unit.specification.algorithm->collective, unit.p);
     const auto patterns = unit.specification.needs_arrivals() ? arrival_patterns(unit.p)
@@ -158,8 +158,8 @@ class Sweep {
       call.memory = choose(2) * choose(1000);
       return run(unit, call);
     }
-    // The runner does not change what is sent, nor do arrivals depend on sizes: where they are
-    // multiplied in, the sizes take turns. Nor do distances.
+    // The runner, arrivals and distances do not depend on sizes: with these, sizes alternate
+    // instead of multiplying the cases.
     const bool in_turn = unit.specification.needs_arrivals() ||
                          unit.specification.needs_distances() ||
                          unit.specification.runner == Runner::background;
@@ -215,13 +215,13 @@ class Sweep {
   Verifier verifier_;
 };
 
-/// Specifications of one algorithm, multiplied by values of the settings that it takes.
+/// The specifications of one algorithm, for all values of its parameters.
 class Variations {
  public:
   explicit Variations(const Algorithm& algorithm)
       : algorithm_(algorithm), specs_({*specification(algorithm.collective, algorithm.name)}) {}
 
-  /// Each so far with each value, put in its place by `set`.
+  /// Combines each specification so far with each value, which `set` assigns.
   template <class Values, class Set>
   void vary(std::string_view setting, const Values& values, Set set) {
     if (!algorithm_.takes(setting)) return;
@@ -240,7 +240,7 @@ class Variations {
     vary(setting, values,
          [&](Specification& spec, Value value) { spec.parameters.*member = value; });
   }
-  /// Leaders do not change what travels how.
+  /// Adds specifications with nodes. Leaders do not affect `carry`, which keeps its default.
   void add_nodes() {
     if (!algorithm_.takes("nodes")) return;
     std::vector<Specification> leaders = specs_;
@@ -257,7 +257,7 @@ class Variations {
   std::vector<Specification> specs_;
 };
 
-/// An order is a renaming of positions; where parts are many there are cases enough.
+/// An order only renames positions, so algorithms with parts, which have many cases, use two.
 std::vector<OrderName> orders_for(const Algorithm& algorithm) {
   if (algorithm.takes("parts")) return {OrderName::rotated, OrderName::arrival};
   return {OrderName::natural, OrderName::rotated,   OrderName::by_size,

@@ -1,4 +1,4 @@
-/// The exhaustive sweep: every algorithm of the list, verified over its whole space.
+/// Sweeps exhaustively: verifies every algorithm of the list over its whole space.
 #pragma once
 
 #include <functional>
@@ -11,8 +11,8 @@
 
 namespace tutti {
 
-/// What to sweep over, and which part of it. Parts share no state: a caller with several threads
-/// gives each its own.
+/// The space of a sweep, and the part of it to run. Parts share no state, so threads can run one
+/// each.
 struct SweepOptions {
   int max_p = 33;            ///< every p up to this, every root, all sizes
   int sampled_max_p = 1024;  ///< beyond max_p some p up to this, with one root and sizes each
@@ -24,21 +24,20 @@ struct SweepOptions {
 
 struct SweepResult {
   long cases = 0;
-  std::vector<std::string> failures;  ///< the first few, each with all that reproduces it
+  std::vector<std::string> failures;  ///< the first few, each with all data to reproduce it
 
-  /// Adds what another part has found.
+  /// Adds the result of another part.
   void add(const SweepResult& other);
 };
 
-/// Called now and then with how much of the part is done, 0 to 1, and what it is at.
+/// Called repeatedly with the share of the part that is done, 0 to 1, and the current case.
 using SweepProgress = std::function<void(double done, std::string_view at)>;
 
 /// Verifies every collective and algorithm with every order, runner and variation of its
 /// parameters, for every p and root, with sizes equal, zero, one huge, random, and those of all
-/// distributions. Orders by arrival are built for all ranks at once, rising, falling and random
-/// arrivals, and one late rank; those by distance from random matrices. These and
-/// the background runner take the sizes in turn.
-/// Seconds for the default options.
+/// distributions. Orders by arrival use simultaneous, rising, falling and random arrivals, and one
+/// late rank; orders by distance use random matrices. With these and the background runner, sizes
+/// alternate. Takes seconds with the default options.
 [[nodiscard]] SweepResult sweep(const SweepOptions& options, const SweepProgress& progress = {});
 
 /// The points of an algorithm's space that the sweep visits.

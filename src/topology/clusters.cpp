@@ -1,4 +1,4 @@
-/// Cutting a shortest tree.
+/// Cuts a minimum spanning tree into groups.
 #include "topology/clusters.hpp"
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace tutti {
 namespace {
 
 constexpr std::size_t max_cuts = 8;
-constexpr double max_inside = 0.95;  ///< the share of pairs inside that must be near
-constexpr double min_step = 1.2;
+constexpr double max_inside = 0.95;  ///< quantile of distances within groups
+constexpr double min_step = 1.2;     ///< of link lengths, and of distances across to within
 
 struct Link {
   double seconds = 0;
@@ -25,8 +25,8 @@ double between(const Distances& distances, Rank a, Rank b) {
   return std::max(distances(a, b), distances(b, a));
 }
 
-/// The links of a shortest tree, shortest first (Prim). O(p^2).
-std::vector<Link> shortest_tree(const Distances& distances) {
+/// The links of a minimum spanning tree, shortest first (Prim). O(p^2).
+std::vector<Link> spanning_tree(const Distances& distances) {
   const int p = distances.size();
   std::vector<Link> nearest(index(p), {std::numeric_limits<double>::infinity(), 0, 0});
   std::vector<char> joined(index(p), 0);
@@ -49,7 +49,7 @@ std::vector<Link> shortest_tree(const Distances& distances) {
   return tree;
 }
 
-/// The groups that the first `count` links of the tree make, numbered by their lowest ranks.
+/// The groups that the first `count` links of the tree connect, numbered by their lowest ranks.
 std::vector<int> groups_by(const std::vector<Link>& tree, std::size_t count, int p) {
   std::vector<Rank> parent(index(p));
   for (Rank rank = 0; rank < p; ++rank) parent[index(rank)] = rank;
@@ -68,7 +68,7 @@ std::vector<int> groups_by(const std::vector<Link>& tree, std::size_t count, int
   return groups;
 }
 
-/// At least half of the ranks are with others.
+/// True if at most 50 % of the ranks are alone.
 bool are_groups(const std::vector<int>& groups) {
   std::map<int, int> sizes;
   for (const int group : groups) ++sizes[group];
@@ -86,10 +86,10 @@ bool are_apart(const Distances& distances, const std::vector<int>& groups) {
     }
   }
   const auto at = [](std::vector<double>& values, double share) {
-    const auto place =
+    const auto quantile =
         values.begin() + static_cast<long>(share * static_cast<double>(values.size() - 1) + 0.5);
-    std::nth_element(values.begin(), place, values.end());
-    return *place;
+    std::nth_element(values.begin(), quantile, values.end());
+    return *quantile;
   };
   return !within.empty() && !across.empty() &&
          at(within, max_inside) * min_step <= at(across, 1 - max_inside);
@@ -98,8 +98,8 @@ bool are_apart(const Distances& distances, const std::vector<int>& groups) {
 }  // namespace
 
 Hierarchy clusters_of(const Distances& distances) {
-  Hierarchy seen{distances.size(), {}};
-  const std::vector<Link> tree = shortest_tree(distances);
+  Hierarchy found{distances.size(), {}};
+  const std::vector<Link> tree = spanning_tree(distances);
   std::vector<std::size_t> cuts;
   const auto step = [&](std::size_t cut) { return tree[cut].seconds / tree[cut - 1].seconds; };
   for (std::size_t i = 1; i < tree.size(); ++i) {
@@ -110,11 +110,11 @@ Hierarchy clusters_of(const Distances& distances) {
   cuts.resize(std::min(cuts.size(), max_cuts));
   std::sort(cuts.begin(), cuts.end());
   for (const std::size_t cut : cuts) {
-    std::vector<int> groups = groups_by(tree, cut, seen.p);
+    std::vector<int> groups = groups_by(tree, cut, found.p);
     if (are_groups(groups) && are_apart(distances, groups))
-      seen.levels.push_back(std::move(groups));
+      found.levels.push_back(std::move(groups));
   }
-  return seen;
+  return found;
 }
 
 }  // namespace tutti

@@ -1,4 +1,4 @@
-/// Groups of ranks that are near to one another.
+/// Finds groups of ranks that are near to one another.
 #pragma once
 
 #include "core/distances.hpp"
@@ -6,11 +6,11 @@
 
 namespace tutti {
 
-/// The levels of groups that the distances show, finest first: ranks fall into groups where all
-/// but a twentieth of the pairs within one are nearer than all but a twentieth of those across, by
-/// a fifth at least, and where no more than half of the ranks stay alone. None where no such groups
-/// are seen. A pair counts by its slower direction. The groups that are looked at are those of a
-/// shortest tree without its longest links (single linkage), at its eight largest steps. O(p^2).
+/// The levels of groups in the distances, finest first; none if there are no groups. Candidates are
+/// the groups that a minimum spanning tree leaves without its longest links (single linkage), cut
+/// at the 8 largest steps between successive lengths. They count as groups if the 5 % quantile of
+/// the distances across is at least 1.2 times the 95 % quantile of those within, and at most 50 %
+/// of the ranks are alone. A pair counts by its slower direction. O(p^2).
 [[nodiscard]] Hierarchy clusters_of(const Distances& distances);
 
 }  // namespace tutti

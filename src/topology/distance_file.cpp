@@ -1,4 +1,4 @@
-/// JSON to distances and back.
+/// Reads distances from JSON, and writes them.
 #include "topology/distance_file.hpp"
 
 #include <algorithm>
@@ -57,15 +57,15 @@ class FileReader {
     std::string read;
     if (!json_.string(read)) return false;
     schema_read_ = read == schema;
-    return schema_read_ ||
-           json_.refuse("the schema is \"" + read + "\", not " + std::string(schema));
+    return schema_read_ || json_.refuse("invalid schema \"" + read + "\"; expected \"" +
+                                        std::string(schema) + "\"");
   }
 
   bool unit_member() {
     std::string unit;
     if (!json_.string(unit)) return false;
     unit_ = unit == "s" ? 1 : unit == "ms" ? 1e3 : unit == "us" ? 1e6 : 0;
-    return unit_ > 0 || json_.refuse("the unit is \"" + unit + "\": it is s, ms or us");
+    return unit_ > 0 || json_.refuse("invalid unit \"" + unit + "\"; expected s, ms or us");
   }
 
   bool level() {
@@ -90,7 +90,7 @@ class FileReader {
 
   bool row(std::vector<std::vector<double>>& rows) {
     const std::size_t from = rows.size();
-    if (from == max_ranks) return json_.refuse("there are more than 16384 ranks");
+    if (from == max_ranks) return json_.refuse("more than 16384 ranks");
     std::vector<double>& row = rows.emplace_back();
     const bool read = json_.array([&] {
       double value = 0;
@@ -105,17 +105,16 @@ class FileReader {
 
   bool distance(std::size_t from, std::size_t to, double value) {
     if (from == to ? value == 0 : value > 0) return true;
-    return json_.refuse(
-        "the distance from rank " + std::to_string(from) + " to rank " + std::to_string(to) +
-        " is " + shortest(value) +
-        (from == to ? ": that of a rank from itself is 0" : ": distances are times above 0"));
+    return json_.refuse("the distance from rank " + std::to_string(from) + " to rank " +
+                        std::to_string(to) + " is " + shortest(value) +
+                        (from == to ? "; expected 0" : "; expected a time above 0"));
   }
 
   bool pair(std::vector<MeasuredPair>& pairs) {
     std::array<double, 3> values = {};
     std::size_t count = 0;
     const bool read = json_.array([&] {
-      if (count == values.size()) return json_.refuse("a pair is [rank, rank, time]");
+      if (count == values.size()) return json_.refuse("invalid pair; expected [rank, rank, time]");
       long rank = 0;
       if (count == 2) return json_.number(values[count++]);
       if (!json_.integer(rank, 0, max_ranks - 1)) return false;
@@ -123,9 +122,9 @@ class FileReader {
       return true;
     });
     if (!read) return false;
-    if (count != values.size()) return json_.refuse("a pair is [rank, rank, time]");
+    if (count != values.size()) return json_.refuse("invalid pair; expected [rank, rank, time]");
     pairs.push_back({static_cast<Rank>(values[0]), static_cast<Rank>(values[1]), values[2]});
-    if (values[0] == values[1]) return json_.refuse("a pair is of two different ranks");
+    if (values[0] == values[1]) return json_.refuse("invalid pair; expected 2 different ranks");
     return distance(index(pairs.back().from), index(pairs.back().to), values[2]);
   }
 
@@ -135,22 +134,21 @@ class FileReader {
   }
 
   bool assemble() {
-    if (!schema_read_) return fail("there is no schema; it is \"" + std::string(schema) + "\"");
-    if (unit_ == 0) return fail("there is no unit; it is s, ms or us");
+    if (!schema_read_) return fail("missing schema; expected \"" + std::string(schema) + "\"");
+    if (unit_ == 0) return fail("missing unit; expected s, ms or us");
     if (raw_.empty() || raw_.size() > 2) {
       return fail("\"measured\" has " + std::to_string(raw_.size()) +
-                  " measurements: it has one, or two of different sizes");
+                  " measurements; expected 1, or 2 of different sizes");
     }
     const auto& levels = file_.hierarchy.levels;
     const std::size_t p = levels.empty() ? raw_[0].rows.size() : levels[0].size();
-    if (p == 0)
-      return fail("there are no ranks: \"matrix\", or \"levels\" with \"pairs\", is missing");
-    if (p > max_ranks) return fail("there are more than 16384 ranks");
+    if (p == 0) return fail("no ranks; expected \"matrix\", or \"levels\" with \"pairs\"");
+    if (p > max_ranks) return fail("more than 16384 ranks");
     file_.hierarchy.p = static_cast<int>(p);
     if (const std::string flaw = flaw_of(file_.hierarchy); !flaw.empty()) return fail(flaw);
     if (!file_.names.empty() && file_.names.size() != p) {
-      return fail("there are " + std::to_string(file_.names.size()) + " names for " +
-                  std::to_string(p) + " ranks");
+      return fail(std::to_string(file_.names.size()) + " names for " + std::to_string(p) +
+                  " ranks");
     }
     for (Raw& raw : raw_) {
       if (!assemble(raw)) return false;
@@ -166,7 +164,7 @@ class FileReader {
     if (raw.rows.empty() == raw.pairs.empty() && file_.p() > 1) {
       return fail(name + " has " +
                   (raw.rows.empty() ? "neither a matrix nor pairs" : "both a matrix and pairs") +
-                  ": it has one of them");
+                  "; expected one of them");
     }
     const auto p = index(file_.p());
     if (!raw.rows.empty() && (raw.rows.size() != p || raw.rows[0].size() != p)) {
@@ -193,7 +191,7 @@ class FileReader {
     for (MeasuredPair& pair : raw.pairs) {
       if (std::max(pair.from, pair.to) >= file_.p()) {
         return Error{"rank " + std::to_string(std::max(pair.from, pair.to)) +
-                     " of a pair: there are " + std::to_string(file_.p()) + " ranks"};
+                     " of a pair; expected 0 to " + std::to_string(file_.p() - 1)};
       }
       pair.seconds /= unit_;
     }
@@ -205,7 +203,7 @@ class FileReader {
   std::vector<Raw> raw_;
   std::string error_;
   bool schema_read_ = false;
-  double unit_ = 0;  ///< how many make a second; 0 not read yet
+  double unit_ = 0;  ///< units in a second; 0: not read yet
 };
 
 std::string matrix_to_text(const Distances& distances) {
@@ -220,7 +218,7 @@ std::string matrix_to_text(const Distances& distances) {
   return text + "]";
 }
 
-/// The pairs that the hierarchy has measured, both ways where these differ.
+/// The pairs that the hierarchy measures, in both directions if these differ.
 std::vector<MeasuredPair> pairs_of(const Distances& distances, const Hierarchy& hierarchy) {
   std::vector<MeasuredPair> pairs;
   for (const auto& round : rounds_to_measure(hierarchy)) {
@@ -234,7 +232,7 @@ std::vector<MeasuredPair> pairs_of(const Distances& distances, const Hierarchy& 
   return pairs;
 }
 
-/// As pairs where these say it all.
+/// The distances as pairs if these determine them all, otherwise as a matrix.
 std::string values_to_text(const Distances& distances, const Hierarchy& hierarchy) {
   if (hierarchy.levels.empty()) return matrix_to_text(distances);
   const std::vector<MeasuredPair> pairs = pairs_of(distances, hierarchy);

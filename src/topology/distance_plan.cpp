@@ -1,4 +1,4 @@
-/// Tournaments, level by level.
+/// Plans tournaments, level by level.
 #include "topology/distance_plan.hpp"
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace tutti {
 
 namespace {
 
-/// Appends the rounds in which each of `players` meets each other once: they sit in a circle, one
-/// stays, the others move on by one place after each round, and opposite ones meet.
+/// Appends rounds in which each of `players` meets every other one once (circle method): one stays,
+/// the others rotate by one after each round, and opposite ones meet.
 void add_tournament(std::vector<Rank> players, std::size_t first_round,
                     std::vector<std::vector<RankPair>>& rounds) {
   if (players.size() < 2) return;
@@ -28,8 +28,8 @@ void add_tournament(std::vector<Rank> players, std::size_t first_round,
   }
 }
 
-/// Who meets whom: by level the ranks of each group, all on the finest one, on the others one for
-/// each group below.
+/// By level, the ranks of each group that meet one another: all ranks on the finest level, on the
+/// others one for each group below.
 std::vector<std::vector<std::vector<Rank>>> players_of(const Hierarchy& hierarchy) {
   std::vector<std::vector<std::vector<Rank>>> levels;
   std::vector<Rank> players(index(hierarchy.p));
@@ -58,7 +58,7 @@ std::string flaw_of(const Hierarchy& hierarchy) {
     const std::vector<int>& groups = hierarchy.levels[level];
     if (groups.size() != index(hierarchy.p)) {
       return "level " + std::to_string(level) + " has groups for " + std::to_string(groups.size()) +
-             " ranks: there are " + std::to_string(hierarchy.p);
+             " ranks; expected " + std::to_string(hierarchy.p);
     }
     if (level == 0) continue;
     std::map<int, int> above;
@@ -118,7 +118,7 @@ std::vector<std::vector<std::vector<RankPair>>> chains_to_measure(const Hierarch
 
 namespace {
 
-/// As people count: node9 comes before node10.
+/// Compares numbers in names by value: node9 comes before node10.
 bool comes_before(const std::string& a, const std::string& b) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   std::size_t i = 0;
@@ -147,7 +147,7 @@ bool comes_before(const std::string& a, const std::string& b) {
 Hierarchy hierarchy_to_measure(const std::vector<std::string>& nodes, int nodes_per_switch) {
   Hierarchy hierarchy{static_cast<int>(nodes.size()), {}};
   if (hierarchy.p <= max_for_all_pairs) return hierarchy;
-  // Nodes of a switch are numbered in a row, wherever ranks are.
+  // Nodes of a switch have consecutive numbers, whatever their ranks.
   std::map<std::string, int, bool (*)(const std::string&, const std::string&)> numbers(
       comes_before);
   for (const std::string& name : nodes) numbers.emplace(name, 0);

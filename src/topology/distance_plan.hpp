@@ -1,4 +1,4 @@
-/// Which pairs of ranks are measured, and what is known of the others.
+/// Plans which pairs of ranks are measured, and derives the distances of the others.
 #pragma once
 
 #include <string>
@@ -11,18 +11,19 @@ namespace tutti {
 /// Ranks in groups, groups in larger groups: nodes and switches, for example.
 struct Hierarchy {
   int p = 1;
-  /// By level, the finest first: the group of each rank, any numbers. Groups of a level lie within
-  /// groups of the next. No level: every pair is measured.
+  /// By level, the finest first: the group of each rank, by any numbers. Groups of a level lie
+  /// within groups of the next. Without levels every pair is measured.
   std::vector<std::vector<int>> levels = {};
 
   friend bool operator==(const Hierarchy&, const Hierarchy&) = default;
 };
 
-/// What is wrong with a hierarchy; empty if nothing is.
+/// The text of an error in a hierarchy; empty if it is valid.
 [[nodiscard]] std::string flaw_of(const Hierarchy& hierarchy);
 
-/// The pair that is measured for two different ranks: the lowest ranks of the largest groups that
-/// hold only one of the two, or where they share a finest group, themselves. O(levels) after O(p).
+/// Finds the pair that is measured for two different ranks: the lowest ranks of the largest groups
+/// that hold only one of the two; the two ranks themselves if they share a finest group. O(levels)
+/// after O(p log p) for each level.
 class Representatives {
  public:
   explicit Representatives(const Hierarchy& hierarchy);
@@ -33,35 +34,35 @@ class Representatives {
   std::vector<std::vector<Rank>> lowest_;  ///< by level and rank: the lowest rank of its group
 };
 
-/// All pairs that are measured, lower rank first, in rounds in which no rank is in two: a
-/// round-robin tournament in each finest group, all groups at once, then one of the lowest ranks
-/// of groups in each group of the next level, and so on. So a rank takes part in at most p - 1
-/// pairs, and one that represents groups of k1, k2, .. in k1 + k2 + .. less one each. Without
-/// levels there are p - 1 rounds, p where p is odd. O(pairs).
+/// All pairs that are measured, lower rank first, in rounds in which each rank is in at most one
+/// pair: first a round-robin tournament in each finest group, all groups at once, then one of the
+/// lowest ranks of the groups in each group of the next level, and so on. A rank in tournaments of
+/// k1, k2, .. players is in (k1 - 1) + (k2 - 1) + .. <= p - 1 pairs. Without levels there are p - 1
+/// rounds, or p if p is odd. O(pairs).
 [[nodiscard]] std::vector<std::vector<RankPair>> rounds_to_measure(const Hierarchy& hierarchy);
 
-/// The same pairs one after the other, so that none disturbs another: by level, the finest first, a
-/// chain for each group whose pairs share links. The chains of a level are of ranks within groups
-/// that share no links, and may run at once; a level begins when the one before is over. O(pairs).
+/// The same pairs in chains: the pairs of a chain run one after the other, so that none disturbs
+/// another. By level, the finest first, each group has a chain, as its pairs share links. Groups of
+/// a level share no links: their chains may run at once, after the level before. O(pairs).
 [[nodiscard]] std::vector<std::vector<std::vector<RankPair>>> chains_to_measure(
     const Hierarchy& hierarchy);
 
-/// The hierarchy of ranks that are on these nodes: none up to `max_for_all_pairs` ranks, so that
-/// every pair is measured (Bhowmik & Bodele 2019); beyond them nodes, and where
-/// `nodes_per_switch` is above 0, as many nodes in a row at each switch.
+/// The hierarchy of ranks on these nodes. Up to `max_for_all_pairs` ranks it has no levels: every
+/// pair is measured (Bhowmik & Bodele 2019). With more ranks its levels are nodes and, if
+/// `nodes_per_switch` is above 0, switches of as many consecutive nodes.
 [[nodiscard]] Hierarchy hierarchy_to_measure(const std::vector<std::string>& nodes,
                                              int nodes_per_switch);
 inline constexpr int max_for_all_pairs = 64;
 
-/// A pair with its seconds; they count for both ways unless the other way is listed too.
+/// A pair with its time, which counts for both directions unless the other one is listed too.
 struct MeasuredPair {
   Rank from = 0;
   Rank to = 0;
   double seconds = 0;
 };
 
-/// The whole matrix: each pair takes the time of the pair that was measured for it. O(p^2). The
-/// error names a pair that is missing or a time that is none.
+/// The whole matrix: each pair gets the time of the pair that was measured for it. The error names
+/// a missing pair or an invalid time. O(p^2 log p).
 [[nodiscard]] Result<Distances> expanded(const Hierarchy& hierarchy,
                                          const std::vector<MeasuredPair>& measured);
 

@@ -1,4 +1,4 @@
-/// By rank, or by node.
+/// Assigns rows by rank, or by node.
 #include "topology/distance_rows.hpp"
 
 #include <algorithm>
@@ -13,9 +13,9 @@ namespace {
 
 bool is_of_world(const DistanceFile& file, const std::vector<RankLocation>& ranks, int world) {
   return file.p() == world &&
-         std::all_of(ranks.begin(), ranks.end(), [&](const RankLocation& place) {
-           return place.world != no_rank &&
-                  (file.names.empty() || file.names[index(place.world)] == place.node);
+         std::all_of(ranks.begin(), ranks.end(), [&](const RankLocation& rank) {
+           return rank.world != no_rank &&
+                  (file.names.empty() || file.names[index(rank.world)] == rank.node);
          });
 }
 
@@ -56,7 +56,7 @@ Result<std::vector<int>> rows_for(const DistanceFile& file, const std::vector<Ra
     return rows;
   }
   if (file.names.empty()) {
-    return Error{"the distances are between " + std::to_string(file.p()) +
+    return Error{"they are those of " + std::to_string(file.p()) +
                  " ranks on nodes without names, the program has " + std::to_string(world)};
   }
   std::vector<std::size_t> sequence(ranks.size());
@@ -71,8 +71,8 @@ Result<std::vector<int>> rows_for(const DistanceFile& file, const std::vector<Ra
     const std::size_t there = found == by_node.end() ? 0 : found->second.size();
     const std::size_t next = taken[node]++;
     if (next >= there) {
-      return Error{"rank " + std::to_string(rank) + " is on node " + node +
-                   ", of which there are " + std::to_string(there) + " ranks among the distances"};
+      return Error{"rank " + std::to_string(rank) + " is on node " + node + ", which has " +
+                   std::to_string(there) + " ranks in the distances"};
     }
     rows[rank] = found->second[next];
   }

@@ -1,4 +1,4 @@
-/// Which rows of measured distances are those of a communicator's ranks.
+/// Assigns the rows of measured distances to a communicator's ranks.
 #pragma once
 
 #include <string>
@@ -8,21 +8,21 @@
 
 namespace tutti {
 
-/// Where a rank is.
+/// The location of a rank.
 struct RankLocation {
-  std::string node;      ///< by its host's name
-  Rank world = no_rank;  ///< in MPI_COMM_WORLD; no_rank where it is in none
+  std::string node;      ///< host name
+  Rank world = no_rank;  ///< rank in MPI_COMM_WORLD; no_rank: not in it
 };
 
-/// The row of each rank. Where the file is of as many ranks as the world and its nodes are those
-/// that the ranks are on, or it names none, a rank's row is its rank in the world; else rows and
-/// ranks of a node belong together in sequence, those of the ranks by their rank in the world. So a
-/// file serves any communicator of the job that it was measured in, and other jobs on the same
-/// nodes with at most as many ranks on each. The error says which rank has no row.
+/// The row of each rank; `world` is the size of MPI_COMM_WORLD. If the file has as many ranks as
+/// the world, and its node names, if any, are those of the ranks, a rank's row is its rank in the
+/// world. Otherwise the ranks of a node, by rank in the world, get the node's rows in sequence. So
+/// a file serves any communicator of the job in which it was measured, and other jobs on the same
+/// nodes with at most as many ranks on each. The error names the first rank without a row.
 [[nodiscard]] Result<std::vector<int>> rows_for(const DistanceFile& file,
                                                 const std::vector<RankLocation>& ranks, int world);
 
-/// The distances between ranks that have these rows: its row `rows[i]` is rank i.
+/// The distances between the ranks of a communicator: rank i has row `rows[i]` of `file`.
 [[nodiscard]] DistanceFile with_rows(const DistanceFile& file, const std::vector<int>& rows);
 
 }  // namespace tutti

@@ -1,4 +1,4 @@
-/// Orders by distance for blocks of different sizes.
+/// Rank orders by distance, one for each class of block sizes.
 #pragma once
 
 #include <array>
@@ -9,25 +9,25 @@
 
 namespace tutti {
 
-/// The order of ranks for each class of blocks: what latency decides may be slow where bandwidth
-/// counts. Alike on all ranks, whatever they know of a call.
+/// The rank order for each class of block sizes: an order that suits small blocks, where latency
+/// counts, may be slow for large ones, where bandwidth does. Alike on all ranks.
 class RankOrders {
  public:
-  /// The block that stands for each class: up to four times as large ones belong to it, and all
-  /// that are larger than that of the last one to the last.
+  /// The representative block of each class, in bytes. Blocks of up to 4 times its size belong to a
+  /// class, all larger ones to the last.
   static constexpr std::array<Bytes, 4> blocks = {64, 1 << 10, 16 << 10, 256 << 10};
 
   /// The rank at each position, by class.
   explicit RankOrders(std::array<std::vector<Rank>, blocks.size()> ranks)
       : ranks_(std::move(ranks)) {}
 
-  /// The order for blocks of so many bytes.
+  /// The order for blocks of `block` bytes.
   [[nodiscard]] const std::vector<Rank>& of(Bytes block) const {
     std::size_t found = 0;
     while (found + 1 < blocks.size() && block > 4 * blocks[found]) ++found;
     return ranks_[found];
   }
-  /// That for blocks whose sizes the ranks do not know of each other.
+  /// The order for blocks whose sizes the other ranks do not know.
   [[nodiscard]] const std::vector<Rank>& of_any() const { return ranks_[2]; }
 
  private:

@@ -1,4 +1,4 @@
-/// Narrow links out of groups.
+/// Finds the links of groups, and which of them are bottlenecks.
 #include "topology/shared_links.hpp"
 
 #include <algorithm>
@@ -31,8 +31,9 @@ int count_of(const std::vector<int>& groups) {
   return groups.empty() ? 0 : *std::max_element(groups.begin(), groups.end()) + 1;
 }
 
-/// Adds a level where it is coarser than the last one, and not all in one.
-void add_hierarchical(Hierarchy& groups, std::vector<int> level) {
+/// Adds a level if it has at least 2 groups, fewer than the last level, and these contain the last
+/// level's groups.
+void add_level(Hierarchy& groups, std::vector<int> level) {
   const int count = count_of(level);
   if (count < 2) return;
   if (!groups.levels.empty() && count >= count_of(groups.levels.back())) return;
@@ -40,31 +41,30 @@ void add_hierarchical(Hierarchy& groups, std::vector<int> level) {
   if (!flaw_of(groups).empty()) groups.levels.pop_back();
 }
 
-/// Of each group: the least time per byte within it, between ranks of different groups of the
-/// level below, and the least time per byte and latency to and from other groups.
-struct Least {
+/// By group: the minimum time per byte within it, between different groups of the level below, and
+/// the minima of time per byte and latency to and from other groups.
+struct Minima {
   std::vector<double> within;
   std::vector<double> across;
   std::vector<double> latency;
 
-  explicit Least(int groups)
+  explicit Minima(int groups)
       : within(index(groups), none), across(index(groups), none), latency(index(groups), none) {}
 };
 
-void lower(double& least, double value) { least = std::min(least, value); }
+void lower(double& minimum, double value) { minimum = std::min(minimum, value); }
 
 }  // namespace
 
 Hierarchy groups_of(const DistanceFile& file) {
   Hierarchy groups{file.p(), {}};
   if (!file.hierarchy.levels.empty()) {
-    for (const std::vector<int>& level : file.hierarchy.levels)
-      add_hierarchical(groups, numbered(level));
+    for (const std::vector<int>& level : file.hierarchy.levels) add_level(groups, numbered(level));
     return groups;
   }
-  add_hierarchical(groups, numbered(file.names));
+  add_level(groups, numbered(file.names));
   for (const auto& level : clusters_of(file.measured.back().distances).levels) {
-    add_hierarchical(groups, numbered(level));
+    add_level(groups, numbered(level));
   }
   return groups;
 }
@@ -73,7 +73,7 @@ std::vector<SharedLinks> shared_links(const Hierarchy& groups, const Links& link
   std::vector<SharedLinks> found;
   for (std::size_t level = 0; level < groups.levels.size(); ++level) {
     const std::vector<int>& group = groups.levels[level];
-    Least least(count_of(group));
+    Minima minima(count_of(group));
     for (Rank a = 0; a < groups.p; ++a) {
       for (Rank b = 0; b < groups.p; ++b) {
         const bool same = group[index(a)] == group[index(b)];
@@ -85,20 +85,20 @@ std::vector<SharedLinks> shared_links(const Hierarchy& groups, const Links& link
         const std::size_t in = index(group[index(b)]);
         const double per_byte = links.per_byte(a, b);
         if (same) {
-          lower(least.within[out], per_byte);
+          lower(minima.within[out], per_byte);
           continue;
         }
         for (const std::size_t link : {out, in}) {
-          lower(least.across[link], per_byte);
-          lower(least.latency[link], links.latency(a, b));
+          lower(minima.across[link], per_byte);
+          lower(minima.latency[link], links.latency(a, b));
         }
       }
     }
-    SharedLinks shared{group, least.latency, {}};
-    for (std::size_t link = 0; link < least.across.size(); ++link) {
-      const bool alone = least.within[link] == none;
-      const bool is_bottleneck = alone || least.across[link] >= min_step * least.within[link];
-      shared.per_byte.push_back(is_bottleneck ? least.across[link] : 0);
+    SharedLinks shared{group, minima.latency, {}};
+    for (std::size_t link = 0; link < minima.across.size(); ++link) {
+      const bool alone = minima.within[link] == none;
+      const bool is_bottleneck = alone || minima.across[link] >= min_step * minima.within[link];
+      shared.per_byte.push_back(is_bottleneck ? minima.across[link] : 0);
     }
     found.push_back(std::move(shared));
   }

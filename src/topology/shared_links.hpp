@@ -1,4 +1,4 @@
-/// Which links messages share, as far as measured distances tell.
+/// Derives the links that messages share from measured distances.
 #pragma once
 
 #include "core/fabric.hpp"
@@ -6,17 +6,18 @@
 
 namespace tutti {
 
-/// The groups that share a link out: those that the file names as levels; else its nodes, and the
-/// clusters of them that are seen at its largest messages.
+/// The groups that share a link: the levels of the file, if it has any; otherwise its nodes, and
+/// the clusters of the distances of its largest messages.
 [[nodiscard]] Hierarchy groups_of(const DistanceFile& file);
 
-/// The links of these groups. A pair of ranks was measured alone, so what a link carries is known
-/// only where it is narrower than what lies within the group: then a message across is slower by a
-/// fifth at least, and the link's rate is that of the fastest one. A wider link counts as not
-/// shared, which may hide what an order would gain, and never makes one up. O(levels * p^2).
+/// The links of these groups. Pairs of ranks are measured alone, so a link's rate is known only if
+/// the link is a bottleneck: messages across then take at least 1.2 times as long per byte as those
+/// within the group. Its rate is that of the fastest message across. A wider link counts as not
+/// shared; this may hide a gain of an order, but never invents one. O(levels * p^2).
 [[nodiscard]] std::vector<SharedLinks> shared_links(const Hierarchy& groups, const Links& links);
 
-/// Links and links of a file. `latency` and `per_byte` as in DistanceFile::links.
+/// The links between ranks and the shared links of a file. `latency` and `per_byte` as in
+/// DistanceFile::links.
 [[nodiscard]] Fabric fabric_of(const DistanceFile& file, double latency, double per_byte);
 
 }  // namespace tutti

@@ -1,4 +1,4 @@
-/// Passing sets of ranks along the steps that must come one after the other.
+/// Propagates sets of ranks along dependent steps.
 #include "verify/awareness.hpp"
 
 namespace tutti {

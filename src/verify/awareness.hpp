@@ -1,4 +1,4 @@
-/// Who knows that whom has entered: what a barrier is about.
+/// The property of a barrier: no rank leaves before all ranks have entered.
 #pragma once
 
 #include "schedule/graph.hpp"
@@ -6,26 +6,27 @@
 
 namespace tutti {
 
-/// For each step, the ranks that must have entered before it completes, whatever the timing: its
-/// own, those of the steps that it waits for or comes after, and for a receive those of its send.
-/// Keeps its memory from start to start.
+/// For each step, the ranks that must have entered before it completes, at any timing: its own, and
+/// those of the steps that it waits for or needs; for a receive also those of its send. Reuses its
+/// memory between starts.
 class Awareness {
  public:
   using Node = StepGraph::Node;
 
   /// The graph must outlive the execution.
   void start(const StepGraph& graph);
-  /// A message, named by its send, has been completed after all that both its ends wait for.
+  /// Records that the message of `send` has completed, after all steps that its send and its
+  /// receive wait for.
   void complete(Node send);
-  /// A rank whose entry `rank` need not have heard of when it leaves; no_rank if there is none.
+  /// A rank that may not have entered when `rank` leaves; no_rank if there is none.
   [[nodiscard]] Rank unheard_of(Rank rank);
 
  private:
-  /// Adds what is known when `node` is posted.
+  /// Adds the ranks that must have entered when `node` is posted.
   void insert_known_before(RankSets::Set set, Node node);
 
   const StepGraph* graph_ = nullptr;
-  RankSets sets_;  ///< by node; then one for what a rank knows at the end
+  RankSets sets_;  ///< by node; then one for the end of a rank
 };
 
 }  // namespace tutti

@@ -1,4 +1,4 @@
-/// Moving and combining sets of contributions.
+/// Moves and combines sets of contributions.
 #include "verify/contributions.hpp"
 
 namespace tutti {

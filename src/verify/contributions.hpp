@@ -1,4 +1,4 @@
-/// What reductions make of blocks: whose contributions are in each, at each rank.
+/// The values of reductions: the contributions in each block at each rank.
 #pragma once
 
 #include <optional>
@@ -11,29 +11,30 @@
 
 namespace tutti {
 
-/// What is wrong, in the terms of schedules.
+/// A fault, in the terms of schedules.
 struct Finding {
   Rank rank = no_rank;
   StepId step = -1;
-  int block = -1;  ///< by position, where blocks have positions
+  int block = -1;  ///< by position, if blocks have positions
   std::string text;
 };
 
-/// The value of each block at each rank, as the set of the ranks whose contributions are combined
-/// in it. Two values may be combined if no contribution is in both and, where the operation does
-/// not commute, all ranks of the left one are below all of the right one: then the final value is
-/// the combination of all contributions in the sequence of ranks. Keeps its memory.
+/// The value of each block at each rank, as the set of ranks whose contributions it combines. Two
+/// values may be combined if no contribution is in both. If the operation does not commute, all
+/// ranks of the left value must also be below all of the right one; the final value then combines
+/// all contributions in the sequence of ranks. Reuses its memory between starts.
 class Contributions {
  public:
   using Node = StepGraph::Node;
 
-  /// Every rank holds its own contribution to every block. The graph must outlive the execution.
+  /// Starts with every rank's own contribution to every block. The graph must outlive the
+  /// execution.
   void start(const Contract& contract, const StepGraph& graph);
-  /// The message that `send` begins has arrived.
+  /// Moves the values of the message of `send` to its receiver.
   void move(Node send);
-  /// The reduce `node` has completed.
+  /// Combines the values of the reduce `node`. Returns a fault, if there is one.
   [[nodiscard]] std::optional<Finding> combine(Node node);
-  /// What is wrong with a block at a rank that must have all contributions to it.
+  /// The fault of a block at a rank that must have all contributions to it, if there is one.
   [[nodiscard]] std::optional<Finding> check_all(Rank rank, int block) const;
 
  private:
@@ -48,8 +49,8 @@ class Contributions {
   std::size_t blocks_ = 0;
   RankSets sets_;
   std::vector<Set> held_;          ///< by rank and block
-  std::vector<Set> staged_;        ///< the blocks of each message received aside
-  std::vector<std::size_t> kept_;  ///< by node: where its blocks begin in staged_
+  std::vector<Set> staged_;        ///< the blocks of each message in staging memory
+  std::vector<std::size_t> kept_;  ///< by node: the index of its first block in staged_
 };
 
 }  // namespace tutti

@@ -1,4 +1,4 @@
-/// Execution of level plans with bytes as symbols.
+/// Executes hierarchical plans with bytes as symbols.
 #include "verify/hierarchical.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace tutti {
 
 namespace {
 
-/// How often the call is made.
+/// The number of executions of the call.
 constexpr int calls = 2;
 
 class HierarchicalExecution {
@@ -41,7 +41,7 @@ class HierarchicalExecution {
     return plan(rank).steps[index(at(rank).step)];
   }
 
-  /// Takes the rank's next step if it can; false if it must wait or has none.
+  /// Executes the rank's next step; false if it must wait or has none.
   bool advance(Rank rank) {
     HierarchicalRank& runner = at(rank);
     if (runner.call == calls) return false;
@@ -155,14 +155,14 @@ class HierarchicalExecution {
       if (at(nodes_.rank_at(node, local)).signal < signal) return false;
     }
     for (int local = now.first; local < now.last; ++local) {
-      join_first_raise(runner, at(nodes_.rank_at(node, local)), signal);
+      join_first_signal(runner, at(nodes_.rank_at(node, local)), signal);
     }
     return true;
   }
 
-  /// What is certain is only that the signal was seen at the first value that would do.
-  static void join_first_raise(HierarchicalRank& runner, const HierarchicalRank& other,
-                               int signal) {
+  /// A rank has certainly seen only the first sufficient value of the signal.
+  static void join_first_signal(HierarchicalRank& runner, const HierarchicalRank& other,
+                                int signal) {
     for (const auto& [value, seen] : other.signalled) {
       if (value < signal) continue;
       return HierarchicalState::join(runner.seen, seen);
@@ -180,7 +180,7 @@ class HierarchicalExecution {
     return nodes_.rank_at(node, lane_leader(lane, plans_[0].leaders, ranks));
   }
 
-  /// Enters the inner call of the rank's step, and makes it if all members are in it.
+  /// Enters the inner call of the rank's step, and executes it once all members have entered.
   bool enter(Rank rank) {
     if (at(rank).entered) return false;
     const int lane = inner(rank).lane;
@@ -203,7 +203,7 @@ class HierarchicalExecution {
     std::string text;
     const std::vector<InnerTransfer> transfers = transfers_of(members, text);
     if (!text.empty()) return refuse(rank, text);
-    std::vector<HierarchicalClock> entered;  // none covers the call itself, which is not over then
+    std::vector<HierarchicalClock> entered;  // without the call itself, which is incomplete
     for (int node = 0; node < nodes_.count(); ++node) {
       entered.push_back(at(member(lane, node)).seen);
     }
@@ -222,7 +222,7 @@ class HierarchicalExecution {
         for (const HierarchicalClock& seen : entered)
           HierarchicalState::join(at(member(lane, node)).seen, seen);
         for (int other = 0; other < nodes_.count();
-             ++other) {  // it has entered, which is the point
+             ++other) {  // a barrier shows that it has entered
           at(member(lane, node)).seen[index(member(lane, other))] = at(member(lane, other)).now + 1;
         }
       }
@@ -233,7 +233,7 @@ class HierarchicalExecution {
     }
   }
 
-  /// The bytes of each transfer, those combined with what came before for the same member.
+  /// The bytes of each transfer; combining ones include the earlier transfers to the same member.
   std::vector<std::vector<NodeByte>> read_all(int lane, std::span<const InnerCall* const> members,
                                               const std::vector<InnerTransfer>& transfers) {
     std::vector<std::vector<NodeByte>> all;

@@ -1,4 +1,4 @@
-/// All ranks' level plans, executed symbolically against the contract.
+/// Executes all ranks' hierarchical plans symbolically against the contract.
 #pragma once
 
 #include <optional>
@@ -12,35 +12,33 @@
 
 namespace tutti {
 
-/// What is wrong with a set of level plans.
+/// A fault in a set of hierarchical plans.
 struct HierarchicalFault {
   Rank rank = no_rank;
-  int step = -1;     ///< of that rank; -1 when no step of it is to blame
-  std::string text;  ///< a sentence that names both
+  int step = -1;     ///< of that rank; -1: no single step
+  std::string text;  ///< names both
 };
 
-/// A call as level plans see it.
+/// A call as hierarchical plans see it.
 struct HierarchicalCase {
   Contract contract;             ///< vectors are one part
   std::span<const Bytes> sizes;  ///< of the contract's blocks
-  Bytes unit = 1;                ///< of an element
+  Bytes unit = 1;                ///< bytes of an element
 };
 
-/// Executes the call twice in a row, after others that used all of the memory. The first fault, if
-/// any. It holds that
-///  - every step stays within node memory and within its side, and no byte of a receive side is
+/// Executes the call twice in a row, after others that used all of the memory. Returns the first
+/// fault, if any. Checks that
+///  - every step stays within node memory and its buffer, and no byte of a receive buffer is
 ///    written twice;
-///  - two ranks that touch a byte of node memory, one of them to write, do so in an order that
-///    signals and data moved by inner calls enforce. The order does not depend on timing, so that
-///    one execution stands for all;
-///  - signals grow, all ranks of a node end on the same sequence, and all steps complete, though no
-///  inner
-///    call does before all its members are in it;
+///  - signals and data of inner calls order any two accesses to a byte of node memory of which one
+///    writes. The order does not depend on timing, so one execution covers all interleavings;
+///  - signals grow, all ranks of a node end on the same sequence number, and all steps complete,
+///    although no inner call does before all its members have entered it;
 ///  - the members of an inner call agree on collective, root and counts, regular ones have equal
 ///    counts, and combined bytes are whole elements;
 ///  - no contribution is combined twice, nor out of order if the operation does not commute;
-///  - in the end every rank has all bytes of the blocks that the contract wants there.
-/// Reductions are for at most 64 ranks. O(bytes of all ranks' steps).
+///  - in the end every rank has all bytes of the blocks that the contract requires.
+/// Reductions are limited to 64 ranks. O(bytes of all ranks' steps).
 [[nodiscard]] std::optional<HierarchicalFault> verify(const HierarchicalCase& call,
                                                       const Nodes& nodes,
                                                       std::span<const HierarchicalPlan> plans);

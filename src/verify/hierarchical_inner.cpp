@@ -1,4 +1,4 @@
-/// The contracts of inner collectives, by bytes.
+/// Applies the contracts of inner collectives, by bytes.
 #include "verify/hierarchical_inner.hpp"
 
 #include <algorithm>
@@ -70,7 +70,7 @@ class InnerContract {
     }
   }
 
-  /// The count number `out` of `from` goes to the count number `in` of `to`.
+  /// Adds a transfer of count `out` of member `from` to count `in` of member `to`.
   void add(int from, int out, int to, int in) {
     const InnerBuffer& source = member(from).send;
     const InnerBuffer& sink = member(to).receive;

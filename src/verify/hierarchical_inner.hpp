@@ -1,4 +1,4 @@
-/// What a collective between nodes does, by its contract: from where to where bytes go.
+/// Lists the transfers of a collective between nodes, by its contract.
 #pragma once
 
 #include <span>
@@ -9,18 +9,19 @@
 
 namespace tutti {
 
-/// Bytes that the receive end of member `to` gets: combined from the same bytes of all members'
-/// send ends where `combines`, else from member `from`.
+/// Bytes that member `to` receives from member `from`. With `combines`, consecutive transfers to
+/// the same member are combined in sequence.
 struct InnerTransfer {
   int from = 0;
   int to = 0;
   bool combines = false;
-  Bytes read_at = 0;   ///< in the area of the send end
-  Bytes write_at = 0;  ///< in the area of the receive end
+  Bytes read_at = 0;   ///< in the area of the send buffer
+  Bytes write_at = 0;  ///< in the area of the receive buffer
   Bytes bytes = 0;
 };
 
-/// The members' calls, by node, as transfers; empty where they disagree, and then `fault` says how.
+/// The transfers of the members' calls, by node; empty if members disagree, and then `fault` names
+/// the difference.
 [[nodiscard]] std::vector<InnerTransfer> transfers_of(std::span<const InnerCall* const> members,
                                                       std::string& fault);
 

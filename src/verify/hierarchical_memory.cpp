@@ -1,4 +1,4 @@
-/// Memory of symbols.
+/// Implements memory of symbols.
 #include "verify/hierarchical_memory.hpp"
 
 #include <algorithm>

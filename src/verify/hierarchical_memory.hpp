@@ -1,4 +1,4 @@
-/// Memory of symbols, and who has touched which byte of it when.
+/// Models memory of symbols, and records which rank accessed which byte.
 #pragma once
 
 #include <cstdint>
@@ -9,31 +9,31 @@
 
 namespace tutti {
 
-/// What a byte holds: a byte of the call's blocks as the contract numbers them, and where blocks
-/// are combined the ranks whose contributions are in it.
+/// The content of a byte: a byte of the call's blocks as the contract numbers them, and in
+/// reductions the ranks whose contributions it includes.
 struct NodeByte {
-  Bytes origin = -1;  ///< into all blocks, one after the other; -1 nothing
+  Bytes origin = -1;  ///< offset into all blocks in sequence; -1: no content
   std::uint64_t ranks = 0;
   friend bool operator==(const NodeByte&, const NodeByte&) = default;
 };
 
-/// How much each rank is known to have done: an access at step t of rank r is over for whoever has
-/// seen more than t of it.
+/// A vector clock, the steps that each rank is known to have completed: an access at step t of rank
+/// r is complete for any rank that has seen more than t steps of r.
 using HierarchicalClock = std::vector<int>;
 
 /// Bytes that several ranks read and write. An access that is not ordered after those it
 /// conflicts with is a fault, whatever the timing.
 class HierarchicalMemory {
  public:
-  /// So many bytes without content, which `users` have used at their step 0.
+  /// Begins with `bytes` bytes without content, which `users` have used at their step 0.
   void start(Bytes bytes, std::span<const Rank> users);
   [[nodiscard]] Bytes bytes() const { return static_cast<Bytes>(content_.size()); }
 
-  /// What is at `at`, read by `rank` at its step `now`, which has seen `seen`. The rank that has
-  /// written it without being seen is returned in `racing`, else no_rank.
+  /// Reads byte `at` by `rank` at its step `now` with the clock `seen`. Sets `racing` to a rank
+  /// whose write is not ordered before the read, else to no_rank.
   [[nodiscard]] NodeByte read(Bytes at, Rank rank, int now, const HierarchicalClock& seen,
                               Rank& racing);
-  /// The same for writing; those who have read it count too.
+  /// The same for a write, which must also be ordered after reads.
   void write(Bytes at, NodeByte value, Rank rank, int now, const HierarchicalClock& seen,
              Rank& racing);
 
@@ -45,7 +45,7 @@ class HierarchicalMemory {
 
   std::vector<NodeByte> content_;
   std::vector<Access> writer_;
-  std::vector<std::vector<Access>> readers_;  ///< since the last write; each rank's last one
+  std::vector<std::vector<Access>> readers_;  ///< since the last write: the last read of each rank
 };
 
 }  // namespace tutti

@@ -1,4 +1,4 @@
-/// Checked accesses to bytes.
+/// Checks accesses to bytes.
 #include "verify/hierarchical_state.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-/// The state of ranks that execute level plans: what each has done and seen, and all their bytes.
+/// The state of ranks that execute hierarchical plans: what each has done and seen, and all their
+/// bytes.
 #pragma once
 
 #include <optional>
@@ -15,47 +16,46 @@ namespace tutti {
 struct HierarchicalRank {
   int call = 0;
   int step = 0;
-  int now = 1;             ///< steps done in all calls; one stands for all calls before
-  int signal = 0;          ///< what the node's others see
-  HierarchicalClock seen;  ///< of each rank
-  std::vector<std::pair<int, HierarchicalClock>>
-      signalled;  ///< signal, and what the rank had seen then
+  int now = 1;             ///< steps done in all calls; 1 stands for all calls before
+  int signal = 0;          ///< the value that others of the node see
+  HierarchicalClock seen;  ///< steps seen of each rank
+  std::vector<std::pair<int, HierarchicalClock>> signalled;  ///< value, and the rank's clock then
   std::vector<NodeByte> send;
   std::vector<NodeByte> receive;
   bool entered = false;  ///< waits in the inner call of its step
 };
 
-/// Accesses to bytes by ranks, each checked. RmaState is ignored after the first fault.
+/// Accesses to bytes by ranks, each checked. Only the first fault is kept.
 class HierarchicalState {
  public:
-  /// Before the call all ranks of a node have used all of its memory, each its own way, and their
-  /// signals say that they are done.
+  /// Before the call all ranks of a node have used all of its memory, each for itself, and their
+  /// signals show that they are done.
   HierarchicalState(const HierarchicalCase& call, const Nodes& nodes,
                     std::span<const HierarchicalPlan> plans);
 
   [[nodiscard]] HierarchicalRank& at(Rank rank) { return ranks_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] const std::optional<HierarchicalFault>& fault() const { return fault_; }
-  /// Notes that the rank's step is wrong.
+  /// Records that the rank's step is wrong.
   void refuse(Rank rank, const std::string& text);
 
   [[nodiscard]] NodeByte read(Rank rank, Bytes byte);
   void write(Rank rank, Bytes byte, const NodeByte& value);
-  /// A byte of the rank's receive side, which must not have been written before.
+  /// Writes a byte of the rank's receive buffer, which must not have been written before.
   void put(Rank rank, Bytes byte, const NodeByte& value);
-  /// A byte of an inner call's send end.
+  /// Reads a byte of an inner call's send buffer.
   [[nodiscard]] NodeByte read_end(Rank rank, HierarchicalArea area, Bytes byte);
 
   /// `left` op `right`.
   [[nodiscard]] NodeByte combined(Rank rank, const NodeByte& left, const NodeByte& right);
-  /// What begins with `first` is whole elements.
+  /// Checks that `bytes` bytes that begin with `first` are whole elements.
   void check_elements(Rank rank, Bytes bytes, const NodeByte& first);
-  /// The receive side has what the contract wants.
+  /// Checks the receive buffer against the contract.
   void check_result(Rank rank);
 
   static void join(HierarchicalClock& seen, const HierarchicalClock& other);
 
  private:
-  /// The blocks of a side as its rank brings them, or wants them but for the ranks in them.
+  /// The bytes of a buffer's blocks, in reductions with the contribution of `rank` alone.
   [[nodiscard]] std::vector<NodeByte> side(const BlockSeries& blocks, Rank rank) const;
 
   const HierarchicalCase& call_;

@@ -1,4 +1,4 @@
-/// What each rank holds where blocks only move: from the start, and by its receives.
+/// Checks collectives that only move blocks: each rank's bytes, from the start and by receives.
 #include <algorithm>
 #include <limits>
 
@@ -15,13 +15,13 @@ constexpr StepId after_all = std::numeric_limits<StepId>::max();
 
 }  // namespace
 
-/// What a rank holds from the start and what each of its receives adds, ascending.
+/// Collects the bytes that a rank holds from the start or receives, ascending.
 void Verifier::collect_holdings(const Schedule& schedule) {
   holdings_.clear();
   const BlockSeries brought = contract_.before(schedule.rank);
   for (int i = 0; i < brought.count; ++i) {
-    const Interval place = place_of(brought[i]);
-    if (place.begin < place.end) holdings_.push_back({place, -1});
+    const Interval bytes = interval_of(brought[i]);
+    if (bytes.begin < bytes.end) holdings_.push_back({bytes, -1});
   }
   for (StepId step = 0; step < graph_.steps(schedule.rank); ++step) {
     const StepKind kind = schedule.steps[index(step)].kind;
@@ -63,7 +63,7 @@ std::optional<Fault> Verifier::check_read(const Schedule& schedule, StepId step)
                    "reads what the rank does not hold and no earlier step has received");
     }
     if (schedule.steps[index(step)].runner == Runner::caller) continue;
-    if (is_one_sided(contract_.collective)) continue;  // what windows hold is there
+    if (is_one_sided(contract_.collective)) continue;  // windows hold their data from the start
     if (const auto byte = first_brought(part)) {
       return fault(schedule.rank, step, block_at(*byte),
                    "runs in the background, but reads what the rank brings when it arrives");
@@ -94,10 +94,10 @@ std::optional<Fault> Verifier::check_wanted(Rank rank) const {
   const BlockSeries wanted = contract_.after(rank);
   for (int i = 0; i < wanted.count; ++i) {
     const Block block = wanted[i];
-    const auto missing = first_missing(place_of(block), after_all);
+    const auto missing = first_missing(interval_of(block), after_all);
     if (!missing) continue;
     return fault(rank, -1, block,
-                 "byte " + number(*missing - place_of(block).begin) +
+                 "byte " + number(*missing - interval_of(block).begin) +
                      " of the block never reaches the rank");
   }
   return std::nullopt;

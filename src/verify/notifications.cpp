@@ -1,4 +1,4 @@
-/// What notifications tell of is where they say: puts and flags travel in no order of their own.
+/// Checks that blocks have arrived before their notification; puts and notifications are unordered.
 #include <algorithm>
 
 #include "core/index.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 std::string number(std::int64_t value) { return std::to_string(value); }
 
-/// By step of one rank, the earlier steps that it needs by itself.
+/// By step of one rank, the earlier steps of the rank that it needs.
 std::vector<std::vector<StepId>> needs_of(const StepGraph& graph, const Schedule& schedule) {
   const StepId steps = graph.steps(schedule.rank);
   std::vector<std::vector<StepId>> needs(index(steps));
@@ -30,7 +30,7 @@ std::vector<std::vector<StepId>> needs_of(const StepGraph& graph, const Schedule
   return needs;
 }
 
-/// The steps that have completed, whatever the timing, before `step` starts.
+/// The steps that have completed, at any timing, before `step` starts.
 std::vector<bool> done_before(StepId step, const std::vector<std::vector<StepId>>& needs) {
   std::vector<bool> done(needs.size(), false);
   std::vector<StepId> open = {step};
@@ -46,7 +46,7 @@ std::vector<bool> done_before(StepId step, const std::vector<std::vector<StepId>
   return done;
 }
 
-/// Only the root begins by itself: any other rank with the first notification that it gets.
+/// True if the rank may act: it is the root, or has received a notification.
 bool has_heard(const Schedule& schedule, StepId step, const std::vector<bool>& is_done) {
   if (schedule.rank == schedule.root) return true;
   const auto first = std::find_if(schedule.steps.begin(), schedule.steps.end(),
@@ -57,8 +57,8 @@ bool has_heard(const Schedule& schedule, StepId step, const std::vector<bool>& i
 
 }  // namespace
 
-/// A flush needs the puts before it, so that what is done before a notification says which puts
-/// have been ended: those that a flush of the same peer which is done before it needs.
+/// A flush needs the puts before it. So a put has arrived before a notification if a flush of the
+/// same peer needs it and is done before the notification.
 std::optional<Fault> Verifier::check_notifications(const Schedule& schedule) const {
   const auto tells = [](const Step& step) { return step.kind == StepKind::notify; };
   if (std::none_of(schedule.steps.begin(), schedule.steps.end(), tells)) return std::nullopt;

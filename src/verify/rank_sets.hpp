@@ -1,4 +1,4 @@
-/// Sets of ranks, many of them.
+/// Many sets of ranks, as bit sets.
 #pragma once
 
 #include <bit>
@@ -9,17 +9,17 @@
 
 namespace tutti {
 
-/// Sets of ranks 0..p-1 by number, one bit for each rank. Keeps its memory from start to start.
+/// Numbered sets of ranks 0..p-1, one bit per rank. Reuses its memory between starts.
 class RankSets {
  public:
   using Set = int;
 
-  /// `count` empty sets.
+  /// Starts with `count` empty sets.
   void start(int p, int count) {
     words_ = static_cast<std::size_t>(p + 63) / 64;
     bits_.assign(words_ * static_cast<std::size_t>(count), 0);
   }
-  /// A further set, equal to `other`.
+  /// Adds a set that equals `other`.
   Set copy_of(Set other) {
     const std::size_t from = at(other);
     bits_.resize(bits_.size() + words_);
@@ -35,7 +35,7 @@ class RankSets {
   [[nodiscard]] bool contains(Set set, Rank rank) const {
     return (bits_[at(set) + word(rank)] & bit(rank)) != 0;
   }
-  /// The lowest rank that both have; no_rank if there is none.
+  /// The lowest rank in both sets; no_rank if there is none.
   [[nodiscard]] Rank common(Set a, Set b) const {
     for (std::size_t i = 0; i < words_; ++i) {
       if (const auto both = bits_[at(a) + i] & bits_[at(b) + i]) return lowest(i, both);

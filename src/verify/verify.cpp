@@ -1,4 +1,4 @@
-/// Byte-exact symbolic execution.
+/// Executes schedules symbolically, byte by byte.
 #include "verify/verify.hpp"
 
 #include <algorithm>
@@ -36,10 +36,10 @@ std::optional<Fault> Verifier::verify(const Contract& contract, const Order& ord
   return check_movement();
 }
 
-/// Every collective that only moves blocks: what a rank holds grows, so that all but deadlock can
-/// be seen in the schedules as they are.
+/// Checks a collective that only moves blocks. A rank only gains bytes, so all faults but deadlock
+/// show in the schedules without an execution.
 std::optional<Fault> Verifier::check_movement() {
-  std::optional<Fault> missing;  // told last: a fault of a step explains more
+  std::optional<Fault> missing;  // reported last: a fault of a step explains more
   for (const Schedule& schedule : schedules_) {
     collect_holdings(schedule);
     if (auto found = check_rank(schedule)) return found;
@@ -50,7 +50,7 @@ std::optional<Fault> Verifier::check_movement() {
   return missing;
 }
 
-/// Every collective that combines blocks, in an execution that keeps their values.
+/// Checks a collective that combines blocks, in an execution with their values.
 std::optional<Fault> Verifier::check_reduction() {
   for (Node node = 0; node < graph_.nodes(); ++node) {
     if (auto found = check_whole(node)) return found;
@@ -70,8 +70,8 @@ std::optional<Fault> Verifier::check_reduction() {
   for (Rank rank = 0; rank < contract_.p && !found; ++rank) {
     const BlockSeries wanted = contract_.after(rank);
     for (int i = 0; i < wanted.count && !found; ++i) {
-      const Interval place = place_of(wanted[i]);
-      if (place.begin == place.end) continue;
+      const Interval bytes = interval_of(wanted[i]);
+      if (bytes.begin == bytes.end) continue;
       const auto finding = contributions_.check_all(rank, index_of(wanted[i]));
       if (finding) found = fault_of(*finding);
     }
@@ -79,7 +79,7 @@ std::optional<Fault> Verifier::check_reduction() {
   return found;
 }
 
-/// Values are those of whole blocks, and what the caller brings is in all of them from the start.
+/// Checks that a step of a reduction uses whole blocks, because values are those of whole blocks.
 std::optional<Fault> Verifier::check_whole(Node node) const {
   const Step& step = graph_.step(node);
   if (step.kind == StepKind::wait || step.bytes == 0) return std::nullopt;
@@ -87,7 +87,7 @@ std::optional<Fault> Verifier::check_whole(Node node) const {
   step.blocks.for_each_run(
       [&](BlockRange run) { all += prefix_[index(run.end)] - prefix_[index(run.begin)]; });
   const bool whole = step.offset == 0 && step.bytes == all;
-  // What windows hold does not wait for anyone to arrive.
+  // The data of windows is valid before any rank arrives.
   const bool early =
       step.runner == Runner::background && !step.staged && !is_one_sided(contract_.collective);
   if (whole && !early) return std::nullopt;
@@ -178,7 +178,7 @@ Fault Verifier::fault_of(const Finding& finding) const {
   return fault(finding.rank, finding.step, block_of(finding.block), finding.text);
 }
 
-/// Finds the bytes of all steps of one rank.
+/// Appends the intervals of all steps of one rank.
 std::optional<Fault> Verifier::resolve(const Schedule& schedule) {
   for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
     const Step& step = schedule.steps[i];
@@ -204,7 +204,7 @@ std::optional<Fault> Verifier::resolve(const Schedule& schedule) {
   return std::nullopt;
 }
 
-/// Appends the intervals of a step. False if its blocks have fewer bytes.
+/// Appends the intervals of a step. Returns false if its blocks have fewer bytes.
 bool Verifier::resolve(const Step& step) {
   const Bytes end = step.offset + step.bytes;
   const std::size_t first = parts_.size();
@@ -250,16 +250,16 @@ std::optional<Fault> Verifier::check_ends(Node send) const {
                    : verb + "other bytes than rank " + number(receiver) + " expects" + other);
 }
 
-/// Runs all ranks. What a step reads has been checked already; what is left is whether the
-/// steps can complete. Tells `completed` each local step, and each message by its send.
+/// Executes all ranks to find deadlocks. Calls completed(node) for each local step, and for each
+/// message with its send.
 template <class Completed>
 std::optional<Fault> Verifier::execute(Completed completed) {
   flow_.start(graph_);
   for (Node node = flow_.take_posted(); node != StepGraph::none; node = flow_.take_posted()) {
-    if (flow_.is_done(node)) continue;  // its partner has come first
+    if (flow_.is_done(node)) continue;  // completed with its partner
     const Node partner = graph_.partner(node);
     const StepKind kind = graph_.step(node).kind;
-    if (kind == StepKind::notify) {  // goes off though nobody awaits it yet
+    if (kind == StepKind::notify) {  // completes without its await
       if (std::optional<Fault> found = completed(node)) return found;
       flow_.complete(node);
       if (flow_.is_posted(partner)) flow_.complete(partner);
@@ -284,7 +284,7 @@ std::optional<Fault> Verifier::execute(Completed completed) {
 Fault Verifier::deadlock() const {
   Node node = 0;
   while (flow_.is_done(node)) ++node;
-  // As many obstacles as there are nodes lead into the circle; then go round it once.
+  // Following as many obstacles as there are nodes leads into the cycle; then describe the cycle.
   for (int i = 0; i < graph_.nodes(); ++i) node = flow_.obstacle(node);
   const auto name = [&](Node of) {
     return "rank " + number(graph_.rank_of(of)) + "'s step " + number(graph_.step_of(of)) + " (" +
@@ -308,7 +308,7 @@ std::span<const Verifier::Interval> Verifier::parts(Node node) const {
   return std::span(parts_).subspan(first, index(first_part_[index(node) + 1]) - first);
 }
 
-Verifier::Interval Verifier::place_of(Block block) const {
+Verifier::Interval Verifier::interval_of(Block block) const {
   const std::size_t at = index(index_of(block));
   return {prefix_[at], prefix_[at + 1]};
 }

@@ -1,4 +1,4 @@
-/// All ranks' schedules, executed symbolically against the contract.
+/// Verifies all ranks' schedules against the contract by symbolic execution.
 #pragma once
 
 #include <optional>
@@ -14,37 +14,37 @@
 
 namespace tutti {
 
-/// What is wrong with a set of schedules.
+/// A fault in a set of schedules.
 struct Fault {
   Rank rank = no_rank;
-  StepId step = -1;       ///< of that rank; -1 when no step of it is to blame
-  Block block = no_rank;  ///< as the contract numbers it; no_rank when none is concerned
+  StepId step = -1;       ///< of that rank; -1 if no step is at fault
+  Block block = no_rank;  ///< as the contract numbers it; no_rank if no block is at fault
   std::string text;       ///< a sentence that names all three
 };
 
-/// Executes schedules with bytes as symbols: every byte of every block has a place in one long
+/// Executes schedules with bytes as symbols: every byte of every block has an index in one long
 /// array, in the order of positions, and a step reads or writes intervals of it. Reductions are
-/// executed with whole blocks as symbols, barriers with what ranks know of each other. Keeps its
-/// memory from call to call.
+/// executed with whole blocks as symbols, barriers with sets of ranks that have entered. Reuses its
+/// memory between calls.
 class Verifier {
  public:
-  /// The first fault, if any. Block positions of the schedules refer to `order`; `sizes` are those
-  /// of the contract's blocks. It holds that
-  ///  - sends and receives pair up, and both ends mean the same bytes of the same blocks;
-  ///  - a step reads only bytes that its rank has had from the start or from an earlier receive;
-  ///  - a step of the background thread reads nothing that the rank brings when it arrives;
-  ///  - no byte is received where it already is, or twice;
-  ///  - all steps complete though no message does before both its ends are posted (rendezvous);
-  ///  - in the end every rank has all bytes of the blocks that the contract wants there.
-  /// Of one-sided steps, which nobody keeps in order on their way: all that a notification tells of
-  /// travels in it, or was put there before, and a flush that the notification needs has ended
-  /// those puts and those of descriptions; one without blocks comes after all that its rank awaits.
-  /// Where blocks are reduced, instead of what is said of holding and receiving bytes:
-  ///  - a step reads what the steps before it have made of the blocks: no step changes them before
-  ///    or while they are read;
+  /// Returns the first fault, if any. Block positions of the schedules refer to `order`; `sizes`
+  /// are those of the contract's blocks. Without a fault
+  ///  - sends and receives pair up, and both name the same bytes of the same blocks;
+  ///  - a step reads only bytes that its rank has held from the start or from an earlier receive;
+  ///  - a step of the background thread reads no data that is valid only after the rank's arrival;
+  ///  - no byte is received twice, or by a rank that already holds it;
+  ///  - all steps complete, even if every message waits for its receive (rendezvous);
+  ///  - at the end every rank has all bytes of the blocks that the contract wants there.
+  /// One-sided steps are unordered. A notification carries its blocks, or the rank has put them
+  /// before, and a flush that the notification needs has completed those puts and the puts of
+  /// descriptions. A notification without blocks comes after all awaits of its rank.
+  /// Reductions have these rules instead of those on holding and receiving bytes:
+  ///  - a step reads the values that the steps before it have made: no other step changes the
+  ///    blocks before or during the read;
   ///  - no contribution is combined twice, nor out of order if the operation does not commute;
-  ///  - in the end a block that the contract wants has the contributions of all ranks.
-  /// Of a barrier: no rank can leave before all have entered.
+  ///  - at the end a block that the contract wants has the contributions of all ranks.
+  /// In a barrier no rank can leave before all have entered.
   /// O(p^2 + steps log steps).
   [[nodiscard]] std::optional<Fault> verify(const Contract& contract, const Order& order,
                                             const std::vector<Bytes>& sizes,
@@ -58,7 +58,7 @@ class Verifier {
   };
   struct Holding {
     Interval bytes;
-    StepId step = -1;  ///< that writes them; -1 from the start
+    StepId step = -1;  ///< the step that writes them; -1: held from the start
   };
   using Node = StepGraph::Node;
 
@@ -93,16 +93,16 @@ class Verifier {
   /// The block at an index of the schedules, and back.
   [[nodiscard]] Block block_of(int at) const;
   [[nodiscard]] int index_of(Block block) const;
-  [[nodiscard]] Interval place_of(Block block) const;
+  [[nodiscard]] Interval interval_of(Block block) const;
   [[nodiscard]] Block block_at(Bytes byte) const;
   [[nodiscard]] Fault fault(Rank rank, StepId step, Block block, const std::string& text) const;
 
   Contract contract_;
   const Order* order_ = nullptr;
   std::span<const Schedule> schedules_;
-  std::vector<Bytes> prefix_;      ///< by index in the schedules, where a block begins; and the end
+  std::vector<Bytes> prefix_;      ///< by index in the schedules: a block's offset; then the end
   std::vector<Interval> parts_;    ///< of all nodes, one after the other
-  std::vector<int> first_part_;    ///< by node, and the end
+  std::vector<int> first_part_;    ///< by node; then the end
   std::vector<Holding> holdings_;  ///< of the rank being checked, ascending
   StepGraph graph_;
   Flow flow_;

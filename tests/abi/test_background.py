@@ -20,7 +20,7 @@ RAN = {
 }
 RANKS = 2  # MPICH never yields: more ranks than cores take seconds for each call
 ROUNDS = 3  # MPI_Finalize and the thread must not meet in any of them
-NO_THREAD = "no background thread"
+NO_THREAD = "ignoring TUTTI_BACKGROUND=on"
 
 
 def check(mpi, *command, **options):

@@ -41,4 +41,4 @@ def test_edges_reach_the_preloaded_library(mpi):
 def test_too_few_samples_are_refused(mpi):
     outcome = mpi.run(mpi.compile(FFT, *OPTIONS, output="fft"), "-n", 7, np=2, settings={})
     assert outcome.status != 0
-    assert "-n 7 is not a power of two from 2 to 2^30" in outcome.err
+    assert "-n 7: expected a power of 2 from 2 to 2^30" in outcome.err

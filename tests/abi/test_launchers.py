@@ -53,12 +53,12 @@ def test_a_script_in_between_changes_nothing(mpi, wrapper, binding):
 def test_ranks_with_a_processor_each_are_not_crowded(mpi, wrapper, binding):
     """MPICH's own collectives would be replaced where it spins on shared processors."""
     program = mpi.compile("movements.c")
-    assert all("spins" not in why for *_, why in choices(mpi, [wrapper, program], binding))
+    assert all("busy-waits" not in why for *_, why in choices(mpi, [wrapper, program], binding))
 
 
 def test_ranks_that_share_a_processor_are_crowded(mpi, wrapper):
     """All that spin are replaced; those that yield are left alone."""
     one = {min(os.sched_getaffinity(0))}
     ran = choices(mpi, [wrapper, mpi.compile("movements.c")], "none", within=one)
-    spins = {collective for collective, _, why in ran if "spins on shared cores" in why}
+    spins = {collective for collective, _, why in ran if "busy-waits on oversubscribed cores" in why}
     assert ("barrier" in spins) == (mpi.name == "mpich")

@@ -35,7 +35,7 @@ def test_a_stub_is_called_as_if_the_library_were_not_there(stub):
     done = run(stub, TUTTI_GATHER="binomial")
     assert (done.returncode, done.stdout) == (0, "correct\n"), done.stderr
     (line,) = done.stderr.splitlines()
-    assert "none of MPICH, Intel MPI, Open MPI" in line
+    assert "need MPICH, Intel MPI, Open MPI" in line
 
 
 def test_a_stub_is_called_without_a_word_where_tutti_is_off(stub):
@@ -46,14 +46,14 @@ def test_a_stub_is_called_without_a_word_where_tutti_is_off(stub):
 def test_what_a_stub_lacks_is_named(stub):
     done = run(stub, "bcast", TUTTI="off")
     assert done.returncode != 0
-    assert done.stderr == "tutti: MPI_Bcast: no MPI library that is loaded has this function\n"
+    assert done.stderr == "tutti: no loaded MPI library has MPI_Bcast\n"
 
 
 def test_the_c_api_has_nothing_to_call_over_a_stub(stub):
     done = run(stub, "c_api")
     assert done.returncode != 0
     (line,) = done.stderr.splitlines()
-    assert line.startswith("tutti: TUTTI_Barrier: none of MPICH, Intel MPI, Open MPI")
+    assert line.startswith("tutti: TUTTI_Barrier: no supported MPI library")
 
 
 @pytest.fixture(scope="module")

@@ -102,7 +102,7 @@ TEST(Messages, NamesAStepWithoutPartner) {
   schedules[1].steps.clear();
   const auto all = messages(schedules);
   ASSERT_FALSE(all);
-  EXPECT_EQ(all.error(), "rank 0, step 0: rank 1 has no send left for it");
+  EXPECT_EQ(all.error(), "rank 0, step 0: rank 1 has no matching send");
   EXPECT_FALSE(to_goal(schedules));
 }
 

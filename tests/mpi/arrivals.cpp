@@ -1,4 +1,4 @@
-/// Orders by arrival: right whatever the ranks say of their arrivals, and whenever they come.
+/// Orders by arrival give right data, whatever the ranks' estimates and arrivals.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,7 +11,7 @@
 namespace tutti::test {
 namespace {
 
-/// All names of Proficz 2020 (an algorithm may have several), and orders beyond the paper.
+/// All algorithm names of Proficz 2020 (some are synonyms), and orders beyond the paper.
 constexpr std::array names = {"LIN",
                               "SLIN",
                               "BSLN",
@@ -26,21 +26,21 @@ constexpr std::array names = {"LIN",
                               "knomial:k=3,order=arrival",
                               "ordered_tree:arrivals=on"};
 
-/// Which ranks pass an edge before a call.
-enum class Edges { all, some, every_second, none };
+/// The ranks that give a progress hint before a call.
+enum class Hints { all, some, every_second, none };
 
 struct DelayCase {
-  Edges edges = Edges::all;
-  unsigned longest_delay = 300;  ///< microseconds
+  Hints hints = Hints::all;
+  unsigned max_delay = 300;  ///< microseconds
 };
 
-bool has_edge(Edges edges, int rank, unsigned call) {
-  switch (edges) {
-    case Edges::all:
+bool gives_hint(Hints hints, int rank, unsigned call) {
+  switch (hints) {
+    case Hints::all:
       return true;
-    case Edges::some:
+    case Hints::some:
       return rank % 2 == 0;
-    case Edges::every_second:
+    case Hints::every_second:
       return (call + static_cast<unsigned>(rank)) % 2 == 0;
     default:
       return false;
@@ -51,13 +51,13 @@ void expect(Context& context, int code, const char* what) {
   if (code != MPI_SUCCESS) context.fail(std::string(what) + ": " + error_text(code));
 }
 
-/// Computes for a while, with an edge in the middle.
+/// Computes for a while, with a progress hint after 50 %.
 void compute(Context& context, MPI_Comm comm, const DelayCase& delay_case, unsigned call,
              std::mt19937& random) {
-  const auto delay = static_cast<unsigned>(
-      delay_case.longest_delay == 0 ? 0 : random() % delay_case.longest_delay);
+  const auto delay =
+      static_cast<unsigned>(delay_case.max_delay == 0 ? 0 : random() % delay_case.max_delay);
   usleep(delay / 2);
-  if (has_edge(delay_case.edges, context.rank(), call) && !context.options().native) {
+  if (gives_hint(delay_case.hints, context.rank(), call) && !context.options().native) {
     expect(context, TUTTI_Arrival_edge(comm), "TUTTI_Arrival_edge");
   }
   usleep(delay / 2);
@@ -70,7 +70,7 @@ std::vector<int> units_for(Kind kind, int p, unsigned call, std::mt19937& random
   return sizes(shapes[call % shapes.size()], p, random);
 }
 
-/// Calls with every root, each at a time of its own on every rank.
+/// Calls with every root, to which ranks come after random delays.
 void calls_after_delays(Context& context, MPI_Comm comm, Kind kind, const DelayCase& delay_case) {
   int p = 0;
   int rank = 0;
@@ -103,23 +103,23 @@ void all_names(Context& context, Kind kind) {
   }
 }
 
-void odd_edges(Context& context, Edges edges) {
+void incomplete_hints(Context& context, Hints hints) {
   const OwnComm comm;
   begin(context, comm.get());
   for (const Kind kind : {Kind::gather, Kind::scatterv}) {
     for (const char* name : {"SBN", "SLIN"}) {
       const Forced forced(kind, name, context.options().native);
-      calls_after_delays(context, comm.get(), kind, {edges, 200});
+      calls_after_delays(context, comm.get(), kind, {hints, 200});
     }
   }
 }
 
-/// Without any knowledge, order=arrival is the rotated one.
+/// Without estimates, order=arrival is the rotated order.
 void no_arrivals_known(Context& context) {
   const OwnComm comm;
   for (const char* name : {"SBN", "SLS"}) {
     const Forced forced(Kind::gather, name, context.options().native);
-    calls_after_delays(context, comm.get(), Kind::gather, {Edges::none, 0});
+    calls_after_delays(context, comm.get(), Kind::gather, {Hints::none, 0});
   }
 }
 
@@ -132,8 +132,8 @@ void two_communicators(Context& context) {
   std::mt19937 random(3);
   for (unsigned call = 0; call < 12; ++call) {
     if (!context.options().native) {
-      expect(context, TUTTI_Arrival_edge(one.get()), "edge");
-      expect(context, TUTTI_Arrival_edge(other.get()), "edge");
+      expect(context, TUTTI_Arrival_edge(one.get()), "TUTTI_Arrival_edge");
+      expect(context, TUTTI_Arrival_edge(other.get()), "TUTTI_Arrival_edge");
     }
     for (const OwnComm* comm : {&other, &one}) {
       const int p = comm->size();
@@ -143,7 +143,7 @@ void two_communicators(Context& context) {
   }
 }
 
-/// The thread is at work when the communicator goes, and a new one may have its handle.
+/// The thread works while the communicator is freed; a new one may get its handle.
 void freed_while_the_thread_works(Context& context) {
   for (int round = 0; round < 10 * context.options().effort; ++round) {
     const OwnComm comm;
@@ -151,20 +151,19 @@ void freed_while_the_thread_works(Context& context) {
     const Forced forced(Kind::gather, "SBN", context.options().native);
     if (round % 3 == 1) continue;
     if (!context.options().native && context.rank() % 2 == round % 2) {
-      expect(context, TUTTI_Arrival_edge(comm.get()), "edge");
+      expect(context, TUTTI_Arrival_edge(comm.get()), "TUTTI_Arrival_edge");
     }
-    if (round % 3 == 2) calls_after_delays(context, comm.get(), Kind::gather, {Edges::some, 50});
+    if (round % 3 == 2) calls_after_delays(context, comm.get(), Kind::gather, {Hints::some, 50});
   }
 }
 
-void tell(MPI_Comm comm, int rank) { PMPI_Send(nullptr, 0, MPI_BYTE, rank, 3, comm); }
-void hear(MPI_Comm comm, int rank) {
+void signal_to(MPI_Comm comm, int rank) { PMPI_Send(nullptr, 0, MPI_BYTE, rank, 3, comm); }
+void await_signal(MPI_Comm comm, int rank) {
   PMPI_Recv(nullptr, 0, MPI_BYTE, rank, 3, comm, MPI_STATUS_IGNORE);
 }
 
-/// One of two ranks passes its edge first, and comes first: now the one, now the other. The second
-/// does not come before the first has been served, so that this hangs where a call goes by the
-/// order of an earlier one.
+/// Two ranks alternate in giving the first progress hint and arriving first. The second one does
+/// not arrive before the first one is served, so a call that uses an earlier call's order hangs.
 void own_order_of_each_call(Context& context, int root) {
   if (context.options().native || context.size() < 3) return;
   const OwnComm comm;
@@ -172,7 +171,7 @@ void own_order_of_each_call(Context& context, int root) {
   const Forced forced(Kind::gather, "BSLS", false);
   const int p = comm.size();
   const int rank = comm.rank();
-  constexpr int count = 20000;  // a message that waits for its receiver
+  constexpr int count = 20000;  // sent by rendezvous
   std::vector<int> mine(count, rank);
   std::vector<int> all(static_cast<std::size_t>(p) * count);
   TUTTI_Request request = TUTTI_REQUEST_NULL;
@@ -185,25 +184,25 @@ void own_order_of_each_call(Context& context, int root) {
     const int first = (root + 1 + call % 2) % p;
     const int second = (root + 2 - call % 2) % p;
     expect(context, TUTTI_Start(&request), "TUTTI_Start");
-    if (rank == second) hear(comm.get(), first);
+    if (rank == second) await_signal(comm.get(), first);
     expect(context, TUTTI_Arrival_edge(comm.get()), "TUTTI_Arrival_edge");
-    if (rank == first) tell(comm.get(), second);
-    if (rank == second) hear(comm.get(), first);
-    if (rank == root) hear(comm.get(), second);
+    if (rank == first) signal_to(comm.get(), second);
+    if (rank == second) await_signal(comm.get(), first);
+    if (rank == root) await_signal(comm.get(), second);
     expect(context, TUTTI_Wait(&request), "TUTTI_Wait");
-    if (rank == first) tell(comm.get(), second);
-    if (rank == second) tell(comm.get(), root);
+    if (rank == first) signal_to(comm.get(), second);
+    if (rank == second) signal_to(comm.get(), root);
   }
   expect(context, TUTTI_Request_free(&request), "TUTTI_Request_free");
 }
 
-/// A child process has neither the thread nor MPI, and goes without either.
+/// A child process has neither the thread nor MPI, and exits without them.
 void forked_while_the_thread_works(Context& context) {
   const OwnComm comm;
   begin(context, comm.get());
   const Forced forced(Kind::scatter, "BSLN", context.options().native);
   for (int round = 0; round < 5; ++round) {
-    calls_after_delays(context, comm.get(), Kind::scatter, {Edges::all, 50});
+    calls_after_delays(context, comm.get(), Kind::scatter, {Hints::all, 50});
     const pid_t child = fork();
     if (child == 0) _exit(0);
     int status = -1;
@@ -216,22 +215,25 @@ void begun_and_ended(Context& context) {
   if (context.options().native) return;
   const OwnComm comm;
   const Forced forced(Kind::scatter, "SBN", false);
-  // Here arrivals are exchanged where rank 0's environment asks for it.
-  calls_after_delays(context, comm.get(), Kind::scatter, {Edges::none, 50});
-  if (TUTTI_Arrival_edge(comm.get()) != MPI_ERR_COMM) context.fail("an edge without init");
-  if (TUTTI_Arrival_finalize(comm.get()) != MPI_ERR_COMM) context.fail("finalize without init");
+  // Ranks exchange arrivals here if rank 0's environment asks for it.
+  calls_after_delays(context, comm.get(), Kind::scatter, {Hints::none, 50});
+  if (TUTTI_Arrival_edge(comm.get()) != MPI_ERR_COMM)
+    context.fail("no error of a progress hint without init");
+  if (TUTTI_Arrival_finalize(comm.get()) != MPI_ERR_COMM)
+    context.fail("no error of finalize without init");
   for (const double wrong : {0.0, -1.0, 1.5}) {
-    if (TUTTI_Arrival_init(comm.get(), wrong) != MPI_ERR_ARG) context.fail("a wrong fraction");
+    if (TUTTI_Arrival_init(comm.get(), wrong) != MPI_ERR_ARG)
+      context.fail("no error of an invalid fraction");
   }
   for (int round = 0; round < 3; ++round) {
     begin(context, comm.get());
-    calls_after_delays(context, comm.get(), Kind::scatter, {Edges::all, 50});
+    calls_after_delays(context, comm.get(), Kind::scatter, {Hints::all, 50});
     expect(context, TUTTI_Arrival_finalize(comm.get()), "TUTTI_Arrival_finalize");
-    calls_after_delays(context, comm.get(), Kind::scatter, {Edges::none, 50});
+    calls_after_delays(context, comm.get(), Kind::scatter, {Hints::none, 50});
   }
 }
 
-/// Starts a request, waits for it after a while, and once more.
+/// Starts a request and waits for it, twice and sometimes after a pause.
 int run_twice(TUTTI_Request* request, int error) {
   static unsigned calls = 0;
   for (int round = 0; round < 2 && error == MPI_SUCCESS; ++round) {
@@ -339,7 +341,7 @@ void persistent(Context& context, Kind kind) {
   }
 }
 
-/// Plain calls and two requests on one communicator, each with numbers of its own.
+/// Blocking calls and two requests on one communicator, each with its own call numbers.
 void requests_among_calls(Context& context) {
   if (context.options().native) return;
   const OwnComm comm;
@@ -365,14 +367,15 @@ void requests_among_calls(Context& context) {
   for (int round = 0; round < 40 * context.options().effort; ++round) {
     context.step("round " + std::to_string(round));
     expect(context, TUTTI_Start(&in), "TUTTI_Start");
-    if (TUTTI_Request_free(&in) != MPI_ERR_REQUEST) context.fail("freed a request under way");
+    if (TUTTI_Request_free(&in) != MPI_ERR_REQUEST)
+      context.fail("no error of freeing an active request");
     expect(context, TUTTI_Start(&out), "TUTTI_Start");
-    // The exchange may end and begin anew while requests are under way.
+    // The exchange may end and begin again while requests are active.
     if (round % 10 == 9) {
       expect(context, TUTTI_Arrival_finalize(comm.get()), "TUTTI_Arrival_finalize");
       begin(context, comm.get());
     }
-    compute(context, comm.get(), {Edges::every_second, 200}, static_cast<unsigned>(round), own);
+    compute(context, comm.get(), {Hints::every_second, 200}, static_cast<unsigned>(round), own);
     for (int rank = 0; rank < p; ++rank) all[static_cast<std::size_t>(rank)] = round * 100 + rank;
     expect(context, TUTTI_Wait(&in), "TUTTI_Wait");
     if (mine != round * 100 + context.rank()) context.fail("scattered " + std::to_string(mine));
@@ -384,12 +387,12 @@ void requests_among_calls(Context& context) {
       const int found = back[static_cast<std::size_t>(rank)];
       if (found != 2 * (round * 100 + rank)) context.fail("gathered " + std::to_string(found));
     }
-    expect(context, TUTTI_Wait(&out), "TUTTI_Wait on what was not started");
+    expect(context, TUTTI_Wait(&out), "TUTTI_Wait on an inactive request");
   }
   expect(context, TUTTI_Request_free(&in), "TUTTI_Request_free");
   expect(context, TUTTI_Request_free(&out), "TUTTI_Request_free");
   if (in != TUTTI_REQUEST_NULL || TUTTI_Start(&in) != MPI_ERR_REQUEST)
-    context.fail("a null request");
+    context.fail("no error of starting a null request");
 }
 
 }  // namespace
@@ -399,14 +402,15 @@ void add_arrivals(Suite& suite) {
     suite.add(std::string("arrival: all names, ") + name_of(kind),
               [kind](Context& context) { all_names(context, kind); });
   }
-  suite.add("arrival: edges on some ranks only",
-            [](Context& context) { odd_edges(context, Edges::some); });
-  suite.add("arrival: every second edge skipped",
-            [](Context& context) { odd_edges(context, Edges::every_second); });
-  suite.add("arrival: no edges", [](Context& context) { odd_edges(context, Edges::none); });
-  suite.add("arrival: nothing known", no_arrivals_known);
+  suite.add("arrival: progress hints on some ranks only",
+            [](Context& context) { incomplete_hints(context, Hints::some); });
+  suite.add("arrival: every second progress hint skipped",
+            [](Context& context) { incomplete_hints(context, Hints::every_second); });
+  suite.add("arrival: no progress hints",
+            [](Context& context) { incomplete_hints(context, Hints::none); });
+  suite.add("arrival: no estimates", no_arrivals_known);
   suite.add("arrival: two communicators", two_communicators);
-  suite.add("arrival: edges give each call its own order", [](Context& context) {
+  suite.add("arrival: progress hints give each call its own order", [](Context& context) {
     for (const int root : {0, context.size() - 1}) own_order_of_each_call(context, root);
   });
   suite.add("arrival: freed while the thread works", freed_while_the_thread_works);

@@ -50,7 +50,7 @@ for ranks in 1 3; do
 done
 expect 3 0 "native:reordered" allgather $short --bytes 2,6000 \
   --algorithm native:reordered,native,linear
-expect 3 2 "native:reordered: not of gather" gather $short --algorithm native:reordered
+expect 3 2 "native:reordered: gather cannot be reordered" gather $short --algorithm native:reordered
 expect 3 0 "ordered_tree" gatherv $short --bytes 8,64K --gap 3 --algorithm traff
 expect 3 0 "held KiB a rank" allgather_shared $short --bytes 8,64K
 expect 3 0 "m'" guidelines $short --block 10
@@ -73,7 +73,7 @@ else
 fi
 echo "latency 0.012" >"$folder/busy"
 export TUTTI_MACHINE="$folder/busy"
-expect 2 2 'latency is a number from 1e-09 to 0.01' gatherv
+expect 2 2 'expected latency from 1e-09 to 0.01' gatherv
 unset TUTTI_MACHINE
 
 # The forced algorithm ran, not another one.
@@ -94,18 +94,18 @@ EOF
 fi
 
 # Bad input: one line that names it, status 2 on all ranks, no hang.
-expect 3 2 '"gahter" is no command' gahter
+expect 3 2 "unknown command 'gahter'; did you mean gather?" gahter
 [ "$(grep -c gahter "$folder/err")" -eq 1 ] || complain "the error is printed once"
-expect 3 2 'ranks 0 to 2' gatherv --root 3
-expect 3 2 '"fastest"' gatherv --algorithm fastest
-expect 3 2 'k is an integer from 2 on' gatherv --algorithm knomial:k=1
-expect 3 2 'cannot be written' gatherv --json /nowhere/file
+expect 3 2 'a rank from 0 to 2' gatherv --root 3
+expect 3 2 "'fastest'" gatherv --algorithm fastest
+expect 3 2 'k=1: expected an integer of at least 2' gatherv --algorithm knomial:k=1
+expect 3 2 'cannot write' gatherv --json /nowhere/file
 expect 3 2 'end at 2147483647' gatherv --distribution same --block 1000000000
 expect 1 2 'needs two ranks' machine
 expect 3 0 "^# distances between 3 ranks" distances --output "$folder/distances"
 grep -q '"schema": "tutti-distances-1"' "$folder/distances" || complain "distances --output"
 expect 1 2 'distances needs --output' distances
-expect 1 2 'cannot be written' distances --output /nowhere/distances
+expect 1 2 'cannot write' distances --output /nowhere/distances
 
 # A rank that stops is noticed, and each other rank says where it waits.
 cat >"$folder/stopping" <<'EOF'

@@ -114,7 +114,7 @@ static void test_bad_values(void) {
       {"", "binomial"},
       {"knomial:k=1", "k"},
       {"knomial:k=many", "many"},
-      {"binomial:k=3", "k=3"},
+      {"binomial:k=3", "'k'"},
       {"linear_sync:segment=4Q", "4Q"},
       {"ordered_tree:rule=no", "rule"},
       {"linear:order=sideways", "sideways"},

@@ -1,4 +1,4 @@
-/// The default choice follows the arrivals that the ranks have agreed on, on all of them alike.
+/// The default choice follows the agreed arrivals, alike on all ranks.
 #include <unistd.h>
 
 #include <array>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int calls = 60;
 
-/// What each of several calls ran, in fields of one width.
+/// The algorithms of successive calls, in text fields of equal width.
 class Log {
  public:
   void note(MPI_Comm comm, Kind kind) {
@@ -19,12 +19,12 @@ class Log {
     int length = static_cast<int>(text.size());
     TUTTI_Algorithm_last(comm, name_of(kind), text.data(), &length);
     all_.insert(all_.end(), text.begin(), text.end());
-    const auto says = [&](std::string_view what) {
+    const auto contains = [&](std::string_view what) {
       return std::string_view(text.data()).find(what) != std::string_view::npos;
     };
-    if (says("arrive apart") && !says("native: ")) ++by_arrivals_;
+    if (contains("with late ranks") && !contains("native: ")) ++by_arrivals_;
   }
-  /// Calls that Tutti ran for the ranks' arrivals.
+  /// The number of calls with an algorithm selected by arrivals.
   [[nodiscard]] unsigned by_arrivals() const { return by_arrivals_; }
 
   void expect_alike(Context& context, MPI_Comm comm) {
@@ -38,7 +38,8 @@ class Log {
   unsigned by_arrivals_ = 0;
 };
 
-/// Blocks of one size whose ends tell their rank and call: to check all would make a late root.
+/// Blocks of equal size whose first and last elements identify rank and call. To check more would
+/// delay the root.
 class Blocks {
  public:
   Blocks(Kind kind, MPI_Comm comm, int root, int count) : kind_(kind), comm_(comm), root_(root) {
@@ -58,9 +59,9 @@ class Blocks {
     }
   }
 
-  /// From now on calls are those of one persistent request, which start() begins.
+  /// Makes the following calls starts of one persistent request.
   void persist(Context& context) {
-    if (init() != MPI_SUCCESS) context.fail("an error when the request was made");
+    if (init() != MPI_SUCCESS) context.fail("an error of the request's init");
   }
   void start() {
     if (request_ != TUTTI_REQUEST_NULL) TUTTI_Start(&request_);
@@ -135,15 +136,15 @@ class Blocks {
   std::vector<int> displs_;
 };
 
-/// How ranks come to calls: one of them later than the others, with or without an edge before.
+/// Arrivals in which one rank is late, with or without progress hints.
 struct Pattern {
   int root;
   int count;
   int late_rank;
-  unsigned late;  ///< microseconds
+  unsigned delay;  ///< of the late rank, in microseconds
   bool has_progress_hints;
   bool persists = false;
-  int silent_rank = -1;  ///< never comes to its edge
+  int silent_rank = -1;  ///< gives no progress hints
 };
 
 Log run_calls(Context& context, Kind kind, const Pattern& pattern) {
@@ -155,7 +156,7 @@ Log run_calls(Context& context, Kind kind, const Pattern& pattern) {
   for (int call = 0; call < calls; ++call) {
     blocks.prepare(call);
     blocks.start();
-    usleep(context.rank() == pattern.late_rank ? pattern.late : 500);
+    usleep(context.rank() == pattern.late_rank ? pattern.delay : 500);
     const bool is_silent = context.rank() == pattern.silent_rank;
     if (pattern.has_progress_hints && !is_silent) TUTTI_Arrival_edge(comm.get());
     blocks.exchange(context, call);
@@ -166,21 +167,20 @@ Log run_calls(Context& context, Kind kind, const Pattern& pattern) {
   return log;
 }
 
-/// Does any call follow the arrivals? On a busy machine ranks come as they may, so that a rank is
-/// tried that is later and later than the noise, with blocks in proportion: to gain less than a
-/// hundredth of all is no gain. The same on all ranks.
+/// True if any call follows the arrivals; alike on all ranks. On a busy machine arrivals are noisy,
+/// so each attempt doubles the delay and the blocks, until the gain exceeds the 1 % that counts.
 bool follows(Context& context, Kind kind, Pattern pattern) {
   const bool may_gain = context.size() >= 4;
-  if (!may_gain) pattern.late = 1000;  // all that is left is that all choose alike
-  for (int attempt = 0; attempt < 5; ++attempt, pattern.late *= 2, pattern.count *= 2) {
+  if (!may_gain) pattern.delay = 1000;  // checks only that all ranks choose alike
+  for (int attempt = 0; attempt < 5; ++attempt, pattern.delay *= 2, pattern.count *= 2) {
     if (run_calls(context, kind, pattern).by_arrivals() > 0) return true;
     if (!may_gain) return true;
   }
   return false;
 }
 
-/// Large blocks must not stand behind that of the late rank, which is not the last one in the
-/// sequence of ranks and not a leaf of the binomial tree.
+/// Large blocks must not wait for that of the late rank, which is neither the last rank nor a leaf
+/// of the binomial tree.
 void switches(Context& context, Kind kind) {
   if (context.options().native) return;
   const int p = context.size();
@@ -191,7 +191,7 @@ void switches(Context& context, Kind kind) {
   }
 }
 
-/// A persistent request chooses at each start, where it has a thread that answers for rank 0.
+/// A persistent request selects at each start, if rank 0 has a thread that answers.
 void switches_at_start(Context& context, Kind kind) {
   if (context.options().native) return;
   int level = 0;
@@ -203,25 +203,25 @@ void switches_at_start(Context& context, Kind kind) {
   }
 }
 
-/// Small blocks hardly gain, whoever is late; what native takes is measured, so that on a busy
-/// machine some may be found to.
+/// Small blocks hardly gain, whichever rank is late. Some calls may follow the arrivals on a busy
+/// machine, because native's time is measured there; all ranks must still choose alike.
 void agrees_on_small_blocks(Context& context, Kind kind) {
   if (context.options().native) return;
   run_calls(context, kind, {0, 1, 1 % context.size(), 5000, true});
 }
 
-/// Nor is anything expected where no rank says anything, or one never does.
+/// No call follows arrivals if no rank gives progress hints, or one rank never does.
 void stays_where_nothing_is_known(Context& context, Kind kind) {
   if (context.options().native) return;
   const int late_rank = 1 % context.size();
   for (const Pattern& pattern : {Pattern{0, 1 << 16, late_rank, 2000, false},
                                  Pattern{0, 1 << 16, late_rank, 2000, true, false, late_rank}}) {
     const Log log = run_calls(context, kind, pattern);
-    if (log.by_arrivals() > 0) context.fail("a call went by arrivals that nobody told of");
+    if (log.by_arrivals() > 0) context.fail("a call followed arrivals without estimates");
   }
 }
 
-/// Ranks of every collective in turn, whose pictures are apart, with new late ranks and roots.
+/// Alternates all collectives, which have separate profiles, with changing late ranks and roots.
 void changes_its_mind(Context& context) {
   if (context.options().native) return;
   const OwnComm comm;
@@ -230,7 +230,7 @@ void changes_its_mind(Context& context) {
   Log log;
   for (int call = 0; call < 4 * calls; ++call) {
     usleep(context.rank() == call / calls % context.size() ? 1500 : 50);
-    // Some say nothing now and then.
+    // Each rank skips one progress hint in 7.
     if ((call + context.rank()) % 7 != 0) TUTTI_Arrival_edge(comm.get());
     const Kind kind = all_kinds[call % 4];
     const int root = call / 8 % context.size();
@@ -259,7 +259,7 @@ void add_choices(Suite& suite) {
     suite.add("choice: small blocks, " + name,
               [kind](Context& context) { agrees_on_small_blocks(context, kind); });
   }
-  suite.add("choice: nothing known", [](Context& context) {
+  suite.add("choice: no estimates", [](Context& context) {
     for (const Kind kind : all_kinds) stays_where_nothing_is_known(context, kind);
   });
   suite.add("choice: other ranks late", changes_its_mind);

@@ -1,4 +1,4 @@
-/// Gathers and scatters through the memory of nodes: emulated ones with --nodes, else the real one.
+/// Tests gathers and scatters through node memory, on nodes emulated by --nodes, else the real one.
 #include <algorithm>
 #include <memory>
 
@@ -16,7 +16,7 @@ const std::vector<std::string>& hierarchical(bool native) {
   return native ? none : all;
 }
 
-/// All sizes, datatypes and placements that are drawn, with changing roots.
+/// Runs all drawn sizes, datatypes and buffer layouts, with changing roots.
 void tour(Context& context, MPI_Comm comm, unsigned seed) {
   const bool native = context.options().native;
   int p = 0;
@@ -40,7 +40,7 @@ void tour(Context& context, MPI_Comm comm, unsigned seed) {
   }
 }
 
-/// Calls that are set up once; the second run of each finds its plan.
+/// Runs persistent calls; the second run of each reuses its plan.
 void persistent(Context& context) {
   if (context.options().native) return;
   const OwnComm comm;
@@ -62,7 +62,7 @@ void persistent(Context& context) {
   }
 }
 
-/// More bytes than there is node memory.
+/// Runs calls with more bytes than node memory.
 void in_chunks(Context& context) {
   const bool native = context.options().native;
   const OwnComm comm;
@@ -81,7 +81,7 @@ void in_chunks(Context& context) {
   }
 }
 
-/// Another sequence of ranks: nodes whose ranks do not follow one another.
+/// Runs on other sequences of ranks: those of a node are not consecutive.
 void other_mappings(Context& context) {
   const OwnComm reversed(0, -context.rank());
   tour(context, reversed.get(), 42);
@@ -95,8 +95,8 @@ void parts_of_the_world(Context& context) {
   tour(context, MPI_COMM_SELF, 45);
 }
 
-/// A rank that has company on its node gets its MPI's own error, and nobody waits for it: what the
-/// others have for it, or expect of it, they know where blocks are equal.
+/// A rank with invalid arguments that shares its node gets its MPI's own error, and no rank waits
+/// for it: with equal blocks, the others know what they send to it and expect from it.
 void bad_arguments_of_one_rank(Context& context) {
   if (context.options().native || context.options().nodes == "1" || context.size() < 3) return;
   for (const Kind kind : {Kind::gather, Kind::scatter}) {

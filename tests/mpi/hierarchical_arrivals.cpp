@@ -1,4 +1,5 @@
-/// Node level, order of arrival and irregular sizes at once, by ranks that come when they like.
+/// Tests hierarchical calls with order of arrival and irregular sizes, by ranks that arrive at
+/// random.
 #include <unistd.h>
 
 #include "exchange.hpp"
@@ -12,7 +13,7 @@ void expect(Context& context, int code, const char* what) {
   if (code != MPI_SUCCESS) context.fail(std::string(what) + ": " + error_text(code));
 }
 
-/// Computes for up to 300 us. Passes an edge in the middle, or at every fourth call none.
+/// Computes for up to 300 us. Gives a progress hint in the middle, except at every fourth call.
 void compute(Context& context, MPI_Comm comm, unsigned call, std::mt19937& random) {
   const auto delay = static_cast<unsigned>(random() % 300);
   usleep(delay / 2);
@@ -22,7 +23,8 @@ void compute(Context& context, MPI_Comm comm, unsigned call, std::mt19937& rando
   usleep(delay / 2);
 }
 
-/// By one to three leaders of each node, with edges. `make(call)` makes one call and checks it.
+/// Runs with 1 to 3 leaders of each node, and with progress hints. `make(comm, call)` makes one
+/// call and checks it.
 template <class Make>
 void by_leaders(Context& context, const char* collective, const char* algorithm, Make make) {
   std::mt19937 own(static_cast<unsigned>(context.rank()));
@@ -42,7 +44,7 @@ void by_leaders(Context& context, const char* collective, const char* algorithm,
 
 void irregular_calls(Context& context) {
   if (context.options().native) return;
-  const auto rooted = [&context](Kind kind, const char* algorithm) {
+  const auto gather_or_scatter = [&context](Kind kind, const char* algorithm) {
     std::mt19937 random(81);
     by_leaders(context, name_of(kind), algorithm, [&](const OwnComm& comm, unsigned call) {
       const auto& shapes = size_shapes();
@@ -54,7 +56,7 @@ void irregular_calls(Context& context) {
       check(context, exchange);
     });
   };
-  const auto unrooted = [&context](Motion motion, const char* algorithm) {
+  const auto move = [&context](Motion motion, const char* algorithm) {
     std::mt19937 random(82);
     by_leaders(context, setting_of(motion), algorithm, [&](const OwnComm& comm, unsigned) {
       const Movement movement = draw(motion, comm.get(), comm.size(), 40, random);
@@ -62,14 +64,14 @@ void irregular_calls(Context& context) {
       context.expect_empty(run(movement, false));
     });
   };
-  rooted(Kind::gatherv, "linear_sync:order=arrival");
-  rooted(Kind::gatherv, "binomial:order=late_leaf");
-  rooted(Kind::gatherv, "ordered_tree:arrivals=on");
-  rooted(Kind::scatterv, "linear_sequence:order=arrival");
-  rooted(Kind::scatterv, "ordered_tree:arrivals=on");
-  unrooted(Motion::allgatherv, "sync_bcast:order=arrival");
-  unrooted(Motion::bcast, "binomial:order=arrival");
-  unrooted(Motion::bcast, "earliest:runner=caller");
+  gather_or_scatter(Kind::gatherv, "linear_sync:order=arrival");
+  gather_or_scatter(Kind::gatherv, "binomial:order=late_leaf");
+  gather_or_scatter(Kind::gatherv, "ordered_tree:arrivals=on");
+  gather_or_scatter(Kind::scatterv, "linear_sequence:order=arrival");
+  gather_or_scatter(Kind::scatterv, "ordered_tree:arrivals=on");
+  move(Motion::allgatherv, "sync_bcast:order=arrival");
+  move(Motion::bcast, "binomial:order=arrival");
+  move(Motion::bcast, "earliest:runner=caller");
 }
 
 }  // namespace

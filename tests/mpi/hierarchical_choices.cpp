@@ -1,4 +1,5 @@
-/// The automatic choice of the node level, on emulated nodes and a made-up machine where it pays.
+/// Tests automatic selection of hierarchical calls, on emulated nodes and a fictitious machine
+/// where they gain.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -14,12 +15,12 @@
 namespace tutti::test {
 namespace {
 
-/// As many as those at first, which stay flat.
+/// The first calls of a communicator, which stay flat.
 constexpr int first_calls = 8;
-/// Enough for a trial, and for what it has shown.
+/// Enough calls for an exploration and its outcome.
 constexpr int calls = 24;
 
-/// On a machine where only messages cost, and flags and copies nothing.
+/// A machine on which only messages take time, and signals and copies almost none.
 constexpr const char* slow_messages =
     "latency 1e-3\nper_byte 1e-9\nsender_per_byte 2e-8\nnode_gap 1e-3\nlocal_latency 1e-2\n"
     "copy_per_byte 1e-11\nshared_per_byte 1e-12\nflag 1e-9\ncrowding 64\n";
@@ -37,14 +38,14 @@ bool went_through_nodes(MPI_Comm comm, const char* collective) {
   return std::string(last(comm, collective).data()).find("hierarchical(") != std::string::npos;
 }
 
-/// Counts the calls of one collective that go through nodes. Which way is faster hangs on the
-/// machine, but not that both are tried where the model sees a gain.
+/// Counts the hierarchical calls of one collective. Which candidate is faster depends on the
+/// machine. But all are explored if the model predicts a gain.
 class Tries {
  public:
   Tries(Context& context, MPI_Comm comm, const char* collective)
       : context_(context), comm_(comm), collective_(collective) {}
 
-  /// After each call, which must have run what rank 0's did.
+  /// Call it after each call, which must have run the same as on rank 0.
   void note() {
     const Text mine = last(comm_, collective_);
     Text of_rank_0 = mine;
@@ -54,7 +55,7 @@ class Tries {
     }
     through_nodes_ += went_through_nodes(comm_, collective_) ? 1 : 0;
   }
-  /// Some calls went through nodes or none, where that is known.
+  /// Were some calls hierarchical, or none, as expected? None: unknown.
   void expect(std::optional<bool> nodes) const {
     if (nodes && (through_nodes_ > 0) != *nodes) {
       context_.fail(std::string(collective_) +
@@ -70,8 +71,7 @@ class Tries {
   int through_nodes_ = 0;
 };
 
-/// What the world's ranks should find: several nodes, and ranks enough on them. Others may find
-/// anything.
+/// Do the nodes of the world gain by hierarchical calls? None: either result is valid.
 std::optional<bool> nodes_pay(const Context& context) {
   const std::string& nodes = context.options().nodes;
   if (nodes == "1") return false;
@@ -84,8 +84,7 @@ int ranks_of(MPI_Comm comm) {
   return p;
 }
 
-/// Those that the automatic choice leaves to the MPI go through nodes where that pays, irregular
-/// ones never.
+/// Calls that `auto` leaves to the MPI are hierarchical if that gains; irregular ones never are.
 void gathers(Context& context, MPI_Comm comm, std::optional<bool> nodes, int most) {
   const int p = ranks_of(comm);
   std::mt19937 random(71);
@@ -124,7 +123,7 @@ void movements(Context& context, MPI_Comm comm, std::optional<bool> nodes, int m
       context.expect_empty(run(movement, false));
       tries.note();
     }
-    // By then alltoallv, whose setting it follows, has had its trial.
+    // Alltoallv, whose setting it follows, has been explored by then.
     const bool is_decided = motion == Motion::alltoallw;
     if (!is_decided) tries.expect(nodes);
   }
@@ -142,7 +141,7 @@ void world(Context& context) {
   movements(context, comm.get(), nodes_pay(context), 6);
 }
 
-/// One after the other and in turn, of parts of the world and in other sequences.
+/// Runs on parts of the world and other sequences of ranks, one after the other and alternating.
 void other_communicators(Context& context) {
   const OwnComm half(context.rank() % 2, context.rank());
   const OwnComm reversed(0, -context.rank());
@@ -157,7 +156,7 @@ void other_communicators(Context& context) {
   }
 }
 
-/// Nothing goes through nodes in chunks without being asked to.
+/// `auto` never runs hierarchical calls in chunks.
 void more_bytes_than_memory(Context& context) {
   const OwnComm comm;
   movements(context, comm.get(), std::nullopt, 5000, 10);
@@ -169,7 +168,7 @@ void more_bytes_than_memory(Context& context) {
   tries.expect(false);
 }
 
-/// Associations are part of a result: only who asks for it has them by nodes.
+/// Associations are part of a result: reductions are hierarchical only on request.
 void reductions(Context& context) {
   const OwnComm comm;
   const int p = comm.size();
@@ -191,8 +190,8 @@ void reductions(Context& context) {
   TUTTI_Algorithm_set("allreduce", "auto", nullptr, nullptr);
 }
 
-/// One specification leads to two decisions: what runs for an operation that does not commute is
-/// not what ran for one that does.
+/// One specification leads to two decisions: operations that do not commute run another algorithm
+/// than those that do.
 void operations_in_turn(Context& context) {
   const OwnComm comm;
   if (comm.size() == 1) return;
@@ -208,7 +207,7 @@ void operations_in_turn(Context& context) {
   TUTTI_Algorithm_set("allreduce", "auto", nullptr, nullptr);
 }
 
-/// A rank with bad arguments does as the others do, who have company on its node: here in a trial.
+/// A rank with invalid arguments follows the others of its node, here in an exploration.
 void bad_arguments_of_one_rank(Context& context) {
   const OwnComm comm;
   std::vector<int> all(static_cast<std::size_t>(comm.size()), -1);
@@ -230,8 +229,8 @@ void bad_arguments_of_one_rank(Context& context) {
   }
 }
 
-/// Two blocks in turn are two trials at once. A rank that does not know which of them a call is of
-/// does as the others, so that it is not out of step with either from then on.
+/// Two alternating blocks have two explorations at once. A rank that does not know to which a call
+/// belongs follows the others, and stays in step with both.
 void bad_arguments_between_two_trials(Context& context) {
   const OwnComm comm;
   if (!nodes_pay(context).value_or(false)) return;
@@ -245,7 +244,7 @@ void bad_arguments_between_two_trials(Context& context) {
   for (int call = 0; call <= first_calls; ++call) gather(1, 1);
   gather(large, large);
   const bool bad = context.rank() == 2;
-  // The second of those through nodes that count for nothing.
+  // The second uncounted call of a hierarchical candidate.
   context.step("bad counts");
   const int code = gather(bad ? -1 : 1, 1);
   if ((code != MPI_SUCCESS) != bad) context.fail("an error at the wrong rank");
@@ -262,8 +261,8 @@ void bad_arguments_between_two_trials(Context& context) {
   }
 }
 
-/// Leaders by the model, which takes more of them for large blocks: who does not know the block
-/// asks.
+/// The model selects more leaders for large blocks; a rank that does not know the block asks the
+/// others.
 void bad_arguments_where_leaders_differ(Context& context) {
   const OwnComm comm;
   if (!nodes_pay(context).value_or(false)) return;
@@ -288,7 +287,8 @@ void bad_arguments_where_leaders_differ(Context& context) {
   TUTTI_Algorithm_set("bcast", "auto", nullptr, nullptr);
 }
 
-/// Trials come back, as what calls move may change where no rank knows it of the others.
+/// Explorations repeat, because calls may move other sizes later, which ranks do not know of each
+/// other.
 void trials_come_back(Context& context) {
   const OwnComm comm;
   const std::optional<bool> nodes = nodes_pay(context);

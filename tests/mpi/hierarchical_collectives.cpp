@@ -1,5 +1,5 @@
-/// All other collectives through the memory of nodes, between them the MPI's own and every
-/// algorithm on the list.
+/// Tests all other collectives through node memory, with the MPI's own and every algorithm of the
+/// list between nodes.
 #include <memory>
 
 #include "exchange.hpp"
@@ -10,7 +10,7 @@
 namespace tutti::test {
 namespace {
 
-/// The MPI's own between nodes, then each algorithm, with one leader to three in turn.
+/// The MPI's own between nodes, then each algorithm, with 1 to 3 leaders in turn.
 std::vector<std::string> hierarchical(const char* collective) {
   std::vector<std::string> all = {"hierarchical(native)", "hierarchical(native,leaders=2)"};
   for (const std::string& name : algorithms(collective)) {
@@ -30,7 +30,7 @@ void check_movement(Context& context, const Movement& m, const Forced& forced) {
   if (ran.find("hierarchical(") == std::string::npos) context.fail("ran \"" + ran + "\"");
 }
 
-/// Calls of everything that can be drawn, so many of each specification.
+/// Makes `calls` drawn calls of each kind and specification.
 void move(Context& context, MPI_Comm comm, const std::vector<int>& scales, int calls) {
   if (context.options().native) return;
   int p = 0;
@@ -42,13 +42,13 @@ void move(Context& context, MPI_Comm comm, const std::vector<int>& scales, int c
       const Forced forced(setting_of(motion), specification, false);
       context.expect_empty(forced.error());
       for (int call = 0; call < calls * context.options().effort; ++call) {
-        // A vector takes more to fill a node's memory, pairs of ranks less.
+        // A vector takes more to fill node memory, an alltoall less.
         const int scale = scales[++turn % scales.size()];
         const int units = has_pairs(motion)         ? scale / 4
                           : motion == Motion::bcast ? 8 * scale
                                                     : scale;
         Movement movement = draw(motion, comm, p, units, random);
-        // Nodes of one rank have nothing to go through.
+        // With one rank per node there is no node memory to use.
         if (p == 1 || context.options().nodes == "1") native_fallback(movement, p);
         check_movement(context, movement, forced);
       }
@@ -56,7 +56,7 @@ void move(Context& context, MPI_Comm comm, const std::vector<int>& scales, int c
   }
 }
 
-/// What shall be said of a reduction that has run.
+/// The expected report of a reduction.
 class Verdict {
  public:
   Verdict(const Reduction& reduction, const std::string& specification)
@@ -66,13 +66,13 @@ class Verdict {
         overlaps_(reduction.values->overlaps() || is_absolute(reduction)),
         name_(fits_ ? name_in(specification) : "native") {}
 
-  /// The MPI's own may run it flat.
+  /// May the MPI's own run it flat?
   [[nodiscard]] bool may_be_native() const {
     return name_ == "native" && (overlaps_ || !commutes_);
   }
   [[nodiscard]] std::string fault(const std::string& ran) const {
-    const bool refused = ran.find(": refused through nodes, because ") != std::string::npos;
-    const bool straight = ran.find("runs straight") != std::string::npos;
+    const bool refused = ran.find(": runs flat because ") != std::string::npos;
+    const bool straight = ran.find("; runs flat because every node") != std::string::npos;
     const bool through = ran.find("hierarchical(") != std::string::npos;
     bool well = name_in(ran) == name_ && refused != through;
     if (refused) well = well && (overlaps_ || !commutes_);
@@ -99,7 +99,7 @@ void check_reduction(Context& context, Reduction reduction, const std::string& s
   context.expect_empty(verdict.fault(forced.last(reduction.comm)));
 }
 
-/// Every kind of value by every specification; roots, counts and places in turn.
+/// Runs every kind of value by every specification; roots, counts and buffers alternate.
 void reduce(Context& context, MPI_Comm comm, const std::vector<int>& counts) {
   if (context.options().native) return;
   int p = 0;
@@ -122,7 +122,8 @@ void reduce(Context& context, MPI_Comm comm, const std::vector<int>& counts) {
   }
 }
 
-/// Vectors that go in many chunks: contiguous numbers, some with gaps, and what commutes least.
+/// Runs vectors in many chunks: contiguous numbers, types with gaps, operations that do not
+/// commute.
 void reduce_in_chunks(Context& context) {
   if (context.options().native) return;
   const OwnComm comm;
@@ -141,7 +142,7 @@ void reduce_in_chunks(Context& context) {
   }
 }
 
-/// Between nodes in the order of distances, which are made up, of arrivals and of sizes.
+/// Runs with orders between nodes by fictitious distances, by arrivals and by sizes.
 void in_order(Context& context) {
   if (context.options().native) return;
   const OwnComm comm;
@@ -164,7 +165,7 @@ void in_order(Context& context) {
   }
 }
 
-/// Ranks of a node that do not follow one another.
+/// A communicator in which ranks of a node are not consecutive.
 std::unique_ptr<OwnComm> dealt(const Context& context) {
   return std::make_unique<OwnComm>(0, context.rank() * 7 % 11 * context.size() + context.rank());
 }
@@ -185,7 +186,7 @@ void add_hierarchical_collectives(Suite& suite) {
     const OwnComm comm;
     move(context, comm.get(), {40, 0, 1, 700, 3}, 4);
   });
-  // Beyond the node memory of --nodes.
+  // More data than the node memory of --nodes.
   suite.add("levels, movements in chunks", [](Context& context) {
     const OwnComm comm;
     move(context, comm.get(), {3000}, 1);

@@ -1,4 +1,5 @@
-/// The memory of nodes where a rank is far ahead, contradicts others, or has a bad root at first.
+/// Tests node memory if a rank is far ahead, contradicts others, or has an invalid root in the
+/// first call.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -11,14 +12,14 @@
 namespace tutti::test {
 namespace {
 
-/// Two ranks of one node, the first of which leads where one does.
+/// Two ranks of one node; the first one leads if there is one leader.
 struct Pair {
   int first;
   int other;
 };
 
-/// The first rank that shares a node with another one but not with rank 0; none where there are no
-/// such.
+/// The first rank that shares a node with another one, but not with rank 0, and that other one;
+/// none if no rank does.
 std::optional<Pair> ranks_together(const Context& context) {
   if (context.options().native) return {};
   const std::vector<int> nodes = nodes_of_world(context);
@@ -30,7 +31,7 @@ std::optional<Pair> ranks_together(const Context& context) {
   return {};
 }
 
-/// Sets a specification for as long as it lives.
+/// Sets a specification for its lifetime.
 class Through {
  public:
   Through(const char* collective, const char* specification) : collective_(collective) {
@@ -50,8 +51,8 @@ int class_of(int code) {
   return error_class;
 }
 
-/// Nobody waits in a bcast of nothing: one rank may be thousands of calls ahead of another, and
-/// still waits for what that one brings.
+/// No rank waits in an empty bcast, so one may be thousands of calls ahead of another, and must
+/// still wait for its data.
 void far_ahead(Context& context) {
   const std::optional<Pair> pair = ranks_together(context);
   if (!pair) return;
@@ -72,7 +73,8 @@ void far_ahead(Context& context) {
   cast(2);
 }
 
-/// Much more is expected than there is: an error there, and nothing is read or written beyond.
+/// A rank expects much more than is sent, or nothing: it gets an error, and no access is out of
+/// bounds.
 void contradicting_sizes(Context& context) {
   const std::optional<Pair> pair = ranks_together(context);
   if (!pair) return;
@@ -107,7 +109,7 @@ void contradicting_sizes(Context& context) {
   }
 }
 
-/// A bad root at one rank in the first call of all, in which communicators are made.
+/// One rank has an invalid root in the very first call, which creates communicators.
 void bad_root_at_first(Context& context) {
   const std::optional<Pair> pair = ranks_together(context);
   if (!pair) return;
@@ -120,7 +122,7 @@ void bad_root_at_first(Context& context) {
   if (!bad && value != 7) context.fail("wrong data");
 }
 
-/// Who leads and does not know the size asks the others, who may be calls ahead by then.
+/// A leader that does not know the size asks the others, which may be calls ahead by then.
 void late_leader(Context& context) {
   const std::optional<Pair> pair = ranks_together(context);
   if (!pair) return;
@@ -143,7 +145,7 @@ void late_leader(Context& context) {
   cast(8, 3);
 }
 
-/// Between nodes in the order of distances, which are made up, and of arrivals, if those are known.
+/// Runs with orders between nodes by fictitious distances, and by arrivals if known.
 void orders_between_nodes(Context& context) {
   if (context.options().native) return;
   const OwnComm comm;

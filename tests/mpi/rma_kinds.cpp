@@ -36,39 +36,39 @@ class Ints {
   Ints(Context& context, std::size_t count)
       : context_(context), window_(context, Flavour::create, count * sizeof(int), sizeof(int)) {}
 
-  [[nodiscard]] int* at(std::size_t place) const {
-    return reinterpret_cast<int*>(window_.base()) + place;
+  [[nodiscard]] int* at(std::size_t region) const {
+    return reinterpret_cast<int*>(window_.base()) + region;
   }
   [[nodiscard]] Registered& window() { return window_; }
-  [[nodiscard]] TUTTI_Rma_request bcast(const std::vector<int>& data, std::size_t place) {
+  [[nodiscard]] TUTTI_Rma_request bcast(const std::vector<int>& data, std::size_t region) {
     TUTTI_Rma_request request = TUTTI_RMA_REQUEST_NULL;
     expect(context_,
            TUTTI_Rma_bcast(data.data(), static_cast<int>(data.size()), MPI_INT,
-                           static_cast<MPI_Aint>(place), window_.window(), &request),
+                           static_cast<MPI_Aint>(region), window_.window(), &request),
            "TUTTI_Rma_bcast");
     return request;
   }
-  [[nodiscard]] TUTTI_Rma_request scatter(const std::vector<int>& data, std::size_t place) {
+  [[nodiscard]] TUTTI_Rma_request scatter(const std::vector<int>& data, std::size_t region) {
     TUTTI_Rma_request request = TUTTI_RMA_REQUEST_NULL;
     expect(context_,
            TUTTI_Rma_scatter(data.data(), static_cast<int>(data.size()) / context_.size(), MPI_INT,
-                             static_cast<MPI_Aint>(place), window_.window(), &request),
+                             static_cast<MPI_Aint>(region), window_.window(), &request),
            "TUTTI_Rma_scatter");
     return request;
   }
-  [[nodiscard]] TUTTI_Rma_request gather(std::vector<int>& data, std::size_t place) {
+  [[nodiscard]] TUTTI_Rma_request gather(std::vector<int>& data, std::size_t region) {
     TUTTI_Rma_request request = TUTTI_RMA_REQUEST_NULL;
     expect(context_,
            TUTTI_Rma_gather(data.data(), static_cast<int>(data.size()) / context_.size(), MPI_INT,
-                            static_cast<MPI_Aint>(place), window_.window(), &request),
+                            static_cast<MPI_Aint>(region), window_.window(), &request),
            "TUTTI_Rma_gather");
     return request;
   }
-  [[nodiscard]] TUTTI_Rma_request reduce(std::vector<int>& data, MPI_Op op, std::size_t place) {
+  [[nodiscard]] TUTTI_Rma_request reduce(std::vector<int>& data, MPI_Op op, std::size_t region) {
     TUTTI_Rma_request request = TUTTI_RMA_REQUEST_NULL;
     expect(context_,
            TUTTI_Rma_reduce(data.data(), static_cast<int>(data.size()), MPI_INT, op,
-                            static_cast<MPI_Aint>(place), window_.window(), &request),
+                            static_cast<MPI_Aint>(region), window_.window(), &request),
            "TUTTI_Rma_reduce");
     return request;
   }
@@ -96,7 +96,7 @@ std::string ran_another(MPI_Comm comm, const char* collective, const std::string
   TUTTI_Algorithm_last(comm, collective, text.data(), &length);
   const std::string_view ran = text.data();
   const bool good =
-      name == "auto" ? ran.find(": ") != ran.npos : ran.starts_with(name + ": it was");
+      name == "auto" ? ran.find(": ") != ran.npos : ran.starts_with(name + ": requested");
   return good ? "" : "ran '" + std::string(ran) + "', not " + name;
 }
 
@@ -118,24 +118,24 @@ void there_and_back(Context& context) {
     const ForcedRma gather(name, "rma_gather");
     const ForcedRma reduce(combining, "rma_reduce");
     for (int root = 0; root < p; ++root) {
-      std::size_t place = 3;  // another one for each size, so that nobody has to wait for others
+      std::size_t region = 3;  // another one for each size, so that nobody has to wait for others
       for (const int count : sizes) {
         context.step(std::string(name) + " from " + std::to_string(root) + " of " +
                      std::to_string(count));
         const auto blocks = all_blocks(p, 0, count, count);
         long long& number = numbers[static_cast<std::size_t>(root)];
-        if (context.rank() == root) ints.window().flush(ints.scatter(blocks, place));
+        if (context.rank() == root) ints.window().flush(ints.scatter(blocks, region));
         ints.window().wait(root, ++number);
         const auto mine = block_of(0, count, context.rank(), count);
-        if (!std::equal(mine.begin(), mine.end(), ints.at(place))) context.fail("scattered");
+        if (!std::equal(mine.begin(), mine.end(), ints.at(region))) context.fail("scattered");
         if (context.rank() == root) {
           context.expect_empty(ran_another(ints.window().comm(), "rma_scatter", name));
           std::vector<int> back(blocks.size(), -1);
           std::vector<int> sum(mine.size(), -1);
           std::vector<int> most(mine.size(), -1);
-          const auto first = ints.gather(back, place);
-          const auto second = ints.reduce(sum, MPI_SUM, place);
-          const auto third = ints.reduce(most, MPI_MAX, place);
+          const auto first = ints.gather(back, region);
+          const auto second = ints.reduce(sum, MPI_SUM, region);
+          const auto third = ints.reduce(most, MPI_MAX, region);
           for (const auto request : {first, second, third}) ints.window().flush(request);
           if (back != blocks) context.fail("gathered");
           if (sum != combined(p, count, count, MPI_SUM)) context.fail("summed");
@@ -143,10 +143,10 @@ void there_and_back(Context& context) {
         }
         number += 3;
         ints.window().wait(root, number);
-        if (!std::equal(mine.begin(), mine.end(), ints.at(place))) {
+        if (!std::equal(mine.begin(), mine.end(), ints.at(region))) {
           context.fail("collecting has changed a window");
         }
-        place += static_cast<std::size_t>(count);
+        region += static_cast<std::size_t>(count);
       }
       PMPI_Barrier(ints.window().comm());
     }
@@ -217,7 +217,7 @@ void all_kinds_at_once(Context& context) {
   if (!can_run(context)) return;
   const int p = context.size();
   constexpr int count = 40;
-  constexpr int places = 8;  // operations of one root follow one another in each of them
+  constexpr int regions = 8;  // operations of one root follow one another in each of them
 #if defined(OPEN_MPI)
   constexpr bool yields = true;
 #else
@@ -225,7 +225,7 @@ void all_kinds_at_once(Context& context) {
 #endif
   const int rounds = (yields || p < 3 ? 700 : 30) * context.options().effort / p + 1;  // of 3 p
   const auto at = [&](int root, int i) {
-    return static_cast<std::size_t>((root * places + i % places) * count);
+    return static_cast<std::size_t>((root * regions + i % regions) * count);
   };
   Ints ints(context, at(p, 0));
   struct Round {
@@ -239,10 +239,10 @@ void all_kinds_at_once(Context& context) {
     Round& round = all[static_cast<std::size_t>(i)];
     round = {all_blocks(p, context.rank(), i, count), std::vector<int>(all_blocks(p, 0, 0, count)),
              std::vector<int>(count)};
-    const std::size_t place = at(context.rank(), i);
-    requests.push_back(ints.scatter(round.blocks, place));
-    requests.push_back(ints.gather(round.back, place));
-    requests.push_back(ints.reduce(round.sum, MPI_SUM, place));
+    const std::size_t region = at(context.rank(), i);
+    requests.push_back(ints.scatter(round.blocks, region));
+    requests.push_back(ints.gather(round.back, region));
+    requests.push_back(ints.reduce(round.sum, MPI_SUM, region));
   }
   for (const TUTTI_Rma_request request : requests) ints.window().flush(request);
   for (int i = 0; i < rounds; ++i) {
@@ -254,7 +254,7 @@ void all_kinds_at_once(Context& context) {
   }
   for (int root = 0; root < p; ++root) {
     ints.window().wait(root, 3LL * rounds);
-    for (int i = std::max(rounds - places, 0); i < rounds; ++i) {
+    for (int i = std::max(rounds - regions, 0); i < rounds; ++i) {
       const auto mine = block_of(root, i, context.rank(), count);
       if (!std::equal(mine.begin(), mine.end(), ints.at(at(root, i)))) {
         context.fail("round " + std::to_string(i) + " of " + std::to_string(root));

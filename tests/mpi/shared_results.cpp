@@ -111,7 +111,7 @@ void released_ones_are_told(Context& context) {
     void* const second = allgather(context, comm, 700, 2, TUTTI_SHARED_READ_ONLY);
     if (first == second) context.fail("the same address again");
     const int code = TUTTI_Shared_free(first);
-    if (error_text(code).find("released before") == std::string::npos) {
+    if (error_text(code).find("already been released") == std::string::npos) {
       context.fail("released twice: " + error_text(code));
     }
     if (!holds(second, counts, 2)) context.fail("the other one has changed");

@@ -67,7 +67,7 @@ def write_report(folder: Path, *lines: dict) -> str:
     """The name of a file with a report that has these lines."""
     path = folder / "report.json"
     head = {"format": 2, "tutti": "0.1.0", "mpi": "MPICH 4", "ranks": 4, "nodes": 1}
-    more = {"clock_error": 0, "clock": "all ranks read one clock", "partial": False}
+    more = {"clock_error": 0, "clock": "all ranks read the same clock", "partial": False}
     path.write_text(json.dumps({**head, **more, "calls": list(lines)}))
     return str(path)
 

@@ -189,7 +189,7 @@ def test_run_refuses_what_is_no_file(command, installed, tmp_path, monkeypatch, 
 def test_a_machine_is_a_file_of_one(command, path):
     shown = command("explain", "gatherv", "--ranks", "3", "--machine", path)
     assert shown.status == 2
-    assert shown.err.startswith(f"tutti: --machine {path}: ") and shown.err.count("\n") == 1
+    assert shown.err.startswith(f"tutti: invalid --machine {path}: ") and shown.err.count("\n") == 1
 
 
 def test_a_bad_machine_that_nobody_named_is_passed_over(command):
@@ -199,8 +199,8 @@ def test_a_bad_machine_that_nobody_named_is_passed_over(command):
     shown = command("explain", "gatherv", "--ranks", "3")
     assert shown.status == 0
     assert shown.err == (
-        f"tutti: {cached} is passed over, the built-in machine is used: line 1, "
-        '"latency 0.012": latency is a number from 1e-09 to 0.01\n'
+        f"tutti: ignoring {cached}, using the built-in machine: line 1, "
+        '"latency 0.012": expected latency from 1e-09 to 0.01\n'
     )
 
 
@@ -273,9 +273,9 @@ def write_bench(tmp_path: Path, native_gather: float) -> str:
 def test_check_marks_what_is_broken(command, tmp_path):
     shown = command("check", "--results", write_bench(tmp_path, 30.0))
     assert shown.status == 0  # the MPI breaks it, not Tutti
-    assert "guideline (1) broken by native: same, block 10" in shown.out
+    assert "guideline (1) violated by native: same, block 10" in shown.out
     assert "32.0 30.0 !" in shown.out
-    assert "none broken" in command("check", "--results", write_bench(tmp_path, 9.0)).out
+    assert "none violated" in command("check", "--results", write_bench(tmp_path, 9.0)).out
     told = json.loads(command("check", "--results", write_bench(tmp_path, 30.0), "--json").out)
     assert [v["broken"] for v in told] == [True, False]
 
@@ -291,35 +291,36 @@ def test_bench_plots_what_was_measured(command, tmp_path):
     ("words", "text"),
     [
         (["frobnicate"], "No such command 'frobnicate'"),
-        (["list", "scan"], '"scan" is no collective; there are gather, gatherv'),
-        (["explain", "gatherv"], "--ranks or --sizes is missing"),
-        (["explain", "scan", "--ranks", "3"], '"scan" is no collective'),
+        (["list", "scan"], "unknown collective 'scan'; valid collectives: gather, gatherv"),
+        (["list", "gater"], "did you mean gather?"),
+        (["explain", "gatherv"], "missing --ranks N or --sizes"),
+        (["explain", "scan", "--ranks", "3"], "unknown collective 'scan'"),
         (["explain", "allgather", "--ranks", "3", "--svg", "x"], "does not flow along a tree"),
         (["explain", "gatherv", "--ranks", "0"], "--ranks 0"),
         (["explain", "gatherv", "--ranks", "x"], "--ranks"),
-        (["explain", "gatherv", "--ranks", "3", "--sizes", "1,2"], "--sizes lists 2"),
-        (["explain", "gatherv", "--sizes", "1,q"], '--sizes q: "q" is no number of bytes'),
-        (["explain", "gatherv", "--sizes", "1", "--distribution", "same"], "only one of them"),
+        (["explain", "gatherv", "--ranks", "3", "--sizes", "1,2"], "--ranks 3: expected 2 as in --sizes"),
+        (["explain", "gatherv", "--sizes", "1,q"], "--sizes: invalid size 'q'"),
+        (["explain", "gatherv", "--sizes", "1", "--distribution", "same"], "--sizes and --distribution exclude each other"),
         (["explain", "gather", "--ranks", "3", "--distribution", "random"], "try gatherv"),
-        (["explain", "gatherv", "--ranks", "3", "--distribution", "gauss"], '"gauss" is no'),
-        (["explain", "gatherv", "--ranks", "3", "--root", "7"], "--root 7: it is one of 0..2"),
-        (["explain", "gatherv", "--ranks", "3", "--algorithm", "x"], '"x" is no algorithm'),
-        (["explain", "gatherv", "--ranks", "3", "--steps", "3"], "--steps 3: ranks are 0..2"),
-        (["explain", "gatherv", "--ranks", "3", "--machine", "/none"], "--machine /none: it cannot be read: No such"),
+        (["explain", "gatherv", "--ranks", "3", "--distribution", "gauss"], "unknown distribution 'gauss'"),
+        (["explain", "gatherv", "--ranks", "3", "--root", "7"], "--root 7: expected 0 to 2"),
+        (["explain", "gatherv", "--ranks", "3", "--algorithm", "x"], "gatherv has no algorithm 'x'"),
+        (["explain", "gatherv", "--ranks", "3", "--steps", "3"], "--steps 3: expected a rank from 0 to 2"),
+        (["explain", "gatherv", "--ranks", "3", "--machine", "/none"], "--machine /none: cannot be read: No such"),
         (["explain", "gatherv", "--ranks", "3", "--svg", "/none/x"], "--svg /none/x: No such"),
-        (["simulate", "gatherv", "--ranks", "3", "--arrivals", "late"], "--arrivals late: it is"),
-        (["simulate", "gatherv", "--ranks", "3", "--arrivals", "1us"], "1 times for 3 ranks"),
-        (["simulate", "gatherv", "--ranks", "3", "--arrivals", "one-late:1us:3"], "0..2"),
+        (["simulate", "gatherv", "--ranks", "3", "--arrivals", "late"], "--arrivals late: expected"),
+        (["simulate", "gatherv", "--ranks", "3", "--arrivals", "1us"], "1 times; expected 3"),
+        (["simulate", "gatherv", "--ranks", "3", "--arrivals", "one-late:1us:3"], "0 to 2"),
         (["simulate", "gatherv", "--ranks", "3", "--output", "x"], "tutti simulate tables"),
-        (["verify", "--algorithm", "bogus"], '"bogus" is no algorithm of the list'),
+        (["verify", "--algorithm", "bogus"], "unknown algorithm 'bogus'"),
         (["verify", "--max-ranks", "0"], "ranks up to 0"),
-        (["run", "--gatherv", "bogus", "true"], '--gatherv=bogus: "bogus" is no algorithm'),
-        (["run", "--report", "/none/x", "true"], "--report /none/x: there is no folder /none"),
-        (["run"], "run what? For example: tutti run -- mpirun -n 16 ./app"),
+        (["run", "--gatherv", "bogus", "true"], "invalid --gatherv=bogus: gatherv has no algorithm 'bogus'"),
+        (["run", "--report", "/none/x", "true"], "--report /none/x: no directory /none"),
+        (["run"], "run needs a COMMAND, such as: tutti run -- mpirun -n 16 ./app"),
         (["report", "/none/r.json"], "/none/r.json: No such file"),
-        (["report", __file__], "no JSON"),
+        (["report", __file__], "not JSON"),
         (["check", "--results", "/none"], "/none: No such file"),
-        (["bench", "--results", "/none"], "it goes with --plot"),
+        (["bench", "--results", "/none"], "needs --plot"),
         (["bench", "gatherv"], "tutti-bench is not installed"),
         (["check", "--mpirun", "mpirun -n 2"], "tutti-bench is not installed"),
     ],
@@ -334,12 +335,12 @@ def test_errors_are_one_line_that_names_the_value(command, installed, words, tex
 def test_a_report_of_another_version_is_refused(command, tmp_path):
     path = tmp_path / "r.json"
     path.write_text('{"format": 9, "calls": []}')
-    assert "format version 9; 1 and 2 are understood" in command("report", str(path)).err
+    assert "format version 9; expected 1 or 2" in command("report", str(path)).err
     path.write_text("[]")
-    assert "no report of Tutti" in command("report", str(path)).err
+    assert "not a report of Tutti" in command("report", str(path)).err
 
 
 def test_a_missing_launcher_is_named(command, installed):
     (installed / "bin/tutti-bench").touch()
     shown = command("bench", "--mpirun", "no-such-mpirun -n 2", "gatherv")
-    assert "there is no program no-such-mpirun" in shown.err
+    assert "no program no-such-mpirun" in shown.err

@@ -24,13 +24,13 @@ TAKEN = [call("gather", "native", "no gain"), call("gatherv", "linear", "30 us f
     ("alone", "under", "calls", "sentence"),
     [
         ([3.0, 3.3], [1.5, 1.6], TAKEN,
-         "mpich: snapshots are 2.03 times faster, because Tutti ran gatherv itself (gatherv: linear: 30 "
+         "mpich: snapshots are 2.03 times faster: Tutti ran gatherv itself (gatherv: linear: 30 "
          "us for 90 us)."),
-        ([1.0, 1.1], [2.0, 2.2], TAKEN, "snapshots are 2.00 times slower, a loss, because Tutti ran"),
+        ([1.0, 1.1], [2.0, 2.2], TAKEN, "snapshots are 2.00 times slower, a loss: Tutti ran"),
         ([1.0, 2.0], [1.5, 1.6], LEFT,
-         "nothing is gained or lost that these runs show (native / Tutti 0.97), because Tutti left all "
+         "these runs show no significant difference (native / Tutti 0.97): Tutti left all "
          "calls to the MPI (gatherv: native: no gain"),
-        ([1.0], [1.0], [], "because Tutti saw no call"),
+        ([1.0], [1.0], [], "no call reached Tutti"),
     ],
 )  # fmt: skip
 def test_the_closing_sentence(alone, under, calls, sentence):

@@ -75,7 +75,7 @@ def find_calls(content):
 def test_the_c_api_runs_what_it_was_told(mpi):
     program = BUILD / "bin" / f"lines-{mpi}"
     output = run(mpi.mpirun, "-n", 4, program, "ordered_tree")
-    assert output.splitlines()[:5] == ["", "b", "cc", "ddd", "ordered_tree: it was asked for"]
+    assert output.splitlines()[:5] == ["", "b", "cc", "ddd", "ordered_tree: requested"]
 
 
 def test_fortran_columns_come_out_alike(mpi, tmp_path):

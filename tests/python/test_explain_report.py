@@ -97,9 +97,9 @@ def test_the_librarys_own_expectations_come_first_where_there_are_any(command, t
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (["--site", "2"], "--site 2: who arrived when is not known"),
-        (["--site", "7"], "--site 7: no line has it"),
-        (["gather"], "it says what was called, so gather is too much"),
+        (["--site", "2"], "--site 2: no recorded arrivals"),
+        (["--site", "7"], "--site 7: no line matches"),
+        (["gather"], "excludes COLLECTIVE (gather)"),
     ],
 )
 def test_errors_are_one_line(command, tmp_path, words, text):
@@ -109,5 +109,5 @@ def test_errors_are_one_line(command, tmp_path, words, text):
 
 
 def test_what_is_missing_is_said(command):
-    assert "A collective, or --report FILE" in command("explain").err
-    assert "it goes with --report FILE" in command("explain", "gather", "--site", "1").err
+    assert "a COLLECTIVE or --report FILE" in command("explain").err
+    assert "needs --report FILE" in command("explain", "gather", "--site", "1").err

@@ -76,22 +76,22 @@ def test_explain_says_what_a_run_would_do(command, tmp_path):
     assert "stays flat" in shown
 
 
-def test_explain_says_that_a_call_runs_straight(command):
+def test_explain_says_that_a_call_runs_flat(command):
     shown = command("explain", "alltoallv", "--nodes", "3x1", "--block", "16", "--steps", "2").out
-    assert "Each node has one rank" in shown
+    assert "runs flat because every node has a single rank" in shown
     assert "copy" not in shown.partition("Steps of rank")[2]
-    assert "runs straight" not in command("explain", "bcast", "--nodes", "1,2", "--block", "9").out
+    assert "runs flat" not in command("explain", "bcast", "--nodes", "1,2", "--block", "9").out
 
 
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (("--nodes", "2,"), "write the ranks of each node"),
-        (("--nodes", "2,2", "--ranks", "5"), "are of 4 ranks, the call of 5"),
+        (("--nodes", "2,"), "expected the ranks of each node"),
+        (("--nodes", "2,2", "--ranks", "5"), "4 ranks, the call has 5"),
         (("--nodes", "2,2", "--algorithm", "ring"), "hierarchical(native)"),
-        (("--nodes", "2,2", "--steps", "4"), "ranks are 0..3"),
-        (("--node-memory", "1K"), "goes with --nodes"),
-        (("--cores", "4"), "goes with --nodes"),
+        (("--nodes", "2,2", "--steps", "4"), "--steps 4: expected a rank from 0 to 3"),
+        (("--node-memory", "1K"), "needs --nodes"),
+        (("--cores", "4"), "needs --nodes"),
     ],
 )
 def test_explain_refuses(command, arguments, why):
@@ -106,7 +106,7 @@ def test_verify_takes_one_shape(command):
     )
     assert told["cases"] > 50
     assert told["failures"] == []
-    assert "without --algorithm" in command("verify", "--nodes", "2x2", "--algorithm", "ring").err
+    assert "excludes --algorithm" in command("verify", "--nodes", "2x2", "--algorithm", "ring").err
 
 
 def test_simulated_hierarchical_say_so_and_name_the_paper(command, tmp_path):
@@ -132,5 +132,5 @@ def test_estimates_add_up():
     parts = level.copies_in + level.flags + level.between + level.copies_out
     assert level.total == pytest.approx(parts)
     assert set(estimate.flat) == {"ring", "recursive", "pairwise"}
-    with pytest.raises(ValueError, match="from 1 on"):
+    with pytest.raises(ValueError, match="at least 1 node"):
         _engine.hierarchical_estimate("allgather", 0, 32, 8)

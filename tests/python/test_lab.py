@@ -161,14 +161,14 @@ def test_process_mappings(words, expected):
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        ((4, 1, None, "block"), "4 nodes are asked for, the lab has 3"),
-        ((0, 1, None, "block"), "at least one of each"),
-        ((1, 0, None, "block"), "at least one of each"),
-        ((2, 1, "1,1", "block"), "--ranks says it all"),
+        ((4, 1, None, "block"), "4 nodes requested; the lab has 3"),
+        ((0, 1, None, "block"), "at least 1 of each"),
+        ((1, 0, None, "block"), "at least 1 of each"),
+        ((2, 1, "1,1", "block"), "--ranks excludes"),
         ((None, 1, "1,x", "block"), "a number for each node"),
         ((None, 1, "0,0", "block"), "a number for each node"),
-        ((None, 1, "1,1,1,1", "block"), "4 nodes are asked for"),
-        ((None, 1, None, "spiral"), "--mapping spiral: block or round-robin or shuffled"),
+        ((None, 1, "1,1,1,1", "block"), "4 nodes requested"),
+        ((None, 1, None, "spiral"), "--mapping spiral: expected block, round-robin, shuffled"),
     ],
 )
 def test_wrong_process_mappings_are_refused(words, text):
@@ -284,23 +284,23 @@ def test_who_is_not_root_is_told_what_root_would_do(command, folder, monkeypatch
 
 
 def test_what_is_not_there_is_said(command, folder, quiet_machine):
-    assert "there is no lab" in command("lab", "run", "--", "true").err
-    assert "there is no lab" in command("lab", "check").err
-    assert command("lab", "status").out == "there is no lab\n"
-    assert command("lab", "down").out == "there is no lab\n"
+    assert "no lab" in command("lab", "run", "--", "true").err
+    assert "no lab" in command("lab", "check").err
+    assert command("lab", "status").out == "no lab\n"
+    assert command("lab", "down").out == "no lab\n"
     assert json.loads(command("lab", "status", "--json").out)["lab"] is None
-    assert command("lab", "run").err.startswith("tutti: run what?")
+    assert command("lab", "run").err.startswith("tutti: lab run needs a COMMAND")
 
 
 def test_wrong_words_are_refused(command, folder, quiet_machine):
     state.State(LAYOUT, complete=True).save()
     for words, text in (
-        (("up", "3", "--rate", "fast"), "a rate looks like"),
-        (("up", "3", "--uplink", "1gbit"), "there is none at one switch"),
-        (("up", "3"), "there is a lab"),
-        (("run", "--", "no-such-program"), "no-such-program: there is no such program"),
-        (("run", "--", "true"), "true links to no MPI"),
-        (("run", "--native", "--report", "-", "--", "true"), "there is no report of --native"),
+        (("up", "3", "--rate", "fast"), "expected a rate such as 1gbit"),
+        (("up", "3", "--uplink", "1gbit"), "needs --switches"),
+        (("up", "3"), "a lab or its leftovers exist"),
+        (("run", "--", "no-such-program"), "no-such-program: no such program"),
+        (("run", "--", "true"), "true is not linked to an MPI"),
+        (("run", "--native", "--report", "-", "--", "true"), "excludes --native"),
         (("run", "--nodes", "4", "--", "true"), "the lab has 3"),
     ):
         done = command("lab", *words)
@@ -309,7 +309,7 @@ def test_wrong_words_are_refused(command, folder, quiet_machine):
 
 def test_a_network_that_the_machine_is_in_is_refused(command, folder, quiet_machine):
     done = command("lab", "up", "3", "--network", "192.168.0.0/16")
-    assert done.status == 2 and "eth0 is in 192.168.0.0/24; name another one" in done.err
+    assert done.status == 2 and "eth0 is in 192.168.0.0/24; choose another network" in done.err
 
 
 def test_a_lab_that_cannot_be_finished_is_removed(command, folder, quiet_machine, monkeypatch):
@@ -348,7 +348,7 @@ def test_the_checks_judge():
     seen = {"names": 2, "groups": 1, "bytes": 8 << 20, "seconds": 0.05}
     layout, processes = Layout(2, GBIT), ProcessMapping((1, 1))
     names, groups, scatter = checks.judge(layout, processes, seen)
-    assert names.good and not groups.good and "several nodes for one" in groups.advice
+    assert names.good and not groups.good and "another number of nodes" in groups.advice
     # 4 MiB with headers at 1 Gbit/s are 35 ms.
     assert scatter.meant == pytest.approx(35.08, rel=1e-3) and not scatter.good
     assert checks.judge(layout, processes, {**seen, "seconds": 0.036})[2].good

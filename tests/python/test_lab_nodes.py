@@ -177,7 +177,7 @@ def test_what_a_crash_leaves_is_removed(command):
                 machine.output(words)
         state.State(Layout(2, 10**9)).save()
         assert "the lab is not complete" in command("lab", "status").out
-        assert "there is a lab, or what is left of one" in command("lab", "up", "2").err
+        assert "a lab or its leftovers exist" in command("lab", "up", "2").err
         state.forget()
         assert "left over" in command("lab", "status").out
         assert command("lab", "down").out == "removed\n"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -104,20 +106,20 @@ def test_all_our_settings_are_handed_on(installed, tmp_path):
     ("variables", "text"),
     [
         ({"TUTTI_GATHRV": "linear"}, "did you mean TUTTI_GATHERV?"),
-        ({"TUTTI_NONSENSE_AT_ALL_XYZ": "1"}, "see tutti info"),
-        ({"TUTTI_GATHERV": "knomial:k=1"}, "k is an integer from 2 on"),
+        ({"TUTTI_NONSENSE_AT_ALL_XYZ": "1"}, "list: tutti info"),
+        ({"TUTTI_GATHERV": "knomial:k=1"}, "k=1: expected an integer of at least 2"),
     ],
 )
 def test_wrong_settings_are_refused(installed, variables, text):
-    with pytest.raises(Refusal, match=text.replace("?", r"\?")):
+    with pytest.raises(Refusal, match=re.escape(text)):
         prepare(["true"], {}, environment(**variables))
 
 
 def test_what_is_missing_is_named(installed):
-    with pytest.raises(Refusal, match="no-such-program: there is no such program"):
+    with pytest.raises(Refusal, match="no-such-program: no such program"):
         prepare(["no-such-program"], {}, environment())
     (installed / "lib/libtutti.so").unlink()
-    with pytest.raises(Refusal, match="libtutti.so is not in lib/ beside the package"):
+    with pytest.raises(Refusal, match="no libtutti.so in lib/ beside the package"):
         prepare(["true"], {}, environment())
 
 

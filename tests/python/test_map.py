@@ -53,7 +53,7 @@ def test_the_papers_matrix_gives_its_mapping(command):
 def test_place_shows_matrix_groups_and_gains(command, switches):
     out = command("map", str(switches)).out
     assert "8 ranks" in out and "from rank 0 to 4" in out
-    assert "2 groups of ranks near to one another" in out
+    assert "2 groups of near ranks" in out
     assert "0 1 2 3" in out and "4 5 6 7" in out
     assert "A reordering is worth it" in out
     told = json.loads(command("map", str(switches), "--json").out)
@@ -127,7 +127,7 @@ def test_place_measures_with_a_launcher(command, installed, switches, tmp_path):
     file = tmp_path / "measured.json"
     shown = command("map", "--mpirun", "env", str(file))
     assert shown.status == 0, shown.err
-    assert "2 groups of ranks near to one another" in shown.out
+    assert "2 groups of near ranks" in shown.out
     assert file.read_text() == switches.read_text()
     assert (tmp_path / "words").read_text().split()[:3] == ["distances", "--quiet", "--output"]
     assert command("map", "--mpirun", "env").status == 0  # into no file that stays
@@ -143,7 +143,7 @@ def test_place_says_where_it_is_not_worth_it(command, tmp_path):
         json.dumps({"schema": "tutti-distances-1", "unit": "us", "measured": [{"matrix": even}]})
     )
     out = command("map", str(path)).out
-    assert "not worth it" in out and "No groups of ranks are seen" in out
+    assert "not worth it" in out and "No groups of near ranks" in out
 
 
 @pytest.mark.parametrize("kind", ["svg", "png"])
@@ -172,21 +172,21 @@ def test_explain_and_simulate_take_distances(command, switches):
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (["map", "/none"], "/none: it cannot be read: No such file"),
-        (["map"], "map needs the FILE of distances, or --mpirun COMMAND"),
-        (["map", str(PAPER), "--nodes-per-switch", "4"], "it goes with --mpirun"),
-        (["map", "--mpirun", "no-such-mpirun -n 2"], "there is no program no-such-mpirun"),
-        (["map", __file__], "line 1: there is"),
-        (["map", str(PAPER), "--root", "8"], "--root 8: ranks are 0..7"),
+        (["map", "/none"], "/none: cannot be read: No such file"),
+        (["map"], "map needs a FILE of distances, or --mpirun COMMAND"),
+        (["map", str(PAPER), "--nodes-per-switch", "4"], "needs --mpirun"),
+        (["map", "--mpirun", "no-such-mpirun -n 2"], "no program no-such-mpirun"),
+        (["map", __file__], "line 1: expected"),
+        (["map", str(PAPER), "--root", "8"], "--root 8: expected a rank from 0 to 7"),
         (["map", str(PAPER), "--block", "x"], "--block x"),
         (["map", str(PAPER), "--picture", "/x.none"], "--picture /x.none"),
         (
             ["explain", "gather", "--ranks", "3", "--distances", str(PAPER)],
-            "the distances are between 8 ranks, the call is of 3",
+            "those of 8 ranks, the call has 3",
         ),
         (
             ["explain", "gather", "--ranks", "8", "--algorithm", "binomial:order=distance"],
-            "order=distance needs distances",
+            "order=distance needs a file of distances",
         ),
     ],
 )

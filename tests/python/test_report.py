@@ -18,7 +18,7 @@ OTHER = {"collective": "scatter", "site": "app: setup+0x20"}
 def test_a_report_says_who_is_late_and_what_that_costs(command, tmp_path):
     name = write_report(tmp_path, line_of(None, **OTHER), line_of(late_rank(4, 10, 2)))
     out = command("report", name).out
-    assert "times: all ranks read one clock" in out
+    assert "times: all ranks read the same clock" in out
     assert "rank 2 is last in 90 % of 10 calls, 41.0 ms behind the first" in out
     assert "12.3 ms" in out  # waiting, in the table of lines
     rows = [line.split() for line in out.splitlines()]
@@ -34,14 +34,14 @@ def test_a_report_says_how_far_expectations_were_off(command, tmp_path):
     line = line_of([[0.0, 0.01], [0.0, 0.02]])
     line["pattern"]["ahead"] = [[None, None], [0.0, -0.004]]
     out = command("report", write_report(tmp_path, line)).out
-    assert "expected 1 call, off by 2.00 ms in the mean (10.0 ms if all" in out
-    assert "foretold in 100%" in out
+    assert "predicted 1 call: mean error 2.00 ms (10.0 ms if all" in out
+    assert "last rank in 100%" in " ".join(out.split())
     assert "16.0 ms" in out, "what was expected of rank 1"
     line["pattern"]["progress_hint"] = [[None, None], [0.003, 0.005]]
     rows = [row.split() for row in command("report", write_report(tmp_path, line)).out.splitlines()]
     assert any(row[:1] == ["1"] and row[-2:] == ["5.00", "ms"] for row in rows)
     line["pattern"]["ahead"] = None
-    assert "expected" not in command("report", write_report(tmp_path, line)).out
+    assert "predicted" not in command("report", write_report(tmp_path, line)).out
 
 
 def test_long_reports_show_the_worst(command, tmp_path):
@@ -164,14 +164,14 @@ def test_a_recorded_pattern_is_emulated_and_recorded_again(command, mpi, tmp_pat
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (["--site", "9"], "--site 9: no line has it: 1: gather at app: main+0x10; 2: scatter"),
-        (["--site", "app"], "--site app: several lines have it"),
-        (["--pattern", "2"], "--pattern 2: who arrived when is not known: unknown: clocks of 2"),
+        (["--site", "9"], "--site 9: no line matches: 1: gather at app: main+0x10; 2: scatter"),
+        (["--site", "app"], "--site app: several lines match"),
+        (["--pattern", "2"], "--pattern 2: no recorded arrivals: unknown: clocks of 2"),
         (["-o", "x"], "--output x: it goes with --pattern SITE"),
         (["--pattern", "1", "-o", "/none/x"], "--output /none/x: No such file"),
         (["--picture", "/none/x.svg"], "--picture /none/x.svg: "),
         (["--picture", "/tmp/x.frob"], "frob"),
-        (["--picture", "/tmp/x.svg", "--site", "2"], "does not know who arrived when"),
+        (["--picture", "/tmp/x.svg", "--site", "2"], "has recorded arrivals"),
     ],
 )
 def test_errors_are_one_line(command, tmp_path, words, text):
@@ -183,5 +183,5 @@ def test_errors_are_one_line(command, tmp_path, words, text):
 
 
 def test_a_report_without_any_pattern_is_refused_where_one_is_needed():
-    with pytest.raises(Refusal, match="does not know who arrived when"):
+    with pytest.raises(Refusal, match="has recorded arrivals"):
         reports.find_pattern([], None, "--site")

@@ -1,4 +1,4 @@
-"""`tutti explain --nodes`: a call through node memory."""
+"""`tutti explain --nodes`: explains a hierarchical call."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _nodes(out: Console, call: _engine.HierarchicalProblem) -> None:
 
 
 def _automatic(call: _engine.HierarchicalProblem) -> str:
-    """What a run does to which nobody says anything else."""
+    """The automatic selection of a run, as the end of a sentence."""
     if call.left_flat:
         return f"stays flat because {call.left_flat}; native:hierarchy=auto follows the model"
     tried = call.tried()
@@ -81,10 +81,10 @@ def explain_hierarchical(
     steps: int | None,
     as_json: bool,
 ) -> None:
-    """Shows nodes, the collectives between them, the verifier's verdict and the model's choice.
+    """Prints the nodes, the collectives between them, the verifier's verdict and the selection.
 
     Raises:
-        Refusal: names the argument that is wrong and what is accepted.
+        Refusal: names the wrong argument and the accepted values.
     """
     call = _hierarchical_problem(collective, sizes, nodes, root, algorithm, bound, machine, cores)
     if steps is not None and not 0 <= steps < len(sizes):

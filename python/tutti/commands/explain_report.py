@@ -1,5 +1,4 @@
-"""`tutti explain --report`: the arrivals of a report, what was expected of them, and what each
-algorithm would have made of them."""
+"""`tutti explain --report`: recorded arrivals, their prediction, and each algorithm's modelled time."""
 
 from __future__ import annotations
 
@@ -28,22 +27,22 @@ _MAX_RANKS = 8
 def explain_report(
     file: Path, wanted: str | None, machine: Path | None, background: bool, as_json: bool
 ) -> None:
-    """Explains one line of a report, the one whose ranks waited longest unless `wanted` says.
+    """Explains the line `wanted` of a report; by default the line whose ranks waited longest.
 
     Raises:
-        Refusal: the file is no report, or the line is not there or has no arrivals.
+        Refusal: the file is not a report, or the line does not exist or has no recorded arrivals.
     """
     site, pattern = find_pattern(sites_of(read(file)), wanted, "--site")
     ranks = len(pattern.ranks)
     block = round(site.fields["bytes"] / max(1, site.fields["calls"]) / ranks)
-    habits = from_predictor(pattern.delays)
+    from_earlier = from_predictor(pattern.delays)
     in_run = from_library(pattern)
     judged = {
-        "from earlier calls": judge(pattern, habits),
+        "from earlier calls": judge(pattern, from_earlier),
         "by the library in the run": judge(pattern, in_run) if in_run else None,
     }
     known = {name: one for name, one in judged.items() if one is not None}
-    expected = in_run or habits
+    expected = in_run or from_earlier
     replays = replay(
         site.fields["collective"], block, pattern, expected, machine_of(machine), background
     )
@@ -100,7 +99,7 @@ def _predictions(out: Console, known: dict[str, Judgement]) -> None:
 
 
 def _ranks(out: Console, pattern: Pattern, known: dict[str, Judgement]) -> None:
-    """The actual pattern beside what was expected: the latest ranks."""
+    """Prints actual and predicted delays of the latest ranks."""
     ranks = sorted(range(len(pattern.ranks)), key=lambda rank: -pattern.mean_delay[rank])
     numbers = ["rank", "behind the first"]
     for name in known:

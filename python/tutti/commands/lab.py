@@ -63,18 +63,18 @@ def _current() -> state.State:
     """The existing lab. Raises Refusal if there is none, or only parts of one."""
     found = state.load()
     if found is None or not found.complete:
-        raise Refusal("there is no lab; make one, for example: tutti lab up 4 --rate 100mbit")
+        raise Refusal("no lab; make one, such as: tutti lab up 4 --rate 100mbit")
     return found
 
 
 def _refuse_conflicts(layout: Layout) -> None:
     """Raises Refusal if a lab exists, or if the machine uses addresses of its network."""
     if state.load() is not None or machine.existing():
-        raise Refusal("there is a lab, or what is left of one; tutti lab down removes it")
+        raise Refusal("a lab or its leftovers exist; tutti lab down removes them")
     own = ipaddress.ip_network(layout.network)
     for interface, network in machine.other_networks():
         if own.overlaps(ipaddress.ip_network(network, strict=False)):
-            raise Refusal(f"--network {own}: {interface} is in {network}; name another one")
+            raise Refusal(f"--network {own}: {interface} is in {network}; choose another network")
 
 
 @lab.command()
@@ -109,7 +109,7 @@ def up(
     ```
     """
     if uplink is not None and switches == 1:
-        raise Refusal(f"--uplink {uplink}: there is none at one switch; see --switches")
+        raise Refusal(f"--uplink {uplink} needs --switches of at least 2")
     bits = parse_rate(rate, "--rate")
     layout = Layout(
         nodes, bits, switches, parse_rate(uplink, "--uplink") if uplink else bits, network
@@ -117,7 +117,7 @@ def up(
     layout.check()
     if dry_run:
         for name, least in layout.settings().items():
-            print(f"sysctl -w {name.replace('/', '.')}={least}    # where it is less")
+            print(f"sysctl -w {name.replace('/', '.')}={least}    # if the value is less")
         _print(command for _, commands in layout.steps() for command in commands)
         return
     machine.require(f"make {count(nodes, 'node')} as network namespaces")
@@ -180,12 +180,12 @@ def down(dry_run: Annotated[bool, _DRY] = False) -> None:
         _print(removal(names))
         return
     if not names and not state.FOLDER.exists():
-        console().print("there is no lab")
+        console().print("no lab")
         return
     machine.require(f"remove {len(names)} network namespaces and interfaces")
     left = _remove()
     if left:
-        raise Refusal(f"{', '.join(name for _, name in left)} would not go")
+        raise Refusal(f"{', '.join(name for _, name in left)} cannot be removed")
     console().print("removed")
 
 
@@ -230,7 +230,7 @@ def _show(shown: Mapping[str, Any]) -> None:
     out = console()
     layout = shown["lab"]
     if layout is None:
-        out.print("there is no lab")
+        out.print("no lab")
     else:
         listing = table("node", "address", "switch", "state", "processes", right=("processes",))
         for row in shown["nodes"]:
@@ -247,13 +247,13 @@ def _show(shown: Mapping[str, Any]) -> None:
     if shown["used_by"] is not None:
         out.print(f"in use by process {shown['used_by']}")
     if shown["leftovers"]:
-        out.print(f"[bold red]left over:[/] {', '.join(shown['leftovers'])}; tutti lab down removes")
+        out.print(f"[bold red]left over:[/] {', '.join(shown['leftovers'])}; tutti lab down removes them")
 
 
 def _program(word: str) -> str:
     path = shutil.which(word)
     if path is None:
-        raise Refusal(f"{word}: there is no such program")
+        raise Refusal(f"{word}: no such program")
     return path
 
 
@@ -302,9 +302,9 @@ def run(
     ```
     """
     if not command:
-        raise Refusal("run what? For example: tutti lab run --nodes 4 -- ./app")
+        raise Refusal("lab run needs a COMMAND, such as: tutti lab run --nodes 4 -- ./app")
     if native and report is not None:
-        raise Refusal("--report: there is no report of --native")
+        raise Refusal(f"--report {report} excludes --native")
     layout = _current().layout
     processes = launch.map_processes(layout, nodes, per_node, ranks, mapping)
     used = mpi.find(_program(command[0]), chosen)
@@ -331,7 +331,7 @@ def _refuse_leftovers(layout: Layout) -> None:
     spaces = [layout.namespace(node) for node in range(1, layout.nodes + 1)]
     left = machine.kill(spaces)  # leftovers of a killed run would take time from this one
     if left:
-        raise Refusal(f"process {left[0]} of an earlier run would not go")
+        raise Refusal(f"process {left[0]} of an earlier run cannot be stopped")
 
 
 def _finish(ended: session.Ended, limit: float) -> None:
@@ -341,7 +341,7 @@ def _finish(ended: session.Ended, limit: float) -> None:
         err(f"tutti: stopped after {limit:g} s (--timeout)", err=True)
     elif ended.killed:
         err(
-            f"tutti: what had stayed in the lab was killed: {ended.killed} of its processes",
+            f"tutti: killed {ended.killed} of its processes that stayed in the lab",
             err=True,
         )
     if ended.status:

@@ -90,7 +90,7 @@ def prepare(
     check_environment({**environment, **settings})
     first = command[0]
     if shutil.which(first, path=environment.get("PATH")) is None:
-        raise Refusal(f"{first}: there is no such program")
+        raise Refusal(f"{first}: no such program")
     preload = str(libraries.front())
     if environment.get("LD_PRELOAD"):
         preload += ":" + environment["LD_PRELOAD"]

@@ -57,7 +57,7 @@ def links(layout: Layout, shell: str) -> Iterator[Line]:
         except OSError as error:
             raise Refusal(f"{error}; does a firewall filter bridged packets?") from None
         good = MIN_RATE <= bits / rate <= MAX_RATE
-        advice = "" if good else f"the machine does not carry {show_rate(rate)} now"
+        advice = "" if good else f"the machine cannot carry {show_rate(rate)} now"
         yield Line(what, bits / 1e6, rate / 1e6, "Mbit/s", good, advice)
 
 
@@ -65,7 +65,7 @@ def compile_program(mpi: Mpi, folder: Path) -> Path:
     """Compiles the program of the check. Raises Refusal if the MPI has no compiler wrapper."""
     mpicc = mpi.mpicc()
     if mpicc is None:
-        raise Refusal(f"there is no mpicc beside {mpi.mpirun}: tutti lab check --mpi takes another")
+        raise Refusal(f"no mpicc beside {mpi.mpirun}; choose another MPI by --mpi")
     # Wrappers of MPIs outside the system's folders do not always set the path of their library.
     near = Path(mpicc).resolve().parent.parent / "lib"
     found = [f"-Wl,-rpath,{near}"] if any(near.glob("libmpi.so*")) else []
@@ -102,14 +102,14 @@ def judge(layout: Layout, processes: ProcessMapping, seen: dict[str, float]) -> 
     lines = []
     for function, key in (("MPI_Get_processor_name", "names"), ("MPI_Comm_split_type", "groups")):
         good = seen[key] == count
-        advice = "" if good else "the MPI takes several nodes for one, or one for several"
+        advice = "" if good else "the MPI sees another number of nodes"
         lines.append(Line(f"nodes by {function}", seen[key], count, "", good, advice))
     if seen["seconds"] <= 0:
         raise Refusal("MPI_Scatter delivered wrong data")
     wire = layout.scatter_time(list(processes.ranks), int(seen["bytes"]))
     if wire:
         good = seen["seconds"] <= MAX_TIME * wire
-        advice = "" if good else "far from the wire: other load, polling ranks, or too high a rate"
+        advice = "" if good else "much slower than the link: other load, polling ranks or too high a rate"
         times = (seen["seconds"] * 1e3, wire * 1e3)
         lines.append(Line("MPI_Scatter of 2 Mi floats", *times, "ms", good, advice))
     return lines

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
 
+from tutti import _engine
 from tutti.console import Refusal
 from tutti.lab.layout import Layout
 from tutti.lab.mpi import Mpi
@@ -61,21 +62,22 @@ def map_processes(
         Refusal: the options contradict one another or the lab.
     """
     if mapping not in MAPPINGS and not re.fullmatch(r"shuffled:\d+", mapping):
-        raise Refusal(f"--mapping {mapping}: {' or '.join(MAPPINGS)}[:N]")
+        raise Refusal(f"--mapping {mapping}: expected {', '.join(MAPPINGS)} or shuffled:SEED"
+            + _engine.did_you_mean(mapping.split(":")[0], list(MAPPINGS)))
     if ranks is not None:
         if nodes is not None or per_node != 1:
-            raise Refusal("--ranks says it all: leave --nodes and --ranks-per-node away")
+            raise Refusal("--ranks excludes --nodes and --ranks-per-node")
         words = ranks.split(",")
         if not all(word.isdigit() for word in words) or not any(int(word) for word in words):
-            raise Refusal(f"--ranks {ranks}: a number for each node, such as 1,4,2")
+            raise Refusal(f"--ranks {ranks}: expected a number for each node, such as 1,4,2")
         processes = ProcessMapping(tuple(int(word) for word in words), mapping)
     else:
         count = layout.nodes if nodes is None else nodes
         if count < 1 or per_node < 1:
-            raise Refusal(f"{count} nodes of {per_node} ranks: at least one of each")
+            raise Refusal(f"{count} nodes of {per_node} ranks: expected at least 1 of each")
         processes = ProcessMapping((per_node,) * count, mapping)
     if len(processes.ranks) > layout.nodes:
-        raise Refusal(f"{len(processes.ranks)} nodes are asked for, the lab has {layout.nodes}")
+        raise Refusal(f"{len(processes.ranks)} nodes requested; the lab has {layout.nodes}")
     return processes
 
 
@@ -85,8 +87,8 @@ def check(mpi: Mpi, processes: ProcessMapping) -> None:
         if "ofi" in mpi.devices and "ucx" not in mpi.devices:
             return
         raise Refusal(
-            f"{mpi} over UCX was seen to hang in MPI_Finalize between nodes of the lab (5 of 5 "
-            "runs): use it on one node, or take MPICH 5, Open MPI or Intel MPI"
+            f"{mpi} over UCX hangs in MPI_Finalize between nodes of the lab (5 of 5 runs); use one "
+            "node, or MPICH 5, Open MPI or Intel MPI"
         )
 
 

@@ -30,7 +30,7 @@ def parse_rate(text: str, option: str) -> int:
     match = _RATE.fullmatch(text.lower())
     bits = int(float(match[1]) * {"k": 1e3, "m": 1e6, "g": 1e9}[match[2]]) if match else 0
     if bits < 8000:
-        raise Refusal(f"{option} {text}: a rate looks like 1gbit, 2.5gbit or 100mbit")
+        raise Refusal(f"{option} {text}: expected a rate such as 1gbit, 2.5gbit or 100mbit")
     return bits
 
 
@@ -61,19 +61,19 @@ class Layout:
     def check(self) -> None:
         """Raises Refusal if a lab cannot have these numbers."""
         if self.nodes < 1:
-            raise Refusal(f"a lab of {self.nodes} nodes: it has one node or more")
+            raise Refusal(f"{self.nodes} nodes: expected at least 1")
         if not 1 <= self.switches <= self.nodes:
-            raise Refusal(f"--switches {self.switches}: from 1 to the number of nodes")
+            raise Refusal(f"--switches {self.switches}: expected 1 to {self.nodes}, the number of nodes")
         ports = -(-self.nodes // self.switches)
         if max(ports, self.switches) >= MAX_PORTS:
-            raise Refusal(f"{ports} nodes at a switch: it has {MAX_PORTS} ports; see --switches")
+            raise Refusal(f"{ports} nodes at a switch: expected fewer than its {MAX_PORTS} ports; see --switches")
         try:
             network = ipaddress.IPv4Network(self.network)
         except ValueError as error:
             raise Refusal(f"--network {self.network}: {error}") from None
         room = network.num_addresses - 3  # without those of network, machine and broadcast
         if self.nodes > room:
-            raise Refusal(f"--network {self.network} has room for {max(room, 0)} nodes only")
+            raise Refusal(f"--network {self.network} has addresses for {max(room, 0)} nodes; expected {self.nodes}")
 
     @property
     def host_address(self) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tutti import _engine
 from tutti.console import Refusal
 from tutti.launcher import version_of
 
@@ -79,7 +80,7 @@ def library_of(program: str) -> Path | None:
     done = subprocess.run(["ldd", program], capture_output=True, text=True, timeout=20, check=False)
     for name, path in re.findall(r"(libmp(?:i|ich|i_abi)\.so\S*) => (/\S+|not)", done.stdout):
         if path == "not":
-            raise Refusal(f"{program}: the loader does not find {name}; set LD_LIBRARY_PATH")
+            raise Refusal(f"{program}: the loader cannot find {name}; set LD_LIBRARY_PATH")
         return Path(path)
     return None
 
@@ -124,27 +125,28 @@ def find(
     if chosen and "/" in chosen:
         seen = recognise(version_of(chosen))
         if seen is None:
-            raise Refusal(f"--mpi {chosen}: no launcher of Open MPI, MPICH or Intel MPI")
+            raise Refusal(f"--mpi {chosen}: expected a launcher of Open MPI, MPICH or Intel MPI")
         return Mpi(*seen, mpirun=str(Path(chosen).absolute()))
     if chosen:
         if chosen not in LAUNCHERS:
-            raise Refusal(f"--mpi {chosen}: openmpi, mpich, intel, or the path of a launcher")
+            raise Refusal(f"--mpi {chosen}: expected openmpi, mpich, intel or the path of a launcher"
+                + _engine.did_you_mean(chosen, list(LAUNCHERS)))
         found = _launcher([], chosen)
         if found is None:
             raise Refusal(f"--mpi {chosen}: no launcher of {NAMES[chosen]} on PATH")
         return found
     linked = library(program)
     if linked is None:
-        raise Refusal(f"{program} links to no MPI: name it by --mpi openmpi, mpich or a launcher")
+        raise Refusal(f"{program} is not linked to an MPI; choose one by --mpi openmpi, mpich or a launcher")
     text = said(linked)
     seen = recognise(text)
     if seen is None:
-        raise Refusal(f"{linked} does not say which MPI it is: name it by --mpi")
+        raise Refusal(f"{linked} is an unknown MPI; choose one by --mpi")
     family, version = seen
     release = ".".join(version.split(".")[:2])
     folders = [parent / "bin" for parent in linked.resolve().parents]
     found = _launcher(folders, family, release)
     if found is None:
-        raise Refusal(f"{linked} is {NAMES[family]} {version}, but no launcher of it was found")
+        raise Refusal(f"{linked} is {NAMES[family]} {version}, but its launcher was not found")
     devices = re.search(r"MPICH Device:\s*([^\n]*)", text)
     return Mpi(family, found.version, found.mpirun, devices[1].strip() if devices else "")

@@ -92,7 +92,7 @@ def alone() -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise Refusal(f"the lab is in use by process {user()}; wait, or kill that") from None
+            raise Refusal(f"the lab is in use by process {user()}; wait, or end that process") from None
         lock.truncate(0)
         lock.write(f"{os.getpid()}\n")
         lock.flush()

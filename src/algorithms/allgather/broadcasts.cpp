@@ -1,18 +1,18 @@
-/// Allgather as a broadcast of each block on its own.
+/// Allgather as one broadcast per block.
 #include "schedule/builder.hpp"
 
 namespace tutti {
 
-/// Each block goes down the k-nomial tree that begins at its own position; the trees are one tree,
-/// turned:
+/// Each block goes down the k-nomial tree rooted at its own position; the trees are rotations of
+/// one tree:
 ///
 ///     p = 5, k = 2    block 0: 0 -+- 1        block 3: 3 -+- 4
 ///                                +- 2 --- 3              +- 0 --- 1
 ///                                +- 4                    +- 2
 ///
-/// p - 1 messages of one block from each rank: (p - 1)(alpha + m beta), as linear. In the
-/// background the block of a late rank needs ceil(log2 p)(alpha + m beta) after its arrival, where
-/// a ring needs p - 1 such hops: the bound is ceil(log2 p) alpha and alpha + m beta.
+/// p - 1 messages of one block from each rank: (p - 1)(alpha + m beta), as linear. With the
+/// background runner the block of a late rank needs ceil(log2 p)(alpha + m beta) after its arrival;
+/// a ring needs p - 1 such hops. The lower bounds are ceil(log2 p) alpha and alpha + m beta.
 Schedule allgather_broadcasts(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   const int p = problem.p;
@@ -24,7 +24,7 @@ Schedule allgather_broadcasts(const Problem& problem) {
   };
   long step = 1;
   while (step * k < p) step *= k;
-  // The longest hops first, which have most still to go; both ends of a hop have the same sequence.
+  // Largest subtrees first, because they have most hops left; sender and receiver agree on this.
   for (; step >= 1; step /= k) {
     for (int digit = k - 1; digit >= 1; --digit) {
       const long hop = digit * step;

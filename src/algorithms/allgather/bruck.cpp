@@ -5,13 +5,13 @@
 
 namespace tutti {
 
-/// A position that has the blocks of the `step` positions from itself on gets as many more from
-/// each of those at 1, .., k - 1 times `step` (Bruck et al. 1997, section 3):
+/// A position that has the blocks of the `step` positions from itself on receives as many more from
+/// each of the positions at distance `step` times 1, .., k - 1 (Bruck et al. 1997, section 3):
 ///
 ///     p = 6, k = 2    0 has {0}    from 1: {0 1}    from 2: {0 1 2 3}    from 4: all
 ///
-/// (k - 1) ceil(logk p) messages of each rank in ceil(logk p) rounds, (p - 1) m beta. Blocks stay
-/// where their positions say, so nothing is rotated at the end.
+/// (k - 1) ceil(logk p) messages of each rank in ceil(logk p) rounds, (p - 1) m beta. Blocks are
+/// stored by position, so no rotation is needed at the end.
 Schedule allgather_bruck(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   const int p = problem.p;

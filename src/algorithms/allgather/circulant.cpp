@@ -5,13 +5,13 @@
 
 namespace tutti {
 
-/// Before round k a position has the blocks of the s_k positions from itself on. It sends the
-/// first s_{k+1} - s_k of them to v - s_k and gets those from v + s_k on (Träff 2024, arXiv
-/// 2407.18004):
+/// Before round k position v has the blocks of the s_k positions from itself on. It sends the first
+/// s_{k+1} - s_k of them to v - s_k and receives as many, those of v + s_k and on, from v + s_k
+/// (Träff 2024, arXiv 2407.18004):
 ///
 ///     p = 6, skips 1 2 3 6    0 has {0}    {0 1}    {0 1 2}    all
 ///
-/// ceil(log2 p) rounds, (p - 1) m beta; rounds grow as evenly as p allows, where Bruck's last one
+/// ceil(log2 p) rounds, (p - 1) m beta. Rounds grow as evenly as p allows; the last round of Bruck
 /// may be short.
 Schedule allgather_circulant(const Problem& problem) {
   ScheduleBuilder schedule(problem);

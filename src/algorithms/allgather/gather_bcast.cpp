@@ -1,4 +1,4 @@
-/// Allgather as a gather to the first position of the order and a broadcast from there.
+/// Allgather as a gather to the first position of the order and a broadcast from it.
 #include <ranges>
 
 #include "schedule/builder.hpp"
@@ -11,14 +11,14 @@ Schedule gather_linear_sync(const Problem& problem);
 
 namespace {
 
-/// A gather's view of the problem: the first position is the root.
+/// The problem of the gather: the first position is the root.
 Problem rooted(const Problem& problem) {
   Problem rooted = problem;
   rooted.root = problem.rank_at(0);
   return rooted;
 }
 
-/// Along the tree, everyone gets all blocks but those that `has` says it has.
+/// Broadcasts down the tree; a position receives all blocks except the ones that `has` returns.
 template <class Has>
 void broadcast(ScheduleBuilder& schedule, const Problem& problem, const Knomial& tree, Has has) {
   const auto missing = [&](Position v) { return Blocks({0, problem.p}, {has(v)}); };
@@ -33,7 +33,8 @@ void broadcast(ScheduleBuilder& schedule, const Problem& problem, const Knomial&
 
 }  // namespace
 
-/// Up and down one k-nomial tree; down, a child gets what is not from its own subtree.
+/// Up and down one k-nomial tree. On the way down a child receives the blocks that are not from its
+/// own subtree.
 ///
 ///     p = 4    1>0 {1} 3>2 {3}    2>0 {2 3}    0>2 {0 1}    0>1 {0 2 3} 2>3 {0 1 2}
 ///
@@ -46,9 +47,9 @@ Schedule allgather_gather_bcast(const Problem& problem) {
   return schedule.done();
 }
 
-/// A synchronised linear gather, then a binomial broadcast. By arrival and in the background it is
-/// BSLB (Proficz 2021): the first position collects while the others arrive, and after the last
-/// one only the broadcast is left, in which everyone gets all blocks but its own.
+/// A synchronised linear gather, then a binomial broadcast. With order=arrival and the background
+/// runner it is BSLB (Proficz 2021): the first position gathers while the others arrive, so only
+/// the broadcast follows the last arrival. In it a rank receives all blocks except its own.
 Schedule allgather_sync_bcast(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   schedule.append(gather_linear_sync(rooted(problem)));

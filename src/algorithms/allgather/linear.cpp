@@ -1,10 +1,10 @@
-/// Linear allgather: everyone sends to everyone.
+/// Linear allgather: every rank sends to every other rank.
 #include "schedule/builder.hpp"
 
 namespace tutti {
 
-/// Position v sends to v + 1, v + 2, .. and receives from v - 1, v - 2, .., so that no two ranks
-/// begin with the same one. p - 1 messages from each rank, all in flight at once.
+/// Position v sends to v + 1, v + 2, .. and receives from v - 1, v - 2, .., so no two ranks begin
+/// with the same receiver. p - 1 messages from each rank, all in flight at once.
 Schedule allgather_linear(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   const Position me = problem.position();

@@ -4,12 +4,12 @@
 
 namespace tutti {
 
-/// In round d group g and group g xor 2^d exchange all that they have, which is a range:
+/// In round d group g and group g xor 2^d exchange all blocks that they have, which form a range:
 ///
 ///     p = 6    1>0 {1} 3>2 {3}    0<>2 4<>5    0<>4 2<>5    0>1 {0 2 3 4 5} 2>3 {0 1 2 4 5}
 ///
-/// A power of two takes log2 p rounds, (p - 1) m beta; else the first and last round are added, in
-/// which the pairs' second positions hand over their block and get all others.
+/// log2 p rounds for a power of two, (p - 1) m beta. Other p add a first and a last round, in which
+/// the pairs' second positions send their block and receive all others.
 Schedule allgather_recursive_doubling(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   const Folded folded(problem.p);

@@ -1,4 +1,4 @@
-/// Ring allgather: each block goes once around.
+/// Ring allgather: each block goes once around the ring.
 #include "schedule/builder.hpp"
 
 namespace tutti {
@@ -7,9 +7,9 @@ namespace tutti {
 ///
 ///     p = 4    0>1 {0} 1>2 {1} 2>3 {2} 3>0 {3}    0>1 {3} 1>2 {0} ..    0>1 {2} 1>2 {3} ..
 ///
-/// (p - 1)(alpha + m beta), the least volume there is; of blocks that differ the largest counts
-/// p - 1 times. With the background runner it is BDR (Proficz 2021): blocks of early ranks go
-/// around before late ones have come, and only own blocks wait for their ranks.
+/// (p - 1)(alpha + m beta) with minimal volume; if blocks differ, the largest counts p - 1 times.
+/// With the background runner it is BDR (Proficz 2021): blocks of early ranks go around before late
+/// ranks arrive, and only a rank's own block waits for its rank.
 Schedule allgather_ring(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   const int p = problem.p;

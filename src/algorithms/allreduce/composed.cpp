@@ -14,7 +14,7 @@ namespace {
 
 using Function = Schedule (*)(const Problem&);
 
-/// Of a vector in p parts: part v is combined at position v, then gathered everywhere.
+/// Cuts the vector into p parts: part v is combined at position v, then gathered at all positions.
 Schedule in_parts(const Problem& problem, Function reduce_scatter, Function allgather) {
   const Problem cut = problem.cut(problem.p);
   ScheduleBuilder schedule(cut);
@@ -25,7 +25,7 @@ Schedule in_parts(const Problem& problem, Function reduce_scatter, Function allg
 
 }  // namespace
 
-/// 2 (p - 1) alpha + 2 (p - 1) / p m beta: the least volume there is (Patarasuk & Yuan 2009).
+/// 2 (p - 1) alpha + 2 (p - 1) / p m beta, with minimal volume (Patarasuk & Yuan 2009).
 Schedule allreduce_ring(const Problem& problem) {
   return in_parts(problem, reduce_scatter_ring, allgather_ring);
 }
@@ -35,7 +35,7 @@ Schedule allreduce_circulant(const Problem& problem) {
   return in_parts(problem, reduce_scatter_circulant, allgather_circulant);
 }
 
-/// Up the k-nomial tree of the ranks to rank 0 and down again: any associative operation will do.
+/// Up the k-nomial tree of the ranks to rank 0 and down again. Valid for any associative operation.
 /// 2 ceil(log2 p) (alpha + m beta).
 Schedule allreduce_reduce_bcast(const Problem& problem) {
   Problem rooted = problem;

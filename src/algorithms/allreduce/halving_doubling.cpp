@@ -4,14 +4,14 @@
 
 namespace tutti {
 
-/// A reduce_scatter by recursive halving of the vector's parts, one for each group, then an
-/// allgather of them by recursive doubling (Rabenseifner 2004):
+/// A reduce_scatter by recursive halving of the vector's parts, one part per group, then an
+/// allgather of the parts by recursive doubling (Rabenseifner 2004):
 ///
 ///     p = 6    1>0 3>2    0<>4 2<>5 halves    0<>2 4<>5 quarters    and back    0>1 2>3
 ///
-/// 2 log2 p alpha + 2 (p - 1) / p m beta for powers of two; else the pairs' second positions hand
-/// over their vector before and get the result after: 2 (alpha + m beta) more. Combines groups that
-/// are not neighbours, so that the operation must commute.
+/// 2 log2 p alpha + 2 (p - 1) / p m beta for powers of two. For other p the pairs' second positions
+/// send their vector before and receive the result after: 2 (alpha + m beta) more. Combines groups
+/// that are not neighbours, so the operation must commute.
 Schedule allreduce_halving_doubling(const Problem& problem) {
   const Folded folded(problem.p);
   const Problem cut = problem.cut(folded.groups());

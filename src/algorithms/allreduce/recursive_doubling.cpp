@@ -4,14 +4,14 @@
 
 namespace tutti {
 
-/// In round d group g and group g xor 2^d exchange their vectors and combine. Groups that meet are
-/// neighbours, so that in natural order contributions stay in the sequence of ranks and any
-/// associative operation will do:
+/// In round d group g and group g xor 2^d exchange their vectors and combine them. The groups are
+/// neighbours, so in natural order contributions stay in the sequence of ranks. Valid for any
+/// associative operation:
 ///
 ///     p = 6    1>0 3>2    0<>2 4<>5    0<>4 2<>5    0>1 2>3
 ///
-/// A power of two takes log2 p (alpha + m beta); else two rounds more, in which the pairs' second
-/// ranks hand over their vector and get the result.
+/// log2 p (alpha + m beta) for a power of two. Other p take 2 rounds more, in which the pairs'
+/// second ranks send their vector and receive the result.
 Schedule allreduce_recursive_doubling(const Problem& problem) {
   constexpr BlockRange vector = {0, 1};
   ScheduleBuilder schedule(problem);

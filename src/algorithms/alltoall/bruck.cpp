@@ -1,12 +1,12 @@
-/// Alltoall by Bruck: blocks travel together, a digit of their distance at a time.
+/// Alltoall by Bruck: blocks travel together, one digit of their distance at a time.
 #include "schedule/builder.hpp"
 
 namespace tutti {
 
 namespace {
 
-/// The blocks that leave position v for distance digit * step: those still to go a distance with
-/// that digit in base k, wherever they come from. One from x positions before has gone x already.
+/// The blocks that position v sends to distance digit * step: those with this digit in the base-k
+/// form of their distance. A block that comes from x positions before v has travelled x.
 Blocks blocks_leaving(const Problem& problem, Position v, long step, int digit) {
   const int p = problem.p;
   std::vector<bool> leaves(static_cast<std::size_t>(p) * static_cast<std::size_t>(p), false);
@@ -29,13 +29,13 @@ Blocks blocks_leaving(const Problem& problem, Position v, long step, int digit) 
 
 }  // namespace
 
-/// A block for the position d ahead goes the digits of d in base k one after the other, the lowest
-/// first, together with all others that have the same digit there (Bruck et al. 1997, section 2):
+/// A block for the position at distance d travels the digits of d in base k one after the other,
+/// lowest first, together with all blocks that have the same digit (Bruck et al. 1997, section 2):
 ///
 ///     p = 5, k = 2    +1: d = 1, 3    +2: d = 2, 3    +4: d = 4
 ///
-/// ceil(logk p) rounds of k - 1 messages; with k = 2 about p / 2 blocks in each: log2 p alpha
-/// + p / 2 log2 p m beta. Small k for small blocks, k = p is the direct one.
+/// ceil(logk p) rounds of k - 1 messages; with k = 2 about p / 2 blocks in each message: log2 p
+/// alpha + p / 2 log2 p m beta. Small k suits small blocks; k = p sends directly.
 Schedule alltoall_bruck(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   const int p = problem.p;

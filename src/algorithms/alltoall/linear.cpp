@@ -1,4 +1,4 @@
-/// Linear and pairwise alltoall: every block goes straight from its source to its destination.
+/// Linear and pairwise alltoall: every block goes directly from its source to its destination.
 #include "schedule/builder.hpp"
 
 namespace tutti {
@@ -21,16 +21,16 @@ Schedule direct(const Problem& problem, bool in_rounds) {
 
 }  // namespace
 
-/// All p - 1 sends and receives are in flight at once, the nearest positions first, so that no two
-/// ranks begin with the same one.
+/// All p - 1 sends and receives are in flight at once, the nearest positions first, so no two ranks
+/// begin with the same receiver.
 Schedule alltoall_linear(const Problem& problem) { return direct(problem, false); }
 
-/// In round d position v sends to v + d and receives from v - d; a round begins when the one before
-/// is over at both ends:
+/// In round d position v sends to v + d and receives from v - d; a rank begins a round after both
+/// messages of the round before:
 ///
 ///     p = 4    0>1 1>2 2>3 3>0    0>2 1>3 2>0 3>1    0>3 1>0 2>1 3>2
 ///
-/// (p - 1)(alpha + m beta) where a rank sends and receives at once.
+/// (p - 1)(alpha + m beta) if a rank sends and receives at the same time.
 Schedule alltoall_pairwise(const Problem& problem) { return direct(problem, true); }
 
 }  // namespace tutti

@@ -1,4 +1,4 @@
-/// Barriers: messages without bytes, each after all that its rank has heard before.
+/// Barriers: messages without bytes, each sent after all that its rank has received.
 #include <ranges>
 
 #include "schedule/builder.hpp"
@@ -6,7 +6,7 @@
 
 namespace tutti {
 
-/// Everyone tells position 0, which answers when it has heard of all. 2 (p - 1) messages.
+/// All positions signal position 0, which replies after the last signal. 2 (p - 1) messages.
 Schedule barrier_linear(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   if (problem.position() != 0) {
@@ -38,9 +38,10 @@ Schedule barrier_tree(const Problem& problem) {
   return schedule.done();
 }
 
-/// In round d position v tells v + d and hears from v - d, d = 1, k, k^2, .. and their multiples
-/// below the next: afterwards it has heard of as many before it (Hensgen, Finkel & Manber 1988).
-/// ceil(logk p) rounds for any p, k - 1 messages of each rank in each.
+/// Position v signals v + d and awaits v - d, for d = 1, k, k^2, .. and their multiples below the
+/// next power. After the round of k^i it knows that the k^(i+1) - 1 positions before it have
+/// entered (Hensgen, Finkel & Manber 1988). ceil(logk p) rounds for any p, k - 1 messages per rank
+/// and round.
 Schedule barrier_dissemination(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   const int p = problem.p;

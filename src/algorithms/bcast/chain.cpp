@@ -4,7 +4,7 @@
 
 namespace tutti {
 
-/// The vector goes from position to position in n parts, each passed on as it comes:
+/// The vector goes from position to position in n parts; a position forwards each part at once:
 ///
 ///     p = 4, 3 parts    0 > 1    0 > 1, 1 > 2    0 > 1, 1 > 2, 2 > 3    1 > 2, 2 > 3    2 > 3
 ///                       part 0   1      0        2      1      0        2      1        2

@@ -7,8 +7,8 @@
 
 namespace tutti {
 
-/// n parts in n - 1 + ceil(log2 p) rounds, in each of which every rank sends one part and receives
-/// another: no broadcast of n parts takes fewer (Träff 2022, arXiv 2205.10072; the rounds are in
+/// n parts in n - 1 + ceil(log2 p) rounds; in each round every rank sends one part and receives
+/// another. No broadcast of n parts takes fewer rounds (Träff 2022, arXiv 2205.10072; see
 /// shapes/circulant_broadcast.hpp). (n - 1 + ceil(log2 p))(alpha + m / n beta); with the best n,
 /// (sqrt((ceil(log2 p) - 1) alpha) + sqrt(m beta))^2.
 Schedule bcast_circulant(const Problem& problem) {
@@ -18,7 +18,7 @@ Schedule bcast_circulant(const Problem& problem) {
   const Position me = problem.position();
   CirculantBroadcast broadcast(p, cut.parts);
   const std::vector<int> mine = broadcast.received(me);
-  std::map<int, std::vector<int>> theirs;  // by skip: what the rank that far ahead receives
+  std::map<int, std::vector<int>> theirs;  // by skip: parts that the rank at that distance receives
   for (int round = 0; round < broadcast.rounds(); ++round) {
     const int skip = broadcast.skip(round);
     const Position to = (me + skip) % p;

@@ -1,11 +1,11 @@
-/// Broadcast along the tree that follows the arrivals.
+/// Broadcast along the tree built from the arrivals.
 #include "schedule/builder.hpp"
 
 namespace tutti {
 
-/// Whoever is informed and free earliest sends to the earliest arrived rank that is not informed
-/// (the tree is drawn in shapes/informed.hpp). Ranks that arrive together get a binomial tree; one
-/// late rank gets the vector within alpha + m beta of its arrival.
+/// The informed rank that is free first sends to the uninformed rank that arrives first
+/// (shapes/informed.hpp draws the tree). Ranks that arrive together form a binomial tree; one late
+/// rank receives the vector within alpha + m beta of its arrival.
 Schedule bcast_earliest(const Problem& problem) {
   constexpr BlockRange vector = {0, 1};
   ScheduleBuilder schedule(problem);

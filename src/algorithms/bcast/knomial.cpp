@@ -7,8 +7,8 @@
 
 namespace tutti {
 
-/// A position receives the vector from its parent, then sends it to its children, those with the
-/// largest subtrees first, as these have the longest way still to go.
+/// A position receives the vector from its parent, then sends it to its children, largest subtrees
+/// first, because these have most hops left.
 ///
 ///     p = 6, k = 2, root 2, order 2 3 4 5 0 1
 ///         2 -+- 0 --- 1
@@ -28,7 +28,7 @@ Schedule bcast_knomial(const Problem& problem) {
   return schedule.done();
 }
 
-/// The k-nomial one with k = 2: ceil(log2 p) rounds.
+/// The k-nomial broadcast with k = 2: ceil(log2 p) rounds.
 Schedule bcast_binomial(const Problem& problem) { return bcast_knomial(problem.with_k(2)); }
 
 }  // namespace tutti

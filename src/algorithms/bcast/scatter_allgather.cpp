@@ -1,4 +1,4 @@
-/// Broadcast of large vectors: its parts are scattered, then exchanged around a ring.
+/// Broadcast of large vectors: the parts are scattered, then gathered around a ring.
 #include "schedule/builder.hpp"
 #include "shapes/knomial.hpp"
 
@@ -6,8 +6,8 @@ namespace tutti {
 
 Schedule scatter_knomial(const Problem& problem);
 
-/// p parts, scattered along a binomial tree; then position v passes on to v + 1 what that one has
-/// not got with its subtree (van de Geijn; Thakur, Rabenseifner & Gropp 2005, section 4.3):
+/// p parts are scattered along a binomial tree; then position v forwards to v + 1 the parts that
+/// v + 1 lacks after the scatter (van de Geijn; Thakur, Rabenseifner & Gropp 2005, section 4.3):
 ///
 ///     p = 4    scatter: 0 has {0 1 2 3}, 1 {1}, 2 {2 3}, 3 {3}
 ///     ring     0>1 {0}  1>2 {1}  2>3 {2};  0>1 {3}  1>2 {0}  2>3 {1};  0>1 {2}  2>3 {0}

@@ -5,19 +5,19 @@
 
 namespace tutti {
 
-/// Along the tree that the problem has.
+/// Along the tree of the problem.
 Schedule gather_ordered_tree(const Problem& problem);
 
-/// Ranks stand at positions 0..p-1 of the order, the root at 0. A position receives the
-/// subtrees of its children, then sends its own to its parent:
+/// The root is at position 0 of the order. A position receives the subtrees of its children, then
+/// sends its own subtree to its parent:
 ///
 ///     p = 6, k = 2, root 2, order 2 0 5 1 4 3
 ///         2 -+- 0
 ///            +- 5 --- 1
 ///            +- 4 --- 3
 ///
-/// The root receives at most (k-1) ceil(logk p) messages, and one more for each subtree that is too
-/// heavy for the memory of the ranks on its way.
+/// The root receives at most (k-1) ceil(logk p) messages, plus one for each subtree that is too
+/// heavy for the memory of the ranks on its path.
 Schedule gather_knomial(const Problem& problem) {
   if (problem.tree.self.root != no_rank) return gather_ordered_tree(problem);
   ScheduleBuilder schedule(problem);
@@ -30,7 +30,7 @@ Schedule gather_knomial(const Problem& problem) {
   return schedule.done();
 }
 
-/// The k-nomial one with k = 2: ceil(log2 p) rounds; the block at position v travels popcount(v)
+/// The k-nomial gather with k = 2: ceil(log2 p) rounds; the block at position v travels popcount(v)
 /// hops (Proficz 2020, BNOM).
 Schedule gather_binomial(const Problem& problem) { return gather_knomial(problem.with_k(2)); }
 

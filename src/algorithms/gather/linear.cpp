@@ -1,4 +1,4 @@
-/// Linear gather: everyone sends to the root, all at once, one after the other, or as they come.
+/// Linear gather: all ranks send to the root at once, one after the other, or as they arrive.
 #include "algorithms/linear.hpp"
 
 namespace tutti {
@@ -10,20 +10,19 @@ namespace tutti {
 ///            +- 0
 ///            +- 1
 ///
-/// The root receives p - 1 messages in whatever sequence they come.
+/// The root receives p - 1 messages in any sequence.
 Schedule gather_linear(const Problem& problem) { return linear(problem, Towards::root, false); }
 
-/// The papers' LIN (Proficz 2020, section 2.1): one late rank holds up all that follow it in the
-/// order.
+/// LIN of Proficz 2020, section 2.1: a late rank delays all ranks after it in the order.
 Schedule gather_linear_sequence(const Problem& problem) {
   return linear(problem, Towards::root, true);
 }
 
 /// The synchronised gather without its fixed sequence: the root posts the receive of a rank's block
-/// when that rank has come and one of `flight` slots is free. A block too large to be sent unasked
-/// moves only then, so that no more than `flight` of them crowd the root's link, and the link never
-/// waits for a late rank: any sequence that does not idle is optimal in the linear class, so that
-/// no prediction is needed.
+/// when that rank has announced itself and one of `flight` slots is free. A rendezvous message
+/// moves only then, so at most `flight` blocks share the root's link, and the link never waits for
+/// a late rank. Any sequence that does not idle is optimal among linear gathers, so this needs no
+/// prediction.
 ///
 ///     root   await 1  await 2  ..  recv 1 (after await 1, a slot)  recv 2 (after await 2, a slot)
 ///

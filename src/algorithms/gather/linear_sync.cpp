@@ -1,5 +1,5 @@
-/// Linear synchronised gather: the root calls one rank after the other, so that at most two
-/// transfers are under way at once.
+/// Linear synchronised gather: the root signals one rank after the other, so at most two transfers
+/// are in flight.
 #include <algorithm>
 
 #include "schedule/builder.hpp"
@@ -11,8 +11,8 @@ namespace tutti {
 ///
 ///     root   recv first(1)  signal 1  recv rest(1)  wait first(1)  recv first(2)  signal 2 ..
 ///
-/// The rest of one rank thus overlaps the call and the first segment of the next. Ranks
-/// without bytes are not called.
+/// The rest of one rank thus overlaps the signal to the next rank and its first segment. The root
+/// does not signal ranks without bytes.
 Schedule gather_linear_sync(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   const auto split = [&](BlockRange block) {

@@ -1,11 +1,11 @@
-/// Gather along the ordered tree that was grown from the sizes.
+/// Gather along the ordered tree built from the sizes.
 #include "schedule/builder.hpp"
 
 namespace tutti {
 
-/// Every subtree is a range of ranks, so data arrives in rank order wherever it is put
-/// (Träff 2017, section 2; the tree is drawn in protocols/ordered_tree.hpp). All receives are
-/// in flight at once and are served as the subtrees become ready.
+/// Every subtree is a range of ranks, so data arrives in rank order (Träff 2017, section 2;
+/// protocols/ordered_tree.hpp draws the tree). All receives are in flight at once; subtrees are
+/// served as they become ready.
 Schedule gather_ordered_tree(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   const TreeNeighbours& tree = problem.tree;

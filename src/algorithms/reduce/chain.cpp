@@ -4,12 +4,13 @@
 
 namespace tutti {
 
-/// The vector's parts come from rank 0 upwards and from rank p - 1 downwards, each rank adding its
-/// own on the side where it stands, so that any associative operation will do:
+/// The vector's parts go from rank 0 upwards and from rank p - 1 downwards. Each rank combines its
+/// own part on its own side, so any associative operation is valid:
 ///
 ///     p = 6, root 2    0 > 1 > 2 < 3 < 4 < 5
 ///
-/// n + max(root, p - 1 - root) - 1 rounds of alpha + m / n beta, one more where both chains arrive.
+/// n + max(root, p - 1 - root) - 1 rounds of alpha + m / n beta, one more if the root has two
+/// chains.
 Schedule reduce_chain(const Problem& problem) {
   const Problem cut = problem.cut(pipeline_parts(problem));
   ScheduleBuilder schedule(cut);

@@ -9,7 +9,8 @@ namespace {
 
 constexpr BlockRange vector = {0, 1};
 
-/// Position v combines what its children bring, which stand at the positions behind it.
+/// Position `me` combines the vectors of its children, which are at later positions, and sends the
+/// result to its parent.
 void climb(ScheduleBuilder& schedule, const Problem& problem, const Knomial& tree, Position me) {
   for (const Position child : tree.children(me)) {
     schedule.reduce(problem.rank_at(child), vector, Operand::right);
@@ -19,8 +20,8 @@ void climb(ScheduleBuilder& schedule, const Problem& problem, const Knomial& tre
 
 }  // namespace
 
-/// The k-nomial gather with combined vectors. Combines in the sequence of the order, which is that
-/// of ranks only where the root is rank 0.
+/// The k-nomial gather with combined vectors. Combines in the sequence of the order, which is the
+/// sequence of ranks only if the root is rank 0.
 ///
 ///     p = 6, k = 2, root 2, order 2 3 4 5 0 1
 ///         2 -+- 3
@@ -34,11 +35,11 @@ Schedule reduce_knomial(const Problem& problem) {
   return schedule.done();
 }
 
-/// The k-nomial one with k = 2: ceil(log2 p) rounds.
+/// The k-nomial reduce with k = 2: ceil(log2 p) rounds.
 Schedule reduce_binomial(const Problem& problem) { return reduce_knomial(problem.with_k(2)); }
 
-/// For operations that do not commute: the k-nomial tree of the ranks as they are numbered, and one
-/// more message from rank 0 to the root, where that is another one (MPICH's binomial reduce).
+/// For operations that do not commute: the k-nomial tree in natural order, then a message from rank
+/// 0 to the root if these differ (MPICH's binomial reduce).
 Schedule reduce_knomial_ordered(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   climb(schedule, problem, Knomial(problem.p, problem.parameters.k), problem.rank);

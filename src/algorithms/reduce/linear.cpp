@@ -1,9 +1,10 @@
-/// Linear reduce: everyone sends to the root, which combines in the sequence of ranks.
+/// Linear reduce: all ranks send to the root, which combines in the sequence of ranks.
 #include "schedule/builder.hpp"
 
 namespace tutti {
 
-/// The root's own contribution grows to the left, then to the right:
+/// The root combines lower ranks into its contribution from the left, then higher ranks from the
+/// right:
 ///
 ///     p = 5, root 2    1 op 2    0 op (1 2)    (0 1 2) op 3    (0 1 2 3) op 4
 ///

@@ -5,8 +5,8 @@
 
 namespace tutti {
 
-/// The circulant allgather backwards: in round k = q - 1, .., 0 position v sends what it has of the
-/// s_{k+1} - s_k blocks from v + s_k on to there, and combines as many from its own on (Träff
+/// The circulant allgather backwards: in round k = q - 1, .., 0 position v sends its s_{k+1} - s_k
+/// blocks from v + s_k on to position v + s_k, and combines as many blocks from its own on (Träff
 /// 2024, arXiv 2407.18004):
 ///
 ///     p = 6, skips 1 2 3 6    0 sends {3 4 5} to 3, {2} to 2, {1} to 1

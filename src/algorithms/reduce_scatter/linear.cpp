@@ -1,11 +1,11 @@
-/// Linear and pairwise reduce_scatter: every contribution goes straight to its block's rank.
+/// Linear and pairwise reduce_scatter: every contribution goes directly to its block's rank.
 #include "schedule/builder.hpp"
 
 namespace tutti {
 
-/// Each rank combines what it receives in the sequence of ranks: its own contribution grows to the
-/// left, then to the right, so that any associative operation will do. All messages are in flight
-/// at once; (p - 1) alpha + (M - m) beta.
+/// Each rank combines lower ranks into its contribution from the left, then higher ranks from the
+/// right, so any associative operation is valid. All messages are in flight at once; (p - 1) alpha
+/// + (M - m) beta.
 Schedule reduce_scatter_linear(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   const int p = problem.p;
@@ -25,9 +25,9 @@ Schedule reduce_scatter_linear(const Problem& problem) {
   return schedule.done();
 }
 
-/// In round d position v sends its contribution to block v + d there and combines the one from
-/// v - d, a round after the other (MPICH for large vectors). (p - 1)(alpha + m beta) where a rank
-/// sends and receives at once. Combines in a cyclic sequence.
+/// In round d position v sends its contribution to block v + d to that position and combines the
+/// one from v - d; rounds run one after the other (MPICH for large vectors). (p - 1)(alpha + m
+/// beta) if a rank sends and receives at the same time. Combines in a cyclic sequence.
 Schedule reduce_scatter_pairwise(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   const int p = problem.p;

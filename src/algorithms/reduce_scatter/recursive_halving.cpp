@@ -4,14 +4,14 @@
 
 namespace tutti {
 
-/// The allgather by recursive doubling backwards: in each round a group and the one at half the
-/// distance of the round before send each other their contributions to the other's half.
+/// The allgather by recursive doubling backwards: in each round a group and the group at half the
+/// distance of the round before exchange their contributions to the other's half.
 ///
 ///     p = 6    1>0 {0 .. 5} 3>2 {0 .. 5}    0<>4 2<>5    0<>2 4<>5    0>1 {1} 2>3 {3}
 ///
-/// A power of two takes log2 p rounds, (p - 1) m beta (Thakur, Rabenseifner & Gropp 2005, section
-/// 4.4); else the pairs' second positions first hand over all they contribute and get their block
-/// at the end. Combines groups that are not neighbours, so that the operation must commute.
+/// log2 p rounds for a power of two, (p - 1) m beta (Thakur, Rabenseifner & Gropp 2005, section
+/// 4.4). For other p the pairs' second positions send all contributions first and receive their
+/// block at the end. Combines groups that are not neighbours, so the operation must commute.
 Schedule reduce_scatter_recursive_halving(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   const Folded folded(problem.p);

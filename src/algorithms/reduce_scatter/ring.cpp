@@ -1,4 +1,4 @@
-/// Ring reduce_scatter: each block goes once around and is combined on its way.
+/// Ring reduce_scatter: each block goes once around the ring; every rank combines and forwards it.
 #include "schedule/builder.hpp"
 
 namespace tutti {
@@ -7,7 +7,7 @@ namespace tutti {
 ///
 ///     p = 4    0>1 {3} 1>2 {0} 2>3 {1} 3>0 {2}    0>1 {2} 1>2 {3} ..    0>1 {1} 1>2 {2} ..
 ///
-/// (p - 1)(alpha + m beta), the least volume there is. Combines in a cyclic sequence.
+/// (p - 1)(alpha + m beta) with minimal volume. Combines in a cyclic sequence.
 Schedule reduce_scatter_ring(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   const int p = problem.p;

@@ -1,25 +1,25 @@
-/// One-sided broadcast along a k-nomial tree, whose inner ranks pass on in the background.
+/// One-sided broadcast along a k-nomial tree; inner ranks forward in the background.
 #include "shapes/knomial.hpp"
 
 #include "algorithms/one_sided.hpp"
 
 namespace tutti {
 
-/// A position awaits the vector from its parent, then serves its children, those with the largest
-/// subtrees first, with all puts on their way before the first flush: (k - 1) ceil(logk p) stages
-/// at most. The tree is that of shapes/knomial.hpp.
+/// A position awaits the vector from its parent, then serves its children, largest subtrees first.
+/// All puts are in flight before the first flush: at most (k - 1) ceil(logk p) stages. The tree is
+/// that of shapes/knomial.hpp.
 Schedule rma_bcast_knomial(const Problem& problem) {
   return broadcast_along(problem, knomial_shape(problem), 1);
 }
 
-/// The k-nomial one with k = 2.
+/// The k-nomial broadcast with k = 2.
 Schedule rma_bcast_binomial(const Problem& problem) { return rma_bcast_knomial(problem.with_k(2)); }
 
-/// Paznikov 2024, figures 4 and 5: the bits of the position are gone through upwards, and each
-/// child is served to the end, with a put of the data, one of the description, the flag and a
-/// flush, before the next. The largest subtree starts last, so that k = log2 p rounds become k (k +
-/// 1) / 2 stages in sequence. The paper flushes after the flag alone, which may overtake the data;
-/// here a flush comes before it too.
+/// Paznikov 2024, figures 4 and 5: smallest subtrees first. Each child is served completely before
+/// the next, with a put of the data, a put of the description, the notification and a flush. The
+/// largest subtree starts last, so k = log2 p rounds become k (k + 1) / 2 stages in sequence. The
+/// paper flushes only after the notification, which may overtake the data; this adds a flush
+/// before it.
 Schedule rma_bcast_paznikov(const Problem& problem) {
   constexpr BlockRange vector = {0, 1};
   ScheduleBuilder schedule(problem);

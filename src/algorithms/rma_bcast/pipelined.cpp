@@ -1,4 +1,4 @@
-/// One-sided broadcast of large vectors: their parts follow one another down a tree.
+/// One-sided broadcast of large vectors: the parts go down a tree in a pipeline.
 #include <algorithm>
 
 #include "algorithms/one_sided.hpp"
@@ -7,7 +7,8 @@ namespace tutti {
 
 namespace {
 
-/// As many as asked for by `parts`; else so that each fits into a notification, up to 512.
+/// The parameter `parts` if it is set; else as many as make each part fit into a notification, at
+/// most 512.
 int parts_of(const Problem& problem) {
   constexpr Bytes most = 512;
   if (problem.parameters.parts > 0) return problem.parameters.parts;
@@ -15,7 +16,7 @@ int parts_of(const Problem& problem) {
   return static_cast<int>(std::clamp<Bytes>(parts, 1, most));
 }
 
-/// The tree in which position v has up to k children from v k + 1 on, by levels:
+/// The tree in which position v has up to k children from v k + 1 on:
 ///
 ///     p = 6, k = 2
 ///         0 -+- 1 -+- 3
@@ -27,7 +28,7 @@ Schedule pipelined(const Problem& problem, int k) {
     for (int i = 1; i <= k && v * k + i < n; ++i) kin.children.push_back(v * k + i);
     return kin;
   };
-  // A flush of each part would wait for its target each time.
+  // With puts, each part would wait for a flush, which takes a round trip.
   Problem carried = problem;
   if (carried.parameters.carry == max_carried) carried.parameters.carry = all_carried;
   return broadcast_along(carried, shape, parts_of(problem));
@@ -35,10 +36,10 @@ Schedule pipelined(const Problem& problem, int k) {
 
 }  // namespace
 
-/// n + p - 2 stages of a part each.
+/// n + p - 2 stages of one part each.
 Schedule rma_bcast_chain(const Problem& problem) { return pipelined(problem, 1); }
 
-/// About 2 (n + log2 p) stages: twice the vector leaves each inner rank.
+/// About 2 (n + log2 p) stages: each inner rank sends the vector twice.
 Schedule rma_bcast_binary(const Problem& problem) { return pipelined(problem, 2); }
 
 }  // namespace tutti

@@ -1,14 +1,14 @@
-/// One-sided gather along a k-nomial tree: a block of each window, and only the root calls.
+/// One-sided gather of one block from each window along a k-nomial tree; only the root calls.
 #include <algorithm>
 
 #include "algorithms/one_sided.hpp"
 
 namespace tutti {
 
-/// Each position tells its parent the blocks of its subtree.
+/// Each position sends the blocks of its subtree to its parent.
 Schedule rma_gather_knomial(const Problem& problem) { return answer_along(problem, Answers::kept); }
 
-/// The k-nomial one with k = 2.
+/// The k-nomial gather with k = 2.
 Schedule rma_gather_binomial(const Problem& problem) {
   return rma_gather_knomial(problem.with_k(2));
 }

@@ -1,22 +1,21 @@
-/// One-sided reduction along a k-nomial tree: all windows' vectors combined, and only the root
-/// calls.
+/// One-sided reduction of all windows' vectors along a k-nomial tree; only the root calls.
 #include <algorithm>
 
 #include "algorithms/one_sided.hpp"
 
 namespace tutti {
 
-/// Each position combines its own vector with those of its children, and tells its parent.
+/// Each position combines its own vector with those of its children and sends it to its parent.
 Schedule rma_reduce_knomial(const Problem& problem) {
   return answer_along(problem, Answers::combined);
 }
 
-/// The k-nomial one with k = 2.
+/// The k-nomial reduction with k = 2.
 Schedule rma_reduce_binomial(const Problem& problem) {
   return rma_reduce_knomial(problem.with_k(2));
 }
 
-/// All ranks are the root's children, which combines p - 1 vectors.
+/// All ranks are children of the root, which combines p - 1 vectors.
 Schedule rma_reduce_linear(const Problem& problem) {
   return rma_reduce_knomial(problem.with_k(std::max(problem.p, 2)));
 }

@@ -1,4 +1,4 @@
-/// One-sided scatter along a k-nomial tree: a block into each window, and only the root calls.
+/// One-sided scatter of one block into each window along a k-nomial tree; only the root calls.
 #include <algorithm>
 #include <ranges>
 
@@ -6,9 +6,9 @@
 
 namespace tutti {
 
-/// A position awaits the blocks of its subtree, then serves its children, those with the largest
-/// subtrees first. A window has room for its own block alone: what is for the ranks below travels
-/// in notifications, and only a leaf's block is put where it is too large for one.
+/// A position awaits the blocks of its subtree, then serves its children, largest subtrees first. A
+/// window has room only for its own block, so notifications carry the blocks for other ranks. Only
+/// a leaf's block is put, if it is too large for a notification.
 ///
 ///     p = 6, k = 2, root 2, order 2 3 4 5 0 1
 ///         2 -+- 0 --- 1
@@ -37,7 +37,7 @@ Schedule rma_scatter_knomial(const Problem& problem) {
   return with_done_counter(schedule, problem, awaited);
 }
 
-/// The k-nomial one with k = 2.
+/// The k-nomial scatter with k = 2.
 Schedule rma_scatter_binomial(const Problem& problem) {
   return rma_scatter_knomial(problem.with_k(2));
 }

@@ -7,11 +7,11 @@
 
 namespace tutti {
 
-/// Along the tree that the problem has.
+/// Along the tree of the problem.
 Schedule scatter_ordered_tree(const Problem& problem);
 
-/// The k-nomial gather backwards: a position receives its subtree from its parent, then sends
-/// its children theirs, the largest first, as its ranks have the longest way still to go.
+/// The k-nomial gather backwards: a position receives its subtree from its parent, then sends its
+/// children theirs, the largest subtree first, because it has most hops left.
 ///
 ///     p = 6, k = 2, root 2, order 2 0 5 1 4 3
 ///         2 -+- 4 --- 3
@@ -29,8 +29,8 @@ Schedule scatter_knomial(const Problem& problem) {
   return schedule.done();
 }
 
-/// The k-nomial one with k = 2: ceil(log2 p) rounds; the block at position v travels popcount(v)
-/// hops (Proficz 2020, BNOM).
+/// The k-nomial scatter with k = 2: ceil(log2 p) rounds; the block at position v travels
+/// popcount(v) hops (Proficz 2020, BNOM).
 Schedule scatter_binomial(const Problem& problem) { return scatter_knomial(problem.with_k(2)); }
 
 }  // namespace tutti

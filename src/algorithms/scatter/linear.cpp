@@ -1,4 +1,4 @@
-/// Linear scatter: the root sends to everyone, all at once, one after the other, or as they ask.
+/// Linear scatter: the root sends to all at once, one after the other, or on request.
 #include "algorithms/linear.hpp"
 
 namespace tutti {
@@ -13,14 +13,13 @@ namespace tutti {
 /// All p - 1 sends are in flight at once.
 Schedule scatter_linear(const Problem& problem) { return linear(problem, Towards::others, false); }
 
-/// The papers' LIN (Proficz 2020, section 2.1): one late rank holds up all that follow it in the
-/// order.
+/// LIN of Proficz 2020, section 2.1: a late rank delays all ranks after it in the order.
 Schedule scatter_linear_sequence(const Problem& problem) {
   return linear(problem, Towards::others, true);
 }
 
-/// The root serves whoever asks, in the sequence in which they ask. No prediction is needed, and no
-/// late rank holds up another, whatever the MPI does with messages whose receiver is not there.
+/// The root serves ranks in the sequence of their requests. This needs no prediction, and a late
+/// rank delays no other rank, whether the MPI sends eagerly or not.
 ///
 ///     root   await 1  await 2  ..  send 1 (after await 1)  send 2 (after await 2)  ..
 ///

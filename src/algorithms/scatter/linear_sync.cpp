@@ -1,16 +1,16 @@
-/// Linear synchronised scatter: the root sends to a rank once that rank has called.
+/// Linear synchronised scatter: the root sends to a rank after the rank's signal.
 #include <algorithm>
 
 #include "schedule/builder.hpp"
 
 namespace tutti {
 
-/// The mirror of the synchronised gather: a rank signals that it is there, the root sends the
-/// first segment and the rest, and turns to the next rank when the first segment is gone.
+/// The mirror of the synchronised gather: a rank signals its arrival, the root sends the first
+/// segment and the rest, and continues with the next rank after the first segment.
 ///
 ///     root   await 1  send first(1)  send rest(1)  wait first(1)  await 2  send first(2) ..
 ///
-/// Ranks without bytes do not call.
+/// Ranks without bytes do not signal.
 Schedule scatter_linear_sync(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   const auto send_or_receive = [&](StepKind kind, Rank peer, BlockRange block) {

@@ -1,12 +1,12 @@
-/// Scatter along the ordered tree that was grown from the sizes.
+/// Scatter along the ordered tree built from the sizes.
 #include <algorithm>
 
 #include "schedule/builder.hpp"
 
 namespace tutti {
 
-/// The gather backwards over the same tree, in the same time (Träff 2017, section 2). A rank
-/// serves first the child whose subtree takes longest to complete.
+/// The gather backwards over the same tree, in the same time (Träff 2017, section 2). A rank first
+/// serves the child whose subtree takes longest to complete.
 Schedule scatter_ordered_tree(const Problem& problem) {
   ScheduleBuilder schedule(problem);
   const TreeNeighbours& tree = problem.tree;

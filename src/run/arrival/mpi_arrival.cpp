@@ -1,4 +1,4 @@
-/// The agreement on arrivals over an MPI channel, driven by any of the rank's threads.
+/// The agreement on arrivals over an MPI channel, driven by any thread.
 #include "run/arrival/mpi_arrival.hpp"
 
 #include <sched.h>
@@ -19,7 +19,7 @@ namespace {
 /// Weight of the latest gap between two calls; all earlier ones share the rest.
 constexpr double weight = 0.5;
 constexpr std::size_t max_sites = 64;
-/// This number of calls after a change get an estimate each, later ones one in `estimate_interval`.
+/// Each call gets an estimate up to this number after a change, then one in `estimate_interval`.
 constexpr CallNumber estimated_calls = 8;
 constexpr CallNumber estimate_interval = 8;
 /// One call in this number may compare the clocks.
@@ -201,8 +201,7 @@ bool Arrival::estimate_next_call(CallNumber call, const void* site) {
     sample_ = {*left.kind, left.after, left.ran, last_arrival_, last_exit_};
     count_signature(*left.kind);
   }
-  // Rank 0 answers the other ranks' estimates for this call. Every rank receives then, so that no
-  // message stays with the MPI for long.
+  // Rank 0 answers estimates for this call, and no rank leaves its messages to the MPI for long.
   const bool takes_message = sends_estimate(call);
   const double gap = gap_after(site);
   // Without progress hints, earlier gaps predict the arrival.
@@ -307,8 +306,7 @@ BackgroundTask::Progress Arrival::proceed() {
   return any && expects_more() ? Progress::moved : Progress::waiting;
 }
 
-/// True if a rank waits for an answer or soon may. The occasional estimates, for one call in eight,
-/// do not justify frequent turns.
+/// True if a rank may wait for an answer soon. Occasional estimates do not justify frequent turns.
 bool Arrival::expects_more() {
   const std::lock_guard lock(mutex_);
   return std::exchange(has_answered_, false) || coordinator_.owes_epoch();

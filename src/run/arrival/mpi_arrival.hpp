@@ -45,10 +45,10 @@ class Arrival final : public BackgroundTask {
   Arrival(const Arrival&) = delete;
   Arrival& operator=(const Arrival&) = delete;
 
-  /// Takes one step towards closing the exchange; to be repeated until it returns true, which
-  /// requires that all ranks have begun to close. Does not wait, so that ranks can close several
-  /// communicators in different sequences. A call without an epoch gets none any more. No rank may
-  /// be in a call, but requests may be active. Does not throw.
+  /// One step of closing the exchange; to be repeated until it is true, which requires that all
+  /// ranks have begun to close. Does not wait, so that ranks can close several communicators in
+  /// different sequences. A call without an epoch gets none any more. No rank may be in a call, but
+  /// requests may be active. Does not throw.
   bool try_close();
 
   /// True if every rank has a background thread. Alike on all ranks.

@@ -1,4 +1,4 @@
-/// Regions of blocks.
+/// Finds the regions of blocks.
 #include "run/call/mpi_blocks.hpp"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ MadeTypes::~MadeTypes() {
   for (MPI_Datatype& type : made_) mpi().Type_free(&type);
 }
 
-int MadeTypes::find(const TypedBuffer& buffer, const Iov& iov, const BufferRef& place,
+int MadeTypes::find(const TypedBuffer& buffer, const Iov& iov, const BufferRef& ref,
                     Region& region) {
   if (iov.size() != 1) return indexed(buffer, iov, region);
   const auto& [displacement, count] = iov.front();
@@ -37,25 +37,25 @@ int MadeTypes::find(const TypedBuffer& buffer, const Iov& iov, const BufferRef& 
     region = {at(buffer.address, displacement), count, region_type(buffer.type)};
     return MPI_SUCCESS;
   }
-  // Whole blocks are as long as this rank says, whatever a rank that sends more has announced.
-  const Bytes bytes = place.whole ? count * buffer.info.extent : place.bytes;
-  region = {at(buffer.address, displacement + static_cast<MPI_Aint>(place.offset)), bytes, 0};
+  // Whole blocks have this rank's own length, even if the sender's size exchange said more.
+  const Bytes bytes = ref.whole ? count * buffer.info.extent : ref.bytes;
+  region = {at(buffer.address, displacement + static_cast<MPI_Aint>(ref.offset)), bytes, 0};
   return MPI_SUCCESS;
 }
 
 int MadeTypes::indexed(const TypedBuffer& buffer, const Iov& iov, Region& region) {
   std::vector<int> lengths;
-  std::vector<MPI_Aint> places;
+  std::vector<MPI_Aint> displacements;
   for (const auto& [displacement, count] : iov) {
     for (MPI_Count done = 0; done < count; done += INT_MAX) {
       lengths.push_back(static_cast<int>(std::min<MPI_Count>(INT_MAX, count - done)));
-      places.push_back(displacement + static_cast<MPI_Aint>(done) * buffer.info.extent);
+      displacements.push_back(displacement + static_cast<MPI_Aint>(done) * buffer.info.extent);
     }
   }
   const auto alone = alone_with_types();
   MPI_Datatype type{};
   int error = mpi().Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(),
-                                         places.data(), buffer.type, &type);
+                                         displacements.data(), buffer.type, &type);
   if (error != MPI_SUCCESS) return error;
   made_.push_back(type);
   error = mpi().Type_commit(&made_.back());
@@ -69,12 +69,12 @@ bool copy_packed(const TypedBuffer& buffer, const Iov& iov, std::byte* packed, B
   for (const auto& [displacement, count] : iov) elements += count;
   if (elements * buffer.info.extent != bytes) return false;
   for (const auto& [displacement, count] : iov) {
-    void* const run = at(buffer.address, displacement);
+    void* const range = at(buffer.address, displacement);
     const auto length = static_cast<std::size_t>(count * buffer.info.extent);
     if (packs) {
-      std::memcpy(packed, run, length);
+      std::memcpy(packed, range, length);
     } else {
-      std::memcpy(run, packed, length);
+      std::memcpy(range, packed, length);
     }
     packed += length;
   }

@@ -1,4 +1,4 @@
-/// Blocks in the buffers of the program, as regions with MPI datatypes.
+/// Blocks in the program's buffers, as regions with MPI datatypes.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace tutti {
 
-/// Stretches of a buffer: displacement in bytes and number of elements.
+/// Address ranges of a buffer: displacement in bytes and number of elements.
 using Iov = std::vector<std::pair<MPI_Aint, MPI_Count>>;
 
 /// A buffer of elements of one datatype.
@@ -20,10 +20,10 @@ struct TypedBuffer {
   TypeInfo info = {};
 };
 
-/// Appends elements to the iov, joining them to the last ones where they follow these at once.
+/// Appends elements to the iov; joins them to its last range if they follow that without a gap.
 void append_iov(Iov& iov, MPI_Aint displacement, MPI_Count count, MPI_Aint extent);
 
-/// Datatypes made for one call, which go with it.
+/// Datatypes made for one call, and freed with this object.
 class MadeTypes {
  public:
   MadeTypes() = default;
@@ -31,10 +31,9 @@ class MadeTypes {
   MadeTypes(const MadeTypes&) = delete;
   MadeTypes& operator=(const MadeTypes&) = delete;
 
-  /// Sets `region` to what `place` says of the blocks that lie in `iov`: one region where that is
-  /// contiguous, else all of them by an indexed datatype (Träff 2017, section 3). Returns an MPI
-  /// error code.
-  int find(const TypedBuffer& buffer, const Iov& iov, const BufferRef& place, Region& region);
+  /// Sets `region` to the part `ref` of the blocks in `iov`: one region if the iov has one range,
+  /// else all ranges by an indexed datatype (Träff 2017, section 3). Returns an MPI error code.
+  int find(const TypedBuffer& buffer, const Iov& iov, const BufferRef& ref, Region& region);
 
  private:
   int indexed(const TypedBuffer& buffer, const Iov& iov, Region& region);
@@ -42,8 +41,8 @@ class MadeTypes {
   std::vector<MPI_Datatype> made_;
 };
 
-/// Copies the elements in `iov` of a contiguous buffer to (`packs`) or from packed memory. False
-/// where they are not `bytes` long.
+/// Copies the elements in `iov` of a contiguous buffer to (`packs`) or from packed memory. False if
+/// they are not `bytes` long.
 bool copy_packed(const TypedBuffer& buffer, const Iov& iov, std::byte* packed, Bytes bytes,
                  bool packs);
 

@@ -1,4 +1,4 @@
-/// Finding the memory of blocks.
+/// Finds the memory of the blocks of a gather or scatter.
 #include "run/call/mpi_buffers.hpp"
 
 #include "run/transport/mpi_transport.hpp"
@@ -70,8 +70,8 @@ bool MpiBuffers::copy(const BufferRef& from, const BufferRef& to) {
 
 void MpiBuffers::find_iov(const Blocks& blocks) {
   iov_.clear();
-  blocks.for_each_run([&](BlockRange run) {
-    for (Position position = run.begin; position < run.end; ++position) {
+  blocks.for_each_run([&](BlockRange range) {
+    for (Position position = range.begin; position < range.end; ++position) {
       const Rank rank = order_.rank_at(position);
       const MPI_Aint extent = call_.root_info.extent;
       append_iov(iov_, call_.blocks.displacement(rank) * extent, call_.blocks.count(rank), extent);

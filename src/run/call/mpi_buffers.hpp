@@ -1,4 +1,4 @@
-/// The callers' buffers and Tutti's scratch, as regions with MPI datatypes.
+/// The caller's buffers and Tutti's scratch, as regions with MPI datatypes.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,12 @@
 
 namespace tutti {
 
-/// Packed memory that is kept from call to call.
+/// Packed memory, kept from call to call.
 class Scratch {
  public:
   /// At least `bytes`, with undefined contents. Throws std::bad_alloc.
   std::byte* reserve(Bytes bytes);
-  /// Gives back what is larger than is worth keeping.
+  /// Frees the memory if it is too large to keep.
   void trim();
 
  private:
@@ -23,25 +23,25 @@ class Scratch {
   Bytes size_ = 0;
 };
 
-/// Bytes of a block up to which copying it takes less than what an indexed datatype costs for it:
+/// Largest block, in bytes, for which a copy costs less than an indexed datatype:
 /// docs/decisions/packing-small-blocks.md.
 inline constexpr Bytes packed_block = 256;
 
-/// Is it faster that the root packs and unpacks blocks by itself than that the MPI does so through
-/// an indexed datatype? So it is for small blocks which the order (`are_shuffled`) or the program's
-/// displacements tear apart: docs/decisions/packing-small-blocks.md. `element` is the size of the
-/// datatype in bytes. O(1) for equal blocks, else O(p).
+/// Is it faster if the root packs and unpacks blocks itself than if the MPI does so through an
+/// indexed datatype? It is for small blocks that are scattered, by the order (`are_shuffled`) or by
+/// the program's displacements: docs/decisions/packing-small-blocks.md. `element` is the size of
+/// the datatype in bytes. O(1) for equal blocks, else O(p).
 [[nodiscard]] bool packing_pays(const RankBlocks& blocks, Bytes element, int p, bool are_shuffled);
 
-/// The buffers of a gather or scatter. Data of contiguous types is taken as bytes; other data is
-/// typed. It lands directly in the user's buffer at the root, at any displacements.
+/// The buffers of a gather or scatter. Data of contiguous types moves as bytes, other data with its
+/// type. Data arrives directly in the user's buffer at the root, at any displacements.
 class MpiBuffers final : public Buffers {
  public:
-  /// `iov` is memory to work in that is kept from call to call.
+  /// `iov` is working memory that is kept from call to call.
   MpiBuffers(const GatherScatterCall& call, const Order& order, std::byte* scratch, Iov& iov)
       : call_(call), order_(order), scratch_(scratch), iov_(iov) {}
 
-  /// The buffer of all blocks, which only the root has, and that of the rank's block.
+  /// The areas of the root buffer, which only the root has, and of the block buffer.
   [[nodiscard]] Area root_area() const {
     return is_gather(call_.collective) ? Area::receive : Area::send;
   }
@@ -50,11 +50,11 @@ class MpiBuffers final : public Buffers {
   }
 
   int find(const BufferRef& ref, Region& region) override;
-  /// Between scratch and contiguous blocks of the root, block by block.
+  /// Copies between scratch and contiguous blocks of the root, block by block.
   bool copy(const BufferRef& from, const BufferRef& to) override;
 
  private:
-  /// Sets the runs to the blocks at these positions of the root's buffer.
+  /// Sets iov_ to the blocks at these positions of the root's buffer.
   void find_iov(const Blocks& blocks);
   [[nodiscard]] TypedBuffer root_buffer() const {
     return {call_.root_buffer, call_.root_type, call_.root_info};

@@ -1,5 +1,4 @@
-/// The arguments of the collectives of MPI, in one form for gathers and scatters and one for the
-/// others.
+/// The arguments of MPI's collectives, in one form for gathers and scatters and one for the others.
 #pragma once
 
 #include <type_traits>
@@ -17,11 +16,12 @@ namespace tutti {
 struct ArrivalEpoch;
 struct AsyncContext;
 
-/// How many elements a buffer has for or from each rank, and where: MPI's three ways to say it.
+/// Numbers and displacements of the elements that a buffer has for or from each rank, in MPI's
+/// three forms.
 class RankBlocks {
  public:
   RankBlocks() = default;
-  /// Equal counts, one block after the other (MPI_Gather, MPI_Scatter).
+  /// Equal counts, with blocks one after the other (MPI_Gather, MPI_Scatter).
   explicit RankBlocks(MPI_Count each) : each_(each) {}
   RankBlocks(const int* counts, const int* displacements)
       : counts_(counts),
@@ -32,7 +32,7 @@ class RankBlocks {
         large_displacements_(displacements),
         given_(counts != nullptr && displacements != nullptr) {}
 
-  /// Counts alone (MPI_Reduce_scatter): nobody asks where these blocks are.
+  /// Counts alone (MPI_Reduce_scatter): displacement() is undefined.
   template <class Count>
   static RankBlocks counted(const Count* counts) {
     RankBlocks blocks(
@@ -43,7 +43,7 @@ class RankBlocks {
     return blocks;
   }
 
-  /// False where the program passed null for an array.
+  /// False if the program passed null for an array.
   [[nodiscard]] bool are_given() const { return given_; }
 
   [[nodiscard]] MPI_Count count(Rank rank) const {
@@ -61,7 +61,7 @@ class RankBlocks {
   /// One count for all ranks, as in MPI_Gather and MPI_Scatter.
   [[nodiscard]] bool are_equal() const { return counts_ == nullptr && large_counts_ == nullptr; }
   friend bool operator==(const RankBlocks&, const RankBlocks&) = default;
-  /// In extents of the datatype, from the start of the buffer.
+  /// Displacement of a rank's block from the start of the buffer, in extents of the datatype.
   [[nodiscard]] MPI_Aint displacement(Rank rank) const {
     if (counts_ != nullptr) return displacements_[rank];
     return large_counts_ != nullptr ? large_displacements_[rank]
@@ -102,8 +102,8 @@ struct GatherScatterCall {
   [[nodiscard]] bool in_place() const { return block_buffer == MPI_IN_PLACE; }
 };
 
-/// What a rank sends or receives in a collective without a root's side: one block or vector, or one
-/// block for or from each rank.
+/// A rank's send or receive side in a collective other than gathers and scatters: one block or
+/// vector, or one block for or from each rank.
 struct CallSide {
   void* address = nullptr;
   RankBlocks blocks;
@@ -118,7 +118,7 @@ struct CallSide {
   [[nodiscard]] const TypeInfo& info_for(Rank rank) const {
     return infos != nullptr ? infos[rank] : info;
   }
-  /// Could any MPI take it, by its counts and handles?
+  /// True if its counts and handles are valid for any MPI.
   [[nodiscard]] bool looks_valid(int p) const {
     if (!blocks.are_given() || !blocks.are_counted(p)) return false;
     if (types == nullptr) return type != mpi().type_null;
@@ -129,24 +129,24 @@ struct CallSide {
   }
   /// Packed bytes of the block for or from a rank.
   [[nodiscard]] Bytes bytes(Rank rank) const { return blocks.count(rank) * info_for(rank).size; }
-  /// From `address` to that block, in bytes.
+  /// Bytes from `address` to the block for or from a rank.
   [[nodiscard]] MPI_Aint displacement(Rank rank) const {
     return blocks.displacement(rank) * (types != nullptr ? 1 : info.extent);
   }
 };
 
-/// One call of any other collective. A bcast's buffer is `receive` at all ranks, and `send` is
-/// MPI_IN_PLACE. What MPI calls not significant at a rank is never read there.
+/// One call of any other collective. For a bcast, the buffer is `receive` at all ranks, and `send`
+/// is MPI_IN_PLACE. A rank never reads arguments that MPI calls not significant there.
 struct CollectiveCall {
   Collective collective = Collective::barrier;
   Rank root = 0;  ///< bcast and reduce
   MPI_Comm comm{};
-  CallSide send;     ///< all but its address is not significant with MPI_IN_PLACE
-  CallSide receive;  ///< of a reduce significant at the root only
+  CallSide send;     ///< with MPI_IN_PLACE only its address is significant
+  CallSide receive;  ///< in a reduce significant at the root only
   MPI_Op op{};       ///< reductions
 
   bool begun = false;   ///< counted by PrivateComm::begin
-  bool bounded = true;  ///< the MPI's own can run where an algorithm would stage too much
+  bool bounded = true;  ///< the MPI's own may replace an algorithm that stages too much
 
   [[nodiscard]] bool in_place() const { return send.address == MPI_IN_PLACE; }
   [[nodiscard]] bool has_send_side() const {
@@ -155,7 +155,7 @@ struct CollectiveCall {
   [[nodiscard]] bool has_receive_side() const { return collective != Collective::barrier; }
 };
 
-/// Does a buffer that counts at this rank begin in the memory of a GPU?
+/// Does a buffer that is significant at this rank begin in the memory of a GPU?
 [[nodiscard]] inline bool touches_device(const GatherScatterCall& call, Rank rank) {
   return (!call.in_place() && is_on_device(call.block_buffer)) ||
          (rank == call.root && is_on_device(call.root_buffer));
@@ -167,15 +167,16 @@ struct CollectiveCall {
          (receives && is_on_device(call.receive.address));
 }
 
-/// What is known to a call beside its arguments (see GatherScatterProblem).
+/// The call context: facts beside the arguments, equal on all ranks that need them (see
+/// GatherScatterProblem).
 struct CallContext {
   Bytes half_performance_length = 0;
-  double rate = 1;                      ///< bytes that pass in a second
-  const ArrivalEpoch* epoch = nullptr;  ///< of the expected arrivals
+  double rate = 1;                      ///< bytes per second
+  const ArrivalEpoch* epoch = nullptr;  ///< the expected arrivals
   const std::vector<Bytes>* all_sizes = nullptr;
-  /// What the background thread may begin the next such call with; null: none does.
+  /// Lets the background thread begin the next such call; null: it must not.
   const AsyncContext* async_context = nullptr;
-  /// Orders by distance; null: none are asked for, or no distances known.
+  /// Orders by distance; null if none are needed, or no distances are known.
   const RankOrders* rank_orders = nullptr;
 };
 

@@ -1,4 +1,4 @@
-/// Finding the memory of blocks of two sides.
+/// Finds the memory of the blocks of two sides.
 #include "run/call/mpi_movement.hpp"
 
 namespace tutti {
@@ -8,21 +8,21 @@ Rank MovementBuffers::rank_of(int block, Area area) const {
   return order_.rank_at(area == Area::send ? block % order_.size() : block / order_.size());
 }
 
-TypedBuffer MovementBuffers::find_iov(const BufferRef& place) {
-  const CallSide& buffer = side(place.area);
+TypedBuffer MovementBuffers::find_iov(const BufferRef& ref) {
+  const CallSide& buffer = side(ref.area);
   TypedBuffer typed = {buffer.address, buffer.type, buffer.info};
   iov_.clear();
-  // One vector, or the one block that this rank gives to all.
+  // One vector, or the one block that this rank sends to all.
   const BlockKind kind = block_kind(call_.collective);
-  if (kind == BlockKind::parts || (kind == BlockKind::ranks && place.area == Area::send)) {
+  if (kind == BlockKind::parts || (kind == BlockKind::ranks && ref.area == Area::send)) {
     append_iov(iov_, 0, buffer.blocks.count(0), buffer.info.extent);
     return typed;
   }
-  place.blocks.for_each_run([&](BlockRange run) {
-    for (int block = run.begin; block < run.end; ++block) {
-      const Rank rank = rank_of(block, place.area);
+  ref.blocks.for_each_run([&](BlockRange range) {
+    for (int block = range.begin; block < range.end; ++block) {
+      const Rank rank = rank_of(block, ref.area);
       if (buffer.types != nullptr) {
-        // Blocks of different types never share a place.
+        // Blocks of different types are never in one BufferRef.
         typed.type = buffer.types[rank];
         typed.info = buffer.infos[rank];
       }
@@ -32,17 +32,17 @@ TypedBuffer MovementBuffers::find_iov(const BufferRef& place) {
   return typed;
 }
 
-int MovementBuffers::find(const BufferRef& place, Region& region) {
-  if (place.bytes == 0) {
+int MovementBuffers::find(const BufferRef& ref, Region& region) {
+  if (ref.bytes == 0) {
     region = {};
     return MPI_SUCCESS;
   }
-  if (place.area == Area::staging) {
-    region = {scratch_ + place.offset, place.bytes, 0};
+  if (ref.area == Area::staging) {
+    region = {scratch_ + ref.offset, ref.bytes, 0};
     return MPI_SUCCESS;
   }
-  const TypedBuffer buffer = find_iov(place);
-  return made_.find(buffer, iov_, place, region);
+  const TypedBuffer buffer = find_iov(ref);
+  return made_.find(buffer, iov_, ref, region);
 }
 
 bool MovementBuffers::copy(const BufferRef& from, const BufferRef& to) {

@@ -1,4 +1,4 @@
-/// Elements at their extents, and MPI_Reduce_local.
+/// Lays out elements by their extents, and reduces them with MPI_Reduce_local.
 #include "run/call/mpi_reduction.hpp"
 
 #include <algorithm>
@@ -11,14 +11,14 @@ namespace tutti {
 
 namespace {
 
-/// Any type's alignment divides it.
+/// A multiple of any type's alignment.
 constexpr MPI_Aint alignment = 64;
 
-/// Elements that one call of an operation of MPI's gets at most. An int could count more, but not
-/// always their bytes.
+/// The largest number of elements for one call of a predefined operation. An int could count more,
+/// but not always their bytes.
 constexpr Bytes max_elements = Bytes{1} << 24;
 
-/// The next multiple of the alignment at or below.
+/// The largest multiple of the alignment that is at most `offset`.
 MPI_Aint aligned_down(MPI_Aint offset) {
   const MPI_Aint beyond = offset % alignment;
   return offset - (beyond < 0 ? beyond + alignment : beyond);
@@ -32,7 +32,7 @@ int ElementLayout::of(MPI_Datatype type, const TypeInfo& info, ElementLayout& la
   layout.lower_ = 0;
   if (info.contiguous) return MPI_SUCCESS;
   const int error = mpi().Type_get_true_extent(type, &layout.lower_, &layout.true_extent_);
-  // A vector of elements that all lie in one place has one element.
+  // With extent 0 a vector has only one element.
   if (layout.stride_ == 0) layout.stride_ = alignment - aligned_down(-layout.true_extent_);
   return error;
 }
@@ -52,25 +52,25 @@ std::byte* ElementLayout::first(std::byte* memory, Bytes packed) const {
   const auto from = reinterpret_cast<std::uintptr_t>(memory) % alignment;
   MPI_Aint offset = from == 0 ? 0 : alignment - static_cast<MPI_Aint>(from);
   offset -= aligned_down(lower_);
-  // Where elements go downwards, the first one is the highest.
+  // With a negative extent, the first element is the highest.
   if (stride_ < 0) offset -= packed / size_ * stride_;
   return memory + offset;
 }
 
-std::byte* ReductionBuffers::address(const BufferRef& place) const {
-  void* const start = place.area == Area::send      ? call_.send.address
-                      : place.area == Area::receive ? call_.receive.address
-                                                    : scratch_;
-  return static_cast<std::byte*>(start) + layout_.distance(place.offset);
+std::byte* ReductionBuffers::address(const BufferRef& ref) const {
+  void* const start = ref.area == Area::send      ? call_.send.address
+                      : ref.area == Area::receive ? call_.receive.address
+                                                  : scratch_;
+  return static_cast<std::byte*>(start) + layout_.distance(ref.offset);
 }
 
-int ReductionBuffers::find(const BufferRef& place, Region& region) {
+int ReductionBuffers::find(const BufferRef& ref, Region& region) {
   region = {};
-  if (place.bytes == 0) return 0;
+  if (ref.bytes == 0) return 0;
   const CallSide& side = call_.receive;
   region = side.info.contiguous
-               ? Region{address(place), place.bytes, 0}
-               : Region{address(place), place.bytes / layout_.element(), region_type(side.type)};
+               ? Region{address(ref), ref.bytes, 0}
+               : Region{address(ref), ref.bytes / layout_.element(), region_type(side.type)};
   return 0;
 }
 

@@ -1,4 +1,4 @@
-/// The buffers of reductions over MPI, and the program's operation on them.
+/// The buffers of reductions, and the program's operation on them.
 #pragma once
 
 #include <array>
@@ -9,8 +9,8 @@
 
 namespace tutti {
 
-/// How the elements of a datatype lie in memory one after the other, which is how an operation
-/// expects them. Offsets count packed bytes, in whole elements.
+/// The layout of a vector of elements of a datatype in memory, as an operation expects it. Offsets
+/// count packed bytes, in whole elements.
 class ElementLayout {
  public:
   /// Sets `layout` to that of a valid type. Returns an MPI error code.
@@ -18,75 +18,75 @@ class ElementLayout {
 
   /// Bytes of an element, at least 1.
   [[nodiscard]] Bytes element() const { return size_; }
-  /// The packed bytes to leave between two vectors so that they do not overlap: an element may
-  /// reach beyond the place of the next one.
+  /// Packed bytes to leave between two vectors so that they do not overlap: an element may extend
+  /// beyond the start of the next one.
   [[nodiscard]] Bytes padding() const;
-  /// The memory that vectors of so many packed bytes take.
+  /// Bytes of memory that vectors of `packed` bytes take.
   [[nodiscard]] Bytes memory(Bytes packed) const;
   /// The address of the first element of vectors that fill `memory(packed)` bytes from `memory` on.
   [[nodiscard]] std::byte* first(std::byte* memory, Bytes packed) const;
-  /// From the address of the first element of a vector to that at `packed`.
+  /// Bytes from the address of a vector's first element to that of the element at `packed`.
   [[nodiscard]] MPI_Aint distance(Bytes packed) const { return packed / size_ * stride_; }
 
  private:
   Bytes size_ = 1;
   MPI_Aint stride_ = 1;       ///< from one element to the next
   MPI_Aint lower_ = 0;        ///< from the address of an element to its first byte
-  MPI_Aint true_extent_ = 1;  ///< from there to its last one
+  MPI_Aint true_extent_ = 1;  ///< from its first byte to its last one
 };
 
-/// Elements of contiguous types travel as bytes, others typed. Vectors in scratch have the layout
-/// of the program's, so that its operation finds them as it expects them.
+/// Elements of contiguous types move as bytes, others with their type. Vectors in scratch have the
+/// layout of the program's vectors, so that its operation finds the elements.
 class ReductionBuffers final : public Buffers {
  public:
   /// `scratch` is `layout.first()` of the plan's scratch.
   ReductionBuffers(const CollectiveCall& call, const ElementLayout& layout, std::byte* scratch)
       : call_(call), layout_(layout), scratch_(scratch) {}
 
-  int find(const BufferRef& place, Region& region) override;
-  /// By MPI_Reduce_local: at once by the program's own operations of as many elements as an int can
-  /// count, else in parts of fewer.
+  int find(const BufferRef& ref, Region& region) override;
+  /// Calls MPI_Reduce_local: for the program's own operations on as many elements as an int can
+  /// count, else on smaller parts.
   int reduce(const BufferRef& from, const BufferRef& to) override;
 
  private:
-  [[nodiscard]] std::byte* address(const BufferRef& place) const;
+  [[nodiscard]] std::byte* address(const BufferRef& ref) const;
 
   const CollectiveCall& call_;
   const ElementLayout& layout_;
   std::byte* scratch_;
 };
 
-/// Vectors in the memory of GPUs, held in the host's for one call: MPI_Reduce_local, which MPIs do
-/// not promise to do elsewhere, finds them there.
+/// Copies of GPU vectors in the host's memory for one call, because MPIs do not promise
+/// MPI_Reduce_local on GPUs.
 class HostVectors {
  public:
   HostVectors(const ElementLayout& layout, Transport& transport)
       : layout_(layout), transport_(transport) {}
 
-  /// Has the buffers that count at this rank of p replaced by copies, which the MPI makes. Returns
-  /// an MPI error code. Throws std::bad_alloc.
+  /// Replaces the buffers that are significant at this rank of p by copies, which the MPI makes.
+  /// Returns an MPI error code. Throws std::bad_alloc.
   int take(CollectiveCall& call, Rank rank, int p);
-  /// Gives the program its result.
+  /// Copies the result to the program's buffer.
   int finish();
 
  private:
-  /// The same elements in the host's memory.
+  /// A region for the same elements in the host's memory.
   Region hold(const Region& vector, std::vector<std::byte>& memory) const;
 
   const ElementLayout& layout_;
   Transport& transport_;
   std::vector<std::byte> sent_;
   std::vector<std::byte> received_;
-  Region held_ = {};    ///< the result here
-  Region result_ = {};  ///< where it belongs
+  Region held_ = {};    ///< the result in the host's memory
+  Region result_ = {};  ///< its destination
 };
 
-/// Which operations are for which types.
+/// Remembers which operations are defined for which types.
 class OperationCache {
  public:
-  /// Would the MPI reduce the call's type, which is valid, by its operation? Asks it to reduce
-  /// nothing on `comm`, which must return its errors: it refuses there what it always refuses, and
-  /// waits for nobody. Remembers the answer for named types: no valid operation ceases to fit them.
+  /// Is the call's operation defined for its type, which is valid? Reduces no elements on `comm`,
+  /// which must return its errors: the MPI refuses there what it always refuses, and waits for no
+  /// rank. Remembers the answer for named types, because a valid operation stays defined for them.
   [[nodiscard]] bool can_reduce(const CollectiveCall& call, MPI_Comm comm);
 
  private:
@@ -99,7 +99,7 @@ class OperationCache {
   std::size_t next_ = 0;
 };
 
-/// Is it the program's own, not one of MPI's? Of any handle.
+/// Is this handle the program's own operation, not a predefined one? The handle may be invalid.
 [[nodiscard]] bool is_programs_own(MPI_Op op);
 
 /// Does a valid operation commute?

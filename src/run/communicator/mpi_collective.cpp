@@ -1,4 +1,4 @@
-/// From arguments to sizes, plans and their execution.
+/// Turns arguments into sizes and plans, and executes these.
 #include "run/communicator/mpi_collective.hpp"
 
 #include <numeric>
@@ -11,7 +11,7 @@ namespace tutti {
 
 namespace {
 
-/// Blocks that follow one another are not together in memory.
+/// True if consecutive blocks are not contiguous in memory.
 bool are_scattered(const CallSide& side, int p) {
   for (Rank rank = 1; rank < p && !side.blocks.are_equal(); ++rank) {
     if (side.blocks.displacement(rank) !=
@@ -111,8 +111,8 @@ CollectiveProblem CollectiveCalls::problem_of(const CollectiveCall& call,
   return problem;
 }
 
-/// The bytes of a vector, or of all blocks that a rank sends or receives: what all ranks know alike
-/// of whatever stages anything.
+/// Counts the bytes of a vector, or of all blocks that a rank sends or receives. All ranks know
+/// that number for every algorithm that stages data.
 bool CollectiveCalls::fits(const CollectiveCall& call, const Specification& specification) {
   if (!call.bounded || specification.algorithm->staging == Staging::nothing) return true;
   find_sizes(call);
@@ -143,9 +143,9 @@ void CollectiveCalls::take_part_as_dummy(const CollectiveCall& call,
       !call.in_place() && known.send.looks_valid(comm_.p()) && learn(known.send, send_infos_);
   const bool regular =
       call.collective == Collective::allgather || call.collective == Collective::alltoall;
-  const bool told =
+  const bool knows_sizes =
       receives ? regular || call.collective == Collective::allgatherv : sends && regular;
-  if (!told) return comm_.give_up();
+  if (!knows_sizes) return comm_.give_up();
   std::vector<MPI_Count> counts;
   std::vector<MPI_Aint> displacements;
   MPI_Count total = 0;
@@ -168,7 +168,7 @@ void CollectiveCalls::take_part_as_dummy(const CollectiveCall& call,
   run(known, specification, context);
 }
 
-/// How the elements of a reduction lie in memory.
+/// Sets the layout of a reduction's elements.
 int CollectiveCalls::learn_layout(const CollectiveCall& call) {
   if (!reduces(call.collective)) return MPI_SUCCESS;
   return ElementLayout::of(call.receive.type, call.receive.info, layout_);
@@ -180,7 +180,7 @@ int CollectiveCalls::execute_reduction(const CollectiveCall& call, const Plan& p
   std::byte* const memory = scratch.reserve(layout_.memory(packed));
   CollectiveCall reached = call;
   HostVectors vectors(layout_, comm_.transport());
-  // The rank takes part also after an error, as others wait for it.
+  // The rank takes part even after an error, because others wait for it.
   int error = touches_device(call, comm_.rank()) ? vectors.take(reached, comm_.rank(), comm_.p())
                                                  : MPI_SUCCESS;
   ReductionBuffers buffers(reached, layout_, layout_.first(memory, packed));

@@ -1,4 +1,4 @@
-/// Running the collectives that are no gathers and scatters over a private communicator.
+/// Runs collectives other than gathers and scatters over a private communicator.
 #pragma once
 
 #include <array>
@@ -12,30 +12,30 @@ namespace tutti {
 
 class PrivateComm;
 
-/// Plans of one communicator, and the calls that run them.
+/// The plans of one communicator, and the calls that run them.
 class CollectiveCalls {
  public:
   explicit CollectiveCalls(PrivateComm& comm) : comm_(comm) {}
 
-  /// Looks up the datatypes that are significant at this rank, and the operation. False if one is
-  /// not valid, or the one not for the other; no
-  /// communicator of the program hears of the error. What it finds lasts until the next call.
+  /// Looks up the operation and the datatypes that are significant at this rank. False if one is
+  /// invalid, or the operation is not defined for the type. The error reaches no communicator of
+  /// the program. The result lasts until the next call.
   [[nodiscard]] bool learn_types(CollectiveCall& call);
 
-  /// Runs a call that differs from an earlier one in nothing but its addresses, if there was one
-  /// lately and its plan follows from its arguments alone: the short way for small blocks. Sets
-  /// `error` to an MPI error code.
+  /// Runs a call that differs from a recent one only in its addresses, if its plan follows from its
+  /// arguments alone: the fast path for small blocks. False if there is none. Sets `error` to an
+  /// MPI error code.
   [[nodiscard]] bool repeat(CollectiveCall& call, const Specification& specification, int& error);
 
-  /// Would each rank stage no more than it may in such a call? Alike on all ranks. The MPI's own
-  /// runs where it would.
+  /// Would each rank stage at most its limit in such a call? Equal on all ranks. If not, the MPI's
+  /// own runs.
   [[nodiscard]] bool fits(const CollectiveCall& call, const Specification& specification);
   /// Runs a call with valid arguments and known types that fits. Returns an MPI error code.
   int run(const CollectiveCall& call, const Specification& specification,
           const CallContext& context);
 
-  /// Takes part for the others' sake in a call whose arguments are bad at this rank, with zeros for
-  /// data, where one side tells what all ranks need to know.
+  /// Takes part as a dummy in a call whose arguments are invalid at this rank, with zeros for data,
+  /// if one side is valid and gives the sizes that the other ranks expect.
   void take_part_as_dummy(const CollectiveCall& call, const Specification& specification,
                           const CallContext& context);
 
@@ -43,7 +43,7 @@ class CollectiveCalls {
   struct Prepared {
     CollectiveCall call;
     const Plan* plan = nullptr;
-    unsigned generation = 0;  ///< of the plans
+    unsigned generation = 0;  ///< the planner's
   };
 
   bool learn(CallSide& side, std::vector<TypeInfo>& infos);
@@ -60,7 +60,7 @@ class CollectiveCalls {
   PrivateComm& comm_;
   CollectivePlanner planner_;
   std::vector<Bytes> sizes_;  ///< of the current call
-  ElementLayout layout_;      ///< of the current call, where it reduces
+  ElementLayout layout_;      ///< of the current reduction
   OperationCache operations_;
   std::vector<TypeInfo> send_infos_;
   std::vector<TypeInfo> receive_infos_;

@@ -1,4 +1,4 @@
-/// Running gather_scatter collectives over a private communicator.
+/// Runs gathers and scatters over a private communicator.
 #include "run/communicator/mpi_communicator.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ int PrivateComm::split(MPI_Comm of, bool member, int key, std::unique_ptr<Privat
 PrivateComm::~PrivateComm() { free(); }
 
 void PrivateComm::free() {
-  // What comes to a communicator that is gone could be taken for another's.
+  // A message to a freed communicator could match one of another communicator.
   const bool stays = async_ && !async_->settle();
   async_.reset();
   if (stays) {
@@ -158,7 +158,8 @@ void PrivateComm::take_part_as_dummy(const GatherScatterCall& call,
   run(empty, specification, context);
 }
 
-/// Takes or gives what the others have said, with zeros for data, so that none waits in vain.
+/// Receives or sends the messages that the others expect, with zeros for data, so that none waits
+/// in vain.
 int PrivateComm::exchange_expected(const GatherScatterCall& call) {
   const bool gathers = is_gather(call.collective);
   BufferAssignment assignment;
@@ -181,7 +182,7 @@ int PrivateComm::exchange_expected(const GatherScatterCall& call) {
   return error == 0 ? MPI_ERR_TRUNCATE : error;
 }
 
-/// Plays the part that the root has told all ranks of, with zeros for data.
+/// Runs this rank's part with the sizes that the root has broadcast, with zeros for data.
 int PrivateComm::run_as_expected(const GatherScatterCall& call,
                                  const GatherScatterProblem& problem) {
   const Bytes expected = planner_.expected(rank_);

@@ -1,4 +1,4 @@
-/// What Tutti keeps with each communicator of the program.
+/// Tutti's state for each communicator of the program.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 
 namespace tutti {
 
-/// The private duplicate of a communicator, with everything that is reused from call to call.
+/// The private duplicate of a communicator, with all state that calls reuse.
 class PrivateComm {
  public:
   /// See OwnedComm. Returns an MPI error code.
@@ -28,48 +28,48 @@ class PrivateComm {
   PrivateComm(const PrivateComm&) = delete;
   PrivateComm& operator=(const PrivateComm&) = delete;
 
-  /// Frees the communicator, or leaves it to the MPI where announcements that others owe this rank
-  /// do not come (UnexpectedMessages::settle); nothing may be run any more. Collective.
+  /// Frees the communicator. If call announcements from other ranks are still missing
+  /// (UnexpectedMessages::settle), leaves it to the MPI. No call may follow. Collective.
   void free();
   [[nodiscard]] MPI_Comm handle() const { return comm_.handle(); }
-  /// So many bytes may a rank stage in each call; 0: no bound. Alike on all ranks, and before the
-  /// first call.
+  /// Sets the bytes that a rank may stage in each call; 0: no bound. Call it with the same value on
+  /// all ranks, before the first call.
   void limit_staging(Bytes memory) {
     memory_ = memory;
     planner_.limit_staging(memory);
   }
   [[nodiscard]] Bytes memory() const { return memory_; }
 
-  /// To be called in every call that the ranks run here, whether or not its arguments are valid
-  /// at this rank; counts each call once.
+  /// Call it in every call that the ranks run here, even if its arguments are invalid at this rank;
+  /// it counts each call once.
   template <class Call>
   void begin(Call& call) {
     if (!std::exchange(call.begun, true)) count_call();
   }
 
-  /// A call that has begun is not run by Tutti on this rank.
+  /// Tutti does not run a call that has begun on this rank.
   void give_up();
-  /// Takes part for the others' sake in a call whose arguments are bad at this rank, where they
-  /// need it to learn what they must know: as if its block were empty, and at the root all blocks.
+  /// Takes part as a dummy in a call whose arguments are invalid at this rank, if other ranks need
+  /// it for a size exchange: with an empty block, and at the root with empty blocks.
   void take_part_as_dummy(const GatherScatterCall& call, const Specification& specification,
                           const CallContext& context);
 
-  /// Runs a regular call that differs from an earlier one in nothing but its addresses, if there
-  /// was one lately: the short way for small blocks. Sets `error` to an MPI error code.
+  /// Runs a regular call that differs from a recent one only in its addresses: the fast path for
+  /// small blocks. False if there is none. Sets `error` to an MPI error code.
   [[nodiscard]] bool repeat(GatherScatterCall& call, const Specification& specification,
                             int& error);
 
-  /// Looks up the datatypes that are significant at this rank. False if one is not valid; no
-  /// communicator of the program hears of the error.
+  /// Looks up the datatypes that are significant at this rank. False if one is invalid. The error
+  /// reaches no communicator of the program.
   [[nodiscard]] bool learn_types(GatherScatterCall& call);
 
-  /// Runs a gather or scatter with valid arguments and known types. Returns an MPI error code;
-  /// where sizes contradict one another that is MPI_ERR_TRUNCATE, and no rank waits in vain.
+  /// Runs a gather or scatter with valid arguments and known types. Returns an MPI error code:
+  /// MPI_ERR_TRUNCATE after a count mismatch, in which no rank waits in vain.
   int run(const GatherScatterCall& call, const Specification& specification,
           const CallContext& context);
 
-  /// Sets `plan` to what this rank is to do in such a call, after whatever exchange that takes. It
-  /// lasts until the next plan is made.
+  /// Sets `plan` to this rank's plan for such a call, after the exchanges that it needs. It lasts
+  /// until the next plan is made.
   int prepare(const GatherScatterCall& call, const Specification& specification,
               const CallContext& context, const Plan*& plan);
   /// Sets `sizes` to the bytes of all ranks' blocks. Collective. Returns an MPI error code.
@@ -77,7 +77,7 @@ class PrivateComm {
   /// All other collectives.
   [[nodiscard]] CollectiveCalls& collectives() { return collectives_; }
 
-  /// For who runs a plan in parts, or other collectives.
+  /// For classes that run a plan in parts, or other collectives.
   [[nodiscard]] Executor& executor() { return executor_; }
   [[nodiscard]] Transport& transport() {
     return async_ ? static_cast<Transport&>(*async_) : transport_;
@@ -87,7 +87,7 @@ class PrivateComm {
   [[nodiscard]] Iov& iov() { return iov_; }
   [[nodiscard]] Rank rank() const { return rank_; }
   [[nodiscard]] int p() const { return p_; }
-  /// Runs a call that the background thread never begins, and keeps it away meanwhile.
+  /// Runs a call that the background thread never begins, and keeps that thread out meanwhile.
   template <class Run>
   int in_turn(Run run) {
     const auto turn = take_turn();
@@ -96,12 +96,12 @@ class PrivateComm {
     if (async_) async_->calls().leave();
     return error;
   }
-  /// To be called in calls that the background thread helps with: it receives between them what has
-  /// come. Local.
+  /// Call it in calls that use the background thread: between calls the thread then receives
+  /// unexpected messages. Local.
   void receive_unexpected();
   /// Has receive_unexpected() ever been called?
   [[nodiscard]] bool receives_unexpected() const { return async_.has_value(); }
-  /// To be called in others: after many in a row the thread rests. Local.
+  /// Call it in all other calls: after many in a row the thread rests. Local.
   void receive_nothing_unexpected();
 
  private:
@@ -112,16 +112,16 @@ class PrivateComm {
         transport_(handle(), rank_),
         collectives_(*this) {}
 
-  /// A call whose plan follows from its arguments alone, as long as handles keep their meaning.
+  /// A call whose plan follows from its arguments alone, while handles keep their meaning.
   struct Prepared {
     GatherScatterCall call;
     const Plan* plan = nullptr;
-    unsigned generation = 0;  ///< of the plans
+    unsigned generation = 0;  ///< the planner's
   };
 
   [[nodiscard]] GatherScatterProblem problem_of(const GatherScatterCall& call) const;
   void count_call();
-  /// Keeps the background thread away during a call.
+  /// Keeps the background thread out during a call.
   [[nodiscard]] std::unique_lock<std::mutex> take_turn();
   [[nodiscard]] bool is_same(const GatherScatterCall& call, const Prepared& before) const;
   void remember(const GatherScatterCall& call, const Plan& plan);

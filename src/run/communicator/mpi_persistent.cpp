@@ -1,4 +1,4 @@
-/// Two threads take turns at one plan.
+/// Executes one plan in two threads that alternate.
 #include "run/communicator/mpi_persistent.hpp"
 
 #include <new>
@@ -14,7 +14,7 @@ int PersistentCall::open(Setup setup, std::unique_ptr<PrivateComm> comm,
   const Specification& spec = call->setup_.specification;
   int error = MPI_SUCCESS;
   if (is_irregular(call->setup_.call.collective) && spec.knowledge() != Knowledge::nothing) {
-    // What else a call would exchange is exchanged now: the thread must not wait for anybody.
+    // Exchanges the sizes now: the thread must not wait for other ranks later.
     const bool lasts = spec.knowledge() == Knowledge::tree_neighbours && !spec.needs_arrivals();
     error = lasts ? call->begin() : call->learn_sizes();
   }
@@ -44,36 +44,37 @@ void PersistentCall::start(CallNumber number) {
     under_way_ = true;
     begun_ = false;
     error_ = MPI_SUCCESS;
-    version_ = nullptr;
+    epoch_ = nullptr;
     number_ = number;
   }
   if (uses_epoch()) setup_.arrival->expect_epoch(number);
   if (runs_in_background()) Background::of_process().wake();
 }
 
-/// Alike on all ranks. Where all need the order and some rank has no thread, nobody would answer.
+/// Equal on all ranks. If all ranks need the order, but some rank has no thread, no rank would
+/// answer.
 bool PersistentCall::uses_epoch() const {
   return setup_.arrival != nullptr && setup_.specification.needs_arrivals() &&
          (setup_.arrival->has_thread() || !setup_.agrees_on_order);
 }
 
-/// Sets `version_`; false as long as it is not known which one counts.
+/// Sets `epoch_`; false while it is unknown which epoch counts.
 bool PersistentCall::find_order(bool arrived, int& error) {
   const bool needed = setup_.agrees_on_order || setup_.at_root;
   if (!needed || !uses_epoch()) return true;
   Arrival& arrival = *setup_.arrival;
-  // What is known of this very call makes the best order: it is worth waiting for until then.
-  if (!arrived) return arrival.find_agreed_epoch(number_, version_);
+  // Estimates for this very call make the best order: wait for them until this rank arrives.
+  if (!arrived) return arrival.find_agreed_epoch(number_, epoch_);
   if (setup_.agrees_on_order) {
-    error = arrival.agreed_epoch(number_, version_);
+    error = arrival.agreed_epoch(number_, epoch_);
   } else {
-    version_ = arrival.newest_epoch();
+    epoch_ = arrival.newest_epoch();
   }
   return true;
 }
 
 int PersistentCall::begin() {
-  const CallContext context = {setup_.half_performance_length, setup_.rate, version_.get(),
+  const CallContext context = {setup_.half_performance_length, setup_.rate, epoch_.get(),
                                sizes_ ? &*sizes_ : nullptr,    nullptr,     setup_.rank_orders};
   if (plan_ == nullptr || setup_.specification.needs_arrivals()) {
     const int error = comm_->prepare(setup_.call, setup_.specification, context, plan_);

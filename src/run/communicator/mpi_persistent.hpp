@@ -1,4 +1,4 @@
-/// A gather or scatter that is set up once and run many times, in part by the background thread.
+/// A persistent gather or scatter, executed in part by the background thread.
 #pragma once
 
 #include <memory>
@@ -12,19 +12,19 @@
 
 namespace tutti {
 
-/// On a private communicator of its own, so that it may be under way while others run. From start()
-/// on the caller's receive buffer is Tutti's; from finish() on, where the rank has arrived, the
-/// send buffer too. Until then the background thread runs what needs neither this rank's data nor
-/// its call; finish() runs the rest in the caller's thread.
+/// Uses its own private communicator, so that other calls may run meanwhile. From start() on, Tutti
+/// may use the caller's receive buffer; from finish() on, when the rank has arrived, also the send
+/// buffer. Before that the background thread runs the steps that need neither this rank's data nor
+/// its call. finish() runs the rest in the caller's thread.
 class PersistentCall final : public BackgroundTask {
  public:
   struct Setup {
     GatherScatterCall call;  ///< valid, with known types
     Specification specification;
     Bytes half_performance_length = 0;
-    double rate = 1;                   ///< bytes that pass in a second
-    std::shared_ptr<Arrival> arrival;  ///< null: nothing is known of arrivals
-    bool agrees_on_order = false;      ///< all ranks need the order, not only the root
+    double rate = 1;                   ///< bytes per second
+    std::shared_ptr<Arrival> arrival;  ///< null: no arrivals are exchanged
+    bool agrees_on_order = false;      ///< all ranks need the order, not just the root
     bool at_root = false;
     const RankOrders* rank_orders = nullptr;  ///< see CallContext
   };
@@ -36,14 +36,14 @@ class PersistentCall final : public BackgroundTask {
   PersistentCall(const PersistentCall&) = delete;
   PersistentCall& operator=(const PersistentCall&) = delete;
 
-  /// From now on the specification is another one. What it must know of sizes opening has brought,
-  /// or its runner is the caller, who may wait for others in finish(). Alike on all ranks, and not
-  /// while a call is under way.
+  /// Changes the specification. The size exchange for it was made by open(), or its runner is the
+  /// caller, who may wait for others in finish(). Equal on all ranks, and not while a call is
+  /// active.
   void change(const Specification& specification, bool agrees_on_order);
-  /// `number` is the call's in the exchange of arrivals, if there is one.
+  /// Starts a call. `number` is its number in the exchange of arrivals, if there is one.
   void start(CallNumber number);
-  /// To be called when the rank has arrived, in that exchange too, and before it leaves. Returns an
-  /// MPI error code, that of the background's part included.
+  /// Completes the call. Call it after the rank's arrival was noted in the exchange, and before its
+  /// exit is. Returns an MPI error code, also that of the background thread's part.
   int finish();
 
   Progress proceed() override;
@@ -64,16 +64,16 @@ class PersistentCall final : public BackgroundTask {
 
   Setup setup_;
   std::unique_ptr<PrivateComm> comm_;
-  std::optional<std::vector<Bytes>> sizes_;  ///< of all ranks, where each order needs them anew
+  std::optional<std::vector<Bytes>> sizes_;  ///< of all ranks, if each new order needs them
   Scratch scratch_;
   Iov iov_;
 
-  std::mutex mutex_;  ///< of what follows, which both threads use
+  std::mutex mutex_;  ///< for the members below, which both threads use
   bool under_way_ = false;
   bool begun_ = false;  ///< the executor has the plan
   CallNumber number_ = 0;
   int error_ = MPI_SUCCESS;
-  std::shared_ptr<const ArrivalEpoch> version_;
+  std::shared_ptr<const ArrivalEpoch> epoch_;
   const Plan* plan_ = nullptr;
   std::optional<MpiBuffers> buffers_;
 };

@@ -1,4 +1,4 @@
-/// Ping-pongs in turn.
+/// Ping-pongs between one pair of ranks after the other.
 #include "run/distance/mpi_distances.hpp"
 
 #include <sched.h>
@@ -21,7 +21,7 @@ constexpr int turn_tag = 2;
 constexpr int barrier_tag = 3;
 constexpr std::chrono::microseconds nap{100};
 
-/// What a rank has measured of a pair, whose first rank it is.
+/// The result for a pair, at its first rank.
 struct Sample {
   Rank from = no_rank;
   Rank to = no_rank;
@@ -54,19 +54,19 @@ class Prober {
     int error = mpi().Gather(&mine, sizeof mine, mpi().byte, counts.data(), sizeof mine, mpi().byte,
                              0, comm_);
     if (error != MPI_SUCCESS) return error;
-    std::vector<int> places;
+    std::vector<int> displacements;
     int end = 0;
     for (const int count : counts) {
-      places.push_back(end);
+      displacements.push_back(end);
       end += count;
     }
     all.resize(static_cast<std::size_t>(end) / sizeof(Sample));
     return mpi().Gatherv(samples_.data(), mine, mpi().byte, all.data(), counts.data(),
-                         places.data(), mpi().byte, 0, comm_);
+                         displacements.data(), mpi().byte, 0, comm_);
   }
 
  private:
-  /// My pairs of a chain. Each pair's first rank has the turn from that of the pair before.
+  /// Measures this rank's pairs of a chain. First ranks of pairs pass the turn to one another.
   int run(const std::vector<RankPair>& chain) {
     for (std::size_t i = 0; i < chain.size(); ++i) {
       const auto [first, second] = chain[i];
@@ -100,7 +100,7 @@ class Prober {
       const double begin = monotonic_seconds();
       if (const int error = send(bytes, other, data_tag)) return error;
       if (const int error = receive(bytes, other, data_tag, false)) return error;
-      // A clock that has not moved shows a time below its resolution, which is a nanosecond.
+      // If the clock has not moved, the time is below its resolution of one nanosecond.
       const double seconds = std::max(monotonic_seconds() - begin, 2e-9) / 2;
       if (exchange >= 0) least = std::min(least, seconds);
     }
@@ -134,7 +134,7 @@ class Prober {
     return error == MPI_SUCCESS ? wait(request, sleeps) : error;
   }
 
-  /// The MPI's own wait may never give up a core that the pair under way needs.
+  /// Polls, because the MPI's own wait may never yield a core that the measured pair needs.
   static int wait(MPI_Request& request, bool sleeps) {
     for (int done = 0;;) {
       MPI_Status status{};
@@ -148,7 +148,7 @@ class Prober {
     }
   }
 
-  /// Dissemination; who waits sleeps.
+  /// A dissemination barrier; waiting ranks sleep.
   int barrier() {
     for (int distance = 1; distance < p_; distance *= 2) {
       MPI_Request request = mpi().request_null;
@@ -180,7 +180,7 @@ std::string method_of(const PingPong& how, std::size_t pairs, double seconds) {
   return text;
 }
 
-/// The same hierarchy on all ranks, from the places that rank 0 knows.
+/// Broadcasts the hierarchy that rank 0 derives from the ranks' locations.
 int share(Hierarchy& hierarchy, Rank rank, MPI_Comm comm) {
   auto levels = static_cast<int>(hierarchy.levels.size());
   int error = mpi().Bcast(&levels, sizeof levels, mpi().byte, 0, comm);
@@ -208,12 +208,12 @@ int measure_distances(MPI_Comm comm, const PingPong& how, DistanceFile& distance
   mpi().Comm_rank(comm, &rank);
   mpi().Comm_size(comm, &p);
   const double begin = monotonic_seconds();
-  std::vector<RankLocation> places;
+  std::vector<RankLocation> locations;
   int world = 0;
-  int error = gather_locations(comm, places, world);
+  int error = gather_locations(comm, locations, world);
   if (error != MPI_SUCCESS) return error;
   std::vector<std::string> names;
-  for (const RankLocation& place : places) names.push_back(place.node);
+  for (const RankLocation& location : locations) names.push_back(location.node);
   Hierarchy hierarchy{p, {}};
   if (rank == 0) hierarchy = hierarchy_to_measure(names, how.nodes_per_switch);
   error = share(hierarchy, rank, comm);

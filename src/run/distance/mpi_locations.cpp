@@ -1,4 +1,4 @@
-/// Host names, and ranks of groups.
+/// Finds host names and the world's ranks.
 #include "run/distance/mpi_locations.hpp"
 
 #include <unistd.h>
@@ -14,7 +14,7 @@ struct Location {
   Rank world = no_rank;
 };
 
-/// This rank's in MPI_COMM_WORLD, of which programs that use sessions alone have none.
+/// Sets `rank` to this process's rank in MPI_COMM_WORLD. Programs that only use sessions have none.
 int rank_in_world(MPI_Comm comm, Rank& rank, int& world) {
   int initialized = 0;
   mpi().Initialized(&initialized);
@@ -39,7 +39,7 @@ int rank_in_world(MPI_Comm comm, Rank& rank, int& world) {
 
 }  // namespace
 
-int gather_locations(MPI_Comm comm, std::vector<RankLocation>& places, int& world) {
+int gather_locations(MPI_Comm comm, std::vector<RankLocation>& locations, int& world) {
   Location mine;
   gethostname(mine.host.data(), mine.host.size() - 1);
   Rank rank = 0;
@@ -50,8 +50,8 @@ int gather_locations(MPI_Comm comm, std::vector<RankLocation>& places, int& worl
   std::vector<Location> all(rank == 0 ? static_cast<std::size_t>(p) : 0);
   const int error =
       mpi().Gather(&mine, sizeof mine, mpi().byte, all.data(), sizeof mine, mpi().byte, 0, comm);
-  places.clear();
-  for (const Location& place : all) places.push_back({place.host.data(), place.world});
+  locations.clear();
+  for (const Location& location : all) locations.push_back({location.host.data(), location.world});
   return error;
 }
 

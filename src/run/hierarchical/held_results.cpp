@@ -1,4 +1,4 @@
-/// Holding and releasing results in shared memory.
+/// Holds and releases results in shared memory.
 #include "run/hierarchical/held_results.hpp"
 
 #include <sys/resource.h>
@@ -11,7 +11,7 @@ namespace {
 
 std::byte* data_of(const Mapping& view) { return view.data() + page_bytes(); }
 
-/// How much of its address space a process can spare for what it must not touch.
+/// Bytes of address space that the process can reserve without using them.
 std::size_t spare_addresses(std::size_t most) {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return most;
@@ -31,7 +31,7 @@ void SharedMemory::release() {
   while (holders > 1 && !now.holders.compare_exchange_weak(holders, holders - 1)) {
   }
   if (holders > 1) return;
-  // Before it counts as free, from when on the first rank may have the next result written there.
+  // Before the memory counts as free: then the first rank may reuse it at once.
   const Bytes stays = page_bytes() + now.kept;
   if (stays < segment_.bytes()) segment_.release_pages(stays);
   now.holders = 0;
@@ -46,7 +46,7 @@ void* HeldResults::hold(std::shared_ptr<SharedMemory> memory, SegmentView view) 
   const std::lock_guard lock(mutex_);
   Mapping mapped = memory->view(view);
   if (!mapped) {
-    // Reservations may be all that is in its way.
+    // The reserved addresses may be the obstacle.
     reserved_ = {};
     mapped = memory->view(view);
   }
@@ -72,14 +72,14 @@ HeldResults::Released HeldResults::release(void* address) {
   }
   Held held = std::move(found->second);
   held_.erase(found);
-  // Before another rank may write the next result into what this view shows.
+  // Before another rank may write the next result into this memory.
   held.view.forbid();
   reserve(std::move(held.view));
   held.memory->release();
   return Released::now;
 }
 
-/// In the place of the oldest ones.
+/// Reserves the addresses of `view` in place of the oldest ones.
 void HeldResults::reserve(Mapping view) {
   const std::size_t most = spare_addresses(max_reserved_bytes);
   const std::size_t wanted = view.bytes();

@@ -1,4 +1,4 @@
-/// The results in shared memory that this process holds, and has held of late.
+/// Keeps the shared results that this process holds, and the addresses of released ones.
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@
 
 namespace tutti {
 
-/// Memory of one result at one rank: a segment with a page for what its ranks count before the
-/// data. Lives as long as a rank holds the result, or may hold a later one in the same memory.
+/// The memory of one result at one rank: a segment with a page that counts its holders, then the
+/// data. Lives while the rank holds the result, or may hold a later one in the same memory.
 class SharedMemory {
  public:
   SharedMemory(NodeSegment segment, Mapping all)
@@ -21,19 +21,19 @@ class SharedMemory {
 
   [[nodiscard]] NodeSegment& segment() { return segment_; }
   [[nodiscard]] Bytes capacity() const { return segment_.bytes() - page_bytes(); }
-  /// For who writes the result.
+  /// Writable data, for the ranks that fill the result.
   [[nodiscard]] std::byte* data() const { return all_.data() + page_bytes(); }
   [[nodiscard]] Mapping view(SegmentView view) const { return segment_.map(view); }
 
-  /// For the first rank of a node, as long as nobody holds it: from now on so many ranks do, after
-  /// which so many bytes of it stay for the next result.
+  /// Begins a result with `holders` ranks, after which `kept` bytes stay for the next one. For the
+  /// first rank of a node, while no rank holds the memory.
   void begin(int holders, Bytes kept);
   [[nodiscard]] bool is_held() const { return count().holders != 0; }
-  /// What stays of it at most while nobody holds it.
+  /// Bytes that may stay allocated while no rank holds the memory.
   [[nodiscard]] Bytes kept() const { return count().kept; }
-  /// Nobody of the node has it after all.
+  /// Resets the holders: no rank of the node got the result.
   void withdraw() { count().holders = 0; }
-  /// One rank the less. The last one gives back what is not kept.
+  /// Removes one holder. The last one returns all but kept() bytes to the system.
   void release();
 
  private:
@@ -47,23 +47,22 @@ class SharedMemory {
   Mapping all_;
 };
 
-/// What the program has been given and not released, which may outlive its communicator, and the
-/// addresses of what it has released last: nothing else comes to lie there, so that who uses or
-/// releases them again is found out. Safe for threads.
+/// The results that the program holds, which may outlive their communicator, and the addresses of
+/// the last released ones. Those stay reserved, so that a second release and later use are
+/// detected. Thread-safe.
 class HeldResults {
  public:
-  /// That of this process.
+  /// The instance of this process.
   static HeldResults& all();
 
-  /// Maps a result for the program and returns the address of its data; null where the system
-  /// refuses.
+  /// Maps a result for the program and returns the address of its data; null if the system refuses.
   void* hold(std::shared_ptr<SharedMemory> memory, SegmentView view);
-  /// Forgets one that the program has not been given.
+  /// Drops a result that the program has not received.
   void withdraw(void* address);
   enum class Released : std::uint8_t {
     now,
-    before,   ///< one of the last ones
-    unknown,  ///< no result, or one released long ago
+    before,   ///< already, among the last results
+    unknown,  ///< not a result, or released long ago
   };
   Released release(void* address);
 
@@ -74,15 +73,15 @@ class HeldResults {
   };
   void reserve(Mapping view);
 
-  /// So many addresses are kept of what was released, and of so many bytes; a sixteenth of what a
-  /// process may have where that is limited.
+  /// Limits on reserved addresses: their number, and their bytes, which also stay within 1/16 of
+  /// RLIMIT_AS.
   static constexpr std::size_t max_reserved = 64;
   static constexpr std::size_t max_reserved_bytes = std::size_t{16} << 30;
 
   std::mutex mutex_;
   std::map<void*, Held> held_;
   std::array<Mapping, max_reserved> reserved_;
-  std::size_t next_reserved_ = 0;  ///< is the oldest
+  std::size_t next_reserved_ = 0;  ///< index of the oldest
 };
 
 }  // namespace tutti

@@ -1,4 +1,4 @@
-/// Telling sizes, planning, and following a level plan.
+/// Exchanges sizes, plans hierarchical calls and executes the plans.
 #include "run/hierarchical/mpi_hierarchical.hpp"
 
 #include <algorithm>
@@ -9,31 +9,31 @@ namespace tutti {
 
 namespace {
 
-/// Signals go on by so much in each call, whatever its plan, so that ranks that planned
-/// differently, which only a faulty program makes them do, begin the next one alike.
+/// The advance of signals in each call, whatever its plan. So ranks whose plans differ, in an
+/// erroneous program, begin the next call in step.
 constexpr NodeSignal::Count sequence_numbers_of_call = 1 << 20;
-// No more than five sequence_numbers for each chunk, and few for the call (see hierarchical_plan).
+// At most 5 sequence numbers per chunk, and few per call (see hierarchical_plan).
 static_assert(sequence_numbers_of_call > 6 * NodeSignal::Count{max_chunks});
-// Ticks before those of the plan: the way is told, then sizes, and in calls that tell all of them,
-// how many chunks there are.
+// Sequence numbers before those of the plan: the selection, then sizes, then the number of chunks
+// in calls that agree on it.
 constexpr NodeSignal::Count selection_sequence = 1;
 constexpr NodeSignal::Count sizes_sequence = 2;
 constexpr NodeSignal::Count chunks_sequence = 3;
 
-// Where a rank's further words begin: of some there is one for each of so many calls in turn, as
-// ranks may be calls ahead of one another where none waits.
+// Offsets of a rank's further words. Some exist once for each of `calls_in_turn` successive calls,
+// as ranks may be calls ahead of one another if none waits.
 constexpr int calls_in_turn = 8;
 constexpr int chunks_word = 0;
 constexpr int size_words = 1;
 constexpr int selection_words = size_words + calls_in_turn;
 static_assert(selection_words + calls_in_turn <= HierarchicalRunner::further_words);
 
-/// Words of calls in turn hold a number below this, and above it that of the call, so that who
-/// reads one that is of a later call already, or of an earlier one still, takes it for none.
+/// Such a word holds a number below this, plus a multiple that identifies the call. So a reader
+/// ignores the word of an earlier or later call.
 constexpr std::int64_t max_recorded = std::int64_t{1} << 48;
 constexpr std::int64_t distinguished_calls = std::int64_t{1} << 15;
 
-/// Of a call that does not fit into some node's memory: it stays flat on all.
+/// Marks a call that does not fit into the memory of some node: it stays flat on all ranks.
 constexpr int refused_chunks = max_chunks + 1;
 
 bool exchanges_sizes(Collective collective) {
@@ -63,7 +63,7 @@ int HierarchicalRunner::lanes_of(int leaders, Lanes*& lanes) {
   if (!lanes->empty() || nodes.count() == 1) return MPI_SUCCESS;
   Lanes made(static_cast<std::size_t>(leaders));
   int error = MPI_SUCCESS;
-  // Also after an error, which other ranks may not have.
+  // Continue after an error, which other ranks may not have.
   for (int lane = 0; lane < leaders; ++lane) {
     keep_first(error,
                lane_of_leaders(leaders_of(lane, leaders), made[static_cast<std::size_t>(lane)]));
@@ -72,7 +72,7 @@ int HierarchicalRunner::lanes_of(int leaders, Lanes*& lanes) {
   return error;
 }
 
-/// The local number of each node's leader.
+/// The local rank of the leader of `lane` on each node.
 std::vector<int> HierarchicalRunner::leaders_of(int lane, int leaders) const {
   const Nodes& nodes = node_->nodes();
   std::vector<int> locals;
@@ -133,7 +133,7 @@ int HierarchicalRunner::run(HierarchicalCall& hierarchical, std::string& refused
   base_ = begin_ + sizes_sequence;
   refused.clear();
   if (exchanges_sizes(hierarchical.call.collective) && !node_->holds_sizes()) {
-    refused = "node memory does not hold the sizes that ranks tell each other";
+    refused = "node memory cannot hold the sizes that ranks exchange";
     return MPI_SUCCESS;
   }
   int error = learn(hierarchical, *lanes);
@@ -141,7 +141,7 @@ int HierarchicalRunner::run(HierarchicalCall& hierarchical, std::string& refused
       error == MPI_SUCCESS && !fits(hierarchical) ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
   if (count_mismatch != MPI_SUCCESS) {
     hierarchical.receive = {};
-    // What the others have of an alltoallv fits what this rank sends.
+    // An alltoallv still sends: the others' receive counts match what this rank sends.
     if (has_root(hierarchical.call.collective)) hierarchical.send = {};
     hierarchical.call.direct = false;
   }
@@ -175,8 +175,8 @@ std::atomic_ref<std::int64_t> HierarchicalRunner::word_of_call(int words, int lo
   return std::atomic_ref(node_->further(local)[words + turn]);
 }
 
-/// For whoever sees this rank's signal signalled after it: a number from 0 on of the call that
-/// begins now, or none. Calls are counted alike on all ranks, whatever went wrong in others.
+/// Records a number from 0, or none, for the call that begins now. Ranks that then see this rank's
+/// signal may read it. All ranks count calls alike, even after errors.
 void HierarchicalRunner::note(int words, std::optional<std::int64_t> number) {
   const std::int64_t call = begin_ / sequence_numbers_of_call % distinguished_calls;
   word_of_call(words, node_->local())
@@ -190,8 +190,8 @@ std::optional<std::int64_t> HierarchicalRunner::recorded(int words, int local) c
   return is_known ? std::optional(word % max_recorded - 1) : std::nullopt;
 }
 
-/// As far as its node knows: is this rank's size what the root says (gatherv, scatterv), is what it
-/// expects what it gets (alltoallv)?
+/// Do the sizes match, as far as the node knows? A gatherv or scatterv compares this rank's size
+/// with the root's count, an alltoallv what it expects with what ranks of its node send.
 bool HierarchicalRunner::fits(const HierarchicalCall& hierarchical) const {
   const Collective collective = hierarchical.call.collective;
   if (hierarchical.is_dummy || !exchanges_sizes(collective)) return true;
@@ -208,7 +208,7 @@ bool HierarchicalRunner::fits(const HierarchicalCall& hierarchical) const {
   return true;
 }
 
-/// Sets the sizes that are not arguments.
+/// Sets the sizes that do not follow from this rank's arguments.
 int HierarchicalRunner::learn(HierarchicalCall& hierarchical, Lanes& lanes) {
   int error = MPI_SUCCESS;
   if (exchanges_sizes(hierarchical.call.collective)) {
@@ -227,13 +227,13 @@ int HierarchicalRunner::learn_size(HierarchicalCall& hierarchical) {
   Bytes& each = hierarchical.call.sizes.each;
   note(size_words, hierarchical.is_dummy ? std::nullopt : std::optional(each));
   if (!hierarchical.is_dummy) {
-    // Who is_dummy may be the one that the others wait for then.
+    // The first rank of the node may be a dummy: it waits for this before it agrees on chunks.
     if (agrees_on_chunks(hierarchical.call)) {
       node_->signal(node_->local()).signal_to(begin_ + sizes_sequence);
     }
     return MPI_SUCCESS;
   }
-  // The others' sizes, as what this rank does between nodes must fit what they do.
+  // Take the others' sizes, because this rank's inner calls must match theirs.
   const int error = signal_and_await(begin_ + sizes_sequence, 0, node_->ranks());
   for (int local = 0; local < node_->ranks(); ++local) {
     each = std::max<Bytes>(each, recorded(size_words, local).value_or(0));
@@ -254,7 +254,7 @@ int HierarchicalRunner::await(NodeSignal::Count sequence, int first, int last) {
 }
 
 int HierarchicalRunner::exchange_sizes(HierarchicalCall& hierarchical) {
-  // Until all have read what was told in the last call.
+  // Wait until all have read the sizes of the last call.
   if (const int error = await(begin_, 0, node_->ranks())) return error;
   std::copy(hierarchical.own_sizes.begin(), hierarchical.own_sizes.end(),
             node_->exchanged_sizes(node_->local()));
@@ -268,11 +268,11 @@ void HierarchicalRunner::read_sizes(HierarchicalCall& hierarchical) const {
   const int here = nodes.node_of(rank_);
   if (hierarchical.call.collective == Collective::alltoallv) {
     for (int local = 0; local < node_->ranks(); ++local) {
-      const std::int64_t* told = node_->exchanged_sizes(local);
-      sizes.sent.insert(sizes.sent.end(), told, told + p);
-      sizes.received.insert(sizes.received.end(), told + p, told + 2 * p);
+      const std::int64_t* exchanged = node_->exchanged_sizes(local);
+      sizes.sent.insert(sizes.sent.end(), exchanged, exchanged + p);
+      sizes.received.insert(sizes.received.end(), exchanged + p, exchanged + 2 * p);
     }
-    // Where ranks of the node contradict one another, what is sent counts (see fits).
+    // If ranks of the node contradict one another, the sender's size counts (see fits).
     for (int from = 0; from < node_->ranks(); ++from) {
       const auto sender = static_cast<std::size_t>(nodes.rank_at(here, from));
       for (int to = 0; to < node_->ranks(); ++to) {
@@ -283,9 +283,10 @@ void HierarchicalRunner::read_sizes(HierarchicalCall& hierarchical) const {
     return;
   }
   if (nodes.node_of(hierarchical.call.root) == here) {
-    // What the root says counts.
-    const std::int64_t* told = node_->exchanged_sizes(nodes.local_of(hierarchical.call.root)) + 1;
-    sizes.by_rank.assign(told, told + p);
+    // The root's counts apply.
+    const std::int64_t* exchanged =
+        node_->exchanged_sizes(nodes.local_of(hierarchical.call.root)) + 1;
+    sizes.by_rank.assign(exchanged, exchanged + p);
     return;
   }
   sizes.by_rank.assign(p, 0);
@@ -295,11 +296,11 @@ void HierarchicalRunner::read_sizes(HierarchicalCall& hierarchical) const {
   }
 }
 
-/// All nodes go in as many chunks as the one that needs most; the first rank of each asks.
+/// All nodes use as many chunks as the one that needs most. Their first ranks agree on the number.
 int HierarchicalRunner::agree_on_chunks(HierarchicalCall& hierarchical, Lanes& lanes) {
   int error = MPI_SUCCESS;
   if (node_->local() == 0) {
-    // Until all have read the number of the last call.
+    // Wait until all have read the number of the last call.
     if (node_->grows()) error = await(begin_, 0, node_->ranks());
     keep_first(error, grow_for(hierarchical.call, lanes));
     const int chunks = chunks_for(hierarchical.call, node_->nodes(), rank_, node_->capacity())
@@ -328,7 +329,7 @@ const HierarchicalPlan* HierarchicalRunner::plan_of(const HierarchicalProblem& c
     cut.chunks = chunks_for(call, nodes, rank_, node_->sure_capacity()).value_or(refused_chunks);
   }
   if (cut.chunks == refused_chunks) {
-    refused = "node memory does not hold one element of each block";
+    refused = "node memory cannot hold one element of each block";
     return nullptr;
   }
   Result<HierarchicalPlan> plan = hierarchical_plan(cut, nodes, rank_);
@@ -343,7 +344,7 @@ const HierarchicalPlan* HierarchicalRunner::plan_of(const HierarchicalProblem& c
   return &kept.plan;
 }
 
-/// Takes all steps, also after an error, so that nobody waits for this rank in vain.
+/// Executes all steps, even after an error, so that no rank waits for this one in vain.
 int HierarchicalRunner::follow(const HierarchicalPlan& plan, HierarchicalCall& hierarchical,
                                Lanes& lanes) {
   int error = MPI_SUCCESS;

@@ -1,4 +1,4 @@
-/// Runs calls through the memory of nodes, around collectives between them.
+/// Runs hierarchical calls: copies through node memory around collectives between nodes.
 #pragma once
 
 #include <array>
@@ -15,40 +15,40 @@
 
 namespace tutti {
 
-/// One side of a call at one rank: packed blocks that can be addressed in place. Without memory it
-/// reads as zeros and takes anything, for a rank whose arguments are bad.
+/// The send or receive buffer of a call at one rank, as packed blocks. Without memory it reads as
+/// zeros and discards what it receives, for dummy participation.
 struct HierarchicalSide {
   struct Block {
     std::byte* address;
     Bytes bytes;
   };
-  std::byte* base = nullptr;  ///< of blocks one after the other; null where they lie otherwise
-  Bytes each = 0;             ///< bytes of a block, where all are equal and one after the other
-  std::vector<Block> blocks;  ///< else where each lies
+  std::byte* base = nullptr;  ///< of consecutive blocks; null if they are scattered
+  Bytes each = 0;             ///< bytes of a block, if all are equal and consecutive
+  std::vector<Block> blocks;  ///< else the address and bytes of each
   Bytes bytes = 0;            ///< of all blocks
 
-  /// Calls visit(address, bytes) for the stretches of the bytes [offset, offset + count) of these
-  /// blocks, in their sequence.
+  /// Calls visit(address, bytes) for each contiguous part of the bytes [offset, offset + count) of
+  /// the blocks `range`, in sequence.
   template <class Visit>
   void visit(BlockRange range, Bytes offset, Bytes count, Visit visit) const;
 };
 
-/// One call as it is run through nodes. `call.sizes` holds what this rank knows: of the irregular
-/// calls that tell each other sizes (see told()), numbers in `tells`.
+/// One hierarchical call at one rank. `call.sizes` holds the sizes that this rank knows. In calls
+/// with a size exchange (see size_exchange_words()) this rank's numbers are in `own_sizes`.
 struct HierarchicalCall {
   HierarchicalProblem call;
   HierarchicalSide send;
   HierarchicalSide receive;
   std::vector<Bytes> own_sizes;
-  bool is_dummy = false;  ///< the arguments are bad at this rank: takes part with zeros
-  MPI_Datatype type{};    ///< of elements, where one reduces
+  bool is_dummy = false;  ///< this rank's arguments are invalid: it takes part with zeros
+  MPI_Datatype type{};    ///< of elements, in reductions
   MPI_Op op{};
-  /// What runs between nodes; none: the MPI's own collectives.
+  /// The algorithm between nodes; null: the MPI's own collectives.
   const Specification* inner = nullptr;
-  CallContext context = {};  ///< for that
+  CallContext context = {};  ///< of the algorithm between nodes
 };
 
-/// The node level of one communicator.
+/// Runs the hierarchical calls of one communicator.
 class HierarchicalRunner {
  public:
   /// Collective over `comm`, which must outlive the runner. Returns an MPI error code.
@@ -56,55 +56,54 @@ class HierarchicalRunner {
                   std::unique_ptr<HierarchicalRunner>& made);
 
   [[nodiscard]] SharedNode& node() { return *node_; }
-  /// So many of SharedNode::further are the runner's; the rest is for others that use its turns.
+  /// Words of SharedNode::further that the runner uses; the rest is for other users of Turn.
   static constexpr int further_words = 17;
-  /// What the signals of the node are at when all its ranks have left the last call.
+  /// The value of all signals of the node once its ranks have left the last call.
   [[nodiscard]] NodeSignal::Count begin() const { return begin_; }
 
-  /// Sees to it that a call this rank has begun is counted whatever ends it: an error before
-  /// run(), or an exception. Else those of its node would wait for its signal in this and all later
-  /// calls. Of no nodes it does nothing.
+  /// Counts a call that this rank has begun, even if an error or an exception ends it before run().
+  /// Otherwise the other ranks of the node would wait for its signal in this and all later calls.
+  /// Does nothing for a null runner.
   class Turn {
    public:
-    explicit Turn(HierarchicalRunner& levels) : Turn(&levels) {}
-    explicit Turn(HierarchicalRunner* levels)
-        : levels_(levels), begin_(levels == nullptr ? 0 : levels->begin()) {}
+    explicit Turn(HierarchicalRunner& runner) : Turn(&runner) {}
+    explicit Turn(HierarchicalRunner* runner)
+        : runner_(runner), begin_(runner == nullptr ? 0 : runner->begin()) {}
     ~Turn() {
-      if (levels_ != nullptr && levels_->begin() == begin_) levels_->skip();
+      if (runner_ != nullptr && runner_->begin() == begin_) runner_->skip();
     }
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
 
    private:
-    HierarchicalRunner* levels_;
+    HierarchicalRunner* runner_;
     NodeSignal::Count begin_;
   };
 
-  /// Alike on all ranks.
+  /// Do the communicators for `leaders` leaders exist? Equal on all ranks.
   [[nodiscard]] bool is_prepared(int leaders) const;
-  /// Makes the communicators between nodes for so many leaders, at the first such call; part of
-  /// run(). Collective. Returns an MPI error code, which not all ranks may have.
+  /// Creates the communicators between nodes for `leaders` leaders, at the first such call; run()
+  /// includes it. Collective. Returns an MPI error code, which may differ between ranks.
   int prepare(int leaders);
-  /// Frees what prepare() has made for so many leaders and no other number needs. Collective.
+  /// Frees the communicators of prepare() that no other number of leaders needs. Collective.
   void forget(int leaders);
-  /// Collective. Returns an MPI error code; sets `refused` to the reason where the call must stay
-  /// flat, alike on all ranks and before anything has moved. An error of one rank leaves no other
-  /// waiting.
+  /// Runs a call. If it must stay flat, sets `refused` to the reason, equally on all ranks and
+  /// before any data moves. An error of one rank leaves no other rank waiting. Collective. Returns
+  /// an MPI error code.
   int run(HierarchicalCall& hierarchical, std::string& refused);
-  /// Counts a call that goes another way, or that this rank cannot take part in, or has taken part
-  /// in by itself.
+  /// Counts a call that runs outside run(), for example flat, or without this rank.
   void skip();
-  /// The way, any number from 0 on, of the call that begins now, where ranks whose arguments are
-  /// bad may not know it: they get it from another rank of their node, if one knows, and others
-  /// tell it. On all ranks of the node, before run() or skip(). Returns an MPI error code.
+  /// Broadcasts the selection of the call that begins now, any number from 0, to ranks of the node
+  /// that do not know it because their arguments are invalid. If no rank knows it, `candidate`
+  /// stays. On all ranks of the node, before run() or skip(). Returns an MPI error code.
   int broadcast_selection(bool knows, int& candidate);
-  /// The first ranks of all nodes, by node; null on all other ranks, and where there is one node.
-  /// Collective. Returns an MPI error code.
+  /// Sets `comm` to the communicator of the first ranks of all nodes, by node; null on all other
+  /// ranks, and if there is one node. Collective. Returns an MPI error code.
   int first_ranks(PrivateComm*& comm);
 
  private:
   explicit HierarchicalRunner(MPI_Comm comm) : comm_(comm) {}
-  /// One rank of each node in each lane; null on all other ranks.
+  /// The communicator of each lane, with one rank of each node; null on all other ranks.
   using Lanes = std::vector<PrivateComm*>;
   int lanes_of(int leaders, Lanes*& lanes);
   [[nodiscard]] std::vector<int> leaders_of(int lane, int leaders) const;
@@ -139,16 +138,17 @@ class HierarchicalRunner {
   Bytes staging_ = 0;
   std::unique_ptr<SharedNode> node_;
   Rank rank_ = 0;
-  NodeSignal::Count begin_ = 0;  ///< what the signals are at when all have left the last call
-  NodeSignal::Count base_ = 0;   ///< of the plan's sequence_numbers above 0, which is begin_
-  /// By the local number of the leader on each node: numbers of leaders have some in common.
+  NodeSignal::Count begin_ = 0;  ///< value of the signals when all have left the last call
+  NodeSignal::Count base_ = 0;   ///< of the plan's sequence numbers above 0; number 0 is begin_
+  /// By the local ranks of the leaders, one for each node: numbers of leaders share some.
   std::map<std::vector<int>, std::unique_ptr<PrivateComm>> communicators_;
   std::map<int, Lanes> lanes_;
   std::array<Planned, 8> planned_;
   std::size_t next_planned_ = 0;
 };
 
-/// Runs one call of a lane. `send` and `receive` are where its ends are. Returns an MPI error code.
+/// Runs one inner call on a lane. `send` and `receive` are the addresses of its buffers. Returns an
+/// MPI error code.
 int run_inner(const InnerCall& call, const HierarchicalCall& hierarchical, PrivateComm& lane,
               std::byte* send, std::byte* receive);
 

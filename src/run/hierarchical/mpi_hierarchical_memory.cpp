@@ -1,4 +1,4 @@
-/// Growing the memory of nodes by need.
+/// Grows node memory on demand.
 #include <algorithm>
 #include <array>
 
@@ -7,16 +7,17 @@
 
 namespace tutti {
 
-/// Elsewhere all ranks find the number of chunks by themselves.
+/// Must ranks agree on the number of chunks? Otherwise each computes the same number.
 bool HierarchicalRunner::agrees_on_chunks(const HierarchicalProblem& call) const {
-  const bool tells = size_exchange_words(call.collective, 1, false) > 0;
-  if (tells || !node_->grows()) return tells;
+  const bool exchanges = size_exchange_words(call.collective, 1, false) > 0;
+  if (exchanges || !node_->grows()) return exchanges;
   HierarchicalProblem whole = call;
   whole.chunks = 1;
   return chunks_for(whole, node_->nodes(), rank_, node_->sure_capacity()) != 1;
 }
 
-/// Has memory that grows hold the call at once, as far as it may. Collective over the first ranks.
+/// Grows node memory, up to its limit, until it holds the whole call. Collective over the first
+/// ranks of the nodes.
 int HierarchicalRunner::grow_for(const HierarchicalProblem& call, Lanes& lanes) {
   const Bytes most = node_->max_capacity();
   if (!node_->grows() || node_->capacity() == most) return MPI_SUCCESS;
@@ -34,7 +35,7 @@ int HierarchicalRunner::grow_for(const HierarchicalProblem& call, Lanes& lanes) 
   }
   std::array<Bytes, 2> lacks = {on_all[0] - got, 0};
   if (!lanes.empty()) error = max_on_all(lanes.front()->handle(), lacks);
-  // What the system does not have once is not asked for again.
+  // If the system refuses once, do not ask again.
   got = on_all[0] - lacks[0];
   if (error == MPI_SUCCESS) node_->set_capacity(got, lacks[0] > 0 ? got : most);
   return error;

@@ -1,4 +1,4 @@
-/// The collectives between nodes: the MPI's own, or a schedule of Tutti's.
+/// Runs the collectives between nodes: the MPI's own, or a schedule of Tutti.
 #include <algorithm>
 
 #include "run/hierarchical/mpi_hierarchical.hpp"
@@ -7,100 +7,97 @@ namespace tutti {
 
 namespace {
 
-/// Counts and displacements as MPI takes them: none is above max_node_memory.
+/// Counts and displacements as int: none is above max_node_memory.
 class Numbers {
  public:
   explicit Numbers(const std::vector<Bytes>& bytes, Bytes unit = 1) {
     for (const Bytes each : bytes) numbers_.push_back(static_cast<int>(each / unit));
   }
   [[nodiscard]] const int* data() const { return numbers_.data(); }
-  /// The only one, or the first of equal ones; 0 where the end does not count.
   [[nodiscard]] bool many() const { return numbers_.size() > 1; }
+  /// The only count, or the first of equal ones; 0 if the buffer is not significant.
   [[nodiscard]] int first() const { return numbers_.empty() ? 0 : numbers_.front(); }
 
  private:
   std::vector<int> numbers_;
 };
 
-struct BothEnds {
+struct InnerBuffers {
   std::byte* send;
   std::byte* receive;
   Numbers sent, sent_at, received, received_at;
 };
 
-/// Data moves as bytes: node memory holds it packed.
-int move(const InnerCall& call, const BothEnds& ends, MPI_Comm comm) {
+/// Moves data as bytes, packed in node memory, by the MPI's own collective.
+int move(const InnerCall& call, const InnerBuffers& buffers, MPI_Comm comm) {
   const MPI_Datatype byte = mpi().byte;
   switch (call.collective) {
     case Collective::gather:
-      return mpi().Gather(ends.send, ends.sent.first(), byte, ends.receive, ends.received.first(),
-                          byte, call.root, comm);
+      return mpi().Gather(buffers.send, buffers.sent.first(), byte, buffers.receive,
+                          buffers.received.first(), byte, call.root, comm);
     case Collective::gatherv:
-      return mpi().Gatherv(ends.send, ends.sent.first(), byte, ends.receive, ends.received.data(),
-                           ends.received_at.data(), byte, call.root, comm);
+      return mpi().Gatherv(buffers.send, buffers.sent.first(), byte, buffers.receive,
+                           buffers.received.data(), buffers.received_at.data(), byte, call.root,
+                           comm);
     case Collective::scatter:
-      return mpi().Scatter(ends.send, ends.sent.first(), byte, ends.receive, ends.received.first(),
-                           byte, call.root, comm);
+      return mpi().Scatter(buffers.send, buffers.sent.first(), byte, buffers.receive,
+                           buffers.received.first(), byte, call.root, comm);
     case Collective::scatterv:
-      return mpi().Scatterv(ends.send, ends.sent.data(), ends.sent_at.data(), byte, ends.receive,
-                            ends.received.first(), byte, call.root, comm);
+      return mpi().Scatterv(buffers.send, buffers.sent.data(), buffers.sent_at.data(), byte,
+                            buffers.receive, buffers.received.first(), byte, call.root, comm);
     case Collective::allgather:
-      return mpi().Allgather(ends.send, ends.sent.first(), byte, ends.receive,
-                             ends.received.first(), byte, comm);
+      return mpi().Allgather(buffers.send, buffers.sent.first(), byte, buffers.receive,
+                             buffers.received.first(), byte, comm);
     case Collective::allgatherv:
-      return mpi().Allgatherv(ends.send, ends.sent.first(), byte, ends.receive,
-                              ends.received.data(), ends.received_at.data(), byte, comm);
+      return mpi().Allgatherv(buffers.send, buffers.sent.first(), byte, buffers.receive,
+                              buffers.received.data(), buffers.received_at.data(), byte, comm);
     case Collective::alltoall:
-      return mpi().Alltoall(ends.send, ends.sent.first(), byte, ends.receive, ends.received.first(),
-                            byte, comm);
+      return mpi().Alltoall(buffers.send, buffers.sent.first(), byte, buffers.receive,
+                            buffers.received.first(), byte, comm);
     case Collective::alltoallv:
-      return mpi().Alltoallv(ends.send, ends.sent.data(), ends.sent_at.data(), byte, ends.receive,
-                             ends.received.data(), ends.received_at.data(), byte, comm);
+      return mpi().Alltoallv(buffers.send, buffers.sent.data(), buffers.sent_at.data(), byte,
+                             buffers.receive, buffers.received.data(), buffers.received_at.data(),
+                             byte, comm);
     case Collective::bcast:
-      return mpi().Bcast(ends.send, ends.sent.first(), byte, call.root, comm);
+      return mpi().Bcast(buffers.send, buffers.sent.first(), byte, call.root, comm);
     default:
       return mpi().Barrier(comm);
   }
 }
 
-/// Whose arguments are bad has no type that others could combine by.
+/// A rank with invalid arguments has no datatype to reduce with.
 bool has_no_type(const InnerCall& call, const HierarchicalCall& hierarchical) {
   return reduces(call.collective) && hierarchical.is_dummy;
 }
 
-/// Elements stay elements, with their operation.
-int combine(const InnerCall& call, const BothEnds& ends, const HierarchicalCall& hierarchical,
-            MPI_Comm comm) {
+/// Reduces elements with the program's datatype and operation, by the MPI's own collective.
+int combine(const InnerCall& call, const InnerBuffers& buffers,
+            const HierarchicalCall& hierarchical, MPI_Comm comm) {
   if (has_no_type(call, hierarchical)) return MPI_SUCCESS;
   switch (call.collective) {
     case Collective::reduce:
-      return mpi().Reduce(ends.send, ends.receive, ends.sent.first(), hierarchical.type,
+      return mpi().Reduce(buffers.send, buffers.receive, buffers.sent.first(), hierarchical.type,
                           hierarchical.op, call.root, comm);
     case Collective::allreduce:
-      return mpi().Allreduce(ends.send, ends.receive, ends.sent.first(), hierarchical.type,
+      return mpi().Allreduce(buffers.send, buffers.receive, buffers.sent.first(), hierarchical.type,
                              hierarchical.op, comm);
     case Collective::reduce_scatter:
-      return mpi().Reduce_scatter(ends.send, ends.receive, ends.sent.data(), hierarchical.type,
-                                  hierarchical.op, comm);
+      return mpi().Reduce_scatter(buffers.send, buffers.receive, buffers.sent.data(),
+                                  hierarchical.type, hierarchical.op, comm);
     default:
-      return mpi().Reduce_scatter_block(ends.send, ends.receive, ends.sent.first(),
+      return mpi().Reduce_scatter_block(buffers.send, buffers.receive, buffers.sent.first(),
                                         hierarchical.type, hierarchical.op, comm);
   }
 }
 
-int run_native(const InnerCall& call, const BothEnds& ends, const HierarchicalCall& hierarchical,
-               PrivateComm& lane) {
-  return reduces(call.collective) ? combine(call, ends, hierarchical, lane.handle())
-                                  : move(call, ends, lane.handle());
+int run_native(const InnerCall& call, const InnerBuffers& buffers,
+               const HierarchicalCall& hierarchical, PrivateComm& lane) {
+  return reduces(call.collective) ? combine(call, buffers, hierarchical, lane.handle())
+                                  : move(call, buffers, lane.handle());
 }
 
-bool is_rooted(Collective collective) {
-  return is_gather(collective) || collective == Collective::scatter ||
-         collective == Collective::scatterv;
-}
-
-/// A gather or scatter by a schedule of Tutti's.
-int run_gather_scatter(const InnerCall& call, const BothEnds& ends,
+/// Runs a gather or scatter by a schedule of Tutti.
+int run_gather_scatter(const InnerCall& call, const InnerBuffers& buffers,
                        const HierarchicalCall& hierarchical, PrivateComm& lane,
                        const Specification& specification) {
   const bool gathers = is_gather(call.collective);
@@ -108,12 +105,12 @@ int run_gather_scatter(const InnerCall& call, const BothEnds& ends,
   inner.collective = call.collective;
   inner.root = call.root;
   inner.comm = lane.handle();
-  inner.block_buffer = gathers ? ends.send : ends.receive;
-  inner.block_count = gathers ? ends.sent.first() : ends.received.first();
+  inner.block_buffer = gathers ? buffers.send : buffers.receive;
+  inner.block_count = gathers ? buffers.sent.first() : buffers.received.first();
   inner.block_type = inner.root_type = mpi().byte;
-  inner.root_buffer = gathers ? ends.receive : ends.send;
-  const Numbers& counts = gathers ? ends.received : ends.sent;
-  const Numbers& displacements = gathers ? ends.received_at : ends.sent_at;
+  inner.root_buffer = gathers ? buffers.receive : buffers.send;
+  const Numbers& counts = gathers ? buffers.received : buffers.sent;
+  const Numbers& displacements = gathers ? buffers.received_at : buffers.sent_at;
   inner.blocks = is_irregular(call.collective) ? RankBlocks(counts.data(), displacements.data())
                                                : RankBlocks(counts.first());
   lane.begin(inner);
@@ -126,15 +123,15 @@ RankBlocks blocks_of(const Numbers& counts, const Numbers& displacements) {
                        : RankBlocks(counts.first());
 }
 
-/// The ends of a movement that is no gather or scatter.
-void add_blocks(const InnerCall& call, const BothEnds& ends, CollectiveCall& inner) {
+/// Sets the buffers of a collective that moves data, other than gather and scatter.
+void add_blocks(const InnerCall& call, const InnerBuffers& buffers, CollectiveCall& inner) {
   const bool irregular = is_irregular(call.collective);
-  inner.send.address = ends.send;
+  inner.send.address = buffers.send;
   inner.send.blocks =
-      irregular ? blocks_of(ends.sent, ends.sent_at) : RankBlocks(ends.sent.first());
-  inner.receive.address = ends.receive;
-  inner.receive.blocks =
-      irregular ? blocks_of(ends.received, ends.received_at) : RankBlocks(ends.received.first());
+      irregular ? blocks_of(buffers.sent, buffers.sent_at) : RankBlocks(buffers.sent.first());
+  inner.receive.address = buffers.receive;
+  inner.receive.blocks = irregular ? blocks_of(buffers.received, buffers.received_at)
+                                   : RankBlocks(buffers.received.first());
   inner.send.type = inner.receive.type = mpi().byte;
   if (call.collective == Collective::bcast) {
     inner.receive = inner.send;
@@ -142,30 +139,31 @@ void add_blocks(const InnerCall& call, const BothEnds& ends, CollectiveCall& inn
   }
 }
 
-/// Vectors of the program's own elements: what is sent tells how many, also where nothing is
-/// received.
-void add_vectors(const InnerCall& call, const BothEnds& ends, const HierarchicalCall& hierarchical,
-                 CollectiveCall& inner) {
+/// Sets the buffers of a reduction, in the program's elements. The send counts apply even if
+/// nothing is received.
+void add_vectors(const InnerCall& call, const InnerBuffers& buffers,
+                 const HierarchicalCall& hierarchical, CollectiveCall& inner) {
   const bool irregular = is_irregular(call.collective);
   inner.op = hierarchical.op;
-  inner.send.address = ends.send;
-  inner.receive.address = ends.receive;
+  inner.send.address = buffers.send;
+  inner.receive.address = buffers.receive;
   inner.send.type = inner.receive.type = hierarchical.type;
   inner.send.blocks = inner.receive.blocks =
-      irregular ? RankBlocks::counted(ends.sent.data()) : RankBlocks(ends.sent.first());
+      irregular ? RankBlocks::counted(buffers.sent.data()) : RankBlocks(buffers.sent.first());
 }
 
-/// Any other collective by a schedule of Tutti's.
-int run_schedule(const InnerCall& call, const BothEnds& ends, const HierarchicalCall& hierarchical,
-                 PrivateComm& lane, const Specification& specification) {
+/// Runs any other collective by a schedule of Tutti.
+int run_schedule(const InnerCall& call, const InnerBuffers& buffers,
+                 const HierarchicalCall& hierarchical, PrivateComm& lane,
+                 const Specification& specification) {
   CollectiveCall inner;
   inner.collective = call.collective;
   inner.root = call.root;
   inner.comm = lane.handle();
   if (reduces(call.collective)) {
-    add_vectors(call, ends, hierarchical, inner);
+    add_vectors(call, buffers, hierarchical, inner);
   } else {
-    add_blocks(call, ends, inner);
+    add_blocks(call, buffers, inner);
   }
   lane.begin(inner);
   if (has_no_type(call, hierarchical)) {
@@ -175,7 +173,7 @@ int run_schedule(const InnerCall& call, const BothEnds& ends, const Hierarchical
   if (!lane.collectives().learn_types(inner)) return MPI_ERR_TYPE;
   if (!lane.collectives().fits(inner, specification)) {
     lane.give_up();
-    return run_native(call, ends, hierarchical, lane);
+    return run_native(call, buffers, hierarchical, lane);
   }
   return lane.collectives().run(inner, specification, hierarchical.context);
 }
@@ -185,18 +183,19 @@ int run_schedule(const InnerCall& call, const BothEnds& ends, const Hierarchical
 int run_inner(const InnerCall& call, const HierarchicalCall& hierarchical, PrivateComm& lane,
               std::byte* send, std::byte* receive) {
   const Bytes unit = reduces(call.collective) ? hierarchical.call.unit : 1;
-  const BothEnds ends = {send,
-                         receive,
-                         Numbers(call.send.counts, unit),
-                         Numbers(call.send.displacements),
-                         Numbers(call.receive.counts, unit),
-                         Numbers(call.receive.displacements)};
+  const InnerBuffers buffers = {send,
+                                receive,
+                                Numbers(call.send.counts, unit),
+                                Numbers(call.send.displacements),
+                                Numbers(call.receive.counts, unit),
+                                Numbers(call.receive.displacements)};
   if (hierarchical.inner != nullptr) {
     const Specification inner = between_nodes(*hierarchical.inner, call.collective);
-    return is_rooted(call.collective) ? run_gather_scatter(call, ends, hierarchical, lane, inner)
-                                      : run_schedule(call, ends, hierarchical, lane, inner);
+    return is_gather_or_scatter(call.collective)
+               ? run_gather_scatter(call, buffers, hierarchical, lane, inner)
+               : run_schedule(call, buffers, hierarchical, lane, inner);
   }
-  return run_native(call, ends, hierarchical, lane);
+  return run_native(call, buffers, hierarchical, lane);
 }
 
 }  // namespace tutti

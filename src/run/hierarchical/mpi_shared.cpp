@@ -1,4 +1,4 @@
-/// Agreeing on the memory of a result.
+/// Agrees on the memory of results and fills them in place.
 #include "run/hierarchical/mpi_shared.hpp"
 
 #include <algorithm>
@@ -9,14 +9,14 @@
 
 namespace tutti {
 
-/// What the first rank of a node tells the others.
+/// The memory that the first rank of a node selects, as the others read it.
 struct SharedResults::Order {
-  std::int64_t index = -1;  ///< which memory; none was to be had if negative
-  std::int64_t count = 0;   ///< of memories, from now on
+  std::int64_t index = -1;  ///< of the memory; negative: none available
+  std::int64_t count = 0;   ///< number of memories from now on
   SegmentName name;
 };
 
-/// What the ranks of this node, and of all, have against a call.
+/// The sums of the faults of ranks, on this node and on all.
 struct SharedResults::Faults {
   Bytes here = 0;
   Bytes all = 0;
@@ -24,13 +24,13 @@ struct SharedResults::Faults {
 
 namespace {
 
-// Where a rank's further words for results begin.
+// Offsets of a rank's further words for results.
 constexpr int fault_word = HierarchicalRunner::further_words;
 constexpr int faults_word = fault_word + 1;
 constexpr int outcome_word = fault_word + 2;
 constexpr int order_words = fault_word + 3;
 
-// What a rank has against the call; sums tell whether any has it, of fewer than 2^32 ranks.
+// The faults of a rank. Their sum shows which occurred, for fewer than 2^32 ranks.
 constexpr Bytes no_memory = 1;
 constexpr Bytes bad_arguments = Bytes{1} << 32;
 
@@ -43,7 +43,7 @@ std::shared_ptr<SharedMemory> mapped(std::optional<NodeSegment> segment) {
   return std::make_shared<SharedMemory>(std::move(*segment), std::move(all));
 }
 
-/// Where each rank's part begins, and the end of the last one.
+/// The offset of each rank's part, and the end of the last one.
 std::vector<Bytes> offsets_of(const HierarchicalProblem& call, int p) {
   std::vector<Bytes> at(static_cast<std::size_t>(p) + 1, 0);
   if (call.collective == Collective::bcast) return at;
@@ -54,9 +54,9 @@ std::vector<Bytes> offsets_of(const HierarchicalProblem& call, int p) {
   return at;
 }
 
-/// Brings the result to all nodes from one that has it.
+/// Broadcasts the result of node `from` to all nodes.
 int send_to_all(std::byte* result, Bytes bytes, int from, MPI_Comm comm) {
-  constexpr Bytes max_at_once = Bytes{1} << 30;  // calls count in an int
+  constexpr Bytes max_at_once = Bytes{1} << 30;  // counts are int
   int error = MPI_SUCCESS;
   for (Bytes at = 0; at < bytes && error == MPI_SUCCESS; at += max_at_once) {
     const auto count = static_cast<int>(std::min(max_at_once, bytes - at));
@@ -65,7 +65,7 @@ int send_to_all(std::byte* result, Bytes bytes, int from, MPI_Comm comm) {
   return error;
 }
 
-/// Brings each node's part to all others, in place.
+/// Exchanges the nodes' parts among all nodes, in place.
 int exchange(const HierarchicalProblem& call, const Nodes& nodes, const std::vector<Bytes>& offsets,
              std::byte* result, MPI_Comm comm) {
   const MPI_Datatype byte = mpi().byte;
@@ -89,19 +89,19 @@ int exchange(const HierarchicalProblem& call, const Nodes& nodes, const std::vec
 
 }  // namespace
 
-int fill_in_place(HierarchicalRunner& levels, const HierarchicalProblem& call,
+int fill_in_place(HierarchicalRunner& runner, const HierarchicalProblem& call,
                   const SharedPart& own, const SharedMemory& memory) {
-  const HierarchicalRunner::Turn turn(levels);
+  const HierarchicalRunner::Turn turn(runner);
   PrivateComm* others = nullptr;
-  int error = levels.first_ranks(others);
-  SharedNode& node = levels.node();
+  int error = runner.first_ranks(others);
+  SharedNode& node = runner.node();
   const std::vector<Bytes> offsets = offsets_of(call, node.nodes().p());
   if (own.address != nullptr) {
     std::memcpy(memory.data() + offsets[static_cast<std::size_t>(own.rank)], own.address,
                 static_cast<std::size_t>(own.bytes));
   }
-  const NodeSignal::Count written = levels.begin() + 1;
-  const NodeSignal::Count filled = levels.begin() + 2;
+  const NodeSignal::Count written = runner.begin() + 1;
+  const NodeSignal::Count filled = runner.begin() + 2;
   std::int64_t& outcome = node.further(0)[outcome_word];
   node.signal(node.local()).signal_to(written);
   if (node.local() == 0) {
@@ -120,22 +120,22 @@ int fill_in_place(HierarchicalRunner& levels, const HierarchicalProblem& call,
   return error;
 }
 
-int share_outcome(HierarchicalRunner& levels, int error) {
-  const HierarchicalRunner::Turn turn(levels);
-  SharedNode& node = levels.node();
+int share_outcome(HierarchicalRunner& runner, int error) {
+  const HierarchicalRunner::Turn turn(runner);
+  SharedNode& node = runner.node();
   std::int64_t& outcome = node.further(0)[outcome_word];
-  const NodeSignal::Count told = levels.begin() + 1;
+  const NodeSignal::Count written = runner.begin() + 1;
   if (node.local() == 0) {
     outcome = error;
-    node.signal(0).signal_to(told);
+    node.signal(0).signal_to(written);
     return error;
   }
-  const int failed = node.wait(0, told);
+  const int failed = node.wait(0, written);
   if (failed != MPI_SUCCESS) return failed;
   return outcome == MPI_SUCCESS ? error : static_cast<int>(outcome);
 }
 
-/// What a memory may keep, so that all of them together keep no more than `most`.
+/// Bytes that memory `index` may keep, so that all memories together keep at most `most`.
 Bytes SharedResults::kept_of(std::size_t index, Bytes most) const {
   for (std::size_t i = 0; i < memories_.size(); ++i) {
     if (i != index && memories_[i] != nullptr) most -= memories_[i]->kept();
@@ -144,12 +144,12 @@ Bytes SharedResults::kept_of(std::size_t index, Bytes most) const {
   return std::clamp<Bytes>(whole, 0, memories_[index]->capacity());
 }
 
-/// The first rank: finds or makes the memory.
+/// On the first rank: finds or creates the memory.
 int SharedResults::choose(const SharedRequest& wanted, const SharedNode& node, Order& order) {
   const Bytes bytes = *wanted.bytes;
   const auto is_free = [](const auto& memory) { return memory == nullptr || !memory->is_held(); };
   const auto is_empty = [](const auto& memory) { return memory == nullptr || memory->kept() == 0; };
-  // Of what keeps nothing only the descriptors would be left.
+  // A free memory that keeps nothing would only hold its descriptor.
   while (!memories_.empty() && is_free(memories_.back()) && is_empty(memories_.back())) {
     memories_.pop_back();
   }
@@ -159,11 +159,11 @@ int SharedResults::choose(const SharedRequest& wanted, const SharedNode& node, O
   if (at == memories_.end()) {
     const Bytes size = page_bytes() + whole_pages(std::max<Bytes>(bytes, 1));
     auto made = mapped(NodeSegment::create(size, node.kind()));
-    if (made == nullptr && node.ranks() == 1) {  // has never tried which kind works
+    if (made == nullptr && node.ranks() == 1) {  // no earlier attempt has shown which kind works
       made = mapped(NodeSegment::create(size, NodeSegment::Kind::named));
     }
     if (made == nullptr) return MPI_ERR_NO_MEM;
-    // What is too small now takes the place of what nobody holds.
+    // Replace a free memory, which is too small.
     at = std::find_if(memories_.begin(), memories_.end(), is_free);
     if (at == memories_.end()) at = memories_.insert(memories_.end(), nullptr);
     *at = std::move(made);
@@ -176,7 +176,7 @@ int SharedResults::choose(const SharedRequest& wanted, const SharedNode& node, O
   return MPI_SUCCESS;
 }
 
-/// Any other rank.
+/// On the other ranks: opens the selected memory. False if that fails.
 bool SharedResults::open(const Order& order, Bytes bytes) {
   if (order.index < 0) return false;
   memories_.resize(static_cast<std::size_t>(order.count));
@@ -187,7 +187,8 @@ bool SharedResults::open(const Order& order, Bytes bytes) {
   return memory != nullptr && memory->capacity() >= bytes;
 }
 
-/// The first rank, whose node's ranks wait for it whatever it cannot do. Returns its fault.
+/// On the first rank: selects and maps the memory. Throws nothing, because its node waits for it.
+/// Returns its fault.
 Bytes SharedResults::provide(const SharedRequest& wanted, const SharedNode& node, Order& order,
                              void*& address) noexcept {
   if (!wanted.bytes) return bad_arguments;
@@ -206,7 +207,7 @@ Bytes SharedResults::provide(const SharedRequest& wanted, const SharedNode& node
   return no_memory;
 }
 
-/// The same of any other rank.
+/// On the other ranks: opens and maps the memory. Returns their fault.
 Bytes SharedResults::follow(const SharedRequest& wanted, const Order& order,
                             void*& address) noexcept {
   if (!wanted.bytes) return bad_arguments;
@@ -220,16 +221,16 @@ Bytes SharedResults::follow(const SharedRequest& wanted, const Order& order,
   }
 }
 
-/// The first rank of a node: have all ranks of the call their node's memory?
-int SharedResults::agree(HierarchicalRunner& levels, PrivateComm* others, SharedMemory* memory,
+/// On the first rank of a node: adds up the faults of its node and of all nodes.
+int SharedResults::agree(HierarchicalRunner& runner, PrivateComm* others, SharedMemory* memory,
                          Faults& faults) {
-  SharedNode& node = levels.node();
+  SharedNode& node = runner.node();
   int error = MPI_SUCCESS;
   for (int local = 0; local < node.ranks() && error == MPI_SUCCESS; ++local) {
-    if (local > 0) error = node.wait(local, levels.begin() + 2);
+    if (local > 0) error = node.wait(local, runner.begin() + 2);
     faults.here += node.further(local)[fault_word];
   }
-  // Before other nodes go on: until then one that is killed would leave the name.
+  // Before other nodes continue: a process killed until then leaves the name.
   if (memory != nullptr) memory->segment().take_name_away();
   faults.all = faults.here;
   if (error == MPI_SUCCESS && others != nullptr) {
@@ -238,28 +239,28 @@ int SharedResults::agree(HierarchicalRunner& levels, PrivateComm* others, Shared
   return error;
 }
 
-/// The first rank, once all of its node have opened what they can: what becomes of the memory.
+/// On the first rank, once all of its node have tried to open the memory: keeps or drops it.
 void SharedResults::settle(const Order& order, const Faults& faults) {
   if (order.index < 0) return;
   auto& chosen = memories_[static_cast<std::size_t>(order.index)];
   if (faults.all != 0) chosen->withdraw();
-  // Not all have it, and its name may be gone.
+  // Not all ranks have it, and its name may be gone.
   if (faults.here != 0) chosen = nullptr;
 }
 
-int SharedResults::acquire(HierarchicalRunner& levels, const SharedRequest& wanted,
+int SharedResults::acquire(HierarchicalRunner& runner, const SharedRequest& wanted,
                            SharedResult& result) {
-  const HierarchicalRunner::Turn turn(levels);
+  const HierarchicalRunner::Turn turn(runner);
   PrivateComm* others = nullptr;
-  int error = levels.first_ranks(others);
-  SharedNode& node = levels.node();
-  const NodeSignal::Count come = levels.begin() + 1;
+  int error = runner.first_ranks(others);
+  SharedNode& node = runner.node();
+  const NodeSignal::Count come = runner.begin() + 1;
   std::int64_t& outcome = node.further(0)[faults_word];
   Order order;
   Bytes fault = no_memory;
   void* address = nullptr;
   if (node.local() == 0) {
-    // All must have read what was told before, and be there to open what may have a name.
+    // All must have read the last order, and be present to open a segment that has a name.
     for (int local = 1; local < node.ranks(); ++local) {
       if (error == MPI_SUCCESS) error = node.wait(local, come);
     }
@@ -277,7 +278,7 @@ int SharedResults::acquire(HierarchicalRunner& levels, const SharedRequest& want
   Bytes faults = no_memory;
   if (node.local() == 0) {
     Faults found;
-    if (error == MPI_SUCCESS) error = agree(levels, others, result.memory.get(), found);
+    if (error == MPI_SUCCESS) error = agree(runner, others, result.memory.get(), found);
     if (error != MPI_SUCCESS) found = {no_memory, no_memory};
     settle(order, found);
     faults = found.all;

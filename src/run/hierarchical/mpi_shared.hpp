@@ -1,4 +1,4 @@
-/// Results that the ranks of a node share instead of each having a copy.
+/// Provides results that the ranks of a node share, instead of a copy for each rank.
 #pragma once
 
 #include <memory>
@@ -10,24 +10,24 @@
 
 namespace tutti {
 
-/// What one rank gives to a result.
+/// One rank's contribution to a result.
 struct SharedPart {
   Rank rank = 0;
-  const std::byte* address = nullptr;  ///< null: nothing
+  const std::byte* address = nullptr;  ///< null: none
   Bytes bytes = 0;
 };
 
-/// Fills the memory of a result, without any other: ranks copy what they give to where it belongs,
-/// and the first of each node exchanges the nodes' parts in place. For a bcast, and for allgathers
-/// of less than 2 GiB whose nodes are in rank order. Collective. Returns an MPI error code.
-int fill_in_place(HierarchicalRunner& levels, const HierarchicalProblem& call,
+/// Fills a result without other memory: each rank copies its contribution to its offset, and the
+/// first ranks of the nodes exchange the nodes' parts in place. For bcast, and for allgathers of
+/// less than 2 GiB on nodes in rank order. Collective. Returns an MPI error code.
+int fill_in_place(HierarchicalRunner& runner, const HierarchicalProblem& call,
                   const SharedPart& own, const SharedMemory& memory);
 
-/// Of a result that is filled by other means: all ranks of the node have the error of the first
-/// one. Collective. Returns an MPI error code.
-int share_outcome(HierarchicalRunner& levels, int error);
+/// Gives all ranks of the node the error of the first one, for a result filled by other means.
+/// Collective. Returns an MPI error code.
+int share_outcome(HierarchicalRunner& runner, int error);
 
-/// A result of this rank's, which is released unless the program gets it.
+/// Releases a result of this rank unless the program gets it.
 struct ReleaseResult {
   void operator()(void* address) const { HeldResults::all().release(address); }
 };
@@ -36,21 +36,21 @@ struct SharedResult {
   std::unique_ptr<void, ReleaseResult> address;
 };
 
-/// What a rank asks for.
+/// The request of one rank.
 struct SharedRequest {
-  std::optional<Bytes> bytes;  ///< none where its arguments are bad
+  std::optional<Bytes> bytes;  ///< none if its arguments are invalid
   SegmentView view = SegmentView::read_only;
-  Bytes kept = 0;  ///< of the communicator's memory on a node, while nobody holds it
+  Bytes kept = 0;  ///< limit on the communicator's memory that no rank of a node holds
 };
 
-/// The memory of one communicator's results on this node: as many pieces as are held at once, each
-/// written again once all ranks have released it.
+/// The memory of one communicator's results on this node: a segment for each result held at once,
+/// reused after all ranks have released it.
 class SharedResults {
  public:
-  /// Sets `result` to one in memory that nobody of the node holds any more, and counts all its
-  /// ranks as holders. Collective. MPI_ERR_NO_MEM on all ranks of the call where one cannot have
-  /// it; MPI_ERR_OTHER where the arguments of one are bad.
-  int acquire(HierarchicalRunner& levels, const SharedRequest& wanted, SharedResult& result);
+  /// Sets `result` to memory that no rank of the node holds, and counts all its ranks as holders.
+  /// Collective. MPI_ERR_NO_MEM on all ranks of the call if one gets no memory; MPI_ERR_OTHER if
+  /// one has invalid arguments.
+  int acquire(HierarchicalRunner& runner, const SharedRequest& wanted, SharedResult& result);
 
  private:
   struct Order;
@@ -61,11 +61,11 @@ class SharedResults {
                 void*& address) noexcept;
   Bytes follow(const SharedRequest& wanted, const Order& order, void*& address) noexcept;
   [[nodiscard]] bool open(const Order& order, Bytes bytes);
-  static int agree(HierarchicalRunner& levels, PrivateComm* others, SharedMemory* memory,
+  static int agree(HierarchicalRunner& runner, PrivateComm* others, SharedMemory* memory,
                    Faults& faults);
   void settle(const Order& order, const Faults& faults);
 
-  std::vector<std::shared_ptr<SharedMemory>> memories_;  ///< alike on all ranks of the node
+  std::vector<std::shared_ptr<SharedMemory>> memories_;  ///< equal on all ranks of the node
 };
 
 }  // namespace tutti

@@ -1,4 +1,4 @@
-/// Packing what has gaps, and describing gathers and scatters.
+/// Packs buffers with gaps, and describes gathers and scatters.
 #include "run/hierarchical/mpi_sides.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ Region region_of(const TypedBlock& block) {
   return {block.address, block.count, region_type(block.type)};
 }
 
-/// The same elements in memory of Tutti's.
+/// The same elements in staging.
 Region held_region(const TypedBlock& block, std::byte* at) {
   if (block.keeps_gaps) return {at, block.count, region_type(block.type)};
   return {at, block.bytes(), 0};
@@ -27,7 +27,7 @@ HierarchicalSide equal_side(std::byte* base, const TypedBlock& whole, int blocks
   return side;
 }
 
-/// Those without bytes may have any address.
+/// Are the blocks consecutive? Empty ones may have any address.
 bool follow_one_another(const std::vector<HierarchicalSide::Block>& blocks) {
   const std::byte* next = nullptr;
   for (const HierarchicalSide::Block& block : blocks) {
@@ -57,14 +57,14 @@ HierarchicalSide side_of(const std::vector<TypedBlock>& blocks, std::byte* packe
   return side;
 }
 
-/// Nobody asks for the types of empty blocks.
+/// Are all blocks contiguous? The types of empty ones do not matter.
 bool are_contiguous(const std::vector<TypedBlock>& blocks) {
   return std::all_of(blocks.begin(), blocks.end(), [](const TypedBlock& block) {
     return block.bytes() == 0 || block.info.contiguous;
   });
 }
 
-/// A side without an address would be read as zeros. Where types have gaps, null is MPI_BOTTOM.
+/// Is a buffer missing? It would be read as zeros. With types that have gaps, null is MPI_BOTTOM.
 bool is_nowhere(const TypedBlock& block) {
   return block.bytes() > 0 && block.address == nullptr && block.info.contiguous;
 }
@@ -93,21 +93,21 @@ int root_side(const GatherScatterCall& call, int p, SideMemory& memory,
 
 }  // namespace
 
-bool can_be_ends(const HierarchicalCall& hierarchical) {
+bool can_be_inner_buffers(const HierarchicalCall& hierarchical) {
   const auto can_be = [](const HierarchicalSide& side) {
     return side.bytes == 0 || (side.base != nullptr && side.bytes <= max_node_memory);
   };
   return can_be(hierarchical.send) && can_be(hierarchical.receive);
 }
 
-/// Null where there is not as much: as with bad arguments, others need this rank's part all the
-/// same.
+/// Allocates staging. Null instead of an exception if memory is short: others need this rank's part
+/// all the same.
 std::byte* SideMemory::more(Bytes bytes) {
   memory_.emplace_back(new (std::nothrow) std::byte[static_cast<std::size_t>(bytes)]());
   return memory_.back().get();
 }
 
-/// Makes packed memory for the blocks, with their contents where they are sent.
+/// Allocates staging for the blocks, and packs them if they are sent.
 int SideMemory::hold(const std::vector<TypedBlock>& blocks, bool sends, std::byte*& packed) {
   Bytes bytes = 0;
   for (const TypedBlock& block : blocks) bytes += block.bytes();
@@ -204,7 +204,7 @@ int describe(const GatherScatterCall& call, Rank rank, int p, bool is_dummy, Sid
     error = memory.receive(own, 1, hierarchical.receive);
   }
   if (at_root && error == MPI_SUCCESS) error = root_side(call, p, memory, hierarchical);
-  plain.direct = !in_place && error == MPI_SUCCESS && can_be_ends(hierarchical);
+  plain.direct = !in_place && error == MPI_SUCCESS && can_be_inner_buffers(hierarchical);
   return error;
 }
 

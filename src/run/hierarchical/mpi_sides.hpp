@@ -1,4 +1,4 @@
-/// The buffers of a program as packed blocks that can be addressed.
+/// Describes the buffers of a program as packed blocks with addresses.
 #pragma once
 
 #include <string>
@@ -9,42 +9,42 @@
 
 namespace tutti {
 
-/// A run of elements in a buffer of the program.
+/// Consecutive elements in a buffer of the program.
 struct TypedBlock {
   void* address = nullptr;
   MPI_Count count = 0;
   MPI_Datatype type{};
   TypeInfo info = {};
-  bool keeps_gaps = false;  ///< is held as it lies in the program's buffer; `info.size` counts them
+  bool keeps_gaps = false;  ///< staging has the gaps of the type too; `info.size` includes them
 
   [[nodiscard]] Bytes bytes() const { return count * info.size; }
 };
 
-/// Packed memory for sides of one call whose datatypes have gaps, or that lie in the memory of a
-/// GPU: the MPI copies them. Those that are contiguous are used in place.
+/// Staging for buffers of one call whose datatypes have gaps, or that are in GPU memory: the MPI
+/// copies them. Contiguous buffers are used in place.
 class SideMemory {
  public:
   explicit SideMemory(Transport& transport) : transport_(transport) {}
 
-  /// A send side of `blocks` blocks of equal size, one after the other: all of `whole`. Returns an
-  /// MPI error code, as all of these, and leaves `side` without memory then: MPI_ERR_BUFFER where
-  /// there is none for bytes that are to move.
+  /// Describes the send buffer `whole` of `blocks` consecutive blocks of equal size. Returns an MPI
+  /// error code, as do the functions below, and then leaves `side` without memory. MPI_ERR_BUFFER:
+  /// a null buffer with bytes to move.
   int send(const TypedBlock& whole, int blocks, HierarchicalSide& side) {
     return hold_side(whole, blocks, true, side);
   }
   int send(const std::vector<TypedBlock>& blocks, HierarchicalSide& side) {
     return hold_side(blocks, true, side);
   }
-  /// The same for a receive side, which finish() fills in.
+  /// The same for a receive buffer, which finish() fills if it needs staging.
   int receive(const TypedBlock& whole, int blocks, HierarchicalSide& side) {
     return hold_side(whole, blocks, false, side);
   }
   int receive(const std::vector<TypedBlock>& blocks, HierarchicalSide& side) {
     return hold_side(blocks, false, side);
   }
-  /// Unpacks what the call has brought.
+  /// Unpacks the received data.
   int finish();
-  /// A copy of a send side whose buffer is written before all of it is read.
+  /// Copies a send buffer that the call overwrites before all of it is read.
   int part(HierarchicalSide& side, int blocks);
 
  private:
@@ -62,17 +62,16 @@ class SideMemory {
   std::vector<Unpacked> unpacked_;
 };
 
-/// Is each side of the call in one piece, and no more than inner calls can count
-/// (max_node_memory)?
-[[nodiscard]] bool can_be_ends(const HierarchicalCall& hierarchical);
+/// Is each buffer of the call contiguous, and within the counts of inner calls (max_node_memory)?
+[[nodiscard]] bool can_be_inner_buffers(const HierarchicalCall& hierarchical);
 
-/// A gather or scatter whose datatypes are known, for the nodes' level. Where `is_dummy` nothing of
-/// its arguments but collective and root is read. Returns an MPI error code.
+/// Describes a gather or scatter, whose datatypes are known, as a hierarchical call. If `is_dummy`,
+/// reads only its collective and root. Returns an MPI error code.
 int describe(const GatherScatterCall& call, Rank rank, int p, bool is_dummy, SideMemory& memory,
              HierarchicalCall& hierarchical);
 
-/// The same of any other collective. Sets `refused` to the reason where all ranks must run it flat:
-/// reductions of derived types whose elements do not lie one behind the other.
+/// The same for any other collective. Sets `refused` to the reason if all ranks must run it flat:
+/// reductions of derived types whose elements reach beyond their extents.
 int describe(const CollectiveCall& call, Rank rank, int p, bool is_dummy, SideMemory& memory,
              HierarchicalCall& hierarchical, std::string& refused);
 

@@ -1,4 +1,4 @@
-/// Describing the collectives that are no gathers and scatters for the nodes' level.
+/// Describes collectives other than gather and scatter as hierarchical calls.
 #include <algorithm>
 
 #include "run/hierarchical/mpi_sides.hpp"
@@ -19,7 +19,7 @@ std::vector<TypedBlock> blocks_of(const CallSide& side, int p) {
   return blocks;
 }
 
-/// Does each element of a type lie within its extent, and the next one behind that?
+/// Does each element of a type lie within its extent, apart from the next one?
 bool are_apart(MPI_Datatype type, const TypeInfo& info) {
   MPI_Aint lower = 0;
   MPI_Aint extent = 0;
@@ -27,7 +27,7 @@ bool are_apart(MPI_Datatype type, const TypeInfo& info) {
          lower >= 0 && lower + extent <= info.extent;
 }
 
-/// Builds what one call needs, collective by collective.
+/// Describes one call, by the kind of its collective.
 class Description {
  public:
   Description(const CollectiveCall& call, Rank rank, int p, SideMemory& memory,
@@ -62,8 +62,8 @@ class Description {
   [[nodiscard]] static bool is_plain(const CallSide& side) {
     return side.blocks.are_equal() && side.types == nullptr;
   }
-  /// A vector's elements with their gaps: they are combined as they lie in the program's memory.
-  /// What lies in these gaps, such as the padding of MPI_DOUBLE_INT, is the program's own.
+  /// A vector with the gaps of its elements, because reductions work on the program's layout. The
+  /// bytes in gaps, such as those of MPI_DOUBLE_INT, belong to the program.
   [[nodiscard]] TypedBlock vector_of(const CallSide& side, MPI_Count count) const {
     TypeInfo whole = call_.receive.info.extent > 0 ? call_.receive.info : call_.send.info;
     whole.size = whole.extent;
@@ -78,7 +78,7 @@ class Description {
   HierarchicalCall& hierarchical_;
 };
 
-/// A bcast's buffer.
+/// Describes the buffer of a bcast.
 int Description::vector() {
   const TypedBlock buffer = block_of(call_.receive, 0);
   hierarchical_.call.sizes.each = buffer.bytes();
@@ -115,13 +115,13 @@ int Description::pairs() {
   return error == MPI_SUCCESS ? receive_all(call_.receive) : error;
 }
 
-/// The vectors of reductions.
+/// Describes the vectors of a reduction.
 int Description::reduced(std::string& refused) {
   const CallSide& sent = call_.in_place() ? call_.receive : call_.send;
   const TypeInfo& info = call_.receive.info;
   int commutes = 0;
   if (!info.named && !are_apart(sent.type, info)) {
-    refused = "elements to be reduced reach beyond their extents";
+    refused = "elements of the reduction reach beyond their extent";
     return MPI_SUCCESS;
   }
   if (const int error = mpi().Op_commutative(call_.op, &commutes)) return error;
@@ -137,7 +137,7 @@ int Description::reduced(std::string& refused) {
   return memory_.receive(vector_of(call_.receive, given.count), 1, hierarchical_.receive);
 }
 
-/// Each rank's part of the sum of vectors.
+/// Describes the vectors of a reduce_scatter(_block).
 int Description::scattered() {
   const CallSide& sent = call_.in_place() ? call_.receive : call_.send;
   const RankBlocks& counts = call_.receive.blocks;
@@ -175,7 +175,7 @@ int describe(const CollectiveCall& call, Rank rank, int p, bool is_dummy, SideMe
   Description description(call, rank, p, memory, hierarchical);
   const int error = description.make(refused);
   const bool has_two_buffers = !call.in_place() || call.collective == Collective::bcast;
-  plain.direct = error == MPI_SUCCESS && has_two_buffers && can_be_ends(hierarchical);
+  plain.direct = error == MPI_SUCCESS && has_two_buffers && can_be_inner_buffers(hierarchical);
   return error;
 }
 

@@ -1,4 +1,4 @@
-/// Agreement by way of rank 0.
+/// Agreement through rank 0: a gather, a conclusion and a broadcast.
 #include "run/mpi/agree.hpp"
 
 #include <algorithm>
@@ -10,8 +10,8 @@ namespace tutti {
 
 namespace {
 
-/// Sets `result` on all ranks to what `conclude(values, ranks)` makes at rank 0 of the values of
-/// all, rank by rank.
+/// Sets `result` on all ranks to `conclude(values, ranks)` at rank 0, with the values of all ranks,
+/// rank by rank.
 template <class Value, class Result, class Conclude>
 int conclude_on_all(MPI_Comm comm, std::span<const Value> mine, Result& result, Conclude conclude) {
   int rank = 0;
@@ -30,9 +30,9 @@ int conclude_on_all(MPI_Comm comm, std::span<const Value> mine, Result& result, 
 }  // namespace
 
 int true_on_all(MPI_Comm comm, bool mine, bool& all) {
-  const char said = mine ? 1 : 0;
-  return conclude_on_all(comm, std::span(&said, 1), all, [](std::span<const char> heard, int) {
-    return std::all_of(heard.begin(), heard.end(), [](char one) { return one != 0; });
+  const char own = mine ? 1 : 0;
+  return conclude_on_all(comm, std::span(&own, 1), all, [](std::span<const char> values, int) {
+    return std::all_of(values.begin(), values.end(), [](char one) { return one != 0; });
   });
 }
 
@@ -43,9 +43,9 @@ int sum_on_all(MPI_Comm comm, Bytes mine, Bytes& sum) {
                          });
 }
 
-int max_on_all(MPI_Comm comm, std::array<Bytes, 2>& most) {
-  const std::array<Bytes, 2> mine = most;
-  return conclude_on_all(comm, std::span<const Bytes>(mine), most,
+int max_on_all(MPI_Comm comm, std::array<Bytes, 2>& values) {
+  const std::array<Bytes, 2> mine = values;
+  return conclude_on_all(comm, std::span<const Bytes>(mine), values,
                          [](std::span<const Bytes> all, int) {
                            std::array<Bytes, 2> largest = {all[0], all[1]};
                            for (std::size_t i = 0; i < all.size(); ++i) {

@@ -1,4 +1,4 @@
-/// Asking the drivers of CUDA and HIP.
+/// Asks the drivers of CUDA and HIP about addresses.
 #include "run/mpi/devices.hpp"
 
 #include <dlfcn.h>
@@ -12,7 +12,7 @@ namespace tutti {
 
 namespace {
 
-// By the documented C interfaces, so that nothing is needed to build.
+// These declare the documented C interfaces, so that a build needs no headers of CUDA or HIP.
 using CudaGet = int (*)(void* data, int attribute, std::uintptr_t address);
 constexpr int cuda_memory_type = 2;  ///< CU_POINTER_ATTRIBUTE_MEMORY_TYPE
 constexpr unsigned cuda_device = 2;  ///< CU_MEMORYTYPE_DEVICE
@@ -33,19 +33,20 @@ void fetch(void* library, const char* symbol, std::atomic<Function>& function) {
   function = found;
 }
 
-/// The library, if the process has loaded it: runtimes do so out of sight of other libraries.
+/// The library, if the process has loaded it: runtimes load it where other libraries do not see it.
 void* loaded(const char* name) { return dlopen(name, RTLD_LAZY | RTLD_NOLOAD); }
 
-/// Anything but the host's that HIP knows. 0 was pageable and pinned memory of the host up to
-/// ROCm 5, and is memory unknown to HIP since, where pinned memory has a number of its own.
+/// True for memory that HIP knows, except the host's. Type 0 was pageable and pinned memory of the
+/// host up to ROCm 5, and is memory unknown to HIP since, where pinned memory has a number of its
+/// own.
 bool hip_knows(HipGet get, const void* address) {
-  // The type comes first; what follows differs, and is less than this.
+  // The type comes first; the rest differs, and fits into this array.
   alignas(16) std::array<int, 64> attributes = {};
   const HipError peek = hip_peek;
   const HipError clear = hip_clear;
   const bool was_clean = peek != nullptr && peek() == 0;
   const bool known = get(attributes.data(), address) == 0;
-  // The program shall not find an error that is none of its own.
+  // Clear this query's error, so that the program does not see it.
   if (!known && was_clean && clear != nullptr) clear();
   return known && attributes[0] != 0;
 }

@@ -1,15 +1,15 @@
-/// Memory of GPUs, which only an MPI that knows it may read and write.
+/// Recognizes memory of GPUs, which only an MPI that supports it may read and write.
 #pragma once
 
 namespace tutti {
 
 /// Finds the driver of GPUs in the process, if it is loaded by now; loads nothing. Costs some
-/// microseconds, once it is found none. May be called by several threads.
+/// microseconds; once it has found a driver, none. For any thread.
 void look_for_devices();
 
-/// Is this an address in the memory of a GPU, as far as the driver knows it that
-/// look_for_devices() has found? Memory that CUDA or HIP manages, and what of the host's HIP has
-/// registered, may be taken for such: the MPI copies that as well. Costs nothing without a driver.
+/// Is this an address in the memory of a GPU, according to the driver that look_for_devices()
+/// found? May also be true for memory that CUDA or HIP manages, and for host memory that HIP has
+/// registered: the MPI copies those as well. Costs nothing without a driver.
 [[nodiscard]] bool is_on_device(const void* address);
 
 }  // namespace tutti

@@ -1,4 +1,4 @@
-/// Who gets the program's calls of MPI_Finalize.
+/// Finds out which library receives the program's calls of MPI_Finalize.
 #include "run/mpi/end.hpp"
 
 #include <dlfcn.h>
@@ -16,13 +16,13 @@ namespace {
 std::atomic<const void*> the_front = nullptr;
 std::atomic<bool> has_ended = false;
 
-/// Where the object that holds an address begins, or null.
+/// The start of the object that contains an address, or null.
 const void* object_of(const void* address) {
   Dl_info found{};
   return address != nullptr && dladdr(address, &found) != 0 ? found.dli_fbase : nullptr;
 }
 
-/// The object whose symbol of this name the program uses, however it has loaded its MPI.
+/// The object whose symbol of this name the program uses, however it loaded its MPI.
 const void* provider_of(const char* name) {
   void* global_scope = dlopen(nullptr, RTLD_LAZY);
   const void* provider = object_of(dlsym(global_scope, name));
@@ -30,14 +30,14 @@ const void* provider_of(const char* name) {
   return provider;
 }
 
-/// The front, if calls of this program have come through it.
+/// The front, if this program's calls have come through it.
 const void* front() { return object_of(the_front); }
 
-bool comes_to_us() {
+bool comes_to_tutti() {
   const void* provider = provider_of("PMPI_Finalize");
   if (provider == nullptr) return false;
   if (provider != object_of(&has_ended) && provider != front()) return false;
-  // Another tool may stand before us: it calls PMPI_Finalize.
+  // Another tool may be in line before Tutti: it calls PMPI_Finalize.
   const void* mpis = nullptr;
   std::memcpy(&mpis, &mpi().Finalize, sizeof mpis);
   return provider_of("MPI_Finalize") != object_of(mpis);
@@ -55,7 +55,7 @@ bool can_end_threads() {
   int initialized = 0;
   mpi().Initialized(&initialized);
   if (has_ended || initialized == 0) return false;
-  return !ends_locks_before_attributes() || comes_to_us();
+  return !ends_locks_before_attributes() || comes_to_tutti();
 }
 
 }  // namespace tutti

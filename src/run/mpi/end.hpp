@@ -1,20 +1,20 @@
-/// The end of MPI, and whether Tutti will hear of it in time.
+/// The end of MPI, and whether Tutti learns of it in time.
 #pragma once
 
 namespace tutti {
 
-/// Notes an address in the preloaded front, through which calls of this program have come.
+/// Notes an address in the preloaded front, through which this program's calls have come.
 void note_front(const void* address);
 
-/// MPI ends. False if that had been noted before. From then on nothing is begun that has to be
-/// ended before MPI.
+/// Notes that MPI ends; false if it was noted before. From then on Tutti begins nothing that must
+/// end before MPI does.
 bool note_end_of_mpi();
 [[nodiscard]] bool is_end_of_mpi();
 
-/// May a thread that calls MPI be started: will Tutti be told of the end before MPI breaks under
-/// it? Where MPI_Finalize takes the locks away first, the program's calls of it must come to Tutti:
-/// to the preloaded front, or to the MPI_Finalize of this library, if that is linked before the
-/// MPI. Sessions end without any such sign.
+/// May Tutti start a thread that calls MPI? Only if it learns of the end before MPI breaks under
+/// the thread. If MPI_Finalize removes the locks first, the program's calls of it must come to
+/// Tutti: to the preloaded front, or to this library's MPI_Finalize, if it is linked before the
+/// MPI. Sessions give no such sign.
 [[nodiscard]] bool can_end_threads();
 
 }  // namespace tutti

@@ -1,4 +1,5 @@
-/// Handles through the MPI's own functions, and the addresses that stand for something else.
+/// Converts handles by the MPI's own functions, and finds the addresses of MPI_IN_PLACE and
+/// MPI_BOTTOM.
 #include "run/mpi/fortran.hpp"
 
 #include <dlfcn.h>
@@ -10,8 +11,8 @@ namespace tutti {
 
 namespace {
 
-/// Where the loaded MPI has what a buffer may be instead of data. An executable may hold the only
-/// valid copy. Null where the MPI has no such thing, or no Fortran.
+/// The addresses of the loaded MPI that stand for MPI_IN_PLACE and MPI_BOTTOM. An executable may
+/// hold the only valid copy. Null if the MPI has no such variable, or no Fortran.
 struct Sentinels {
   std::array<const void*, 2> in_place{};
   std::array<const void*, 2> bottom{};
@@ -23,7 +24,7 @@ Sentinels find_sentinels() {
   return {{find("mpi_fortran_in_place_")}, {find("mpi_fortran_bottom_")}};
 }
 #elif defined(MPICH_VERSION) || defined(I_MPI_VERSION)
-/// For mpif.h and the module mpi MPICH keeps addresses, for mpi_f08 it has the variables.
+/// MPICH keeps addresses for mpif.h and the module mpi, and has variables for mpi_f08.
 Sentinels find_sentinels() {
   const auto kept = [](const char* name) -> const void* {
     void* const* const address = static_cast<void* const*>(dlsym(RTLD_DEFAULT, name));
@@ -39,7 +40,7 @@ Sentinels find_sentinels() { return {}; }
 
 }  // namespace
 
-// Open MPI's are functions, of which an MPI loaded privately has the only ones; MPICH's are macros.
+// Open MPI has functions for this, and a privately loaded MPI the only ones; MPICH has macros.
 #if defined(OPEN_MPI)
 #define TUTTI_OF_MPI(function) mpi().function
 #elif defined(MPICH_VERSION) || defined(I_MPI_VERSION)
@@ -81,7 +82,7 @@ MPI_Fint comm_to_fortran(MPI_Comm) { return 0; }
 #endif
 
 void* buffer_from_fortran(void* address) {
-  // Looked up after MPI_Init, which sets what MPICH keeps.
+  // Looked up after MPI_Init, which sets MPICH's addresses.
   static const Sentinels sentinels = find_sentinels();
   const auto is_one_of = [address](const std::array<const void*, 2>& all) {
     return address != nullptr && std::find(all.begin(), all.end(), address) != all.end();

@@ -1,4 +1,4 @@
-/// Finding the loaded MPI.
+/// Finds the loaded MPI and its functions.
 #include "run/mpi/functions.hpp"
 
 #include <dlfcn.h>
@@ -16,7 +16,7 @@ namespace {
 
 std::string_view file_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-/// The name of this flavour's libmpi, which may go on with further version numbers.
+/// True for the name of this flavour's libmpi, which may continue with further version numbers.
 bool is_libmpi(std::string_view file) {
   for (const std::string_view name :
 #if defined(OPEN_MPI)
@@ -34,8 +34,8 @@ bool is_libmpi(std::string_view file) {
   return false;
 }
 
-/// The name that a loaded object gives itself. Files are named in too many ways: links without a
-/// version, and in wheels copies of them.
+/// The soname of a loaded object. File names are unreliable: they may be links without a version,
+/// or copies in wheels.
 std::string_view soname_of(const dl_phdr_info& object) {
   const ElfW(Dyn)* entry = nullptr;
   for (int i = 0; i < object.dlpi_phnum; ++i) {
@@ -62,14 +62,14 @@ int note_libmpi(dl_phdr_info* object, std::size_t, void* found) {
   return 1;
 }
 
-/// The global scope where there is none, as the MPI is linked statically.
+/// The handle of libmpi; the global scope if there is none, because the MPI is linked statically.
 void* libmpi() {
   std::string path;
   dl_iterate_phdr(note_libmpi, &path);
   return path.empty() ? RTLD_DEFAULT : dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
 }
 
-/// Functions come from libmpi itself, as the global scope may hold those of an interposed tool.
+/// Takes functions from libmpi itself, because the global scope may hold those of a tool.
 template <class Function>
 void fetch(void* library, const char* symbol, Function& function, MpiFunctions& all,
            bool needed = true) {
@@ -79,7 +79,7 @@ void fetch(void* library, const char* symbol, Function& function, MpiFunctions& 
 }
 
 #if defined(OPEN_MPI)
-/// Handles are addresses of data, of which an executable may hold the only valid copy.
+/// Handles are addresses of data. An executable may hold the only valid copy.
 template <class Handle>
 void fetch_data(void* library, const char* symbol, Handle& handle, MpiFunctions& all) {
   void* address = dlsym(RTLD_DEFAULT, symbol);

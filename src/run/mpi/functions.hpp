@@ -1,5 +1,5 @@
-/// The MPI that the program has loaded, found at run time, so that one file fits whatever way
-/// the program came by its MPI.
+/// The functions of the MPI that the program has loaded. They are found at run time, so that one
+/// file serves programs that link to their MPI or load it in any way.
 #pragma once
 
 #include <mpi.h>
@@ -9,7 +9,7 @@
 
 namespace tutti {
 
-/// The large-count forms, which headers before MPI 4 do not declare.
+/// Types of the large-count forms, which headers before MPI 4 do not declare.
 using GatherLarge = int (*)(const void*, MPI_Count, MPI_Datatype, void*, MPI_Count, MPI_Datatype,
                             int, MPI_Comm);
 using GathervLarge = int (*)(const void*, MPI_Count, MPI_Datatype, void*, const MPI_Count[],
@@ -32,8 +32,8 @@ using ScattervLarge = int (*)(const void*, const MPI_Count[], const MPI_Aint[], 
                               MPI_Count, MPI_Datatype, int, MPI_Comm);
 
 /// Functions by their names without PMPI_, and the handles that some MPIs keep as data in their
-/// library. Fetched from the loaded libmpi's own handle, because neither direct references nor
-/// dlsym(RTLD_NEXT) reach it under programs that load it privately, as mpi4py does.
+/// library. Both come from the handle of the loaded libmpi, because direct references and
+/// dlsym(RTLD_NEXT) do not reach an MPI that was loaded privately, as mpi4py does.
 struct MpiFunctions {
 #define TUTTI_MPI(name) decltype(&PMPI_##name) name = nullptr;
 #define TUTTI_MPI_LARGE(name, type) type name = nullptr;
@@ -52,12 +52,12 @@ struct MpiFunctions {
   MPI_Group group_null{};
   MPI_Info info_null{};
   MPI_Request request_null{};
-  /// MPI's own operations that combine values and commute; the first is MPI_MAX.
+  /// The predefined operations that combine values and commute; the first is MPI_MAX.
   std::array<MPI_Op, 10> combining{};
-  /// MPI's other ones, and none.
+  /// The other predefined operations, and MPI_OP_NULL.
   std::array<MPI_Op, 5> other_ops{};
 
-  /// What was not found in the loaded MPI, or null.
+  /// A function that the loaded MPI lacks, or null.
   const char* missing = nullptr;
 };
 

@@ -1,4 +1,4 @@
-/// Counting the ranks and processors of nodes.
+/// Counts the ranks and processors of nodes.
 #include "run/mpi/oversubscription.hpp"
 
 #include <algorithm>
@@ -14,10 +14,10 @@ namespace tutti {
 
 namespace {
 
-/// Of the job; 0 until it is known.
+/// The oversubscription of the job; 0 until known.
 std::atomic<double> of_job{0};
 
-/// The ranks on this node, or 0 where the launcher does not tell: Hydra and Open MPI do.
+/// The ranks on this node by variables of the launcher (Hydra, Open MPI); 0 if it sets none.
 long launched_ranks() {
   for (const char* name : {"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE"}) {
     if (const char* ranks = std::getenv(name)) return std::max(0L, std::atol(ranks));
@@ -31,7 +31,7 @@ double min_oversubscription() {
   return ratio;
 }
 
-/// Sets `ratio` to that of the node of `node`'s ranks.
+/// Sets `ratio` for the node whose ranks are those of `node`.
 int oversubscription_of_node(MPI_Comm node, double& ratio) {
   int ranks = 0;
   mpi().Comm_size(node, &ranks);
@@ -59,7 +59,7 @@ int learn_oversubscription(MPI_Comm comm) {
   error = oversubscription_of_node(node, own);
   mpi().Comm_free(&node);
   if (error != MPI_SUCCESS) return error;
-  // Doubles that are not negative are in the sequence of their bits.
+  // Doubles that are not negative compare like their bits.
   const auto mine = std::bit_cast<std::int64_t>(own);
   std::int64_t most = 0;
   error = mpi().Allreduce(&mine, &most, 1, mpi().int64, mpi().combining[0], comm);

@@ -1,4 +1,4 @@
-/// Making communicators that the program does not see.
+/// Makes communicators that the program does not see.
 #include "run/mpi/owned_comm.hpp"
 
 #include <sched.h>
@@ -13,13 +13,13 @@ namespace tutti {
 
 namespace {
 
-void hear_nothing(MPI_Comm*, int*, ...) {}
+void ignore_error(MPI_Comm*, int*, ...) {}
 
 /// Makes a communicator return its errors.
 int make_quiet(MPI_Comm comm) {
   if (!has_other_errors_return()) return mpi().Comm_set_errhandler(comm, mpi().errors_return);
   MPI_Errhandler handler{};
-  int error = mpi().Comm_create_errhandler(hear_nothing, &handler);
+  int error = mpi().Comm_create_errhandler(ignore_error, &handler);
   if (error != MPI_SUCCESS) return error;
   error = mpi().Comm_set_errhandler(comm, handler);
   mpi().Errhandler_free(&handler);

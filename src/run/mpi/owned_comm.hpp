@@ -6,10 +6,10 @@
 
 namespace tutti {
 
-/// Has a communicator of the program return its errors to whoever calls, as long as it lives: those
-/// of what Tutti does there the program's handler shall hear once, at the end of the call, or not
-/// at all where nobody asked for it. A thread that sends on that communicator meanwhile gets its
-/// errors returned too.
+/// Makes a communicator of the program return errors to the caller during this object's life. The
+/// program's handler receives errors of Tutti's calls there once, at the end of the program's call,
+/// or not at all if the program did not request the work. If another thread sends on that
+/// communicator meanwhile, its errors are returned too.
 class QuietErrors {
  public:
   explicit QuietErrors(MPI_Comm comm);
@@ -23,7 +23,7 @@ class QuietErrors {
   bool is_quiet_ = false;
 };
 
-/// Returns its errors to whoever calls, and is freed with the object; so an object ends on all
+/// Returns its errors to the caller, and is freed with the object. Objects therefore end on all
 /// ranks or on none, before MPI does.
 class OwnedComm {
  public:
@@ -32,17 +32,17 @@ class OwnedComm {
   OwnedComm(OwnedComm&& other) noexcept : comm_(other.release()) {}
   OwnedComm& operator=(OwnedComm&& other) noexcept;
 
-  /// Duplicates without calling the program's attribute functions. Collective over `of`. Returns
-  /// an MPI error code, also where the MPI would wait for ever (makes_communicators_nonblocking).
+  /// Duplicates without calling the program's attribute functions. Collective over `of`. Returns an
+  /// MPI error code, also if the MPI would wait for ever (makes_communicators_nonblocking).
   static int duplicate(MPI_Comm of, OwnedComm& made);
-  /// Have all ranks begun as many nonblocking collectives on it? Found out by one more, which can
-  /// be given up, unlike the making of a communicator by an MPI that waits for ever where they have
-  /// not (makes_communicators_nonblocking). Collective; returns the same error on all ranks.
+  /// Checks whether all ranks have begun as many nonblocking collectives on `comm`. If not, some
+  /// MPIs wait for ever when they make a communicator (makes_communicators_nonblocking). The check
+  /// is one more nonblocking collective, which can be abandoned. Collective; returns the same error
+  /// on all ranks.
   static int check_nonblocking(MPI_Comm comm);
-  /// The error where they have not, now and later.
+  /// The error if they have not, now and later.
   static constexpr int unmatched = MPI_ERR_PENDING;
-  /// The same of the ranks with `member`, in the sequence of `key`; `made` stays null on the
-  /// others.
+  /// Splits off the ranks with `member`, in the sequence of `key`; `made` stays null on the others.
   static int split(MPI_Comm of, bool member, int key, OwnedComm& made);
 
   [[nodiscard]] bool is_null() const { return comm_ == mpi().comm_null; }
@@ -50,9 +50,9 @@ class OwnedComm {
   [[nodiscard]] Rank rank() const;
   [[nodiscard]] int p() const;
 
-  /// Collective. Nothing to do where it is null.
+  /// Frees the communicator, unless it is null. Collective.
   void free();
-  /// Leaves it to the MPI, for good.
+  /// Gives up the communicator without freeing it.
   MPI_Comm release();
 
  private:

@@ -1,4 +1,4 @@
-/// MPI_Pack and MPI_Unpack, part by part.
+/// Calls MPI_Pack and MPI_Unpack on parts.
 #include "run/mpi/packing.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace tutti {
 
 namespace {
 
-/// MPICH 4.0 takes a null address for a mistake: elements at MPI_BOTTOM count from `base` instead.
+/// MPICH 4.0 refuses a null address: this counts elements at MPI_BOTTOM from `base` instead.
 class FromBase {
  public:
   FromBase(void* address, int count, MPI_Datatype type, void* base)

@@ -1,4 +1,4 @@
-/// Packing and unpacking elements of any datatype, wherever they are.
+/// Packs and unpacks elements of any datatype, at any address.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ struct Elements {
   MPI_Datatype type{};
 };
 
-/// Both take any number of elements, also at MPI_BOTTOM, and count `packed` in the bytes of these
+/// Both take any number of elements, also at MPI_BOTTOM. `packed` has exactly the bytes of these
 /// elements. Return an MPI error code.
 int pack(const Elements& from, std::byte* packed, MPI_Comm comm);
 int unpack(const std::byte* packed, const Elements& to, MPI_Comm comm);

@@ -1,4 +1,4 @@
-/// Reading the version text of the loaded MPI.
+/// Reads the version text of the loaded MPI.
 #include "run/mpi/quirks.hpp"
 
 #include <algorithm>
@@ -14,8 +14,8 @@ namespace tutti {
 namespace {
 
 const char* version_text() {
-  // MPI may return up to MPI_MAX_LIBRARY_VERSION_STRING of the library that is loaded, which may
-  // be longer than that of the header.
+  // MPI may return up to MPI_MAX_LIBRARY_VERSION_STRING of the loaded library, which may be more
+  // than the header's.
   static const auto text = [] {
     std::array<char, 16384> version{};
     int length = 0;
@@ -31,14 +31,14 @@ bool find_typed_receives_truncate() {
          std::strstr(version, "ch4") != nullptr;
 }
 
-/// MPICH 5 sleeps where it is told to, after so many looks that found nothing; by default after
-/// thousands, which take longer than a slice of the scheduler.
+/// MPICH 5 can sleep after a number of polls in vain, if set so. Its default of thousands takes
+/// longer than a slice of the scheduler.
 bool yields_by_setting() {
-  constexpr long max_evaluations = 100;
+  constexpr long max_polls = 100;
   const char* const sleeps = std::getenv("MPIR_CVAR_CH4_PROGRESS_THROTTLE");
-  const char* const looks = std::getenv("MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT");
+  const char* const polls = std::getenv("MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT");
   const bool is_on = sleeps != nullptr && std::strchr("1tTyY", *sleeps) != nullptr && *sleeps != 0;
-  return is_on && looks != nullptr && std::atol(looks) <= max_evaluations;
+  return is_on && polls != nullptr && std::atol(polls) <= max_polls;
 }
 
 }  // namespace

@@ -1,37 +1,36 @@
-/// What some MPI libraries do wrong, told by their versions.
+/// Deviations of some MPI libraries, recognized by their versions.
 #pragma once
 
 #include <string>
 
 namespace tutti {
 
-/// What the loaded MPI says of itself.
+/// The version text of the loaded MPI.
 [[nodiscard]] std::string library_version();
 /// The first line of that.
 [[nodiscard]] std::string library_name();
 
-/// A message that was sent as packed bytes cannot be received with a datatype that has gaps: it
-/// is truncated where a fragment of it ends within an element. MPICH with ch4: before 4.2 over UCX
-/// (pmodels/mpich pull request 6796), in 5.0 still between ranks of one node.
+/// A message sent as packed bytes cannot be received with a datatype that has gaps: it is truncated
+/// if a fragment of it ends within an element. MPICH with ch4: before 4.2 over UCX (pmodels/mpich
+/// pull request 6796), in 5.0 still between ranks of one node.
 [[nodiscard]] bool typed_receives_truncate();
 
-/// The value that the standard ABI gives to MPI_ERRORS_RETURN stands for MPI_ERRORS_ABORT: Intel
-/// MPI 2021. A handler of one's own returns errors there; in MPICH 5 calls that fail then return
-/// MPI_SUCCESS.
+/// MPI_ERRORS_RETURN of the standard ABI acts as MPI_ERRORS_ABORT: Intel MPI 2021. There an error
+/// handler of Tutti's own returns errors; in MPICH 5, failed calls would then return MPI_SUCCESS.
 [[nodiscard]] bool has_other_errors_return();
 
-/// The MPI's own collectives wait in a loop that never gives up the core: MPICH, but for MPICH 5
-/// with MPIR_CVAR_CH4_PROGRESS_THROTTLE and at most 100 looks before it sleeps. A call with more
-/// ranks than cores then takes slices of the scheduler.
+/// The MPI's own collectives busy-wait and never yield the core: MPICH, except MPICH 5 with
+/// MPIR_CVAR_CH4_PROGRESS_THROTTLE and at most 100 polls before it sleeps. With more ranks than
+/// cores, a call then takes slices of the scheduler.
 [[nodiscard]] bool waits_without_yielding();
 
-/// MPI_Finalize takes the MPI's locks away before it deletes the attributes of MPI_COMM_SELF, which
-/// is where a library can stop its threads: one that is inside the MPI then breaks it. MPICH and
-/// what derives from it.
+/// MPI_Finalize removes the MPI's locks before it deletes the attributes of MPI_COMM_SELF, where a
+/// library can stop its threads. A thread that is inside the MPI then breaks it. MPICH and its
+/// derivatives.
 [[nodiscard]] bool ends_locks_before_attributes();
 
-/// The MPI makes communicators by nonblocking collectives on the one that they are made of, and
-/// waits for ever where ranks have begun different numbers of those: Open MPI.
+/// The MPI makes a communicator by nonblocking collectives on its parent, and waits for ever if
+/// ranks have begun different numbers of those: Open MPI.
 [[nodiscard]] bool makes_communicators_nonblocking();
 
 }  // namespace tutti

@@ -1,4 +1,4 @@
-/// Asking the MPI for leave.
+/// Checks whether the MPI allows a background thread.
 #include "run/mpi/thread.hpp"
 
 #include "run/background.hpp"

@@ -1,4 +1,4 @@
-/// Asking for datatypes.
+/// Queries datatypes.
 #include "run/mpi/types.hpp"
 
 #include "run/mpi/devices.hpp"
@@ -20,8 +20,8 @@ TypeInfo TypeCache::of(MPI_Datatype type, MPI_Comm comm) {
     if (entries_[i].type == type) return entries_[i].info;
   }
   TypeInfo info;
-  // A send to nobody reads nothing and refuses the types that every send refuses, uncommitted ones
-  // too; MPICH looks at the type only if the count is not zero.
+  // A send to MPI_PROC_NULL reads nothing, but refuses all types that every send refuses,
+  // uncommitted ones too. MPICH checks the type only if the count is not zero.
   info.valid =
       type != mpi().type_null && mpi().Send(&info, 1, type, MPI_PROC_NULL, 0, comm) == MPI_SUCCESS;
   if (!info.valid) return info;

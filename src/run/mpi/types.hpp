@@ -1,4 +1,4 @@
-/// What Tutti needs to know of a datatype.
+/// Properties of datatypes.
 #pragma once
 
 #include <array>
@@ -9,27 +9,27 @@
 
 namespace tutti {
 
-/// To be held while a datatype is made or freed: Open MPI 4.1 fails at times where two threads do
-/// so at once, whatever level of threads it grants.
+/// A lock to hold while a datatype is made or freed: Open MPI 4.1 sometimes fails if two threads do
+/// so at once, whatever thread level it grants.
 [[nodiscard]] std::unique_lock<std::mutex> alone_with_types();
 
 struct TypeInfo {
   bool valid = false;
-  bool named = false;       ///< one of MPI's own, whose handle never comes to mean anything else
-  bool contiguous = false;  ///< packed bytes are those in the host's memory: named, without gaps
+  bool named = false;       ///< predefined: its handle never changes its meaning
+  bool contiguous = false;  ///< its packed bytes are those in host memory: named, without gaps
   Bytes size = 0;           ///< packed bytes of one element
   MPI_Aint extent = 0;      ///< from one element to the next
 };
 
-/// What holds of elements at this address: in the memory of a GPU no type is contiguous, so that
-/// Tutti leaves it to the MPI to copy them.
+/// The properties of elements at this address. In the memory of a GPU no type is contiguous, so
+/// that the MPI copies the elements.
 [[nodiscard]] TypeInfo info_at(const void* address, TypeInfo info);
 
-/// Asks the MPI, and remembers the answers for named datatypes, whose handles never come to mean
-/// anything else.
+/// Queries the MPI, and remembers the answers for named datatypes, whose handles never change their
+/// meaning.
 class TypeCache {
  public:
-  /// `comm` must return its errors, so that an invalid handle is found out quietly.
+  /// `comm` must return its errors, so that an invalid handle calls no error handler.
   [[nodiscard]] TypeInfo of(MPI_Datatype type, MPI_Comm comm);
 
  private:

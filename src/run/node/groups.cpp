@@ -1,4 +1,4 @@
-/// Reading the topology that Linux tells.
+/// Reads the processor topology from the files of Linux.
 #include "run/node/groups.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ bool are_within(const std::vector<int>& own, const std::vector<int>& all) {
   return std::includes(all.begin(), all.end(), own.begin(), own.end());
 }
 
-/// The processors of each memory that has any.
+/// The processors of each NUMA memory that has any.
 std::vector<std::vector<int>> memories(const std::filesystem::path& root) {
   std::vector<std::vector<int>> found;
   std::error_code none;
@@ -39,7 +39,7 @@ std::vector<std::vector<int>> memories(const std::filesystem::path& root) {
   return found;
 }
 
-/// Those that share the third level of cache with `processor`.
+/// The processors that share the third-level cache with `processor`; empty if unknown.
 std::vector<int> beside(const std::filesystem::path& root, int processor) {
   const std::filesystem::path caches =
       root / ("devices/system/cpu/cpu" + std::to_string(processor)) / "cache";

@@ -1,4 +1,4 @@
-/// Where on its node a process is, as far as it is bound there.
+/// Finds the group of a node, such as a NUMA memory, to which a process is bound.
 #pragma once
 
 #include <filesystem>
@@ -7,17 +7,17 @@
 
 namespace tutti {
 
-/// The numbers of a list of processors as Linux writes it, such as "0-3,8"; empty where it is none.
+/// Parses a Linux list of processors, such as "0-3,8", into ascending numbers. Empty if it is
+/// malformed.
 [[nodiscard]] std::vector<int> processors_in(std::string_view list);
 
-/// A number that processes of this machine have in common whose processors (`own`, ascending)
-/// belong together: to the same memory where there are several (NUMA), else to the same cache of
-/// the third level. -1 where the process may run anywhere, or nothing is known. `root` is the
-/// folder of the system's files, /sys.
+/// A number that identifies the group of the processors `own` (ascending): the NUMA memory that
+/// holds them all or, on a node with one memory, their common third-level cache. -1 if they span
+/// several groups or the system gives no data. `root` is the folder of the system's files, /sys.
 [[nodiscard]] int group_of_processors(const std::filesystem::path& root,
                                       const std::vector<int>& own);
 
-/// That of the calling process as it is bound now.
+/// The group to which the calling thread is bound now.
 [[nodiscard]] int group_on_node(const std::filesystem::path& root);
 
 }  // namespace tutti

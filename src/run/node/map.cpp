@@ -1,7 +1,9 @@
-/// Reading the setting that emulates nodes.
+/// Parses the setting that emulates nodes.
 #include "run/node/map.hpp"
 
 #include <charconv>
+
+#include "core/nearest.hpp"
 
 namespace tutti {
 
@@ -11,7 +13,7 @@ constexpr std::string_view dealt = "round_robin:";
 constexpr int max_nodes = 1 << 20;
 constexpr std::size_t longest_text = 200;
 
-/// A number from 1 to `max_nodes`; 0 where there is none.
+/// Parses a number from 1 to `max_nodes`; 0 if `text` is malformed.
 int number_in(std::string_view text) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -20,10 +22,13 @@ int number_in(std::string_view text) {
 }
 
 Error refused(std::string_view text) {
-  return {"'" + std::string(text) +
-          "' names no nodes; accepted are ranks for each node, as 3, a list of them, as 1,4,2 or "
-          "2x4,3, after it :round_robin or :shuffled, or round_robin: and the number of nodes; "
-          "then groups in each, as /2"};
+  const std::size_t colon = text.find(':');
+  const std::string_view mapping =
+      colon == std::string_view::npos ? "" : text.substr(colon + 1, text.find('/') - colon - 1);
+  return {
+      "expected ranks of each node (3) or a list of them (1,4,2 or 2x4,3), then :round_robin "
+      "or :shuffled, or round_robin:NODES; then groups of ranks (/2)" +
+      did_you_mean(mapping, {"round_robin", "shuffled"})};
 }
 
 }  // namespace

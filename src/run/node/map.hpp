@@ -1,4 +1,4 @@
-/// Nodes that are emulated on one machine, for tests and measurements.
+/// Emulates several nodes on one machine, for tests and measurements.
 #pragma once
 
 #include <string_view>
@@ -9,13 +9,13 @@
 
 namespace tutti {
 
-/// Which ranks of the world are taken to share a node, as the setting TUTTI_NODE says it. Ranks of
-/// one emulated node share a real one too, or they are parted.
+/// The assignment of world ranks to emulated nodes, from the setting TUTTI_NODE. Emulation splits
+/// real nodes and never joins them.
 class EmulatedNodes {
  public:
-  /// The node of a rank of the world, from 0. Local, O(1).
+  /// The emulated node of a world rank, from 0. Local, O(1).
   [[nodiscard]] int node_of(Rank rank) const { return location_of(rank).node; }
-  /// Its group there; -1 where no groups are emulated.
+  /// The group of a world rank on its emulated node; -1 if none are emulated.
   [[nodiscard]] int group_of(Rank rank) const {
     return grouping_.group_of(location_of(rank).local);
   }
@@ -29,14 +29,14 @@ class EmulatedNodes {
   };
   [[nodiscard]] Location location_of(Rank rank) const;
 
-  Nodes listed_;   ///< of the first ranks; the next ones are on as many other nodes, and so on
-  int dealt_ = 0;  ///< nodes to which all ranks are dealt out like cards, if not 0
+  Nodes listed_;   ///< nodes of the first ranks; the list repeats on further nodes
+  int dealt_ = 0;  ///< nodes of a round-robin mapping; 0: `listed_` applies
   Grouping grouping_;
 };
 
-/// Reads what nodes_from does, for any number of ranks: the list starts over at its end, so that
-/// `3` are nodes of three consecutive ranks; or `round_robin:5` (rank r on node r mod 5), and after
-/// it groups. The error says what is accepted.
+/// Parses the notation of nodes_from(), for any number of ranks: the list repeats, so `3` means
+/// nodes of 3 consecutive ranks. Also accepts `round_robin:5` (rank r on node r mod 5). Groups may
+/// follow. The error lists the accepted notations.
 [[nodiscard]] Result<EmulatedNodes> emulated_nodes(std::string_view text);
 
 }  // namespace tutti

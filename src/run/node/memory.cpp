@@ -1,4 +1,4 @@
-/// Making, opening and mapping segments.
+/// Creates, opens and maps segments.
 #include "run/node/memory.hpp"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@ namespace tutti {
 
 namespace {
 
-/// A file beyond the process's limit would end the program by a signal.
+/// Is the size within RLIMIT_FSIZE? A larger file would end the program by a signal.
 bool may_be_as_large(Bytes bytes) {
   rlimit limit{};
   return getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
@@ -31,12 +31,12 @@ int create_named(SegmentName& name) {
     std::snprintf(name.path.data(), name.path.size(), "/tutti-%d-%u", static_cast<int>(getpid()),
                   made++);
     file = shm_open(name.path.data(), O_RDWR | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
-    // What a process of the same number was killed over has the name still.
+    // A killed process with the same id may have left the name.
   } while (file < 0 && errno == EEXIST);
   return file;
 }
 
-/// Is the file the one that the name was given to?
+/// Is this the file that `name` identifies?
 bool is_file_of(const SegmentName& name, const struct stat& found) {
   return found.st_dev == name.device && found.st_ino == name.file && found.st_size == name.bytes;
 }
@@ -89,8 +89,7 @@ std::optional<NodeSegment> NodeSegment::open(const SegmentName& name) {
   struct stat found {};
   int file = -1;
   if (name.by_process) {
-    // In another container the path may lead to anything: only what is known by its number is
-    // opened.
+    // In another container the path may lead to any file: open only the expected one.
     if (stat(name.path.data(), &found) != 0 || !is_file_of(name, found)) return std::nullopt;
     file = ::open(name.path.data(), O_RDWR | O_CLOEXEC);
   } else {

@@ -1,4 +1,4 @@
-/// Memory that the processes of a node share, of which nothing is left when they have died.
+/// Memory that processes of a node share, and that the kernel frees after the last of them.
 #pragma once
 
 #include <array>
@@ -10,24 +10,24 @@
 
 namespace tutti {
 
-/// How a process of the node reaches a segment that another one has made. Plain data.
+/// Identifies a segment to other processes of the node. Plain data.
 struct SegmentName {
   std::array<char, 48> path{};
-  std::uint64_t device = 0;  ///< what is found under the path must be this file
+  std::uint64_t device = 0;  ///< with `file`: the file that `path` must lead to
   std::uint64_t file = 0;
   Bytes bytes = 0;
-  bool by_process = true;  ///< the path leads through /proc, else it is that of shm_open
+  bool by_process = true;  ///< `path` is in /proc; else a name of shm_open
   friend bool operator==(const SegmentName&, const SegmentName&) = default;
 };
 
-/// How a process sees a segment.
+/// How a process may access a mapped segment.
 enum class SegmentView : std::uint8_t {
-  shared,         ///< reads, and writes what all see
-  read_only,      ///< a write is a protection fault
-  copy_on_write,  ///< writes are seen by nobody else
+  shared,         ///< reads and writes; all processes see the writes
+  read_only,      ///< a write causes a protection fault
+  copy_on_write,  ///< writes stay private to the process
 };
 
-/// One mapping, unmapped with this object.
+/// A mapped address range, unmapped by the destructor.
 class Mapping {
  public:
   Mapping() = default;
@@ -38,10 +38,10 @@ class Mapping {
   [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(address_); }
   [[nodiscard]] explicit operator bool() const { return address_ != nullptr; }
   [[nodiscard]] std::size_t bytes() const { return address_ == nullptr ? 0 : bytes_; }
-  /// Forgets what was written into a copy-on-write view: it shows the segment again.
+  /// Discards the writes to a copy-on-write view, which then shows the segment again.
   void forget_writes() const;
-  /// Lets go of what is mapped, but not of the addresses: from now on any access is a protection
-  /// fault. Where the system refuses it is unmapped instead.
+  /// Releases the memory but keeps the addresses reserved: any later access is a protection fault.
+  /// Unmaps the range if the system refuses.
   void forbid();
 
  private:
@@ -49,20 +49,20 @@ class Mapping {
   std::size_t bytes_ = 0;
 };
 
-/// A file in memory. Its pages come into being, zeroed, when they are first touched; so a large
-/// segment costs what is used of it. The kernel frees it with the last process that has it open
-/// or mapped, however those end.
+/// A file in memory. The kernel allocates its pages, zeroed, at first touch, so a large segment
+/// costs only the pages in use. The kernel frees it with the last process that has it open or
+/// mapped, however that process ends.
 class NodeSegment {
  public:
   enum class Kind : std::uint8_t {
-    anonymous,  ///< a memfd: it never has a name in any folder
-    named,      ///< of shm_open; pages must be allocated before they are touched, as what /dev/shm
-                ///< cannot hold would end the program
+    anonymous,  ///< a memfd, without a name in any folder
+    named,  ///< from shm_open; allocate() pages before first touch, because a full /dev/shm would
+            ///< end the program
   };
-  /// None where the system refuses.
+  /// Creates a segment. None if the system refuses.
   static std::optional<NodeSegment> create(Bytes bytes, Kind kind = Kind::anonymous);
-  /// Another process's, which must still have it open. None where it cannot be reached, as from
-  /// another container.
+  /// Opens a segment of another process, which must still have it open. None if it is unreachable,
+  /// for example from another container.
   static std::optional<NodeSegment> open(const SegmentName& name);
 
   NodeSegment(NodeSegment&& other) noexcept;
@@ -72,16 +72,16 @@ class NodeSegment {
   [[nodiscard]] const SegmentName& name() const { return name_; }
   [[nodiscard]] Bytes bytes() const { return name_.bytes; }
   [[nodiscard]] Kind kind() const { return name_.by_process ? Kind::anonymous : Kind::named; }
-  /// All of it. Empty where the system refuses.
+  /// Maps the whole segment. Empty if the system refuses.
   [[nodiscard]] Mapping map(SegmentView view) const;
-  /// Takes the name of a named segment away, once all that shall open it have. Until then one who
-  /// is killed leaves it behind.
+  /// Removes the name of a named segment. Call it once all processes have opened the segment: a
+  /// process killed before leaves the name behind.
   void take_name_away();
-  /// Gives the pages from `offset` on, a whole number of them, back to the system; they are zero
+  /// Returns the pages from `offset`, a multiple of the page size, to the system; they read as zero
   /// when next touched.
   void release_pages(Bytes offset = 0) const;
-  /// Sees to it that pages of the first `bytes` of a named segment can be touched. False where the
-  /// system has none.
+  /// Allocates the pages of the first `bytes` of a named segment. False if the system has no memory
+  /// left. Does nothing for an anonymous segment.
   [[nodiscard]] bool allocate(Bytes bytes) const;
 
  private:
@@ -91,7 +91,7 @@ class NodeSegment {
   bool has_name_ = false;
 };
 
-/// Bytes of a page.
+/// The page size in bytes.
 [[nodiscard]] Bytes page_bytes();
 
 }  // namespace tutti

@@ -1,4 +1,4 @@
-/// Ranks of communicators as ranks of the world.
+/// Translates ranks of communicators to world ranks, and keeps their nodes.
 #include "run/node/mpi_known_nodes.hpp"
 
 #include <mutex>
@@ -10,7 +10,7 @@ namespace tutti {
 
 namespace {
 
-/// What one process knows, by rank of the world.
+/// The nodes that this process knows, by world rank.
 struct World {
   std::mutex mutex;
   std::vector<int> labels;
@@ -23,7 +23,7 @@ World& world() {
   return *the_world;
 }
 
-/// The rank in the world of each rank of `comm`; MPI_UNDEFINED of those that are not of it.
+/// The world rank of each rank of `comm`; MPI_UNDEFINED for ranks outside the world.
 std::vector<Rank> ranks_in_world(MPI_Comm comm) {
   int p = 0;
   mpi().Comm_size(comm, &p);

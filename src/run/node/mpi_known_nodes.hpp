@@ -1,4 +1,4 @@
-/// The nodes of the ranks of MPI_COMM_WORLD, for all communicators made of these.
+/// Keeps the nodes of MPI_COMM_WORLD for all communicators of its ranks.
 #pragma once
 
 #include <vector>
@@ -7,13 +7,14 @@
 
 namespace tutti {
 
-/// A label for each rank of `comm`, equal where ranks share a node by these settings; empty where
-/// that is not known to this process. Sets `kind` to what the ranks of this node can share. Local,
-/// O(p).
+/// A label for each rank of `comm`, equal for ranks that share a node under these settings. Empty
+/// if this process does not know the nodes. Sets `kind` to the kind of segment that the ranks of
+/// this node can share. Local, O(p).
 [[nodiscard]] std::vector<int> known_labels(MPI_Comm comm, const NodeSettings& settings,
                                             NodeSegment::Kind& kind);
 
-/// Keeps the nodes of a communicator of all ranks of the world; others are passed over. Local.
+/// Keeps the nodes of a communicator that contains all ranks of the world; ignores any other.
+/// Local.
 void note_nodes(MPI_Comm comm, const NodeSettings& settings, const Nodes& nodes,
                 NodeSegment::Kind kind);
 

@@ -1,4 +1,4 @@
-/// Finding out who shares a node, and sharing memory there.
+/// Finds the ranks of each node and shares memory among them.
 #include "run/node/mpi_node.hpp"
 
 #include <sys/mman.h>
@@ -16,9 +16,7 @@ namespace tutti {
 
 namespace {
 
-/// Of no other message on a duplicate of Tutti's own.
-
-/// Bytes for data that memory which grows begins with: small calls need no more.
+/// Bytes for data that growing memory begins with: enough for small calls.
 constexpr Bytes grows_from = 16384;
 
 /// Sets `all` to whether `own` is true on all ranks of the group.
@@ -44,14 +42,15 @@ int world_rank(Rank rank) {
   return world;
 }
 
-/// Room for the signals and the numbers of the ranks: whole pages.
+/// Bytes of the signals and numbers of the ranks, in whole pages.
 Bytes SharedNode::header_bytes() const {
   const Bytes bytes =
       ranks_ * (Bytes{sizeof(NodeSignal)} + words_of_rank() * Bytes{sizeof(std::int64_t)});
   return (bytes + page_bytes() - 1) / page_bytes() * page_bytes();
 }
 
-/// Signals must be; sizes may take half of what there is to be, and data have the rest.
+/// Signals are mandatory. Exchanged sizes are included if the header takes at most 50 % of
+/// `memory`; data gets the rest.
 void SharedNode::lay_out(Bytes memory) {
   has_room_ = true;
   if (header_bytes() > memory / 2) has_room_ = false;
@@ -64,9 +63,9 @@ CommHandle::~CommHandle() {
 }
 
 int MpiProgress::progress() {
-  int signal = 0;
+  int found = 0;
   MPI_Status status;
-  return mpi().Iprobe(0, 0, comm_, &signal, &status);
+  return mpi().Iprobe(0, 0, comm_, &found, &status);
 }
 
 int SharedNode::open(MPI_Comm comm, const NodeSettings& settings,
@@ -86,8 +85,8 @@ int SharedNode::open(MPI_Comm comm, const NodeSettings& settings,
   return MPI_SUCCESS;
 }
 
-/// As an earlier communicator has found the nodes of the world. Clears `is_open` on all ranks where
-/// one does not know them, as a thread of it may be busy there, or cannot share memory now.
+/// Opens the nodes that an earlier communicator found. Clears `is_open` on all ranks if one does
+/// not know them, because one of its threads is still busy there, or cannot share memory now.
 int SharedNode::open_known(const NodeSettings& settings, bool& is_open) {
   const std::vector<int> labels = known_labels(comm_, settings, kind_);
   int error = true_on_all(comm_, !labels.empty(), is_open);
@@ -114,8 +113,8 @@ int SharedNode::open_known(const NodeSettings& settings, bool& is_open) {
   return error == MPI_ERR_NO_MEM ? MPI_SUCCESS : error;
 }
 
-/// From the first rank of each node to the others. By a collective, as the background thread takes
-/// any message on this communicator for one of an early rank.
+/// Passes the segment's name from the first rank of each node to the others. By a collective,
+/// because the background thread takes any message on this communicator for an unexpected message.
 int SharedNode::pass_name(const Nodes& nodes, SegmentName& name) {
   constexpr int bytes = sizeof name;
   std::vector<SegmentName> names(static_cast<std::size_t>(nodes.p()));
@@ -133,7 +132,7 @@ int SharedNode::find(const NodeSettings& settings) {
   return MPI_SUCCESS;
 }
 
-/// Sets `group` to the ranks that MPI says can share memory, and that no emulation parts.
+/// Sets `group` to the ranks that share memory according to MPI, split by emulated nodes.
 int SharedNode::join(const NodeSettings& settings, CommHandle& group) {
   CommHandle near;
   int error =
@@ -147,7 +146,7 @@ int SharedNode::join(const NodeSettings& settings, CommHandle& group) {
                           group.put());
 }
 
-/// Shares a segment with all of the group who can reach it; the others try among themselves.
+/// Shares a segment among the ranks of the group that can open it; the others try among themselves.
 int SharedNode::share(const NodeSettings& settings, CommHandle group) {
   for (;;) {
     mpi().Comm_size(group.get(), &ranks_);
@@ -167,8 +166,8 @@ int SharedNode::share(const NodeSettings& settings, CommHandle group) {
       map_private();
       break;
     }
-    // Groups get smaller: somebody could not reach the segment, and who could not make one is
-    // alone.
+    // Groups shrink: one of the ranks that opened the segment, one of those that did not. A rank
+    // that could not create one is alone.
     const int part = own ? 0 : local_ == 0 ? 1 : 2;
     CommHandle smaller;
     const int error = mpi().Comm_split(group.get(), part, rank_, smaller.put());
@@ -191,7 +190,8 @@ int SharedNode::try_segment(MPI_Comm group, NodeSegment::Kind kind, bool& all, b
   if (segment) name = segment->name();
   if (const int error = mpi().Bcast(&name, sizeof name, mpi().byte, 0, group)) return error;
   map_segment(name, segment);
-  // What a rank cannot make it may be able to make later, unlike what others cannot reach.
+  // Do not keep nodes if the segment was not created in full: that may succeed later, unlike
+  // opening an unreachable one.
   if (kind == NodeSegment::Kind::anonymous) is_usual_ = is_usual_ && name.bytes == wanted_;
   own = static_cast<bool>(mapping_);
   const int error = agree_on(group, own, all);
@@ -201,7 +201,7 @@ int SharedNode::try_segment(MPI_Comm group, NodeSegment::Kind kind, bool& all, b
 
 std::optional<NodeSegment> SharedNode::make_segment(NodeSegment::Kind kind) const {
   std::optional<NodeSegment> segment;
-  // What cannot be had is asked for in smaller pieces.
+  // If the system refuses, try smaller sizes.
   for (Bytes bytes = wanted_; !segment && bytes >= header_; bytes /= 4) {
     segment = NodeSegment::create(bytes, kind);
     if (segment && !segment->allocate(std::min(bytes, header_ + grows_from))) segment.reset();
@@ -209,7 +209,7 @@ std::optional<NodeSegment> SharedNode::make_segment(NodeSegment::Kind kind) cons
   return segment;
 }
 
-/// Opens it where another rank has made it.
+/// Maps the segment, which all ranks but its creator open first.
 void SharedNode::map_segment(const SegmentName& name, std::optional<NodeSegment>& segment) {
   mapping_ = {};
   if (local_ != 0 && name.bytes > 0) segment = NodeSegment::open(name);
@@ -217,7 +217,7 @@ void SharedNode::map_segment(const SegmentName& name, std::optional<NodeSegment>
   capacity_ = name.bytes - header_;
 }
 
-/// When all ranks of the node have opened the segment, or have tried to.
+/// Call it once all ranks of the node have opened the segment, or have tried to.
 void SharedNode::keep(std::optional<NodeSegment>& segment) {
   if (!segment) return;
   segment->take_name_away();
@@ -228,7 +228,7 @@ bool SharedNode::allocate(Bytes data) const {
   return !segment_ || segment_->allocate(header_ + data);
 }
 
-/// The memory of a node of one rank is its own.
+/// Maps private memory for a node of one rank.
 void SharedNode::map_private() {
   for (Bytes bytes = wanted_; !mapping_ && bytes >= header_; bytes /= 4) {
     void* address = mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE,
@@ -239,7 +239,8 @@ void SharedNode::map_private() {
   }
 }
 
-/// Tells all ranks which nodes there are, and of how much memory: none of them goes without.
+/// Exchanges nodes and capacities among all ranks. MPI_ERR_NO_MEM on all of them if one has no
+/// memory.
 int SharedNode::agree(Rank lowest, const NodeSettings& settings) {
   struct Word {
     std::int64_t lowest;
@@ -269,8 +270,7 @@ int SharedNode::agree(Rank lowest, const NodeSettings& settings) {
   if (capacity_ < 0) return MPI_ERR_NO_MEM;
   usable_ = sure_ = grows_ ? std::min(capacity_, grows_from) : capacity_;
   nodes_ = Nodes::of(labels, groups);
-  // Zeroed memory holds signals that were never signalled, and every process begins their life
-  // alike.
+  // Zeroed memory holds valid signals, so no process constructs them.
   signals_ = std::launder(reinterpret_cast<NodeSignal*>(mapping_.data()));
   words_ = reinterpret_cast<std::int64_t*>(
       mapping_.data() + std::ptrdiff_t{ranks_} * std::ptrdiff_t{sizeof(NodeSignal)});

@@ -1,4 +1,4 @@
-/// The nodes of a communicator and the memory of this rank's own.
+/// The nodes of a communicator, and the memory of this rank's node.
 #pragma once
 
 #include <atomic>
@@ -15,19 +15,19 @@
 
 namespace tutti {
 
-/// Alike on all ranks of a communicator.
+/// Settings of node memory, equal on all ranks of a communicator.
 struct NodeSettings {
   std::optional<EmulatedNodes> emulated;
-  Bytes memory = Bytes{64} << 20;  ///< at most so much for each node and communicator
-  Bytes staging = 0;               ///< that a rank may stage between nodes; 0: no bound
+  Bytes memory = Bytes{64} << 20;  ///< limit for each node and communicator
+  Bytes staging = 0;               ///< limit of a rank's staging between nodes; 0: none
 };
 
-/// The rank in the world of this process; `rank` where there is no world, or it is not of it.
+/// The rank of this process in MPI_COMM_WORLD; `rank` if the program uses sessions alone.
 [[nodiscard]] int world_rank(Rank rank);
 
-/// Keeps the MPI going while a rank waits for another of its node, by looking for a message
-/// without receiving it. Where the MPI finds out that a process has died, this fails or does not
-/// return.
+/// Drives the progress of the MPI while a rank waits for another one of its node: probes for a
+/// message without receiving it. If the MPI detects that a process has died, the probe fails or
+/// does not return.
 class MpiProgress final : public WhileWaiting {
  public:
   /// `comm` must return its errors.
@@ -38,7 +38,7 @@ class MpiProgress final : public WhileWaiting {
   MPI_Comm comm_;
 };
 
-/// Frees the communicator that it owns.
+/// Owns a communicator and frees it.
 class CommHandle {
  public:
   CommHandle() : comm_(mpi().comm_null) {}
@@ -57,55 +57,57 @@ class CommHandle {
   MPI_Comm comm_;
 };
 
-/// What the ranks of one node share for one communicator. A node is who can reach the same memory:
-/// processes that MPI says share some, but that cannot open it, as in containers apart, are nodes
-/// of their own.
+/// The memory that the ranks of one node share for one communicator. A node is a set of ranks that
+/// can open the same memory. Ranks that cannot open it although MPI reports that they share memory,
+/// as in separate containers, form nodes of their own.
 class SharedNode {
  public:
+  /// Finds the nodes and creates a segment on each node of several ranks. Reuses the nodes of an
+  /// earlier communicator if all ranks know them; else splits communicators and frees them again.
   /// Collective over `comm`, a duplicate that must return its errors and outlive the node. Returns
-  /// an MPI error code. One segment for each node of several ranks; communicators made meanwhile
-  /// are freed again. Where all ranks know the nodes of the world from an earlier communicator none
-  /// are made, and nodes are not found out again.
+  /// an MPI error code.
   static int open(MPI_Comm comm, const NodeSettings& settings, std::unique_ptr<SharedNode>& made);
 
-  /// Alike on all ranks.
+  /// The nodes of the communicator, equal on all ranks.
   [[nodiscard]] const Nodes& nodes() const { return nodes_; }
-  [[nodiscard]] int ranks() const { return ranks_; }  ///< of this node
-  [[nodiscard]] int local() const { return local_; }  ///< of this rank among them
-  /// What the ranks of this node have been able to share.
+  [[nodiscard]] int ranks() const { return ranks_; }  ///< on this node
+  [[nodiscard]] int local() const { return local_; }  ///< this rank's number on its node
+  /// The kind of segment that the ranks of this node share.
   [[nodiscard]] NodeSegment::Kind kind() const { return kind_; }
-  /// Bytes of node memory for data that there may be; alike on all ranks.
+  /// The largest capacity for data, in bytes. Equal on all ranks until set_capacity() changes it on
+  /// the first ranks of the nodes.
   [[nodiscard]] Bytes max_capacity() const { return capacity_; }
-  /// The memory of some node must be allocated before it is touched. Alike on all ranks.
+  /// Does the memory of some node need allocate() before first touch? Equal on all ranks.
   [[nodiscard]] bool grows() const { return grows_; }
-  /// Bytes for data that can be used from the beginning; alike on all ranks.
+  /// Bytes for data that are usable from the start; equal on all ranks.
   [[nodiscard]] Bytes sure_capacity() const { return sure_; }
-  /// The same now. Where memory grows only the first ranks of the nodes know it.
+  /// Bytes for data that are usable now. If memory grows, only the first ranks of the nodes know
+  /// it.
   [[nodiscard]] Bytes capacity() const { return usable_; }
-  /// Sees to it that this node's memory can be used for so many bytes of data. To be called by its
-  /// first rank. False where the system has no more.
+  /// Allocates this node's memory for `data` bytes. For the node's first rank. False if the system
+  /// has no memory left.
   [[nodiscard]] bool allocate(Bytes data) const;
-  /// What the first ranks have agreed on: what can be used from now on, and at most.
+  /// Sets the capacity that the first ranks of the nodes agreed on: usable now, and the largest.
   void set_capacity(Bytes usable, Bytes most) {
     usable_ = usable;
     capacity_ = most;
   }
-  /// Begins at a page.
+  /// The memory for data, page-aligned.
   [[nodiscard]] std::byte* data() const { return mapping_.data() + header_; }
-  /// Room for `further_words` numbers of a local rank, which others may read after its signal.
+  /// `further_words` numbers of a local rank, which others may read after its signal.
   [[nodiscard]] std::int64_t* further(int local) const {
     return words_ + std::ptrdiff_t{local} * words_of_rank();
   }
   static constexpr int further_words = 32;
-  /// Is there room for the sizes that ranks tell each other in some calls? They may take half of
-  /// the memory. Alike on all ranks.
+  /// Does node memory hold the sizes that ranks exchange in some calls? They may take 50 % of it.
+  /// Equal on all ranks.
   [[nodiscard]] bool holds_sizes() const { return holds_sizes_; }
-  /// That room: 2 p numbers of a local rank.
+  /// The exchanged sizes of a local rank: 2 p numbers.
   [[nodiscard]] std::int64_t* exchanged_sizes(int local) const {
     return further(local) + further_words;
   }
   [[nodiscard]] NodeSignal& signal(int local) const { return signals_[local]; }
-  /// Waits for a signal of this node. Returns 0 or an MPI error code.
+  /// Waits until the signal of rank `local` reaches `count`. Returns 0 or an MPI error code.
   int wait(int local, NodeSignal::Count count);
 
  private:
@@ -139,12 +141,12 @@ class SharedNode {
   Bytes sure_ = 0;
   Bytes usable_ = 0;
   bool grows_ = false;
-  Bytes wanted_ = 0;  ///< all of the segment
+  Bytes wanted_ = 0;  ///< bytes of the whole segment
   Bytes header_ = 0;
-  bool has_room_ = false;  ///< for sizes, on this node
-  bool is_usual_ = true;   ///< other communicators will find the same nodes
+  bool has_room_ = false;  ///< this node's memory holds exchanged sizes
+  bool is_usual_ = true;   ///< other communicators would find the same nodes
   bool holds_sizes_ = false;
-  std::optional<NodeSegment> segment_;  ///< to allocate more of
+  std::optional<NodeSegment> segment_;  ///< kept by the first rank, to allocate more
   Mapping mapping_;
   NodeSignal* signals_ = nullptr;
   std::int64_t* words_ = nullptr;

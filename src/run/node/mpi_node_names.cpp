@@ -1,4 +1,4 @@
-/// Numbers that processes of one node have in common.
+/// Identifies a node by a hash of host, boot and name spaces.
 #include "run/node/mpi_node_names.hpp"
 
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-/// Which ranks seem to share a node, for whoever only wants to know.
+/// Guesses which ranks share a node, without opening memory.
 #pragma once
 
 #include "core/nodes.hpp"
@@ -6,10 +6,10 @@
 
 namespace tutti {
 
-/// Sets `nodes` to what the ranks' systems say of themselves: the name of the host, its boot, the
-/// processes' own name spaces; emulated nodes part them further. Makes no memory and no
-/// communicator. SharedNode::open, which does, may find that fewer ranks can share. Collective: one
-/// allgather of a number each, the same result on all ranks. Returns an MPI error code.
+/// Sets `nodes` by host name, boot and name spaces of the processes, split further by emulated
+/// nodes. Creates no memory and no communicator, so SharedNode::open may find that fewer ranks can
+/// share. Collective: one allgather of a number per rank. The result is equal on all ranks. Returns
+/// an MPI error code.
 int guess_nodes(MPI_Comm comm, const NodeSettings& settings, Nodes& nodes);
 
 }  // namespace tutti

@@ -1,4 +1,4 @@
-/// Raising signals and waiting for them.
+/// Raises signals and waits for them.
 #include "run/node/signals.hpp"
 
 #include <linux/futex.h>
@@ -15,8 +15,8 @@ namespace tutti {
 
 namespace {
 
-/// Looks after which the MPI is called once.
-constexpr int looks_between_progress = 64;
+/// Checks between two calls of WhileWaiting::progress().
+constexpr int checks_between_progress = 64;
 constexpr long shortest_sleep = 50'000;  ///< nanoseconds
 constexpr long longest_sleep = 1'000'000;
 
@@ -28,14 +28,14 @@ void pause_core() noexcept {
 #endif
 }
 
-/// The half of a count that every signal changes: the kernel looks at words of 32 bits.
+/// The low half of a count: the kernel compares words of 32 bits. A sleeper notices a change of the
+/// high half alone at the latest when its sleep ends.
 std::uint32_t* low_word(std::atomic<NodeSignal::Count>& count) noexcept {
   return reinterpret_cast<std::uint32_t*>(&count) +
          (std::endian::native == std::endian::big ? 1 : 0);
 }
 
-/// The kernel compares the word with `value` before it puts the caller to sleep, so that no signal
-/// in between is missed.
+/// The kernel sleeps only if the word still equals `value`, so no signal in between is missed.
 void futex_wait(std::atomic<NodeSignal::Count>& count, NodeSignal::Count value,
                 long nanoseconds) noexcept {
   const timespec limit{0, nanoseconds};
@@ -49,8 +49,8 @@ void futex_wake(std::atomic<NodeSignal::Count>& count) noexcept {
 
 }  // namespace
 
-// Either the one who signals sees the sleeper, or the sleeper sees the count: both sides are in one
-// total order.
+// Either the signalling process sees the sleeper, or the sleeper sees the count: both sides are in
+// one total order.
 void NodeSignal::signal(Count by) noexcept {
   count_.fetch_add(by, std::memory_order_seq_cst);
   wake();
@@ -66,15 +66,15 @@ void NodeSignal::wake() noexcept {
 }
 
 int NodeSignal::wait(Count count, const Patience& patience, WhileWaiting& meanwhile) noexcept {
-  int looks = 0;
-  for (; !has_reached(count); ++looks) {
-    if (looks >= patience.spins + patience.yields) return sleep(count, meanwhile);
-    if (looks < patience.spins) {
+  int checks = 0;
+  for (; !has_reached(count); ++checks) {
+    if (checks >= patience.spins + patience.yields) return sleep(count, meanwhile);
+    if (checks < patience.spins) {
       pause_core();
     } else {
       sched_yield();
     }
-    if (looks % looks_between_progress != looks_between_progress - 1) continue;
+    if (checks % checks_between_progress != checks_between_progress - 1) continue;
     if (const int error = meanwhile.progress()) return error;
   }
   return 0;

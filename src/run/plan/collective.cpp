@@ -1,4 +1,4 @@
-/// Building plans.
+/// Builds the plans of collectives other than gathers and scatters.
 #include "run/plan/collective.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace tutti {
 
 namespace {
 
-/// At position 0 is the root, or without one whoever is expected first.
+/// The rank at position 0: the root, or without a root the rank that is expected first.
 Rank first_rank(const CollectiveProblem& problem) {
   if (has_root(problem.specification->algorithm->collective) || problem.arrivals == nullptr) {
     return problem.root;
@@ -20,7 +20,7 @@ Rank first_rank(const CollectiveProblem& problem) {
   return static_cast<Rank>(first - problem.arrivals->begin());
 }
 
-/// Sizes by rank may sort ranks where all ranks know them to be equal; those of pairs are not.
+/// Sizes by rank may sort ranks, because all ranks know the same ones; sizes of pairs may not.
 Order order_for(const CollectiveProblem& problem) {
   const Specification& spec = *problem.specification;
   if (problem.lacks_arrivals()) return Order::rotated(problem.p, problem.root);
@@ -62,7 +62,7 @@ Problem problem_of(const CollectiveProblem& problem) {
   return whole;
 }
 
-/// The sizes of a reduction's blocks as its contract numbers them.
+/// The sizes of a reduction's blocks in the numbering of its contract.
 std::vector<Bytes> block_sizes(const CollectiveProblem& problem, const Problem& whole) {
   if (is_irregular(whole.collective)) return *problem.sizes;
   std::vector<Bytes> sizes;
@@ -71,8 +71,8 @@ std::vector<Bytes> block_sizes(const CollectiveProblem& problem, const Problem& 
   return sizes;
 }
 
-/// Where every rank combines blocks of its own, as in all that rely on commuting operands, these
-/// may change sides.
+/// Every rank combines blocks of its own only in algorithms that need commutative operations. There
+/// operands may change sides.
 ReductionTraits reduction_traits(const CollectiveProblem& problem) {
   return {problem.traits.in_place, problem.specification->algorithm->commutative, problem.padding};
 }

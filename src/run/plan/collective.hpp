@@ -1,5 +1,5 @@
-/// From a call's sizes to a plan, for collectives in which every rank knows what it needs to know
-/// from its own arguments.
+/// Makes a plan from a call's sizes, for collectives in which every rank's own arguments give all
+/// sizes that it needs.
 #pragma once
 
 #include <vector>
@@ -8,19 +8,19 @@
 
 namespace tutti {
 
-/// One rank's view of one call of any collective but gathers and scatters.
+/// One rank's view of one call of a collective other than gathers and scatters.
 struct CollectiveProblem : CallProblem {
-  /// Packed bytes, as the collective wants them: of a block where all are equal, of a vector; by
-  /// rank; of what goes to each rank and then of what comes from each; nothing for a barrier.
+  /// Packed bytes, by collective: of one block if all are equal, of the vector, or of the block of
+  /// each rank; for pairs, of the blocks to each rank and then from each rank; empty for a barrier.
   const std::vector<Bytes>* sizes = nullptr;
-  Bytes unit = 1;     ///< reductions: of an element, which is not cut
+  Bytes unit = 1;     ///< reductions: bytes of an element, which is never split
   Bytes padding = 0;  ///< reductions: see ReductionTraits
 };
 
 /// Prepares and keeps plans for one communicator.
 class CollectivePlanner {
  public:
-  /// The plan of this rank. It lasts until the generation changes.
+  /// This rank's plan. It lasts until the generation changes.
   const Plan& plan_of(const CollectiveProblem& problem);
   /// Changes whenever a plan is dropped.
   [[nodiscard]] unsigned generation() const { return cache_.dropped(); }

@@ -1,4 +1,4 @@
-/// The loop that runs everything.
+/// The loop that executes schedules and protocols.
 #include "run/plan/executor.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@ namespace tutti {
 
 namespace {
 
-/// Tags of schedules lie above those of protocols.
+/// Tags of schedules are above those of protocols.
 constexpr int first_message_tag = 1024;
 /// Messages between two ranks that share a tag match in the sequence in which they begin.
 constexpr int message_tags = 3072;
@@ -15,7 +15,7 @@ constexpr int message_tags = 3072;
 constexpr int tags_of_call = first_message_tag + message_tags;
 constexpr std::int64_t distinguished_calls = 8;
 
-/// Gives up what is open when a run ends early, by an error or an exception.
+/// Abandons open messages when a run ends early, by an error or an exception.
 class Abandon {
  public:
   explicit Abandon(Transport& transport) : transport_(transport) {}
@@ -156,7 +156,7 @@ int Executor::copy(int number, const Operation& operation, Buffers& buffers, Tra
   return 0;
 }
 
-/// An operation without a message is over. What it has damaged does not keep others waiting.
+/// Ends an operation without a message. An error in it must not make other ranks wait.
 void Executor::finish_local(int number, int error) {
   if (damage_ == 0) damage_ = error;
   done_[static_cast<std::size_t>(number)] = 1;
@@ -208,7 +208,7 @@ int Executor::run(Protocol& protocol, Transport& transport) {
       if (error == 0) error = transport.begin(slot++, transfer_of(message, true, tag_base_));
     }
     while (error == 0 && open_ > 0) error = await(transport);
-    // Without the right words there is no way on.
+    // Protocols cannot continue without the right words.
     if (error == 0) error = damage_;
     if (error != 0) return error;
   }

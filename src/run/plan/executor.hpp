@@ -1,4 +1,4 @@
-/// Runs rank_order schedules and protocols over a transport.
+/// Executes lowered schedules and protocols over a transport.
 #pragma once
 
 #include <cassert>
@@ -10,21 +10,21 @@
 
 namespace tutti {
 
-/// Finds the memory of a place: the caller's buffers and Tutti's scratch.
+/// Finds the memory of a buffer reference in the caller's buffers and Tutti's scratch.
 class Buffers {
  public:
   virtual ~Buffers() = default;
   /// Sets `region`; returns 0 or an error code of the transport.
-  virtual int find(const BufferRef& place, Region& region) = 0;
-  /// Copies at once where both are plain bytes in several stretches. False where they are not: then
-  /// the transport copies between what find() says.
+  virtual int find(const BufferRef& ref, Region& region) = 0;
+  /// Copies plain bytes in several ranges. False if they are not plain: then the transport copies
+  /// between the regions of find().
   virtual bool copy(const BufferRef& from, const BufferRef& to) {
     static_cast<void>(from);
     static_cast<void>(to);
     return false;
   }
-  /// Makes `to` what `from` op `to` is, element by element; only where something is reduced.
-  /// Returns 0 or an error code of the transport.
+  /// Sets `to` to `from` op `to`, element by element; for reductions only. Returns 0 or an error
+  /// code of the transport.
   virtual int reduce(const BufferRef& from, const BufferRef& to) {
     static_cast<void>(from);
     static_cast<void>(to);
@@ -33,31 +33,31 @@ class Buffers {
   }
 };
 
-/// One executor for all schedules. It keeps its memory from run to run, so that running a
-/// assignment of a size it has seen before allocates nothing.
+/// Executes all schedules. It keeps its memory from run to run: a run allocates nothing if an
+/// earlier one had as many operations.
 class Executor {
  public:
-  /// Tells apart the messages of one call from those of the calls before, some of which may have
-  /// failed and left messages behind. All ranks must begin the same calls.
+  /// Separates the messages of this call from those of earlier calls, which may have failed and
+  /// left messages behind. All ranks must begin the same calls.
   void begin_call();
   /// How many calls have begun.
   [[nodiscard]] std::int64_t calls() const { return calls_; }
 
-  /// Runs all operations, each as soon as its needs are met and the waits before it are over.
-  /// Never blocks in the transport: it polls, and idles when nothing moves. A message
-  /// that arrives damaged does not keep what follows from running, so that no other rank waits in
-  /// vain; its error is returned in the end. After any other error all open messages are abandoned
-  /// and the error is returned.
+  /// Runs all operations, each as soon as its needs are met and the waits before it are over. Polls
+  /// and never blocks in the transport, and idles when nothing moves. After an error of one
+  /// message, such as a truncation, all others still run, so that no other rank waits in vain, and
+  /// the error is returned at the end. After any other error all open messages are abandoned and
+  /// the error is returned.
   int run(const BufferAssignment& assignment, Buffers& buffers, Transport& transport);
 
-  /// The same in parts, by two threads that take turns: begin(), then progress() any number of
-  /// times before this rank has arrived, then finish().
+  /// The same in parts, by two threads that alternate: begin(), then progress() any number of times
+  /// before this rank has arrived, then finish().
   void begin(const BufferAssignment& assignment);
-  /// Runs what the background may run now, and sets `moved` if anything came of it. Never waits.
-  /// Errors are those of run().
+  /// Runs the operations that may run before the rank arrives, and sets `moved` if any did. Never
+  /// waits. Errors are those of run().
   int progress(const BufferAssignment& assignment, Buffers& buffers, Transport& transport,
                bool& moved);
-  /// The rank has arrived: runs everything that is left.
+  /// Runs all remaining operations, after the rank has arrived.
   int finish(const BufferAssignment& assignment, Buffers& buffers, Transport& transport);
   [[nodiscard]] bool is_done() const { return open_ == 0; }
 

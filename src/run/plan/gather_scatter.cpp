@@ -1,4 +1,4 @@
-/// Acquiring knowledge and building plans for gathers and scatters.
+/// Acquires the knowledge of gathers and scatters and builds their plans.
 #include "run/plan/gather_scatter.hpp"
 
 #include <algorithm>
@@ -59,7 +59,7 @@ const Plan& GatherScatterPlanner::plan_of(const GatherScatterProblem& problem) {
   return plan != nullptr ? *plan : cache_.keep(build(problem));
 }
 
-/// Puts what this rank must know into `key_.known`, and a grown tree into `tree_`.
+/// Puts this rank's knowledge into `key_.known`, and a grown tree into `tree_`.
 int GatherScatterPlanner::acquire(const GatherScatterProblem& problem, Executor& executor,
                                   Transport& transport) {
   const Specification& spec = *problem.specification;
@@ -85,8 +85,8 @@ int GatherScatterPlanner::acquire(const GatherScatterProblem& problem, Executor&
   return construct_tree(problem, executor, transport);
 }
 
-/// The root computes from all sizes what its children should bring or get, and who comes to it
-/// beside them because it is too heavy for those between.
+/// The root computes from all sizes what its children should send or receive, and which further
+/// ranks become its children because they are too heavy for those between.
 int GatherScatterPlanner::learn_subtrees(const GatherScatterProblem& problem, Executor& executor,
                                          Transport& transport) {
   const Specification& spec = *problem.specification;
@@ -130,9 +130,9 @@ void GatherScatterPlanner::note_all_sizes(const GatherScatterProblem& problem) {
   for (Rank rank = 0; rank < problem.p; ++rank) key_.known.push_back(problem.size(rank));
 }
 
-/// The root, which knows all sizes, takes its own place from the central tree, as only that
-/// shows which subtrees come to it by a threshold or a promotion; it takes part in the
-/// construction for the others' sake.
+/// The root knows all sizes and takes its own neighbours from the central tree, because only that
+/// shows which subtrees a threshold or a promotion moves to it. It takes part in the construction
+/// because the others need it.
 int GatherScatterPlanner::construct_tree(const GatherScatterProblem& problem, Executor& executor,
                                          Transport& transport) {
   const Growth growth = growth_of(*problem.specification, problem.p, problem.root,
@@ -202,7 +202,8 @@ Problem GatherScatterPlanner::problem_of(const GatherScatterProblem& problem) co
   return whole;
 }
 
-/// A grown tree, and a k-nomial one from which subtrees may be cut off; else none.
+/// The neighbours in a grown tree, or in a k-nomial one from which subtrees may be cut off; else
+/// none.
 TreeNeighbours GatherScatterPlanner::tree_of(const GatherScatterProblem& problem,
                                              const Order& order) const {
   const Specification& spec = *problem.specification;

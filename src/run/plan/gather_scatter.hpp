@@ -1,4 +1,4 @@
-/// From a call's sizes to a plan: acquires knowledge, builds and places the schedule.
+/// Makes a plan from a call's sizes: acquires knowledge, builds the schedule and lowers it.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ namespace tutti {
 /// One rank's view of one call of a gather or scatter.
 struct GatherScatterProblem : CallProblem {
   Bytes own = 0;  ///< bytes of this rank's block
-  /// Of all ranks, where they have been exchanged before; else null.
+  /// Bytes of all ranks' blocks, if they have been exchanged before; else null.
   const std::vector<Bytes>* all_sizes = nullptr;
   /// Bytes of any rank's block; called at the root only.
   std::function<Bytes(Rank)> size;
@@ -23,32 +23,33 @@ struct GatherScatterProblem : CallProblem {
 /// Prepares and keeps plans for one communicator.
 class GatherScatterPlanner {
  public:
-  /// Sets `plan` to the plan of this rank, after whatever exchange its knowledge needs. Returns
-  /// 0, an error code of the transport, `root_count_mismatch` or `count_mismatch`.
+  /// Sets `plan` to this rank's plan, after the exchange that its knowledge needs. Returns 0, an
+  /// error code of the transport, `root_count_mismatch` or `count_mismatch`.
   int prepare(const GatherScatterProblem& problem, Executor& executor, Transport& transport,
               const Plan*& plan);
 
-  /// The plan for a problem with what `prepare` has last learnt, even if it returned a
+  /// The plan for a problem with the knowledge of the last `prepare`, even if that returned
   /// count_mismatch.
   const Plan& plan_of(const GatherScatterProblem& problem);
-  /// Sets `sizes` to those of all ranks. Collective. Returns an error code of the transport.
+  /// Sets `sizes` to the bytes of all ranks' blocks. Collective. Returns an error code of the
+  /// transport.
   static int learn_sizes(const GatherScatterProblem& problem, Executor& executor,
                          Transport& transport, std::vector<Bytes>& sizes);
 
-  /// So many bytes may a rank stage in later calls; 0: no bound. Alike on all ranks, and before the
-  /// first call.
+  /// Sets the bytes that a rank may stage in later calls; 0: no bound. Call it with the same value
+  /// on all ranks, before the first call.
   void limit_staging(Bytes memory) { memory_ = memory; }
 
   /// Changes whenever a plan is dropped.
   [[nodiscard]] unsigned generation() const { return cache_.dropped(); }
 
-  /// The root's sizes are not what the ranks said. Those wait for the messages that follow from
-  /// what they said: `expected_messages` at the root.
+  /// The root's sizes differ from those that the ranks sent. These wait for the messages that
+  /// follow from their own sizes: `expected_messages` at the root.
   static constexpr int root_count_mismatch = -1;
-  /// This rank's size is not what the root says, and what the others expect of it.
+  /// This rank's size differs from the root's, which the other ranks expect.
   static constexpr int count_mismatch = -2;
 
-  /// A message that a neighbour of the root will send or expects. Zero bytes are no message.
+  /// A message that a neighbour of the root sends or expects. Zero bytes are no message.
   struct ExpectedMessage {
     Rank peer = no_rank;
     Bytes bytes = 0;
@@ -56,7 +57,7 @@ class GatherScatterPlanner {
   [[nodiscard]] const std::vector<ExpectedMessage>& expected_messages() const {
     return expected_messages_;
   }
-  /// What the root says is this rank's size, after a count_mismatch.
+  /// A rank's size according to the root, after a count_mismatch.
   [[nodiscard]] Bytes expected(Rank rank) const {
     return key_.known[static_cast<std::size_t>(rank)];
   }

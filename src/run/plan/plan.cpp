@@ -12,7 +12,7 @@ std::size_t bytes_of(const std::vector<Element>& elements) {
   return elements.size() * sizeof(Element);
 }
 
-std::size_t bytes_of(const BufferRef& place) { return bytes_of(place.blocks.holes); }
+std::size_t bytes_of(const BufferRef& ref) { return bytes_of(ref.blocks.holes); }
 
 }  // namespace
 
@@ -40,17 +40,17 @@ void PlanKey::describe(const CallProblem& problem) {
   root = problem.root;
   traits = problem.traits;
   rank_order = problem.rank_order;
-  places.clear();
+  arrival_times.clear();
   if (problem.ready != nullptr) {
-    places.assign(problem.ready->begin(), problem.ready->end());
+    arrival_times.assign(problem.ready->begin(), problem.ready->end());
   } else if (spec.needs_arrivals() && problem.arrivals != nullptr) {
-    places = *problem.arrivals;
+    arrival_times = *problem.arrivals;
   }
 }
 
-/// Lower than what is allocated by what vectors keep in reserve.
+/// Less than what is allocated: vectors may keep a reserve.
 std::size_t bytes_of(const Plan& plan) {
-  std::size_t bytes = sizeof plan + bytes_of(plan.key.known) + bytes_of(plan.key.places) +
+  std::size_t bytes = sizeof plan + bytes_of(plan.key.known) + bytes_of(plan.key.arrival_times) +
                       bytes_of(plan.assignment.operations) + bytes_of(plan.assignment.needs) +
                       2 * sizeof(Rank) * static_cast<std::size_t>(plan.order.size());
   for (const Operation& operation : plan.assignment.operations) {

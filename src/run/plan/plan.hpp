@@ -1,4 +1,4 @@
-/// Plans: what one rank has prepared for a call, and the cache that keeps them.
+/// Plans: lowered schedules that a rank keeps for calls that are alike, and their cache.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace tutti {
 
-/// One rank's view of one call, as far as it is alike for all collectives.
+/// The part of one rank's view of a call that is the same for all collectives.
 struct CallProblem {
   const Specification* specification = nullptr;
   int p = 1;
@@ -18,21 +18,21 @@ struct CallProblem {
   Rank root = 0;
   BufferTraits traits;
   Bytes half_performance_length = 0;
-  /// When the ranks are expected; null: not known, and an order by arrival is the rotated one.
-  /// Equal on all ranks whose schedule depends on the order.
+  /// The ranking of the expected arrivals, by rank; null: unknown, and an order by arrival is the
+  /// rotated one. Equal on all ranks whose schedule depends on the order.
   const std::vector<double>* arrivals = nullptr;
-  ReadyTimes ready = nullptr;  ///< the same for trees grown by arrivals (see ready_times)
-  /// The rank at each position of an order by distance; null: the rotated one. Equal on all ranks,
-  /// and there as long as the plans.
+  ReadyTimes ready = nullptr;  ///< the same for trees by arrivals (see ready_times)
+  /// The rank at each position of an order by distance; null: the rotated one. Equal on all ranks.
+  /// It must live as long as the plans.
   const std::vector<Rank>* rank_order = nullptr;
 
-  /// The argument of the algorithm, but for its order, sizes and tree.
+  /// The argument of the algorithm without its order, sizes and tree.
   [[nodiscard]] Problem outline() const;
-  /// Is the order one by arrival of which nothing is known?
+  /// Is this an order by arrival, with unknown arrivals?
   [[nodiscard]] bool lacks_arrivals() const;
 };
 
-/// What a plan depends on. `known` is the rank's knowledge of sizes as numbers.
+/// The inputs that a plan depends on. `known` is the rank's knowledge of sizes as numbers.
 struct PlanKey {
   const Algorithm* algorithm = nullptr;
   OrderName order = OrderName::rotated;
@@ -42,11 +42,11 @@ struct PlanKey {
   Bytes own = 0;
   BufferTraits traits;
   std::vector<std::int64_t> known;
-  /// Of the ranks in the sequence of their arrivals, or when they are ready, where it is known.
-  std::vector<double> places;
-  /// The order by distance, which stays where it is as long as the communicator; null: none known.
+  /// If known: each rank's position in the sequence of arrivals, or its ready time.
+  std::vector<double> arrival_times;
+  /// The order by distance, at the same address as long as the communicator; null: none known.
   const std::vector<Rank>* rank_order = nullptr;
-  /// Takes over what all collectives' problems have in common; sizes are the caller's.
+  /// Sets the members that all collectives share; the caller sets those for sizes.
   void describe(const CallProblem& problem);
   [[nodiscard]] bool is_of(const Specification& specification) const {
     return algorithm == specification.algorithm && order == specification.order &&
@@ -61,7 +61,7 @@ struct Plan {
   BufferAssignment assignment;
 };
 
-/// What a plan takes of memory, about. O(operations).
+/// A plan's approximate memory in bytes. O(operations).
 [[nodiscard]] std::size_t bytes_of(const Plan& plan);
 
 /// The plans of one communicator, most recently used first. Finding one allocates nothing.
@@ -73,9 +73,10 @@ class PlanCache {
 
   /// The plan for `key`, or null.
   [[nodiscard]] const Plan* find(const PlanKey& key);
-  /// Keeps `plan`, dropping those unused for longest if there are too many or they take too much.
+  /// Keeps `plan`. Drops the least recently used plans if there are too many or they take too much
+  /// memory.
   const Plan& keep(Plan plan);
-  /// Plans that were found before this changes are still there.
+  /// Plans found earlier are valid until this number changes.
   [[nodiscard]] unsigned dropped() const { return dropped_; }
 
  private:

@@ -19,13 +19,13 @@ Specification specification_of(const PlanKey& key) {
   return {key.algorithm, key.order, key.parameters, key.runner};
 }
 
-/// True if the receiver of the announcement can serve the call: in a scatter a child that has
-/// children, in a gather the root, whose signal its sender awaits.
+/// True if the announcement's receiver can serve the call: in a scatter a child that has children,
+/// in a gather the root whose signal the sender awaits.
 bool asks_for_service(Collective collective, bool towards_root, Bytes message, Bytes block) {
   return is_gather(collective) ? towards_root && message == 0 : message > block;
 }
 
-/// The peers that this rank sends an announcement to, and by the same rule those that send it one.
+/// The peers to which this rank sends an announcement, and those that send it one.
 struct Announcements {
   std::vector<Rank> to;
   std::vector<Rank> from;
@@ -175,7 +175,7 @@ bool AsyncCalls::find_epoch(const CallAnnouncement& announcement, const Known*& 
     known = nullptr;
   } else if (known->agrees_on_order) {
     if (!arrival->find_agreed_epoch(number, epoch)) return false;
-    // An exchange of arrivals that ends in the meantime gives no epoch to rely on.
+    // The exchange may have ended in the meantime.
     if (!arrival->is_open()) known = nullptr;
   } else if (rank_ == known->root) {
     epoch = arrival->newest_epoch();

@@ -1,4 +1,4 @@
-/// Which operations of a root have arrived, where they may overtake one another.
+/// Records which operations of a root have arrived; they may overtake one another.
 #pragma once
 
 #include <cstdint>
@@ -6,22 +6,22 @@
 
 namespace tutti {
 
-/// Operations are numbered from 1 on.
+/// Operations have numbers from 1 on.
 class RmaArrivals {
  public:
   void add(std::int64_t number) {
-    early_.insert(number);
-    while (!early_.empty() && *early_.begin() == all_up_to_ + 1) {
-      early_.erase(early_.begin());
+    ahead_.insert(number);
+    while (!ahead_.empty() && *ahead_.begin() == all_up_to_ + 1) {
+      ahead_.erase(ahead_.begin());
       ++all_up_to_;
     }
   }
-  /// All operations up to this one have arrived.
+  /// All operations up to this number have arrived.
   [[nodiscard]] std::int64_t all_up_to() const { return all_up_to_; }
 
  private:
   std::int64_t all_up_to_ = 0;
-  std::set<std::int64_t> early_;
+  std::set<std::int64_t> ahead_;
 };
 
 }  // namespace tutti

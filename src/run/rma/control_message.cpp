@@ -1,4 +1,4 @@
-/// Specifications as words.
+/// Encodes specifications as words.
 #include "run/rma/control_message.hpp"
 
 #include <algorithm>

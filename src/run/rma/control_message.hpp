@@ -1,4 +1,4 @@
-/// What one rank tells another whose memory it has reached.
+/// The control message of one-sided operations.
 #pragma once
 
 #include <cstdint>
@@ -8,19 +8,19 @@
 
 namespace tutti {
 
-/// One notification of an operation, with all that its receiver needs to take part in it. Travels
-/// as it lies in memory: for ranks of the same build.
+/// One notification of an operation, with all that its receiver needs to take part. Ranks send it
+/// as it is in memory, because all run the same build.
 struct RmaControlMessage {
   Rank root = 0;
   int window = 0;                 ///< its number, the same on all ranks
-  std::int64_t operation = 0;     ///< among all of the root, from 0 on
-  std::int64_t number = 0;        ///< among those of the root on this window, from 1 on
+  std::int64_t operation = 0;     ///< number among all of the root, from 0 on
+  std::int64_t number = 0;        ///< number among the root's on this window, from 1 on
   std::int64_t displacement = 0;  ///< in the units of each rank
   Bytes bytes = 0;                ///< of the vector, or of one rank's block
   std::int64_t specification = 0;
-  std::int64_t combination = 0;  ///< operation and type, where one combines
-  std::int32_t listed = 0;       ///< ranks of the order that follow: none, or all
-  std::int32_t waited = 0;       ///< to the root: microseconds that this rank had not looked before
+  std::int64_t combination = 0;  ///< reductions: operation and type
+  std::int32_t listed = 0;       ///< number of ranks of the order that follow: none or all
+  std::int32_t waited = 0;       ///< to the root: microseconds since this rank's poll before
   friend bool operator==(const RmaControlMessage&, const RmaControlMessage&) = default;
 };
 static_assert(std::has_unique_object_representations_v<RmaControlMessage>, "no gaps travel");

@@ -1,4 +1,4 @@
-/// Receives that wait in a circle, and sends that nobody waits for.
+/// Posted receives in a ring, and sends that no thread waits for.
 #include "run/rma/mpi_message_queue.hpp"
 
 #include <cstring>
@@ -11,8 +11,8 @@ namespace {
 constexpr int tag = 0;
 constexpr int max_on_way = 16;
 constexpr std::size_t max_spare = 16;
-/// Open MPI looks at its sockets at every eighth call only.
-constexpr int looks = 8;
+/// Open MPI polls its sockets at every eighth call only.
+constexpr int polls = 8;
 
 }  // namespace
 
@@ -78,7 +78,7 @@ int RmaMessageQueue::post(Rank to) {
                      &sends_.back());
 }
 
-/// What the MPI has done with may be used for other messages.
+/// Reuses the memory of completed sends.
 int RmaMessageQueue::forget_sent() {
   if (sends_.empty()) return MPI_SUCCESS;
   const int all = static_cast<int>(sends_.size());
@@ -107,7 +107,7 @@ std::optional<RmaMessage> RmaMessageQueue::take(int& error) {
   Receive& oldest = receives_[next_];
   MPI_Status status{};
   int found = 0;
-  for (int look = 0; look < looks && found == 0 && error == MPI_SUCCESS; ++look) {
+  for (int poll = 0; poll < polls && found == 0 && error == MPI_SUCCESS; ++poll) {
     error = mpi().Test(&oldest.request, &found, &status);
   }
   if (found == 0 || error != MPI_SUCCESS) return std::nullopt;

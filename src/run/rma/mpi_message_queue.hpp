@@ -1,4 +1,4 @@
-/// Notifications of one-sided operations, as messages from thread to thread.
+/// The message queue for notifications of one-sided operations.
 #pragma once
 
 #include <array>
@@ -12,35 +12,35 @@
 
 namespace tutti {
 
-/// A notification that has come.
+/// A received notification.
 struct RmaMessage {
   Rank from = no_rank;
   RmaControlMessage control;
   std::vector<Rank> order;             ///< if it is listed
-  std::span<const std::byte> carried;  ///< until the next one is taken
+  std::span<const std::byte> carried;  ///< valid until the next one is taken
 };
 
-/// Whoever serves the windows of a rank takes from here what others tell it; those of one sender in
-/// the sequence in which they were sent. Nothing here waits for others. All functions return an
-/// MPI error code unless they say otherwise. Not to be used by two threads at once.
+/// The thread that serves a rank's windows takes the messages of other ranks from here; those of
+/// one sender in the sequence in which they were sent. No function waits for other ranks. All
+/// return an MPI error code unless they say otherwise. Not to be used by two threads at once.
 class RmaMessageQueue {
  public:
-  /// All messages between two ranks on `comm` are the queue's. 256 KiB on each rank, besides what
-  /// is on its way.
+  /// The queue owns all messages between two ranks on `comm`. It takes 256 KiB on each rank,
+  /// besides messages in transit.
   static int open(MPI_Comm comm, std::unique_ptr<RmaMessageQueue>& made);
-  /// Nothing may be on its way to any rank.
+  /// No message may be in transit to any rank.
   int close();
 
-  /// False while as many messages to that rank as may be are still in the hands of the MPI.
+  /// False while the MPI holds the maximum number of messages to that rank.
   [[nodiscard]] bool can_post(Rank to) const;
-  /// Begins a control that carries so many bytes, up to max_carried, and lists an order, or none.
-  /// Returns where to write them.
+  /// Begins a control message that carries `carried` bytes, up to max_carried, and lists an order,
+  /// or none. Returns where to write the bytes.
   [[nodiscard]] std::span<std::byte> compose(RmaControlMessage control,
                                              const std::vector<Rank>& order, Bytes carried);
-  /// Sends what was composed last. What it tells of must have been flushed: nothing keeps messages
-  /// and puts in order.
+  /// Sends the message that was composed last. Flush the puts that it announces first: MPI does not
+  /// order messages after puts.
   int post(Rank to);
-  /// Gives the MPI time to move whatever it has to. The next control, if one has come.
+  /// Lets the MPI make progress. Returns the next control message, if one has come.
   [[nodiscard]] std::optional<RmaMessage> take(int& error);
 
  private:
@@ -56,16 +56,16 @@ class RmaMessageQueue {
 
   MPI_Comm comm_;
   int p_;
-  std::array<Receive, 8> receives_;  ///< in the sequence in which messages fill them, in a circle
-  std::size_t next_ = 0;             ///< of them
-  Receive* taken_ = nullptr;         ///< whose message the caller is looking at
+  std::array<Receive, 8> receives_;  ///< a ring, in the sequence in which messages fill them
+  std::size_t next_ = 0;             ///< the receive that is filled next
+  Receive* taken_ = nullptr;         ///< its message is in use by the caller
   std::vector<std::byte> composed_;
   std::vector<MPI_Request> sends_;
-  std::vector<Rank> receivers_;                   ///< of those
-  std::vector<std::vector<std::byte>> messages_;  ///< of those
+  std::vector<Rank> receivers_;                   ///< of `sends_`
+  std::vector<std::vector<std::byte>> messages_;  ///< of `sends_`
   std::vector<std::vector<std::byte>> spare_;
-  std::vector<int> on_way_;  ///< by rank: of `sends_`
-  std::vector<int> sent_;    ///< which of them, by the MPI
+  std::vector<int> on_way_;  ///< by rank: number of `sends_` to it
+  std::vector<int> sent_;    ///< indices of completed `sends_`
 };
 
 }  // namespace tutti

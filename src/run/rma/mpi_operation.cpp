@@ -1,4 +1,4 @@
-/// Finding blocks, and moving them in and out of notifications.
+/// Finds blocks, and copies them into and out of notifications.
 #include "run/rma/mpi_operation.hpp"
 
 #include <algorithm>
@@ -11,7 +11,8 @@ namespace tutti {
 
 namespace {
 
-/// Handles of MPI's own types are the same on all ranks, as numbers where not as addresses.
+/// Predefined types as numbers, equal on all ranks. Open MPI's handles are addresses: Fortran's
+/// serve.
 template <class Handle>
 std::int64_t number_of(Handle type) {
 #if defined(OPEN_MPI)
@@ -78,12 +79,12 @@ void RmaOperation::begin(const Nodes& nodes, Rank rank, std::byte* own) {
 
 const std::vector<Rank>& RmaOperation::order_for(Rank peer) {
   static const std::vector<Rank> none;
-  // Whoever is further down the tree hears of it from above.
+  // Ranks further down the tree receive the order from above.
   const bool is_below = !listed_.empty() && order_.position_of(peer) > position_;
   return is_below && introduced_.insert(peer).second ? listed_ : none;
 }
 
-/// For the subtree's blocks where they pass through this rank, or for the vector to be combined.
+/// Allocates memory for blocks that pass through this rank, or for the vector to combine.
 void RmaOperation::make_room() {
   if (has_parts()) {
     if (flows_to_root()) passing_.resize(static_cast<std::size_t>(control_.bytes));
@@ -100,7 +101,7 @@ void RmaOperation::make_room() {
 
 void RmaOperation::take_own() {
   if (!at_root()) {
-    // Combining changes the vector, which the window keeps.
+    // Combining changes the vector, but the window keeps its own.
     if (has_parts() && flows_to_root()) move_bytes(passing_.data(), own_, control_.bytes);
     return;
   }
@@ -135,7 +136,7 @@ std::byte* RmaOperation::memory_of(int block) {
 
 template <class Visit>
 void RmaOperation::for_each_piece(const Step& step, Bytes bytes, Visit visit) {
-  Bytes before = 0;  // of the blocks gone through
+  Bytes before = 0;  // bytes of earlier blocks
   const Bytes end = moved_ + bytes;
   for (int block = step.blocks.range.begin; block < step.blocks.range.end && before < end;
        ++block) {

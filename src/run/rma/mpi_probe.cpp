@@ -1,4 +1,4 @@
-/// One word, put into a rank that only looks at its memory.
+/// Puts one word into a rank that only polls its memory.
 #include "run/rma/mpi_probe.hpp"
 
 #include <chrono>
@@ -12,7 +12,7 @@ namespace {
 constexpr MPI_Aint page = 4096;
 
 /// Returns an MPI error code.
-int put_and_look(MPI_Comm comm, MPI_Win window, const std::int64_t* word, char& seen) {
+int put_and_poll(MPI_Comm comm, MPI_Win window, const std::int64_t* word, char& seen) {
   using Clock = std::chrono::steady_clock;
   int rank = 0;
   int p = 1;
@@ -38,7 +38,7 @@ int put_and_look(MPI_Comm comm, MPI_Win window, const std::int64_t* word, char& 
 int probe_rma_progress(MPI_Comm comm, bool& progresses) {
   std::int64_t* words = nullptr;
   MPI_Win window{};
-  // A whole page: MPICH 4.0 puts 8 bytes beside windows whose size is no multiple of 16.
+  // A whole page, because MPICH 4.0 puts 8 bytes beside windows whose size is no multiple of 16.
   int error = mpi().Win_allocate(page, sizeof(std::int64_t), mpi().info_null, comm,
                                  static_cast<void*>(&words), &window);
   if (error != MPI_SUCCESS) return error;
@@ -46,7 +46,7 @@ int probe_rma_progress(MPI_Comm comm, bool& progresses) {
   char seen = 0;
   error = mpi().Win_lock_all(0, window);
   if (error == MPI_SUCCESS) error = mpi().Win_sync(window);
-  if (error == MPI_SUCCESS) error = put_and_look(comm, window, words, seen);
+  if (error == MPI_SUCCESS) error = put_and_poll(comm, window, words, seen);
   const int unlocked = mpi().Win_unlock_all(window);
   const int freed = mpi().Win_free(&window);
   progresses = seen != 0;

@@ -1,4 +1,4 @@
-/// Going through schedules with puts, flushes and notifications.
+/// Executes the schedules of one-sided operations with puts, flushes and notifications.
 #include "run/rma/mpi_rma.hpp"
 
 #include <sched.h>
@@ -18,10 +18,10 @@ namespace tutti {
 
 namespace {
 
-/// Operations of one root that are under way at once.
+/// The largest number of active operations of one root.
 constexpr std::size_t max_under_way = 64;
-/// Taken in one round, before operations go on with what they said: a stream is passed on while it
-/// comes.
+/// Messages taken in one round before operations continue: data of a stream moves on while more
+/// arrives.
 constexpr int max_messages = 8;
 
 std::int32_t microseconds_since(std::chrono::steady_clock::time_point time) {
@@ -70,7 +70,7 @@ int RmaSystem::open_here(MPI_Comm comm, const NodeSettings& settings) {
 
 RmaSystem::~RmaSystem() {
   if (is_task_) Background::of_process().remove(*this);
-  // Not closed, so after an error: the MPI may still write what comes.
+  // Not closed because of an error: the MPI may still write into its memory.
   static_cast<void>(queue_.release());
 }
 
@@ -119,7 +119,7 @@ int RmaSystem::begin(const RmaCall& call, int window, std::shared_ptr<RmaOutcome
   return error;
 }
 
-/// An operation of this rank that has failed, whose buffer goes with the call.
+/// Removes a failed operation of this rank, whose buffer is valid only during the call.
 void RmaSystem::forget(std::int64_t operation) {
   const std::lock_guard lock(mutex_);
   const auto is_it = [&](const RmaOperation& known) {
@@ -160,12 +160,12 @@ BackgroundTask::Progress RmaSystem::proceed() {
   if (windows_.empty() || error_ != MPI_SUCCESS) return Progress::nothing_expected;
   while (move()) {
   }
-  // The program's thread may have moved something too.
+  // The program's thread may have made progress too.
   const bool moved = std::exchange(seen_, moved_) != moved_;
   return moved ? Progress::moved : Progress::waiting;
 }
 
-/// One round. True if anything came of it.
+/// One round of progress. True if anything moved.
 bool RmaSystem::move() {
   if (error_ != MPI_SUCCESS) return false;
   bool moved = take_messages();
@@ -199,7 +199,7 @@ bool RmaSystem::take_messages() {
 void RmaSystem::take(RmaMessage& received) {
   const RmaControlMessage& control = received.control;
   const auto found = windows_.find(control.window);
-  if (found == windows_.end()) return;  // freed by the program before its operations were over
+  if (found == windows_.end()) return;  // the program freed it before its operations were complete
   auto at = std::find_if(others_.begin(), others_.end(), [&](const RmaOperation& known) {
     return known.control().root == control.root && known.control().operation == control.operation;
   });
@@ -231,7 +231,7 @@ bool RmaSystem::is_in_the_way(const RmaOperation& operation) const {
   });
 }
 
-/// In the sequence in which they were begun: one that must wait holds up those after it.
+/// Starts operations in the sequence of their calls: one that must wait delays those after it.
 bool RmaSystem::start_waiting() {
   bool moved = false;
   while (!waiting_.empty() && !is_in_the_way(waiting_.front())) {
@@ -256,14 +256,14 @@ void RmaSystem::note_arrival(RmaOperation& operation) {
   window.arrivals(operation.control().root).add(operation.control().number);
 }
 
-/// What flows to the root has left a rank's window now; what came from it has been passed on, so
-/// that the program may change it.
+/// A rank's contribution to the root has left its window now. Data from the root has been
+/// forwarded, so that the program may change it.
 void RmaSystem::end(RmaOperation& operation) {
   if (operation.flows_to_root() || !operation.at_root()) note_arrival(operation);
   if (operation.at_root()) operation.finish(MPI_SUCCESS);
 }
 
-/// Up to the first step that must wait for others. True if it has come further.
+/// Executes steps up to the first that must wait for others. True if it made progress.
 bool RmaSystem::run(RmaOperation& operation) {
   bool moved = false;
   for (const Step* next = operation.next(); next != nullptr; next = operation.next()) {
@@ -274,7 +274,7 @@ bool RmaSystem::run(RmaOperation& operation) {
   return moved;
 }
 
-/// False if the step cannot be done yet.
+/// Executes a step; false if it must wait.
 bool RmaSystem::step(RmaOperation& operation, const Step& step) {
   RmaWindow& window = *windows_.at(operation.control().window);
   switch (step.kind) {
@@ -300,7 +300,7 @@ bool RmaSystem::step(RmaOperation& operation, const Step& step) {
   }
 }
 
-/// What is longer than a notification travels in several.
+/// Splits data that exceeds one notification.
 bool RmaSystem::notify(RmaOperation& operation, const Step& step) {
   do {
     if (!queue_->can_post(step.peer)) return false;

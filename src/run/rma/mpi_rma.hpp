@@ -1,4 +1,4 @@
-/// Operations on windows that only their root calls, and the part of all others in them.
+/// One-sided collectives of a communicator: only the root calls them, all other ranks serve them.
 #pragma once
 
 #include <chrono>
@@ -17,61 +17,61 @@
 
 namespace tutti {
 
-/// Lets others have the core, for longer after many rounds in vain.
+/// Yields the core, for longer after many rounds in vain.
 void give_up_core(long rounds);
 
-/// The one-sided collectives of one communicator. Requests arrive in the queue; whoever is there
-/// takes them: the background thread (Paznikov's Broadcaster), or a thread that waits in a call.
-/// Each operation is the schedule of its rank, gone through step by step. The root alone decides on
-/// the algorithm, as its requests say which one it is.
+/// The one-sided collectives of one communicator. Notifications arrive in the message queue, and
+/// the next thread to poll takes them: the background thread (Paznikov's Broadcaster), or a thread
+/// that waits in a call. Each rank executes its schedule of an operation step by step. The root
+/// alone selects the algorithm, because its notifications name it.
 class RmaSystem : public BackgroundTask {
  public:
   /// Collective. MPI_ERR_UNSUPPORTED_OPERATION on all ranks if one of them cannot have a background
   /// thread. Returns an MPI error code.
   static int open(MPI_Comm comm, const NodeSettings& settings, std::unique_ptr<RmaSystem>& made);
   ~RmaSystem() override;
-  /// Completes what this rank has begun, and awaits that all others have done so. Collective.
+  /// Completes this rank's operations, and waits until all others have done so. Collective.
   int close();
 
-  /// Gives the window a number that is the same on all ranks. Collective, as is what has to follow.
+  /// Gives the window a number, equal on all ranks. Collective; confirm_window must follow.
   int add_window(MPI_Win handle, int& number);
-  /// Keeps it, unless some rank has met an error since: there that is returned, on all others
-  /// MPI_ERR_OTHER, and the window has not been added.
+  /// Keeps the window, unless some rank has met an error since: that rank returns its error, all
+  /// others MPI_ERR_OTHER, and the window is not added.
   int confirm_window(int number, int error);
   /// Completes all operations on it first. Collective; MPI_ERR_WIN if there is no such window.
   int remove_window(int number);
-  /// For a window that is gone already: what is under way on it ends with MPI_ERR_WIN.
+  /// For a window that is already freed: its active operations end with MPI_ERR_WIN.
   void lose_window(int number);
   [[nodiscard]] bool has_window(int number);
-  /// The number of this window; -1 if it has none. Waits for nothing, so that the MPI may ask
-  /// while it keeps other threads out.
+  /// The number of this window; -1 if it has none. Never waits, because the MPI may call it while
+  /// it keeps other threads out.
   [[nodiscard]] int number_of(MPI_Win handle);
 
-  /// Begins an operation, whose buffer must not change, or be read, until `outcome` is over. What
-  /// is for this rank's own window is there when the call returns, if no earlier operation of this
-  /// rank on the same bytes is under way, after which this one starts. MPI_ERR_WIN,
-  /// MPI_ERR_RMA_RANGE.
+  /// Begins an operation. Until `outcome` is set, its buffer must not be changed, or read if the
+  /// data flow to the root. This rank's own window has its data on return, unless an earlier
+  /// operation of this rank on the same bytes is active: then this one starts after that.
+  /// MPI_ERR_WIN, MPI_ERR_RMA_RANGE.
   int begin(const RmaCall& call, int window, std::shared_ptr<RmaOutcome> outcome);
-  /// Goes on with everything until `is_over()`.
+  /// Makes progress on all operations until `is_over()`.
   template <class Over>
   int wait(Over is_over);
-  /// Sets `number` to that up to which all operations of `root` on the window have arrived here.
+  /// Sets `number`: all operations of `root` on the window up to it have arrived here.
   int arrived(int window, Rank root, std::int64_t& number);
-  /// Does what can be done now. Returns an MPI error code, which stays.
+  /// Makes all progress that needs no waiting. Returns an MPI error code; an error stays.
   int go_on();
 
   [[nodiscard]] int p() const { return p_; }
   [[nodiscard]] Rank rank() const { return rank_; }
   [[nodiscard]] MPI_Comm comm() const { return comm_.handle(); }
-  /// Puts arrive while the rank that they reach computes outside the MPI.
+  /// Do puts arrive while the target rank computes outside the MPI?
   [[nodiscard]] bool progresses() const { return progresses_; }
-  /// How long a notification waits on average for a thread that looks as seldom as this rank's does
-  /// by now: where nothing has moved here for a while, hardly more has elsewhere.
+  /// The mean wait of a notification for a thread that polls as seldom as this rank's does now: if
+  /// nothing has moved here for a while, little has moved elsewhere.
   [[nodiscard]] std::chrono::microseconds expected_wait();
-  /// Which ranks seem to share nodes.
+  /// The nodes that ranks probably share.
   [[nodiscard]] const Nodes& nodes() const { return nodes_; }
-  /// How long each rank's thread had not looked when a notification for an operation of this rank
-  /// came, in seconds, on average, the latest ones counting most; 0 where none has.
+  /// By rank: the mean seconds since a thread's last poll when a notification of this rank's
+  /// operations came. The latest ones count most; 0 if there was none.
   [[nodiscard]] std::vector<double> delays();
 
   Progress proceed() override;
@@ -114,18 +114,18 @@ class RmaSystem : public BackgroundTask {
   bool is_task_ = false;
   Nodes nodes_;
   std::unique_ptr<RmaMessageQueue> queue_;
-  std::mutex handles_mutex_;  ///< of what follows; nobody calls the MPI with it
+  std::mutex handles_mutex_;  ///< for handles_; never held while calling the MPI
   std::map<int, MPI_Win> handles_;
-  std::mutex mutex_;  ///< of all that follows, and of the queue
+  std::mutex mutex_;  ///< for the members below, and the queue
   std::map<int, std::unique_ptr<RmaWindow>> windows_;
-  std::list<RmaOperation> own_;      ///< under way, begun by this rank
-  std::list<RmaOperation> waiting_;  ///< for those
+  std::list<RmaOperation> own_;      ///< active, begun by this rank
+  std::list<RmaOperation> waiting_;  ///< begun by this rank, waiting for active ones
   std::list<RmaOperation> others_;
   std::int64_t begun_ = 0;
   std::vector<double> delays_;
   std::chrono::steady_clock::time_point looked_;
   std::chrono::steady_clock::time_point moved_;
-  std::chrono::steady_clock::time_point seen_;  ///< moved_ when the thread looked last
+  std::chrono::steady_clock::time_point seen_;  ///< moved_ at the thread's last poll
   int error_ = MPI_SUCCESS;
 };
 

@@ -1,4 +1,4 @@
-/// Asking a window, and putting into it.
+/// Queries a window, and puts into it.
 #include "run/rma/mpi_window.hpp"
 
 #include <algorithm>
@@ -55,7 +55,7 @@ int RmaWindow::open(MPI_Win handle, MPI_Comm comm, std::unique_ptr<RmaWindow>& m
                : on_device                           ? MPI_ERR_BUFFER
                                                      : MPI_SUCCESS;
   window->parts_.resize(static_cast<std::size_t>(p));
-  // The standard's classes are the same on all ranks: so is what follows from them.
+  // The standard's error classes are equal on all ranks, and so is what follows from them.
   int error = mpi().Allgather(&mine, sizeof mine, mpi().byte, window->parts_.data(), sizeof mine,
                               mpi().byte, comm);
   for (const Part& part : window->parts_) {
@@ -68,21 +68,22 @@ int RmaWindow::open(MPI_Win handle, MPI_Comm comm, std::unique_ptr<RmaWindow>& m
   return error;
 }
 
-int RmaWindow::check(const RmaRegion& place) const {
+int RmaWindow::check(const RmaRegion& region) const {
   const auto holds = [&](const Part& part) {
-    return place.bytes <= part.bytes &&
-           place.displacement <= (part.bytes - place.bytes) / std::max<std::int64_t>(part.unit, 1);
+    return region.bytes <= part.bytes &&
+           region.displacement <=
+               (part.bytes - region.bytes) / std::max<std::int64_t>(part.unit, 1);
   };
-  const bool good = place.displacement >= 0 && std::all_of(parts_.begin(), parts_.end(), holds);
-  return good || place.bytes == 0 ? MPI_SUCCESS : MPI_ERR_RMA_RANGE;
+  const bool good = region.displacement >= 0 && std::all_of(parts_.begin(), parts_.end(), holds);
+  return good || region.bytes == 0 ? MPI_SUCCESS : MPI_ERR_RMA_RANGE;
 }
 
-std::byte* RmaWindow::at(const RmaRegion& place) const {
+std::byte* RmaWindow::at(const RmaRegion& region) const {
   const Part& mine = parts_[static_cast<std::size_t>(rank_)];
-  return reinterpret_cast<std::byte*>(mine.base) + place.displacement * mine.unit;
+  return reinterpret_cast<std::byte*>(mine.base) + region.displacement * mine.unit;
 }
 
-/// Nowhere are two displacements closer to each other than where the unit is the smallest.
+/// Two displacements are closest in the window with the smallest unit.
 bool RmaWindow::may_overlap(const RmaRegion& a, const RmaRegion& b) const {
   const std::int64_t unit = std::min_element(parts_.begin(), parts_.end(), [](auto& x, auto& y) {
                               return x.unit < y.unit;
@@ -92,7 +93,7 @@ bool RmaWindow::may_overlap(const RmaRegion& a, const RmaRegion& b) const {
 }
 
 int RmaWindow::put(const std::byte* from, Bytes offset, Bytes bytes, Rank to,
-                   const RmaRegion& place) {
+                   const RmaRegion& region) {
   constexpr Bytes most = Bytes{1} << 30;
   const std::int64_t unit = parts_[static_cast<std::size_t>(to)].unit;
   for (Bytes done = 0; done < bytes; done += most) {
@@ -100,12 +101,12 @@ int RmaWindow::put(const std::byte* from, Bytes offset, Bytes bytes, Rank to,
     const Bytes at = offset + done;
     if (at % unit == 0) {
       const int error = mpi().Put(from + done, count, mpi().byte, to,
-                                  static_cast<MPI_Aint>(place.displacement + at / unit), count,
+                                  static_cast<MPI_Aint>(region.displacement + at / unit), count,
                                   mpi().byte, handle_);
       if (error != MPI_SUCCESS) return error;
       continue;
     }
-    // Between two units of the target: a datatype says how far behind the first one.
+    // Not a multiple of the target's unit: a datatype adds the distance from the region's start.
     const auto alone = alone_with_types();
     MPI_Datatype shifted = mpi().type_null;
     const MPI_Aint shift = static_cast<MPI_Aint>(at);
@@ -113,7 +114,7 @@ int RmaWindow::put(const std::byte* from, Bytes offset, Bytes bytes, Rank to,
     if (error == MPI_SUCCESS) error = mpi().Type_commit(&shifted);
     if (error == MPI_SUCCESS) {
       error = mpi().Put(from + done, count, mpi().byte, to,
-                        static_cast<MPI_Aint>(place.displacement), 1, shifted, handle_);
+                        static_cast<MPI_Aint>(region.displacement), 1, shifted, handle_);
     }
     if (shifted != mpi().type_null) mpi().Type_free(&shifted);
     if (error != MPI_SUCCESS) return error;

@@ -1,4 +1,4 @@
-/// A program's window, as those who broadcast into it must know it.
+/// A window of the program, with the parts of all ranks.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace tutti {
 
-/// Where an operation's bytes lie in the window of each rank.
+/// An operation's byte range in the window of each rank.
 struct RmaRegion {
   std::int64_t displacement = 0;  ///< in the units of each rank
   Bytes bytes = 0;
@@ -20,24 +20,24 @@ struct RmaRegion {
 /// All functions return an MPI error code unless they say otherwise.
 class RmaWindow {
  public:
-  /// Opens an epoch of passive access on all ranks. Collective over `comm`, whose ranks must be
-  /// those of the window: else MPI_ERR_COMM. MPI_ERR_RMA_FLAVOR for dynamic windows, which have no
-  /// displacement in common.
+  /// Opens a passive-target epoch on all ranks. Collective over `comm`, whose ranks must be those
+  /// of the window: else MPI_ERR_COMM. MPI_ERR_RMA_FLAVOR for dynamic windows, which have no common
+  /// displacements.
   static int open(MPI_Win handle, MPI_Comm comm, std::unique_ptr<RmaWindow>& made);
-  /// BufferTraits the epoch. Nothing may be on its way.
+  /// Ends the epoch. No operation may be in transit.
   int close() { return mpi().Win_unlock_all(handle_); }
 
-  /// MPI_ERR_RMA_RANGE if some rank's window does not hold the place.
-  [[nodiscard]] int check(const RmaRegion& place) const;
-  /// Where it is in this rank's memory.
-  [[nodiscard]] std::byte* at(const RmaRegion& place) const;
-  /// Do two places share bytes in the window of some rank? May say so of small gaps where units
-  /// differ.
+  /// MPI_ERR_RMA_RANGE if the region exceeds some rank's window.
+  [[nodiscard]] int check(const RmaRegion& region) const;
+  /// The address of the region in this rank's memory.
+  [[nodiscard]] std::byte* at(const RmaRegion& region) const;
+  /// May two regions share bytes in the window of some rank? May be true despite small gaps if
+  /// units differ.
   [[nodiscard]] bool may_overlap(const RmaRegion& a, const RmaRegion& b) const;
-  /// The bytes of a place from `offset` on, into the memory of `to`.
-  int put(const std::byte* from, Bytes offset, Bytes bytes, Rank to, const RmaRegion& place);
+  /// Puts bytes to a region of rank `to`, from `offset` on.
+  int put(const std::byte* from, Bytes offset, Bytes bytes, Rank to, const RmaRegion& region);
   int flush(Rank to) { return mpi().Win_flush(to, handle_); }
-  /// What others have put is seen by loads of this process.
+  /// Makes the puts of other ranks visible to loads of this process.
   int sync() { return mpi().Win_sync(handle_); }
 
   [[nodiscard]] MPI_Win handle() const { return handle_; }
@@ -46,7 +46,7 @@ class RmaWindow {
 
  private:
   struct Part {
-    std::int64_t base = 0;  ///< a difference from it means nothing to other ranks
+    std::int64_t base = 0;  ///< address; meaningless to other ranks
     std::int64_t bytes = 0;
     std::int64_t unit = 1;
     std::int64_t valid = 0;

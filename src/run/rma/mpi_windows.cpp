@@ -1,4 +1,4 @@
-/// The windows of a system: their numbers, their beginning and their end.
+/// The windows of a system: their numbers, registration and release.
 #include <algorithm>
 #include <iterator>
 
@@ -19,7 +19,7 @@ int RmaSystem::add_window(MPI_Win handle, int& number) {
   return MPI_SUCCESS;
 }
 
-/// Whoever begins an operation finds the window everywhere, as none does before this.
+/// No rank begins an operation before this, so that operations find the window on all ranks.
 int RmaSystem::confirm_window(int number, int error) {
   int failed = 0;
   const int exchanged = largest_of_all(error == MPI_SUCCESS ? 0 : 1, failed);
@@ -34,18 +34,18 @@ int RmaSystem::confirm_window(int number, int error) {
   return closed != MPI_SUCCESS ? closed : MPI_ERR_OTHER;
 }
 
-/// One that no window of any rank has, nor will have: threads may register others on other
-/// communicators meanwhile, which then try again.
+/// Finds a number that no window of any rank has or had. Threads may register others on other
+/// communicators meanwhile; they then try again.
 int RmaSystem::find_number(int& number) {
   static std::atomic<int> last = 0;
-  for (bool taken = true; taken;) {
+  for (bool is_used = true; is_used;) {
     if (const int error = largest_of_all(last + 1, number)) return error;
     int before = last;
     while (before < number && !last.compare_exchange_weak(before, number)) {
     }
     int somewhere = 0;
     if (const int error = largest_of_all(before < number ? 0 : 1, somewhere)) return error;
-    taken = somewhere != 0;
+    is_used = somewhere != 0;
   }
   return MPI_SUCCESS;
 }
@@ -58,8 +58,8 @@ int RmaSystem::largest_of_all(int mine, int& largest) {
   return error;
 }
 
-/// Whoever has seen all his operations done has had them passed on by all ranks: after the barrier
-/// nothing is on its way.
+/// All ranks have forwarded the operations that a rank sees complete: after the barrier none is in
+/// transit.
 int RmaSystem::remove_window(int number) {
   if (!has_window(number)) return MPI_ERR_WIN;
   int error = wait([&] {
@@ -72,8 +72,8 @@ int RmaSystem::remove_window(int number) {
   return error != MPI_SUCCESS ? error : closed;
 }
 
-/// A barrier in which others' operations go on: the thread may be kept out of the MPI meanwhile, as
-/// it is on MPICH where a window's attribute is deleted.
+/// A barrier during which other ranks' operations continue. The MPI may keep the background thread
+/// out meanwhile, as MPICH does while it deletes a window's attribute.
 int RmaSystem::meet() {
   MPI_Request request = mpi().request_null;
   int error = mpi().Ibarrier(comm(), &request);
@@ -84,7 +84,7 @@ int RmaSystem::meet() {
     return error != MPI_SUCCESS || met != 0;
   });
   const std::lock_guard lock(mutex_);
-  note(error);  // others' operations may need what is closed now
+  note(error);  // other ranks' operations may need this window
   return error != MPI_SUCCESS ? error : stopped;
 }
 
@@ -101,7 +101,7 @@ void RmaSystem::lose_window(int number) {
   note_handle(number, nullptr);
 }
 
-/// To be called with the lock.
+/// The caller holds the lock.
 int RmaSystem::drop_window(int number) {
   const int error = windows_[number]->close();
   windows_.erase(number);
@@ -109,7 +109,7 @@ int RmaSystem::drop_window(int number) {
   return error;
 }
 
-/// Null: the number has none any more.
+/// A null handle removes the number.
 void RmaSystem::note_handle(int number, const MPI_Win* handle) {
   const std::lock_guard lock(handles_mutex_);
   if (handle != nullptr) {

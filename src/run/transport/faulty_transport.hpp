@@ -1,4 +1,4 @@
-/// A transport that does everything a real one may do and none should: for tests.
+/// A transport for tests, which delays, reorders and fails like the worst real one.
 #pragma once
 
 #include <random>
@@ -8,15 +8,15 @@
 
 namespace tutti {
 
-/// Passes on to another transport, but reports completions late and in any
-/// sequence, and fails when told to.
+/// Forwards to another transport, but reports completions late and in any sequence, and fails on
+/// request.
 class FaultyTransport final : public Transport {
  public:
   struct Faults {
     unsigned seed = 1;
     double delay = 0.5;  ///< probability that a poll holds back a completion
-    int fail_at = -1;    ///< which call of begin, poll or copy fails; -1 none
-    int error = 99;      ///< with what
+    int fail_at = -1;    ///< number of the call of begin, poll or copy that fails; -1: none
+    int error = 99;      ///< error code of that failure
   };
 
   FaultyTransport(Transport& inner, const Faults& faults)
@@ -28,7 +28,7 @@ class FaultyTransport final : public Transport {
   void idle() override { inner_.idle(); }
   void abandon() override;
 
-  /// The calls so far, to choose where to fail.
+  /// The number of calls so far, to choose `fail_at`.
   [[nodiscard]] int calls() const { return calls_; }
   [[nodiscard]] bool was_abandoned() const { return abandoned_; }
 

@@ -1,4 +1,4 @@
-/// Nonblocking messages, tested in turns with yielding the core.
+/// Nonblocking messages: tests them, and yields the core in between.
 #include "run/transport/mpi_transport.hpp"
 
 #include <sched.h>
@@ -16,10 +16,10 @@ namespace tutti {
 
 namespace {
 
-/// A copy between one rank and itself has a tag of its own.
+/// The tag of a copy between a rank and itself.
 constexpr int copy_tag = 1023;
 
-/// Bytes beyond INT_MAX need a datatype that stands for many.
+/// A region with more than INT_MAX elements as one element of a larger datatype.
 class Typed {
  public:
   explicit Typed(const Region& region)
@@ -27,19 +27,19 @@ class Typed {
     if (region.count <= INT_MAX) return;
     constexpr std::int64_t piece = std::int64_t{1} << 30;
     std::vector<int> lengths;
-    std::vector<MPI_Aint> places;
+    std::vector<MPI_Aint> displacements;
     MPI_Aint lower = 0;
     MPI_Aint extent = 0;
     error_ = mpi().Type_get_extent(type_, &lower, &extent);
     for (std::int64_t at = 0; at < region.count; at += piece) {
       lengths.push_back(static_cast<int>(std::min(piece, region.count - at)));
-      places.push_back(static_cast<MPI_Aint>(at) * extent);
+      displacements.push_back(static_cast<MPI_Aint>(at) * extent);
     }
     const auto alone = alone_with_types();
     MPI_Datatype whole{};
     if (error_ == MPI_SUCCESS) {
       error_ = mpi().Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(),
-                                          places.data(), type_, &whole);
+                                          displacements.data(), type_, &whole);
     }
     if (error_ != MPI_SUCCESS) return;
     made_ = true;
@@ -199,8 +199,8 @@ int MpiTransport::copy(const Region& from, const Region& to) {
 }
 
 void MpiTransport::idle() {
-  // Most messages come soon: whoever gives up a core of its own at once pays for it in latency, and
-  // whoever shares one keeps the sender from sending.
+  // Most messages come soon. Yielding a core that no other rank uses costs latency; keeping a
+  // shared core stops the sender.
   const int patience = each_rank_has_a_core() ? 4000 : 30;
   if (fruitless_polls_ < patience) {
     ++fruitless_polls_;

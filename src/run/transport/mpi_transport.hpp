@@ -9,9 +9,9 @@
 
 namespace tutti {
 
-/// A datatype handle as a region carries it; 0, which no valid handle is, stands for bytes.
+/// A datatype handle in the form of Region::type; 0, which is no valid handle, stands for bytes.
 [[nodiscard]] std::uint64_t region_type(MPI_Datatype type);
-/// The way back; bytes are MPI_PACKED.
+/// The inverse; bytes are MPI_PACKED.
 [[nodiscard]] MPI_Datatype datatype(std::uint64_t type);
 
 class MpiTransport final : public Transport {
@@ -26,7 +26,7 @@ class MpiTransport final : public Transport {
   void abandon() override;
 
  private:
-  /// A message that is received as bytes and unpacked when it is complete (see mpi_quirks.hpp).
+  /// A message that is received as bytes and unpacked on completion (see typed_receives_truncate).
   struct Detour {
     int slot;
     std::vector<std::byte> packed;

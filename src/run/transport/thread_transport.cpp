@@ -1,4 +1,4 @@
-/// Mailboxes between threads.
+/// Message queues between threads.
 #include "run/transport/thread_transport.hpp"
 
 #include <algorithm>
@@ -45,7 +45,7 @@ int ThreadTransport::poll(std::vector<int>& completed) {
   for (const Open& open : open_) {
     if (open.taken && open.slot >= 0) completed.push_back(open.slot);
   }
-  // Slots in the middle stay until those before them have gone: deques keep addresses only so.
+  // Erases at the front only: this keeps the addresses of the other elements of a deque.
   for (Open& open : open_) {
     if (open.taken) open.slot = -1;
   }

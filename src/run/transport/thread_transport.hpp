@@ -14,11 +14,11 @@
 
 namespace tutti {
 
-/// Memory in several stretches. A region whose type is the address of one stands for them all, its
-/// count for their bytes.
+/// Memory in several ranges. A region whose type is the address of a Stretches stands for all of
+/// them; its count is their total bytes.
 using Stretches = std::vector<std::pair<std::byte*, std::int64_t>>;
 
-/// The mailboxes that the transports of p threads share.
+/// The message queues that the transports of p threads share.
 class ThreadNetwork {
  public:
   explicit ThreadNetwork(int p) : p_(p) {}
@@ -28,7 +28,7 @@ class ThreadNetwork {
   friend class ThreadTransport;
   using Key = std::tuple<Rank, Rank, int>;  ///< source, destination, tag
 
-  /// A message that its sender has begun; it completes when it has been taken.
+  /// A message that its sender has begun; it completes when the receiver has taken it.
   struct Message {
     Region region;
     bool* taken = nullptr;
@@ -39,11 +39,11 @@ class ThreadNetwork {
   std::map<Key, std::deque<Message>> waiting_;
 };
 
-/// One thread's end. Sends complete only when they are received (rendezvous), so a schedule that
-/// needs buffering hangs here rather than in production.
+/// One thread's transport. Sends complete only when they are received (rendezvous), so a schedule
+/// that needs buffering hangs in tests, not in production.
 class ThreadTransport final : public Transport {
  public:
-  /// An error code of its own: the receive was shorter than the message.
+  /// The error code if a receive is shorter than its message.
   static constexpr int truncated = 1;
 
   ThreadTransport(ThreadNetwork& network, Rank rank) : network_(network), rank_(rank) {}
@@ -57,7 +57,7 @@ class ThreadTransport final : public Transport {
   void idle() override;
   void abandon() override;
 
-  /// What this rank waits for, for a watchdog: "recv from 3 tag 1024, ..".
+  /// The messages that this rank waits for, for a watchdog: "recv from 3 tag 1024, ..".
   [[nodiscard]] std::string waits_for();
 
  private:

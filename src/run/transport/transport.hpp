@@ -1,4 +1,4 @@
-/// The outside world, behind one replaceable interface: how bytes move.
+/// The replaceable interface through which bytes move between ranks.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace tutti {
 
-/// A stretch of memory, in the transport's own terms: `count` elements of `type` at `address`.
-/// Type 0 stands for plain bytes in every transport.
+/// A memory region in the transport's terms: `count` elements of `type` at `address`. Type 0 stands
+/// for plain bytes in every transport.
 struct Region {
   void* address = nullptr;
   std::int64_t count = 0;
@@ -32,15 +32,15 @@ class Transport {
   /// Begins a message; `slot` names it when it completes. Messages between two ranks with equal
   /// tags match in the sequence in which they begin.
   virtual int begin(int slot, const Transfer& transfer) = 0;
-  /// Appends the slots that have completed since the last call. Never blocks. A message that
-  /// arrives damaged, as one that is too long, completes too, and its error is returned with it;
-  /// an error without a completed slot means that no message can go on.
+  /// Appends the slots that have completed since the last call. Never blocks. A message with an
+  /// error of its own, such as a truncation, completes too, and its error is returned with it. An
+  /// error without a completed slot means that no message can continue.
   virtual int poll(std::vector<int>& completed) = 0;
   /// Copies between two regions of equal size, of any types.
   virtual int copy(const Region& from, const Region& to) = 0;
-  /// Lets other processes run, if it has come to that; called whenever nothing has completed.
+  /// Lets other processes run, if that seems useful; called whenever nothing has completed.
   virtual void idle() = 0;
-  /// Gives up all messages that have not completed, after an error.
+  /// Abandons all messages that have not completed, after an error.
   virtual void abandon() = 0;
 };
 

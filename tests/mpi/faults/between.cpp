@@ -1,4 +1,4 @@
-/// What is asked for between nodes really runs there: of every algorithm on the list, and of the
+/// Tests that what is requested between nodes runs there: every algorithm of the list, and the
 /// MPI's own collectives.
 #include <tutti/tutti.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ namespace {
 
 using tutti::Collective;
 
-/// The test waits no longer than this.
+/// Seconds until the alarm ends the test.
 constexpr unsigned patience = 120;
 
 /// Calls of the MPI's own collectives by this rank.
@@ -33,7 +33,8 @@ struct Counted<function> {
   }
 };
 
-/// Not MPI_Allgather where that agrees on chunks: those collectives never become one.
+/// Except MPI_Allgather in collectives that use it to agree on chunks: those never become an
+/// allgather.
 void count_calls(tutti::MpiFunctions& all, Collective collective) {
 #define TUTTI_COUNT(name) all.name = Counted<&PMPI_##name>::call
   TUTTI_COUNT(Barrier);
@@ -55,14 +56,14 @@ void count_calls(tutti::MpiFunctions& all, Collective collective) {
 #undef TUTTI_COUNT
 }
 
-/// Two numbers for each rank, but one for rank 0 where they may differ.
+/// Two numbers for each rank, but one for rank 0 if blocks may differ.
 struct Data {
   explicit Data(int p) : counts(static_cast<std::size_t>(p), 2), places(counts.size()) {
     counts[0] = 1;
     for (std::size_t i = 1; i < places.size(); ++i) places[i] = places[i - 1] + counts[i - 1];
   }
   [[nodiscard]] int of(int rank) const { return counts[static_cast<std::size_t>(rank)]; }
-  /// What every rank has for every other; symmetric.
+  /// The counts of `rank` for each other rank; symmetric.
   [[nodiscard]] std::vector<int> pairs(int rank) const {
     return rank == 0 ? std::vector<int>(counts.size(), 1) : counts;
   }
@@ -118,8 +119,8 @@ int run(Collective collective, int rank, int p) {
   }
 }
 
-/// Does what `specification` names, and nothing else, run between nodes? Of calls after the first,
-/// in which ranks learn of each other. Alike on all ranks.
+/// Does `specification`, and nothing else, run between nodes? Counts after a first call, in which
+/// ranks find each other. Equal on all ranks.
 bool runs(Collective collective, const std::string& specification, int rank, int p) {
   const std::string name(name_of(collective));
   const bool native = specification.starts_with("native");
@@ -135,7 +136,7 @@ bool runs(Collective collective, const std::string& specification, int rank, int
   std::array<char, 300> text{};
   int length = static_cast<int>(text.size());
   TUTTI_Algorithm_last(MPI_COMM_WORLD, name.c_str(), text.data(), &length);
-  well = well && std::string(text.data()).starts_with(specification + ": it was asked for");
+  well = well && std::string(text.data()).starts_with(specification + ": requested");
   std::array<int, 2> all = {native_calls, well ? 0 : 1};
   PMPI_Allreduce(MPI_IN_PLACE, all.data(), 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (all[1] == 0 && native == (all[0] > 0)) return true;

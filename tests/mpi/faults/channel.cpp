@@ -1,5 +1,5 @@
-/// The exchange of arrivals and of announcements where the MPI fails on one rank: at its end no
-/// rank waits for ever.
+/// Tests the exchange of arrivals and call announcements if the MPI fails on one rank: at its end
+/// no rank waits for ever.
 #include <sched.h>
 #include <unistd.h>
 
@@ -17,10 +17,10 @@ namespace {
 
 using tutti::test::Faulty;
 
-/// A call waits no longer than this until the alarm ends the program.
+/// Seconds until the alarm ends the program.
 constexpr unsigned patience = 60;
 
-/// How many calls go well until one fails, and how many fail then; counts down.
+/// How many calls succeed until one fails, and how many fail then; both count down.
 int good = 0;
 int bad = 0;
 
@@ -41,7 +41,7 @@ int failing_irecv(void* buffer, int count, MPI_Datatype type, int peer, int tag,
   return PMPI_Irecv(buffer, count, type, peer, tag, comm, request);
 }
 
-/// Calls with an edge each, then the end.
+/// Makes calls with a progress hint each, then closes the exchange.
 void exchange(int calls) {
   std::shared_ptr<tutti::Arrival> arrival;
   if (tutti::Arrival::open(MPI_COMM_WORLD, arrival) != MPI_SUCCESS) std::abort();
@@ -55,7 +55,7 @@ void exchange(int calls) {
   while (!arrival->try_close()) sched_yield();
 }
 
-/// Two exchanges that half of the ranks leave in another sequence.
+/// Closes two exchanges, on half of the ranks in the opposite sequence.
 void leave_in_turns(int rank) {
   std::vector<std::shared_ptr<tutti::Arrival>> both(2);
   for (auto& one : both) {
@@ -77,7 +77,7 @@ int losing_isend(const void* buffer, int count, MPI_Datatype type, int peer, int
   return MPI_SUCCESS;
 }
 
-/// A gather whose root is owed announcements by all, and the end of its communicator.
+/// Runs a gather whose root lacks the call announcement of one rank, then frees its communicator.
 void gather_with_announcements(int rank, int p) {
   std::unique_ptr<tutti::PrivateComm> comm;
   if (tutti::PrivateComm::duplicate(MPI_COMM_WORLD, comm) != MPI_SUCCESS) std::abort();
@@ -112,7 +112,7 @@ int main(int argc, char** argv) {
     for (const bool sends : {true, false}) {
       for (const int sound : {0, 1, 2, 3, 5, 8, 13, 21, 34}) {
         good = bad = 0;
-        // Collectives set the exchange up: only its own messages fail.
+        // Collectives set up the exchange: only its own messages fail.
         const Faulty functions([&](tutti::MpiFunctions& all) {
           if (rank != faulty) return;
           if (sends) all.Isend = failing_isend;

@@ -1,4 +1,4 @@
-/// A driver that takes one range of addresses for the memory of a GPU.
+/// Fakes a CUDA driver that reports one address range as GPU memory.
 #include <cstdint>
 
 namespace {

@@ -1,4 +1,4 @@
-/// The functions of the MPI, some of which do what a test wants.
+/// Replaces functions of the MPI by those of a test.
 #pragma once
 
 #include <functional>
@@ -7,7 +7,7 @@
 
 namespace tutti::test {
 
-/// Stands for the functions of the MPI as long as it lives, on one rank.
+/// Replaces the functions of the MPI on one rank, for its lifetime.
 class Faulty {
  public:
   explicit Faulty(const std::function<void(MpiFunctions&)>& spoil)

@@ -1,5 +1,5 @@
-/// Calls through the memory of a node where the MPI fails on one rank while the way of the call is
-/// told: the calls after it are those of all ranks again.
+/// Tests hierarchical calls if the MPI fails on one rank while ranks share the selection: later
+/// calls are in step again on all ranks.
 #include <mpi.h>
 #include <tutti/tutti.h>
 #include <unistd.h>
@@ -20,11 +20,11 @@ namespace {
 
 using tutti::test::Faulty;
 
-/// The program waits no longer than this for a flag until the alarm ends it.
+/// Seconds until the alarm ends a program that waits for a signal.
 constexpr unsigned patience = 60;
 constexpr int faulty_rank = 2;
 
-/// On which node memory pays, whatever this one is like: a file that rank 0 reads.
+/// A fictitious machine on which node memory gains, as a file that rank 0 reads.
 class MadeUpMachine {
  public:
   explicit MadeUpMachine(int rank) : is_writer_(rank == 0) {
@@ -45,7 +45,7 @@ class MadeUpMachine {
   std::filesystem::path file_;
 };
 
-int heard = 0;  ///< errors, by the program's handler
+int heard = 0;  ///< errors that the program's handler received
 
 void hear(MPI_Comm*, int*, ...) { ++heard; }
 
@@ -75,7 +75,7 @@ class Heard {
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-/// Of a number from each rank, `whole` where none of them fails.
+/// Gathers a number from each rank; checks all if `whole`, for calls in which no rank fails.
 int gather(MPI_Comm comm, int count, bool whole = true) {
   int rank = 0;
   int p = 0;
@@ -89,7 +89,7 @@ int gather(MPI_Comm comm, int count, bool whole = true) {
   return code;
 }
 
-/// The first of all looks of a rank that waits lets the others go, then fails.
+/// The first probe of a waiting rank lets the others go; then it fails.
 int failing_iprobe(int, int, MPI_Comm, int*, MPI_Status*) {
   static bool is_first = true;
   for (int to = 0; to < faulty_rank && is_first; ++to) {
@@ -99,7 +99,7 @@ int failing_iprobe(int, int, MPI_Comm, int*, MPI_Status*) {
   return MPI_ERR_OTHER;
 }
 
-/// A rank with bad arguments asks the others by how many leaders the call goes.
+/// A rank with invalid arguments asks the others for the number of leaders.
 void ask_in_vain(int rank) {
   const Heard comm;
   expect(gather(comm.get(), 1) == MPI_SUCCESS, "a first call");
@@ -134,14 +134,15 @@ bool went_through_node(MPI_Comm comm) {
   return last(comm).find("hierarchical(") != std::string::npos;
 }
 
-/// Where an MPI spins on shared cores Tutti takes its calls from it, and tries no level.
+/// Does `auto` leave calls to the MPI? If the MPI spins on shared cores, Tutti runs them itself,
+/// without exploration.
 bool is_left_to_native() {
   const Heard comm;
   gather(comm.get(), 1);
   return last(comm.get()).starts_with("native");
 }
 
-/// A way that calls have proven stays where another trial begins and gets no calls.
+/// A selected candidate stays if another exploration begins and gets no calls.
 void keep_what_is_proven() {
   const Heard comm;
   const auto usual = tutti::next_functions().Allgather;
@@ -160,14 +161,14 @@ void keep_what_is_proven() {
   expect(went_through_node(comm.get()), "a trial that was given up took away what was proven");
 }
 
-/// Fails as an MPI does: the handler of the communicator hears of it.
+/// Fails as an MPI does: calls the communicator's error handler.
 int failing_gather(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, int, MPI_Comm comm) {
   PMPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
   return MPI_ERR_OTHER;
 }
 
-/// Before nodes are open ranks tell each other things on the program's communicator, whose handler
-/// hears of an error there once.
+/// Until nodes are open, ranks agree on the program's communicator, whose handler gets an error
+/// there once.
 void fail_in_window() {
   const Heard comm;
   constexpr int first_calls = 8;
@@ -182,7 +183,7 @@ void fail_in_window() {
   expect(gather(comm.get(), 1) == MPI_SUCCESS, "an error after the window");
 }
 
-/// Of so little memory that sizes would take more than half of it.
+/// Node memory is so small that sizes would take more than 50 % of it.
 void leave_no_room_for_sizes() {
   MPI_Comm comm = MPI_COMM_NULL;
   int p = 0;
@@ -191,18 +192,18 @@ void leave_no_room_for_sizes() {
   {
     tutti::NodeSettings settings;
     settings.memory = tutti::page_bytes();
-    std::unique_ptr<tutti::HierarchicalRunner> levels;
-    expect(tutti::HierarchicalRunner::open(comm, settings, levels) == MPI_SUCCESS, "no nodes");
-    expect(!levels->node().holds_sizes() && levels->node().capacity() == 0, "beyond the bound");
+    std::unique_ptr<tutti::HierarchicalRunner> runner;
+    expect(tutti::HierarchicalRunner::open(comm, settings, runner) == MPI_SUCCESS, "no nodes");
+    expect(!runner->node().holds_sizes() && runner->node().capacity() == 0, "beyond the bound");
     for (int call = 0; call < 3; ++call) {
       std::string refused;
       tutti::HierarchicalCall exchange;
       exchange.call.collective = tutti::Collective::alltoallv;
       exchange.own_sizes.assign(2 * static_cast<std::size_t>(p), 0);
-      expect(levels->run(exchange, refused) == MPI_SUCCESS, "an error");
+      expect(runner->run(exchange, refused) == MPI_SUCCESS, "an error");
       expect(refused.find("sizes") != std::string::npos, "sizes were told without room for them");
       tutti::HierarchicalCall barrier;
-      expect(levels->run(barrier, refused) == MPI_SUCCESS && refused.empty(), "no barrier");
+      expect(runner->run(barrier, refused) == MPI_SUCCESS && refused.empty(), "no barrier");
     }
   }
   MPI_Comm_free(&comm);
@@ -215,7 +216,7 @@ int count_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* 
   return PMPI_Comm_split_type(comm, type, key, info, made);
 }
 
-/// Once a communicator of all ranks has found the nodes, others find out nothing.
+/// After a communicator of all ranks has found the nodes, others reuse them.
 void find_nodes_once() {
   const Faulty functions([](tutti::MpiFunctions& all) { all.Comm_split_type = count_split_type; });
   int rank = 0;
@@ -226,14 +227,14 @@ void find_nodes_once() {
     MPI_Comm comm = MPI_COMM_NULL;
     MPI_Comm_split(MPI_COMM_WORLD, round == 3 && rank == 0 ? 1 : 0, -rank, &comm);
     {
-      std::unique_ptr<tutti::HierarchicalRunner> levels;
-      expect(tutti::HierarchicalRunner::open(comm, settings, levels) == MPI_SUCCESS, "no nodes");
-      const tutti::Nodes& nodes = levels->node().nodes();
+      std::unique_ptr<tutti::HierarchicalRunner> runner;
+      expect(tutti::HierarchicalRunner::open(comm, settings, runner) == MPI_SUCCESS, "no nodes");
+      const tutti::Nodes& nodes = runner->node().nodes();
       expect(nodes.count() == (round < 3 || nodes.p() > 1 ? 2 : 1), "other nodes");
-      expect(levels->node().ranks() == (round < 3 && rank < 2 ? 2 : 1), "not those of the node");
+      expect(runner->node().ranks() == (round < 3 && rank < 2 ? 2 : 1), "not those of the node");
       std::string refused;
       tutti::HierarchicalCall barrier;
-      expect(levels->run(barrier, refused) == MPI_SUCCESS && refused.empty(), "no barrier");
+      expect(runner->run(barrier, refused) == MPI_SUCCESS && refused.empty(), "no barrier");
     }
     expect(splits == 1, "nodes were found out again");
     MPI_Comm_free(&comm);

@@ -1,4 +1,5 @@
-/// Between nodes, the root serves that one first whose ranks said that they would be there first.
+/// Tests that between nodes the root first serves the node whose ranks gave their progress hints
+/// first.
 #include <tutti/tutti.h>
 #include <unistd.h>
 
@@ -13,13 +14,13 @@
 
 namespace {
 
-/// The test waits no longer than this.
+/// Seconds until the alarm ends the test.
 constexpr unsigned patience = 120;
-/// Of one rank and twice two.
+/// Nodes of one, two and two ranks.
 constexpr const char* emulated = "1,2,2";
 constexpr int nodes = 3;
 
-/// The node to which this rank has sent first in a call, if it has.
+/// The node to which this rank has sent first in a call, if any.
 constexpr int nobody = -1;
 int served_first = nobody;
 
@@ -31,7 +32,7 @@ int noting_isend(const void* buffer, int count, MPI_Datatype type, int peer, int
   return PMPI_Isend(buffer, count, type, peer, tag, comm, request);
 }
 
-/// Blocks of as many numbers as the rank says, one more for each.
+/// Blocks of rank + 1 numbers.
 struct Blocks {
   explicit Blocks(int p) : counts(static_cast<std::size_t>(p)), places(counts.size()) {
     std::iota(counts.begin(), counts.end(), 1);
@@ -45,7 +46,7 @@ struct Blocks {
   std::vector<int> all;
 };
 
-/// One call with rank 0 as its root; is the data right?
+/// Makes one call with root 0. Is the data right?
 bool call_once(const std::string& collective, int rank, int p, MPI_Comm comm) {
   const Blocks blocks(p);
   const auto at = static_cast<std::size_t>(rank);
@@ -69,9 +70,9 @@ bool call_once(const std::string& collective, int rank, int p, MPI_Comm comm) {
   return result == blocks.all;
 }
 
-/// Calls before which the ranks of node `early` pass their edges, then those of the others. The
-/// first few are not looked at, as nothing is known of all ranks, and a message of an edge may come
-/// too late for its call: but for most calls it must not.
+/// Makes calls before which the ranks of node `early` give progress hints, then those of the
+/// others. Is `early` first in most calls? Ignores the first calls, in which arrivals are unknown.
+/// A hint may come too late for its call, but not in most calls.
 bool serves_first(const std::string& collective, const std::string& specification, int early,
                   int rank, int p) {
   constexpr int warm_up = 4;

@@ -1,5 +1,5 @@
-/// Notices of all ranks to all others, with nothing to carry and with as much as they can; and
-/// windows whose registration or end comes at a bad time.
+/// Tests control messages of all ranks to all others, empty and of the largest size, and windows
+/// whose registration or end comes at a bad time.
 #include <tutti/tutti.h>
 #include <unistd.h>
 
@@ -15,9 +15,9 @@
 
 namespace {
 
-/// The program waits no longer than this for notices until the alarm ends it.
+/// Seconds until the alarm ends a program that waits for control messages.
 constexpr unsigned patience = 60;
-constexpr int each = 200;  // of one rank for one other: many times what may be on its way
+constexpr int each = 200;  // from one rank to another: many times what may be in flight
 
 void expect(bool good, const char* what) {
   if (good) return;
@@ -25,7 +25,7 @@ void expect(bool good, const char* what) {
   std::abort();
 }
 
-/// Tells who has written it.
+/// Identifies the writer.
 std::byte mark_of(int from) { return static_cast<std::byte>(from + 1); }
 
 tutti::Bytes bytes_of(int number) {
@@ -47,9 +47,9 @@ void exchange(int rank, int p) {
     for (int other = 0; other < p; ++other) {
       int& mine = posted[static_cast<std::size_t>(other)];
       if (other == rank || mine == each || !queue->can_post(other)) continue;
-      tutti::RmaControlMessage notice;
-      notice.operation = ++mine;
-      const auto carried = queue->compose(notice, order_of(mine, p), bytes_of(mine));
+      tutti::RmaControlMessage message;
+      message.operation = ++mine;
+      const auto carried = queue->compose(message, order_of(mine, p), bytes_of(mine));
       std::fill(carried.begin(), carried.end(), mark_of(rank));
       expect(queue->post(other) == MPI_SUCCESS, "post");
       --open;
@@ -67,7 +67,7 @@ void exchange(int rank, int p) {
     }
     expect(error == MPI_SUCCESS, "take");
   }
-  // What it has sent may still be the MPI's.
+  // The MPI may still use what this rank has sent.
   int met = 0;
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Ibarrier(MPI_COMM_WORLD, &request);
@@ -86,8 +86,8 @@ int failing_set_attr(MPI_Win window, int key, void* value) {
   return fails ? MPI_ERR_OTHER : PMPI_Win_set_attr(window, key, value);
 }
 
-/// Where one rank cannot be told of the window's end, no rank has registered it; a second time all
-/// have.
+/// If one rank cannot watch for the window's end, no rank registers it; a second attempt succeeds
+/// on all.
 void register_where_one_fails(MPI_Win window, int rank) {
   TUTTI_Window number = 1;
   fails = rank == 1;
@@ -102,13 +102,13 @@ std::atomic<bool> keeps_out = false;
 std::atomic<bool> is_kept_out = false;
 std::thread::id the_main_thread;
 
-/// As of an MPI whose lock another thread has.
+/// Behaves like an MPI whose lock another thread holds.
 int waiting_test(MPI_Request* request, int* flag, MPI_Status* status) {
   while (keeps_out && std::this_thread::get_id() != the_main_thread) is_kept_out = true;
   return PMPI_Test(request, flag, status);
 }
 
-/// A window ends inside an MPI that keeps the background thread out.
+/// A window ends inside an MPI that blocks the background thread.
 void free_while_thread_is_kept_out(MPI_Win window) {
   TUTTI_Window number = TUTTI_WINDOW_NULL;
   expect(TUTTI_Rma_window_register(window, MPI_COMM_WORLD, &number) == MPI_SUCCESS, "register");

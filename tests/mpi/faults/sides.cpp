@@ -1,5 +1,5 @@
-/// The buffers that calls through nodes find: none at all, of odd types, and in the memory of a
-/// GPU, which only the MPI may touch.
+/// Tests buffers of hierarchical calls: missing, of unusual types, and in GPU memory, which only
+/// the MPI may access.
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <tutti/tutti.h>
@@ -33,7 +33,7 @@ void expect(bool holds, const std::string& what) {
   std::printf("rank %d: %s: %s\n", rank, now.c_str(), what.c_str());
 }
 
-/// Addresses that cannot be touched, and the same memory where it can.
+/// Addresses that allow no access, and the same memory where it does.
 struct Device {
   static constexpr std::size_t bytes = 1 << 16;
   std::byte* address = nullptr;
@@ -74,7 +74,8 @@ int unpack(const void* packed, int size, int* position, void* buffer, int count,
   return PMPI_Unpack(packed, size, position, real(buffer), count, type, comm);
 }
 
-/// The functions that an MPI made for GPUs takes their addresses in; Reduce_local is none of them.
+/// Replaces the functions in which a GPU-aware MPI accepts device addresses; Reduce_local is not
+/// among them.
 void know_device(tutti::MpiFunctions& all) {
   all.Isend = isend;
   all.Irecv = irecv;
@@ -99,7 +100,7 @@ void make_device() {
   tell(first, first + Device::bytes);
 }
 
-/// A specification for as long as it lives.
+/// Sets a specification for its lifetime.
 class Set {
  public:
   Set(const char* collective, const std::string& specification) : collective_(collective) {
@@ -135,7 +136,7 @@ int class_of(int code) {
   return found;
 }
 
-/// The rank that passes null hears of it; what it should have given is zero.
+/// The rank that passes null gets the error; it contributes zeros.
 void null_buffers() {
   const std::string nodes = "hierarchical(native)";
   const Set allgather("allgather", nodes);
@@ -173,7 +174,7 @@ void null_buffers() {
   }
 }
 
-/// Empty blocks of MPI_Alltoallw have no type that matters: the others are used where they lie.
+/// Types of empty blocks of MPI_Alltoallw do not matter: the other blocks are used in place.
 void empty_blocks() {
   now = "alltoallw with empty blocks";
   const Set nodes("alltoallv", "hierarchical(native)");
@@ -199,7 +200,7 @@ void empty_blocks() {
   }
 }
 
-/// A buffer on the device at every rank for which `on` holds, else in the host's memory.
+/// A buffer on the device if `on`, else in host memory.
 class Buffer {
  public:
   Buffer(bool on, std::size_t offset, Numbers numbers) : on_(on), offset_(offset) {
@@ -221,8 +222,8 @@ class Buffer {
   Numbers host_;
 };
 
-/// One call by Tutti and by the MPI, both into what starts out as -1, with `given`. Each side lies
-/// on the device in turn, at all ranks or at every other one.
+/// Makes one call by Tutti and by the MPI, with `given` and `result` numbers, and compares the
+/// results. Each buffer is on the device in turn, at all ranks or at every other one.
 using Call = std::function<int(bool tutti, const void* given, void* result, MPI_Comm comm)>;
 
 void compare(const std::string& what, std::size_t given, std::size_t result, const Call& call,
@@ -231,7 +232,7 @@ void compare(const std::string& what, std::size_t given, std::size_t result, con
   for (std::size_t i = 0; i < given; ++i) numbers[i] = static_cast<int>(i) * 10 + rank;
   Numbers expected(result, -1);
   call(false, numbers.data(), expected.data(), comm);
-  // Three times: calls that were made before are repeated another way.
+  // Several rounds, because repeated calls run another way.
   for (int round = 0; round < 6; ++round) {
     now = what + ", round " + std::to_string(round);
     const bool here = round < 2 || rank % 2 == round % 2;
@@ -244,7 +245,7 @@ void compare(const std::string& what, std::size_t given, std::size_t result, con
   }
 }
 
-/// By the specification of each kind of collective.
+/// Compares all collectives, by the specification of their kind.
 void on_device(const std::string& movement, const std::string& reduction) {
   const Comm comm;
   constexpr int each = 5;
@@ -252,7 +253,7 @@ void on_device(const std::string& movement, const std::string& reduction) {
   const auto block = std::size_t{each};
   const Numbers counts(n, each);
   Numbers at(n);
-  for (std::size_t i = 0; i < n; ++i) at[n - 1 - i] = static_cast<int>(i) * each;  // torn
+  for (std::size_t i = 0; i < n; ++i) at[n - 1 - i] = static_cast<int>(i) * each;  // scattered
   const auto run = [&](const char* name, const std::string& specification, std::size_t given,
                        std::size_t result, const Call& call) {
     const Set set(name, specification);

@@ -37,34 +37,36 @@ TEST(MachineSamples, TakeLongerForMoreBytes) {
   samples.empty = around(0.012);  // the turns of a scheduler
   samples.middle = around(0.011);
   samples.large = around(0.012);
-  EXPECT_EQ(error_of(samples), "no bytes take 1.2e+04 us, 64 KiB 1.1e+04 us and 1 MiB 1.2e+04 us");
+  EXPECT_EQ(error_of(samples),
+            "contradictory times: 0 bytes take 1.2e+04 us, 64 KiB 1.1e+04 us and 1 MiB 1.2e+04 us");
   samples = quiet();
   samples.large = samples.middle;
-  EXPECT_EQ(error_of(samples), "no bytes take 2 us, 64 KiB 22 us and 1 MiB 22 us");
+  EXPECT_EQ(error_of(samples),
+            "contradictory times: 0 bytes take 2 us, 64 KiB 22 us and 1 MiB 22 us");
 }
 
 TEST(MachineSamples, AreNearToOneAnother) {
   MachineSamples samples = quiet();
   for (std::size_t i = 0; i < 12; ++i) samples.empty[i] = 0.012;
-  EXPECT_EQ(
-      error_of(samples),
-      "half of the repetitions of an empty message take 1.2e+04 us or more, the fastest tenth "
-      "2 us at most");
+  EXPECT_EQ(error_of(samples),
+            "unsteady times of an empty message: median 1.2e+04 us, 10 % quantile 2 us");
 }
 
 TEST(MachineSamples, DoNotChangeMeanwhile) {
   MachineSamples samples = quiet();
   samples.empty_again = around(1.1e-5);
-  EXPECT_EQ(error_of(samples), "empty messages take 2 us at first and 11 us at last");
+  EXPECT_EQ(error_of(samples), "drifting times: empty messages take 2 us first and 11 us last");
 }
 
 TEST(MachineSamples, HaveNoPartLongerThanTheWhole) {
   MachineSamples samples = quiet();
   samples.overhead = around(5e-5);
-  EXPECT_EQ(error_of(samples), "the overhead of a message is 50 us, an empty message takes 2 us");
+  EXPECT_EQ(error_of(samples),
+            "the overhead of a message takes 50 us, but an empty message takes 2 us");
   samples = quiet();
   samples.gap = around(5e-5);
-  EXPECT_EQ(error_of(samples), "the gap between messages is 50 us, an empty message takes 2 us");
+  EXPECT_EQ(error_of(samples),
+            "the gap between messages takes 50 us, but an empty message takes 2 us");
 }
 
 TEST(MachineSamples, AreOfAMachine) {
@@ -80,8 +82,10 @@ TEST(MachineSamples, PassThroughTheMemoryOfANode) {
   node.copy_per_byte = 5e-11;
   EXPECT_EQ(contradiction_in_memory({2e-6, 2e-10}, node), "");
   // Two ranks on a core that others use, steadily.
-  EXPECT_EQ(contradiction_in_memory({4e-3, 8.7525e-8}, node),
-            "on one node an empty message takes 4000 us, and a byte as long as 1750 copies");
+  const std::string slow = contradiction_in_memory({4e-3, 8.7525e-8}, node);
+  for (const char* part : {"one node", "4000 us", "1750 copies"}) {
+    EXPECT_NE(slow.find(part), std::string::npos) << slow;
+  }
   EXPECT_NE(contradiction_in_memory({2e-6, 8.7525e-8}, node), "");
 }
 

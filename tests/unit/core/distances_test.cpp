@@ -211,11 +211,11 @@ TEST(Rows, FollowTheNodesInOtherJobs) {
 TEST(Rows, SayWhoHasNone) {
   const DistanceFile file{"", {"a", "b"}, {2, {}}, {}};
   EXPECT_EQ(rows_for(file, {{"a", 0}, {"a", 1}}, 2).error(),
-            "rank 1 is on node a, of which there are 1 ranks among the distances");
+            "rank 1 is on node a, which has 1 ranks in the distances");
   EXPECT_EQ(rows_for(file, {{"c", 0}}, 1).error(),
-            "rank 0 is on node c, of which there are 0 ranks among the distances");
+            "rank 0 is on node c, which has 0 ranks in the distances");
   EXPECT_EQ(rows_for({"", {}, {4, {}}, {}}, {{"a", 0}}, 1).error(),
-            "the distances are between 4 ranks on nodes without names, the program has 1");
+            "they are those of 4 ranks on nodes without names, the program has 1");
 }
 
 TEST(Rows, MakeTheDistancesOfTheirRanks) {
@@ -244,7 +244,7 @@ TEST(RankOrders, TakeBlocksByClass) {
 TEST(Plan, RefusesGroupsThatLieInTwo) {
   EXPECT_EQ(flaw_of({4, {{0, 0, 1, 1}, {0, 1, 1, 1}}}),
             "group 0 of level 0 lies in two groups of level 1");
-  EXPECT_EQ(flaw_of({3, {{0, 0}}}), "level 0 has groups for 2 ranks: there are 3");
+  EXPECT_EQ(flaw_of({3, {{0, 0}}}), "level 0 has groups for 2 ranks; expected 3");
 }
 
 TEST(Plan, ExpandsToTheWholeMatrix) {

@@ -27,5 +27,12 @@ TEST(Nearest, MakesAQuestion) {
   EXPECT_EQ(did_you_mean("gater", {"gather", "scatter"}), "; did you mean gather?");
 }
 
+TEST(Nearest, ListsAllNames) {
+  EXPECT_EQ(valid_names("ring", names, "algorithms"),
+            "; valid algorithms: binomial, knomial, linear, linear_sync");
+  EXPECT_EQ(valid_names("linea", names, "algorithms"),
+            "; did you mean linear? (valid algorithms: binomial, knomial, linear, linear_sync)");
+}
+
 }  // namespace
 }  // namespace tutti

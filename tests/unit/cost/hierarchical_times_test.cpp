@@ -1,4 +1,5 @@
-/// Modelled times of the node level: closed forms against replays, bounds, and the choice.
+/// Tests modelled times of hierarchical calls: closed forms against replays, bounds, and the number
+/// of leaders.
 #include "cost/hierarchical_times.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@ namespace {
 
 using testing_support::schedules_of;
 
-/// One rank on each node, and nothing but latency and bytes: what a replay knows too.
+/// A machine that replays know too: latency and bytes alone, with one rank on each node.
 NodeMachine plain_machine() {
   NodeMachine machine;
   machine.latency = 3;
@@ -72,8 +73,8 @@ TEST(HierarchicalTimes, EqualTheReplayOfTheSchedules) {
   }
 }
 
-/// Nodes of several ranks with the adapters that the schedules' rounds share, as orders by distance
-/// see them.
+/// Nodes of several ranks that share adapters in the schedules' rounds, as orders by distance see
+/// them.
 Fabric shared_fabric(const NodeShape& shape, const NodeMachine& machine) {
   const int p = shape.p();
   const auto messages = [&](double bytes) {
@@ -123,8 +124,8 @@ TEST(HierarchicalTimes, EqualTheRoundsOfTheSchedulesOnNodesThatShareAnAdapter) {
       for (const NodeShape& shape : {NodeShape{2, 4}, NodeShape{4, 4}, NodeShape{8, 2}}) {
         for (const Bytes block : {Bytes{64}, Bytes{102400}}) {
           const double rounds = natural_seconds(rounds_of(one, shape.p(), block), shape, machine);
-          // In a few of its rounds some ranks of a node meet ranks of their own, others do not: the
-          // closed form has whole rounds of either kind.
+          // In a few rounds some ranks of a node send inside it, others do not; the closed form has
+          // whole rounds of either kind.
           const double error = one.shape == FlatShape::pairwise ? 0.1 : 1e-9;
           EXPECT_NEAR(flat_seconds(one.collective, one.shape, shape, block, machine) / rounds, 1,
                       error)
@@ -136,7 +137,7 @@ TEST(HierarchicalTimes, EqualTheRoundsOfTheSchedulesOnNodesThatShareAnAdapter) {
   }
 }
 
-/// The same rounds in each lane, whose leaders follow one another on a node.
+/// The same rounds in each lane; leaders of a node are consecutive.
 Traffic in_lanes(Traffic traffic, int lanes) {
   for (Traffic::Round& round : traffic.rounds) {
     std::vector<Traffic::Message> all;
@@ -228,7 +229,7 @@ TEST(NodeMachines, AreReadAndRefused) {
   EXPECT_EQ(*node_machine_from_text("gap 1e-6 # of a Machine\n"), NodeMachine{});
   const auto refused = node_machine_from_text("flag -1");
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().find("flag is a number from 1e-10 to 1"), std::string::npos);
+  EXPECT_NE(refused.error().find("flag from 1e-10 to 1"), std::string::npos);
 }
 
 TEST(HierarchicalSpecifications, SayWhatRunsBetweenNodes) {

@@ -246,7 +246,7 @@ TEST_F(Overtaking, OtherFaultsOfNotificationsAreCaught) {
   expect(0, 0, "may not be there");
   schedules_ = schedules_of("binomial:order=natural", call_of(4, 100));
   schedules_[0].steps.pop_back();
-  expect(3, 1, "rank 0 has no await left for it");
+  expect(3, 1, "rank 0 has no matching await");
 }
 
 TEST_F(Overtaking, SayingTooSoonThatARankIsDoneIsCaught) {

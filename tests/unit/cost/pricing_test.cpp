@@ -111,7 +111,7 @@ TEST(Price, CountsArrivalsAsTheReplayDoes) {
   const std::vector<Schedule> one = {{Collective::gather, 1, 0, 0, {}}};
   EXPECT_EQ(*price(one, slow, PriceModel::loggp, std::vector{5.}), 5);
   EXPECT_EQ(price(one, slow, PriceModel::logp, std::vector{5., 6.}).error(),
-            "there are 2 arrivals for 1 ranks");
+            "2 arrivals for 1 ranks");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-/// All ranks go by one epoch for one call, whatever comes when, and nobody waits for the last.
+/// All ranks use one epoch for one call, whatever the sequence of messages, and none waits for the
+/// slowest.
 #include "protocols/arrival_agreement.hpp"
 
 #include <gtest/gtest.h>
@@ -15,8 +16,8 @@ namespace {
 
 using testing_support::Table;
 
-/// Ranks and a coordinator between which messages travel in any sequence that keeps those of two
-/// ranks in theirs. What a rank does next, and when, is random.
+/// Ranks and a coordinator. Messages between two ranks keep their sequence; everything else happens
+/// in random sequence.
 class Job {
  public:
   Job(int p, CallNumber calls, std::uint64_t seed)
@@ -29,10 +30,10 @@ class Job {
         asked_(static_cast<std::size_t>(p), 0),
         to_coordinator_(static_cast<std::size_t>(p)),
         to_rank_(static_cast<std::size_t>(p)) {
-    for (int rank = 0; rank < p; ++rank) delays_.push_back(random_() % 4);
+    for (int rank = 0; rank < p; ++rank) hint_rates_.push_back(random_() % 4);
   }
 
-  /// Runs all calls of all ranks; every rank leaves in the end.
+  /// Runs all calls of all ranks, each up to its farewell.
   void run() {
     while (!is_over()) {
       const auto rank = static_cast<std::size_t>(random_() % static_cast<unsigned>(p_));
@@ -76,7 +77,7 @@ class Job {
 
   static void expect_same(double a, double b) { EXPECT_TRUE(a == b || (a != a && b != b)); }
 
-  /// How many profiles calls went by.
+  /// The number of profiles that calls used.
   [[nodiscard]] std::size_t profiles() const {
     std::set<std::int64_t> numbers;
     for (const auto& [call, profiles] : seen_) {
@@ -86,7 +87,8 @@ class Job {
   }
 
  private:
-  enum AnswerRate : unsigned { every_call, every_second_call, never, sometimes };
+  /// The calls before which a rank gives a progress hint.
+  enum HintRate : unsigned { every_call, every_second_call, never, sometimes };
 
   [[nodiscard]] bool is_over() const {
     for (const ArrivalMember& member : members_) {
@@ -95,8 +97,8 @@ class Job {
     return coordinator_.is_over();
   }
 
-  bool has_an_edge(std::size_t rank) {
-    switch (delays_[rank]) {
+  bool gives_hint(std::size_t rank) {
+    switch (hint_rates_[rank]) {
       case every_call:
         return true;
       case every_second_call:
@@ -108,17 +110,17 @@ class Job {
     }
   }
 
-  /// The rank goes one step on, if it can.
+  /// Takes one step of the rank, if it can.
   void act(std::size_t rank) {
     CallNumber& call = at_[rank];
     if (call > calls_) return;
     const auto epoch = members_[rank].epoch_for(call);
     std::shared_ptr<const ArrivalEpoch> profile;
-    const bool sees = members_[rank].find_profile(call, after(call), profile);
-    if (epoch == nullptr || !sees) {
+    const bool has_profile = members_[rank].find_profile(call, after(call), profile);
+    if (epoch == nullptr || !has_profile) {
       if (asked_[rank] == call) return;
       asked_[rank] = call;
-      if (!sees) to_coordinator_[rank].push_back(ArrivalMember::profile_question(call));
+      if (!has_profile) to_coordinator_[rank].push_back(ArrivalMember::profile_question(call));
       if (epoch == nullptr) to_coordinator_[rank].push_back(ArrivalMember::question(call));
       return;
     }
@@ -127,16 +129,16 @@ class Job {
     members_[rank].forget_before(call + 1);
     if (++call > calls_) {
       to_coordinator_[rank].push_back(ArrivalMember::farewell());
-    } else if (has_an_edge(rank)) {
-      const double late = static_cast<double>(random_() % 100);
-      // Now these are late, now those, so that profiles change.
-      const double later = rank % 3 == static_cast<std::size_t>(call / 8) % 3 ? 1000 : 0;
+    } else if (gives_hint(rank)) {
+      const double noise = static_cast<double>(random_() % 100);
+      // Every 8 calls other ranks are late, so that profiles change.
+      const double delay = rank % 3 == static_cast<std::size_t>(call / 8) % 3 ? 1000 : 0;
       to_coordinator_[rank].push_back(ArrivalMember::estimate(
-          {call, now_ + late + later, 10, 8, after(call), random_() % 2 == 0, before(call)}));
+          {call, now_ + noise + delay, 10, 8, after(call), random_() % 2 == 0, before(call)}));
     }
   }
 
-  /// Whether Tutti's algorithm ran is alike on all ranks; some do not tell.
+  /// All ranks ran the same algorithm; some send no sample.
   TimingSample before(CallNumber call) {
     TimingSample sample = {{Collective::gather, 0, 64}, after(call - 1), call / 16 % 4};
     if (random_() % 16 != 0) sample.arrival = now_;
@@ -173,14 +175,14 @@ class Job {
   std::vector<ArrivalMember> members_;
   std::vector<CallNumber> at_;  ///< the call that each rank comes to next
   std::vector<CallNumber> asked_;
-  std::vector<unsigned> delays_;
+  std::vector<unsigned> hint_rates_;
   std::vector<std::deque<std::vector<std::int64_t>>> to_coordinator_;
   std::vector<std::deque<std::vector<std::int64_t>>> to_rank_;
   std::map<CallNumber, std::vector<std::shared_ptr<const ArrivalEpoch>>> used_;
   std::map<CallNumber, std::vector<std::shared_ptr<const ArrivalEpoch>>> seen_;
 };
 
-TEST(ArrivalAgreement, GivesAllRanksOneVersionForOneCallInAnySequenceOfEvents) {
+TEST(ArrivalAgreement, GivesAllRanksOneEpochForOneCallInAnySequenceOfEvents) {
   std::size_t max_profiles = 0;
   for (std::uint64_t seed = 0; seed < 3000; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -206,23 +208,23 @@ TEST(ArrivalAgreement, PublishesTheEstimatesOfACallWhenTheyAreComplete) {
   EXPECT_EQ(table.member(1).newest(), epoch);
 }
 
-TEST(ArrivalAgreement, AnswersBeforeTheSlowestHasSpoken) {
+TEST(ArrivalAgreement, AnswersBeforeTheSlowestRankSendsItsEstimate) {
   Table table(3);
   for (Rank rank = 0; rank < 3; ++rank) table.tell(rank, 1, rank == 1 ? 3.0 : 1.0);
-  // At call 2, rank 1 has not passed its edge when rank 0 arrives: it was 2 late before.
+  // Rank 0 arrives at call 2 before the estimate of rank 1, whose delay was 2 before.
   table.tell(0, 2, 11.0);
   table.tell(2, 2, 10.0);
   table.ask(0, 2, 11.0);
   const auto epoch = table.member(2).epoch_for(2);
   ASSERT_NE(epoch, nullptr);
   EXPECT_EQ(epoch->arrivals, (std::vector<double>{11.0, 12.0, 10.0}));
-  // What comes too late for call 2 still teaches something for later ones: 10 late, then (2+10)/2.
+  // An estimate that is too late for call 2 counts for later ones: delay 10, then (2 + 10) / 2.
   table.tell(1, 2, 20.0);
   table.ask(2, 3, 30.0);
   EXPECT_EQ(table.member(0).epoch_for(3)->arrivals, (std::vector<double>{0.5, 6.0, 0.0}));
 }
 
-TEST(ArrivalAgreement, TakesARankThatNeverSpeaksAsTheLast) {
+TEST(ArrivalAgreement, ExpectsARankWithoutEstimatesLast) {
   Table table(3);
   table.tell(0, 1, 4.0);
   table.tell(2, 1, 6.0);
@@ -230,7 +232,7 @@ TEST(ArrivalAgreement, TakesARankThatNeverSpeaksAsTheLast) {
   EXPECT_EQ(table.member(0).epoch_for(1)->ranking, (std::vector<double>{0, 2, 1}));
 }
 
-TEST(ArrivalAgreement, TakesASkippedEdgeAsMissingOnceTheRankSpeaksAgain) {
+TEST(ArrivalAgreement, TakesASkippedEstimateAsMissingOnceTheRankSendsTheNext) {
   Table table(2);
   table.tell(0, 1, 1.0);
   table.tell(0, 2, 2.0);
@@ -241,19 +243,19 @@ TEST(ArrivalAgreement, TakesASkippedEdgeAsMissingOnceTheRankSpeaksAgain) {
   EXPECT_EQ(table.member(0).epoch_for(2)->arrivals, (std::vector<double>{2.0, 2.5}));
 }
 
-TEST(ArrivalAgreement, LearnsNothingFromWhatIsSaidOfASettledCall) {
+TEST(ArrivalAgreement, IgnoresEstimatesForASettledCall) {
   Table table(2);
   table.tell(0, 1, 1.0);
-  table.tell(1, 1, 3.0);  // 2 late
-  table.tell(1, 1, 4.0);  // a second edge before the same call
-  // Rank 0 runs ahead, by more calls than are remembered, before rank 1 speaks of the next one.
+  table.tell(1, 1, 3.0);  // a delay of 2
+  table.tell(1, 1, 4.0);  // a second estimate for the same call
+  // Rank 0 runs ahead, by more calls than are remembered, before rank 1 estimates the next one.
   for (CallNumber call = 2; call <= 12; ++call) table.tell(0, call, static_cast<double>(call));
   table.tell(1, 2, 4.0);
   table.ask(0, 12, 10.0);
   EXPECT_EQ(table.member(0).epoch_for(12)->arrivals, (std::vector<double>{12.0, 14.0}));
 }
 
-TEST(ArrivalAgreement, AsksSeldomWhereNothingIsEverKnown) {
+TEST(ArrivalAgreement, AsksSeldomWithoutAnyEstimates) {
   Table table(2);
   int questions = 0;
   for (CallNumber call = 1; call <= 1000; ++call) {
@@ -266,10 +268,10 @@ TEST(ArrivalAgreement, AsksSeldomWhereNothingIsEverKnown) {
   EXPECT_LE(questions, 25);  // 1, 1, 2, 4, .. 64, 64, ..
 }
 
-TEST(ArrivalAgreement, RemembersLittleOfARankThatIsFarAhead) {
+TEST(ArrivalAgreement, RemembersFewCallsOfARankThatIsFarAhead) {
   Table table(2);
   for (CallNumber call = 1; call <= 100; ++call) table.tell(1, call, 1.0);
-  // All but the last eight calls are settled without rank 0.
+  // All but the last 8 calls are settled without rank 0.
   EXPECT_EQ(table.member(0).newest()->number, 92);
 }
 

@@ -1,4 +1,4 @@
-/// The profiles of arrivals that calls are chosen by: when they come, what they cost and tell.
+/// Arrival profiles in the agreement: when they arrive, what they cost and what they contain.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -11,14 +11,14 @@ namespace {
 
 using testing_support::Table;
 
-/// Ranks that tell before each call, or before each eighth, with one of them `late`.
+/// Ranks that send estimates for each call, or for some, with one of them `late`.
 class Calls {
  public:
   explicit Calls(int p) : p_(p), table(p) {}
 
-  /// Up to `last`; all go by one profile at each call. The number of the first call that goes by a
-  /// new one, or 0.
-  CallNumber run(CallNumber last, CallNumber told_one_in, Rank late, double seconds) {
+  /// Runs the calls up to `last`, of which one in `interval` has estimates, and expects that all
+  /// ranks use one profile in each. Returns the first call with a new profile, or 0.
+  CallNumber run(CallNumber last, CallNumber interval, Rank late, double seconds) {
     CallNumber first_new = 0;
     for (; call_ <= last; ++call_) {
       std::shared_ptr<const ArrivalEpoch> one;
@@ -26,7 +26,7 @@ class Calls {
         const auto profile = table.profile(rank, call_);
         if (rank == 0) one = profile;
         EXPECT_EQ(profile == nullptr ? 0 : profile->number, one == nullptr ? 0 : one->number);
-        if (call_ % told_one_in != 0) continue;
+        if (call_ % interval != 0) continue;
         const double arrival = static_cast<double>(call_) + (rank == late ? seconds : 0);
         table.tell(rank,
                    {call_ + 1, arrival, rank == 2 ? 3e-4 : 1e-4, 8, Collective::gather, false});
@@ -49,12 +49,12 @@ class Calls {
   std::shared_ptr<const ArrivalEpoch> newest;
 };
 
-TEST(ArrivalPictures, AreNotMadeOfOneRankThatIsKnownAlone) {
+TEST(ArrivalProfiles, NeedMoreThanOneEstimate) {
   Calls calls(4);
   calls.run(8, 1, 1, 0.01);
   ASSERT_NE(calls.newest, nullptr);
   const std::int64_t before = calls.newest->number;
-  // A late rank that speaks alone is not the first of all for that.
+  // The only rank that sends estimates is not the first of all for that.
   for (CallNumber call = 20; call < 60; ++call) {
     calls.table.tell(1, {call, static_cast<double>(call), 1e-4, 8, Collective::gather, false});
   }
@@ -62,9 +62,10 @@ TEST(ArrivalPictures, AreNotMadeOfOneRankThatIsKnownAlone) {
   EXPECT_EQ(calls.newest->number, before);
 }
 
-TEST(ArrivalPictures, AreKnownAfterAFewCallsWithTheWorstRanksError) {
+TEST(ArrivalProfiles, AreReadyAfterAFewCallsWithTheWorstRanksError) {
   Calls calls(4);
-  // Calls 2 to 4 are told of when all have left the call before; call 5 has its lease by then.
+  // The estimates for calls 2 to 4 arrive when all ranks have left the call before. By then call 5
+  // has its extension.
   EXPECT_EQ(calls.run(8, 1, 1, 0.01), 6);
   ASSERT_NE(calls.newest, nullptr);
   EXPECT_NEAR(calls.newest->arrivals[1], 0.01, 1e-12);
@@ -73,49 +74,49 @@ TEST(ArrivalPictures, AreKnownAfterAFewCallsWithTheWorstRanksError) {
   EXPECT_EQ(calls.newest->block, 8);
 }
 
-TEST(ArrivalPictures, CostLittleWhileNothingChanges) {
+TEST(ArrivalProfiles, CostLittleWhileNothingChanges) {
   Calls calls(4);
-  calls.run(14, 1, 1, 0.01);  // ranks tell for eight calls after the change at the sixth
+  calls.run(14, 1, 1, 0.01);  // estimates for 8 calls after the change at call 6
   const long before = calls.table.messages();
   EXPECT_EQ(calls.run(1008, 8, 1, 0.01), 0);
-  // One message to each rank for 32 calls, and some while leases grow; no epoch is made.
+  // One message to each rank for 32 calls, and some while the epoch length grows; no epochs.
   EXPECT_LE(calls.table.messages() - before, 4 * (1000 / 32 + 8));
-  // Nor does anybody ask, but for the first call.
+  // Ranks ask for the first call only.
   EXPECT_LE(calls.table.questions(), 3);
 }
 
-TEST(ArrivalPictures, FollowANewLateRank) {
+TEST(ArrivalProfiles, FollowANewLateRank) {
   Calls calls(4);
   calls.run(104, 8, 1, 0.01);
   const CallNumber changed = calls.run(304, 8, 3, 0.01);
   EXPECT_GT(changed, 104);
-  // Four forecasts, and what was extended_until by then: half a lease and a call ahead of its end,
-  // and the next one.
+  // 4 forecasts, and the calls of extensions sent by then: half an epoch length and a call ahead of
+  // the end, and the next extension.
   EXPECT_LE(changed, 104 + 4 * 8 + 16 + 1 + 32 + 1);
   EXPECT_EQ(calls.newest->ranking[3], 3);
 }
 
-TEST(ArrivalPictures, AreThereWhenPersistentCallsStart) {
-  // They tell of a call at its edge, after its start, and now these are late, now those.
+TEST(ArrivalProfiles, AreThereWhenPersistentCallsStart) {
+  // Ranks send the estimate for a call after its start. Every 8 calls another rank is late.
   Table table(4);
   for (CallNumber call = 1; call <= 100; ++call) {
     for (Rank rank = 0; rank < 4; ++rank) table.profile(rank, call);
     for (Rank rank = 0; rank < 4; ++rank) {
-      const double late = rank == static_cast<Rank>(call / 8 % 4) ? 1.0 : 0.0;
-      const double arrival = static_cast<double>(call) + late;
+      const double delay = rank == static_cast<Rank>(call / 8 % 4) ? 1.0 : 0.0;
+      const double arrival = static_cast<double>(call) + delay;
       table.tell(rank, {call, arrival, 1e-4, 8, Collective::gather, false});
     }
   }
-  EXPECT_LE(table.questions(), 4) << "but for the first call nobody waits for an answer";
+  EXPECT_LE(table.questions(), 4) << "ranks wait for an answer in the first call only";
   EXPECT_GT(table.profile(0, 100)->number, 4);
 }
 
-TEST(ArrivalPictures, NeedAWordOfEachRankAndAnErrorThatIsKnown) {
+TEST(ArrivalProfiles, NeedAnEstimateAndAKnownErrorOfEachRank) {
   Table table(2);
   EXPECT_EQ(table.profile(0, 1), nullptr);
   for (CallNumber call = 2; call < 40; ++call) {
     table.tell(0, {call, 1.0, 1e-4, 0, Collective::gather, false});
-    EXPECT_EQ(table.profile(0, call), nullptr);  // rank 1 has not said anything
+    EXPECT_EQ(table.profile(0, call), nullptr);  // no estimate of rank 1
   }
   for (CallNumber call = 40; call < 80; ++call) {
     table.tell(0, {call, 1.0, 1e-4, 0, Collective::gather, false});
@@ -129,8 +130,8 @@ TEST(ArrivalPictures, NeedAWordOfEachRankAndAnErrorThatIsKnown) {
   EXPECT_NE(table.profile(0, 82 + 16 + 33), nullptr);
 }
 
-/// Two ranks whose calls take `seconds` after the last arrival; returns the profile that the call
-/// behind them goes by.
+/// Two ranks whose calls take `seconds` after the last arrival; returns the profile of a later
+/// call.
 std::shared_ptr<const ArrivalEpoch> measured(Table& table, CallNumber first, CallNumber last,
                                              AlgorithmId ran, double seconds) {
   for (CallNumber call = first; call <= last; ++call) {
@@ -146,12 +147,12 @@ std::shared_ptr<const ArrivalEpoch> measured(Table& table, CallNumber first, Cal
       table.tell(rank, {call + 1, arrival + 100, 1e-4, 8, Collective::gather, false, sample});
     }
   }
-  const auto profile = table.profile(0, last + 40);  // beyond all leases
+  const auto profile = table.profile(0, last + 40);  // beyond all extensions
   EXPECT_EQ(profile->number, table.profile(1, last + 40)->number);
   return profile;
 }
 
-TEST(ArrivalPictures, BringWhatCallsHaveTaken) {
+TEST(ArrivalProfiles, ContainTheTimesOfCalls) {
   Table table(2);
   const auto first = measured(table, 1, 4, ran_native, 8.0);
   ASSERT_NE(first, nullptr);

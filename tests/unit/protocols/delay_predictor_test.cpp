@@ -1,4 +1,4 @@
-/// How late ranks usually are, and how wrong their forecasts.
+/// Predicted delays of ranks, and the errors of their forecasts.
 #include "protocols/delay_predictor.hpp"
 
 #include <gtest/gtest.h>
@@ -10,26 +10,26 @@
 namespace tutti {
 namespace {
 
-TEST(DelayPredictor, AreMeansInWhichTheLatestCallCountsAHalf) {
+TEST(DelayPredictor, WeighsTheLatestCallBy50Percent) {
   const double nothing = std::nan("");
-  DelayPredictor habits(3);
-  EXPECT_FALSE(habits.take(std::vector{nothing, nothing, nothing}));
-  EXPECT_TRUE(habits.take(std::vector{5.0, 9.0, nothing}));
-  EXPECT_EQ(habits.delays()[1], 4.0);
-  EXPECT_TRUE(std::isnan(habits.delays()[2]));
-  EXPECT_TRUE(habits.take(std::vector{nothing, 3.0, 1.0}));
-  EXPECT_EQ(habits.delays(), (std::vector{0.0, 3.0, 0.0}));
+  DelayPredictor predictor(3);
+  EXPECT_FALSE(predictor.take(std::vector{nothing, nothing, nothing}));
+  EXPECT_TRUE(predictor.take(std::vector{5.0, 9.0, nothing}));
+  EXPECT_EQ(predictor.delays()[1], 4.0);
+  EXPECT_TRUE(std::isnan(predictor.delays()[2]));
+  EXPECT_TRUE(predictor.take(std::vector{nothing, 3.0, 1.0}));
+  EXPECT_EQ(predictor.delays(), (std::vector{0.0, 3.0, 0.0}));
 }
 
-TEST(DelayPredictor, LearnNothingOfARankThatIsKnownAlone) {
+TEST(DelayPredictor, LearnsNothingFromASingleKnownRank) {
   const double nothing = std::nan("");
-  DelayPredictor habits(3);
-  EXPECT_TRUE(habits.take(std::vector{0.0, 8.0, 0.0}));
-  EXPECT_FALSE(habits.take(std::vector{nothing, 100.0, nothing}));
-  EXPECT_EQ(habits.delays(), (std::vector{0.0, 8.0, 0.0}));
+  DelayPredictor predictor(3);
+  EXPECT_TRUE(predictor.take(std::vector{0.0, 8.0, 0.0}));
+  EXPECT_FALSE(predictor.take(std::vector{nothing, 100.0, nothing}));
+  EXPECT_EQ(predictor.delays(), (std::vector{0.0, 8.0, 0.0}));
 }
 
-TEST(ForecastError, IsMovedLittleByOneCallAndFollowsAHabit) {
+TEST(ForecastError, ChangesLittleByOneCallAndFollowsALastingChange) {
   ForecastError error;
   EXPECT_TRUE(std::isnan(error.mean()));
   for (int call = 0; call < 20; ++call) error.add(1e-3);

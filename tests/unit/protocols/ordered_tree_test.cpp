@@ -1,4 +1,4 @@
-/// The central ordered tree: the paper's figures, and what goes beyond it.
+/// The central ordered tree: the paper's figures, and extensions beyond the paper.
 #include "protocols/ordered_tree.hpp"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ TEST(OrderedTree, ChoosesABetterRootByTheVolumeRule) {
 }
 
 /// Time without start-ups of a binomial gather whose ranks receive round by round: the recurrence
-/// T = max(T', T'') + M'' of two halves, for a tree that does not look at the sizes.
+/// T = max(T', T'') + M'' of two halves, for a tree that ignores the sizes.
 std::pair<Bytes, Bytes> round_by_round(const Knomial& tree, const std::vector<Bytes>& sizes,
                                        const Order& order, Position position) {
   Bytes time = 0;
@@ -60,8 +60,8 @@ std::pair<Bytes, Bytes> round_by_round(const Knomial& tree, const std::vector<By
 }
 
 TEST(OrderedTree, MeetsTheBoundOfTheDecreasingDistributionByPromotion) {
-  // p = 560, b = 100, root 280, alpha = 0. The root must take 56299; Lemma 2 waits for the side
-  // without the root to be gathered first; a binomial tree on rotated ranks does not even look.
+  // p = 560, b = 100, root 280, alpha = 0. The root must receive 56299. Lemma 2 first waits until
+  // the side without the root is gathered; a binomial tree on rotated ranks ignores the sizes.
   const auto sizes = distribute(Distribution::decreasing, 560, 100);
   Growth growth = plain(560, 280, JoinRule::gather_time);
   EXPECT_EQ(OrderedTree(growth, sizes).lemma_time(), 79605);
@@ -108,7 +108,7 @@ TEST(OrderedTree, IsNeverWorseByPromotion) {
   }
 }
 
-TEST(OrderedTree, NeedsNoSizesOfOthersWhereAllAreEqual) {
+TEST(OrderedTree, NeedsNoSizesOfOthersIfAllAreEqual) {
   for (int p = 1; p <= 40; ++p) {
     for (Rank root = 0; root < p; root += 3) {
       for (const int ports : {1, 2, 3}) {
@@ -137,13 +137,13 @@ TEST(OrderedTree, SendsHeavySubtreesToTheRootAboveAThreshold) {
   EXPECT_EQ(reaching_root, 56);
 }
 
-TEST(OrderedTree, TakesLessRoundsWithMorePorts) {
+TEST(OrderedTree, TakesFewerRoundsWithMorePorts) {
   for (const auto& [ports, levels] : {std::pair{1, 6}, std::pair{3, 3}, std::pair{7, 2}}) {
     Growth growth = plain(64, 0, JoinRule::volume);
     growth.parameters.ports = ports;
     growth.half_performance_length = 1;
     EXPECT_EQ(growth.levels(), levels);
-    // alpha a round, and of each group's simultaneous messages the largest.
+    // Each round costs alpha and the largest of each group's simultaneous messages.
     EXPECT_EQ(OrderedTree(growth, 0).lemma_time(), 0);  // empty messages are not sent
     EXPECT_EQ(OrderedTree(growth, 1).lemma_time(), levels + 63 / ports);
   }

@@ -1,4 +1,4 @@
-/// Pictures of arrivals change when habits do, and at no other time.
+/// Arrival profiles change only when the pattern of arrivals does.
 #include "protocols/profile_predictor.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace tutti {
 namespace {
 
-TEST(ProfilePredictor, StaysWhereOtherRanksAreLateEachTime) {
+TEST(ProfilePredictor, KeepsTheProfileIfOtherRanksAreLateEachTime) {
   std::mt19937_64 random(1);
   std::uniform_real_distribution<double> uniform(0, 0.05);
   ProfilePredictor predictor;
@@ -21,7 +21,7 @@ TEST(ProfilePredictor, StaysWhereOtherRanksAreLateEachTime) {
   EXPECT_LE(changes, 5);
 }
 
-TEST(ProfilePredictor, PassesOverAHiccupButNotOverANewHabit) {
+TEST(ProfilePredictor, IgnoresAnOutlierAndFollowsALastingChange) {
   ProfilePredictor predictor;
   const std::vector<double> usual = {0, 0.01, 0, 0};
   for (int call = 1; call <= 3; ++call) EXPECT_EQ(predictor.take(usual, 1e-4, 0), call == 3);
@@ -34,7 +34,7 @@ TEST(ProfilePredictor, PassesOverAHiccupButNotOverANewHabit) {
   EXPECT_EQ(predictor.profile().delays, (std::vector<double>{0, 0, 0.01, 0}));
 }
 
-TEST(ProfilePredictor, DoesNotLookAtDifferencesWithinTheError) {
+TEST(ProfilePredictor, IgnoresDifferencesWithinTheError) {
   std::mt19937_64 random(2);
   std::uniform_real_distribution<double> uniform(0, 1e-3);
   ProfilePredictor predictor;
@@ -47,7 +47,7 @@ TEST(ProfilePredictor, DoesNotLookAtDifferencesWithinTheError) {
   EXPECT_EQ(changes, 1);
 }
 
-TEST(ProfilePredictor, HearsOfMuchLargerErrorsAndBlocks) {
+TEST(ProfilePredictor, FollowsMuchLargerErrorsAndBlocks) {
   ProfilePredictor predictor;
   for (int call = 1; call <= 3; ++call) {
     EXPECT_EQ(predictor.take({0, 0.01}, 1e-3, 1000), call == 3);

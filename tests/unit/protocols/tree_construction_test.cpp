@@ -1,4 +1,4 @@
-/// The distributed construction finds the central tree, in as many steps as the paper says.
+/// The distributed construction finds the central tree, in the number of steps of the paper.
 #include "protocols/tree_construction.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace tutti {
 namespace {
 
-/// Runs the protocol of all ranks; messages are delivered one at a time in random sequence.
+/// Runs the protocol of all ranks; it delivers messages one at a time in random sequence.
 class Ranks {
  public:
   Ranks(const Growth& growth, const std::vector<Bytes>& sizes, std::uint64_t seed)
@@ -26,19 +26,19 @@ class Ranks {
     }
   }
 
-  /// False if a rank waits for a message that nobody sends, or one is left over.
+  /// False if a rank waits for a message that no rank sends, or a message is left over.
   bool run() {
     std::vector<char> open(sides_.size(), 1);
     for (std::size_t rank = 0; rank < sides_.size(); ++rank) open[rank] = proceed(rank);
     while (!in_flight_.empty()) {
       const std::size_t chosen = random_() % in_flight_.size();
       std::swap(in_flight_[chosen], in_flight_.back());
-      mail_.push_back(std::move(in_flight_.back()));
+      delivered_.push_back(std::move(in_flight_.back()));
       in_flight_.pop_back();
-      const auto to = static_cast<std::size_t>(mail_.back().to);
+      const auto to = static_cast<std::size_t>(delivered_.back().to);
       while (open[to] != 0 && take(to)) open[to] = proceed(to);
     }
-    return mail_.empty() && std::count(open.begin(), open.end(), 1) == 0;
+    return delivered_.empty() && std::count(open.begin(), open.end(), 1) == 0;
   }
 
   const TreeNeighbours& neighbours(Rank rank) const {
@@ -47,12 +47,12 @@ class Ranks {
   long messages() const { return messages_; }
   /// Steps if all ranks move in lockstep: messages of one step have one tag.
   int steps() const { return static_cast<int>(tags_.size()); }
-  /// Steps as each rank moves when it can: the longest chain of exchanges that need each other.
+  /// Steps if each rank moves when it can: the longest chain of dependent exchanges.
   int dependent_steps() const { return *std::max_element(clocks_.begin(), clocks_.end()); }
   std::size_t longest_message() const { return longest_; }
 
  private:
-  struct ControlMessage {
+  struct Message {
     Rank from;
     Rank to;
     int tag;
@@ -60,7 +60,8 @@ class Ranks {
     int clock;
   };
 
-  /// The rank's next exchange: its sends leave. Exchanges without receives end at once.
+  /// Begins the rank's next exchange and sends its messages. An exchange without receives ends at
+  /// once.
   char proceed(std::size_t rank) {
     if (!sides_[rank].next(exchanges_[rank])) return 0;
     for (const Exchange::Message& message : exchanges_[rank].sends) {
@@ -73,26 +74,26 @@ class Ranks {
     return take(rank) ? proceed(rank) : 1;
   }
 
-  std::vector<ControlMessage>::iterator find(std::size_t rank, const Exchange::Message& wanted) {
-    return std::find_if(mail_.begin(), mail_.end(), [&](const ControlMessage& letter) {
-      return letter.to == static_cast<Rank>(rank) && letter.from == wanted.peer &&
-             letter.tag == wanted.tag;
+  std::vector<Message>::iterator find(std::size_t rank, const Exchange::Message& wanted) {
+    return std::find_if(delivered_.begin(), delivered_.end(), [&](const Message& message) {
+      return message.to == static_cast<Rank>(rank) && message.from == wanted.peer &&
+             message.tag == wanted.tag;
     });
   }
 
-  /// Completes the rank's exchange if all its messages have come.
+  /// Completes the rank's exchange if all its messages have arrived.
   bool take(std::size_t rank) {
     Exchange& exchange = exchanges_[rank];
     for (const Exchange::Message& wanted : exchange.recvs) {
-      if (find(rank, wanted) == mail_.end()) return false;
+      if (find(rank, wanted) == delivered_.end()) return false;
     }
     if (!exchange.sends.empty()) ++clocks_[rank];
     for (Exchange::Message& wanted : exchange.recvs) {
-      const auto letter = find(rank, wanted);
-      EXPECT_EQ(letter->words.size(), wanted.words.size());
-      wanted.words = letter->words;
-      clocks_[rank] = std::max(clocks_[rank], letter->clock);
-      mail_.erase(letter);
+      const auto message = find(rank, wanted);
+      EXPECT_EQ(message->words.size(), wanted.words.size());
+      wanted.words = message->words;
+      clocks_[rank] = std::max(clocks_[rank], message->clock);
+      delivered_.erase(message);
     }
     return true;
   }
@@ -100,8 +101,8 @@ class Ranks {
   std::mt19937_64 random_;
   std::vector<TreeConstruction> sides_;
   std::vector<Exchange> exchanges_;
-  std::vector<ControlMessage> in_flight_;
-  std::vector<ControlMessage> mail_;
+  std::vector<Message> in_flight_;
+  std::vector<Message> delivered_;
   std::vector<int> clocks_;
   std::set<int> tags_;
   std::size_t longest_ = 0;
@@ -147,7 +148,7 @@ TEST(TreeConstruction, EqualsTheCentralTreeInThousandsOfCases) {
     Ranks ranks(growth, sizes, random());
     ASSERT_TRUE(ranks.run()) << "case " << i;
     for (Rank rank = 0; rank < growth.p; ++rank) {
-      // The root computes its own place from all sizes, for it may get further children.
+      // The root computes its own neighbours from all sizes, for it may get further children.
       if (rank == tree.root() && growth.root != no_rank) continue;
       ASSERT_EQ(ranks.neighbours(rank), tree.neighbours(rank)) << "case " << i << " rank " << rank;
     }

@@ -11,7 +11,7 @@ namespace tutti {
 namespace {
 
 const std::string native = "native: no gain";
-const std::string tree = "ordered_tree: it was asked for";
+const std::string tree = "ordered_tree: requested";
 const void* const site = &native;
 const void* const other_site = &tree;
 

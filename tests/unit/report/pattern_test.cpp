@@ -127,13 +127,13 @@ TEST(WhoIsLate, NamesThePlaceInTheWorldOfRanksOfOtherCommunicators) {
 
 TEST(WhoIsLate, NamesNobodyWhereRanksTakeTurns) {
   EXPECT_EQ(who_is_late(pattern_of({{0, 0.001F, 0}, {0.002F, 0, 0}, {0, 0, 0.003F}, {1, 0, 0}}), 0),
-            "no rank is last in most of 4 calls: rank 0 is most often, in 50 %; the last one is "
+            "no rank is last in most of 4 calls; most often rank 0, in 50 %; the last rank is "
             "252 ms behind the first");
 }
 
 TEST(WhoIsLate, SaysNothingThatTheClocksCannotTell) {
   EXPECT_EQ(who_is_late(pattern_of({{0, 2e-6F}}), 3e-6),
-            "ranks arrive together as far as the clocks can tell");
+            "ranks arrive together within the clocks' error");
   EXPECT_EQ(who_is_late(pattern_of({{0}}), 0), "");
 }
 

@@ -17,7 +17,7 @@ SiteCalls write_calls() {
   calls.collective = Collective::gatherv;
   calls.site = "particles: write_snapshot+0x4c";
   calls.other_sites = {"particles: main+0x1f0"};
-  calls.decision = "ordered_tree: it was asked for";
+  calls.decision = "ordered_tree: requested";
   calls.calls = 4;
   calls.bytes = 5 * 1024 * 1024;
   calls.irregularity_sum = 4 * 3.25;
@@ -53,7 +53,7 @@ SiteCalls setup_calls() {
   SiteCalls calls;
   calls.collective = Collective::scatter;
   calls.site = "C API";
-  calls.decision = "native: no gain is modelled";
+  calls.decision = "native: predicted speedup below 10 %";
   calls.calls = 2;
   calls.bytes = 640;
   calls.irregularity_sum = 2;
@@ -78,7 +78,7 @@ const std::string mpich =
 TEST(ReportText, IsAnAlignedTable) {
   EXPECT_EQ("\n" + to_text(content_of(summary(), mpich)), R"(
 Tutti 0.1.0 with MPICH 4.0.2, 16 ranks on 1 node
-times: all ranks read one clock
+times: all ranks read the same clock
 seconds in the calls below: 0.006000 in the mean over ranks, 0.012500 at most
 
                                max/mean block                time              spread    moving   elapsed
@@ -86,18 +86,18 @@ collective    calls      bytes     mean      max     mean       max    median   
 gatherv           4   5.00 MiB     3.25     9.00   2.50 ms    125 ms   1.50 ms   11.5 ms    500 us   1.50 ms
   at particles: write_snapshot+0x4c
   other ranks at particles: main+0x1f0
-  ordered_tree: it was asked for
+  ordered_tree: requested
   a rank's time: waiting 400 us, held 100 us, moving 1.00 ms; rank 1 is last in 100 % of 2 calls, 2.00 ms
   behind the first
 scatter           2    640 B       1.00     1.00       -         -         -         -         -     12.5 us
   at C API
-  native: no gain is modelled
-  time, spread, moving unknown: of no call the times of all ranks were kept
+  native: predicted speedup below 10 %
+  time, spread, moving unknown: no call has recorded times of all ranks
 
 time: first arrival to last exit; spread: first to last arrival; moving: last arrival to last exit;
 elapsed: arrival to exit, mean over ranks; max/mean block: largest block to mean block, 1 is regular
-a rank's time, in the mean: waiting for ranks that it needs; held, as others were late and it stood behind
-them or moved data; moving, with nobody missing whom it saw come
+a rank's mean time: waiting for ranks that it needs; held behind late ranks or moving data for them;
+moving data with no rank missing
 )");
 }
 
@@ -120,10 +120,10 @@ TEST(ReportText, PartialReportsSaySo) {
   const std::string text =
       to_text(partial_content_of(own, "Open MPI v4.1.4, package: x", 0, "process 5 on n1"));
   EXPECT_TRUE(
-      text.starts_with("Tutti 0.1.0 with Open MPI v4.1.4\npartial: the calls of which process 5 on "
-                       "n1 was the root\n"))
+      text.starts_with("Tutti 0.1.0 with Open MPI v4.1.4\npartial: only calls with process 5 on n1 "
+                       "as root\n"))
       << text;
-  EXPECT_NE(text.find("unknown: only the root's own times are known here"), std::string::npos);
+  EXPECT_NE(text.find("unknown: only the root's own times"), std::string::npos);
 }
 
 TEST(ReportContent, SaysHowOneSidedCollectivesMove) {
@@ -139,7 +139,7 @@ TEST(ReportText, NothingCalledIsNoTable) {
   none.nodes = 1;
   EXPECT_EQ(to_text(content_of(none, mpich)),
             "Tutti 0.1.0 with MPICH 4.0.2, 2 ranks on 1 node\n"
-            "times: all ranks read one clock\n"
+            "times: all ranks read the same clock\n"
             "seconds in the calls below: 0.000000 in the mean over ranks, 0.000000 at most\n"
             "no calls\n");
 }
@@ -150,12 +150,12 @@ TEST(ReportJson, HasTheFieldsOfFormat2) {
   EXPECT_EQ(
       json,
       R"({"format":2,"tutti":"0.1.0","mpi":"MPICH 4.0.2","ranks":16,"nodes":1,"clock_error":0,)"
-      R"("clock":"all ranks read one clock","one_sided":null,)"
+      R"("clock":"all ranks read the same clock","one_sided":null,)"
       R"("partial":false,"view":"all ranks","seconds":{"mean":0.006,"max":0.0125},"calls":[)"
       R"({"collective":"gatherv","site":"particles: write_snapshot+0x4c",)"
       R"("other_sites":["particles: main+0x1f0"],"calls":4,"bytes":5242880,)"
       R"("irregularity":{"mean":3.25,"max":9},"algorithm":"ordered_tree",)"
-      R"("reason":"it was asked for","seconds":{"mean":0.0025,"max":0.125},)"
+      R"("reason":"requested","seconds":{"mean":0.0025,"max":0.125},)"
       R"("elapsed":{"mean":0.0015},"spread":{"median":0.0015,"max":0.0115},)"
       R"("moving":{"mean":5e-04},"spread_note":"",)"
       R"("parts":{"calls":2,"waiting":4e-04,"held":1e-04,"moving":0.001},)"
@@ -168,9 +168,9 @@ TEST(ReportJson, HasTheFieldsOfFormat2) {
       R"("mean_delay":[0,0.002,0.000375],"last":[0,2,0]}},)"
       R"({"collective":"scatter","site":"C API","other_sites":[],"calls":2,"bytes":640,)"
       R"("irregularity":{"mean":1,"max":1},"algorithm":"native",)"
-      R"("reason":"no gain is modelled","seconds":null,"elapsed":{"mean":1.25e-05},)"
+      R"("reason":"predicted speedup below 10 %","seconds":null,"elapsed":{"mean":1.25e-05},)"
       R"("spread":null,"moving":null,)"
-      R"("spread_note":"unknown: of no call the times of all ranks were kept",)"
+      R"("spread_note":"unknown: no call has recorded times of all ranks",)"
       R"("parts":null,"late":null,"pattern":null}]})"
       "\n");
 }
@@ -186,19 +186,19 @@ TEST(ReportJson, IsValidWhateverNamesHold) {
 TEST(Report, TellsOfHowManyCallsTimesAre) {
   Summary thinned = summary();
   thinned.calls[1].calls = 4000;
-  EXPECT_EQ(content_of(thinned, mpich).calls[0].note, "times are those of 4 calls of 4000");
+  EXPECT_EQ(content_of(thinned, mpich).calls[0].note, "times of 4 calls of 4000");
 }
 
 TEST(Report, TellsHowClocksWereCompared) {
   Summary nodes = summary();
   nodes.nodes = 3;
   nodes.clock_error = 21e-6;
-  EXPECT_EQ(
-      content_of(nodes, mpich).clock,
-      "clocks of the nodes compared with rank 0's by the fastest of 30 ping-pongs at both ends "
-      "of the run, drift taken to be even in between: off by at most 21.0 us");
+  const std::string both = content_of(nodes, mpich).clock;
+  for (const char* part : {"ping-pongs", "both ends of the run", "error at most 21.0 us"}) {
+    EXPECT_NE(both.find(part), std::string::npos) << both;
+  }
   nodes.clock_drift = false;
-  EXPECT_NE(content_of(nodes, mpich).clock.find("at the end of the run, drift not known: off"),
+  EXPECT_NE(content_of(nodes, mpich).clock.find("at the end of the run, drift unknown"),
             std::string::npos);
 }
 

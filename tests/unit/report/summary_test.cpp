@@ -11,7 +11,7 @@
 namespace tutti {
 namespace {
 
-const std::string decision = "ordered_tree: it was asked for";
+const std::string decision = "ordered_tree: requested";
 const char places[3] = {};
 const void* const at_root = &places[0];
 const void* const elsewhere = &places[1];

@@ -42,29 +42,29 @@ TEST_F(Files, AreReadWhole) {
 
 TEST_F(Files, AreBounded) {
   EXPECT_EQ(read_text_file(written("larger", std::string(most + 1, 'x')), most).error(),
-            "it has more than 200000 bytes");
+            "is larger than 200000 bytes");
 }
 
 TEST_F(Files, AreOfText) {
   EXPECT_EQ(read_text_file(written("binary", std::string("a\0b", 3)), most).error(),
-            "it is no text");
+            "is not a text file");
 }
 
 TEST_F(Files, AreNothingElse) {
   EXPECT_EQ(read_text_file(path("none"), most).error(),
-            "it cannot be read: No such file or directory");
-  EXPECT_EQ(read_text_file(path(""), most).error(), "it is a folder");
-  EXPECT_EQ(read_text_file("/dev/null", most).error(), "it is a device");
-  EXPECT_EQ(read_text_file("/dev/zero", most).error(), "it is a device");
-  EXPECT_EQ(read_text_file(pipe(), most).error(), "it is a pipe");
+            "cannot be read: No such file or directory");
+  EXPECT_EQ(read_text_file(path(""), most).error(), "is a directory");
+  EXPECT_EQ(read_text_file("/dev/null", most).error(), "is a device");
+  EXPECT_EQ(read_text_file("/dev/zero", most).error(), "is a device");
+  EXPECT_EQ(read_text_file(pipe(), most).error(), "is a pipe");
 }
 
 TEST_F(Files, AreWrittenWhereNothingElseIs) {
   EXPECT_EQ(why_no_output(path("none")), "");
   EXPECT_EQ(why_no_output(written("old", "x")), "");
   EXPECT_EQ(why_no_output("/dev/null"), "");
-  EXPECT_EQ(why_no_output(path("")), "it is a folder");
-  EXPECT_EQ(why_no_output(pipe()), "it is a pipe");
+  EXPECT_EQ(why_no_output(path("")), "is a directory");
+  EXPECT_EQ(why_no_output(pipe()), "is a pipe");
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ TEST(Gate, OpensForOneLateRankWithMuchData) {
     const Choice choice = choose({}, expecting(collective, {0, 0, 0, 0, 2e-3, 0, 0, 0}), {});
     ASSERT_TRUE(choice.specification) << choice.reason;
     EXPECT_EQ(to_text(*choice.specification), "linear");
-    EXPECT_NE(choice.reason.find("expected to arrive apart"), std::string::npos);
+    EXPECT_NE(choice.reason.find("with late ranks"), std::string::npos);
     Features small = expecting(collective, {0, 0, 0, 0, 2e-3, 0, 0, 0});
     small.block = 8;
     EXPECT_FALSE(choose({}, small, {}).specification);
@@ -251,7 +251,7 @@ TEST(Gate, IsClosedWhileNativeIsMeasuredAgain) {
   features.forecast->native_is_due = true;
   const Choice choice = choose({}, features, hundred_mbit);
   EXPECT_FALSE(choice.specification);
-  EXPECT_EQ(choice.reason, "native's time is measured again");
+  EXPECT_NE(choice.reason.find("measured again"), std::string::npos) << choice.reason;
 }
 
 TEST(Gate, TriesAsManyChoicesAsMayLoseAndThenNone) {
@@ -268,18 +268,18 @@ TEST(Gate, TriesAsManyChoicesAsMayLoseAndThenNone) {
   }
   const Choice none = choose({}, features, hundred_mbit);
   EXPECT_FALSE(none.specification);
-  EXPECT_NE(none.reason.find("but by what was tried and took no less"), std::string::npos);
+  EXPECT_NE(none.reason.find("untried"), std::string::npos);
   // On a machine that nobody has measured the model's promises are not held against times.
   std::fill(features.forecast->arrivals.begin() + 1, features.forecast->arrivals.end(), 0.2);
   features.mpi = MpiFamily::unknown;
   const Choice other = choose({}, features, {});
-  EXPECT_TRUE(other.reason.find("was tried") == std::string::npos) << other.reason;
+  EXPECT_TRUE(other.reason.find("untried") == std::string::npos) << other.reason;
 }
 
 std::string best_of(Collective collective, std::vector<double> arrivals, bool background) {
   const Choice choice = choose({}, expecting(collective, std::move(arrivals), background), {});
   EXPECT_FALSE(choice.specification) << "it is modelled only";
-  const bool gains = choice.reason.find("would gain") != std::string::npos;
+  const bool gains = choice.reason.find("predicted to be faster") != std::string::npos;
   return gains ? choice.candidates.front().name : "native";
 }
 

@@ -1,4 +1,4 @@
-/// The gate before node memory: shapes, sizes, and what must have been measured.
+/// Tests the selection of node memory: shapes, sizes, and required measurements.
 #include <gtest/gtest.h>
 
 #include "select/hierarchical.hpp"
@@ -12,7 +12,7 @@ HierarchicalFeatures on(const char* text, std::optional<Bytes> block,
   return {collective, shape_of(nodes), block, true, min_shape_of(nodes)};
 }
 
-/// The default one, measured with a core for each rank.
+/// The default machine, measured with a core for each rank.
 NodeMachine measured() {
   NodeMachine machine;
   machine.oversubscription = 1;
@@ -25,8 +25,8 @@ TEST(HierarchicalChoices, GoThroughNodeMemoryWhereItPays) {
   EXPECT_GT(choice.level.leaders, 1);
   EXPECT_EQ(choice.candidates.front().name,
             to_text(Setting{Setting::Kind::native, {}, choice.level}));
-  EXPECT_NE(choice.reason.find("gain a half or more"), std::string::npos) << choice.reason;
-  EXPECT_NE(choose_hierarchical(on("64x32", 512), measured()).reason.find("gain a tenth or more"),
+  EXPECT_NE(choice.reason.find("at least 50 % faster"), std::string::npos) << choice.reason;
+  EXPECT_NE(choose_hierarchical(on("64x32", 512), measured()).reason.find("at least 10 % faster"),
             std::string::npos);
 }
 
@@ -40,9 +40,8 @@ TEST(HierarchicalChoices, StayFlatElsewhere) {
   ordered.keeps_order = false;
   EXPECT_NE(choose_hierarchical(ordered, {}).reason.find("does not commute"), std::string::npos);
   const HierarchicalFeatures large = on("64x32", 1 << 20, Collective::reduce_scatter_block);
-  EXPECT_NE(choose_hierarchical(large, {}).reason.find("no gain of a half"), std::string::npos);
-  EXPECT_NE(choose_hierarchical(large, measured()).reason.find("no gain of a tenth"),
-            std::string::npos);
+  EXPECT_NE(choose_hierarchical(large, {}).reason.find("below 50 %"), std::string::npos);
+  EXPECT_NE(choose_hierarchical(large, measured()).reason.find("below 10 %"), std::string::npos);
 }
 
 TEST(HierarchicalChoices, NeverGoThroughNodesWithoutTheGainTheyPromise) {
@@ -65,7 +64,7 @@ TEST(HierarchicalChoices, NeverGoThroughNodesWithoutTheGainTheyPromise) {
 }
 
 TEST(HierarchicalChoices, TakeOneNodeOnlyWhereItWasMeasured) {
-  EXPECT_NE(choose_hierarchical(on("8", 64), {}).reason.find("was not measured"),
+  EXPECT_NE(choose_hierarchical(on("8", 64), {}).reason.find("has not been measured"),
             std::string::npos);
   EXPECT_TRUE(choose_hierarchical(on("8", 64), measured()).level.hierarchical);
 }
@@ -73,23 +72,25 @@ TEST(HierarchicalChoices, TakeOneNodeOnlyWhereItWasMeasured) {
 TEST(HierarchicalChoices, TrustNoFlagOnCrowdedCoresThatWasNotMeasuredThere) {
   HierarchicalFeatures crowded = on("64x32", 512);
   crowded.oversubscription = 4;
-  EXPECT_NE(choose_hierarchical(crowded, {}).reason.find("more ranks than cores"),
+  EXPECT_NE(choose_hierarchical(crowded, {}).reason.find("ranks outnumber cores"),
             std::string::npos);
   EXPECT_NE(choose_hierarchical(crowded, measured()).reason.find("more ranks share a core"),
             std::string::npos);
   NodeMachine machine = measured();
   machine.oversubscription = 4;
   EXPECT_TRUE(choose_hierarchical(crowded, machine).level.hierarchical);
-  // A flag that takes the scheduler's turn takes the gain as well.
+  // A signal that takes a scheduler slice takes the gain as well.
   machine.signal = 1e-3;
-  EXPECT_NE(choose_hierarchical(crowded, machine).reason.find("no gain"), std::string::npos);
+  EXPECT_NE(choose_hierarchical(crowded, machine).reason.find("predicted speedup"),
+            std::string::npos);
 }
 
 TEST(HierarchicalChoices, HoldUnevenNodesAgainstFewerRanks) {
   EXPECT_EQ(min_shape_of(*nodes_from("1,4,2,3,1")).ranks, 2);
-  // Hardly more ranks than nodes: a flat call has no more to do than the nodes.
-  EXPECT_NE(choose_hierarchical(on("4,1,1,1,1,1", 64), measured()).reason.find("few ranks"),
-            std::string::npos);
+  // Few more ranks than nodes: a flat call has no more work than the nodes.
+  EXPECT_NE(
+      choose_hierarchical(on("4,1,1,1,1,1", 64), measured()).reason.find("fewer than 2 ranks"),
+      std::string::npos);
 }
 
 TEST(HierarchicalChoices, TakeEightLeadersAtMost) {

@@ -25,11 +25,11 @@ TEST(Choose, ObeysTheUser) {
   const Features features{Collective::gatherv, 64, std::nullopt};
   const Choice native = choose(*setting(Collective::gatherv, "native"), features, {});
   EXPECT_FALSE(native.specification);
-  EXPECT_EQ(native.reason, "native was asked for");
+  EXPECT_EQ(native.reason, "requested");
   const Choice forced = choose(*setting(Collective::gatherv, "TUW"), features, {});
   ASSERT_TRUE(forced.specification);
   EXPECT_EQ(to_text(*forced.specification), "ordered_tree:rule=gather_time,promote=off");
-  EXPECT_EQ(forced.reason, "it was asked for");
+  EXPECT_EQ(forced.reason, "requested");
 }
 
 TEST(Choose, LeavesToTheMpiWhatNobodyHasMeasured) {
@@ -40,7 +40,7 @@ TEST(Choose, LeavesToTheMpiWhatNobodyHasMeasured) {
         if (is_irregular(collective)) features.block.reset();
         const Choice choice = choose({}, features, {});
         EXPECT_FALSE(choice.specification) << name_of(collective) << " of " << p;
-        EXPECT_EQ(choice.reason, "no measurement shows another algorithm to be faster");
+        EXPECT_EQ(choice.reason, "no measurement shows a faster algorithm");
         EXPECT_GT(choice.candidates.size(), 1U) << "tutti explain shows them";
         EXPECT_TRUE(std::is_sorted(
             choice.candidates.begin(), choice.candidates.end(),
@@ -56,7 +56,7 @@ TEST(Choose, LeavesARankAloneToTheMpi) {
     for (const Bytes block : {Bytes{0}, Bytes{8}}) {
       const Choice choice = choose({}, {collective, 1, block}, {});
       EXPECT_FALSE(choice.specification) << name_of(collective);
-      EXPECT_EQ(choice.reason, "one rank has nothing to exchange");
+      EXPECT_EQ(choice.reason, "the communicator has a single rank");
     }
   }
   const auto forced = setting(Collective::gather, "knomial:k=4");
@@ -96,7 +96,7 @@ TEST(Choose, StandsInForAnMpiThatSpinsOnSharedCores) {
     if (reduces(collective) || is_one_sided(collective)) continue;
     const Choice choice = choose({}, {collective, 8, std::nullopt, true}, {});
     ASSERT_TRUE(choice.specification) << name_of(collective);
-    EXPECT_EQ(choice.reason, "native spins on shared cores");
+    EXPECT_EQ(choice.reason, "native busy-waits on oversubscribed cores");
     EXPECT_FALSE(choose({}, {collective, 8, std::nullopt, false}, {}).specification);
     EXPECT_FALSE(choose({}, {collective, 1, std::nullopt, true}, {}).specification);
     EXPECT_TRUE(choose({}, {collective, 8, max_stand_in_block, true}, {}).specification);
@@ -144,8 +144,7 @@ TEST(ChooseReduction, RunsNoAlgorithmForCommutingOperationsWithAnother) {
   EXPECT_EQ(to_text(*commuting.specification), "ring");
   const Choice other = choice_of(Collective::allreduce, "ring", false, false);
   EXPECT_FALSE(other.specification);
-  EXPECT_EQ(other.reason,
-            "ring was asked for, but the operation does not commute; the MPI's own takes any");
+  EXPECT_EQ(other.reason, "ring was requested, but the operation does not commute");
   EXPECT_TRUE(choice_of(Collective::allreduce, "recursive_doubling", false, false).specification);
   EXPECT_EQ(choice_of(Collective::allreduce, "ring", false, true).specification,
             fixed_reduction(Collective::allreduce));
@@ -157,10 +156,8 @@ TEST(ChooseReduction, GivesWholeVectorsToOperationsThatAreToGetThem) {
     features.whole = true;
     return choose(*setting(collective, asked), features, {});
   };
-  EXPECT_EQ(
-      chosen(Collective::allreduce, "ring").reason,
-      "ring was asked for, which cuts vectors, but the operation is the program's own; the MPI's "
-      "own takes any");
+  EXPECT_EQ(chosen(Collective::allreduce, "ring").reason,
+            "ring was requested, but it would split the vectors of a user-defined operation");
   for (const char* cuts : {"ring", "halving_doubling", "circulant"}) {
     EXPECT_FALSE(chosen(Collective::allreduce, cuts).specification) << cuts;
   }
@@ -180,10 +177,11 @@ TEST(ChooseReduction, IsReproducibleWhereverRanksSitAndWheneverTheyCome) {
   EXPECT_TRUE(choice_of(Collective::allreduce, "ring", true, true).specification);
   const Choice late = choice_of(Collective::reduce, "knomial:order=arrival", true, true);
   EXPECT_EQ(late.specification, fixed_reduction(Collective::reduce));
-  EXPECT_EQ(
-      late.reason,
-      "knomial:order=arrival was asked for, which depends on arrivals, distances or nodes; results "
-      "are to be reproducible");
+  EXPECT_EQ(late.reason,
+            "knomial:order=arrival was requested, but its results depend on arrivals, distances or "
+            "nodes");
+  EXPECT_EQ(choice_of(Collective::reduce, "auto", true, true).reason,
+            "results must be reproducible");
   EXPECT_EQ(
       to_text(*choice_of(Collective::reduce, "knomial:order=arrival", true, false).specification),
       "knomial:order=arrival");

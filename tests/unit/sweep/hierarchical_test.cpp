@@ -1,4 +1,4 @@
-/// Level plans: their numbers, and that the verifier finds what is wrong with them.
+/// Tests hierarchical plans: their numbers, and that the verifier finds their faults.
 #include "sweep/hierarchical.hpp"
 
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@
 namespace tutti {
 namespace {
 
-/// A call with blocks of 12 bytes, so that up to three chunks are alike, elements of 2 where it
-/// reduces, irregular where it may be.
+/// A call with blocks of 12 bytes, so that up to 3 chunks are equal, elements of 2 bytes in
+/// reductions, irregular if possible.
 Call small_call(Collective collective, int p, Rank root) {
   Call call;
   call.collective = collective;
@@ -40,7 +40,8 @@ std::string fault_of(const Call& call, const Nodes& nodes, const HierarchicalOpt
   return fault ? fault->text : "";
 }
 
-/// Calls visit(call, options, plans) for good plans of all kinds on nodes without and with groups.
+/// Calls visit(call, nodes, options, plans) for valid plans of all kinds on nodes without and with
+/// groups.
 template <class Visit>
 void for_each_case(Collective collective, Visit visit) {
   for (const char* shape : {"1,4,3", "1,4,3/2"}) {
@@ -54,13 +55,13 @@ void for_each_case(Collective collective, Visit visit) {
         visit(call, nodes, options, plans);
       }
     }
-    if (!reduces(collective)) return;  // nothing else knows groups
+    if (!reduces(collective)) return;  // others ignore groups
   }
 }
 
 class HierarchicalFaults : public testing::TestWithParam<Collective> {};
 
-/// The plans without the awaits that `drop` names.
+/// The plans without the awaits for which `drop` is true.
 template <class Drop>
 std::vector<HierarchicalPlan> without_awaits(std::vector<HierarchicalPlan> plans, Drop drop) {
   for (HierarchicalPlan& plan : plans) {
@@ -75,7 +76,7 @@ TEST_P(HierarchicalFaults, AreFoundWhereAnAwaitIsMissing) {
   for_each_case(GetParam(), [](const Call& call, const Nodes& nodes,
                                const HierarchicalOptions& options,
                                const std::vector<HierarchicalPlan>& plans) {
-    // With chunks an await may follow from others.
+    // With chunks other awaits may imply one.
     if (options.chunks > 1) return;
     for (const HierarchicalPlan& plan : plans) {
       for (const HierarchicalStep& missing : plan.steps) {
@@ -177,8 +178,8 @@ TEST(HierarchicalFaultsOfCalls, AreFoundWhereMembersDisagree) {
   EXPECT_NE(fault_of(call, nodes, {}, plans).find("lead lane 1"), std::string::npos);
 }
 
-// Two nodes of two ranks, an alltoall of 5 bytes: flat, each rank has 2 messages for the other
-// node, 8 in all; through node memory each leader has one of 4 blocks.
+// Two nodes of two ranks, an alltoall of 5 bytes. Flat, each rank sends 2 messages to the other
+// node, 8 in all; through node memory each leader sends one of 4 blocks.
 TEST(HierarchicalPlans, SendOneMessageToANodeWhereRanksWouldSendMany) {
   const Nodes nodes = *nodes_from("2x2");
   const Call call{Collective::alltoall, 0, {5, 5, 5, 5}};
@@ -206,8 +207,8 @@ TEST(HierarchicalPlans, OfOneRankOnEachNodeAreTheInnerCollectiveAlone) {
   }
 }
 
-// Rank 0 and rank 10, whatever the others of their call have: by two lanes, from side to side. Sums
-// that are scattered have no displacements, so that two lanes would need them in pieces.
+// Ranks 0 and 10 use their own buffers directly, by two lanes, in any collective. A reduce_scatter
+// has no displacements, so two lanes would need scattered buffers.
 TEST(HierarchicalPlans, CopyNothingWhereARankIsAloneOnItsNode) {
   const Nodes nodes = *nodes_from("1,4,2,3,1");
   for (const Collective collective : matched_collectives) {
@@ -283,8 +284,8 @@ TEST(HierarchicalPlans, CountInAnIntWithinTheMostNodeMemory) {
   }
 }
 
-// One node proposes one chunk, another one more of them: memory for parts of 8 and 9 of 17 bytes
-// is more than half of that for the whole, twice.
+// One node proposes one chunk, another one more: memory for parts of 8 and 9 of 17 bytes, twice, is
+// more than that for the whole.
 TEST(HierarchicalPlans, OfUnlikeNodesStayWithinTheBoundOnNodeMemory) {
   const Nodes nodes = *nodes_from("3,5,4");
   for (const Collective collective :
@@ -318,7 +319,7 @@ TEST(HierarchicalPlans, RefuseWhatDoesNotFitElementByElement) {
       agreed_chunks(small_call(Collective::alltoall, nodes.p(), 0), nodes, {1, 1, true, false}, 64);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error(),
-            "64 bytes of node memory do not hold one element of each block: the call stays flat");
+            "runs flat because 64 bytes of node memory cannot hold one element of each block");
 }
 
 TEST(HierarchicalPlans, RefuseWhatWouldBreakTheOrderOfAnOperation) {
@@ -327,11 +328,11 @@ TEST(HierarchicalPlans, RefuseWhatWouldBreakTheOrderOfAnOperation) {
   EXPECT_TRUE(hierarchical_plans(call, *nodes_from("2x2"), ordered));
   const auto refused = hierarchical_plans(call, *nodes_from("2x2:round_robin"), ordered);
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().find("stays flat"), std::string::npos);
+  EXPECT_NE(refused.error().find("runs flat"), std::string::npos);
   EXPECT_TRUE(hierarchical_plans(call, *nodes_from("4x1:round_robin"), ordered));
 }
 
-// A gatherv of irregular blocks, through node memory, between nodes in the order of their arrival.
+// A gatherv of irregular blocks, through node memory, between nodes in order of arrival.
 TEST(HierarchicalPlans, ComposeWithArrivalsAndIrregularSizes) {
   const Nodes nodes = *nodes_from("1,4,2,3,1:round_robin");
   Call call = small_call(Collective::gatherv, nodes.p(), 4);
@@ -352,14 +353,14 @@ TEST(HierarchicalPlans, ComposeWithArrivalsAndIrregularSizes) {
     const Specification spec =
         *specification(inner.collective, "linear_sequence:order=arrival,runner=background");
     const Problems problems(spec, inner);
-    EXPECT_EQ(problems.order().rank_at(1), 2);  // the first node to be complete is taken first
+    EXPECT_EQ(problems.order().rank_at(1), 2);  // the first complete node comes first
     EXPECT_EQ(problems.order().rank_at(4), 0);
     EXPECT_FALSE(check(verifier, spec, inner, problems.order(), problems.schedules()));
   }
 }
 
-/// What the reductions of all ranks read and write between groups, in bytes, and whom they await
-/// before the inner calls.
+/// The bytes that reductions of all ranks combine across groups, and the ranks that they await
+/// before inner calls.
 struct Combining {
   Bytes between_groups = 0;
   int awaited = 0;
@@ -390,10 +391,10 @@ Combining combining_of(const char* shape, const char* measured_by) {
   return sum;
 }
 
-// Eight vectors in two groups: flat, four of them meet the last one, which is in the other group;
-// with groups each has become one by then. A rank awaits the three others of its group, itself and
-// one rank of each group, where it awaited all eight; the leader of node 0 awaits all eight after
-// that, and the others the leader.
+// Eight vectors in two groups. Without groups four of them meet the last one, which is in the other
+// group; with groups they are one by then. A rank awaits the three others of its group, itself and
+// one rank of each group, instead of all eight; then the leader of node 0 awaits all eight, and the
+// others the leader.
 TEST(HierarchicalPlans, CombineInGroupsFirst) {
   EXPECT_EQ(combining_of("8,1", "8,1/4").between_groups, 4 * 960);
   EXPECT_EQ(combining_of("8,1/4", "8,1/4").between_groups, 960);
@@ -407,7 +408,7 @@ TEST(HierarchicalPlans, LeaveGroupsThatBringNothingAlone) {
   };
   EXPECT_EQ(plans("5,2/1", true), plans("5,2", true));
   EXPECT_EQ(plans("5,2/5", true), plans("5,2", true));
-  // Of another order than the operation wants.
+  // These groups would change the order of the operation.
   EXPECT_EQ(plans("5,2/round_robin:2", false), plans("5,2", false));
   EXPECT_NE(plans("5,2/round_robin:2", true), plans("5,2", true));
   EXPECT_NE(plans("5,2/2", false), plans("5,2", false));
@@ -420,12 +421,12 @@ TEST(NodesFromText, TakeGroups) {
   EXPECT_EQ(nodes.groups(1), Groups{{0}});
   EXPECT_EQ(nodes_from("4:round_robin/round_robin:2")->groups(0), (Groups{{0, 2}, {1, 3}}));
   EXPECT_EQ(nodes_from("3")->groups(0), (Groups{{0, 1, 2}}));
-  // One rank that may be anywhere: its node is one group.
+  // One rank may run anywhere: its node is one group.
   const std::vector<int> labels = {0, 0, 0, 1, 1};
   const Nodes unbound = Nodes::of(labels, std::vector{0, -1, 1, 3, 4});
   EXPECT_EQ(unbound.groups(0), (Groups{{0, 1, 2}}));
   EXPECT_EQ(unbound.groups(1), (Groups{{0}, {1}}));
-  EXPECT_NE(nodes_from("4/0").error().find("names no groups"), std::string::npos);
+  EXPECT_NE(nodes_from("4/0").error().find("invalid groups '/0'"), std::string::npos);
 }
 
 TEST(NodesFromText, AreReadAndRefused) {

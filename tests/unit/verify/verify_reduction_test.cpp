@@ -82,7 +82,7 @@ TEST_F(PlantedIn, ReduceWithoutItsReceive) {
   step(1, 3).after = 0;
   expect(1, 3, 0, "step 0 has not received these blocks into staging memory");
   step(1, 3).after = -1;
-  expect(1, 3, 0, "it names no step that has received for it");
+  expect(1, 3, 0, "it names no earlier receive of its blocks");
 }
 
 TEST_F(PlantedIn, SendBeforeTheCombination) {

@@ -78,12 +78,12 @@ class Planted : public testing::Test {
 
 TEST_F(Planted, ReceiveLeftOut) {
   erase(0, 0);
-  expect(1, 0, 1, "rank 0 has no receive left for it");
+  expect(1, 0, 1, "rank 0 has no matching receive");
 }
 
 TEST_F(Planted, SendLeftOut) {
   erase(1, 0);
-  expect(0, 0, 1, "rank 1 has no send left for it");
+  expect(0, 0, 1, "rank 1 has no matching send");
 }
 
 TEST_F(Planted, MessageLeftOutAtBothEnds) {
@@ -99,7 +99,7 @@ TEST_F(Planted, HalfABlockLeftOutAtBothEnds) {
 
 TEST_F(Planted, SwappedPeer) {
   step(1, 0).peer = 2;
-  expect(0, 0, 1, "rank 1 has no send left for it");
+  expect(0, 0, 1, "rank 1 has no matching send");
 }
 
 TEST_F(Planted, OtherSizeAtOneEnd) {
@@ -222,7 +222,7 @@ TEST_F(Planted, ScatterFaults) {
 
 TEST_F(Planted, OperandsOutOfRange) {
   step(1, 0).peer = 4;
-  expect(1, 0, 1, "its peer is no rank of 0..3");
+  expect(1, 0, 1, "its peer is not a rank from 0 to 3");
   step(1, 0).peer = 1;
   expect(1, 0, 1, "its peer is the rank itself");
   step(1, 0).peer = 0;
@@ -230,9 +230,9 @@ TEST_F(Planted, OperandsOutOfRange) {
   expect(1, 0, 1, "its bytes are negative");
   step(1, 0).bytes = 2;
   step(1, 0).blocks.range = {1, 5};
-  expect(1, 0, 1, "its blocks are not in 0..3");
+  expect(1, 0, 1, "its blocks are not within 0 to 3");
   step(1, 0).blocks = Blocks({1, 2}, {{0, 1}});
-  expect(1, 0, 1, "its holes are not ascending inside its blocks");
+  expect(1, 0, 1, "its holes are not ascending within its blocks");
   step(1, 0).blocks = Blocks(BlockRange{1, 2});
   insert(1, 1, wait(0, 7));
   expect(1, 1, no_rank, "waits for steps outside 0-2");
@@ -247,7 +247,7 @@ TEST_F(Planted, StepThatIsNoPartOfAGather) {
 
 TEST_F(Planted, ScheduleOfAnotherRank) {
   std::swap(schedules_[1], schedules_[2]);
-  expect(1, -1, no_rank, "the schedule at place 1 of 4 is that of rank 2 of 4");
+  expect(1, -1, no_rank, "the schedule at index 1 of 4 is that of rank 2 of 4");
 }
 
 TEST_F(Planted, ScheduleTooFew) {
@@ -279,7 +279,7 @@ TEST_F(Planted, BackgroundStepsOfAScatter) {
 
 TEST_F(Planted, NeedsAndSlotsThatCannotBe) {
   step(2, 1).after = 1;
-  expect(2, 1, 2, "it needs a step that is not before it");
+  expect(2, 1, 2, "it needs a step that does not precede it");
   step(2, 1).after = -1;
   step(2, 1).slots = -1;
   expect(2, 1, 2, "its slots are negative");
