@@ -18,6 +18,7 @@ struct Agreement {
   std::array<char, 240> nodes{};
   Bytes node_memory = 0;
   Bytes staging = 0;
+  double explore = 0;
   Machine machine;
   NodeMachine node_machine;
   double oversubscription = 0;  ///< if knows_oversubscription
@@ -60,6 +61,7 @@ Agreement own_agreement() {
   all.nodes.copy(agreement.nodes.data(), agreement.nodes.size() - 1);
   agreement.node_memory = all.node_memory;
   agreement.staging = all.memory;
+  agreement.explore = all.explore;
   agreement.environment = report_environment();
   return agreement;
 }
@@ -94,6 +96,7 @@ int Communicator::agree() {
   is_reported_ = agreement.is_reported != 0;
   node_settings_.memory = agreement.node_memory;
   node_settings_.staging = agreement.staging;
+  exploration_budget_ = agreement.explore;
   if (const auto nodes = emulated_nodes(agreement.nodes.data())) node_settings_.emulated = *nodes;
   wants_background_ = agreement.wants_background != 0;
   is_reproducible_ = agreement.is_reproducible != 0;

@@ -28,6 +28,12 @@ namespace tutti {
 [[nodiscard]] std::optional<Bytes> common_block(const CollectiveCall& call,
                                                 const Communicator& communicator);
 
+/// May `auto` explore the call? A reduction only if its result does not depend on how it is
+/// associated (see is_order_free), unless the user asked for a hierarchical one, and never with
+/// parts of vectors for an operation that gets whole ones.
+[[nodiscard]] bool may_explore(const CollectiveCall& call, const Decision& decision,
+                               const Communicator& communicator);
+
 /// Bytes of all blocks that this rank sends; 0 if its arguments are invalid. O(p).
 [[nodiscard]] Bytes block_bytes(const CollectiveCall& call, const Communicator& communicator);
 

@@ -36,6 +36,12 @@ struct RootBuffer {
 [[nodiscard]] std::optional<Bytes> common_block(const GatherScatterCall& call,
                                                 const Communicator& communicator);
 
+/// May `auto` explore the call? Any candidate gives the same result.
+[[nodiscard]] constexpr bool may_explore(const GatherScatterCall&, const Decision&,
+                                         const Communicator&) {
+  return true;
+}
+
 /// Bytes of this rank's block; 0 if its arguments are invalid.
 [[nodiscard]] Bytes block_bytes(const GatherScatterCall& call, const Communicator& communicator);
 

@@ -27,6 +27,8 @@ std::uint64_t place_in_window(std::uint64_t offset, std::uint64_t window_begin) 
 
 }  // namespace
 
+const std::string Tuner::exploring = "exploring";
+
 bool Tuner::begin_call() {
   call_ = begun_++;
   return !is_stopped_ && call_ == window_begin_ + window;
@@ -56,9 +58,8 @@ bool Tuner::is_selected(std::optional<SizeClass> size_class) const {
 }
 
 const std::string& Tuner::reason(SizeClass size_class) const {
-  static const std::string unknown = "exploring";
   const TuningCase* known = find(size_class);
-  return known == nullptr ? unknown : known->reason();
+  return known == nullptr ? exploring : known->reason();
 }
 
 void Tuner::note(std::optional<SizeClass> size_class, Bytes bytes, Nanoseconds elapsed) {
@@ -66,12 +67,11 @@ void Tuner::note(std::optional<SizeClass> size_class, Bytes bytes, Nanoseconds e
   notes_[call_ - window_begin_] = {true, size_class.value_or(not_compared), bytes, elapsed};
 }
 
+bool Tuner::runs_native() const { return is_stopped_ || (selects_native_ && !is_noted()); }
+
 std::uint64_t Tuner::calls_that_pass() const {
-  const bool all_native = std::all_of(cases_.begin(), cases_.end(), [](const auto& known) {
-    return !known || known->selected() == 0;
-  });
   if (is_stopped_) return std::uint64_t{1} << 30;
-  return all_native && begun_ < window_begin_ ? window_begin_ - begun_ : 0;
+  return selects_native_ && begun_ < window_begin_ ? window_begin_ - begun_ : 0;
 }
 
 /// The cost of agreements, then of each call: least and most class, bytes, least and mean time.
@@ -109,6 +109,8 @@ int Tuner::conclude(std::span<const AgreedNumber> combined, TuningHost& host) {
   count_time(calls);
   add_samples(calls, host);
   const int error = plan(host);
+  selects_native_ = std::all_of(cases_.begin(), cases_.end(),
+                                [](const auto& known) { return !known || known->selected() == 0; });
   is_stopped_ = error != 0;
   if (!is_stopped_) plan_window();
   return error;

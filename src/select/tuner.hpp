@@ -5,12 +5,16 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "select/size_class.hpp"
 #include "select/tuning_case.hpp"
 
 namespace tutti {
+
+/// The budget if the user sets none: 1 % of the time in the collective.
+inline constexpr double default_exploration = 0.01;
 
 /// What ranks combine in an agreement: the largest and the sum of what they have.
 struct AgreedNumber {
@@ -58,6 +62,8 @@ class TuningHost {
 class Tuner {
  public:
   static constexpr std::uint64_t window = 8;
+  /// The reason of calls that are explored, and of all calls before anything is known.
+  static const std::string exploring;
 
   /// `p`: ranks; `is_rooted`: see the criterion; `budget`: a fraction of time, above 0.
   Tuner(int p, bool is_rooted, double budget)
@@ -88,6 +94,8 @@ class Tuner {
   /// rank's blocks and its elapsed time. A call that is not noted counts for no class at any rank.
   void note(std::optional<SizeClass> size_class, Bytes bytes, Nanoseconds elapsed);
 
+  /// Does every call now run the MPI's own, without being noted?
+  [[nodiscard]] bool runs_native() const;
   /// The calls after this one that begin before the next window, where all run the MPI's own;
   /// else 0. These may be counted together by pass().
   [[nodiscard]] std::uint64_t calls_that_pass() const;
@@ -148,6 +156,7 @@ class Tuner {
   double mean_call_ = 0;  ///< of calls in the last window that explored nothing
   Bytes bytes_per_call_ = 0;
   bool is_exploring_ = true;
+  bool selects_native_ = true;  ///< for all classes
   bool is_stopped_ = false;
 };
 
