@@ -1,4 +1,4 @@
-/// From repeated measurements of messages to a machine, or to the reason why they make none.
+/// Computes a machine from repeated measurements of messages, or explains why it cannot.
 #pragma once
 
 #include <cstddef>
@@ -11,31 +11,29 @@
 
 namespace tutti::bench {
 
-/// Seconds, several of each.
+/// Repeated measurements, in seconds.
 struct MachineSamples {
   static constexpr std::size_t middle_bytes = std::size_t{1} << 16;
   static constexpr std::size_t large_bytes = std::size_t{1} << 20;
 
-  std::vector<double> empty;        ///< a message without bytes, one way
-  std::vector<double> middle;       ///< one of middle_bytes
-  std::vector<double> large;        ///< one of large_bytes
-  std::vector<double> overhead;     ///< handing one message to the MPI
+  std::vector<double> empty;        ///< one-way time of an empty message
+  std::vector<double> middle;       ///< the same with middle_bytes
+  std::vector<double> large;        ///< the same with large_bytes
+  std::vector<double> overhead;     ///< passing a message to the MPI
   std::vector<double> gap;          ///< between messages that reach one rank
-  std::vector<double> empty_again;  ///< after all else
+  std::vector<double> empty_again;  ///< an empty message, after all other measurements
 };
 
-/// By medians. An error that names what contradicts what, as on a machine that others use too:
-/// - half of the messages of one size take more than 5 times as long as the fastest tenth;
-/// - more bytes take no longer;
-/// - empty messages take another time after all else than before, by more than 5 times;
-/// - the processor is busy with a message, or messages follow one another, for more than 10 times
-/// as
-///   long as one takes from end to end;
-/// - a number is none that a machine has.
+/// The machine from the medians. An error names a contradiction, as on a busy machine:
+/// - a median is more than 5 times the 10 % quantile;
+/// - more bytes do not take longer;
+/// - the time of empty messages changes by more than 5 times during the measurements;
+/// - the overhead or the gap of a message exceeds 10 times its latency;
+/// - a number is out of range for machines.
 [[nodiscard]] Result<Machine> machine_from(const MachineSamples& samples);
 
-/// What speaks against messages that pass through the memory of one node: an empty one takes more
-/// than a millisecond, or a byte more than 100 copies. Then the ranks wait for a core. Else empty.
+/// Why these are not times of messages within one node, or empty: an empty message takes more than
+/// 1 ms, or a byte more than 100 copies, because ranks wait for a core.
 [[nodiscard]] std::string contradiction_in_memory(const Machine& machine,
                                                   const NodeMachine& node_machine);
 

@@ -1,4 +1,4 @@
-/// Arguments of all collectives.
+/// The arguments of calls of all collectives.
 #include "bench/mpi_calls.hpp"
 
 namespace tutti::bench {
@@ -18,7 +18,7 @@ int blocks_received(Collective collective, int p, Rank rank, bool any_root) {
   return many ? p : 1;
 }
 
-Workplace::Workplace(Collective collective, int p, int ints, Rank rank, bool any_root)
+CallBuffers::CallBuffers(Collective collective, int p, int ints, Rank rank, bool any_root)
     : block(ints),
       sent(static_cast<std::size_t>(blocks_sent(collective, p, rank, any_root)) *
                static_cast<std::size_t>(ints),
@@ -29,7 +29,7 @@ Workplace::Workplace(Collective collective, int p, int ints, Rank rank, bool any
   for (int at = 0; at < p; ++at) displacements.push_back(at * ints);
 }
 
-std::function<void(Rank)> call_of(Collective collective, const Functions& by, Workplace& at) {
+std::function<void(Rank)> call_of(Collective collective, const Functions& by, CallBuffers& at) {
   int* const out = at.sent.data();
   int* const in = at.received.data();
   const int* const n = at.counts.data();

@@ -1,4 +1,4 @@
-/// Reading and synchronising clocks.
+/// Reads and synchronises clocks.
 #include "bench/mpi_clock.hpp"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ void Clock::synchronise(const Job& job) {
 void Clock::measure_offset(const Job& job, Rank other) {
   if (job.rank() != 0) {
     for (int exchange = 0; exchange < exchanges; ++exchange) {
-      // Rank 0 comes to one rank after the other.
+      // Rank 0 measures the ranks one after the other.
       job.receive(nullptr, 0, 0, exchange == 0 ? Patience::sleep : Patience::yield);
       const double here = monotonic_seconds();
       job.send(&here, sizeof here, 0);

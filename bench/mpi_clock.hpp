@@ -7,19 +7,19 @@
 
 namespace tutti::bench {
 
-/// Seconds that mean the same on all ranks. On one node that is the system's monotonic clock; on
-/// several, each rank's own with its offset from rank 0's, taken as the middle of the fastest of
-/// many ping-pongs (Cristian 1989).
+/// A global clock in seconds. On one node it is the system's monotonic clock. On several nodes each
+/// rank adds the offset of rank 0's clock, taken at the middle of the fastest of many ping-pongs
+/// (Cristian 1989).
 class Clock {
  public:
   /// Collective.
   explicit Clock(const Job& job);
 
-  /// Estimates the offsets anew, as clocks drift; nothing to do on one node. Collective.
+  /// Estimates the offsets again, because clocks drift; on one node does nothing. Collective.
   void synchronise(const Job& job);
   [[nodiscard]] double now() const;
-  /// Half the fastest ping-pong with the slowest rank, the worst of all comparisons so far, with
-  /// its unit: no offset was further off. On rank 0.
+  /// The bound on the error of all offsets so far, with its unit: half the fastest ping-pong of the
+  /// slowest rank. On rank 0.
   [[nodiscard]] std::string error_text() const;
   [[nodiscard]] std::string method() const;
 

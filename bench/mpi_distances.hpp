@@ -7,8 +7,8 @@
 
 namespace tutti::bench {
 
-/// Measures the distances between all ranks, writes them to the file of the options and says on
-/// rank 0 what that took. Collective. The error says what is wrong.
+/// Measures the distances between all ranks, writes them to the file of the options, and prints
+/// the duration on rank 0. Collective. The error is the MPI's text.
 [[nodiscard]] Result<bool> run_distances(const Job& job, const Options& options);
 
 }  // namespace tutti::bench

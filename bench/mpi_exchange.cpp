@@ -1,4 +1,4 @@
-/// Filling, calling and checking exchanges.
+/// Fills, calls and checks collectives without a root, and bcast.
 #include "bench/mpi_exchange.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ bool is_alltoall(Collective collective) {
   return collective == Collective::alltoall || collective == Collective::alltoallv;
 }
 
-/// What one rank sends, block by block.
+/// The layout of the blocks that one rank sends.
 std::vector<Bytes> sent_by(Collective collective, const std::vector<Bytes>& sizes, Rank rank) {
   if (collective == Collective::barrier) return {};
   if (!is_alltoall(collective)) return {sizes[static_cast<std::size_t>(rank)]};
@@ -21,7 +21,7 @@ std::vector<Bytes> sent_by(Collective collective, const std::vector<Bytes>& size
   return sent;
 }
 
-/// The same of what it receives.
+/// The layout of the blocks that it receives.
 std::vector<Bytes> received_by(Collective collective, const std::vector<Bytes>& sizes, Rank rank) {
   if (collective == Collective::barrier) return {};
   if (collective == Collective::bcast) return {sizes.front()};

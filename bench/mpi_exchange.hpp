@@ -1,4 +1,4 @@
-/// Collectives in which every rank has data for others, or none has, as workloads.
+/// Workloads for bcast, allgather(v), alltoall(v) and barrier.
 #pragma once
 
 #include <vector>
@@ -7,12 +7,12 @@
 
 namespace tutti::bench {
 
-/// bcast, allgather(v), alltoall(v) and barrier. Every block tells where it comes from.
+/// A bcast, allgather(v), alltoall(v) or barrier. The data of every block identify its source.
 class ExchangeWorkload final : public Workload {
  public:
-  /// `sizes` in elements of `type`, `width` bytes wide: of each rank's block; for a bcast of the
-  /// vector, in every place; for an alltoall of a block for one rank, where rank s has
-  /// sizes[(s + d) mod p] for rank d. Ranks are those of `comm`. The error says that a count does
+  /// `sizes` are in elements of `type`, which has `width` bytes. They are those of each rank's
+  /// block; for a bcast, each is that of the vector; for an alltoall, rank s has
+  /// sizes[(s + d) mod p] elements for rank d. Ranks are those of `comm`. An error if a count does
   /// not fit MPI's int.
   static Result<std::unique_ptr<Workload>> make(Collective collective,
                                                 const std::vector<Bytes>& sizes, int width,
@@ -27,7 +27,7 @@ class ExchangeWorkload final : public Workload {
   ExchangeWorkload(Collective collective, Layout sent, Layout received, MPI_Datatype type,
                    Rank root, MPI_Comm comm);
   int call(const Functions& functions, const Layout& sent, const Layout& received);
-  /// What tells the i-th block sent, or the i-th block received, from all others.
+  /// The identity of the i-th block sent, or of the i-th block received.
   [[nodiscard]] Rank mark_of_sent(int block) const;
   [[nodiscard]] Rank mark_of_received(int block) const;
 
@@ -39,8 +39,8 @@ class ExchangeWorkload final : public Workload {
   Rank root_;
   Rank rank_;
   int p_;
-  GuardedBuffer send_;     ///< nothing in a bcast
-  GuardedBuffer receive_;  ///< of a bcast: the vector, also at the root
+  GuardedBuffer send_;     ///< empty in a bcast
+  GuardedBuffer receive_;  ///< in a bcast: the vector, also at the root
 };
 
 }  // namespace tutti::bench

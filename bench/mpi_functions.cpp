@@ -1,4 +1,4 @@
-/// Finding the MPI library among the loaded objects.
+/// Finds the MPI library among the loaded objects.
 #include "bench/mpi_functions.hpp"
 
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-/// The two sets of collectives that are compared: the MPI library's and Tutti's.
+/// The two sets of collectives to compare: the MPI library's and Tutti's.
 #pragma once
 
 #include <mpi.h>
@@ -22,17 +22,17 @@ struct Functions {
   decltype(&MPI_Reduce_scatter_block) reduce_scatter_block = nullptr;
 };
 
-/// The MPI library's own, taken from the library itself: neither MPI_X nor PMPI_X may be trusted
-/// to lead there when something is preloaded. Null pointers if no MPI library is found.
+/// The MPI library's functions, looked up in the library itself, because a preloaded library may
+/// redirect both MPI_X and PMPI_X. Null pointers if no MPI library is found.
 [[nodiscard]] Functions native_functions();
 
-/// Tutti's, called directly.
+/// Tutti's functions, called directly.
 [[nodiscard]] Functions tutti_functions();
 
-/// What a program reaches by MPI_X.
+/// The functions that a program calls as MPI_X.
 [[nodiscard]] Functions mpi_functions();
 
-/// Whether a call of MPI_Gatherv in this process reaches something before the MPI library.
+/// Whether another library intercepts MPI_Gatherv in this process.
 [[nodiscard]] bool is_intercepted();
 
 }  // namespace tutti::bench

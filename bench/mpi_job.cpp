@@ -1,4 +1,4 @@
-/// Waiting and the messages that organise a measurement.
+/// Waiting, and the messages that organise a measurement.
 #include "bench/mpi_job.hpp"
 
 #include <sched.h>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr int data_tag = 1;
 constexpr int barrier_tag = 2;
-/// Naps grow: dozens of ranks that look every now and then would also fill a core.
+/// The sleeps get longer, because even occasional polls of dozens of ranks would occupy a core.
 constexpr std::chrono::microseconds shortest_nap{50};
 constexpr std::chrono::microseconds longest_nap{2000};
 

@@ -11,15 +11,15 @@
 
 namespace tutti::bench {
 
-/// How a rank waits: yielding keeps latency low even with more ranks than cores; sleeping leaves
-/// the cores to those that measure.
+/// How a rank waits: yielding keeps latency low even with more ranks than cores; sleeping frees the
+/// cores for ranks that measure.
 enum class Patience : std::uint8_t { yield, sleep };
 
-/// Tests until all are complete. Never blocks inside MPI: a library that spins there would take
-/// the core from the rank it waits for.
+/// Tests the requests until all are complete. It never blocks inside MPI, because a library that
+/// busy-waits would take the core from the rank that it waits for.
 void wait_all(std::span<MPI_Request> requests, Patience patience = Patience::yield);
 
-/// All ranks of MPI_COMM_WORLD, with a communicator of their own for what is not measured.
+/// All ranks of MPI_COMM_WORLD, with a separate communicator for messages outside measurements.
 class Job {
  public:
   /// Collective.
@@ -30,22 +30,22 @@ class Job {
 
   [[nodiscard]] Rank rank() const { return rank_; }
   [[nodiscard]] int p() const { return p_; }
-  /// Nodes by shared memory.
+  /// The number of nodes, by shared memory.
   [[nodiscard]] int nodes() const { return nodes_; }
-  /// The most ranks on one node.
+  /// The maximum number of ranks on a node.
   [[nodiscard]] int ranks_per_node() const { return ranks_per_node_; }
-  /// Ranks to each processor that they may use, of the node where these are most.
+  /// The maximum over nodes of ranks per processor that they may use.
   [[nodiscard]] double oversubscription() const { return oversubscription_; }
   [[nodiscard]] MPI_Comm control() const { return control_; }
 
-  /// Returns on no rank before all have called it. Dissemination: ceil(log2 p) rounds.
+  /// A dissemination barrier: ceil(log2 p) rounds.
   void barrier(Patience patience = Patience::yield) const;
-  /// Sends bytes and returns when they are gone.
+  /// Sends bytes; returns when the buffer is free again.
   void send(const void* data, std::size_t bytes, Rank to) const;
   void receive(void* data, std::size_t bytes, Rank from, Patience patience = Patience::yield) const;
   /// The text of rank 0, on all ranks.
   [[nodiscard]] std::string from_first(std::string text) const;
-  /// Ends all ranks with this text on the standard error.
+  /// Aborts all ranks with this text on standard error.
   [[noreturn]] void fail(const std::string& text) const;
 
  private:

@@ -6,10 +6,9 @@
 
 namespace tutti::bench {
 
-/// What a call through Tutti costs beyond the MPI's own: forwarding a call that Tutti leaves to
-/// the MPI (on MPI_COMM_SELF; through TUTTI_Gatherv, and through MPI_Gatherv where the drop-in
-/// library is preloaded), and with two ranks or more a gather of 8 bytes by the same algorithms.
-/// Collective.
+/// Measures the overhead of calls through Tutti. First calls that Tutti forwards to the MPI, on
+/// MPI_COMM_SELF: through TUTTI_Gatherv, and through MPI_Gatherv if Tutti is preloaded. Then, with
+/// 2 ranks or more, collectives of 8 bytes. Collective.
 void run_latency(const Bench& bench, Report* report);
 
 }  // namespace tutti::bench

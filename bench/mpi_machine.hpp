@@ -1,4 +1,4 @@
-/// Measuring the numbers by which time is modelled.
+/// Measures the model's parameters of messages.
 #pragma once
 
 #include "bench/mpi_job.hpp"
@@ -6,15 +6,16 @@
 
 namespace tutti::bench {
 
-/// What TUTTI_MACHINE names at rank 0, on all ranks; measured if it is not set, or "built-in".
-/// Where that makes no sense, standard error is told so and the built-in one is taken. Collective.
+/// The machine that TUTTI_MACHINE names at rank 0, on all ranks; measured if the variable is unset
+/// or "built-in". If the measurement fails, standard error has the reason, and the result is the
+/// built-in machine. An error if the named file is invalid. Collective.
 [[nodiscard]] Result<Machine> machine_of(const Job& job);
 
-/// Latency, time for each byte and overhead between the first and the last rank, and the gap of
-/// messages that reach the first rank from all others (from the last alone where ranks outnumber
-/// cores, as the gap would then be that of the scheduler). The other ranks sleep. Needs
-/// two ranks; with one, the defaults. An error where the measurement contradicts itself (see
-/// machine_samples.hpp). The same result on all ranks. Collective.
+/// Measures latency, time per byte and overhead between the first and the last rank, and the gap
+/// between messages that reach the first rank from all others. With oversubscribed cores only the
+/// last rank sends for the gap, which would otherwise measure the scheduler. Idle ranks sleep. With
+/// a single rank the result is the default. An error if the measurements contradict each other (see
+/// machine_samples.hpp). The result is equal on all ranks. Collective.
 [[nodiscard]] Result<Machine> measure_machine(const Job& job);
 
 }  // namespace tutti::bench

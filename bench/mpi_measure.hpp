@@ -14,35 +14,35 @@
 
 namespace tutti::bench {
 
-/// Something that is measured beside others on the same data.
+/// A variant to measure, such as an algorithm or the MPI's own.
 struct Contender {
   std::string name;
-  std::string specification;  ///< of the algorithm in force for its collective; empty: none
+  std::string specification;  ///< setting of its collective; empty: none
   Workload* workload = nullptr;
-  Functions functions;              ///< those that `call` uses
-  std::function<int()> call;        ///< what is timed; an MPI error code
-  std::function<int()> start = {};  ///< before the computing, where the call is persistent
+  Functions functions;              ///< the functions that `call` uses
+  std::function<int()> call;        ///< the timed call; returns an MPI error code
+  std::function<int()> start = {};  ///< starts a persistent call, before the computation
 };
 
-/// When every rank came and left, in every timed call of one contender. Only at rank 0.
+/// The arrivals and exits of all ranks in the timed calls of one contender. Only at rank 0.
 struct Calls {
   int p = 0;
   int repetitions = 0;
   std::vector<double> arrivals;  ///< by rank, then repetition; seconds
   std::vector<double> exits;
-  std::string ran;  ///< what Tutti says that it ran last and why; empty where it ran nothing
+  std::string ran;  ///< the algorithm that Tutti ran last, and why; empty without Tutti
 
-  /// Last exit less first arrival.
+  /// Last exit minus first arrival.
   [[nodiscard]] double seconds(int repetition) const;
-  /// Last arrival less first arrival.
+  /// Last arrival minus first arrival.
   [[nodiscard]] double spread(int repetition) const;
-  /// Mean over the ranks of exit less arrival.
+  /// Mean over the ranks of exit minus arrival.
   [[nodiscard]] double elapsed(int repetition) const;
-  /// Of all ranks, counted from the first.
+  /// The arrivals of all ranks in a repetition, minus the first one.
   [[nodiscard]] std::vector<double> arrivals_of(int repetition) const;
 };
 
-/// What a measurement needs of its surroundings.
+/// The objects that every measurement uses.
 struct Bench {
   const Job& job;
   Clock& clock;
@@ -50,14 +50,14 @@ struct Bench {
   const Options& options;
 };
 
-/// Every repetition calls each contender once, in a new random order: all see the same drift, and
-/// none always follows the same other one, which matters where a call leaves ranks without the
-/// rest of their time slice. Before a call the ranks meet in a barrier, then compute as long as the
-/// options say, all contenders of a repetition alike; each rank notes when it enters and when it
-/// leaves. Received data are compared after each call, warm-up included; wrong data
-/// or an MPI error end the job. The calls in which contenders settle come first: those that choose
-/// by themselves have them alone, as others would learn nothing in them. Under a budget the
-/// warm-up, or without one the first repetition, tells how many repetitions there are. Collective.
+/// Measures all contenders. Every repetition calls each contender once, in a new random order. So
+/// drift affects all alike, and no contender always follows the same other one, whose call may have
+/// used up the time slice of ranks. Before a call the ranks meet in a barrier, then compute as long
+/// as the options say; each rank records when it enters and leaves the call. Received data are
+/// checked after each call, also in the warm-up; wrong data or an MPI error end the job. Settling
+/// calls come first, only for contenders that select by themselves. With a time budget the duration
+/// of the warm-up, or else of the first repetition, determines the number of repetitions.
+/// Collective.
 [[nodiscard]] std::vector<Calls> measure(const Bench& bench, std::span<const Contender> contenders,
                                          Bytes block);
 

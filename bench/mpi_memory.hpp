@@ -6,8 +6,8 @@
 
 namespace tutti::bench {
 
-/// What a rank takes at most, beside the program's buffers, in one call of each algorithm, and what
-/// the list allows it to. Buffers are touched before. Collective.
+/// Measures the peak memory of a rank in one call of each algorithm, without the program's buffers,
+/// and prints it beside the bound of the list. Buffers are touched before. Collective.
 [[nodiscard]] Result<bool> run_memory(const Bench& bench, Report* report);
 
 }  // namespace tutti::bench

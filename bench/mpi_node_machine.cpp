@@ -1,4 +1,4 @@
-/// Barriers, exchanges and copies of whole nodes.
+/// Measures barriers, exchanges and copies by all ranks of nodes.
 #include "bench/mpi_node_machine.hpp"
 
 #include <tutti/tutti.h>
@@ -20,9 +20,9 @@ namespace {
 
 constexpr int tag = 4;
 constexpr std::size_t large = std::size_t{1} << 20;
-constexpr double min_gap = 1e-10;  // what is less cannot be told from the latency's own spread
+constexpr double min_gap = 1e-10;  // smaller gaps drown in the variation of the latency
 
-/// Which ranks share a node, and a communicator of this rank's.
+/// The nodes of all ranks, and a communicator of this rank's node.
 class RealNodes {
  public:
   explicit RealNodes(const Job& job) : job_(job) {
@@ -41,13 +41,13 @@ class RealNodes {
   [[nodiscard]] MPI_Comm comm() const { return comm_; }
   [[nodiscard]] int local() const { return nodes_.local_of(job_.rank()); }
   [[nodiscard]] int ranks() const { return nodes_.size(nodes_.node_of(job_.rank())); }
-  /// Ranks of the smallest node: so many have counterparts on all others.
+  /// The ranks of the smallest node; as many have counterparts on all other nodes.
   [[nodiscard]] int fewest() const {
     int fewest = nodes_.most();
     for (int node = 0; node < nodes_.count(); ++node) fewest = std::min(fewest, nodes_.size(node));
     return fewest;
   }
-  /// The counterpart so many nodes further.
+  /// The rank with the same local number, `distance` nodes further.
   [[nodiscard]] Rank counterpart(int distance) const {
     const int count = nodes_.count();
     return nodes_.rank_at((nodes_.node_of(job_.rank()) + distance + count) % count, local());
@@ -59,7 +59,7 @@ class RealNodes {
   Nodes nodes_;
 };
 
-/// The median over repetitions of the slowest rank's seconds. All ranks call it.
+/// The median over repetitions of the slowest rank's time, in seconds. All ranks call it.
 double slowest_median(const Job& job, int repetitions, const std::function<void()>& once) {
   std::vector<double> samples;
   for (int repetition = -1; repetition < repetitions; ++repetition) {
@@ -74,7 +74,7 @@ double slowest_median(const Job& job, int repetitions, const std::function<void(
   return summarize(std::move(samples)).median;
 }
 
-/// An empty message to one rank and from another.
+/// Sends an empty message to one rank, and receives one from another.
 void exchange_empty(MPI_Comm comm, Rank to, Rank from) {
   std::array<MPI_Request, 2> requests = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   MPI_Irecv(nullptr, 0, MPI_BYTE, from, tag, comm, &requests[0]);
@@ -90,8 +90,8 @@ void barrier_by_messages(const RealNodes& nodes) {
   }
 }
 
-/// Of a barrier among the ranks of a node, through their memory alone.
-double flag_seconds(const Job& job, const RealNodes& nodes) {
+/// The seconds of a barrier among the ranks of a node through node memory alone.
+double signal_seconds(const Job& job, const RealNodes& nodes) {
   constexpr int calls = 10;
   if (TUTTI_Algorithm_set("barrier", "hierarchical(native,leaders=1)", nullptr, nullptr) !=
       MPI_SUCCESS) {
@@ -104,7 +104,7 @@ double flag_seconds(const Job& job, const RealNodes& nodes) {
   return seconds / calls / (nodes.nodes().most() + 1);
 }
 
-/// Each rank for which `copies` copies so many bytes between buffers of its own.
+/// The seconds in which ranks with `copies` set copy bytes between private buffers.
 double copy_seconds(const Job& job, bool copies) {
   std::vector<char> from(large, 1);
   std::vector<char> to(large);
@@ -147,7 +147,7 @@ Result<NodeMachine> measure_node_machine(const Job& job, const Machine& machine)
   if (ranks > 1) {
     const int rounds = std::bit_width(static_cast<unsigned>(ranks - 1));
     measured.local_latency = slowest_median(job, 50, [&] { barrier_by_messages(real); }) / rounds;
-    measured.signal = flag_seconds(job, real);
+    measured.signal = signal_seconds(job, real);
     measured.oversubscription = std::max(1.0, job.oversubscription());
   }
   std::string wrong = out_of_range(measured);

@@ -1,4 +1,4 @@
-/// Measuring what messages, copies and flags take among the ranks of a node.
+/// Measures messages, copies and signals among the ranks of a node.
 #pragma once
 
 #include "bench/mpi_job.hpp"
@@ -7,15 +7,15 @@
 
 namespace tutti::bench {
 
-/// The numbers of nodes in which all ranks take part, as they do in a collective: with more ranks
-/// than cores they hold the scheduler's turns. `machine` is that of measure_machine. Medians of the
-/// slowest rank's times; what needs several nodes, or several ranks on one, is taken from `machine`
-/// or the defaults where there are none. An error where a number is none that a machine has, or
-/// messages take too long for the memory of one node. The
-/// same result on all ranks. Collective.
-///  - flag: a barrier through node memory alone, on one node, for each rank's flag;
+/// Measures the parameters of nodes while all ranks take part, as in a collective: with more ranks
+/// than cores the times include the scheduler. `machine` is the result of measure_machine. The
+/// results are medians of the slowest rank's times. Values that need several nodes, or several
+/// ranks on a node, come from `machine` or the defaults if there are none. An error if a number is
+/// out of range for machines, or if messages take too long for the memory of a node. The result is
+/// equal on all ranks. Collective.
+///  - signal: a barrier through node memory alone, divided by the ranks of the node plus 1;
 ///  - local_latency: a round of a dissemination barrier by messages on one node;
-///  - node_gap: what the same takes longer between nodes where all ranks of a node send at once;
+///  - node_gap: the extra time of an exchange between nodes for each further rank of a node in it;
 ///  - copy_per_byte, shared_per_byte: one rank copies, all ranks of a node copy;
 ///  - combine_per_byte: MPI_Reduce_local of doubles by one rank.
 [[nodiscard]] Result<NodeMachine> measure_node_machine(const Job& job, const Machine& machine);

@@ -1,4 +1,4 @@
-/// One-sided broadcasts between two ranks.
+/// Measures one-sided broadcasts between two ranks.
 #include "bench/mpi_polling.hpp"
 
 #include <algorithm>
@@ -15,18 +15,18 @@ namespace tutti::bench {
 namespace {
 
 constexpr int turns = 50;
-constexpr double least = 1e-9;   // a machine's numbers are positive
-constexpr MPI_Aint page = 4096;  // MPICH 4.0 puts beside windows of odd sizes
+constexpr double least = 1e-9;   // a machine's parameters are positive
+constexpr MPI_Aint page = 4096;  // MPICH 4.0 writes beside windows of odd sizes
 
-/// Seconds until a root knows that the other rank of `comm` has its data; negative where that
-/// cannot be. Sets `progresses` as TUTTI_Rma_progress.
+/// Seconds until a root knows that the other rank of `comm` has its data; negative if one-sided
+/// collectives cannot run. Sets `progresses` as TUTTI_Rma_progress does.
 double round_trip(MPI_Comm comm, int& progresses) {
   void* base = nullptr;
   MPI_Win handle = MPI_WIN_NULL;
   TUTTI_Window window = TUTTI_WINDOW_NULL;
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
-  // Open MPI 4.1 makes no windows over TCP in programs with threads.
+  // Open MPI 4.1 cannot create windows over TCP in programs with threads.
   int error = MPI_Win_allocate(page, 1, MPI_INFO_NULL, comm, static_cast<void*>(&base), &handle);
   if (error != MPI_SUCCESS) return -1;
   error = TUTTI_Rma_init(comm);

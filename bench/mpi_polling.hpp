@@ -1,4 +1,4 @@
-/// Measuring what a notification waits for the thread that looks for it.
+/// Measures the time that a notification waits for the polling thread.
 #pragma once
 
 #include "bench/mpi_job.hpp"
@@ -6,10 +6,11 @@
 
 namespace tutti::bench {
 
-/// Sets `polling`, and `serving` where puts wait for the same thread: what a one-sided broadcast of
-/// 8 bytes from the first to the last rank takes beyond two messages; the median of 50, a
-/// millisecond apart. As it is with one rank, or where one-sided collectives cannot run. The same
-/// on all ranks. Collective; `machine` is what measure_machine has found.
+/// Sets `polling`, and `serving` if puts wait for the same thread: the time of a one-sided
+/// broadcast of 8 bytes from the first to the last rank, minus that of two messages; the median of
+/// 50 broadcasts, 1 ms apart. `machine`, the result of measure_machine, stays unchanged with a
+/// single rank, or if one-sided collectives cannot run. The result is equal on all ranks.
+/// Collective.
 void measure_polling(const Job& job, Machine& machine);
 
 }  // namespace tutti::bench

@@ -1,4 +1,4 @@
-/// Filling, calling and checking reductions.
+/// Fills, calls and checks reductions.
 #include "bench/mpi_reduction.hpp"
 
 #include <algorithm>

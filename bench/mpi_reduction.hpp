@@ -7,12 +7,13 @@
 
 namespace tutti::bench {
 
-/// reduce, allreduce and reduce_scatter(_block) of bits by exclusive or, which is as exact in any
-/// sequence and tells a contribution that is missing, there twice or out of place.
+/// A reduce, allreduce or reduce_scatter(_block) of bits by exclusive or. Its result is exact in
+/// any order, and reveals contributions that are missing, duplicate or misplaced.
 class ReductionWorkload final : public Workload {
  public:
-  /// `sizes` in elements of `type`, `width` bytes wide: of the vector, in every place; for a
-  /// reduce_scatter of each rank's block. The error says that a count does not fit MPI's int.
+  /// `sizes` are in elements of `type`, which has `width` bytes. For a reduce_scatter they are
+  /// those of each rank's block; otherwise each is that of the vector. An error if a count does not
+  /// fit MPI's int.
   static Result<std::unique_ptr<Workload>> make(Collective collective,
                                                 const std::vector<Bytes>& sizes, int width,
                                                 MPI_Datatype type, Rank root, Rank rank);
@@ -26,11 +27,11 @@ class ReductionWorkload final : public Workload {
   ReductionWorkload(Collective collective, Layout blocks, MPI_Datatype type, Rank root, Rank rank,
                     int p);
   int call(const Functions& functions, const Layout& blocks);
-  /// The part of the vector that this rank has in the end.
+  /// The part of the vector that this rank receives.
   [[nodiscard]] Bytes wanted_begin() const;
   [[nodiscard]] Bytes wanted_size() const;
 
-  Layout blocks_;  ///< the whole vector, or that of each rank
+  Layout blocks_;  ///< the entire vector, or the block of each rank
   Layout nothing_;
   MPI_Datatype type_;
   Rank root_;

@@ -6,10 +6,11 @@
 
 namespace tutti::bench {
 
-/// Collectives on windows that the root alone calls, by each algorithm, beside the MPI's matched
-/// one (native), which all ranks call: from the root's call until the last rank has its data and
-/// the root knows. All other ranks sleep and look whether the operation has arrived, without a call
-/// of the MPI. Then what an idle background thread costs, and a level of the tree. Collective.
+/// Measures one-sided collectives, which only the root calls, by each algorithm, beside the MPI's
+/// ordinary collective (native), which all ranks call. The time runs from the root's call until the
+/// last rank has its data and the root knows it. The other ranks sleep, and poll for the operation
+/// without MPI calls. Then measures the cost of an idle background thread, and of a tree level.
+/// Collective.
 [[nodiscard]] Result<bool> run_rma(const Bench& bench, Rank root, Report* report);
 
 }  // namespace tutti::bench

@@ -1,4 +1,4 @@
-/// Filling, calling and checking gathers and scatters.
+/// Fills, calls and checks gathers and scatters.
 #include "bench/mpi_rooted.hpp"
 
 #include <utility>
@@ -26,7 +26,7 @@ void GatherScatterWorkload::prepare(std::uint32_t call) {
   }
 }
 
-/// Tutti's functions that set persistent calls up.
+/// Tutti's functions that make persistent calls.
 struct GatherScatterWorkload::Inits {
   decltype(&TUTTI_Gather_init) gather = TUTTI_Gather_init;
   decltype(&TUTTI_Gatherv_init) gatherv = TUTTI_Gatherv_init;
@@ -43,7 +43,7 @@ int GatherScatterWorkload::prime(const Functions& functions) { return call(funct
 template <class AnyFunctions, class... Request>
 int GatherScatterWorkload::call(const AnyFunctions& functions, const std::vector<int>& all_counts,
                                 Request*... request) {
-  const int own = all_counts[static_cast<std::size_t>(rank_)];
+  const int count = all_counts[static_cast<std::size_t>(rank_)];
   const int* counts = at_root() ? all_counts.data() : nullptr;
   const int* displacements = at_root() ? layout_.displacements.data() : nullptr;
   void* vector = at_root() ? vector_.data() : nullptr;
@@ -51,14 +51,14 @@ int GatherScatterWorkload::call(const AnyFunctions& functions, const std::vector
   const MPI_Comm comm = MPI_COMM_WORLD;
   switch (collective()) {
     case Collective::gather:
-      return functions.gather(block, own, type_, vector, own, type_, root_, comm, request...);
+      return functions.gather(block, count, type_, vector, count, type_, root_, comm, request...);
     case Collective::gatherv:
-      return functions.gatherv(block, own, type_, vector, counts, displacements, type_, root_, comm,
-                               request...);
+      return functions.gatherv(block, count, type_, vector, counts, displacements, type_, root_,
+                               comm, request...);
     case Collective::scatter:
-      return functions.scatter(vector, own, type_, block, own, type_, root_, comm, request...);
+      return functions.scatter(vector, count, type_, block, count, type_, root_, comm, request...);
     case Collective::scatterv:
-      return functions.scatterv(vector, counts, displacements, type_, block, own, type_, root_,
+      return functions.scatterv(vector, counts, displacements, type_, block, count, type_, root_,
                                 comm, request...);
     default:
       return MPI_ERR_OTHER;

@@ -8,10 +8,10 @@
 
 namespace tutti::bench {
 
-/// Every rank knows the whole layout; only what MPI asks for is passed on.
+/// A gather(v) or scatter(v). Every rank knows the entire layout, but passes only MPI's arguments.
 class GatherScatterWorkload final : public Workload {
  public:
-  /// `type` has the width of the layout. The regular collectives need equal blocks without gaps.
+  /// `type` has the layout's width. Regular collectives need equal blocks without gaps.
   GatherScatterWorkload(Collective collective, Layout layout, MPI_Datatype type, Rank root,
                         Rank rank);
   ~GatherScatterWorkload() override;
@@ -26,7 +26,7 @@ class GatherScatterWorkload final : public Workload {
  private:
   [[nodiscard]] bool at_root() const { return rank_ == root_; }
   struct Inits;
-  /// Calls the collective's function, which may take a request as well.
+  /// Calls the collective's function, whose persistent form also takes a request.
   template <class AnyFunctions, class... Request>
   int call(const AnyFunctions& functions, const std::vector<int>& counts, Request*... request);
 
@@ -36,7 +36,7 @@ class GatherScatterWorkload final : public Workload {
   Rank root_;
   Rank rank_;
   GuardedBuffer vector_;  ///< all blocks, at the root only
-  GuardedBuffer block_;   ///< this rank's
+  GuardedBuffer block_;   ///< this rank's block
   TUTTI_Request request_ = TUTTI_REQUEST_NULL;
 };
 

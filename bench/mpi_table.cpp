@@ -1,4 +1,4 @@
-/// Algorithms side by side on the six distributions.
+/// Compares algorithms on distributions of block sizes.
 #include "bench/mpi_table.hpp"
 
 #include <algorithm>
@@ -23,7 +23,8 @@ Collective collective_of(Command command) {
 
 using Workloads = std::vector<std::shared_ptr<Workload>>;
 
-/// All ranks of MPI_COMM_WORLD, numbered by distance for a collective; made once, collective then.
+/// A communicator of all ranks, numbered by distance for a collective. The first call makes it and
+/// is collective.
 MPI_Comm reordered_world(Collective collective) {
   static const MPI_Comm reordered = [collective] {
     MPI_Comm made = MPI_COMM_NULL;
@@ -51,8 +52,8 @@ Result<std::unique_ptr<Workload>> workload_of(const Bench& bench, Collective col
       new GatherScatterWorkload(collective, std::move(*layout), type, problem.root, rank));
 }
 
-/// One for each contender, which may be that of others: calls that are persistent keep their
-/// buffers, and another communicator has other ranks.
+/// A workload for each contender. Contenders share it, unless a call is persistent, as it keeps its
+/// buffers, or another communicator numbers the ranks differently.
 Result<Workloads> workloads_of(const Bench& bench, Collective collective, const Case& problem) {
   Workloads workloads;
   std::shared_ptr<Workload> common;
@@ -109,7 +110,7 @@ double mean_elapsed(const Calls& calls) {
   return sum / calls.repetitions;
 }
 
-/// Of an ExchangeWorkload: what rank s has for rank d is at s p + d.
+/// The block sizes of an ExchangeWorkload; the block of rank s for rank d is at s p + d.
 std::vector<Bytes> sizes_of_pairs(const std::vector<Bytes>& sizes) {
   std::vector<Bytes> pairs;
   std::vector<Bytes> row = sizes;
@@ -120,7 +121,7 @@ std::vector<Bytes> sizes_of_pairs(const std::vector<Bytes>& sizes) {
   return pairs;
 }
 
-/// Lower bounds on the calls of one problem.
+/// Lower bounds on the times of the calls of one problem.
 class Bounds {
  public:
   Bounds(const Case& problem, Collective collective, const Machine& machine)
@@ -129,14 +130,14 @@ class Bounds {
     if (collective == Collective::alltoallv) pairs_ = sizes_of_pairs(sizes_);
   }
 
-  /// In seconds from the first arrival on; without arrivals, as if all came at once.
+  /// The bound in seconds from the first arrival; without arrivals, for all ranks at once.
   [[nodiscard]] double of(const std::vector<double>& arrivals) const {
     const BoundCase call{problem_.root,     sizes_,
                          arrivals,          std::min(machine_.latency, machine_.gap),
                          machine_.per_byte, Runner::background};
     return lower_bound(collective_, call, pairs_);
   }
-  /// The median of time / bound.
+  /// The median of time / bound over all calls.
   [[nodiscard]] double median_ratio(const Calls& calls) const {
     std::vector<double> ratios;
     for (int i = 0; i < calls.repetitions; ++i) {
@@ -161,7 +162,7 @@ std::vector<Case> cases_of(const Options& options, int p, Rank root) {
   std::vector<Case> cases;
   for (const Distribution distribution : options.distributions) {
     for (const Bytes size : in_bytes ? options.totals : options.blocks) {
-      // A vector of fewer bytes than ranks still has a byte for each.
+      // Every rank's block has at least one byte.
       const Bytes block = in_bytes && !is_whole ? std::max(Bytes{1}, size / p) : size;
       const int width = in_bytes ? 1 : static_cast<int>(sizeof(int));
       cases.push_back({distribution, block, width, root,
@@ -230,7 +231,7 @@ Result<bool> run_table(const Bench& bench, Rank root, const Machine& machine, Re
     report->add(std::move(row));
   }
   if (report != nullptr) {
-    report->note("clock error", bench.clock.error_text());  // of all rows, each has its comparison
+    report->note("clock error", bench.clock.error_text());  // the maximum over all rows
     report->finish();
   }
   return true;

@@ -10,36 +10,36 @@
 
 namespace tutti::bench {
 
-/// A contender: the MPI's own on the communicator that TUTTI_Comm_reorder returns, whose ranks are
-/// numbered by distance. Of exchanges (ExchangeWorkload) alone.
+/// The name of a contender: the MPI's own on the communicator of TUTTI_Comm_reorder, whose ranks
+/// are numbered by distance. Only for ExchangeWorkload.
 inline constexpr auto reordered_name = "native:reordered";
 
-/// One problem of a run: what the options ask for, with this job's number of ranks.
+/// One problem of a run, from the options and the number of ranks.
 struct Case {
   Distribution distribution = Distribution::same;
-  Bytes block = 0;  ///< average elements of a rank
+  Bytes block = 0;  ///< mean elements of a rank
   int width = 0;    ///< bytes of an element
   Rank root = 0;
   std::vector<Bytes> blocks;  ///< elements of each rank
 };
 
-/// All problems of the options, in their sequence.
+/// All problems of the options, in their order.
 [[nodiscard]] std::vector<Case> cases_of(const Options& options, int p, Rank root);
 
 [[nodiscard]] MPI_Datatype type_of(const Case& problem);
 /// The row of a problem, without lines.
 [[nodiscard]] Row row_of(const Case& problem, std::string collective);
 
-/// The lines of measured calls. Ratios are to the contender called `native`; bounds where
-/// `machine` is given: with the true arrivals of each call, receivers as if data could arrive
-/// before them (eager messages may), and as a start-up's price the smaller of latency and gap,
-/// so that they stay bounds where start-ups overlap. At rank 0.
+/// The lines of measured calls. Ratios compare with the contender `native`. With a `machine`, lines
+/// have lower bounds for the actual arrivals of each call. The bounds allow data to arrive before
+/// its receiver, as eager messages do, and a start-up costs the smaller of latency and gap, because
+/// start-ups may overlap. At rank 0.
 [[nodiscard]] std::vector<Line> lines_of(const std::vector<Contender>& contenders,
                                          const std::vector<Calls>& calls, const Case& problem,
                                          const Machine* machine);
 
-/// Measures all problems with all algorithms and reports each as it is done. `report` is null on
-/// all ranks but 0. The error names a problem that MPI cannot express. Collective.
+/// Measures all problems with all algorithms, and reports each when it is complete. `report` is
+/// null on all ranks but 0. The error names a problem that MPI cannot express. Collective.
 [[nodiscard]] Result<bool> run_table(const Bench& bench, Rank root, const Machine& machine,
                                      Report* report);
 

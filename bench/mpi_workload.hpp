@@ -1,4 +1,4 @@
-/// The buffers of one problem and the call on them.
+/// The interface of a workload: the buffers of a problem, and the call on them.
 #pragma once
 
 #include <mpi.h>
@@ -13,8 +13,7 @@
 
 namespace tutti::bench {
 
-/// One rank's side of a collective over MPI_COMM_WORLD that is called again and again with new
-/// data.
+/// One rank's side of a collective that is called repeatedly, with new data in each call.
 class Workload {
  public:
   explicit Workload(Collective collective) : collective_(collective) {}
@@ -23,17 +22,17 @@ class Workload {
   Workload& operator=(const Workload&) = delete;
 
   [[nodiscard]] Collective collective() const { return collective_; }
-  /// Writes what this rank sends in this call.
+  /// Writes the data that this rank sends in a call.
   virtual void prepare(std::uint32_t call) = 0;
-  /// The call; MPI's error code.
+  /// Makes the call; returns MPI's error code.
   virtual int run(const Functions& functions) = 0;
-  /// The same without data: what a library decides once for new settings, it decides here.
+  /// Makes the call without data, so that a library can act on new settings.
   virtual int prime(const Functions& functions) = 0;
-  /// The same collective in its persistent form, where it has one, set up at the first call with
-  /// what is in force for its collective then. Each `start` needs its `wait`.
+  /// The persistent form of the collective, if it has one. The first `start` initialises it with
+  /// the current setting. Each `start` needs a `wait`.
   virtual int start() { return MPI_ERR_UNSUPPORTED_OPERATION; }
   virtual int wait() { return MPI_ERR_UNSUPPORTED_OPERATION; }
-  /// The first received byte that is wrong, or byte beside the data that was written.
+  /// The first wrong byte received, or the first byte written outside the data.
   [[nodiscard]] virtual std::optional<Mismatch> check(std::uint32_t call) const = 0;
 
  private:

@@ -1,4 +1,4 @@
-/// What a run of tutti-bench is asked to do.
+/// The command and options of a run of tutti-bench.
 #pragma once
 
 #include <cstdint>
@@ -41,15 +41,15 @@ enum class Command : std::uint8_t {
   distances
 };
 
-/// Of windows, where only the root calls.
+/// Whether it is a one-sided collective, which only the root calls.
 [[nodiscard]] constexpr bool is_rma(Command command) {
   return Command::rma_bcast <= command && command <= Command::rma_reduce;
 }
 
-/// "gatherv" and so on.
+/// The name of a command, such as "gatherv".
 [[nodiscard]] std::string_view name_of(Command command);
 
-/// A root that is a rank only once the number of ranks is known.
+/// A root that may depend on the number of ranks.
 struct RootChoice {
   enum class Kind : std::uint8_t { half, first, last, numbered };
   Kind kind = Kind::half;
@@ -62,41 +62,40 @@ struct Options {
   std::vector<Distribution> distributions;  ///< empty: the command's own
   int rho = 5;                              ///< of spikes
   std::vector<Bytes> blocks;                ///< ints, see help()
-  std::vector<Bytes> totals;                ///< bytes of all that one rank has in the end
+  std::vector<Bytes> totals;                ///< bytes of a rank's entire result
   Bytes gap = 0;                            ///< elements between blocks at the root
   RootChoice root;
   std::vector<std::string> algorithms;  ///< empty: native and auto
   Delays delays;                        ///< before each call
   double compute = -1;      ///< seconds before each call without delay; -1: the delays' scale
   double rest = 0;          ///< seconds that ranks sleep after each call, once all have left it
-  int edge = 50;            ///< percent of the computing after which Tutti is told
+  int edge = 50;            ///< percent of the computation before the progress hint; 0: no hint
   bool persistent = false;  ///< Tutti's algorithms by init, start and wait
   int repetitions = 75;
-  double budget =
-      0;  ///< seconds for the repetitions of a row, which may be fewer then; 0: no bound
+  double budget = 0;  ///< seconds for the repetitions of a row, which may reduce them; 0: no limit
   int warmup = 10;
-  int settling = 0;  ///< calls of those that choose by themselves, before the warm-up
+  int settling = 0;  ///< calls before the warm-up, of contenders that select by themselves
   std::uint64_t seed = 1;
   std::string json;          ///< a file, or empty
   std::string csv;           ///< a file, or empty
   std::string output;        ///< machine, distances: a file, or empty for the standard output
-  int nodes_per_switch = 0;  ///< distances: so many in a row share one; 0 not known
+  int nodes_per_switch = 0;  ///< distances: consecutive nodes that share a switch; 0: unknown
   bool check = true;
   bool quiet = false;
   int timeout = 300;  ///< seconds without progress
 };
 
-/// Ranks compute before each call, or come late to it.
+/// Whether ranks compute before each call.
 [[nodiscard]] inline bool computes(const Options& options) {
   return options.compute + options.delays.scale() > 0;
 }
 
-/// How many repetitions the budget allows where each takes so many seconds: no fewer than five,
-/// unless fewer were asked for.
+/// The number of repetitions that fit the time budget if each takes `seconds`: at least 5, unless
+/// the options request fewer.
 [[nodiscard]] int repetitions_within_budget(const Options& options, double seconds);
 
-/// Reads the arguments after the program's name. The error names the argument and what is
-/// accepted instead.
+/// Reads the arguments after the program's name. The error names the argument and the accepted
+/// values.
 [[nodiscard]] Result<Options> parse(std::span<const char* const> arguments);
 
 /// The rank of a root among `p`; the error names a number that is too large.

@@ -1,4 +1,4 @@
-/// The options of tutti-bench, one line each, and which commands take them.
+/// The options of tutti-bench, one line each, and the commands that accept them.
 #pragma once
 
 #include <span>
@@ -33,18 +33,18 @@ inline constexpr unsigned measured =
     tables | bit(Command::latency) | bit(Command::memory) | one_sided | shared;
 inline constexpr unsigned every = measured | bit(Command::machine) | bit(Command::distances);
 
-/// Empty if a value was taken, else what would have been accepted.
+/// Empty if the value was accepted, else the accepted values.
 using Accepted = std::string;
 
 struct Option {
   std::string_view name;
-  std::string_view value;  ///< what stands for its value in the help; empty: it takes none
+  std::string_view value;  ///< name of its value in the help; empty: it takes none
   unsigned commands;
   Accepted (*read)(Options&, std::string_view);
   std::string_view meaning;
 };
 
-/// All options, in the sequence of the help.
+/// All options, in the order of the help.
 [[nodiscard]] std::span<const Option> all_options();
 
 }  // namespace tutti::bench

@@ -1,4 +1,4 @@
-/// Data that tells where it comes from, and buffers that tell what was written beside it.
+/// Data that identify their source, and guarded buffers that reveal writes outside the data.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@
 
 namespace tutti::bench {
 
-/// A byte that is not what it must be.
+/// A wrong byte.
 struct Mismatch {
-  Rank block = no_rank;  ///< whose block; no_rank: a guard around the data or a gap in it
+  Rank block = no_rank;  ///< rank of the block; no_rank: a guard around the data or a gap in it
   Bytes index = 0;       ///< byte of the block, or from the start of the data for a guard
   int expected = 0;
   int got = 0;
@@ -24,20 +24,20 @@ struct Mismatch {
 /// One line, e.g. "block 3, byte 17: expected 0x2a, got 0x00".
 [[nodiscard]] std::string to_text(const Mismatch& mismatch);
 
-/// Fills a block with bytes that depend on its rank, each byte's index and the number of the call,
-/// so that a block of another rank, of an earlier call or out of place is not taken for right.
+/// Fills a block with bytes that depend on its rank, the byte's index and the number of the call.
+/// So a block of another rank or of an earlier call, or a misplaced one, differs.
 void fill(std::span<std::byte> block, Rank rank, std::uint32_t call);
 
 /// The first byte that differs from what `fill` wrote.
 [[nodiscard]] std::optional<Mismatch> check(std::span<const std::byte> block, Rank rank,
                                             std::uint32_t call);
 
-/// Where the blocks lie in the root's buffer, in elements.
+/// The layout of the blocks in the root's buffer, in elements.
 struct Layout {
   int width = 1;            ///< bytes of an element
   std::vector<int> counts;  ///< of each rank
   std::vector<int> displacements;
-  Bytes bytes = 0;  ///< from the first block's begin to the last one's end
+  Bytes bytes = 0;  ///< from the start of the first block to the end of the last
 
   [[nodiscard]] Bytes begin(Rank rank) const {
     return Bytes{displacements[static_cast<std::size_t>(rank)]} * width;
@@ -47,11 +47,11 @@ struct Layout {
   }
 };
 
-/// The blocks one after the other in rank order with `gap` elements between them. The error says
-/// that a count or a displacement does not fit MPI's int.
+/// The blocks in rank order with `gap` elements between them. An error if a count or a displacement
+/// does not fit MPI's int.
 [[nodiscard]] Result<Layout> lay_out(const std::vector<Bytes>& blocks, int width, Bytes gap);
 
-/// A buffer between two guards. All of it holds the guard byte until written.
+/// A buffer between two guards. All its bytes are the guard byte until written.
 class GuardedBuffer {
  public:
   explicit GuardedBuffer(Bytes bytes);
@@ -59,9 +59,9 @@ class GuardedBuffer {
   [[nodiscard]] std::byte* data() { return bytes_.data() + guard; }
   [[nodiscard]] std::span<std::byte> at(Bytes begin, Bytes size);
   [[nodiscard]] std::span<const std::byte> at(Bytes begin, Bytes size) const;
-  /// The first byte that was written before the data or after it.
+  /// The first byte written before or after the data.
   [[nodiscard]] std::optional<Mismatch> check_guards() const;
-  /// The first byte that was written in a gap of the layout.
+  /// The first byte written in a gap of the layout.
   [[nodiscard]] std::optional<Mismatch> check_gaps(const Layout& layout) const;
 
  private:

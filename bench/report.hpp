@@ -1,4 +1,4 @@
-/// What was measured, as columns, CSV and JSON.
+/// Results as columns, CSV and JSON.
 #pragma once
 
 #include <cstdio>
@@ -15,22 +15,22 @@
 
 namespace tutti::bench {
 
-/// How a measurement was made: names and values in the sequence in which they are shown.
+/// Metadata of a measurement: names and values in output order.
 using Metadata = std::vector<std::pair<std::string, std::string>>;
 
-/// Bytes of memory that a rank has more of than before a call: the mean of all, where a page that n
-/// ranks share is 1/n of a page to each.
+/// The mean increase of a rank's memory by a call, in bytes; a page that n ranks share counts 1/n
+/// to each.
 struct Resident {
-  double held = 0;  ///< while it holds the result
-  double kept = 0;  ///< once it has released it
+  double held = 0;  ///< while the rank holds the result
+  double kept = 0;  ///< after the release of the result
 };
 
-/// One contender's times for one problem. Seconds.
+/// The times of one contender for one problem, in seconds.
 struct Line {
   std::string name;
-  std::string ran;                 ///< what Tutti ran and why, or empty
-  std::vector<double> samples;     ///< last exit less first arrival, by repetition
-  double spread = 0;               ///< median of last arrival less first arrival
+  std::string ran;                 ///< the algorithm that Tutti ran and why, or empty
+  std::vector<double> samples;     ///< last exit minus first arrival, by repetition
+  double spread = 0;               ///< median of last arrival minus first arrival
   double elapsed = 0;              ///< mean over calls and ranks of exit - arrival
   std::optional<Ratio> to_native;  ///< time / native's time
   std::optional<double> to_bound;  ///< median of time / lower bound
@@ -41,17 +41,17 @@ struct Line {
 struct Row {
   std::string collective;
   std::string distribution;
-  Bytes block = 0;  ///< average elements of a rank, as asked for
+  Bytes block = 0;  ///< mean elements of a rank, as requested
   int width = 0;    ///< bytes of an element
   Rank root = 0;
   Bytes total = 0;                   ///< elements of all blocks
   Bytes largest = 0;                 ///< elements of the largest block
-  std::optional<double> bound = {};  ///< lower bound, in seconds, if all ranks arrived at once
+  std::optional<double> bound = {};  ///< lower bound in seconds if all ranks arrive at once
   std::vector<Line> lines = {};
 };
 
-/// A performance guideline (Träff 2017, section 4): in every row `left` should take no longer than
-/// `right`, two of its lines by name.
+/// A performance guideline (Träff 2017, section 4): in every row the line `left` should take no
+/// longer than the line `right`.
 struct Guideline {
   int number = 0;
   std::string library;  ///< "native" or "tutti"
@@ -60,10 +60,10 @@ struct Guideline {
   bool equal_blocks_only = false;
 };
 
-/// "faster" or "slower" than native where the interval of the ratio leaves no doubt, else "even".
+/// "faster" or "slower" if the interval of the ratio to native excludes 1, else "even".
 [[nodiscard]] std::string verdict(const Ratio& to_native);
 
-/// Collects rows at rank 0 and writes them where the options say.
+/// Collects rows at rank 0, prints them and writes the files of the options.
 class Report {
  public:
   /// The error names a file that cannot be written.
@@ -72,11 +72,11 @@ class Report {
   [[nodiscard]] bool quiet() const { return quiet_; }
   /// Adds a row; prints it as columns unless `print` is off.
   void add(Row row, bool print = true);
-  /// A line on the standard output, unless quiet.
+  /// Prints a line on standard output, unless quiet.
   void say(const std::string& text) const;
-  /// The same of a further piece of metadata, which the JSON file has too.
+  /// Prints further metadata, and adds it to the JSON file.
   void note(const std::string& key, const std::string& value);
-  /// Writes the JSON file, with the guidelines that the rows are to be tested for.
+  /// Writes the JSON file, with the guidelines that `tutti check` tests on the rows.
   void finish(const std::vector<Guideline>& guidelines = {});
 
  private:
@@ -91,7 +91,7 @@ class Report {
   bool quiet_ = false;
   Metadata metadata_;
   std::vector<Row> rows_;
-  std::string section_;  ///< the last heading that was printed
+  std::string section_;  ///< the last heading printed
   File json_;
   File csv_;
 };

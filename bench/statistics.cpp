@@ -13,7 +13,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// P(Binomial(n, 1/2) = k); by logarithms, as 2^-n underflows for long runs.
+/// P(Binomial(n, 1/2) = k), by logarithms because 2^-n underflows for long runs.
 double binomial_half(int n, int k) {
   return std::exp(std::lgamma(n + 1.0) - std::lgamma(k + 1.0) - std::lgamma(n - k + 1.0) -
                   n * std::log(2.0));

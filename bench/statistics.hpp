@@ -1,11 +1,11 @@
-/// What is said of repeated measurements.
+/// Statistics of repeated measurements.
 #pragma once
 
 #include <vector>
 
 namespace tutti::bench {
 
-/// From `low` to `high`; infinite ends where there are too few samples to say.
+/// A confidence interval; its ends are infinite if there are too few samples.
 struct Interval {
   double low = 0;
   double high = 0;
@@ -21,10 +21,10 @@ struct Summary {
   double most = 0;
 };
 
-/// A quotient of two medians.
+/// A ratio of two medians.
 struct Ratio {
   double value = 0;
-  Interval interval;  ///< holds the true quotient with the confidence that was asked for
+  Interval interval;  ///< contains the true ratio with the requested confidence
 
   [[nodiscard]] bool below_one() const { return interval.high < 1; }
   [[nodiscard]] bool above_one() const { return interval.low > 1; }
@@ -34,17 +34,17 @@ struct Ratio {
 /// of Hyndman and Fan 1996). At least one sample.
 [[nodiscard]] double quantile(const std::vector<double>& ascending, double q);
 
-/// The order statistics that hold the median of what the ascending samples were drawn from with at
-/// least this confidence, whatever its distribution: ranks k and n + 1 - k for the largest k with
-/// P(Binomial(n, 1/2) < k) <= (1 - confidence) / 2. From minus to plus infinity where no k does.
+/// The confidence interval of the median of any distribution, from ascending samples: the order
+/// statistics k and n + 1 - k for the largest k with
+/// P(Binomial(n, 1/2) < k) <= (1 - confidence) / 2. Infinite if there is no such k.
 [[nodiscard]] Interval median_interval(const std::vector<double>& ascending, double confidence);
 
-/// Needs at least one sample, in any sequence. O(n log n).
+/// Needs at least one sample, in any order. O(n log n).
 [[nodiscard]] Summary summarize(std::vector<double> samples);
 
 /// median(numerator) / median(denominator) of positive samples. The interval divides the ends of
-/// the two medians' own intervals, each with half of the error allowed (Bonferroni), so it needs
-/// no assumption but independence of the repetitions.
+/// the two medians' intervals, each with half of the permitted error (Bonferroni). Its only
+/// assumption is that repetitions are independent.
 [[nodiscard]] Ratio ratio_of_medians(std::vector<double> numerator, std::vector<double> denominator,
                                      double confidence = 0.95);
 

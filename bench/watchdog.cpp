@@ -1,4 +1,4 @@
-/// The watching thread.
+/// The thread of the watchdog.
 #include "bench/watchdog.hpp"
 
 #include <unistd.h>
@@ -37,7 +37,7 @@ void Watchdog::enter(const std::string& what, Bytes block, int repetition) {
 void Watchdog::watch() {
   std::unique_lock lock(mutex_);
   while (!stop_) {
-    // The deadline moves with each call; enter() does not wake the thread, as that would cost the
+    // Each call moves the deadline. enter() does not wake the thread, because that would cost the
     // measured ranks a system call.
     if (changed_.wait_until(lock, since_ + limit_) == std::cv_status::timeout && !stop_ &&
         std::chrono::steady_clock::now() >= since_ + limit_) {

@@ -1,4 +1,4 @@
-/// Ends a run that no longer moves.
+/// Ends a run that makes no progress.
 #pragma once
 
 #include <chrono>
@@ -11,9 +11,9 @@
 
 namespace tutti::bench {
 
-/// A thread that sleeps while calls end in time. After `seconds` without a new call it prints
-/// which call this rank is in, gives the other ranks' watchdogs a second to do the same, and ends
-/// the process without MPI, which may be what hangs; the launcher then ends the job.
+/// A thread that sleeps while calls make progress. After `seconds` without a new call it prints the
+/// current call of this rank, gives the other ranks' watchdogs 1 s to do the same, and ends the
+/// process without MPI, which may be what hangs. The launcher then ends the job.
 class Watchdog {
  public:
   Watchdog(Rank rank, int seconds);
@@ -21,7 +21,7 @@ class Watchdog {
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  /// This rank begins something: `what` must live until the next call.
+  /// Records that this rank begins `what`, which must live until the next call of enter().
   void enter(const std::string& what, Bytes block, int repetition);
 
  private:
@@ -37,7 +37,7 @@ class Watchdog {
   Bytes block_ = 0;
   int repetition_ = 0;
   std::chrono::steady_clock::time_point since_;
-  std::thread thread_;  // last, so that it starts on a whole object
+  std::thread thread_;  // last, so that it starts when the object is complete
 };
 
 }  // namespace tutti::bench

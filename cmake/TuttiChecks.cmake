@@ -1,4 +1,4 @@
-# Checks of the source and of what was built: a broken layer fails the build, the rest fail tests.
+# Checks of the source and of built libraries: a broken layer fails the build, the others fail tests.
 find_package(Python3 3.9 COMPONENTS Interpreter QUIET)
 if(NOT Python3_FOUND)
   message(STATUS "No Python 3: the layers, the symbols and the generated docs are not checked")

@@ -1,5 +1,5 @@
-# How other projects find an installed Tutti: header, CMake package, pkg-config, modulefile. All of
-# them find the prefix from where they are, so an installation can be moved.
+# Installs the files by which other projects find Tutti: header, CMake package, pkg-config,
+# modulefile. All find the prefix relative to themselves, so an installation can be moved.
 include(CMakePackageConfigHelpers)
 
 install(DIRECTORY include/tutti DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -12,7 +12,7 @@ write_basic_package_version_file(tuttiConfigVersion.cmake COMPATIBILITY SameMino
 install(FILES ${PROJECT_BINARY_DIR}/tuttiConfig.cmake ${PROJECT_BINARY_DIR}/tuttiConfigVersion.cmake
   DESTINATION ${package_folder})
 
-# The way from an installed folder up to the prefix.
+# The relative path from an installed folder to the prefix.
 function(tutti_way_up folder result)
   file(RELATIVE_PATH way /prefix/${folder} /prefix)
   string(REGEX REPLACE "/$" "" way "${way}")
@@ -20,7 +20,7 @@ function(tutti_way_up folder result)
 endfunction()
 
 if(SKBUILD)
-  return()  # a wheel lives inside a Python environment, which has its own way of being found
+  return()  # Python itself finds a wheel
 endif()
 
 tutti_way_up(${CMAKE_INSTALL_LIBDIR}/pkgconfig prefix_from_pkgconfig)

@@ -1,13 +1,13 @@
-# Finds MPI libraries by their compiler wrappers; several can be built for in one tree.
+# Finds MPI libraries by their compiler wrappers; one build tree can serve several.
 #
 # Each flavour F in TUTTI_MPI_FLAVOURS gets an interface target mpi_F with the wrapper's include
-# folders and libraries, and a cache variable TUTTI_MPICC_F with the wrapper, which can be set.
+# folders and libraries, and a cache variable TUTTI_MPICC_F with the wrapper, which users can set.
 
 set(tutti_wrappers_mpich mpicc.mpich mpicc)
 set(tutti_wrappers_openmpi mpicc.openmpi mpicc)
 set(tutti_wrappers_mpiabi mpicc_abi)
 
-# The flavour of the mpi.h that a wrapper brings: mpich, openmpi, mpiabi, or empty.
+# The flavour of a wrapper's mpi.h: mpich, openmpi, mpiabi, or empty.
 function(tutti_flavour_of wrapper result)
   set(${result} "" PARENT_SCOPE)
   file(WRITE ${CMAKE_BINARY_DIR}/CMakeFiles/flavour.c
@@ -19,7 +19,7 @@ function(tutti_flavour_of wrapper result)
   endif()
 endfunction()
 
-# Splits what `wrapper -show` prints into options of the compiler and of the linker.
+# Splits the output of `wrapper -show` into options of the compiler and of the linker.
 function(tutti_import_mpi flavour wrapper)
   execute_process(COMMAND ${wrapper} -show OUTPUT_VARIABLE line OUTPUT_STRIP_TRAILING_WHITESPACE)
   separate_arguments(words UNIX_COMMAND "${line}")
@@ -37,7 +37,7 @@ function(tutti_import_mpi flavour wrapper)
       endif()
     endif()
   endforeach()
-  # The MPI-2 bindings for C++ are long gone from the standard and full of warnings.
+  # MPI-3 removed the bindings for C++, whose headers cause warnings.
   target_compile_definitions(mpi_${flavour} INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
   add_library(mpi_headers_${flavour} INTERFACE)
   target_compile_definitions(mpi_headers_${flavour} INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
@@ -75,7 +75,7 @@ foreach(flavour IN LISTS wanted)
   endif()
 endforeach()
 
-# All that is built once for each MPI: the library, tutti-bench and the MPI tests.
+# Adds the targets of one MPI: the library, tutti-bench and the MPI tests.
 function(tutti_add_flavour flavour)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/run/*.cpp
     ${PROJECT_SOURCE_DIR}/src/api/*.cpp)
@@ -89,10 +89,10 @@ function(tutti_add_flavour flavour)
   target_include_directories(tutti_${flavour} PUBLIC ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(tutti_${flavour} PRIVATE tutti_run ${CMAKE_DL_LIBS}
     PUBLIC mpi_headers_${flavour})
-  # A few words of each thread's own, asked for at every call: take them without a call.
+  # Every call uses a few thread-local words: access them without a function call.
   target_compile_options(tutti_${flavour} PRIVATE -ftls-model=initial-exec)
-  # No libmpi here: the library takes the functions of the MPI that the program has loaded.
-  # Its own functions are its own even where the front has others of their names.
+  # No libmpi: the library uses the functions of the MPI that the program has loaded. It binds its
+  # own functions itself, although the front exports the same names.
   target_link_options(tutti_${flavour} PRIVATE -static-libgcc -static-libstdc++
     -Wl,--exclude-libs,ALL -Wl,-Bsymbolic-functions
     -Wl,--version-script=${PROJECT_SOURCE_DIR}/src/api/exports.map)

@@ -1,7 +1,7 @@
-# Files that include the same headers, and are small, compile in a fraction of the time together.
+# Compiles small files with the same headers together, which takes a fraction of the time.
 
-# The sources of a target that match the expression, as one group of the name; only with TUTTI_UNITY.
-# To be called in the target's directory.
+# Groups the sources of a target that match the expression, under a name; only with TUTTI_UNITY.
+# Call it in the target's directory.
 function(tutti_compile_together target group expression)
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "${expression}")

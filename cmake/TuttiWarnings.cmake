@@ -2,7 +2,7 @@
 add_library(tutti_warnings INTERFACE)
 target_compile_options(tutti_warnings INTERFACE
   -Wall -Wextra -Wshadow $<$<COMPILE_LANGUAGE:CXX>:-Wconversion -Wnon-virtual-dtor -Woverloaded-virtual>)
-# GCC 12 sees overlaps in std::string's own code that are not there.
+# GCC 12 falsely reports overlaps in the code of std::string.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(tutti_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()

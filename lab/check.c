@@ -1,7 +1,7 @@
-/* What an MPI sees of the lab: the nodes, and the least time of a scatter of 2 Mi floats.
+/* Reports the nodes of the lab that an MPI sees, and the minimum time of a scatter of 2 Mi floats.
  *
- * Rank 0 prints one line of JSON. A scatter lasts from the first rank's arrival to the last one's
- * exit, on the one clock that all nodes of the lab share. */
+ * Rank 0 prints one line of JSON. The time runs from the first arrival to the last exit, on the
+ * clock that all nodes of the lab share. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static double now(void) {
 
 static int by_name(const void* left, const void* right) { return strcmp(left, right); }
 
-/* The different names of the ranks' processors, valid at rank 0. */
+/* The number of different processor names, valid at rank 0. */
 static int names(int rank, int size) {
   char name[MPI_MAX_PROCESSOR_NAME] = {0};
   int length = 0;
@@ -36,7 +36,7 @@ static int names(int rank, int size) {
   return different;
 }
 
-/* The groups of ranks that share memory, valid at rank 0. */
+/* The number of groups of ranks that share memory, valid at rank 0. */
 static int groups(void) {
   MPI_Comm node;
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
@@ -48,7 +48,8 @@ static int groups(void) {
   return sum;
 }
 
-/* The least time of `repetitions` scatters in seconds, valid at rank 0; negative if data is wrong.
+/* The minimum time of `repetitions` scatters in seconds, valid at rank 0; negative if data is
+ * wrong.
  */
 static double scatter(int rank, int size, int repetitions) {
   const int block = FLOATS / size;

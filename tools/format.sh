@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Formats the C and C++ sources as .clang-format says; with --check only tells which are not.
+# Formats the C and C++ sources by .clang-format; with --check only lists those that need it.
 #
 #   tools/format.sh [--check]
 set -euo pipefail

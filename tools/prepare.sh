@@ -1,7 +1,7 @@
-# What ./demo and ./test share: to be sourced by bash in the root of the source tree.
+# Functions of ./demo and ./test, to be sourced by bash in the root of the source tree.
 #
-# Brings what a build needs onto the machine where it may, else says what to install; makes .venv;
-# builds; installs the command `tutti` with `tutti-bench` and the libraries into .venv.
+# They install the packages that a build needs, or print what to install; make .venv; build; and
+# install the command `tutti`, `tutti-bench` and the libraries into .venv.
 #
 # shellcheck shell=bash
 
@@ -12,12 +12,11 @@ readonly venv=$root/.venv
 readonly logs=$root/build/logs
 mkdir -p "$logs"
 
-# Open MPI refuses to start as root, and more ranks than cores, unless it is told that this is
-# what is meant. MPICH needs nothing.
+# Open MPI needs permission to start as root, and to start more ranks than cores.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_btl_vader_single_copy_mechanism=none
-# Where there is ccache, all build trees share objects, also that of the package that pip builds.
+# With ccache all build trees share objects, including that of the package that pip builds.
 export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$root} CCACHE_NOHASHDIR=1
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore DEBIAN_FRONTEND=noninteractive
 
@@ -28,10 +27,10 @@ fail() {
 }
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# The processors that we may use.
+# The number of processors that this process may use.
 cores() { nproc 2>/dev/null || echo 2; }
 
-# A step with its name, its time and, if it fails, the end of its log.
+# Runs a step: prints its name and time and, if it fails, the end of its log.
 step() {
   local name=$1 start=$SECONDS log
   shift
@@ -48,8 +47,8 @@ step() {
 
 has_header() { echo "#include <$1>" | c++ -E -x c++ - >/dev/null 2>&1; }
 
-# Debian packages that the machine lacks, one a line: found by what they bring, not by name, so
-# that tools from elsewhere count. The argument "test" adds what only the tests use.
+# Missing Debian packages, one per line. The search is for their files instead of their names, so
+# tools from other sources count. The argument "test" adds packages that only tests use.
 missing_packages() {
   local python=${PYTHON:-python3}
   have g++ || echo g++
@@ -78,7 +77,7 @@ missing_packages() {
   has_header fftw3.h || echo libfftw3-dev
 }
 
-# Runs apt-get as root, through sudo where that needs no password.
+# Runs apt-get as root, through sudo if that needs no password.
 as_root() {
   if ((EUID == 0)); then "$@"; else sudo -n "$@"; fi
 }
@@ -91,7 +90,7 @@ install_packages() {
     as_root apt-get -q install -y --no-install-recommends "$@"
 }
 
-# Brings the missing packages or says which they are.
+# Installs the missing packages, or prints them.
 prepare_packages() {
   local packages
   mapfile -t packages < <(missing_packages "${1:-}")
@@ -107,7 +106,7 @@ On other systems: a C++20 compiler, CMake 3.22, Ninja, Python 3.10 with venv, an
   hash -r
 }
 
-# Packages of the command; with the argument "test" those of the tests too.
+# Installs the Python packages of the command; the argument "test" adds those of the tests.
 python_packages() {
   "$venv/bin/python" -m pip install --quiet -r "$1"
 }
@@ -122,21 +121,20 @@ prepare_python() {
 }
 
 configure() {
-  # From nothing that takes half the time: files of one kind together, and of debug information the
-  # lines only.
+  # Unity builds, and line tables as the only debug information, halve the time of a full build.
   cmake --preset "$1" -DPython_EXECUTABLE="$venv/bin/python" \
     -DPython3_EXECUTABLE="$venv/bin/python" -DTUTTI_UNITY=ON \
     -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O2 -g1 -DNDEBUG" -DCMAKE_CXX_FLAGS_DEBUG=-g1 "${@:2}"
 }
 
-# Builds everything for every MPI that is there, and puts the result into .venv.
+# Builds everything for every installed MPI, and installs it into .venv.
 build_all() {
   step "configure" configure all "$@"
   step "build" cmake --build build/all --parallel "$(cores)"
   step "install into .venv" cmake --install build/all --prefix "$venv"
 }
 
-# The MPIs that were built for, one a line.
+# The MPIs of the build, one per line.
 flavours() {
   sed -n 's/^TUTTI_MPI_FLAVOURS_BUILT:INTERNAL=//p' build/all/CMakeCache.txt | tr ';' '\n'
 }

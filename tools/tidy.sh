@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs clang-tidy over the layers that need no MPI, or over the files named.
+# Runs clang-tidy on the layers that need no MPI, or on the given files.
 #
 #   tools/tidy.sh [FILE...]
 set -euo pipefail

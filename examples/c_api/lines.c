@@ -1,4 +1,4 @@
-/* Gathers lines of different lengths by calling Tutti's own functions.
+/* Gathers lines of different lengths by Tutti's C API.
  *
  *     mpicc -o lines lines.c -ltutti-mpich     (or -ltutti-openmpi)
  *     mpirun -n 5 ./lines [algorithm]

@@ -1,15 +1,16 @@
 /* A parallel FFT whose results are gathered in every iteration.
  *
  * The master runs the first radix-2 stages (decimation in frequency), which leave independent
- * transforms; it sends some to each rank, every rank transforms its own with OpenMP and FFTW, and
+ * transforms. It sends some to each rank, every rank transforms its part with OpenMP and FFTW, and
  * the master gathers the spectrum. This is the application of Proficz 2020, section 6, for any
- * number of ranks: where it is no power of two, ranks have uneven parts and MPI_Gatherv gathers.
+ * number of ranks: if it is not a power of 2, ranks have uneven parts, and MPI_Gatherv gathers
+ * them.
  *
  *     mpirun -n 8 fft [-n complex samples, a power of two] [-i iterations] [-c iterations between
  *                     checks of the result] [-r seed]
  *
- * Nothing here needs Tutti. Where it is preloaded, the program tells it when half of the computing
- * is done, by functions that are looked up as weak symbols.
+ * The program does not need Tutti. If Tutti is preloaded, the program gives a progress hint after
+ * half of the computation, through weak symbols.
  */
 #include <complex.h>
 #include <fftw3.h>
@@ -37,13 +38,13 @@ typedef struct {
   uint64_t seed;
 } Options;
 
-/* The part of one rank, and the memory it works in. */
+/* The part of one rank, and its memory. */
 typedef struct {
   int rank, p;
-  int ways;         /* transforms after the master's stages */
+  int transforms;   /* after the master's stages */
   int first, count; /* the transforms of this rank */
   long length;      /* samples of one of them */
-  int pieces;       /* transforms that each becomes by this rank's stages */
+  int pieces;       /* transforms into which this rank's stages split each of them */
   Sample* work;
   Sample* result;
   fftwf_plan plan; /* of one piece */
@@ -70,17 +71,17 @@ static int power_of_two_from(int least) {
   return power;
 }
 
-/* The bits of `index` below `ways`, a power of two, in reverse. */
-static int reversed(int index, int ways) {
+/* The bits of `index` below `count`, a power of 2, in reverse. */
+static int reversed(int index, int count) {
   int result = 0;
-  for (int bit = 1; bit < ways; bit *= 2) result = 2 * result + ((index & bit) != 0);
+  for (int bit = 1; bit < count; bit *= 2) result = 2 * result + ((index & bit) != 0);
   return result;
 }
 
-/* Splits a transform of `length` samples into `ways` independent ones of equal length, one after
- * the other: transform b then yields the frequencies k * ways + reversed(b). */
-static void split(Sample* data, long length, int ways) {
-  for (long span = length; span > length / ways; span /= 2) {
+/* Splits a transform of `length` samples into `count` independent ones of equal length, one after
+ * the other: transform b then yields the frequencies k * count + reversed(b). */
+static void split(Sample* data, long length, int count) {
+  for (long span = length; span > length / count; span /= 2) {
     const long half = span / 2;
 #pragma omp parallel for schedule(static)
     for (long at = 0; at < length / 2; ++at) {
@@ -95,25 +96,25 @@ static void split(Sample* data, long length, int ways) {
   }
 }
 
-/* Brings the frequencies of split transforms into their natural sequence. */
-static void interleave(const Sample* from, Sample* to, long length, int ways) {
-  const long each = length / ways;
+/* Brings the frequencies of split transforms into their natural order. */
+static void interleave(const Sample* from, Sample* to, long length, int count) {
+  const long each = length / count;
 #pragma omp parallel for schedule(static)
-  for (int way = 0; way < ways; ++way) {
-    const Sample* source = from + way * each;
-    for (long k = 0; k < each; ++k) to[k * ways + reversed(way, ways)] = source[k];
+  for (int index = 0; index < count; ++index) {
+    const Sample* source = from + index * each;
+    for (long k = 0; k < each; ++k) to[k * count + reversed(index, count)] = source[k];
   }
 }
 
-static int first_of(int rank, int p, int ways) { return (int)((long)rank * ways / p); }
+static int first_of(int rank, int p, int count) { return (int)((long)rank * count / p); }
 
 static void prepare(Part* part, const Options* options) {
   MPI_Comm_rank(MPI_COMM_WORLD, &part->rank);
   MPI_Comm_size(MPI_COMM_WORLD, &part->p);
-  part->ways = power_of_two_from(part->p);
-  part->first = first_of(part->rank, part->p, part->ways);
-  part->count = first_of(part->rank + 1, part->p, part->ways) - part->first;
-  part->length = options->samples / part->ways;
+  part->transforms = power_of_two_from(part->p);
+  part->first = first_of(part->rank, part->p, part->transforms);
+  part->count = first_of(part->rank + 1, part->p, part->transforms) - part->first;
+  part->length = options->samples / part->transforms;
   part->pieces = power_of_two_from(2 * omp_get_max_threads());
   if (part->pieces > part->length) part->pieces = 1;
   const size_t mine = (size_t)part->count * (size_t)part->length;
@@ -138,7 +139,7 @@ static void transform_pieces(const Part* part, int begin, int end) {
   }
 }
 
-/* The master's stages and what each rank gets of them. */
+/* Runs the master's stages, and distributes the transforms. */
 static void distribute(const Part* part, const Sample* signal, Sample* scratch, long length) {
   const size_t mine = (size_t)part->count * (size_t)part->length;
   if (part->rank != 0) {
@@ -146,12 +147,12 @@ static void distribute(const Part* part, const Sample* signal, Sample* scratch, 
     return;
   }
   memcpy(scratch, signal, (size_t)length * sizeof(Sample));
-  split(scratch, length, part->ways);
+  split(scratch, length, part->transforms);
   memcpy(part->work, scratch, mine * sizeof(Sample));
   MPI_Request* sends = malloc((size_t)part->p * sizeof *sends);
   for (int rank = 1; rank < part->p; ++rank) {
-    const long begin = first_of(rank, part->p, part->ways) * part->length;
-    const long end = first_of(rank + 1, part->p, part->ways) * part->length;
+    const long begin = first_of(rank, part->p, part->transforms) * part->length;
+    const long end = first_of(rank + 1, part->p, part->transforms) * part->length;
     MPI_Isend(scratch + begin, (int)(end - begin), MPI_C_FLOAT_COMPLEX, rank, 0, MPI_COMM_WORLD,
               &sends[rank - 1]);
   }
@@ -159,7 +160,7 @@ static void distribute(const Part* part, const Sample* signal, Sample* scratch, 
   free(sends);
 }
 
-/* All transforms of this rank; tells Tutti, if it is there, when half is done. */
+/* Computes all transforms of this rank; gives the progress hint after half of them. */
 static void compute(Part* part) {
   const int all = part->count * part->pieces;
   for (int i = 0; i < part->count; ++i) {
@@ -176,7 +177,7 @@ static void compute(Part* part) {
 
 static void gather(const Part* part, Sample* all) {
   const int mine = part->count * (int)part->length;
-  if (part->ways == part->p) {
+  if (part->transforms == part->p) {
     MPI_Gather(part->result, mine, MPI_C_FLOAT_COMPLEX, all, mine, MPI_C_FLOAT_COMPLEX, 0,
                MPI_COMM_WORLD);
     return;
@@ -184,8 +185,8 @@ static void gather(const Part* part, Sample* all) {
   int* counts = malloc((size_t)part->p * sizeof(int));
   int* displs = malloc((size_t)part->p * sizeof(int));
   for (int rank = 0; rank < part->p; ++rank) {
-    displs[rank] = first_of(rank, part->p, part->ways) * (int)part->length;
-    counts[rank] = first_of(rank + 1, part->p, part->ways) * (int)part->length - displs[rank];
+    displs[rank] = first_of(rank, part->p, part->transforms) * (int)part->length;
+    counts[rank] = first_of(rank + 1, part->p, part->transforms) * (int)part->length - displs[rank];
   }
   MPI_Gatherv(part->result, mine, MPI_C_FLOAT_COMPLEX, all, counts, displs, MPI_C_FLOAT_COMPLEX, 0,
               MPI_COMM_WORLD);
@@ -231,8 +232,8 @@ static void print_times(const Times* times, int iterations, int rank, int p, dou
          run / iterations * 1e3, elapsed / iterations * 1e3, spread / iterations * 1e3, iterations);
 }
 
-/* All ranks have been given the same arguments and refuse them together, which leaves no launcher
- * with a job to kill. */
+/* All ranks have the same arguments and refuse them together, so the launcher has no job to kill.
+ */
 __attribute__((format(printf, 1, 2), noreturn)) static void refuse(const char* format, ...) {
   int rank;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -319,7 +320,7 @@ int main(int argc, char** argv) {
     gather(&part, scratch);
     times.exit[i] = MPI_Wtime();
     if (part.rank != 0) continue;
-    interleave(scratch, spectrum, options.samples, part.ways);
+    interleave(scratch, spectrum, options.samples, part.transforms);
     if ((i + 1) % options.check_every != 0 && i + 1 != options.iterations) continue;
     const double before = MPI_Wtime();
     worst = fmax(worst, error_of(spectrum, signal, options.samples));

@@ -1,4 +1,4 @@
-! Gathers columns of different lengths with mpi_f08; nothing in it knows of Tutti.
+! Gathers columns of different lengths with mpi_f08; it contains no Tutti code.
 !
 !     mpifort -o columns columns.f90
 !     mpirun -n 5 ./columns

@@ -1,4 +1,4 @@
-! Scatters blocks by arrival: the program says when half of the work of a step is done.
+! Scatters blocks by arrival, with a progress hint after half of the work of a step.
 !
 !     mpifort -o edges edges.f90 -ltutti-mpich     (or -ltutti-openmpi)
 !     tutti run --scatter BSBN -- mpirun -n 5 ./edges

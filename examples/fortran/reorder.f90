@@ -1,4 +1,4 @@
-! Measures how near ranks are to one another, and numbers them by that.
+! Measures the distances between ranks, and numbers the ranks by distance.
 !
 !     mpifort -o reorder reorder.f90 -ltutti-mpich     (or -ltutti-openmpi)
 !     mpirun -n 5 ./reorder distances.json
@@ -18,7 +18,7 @@ program reorder
   call tutti_comm_reorder(MPI_COMM_WORLD%MPI_VAL, 'allgather', comm%MPI_VAL, ierror)
   if (failed /= MPI_SUCCESS .or. ierror /= MPI_SUCCESS) call MPI_Abort(MPI_COMM_WORLD, 1)
 
-  ! Neighbours in `comm` sit close to one another.
+  ! Ranks with adjacent numbers in `comm` are near to one another.
   call MPI_Comm_rank(comm, rank)
   call MPI_Comm_size(comm, p)
   allocate (all(p))

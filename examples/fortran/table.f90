@@ -1,4 +1,4 @@
-! A table that every rank has a copy of: whoever has news brings them to all others alone.
+! A table with a copy on every rank: a rank with news updates all copies, and no other rank calls.
 !
 !     mpifort -o table table.f90 -ltutti-mpich     (or -ltutti-openmpi; before the MPI)
 !     mpirun -n 5 ./table
@@ -40,7 +40,7 @@ program table
     end if
   end do
 
-  ! What all tables say of my place, added up; again nobody else calls.
+  ! The sum of this rank's entry in all tables; again no other rank calls.
   call tutti_rma_reduce(total, each, MPI_INTEGER%MPI_VAL, MPI_SUM%MPI_VAL, place, window, request, ierror)
   call tutti_rma_flush(request, ierror)
   if (any(total /= p * news)) call MPI_Abort(MPI_COMM_WORLD, 1)

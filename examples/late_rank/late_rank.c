@@ -1,8 +1,9 @@
-/* One rank is always late: what that costs in a gather.
+/* Shows the cost of a rank that is always late in a gather.
  *
  * In every step all ranks compute, the middle one longer than the others, and rank 0 gathers their
- * blocks. To leave the processors to the communication, computing is sleeping. Rank 0 checks every
- * block and prints the median time of a step, and of what the late rank's own time leaves of it.
+ * blocks. Ranks sleep instead of computing, so that processors are free for communication. Rank 0
+ * checks every block. It prints the median time of a step, and of the part that remains without the
+ * late rank's computation.
  *
  *     mpirun -n 8 late_rank [-k KiB of a rank] [-s steps] [-c ms of computing] [-l ms of the late]
  */
@@ -65,7 +66,7 @@ static void compute(int ms) {
   nanosleep(&time, NULL);
 }
 
-/* Every element tells rank, step and place. */
+/* Every element depends on rank, step and index. */
 static int element(int rank, int step, int place) { return rank * 1000003 + step * 101 + place; }
 
 static void check(const int* all, int length, int p, int step) {
@@ -97,7 +98,7 @@ int main(int count, char** words) {
   const int own_time = options.computing + (rank == p / 2 ? options.late : 0);
   for (int step = 0; step < options.steps; ++step) {
     for (int place = 0; place < length; ++place) own[place] = element(rank, step, place);
-    MPI_Barrier(MPI_COMM_WORLD); /* for the clock alone */
+    MPI_Barrier(MPI_COMM_WORLD); /* common start of the measurement */
     const double start = MPI_Wtime();
     compute(own_time);
     MPI_Gather(own, length, MPI_INT, all, length, MPI_INT, 0, MPI_COMM_WORLD);

@@ -1,9 +1,9 @@
 /* Particles that cluster, and snapshots of them gathered on one rank.
  *
  * A unit square is cut into vertical slabs, one for each rank. Particles fall towards a few
- * attractors, so some slabs become crowded and others empty. Every few steps the middle rank
- * gathers what a picture needs (place, kind and number of each particle) and appends it to a file.
- * The file depends on the seed and the number of ranks only.
+ * attractors, so some slabs fill and others become empty. Every few steps the middle rank gathers a
+ * snapshot (position, kind and number of each particle) and appends it to a file. The file depends
+ * on the seed and the number of ranks only.
  *
  *     mpirun -n 8 particles [-n particles] [-s steps] [-e steps between snapshots]
  *                           [-r seed] [-o file]
@@ -24,7 +24,7 @@ typedef struct {
   int64_t number;
 } Particle;
 
-/* What a snapshot keeps of a particle. */
+/* The fields of a particle in a snapshot. */
 typedef struct {
   double place[2];
   int64_t number;
@@ -83,7 +83,7 @@ static MPI_Datatype particle_type(void) {
   return type;
 }
 
-/* The fields of a Particle that a Record keeps, in the sequence of the Record. */
+/* The fields of a Particle that a Record has, in the order of the Record. */
 static MPI_Datatype view_type(void) {
   MPI_Datatype fields, type;
   const int lengths[] = {2, 1, 1};
@@ -97,7 +97,7 @@ static MPI_Datatype view_type(void) {
   return type;
 }
 
-/* A Record without its slab, which the root fills in. */
+/* A Record without its slab, which the root adds. */
 static MPI_Datatype record_type(void) {
   MPI_Datatype fields, type;
   const int lengths[] = {2, 1, 1};
@@ -127,7 +127,7 @@ static void reserve(Particles* particles, int count) {
   particles->items = allocate((size_t)particles->capacity, sizeof(Particle));
 }
 
-/* Sorts by slab, keeping the sequence within each; counts[i] become the particles of slab i. */
+/* Sorts by slab, stably; sets counts[i] to the number of particles in slab i. */
 static Particle* sorted_by_slab(const Particle* items, int count, int* counts, int p) {
   Particle* sorted = allocate((size_t)count, sizeof(Particle));
   int* next = allocate((size_t)p, sizeof(int));
@@ -139,7 +139,7 @@ static Particle* sorted_by_slab(const Particle* items, int count, int* counts, i
   return sorted;
 }
 
-/* Rank 0 makes all particles and gives each rank those of its slab. */
+/* Rank 0 makes all particles, and sends each rank those of its slab. */
 static void create(Particles* mine, const Options* options, MPI_Datatype type, int rank, int p) {
   int* counts = allocate((size_t)p, sizeof(int));
   int* displs = allocate((size_t)p, sizeof(int));
@@ -152,7 +152,7 @@ static void create(Particles* mine, const Options* options, MPI_Datatype type, i
       made[i].place[1] = uniform(&state);
       made[i].mass = (float)(0.5 + uniform(&state));
       const double chance = uniform(&state);
-      made[i].kind = (int32_t)(chance * chance * attractors); /* the first one draws most */
+      made[i].kind = (int32_t)(chance * chance * attractors); /* most have the first kind */
       made[i].number = i;
     }
     all = sorted_by_slab(made, (int)options->particles, counts, p);
@@ -180,7 +180,7 @@ static void move(Particles* particles) {
   }
 }
 
-/* Sends the particles that have left the slab to where they are now. */
+/* Sends particles that have left the slab to the ranks of their slabs. */
 static void migrate(Particles* mine, MPI_Datatype type, int p) {
   int* counts = allocate(4 * (size_t)p, sizeof(int));
   int *displs = counts + p, *from = counts + 2 * p, *from_displs = counts + 3 * p;
@@ -194,8 +194,8 @@ static void migrate(Particles* mine, MPI_Datatype type, int p) {
   free(counts);
 }
 
-/* The root gathers all particles and appends them to the file, slab by slab. Returns the largest
- * slab's part of the mean at the root. */
+/* The root gathers all particles and appends them to the file, slab by slab. Returns, at the root,
+ * the size of the largest slab over the mean. */
 static double snapshot(const Particles* mine, MPI_Datatype view, MPI_Datatype record, int root,
                        int rank, int p, FILE* file) {
   int* counts = rank == root ? allocate(2 * (size_t)p, sizeof(int)) : NULL;

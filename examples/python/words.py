@@ -1,4 +1,4 @@
-"""Gathers arrays of different lengths with mpi4py; nothing in it knows of Tutti.
+"""Gathers arrays of different lengths with mpi4py; it contains no Tutti code.
 
     mpirun -n 5 python words.py
     tutti run -- mpirun -n 5 python words.py

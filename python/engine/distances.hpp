@@ -1,4 +1,4 @@
-/// Distances as the parts of the Python module share them.
+/// Conversions of distances that several parts of the Python module use.
 #pragma once
 
 #include <optional>
@@ -10,11 +10,11 @@
 
 namespace tutti {
 
-/// The fabric of a file's ranks, of which there must be `p`; none without a file.
+/// The fabric of a file's ranks; none without a file. Raises ValueError unless it has `p` ranks.
 [[nodiscard]] std::optional<Fabric> fabric_for(const std::optional<DistanceFile>& distances,
                                                const Machine& machine, int p);
 
-/// The orders by distance for a call, its largest block being every rank's.
+/// The orders by distance for a call, modelled with its largest block for every rank.
 [[nodiscard]] Reordering reordered_call(const Specification& specification, const Call& call,
                                         const Fabric& fabric);
 

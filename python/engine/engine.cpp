@@ -2,7 +2,7 @@
 #include "engine.hpp"
 
 NB_MODULE(_engine, module) {
-  module.doc() = "The engine of Tutti: lists, schedules, models, drawings and verification.";
+  module.doc() = "Tutti's engine: algorithms, schedules, models, drawings and verification.";
   module.attr("version") = TUTTI_VERSION;
   tutti::bind_lists(module);
   tutti::bind_arrivals(module);

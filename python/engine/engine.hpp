@@ -1,11 +1,11 @@
-/// The parts of the Python module.
+/// The functions that define the Python module tutti._engine.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
 namespace tutti {
 
-// Each adds the bindings of one file to the module.
+// Each function adds the bindings of one file to the module.
 void bind_lists(nanobind::module_& module);
 void bind_arrivals(nanobind::module_& module);
 void bind_call(nanobind::module_& module);

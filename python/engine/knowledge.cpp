@@ -1,4 +1,4 @@
-/// Running protocols for all ranks at once.
+/// Runs the protocols of all ranks in one thread.
 #include "knowledge.hpp"
 
 #include <algorithm>
@@ -52,9 +52,9 @@ Protocols protocols_of(const Specification& spec, const Call& call) {
   for (Rank rank = 0; rank < call.p(); ++rank) {
     TreeEdges edges = edges_of(order, tree, rank);
     if (subtrees) {
-      const Bytes own = call.sizes[static_cast<std::size_t>(rank)];
+      const Bytes size = call.sizes[static_cast<std::size_t>(rank)];
       all.push_back(std::make_unique<SubtreeSizes>(
-          std::move(edges), own, fixed_growth(spec, call.p(), call.memory).heaviest()));
+          std::move(edges), size, fixed_growth(spec, call.p(), call.memory).heaviest()));
     } else {
       all.push_back(std::make_unique<AllSizes>(std::move(edges), call.sizes));
     }
@@ -62,7 +62,7 @@ Protocols protocols_of(const Specification& spec, const Call& call) {
   return all;
 }
 
-/// Moves messages between the ranks' protocols; each carries how many it depended on.
+/// Delivers messages between the ranks' protocols, and counts the chains of dependent messages.
 class Exchanges {
  public:
   explicit Exchanges(Protocols protocols)
@@ -105,7 +105,7 @@ class Exchanges {
     }
   }
 
-  /// Takes the messages that the rank waits for, if all are there.
+  /// Delivers the messages that the rank waits for; false if one is missing.
   bool receive_all(std::size_t rank) {
     Exchange& exchange = current_[rank];
     const auto channel = [&](const Exchange::Message& message) -> std::deque<Sent>& {
@@ -125,7 +125,7 @@ class Exchanges {
 
   Protocols protocols_;
   std::vector<Exchange> current_;
-  std::vector<int> step_;  ///< by rank: the longest chain behind what it has received
+  std::vector<int> step_;  ///< by rank: the longest chain of messages up to its last receive
   std::vector<bool> active_;
   std::map<Channel, std::deque<Sent>> channels_;
   KnowledgePrice price_;

@@ -1,4 +1,4 @@
-/// From results and names to values, or to Python's errors.
+/// Conversions of results and names to values, with Python exceptions as errors.
 #pragma once
 
 #include <nanobind/nanobind.h>

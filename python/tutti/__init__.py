@@ -84,7 +84,7 @@ def schedule(
         ValueError: names the wrong argument and the accepted values.
     """
     if not 0 <= rank < len(sizes):
-        raise ValueError(f"rank {rank}: of {len(sizes)} ranks expected 0 to {len(sizes) - 1}")
+        raise ValueError(f"rank {rank}: expected 0 to {len(sizes) - 1}")
     return Call(collective, sizes, root, algorithm).schedule(rank)
 
 

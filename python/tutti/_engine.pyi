@@ -1,5 +1,5 @@
 """
-The engine of Tutti: lists, schedules, models, drawings and verification.
+Tutti's engine: algorithms, schedules, models, drawings and verification.
 """
 
 from collections.abc import Callable, Sequence
@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 version: str = '0.1.0'
 
 class Algorithm:
-    """One line of the list of algorithms."""
+    """An algorithm of the list."""
 
     @property
     def collective(self) -> str: ...
@@ -29,7 +29,7 @@ class Algorithm:
     def summary(self) -> str: ...
 
 class Alias:
-    """A name that a paper uses."""
+    """A paper's name for a specification."""
 
     @property
     def name(self) -> str: ...
@@ -38,7 +38,7 @@ class Alias:
     def specification(self) -> str: ...
 
 class Setting:
-    """A setting by environment."""
+    """A setting, which an environment variable holds."""
 
     @property
     def name(self) -> str: ...
@@ -53,47 +53,49 @@ class Setting:
     def meaning(self) -> str: ...
 
 class Machine:
-    """The numbers by which time is modelled, in seconds."""
+    """The model's parameters of messages, in seconds."""
 
     def __init__(self) -> None: ...
 
     @property
     def latency(self) -> float:
-        """Of a message without bytes, end to end."""
+        """End-to-end time of an empty message."""
 
     @latency.setter
     def latency(self, arg: float, /) -> None: ...
 
     @property
     def per_byte(self) -> float:
-        """For each further byte."""
+        """Time per byte."""
 
     @per_byte.setter
     def per_byte(self, arg: float, /) -> None: ...
 
     @property
     def overhead(self) -> float:
-        """Of a processor with one message."""
+        """Processor time per message."""
 
     @overhead.setter
     def overhead(self, arg: float, /) -> None: ...
 
     @property
     def gap(self) -> float:
-        """Least time between two messages at one rank."""
+        """Minimum time between two messages of one rank."""
 
     @gap.setter
     def gap(self, arg: float, /) -> None: ...
 
     @property
     def polling(self) -> float:
-        """Until a thread that polls sees a notification."""
+        """Time until a polling thread sees a notification."""
 
     @polling.setter
     def polling(self, arg: float, /) -> None: ...
+
     @property
     def serving(self) -> float:
-        """That a put waits for its target's thread."""
+        """Time that a put waits for its target's thread."""
+
     @serving.setter
     def serving(self, arg: float, /) -> None: ...
 
@@ -105,72 +107,83 @@ def aliases() -> list[Alias]: ...
 
 def settings() -> list[Setting]: ...
 
+def former_name_of(name: str) -> str:
+    """An accepted alias of a setting; empty if it has none."""
+
+def unknown_setting(name: str) -> str:
+    """
+    The error message for an unknown variable: it suggests the nearest setting.
+    """
+
 def is_setting(name: str) -> bool:
-    """A variable that the library, the commands or the modulefile know."""
+    """Whether the library, the commands or the modulefile know the variable."""
+
+def did_you_mean(given: str, known: Sequence[str]) -> str:
+    """The end of an error: the nearest known name; empty without one."""
+
+def valid_names(given: str, known: Sequence[str], kind: str) -> str:
+    """The end of an error: the nearest and all known names."""
 
 def distributions() -> list[str]: ...
 
 def collectives() -> list[str]: ...
 
 def is_irregular(collective: str) -> bool:
-    """Blocks of this collective may differ in size."""
+    """Whether blocks of the collective may differ in size."""
 
 def block_kind(collective: str) -> str:
     """
-    What its blocks are: those of ranks, of pairs of ranks, parts of one vector, or none.
+    The kind of its blocks: of ranks, of pairs of ranks, parts of a vector, or none.
     """
 
 def has_two_ports(collective: str) -> bool:
-    """Models let a rank send one message while it receives another."""
+    """Whether models let a rank send one message while it receives another."""
 
 def has_root(collective: str) -> bool:
-    """One rank of this collective has a part of its own."""
+    """Whether the collective has a root."""
 
 def setting(collective: str, text: str) -> str:
     """
-    The shortest text that means the same setting; ValueError if it means nothing.
+    The shortest text of the same setting; ValueError if the text is invalid.
     """
 
 def distribute(name: str, ranks: int, block: int, seed: int = 1, rho: int = 5) -> list[int]:
-    """Block sizes of all ranks for the average block."""
+    """The block sizes of all ranks, for a distribution and its mean block."""
 
 def bytes_from(text: str) -> int:
-    """A number of bytes such as 1536, 64K or 8M."""
+    """The number of bytes of a text such as 1536, 64K or 8M."""
 
 def machine_from_text(text: str) -> Machine:
-    """A machine from "name value" lines."""
+    """Reads a machine from "name value" lines."""
 
-def read_text_file(path: str, most: int = 268435456) -> str:
+def read_text_file(path: str, max_bytes: int = 268435456) -> str:
     """
-    The text of a regular file of at most so many bytes; ValueError for all else, at once.
+    The text of a regular file of at most max_bytes; otherwise ValueError, without waiting.
     """
 
 def why_no_output(path: str) -> str:
-    """
-    Why a file of this name could not be written; empty where nothing stands against it.
-    """
-
-def machines_from_text(text: str) -> tuple[Machine, NodeMachine]:
-    """Both machines of a file; ValueError where no line is of either."""
+    """Why a file of this name cannot be written; empty if it can."""
 
 class DelayPredictor:
-    """How late ranks usually are, by the library's own rule."""
+    """Predicts the delays of ranks from earlier calls, like the library."""
 
     def __init__(self, ranks: int) -> None: ...
 
     def take(self, arrivals: Sequence[float]) -> None:
-        """Takes the arrivals at a call by rank, in seconds."""
+        """Adds the arrivals of all ranks at a call, in seconds."""
 
     @property
     def delays(self) -> list[float]:
-        """Seconds behind the first by rank; NaN where nothing is known."""
+        """
+        The predicted delay of each rank behind the first, in seconds; NaN if unknown.
+        """
 
 class CandidateOrder:
     """An order of ranks and its modelled time."""
 
     @property
     def name(self) -> str:
-        """How it was found."""
+        """The method that found the order."""
 
     @property
     def ranks(self) -> list[int]:
@@ -180,18 +193,18 @@ class CandidateOrder:
     def seconds(self) -> float: ...
 
 class Reordering:
-    """The orders by distance that were looked at."""
+    """The evaluated rank orders of an algorithm."""
 
     @property
     def natural(self) -> CandidateOrder: ...
 
     @property
     def best(self) -> CandidateOrder:
-        """The natural one where no other is modelled faster."""
+        """The fastest order; the natural one if no other is modelled faster."""
 
     @property
     def all(self) -> list[CandidateOrder]:
-        """By modelled time."""
+        """All orders, by modelled time."""
 
     @property
     def gain(self) -> float:
@@ -211,30 +224,30 @@ class Distances:
 
     @property
     def names(self) -> list[str]:
-        """Of each rank's node; empty: not known."""
+        """The name of each rank's node; empty if unknown."""
 
     @property
     def bytes(self) -> list[int]:
-        """The sizes of messages that were measured, one or two."""
+        """The measured message sizes, one or two."""
 
     def matrix(self, which: int = 0) -> list[list[float]]:
-        """Seconds from each rank to each, with messages of bytes[which]."""
+        """Seconds from each rank to each other, for messages of bytes[which]."""
 
     def clusters(self) -> list[list[int]]:
         """
-        The group of each rank by level, finest first, as the largest messages show them.
+        Clusters of near ranks, by the largest messages: by level, finest first, the group of each rank.
         """
 
     def reordering(self, collective: str, algorithm: str, block: int, root: int = 0, machine: Machine = ...) -> Reordering:
         """
-        What orders by distance bring to an algorithm with blocks of so many bytes.
+        Evaluates orders by distance for an algorithm; block: bytes of each rank's block.
         """
 
 def distances_from_text(text: str) -> Distances:
-    """Distances from their file's JSON."""
+    """Reads distances from JSON; ValueError if it is invalid."""
 
 class Transfer:
-    """A message in simulated time."""
+    """A message in simulated time, in seconds."""
 
     @property
     def source(self) -> int: ...
@@ -252,7 +265,7 @@ class Transfer:
     def end(self) -> float: ...
 
 class Timeline:
-    """What happened when, in simulated seconds."""
+    """The timeline of a simulated call, in seconds."""
 
     @property
     def arrivals(self) -> list[float]: ...
@@ -268,24 +281,24 @@ class Timeline:
 
     @property
     def run_time(self) -> float:
-        """Last exit less first arrival."""
+        """Last exit minus first arrival."""
 
     @property
     def elapsed(self) -> float:
-        """Mean of exit less arrival."""
+        """Mean over ranks of exit minus arrival."""
 
     @property
     def spread(self) -> float:
-        """Last arrival less first arrival."""
+        """Last arrival minus first arrival."""
 
     def svg(self, title: str) -> str:
-        """Ranks over time as SVG."""
+        """A drawing of ranks over time, as SVG."""
 
     def json(self) -> str:
-        """All of it as JSON."""
+        """The timeline as JSON."""
 
 class Message:
-    """A send and the receive that takes it."""
+    """A send and its matching receive."""
 
     @property
     def source(self) -> int: ...
@@ -300,7 +313,7 @@ class Message:
     def round(self) -> int: ...
 
 class KnowledgePrice:
-    """The traffic by which ranks learn sizes."""
+    """The messages of the protocol that acquires knowledge."""
 
     @property
     def steps(self) -> int:
@@ -311,10 +324,10 @@ class KnowledgePrice:
 
     @property
     def words(self) -> int:
-        """Of 8 bytes, in all."""
+        """The total number of words of 8 bytes."""
 
 class Candidate:
-    """An algorithm that was considered."""
+    """An algorithm that selection has compared."""
 
     @property
     def name(self) -> str: ...
@@ -326,7 +339,7 @@ class Candidate:
     def note(self) -> str: ...
 
 class Choice:
-    """Which algorithm runs, and why."""
+    """The selected algorithm, and why."""
 
     @property
     def algorithm(self) -> str: ...
@@ -338,23 +351,23 @@ class Choice:
     def candidates(self) -> list[Candidate]: ...
 
 class Call:
-    """One call of a collective, seen from outside."""
+    """One call of a collective, with the schedules of all ranks."""
 
     def __init__(self, collective: str, sizes: Sequence[int], root: int = 0, algorithm: str = 'ordered_tree', machine: Machine = ..., expected: Sequence[float] = [], distances: Distances | None = None) -> None:
         """
-        expected: when ranks are expected, in seconds, for orders by arrival; distances: for orders by distance, and the time of messages in a simulation.
+        expected: predicted arrivals in seconds, for orders by arrival. distances: for orders by distance, and for the times of simulated messages.
         """
 
     @property
     def algorithm(self) -> str:
-        """The specification, as short as it gets."""
+        """The shortest text of the specification."""
 
     @property
     def knowledge(self) -> str:
-        """What a rank must learn first."""
+        """The knowledge that ranks need beyond their arguments."""
 
     def knowledge_price(self) -> KnowledgePrice:
-        """The traffic of the protocol that acquires it."""
+        """The messages of the protocol that acquires it."""
 
     @property
     def order(self) -> list[int]:
@@ -362,7 +375,7 @@ class Call:
 
     @property
     def promoted(self) -> list[int]:
-        """Subtrees that were moved to the root."""
+        """The roots of subtrees that promotion has made children of the root."""
 
     def schedule(self, rank: int) -> str:
         """The steps of a rank as text."""
@@ -384,37 +397,40 @@ class Call:
 
     def simulate(self, arrivals: Sequence[float] = []) -> Timeline:
         """
-        Replays the data's messages; arrivals in seconds by rank. A rank has one port, or one for each direction in all but gathers and scatters.
+        Replays the data's messages. arrivals: seconds by rank. In gathers and scatters a rank has one port, in other collectives one for each direction.
         """
 
     def lower_bound(self, arrivals: Sequence[float] = [], background: bool = False) -> float:
         """
-        No algorithm can be over earlier; seconds from time 0. With background, none whose ranks receive before they arrive.
+        The earliest end of any algorithm, in seconds from time 0. With background, ranks may receive before they arrive.
         """
 
-def choose(collective: str, setting: str, ranks: int, block: int | None = None, machine: Machine = ..., root: int = 0, expected: Sequence[float] = [], error: float = 0.0, background: bool = False, mpi: str = "") -> Choice:
-    """What Tutti runs under a setting, from what every rank knows."""
+def choose(collective: str, setting: str, ranks: int, block: int | None = None, machine: Machine = ..., root: int = 0, expected: Sequence[float] = [], error: float = 0.0, background: bool = False, mpi: str = '') -> Choice:
+    """Tutti's selection under a setting, from facts that all ranks know."""
 
 class NodeMachine:
-    """What a cluster of many-core nodes can do."""
+    """The model's parameters of a cluster of many-core nodes."""
 
     def __init__(self) -> None: ...
 
     @staticmethod
     def from_text(text: str) -> NodeMachine:
-        """Of one "name value" a line; missing names keep their defaults."""
+        """Reads one "name value" per line; missing names keep their defaults."""
 
     def text(self) -> str:
-        """All numbers, one a line, with what they mean."""
+        """All parameters, one per line, with their meanings."""
+
+def machines_from_text(text: str) -> tuple[Machine, NodeMachine]:
+    """Both machines of a file; ValueError if no line belongs to either."""
 
 class HierarchicalSeconds:
-    """Where the time of a call goes."""
+    """The parts of the time of a hierarchical call."""
 
     @property
     def copies_in(self) -> float: ...
 
     @property
-    def flags(self) -> float: ...
+    def signals(self) -> float: ...
 
     @property
     def between(self) -> float: ...
@@ -426,15 +442,15 @@ class HierarchicalSeconds:
     def total(self) -> float: ...
 
 class HierarchicalEstimate:
-    """Modelled seconds, flat and by node memory."""
+    """Modelled seconds of a call, flat and hierarchical."""
 
     @property
     def flat(self) -> dict[str, float]:
-        """By shape."""
+        """The flat algorithms, by shape."""
 
     @property
     def level(self) -> HierarchicalSeconds:
-        """With the best number of leaders."""
+        """The hierarchical algorithm with the best number of leaders."""
 
     @property
     def one_leader(self) -> HierarchicalSeconds: ...
@@ -444,17 +460,19 @@ class HierarchicalEstimate:
 
     @property
     def bound(self) -> float:
-        """No algorithm is over earlier."""
+        """The lower bound of any algorithm."""
 
 def hierarchical_estimate(collective: str, nodes: int, ranks: int, block: int, machine: NodeMachine = ...) -> HierarchicalEstimate:
-    """Closed forms for nodes of equally many ranks; block in bytes."""
+    """
+    Modelled times for `nodes` nodes of `ranks` ranks each; block in bytes.
+    """
 
 class HierarchicalChoice:
-    """Whether a call goes through node memory."""
+    """The selection between flat and hierarchical, and why."""
 
     @property
     def level(self) -> str:
-        """As in a setting, or flat."""
+        """The selected setting, or flat."""
 
     @property
     def reason(self) -> str: ...
@@ -463,11 +481,11 @@ class HierarchicalChoice:
     def candidates(self) -> list[Candidate]: ...
 
 class HierarchicalProblem:
-    """A call through node memory, seen from outside."""
+    """A hierarchical call, with the plans of all ranks."""
 
     def __init__(self, collective: str, sizes: Sequence[int], nodes: str, root: int = 0, algorithm: str = 'hierarchical(native)', bound: int = 0, commutative: bool = True, machine: NodeMachine = ..., cores: int = 0) -> None:
         """
-        nodes: as 1,4,2 or 8x6, with :round_robin or :shuffled; bound: bytes of node memory, 0 for any; cores: of each node, 0 if not known.
+        nodes: such as 1,4,2 or 8x6, optionally with :round_robin or :shuffled. bound: limit of node memory in bytes, 0 for none. cores: of each node, 0 if unknown.
         """
 
     @property
@@ -485,7 +503,7 @@ class HierarchicalProblem:
 
     @property
     def memory(self) -> list[int]:
-        """Bytes on each node."""
+        """The bytes of node memory on each node."""
 
     def plan(self, rank: int) -> str:
         """The steps of a rank as text."""
@@ -494,20 +512,20 @@ class HierarchicalProblem:
         """The collectives between nodes, lane by lane."""
 
     def fault(self) -> str:
-        """What is wrong with the plans; empty if nothing is."""
+        """The first fault of the plans; empty if they are correct."""
 
     def choice(self) -> HierarchicalChoice:
-        """Flat or through node memory, by the model."""
+        """The model's selection between flat and hierarchical."""
 
     def tried(self) -> list[str]:
         """
-        What auto runs: native alone, or what the program's own calls decide between.
+        The candidates that auto explores on the program's own calls; native alone: none.
         """
 
     @property
     def left_flat(self) -> str:
         """
-        Why auto leaves such calls flat whatever the model says; empty if not so.
+        Why auto runs this collective flat without asking the model; else empty.
         """
 
 def node_ranks(nodes: str) -> list[list[int]]:
@@ -515,11 +533,11 @@ def node_ranks(nodes: str) -> list[list[int]]:
 
 def sweep_hierarchical(collective: str, max_ranks: int = 5, nodes: str = '') -> SweepResult:
     """
-    Verifies level plans on all shapes of nodes up to max_ranks and some larger ones, or on one.
+    Verifies hierarchical plans on the shape `nodes`, or on all shapes of up to max_ranks ranks and some larger ones.
     """
 
 class SweepResult:
-    """What a sweep has found."""
+    """The number of verified cases, and the first failures."""
 
     @property
     def cases(self) -> int: ...
@@ -528,9 +546,9 @@ class SweepResult:
     def failures(self) -> list[str]: ...
 
     def add(self, other: SweepResult) -> None:
-        """Adds what another part has found."""
+        """Adds the result of another part."""
 
 def sweep(max_ranks: int = 33, sampled: int = 1024, collective: str = '', algorithm: str = '', part: int = 0, parts: int = 1, progress: Callable[[float, str], None] | None = None) -> SweepResult:
     """
-    Verifies all that the options name; progress(done, at) is called with 0 to 1.
+    Verifies one part of the cases; progress(done, at) receives a share from 0 to 1 and the current case.
     """

@@ -27,8 +27,10 @@ def root_of(text: str, ranks: int) -> int:
     if text in named:
         return named[text]
     if not text.isdigit() or int(text) >= ranks:
-        raise Refusal(f"--root {text}: expected 0 to {ranks - 1}, first, half or last"
-            + _engine.did_you_mean(text, list(places)))
+        raise Refusal(
+            f"--root {text}: expected 0 to {ranks - 1}, first, half or last"
+            + _engine.did_you_mean(text, list(named))
+        )
     return int(text)
 
 
@@ -191,8 +193,10 @@ def arrivals_of(pattern: str, ranks: int) -> list[float]:
         return [source.uniform(0, time) for _ in range(ranks)]
     times = [seconds_of(word) for word in pattern.split(",")]
     if any(one is None for one in times):
-        raise Refusal(f"--arrivals {pattern}: expected {_PATTERNS}"
-            + _engine.did_you_mean(kind, ["together", "one-late", "ramp", "random"]))
+        raise Refusal(
+            f"--arrivals {pattern}: expected {_PATTERNS}"
+            + _engine.did_you_mean(kind, ["together", "one-late", "ramp", "random"])
+        )
     if len(times) != ranks:
         raise Refusal(f"--arrivals {pattern}: {len(times)} times; expected {ranks}")
     return [one for one in times if one is not None]

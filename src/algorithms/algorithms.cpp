@@ -246,9 +246,9 @@ std::string_view name_of(Knowledge knowledge) {
 
 bool Algorithm::takes(std::string_view parameter) const {
   for (std::string_view rest = parameters; !rest.empty();) {
-    const std::string_view taken = rest.substr(0, rest.find(','));
-    if (taken == parameter) return true;
-    rest.remove_prefix(std::min(rest.size(), taken.size() + 1));
+    const std::string_view known = rest.substr(0, rest.find(','));
+    if (known == parameter) return true;
+    rest.remove_prefix(std::min(rest.size(), known.size() + 1));
   }
   return false;
 }

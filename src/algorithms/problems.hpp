@@ -18,7 +18,7 @@ struct Call {
   /// By rank, the bytes of its block; the length is p. If blocks are parts, the bytes of the
   /// vector; in an alltoall, of a block for one rank; both equal for all ranks.
   std::vector<Bytes> sizes;
-  Bytes half_performance_length = 0;  ///< n_1/2 = alpha / beta, for trees grown from sizes
+  Bytes half_performance_length = 0;  ///< n_1/2 = alpha / beta, for trees built from sizes
   /// By rank, the expected arrival, in any unit from any zero; empty: all at once. All ranks must
   /// use the same bits.
   std::vector<double> arrivals = {};

@@ -65,15 +65,15 @@ bool JsonReader::number(double& value) {
   return true;
 }
 
-bool JsonReader::integer(long& value, long least, long most) {
+bool JsonReader::integer(long& value, long min, long max) {
   double read = 0;
   if (!number(read)) return false;
-  if (read != std::floor(read) || read < static_cast<double>(least) ||
-      read > static_cast<double>(most)) {
+  if (read != std::floor(read) || read < static_cast<double>(min) ||
+      read > static_cast<double>(max)) {
     char text[32];
     const auto written = std::to_chars(text, text + sizeof text, read);
-    return refuse("expected an integer from " + std::to_string(least) + " to " +
-                  std::to_string(most) + ", found " + std::string(text, written.ptr));
+    return refuse("expected an integer from " + std::to_string(min) + " to " + std::to_string(max) +
+                  ", found " + std::string(text, written.ptr));
   }
   value = static_cast<long>(read);
   return true;

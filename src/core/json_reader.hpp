@@ -38,7 +38,7 @@ class JsonReader {
 
   bool number(double& value);
   /// An integer within the bounds.
-  bool integer(long& value, long least, long most);
+  bool integer(long& value, long min, long max);
   bool string(std::string& value);
   /// Any value.
   bool skip();

@@ -122,9 +122,9 @@ Nodes Nodes::consecutive(std::span<const int> sizes) {
 }
 
 int Nodes::most() const {
-  int most = 0;
-  for (int node = 0; node < count(); ++node) most = std::max(most, size(node));
-  return most;
+  int largest = 0;
+  for (int node = 0; node < count(); ++node) largest = std::max(largest, size(node));
+  return largest;
 }
 
 bool Nodes::even() const {

@@ -16,8 +16,8 @@ template <class M>
 struct MachineField {
   std::string_view name;
   double M::*value;
-  double least;  ///< accepted values: least..most
-  double most;
+  double min;  ///< accepted values: min..max
+  double max;
   std::string_view meaning;
   std::string_view former = {};  ///< the name in files of earlier versions
 };
@@ -62,10 +62,10 @@ template <class M>
       double value = 0;
       const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
       const bool is_number = error == std::errc() && end == word.data() + word.size();
-      if (!is_number || !(value >= field.least && value <= field.most)) {
+      if (!is_number || !(value >= field.min && value <= field.max)) {
         return Error{"line " + std::to_string(number) + ", \"" + std::string(line) +
-                     "\": expected " + std::string(name) + " from " + number_text(field.least) +
-                     " to " + number_text(field.most)};
+                     "\": expected " + std::string(name) + " from " + number_text(field.min) +
+                     " to " + number_text(field.max)};
       }
       read.machine.*field.value = value;
       ++read.lines;
@@ -92,9 +92,9 @@ template <class M>
                                              const M& machine) {
   for (const MachineField<M>& field : fields) {
     const double value = machine.*field.value;
-    if (value == 0 || (value >= field.least && value <= field.most)) continue;
+    if (value == 0 || (value >= field.min && value <= field.max)) continue;
     return std::string(field.name) + " " + number_text(value) + ": expected " +
-           number_text(field.least) + " to " + number_text(field.most);
+           number_text(field.min) + " to " + number_text(field.max);
   }
   return "";
 }

@@ -1,4 +1,4 @@
-/// Writing GOAL.
+/// Writes GOAL.
 #include "draw/goal.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ std::string operation(const Step& step) {
          (sends ? "b to " : "b from ") + std::to_string(step.peer) + " tag 0";
 }
 
-/// One rank's operations, each followed by what it requires.
+/// One rank's operations, each followed by its requirements.
 std::string block(const StepGraph& graph, Rank rank,
                   const std::vector<std::vector<StepId>>& writers) {
   std::string text = "\nrank " + std::to_string(rank) + " {\n";

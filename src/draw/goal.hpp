@@ -1,4 +1,4 @@
-/// Schedules for LogGOPSim, in its GOAL language.
+/// Writes schedules for LogGOPSim in its GOAL language.
 #pragma once
 
 #include <span>
@@ -9,9 +9,10 @@
 
 namespace tutti {
 
-/// One block of GOAL for each of the ranks 0..p-1: sends, receives and what they require. A wait
-/// becomes a `calc 0` that requires the steps it names. LogGOPSim charges (s - 1) G for s bytes,
-/// so a message without bytes is written as one byte. The error names a step without a partner.
+/// One block of GOAL for each of the ranks 0..p-1: sends, receives and their requirements. A wait
+/// becomes a `calc 0` that requires the steps that it names. LogGOPSim charges (s - 1) G for s
+/// bytes, so a message without bytes is written as one byte. The error names a step without a
+/// partner.
 ///
 ///     num_ranks 2
 ///

@@ -1,4 +1,4 @@
-/// Writing JSON.
+/// Writes schedules as JSON.
 #include "draw/json.hpp"
 
 #include "core/json.hpp"

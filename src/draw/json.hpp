@@ -1,4 +1,4 @@
-/// Schedules and their messages as JSON.
+/// Writes schedules as JSON.
 #pragma once
 
 #include <span>

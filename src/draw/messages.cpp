@@ -1,4 +1,4 @@
-/// Laying messages into rounds.
+/// Assigns messages to rounds.
 #include "draw/messages.hpp"
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace tutti {
 
 namespace {
 
-/// Messages that can start go to the first round that has room for them; what they unlock starts
-/// once their round is over.
+/// A ready message goes to the first round with free ports; the steps that need it become ready
+/// after that round.
 class Rounds {
  public:
   Rounds(const StepGraph& graph, Collective collective)
@@ -48,7 +48,7 @@ class Rounds {
     int round;
     StepId sequence;
     Node send;
-    /// The top of a queue is its greatest entry: the earliest here.
+    /// Reversed, so the top of a priority queue is the earliest entry.
     bool operator<(const Entry& other) const {
       return std::tie(round, sequence, send) > std::tie(other.round, other.sequence, other.send);
     }
@@ -57,7 +57,7 @@ class Rounds {
   void enter_posted(int round) {
     for (Node node = flow_.take_posted(); node != StepGraph::none; node = flow_.take_posted()) {
       const Node other = graph_.partner(node);
-      if (other == StepGraph::none) flow_.complete(node);  // within its rank
+      if (other == StepGraph::none) flow_.complete(node);  // a local step
       if (other == StepGraph::none || !flow_.is_posted(other)) continue;
       const bool sends = graph_.step(node).kind == StepKind::send;
       const Node send = sends ? node : other;
@@ -92,8 +92,8 @@ class Rounds {
   const StepGraph& graph_;
   Flow flow_;
   bool by_receiver_;
-  int ports_;                  ///< of a rank: 1 for both directions, or 1 for each
-  std::vector<int> free_;      ///< two by rank: the next round in which its port is free
+  int ports_;                  ///< per rank: 1 for both directions, or 1 for each
+  std::vector<int> free_;      ///< two per rank: the next round in which the port is free
   std::vector<bool> entered_;  ///< by send: is or was ready
   std::priority_queue<Entry> ready_;
   std::priority_queue<Entry> running_;

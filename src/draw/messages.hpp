@@ -1,4 +1,4 @@
-/// The messages of a whole call, laid into rounds.
+/// The messages of a whole call, assigned to rounds.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace tutti {
 
-/// A send and the receive that takes it.
+/// A send and its matching receive.
 struct Message {
   Rank from = no_rank;
   Rank to = no_rank;
@@ -20,13 +20,13 @@ struct Message {
   friend bool operator==(const Message&, const Message&) = default;
 };
 
-/// The messages of the schedules of ranks 0..p-1. A round is what can happen at once if each rank
-/// takes part in one message at a time, in one each way where ranks have two ports: a message gets
-/// the first round in which both its ranks are free after all that it needs; where several could
-/// go, the sequence of the receiver's steps (gathers) or of the sender's (scatters) decides. Sorted
-/// by (round, from, to). O(messages log messages) beyond the building of the graph.
+/// The messages of the schedules of ranks 0..p-1. In a round each rank takes part in one message,
+/// or in one per direction if ranks have two ports. A message gets the first round after its needs
+/// in which both its ranks are free. Among several, the sequence of the receiver's steps (gathers)
+/// or of the sender's (scatters) decides. Sorted by (round, from, to). O(messages log messages),
+/// plus building the graph.
 ///
-/// The error names a rank and step without a partner, or one that waits forever.
+/// The error names a rank and a step that has no partner or never completes.
 [[nodiscard]] Result<std::vector<Message>> messages(std::span<const Schedule> schedules);
 
 }  // namespace tutti

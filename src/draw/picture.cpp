@@ -1,4 +1,4 @@
-/// Trees as text.
+/// Draws trees as text.
 #include "draw/picture.hpp"
 
 #include <utility>
@@ -7,7 +7,7 @@ namespace tutti {
 
 std::string to_text(const TreeShape& tree) {
   std::string text;
-  // `indent` is what stands left of a node's children on the lines below the node's own.
+  // `indent` is the text to the left of a node's children on the lines after the node's own.
   const auto draw = [&](const auto& self, int node, std::string indent) -> void {
     const std::string label = tree.label(node);
     text += label;

@@ -1,4 +1,4 @@
-/// Trees as text, the way the comments of this project draw them.
+/// Draws trees as text, as in the comments of this project.
 #pragma once
 
 #include <functional>
@@ -7,15 +7,15 @@
 
 namespace tutti {
 
-/// A tree as its nodes name each other: any integers, each node reached once from the root.
+/// A tree of nodes with any integers as names; each node is reached once from the root.
 struct TreeShape {
   int root = 0;
   std::function<std::vector<int>(int)> children;
   std::function<std::string(int)> label;
 };
 
-/// One line for each leaf, the first child beside its parent and the others below it. No line
-/// ends in a space or is indented. O(nodes * depth).
+/// One line per leaf, the first child beside its parent and the others below it. Lines have no
+/// indent and no trailing spaces. O(nodes * depth).
 ///
 ///     0 -+- 1
 ///        +- 2 -+- 3

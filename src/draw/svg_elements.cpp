@@ -1,4 +1,4 @@
-/// The few elements of SVG that drawings are made of.
+/// The SVG elements of the drawings.
 #include "draw/svg_elements.hpp"
 
 #include <algorithm>
@@ -57,7 +57,7 @@ std::string svg_opening(double width, double height) {
 }
 
 std::string scale_colour(double position) {
-  // From a light to a dark blue-green; each channel falls evenly.
+  // From a light to a dark blue-green; each channel decreases evenly.
   const auto channel = [&](double from, double to) {
     return static_cast<int>(std::lround(from + (to - from) * std::clamp(position, 0.0, 1.0)));
   };

@@ -1,4 +1,4 @@
-/// Layout of timelines.
+/// Draws timelines as SVG and writes them as JSON.
 #include "draw/timeline_svg.hpp"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ std::string rounded(double value) {
   return text;
 }
 
-/// A step of 1, 2 or 5 times a power of ten that divides `span` into four to ten parts.
+/// The distance of ticks: 1, 2 or 5 times a power of ten that divides `span` into 4 to 10 parts.
 double tick_step(double span) {
   const double power = std::pow(10, std::floor(std::log10(span / 4)));
   for (const double factor : {5.0, 2.0}) {
@@ -40,7 +40,7 @@ double tick_step(double span) {
   return power;
 }
 
-/// Where ranks and times are.
+/// Maps ranks and times to coordinates.
 struct Frame {
   double first;  ///< time at the left edge
   double span;

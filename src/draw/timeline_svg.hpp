@@ -1,4 +1,4 @@
-/// Timelines as pictures and data.
+/// Draws timelines as SVG, and writes them as JSON.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace tutti {
 
-/// A row for each rank, time to the right: a grey ground from arrival to exit, a bar at both ends
-/// of each transfer (upper half sends, lower half receives) and a line between them. `unit` names
-/// the time's unit, of which a timeline's number is worth `scale`: for seconds, 1e6 and "us".
+/// A row per rank, time to the right: a grey background from arrival to exit, a bar at both ranks
+/// of each transfer (upper half sends, lower half receives) and a line between them. Times of the
+/// timeline are multiplied by `scale` and shown in `unit`: for seconds 1e6 and "us".
 [[nodiscard]] std::string timeline_to_svg(const Timeline& timeline, std::string_view title,
                                           double scale, std::string_view unit);
 

@@ -1,4 +1,4 @@
-/// Trees of transfers.
+/// Derives the tree of transfers from schedules.
 #include "draw/transfer_tree.hpp"
 
 namespace tutti {
@@ -8,11 +8,11 @@ TransferTree transfer_tree(std::span<const Schedule> schedules) {
   tree.children.resize(schedules.size());
   if (schedules.empty()) return tree;
   tree.root = schedules.front().root;
-  // The parent is whoever receives in a gather and whoever sends in a scatter.
+  // The parent is the receiver in a gather and the sender in a scatter.
   const StepKind kind =
       flows_to_root(schedules.front().collective) ? StepKind::recv : StepKind::send;
-  std::vector<Rank> parent(schedules.size(), no_rank);  // of each child met so far
-  std::vector<std::size_t> edge(schedules.size(), 0);   // and its place among its siblings
+  std::vector<Rank> parent(schedules.size(), no_rank);  // by child
+  std::vector<std::size_t> edge(schedules.size(), 0);   // by child: its index among its siblings
   for (const Schedule& schedule : schedules) {
     auto& edges = tree.children[static_cast<std::size_t>(schedule.rank)];
     for (const Step& step : schedule.steps) {
@@ -39,19 +39,19 @@ std::vector<Bytes> TransferTree::bytes_above() const {
 
 bool TransferTree::is_tree() const {
   std::vector<bool> reached(children.size(), false);
-  std::vector<Rank> open = {root};
+  std::vector<Rank> pending = {root};
   std::size_t edges = 0;
-  std::size_t taken = 0;
+  std::size_t followed = 0;
   for (const auto& below : children) edges += below.size();
-  while (!open.empty()) {
-    const auto rank = static_cast<std::size_t>(open.back());
-    open.pop_back();
+  while (!pending.empty()) {
+    const auto rank = static_cast<std::size_t>(pending.back());
+    pending.pop_back();
     if (rank >= reached.size() || reached[rank]) return false;
     reached[rank] = true;
-    taken += children[rank].size();
-    for (const Edge& edge : children[rank]) open.push_back(edge.child);
+    followed += children[rank].size();
+    for (const Edge& edge : children[rank]) pending.push_back(edge.child);
   }
-  return taken == edges;
+  return followed == edges;
 }
 
 std::vector<Rank> TransferTree::idle() const {

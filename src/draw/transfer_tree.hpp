@@ -1,4 +1,4 @@
-/// Where the data of a rooted collective flows, as a tree.
+/// The data flow of a rooted collective, as a tree.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace tutti {
 
-/// Where data flows in a call, seen from the root.
+/// The edges along which data flows in a call.
 struct TransferTree {
   struct Edge {
     Rank child = no_rank;
@@ -21,22 +21,21 @@ struct TransferTree {
 
   /// The bytes on the edge above each rank; 0 at the root and at ranks that take no part.
   [[nodiscard]] std::vector<Bytes> bytes_above() const;
-  /// Every rank that takes part is reached from the root, on one way only. Not so where data is
-  /// exchanged.
+  /// True if exactly one path leads from the root to every rank that takes part. False for
+  /// exchanges.
   [[nodiscard]] bool is_tree() const;
   /// The ranks that neither send nor receive, ascending.
   [[nodiscard]] std::vector<Rank> idle() const;
 };
 
-/// The edges that carry data, towards the root where it flows there and away from it elsewhere.
+/// The edges that carry data: to the root if data flows there, else away from it.
 [[nodiscard]] TransferTree transfer_tree(std::span<const Schedule> schedules);
 
-/// The ranks of the tree, as they are drawn; to be used where the edges make one, and while it
-/// lives.
+/// The ranks of the tree for drawing. Requires is_tree(), and that `tree` outlives the result.
 [[nodiscard]] TreeShape shape_of(const TransferTree& tree);
 
-/// The tree as text, each rank below the root with the bytes on its edge: "3:12". Empty where the
-/// edges make no tree.
+/// The tree as text, each rank below the root with the bytes on its edge: "3:12". Empty if the
+/// edges do not form a tree.
 [[nodiscard]] std::string to_text(const TransferTree& tree);
 
 }  // namespace tutti

@@ -27,7 +27,7 @@ struct Layout {
   explicit Layout(const TransferTree& tree)
       : x(tree.children.size(), 0), y(tree.children.size(), 0) {
     double next = header + row / 2;
-    const auto place = [&](const auto& self, Rank rank, int depth) -> void {
+    const auto lay_out = [&](const auto& self, Rank rank, int depth) -> void {
       const auto at = static_cast<std::size_t>(rank);
       x[at] = margin + radius + depth * column;
       width = std::max(width, x[at] + radius + margin);
@@ -39,7 +39,7 @@ struct Layout {
                                   2;
       if (edges.empty()) next += row;
     };
-    place(place, tree.root, 0);
+    lay_out(lay_out, tree.root, 0);
     height = next;
   }
 };
@@ -116,7 +116,7 @@ Result<std::string> tree_to_svg(std::span<const Schedule> schedules, std::string
   const std::vector<int> rounds =
       rounds_above(*all, flows_to_root(schedules.front().collective), schedules.size());
   const int last = *std::max_element(rounds.begin(), rounds.end());
-  const double most = static_cast<double>(*std::max_element(bytes.begin(), bytes.end()));
+  const double max_bytes = static_cast<double>(*std::max_element(bytes.begin(), bytes.end()));
   const std::vector<Rank> idle = tree.idle();
 
   std::string edges, discs;
@@ -125,7 +125,7 @@ Result<std::string> tree_to_svg(std::span<const Schedule> schedules, std::string
     for (const auto& [child, size] : tree.children[at]) {
       const auto to = static_cast<std::size_t>(child);
       const double position = last > 1 ? (rounds[to] - 1.0) / (last - 1) : 1;
-      const double thickness = 1.2 + 5 * std::sqrt(static_cast<double>(size) / most);
+      const double thickness = 1.2 + 5 * std::sqrt(static_cast<double>(size) / max_bytes);
       edges += edge(layout.x[at], layout.y[at], layout.x[to], layout.y[to], thickness,
                     scale_colour(position), size);
       self(self, child);

@@ -1,4 +1,4 @@
-/// Trees of transfers as pictures for documents and browsers.
+/// Draws trees of transfers as SVG.
 #pragma once
 
 #include <span>
@@ -10,9 +10,10 @@
 
 namespace tutti {
 
-/// The tree of a rooted collective as SVG: the root at the left, ranks as discs, edges as thick as
-/// their data is large, coloured by round and labelled with bytes; `title` stands above, idle
-/// ranks below. The error is that of messages(), or says that the data does not flow along a tree.
+/// The tree of a rooted collective as SVG: the root at the left, ranks as discs. An edge's
+/// thickness grows with its bytes, its colour shows the round and its label the bytes. `title` is
+/// at the top, idle ranks at the bottom. The error is that of messages(), or that the data does not
+/// flow along a tree.
 [[nodiscard]] Result<std::string> tree_to_svg(std::span<const Schedule> schedules,
                                               std::string_view title);
 

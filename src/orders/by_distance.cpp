@@ -24,7 +24,9 @@ class GreedyOrder {
   }
 
   [[nodiscard]] bool any_free() const { return !free_.empty(); }
-  [[nodiscard]] bool taken(Position position) const { return rank_at_[index(position)] != no_rank; }
+  [[nodiscard]] bool has_rank(Position position) const {
+    return rank_at_[index(position)] != no_rank;
+  }
 
   /// Assigns to `position` the free rank nearest to the rank at `near`, by the distance from that
   /// rank (`from_near`) or to it. O(p).
@@ -94,14 +96,14 @@ std::vector<Rank> two_partners_each(const Distances& distances, const Traffic& t
   std::vector<Position> references = {0};
   while (order.any_free()) {
     const Position reference = references.back();
-    int placed = 0;
+    int assigned = 0;
     for (const Edge& edge : edges[index(reference)]) {
-      if (placed == 2 || order.taken(edge.other)) continue;
+      if (assigned == 2 || order.has_rank(edge.other)) continue;
       order.take_nearest(edge.other, reference, edge.sends);
       references.push_back(edge.other);
-      ++placed;
+      ++assigned;
     }
-    if (placed == 0) references.pop_back();
+    if (assigned == 0) references.pop_back();
   }
   return order.done();
 }
@@ -115,7 +117,7 @@ std::vector<Rank> heaviest_first(const Distances& distances, const Traffic& traf
   long seen = 0;
   const auto note = [&](Position v) {
     for (const Edge& edge : edges[index(v)]) {
-      if (!order.taken(edge.other)) {
+      if (!order.has_rank(edge.other)) {
         waiting.push({edge.bytes, edge.round, --seen, v, edge.other, edge.sends});
       }
     }
@@ -124,7 +126,7 @@ std::vector<Rank> heaviest_first(const Distances& distances, const Traffic& traf
   while (order.any_free()) {
     const auto [bytes, round, sequence, near, position, sends] = waiting.top();
     waiting.pop();
-    if (order.taken(position)) continue;
+    if (order.has_rank(position)) continue;
     order.take_nearest(position, near, sends);
     note(position);
   }

@@ -1,4 +1,4 @@
-/// Adding to totals and tracks.
+/// Adds calls to totals and tracks.
 #include "report/call_log.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ std::size_t mixed(std::size_t hash, std::size_t more) {
   return (hash ^ more) * std::size_t{0x9E3779B97F4A7C15U};
 }
 
-/// Every block alike is 1, also when all are empty.
+/// 1 if all blocks are equal, also if all are empty.
 double irregularity_of(const CallRecord& record) {
   if (record.total <= 0) return 1;
   return static_cast<double>(record.largest) * record.p / static_cast<double>(record.total);

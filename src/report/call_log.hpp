@@ -1,4 +1,4 @@
-/// What one process remembers of the collectives it called, in bounded memory.
+/// The log of one process's collective calls, in bounded memory.
 #pragma once
 
 #include <array>
@@ -17,25 +17,25 @@ namespace tutti {
 struct CallRecord {
   Collective collective = Collective::gather;
   const void* site = nullptr;      ///< the return address of the call in the program
-  std::uint64_t communicator = 0;  ///< alike on its ranks, and no other communicator's in the job
-  std::uint64_t call = 0;          ///< how many of this collective began there before it
+  std::uint64_t communicator = 0;  ///< equal on its ranks, unique in the job
+  std::uint64_t call = 0;          ///< number of earlier calls of this collective there
   Rank rank = 0;                   ///< in the communicator of the call
   int p = 1;
   Rank root = 0;
-  Bytes own = 0;                          ///< this rank's block
-  Bytes total = -1;                       ///< of all blocks; known at the root only, else -1
-  Bytes largest = -1;                     ///< block; known at the root only, else -1
+  Bytes own = 0;                          ///< bytes of this rank's block
+  Bytes total = -1;                       ///< bytes of all blocks at the root; else -1
+  Bytes largest = -1;                     ///< bytes of the largest block at the root; else -1
   const std::string* decision = nullptr;  ///< "algorithm: why"
   double arrival = 0;                     ///< seconds of the machine's monotonic clock
   double exit = 0;
-  /// Seconds: when this rank was expected less its arrival; NaN where nothing was expected.
+  /// Seconds: this rank's expected arrival minus its arrival; NaN without an expectation.
   double ahead = std::numeric_limits<double>::quiet_NaN();
-  /// Seconds from this rank's progress_hint to its arrival; NaN where the program told of none.
+  /// Seconds from this rank's progress hint to its arrival; NaN without a hint.
   double progress_hint = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// Calls that one process made as root, or as one of the others, from one place under one
-/// decision. Totals are exact, whatever the number of calls.
+/// The calls that one process made as root, or as another rank, from one call site with one
+/// decision. Totals are exact for any number of calls.
 struct LoggedCalls {
   Collective collective = Collective::gather;
   const void* site = nullptr;
@@ -43,43 +43,43 @@ struct LoggedCalls {
   bool at_root = false;
 
   std::int64_t calls = 0;
-  Bytes bytes = 0;              ///< at the root: of all blocks; elsewhere: of the own ones
-  double irregularity_sum = 0;  ///< of largest block / mean block; at the root only
+  Bytes bytes = 0;              ///< at the root: of all blocks; elsewhere: of its own blocks
+  double irregularity_sum = 0;  ///< of largest block / mean block; only at the root
   double irregularity_max = 0;
-  double seconds = 0;  ///< between arrivals and exits
+  double seconds = 0;  ///< sum of exit - arrival
 };
 
-/// When one call began and ended at this process.
+/// The times of one call at this process.
 struct TimedCall {
   std::uint64_t call = 0;  ///< of the collective on the communicator
   double arrival = 0;
   double exit = 0;
   std::uint32_t logged = 0;  ///< index into CallLog::logged()
-  float ahead = 0;           ///< as CallRecord's
-  float progress_hint = 0;   ///< likewise
+  float ahead = 0;           ///< as in CallRecord
+  float progress_hint = 0;   ///< as in CallRecord
 };
 
-/// The timed calls of one collective on one communicator, thinned out as they become many.
+/// A sample of the timed calls of one collective on one communicator.
 ///
-/// Calls whose numbers are multiples of the stride are kept, and the stride doubles whenever the
-/// memory is full. As all ranks of a communicator make calls of the same numbers, they keep the
-/// same ones without a word to each other, whatever their call sites are, and even where some
-/// finish persistent calls in another sequence than others.
+/// It keeps the calls whose numbers are multiples of the stride, which doubles when the memory is
+/// full. All ranks of a communicator have the same call numbers, so they keep the same calls
+/// without communication, even if their call sites differ or they finish persistent calls in
+/// different sequences.
 struct Track {
   std::uint64_t communicator = 0;
   Collective collective = Collective::gather;
   Rank rank = 0;
   int p = 1;
   std::uint64_t stride = 1;
-  std::vector<TimedCall> calls;  ///< in the sequence in which they ended
+  std::vector<TimedCall> calls;  ///< in the sequence of their ends
 };
 
-/// Adding a record takes constant time and, once its call site, decision and communicator are
-/// known, no allocation. Not safe for concurrent calls.
+/// The log. Adding a record takes constant time, and no allocation if its call site, decision and
+/// communicator are known. Not thread-safe.
 class CallLog {
  public:
   static constexpr std::size_t calls_in_track = 1024;
-  /// Communicators after these have totals only: 2.5 MiB in all.
+  /// Further communicators have only totals. Bounds tracks to 2.5 MiB.
   static constexpr std::size_t tracks_at_most = 64;
 
   void add(const CallRecord& record);
@@ -117,8 +117,8 @@ class CallLog {
   std::unordered_map<CallsKey, std::uint32_t, Hash> logged_at_;
   std::unordered_map<std::string, std::uint32_t> decision_at_;
   std::unordered_map<TrackKey, std::uint32_t, Hash> track_at_;
-  /// Index of the last call of each collective, not as root and as root: the next is most often
-  /// alike.
+  /// By collective, and by whether this process was root: the index of the last call. The next call
+  /// usually has the same.
   std::array<std::array<std::uint32_t, 2>, all_collectives.size()> last_logged_{};
 };
 

@@ -1,4 +1,4 @@
-/// From sums to what a reader wants to know.
+/// Derives the content of a report from sums.
 #include "report/content.hpp"
 
 #include <algorithm>
@@ -76,7 +76,7 @@ ReportedCalls reported(const SiteCalls& calls, const Summary& summary, bool part
   return line;
 }
 
-/// Run times of calls that follow each other overlap, so they do not add up; elapsed times do.
+/// Uses elapsed times, because run times of consecutive calls overlap and do not add up.
 double seconds_in(const ReportedCalls& line) {
   return static_cast<double>(line.calls) * line.elapsed;
 }

@@ -1,4 +1,4 @@
-/// What a report says, and its two forms.
+/// The content of a report, and its two formats.
 #pragma once
 
 #include <optional>
@@ -9,11 +9,11 @@
 
 namespace tutti {
 
-/// Of one collective from one call site under one decision. Times are seconds.
+/// The calls of one collective from one call site with one decision. Times are seconds.
 struct ReportedCalls {
   Collective collective = Collective::gather;
   std::string site;                      ///< of the root
-  std::vector<std::string> other_sites;  ///< of ranks that called from elsewhere
+  std::vector<std::string> other_sites;  ///< of ranks with other call sites
   std::string algorithm;
   std::string reason;
   std::int64_t calls = 0;
@@ -22,7 +22,7 @@ struct ReportedCalls {
   double irregularity_max = 1;
   double elapsed = 0;  ///< mean over calls and ranks of exit - arrival
 
-  /// What needs the times of all ranks on one clock.
+  /// The values that need the times of all ranks on one clock.
   struct Together {
     double run_mean = 0;  ///< of max exit - min arrival
     double run_max = 0;
@@ -32,45 +32,45 @@ struct ReportedCalls {
   };
   std::optional<Together> together;
 
-  /// What needs the times of single ranks, and which rank is late.
+  /// The values that need the times of single ranks, and the late ranks.
   struct Split {
-    std::int64_t calls = 0;  ///< of which they are known
+    std::int64_t calls = 0;  ///< number of calls with these times
     Parts mean;              ///< over ranks and calls
-    std::string late;        ///< one sentence about the pattern; empty for a rank alone
-    int communicators = 0;   ///< that these calls are on
-    ArrivalPattern pattern;  ///< of the one whose ranks waited longest
+    std::string late;        ///< one sentence about the pattern; empty for a single rank
+    int communicators = 0;   ///< number of communicators of these calls
+    ArrivalPattern pattern;  ///< of the communicator whose ranks waited longest
   };
   std::optional<Split> split;
-  std::string note;  ///< why times are not known, or of how many calls they are; else empty
+  std::string note;  ///< why times are unknown, or the number of calls with times; else empty
 };
 
-/// All of it; calls with the most time in them first.
+/// A whole report; calls are sorted by their total time, descending.
 struct ReportContent {
   std::string version;  ///< of Tutti
   std::string mpi;
   int ranks = 0;
   std::optional<int> nodes;
-  double clock_error = 0;  ///< of times of several nodes, at most; seconds; 0: one clock
-  std::string clock;       ///< how times of several ranks were put on one clock; a sentence
-  /// What is missing, and whose view this is; empty for a full report.
+  double clock_error = 0;  ///< maximum error of times across nodes; seconds; 0: one clock
+  std::string clock;       ///< how clocks of several ranks were aligned; a sentence
+  /// The missing part and the process that reports; empty for a full report.
   std::string partial;
-  /// How puts of one-sided collectives move, as tried at their start; empty where there are none.
+  /// How puts of one-sided collectives progress, as measured at their start; empty without any.
   std::string one_sided;
-  double seconds_mean = 0;  ///< per rank, in all these calls
-  double seconds_max = 0;   ///< of one rank
+  double seconds_mean = 0;  ///< in all these calls, mean over ranks
+  double seconds_max = 0;   ///< in all these calls, maximum over ranks
   std::vector<ReportedCalls> calls;
 };
 
-/// What a summary of all ranks says. `mpi` is the version as the MPI library tells it.
+/// The content from a summary of all ranks. `mpi` is the text of MPI_Get_library_version.
 [[nodiscard]] ReportContent content_of(const Summary& summary, const std::string& mpi);
-/// What one process can say alone: the calls of which it was the root. `ranks` is the number of
-/// processes, 0 if that is not known; `who` names this process.
+/// The content from one process: the calls of which it was the root. `ranks` is the number of
+/// processes, 0 if unknown; `who` names this process.
 [[nodiscard]] ReportContent partial_content_of(const Summary& summary, const std::string& mpi,
                                                int ranks, const std::string& who);
 
-/// A table of at most 110 columns, with the sites and reasons below each line.
+/// A table of at most 110 columns, with sites and reasons below each line.
 [[nodiscard]] std::string to_text(const ReportContent& content);
-/// One object on one line, format 1 (docs/report.md).
+/// One JSON object on one line, format 1 (docs/report.md).
 [[nodiscard]] std::string to_json(const ReportContent& content);
 
 }  // namespace tutti

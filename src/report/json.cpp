@@ -1,4 +1,4 @@
-/// The report for programs.
+/// Writes the report as JSON.
 #include "core/json.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ std::string object(std::initializer_list<std::pair<const char*, double>> numbers
   return text + "}";
 }
 
-/// [first,second] of what `show` makes of each.
+/// [first,second], each element as `show` writes it.
 template <class Elements, class Show>
 std::string list(const Elements& elements, Show show) {
   std::string text = "[";
@@ -38,7 +38,7 @@ std::string whole(Value value) {
 
 std::string times(const std::vector<float>& seconds) { return list(seconds, json_five_digits); }
 
-/// Of each call; null where nothing is known of any rank in any call.
+/// The values of each call; null if no rank has one in any call.
 std::string where_known(const std::vector<CallTimes>& calls,
                         std::vector<float> CallTimes::*by_rank) {
   const auto is_known = [](float seconds) { return !std::isnan(seconds); };
@@ -49,7 +49,7 @@ std::string where_known(const std::vector<CallTimes>& calls,
   return list(calls, [&](const CallTimes& call) { return times(call.*by_rank); });
 }
 
-/// The pattern itself call by call, and what it comes to rank by rank.
+/// The pattern by call, and its means by rank.
 std::string to_json(const ArrivalPattern& pattern, int communicators) {
   const std::vector<CallTimes>& calls = pattern.calls;
   const std::vector<RankShare> shares = shares_of(pattern);

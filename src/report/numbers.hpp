@@ -1,4 +1,4 @@
-/// Numbers as text, whatever locale the program has set.
+/// Numbers as text, independent of the program's locale.
 #pragma once
 
 #include <charconv>
@@ -7,7 +7,7 @@
 
 namespace tutti {
 
-/// With `digits` after the point.
+/// `value` with `digits` digits after the decimal point.
 [[nodiscard]] inline std::string fixed(double value, int digits) {
   char text[64];
   const auto end = std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, digits);
@@ -27,7 +27,7 @@ namespace tutti {
   return three_digits(seconds * 1e6, "us");
 }
 
-/// The shortest that reads back as the same number; null for what JSON has no number for.
+/// The shortest text that reads back as the same number; null for infinities and NaN.
 [[nodiscard]] inline std::string json_number(double value) {
   if (!std::isfinite(value)) return "null";
   char text[64];
@@ -35,7 +35,7 @@ namespace tutti {
   return {text, end.ptr};
 }
 
-/// The same with five digits: for measured times, of which a report has many.
+/// The same with five digits, for the many measured times of a report.
 [[nodiscard]] inline std::string json_five_digits(double value) {
   if (!std::isfinite(value)) return "null";
   char text[64];

@@ -1,4 +1,4 @@
-/// Splitting the time of ranks, and naming the late ones.
+/// Splits the time of ranks and names the late ones.
 #include "report/pattern.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace tutti {
 
 namespace {
 
-/// The rank that came last: of several, the lowest one.
+/// The rank that arrived last; the lowest of several.
 std::size_t last_of(const CallTimes& call) {
   const auto last = std::max_element(call.delays.begin(), call.delays.end());
   return static_cast<std::size_t>(last - call.delays.begin());
@@ -18,7 +18,7 @@ std::size_t last_of(const CallTimes& call) {
 
 double spread_of(const CallTimes& call) { return call.delays[last_of(call)]; }
 
-/// How the ranks of a report are called: those of other communicators have a second name.
+/// The name of a rank in a report; in communicators other than MPI_COMM_WORLD also its world rank.
 std::string name_of(const ArrivalPattern& pattern, std::size_t rank) {
   const std::string name = "rank " + std::to_string(rank);
   const auto of_world = static_cast<std::size_t>(pattern.world[rank]);
@@ -83,17 +83,17 @@ std::string who_is_late(const ArrivalPattern& pattern, double clock_error) {
       static_cast<double>(calls);
   if (spread <= clock_error) return "ranks arrive together within the clocks' error";
   const std::vector<RankShare> shares = shares_of(pattern);
-  const auto most =
+  const auto latest =
       std::max_element(shares.begin(), shares.end(),
                        [](const RankShare& a, const RankShare& b) { return a.last < b.last; });
-  const std::string name = name_of(pattern, static_cast<std::size_t>(most - shares.begin()));
+  const std::string name = name_of(pattern, static_cast<std::size_t>(latest - shares.begin()));
   const std::string of_calls = calls == 1 ? "the one call" : std::to_string(calls) + " calls";
-  if (2 * static_cast<std::size_t>(most->last) > calls) {
-    return name + " is last in " + (calls == 1 ? "" : percent(most->last, calls) + " of ") +
-           of_calls + ", " + duration(most->delay_as_last) + " behind the first";
+  if (2 * static_cast<std::size_t>(latest->last) > calls) {
+    return name + " is last in " + (calls == 1 ? "" : percent(latest->last, calls) + " of ") +
+           of_calls + ", " + duration(latest->delay_as_last) + " behind the first";
   }
   return "no rank is last in most of " + of_calls + "; most often " + name + ", in " +
-         percent(most->last, calls) + "; the last rank is " + duration(spread) +
+         percent(latest->last, calls) + "; the last rank is " + duration(spread) +
          " behind the first";
 }
 

@@ -1,4 +1,4 @@
-/// Joining logs call by call.
+/// Joins the logs of processes call by call.
 #include "report/summary.hpp"
 
 #include <algorithm>
@@ -21,8 +21,8 @@ void Quantiles::add(const Quantiles& other) {
   while (values_.size() > values_at_most) thin_out();
 }
 
-/// Of each two neighbours in the sorted sequence one stays, which moves no quantile by more than
-/// one place.
+/// Keeps one of each two neighbours in the sorted sequence, which moves a quantile by at most one
+/// position.
 void Quantiles::thin_out() {
   std::sort(values_.begin(), values_.end());
   const std::size_t kept = values_.size() / 2;
@@ -46,7 +46,7 @@ Quantiles Quantiles::restored(std::vector<double> values, double max) {
 
 namespace {
 
-/// The index of `name` in `names`, where it is put if it is new.
+/// The index of `name` in `names`; appends a new name.
 std::uint32_t index_of(std::vector<std::string>& names, const std::string& name) {
   const auto found = std::find(names.begin(), names.end(), name);
   const auto index = static_cast<std::uint32_t>(found - names.begin());
@@ -72,7 +72,7 @@ std::uint32_t index_of(std::vector<SiteCalls>& all, const SiteCalls& wanted) {
   return index;
 }
 
-/// Is `one` to be shown rather than `other`? In whatever sequence they are compared.
+/// True if the report shows `one` rather than `other`, independent of the sequence of comparisons.
 bool is_worse(const ArrivalPattern& one, const ArrivalPattern& other) {
   if (one.is_empty() || other.is_empty()) return !one.is_empty();
   return std::pair(one.waited, one.communicator) > std::pair(other.waited, other.communicator);
@@ -100,7 +100,7 @@ void add(SiteCalls& calls, const SiteCalls& more) {
   if (is_worse(more.pattern, calls.pattern)) calls.pattern = more.pattern;
 }
 
-/// Another part of the ranks of the same call.
+/// Adds further ranks of the same call.
 void add(PendingCall& call, const PendingCall& more) {
   call.ranks += more.ranks;
   call.first_arrival = std::min(call.first_arrival, more.first_arrival);
@@ -111,8 +111,8 @@ void add(PendingCall& call, const PendingCall& more) {
   if (more.root != no_rank) call.root = more.root;
   call.times.insert(call.times.end(), more.times.begin(), more.times.end());
   for (const std::uint32_t other : more.others) {
-    const auto place = std::lower_bound(call.others.begin(), call.others.end(), other);
-    if (place == call.others.end() || *place != other) call.others.insert(place, other);
+    const auto at = std::lower_bound(call.others.begin(), call.others.end(), other);
+    if (at == call.others.end() || *at != other) call.others.insert(at, other);
   }
 }
 
@@ -130,7 +130,7 @@ void add(PendingTrack& track, PendingTrack&& more) {
   track.calls = std::move(joined);
 }
 
-/// Turns a call of which all ranks are known into statistics.
+/// Adds a call with all its ranks to the statistics.
 void settle(Summary& summary, const PendingTrack& track, const PendingCall& call) {
   SiteCalls& calls = summary.calls[call.at];
   ++calls.measured;
@@ -146,7 +146,7 @@ void settle(Summary& summary, const PendingTrack& track, const PendingCall& call
   calls.spread.add(call.last_arrival - call.first_arrival);
 }
 
-/// The times of all ranks of a call, and who they are.
+/// The times of all ranks of a call; sets `world` to their ranks in MPI_COMM_WORLD.
 CallTimes call_times(PendingCall& call, std::vector<Rank>& world) {
   std::sort(call.times.begin(), call.times.end(),
             [](const RankTimes& a, const RankTimes& b) { return a.rank < b.rank; });
@@ -165,7 +165,7 @@ CallTimes call_times(PendingCall& call, std::vector<Rank>& world) {
   return made;
 }
 
-/// Splits the times of all ranks of one more call.
+/// Adds the split times of all ranks of one call.
 void add_split(SiteCalls& calls, ArrivalPattern& pattern, CallTimes&& times) {
   const auto p = static_cast<double>(times.delays.size());
   for (const Parts& parts : parts_of(times)) {
@@ -178,7 +178,8 @@ void add_split(SiteCalls& calls, ArrivalPattern& pattern, CallTimes&& times) {
   pattern.calls.push_back(std::move(times));
 }
 
-/// All ranks of a communicator meet at once, so that its patterns are made as a whole.
+/// Moves complete calls to the statistics. All ranks of a communicator are joined at once, so its
+/// patterns are built as a whole.
 void settle_complete(Summary& summary, PendingTrack& track) {
   std::map<std::uint32_t, ArrivalPattern> patterns;
   std::erase_if(track.calls, [&](PendingCall& call) {
@@ -200,8 +201,8 @@ void settle_complete(Summary& summary, PendingTrack& track) {
   }
 }
 
-/// Indexes into `other` become indexes into `summary`.
-void take_places(Summary& summary, Summary& other) {
+/// Adds the calls and sites of `other`, and converts its indexes to indexes into `summary`.
+void convert_indexes(Summary& summary, Summary& other) {
   std::vector<std::uint32_t> calls_at;
   for (const SiteCalls& calls : other.calls) {
     calls_at.push_back(index_of(summary.calls, calls));
@@ -228,35 +229,36 @@ PendingCall pending(const TimedCall& timed) {
   return call;
 }
 
-/// Of calls whose numbers are multiples of this, single ranks' times fit into the memory: alike on
-/// all ranks.
+/// The stride of calls whose single ranks' times are kept, so that these fit into the memory. Equal
+/// on all ranks.
 std::uint64_t stride_of_times(const Track& track) {
-  const std::size_t most =
+  const std::size_t max_calls =
       std::max<std::size_t>(1, PendingCall::times_at_most / static_cast<std::size_t>(track.p));
   std::uint64_t stride = track.stride;
-  for (std::size_t calls = track.calls.size(); calls > most; calls = (calls + 1) / 2) stride *= 2;
+  for (std::size_t calls = track.calls.size(); calls > max_calls; calls = (calls + 1) / 2)
+    stride *= 2;
   return stride;
 }
 
 /// One rank's calls. `line` is, by the log's index, the root's line or another rank's site.
-PendingTrack pending(const Track& track, const CallLog& log, const ProcessLocation& place,
+PendingTrack pending(const Track& track, const CallLog& log, const ProcessLocation& location,
                      const std::vector<std::uint32_t>& line) {
-  PendingTrack waiting = {track.communicator, track.collective, track.p, place.node, {}};
+  PendingTrack waiting = {track.communicator, track.collective, track.p, location.node, {}};
   const std::uint64_t stride = stride_of_times(track);
   for (TimedCall timed : track.calls) {
-    timed.arrival = place.clock.common(timed.arrival);
-    timed.exit = place.clock.common(timed.exit);
+    timed.arrival = location.clock.common(timed.arrival);
+    timed.exit = location.clock.common(timed.exit);
     PendingCall& call = waiting.calls.emplace_back(pending(timed));
     if (log.logged()[timed.logged].at_root) {
       call.at = line[timed.logged];
-      // Without a root every rank needs all others, and rank 0 speaks for all.
+      // Without a root every rank needs all others, and rank 0 reports the call.
       if (has_root(track.collective)) call.root = track.rank;
     } else {
       call.others.push_back(line[timed.logged]);
     }
     if (timed.call % stride != 0) continue;
     call.times.push_back(
-        {track.rank, place.rank, timed.arrival, timed.exit, timed.ahead, timed.progress_hint});
+        {track.rank, location.rank, timed.arrival, timed.exit, timed.ahead, timed.progress_hint});
   }
   std::sort(waiting.calls.begin(), waiting.calls.end(),
             [](const PendingCall& a, const PendingCall& b) { return a.call < b.call; });
@@ -273,12 +275,12 @@ double ClockDrift::common(double time) const {
 
 double ClockDrift::error() const { return first ? std::max(first->error, last.error) : last.error; }
 
-Summary summarise(const CallLog& log, const ProcessLocation& place, const NameSite& name_site) {
+Summary summarise(const CallLog& log, const ProcessLocation& location, const NameSite& name_site) {
   Summary summary;
-  summary.clock_error = place.clock.error();
-  summary.clock_drift = place.clock.first.has_value();
+  summary.clock_error = location.clock.error();
+  summary.clock_drift = location.clock.first.has_value();
   summary.ranks = 1;
-  summary.nodes = place.is_leader ? 1 : 0;
+  summary.nodes = location.is_leader ? 1 : 0;
   // By the log's index: the root's line, or the name of another rank's site.
   std::vector<std::uint32_t> line;
   for (const LoggedCalls& logged : log.logged()) {
@@ -301,7 +303,7 @@ Summary summarise(const CallLog& log, const ProcessLocation& place, const NameSi
   }
   summary.seconds_max = summary.seconds_sum;
   for (const Track& track : log.tracks()) {
-    PendingTrack waiting = pending(track, log, place, line);
+    PendingTrack waiting = pending(track, log, location, line);
     settle_complete(summary, waiting);
     if (!waiting.calls.empty()) summary.tracks.push_back(std::move(waiting));
   }
@@ -316,7 +318,7 @@ void join(Summary& summary, Summary&& other) {
   summary.clock_drift = summary.clock_drift && other.clock_drift;
   summary.seconds_sum += other.seconds_sum;
   summary.seconds_max = std::max(summary.seconds_max, other.seconds_max);
-  take_places(summary, other);
+  convert_indexes(summary, other);
   std::map<std::pair<std::uint64_t, Collective>, std::size_t> track_at;
   for (std::size_t at = 0; at < summary.tracks.size(); ++at) {
     track_at[{summary.tracks[at].communicator, summary.tracks[at].collective}] = at;

@@ -1,4 +1,4 @@
-/// What several processes saw, joined: their logs add up pairwise, in any sequence.
+/// The joined logs of several processes; they are joined pairwise, in any sequence.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@
 
 namespace tutti {
 
-/// Where a process runs: ranks of one node share its monotonic clock, ranks of two do not.
+/// The node of a process. Ranks of one node share a monotonic clock.
 using Node = int;
 
-/// Values of which the quantiles matter, in bounded memory.
+/// Values for quantiles, in bounded memory.
 class Quantiles {
  public:
   static constexpr std::size_t values_at_most = 65536;
@@ -26,14 +26,14 @@ class Quantiles {
   void add(double value);
   void add(const Quantiles& other);
   [[nodiscard]] bool is_empty() const { return values_.empty(); }
-  /// Of all that was added; approximate once there were more than `values_at_most`. There must
-  /// be a value.
+  /// The median of all added values; approximate after more than `values_at_most`. Requires a
+  /// value.
   [[nodiscard]] double median() const;
-  /// Exact. There must be a value.
+  /// The exact maximum. Requires a value.
   [[nodiscard]] double max() const { return max_; }
 
   [[nodiscard]] const std::vector<double>& values() const { return values_; }
-  /// As it was with these values and this maximum.
+  /// Restores the state with these values and this maximum.
   static Quantiles restored(std::vector<double> values, double max);
 
  private:
@@ -43,7 +43,7 @@ class Quantiles {
   double max_ = -std::numeric_limits<double>::infinity();
 };
 
-/// Calls of one collective from one place under one decision, seen from their roots.
+/// The calls of one collective from one call site of the root with one decision.
 struct SiteCalls {
   Collective collective = Collective::gather;
   std::string site;
@@ -53,10 +53,10 @@ struct SiteCalls {
   Bytes bytes = 0;
   double irregularity_sum = 0;
   double irregularity_max = 0;
-  double root_seconds = 0;  ///< between the root's arrivals and exits
+  double root_seconds = 0;  ///< sum of the root's exit - arrival
 
-  std::set<std::string> other_sites;  ///< where ranks other than the root made these calls
-  std::int64_t measured = 0;          ///< calls of which the times of all ranks are known
+  std::set<std::string> other_sites;  ///< the call sites of other ranks
+  std::int64_t measured = 0;          ///< calls with the times of all ranks
   double elapsed_sum = 0;             ///< of the mean over ranks of exit - arrival
   std::int64_t timed = 0;             ///< measured calls with all ranks on one clock
   double run_sum = 0;                 ///< of max exit - min arrival
@@ -64,38 +64,38 @@ struct SiteCalls {
   double moving_sum = 0;  ///< of max exit - max arrival
   Quantiles spread;       ///< max arrival - min arrival
 
-  std::int64_t split = 0;  ///< timed calls whose single ranks' times are known
+  std::int64_t split = 0;  ///< timed calls with the times of single ranks
   Parts parts;             ///< sums over these calls of means over ranks
-  int patterns = 0;        ///< communicators that these calls are on
+  int patterns = 0;        ///< number of communicators of these calls
   ArrivalPattern pattern;  ///< of the communicator whose ranks waited longest
 };
 
-/// When one rank was in a call.
+/// The times of one rank in a call.
 struct RankTimes {
   Rank rank = 0;
   Rank world = 0;  ///< the same in MPI_COMM_WORLD
   double arrival = 0;
   double exit = 0;
-  float ahead = 0;  ///< when it was expected less its arrival; NaN where nothing was expected
-  float progress_hint = 0;  ///< from its progress_hint to its arrival; NaN without one
+  float ahead = 0;          ///< expected arrival minus arrival; NaN without an expectation
+  float progress_hint = 0;  ///< from its progress hint to its arrival; NaN without a hint
 };
 
-/// A call of which some ranks' times are known.
+/// A call with the times of some of its ranks.
 struct PendingCall {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
-  /// Of one track: with many ranks, single ranks' times are kept of fewer calls. 4 MiB.
+  /// The maximum of RankTimes in one track, 4 MiB. With many ranks, fewer calls have them.
   static constexpr std::size_t times_at_most = 131072;
 
   std::uint64_t call = 0;
-  int ranks = 0;  ///< that are joined here
+  int ranks = 0;  ///< number of ranks joined here
   double first_arrival = 0;
   double last_arrival = 0;
   double last_exit = 0;
   double elapsed_sum = 0;
-  std::uint32_t at = none;            ///< the root's place: index into Summary::calls
-  std::vector<std::uint32_t> others;  ///< other ranks' places: indexes into Summary::sites
+  std::uint32_t at = none;            ///< the root's call site: index into Summary::calls
+  std::vector<std::uint32_t> others;  ///< other ranks' call sites: indexes into Summary::sites
   Rank root = no_rank;
-  std::vector<RankTimes> times;  ///< of the ranks that are joined here, or none
+  std::vector<RankTimes> times;  ///< of the ranks joined here, or empty
 };
 
 /// The calls of one collective on one communicator that wait for more ranks, by number.
@@ -109,57 +109,56 @@ struct PendingTrack {
   std::vector<PendingCall> calls;
 };
 
-/// How far a process's clock is ahead of the one that all share. Seconds of the process's clock.
+/// A measured offset of a process's clock from the common clock. Seconds of the process's clock.
 struct ClockReading {
   double time = 0;  ///< when it was measured
   double ahead = 0;
-  double error = 0;  ///< at most
+  double error = 0;  ///< maximum error of `ahead`
 };
 
-/// What is known of a process's clock: in between two readings it is taken to drift evenly, and
-/// with one reading not at all.
+/// The model of a process's clock: linear drift between two readings, no drift with one reading.
 struct ClockDrift {
   std::optional<ClockReading> first;
   ClockReading last;
 
-  /// A time of this process on the common clock.
+  /// Converts a time of this process to the common clock.
   [[nodiscard]] double common(double time) const;
-  /// Of either reading, at most.
+  /// The larger error of the readings.
   [[nodiscard]] double error() const;
 };
 
-/// A call leaves the pending ones for the statistics of its place as soon as all its ranks are
-/// there, so that what is kept is bounded, whatever the number of processes: 4 MiB of single ranks'
-/// times for each track of a communicator that is still incomplete, 2 MiB for each place.
+/// The joined logs. A pending call moves to the statistics of its call site as soon as it has all
+/// its ranks. So memory is bounded for any number of processes: 4 MiB of single ranks' times for
+/// each track of an incomplete communicator, 2 MiB for each call site.
 struct Summary {
   std::string destination;  ///< of the report, if any process knows one
-  int ranks = 0;            ///< processes joined here
+  int ranks = 0;            ///< number of processes joined here
   int nodes = 0;
-  double clock_error = 0;   ///< of times of several nodes, at most; seconds
-  bool clock_drift = true;  ///< clocks were compared twice, so that drift is taken off
-  double seconds_sum = 0;   ///< that processes spent in the calls
-  double seconds_max = 0;   ///< that one process spent in them
+  double clock_error = 0;   ///< maximum error of times across nodes; seconds
+  bool clock_drift = true;  ///< clocks were compared twice, so drift is subtracted
+  double seconds_sum = 0;   ///< time in the calls, sum over processes
+  double seconds_max = 0;   ///< time in the calls, maximum over processes
   std::vector<SiteCalls> calls;
   std::vector<std::string> sites;
   std::vector<PendingTrack> tracks;
 };
 
-/// How to print a return address.
+/// Converts a return address to text.
 using NameSite = std::function<std::string(const void*)>;
 
-/// One process among those of MPI_COMM_WORLD.
+/// The location of one process of MPI_COMM_WORLD.
 struct ProcessLocation {
   Rank rank = 0;
-  Node node = 0;           ///< alike for processes whose times are on one clock, be it by `clock`
-  bool is_leader = false;  ///< one of each node is
+  Node node = 0;           ///< equal for processes with a common clock, also by `clock`
+  bool is_leader = false;  ///< true for one process of each node
   ClockDrift clock;
 };
 
-/// One process's log.
-[[nodiscard]] Summary summarise(const CallLog& log, const ProcessLocation& place,
+/// The summary of one process's log.
+[[nodiscard]] Summary summarise(const CallLog& log, const ProcessLocation& location,
                                 const NameSite& name_site);
 
-/// Adds what other processes saw. The time is that of sorting both.
+/// Adds the logs of other processes. Takes the time of sorting both.
 void join(Summary& summary, Summary&& other);
 
 }  // namespace tutti

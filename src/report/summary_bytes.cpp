@@ -1,4 +1,4 @@
-/// One description of the fields serves the writer and the reader.
+/// Writes and reads summaries; one description of the fields serves both.
 #include "report/summary_bytes.hpp"
 
 #include <cstring>
@@ -9,7 +9,7 @@ namespace tutti {
 
 namespace {
 
-/// Appends what it is shown.
+/// Appends the fields that it visits.
 class Writer {
  public:
   std::vector<std::byte> bytes;
@@ -27,7 +27,7 @@ class Writer {
   }
 };
 
-/// Fills what it is shown; `failed` once there are too few bytes.
+/// Fills the fields that it visits; sets `failed` if there are too few bytes.
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -41,7 +41,7 @@ class Reader {
     std::memcpy(&value, bytes_.data(), sizeof value);
     bytes_ = bytes_.subspan(sizeof value);
   }
-  /// Reads a number of elements, each of which takes a byte at least.
+  /// Reads a number of elements; each takes at least one byte.
   std::size_t length(std::size_t) {
     std::uint64_t count = 0;
     field(count);
@@ -184,7 +184,7 @@ bool is_sound(const ArrivalPattern& pattern) {
   return true;
 }
 
-/// Do all indexes lead somewhere?
+/// True if all indexes are valid.
 bool is_sound(const Summary& summary) {
   for (const SiteCalls& calls : summary.calls) {
     if (!is_sound(calls.pattern)) return false;

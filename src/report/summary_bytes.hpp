@@ -1,4 +1,4 @@
-/// Summaries as bytes, to travel between processes of one job.
+/// Summaries as bytes, for messages between processes of one job.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,9 @@
 
 namespace tutti {
 
-/// In the layout of this machine.
+/// Writes a summary in the layout of this machine.
 [[nodiscard]] std::vector<std::byte> to_bytes(const Summary& summary);
-/// What `to_bytes` of the same version wrote, or nothing if these bytes are not that.
+/// Reads the bytes that to_bytes() of the same version wrote; nothing if they are invalid.
 [[nodiscard]] std::optional<Summary> summary_from_bytes(std::span<const std::byte> bytes);
 
 }  // namespace tutti

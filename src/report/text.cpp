@@ -1,4 +1,4 @@
-/// The report for people.
+/// Writes the report as text.
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -16,7 +16,7 @@ std::string right(const std::string& text, std::size_t width) {
   return std::string(width - std::min(width, text.size()), ' ') + text;
 }
 
-/// As wide for seconds as for their parts.
+/// Equally wide for all units.
 std::string duration_in_column(double seconds) {
   const std::string text = duration(seconds);
   return text.ends_with(" s") ? text + " " : text;
@@ -31,8 +31,8 @@ std::string volume(Bytes bytes) {
   return three_digits(value, units[unit]);
 }
 
-/// `text` in lines that begin with `indent` blanks and break between words. Words that fill a
-/// line alone are cut: names of instantiated templates can be pages long.
+/// Breaks `text` between words into lines that begin with `indent` blanks. Words longer than a line
+/// are cut: names of instantiated templates can be pages long.
 std::string wrapped(const std::string& text, std::size_t indent) {
   const std::size_t width = columns - indent;
   std::string lines;

@@ -255,11 +255,11 @@ void Flow::start(const StepGraph& graph) {
   needs_ = graph.needs();
   gate_.assign(static_cast<std::size_t>(graph.p()), 0);
   remaining_.assign(static_cast<std::size_t>(graph.p()), 0);
-  slots_taken_.assign(static_cast<std::size_t>(graph.p()), 0);
+  slots_in_use_.assign(static_cast<std::size_t>(graph.p()), 0);
   queues_.clear();
   posted_.clear();
   taken_ = 0;
-  open_ = graph.nodes();
+  unfinished_ = graph.nodes();
   for (Rank rank = 0; rank < graph.p(); ++rank) advance(rank);
 }
 
@@ -286,12 +286,12 @@ void Flow::advance(Rank rank) {
 void Flow::post(Node node) {
   if (const int slots = graph_->step(node).slots; slots > 0) {
     const Rank rank = graph_->rank_of(node);
-    int& taken = slots_taken_[static_cast<std::size_t>(rank)];
-    if (taken >= slots) {
+    int& in_use = slots_in_use_[static_cast<std::size_t>(rank)];
+    if (in_use >= slots) {
       queues_[rank].push_back(node);
       return;
     }
-    ++taken;
+    ++in_use;
   }
   state_[static_cast<std::size_t>(node)] = State::posted;
   posted_.push_back(node);
@@ -299,10 +299,10 @@ void Flow::post(Node node) {
 
 void Flow::finish(Node node) {
   state_[static_cast<std::size_t>(node)] = State::done;
-  --open_;
+  --unfinished_;
   if (graph_->step(node).slots == 0) return;
   const Rank rank = graph_->rank_of(node);
-  --slots_taken_[static_cast<std::size_t>(rank)];
+  --slots_in_use_[static_cast<std::size_t>(rank)];
   std::deque<Node>& queue = queues_[rank];
   if (queue.empty()) return;
   const Node next = queue.front();

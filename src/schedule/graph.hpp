@@ -120,7 +120,7 @@ class Flow {
     return posted_[taken_++];
   }
 
-  [[nodiscard]] bool all_done() const { return open_ == 0; }
+  [[nodiscard]] bool all_done() const { return unfinished_ == 0; }
   [[nodiscard]] bool is_done(Node node) const {
     return state_[static_cast<std::size_t>(node)] == State::done;
   }
@@ -143,13 +143,13 @@ class Flow {
   const StepGraph* graph_ = nullptr;
   std::vector<State> state_;
   std::vector<int> needs_;
-  std::vector<StepId> gate_;      ///< by rank: its first unfinished wait, or its number of steps
-  std::vector<int> remaining_;    ///< by rank: unfinished steps that this wait names
-  std::vector<int> slots_taken_;  ///< by rank
+  std::vector<StepId> gate_;       ///< by rank: its first unfinished wait, or its number of steps
+  std::vector<int> remaining_;     ///< by rank: unfinished steps that this wait names
+  std::vector<int> slots_in_use_;  ///< by rank
   std::map<Rank, std::deque<Node>> queues_;  ///< steps whose needs are met but that have no slot
   std::vector<Node> posted_;
   std::size_t taken_ = 0;
-  int open_ = 0;
+  int unfinished_ = 0;
 };
 
 }  // namespace tutti

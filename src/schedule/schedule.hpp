@@ -74,10 +74,10 @@ struct Step {
   Bytes bytes = 0;
   StepId first = 0;      ///< wait only
   StepId last = 0;       ///< wait only
-  StepId after = -1;     ///< messages: this earlier step must have completed; -1 none
+  StepId after = -1;     ///< messages: this earlier step must complete first; -1: none
                          ///< reduce: the step that has received into staging
-  int slots = 0;         ///< messages: at most so many of the rank's steps with slots are in flight
-                         ///< at once, those first whose needs are met first; 0 no limit
+  int slots = 0;         ///< messages: limit of the rank's steps with slots in flight, in the
+                         ///< sequence in which their needs are met; 0: no limit
   bool carries = false;  ///< notify: the bytes travel in it, so that they need no put
   bool staged = false;   ///< recv, await: the bytes go to staging memory, for a reduce
   Operand operand = Operand::left;  ///< reduce only

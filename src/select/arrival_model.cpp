@@ -92,7 +92,7 @@ std::vector<Candidate> candidates_by_arrival(const Features& features, const Mac
     add("binomial:order=arrival", true, "late ranks are leaves");
     for (const int late : late_counts(features)) {
       if (late > 0) {
-        add("relay:late=" + std::to_string(late), true, "early ranks deliver for the late ones");
+        add("relay:late=" + std::to_string(late), true, "early ranks deliver to the late ones");
       }
     }
   }

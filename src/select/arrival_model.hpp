@@ -1,4 +1,4 @@
-/// What a call takes when its ranks arrive apart: the gate before points that make use of that.
+/// The modelled time of calls with late ranks, and the tests that decide whether it is used.
 #pragma once
 
 #include <span>
@@ -7,23 +7,23 @@
 
 namespace tutti {
 
-/// Ranks are expected further apart than a start-up and than twice the forecast's error, by which
-/// an order that it gives may be worse than the best one (1|r_j|Cmax with wrong release dates).
-/// From `max_forecast_ranks` on a replay for each forecast would take too long.
+/// True if the spread of the arrivals exceeds a start-up and twice the forecast's error. An order
+/// by wrong arrivals may be that much worse than the best one (1|r_j|Cmax with wrong release
+/// dates). False for more than `max_forecast_ranks` ranks, because replays would take too long.
 [[nodiscard]] bool are_apart(std::span<const double> arrivals, double error,
                              const Machine& machine);
-/// What the MPI's own was measured to take, NaN where it was not, can be held against the model:
-/// it is well above the error of clocks, and the machine has been measured too.
+/// True if the measured time of the MPI's own (NaN: not measured) can be compared with the model:
+/// it is well above the error of clocks, and the machine was measured too.
 [[nodiscard]] bool is_comparable(double native, const Machine& machine);
-/// The forecast counts: either is so, and there is something to exchange.
+/// True if the selection uses the forecast: one of the two tests holds and blocks are not empty.
 [[nodiscard]] bool weighs_arrivals(const Features& features, const Machine& machine);
 inline constexpr std::size_t max_forecast_ranks = 1024;
 
-/// Native first, then Tutti's points, those that need least first; each priced by a replay
-/// (select/replays.hpp) with the expected arrivals, from the first of them on. Native is what was
-/// measured, if that is comparable, else the best of what stands for it
-/// (select/native_model.hpp). Points that rely on the forecast are charged twice its error. O(p log
-/// p).
+/// The candidates: native first, then Tutti's algorithms, simplest first. Their times are those of
+/// a replay (select/replays.hpp) with the expected arrivals, counted from the first one. Native has
+/// its measured time if that is comparable, else the best time of its models
+/// (select/native_model.hpp). Candidates that use the forecast have twice its error added.
+/// O(p log p).
 [[nodiscard]] std::vector<Candidate> candidates_by_arrival(const Features& features,
                                                            const Machine& machine);
 

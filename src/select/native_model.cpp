@@ -1,4 +1,4 @@
-/// The rules by which MPIs choose, and blocks that are sent eager.
+/// The selection rules of MPI libraries, and their limit of eager messages.
 #include "select/native_model.hpp"
 
 #include <algorithm>
@@ -10,17 +10,17 @@ namespace tutti {
 
 namespace {
 
-/// The size up to which the MPIs that we know send a block whose receiver is not there.
+/// The size up to which the supported MPI libraries send eagerly.
 constexpr Bytes eager_limit = 65536;
 
 enum class Own : std::uint8_t {
   sequence,      ///< one rank after the other
   all_at_once,   ///< all in flight
-  synchronised,  ///< each rank is called, and sends its block in one piece
+  synchronised,  ///< the root signals each rank, which sends its block in one piece
   binomial,
 };
 
-/// Counts below both limits; the first rule that does is taken.
+/// Applies below both limits; the first rule that applies decides.
 struct Rule {
   int ranks;
   Bytes block;
@@ -56,7 +56,7 @@ Own by_rule(std::span<const Rule> rules, int p, Bytes block) {
       ->own;
 }
 
-/// Is the largest message that `own` sends small enough to go eager?
+/// True if the largest message of `own` is sent eagerly.
 bool is_eager(Own own, int p, Bytes block) {
   if (own == Own::synchronised) return false;
   if (own != Own::binomial) return block <= eager_limit;
@@ -68,7 +68,7 @@ std::string specification_of(Own own, int p, Bytes block) {
   const char* runner = is_eager(own, p, block) ? ",runner=background" : "";
   switch (own) {
     case Own::sequence:
-      // Unasked blocks wait for the root in its memory, in whatever sequence they came.
+      // Eager blocks wait for the root in its memory, in any sequence.
       return is_eager(own, p, block) ? "linear:order=natural,runner=background"
                                      : "linear_sequence:order=natural";
     case Own::all_at_once:
@@ -93,7 +93,7 @@ MpiFamily mpi_family(std::string_view library_version) {
 
 std::vector<std::string> native_specifications(MpiFamily family, Collective collective, int p,
                                                Bytes block) {
-  // Nobody knows the sizes for a tree.
+  // No rank but the root knows the sizes, so the MPI cannot use a tree.
   if (is_irregular(collective)) return {specification_of(Own::sequence, p, block)};
   switch (family) {
     case MpiFamily::open_mpi: {

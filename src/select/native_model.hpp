@@ -1,4 +1,4 @@
-/// Which algorithms the program's MPI is known to take for its own gathers and scatters.
+/// The known algorithms of the program's MPI for gathers and scatters.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 
 namespace tutti {
 
-/// As far as libraries are alike in what their collectives do.
+/// Libraries that select algorithms for collectives by the same rules.
 enum class MpiFamily : std::uint8_t { unknown, open_mpi, mpich };
 
-/// From what an MPI says of itself (MPI_Get_library_version). What derives from MPICH and tunes its
-/// collectives otherwise is unknown.
+/// The family, from the text of MPI_Get_library_version. Libraries that derive from MPICH but tune
+/// their collectives differently are unknown.
 [[nodiscard]] MpiFamily mpi_family(std::string_view library_version);
 
-/// What stands for the MPI's own gather or scatter (also of irregular blocks, of `block` bytes in
-/// the mean) among p ranks in its default settings; where several do, nobody knows which one it
-/// is. Blocks that the MPI sends before their receiver has come run in the background.
+/// The specifications that model the MPI's own gather or scatter among p ranks in its default
+/// settings; several if the MPI's selection is unknown. `block` is the block size, or the mean size
+/// of irregular blocks. Eager blocks are modelled with the background runner.
 ///
 /// Open MPI: the fixed rules of coll/tuned in 4.1 and 5.0. MPICH: binomial for equal blocks, as in
 /// all of its versions.

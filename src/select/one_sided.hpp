@@ -1,4 +1,4 @@
-/// Choosing the algorithm of a one-sided collective: the root alone does, as its requests carry it.
+/// Selection for one-sided collectives. Only the root selects; its requests carry the algorithm.
 #pragma once
 
 #include "core/nodes.hpp"
@@ -7,18 +7,18 @@
 
 namespace tutti {
 
-/// What a root knows of the machine.
+/// The machine parameters of a root.
 struct OneSidedMachine {
-  Machine between;               ///< ranks, or nodes where several ranks share one
-  NodeMachine node = {};         ///< inside of them
+  Machine between;               ///< between nodes, or between ranks if each has its own node
+  NodeMachine node = {};         ///< inside nodes
   const Nodes* nodes = nullptr;  ///< null: each rank is alone on its node
 };
 
-/// The fastest candidate under LogGP with flushes and polling; where puts wait for their target's
-/// thread (Machine::serving) all data travel in notifications. There is no MPI's own. Where ranks
-/// share nodes, trees of their leaders are candidates too: what the same tree takes among so many
-/// ranks as there are nodes, and the ranks of the largest node after that. O(p log p) and the parts
-/// of pipelined candidates, on some thousands of ranks tenths of a second.
+/// The fastest candidate under LogGP with flushes and polling. If puts wait for their target's
+/// thread (Machine::serving), notifications carry all data. MPI has no such collective, so native
+/// is not a candidate. If ranks share nodes, trees of leaders are candidates too; their time is
+/// that of the tree among one rank per node, plus that of serving the largest node. O(p log p) and
+/// the parts of pipelined candidates: some 0.1 s for thousands of ranks.
 [[nodiscard]] Choice choose_one_sided(const Features& features, const OneSidedMachine& machine);
 
 }  // namespace tutti

@@ -1,4 +1,4 @@
-/// Reordering for each class of blocks, and for several shapes at once.
+/// Rank orders for each class of block sizes, and for several shapes at once.
 #include "select/rank_orders.hpp"
 
 #include <algorithm>
@@ -13,15 +13,15 @@ namespace tutti {
 
 namespace {
 
-/// Of link times, in each descent.
-constexpr long looks = 1'000'000;
+/// The budget of link times for each local search.
+constexpr long max_evaluations = 1'000'000;
 
 constexpr double rounding = 1e-9;
 
-/// Measurements are no more exact: below it an order follows their noise.
+/// The relative error of measurements; an order with a smaller gain follows their noise.
 constexpr double min_gain = 1.05;
 
-/// What an order may lose in one shape where it gains more in others.
+/// The maximum loss of an order in one shape if it gains more in others.
 constexpr double max_loss = 1.01;
 
 const CandidateOrder& chosen(const Reordering& found, OrderName order) {
@@ -42,7 +42,7 @@ struct Usual {
   Bytes block;
 };
 
-/// What libraries take for a collective, with small blocks and with large ones.
+/// The usual algorithms of MPI libraries for a collective, for small and for large blocks.
 std::vector<Usual> usual_algorithms(Collective collective) {
   switch (collective) {
     case Collective::allgather:
@@ -62,7 +62,7 @@ std::vector<Usual> usual_algorithms(Collective collective) {
   }
 }
 
-/// What a program's calls look like.
+/// The shapes of a program's usual calls.
 std::vector<Traffic> shapes_of(std::optional<Collective> collective, int p) {
   std::vector<Collective> collectives = {Collective::allgather, Collective::bcast,
                                          Collective::gather, Collective::scatter};
@@ -76,10 +76,10 @@ std::vector<Traffic> shapes_of(std::optional<Collective> collective, int p) {
   return shapes;
 }
 
-/// The gain that makes an order by distance worth trying.
+/// The predicted gain from which an order by distance is explored.
 constexpr double min_gain_of_exploration = 1.25;
 
-/// Whose time hangs on who stands where: MPIs have them too.
+/// Algorithms whose time depends on the rank order. MPI libraries use them too.
 std::vector<const char*> by_distance(Collective collective) {
   switch (collective) {
     case Collective::bcast:
@@ -112,9 +112,9 @@ std::optional<Specification> gaining_by_distance(
     const Specification candidate = *specification(collective, text);
     const Traffic traffic = traffic_of(candidate, p, block);
     native = std::min(native, rounds_seconds(traffic, fabric, natural_ranks(p, root)));
-    const double placed = rounds_seconds(traffic, fabric, find(candidate).of(block));
-    if (placed < least) best = candidate;
-    least = std::min(least, placed);
+    const double reordered_seconds = rounds_seconds(traffic, fabric, find(candidate).of(block));
+    if (reordered_seconds < least) best = candidate;
+    least = std::min(least, reordered_seconds);
   }
   return least * min_gain_of_exploration < native ? best : std::nullopt;
 }
@@ -125,7 +125,7 @@ RankOrders rank_orders_of(const Specification& specification, const Fabric& fabr
     const Bytes block = RankOrders::blocks[i];
     const Reordering found =
         reordered(traffic_of(specification, fabric.size(), block), fabric, block,
-                  {root, has_root(specification.algorithm->collective)}, looks);
+                  {root, has_root(specification.algorithm->collective)}, max_evaluations);
     ranks[i] = chosen(found, specification.order).ranks;
   }
   return RankOrders(std::move(ranks));
@@ -151,7 +151,7 @@ std::vector<Rank> order_for_all(std::optional<Collective> collective, const Fabr
     best = ranks;
   };
   for (const Traffic& shape : shapes) {
-    const Reordering found = reordered(shape, fabric, large, {0, true}, looks);
+    const Reordering found = reordered(shape, fabric, large, {0, true}, max_evaluations);
     for (const CandidateOrder& candidate : found.all) weigh(candidate.ranks);
   }
   return best;

@@ -1,4 +1,4 @@
-/// Orders by distance as a running program takes them.
+/// Selection of orders by distance in a running program.
 #pragma once
 
 #include <functional>
@@ -10,27 +10,26 @@
 
 namespace tutti {
 
-/// The orders for a specification that needs distances, with the root at position 0 where the
-/// collective has one: the best that is found where it gains a twentieth on the natural one, else
-/// that; a heuristic's own where one is asked for by name. O(p^2) for each class, and about 10^6
-/// link times for each way of finding one.
+/// The orders for a specification that needs distances, one for each class of block sizes, with the
+/// root, if any, at position 0. order=distance gives the best order found if it gains 5 % over the
+/// natural one, else the natural one; the name of a heuristic gives its order. O(p^2) for each
+/// class, and about 10^6 link times for each local search.
 [[nodiscard]] RankOrders rank_orders_of(const Specification& specification, const Fabric& fabric,
                                         Rank root);
 
-/// The algorithm of `collective` that takes the least time in the order by distance that
-/// `find(specification)` gives, if that is a quarter less than the best of them takes in the
-/// natural order, which stands for the MPI's own; none where there is no such gain, or no such
-/// order counts. Only the links between ranks enter the times. O(messages), beside `find`.
+/// The algorithm of `collective` that is fastest in the order by distance of `find(specification)`,
+/// if it is 1.25 times as fast as the best of these algorithms in natural order, which models the
+/// MPI's own. None without such a gain, or if the collective has no algorithm whose time depends on
+/// the order. The times include only the links between ranks. O(messages), plus `find`.
 [[nodiscard]] std::optional<Specification> gaining_by_distance(
     Collective collective, Bytes block, const Fabric& fabric, Rank root,
     const std::function<const RankOrders&(const Specification&)>& find);
 
-/// An order for all that a program may do in a new communicator, or for one collective: the one
-/// that takes least time in the sum over the shapes that libraries take for small and for large
-/// blocks, each in units of the natural order's: less than natural in all, and in no shape slower
-/// by more than a hundredth. The natural one where there is none. Rank 0 stays first. `collective`
-/// none: allgather by ring and by recursive doubling, bcast, gather and scatter along binomial
-/// trees.
+/// An order for all collectives of a new communicator, or for one collective. It minimises the sum
+/// of times over the usual shapes of MPI libraries for small and large blocks, each relative to the
+/// natural order. The sum must be below that of the natural order, and no shape more than 1 %
+/// slower; else the result is the natural order. Rank 0 stays first. Without `collective`:
+/// allgather by ring and by recursive doubling, and bcast, gather and scatter along binomial trees.
 [[nodiscard]] std::vector<Rank> order_for_all(std::optional<Collective> collective,
                                               const Fabric& fabric);
 

@@ -1,23 +1,23 @@
-/// Which algorithm may run a reduction: associations are part of the result.
+/// Selection for reductions, whose results depend on the sequence of combinations.
 #pragma once
 
 #include "select/selection.hpp"
 
 namespace tutti {
 
-/// The algorithm that combines contributions in the sequence of ranks and in the same way whatever
-/// else there is: the vector's length, the root, when ranks come and where they sit. A reduce and
-/// an allreduce of the same contributions have equal bits. Any associative operation will do.
+/// The algorithm that combines contributions in the sequence of ranks, independent of the vector's
+/// length, the root, arrivals and process mapping. A reduce and an allreduce of the same
+/// contributions have equal bits. Valid for any associative operation.
 [[nodiscard]] Specification fixed_reduction(Collective collective);
 
-/// Does the way in which a specification combines follow from nothing but p, the root, sizes and
-/// the operation? Not where it follows arrivals or distances.
+/// True if the sequence of combinations depends only on p, the root, sizes and the operation; false
+/// if it depends on arrivals or distances.
 [[nodiscard]] bool is_reproducible(const Specification& specification);
 
-/// The setting where it fits the operation, and reproducibility where that is asked for. Else, and
-/// where nothing was asked for, `fixed_reduction` if results are to be reproducible, or the MPI's
-/// own: Tutti does not change the bits of a result on its own account.
-/// docs/decisions/reductions-on-request.md
+/// The requested algorithm, if it is valid for the operation and, if required, reproducible. Else,
+/// and without a request, `fixed_reduction` if results must be reproducible, or the MPI's own,
+/// because Tutti does not change the bits of results unless requested
+/// (docs/decisions/reductions-on-request.md).
 [[nodiscard]] Choice choose_reduction(const Setting& setting, const Features& features);
 
 }  // namespace tutti

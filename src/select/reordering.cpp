@@ -1,4 +1,4 @@
-/// Trying orders.
+/// Tries heuristics and local searches.
 #include "select/reordering.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace tutti {
 
 namespace {
 
-/// Of more ranks only the fastest order and the natural one are improved by swaps.
+/// With more ranks, local searches start only from the natural order and the fastest other one.
 constexpr int max_evaluations_of_all = 128;
 
 std::vector<Rank> natural_order(int p, Rank first) {
@@ -21,7 +21,7 @@ std::vector<Rank> natural_order(int p, Rank first) {
   return ranks;
 }
 
-/// Each position sends to the next and no other.
+/// True if each position sends only to the next one.
 bool is_ring(const Traffic& traffic) {
   return traffic.rounds.size() == 1 &&
          std::all_of(traffic.rounds[0].messages.begin(), traffic.rounds[0].messages.end(),

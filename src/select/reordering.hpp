@@ -1,4 +1,4 @@
-/// Which order by distance a shape takes, and what it brings.
+/// The search for a shape's best order by distance.
 #pragma once
 
 #include <string>
@@ -11,35 +11,35 @@ namespace tutti {
 
 /// An order and its modelled time.
 struct CandidateOrder {
-  std::string name;         ///< how it was found, e.g. "nearest_next" or "nearest_next + swaps"
+  std::string name;         ///< its heuristic, e.g. "nearest_next" or "nearest_next + swaps"
   std::vector<Rank> ranks;  ///< by position
   double seconds = 0;
 };
 
-/// The orders that were looked at.
+/// The evaluated orders.
 struct Reordering {
-  CandidateOrder natural;           ///< ranks as they are numbered, the first one first
-  CandidateOrder best;              ///< natural again where no other is modelled faster
-  std::vector<CandidateOrder> all;  ///< by modelled time, natural ones included
+  CandidateOrder natural;           ///< the anchor's rank, then the others ascending
+  CandidateOrder best;              ///< equals natural if no other order is modelled faster
+  std::vector<CandidateOrder> all;  ///< by modelled time, including the natural one
 
-  /// What the natural order takes longer than the best, 1 where it is the best.
+  /// The time of the natural order divided by that of the best.
   [[nodiscard]] double gain() const {
     return best.seconds > 0 ? natural.seconds / best.seconds : 1;
   }
   [[nodiscard]] bool helps() const { return best.name != natural.name; }
 };
 
-/// Who stands at position 0.
+/// The rank at position 0.
 struct Anchor {
   Rank first = 0;
-  bool fixed = true;  ///< it must be `first`, as the root; else swaps may change it
+  bool fixed = true;  ///< swaps keep it there, as for a root
 };
 
-/// Tries the orders of orders/by_distance and those found by swaps from each of them and from the
-/// natural one, and takes the fastest by the rounds' time: never one slower than natural. `block`
-/// is the size whose distances the greedy orders go by. `evaluations` bounds the work in link times
-/// looked at; in all up to ten times as many are, from 8 ranks on. Alike on all ranks that pass the
-/// same bits.
+/// Evaluates the heuristics of orders/by_distance, and local searches from each of them and from
+/// the natural order. The best has the smallest time of its rounds and is never slower than the
+/// natural order. The heuristics use the distances of messages of `block` bytes. `evaluations`
+/// bounds the link times of each search; the total is up to ten times as many from 8 ranks on.
+/// Equal on all ranks that pass the same bits.
 [[nodiscard]] Reordering reordered(const Traffic& traffic, const Fabric& fabric, Bytes block,
                                    Anchor anchor, long evaluations = 20'000'000);
 

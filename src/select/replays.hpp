@@ -1,4 +1,4 @@
-/// What algorithms take with the arrivals that a features expects.
+/// The modelled times of algorithms with expected arrivals.
 #pragma once
 
 #include <algorithm>
@@ -11,9 +11,9 @@
 
 namespace tutti {
 
-/// Prices specifications for one call: blocks of one size, arrivals counted from the first; all at
-/// once where none are expected. Start-ups overlap, as those of an MPI do: a root that has 47
-/// signals or blocks on the way pays one latency and 47 overheads.
+/// Prices specifications for one call with blocks of one size. Arrivals count from the first;
+/// without a forecast all ranks arrive at once. Start-ups overlap as those of an MPI do: a root
+/// with 47 signals or blocks in flight takes one latency and 47 overheads.
 class Replays {
  public:
   Replays(const Features& features, const Machine& machine) : machine_(machine) {

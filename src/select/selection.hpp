@@ -1,4 +1,4 @@
-/// Which algorithm runs, and why.
+/// Selection: the algorithm that runs, and the reason.
 #pragma once
 
 #include <array>
@@ -14,90 +14,90 @@
 
 namespace tutti {
 
-/// Whether a call goes through the memory of nodes, and how many ranks of each node then take part
-/// between the nodes.
+/// Whether a call runs hierarchically, and the number of leaders per node.
 struct Level {
   bool hierarchical = false;
-  int leaders = 0;  ///< 0: as many as the model finds best for the call
+  int leaders = 0;  ///< 0: the model selects the number for each call
   friend bool operator==(const Level&, const Level&) = default;
 };
 
-/// What the user asked for: a forced algorithm, the MPI's own, or a choice by the model.
+/// The request of the user: a forced algorithm, the MPI's own, or selection by the model.
 struct Setting {
   enum class Kind : std::uint8_t { automatic, native, forced };
   Kind kind = Kind::automatic;
-  Specification specification;  ///< forced only; with a level what runs between nodes
-  /// None: flat or through nodes, as the model finds for each call; not with forced. With
-  /// automatic none or flat.
+  Specification specification;  ///< forced only; if hierarchical, it runs between nodes
+  /// None: the model selects flat or hierarchical for each call; never with forced. With automatic
+  /// only none or flat.
   std::optional<Level> level = {};
 
   [[nodiscard]] bool asks_for_hierarchical() const { return level && level->hierarchical; }
 };
 
-/// Reads "auto", "native", a specification, or one of the last two through node memory, as in
-/// "hierarchical(native)" or "hierarchical(knomial:k=4,leaders=2)" with leaders=auto by default.
-/// "auto:hierarchy=flat" chooses among flat algorithms only; "native:hierarchy=auto" runs the MPI's
-/// own, flat or hierarchical as the model finds. Not with runner=background. The former spelling
-/// of parameters, "native:level=node,leaders=2", is accepted too.
+/// Reads "auto", "native", a specification, or one of the last two as hierarchical, such as
+/// "hierarchical(native)" or "hierarchical(knomial:k=4,leaders=2)"; the default is leaders=auto.
+/// "auto:hierarchy=flat" selects only flat algorithms; "native:hierarchy=auto" runs the MPI's own,
+/// and the model selects flat or hierarchical. Hierarchical excludes runner=background. The former
+/// spelling "native:level=node,leaders=2" is accepted too.
 [[nodiscard]] Result<Setting> setting(Collective collective, std::string_view text);
 [[nodiscard]] std::string to_text(const Setting& setting);
-/// Reads "auto" (none), "flat", "hierarchical" or "hierarchical(leaders=K)", K a number or auto,
-/// and the former spellings "node" and "node:leaders=K".
+/// Reads "auto" (none), "flat", "hierarchical" or "hierarchical(leaders=K)" with K a number or
+/// auto, and the former spellings "node" and "node:leaders=K".
 [[nodiscard]] Result<std::optional<Level>> level(std::string_view text);
-/// Why a running program cannot do what its environment asks for, with or without distances
-/// between its ranks; empty where it can.
+/// The reason why a running program cannot execute the setting, with or without distances between
+/// its ranks; empty if it can.
 [[nodiscard]] std::string out_of_reach(const Setting& setting, bool has_distances);
 
-/// What the background threads of all ranks do for a call before its ranks arrive.
+/// The steps that the background threads of all ranks execute before their ranks arrive.
 enum class ProgressCapability : std::uint8_t {
-  none,      ///< there are no threads
-  receives,  ///< they receive into memory of their own, as for calls that nobody has announced
-  runs,      ///< they receive to where it belongs, and pass on, as for persistent calls
+  none,      ///< no threads
+  receives,  ///< receives into Tutti's own memory, as for calls without an announcement
+  runs,      ///< all steps, into the caller's buffers, as for persistent calls
 };
 
-/// When the ranks of a call are expected, as they have agreed on it: the same bits everywhere.
+/// The expected arrivals of a call. All ranks have agreed on the same bits.
 struct Forecast {
   std::vector<double> arrivals;  ///< seconds from any zero, by rank
-  double error = 0;              ///< seconds: what a prediction has been wrong by, agreed too
+  double error = 0;              ///< seconds: the error of earlier predictions, also agreed
   ProgressCapability progress_capability = ProgressCapability::none;
-  /// Seconds that such calls have taken after the last arrival with the MPI's own algorithm; NaN
-  /// where that was not measured.
+  /// Seconds after the last arrival that such calls take with the MPI's own algorithm; NaN if not
+  /// measured.
   double native = std::numeric_limits<double>::quiet_NaN();
-  /// Digests of what was chosen and turned out to take no less; 0: no more.
+  /// The algorithms that were selected and measured to be no faster than native; 0 ends the list.
   std::array<AlgorithmId, max_choices> lost = {};
-  bool native_is_due = false;  ///< to run again, so that it is measured
+  bool native_is_due = false;  ///< native must run again to be measured
 
-  [[nodiscard]] double spread() const;  ///< last less first arrival, in seconds
+  [[nodiscard]] double spread() const;  ///< last minus first arrival, in seconds
 };
 
-/// What every rank of a call knows to be equal: nothing else may enter a choice.
+/// The facts of a call that are equal on all ranks. A selection must depend on nothing else.
 struct Features {
   Collective collective = Collective::gather;
   int p = 1;
-  /// Bytes of each rank's block, where MPI makes them equal; with a forecast of an irregular call,
-  /// their mean at the calls before, as agreed.
+  /// Bytes of each rank's block if MPI requires them to be equal. In an irregular call with a
+  /// forecast, the agreed mean of earlier calls.
   std::optional<Bytes> block;
-  /// Ranks outnumber cores, and the MPI's own collectives wait without giving up theirs.
+  /// The nodes are oversubscribed, and the MPI's own collectives busy-wait.
   bool native_spins = false;
-  Rank root = 0;                          ///< counts where arrivals are expected only
-  std::optional<Forecast> forecast = {};  ///< none: nothing is known of arrivals
-  bool commutative = true;                ///< reductions: the operation
-  bool whole = false;                     ///< reductions: the operation is to get whole vectors
-  bool reproducible = false;              ///< reductions: equal calls are to give equal bits
-  MpiFamily mpi = MpiFamily::unknown;     ///< counts where arrivals are expected only
+  Rank root = 0;                          ///< used only with a forecast
+  std::optional<Forecast> forecast = {};  ///< none: arrivals are unknown
+  bool commutative = true;                ///< reductions: the operation commutes
+  bool whole = false;                     ///< reductions: vectors must not be split
+  bool reproducible = false;              ///< reductions: equal calls must give equal bits
+  MpiFamily mpi = MpiFamily::unknown;     ///< used only with a forecast
 };
 
-/// What a call loses where a rank that waits keeps the core that another one needs: slices of
-/// the system's scheduler, milliseconds each.
+/// The loss of a call if a waiting rank keeps the core that another rank needs: scheduler time
+/// slices of milliseconds.
 inline constexpr double spinning_seconds = 1e-3;
 
 struct Candidate {
   std::string name;  ///< a specification, or "native"
   double seconds = 0;
-  std::string note;  ///< how the time was modelled
-  /// It serves whoever has come, few at a time: neither a wrong forecast nor a crowd harms it.
+  std::string note;  ///< the model of the time
+  /// It serves ranks as they arrive, few at a time, so a wrong forecast or many senders do not harm
+  /// it.
   bool is_robust = false;
-  bool has_lost = false;  ///< it was measured to take no less than the MPI's own
+  bool has_lost = false;  ///< measured to be no faster than the MPI's own
 };
 
 struct Choice {
@@ -106,13 +106,15 @@ struct Choice {
   std::vector<Candidate> candidates;  ///< by modelled time
 };
 
-/// The setting, or by the model the fastest candidate, a robust one where none is half as fast
-/// again, that promises a gain over the MPI's own of at least a tenth: of the time beyond the last
-/// arrival, and a hundredth of all. Every rank decides alike. What was measured to take no less
-/// than native is not chosen again, and nothing is once `max_choices` have been, or while native
-/// is to be measured again. Where a forecast counts (see `weighs_arrivals`) the times are those of
-/// the expected arrivals, and points that make use of them are candidates too; O(p log p) then,
-/// else O(1).
+/// Selects the algorithm of a call; equal on all ranks with equal features. A forced or native
+/// setting decides. Else the model selects the fastest candidate, if its predicted gain over the
+/// MPI's own is at least 10 % of the time after the last arrival and 1 % of the whole time; a
+/// robust candidate takes precedence unless the fastest is 1.5 times as fast.
+///
+/// Candidates that were measured to be no faster than native are not selected again. Native runs
+/// after `max_choices` such candidates, and while it must be measured again. With a forecast (see
+/// `weighs_arrivals`) times are those of the expected arrivals, and algorithms that use arrivals
+/// are candidates too: O(p log p), else O(1).
 [[nodiscard]] Choice choose(const Setting& setting, const Features& features,
                             const Machine& machine);
 

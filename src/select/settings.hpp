@@ -1,4 +1,4 @@
-/// The settings that users make by environment, as data.
+/// The table of settings in the environment.
 #pragma once
 
 #include <span>
@@ -15,17 +15,18 @@ struct SettingInfo {
   std::string_view meaning;
 };
 
-/// All of them, in the sequence of settings.inc.
+/// All settings, in the sequence of settings.inc.
 [[nodiscard]] std::span<const SettingInfo> all_settings();
 
-/// The name that `name` had in the version before, which is still accepted; empty where it is new.
+/// The name of the setting `name` in the previous version, which is still accepted; empty if the
+/// name has not changed.
 [[nodiscard]] std::string_view former_name_of(std::string_view name);
 
-/// Is this variable known? The names in settings.inc, former ones included, and those that only the
-/// commands and the modulefile use.
+/// True for a known variable: the names in settings.inc, including former ones, and those that only
+/// the commands and the modulefile use.
 [[nodiscard]] bool is_setting(std::string_view name);
 
-/// What to say of a variable that is not: its name, the nearest setting and where to find them all.
+/// The message for an unknown variable: its name, the nearest setting and where to find the list.
 [[nodiscard]] std::string unknown_setting(std::string_view name);
 
 }  // namespace tutti

@@ -43,9 +43,9 @@ std::vector<Position> large_subtrees_first(int p, int k) {
 std::vector<Position> long_ways_first(int p, int k, Receives receives) {
   const Knomial tree(p, k);
   return largest_first(p, [&](Position v) {
-    long way = receives == Receives::on_arrival ? tree.subtree(v).count() - 1 : 0;
-    for (Position at = v; at != 0; at = tree.parent(at)) way += tree.subtree(at).count();
-    return std::tuple(way, tree.depth(v), v);
+    long length = receives == Receives::on_arrival ? tree.subtree(v).count() - 1 : 0;
+    for (Position at = v; at != 0; at = tree.parent(at)) length += tree.subtree(at).count();
+    return std::tuple(length, tree.depth(v), v);
   });
 }
 

@@ -27,7 +27,7 @@ enum class Receives : std::uint8_t {
 
 /// Positions 1..p-1 of a k-nomial gather, longest path to the root first. The length of a path is
 /// the number of blocks that move one after the other from a rank's arrival until its block is at
-/// the root; ties go by depth. The last position is a leaf and child of the root, so it delays no
+/// the root; ties follow depth. The last position is a leaf and child of the root, so it delays no
 /// other rank. O(p log p).
 ///
 ///     p = 8, k = 2, on arrival: 7 6 4 5 3 2 1    6 takes 1 block and sends 2 to 4, which sends 4

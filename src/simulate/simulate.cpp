@@ -68,7 +68,7 @@ class Replay {
     friend auto operator<=>(const Event&, const Event&) = default;
   };
   struct Port {
-    int taken = 0;
+    int in_use = 0;
     LeastFirst<Waiting> waiting;  ///< messages that found this port busy
   };
   struct Candidate {
@@ -82,7 +82,9 @@ class Replay {
     const auto rank = index(graph_.rank_of(graph_.partner(send)));
     return 2 * rank + (network_.full_duplex ? 1 : 0);
   }
-  [[nodiscard]] bool is_free(std::size_t port) const { return ports_[port].taken < network_.ports; }
+  [[nodiscard]] bool is_free(std::size_t port) const {
+    return ports_[port].in_use < network_.ports;
+  }
 
   /// Handles the steps that the flow has just posted.
   void note_posted(double now) {
@@ -120,7 +122,7 @@ class Replay {
     complete(node, event.time);
     if (const Node recv = graph_.partner(node); recv != StepGraph::none) {
       for (const std::size_t port : {send_port(node), recv_port(node)}) {
-        --ports_[port].taken;
+        --ports_[port].in_use;
         touched_.push_back(port);
       }
       complete(recv, event.time);
@@ -166,8 +168,8 @@ class Replay {
         network_.links != nullptr
             ? network_.links->seconds(graph_.rank_of(send), graph_.rank_of(recv), bytes)
             : network_.latency + network_.per_byte * static_cast<double>(bytes);
-    ++ports_[send_port(send)].taken;
-    ++ports_[recv_port(send)].taken;
+    ++ports_[send_port(send)].in_use;
+    ++ports_[recv_port(send)].in_use;
     timeline_.busy[index(graph_.rank_of(send))] += duration;
     timeline_.busy[index(graph_.rank_of(recv))] += duration;
     timeline_.transfers.push_back({graph_.rank_of(send), graph_.rank_of(recv), graph_.step_of(send),

@@ -33,21 +33,21 @@ std::vector<std::vector<StepId>> needs_of(const StepGraph& graph, const Schedule
 /// The steps that have completed, at any timing, before `step` starts.
 std::vector<bool> done_before(StepId step, const std::vector<std::vector<StepId>>& needs) {
   std::vector<bool> done(needs.size(), false);
-  std::vector<StepId> open = {step};
-  while (!open.empty()) {
-    const StepId at = open.back();
-    open.pop_back();
+  std::vector<StepId> pending = {step};
+  while (!pending.empty()) {
+    const StepId at = pending.back();
+    pending.pop_back();
     for (const StepId need : needs[index(at)]) {
       if (done[index(need)]) continue;
       done[index(need)] = true;
-      open.push_back(need);
+      pending.push_back(need);
     }
   }
   return done;
 }
 
 /// True if the rank may act: it is the root, or has received a notification.
-bool has_heard(const Schedule& schedule, StepId step, const std::vector<bool>& is_done) {
+bool is_notified(const Schedule& schedule, StepId step, const std::vector<bool>& is_done) {
   if (schedule.rank == schedule.root) return true;
   const auto first = std::find_if(schedule.steps.begin(), schedule.steps.end(),
                                   [](const Step& at) { return at.kind == StepKind::await; });
@@ -60,11 +60,11 @@ bool has_heard(const Schedule& schedule, StepId step, const std::vector<bool>& i
 /// A flush needs the puts before it. So a put has arrived before a notification if a flush of the
 /// same peer needs it and is done before the notification.
 std::optional<Fault> Verifier::check_notifications(const Schedule& schedule) const {
-  const auto tells = [](const Step& step) { return step.kind == StepKind::notify; };
-  if (std::none_of(schedule.steps.begin(), schedule.steps.end(), tells)) return std::nullopt;
+  const auto notifies = [](const Step& step) { return step.kind == StepKind::notify; };
+  if (std::none_of(schedule.steps.begin(), schedule.steps.end(), notifies)) return std::nullopt;
   const auto needs = needs_of(graph_, schedule);
   for (StepId step = 0; step < graph_.steps(schedule.rank); ++step) {
-    if (!tells(schedule.steps[index(step)])) continue;
+    if (!notifies(schedule.steps[index(step)])) continue;
     if (auto found = check_notified(schedule, step, done_before(step, needs))) return found;
   }
   return std::nullopt;
@@ -72,22 +72,22 @@ std::optional<Fault> Verifier::check_notifications(const Schedule& schedule) con
 
 std::optional<Fault> Verifier::check_notified(const Schedule& schedule, StepId notify,
                                               const std::vector<bool>& is_done) const {
-  const Step& told = schedule.steps[index(notify)];
-  if (!has_heard(schedule, notify, is_done)) {
+  const Step& notification = schedule.steps[index(notify)];
+  if (!is_notified(schedule, notify, is_done)) {
     return fault(schedule.rank, notify, no_rank,
-                 "may run before its rank has heard of the operation");
+                 "may run before its rank has been notified of the operation");
   }
-  const auto reaches = [&](const Step& step) { return step.peer == told.peer; };
+  const auto reaches = [&](const Step& step) { return step.peer == notification.peer; };
   StepId flushed = 0;  // puts before it have arrived
   for (StepId step = 0; step < notify; ++step) {
     const Step& at = schedule.steps[index(step)];
     if (at.kind == StepKind::flush && reaches(at) && is_done[index(step)]) flushed = step;
   }
-  if (told.blocks.range.empty() && told.peer == schedule.root) {
+  if (notification.blocks.range.empty() && notification.peer == schedule.root) {
     for (StepId step = 0; step < notify; ++step) {
       if (schedule.steps[index(step)].kind != StepKind::await || is_done[index(step)]) continue;
       return fault(schedule.rank, notify, no_rank,
-                   "says that its rank is done before step " + number(step));
+                   "reports its rank done before step " + number(step));
     }
   }
   std::vector<Interval> there;
@@ -102,7 +102,7 @@ std::optional<Fault> Verifier::check_notified(const Schedule& schedule, StepId n
                        ": no flush that it needs comes between them");
     }
   }
-  if (told.carries) return std::nullopt;
+  if (notification.carries) return std::nullopt;
   std::sort(there.begin(), there.end(),
             [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
   for (const Interval& part : parts(graph_.node(schedule.rank, notify))) {
@@ -111,10 +111,10 @@ std::optional<Fault> Verifier::check_notified(const Schedule& schedule, StepId n
       if (put.begin <= byte) byte = std::max(byte, put.end);
     }
     if (byte >= part.end) continue;
-    return fault(schedule.rank, notify, block_at(byte),
-                 "tells rank " + number(told.peer) +
-                     " of bytes that may not be there: no put of them has been flushed by a step "
-                     "that it needs");
+    return fault(
+        schedule.rank, notify, block_at(byte),
+        "notifies rank " + number(notification.peer) +
+            " of bytes that may not have arrived: no step that it needs has flushed a put of them");
   }
   return std::nullopt;
 }

@@ -242,7 +242,7 @@ std::optional<Fault> Verifier::check_ends(Node send) const {
                                           : a->begin;
   const Block block = block_at(std::min(at, prefix_.back() - 1));
   const bool notifies = graph_.step(send).kind == StepKind::notify;
-  const std::string verb = notifies ? "tells of " : "sends ";
+  const std::string verb = notifies ? "notifies of " : "sends ";
   return fault(sender, graph_.step_of(send), block,
                bytes != expected
                    ? verb + number(bytes) + " bytes, but rank " + number(receiver) + " expects " +

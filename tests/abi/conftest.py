@@ -27,16 +27,16 @@ ALGORITHMS = {
     "TUTTI_SCATTER": "knomial:k=3",
     "TUTTI_SCATTERV": "ordered_tree",
 }
-"""What most tests force, one of each kind."""
+"""The algorithms that most tests request, one of each kind."""
 
 RAN = {"gather": "binomial", "gatherv": "ordered_tree", "scatter": "knomial:k=3",
        "scatterv": "ordered_tree"}
-"""What the report must then say of each collective."""
+"""The algorithms that the report must then have."""
 
 
 @dataclass
 class Outcome:
-    """How a program has ended and what it has printed."""
+    """The exit status and output of a program."""
 
     status: int
     out: str
@@ -134,7 +134,7 @@ class Mpi:
             shutil.rmtree(environment, ignore_errors=True)
             subprocess.run([sys.executable, "-m", "venv", environment], check=True)
             subprocess.run(
-                # A cached wheel may be one that was built for another MPI.
+                # A cached wheel may be for another MPI.
                 [python, "-m", "pip", "install", "-q", "--no-cache-dir", "--no-binary", "mpi4py",
                  "numpy", f"mpi4py=={MPI4PY}"],
                 # One large file, whose speed matters to nobody here.

@@ -6,14 +6,14 @@
 #
 # Without names every algorithm of `tutti list` is forced for every collective that has it, in as many
 # runs as the collective with the most algorithms has: run i takes the i-th of each collective. Of
-# these runs part=0/2 takes every second one, and part=1/2 the others. An algorithm that is named is
-# forced in a run of its own, for all collectives that have it.
-# nodes=NODES, as in nodes=1,3 or nodes=1,3:round_robin, sends all collectives through the memory of
-# nodes that TUTTI_NODE=NODES emulates, around the MPI's own. nodes=NODES+leaders=2 does so by two
-# leaders of each, nodes=NODES+ALGORITHM, as in nodes=1,3+ring:leaders=2, around an algorithm where the
-# list has it, and nodes=NODES+all around every one, in as many runs as above. TUTTI_LIBRARY_DIR is the folder of libtutti.so
-# (build/all/lib), TUTTI_ABI_CACHE that of what is built for the tests (build/abi); pytest tests/abi
-# builds mpi4py there. One line a run; ends with "N passed, N failed".
+# these runs part=0/2 takes every second one, and part=1/2 the others. A named algorithm has its own
+# run, for all collectives that have it.
+# nodes=NODES, as in nodes=1,3 or nodes=1,3:round_robin, runs all collectives hierarchically on nodes
+# that TUTTI_NODE=NODES emulates, with the MPI's own between nodes. nodes=NODES+leaders=2 uses 2
+# leaders; nodes=NODES+ALGORITHM, as in nodes=1,3+ring:leaders=2, uses an algorithm between nodes if
+# the list has it; nodes=NODES+all uses every one, in as many runs as above. TUTTI_LIBRARY_DIR is the
+# folder of libtutti.so (build/all/lib), TUTTI_ABI_CACHE that of builds for the tests (build/abi);
+# pytest tests/abi builds mpi4py there. Prints one line per run; the last is "N passed, N failed".
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 mpi=${1:?mpich or openmpi} np=${2:?the number of ranks}
@@ -26,7 +26,7 @@ fi
 runs=("$@")
 command=${TUTTI_COMMAND:-$root/.venv/bin/tutti}
 
-# Lines "name collective" of all that there is.
+# Lines "name collective" of all algorithms.
 listed() {
   "$command" list --json | python3 -c '
 import json, sys
@@ -34,7 +34,7 @@ for line in json.load(sys.stdin)["algorithms"]:
     print(line["name"], line["collective"])'
 }
 list=$(listed)
-# Lines of assignments, each of which forces one algorithm for every collective of the MPI.
+# Lines of assignments, each of which requests one algorithm for every collective of the MPI.
 together() {
   awk '$2 !~ /^rma_/ { of[$2, n[$2]++] = $1; if (n[$2] > most) most = n[$2] }
     END { for (i = 0; i < most; i++) {
@@ -56,7 +56,7 @@ library=${TUTTI_LIBRARY_DIR:-$root/build/all/lib}/libtutti.so
 cache=${TUTTI_ABI_CACHE:-$root/build/abi}
 python=$cache/mpi4py-$mpi/bin/python
 limit=${TUTTI_SUITE_SECONDS:-900}
-# They are this script's: the library would tell of settings that it does not know.
+# These variables belong to this script; the library would report them as unknown settings.
 export -n TUTTI_LIBRARY_DIR TUTTI_ABI_CACHE TUTTI_SUITE_SECONDS TUTTI_COMMAND
 [[ -e $library ]] || { echo "$library is not built; set TUTTI_LIBRARY_DIR" >&2; exit 2; }
 [[ -x $python ]] || { echo "$python is missing; pytest tests/abi builds it" >&2; exit 2; }
@@ -78,8 +78,8 @@ outputs=$(mktemp -d)
 report=$outputs.json
 trap 'rm -rf "$outputs" "$report"' EXIT
 
-# How the suite ended, without its times: the ranks' "Ran N tests" and "OK". Each rank writes a file of
-# its own, as lines of several ranks would mix.
+# The outcome of the suite without its times: the ranks' "Ran N tests" and "OK". Each rank writes its
+# own file, because lines of several ranks would mix.
 suite() {
   rm -f "$outputs"/* "$report"
   # shellcheck disable=SC2016
@@ -90,7 +90,7 @@ suite() {
     grep -oE '^Ran [0-9]+ tests|^OK.*|^FAILED.*|^(FAIL|ERROR): .*' | sort | uniq -c | tr -s ' \n' ' '
 }
 
-# The assignments of a run. They force an algorithm wherever the list has it, aliases everywhere.
+# The assignments of a run. They request an algorithm if the list has it, aliases for all collectives.
 forcing() {
   local collective nodes between
   if [[ $1 == TUTTI_* ]]; then

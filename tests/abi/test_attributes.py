@@ -1,4 +1,4 @@
-"""Functions that delete attributes call collectives, on the very communicator that is freed too."""
+"""Functions that delete attributes call collectives, also on the communicator that is freed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs that know nothing of the background thread run with it, and end."""
+"""Unmodified programs run with the background thread, and end."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_native_is_measured(mpi, tmp_path):
         tried |= {name for name in ("gather", "scatter") if len(ran[name]) > 1}
         if len(tried) == 2:
             return
-    # Only on a very busy machine do ranks come too far apart for a hundredth of all to be gained.
+    # Only on a very busy machine ranks arrive too far apart for a gain of 1 %.
     assert tried, "native was never held against anything"
 
 

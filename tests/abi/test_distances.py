@@ -9,7 +9,7 @@ from conftest import FRONT, HERE, LIBRARIES, RANKS, ROOT
 
 
 def file_of(path, ranks):
-    """Distances between ranks on a line, not in the sequence of their numbers."""
+    """Writes distances between ranks on a line, in another order than the ranks."""
     place = [(ranks - rank) % ranks for rank in range(ranks)]
     matrix = [[10 * abs(place[a] - place[b]) for b in range(ranks)] for a in range(ranks)]
     measured = [{"bytes": 1, "matrix": matrix}]

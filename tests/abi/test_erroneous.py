@@ -1,4 +1,4 @@
-"""Where an erroneous program ends with an error natively it does so with Tutti, and does not hang."""
+"""Erroneous programs that end with an error natively do so with Tutti, and do not hang."""
 
 from __future__ import annotations
 

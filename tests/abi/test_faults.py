@@ -1,6 +1,6 @@
-"""A rank, or the launcher, is killed while ranks wait for each other; nothing of the job is left.
+"""A rank or the launcher is killed while ranks wait for each other: nothing of the job remains.
 
-What an MPI itself leaves behind in /dev/shm is not Tutti's and is not looked at.
+The tests ignore leftovers of the MPI itself in /dev/shm.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ def of_all_processes(read) -> dict[int, object]:
 
 
 def processes_of(program: os.PathLike) -> list[int]:
-    """Processes that run this very file."""
+    """The processes that run this file."""
     executables = of_all_processes(lambda folder: os.readlink(folder / "exe"))
     return [pid for pid, executable in executables.items() if executable == str(program)]
 
 
 def node_memory(folder: Path) -> set[str]:
-    """Segments of node memory that a process maps, each by its device and file number."""
+    """The segments of node memory that a process maps, by device and file number."""
     return set(NODE_MEMORY.findall((folder / "maps").read_text()))
 
 
@@ -50,7 +50,7 @@ def named_segments() -> set[str]:
 
 
 def check_killed(program, outcome):
-    """One rank of `program` was killed: the job has failed and leaves no process."""
+    """Checks that `program`, of which a rank was killed, fails and leaves no process."""
     assert outcome.status != 0
     assert "killed" in outcome.out
     assert "survived" not in outcome.out
@@ -73,7 +73,7 @@ def test_killed_rank(mpi, killed):
 
 
 class Reports:
-    """What ranks write into a fifo that they keep open until they end."""
+    """The lines that ranks write into a fifo, which they keep open until they end."""
 
     def __init__(self, path: Path):
         os.mkfifo(path)
@@ -91,12 +91,12 @@ class Reports:
 
     def processes(self, *ranks: int) -> list[int]:
         """The processes of these ranks, once they have written theirs."""
-        told: dict[int, int] = {}
-        while not told.keys() >= set(ranks):
+        parsed: dict[int, int] = {}
+        while not parsed.keys() >= set(ranks):
             assert self.read(), f"the job has ended after {self.text!r}"
             lines = self.text[: self.text.rfind("\n") + 1].splitlines()
-            told = {int(rank): int(pid) for rank, pid in map(str.split, lines)}
-        return [told[rank] for rank in ranks]
+            parsed = {int(rank): int(pid) for rank, pid in map(str.split, lines)}
+        return [parsed[rank] for rank in ranks]
 
 
 def check_nothing_left(mpi, folder, program, killed, **launched):

@@ -1,4 +1,4 @@
-"""Where the preloaded library takes its backend from."""
+"""The folders from which the preloaded library loads its backend."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_is_not_taken_if_others_can_write_to_it(mpi, installed):
 
 
 def test_may_lie_where_the_group_of_the_owner_alone_can_write(mpi, installed):
-    """As a umask of 002 leaves it, where each user has a group of that name."""
+    """The permissions with a umask of 002, if each user has a private group."""
     for path in (installed, *installed.iterdir()):
         path.chmod(path.stat().st_mode | 0o020)
     outcome = run(mpi, installed)
@@ -102,7 +102,7 @@ def test_of_another_owner(mpi, installed, owner, group, mode, is_taken):
 @pytest.mark.skipif(os.geteuid() != 0, reason="gives files away")
 @pytest.mark.parametrize(("group", "is_taken"), [(12345, True), (54321, False)])
 def test_of_the_owner_of_the_preloaded_library(mpi, installed, group, is_taken):
-    """An installation of somebody else's that the user preloads; the group of its owner may write."""
+    """The user preloads another user's installation, to which the owner's group may write."""
     for path in (installed, *installed.iterdir()):
         os.chown(path, 12345, group)
         path.chmod(path.stat().st_mode | 0o020)

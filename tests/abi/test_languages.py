@@ -1,4 +1,4 @@
-"""Unmodified programs in C, Fortran and Python run the algorithms that were asked for."""
+"""Unmodified programs in C, Fortran and Python run the requested algorithms."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def check(outcome):
     assert "correct" in outcome.out.split()
     ran = outcome.algorithms()
     assert {name: ran[name] for name in ran if name != "barrier"} == RAN
-    assert outcome.report["ranks"] == RANKS  # and not so many programs of one rank each
+    assert outcome.report["ranks"] == RANKS  # instead of RANKS programs of one rank each
 
 
 @pytest.mark.parametrize("argument", ["init", "thread"])

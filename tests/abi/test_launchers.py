@@ -1,4 +1,4 @@
-"""What lies between a launcher and its ranks, and where it binds them, does not change what runs."""
+"""Wrappers between a launcher and its ranks, and binding, do not change the selection."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def choices(mpi, command, binding, within=None):
 
 @pytest.fixture(scope="module")
 def wrapper(tmp_path_factory):
-    """A script that stays there as the parent of the rank."""
+    """A script that stays as the parent process of the rank."""
     script = tmp_path_factory.mktemp("launchers") / "wrap.sh"
     script.write_text('#!/bin/sh\n"$@"\nstatus=$?\nexit $status\n')
     script.chmod(0o755)
@@ -50,14 +50,14 @@ def test_a_script_in_between_changes_nothing(mpi, wrapper, binding):
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two processors")
 @pytest.mark.parametrize("binding", ["core", "none"])
-def test_ranks_with_a_processor_each_are_not_crowded(mpi, wrapper, binding):
-    """MPICH's own collectives would be replaced where it spins on shared processors."""
+def test_ranks_with_a_processor_each_are_not_oversubscribed(mpi, wrapper, binding):
+    """Tutti would replace MPICH's own collectives, which busy-wait on oversubscribed processors."""
     program = mpi.compile("movements.c")
     assert all("busy-waits" not in why for *_, why in choices(mpi, [wrapper, program], binding))
 
 
-def test_ranks_that_share_a_processor_are_crowded(mpi, wrapper):
-    """All that spin are replaced; those that yield are left alone."""
+def test_ranks_that_share_a_processor_are_oversubscribed(mpi, wrapper):
+    """Tutti replaces collectives that busy-wait, and leaves those that yield to the MPI."""
     one = {min(os.sched_getaffinity(0))}
     ran = choices(mpi, [wrapper, mpi.compile("movements.c")], "none", within=one)
     spins = {collective for collective, _, why in ran if "busy-waits on oversubscribed cores" in why}

@@ -1,4 +1,4 @@
-"""Unmodified programs run broadcasts, allgathers, alltoalls and barriers by what was asked for."""
+"""Unmodified programs run requested algorithms of broadcasts, allgathers, alltoalls and barriers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RAN = {name.removeprefix("TUTTI_").lower(): algorithm for name, algorithm in ALG
 def check(outcome):
     assert outcome.status == 0, outcome.err
     assert "correct" in outcome.out.split()
-    # Reductions are there as well.
+    # The report has reductions too.
     assert {name: ran for name, ran in outcome.algorithms().items() if name in RAN} == RAN
     moved = {name: [call["bytes"] for call in outcome.report["calls"] if call["collective"] == name]
              for name in RAN}  # fmt: skip
@@ -48,7 +48,7 @@ def test_left_alone_it_is_correct(mpi):
     ids=str,
 )
 def test_absolute_addresses(mpi, settings):
-    """MPI_BOTTOM in all buffers: by default, as three ranks may have fewer cores, and through nodes."""
+    """MPI_BOTTOM in all buffers: by default, when 3 ranks may have fewer cores, and hierarchical."""
     outcome = mpi.run(mpi.compile("bottom.c"), settings=settings, report=False)
     assert outcome.status == 0, outcome.out + outcome.err
     assert "correct" in outcome.out.split()

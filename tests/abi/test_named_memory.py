@@ -1,4 +1,4 @@
-"""Node memory where the descriptors of other processes cannot be reached: it needs a name."""
+"""Node memory on systems where descriptors of other processes are inaccessible: it needs a name."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def test_is_sized_by_need_and_loses_its_name(run):
     outcome = run()
     assert outcome.status == 0, outcome.err
     assert "correct" in outcome.out.split()
-    told = re.search(r"mappings (\d+) kept (\d+) pages (\d+)", outcome.out)
-    mappings, kept, pages = map(int, told.groups())
+    parsed = re.search(r"mappings (\d+) kept (\d+) pages (\d+)", outcome.out)
+    mappings, kept, pages = map(int, parsed.groups())
     assert (mappings, kept) == (COMMUNICATORS, 0)
-    # Flags and numbers of the ranks, and 16 KiB for small calls.
+    # Signals and numbers of the ranks, and 16 KiB for small calls.
     assert 0 < pages <= 8 * COMMUNICATORS
     ran = {call["algorithm"] for call in outcome.report["calls"]}
     assert ran == {"hierarchical(native)"}

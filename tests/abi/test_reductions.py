@@ -1,4 +1,4 @@
-"""Unmodified programs run reductions by what was asked for, and their own without being asked."""
+"""Unmodified programs run requested algorithms of reductions, and by default the MPI's own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ALGORITHMS = {
 }
 RAN = {name.removeprefix("TUTTI_").lower(): algorithm for name, algorithm in ALGORITHMS.items()}
 IN_PARTS = {"TUTTI_SPLIT_USER_OPS": "on"}
-"""The programs' own operation may be called with parts of vectors, as most algorithms do."""
+"""The program's own operations may get parts of vectors, which most algorithms need."""
 
 
 def check(outcome, expected):
@@ -32,7 +32,7 @@ def test_fortran(mpi, binding):
 
 
 def test_own_operations_get_whole_vectors(mpi):
-    """Unless it is said that they need not; the report says why."""
+    """By default; the report has the reason."""
     outcome = mpi.run(mpi.compile("reductions.c"), settings=ALGORITHMS)
     check(outcome, RAN | {"reduce": "chain+native"})
     reasons = {call["reason"] for call in outcome.report["calls"]
@@ -48,7 +48,7 @@ def test_what_does_not_commute_is_left_to_the_mpi(mpi):
 
 
 def test_the_report_tells_of_what_nodes_refuse(mpi):
-    """Ranks 0 and 2 share a node: what does not commute stays flat."""
+    """Ranks 0 and 2 share a node: operations that do not commute stay flat."""
     through = "hierarchical(recursive_doubling,leaders=1)"
     settings = {"TUTTI_ALLREDUCE": through, "TUTTI_NODE": "round_robin:2"} | IN_PARTS
     outcome = mpi.run(mpi.compile("reductions.c"), settings=settings)

@@ -93,7 +93,7 @@ def test_a_bad_file_of_the_cache_is_passed_over(mpi, tmp_path, content):
     {"TUTTI_DISTANCES": "/nowhere"},
 ])  # fmt: skip
 def test_an_error_is_said_once_for_all_communicators(mpi, settings):
-    """Rank 0 of another communicator is another process."""
+    """Another communicator's rank 0 is another process."""
     outcome = mpi.run(mpi.compile("refused.c"), np=4, settings=settings, report=False)
     assert outcome.status == 0, outcome.err
     assert outcome.out.count("refused") == 8
@@ -111,7 +111,7 @@ def test_only_unknown_names_are_warned_of(mpi):
 
 
 def test_rank_0_decides_for_all(mpi):
-    """The others force another algorithm: without agreement this would hang."""
+    """The other ranks request another algorithm: without agreement this would hang."""
     script = 'test "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" = 0 || export TUTTI_GATHERV=linear; "$0"'
     outcome = mpi.run("sh", "-c", script, mpi.compile("gather.c"))
     assert outcome.status == 0, outcome.err

@@ -1,4 +1,4 @@
-"""Processes in which the library finds nothing to do: a stub for an MPI, and TUTTI=off."""
+"""Processes in which the library does nothing: with a stub instead of an MPI, and with TUTTI=off."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from test_tools import CALLS, tool
 
 @pytest.fixture(scope="module")
 def stub(tmp_path_factory):
-    """A program that is linked to no MPI but a stub."""
+    """A program that links to a stub instead of an MPI."""
     folder = tmp_path_factory.mktemp("stub")
     for line in (
         ["-shared", "-fPIC", "-o", "libmpi_stub.so", HERE / "programs/stub_library.c"],
@@ -58,7 +58,7 @@ def test_the_c_api_has_nothing_to_call_over_a_stub(stub):
 
 @pytest.fixture(scope="module")
 def front_alone(tmp_path_factory):
-    """The preloaded library where no backend is beside it."""
+    """The preloaded library without a backend beside it."""
     return shutil.copy(FRONT, tmp_path_factory.mktemp("alone"))
 
 

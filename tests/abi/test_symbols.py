@@ -9,7 +9,7 @@ from conftest import FRONT, LIBRARIES, ROOT
 
 
 def exported(library):
-    """The functions of Tutti's own that a library shows, but for what front and backend share."""
+    """The exported functions of Tutti, except those shared by front and backend."""
     command = ["nm", "--dynamic", "--defined-only", "--format=posix", library]
     lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
     names = {line.split()[0].split("@")[0] for line in lines if line.split()[1] == "T"}
@@ -17,7 +17,7 @@ def exported(library):
 
 
 def declared():
-    """What tutti.h declares: the names of functions outside its comments."""
+    """The names of the functions that tutti.h declares."""
     header = (ROOT / "include/tutti/tutti.h").read_text()
     code = re.sub(r"/\*.*?\*/", "", header, flags=re.DOTALL)
     return set(re.findall(r"\b(TUTTI_\w+)\(", code)) - {"TUTTI_H"}

@@ -1,4 +1,4 @@
-"""Another profiling tool, in front of the library or behind it."""
+"""Another profiling tool, before or behind the library."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_tool_behind_sees_what_is_left_to_the_mpi(mpi):
 
 
 def test_tool_behind_sees_persistent_calls_once(mpi):
-    """What the tool hands on comes back to the library, and goes on to the MPI."""
+    """A call that the tool forwards returns to the library, which passes it to the MPI."""
     outcome = mpi.run(
         mpi.compile("persistent.c", f"-I{ROOT}/include"),
         preload=(FRONT, tool(mpi)),

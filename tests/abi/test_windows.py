@@ -1,4 +1,4 @@
-"""Windows that are freed, and ranks that die, while one-sided collectives are under way."""
+"""Windows that are freed, and ranks that die, during one-sided collectives."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from conftest import LIBRARIES, RANKS, ROOT
 from test_faults import check_killed
 
 SETTINGS = {"OMPI_MCA_btl_vader_single_copy_mechanism": "cma"}
-"""With it Open MPI 4.1 makes windows of the program's memory, where the system allows it."""
+"""This lets Open MPI 4.1 make windows of the program's memory, if the system allows it."""
 
 
 def compiled(mpi, library):
@@ -22,7 +22,7 @@ def test_freed_without_release(mpi, library):
     program = compiled(mpi, "tutti" if library == "front" else f"tutti-{mpi.name}")
     outcome = mpi.run(program, preload=(), settings=SETTINGS)
     assert outcome.status == 0, outcome.err
-    # A launcher may forward a line and its end apart, so that those of several ranks mix.
+    # A launcher may forward a line and its end separately, so lines of several ranks may mix.
     assert "".join(outcome.out.split()) == "correct" * RANKS
     assert "puts" in outcome.report["one_sided"]
     (call,) = outcome.report["calls"]

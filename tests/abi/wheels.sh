@@ -2,13 +2,13 @@
 # Runs one build of the library under the MPIs of Python wheels: MPICH 5, Open MPI 5 and Intel MPI,
 # by their own ABIs and by the standard ABI of MPI 5. Prints a table, as in docs/results/mpis.md.
 #
-#   tests/abi/wheels.sh [NP...]        2 3 unless numbers are given
-#   tests/abi/wheels.sh levels         only the tests of the node level, which take 11 ranks
+#   tests/abi/wheels.sh [NP...]        default: 2 3
+#   tests/abi/wheels.sh levels         only the hierarchical tests, which take 11 ranks
 #
-# The libraries for MPICH and Open MPI are those that were built for the machine's own, in
-# TUTTI_LIBRARY_DIR (build/all/lib); that for the standard ABI is built here with mpicc_abi of the
-# MPICH wheel. Wheels and builds are kept in TUTTI_WHEELS (build/wheels); the first run downloads
-# some 300 MB and compiles for minutes. Ends with "N passed, N failed".
+# The libraries for MPICH and Open MPI are those of the machine's MPIs in TUTTI_LIBRARY_DIR
+# (build/all/lib); this script builds that for the standard ABI with mpicc_abi of the MPICH wheel.
+# TUTTI_WHEELS (build/wheels) has wheels and builds; the first run downloads about 300 MB and compiles
+# for minutes. The last line is "N passed, N failed".
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 numbers=("$@")
@@ -26,7 +26,7 @@ for library in tutti tutti-mpich tutti-openmpi; do
     { echo "build the library first, or set TUTTI_LIBRARY_DIR" >&2; exit 2; }
 done
 
-# environment NAME PACKAGE...: a Python environment of its own, as all wheels bring a libmpi.so.
+# environment NAME PACKAGE...: a separate Python environment, because all wheels have a libmpi.so.
 environment() {
   local folder=$work/$1
   [[ -e $folder/finished ]] && return
@@ -74,7 +74,7 @@ on() {
     env LD_LIBRARY_PATH="$work/lib:$work/$mpi/lib" "${@:3}" </dev/null
 }
 
-# The collectives in a report and the algorithms that ran.
+# The collectives in a report, and the algorithms that ran.
 algorithms() {
   python3 - "$1" <<'END'
 import json, sys
@@ -84,7 +84,7 @@ print(*[word for pair in ran for word in pair])
 END
 }
 
-# preloaded MPI NP COMMAND...: is the data correct, and did the algorithms run that were forced?
+# preloaded MPI NP COMMAND...: checks the data, and that the requested algorithms ran.
 preloaded() {
   local report=$work/logs/report.json
   rm -f "$report"
@@ -92,7 +92,7 @@ preloaded() {
     "${@:3}" | grep -x correct >/dev/null && [[ $(algorithms "$report") == "$ran" ]]
 }
 
-# The example gathers into a file: the same bytes as without the library?
+# Checks that the example gathers the same file as without the library.
 same_file() {
   local native=$work/logs/particles.native tutti=$work/logs/particles.tutti
   rm -f "$native" "$tutti"
@@ -101,8 +101,8 @@ same_file() {
       "$3" -n 20000 -s 4 -o "$tutti" >/dev/null && [[ -s $native ]] && cmp "$native" "$tutti"
 }
 
-# mpi_tests MPI NP PROGRAM [ARGUMENT...]: the tests of tests/mpi pass if nothing fails but what the
-# MPI fails without Tutti.
+# mpi_tests MPI NP PROGRAM [ARGUMENT...]: the tests of tests/mpi pass if only those fail that fail
+# with the MPI alone.
 mpi_tests() {
   local log=$work/logs/$row native=$work/logs/$row.native
   on "$@" >"$log" 2>&1 && { note=$(summary "$log"); return; }
@@ -114,7 +114,7 @@ summary() { grep -x '[0-9]* passed, [0-9]* failed' "$1" || echo "ended by a sign
 # Times follow the names of cases.
 failures() { sed -n 's/^FAILED \(.*[^ ]\)  *[0-9.]* s$/\1/p' "$1" | sort; }
 
-# Ranks are more than cores: MPICH 5 sleeps between looks where it is told to.
+# With oversubscribed cores, MPICH 5 sleeps between polls if this is set.
 hierarchical_tests() {
   local -x MPIR_CVAR_CH4_PROGRESS_THROTTLE=1 MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT=10
   local -x I_MPI_THREAD_YIELD=3

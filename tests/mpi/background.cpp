@@ -1,5 +1,5 @@
-/// What the background thread does while its rank is elsewhere: other ranks wait for it, so that
-/// these cases hang where it does not.
+/// The background thread progresses calls while its rank is outside. Other ranks wait for it, so
+/// these cases hang if it does not.
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ void hear(MPI_Comm comm, int rank) {
   PMPI_Recv(nullptr, 0, MPI_BYTE, rank, tag, comm, MPI_STATUS_IGNORE);
 }
 
-/// In the binomial tree of four ranks 2 passes on what 3 waits for, and here waits for 3.
+/// In the binomial tree of 4 ranks, rank 2 forwards data to rank 3, and here waits for rank 3.
 void passed_on(Context& context) {
   if (context.options().native || context.size() < 4) return;
   const OwnComm comm(context.rank() < 4 ? 0 : 1, 0);
@@ -79,7 +79,7 @@ void called_for(Context& context) {
   expect(context, TUTTI_Request_free(&request), "TUTTI_Request_free");
 }
 
-/// The same in plain calls, once the thread has seen one like them.
+/// The same in plain calls, after the thread has seen a similar call.
 void plain_passed_on(Context& context) {
   if (context.options().native || context.size() < 4) return;
   const OwnComm comm(context.rank() < 4 ? 0 : 1, 0);
@@ -132,7 +132,7 @@ void plain_called_for(Context& context) {
   }
 }
 
-/// Calls that come again and again, each rank at times of its own.
+/// Repeated calls, which each rank enters at other times.
 void plain_among_others(Context& context) {
   if (context.options().native) return;
   const OwnComm comm;
@@ -166,7 +166,7 @@ void plain_among_others(Context& context) {
   }
 }
 
-/// How often the background thread has gone to sleep; -1 where there is none.
+/// The number of times that the background thread has gone to sleep; -1 without one.
 long pauses() {
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
     std::string name;
@@ -187,7 +187,7 @@ bool is_resting() {
   return pauses() == before;
 }
 
-/// What was tried and given up costs nothing any more; rank 0's thread still answers the others.
+/// A rejected candidate has no further cost; rank 0's thread still answers the other ranks.
 void rests(Context& context) {
   if (context.options().native) return;
   const OwnComm comm;

@@ -1,5 +1,5 @@
-/// Bad arguments of collectives without a root's side: the MPI's own error, and no rank left
-/// waiting where the good ones can know what to do.
+/// Bad arguments of bcast, allgather(v), alltoall(v, w) and barrier return the MPI's own error, and
+/// no rank hangs that can know how to proceed.
 #include <array>
 
 #include "harness.hpp"
@@ -18,11 +18,11 @@ int class_of(int code) {
   return error_class;
 }
 
-/// Calls with a few ints, of which something may be spoilt.
+/// The arguments of a call with a few ints; a case may make one of them wrong.
 struct Spoilt {
-  explicit Spoilt(int p) : blocks(static_cast<std::size_t>(p), 1), places(blocks), bytes(blocks) {
+  explicit Spoilt(int p) : blocks(static_cast<std::size_t>(p), 1), displs(blocks), bytes(blocks) {
     for (int i = 0; i < p; ++i) {
-      places[static_cast<std::size_t>(i)] = i;
+      displs[static_cast<std::size_t>(i)] = i;
       bytes[static_cast<std::size_t>(i)] = i * 4;
     }
     sent.assign(static_cast<std::size_t>(p), 7);
@@ -47,14 +47,14 @@ struct Spoilt {
                                                            rt, comm);
       case Motion::allgatherv:
         return (native ? PMPI_Allgatherv : TUTTI_Allgatherv)(sent.data(), sc, st, received.data(),
-                                                             rcs.data(), places.data(), rt, comm);
+                                                             rcs.data(), displs.data(), rt, comm);
       case Motion::alltoall:
         return (native ? PMPI_Alltoall : TUTTI_Alltoall)(sent.data(), sc, st, received.data(), rc,
                                                          rt, comm);
       case Motion::alltoallv:
-        return (native ? PMPI_Alltoallv : TUTTI_Alltoallv)(sent.data(), scs.data(), places.data(),
+        return (native ? PMPI_Alltoallv : TUTTI_Alltoallv)(sent.data(), scs.data(), displs.data(),
                                                            st, received.data(), rcs.data(),
-                                                           places.data(), rt, comm);
+                                                           displs.data(), rt, comm);
       case Motion::alltoallw:
         return (native ? PMPI_Alltoallw : TUTTI_Alltoallw)(sent.data(), scs.data(), bytes.data(),
                                                            sts.data(), received.data(), rcs.data(),
@@ -64,7 +64,7 @@ struct Spoilt {
   }
 
   std::vector<int> blocks;
-  std::vector<int> places;
+  std::vector<int> displs;
   std::vector<int> bytes;
   std::vector<int> sent;
   std::vector<int> received;
@@ -72,7 +72,7 @@ struct Spoilt {
 
 bool can_happen(Motion motion, Fault fault) {
   if (fault == Fault::root) return motion == Motion::bcast;
-  // Open MPI does not look at these and copies.
+  // Open MPI does not check these arguments, and copies.
   if (fault == Fault::receive_count && motion == Motion::allgatherv) return false;
   return motion != Motion::bcast || fault == Fault::receive_count || fault == Fault::receive_type;
 }
@@ -107,7 +107,7 @@ void everywhere(Context& context, Motion motion) {
   }
 }
 
-/// The others get what they can, and the next call is what it would have been.
+/// The other ranks get their data, and the next call works.
 void at_one_rank(Context& context, Motion motion, const std::vector<Fault>& faults) {
   if (context.options().native) return;
   const OwnComm comm;
@@ -140,7 +140,7 @@ void add_bad_movements(Suite& suite) {
     suite.add(std::string("bad arguments, ") + name_of(motion),
               [motion](Context& context) { everywhere(context, motion); });
   }
-  // What all ranks must know is on both sides, or on the receiving one.
+  // The argument that all ranks must know equally is on both sides, or on the receiving one.
   const std::vector<Fault> either = {Fault::send_count, Fault::send_type, Fault::receive_count,
                                      Fault::receive_type};
   const std::vector<Fault> sending = {Fault::send_count, Fault::send_type};

@@ -57,7 +57,7 @@ expect 3 0 "m'" guidelines $short --block 10
 expect 2 0 "bound 150 ns" latency $short
 expect 3 0 "ordered_tree" memory --block 1000
 
-# A machine that is too busy to be measured is refused, which may be this one.
+# tutti-bench refuses to measure a busy machine, which this one may be.
 timeout 120 $mpirun -n 2 "$bench" machine --output "$folder/machine" >"$folder/out" 2>"$folder/err"
 got=$?
 if [ "$got" -eq 0 ]; then
@@ -76,7 +76,7 @@ export TUTTI_MACHINE="$folder/busy"
 expect 2 2 'expected latency from 1e-09 to 0.01' gatherv
 unset TUTTI_MACHINE
 
-# The forced algorithm ran, not another one.
+# The requested algorithm ran.
 expect 3 0 "binomial" gatherv $short --block 10 --algorithm binomial --json "$folder/json"
 if command -v python3 >/dev/null; then
   python3 - "$folder/json" <<'EOF' >"$folder/out" 2>"$folder/err" || complain "JSON"
@@ -107,7 +107,7 @@ grep -q '"schema": "tutti-distances-1"' "$folder/distances" || complain "distanc
 expect 1 2 'distances needs --output' distances
 expect 1 2 'cannot write' distances --output /nowhere/distances
 
-# A rank that stops is noticed, and each other rank says where it waits.
+# The watchdog notices a rank that stops, and each other rank prints where it waits.
 cat >"$folder/stopping" <<'EOF'
 #!/bin/sh
 "$@" &

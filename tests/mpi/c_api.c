@@ -1,4 +1,4 @@
-/* The C API from C11: versions, the list, forcing, bad values, how texts are cut, what ran. */
+/* The C API from C11: versions, the list, requests, invalid values, truncated texts, what ran. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -57,7 +57,8 @@ static void test_names(void) {
   CHECK(TUTTI_Algorithm_name(NULL, 0, name, &length) == MPI_ERR_ARG);
 }
 
-/* Convention 7 of the header: as much as fits, a final zero, the length without it. */
+/* Convention 7 of the header: the text is cut to fit with its final zero; the length excludes it.
+ */
 static void test_cut(void) {
   char whole[text_size];
   int whole_length = text_size;
@@ -79,7 +80,7 @@ static void test_cut(void) {
   CHECK(untouched == '#');
 }
 
-/* The specification in force, or "?" where there is none. */
+/* The current specification, or "?" if there is none. */
 static const char* in_force(const char* collective) {
   static char text[text_size];
   int length = text_size;
@@ -104,7 +105,7 @@ static void test_set(void) {
   CHECK(strcmp(in_force("gossip"), "?") == 0);
 }
 
-/* Each is refused with a text that holds what is wrong, and what was in force stays in force. */
+/* Each value is refused with a text that names the fault; the current setting stays unchanged. */
 static void test_bad_values(void) {
   static const struct {
     const char* specification;
@@ -173,7 +174,7 @@ static void test_last(void) {
 }
 
 int main(int argc, char** argv) {
-  /* What needs no MPI works before MPI_Init too. */
+  /* Functions that need no MPI work before MPI_Init too. */
   test_version();
   test_names();
   test_cut();

@@ -1,4 +1,4 @@
-/// What is kept from call to call: plans and communicators must neither go stale nor pile up.
+/// Cached plans and communicators must neither become stale nor accumulate.
 #include <algorithm>
 
 #include "exchange.hpp"
@@ -21,7 +21,7 @@ Exchange plain(Kind kind, MPI_Comm comm, int root, std::vector<int> units, unsig
   return e;
 }
 
-/// Sizes change on one rank only: the others cannot tell from their own arguments.
+/// Sizes change on one rank only, so the arguments of the others are unchanged.
 void sizes_change_on_some_ranks(Context& context, Kind kind) {
   const bool native = context.options().native;
   const OwnComm comm;
@@ -92,7 +92,7 @@ void add_caches(Suite& suite) {
   suite.add("many different calls", many_plans);
   suite.add("10000 duplicates of self",
             [](Context& context) { many_communicators(context, MPI_COMM_SELF, 10000); });
-  // Duplicating takes tens of milliseconds where ranks outnumber cores.
+  // With oversubscribed cores, duplicating takes tens of milliseconds.
   suite.add("many duplicates of world", [](Context& context) {
     const int rounds = context.size() <= 2 ? 10000 : 50;
     many_communicators(context, MPI_COMM_WORLD, rounds * context.options().effort);

@@ -1,4 +1,4 @@
-/// The functions under test and the algorithms, asked of the library itself.
+/// The functions under test, and the algorithms from the library's list.
 #include "calls.hpp"
 
 #include <array>
@@ -7,8 +7,7 @@
 namespace tutti::test {
 namespace {
 
-/// Parameters worth a run of their own, by algorithm; an algorithm that is not named here runs
-/// with its defaults.
+/// Additional parameters to test, by algorithm; other algorithms run with their defaults.
 const std::multimap<std::string, std::string>& variants() {
   static const std::multimap<std::string, std::string> all = {
       {"linear", "order=natural"},

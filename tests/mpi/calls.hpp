@@ -1,4 +1,4 @@
-/// The functions under test, and the algorithms that they are told to use.
+/// The functions under test, and the algorithms that they use.
 #pragma once
 
 #include <mpi.h>
@@ -20,41 +20,40 @@ inline constexpr Kind all_kinds[] = {Kind::gather, Kind::gatherv, Kind::scatter,
   return kind == Kind::gatherv || kind == Kind::scatterv;
 }
 
-/// Pointers to the eight functions of one library.
+/// Pointers to the 8 functions of one library.
 struct Calls {
   decltype(&MPI_Gather) gather;
   decltype(&MPI_Gatherv) gatherv;
   decltype(&MPI_Scatter) scatter;
   decltype(&MPI_Scatterv) scatterv;
-  decltype(&TUTTI_Gather_c) gather_c;  ///< null where the library has no large counts
+  decltype(&TUTTI_Gather_c) gather_c;  ///< null if the library has no large counts
   decltype(&TUTTI_Gatherv_c) gatherv_c;
   decltype(&TUTTI_Scatter_c) scatter_c;
   decltype(&TUTTI_Scatterv_c) scatterv_c;
 };
-/// The MPI's own.
+/// The MPI's own functions.
 [[nodiscard]] const Calls& native_calls();
-/// Tutti's, or the MPI's own where `native`.
+/// Tutti's functions; the MPI's own if `native`.
 [[nodiscard]] const Calls& calls_under_test(bool native);
-/// The persistent forms in their clothes: each is set up, run twice and freed.
+/// The persistent forms as functions of the same types: each initialises, runs twice and frees.
 [[nodiscard]] const Calls& persistent_calls();
 
-/// The specifications that each case goes through: every algorithm that the library lists, each
-/// with the parameters that matter, "auto" and "native", and the names of papers. Only "native"
-/// where `native`.
+/// The specifications that each case tests: every algorithm of the library's list with its
+/// important parameters, "auto", "native", and the names of papers. Only "native" if `native`.
 [[nodiscard]] std::vector<std::string> specifications(Kind kind, bool native);
-/// One specification for each algorithm that the library lists.
+/// One specification for each algorithm of the library's list.
 [[nodiscard]] std::vector<std::string> algorithms(Kind kind, bool native);
 [[nodiscard]] std::vector<std::string> algorithms(const char* collective);
 
-/// A specification with what `level`, such as "level=node", says of it beside; as it is where that
-/// is empty, and where Tutti chooses.
+/// A specification with the parameters `level`, such as "level=node"; unchanged if `level` is empty
+/// or the specification is "auto".
 [[nodiscard]] std::string with_level(const std::string& specification, const std::string& level);
 
-/// Forces an algorithm for as long as it lives, then goes back to "auto". Does nothing where
-/// Did the MPI's own run because an algorithm would stage more than this test's --memory allows?
+/// Whether the MPI's own ran because the algorithm would exceed this test's --memory.
 [[nodiscard]] bool is_for_memory(const std::string& ran);
 
-/// `native`. An error is in `error()`.
+/// Requests an algorithm during its lifetime, then resets the setting to "auto". Does nothing if
+/// `native`. `error()` has the error.
 class Forced {
  public:
   Forced(Kind kind, const std::string& specification, bool native)
@@ -65,15 +64,15 @@ class Forced {
   Forced& operator=(const Forced&) = delete;
 
   [[nodiscard]] const std::string& error() const { return error_; }
-  /// What the last call on `comm` ran, and why.
+  /// The algorithm of the last call on `comm`, and why it ran.
   [[nodiscard]] std::string last(MPI_Comm comm) const;
-  /// What is wrong with the algorithm that the last call on `comm` ran; empty if nothing is.
+  /// The fault if the last call on `comm` ran another algorithm; empty if it did not.
   [[nodiscard]] std::string wrongly_ran(MPI_Comm comm) const;
 
  private:
   const char* collective_;
   bool native_;
-  std::string name_;  ///< the list's name of the forced algorithm
+  std::string name_;  ///< the list's name of the requested algorithm
   std::string error_;
 };
 

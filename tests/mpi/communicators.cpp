@@ -1,4 +1,4 @@
-/// Communicators of all kinds, several at once, and traffic of the program's own around the calls.
+/// Communicators of all kinds, several at once, with messages of the program around the calls.
 #include <chrono>
 #include <memory>
 #include <thread>
@@ -9,8 +9,8 @@
 namespace tutti::test {
 namespace {
 
-/// Each collective and algorithm once on `comm`; ranks of different communicators may be in
-/// different places of this at the same time.
+/// Runs each collective and algorithm once on `comm`; ranks of different communicators may be at
+/// different calls at the same time.
 void tour(Context& context, MPI_Comm comm, unsigned seed) {
   const bool native = context.options().native;
   int p = 0;
@@ -66,7 +66,7 @@ void several_at_once(Context& context) {
         const auto p = static_cast<unsigned>(comm->size());
         const Kind kind = random() % 2 == 0 ? Kind::gatherv : Kind::scatterv;
         const int root = static_cast<int>(random() % 8 % p);
-        // The halves may differ in size, so each has a generator of its own.
+        // The halves may differ in size, so each has its own generator.
         std::mt19937 own(static_cast<unsigned>(random()));
         check(context, draw(kind, comm->get(), root, sizes("random", comm->size(), own), own));
       }
@@ -74,7 +74,7 @@ void several_at_once(Context& context) {
   }
 }
 
-/// A receive from anyone with any tag is pending on the communicator: it is the program's.
+/// A receive from any source with any tag is pending on the communicator: it is the program's.
 void wildcard_receive(Context& context) {
   const bool native = context.options().native;
   const OwnComm comm;
@@ -96,7 +96,7 @@ void wildcard_receive(Context& context) {
   }
 }
 
-/// Ranks come late in turn and roots change: messages of one call must not meet the next.
+/// Ranks are late in turn and roots change: messages must not match a later call.
 void back_to_back(Context& context) {
   const bool native = context.options().native;
   const OwnComm comm;

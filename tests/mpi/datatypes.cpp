@@ -1,4 +1,4 @@
-/// Each pair of datatypes at the two ends, types without bytes, reused handles.
+/// Each pair of send and receive datatypes, types without bytes, reused handles.
 #include <cstdint>
 
 #include "exchange.hpp"
@@ -25,7 +25,7 @@ void all_pairs(Context& context, Kind kind, const std::vector<Layout>& family) {
                                    : std::vector<int>(static_cast<std::size_t>(comm.size()), 9);
       e.leaf = &leaf;
       e.at_root = &at_root;
-      e.placement = static_cast<BufferAssignment>(next % 4);
+      e.block_layout = static_cast<BlockLayout>(next % 4);
       e.bottom = next % 3 == 0;
       e.salt = static_cast<unsigned>(next);
       check(context, e);
@@ -34,7 +34,7 @@ void all_pairs(Context& context, Kind kind, const std::vector<Layout>& family) {
   }
 }
 
-/// MPIs give the handle of a freed type to the next one: nothing may remember the old layout.
+/// MPIs reuse the handle of a freed type: no cache may keep the old layout.
 void reused_handles(Context& context, Kind kind) {
   const bool native = context.options().native;
   const OwnComm comm;

@@ -13,7 +13,7 @@
 namespace tutti::test {
 namespace {
 
-/// Ranks sit on a line, not in the sequence of their numbers.
+/// The location of a rank on a line, in another order than the ranks.
 int location_of(int rank, int p) { return p % 3 == 0 ? (rank * 5 + 2) % p : (rank * 3 + 1) % p; }
 
 int distance(int a, int b, int p) { return 10 * std::abs(location_of(a, p) - location_of(b, p)); }
@@ -35,7 +35,7 @@ std::string made_up(int p) {
   return text + "]}";
 }
 
-/// Forces a specification of a collective that `Kind` has no name for.
+/// Requests a specification for a collective that `Kind` lacks.
 class ForcedOther {
  public:
   ForcedOther(Context& context, const char* collective, const std::string& specification)
@@ -121,7 +121,7 @@ void other_collectives(Context& context) {
   broadcasts(context, half.get());
 }
 
-/// Left to itself, Tutti tries orders by distance where the ring is much shorter so.
+/// By default Tutti explores orders by distance if they make the ring much shorter.
 void by_choice(Context& context) {
   const OwnComm comm;
   const auto p = static_cast<std::size_t>(comm.size());
@@ -143,7 +143,7 @@ void by_choice(Context& context) {
     if (vector != std::vector<int>(count, call)) context.fail("wrong vector");
     if (context.options().native) continue;
     const std::string ran = last(comm.get(), "allgather");
-    // What replaces an MPI that spins on shared cores is no matter of distances.
+    // The replacement of an MPI that busy-waits on oversubscribed cores ignores distances.
     if (ran.find("order=distance") != std::string::npos ||
         ran.find("busy-waits") != std::string::npos) {
       ++reordered;
@@ -174,7 +174,7 @@ void gathers_on_parts(Context& context) {
   }
 }
 
-/// The longest link of the ring of a communicator's ranks, which is what a round of it takes.
+/// The longest link of the ring of a communicator's ranks, which determines the time of a round.
 int longest_link(MPI_Comm comm) {
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -211,7 +211,7 @@ void reordered(Context& context) {
       const bool is_shuffled = context.size() == 5 || context.size() == 7 || context.size() == 8;
       if (is_shuffled && compared == MPI_CONGRUENT) context.fail("nobody has moved");
     }
-    // What Tutti keeps with a communicator is the new one's own.
+    // The new communicator has its own state of Tutti.
     allgathers(context, made);
     std::mt19937 random(29);
     const Forced forced(Kind::gatherv, "binomial:order=distance", false);
@@ -245,7 +245,7 @@ void refused(Context& context) {
   }
 }
 
-/// Last, as what is measured takes the place of what was made up.
+/// Runs last, because measured distances replace the artificial ones.
 void measured(Context& context) {
   if (context.options().native) return;
   const std::string file = temporary_name("measured");
@@ -277,7 +277,7 @@ MadeUpDistances::MadeUpDistances() : file_(temporary_name("distances")) {
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &p);
   if (rank == 0) std::ofstream(file_) << made_up(p);
-  // What other communicators' rank 0 reads must be whole.
+  // The rank 0 of other communicators must read a complete file.
   PMPI_Barrier(MPI_COMM_WORLD);
   setenv("TUTTI_DISTANCES", file_.c_str(), 1);
 }

@@ -1,4 +1,4 @@
-/// Bad arguments: the MPI's own error class, its handler called once, and no rank left waiting.
+/// Bad arguments return the MPI's own error class and call its handler once, and no rank hangs.
 #include <array>
 #include <functional>
 
@@ -14,7 +14,7 @@ struct BadCall {
   std::function<int(const Calls&, MPI_Comm)> call;
 };
 
-/// Arguments that are good until something is spoilt.
+/// Valid arguments; a case makes one of them wrong.
 struct Spoilt {
   std::array<int, 4> block = {1, 2, 3, 4};
   std::vector<int> all = std::vector<int>(64, 0);
@@ -82,8 +82,8 @@ int with_uncommitted_type(Kind kind, const Calls& calls, MPI_Comm comm) {
   return code;
 }
 
-/// MPI_Type_free sets the handle to null, which is what the call gets. A copy of the handle from
-/// before is no test: both MPIs read freed memory then, and may crash on their own.
+/// MPI_Type_free sets the handle to null, which the call then gets. An earlier copy of the handle
+/// cannot be tested: both MPIs would read freed memory, and may crash.
 int with_freed_type(Kind kind, const Calls& calls, MPI_Comm comm) {
   Spoilt arguments;
   PMPI_Type_contiguous(2, MPI_INT, &arguments.type);
@@ -113,7 +113,7 @@ std::vector<BadCall> bad_calls(Kind kind) {
       {"freed type",
        [kind](const Calls& calls, MPI_Comm comm) { return with_freed_type(kind, calls, comm); }},
   };
-  // Open MPI does not look at it when it scatters.
+  // Open MPI does not check it in scatters.
   if (is_gather(kind)) {
     all.push_back({"uncommitted type", [kind](const Calls& calls, MPI_Comm comm) {
                      return with_uncommitted_type(kind, calls, comm);
@@ -128,7 +128,7 @@ int class_of(int code) {
   return error_class;
 }
 
-/// Errors without a valid communicator go to that of the program.
+/// Errors without a valid communicator call the handler of MPI_COMM_WORLD.
 class WorldReturnsErrors {
  public:
   WorldReturnsErrors() {
@@ -201,13 +201,13 @@ void handler_is_called_once(Context& context, Kind kind) {
   PMPI_Errhandler_free(&handler);
 }
 
-/// Whose arguments do not fit those of the others.
+/// The ranks whose arguments contradict those of the others.
 enum class Odd : std::uint8_t { last_rank_brings_more, root_brings_more, root_counts_are_negative };
 
 constexpr int guard = -77;
 
-/// A call that is wrong at one rank, on blocks of one int each. The memory behind what the root, or
-/// the rank of a scatter, said it has must stay as it was.
+/// A call with a count mismatch at one rank, on blocks of one int each. Memory beyond the stated
+/// buffer of the root, or of a rank in a scatter, must stay unchanged.
 int odd_call(Kind kind, Odd odd, const Calls& calls, MPI_Comm comm, bool& overrun) {
   int rank = 0;
   int p = 0;
@@ -222,7 +222,7 @@ int odd_call(Kind kind, Odd odd, const Calls& calls, MPI_Comm comm, bool& overru
     return arguments.call(kind, calls, comm);
   }
   int own = odd_rank ? 3 : 1;
-  if (!is_gather(kind)) {  // what the root sends is longer than what one rank receives
+  if (!is_gather(kind)) {  // the root sends more than one rank receives
     own = odd_rank ? 1 : 3;
     arguments.counts.assign(16, 3);
     for (int i = 0; i < 16; ++i) arguments.displs[static_cast<std::size_t>(i)] = 3 * i;
@@ -239,7 +239,7 @@ int odd_call(Kind kind, Odd odd, const Calls& calls, MPI_Comm comm, bool& overru
   return code;
 }
 
-/// A valid call of the same kind, whose result must be its own and not that of a failed one.
+/// A valid call of the same kind; its result must not be that of a failed one.
 void expect_sound(Context& context, Kind kind, const Calls& calls, const OwnComm& comm, int salt) {
   Spoilt arguments;
   arguments.block[0] = 1000 * salt + comm.rank();
@@ -261,21 +261,21 @@ void expect_sound(Context& context, Kind kind, const Calls& calls, const OwnComm
   }
 }
 
-/// Sizes that contradict one another: some rank says so, none waits for ever, nothing is written
-/// where nothing may be, and the calls after it are sound. Small blocks only: with large ones Open
-/// MPI's own gather writes behind its buffer, or hangs.
+/// Count mismatches: some rank returns an error, none hangs, no rank writes outside its buffers,
+/// and later calls work. Small blocks only: with large ones Open MPI's own gather writes beyond its
+/// buffer, or hangs.
 void contradiction(Context& context, Kind kind) {
   if (context.options().native || context.size() < 2 || context.size() > 15) return;
   const Calls& calls = calls_under_test(false);
-  // MPICH sends errors of tests and waits there, whatever the communicator of the request.
+  // MPICH calls this handler for errors of tests and waits, whatever the request's communicator.
   const WorldReturnsErrors returning;
   std::vector<std::string> names = algorithms(kind, false);
   names.insert(names.end(), {"binomial:order=by_size", "knomial:k=3,order=by_size"});
   for (const std::string& name : names) {
     for (const Odd odd :
          {Odd::last_rank_brings_more, Odd::root_brings_more, Odd::root_counts_are_negative}) {
-      // What a rank sends to a root that natively refuses to receive it waits there for a later
-      // call, and so it does where ranks send straight to the root.
+      // If the root refuses a message natively, a later call receives it; likewise in algorithms
+      // whose ranks send directly to the root.
       const bool is_left_behind = !is_gather(kind) || name.starts_with("linear");
       if (odd == Odd::root_counts_are_negative && is_left_behind) continue;
       const Forced forced(kind, name, false);
@@ -293,8 +293,8 @@ void contradiction(Context& context, Kind kind) {
   }
 }
 
-/// One rank's bad arguments neither keep the others waiting when a request is made nor put the
-/// numbers of calls out of step, and the rank's error handler hears of them once.
+/// A rank with invalid arguments for a persistent call does not block the others. Call numbers stay
+/// in step, and the rank's error handler is called once.
 void bad_request(Context& context, Kind kind) {
   if (context.options().native || context.size() < 2 || context.size() > 15) return;
   const WorldReturnsErrors returning;
@@ -310,7 +310,7 @@ void bad_request(Context& context, Kind kind) {
       TUTTI_Request request = TUTTI_REQUEST_NULL;
       int code = arguments.init(kind, comm.get(), &request);
       if (code != MPI_SUCCESS) context.fail("it could not be made: " + error_text(code));
-      // With anything to move the others would wait for the rank, as in the MPI's own call.
+      // With data to move the others would wait for the rank, as in the MPI's own call.
       if (!is_irregular(kind) && code == MPI_SUCCESS) {
         code = TUTTI_Start(&request);
         if (code != MPI_SUCCESS) context.fail("TUTTI_Start: " + error_text(code));

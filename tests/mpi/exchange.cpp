@@ -1,4 +1,4 @@
-/// Places the data of an exchange, makes the call, compares all memory that it could reach.
+/// Writes the data of an exchange, makes the call, and compares all memory that it could access.
 #include "exchange.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ T* garbage() {
 }
 constexpr int garbage_count = -77;
 
-/// The arguments of any of the four calls.
+/// The arguments of any of the 4 calls.
 struct Arguments {
   const void* sendbuf = nullptr;
   int sendcount = garbage_count;
@@ -73,7 +73,7 @@ int call_large(const Exchange& e, const Arguments& a, const Calls& calls, bool a
   return MPI_ERR_INTERN;
 }
 
-/// The same buffer, where one is passed, by a type of absolute addresses that `made` keeps.
+/// Replaces a buffer by a type of absolute addresses, which `made` keeps.
 template <class Address>
 void move_to_bottom(Address& buffer, MPI_Datatype& type, std::optional<FromBottom>& made) {
   if (type == MPI_DATATYPE_NULL || buffer == nullptr) return;
@@ -92,9 +92,8 @@ struct RootSide {
 RootSide root_side(const Exchange& e) {
   std::vector<int> counts;
   for (const int units : e.units) counts.push_back(units * e.at_root->per_unit());
-  const BufferAssignment placement =
-      is_irregular(e.kind) ? e.placement : BufferAssignment::contiguous;
-  std::vector<int> displs = displacements(placement, e.salt, counts);
+  const BlockLayout block_layout = is_irregular(e.kind) ? e.block_layout : BlockLayout::contiguous;
+  std::vector<int> displs = displacements(block_layout, e.salt, counts);
   Image image = image_for(*e.at_root, counts, displs);
   return {std::move(counts), std::move(displs), std::move(image)};
 }
@@ -102,7 +101,7 @@ RootSide root_side(const Exchange& e) {
 void set_leaf(const Exchange& e, int rank, Image& leaf, Arguments& a) {
   const int count = e.units[static_cast<std::size_t>(rank)] * e.leaf->per_unit();
   leaf.put(*e.leaf, 0, static_cast<std::size_t>(count), rank, e.salt, is_gather(e.kind));
-  // Without data there need not be an address.
+  // Without data the address may be null.
   void* const address = count == 0 ? nullptr : leaf.address();
   if (is_gather(e.kind)) {
     a.sendbuf = address;
@@ -137,16 +136,16 @@ void set_root(const Exchange& e, RootSide& root, Arguments& a) {
 
 }  // namespace
 
-std::vector<int> displacements(BufferAssignment placement, unsigned salt,
+std::vector<int> displacements(BlockLayout block_layout, unsigned salt,
                                const std::vector<int>& counts) {
   std::mt19937 random(salt);
   std::vector<std::size_t> order(counts.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  if (placement == BufferAssignment::reversed) std::reverse(order.begin(), order.end());
-  if (placement == BufferAssignment::shuffled) std::shuffle(order.begin(), order.end(), random);
-  const bool gaps = placement == BufferAssignment::gaps || placement == BufferAssignment::shuffled;
+  if (block_layout == BlockLayout::reversed) std::reverse(order.begin(), order.end());
+  if (block_layout == BlockLayout::shuffled) std::shuffle(order.begin(), order.end(), random);
+  const bool gaps = block_layout == BlockLayout::gaps || block_layout == BlockLayout::shuffled;
   std::vector<int> displs(counts.size());
-  int next = placement == BufferAssignment::shuffled ? -11 : 0;
+  int next = block_layout == BlockLayout::shuffled ? -11 : 0;
   for (const std::size_t block : order) {
     if (gaps) next += static_cast<int>(random() % 4);
     displs[block] = next;
@@ -174,12 +173,12 @@ std::string compare(const char* buffer, const Image& image) {
 }
 
 std::string to_text(const Exchange& e) {
-  constexpr const char* placements[] = {"contiguous", "gaps", "reversed", "shuffled"};
+  constexpr const char* names[] = {"contiguous", "gaps", "reversed", "shuffled"};
   std::string sizes;
   for (const int units : e.units) sizes += (sizes.empty() ? "" : ",") + std::to_string(units);
   return std::string(name_of(e.kind)) + (e.large ? "_c" : "") + " root " + std::to_string(e.root) +
          " units " + sizes + " " + e.leaf->name() + "/" + e.at_root->name() + " " +
-         placements[static_cast<std::size_t>(e.placement)] + (e.in_place ? " in place" : "") +
+         names[static_cast<std::size_t>(e.block_layout)] + (e.in_place ? " in place" : "") +
          (e.bottom ? " from MPI_BOTTOM" : "") + " salt " + std::to_string(e.salt);
 }
 
@@ -298,7 +297,7 @@ Exchange draw(Kind kind, MPI_Comm comm, int root, std::vector<int> units, std::m
   e.units = std::move(units);
   e.leaf = &family[random() % family.size()];
   e.at_root = &family[random() % family.size()];
-  e.placement = static_cast<BufferAssignment>(random() % 4);
+  e.block_layout = static_cast<BlockLayout>(random() % 4);
   e.in_place = random() % 3 == 0;
   e.large = random() % 3 == 0;
   e.bottom = random() % 4 == 0;

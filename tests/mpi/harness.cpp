@@ -121,7 +121,7 @@ Watchdog::Watchdog(Context& context)
 void Watchdog::watch(std::stop_token stop) {
   using Clock = std::chrono::steady_clock;
   const std::chrono::seconds patience(context_.options().timeout);
-  // Ranks that wait notice at slightly different times: each says where it is before one aborts.
+  // Ranks time out at slightly different times: each prints its position before one aborts.
   const std::chrono::seconds others(3);
   long seen = -1;
   Clock::time_point since = Clock::now();
@@ -155,7 +155,7 @@ std::vector<int> nodes_of_world(const Context& context) {
   std::vector<int> sizes;
   std::istringstream list(text.substr(0, text.find(':')));
   for (std::string size; std::getline(list, size, ',');) sizes.push_back(std::stoi(size));
-  // The list starts over at its end; dealt out, nodes take one rank in turn.
+  // The list restarts at its end; with round_robin, nodes take one rank in turn.
   for (int first = 0; nodes.size() < p; first += static_cast<int>(sizes.size())) {
     std::vector<int> listed;
     const int rounds = text.ends_with(dealt) ? *std::max_element(sizes.begin(), sizes.end()) : 1;

@@ -1,4 +1,4 @@
-/// Named cases that all ranks run together, with a watchdog that says who hangs where.
+/// Named cases that all ranks run together, with a watchdog that reports where each rank hangs.
 #pragma once
 
 #include <mpi.h>
@@ -12,26 +12,25 @@
 
 namespace tutti::test {
 
-/// What the command line asks for.
+/// The options of the command line.
 struct Options {
-  bool native = false;               ///< run the MPI's own functions: proves the tests themselves
+  bool native = false;               ///< run the MPI's own functions, which tests the tests
   int effort = 1;                    ///< multiplies the number of calls
   int timeout = 120;                 ///< seconds without progress until the watchdog aborts
-  std::string nodes;                 ///< emulates them, and runs the cases of the node level only
-  std::string node_memory = "128K";  ///< of those
+  std::string nodes;                 ///< emulated nodes; runs only the hierarchical cases
+  std::string node_memory = "128K";  ///< TUTTI_NODE_MEMORY of hierarchical cases
   std::string memory;                ///< TUTTI_MEMORY, or empty
-  bool splits = true;                ///< own operations may be called with parts of vectors
+  bool splits = true;                ///< TUTTI_SPLIT_USER_OPS
   std::string only;                  ///< runs the cases whose name contains this
 };
-/// "--split off" runs the cases of operations that get whole vectors, which all others do without.
 /// Reads "--native --effort N --timeout S --only TEXT --memory BYTES --nodes TEXT --node-memory
-/// BYTES", where the last two are for the cases of the node level: they emulate nodes (TUTTI_NODE),
-/// of so little memory (TUTTI_NODE_MEMORY) unless told otherwise that calls go in chunks. Throws
-/// std::invalid_argument.
+/// BYTES --split off". --nodes and --node-memory are for hierarchical cases: they set TUTTI_NODE
+/// and TUTTI_NODE_MEMORY, whose default is so small that calls run in chunks. "--split off" runs
+/// only the cases of operations that get whole vectors. Throws std::invalid_argument.
 [[nodiscard]] Options read_options(int argc, char** argv);
 
-/// What a case is given, and where it says what it does and what went wrong. The functions may
-/// be called by several threads at once.
+/// The arguments of a case, and its log of progress and failures. Several threads may call the
+/// functions at once.
 class Context {
  public:
   explicit Context(const Options& options);
@@ -41,9 +40,9 @@ class Context {
   [[nodiscard]] int size() const { return size_; }
   [[nodiscard]] bool threads() const { return threads_; }  ///< MPI_THREAD_MULTIPLE was granted
 
-  /// Notes progress; `what` is shown if it is the last note before a hang or with a failure.
+  /// Records progress; the last `what` before a hang or a failure is printed.
   void step(const std::string& what);
-  /// Records a failure of this rank; the case goes on, so that no rank is left alone.
+  /// Records a failure of this rank; the case continues, so that other ranks do not hang.
   void fail(const std::string& what);
   /// Records a failure unless `text` is empty.
   void expect_empty(const std::string& text) {
@@ -82,7 +81,7 @@ class Suite {
   std::vector<Case> cases_;
 };
 
-/// Aborts the program, naming each rank's place, after a time without progress.
+/// Aborts the program after a time without progress, and prints each rank's position.
 class Watchdog {
  public:
   explicit Watchdog(Context& context);
@@ -96,16 +95,16 @@ class Watchdog {
   std::jthread thread_;
 };
 
-/// A file's name that all ranks know, in a folder for such things. Collective.
+/// The name of a temporary file, equal on all ranks. Collective.
 [[nodiscard]] std::string temporary_name(const std::string& what);
 
-/// The emulated node of each rank of MPI_COMM_WORLD, from 0, that of rank 0.
+/// The emulated node of each rank of MPI_COMM_WORLD; rank 0 is on node 0.
 [[nodiscard]] std::vector<int> nodes_of_world(const Context& context);
 
-/// Bytes of memory that the process has resident.
+/// The resident bytes of the process.
 [[nodiscard]] long resident_bytes();
 
-/// An error code or class with what the MPI says about it.
+/// An error code or class with the MPI's text.
 [[nodiscard]] std::string error_text(int code);
 
 void add_sweep(Suite& suite);
@@ -120,8 +119,8 @@ void add_background(Suite& suite);
 /// Bcast, allgather(v), alltoall(v, w) and barrier.
 void add_movements(Suite& suite);
 void add_bad_movements(Suite& suite);
-/// Makes up distances between the ranks of MPI_COMM_WORLD and names them to Tutti, for all cases: a
-/// file that is gone when this is. To be made before anything asks Tutti.
+/// Sets TUTTI_DISTANCES to a file of artificial distances between the ranks of MPI_COMM_WORLD,
+/// which the destructor removes. Make it before the first call of Tutti.
 class MadeUpDistances {
  public:
   MadeUpDistances();
@@ -134,20 +133,21 @@ class MadeUpDistances {
 };
 void add_distances(Suite& suite);
 void add_reductions(Suite& suite);
-/// Of operations that are always to get whole vectors.
+/// Cases of operations that always get whole vectors.
 void add_whole_vectors(Suite& suite);
-/// Where they need not they do not.
+/// Checks that operations get parts of vectors if they may.
 void check_parts(Context& context);
 void add_hierarchical(Suite& suite);
-/// Barriers of each algorithm, with so much said of its level, which no rank leaves before all have
-/// entered them.
+/// Checks that no rank leaves a barrier before all have entered it, for each algorithm with the
+/// parameters `level`.
 void check_barriers(Context& context, const std::string& level);
 void add_hierarchical_collectives(Suite& suite);
 void add_hierarchical_faults(Suite& suite);
-/// Through nodes in the order of arrival.
+/// Hierarchical calls with nodes in the order of arrival.
 void add_hierarchical_arrivals(Suite& suite);
-/// Makes up a machine on which node memory pays, for rank 0 of the world; the other ranks'
-/// environment says otherwise, which must not count. To be made before anything asks Tutti.
+/// Sets TUTTI_MACHINE at rank 0 of the world to an artificial machine on which node memory pays.
+/// The other ranks' environments differ, which must have no effect. Make it before the first call
+/// of Tutti.
 class MadeUpMachine {
  public:
   MadeUpMachine();
@@ -160,12 +160,12 @@ class MadeUpMachine {
 };
 void add_hierarchical_choices(Suite& suite);
 void add_shared_results(Suite& suite);
-/// Communicators that return all they took.
+/// Checks that freed communicators release all resources.
 void add_leaks(Suite& suite);
 void add_rma(Suite& suite);
 void add_rma_kinds(Suite& suite);
 void add_rma_nodes(Suite& suite);
-/// To be added last: messages that nobody received may be left behind.
+/// Add it last, because it may leave unreceived messages behind.
 void add_truncation(Suite& suite);
 
 }  // namespace tutti::test

@@ -117,7 +117,7 @@ void movements(Context& context, MPI_Comm comm, std::optional<bool> nodes, int m
     for (int call = 0; call < count; ++call) {
       Movement movement = draw(motion, comm, p, 8, random);
       movement.sent = movement.received = &layouts_of_ints()[0];
-      movement.placement = BufferAssignment::contiguous;
+      movement.block_layout = BlockLayout::contiguous;
       std::fill(movement.units.begin(), movement.units.end(), 1 + call * most / count);
       context.step(to_text(movement));
       context.expect_empty(run(movement, false));

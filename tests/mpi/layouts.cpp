@@ -1,4 +1,4 @@
-/// The datatypes, the payload and the images.
+/// Datatypes, payload, and expected memory contents.
 #include "layouts.hpp"
 
 #include <algorithm>
@@ -17,11 +17,11 @@ std::vector<Layout>& cache(int family) {
 }
 
 /// Runs from blocks counted in ints.
-std::vector<Layout::Run> runs_of(const std::vector<int>& lengths, const std::vector<int>& places) {
+std::vector<Layout::Run> runs_of(const std::vector<int>& lengths, const std::vector<int>& displs) {
   std::vector<Layout::Run> runs;
   for (std::size_t i = 0; i < lengths.size(); ++i) {
     runs.push_back(
-        {std::ptrdiff_t{places[i]} * int_bytes, static_cast<std::size_t>(lengths[i]) * int_bytes});
+        {std::ptrdiff_t{displs[i]} * int_bytes, static_cast<std::size_t>(lengths[i]) * int_bytes});
   }
   return runs;
 }
@@ -46,18 +46,18 @@ Layout strided() {
 
 Layout permuted() {
   const std::vector<int> lengths = {1, 5, 2, 4};
-  const std::vector<int> places = {20, 0, 9, 13};
+  const std::vector<int> displs = {20, 0, 9, 13};
   MPI_Datatype type;
-  PMPI_Type_indexed(4, lengths.data(), places.data(), MPI_INT32_T, &type);
-  return {"indexed", type, 1, runs_of(lengths, places)};
+  PMPI_Type_indexed(4, lengths.data(), displs.data(), MPI_INT32_T, &type);
+  return {"indexed", type, 1, runs_of(lengths, displs)};
 }
 
 /// Ints at -2 and +1, an extent of two ints: no two elements ever meet.
 Layout interleaved() {
   const std::vector<int> lengths = {1, 1};
-  const MPI_Aint places[] = {-2 * int_bytes, int_bytes};
+  const MPI_Aint displs[] = {-2 * int_bytes, int_bytes};
   MPI_Datatype blocks;
-  PMPI_Type_create_hindexed(2, lengths.data(), places, MPI_INT32_T, &blocks);
+  PMPI_Type_create_hindexed(2, lengths.data(), displs, MPI_INT32_T, &blocks);
   MPI_Datatype type;
   PMPI_Type_create_resized(blocks, -2 * int_bytes, 2 * int_bytes, &type);
   PMPI_Type_free(&blocks);
@@ -66,10 +66,10 @@ Layout interleaved() {
 
 Layout record(const char* name, MPI_Aint integer, MPI_Aint real, MPI_Aint text, MPI_Aint extent) {
   const int lengths[] = {1, 1, 3};
-  const MPI_Aint places[] = {integer, real, text};
+  const MPI_Aint displs[] = {integer, real, text};
   const MPI_Datatype types[] = {MPI_INT32_T, MPI_DOUBLE, MPI_CHAR};
   MPI_Datatype members;
-  PMPI_Type_create_struct(3, lengths, places, types, &members);
+  PMPI_Type_create_struct(3, lengths, displs, types, &members);
   MPI_Datatype type;
   PMPI_Type_create_resized(members, 0, extent, &type);
   PMPI_Type_free(&members);
@@ -97,9 +97,9 @@ Layout::Layout(const char* name, MPI_Datatype type, int per_unit, std::vector<Ru
 }
 
 FromBottom::FromBottom(MPI_Datatype type, const void* address) {
-  MPI_Aint place = 0;
-  PMPI_Get_address(address, &place);
-  PMPI_Type_create_hindexed_block(1, 1, &place, type, &type_);
+  MPI_Aint absolute = 0;
+  PMPI_Get_address(address, &absolute);
+  PMPI_Type_create_hindexed_block(1, 1, &absolute, type, &type_);
   PMPI_Type_commit(&type_);
 }
 
@@ -153,10 +153,10 @@ void Image::put(const Layout& layout, std::ptrdiff_t offset, std::size_t count, 
   std::ptrdiff_t element = origin_ + offset;
   for (std::size_t i = 0; i < count; ++i, element += layout.extent()) {
     for (const Layout::Run& run : layout.runs()) {
-      const auto place = static_cast<std::size_t>(element + run.offset);
+      const auto at = static_cast<std::size_t>(element + run.offset);
       for (std::size_t k = 0; k < run.bytes; ++k) {
-        expected_[place + k] = payload(salt, rank, index++);
-        if (present) actual_[place + k] = expected_[place + k];
+        expected_[at + k] = payload(salt, rank, index++);
+        if (present) actual_[at + k] = expected_[at + k];
       }
     }
   }

@@ -1,4 +1,4 @@
-/// Datatypes whose memory is known byte by byte, and memory that remembers what it should hold.
+/// Datatypes with known positions of all bytes, and memory with its expected contents.
 #pragma once
 
 #include <mpi.h>
@@ -9,7 +9,7 @@
 
 namespace tutti::test {
 
-/// A committed datatype, with the places of its bytes in the sequence of its signature.
+/// A committed datatype, with the offsets of its bytes in the order of its signature.
 class Layout {
  public:
   struct Run {
@@ -45,7 +45,7 @@ class Layout {
   std::ptrdiff_t highest_ = 0;
 };
 
-/// The elements of a type that lie at an address, as a type of absolute addresses for MPI_BOTTOM.
+/// The elements of a type at an address, as a type of absolute addresses for MPI_BOTTOM.
 class FromBottom {
  public:
   FromBottom(MPI_Datatype type, const void* address);
@@ -58,33 +58,33 @@ class FromBottom {
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
 };
 
-/// Types whose unit is twelve ints, so that any of them may stand at either end of a call: single
-/// ints, a contiguous dozen, a strided vector, permuted blocks, and elements that interleave
-/// (negative lower bound, extent smaller than true extent).
+/// Types whose unit is 12 ints, so that any 2 of them match: single ints, 12 contiguous ints, a
+/// strided vector, permuted blocks, and interleaving elements (negative lower bound, extent smaller
+/// than true extent).
 [[nodiscard]] const std::vector<Layout>& layouts_of_ints();
-/// Structs of an int, a double and three chars, their members in other places each.
+/// Structs of an int, a double and 3 chars, each with other offsets of its members.
 [[nodiscard]] const std::vector<Layout>& layouts_of_records();
 /// A type without any byte.
 [[nodiscard]] const std::vector<Layout>& layouts_of_nothing();
 /// Frees all of the above; to be called before MPI_Finalize.
 void free_layouts();
 
-/// Byte `index` of the packed block of `rank`: tells both, and the call by `salt`.
+/// Byte `index` of the packed block of `rank`; depends on both, and on the call through `salt`.
 [[nodiscard]] unsigned char payload(unsigned salt, int rank, std::size_t index);
 
-/// Memory with a pattern around and between the data: the library sees one copy, the other says
-/// what it should hold.
+/// Memory with a pattern around and between the data. The library uses one copy; the other has the
+/// expected contents.
 class Image {
  public:
   /// Bytes [lowest, highest) from the address that is passed to MPI, and guards around.
   Image(std::ptrdiff_t lowest, std::ptrdiff_t highest);
 
   [[nodiscard]] void* address() { return actual_.data() + origin_; }
-  /// Writes `count` elements of the block of `rank` at `offset` bytes from the address: as what
-  /// is expected, and also as what is there now if `present`.
+  /// Writes `count` elements of the block of `rank` at `offset` bytes from the address into the
+  /// expected contents, and also into the actual ones if `present`.
   void put(const Layout& layout, std::ptrdiff_t offset, std::size_t count, int rank, unsigned salt,
            bool present);
-  /// The offset of the first byte that is not as expected, and whether there is one.
+  /// The offset of the first unexpected byte, and whether there is one.
   [[nodiscard]] bool differs(std::ptrdiff_t& offset) const;
 
  private:

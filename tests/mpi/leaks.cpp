@@ -1,4 +1,4 @@
-/// Communicators that are made, used in every way and freed leave nothing behind.
+/// Communicators that are made, used by all kinds of calls and freed release all resources.
 #include <dirent.h>
 #include <malloc.h>
 #include <unistd.h>
@@ -16,20 +16,20 @@
 namespace tutti::test {
 namespace {
 
-/// What a process has of the things that a communicator takes.
+/// The resources of a process that communicators use.
 struct Holdings {
   long bytes = 0;     ///< resident
   long heap = 0;      ///< bytes allocated
   long files = 0;     ///< open descriptors
-  long segments = 0;  ///< those and mappings of node memory
+  long segments = 0;  ///< descriptors and mappings of node memory
   long mappings = 0;
-  long place = 0;  ///< of the next communicator, see place_of
+  long index = 0;  ///< of the next communicator, see index_of
 };
 
 bool is_node_memory(const std::string& text) { return text.find("memfd:tutti") != text.npos; }
 
-/// Addresses that nobody may access: of the last 64 results that were released, of thread stacks'
-/// ends, and what the heap has for later.
+/// Whether a mapping is reserved without access: for the last 64 released results, as guard of a
+/// thread stack, or by the heap.
 bool is_reserved(const std::string& line) {
   return line.find(" ---p ") != line.npos && line.find(" 00:00 0") != line.npos;
 }
@@ -58,9 +58,9 @@ Holdings holdings() {
   return now;
 }
 
-/// The place of a communicator in its MPI's table, which both MPIs give again once it is free. With
-/// others alive that took the free ones, that of the next one made grows where some do not return.
-int place_of(MPI_Comm comm) { return static_cast<int>(MPI_Comm_c2f(comm)) & 0x3ffffff; }
+/// The index of a communicator in its MPI's table, which both MPIs reuse after it is freed. So the
+/// index of a new communicator grows if some are not freed.
+int index_of(MPI_Comm comm) { return static_cast<int>(MPI_Comm_c2f(comm)) & 0x3ffffff; }
 
 /// The settings of one round, of all kinds: around and without node memory, with the MPI's and with
 /// Tutti's own algorithms.
@@ -87,7 +87,7 @@ class AllKinds {
   std::vector<std::unique_ptr<Forced>> forced_;
 };
 
-/// Calls of all kinds with results that are told from any other round's.
+/// Calls of all kinds, whose results differ in each round.
 void use(Context& context, const OwnComm& comm, int round, bool native) {
   const int p = comm.size();
   const int own = round + comm.rank();
@@ -118,7 +118,7 @@ void use(Context& context, const OwnComm& comm, int round, bool native) {
   check("allreduce", sum == std::accumulate(expected.begin(), expected.end(), 0));
 }
 
-/// A result that the ranks of a node share; null where `native`.
+/// A result that the ranks of a node share; null if `native`.
 int* shared_result(Context& context, const OwnComm& comm, int round, int mode) {
   if (context.options().native) return nullptr;
   void* result = nullptr;
@@ -137,7 +137,7 @@ void release(Context& context, int* result) {
   }
 }
 
-/// As many calls that decide for themselves as it takes to try node memory and to take a way.
+/// Makes enough calls with "auto" to explore hierarchical candidates and to select one.
 void choose(Context& context, const OwnComm& comm, int round) {
   constexpr int calls = 40;
   const auto p = static_cast<std::size_t>(comm.size());
@@ -155,10 +155,10 @@ void tell(int rounds, const Holdings& half, const Holdings& end) {
       "       rounds %d to %d: KiB resident %ld to %ld, bytes allocated %ld to %ld, mappings "
       "%ld to %ld, files %ld to %ld, place of the next communicator %ld to %ld\n",
       rounds / 2, rounds, half.bytes >> 10, end.bytes >> 10, half.heap, end.heap, half.mappings,
-      end.mappings, half.files, end.files, half.place, end.place);
+      end.mappings, half.files, end.files, half.index, end.index);
 }
 
-/// Nothing grows with `rounds`.
+/// Checks that no resource grows with `rounds`.
 void expect_no_growth(Context& context, long rounds, const Holdings& before,
                       const Holdings& after) {
   const auto bounded = [&](const char* what, long grown, long most) {
@@ -166,23 +166,23 @@ void expect_no_growth(Context& context, long rounds, const Holdings& before,
     context.fail(what + (" grew by " + std::to_string(grown)) + " in " + std::to_string(rounds) +
                  " rounds");
   };
-  // Where ranks are many, some still meet for the first time, for which an MPI may map a file and
-  // touch its pages; one file for each round is ten at least.
+  // With many ranks, some communicate for the first time, for which an MPI may map a file and touch
+  // its pages. A leak of one file per round would be at least 10.
   const bool is_crowd = context.size() > 3;
   const long met = is_crowd ? 8 : 0;
-  // What an MPI keeps for messages comes and goes, whatever the rounds; more so in a crowd.
+  // Memory of an MPI for messages varies regardless of rounds, more so with oversubscribed cores.
   const long kept = (is_crowd ? 128L : 8L) << 10;
   const long touched = (is_crowd ? 4096L : 256L) << 10;
   bounded("allocated bytes", after.heap - before.heap, kept + 50 * rounds);
   bounded("resident bytes", after.bytes - before.bytes, touched + 200 * rounds);
   bounded("open files", after.files - before.files, met);
   bounded("mappings", after.mappings - before.mappings, met);
-  // Not every MPI gives the lowest free one; where rounds are many, one lost in each shows.
-  bounded("places of communicators", after.place - before.place, 32);
+  // Some MPIs do not use the lowest free index; with many rounds a leak of one per round shows.
+  bounded("places of communicators", after.index - before.index, 32);
 }
 
-/// Rounds of making, using and freeing; compares what is held after half of them and at the end,
-/// each time with a round's communicator and shared result still there.
+/// Makes, uses and frees communicators in rounds. Compares resources after half of the rounds and
+/// at the end, each time with one communicator and one shared result alive.
 void many_communicators(Context& context, MPI_Comm of, int rounds) {
   const bool native = context.options().native;
   const AllKinds kinds(native);
@@ -202,7 +202,7 @@ void many_communicators(Context& context, MPI_Comm of, int rounds) {
     if (kept != nullptr) kept[0] = -1;
     if (round == rounds / 2 - 1 || round == rounds - 1) {
       (round == rounds - 1 ? end : half) = holdings();
-      (round == rounds - 1 ? end : half).place = place_of(OwnComm(of).get());
+      (round == rounds - 1 ? end : half).index = index_of(OwnComm(of).get());
     }
   }
   release(context, kept);
@@ -216,7 +216,7 @@ void many_communicators(Context& context, MPI_Comm of, int rounds) {
 void add_leaks(Suite& suite) {
   suite.add("no leak, 1000 duplicates of self",
             [](Context& context) { many_communicators(context, MPI_COMM_SELF, 1000); });
-  // Making one may take tens of milliseconds where ranks outnumber cores.
+  // With oversubscribed cores, making one may take tens of milliseconds.
   suite.add("no leak, duplicates of world", [](Context& context) {
     const int rounds = context.size() <= 2 ? 1000 : 20;
     many_communicators(context, MPI_COMM_WORLD, rounds * context.options().effort);

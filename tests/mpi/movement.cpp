@@ -1,4 +1,4 @@
-/// Places the data of a movement, makes the call, compares all memory that it could reach.
+/// Writes the data of a movement, makes the call, and compares all memory that it could access.
 #include "movement.hpp"
 
 #include <algorithm>
@@ -32,13 +32,13 @@ Side side_of(const Movement& m, const Layout& layout, const std::vector<int>& un
   for (const int one : units) side.counts.push_back(one * layout.per_unit());
   // A single block has no displacement.
   const bool placed = is_irregular(m.motion) && (has_pairs(m.motion) || units.size() > 1);
-  const BufferAssignment placement = placed ? m.placement : BufferAssignment::contiguous;
-  side.displs = displacements(placement, m.salt, side.counts);
+  const BlockLayout block_layout = placed ? m.block_layout : BlockLayout::contiguous;
+  side.displs = displacements(block_layout, m.salt, side.counts);
   side.image = image_for(layout, side.counts, side.displs);
   return side;
 }
 
-/// What tells a block from all others: of pairs both ends.
+/// The identity of a block; for pairs, both ranks.
 int origin(const Movement& m, int from, int to, int p) {
   return has_pairs(m.motion) ? from * p + to : from;
 }
@@ -70,7 +70,7 @@ void in_bytes(Side& side, const Layout& layout) {
   side.types.assign(side.counts.size(), side.type);
 }
 
-/// One of our functions or the MPI's, whatever the library has.
+/// Tutti's or the MPI's function, if the library has it.
 #if MPI_VERSION >= 4
 #define TUTTI_LARGE(name, ...) (native_ ? PMPI_##name##_c : TUTTI_##name##_c)(__VA_ARGS__)
 #else
@@ -191,7 +191,7 @@ std::string run_exchange(const Movement& m, int rank, int p, bool native) {
     if (!m.in_place && block < sent_units.size()) {
       put(m, *m.sent, sent, block, origin(m, rank, other, p), true);
     }
-    // In place, what goes to a rank is where what comes from it will be.
+    // In place, the data from a rank replaces the data for it.
     if (m.in_place && (has_pairs(m.motion) || other == rank)) {
       put(m, *m.received, received, block, origin(m, rank, other, p), true);
     }
@@ -222,12 +222,12 @@ const char* setting_of(Motion motion) {
 }
 
 std::string to_text(const Movement& m) {
-  constexpr const char* placements[] = {"contiguous", "gaps", "reversed", "shuffled"};
+  constexpr const char* names[] = {"contiguous", "gaps", "reversed", "shuffled"};
   std::string sizes;
   for (const int units : m.units) sizes += (sizes.empty() ? "" : ",") + std::to_string(units);
   return std::string(name_of(m.motion)) + (m.large ? "_c" : "") + " root " +
          std::to_string(m.root) + " units " + sizes + " " + m.sent->name() + "/" +
-         m.received->name() + " " + placements[static_cast<std::size_t>(m.placement)] +
+         m.received->name() + " " + names[static_cast<std::size_t>(m.block_layout)] +
          (m.in_place ? " in place" : "") + (m.bottom ? " from MPI_BOTTOM" : "") + " salt " +
          std::to_string(m.salt);
 }
@@ -243,7 +243,7 @@ std::string run(const Movement& m, bool native) {
 }
 
 void native_fallback(Movement& m, int p) {
-  if (m.motion == Motion::alltoallw && p == 1) m.placement = BufferAssignment::contiguous;
+  if (m.motion == Motion::alltoallw && p == 1) m.block_layout = BlockLayout::contiguous;
   const std::vector<Layout>& records = layouts_of_records();
   if (m.sent < &records.front() || m.sent > &records.back()) return;
   m.sent = &layouts_of_ints()[0];
@@ -264,7 +264,7 @@ Movement draw(Motion motion, MPI_Comm comm, int p, int scale, std::mt19937& rand
   m.root = below(p);
   m.sent = drawn();
   m.received = drawn();
-  m.placement = static_cast<BufferAssignment>(below(4));
+  m.block_layout = static_cast<BlockLayout>(below(4));
   m.in_place = motion != Motion::bcast && below(3) == 0;
   m.large = below(3) == 0;
   m.bottom = below(4) == 0;
@@ -273,7 +273,7 @@ Movement draw(Motion motion, MPI_Comm comm, int p, int scale, std::mt19937& rand
   for (int i = 0; i < blocks; ++i) {
     m.units.push_back(is_irregular(motion) ? below(3) * below(scale + 1) : scale);
   }
-  // What comes from a rank takes the place of what goes to it.
+  // The data from a rank replaces the data for it.
   for (int from = 0; from < p && m.in_place && blocks > p; ++from) {
     for (int to = 0; to < from; ++to) {
       m.units[static_cast<std::size_t>(from * p + to)] =

@@ -1,5 +1,5 @@
-/// Every algorithm of the collectives that move data without a root's side, over many calls and
-/// communicators; and a barrier that is one.
+/// Every algorithm of bcast, allgather(v), alltoall(v, w) and barrier, over many calls and
+/// communicators.
 #include <sched.h>
 #include <unistd.h>
 
@@ -16,7 +16,7 @@
 namespace tutti::test {
 namespace {
 
-/// Parameters worth a run of their own, by collective and algorithm.
+/// Additional parameters to test, by collective and algorithm.
 const std::multimap<std::string, std::string>& variants() {
   static const std::multimap<std::string, std::string> all = {
       {"bcast", "knomial:k=3,order=natural"},
@@ -82,7 +82,7 @@ void sweep(Context& context, Motion motion) {
   }
 }
 
-/// What is repeated with other buffers takes the short way; what differs must not.
+/// Repeated calls with other buffers use the cached plan; different calls must not.
 void repeat(Context& context, Motion motion) {
   const OwnComm comm;
   std::mt19937 random(7);
@@ -100,7 +100,7 @@ void repeat(Context& context, Motion motion) {
   }
 }
 
-/// Parts of the world, single ranks, ranks the other way round, all of them in turn.
+/// Parts of the world, single ranks, and reversed ranks, in turn.
 void many_communicators(Context& context) {
   const bool native = context.options().native;
   std::vector<std::unique_ptr<OwnComm>> comms;
@@ -116,7 +116,7 @@ void many_communicators(Context& context) {
     const Forced forced(setting_of(motion), native ? "native" : forced_names.at(motion), native);
     for (int j = 0; j < 5; ++j) {
       for (const auto& comm : comms) {
-        // All ranks draw as often, whatever their part of the world is.
+        // All ranks draw equally often, whatever their part of the world.
         std::mt19937 fork(static_cast<unsigned>(random()));
         check(context, draw(motion, comm->get(), comm->size(), 20 + j, fork), "");
       }
@@ -124,7 +124,7 @@ void many_communicators(Context& context) {
   }
 }
 
-/// Calls of other collectives, by Tutti and by the MPI, may stand between.
+/// Calls of other collectives, by Tutti and by the MPI, may come between.
 void mixed(Context& context) {
   const bool native = context.options().native;
   const OwnComm comm;
@@ -142,8 +142,8 @@ void mixed(Context& context) {
   }
 }
 
-/// Orders by arrival and trees that follow it, with edges and without, among calls that the
-/// background thread begins by itself.
+/// Orders by arrival and trees by arrival, with and without progress hints, among calls that the
+/// background thread starts by itself.
 void by_arrivals(Context& context) {
   if (context.options().native) return;
   const OwnComm comm;
@@ -222,7 +222,7 @@ void check_barriers(Context& context, const std::string& level) {
     context.step("barrier " + name);
     context.expect_empty(forced.error());
     for (int j = 0; j < comm.size(); ++j) {
-      if (comm.rank() == j) usleep(2000);  // what does not wait is seen then
+      if (comm.rank() == j) usleep(2000);  // a rank that does not wait shows here
       entered.value().fetch_add(1);
       const int code = native ? PMPI_Barrier(comm.get()) : TUTTI_Barrier(comm.get());
       before += comm.size();

@@ -1,4 +1,4 @@
-/// Values that tell their origin, memory with guards, and the four calls.
+/// Values that identify their ranks, memory with guards, and the 4 calls.
 #include "reduction.hpp"
 
 #include <tutti/tutti.h>
@@ -14,14 +14,14 @@
 namespace tutti::test {
 namespace {
 
-/// Three ints: which ranks were combined, from the lowest to one above the highest, at which index.
-/// What was not combined in the sequence of ranks, or of different indices, is spoilt for good.
+/// Three ints: the range of reduced ranks, from the lowest to one above the highest, and the index.
+/// A reduction out of rank order, or of different indices, makes the value permanently invalid.
 struct Sequence {
   std::int32_t lowest, end, index;
 };
 constexpr std::int32_t spoilt = -1;
 
-/// Where the three ints of a type are; the operation learns it from the type's extent.
+/// The offsets of the 3 ints of a type, which the operation finds by the type's extent.
 struct Shape {
   const char* name;
   std::ptrdiff_t places[3];
@@ -55,7 +55,7 @@ Sequence added(const Sequence& left, const Sequence& right) {
   return {left.lowest + right.lowest, left.end + right.end, index};
 }
 
-/// From where an element of the type is said to be to where it would be without absolute addresses.
+/// The distance from the address of an element with absolute addresses to its actual address.
 MPI_Aint distance_to(const Shape& shape, MPI_Datatype type) {
   MPI_Aint lower = 0;
   MPI_Aint extent = 0;
@@ -193,7 +193,7 @@ class Memory {
     const std::ptrdiff_t above = std::max<std::ptrdiff_t>(0, last) + values.highest + guard;
     bytes_.assign(static_cast<std::size_t>(below_ + above), std::byte{0x5a});
   }
-  /// The address that MPI is given.
+  /// The address to pass to MPI.
   [[nodiscard]] std::byte* address() { return bytes_.data() + below_; }
   [[nodiscard]] std::byte* element(int at) { return address() + at * values_->stride; }
   friend bool operator==(const Memory& a, const Memory& b) { return a.bytes_ == b.bytes_; }
@@ -250,7 +250,7 @@ int call(const Reduction& r, const Arguments& a) {
                                                                  a.type, v.op, r.comm);
 }
 
-/// Elements of the vector that a rank ends up with.
+/// The elements of the vector that a rank receives.
 struct Wanted {
   int first;
   int count;

@@ -11,7 +11,7 @@ namespace {
 
 using Text = std::array<char, 1024>;
 
-/// Forces a specification for as long as it lives, then goes back to "auto".
+/// Requests a specification during its lifetime, then resets the setting to "auto".
 class Asked {
  public:
   Asked(Context& context, const std::string& collective, const std::string& specification)
@@ -75,7 +75,7 @@ void check_reduction(Context& context, Reduction reduction, const std::string& s
     context.fail("ran \"" + ran + "\" instead of " + name);
 }
 
-/// Every specification, every kind of value; roots, counts and places in turn.
+/// Every specification and every kind of value; roots, counts and MPI_IN_PLACE in turn.
 void sweep_values(Context& context, const std::string& collective) {
   const OwnComm comm;
   std::mt19937 random(7);
@@ -96,7 +96,8 @@ void sweep_values(Context& context, const std::string& collective) {
   }
 }
 
-/// Every root and some lengths, with what commutes least and with contiguous numbers.
+/// Every root and some lengths, with an operation that does not commute and with contiguous
+/// numbers.
 void sweep_roots(Context& context) {
   const OwnComm comm;
   for (const std::string& specification : specifications_of(context, "reduce")) {
@@ -112,7 +113,7 @@ void sweep_roots(Context& context) {
   }
 }
 
-/// Long vectors, some beyond what one call of MPI_Reduce_local gets.
+/// Long vectors, some longer than one call of MPI_Reduce_local takes.
 void reduce_much(Context& context) {
   const OwnComm comm;
   for (const char* collective : all_reductions) {
@@ -152,7 +153,7 @@ int class_of(int code) {
   return error_class;
 }
 
-/// Bad arguments, the same at all ranks: the error of the MPI itself.
+/// Bad arguments, equal at all ranks, return the MPI's own error.
 void refuse_bad_arguments(Context& context) {
   const OwnComm comm;
   const std::string name = context.options().native ? "native" : "recursive_doubling";
@@ -195,10 +196,10 @@ void refuse_bad_arguments(Context& context) {
   check_reduction(context, {"allreduce", comm.get(), 0, {3}, &Values::all()[0]}, name);
 }
 
-/// One rank has more elements than the others: somebody gets an error or nobody, all come back.
+/// One rank has more elements than the others: any ranks may get an error, and all return.
 void survive_contradictions(Context& context) {
   if (context.options().native) return;
-  // MPICH tells the world of a message that is too long, whoever waits for it.
+  // MPICH calls the world's handler for a message that is too long.
   MPI_Errhandler before = MPI_ERRHANDLER_NULL;
   PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &before);
   PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

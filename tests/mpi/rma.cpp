@@ -1,4 +1,4 @@
-/// One-sided broadcasts: only their roots call, and all others get the data.
+/// One-sided broadcasts: only the root calls, and all other ranks get the data.
 #include <array>
 #include <numeric>
 
@@ -7,10 +7,10 @@
 namespace tutti::test {
 namespace {
 
-/// By a notification.
+/// Broadcasts inside a notification.
 constexpr std::size_t max_carried = 32768;
 
-/// Every algorithm from every root, with sizes around what notifications carry.
+/// Every algorithm from every root, with sizes around the capacity of a notification.
 void every_algorithm(Context& context) {
   if (!can_run(context)) return;
   constexpr std::size_t room = 80000;
@@ -37,7 +37,7 @@ void every_algorithm(Context& context) {
   }
 }
 
-/// By puts and by notifications, into windows of any memory.
+/// Puts and notifications into windows of all kinds of memory.
 void every_flavour(Context& context) {
   if (!can_run(context)) return;
   constexpr std::size_t bytes = 3000;
@@ -56,7 +56,7 @@ void every_flavour(Context& context) {
   }
 }
 
-/// Everyone is a root of many operations at once, without waiting for any of them.
+/// Every rank is the root of many concurrent operations.
 void all_at_once(Context& context) {
   if (!can_run(context)) return;
   constexpr std::size_t bytes = 600;
@@ -81,7 +81,7 @@ void all_at_once(Context& context) {
   }
 }
 
-/// One root overwrites the same bytes again and again: the last one counts everywhere.
+/// One root repeatedly overwrites the same bytes: the last operation wins at all ranks.
 void one_after_the_other(Context& context) {
   if (!can_run(context)) return;
   constexpr std::size_t bytes = 3000;
@@ -98,7 +98,7 @@ void one_after_the_other(Context& context) {
   window.compare(16, payload(0, each - 1, bytes), "an older operation has come last");
 }
 
-/// The others do not call anything until the root's flush has returned.
+/// The other ranks make no call until the root's flush has returned.
 void while_they_compute(Context& context) {
   if (!can_run(context)) return;
   Registered window(context, Flavour::allocate, 65536);
@@ -107,7 +107,7 @@ void while_they_compute(Context& context) {
   if (context.rank() == 0) {
     window.flush(window.bcast(data, 0));
   } else {
-    // Without a call of the MPI or Tutti; it hangs where nobody takes the data on.
+    // No call of the MPI or Tutti: it hangs if no thread forwards the data.
     while (__atomic_load_n(last, __ATOMIC_ACQUIRE) != data.back()) {
     }
   }
@@ -115,7 +115,7 @@ void while_they_compute(Context& context) {
   window.compare(0, data, "other bytes have arrived");
 }
 
-/// Ranks count in units of their own; data have gaps; the buffer is the window itself.
+/// Displacement units differ between ranks; data have gaps; the buffer is the window itself.
 void units_and_types(Context& context) {
   if (!can_run(context)) return;
   const int unit = context.rank() % 2 == 0 ? 4 : 12;
@@ -128,7 +128,7 @@ void units_and_types(Context& context) {
     std::vector<int> data(4000);
     std::iota(data.begin(), data.end(), 0);
     TUTTI_Rma_request request = TUTTI_RMA_REQUEST_NULL;
-    const ForcedRma forced("binary:parts=7");  // parts begin between units
+    const ForcedRma forced("binary:parts=7");  // parts start between units
     expect(context, TUTTI_Rma_bcast(data.data(), 1, every_other, 100, window.window(), &request),
            "TUTTI_Rma_bcast");
     window.flush(request);
@@ -153,7 +153,7 @@ void units_and_types(Context& context) {
   window.compare(static_cast<std::size_t>(10 * unit), payload(0, 9, 1000), "from the window");
 }
 
-/// A window may be released and registered as often as the program likes.
+/// A window may be released and registered repeatedly.
 void registered_again(Context& context) {
   if (!can_run(context)) return;
   Registered window(context, Flavour::allocate, 4096);
@@ -166,8 +166,8 @@ void registered_again(Context& context) {
   }
 }
 
-/// Displacements that are far apart in the root's units and meet in those of others: what was begun
-/// last counts there.
+/// Displacements that are far apart in the root's units but overlap in those of other ranks: the
+/// operation that started last wins.
 void places_that_meet_elsewhere(Context& context) {
   if (!can_run(context)) return;
   Registered window(context, Flavour::create, 8192, context.rank() == 0 ? 8 : 1);
@@ -215,7 +215,7 @@ void errors(Context& context) {
   }
   MPI_Win dynamic = MPI_WIN_NULL;
   TUTTI_Window none = TUTTI_WINDOW_NULL;
-  // Open MPI 4.1 makes none for a single rank.
+  // Open MPI 4.1 cannot make one for a single rank.
   if (PMPI_Win_create_dynamic(MPI_INFO_NULL, window.comm(), &dynamic) == MPI_SUCCESS) {
     expect_class(context, TUTTI_Rma_window_register(dynamic, window.comm(), &none),
                  MPI_ERR_RMA_FLAVOR, "dynamic");
@@ -228,7 +228,7 @@ void errors(Context& context) {
   PMPI_Comm_free(&other);
 }
 
-/// What is under way when windows and systems end is completed.
+/// Active operations are completed when windows are released and one-sided collectives end.
 void ends_with_operations_under_way(Context& context) {
   if (!can_run(context)) return;
   std::vector<std::vector<char>> data;

@@ -12,7 +12,7 @@
 namespace tutti::test {
 namespace {
 
-/// Elements that tell the root, the operation and the rank that they are for or of.
+/// Elements that identify the root, the operation and the source or target rank.
 std::vector<int> block_of(int root, int operation, int rank, int count) {
   std::vector<int> block(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) {
@@ -30,45 +30,45 @@ std::vector<int> all_blocks(int p, int root, int operation, int count) {
   return all;
 }
 
-/// A window of ints, of which each rank's operations have a region for themselves.
+/// A window of ints with a separate region for each rank's operations.
 class Ints {
  public:
   Ints(Context& context, std::size_t count)
       : context_(context), window_(context, Flavour::create, count * sizeof(int), sizeof(int)) {}
 
-  [[nodiscard]] int* at(std::size_t region) const {
-    return reinterpret_cast<int*>(window_.base()) + region;
+  [[nodiscard]] int* at(std::size_t offset) const {
+    return reinterpret_cast<int*>(window_.base()) + offset;
   }
   [[nodiscard]] Registered& window() { return window_; }
-  [[nodiscard]] TUTTI_Rma_request bcast(const std::vector<int>& data, std::size_t region) {
+  [[nodiscard]] TUTTI_Rma_request bcast(const std::vector<int>& data, std::size_t offset) {
     TUTTI_Rma_request request = TUTTI_RMA_REQUEST_NULL;
     expect(context_,
            TUTTI_Rma_bcast(data.data(), static_cast<int>(data.size()), MPI_INT,
-                           static_cast<MPI_Aint>(region), window_.window(), &request),
+                           static_cast<MPI_Aint>(offset), window_.window(), &request),
            "TUTTI_Rma_bcast");
     return request;
   }
-  [[nodiscard]] TUTTI_Rma_request scatter(const std::vector<int>& data, std::size_t region) {
+  [[nodiscard]] TUTTI_Rma_request scatter(const std::vector<int>& data, std::size_t offset) {
     TUTTI_Rma_request request = TUTTI_RMA_REQUEST_NULL;
     expect(context_,
            TUTTI_Rma_scatter(data.data(), static_cast<int>(data.size()) / context_.size(), MPI_INT,
-                             static_cast<MPI_Aint>(region), window_.window(), &request),
+                             static_cast<MPI_Aint>(offset), window_.window(), &request),
            "TUTTI_Rma_scatter");
     return request;
   }
-  [[nodiscard]] TUTTI_Rma_request gather(std::vector<int>& data, std::size_t region) {
+  [[nodiscard]] TUTTI_Rma_request gather(std::vector<int>& data, std::size_t offset) {
     TUTTI_Rma_request request = TUTTI_RMA_REQUEST_NULL;
     expect(context_,
            TUTTI_Rma_gather(data.data(), static_cast<int>(data.size()) / context_.size(), MPI_INT,
-                            static_cast<MPI_Aint>(region), window_.window(), &request),
+                            static_cast<MPI_Aint>(offset), window_.window(), &request),
            "TUTTI_Rma_gather");
     return request;
   }
-  [[nodiscard]] TUTTI_Rma_request reduce(std::vector<int>& data, MPI_Op op, std::size_t region) {
+  [[nodiscard]] TUTTI_Rma_request reduce(std::vector<int>& data, MPI_Op op, std::size_t offset) {
     TUTTI_Rma_request request = TUTTI_RMA_REQUEST_NULL;
     expect(context_,
            TUTTI_Rma_reduce(data.data(), static_cast<int>(data.size()), MPI_INT, op,
-                            static_cast<MPI_Aint>(region), window_.window(), &request),
+                            static_cast<MPI_Aint>(offset), window_.window(), &request),
            "TUTTI_Rma_reduce");
     return request;
   }
@@ -89,7 +89,7 @@ std::vector<int> combined(int p, int operation, int count, MPI_Op op) {
   return result;
 }
 
-/// Empty if the last operation of this rank was by the algorithm of that name.
+/// Empty if the last operation of this rank used the algorithm of that name.
 std::string ran_another(MPI_Comm comm, const char* collective, const std::string& name) {
   std::array<char, 300> text{};
   int length = static_cast<int>(text.size());
@@ -100,7 +100,7 @@ std::string ran_another(MPI_Comm comm, const char* collective, const std::string
   return good ? "" : "ran '" + std::string(ran) + "', not " + name;
 }
 
-/// Scatters to the windows, then collects and combines what is there, along every tree.
+/// Scatters to the windows, then gathers and reduces their contents, along every tree.
 void there_and_back(Context& context) {
   if (!can_run(context)) return;
   constexpr std::array sizes = {0, 1, 7, 64, 65, 3000};
@@ -118,24 +118,25 @@ void there_and_back(Context& context) {
     const ForcedRma gather(name, "rma_gather");
     const ForcedRma reduce(combining, "rma_reduce");
     for (int root = 0; root < p; ++root) {
-      std::size_t region = 3;  // another one for each size, so that nobody has to wait for others
+      std::size_t offset =
+          3;  // different for each size, so that ranks need not wait for each other
       for (const int count : sizes) {
         context.step(std::string(name) + " from " + std::to_string(root) + " of " +
                      std::to_string(count));
         const auto blocks = all_blocks(p, 0, count, count);
         long long& number = numbers[static_cast<std::size_t>(root)];
-        if (context.rank() == root) ints.window().flush(ints.scatter(blocks, region));
+        if (context.rank() == root) ints.window().flush(ints.scatter(blocks, offset));
         ints.window().wait(root, ++number);
         const auto mine = block_of(0, count, context.rank(), count);
-        if (!std::equal(mine.begin(), mine.end(), ints.at(region))) context.fail("scattered");
+        if (!std::equal(mine.begin(), mine.end(), ints.at(offset))) context.fail("scattered");
         if (context.rank() == root) {
           context.expect_empty(ran_another(ints.window().comm(), "rma_scatter", name));
           std::vector<int> back(blocks.size(), -1);
           std::vector<int> sum(mine.size(), -1);
           std::vector<int> most(mine.size(), -1);
-          const auto first = ints.gather(back, region);
-          const auto second = ints.reduce(sum, MPI_SUM, region);
-          const auto third = ints.reduce(most, MPI_MAX, region);
+          const auto first = ints.gather(back, offset);
+          const auto second = ints.reduce(sum, MPI_SUM, offset);
+          const auto third = ints.reduce(most, MPI_MAX, offset);
           for (const auto request : {first, second, third}) ints.window().flush(request);
           if (back != blocks) context.fail("gathered");
           if (sum != combined(p, count, count, MPI_SUM)) context.fail("summed");
@@ -143,17 +144,17 @@ void there_and_back(Context& context) {
         }
         number += 3;
         ints.window().wait(root, number);
-        if (!std::equal(mine.begin(), mine.end(), ints.at(region))) {
+        if (!std::equal(mine.begin(), mine.end(), ints.at(offset))) {
           context.fail("collecting has changed a window");
         }
-        region += static_cast<std::size_t>(count);
+        offset += static_cast<std::size_t>(count);
       }
       PMPI_Barrier(ints.window().comm());
     }
   }
 }
 
-/// Scatters from MPI_BOTTOM and gathers back to there, by types of absolute addresses.
+/// Scatters from and gathers to MPI_BOTTOM, by types of absolute addresses.
 void absolute_addresses(Context& context) {
   if (!can_run(context)) return;
   constexpr int count = 100;
@@ -178,14 +179,14 @@ void absolute_addresses(Context& context) {
   if (!std::equal(mine.begin(), mine.end(), ints.at(0))) context.fail("scattered");
 }
 
-/// Trees of leaders, wherever the root sits and however nodes are mixed.
+/// Trees of leaders, for every root and for several process mappings.
 void along_leaders(Context& context) {
   if (!can_run(context)) return;
   constexpr std::array<std::pair<const char*, const char*>, 3> names = {
       {{"binomial:nodes=on", "binomial:nodes=on"},
        {"chain:parts=3,nodes=on", "knomial:k=3,order=arrival,nodes=on"},
        {"linear:nodes=on,carry=0", "linear:nodes=on"}}};
-  constexpr int count = 9000;  // more than a notification carries
+  constexpr int count = 9000;  // more than the capacity of a notification
   const int p = context.size();
   Ints ints(context, count);
   for (int root = 0; root < p; root += std::max(p - 1, 1)) {
@@ -211,13 +212,13 @@ void along_leaders(Context& context) {
   }
 }
 
-/// Every rank is the root of many operations of all kinds, without waiting for any of them. Those
-/// of one kind have a region of each root's own; collecting follows what was brought before.
+/// Every rank is the root of many concurrent operations of all kinds. Operations of one kind have a
+/// region for each root; gathers and reductions read the data of earlier operations.
 void all_kinds_at_once(Context& context) {
   if (!can_run(context)) return;
   const int p = context.size();
   constexpr int count = 40;
-  constexpr int regions = 8;  // operations of one root follow one another in each of them
+  constexpr int regions = 8;  // for each root, used in turn
 #if defined(OPEN_MPI)
   constexpr bool yields = true;
 #else
@@ -239,10 +240,10 @@ void all_kinds_at_once(Context& context) {
     Round& round = all[static_cast<std::size_t>(i)];
     round = {all_blocks(p, context.rank(), i, count), std::vector<int>(all_blocks(p, 0, 0, count)),
              std::vector<int>(count)};
-    const std::size_t region = at(context.rank(), i);
-    requests.push_back(ints.scatter(round.blocks, region));
-    requests.push_back(ints.gather(round.back, region));
-    requests.push_back(ints.reduce(round.sum, MPI_SUM, region));
+    const std::size_t offset = at(context.rank(), i);
+    requests.push_back(ints.scatter(round.blocks, offset));
+    requests.push_back(ints.gather(round.back, offset));
+    requests.push_back(ints.reduce(round.sum, MPI_SUM, offset));
   }
   for (const TUTTI_Rma_request request : requests) ints.window().flush(request);
   for (int i = 0; i < rounds; ++i) {
@@ -263,7 +264,7 @@ void all_kinds_at_once(Context& context) {
   }
 }
 
-/// Data with gaps at the root; doubles, and types and operations that there are not.
+/// Data with gaps at the root; doubles; unsupported types and operations.
 void types_of_the_root(Context& context) {
   if (!can_run(context)) return;
   const int p = context.size();
@@ -303,7 +304,7 @@ void types_of_the_root(Context& context) {
   ints.window().wait(p - 1, 1);
 }
 
-/// A program forgets to release: what is under way is completed by MPI_Win_free.
+/// Without a release, MPI_Win_free completes active operations.
 void freed_with_operations_under_way(Context& context) {
   if (!can_run(context)) return;
   constexpr std::size_t bytes = 3000;
@@ -334,8 +335,7 @@ int (*free_of_the_mpi())(MPI_Win*) {
   return found;
 }
 
-/// Where Tutti hears of it by the window's attribute alone, which Open MPI deletes when the window
-/// is gone.
+/// Tutti notices only through the window's attribute, which Open MPI deletes after the window.
 void freed_behind_the_back(Context& context) {
   if (!can_run(context)) return;
   constexpr std::size_t bytes = 3000;

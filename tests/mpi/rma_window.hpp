@@ -17,7 +17,7 @@ inline void expect(Context& context, int code, const std::string& what) {
 
 enum class Flavour { create, allocate, shared };
 
-/// A window of bytes with guards around it where its memory is the program's, registered.
+/// A registered window of bytes, with guards around it if its memory is the program's.
 class Registered {
  public:
   Registered(Context& context, Flavour flavour, std::size_t bytes, int unit = 1)
@@ -28,8 +28,8 @@ class Registered {
     if (flavour_ == Flavour::create) {
       memory_.assign(bytes + 2 * guard, filler);
       base_ = memory_.data() + guard;
-      // With MPI_THREAD_MULTIPLE Open MPI 4.1 makes no window of given memory for a single rank, or
-      // where processes may not read one another's memory.
+      // With MPI_THREAD_MULTIPLE Open MPI 4.1 cannot make a window of given memory for a single
+      // rank, or if processes may not read each other's memory.
       if (PMPI_Win_create(base_, size, unit, MPI_INFO_NULL, comm_, &handle_) != MPI_SUCCESS) {
         flavour_ = Flavour::allocate;
       }
@@ -64,7 +64,7 @@ class Registered {
   [[nodiscard]] MPI_Comm comm() const { return comm_; }
   [[nodiscard]] TUTTI_Window window() const { return window_; }
   [[nodiscard]] char* base() const { return base_; }
-  /// Begins a broadcast of chars to a displacement.
+  /// Starts a broadcast of chars to a displacement.
   TUTTI_Rma_request bcast(const std::vector<char>& data, MPI_Aint at) {
     TUTTI_Rma_request request = TUTTI_RMA_REQUEST_NULL;
     expect(context_,
@@ -83,19 +83,19 @@ class Registered {
   void compare(std::size_t at, const std::vector<char>& data, const std::string& what) {
     if (std::memcmp(base_ + at, data.data(), data.size()) != 0) context_.fail(what);
   }
-  /// Frees the window though it is registered; `free` is some MPI_Win_free.
+  /// Frees the registered window by `free`, some MPI_Win_free.
   void free_by(int (*free)(MPI_Win*)) {
     expect(context_, free(&handle_), "MPI_Win_free");
     forget();
   }
-  /// What is in it outlives it.
+  /// The contents of the window, which outlive it.
   [[nodiscard]] bool has_memory_of_program() const { return flavour_ == Flavour::create; }
   /// Releases the window and registers it again.
   void register_again() {
     expect(context_, TUTTI_Rma_window_release(&window_), "release");
     expect(context_, TUTTI_Rma_window_register(handle_, comm_, &window_), "register again");
   }
-  /// The window has been released.
+  /// Records that the window has been released.
   void forget() { window_ = TUTTI_WINDOW_NULL; }
   static constexpr char filler = 0x5a;
 
@@ -111,7 +111,7 @@ class Registered {
   char* base_ = nullptr;
 };
 
-/// Bytes that tell the root and the operation.
+/// Bytes that identify the root and the operation.
 inline std::vector<char> payload(int root, int operation, std::size_t bytes) {
   std::vector<char> data(bytes);
   for (std::size_t i = 0; i < bytes; ++i) {
@@ -124,7 +124,7 @@ inline bool can_run(const Context& context) {
   return !context.options().native && context.threads();
 }
 
-/// An algorithm of a one-sided collective, in force while this lives.
+/// Requests an algorithm for a one-sided collective during its lifetime.
 class ForcedRma {
  public:
   explicit ForcedRma(const char* specification, const char* collective = "rma_bcast")

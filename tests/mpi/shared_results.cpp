@@ -20,12 +20,12 @@
 
 namespace {
 
-/// Does the system refuse memory without a name?
+/// Whether the system refuses memory without a name.
 bool names_only = false;
 
 }  // namespace
 
-/// What the library finds before the C library's.
+/// The library calls this function instead of the C library's.
 extern "C" [[gnu::visibility("default")]] int memfd_create(const char* name,
                                                            unsigned flags) noexcept {
   if (!names_only) return static_cast<int>(syscall(SYS_memfd_create, name, flags));
@@ -67,7 +67,7 @@ void* allgather(Context& context, const OwnComm& comm, int count, int salt, int 
   return result;
 }
 
-/// Results that are held stay as they are, whatever is called later, and are told apart.
+/// Later calls leave held results unchanged, and results are distinct.
 void held_results_stay(Context& context) {
   const OwnComm comm;
   const std::vector<int> counts(static_cast<std::size_t>(comm.size()), 700);
@@ -85,7 +85,7 @@ void held_results_stay(Context& context) {
   if (TUTTI_Shared_free(&held) != MPI_ERR_ARG) context.fail("what is no result was released");
 }
 
-/// Does `touch` end a process by a protection fault?
+/// Whether `touch` ends a process by a protection fault.
 bool is_a_fault(const std::function<void()>& touch) {
   const pid_t child = fork();
   if (child == 0) {
@@ -99,7 +99,7 @@ bool is_a_fault(const std::function<void()>& touch) {
   return waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV;
 }
 
-/// The next result lies elsewhere, so that who releases or uses the last one again does not get it.
+/// The next result has another address, so a second release or a late use cannot affect it.
 void released_ones_are_told(Context& context) {
   const OwnComm comm;
   const std::vector<int> counts(static_cast<std::size_t>(comm.size()), 700);
@@ -123,7 +123,7 @@ void released_ones_are_told(Context& context) {
   }
 }
 
-/// Names in /dev/shm that this process has made.
+/// The names in /dev/shm of this process.
 int own_names() {
   const std::string begin = "tutti-" + std::to_string(getpid()) + "-";
   int names = 0;
@@ -143,7 +143,7 @@ bool maps(const std::string& what) {
   return false;
 }
 
-/// Where memory without a name cannot be had or not be reached.
+/// Systems that refuse memory without a name, or access to it.
 void memory_with_names(Context& context) {
   names_only = true;
   {
@@ -166,7 +166,7 @@ void memory_with_names(Context& context) {
   names_only = false;
 }
 
-/// Pages of all node memory that this process has open.
+/// The pages of all node memory that this process has open.
 long long open_node_memory() {
   const std::string folder = "/proc/self/fd/";
   long long bytes = 0;
@@ -183,7 +183,7 @@ long long open_node_memory() {
   return bytes;
 }
 
-/// What is released stays for later results up to TUTTI_NODE_MEMORY, and no more.
+/// Released memory stays for later results, up to TUTTI_NODE_MEMORY.
 void released_memory_is_bounded(Context& context) {
   constexpr long long bound = 128 << 10;  // of --nodes
   const char* const set = std::getenv("TUTTI_NODE_MEMORY");
@@ -211,7 +211,7 @@ void released_memory_is_bounded(Context& context) {
   }
 }
 
-/// What one rank writes is its own, and gone when the memory is used again.
+/// The writes of a rank are private, and disappear when the memory is reused.
 void writes_are_private(Context& context) {
   const OwnComm comm;
   const std::vector<int> counts(static_cast<std::size_t>(comm.size()), 50);
@@ -248,7 +248,7 @@ void irregular_and_bcast(Context& context) {
   }
 }
 
-/// Affine maps modulo a prime, one after the other: x -> first x + second.
+/// The composition of affine maps modulo a prime: x -> first x + second.
 void compose(void* in, void* inout, int* count, MPI_Datatype*) {
   const int* before = static_cast<const int*>(in);
   int* after = static_cast<int*>(inout);
@@ -258,8 +258,7 @@ void compose(void* in, void* inout, int* count, MPI_Datatype*) {
   }
 }
 
-/// On nodes whose ranks follow one another and on others, in chunks, and by an operation that does
-/// not commute.
+/// Nodes with consecutive ranks and with others, in chunks, and an operation that does not commute.
 void allreduce(Context& context) {
   MPI_Op composition = MPI_OP_NULL;
   PMPI_Op_create(compose, 0, &composition);
@@ -357,10 +356,11 @@ void misuse_is_an_error(Context& context) {
       MPI_SUCCESS) {
     context.fail("a type with gaps was taken");
   }
-  allgather(context, comm, 1, 0, TUTTI_SHARED_READ_ONLY);  // never released: goes with the process
+  allgather(context, comm, 1, 0,
+            TUTTI_SHARED_READ_ONLY);  // never released: the process ends with it
 }
 
-/// A rank whose arguments are bad keeps nobody waiting: all have an error, and go on together.
+/// A rank with invalid arguments blocks no other rank: all return an error, and stay in step.
 void bad_arguments_of_one_rank(Context& context) {
   const OwnComm comm;
   const bool bad = comm.rank() == comm.size() - 1;
@@ -387,7 +387,7 @@ void bad_arguments_of_one_rank(Context& context) {
   }
 }
 
-/// Allows this process no larger files than so, for as long as it lives.
+/// Limits the size of this process's files during its lifetime.
 class FileLimit {
  public:
   explicit FileLimit(rlim_t bytes) {
@@ -403,7 +403,7 @@ class FileLimit {
   rlimit before_{};
 };
 
-/// An error of one node is that of all.
+/// All ranks return the error of one node.
 void a_node_has_no_memory(Context& context) {
   const OwnComm comm;
   TUTTI_Shared_free(allgather(context, comm, 1, 0, TUTTI_SHARED_READ_ONLY));

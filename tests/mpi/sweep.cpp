@@ -1,4 +1,4 @@
-/// Every specification with every root, every shape of sizes, and types drawn at random.
+/// Every specification with every root, every shape of sizes, and random types.
 #include <algorithm>
 
 #include "exchange.hpp"
@@ -7,7 +7,7 @@
 namespace tutti::test {
 namespace {
 
-/// Sizes of the j-th call: the shapes in turn; gather and scatter take equal ones.
+/// The sizes of the j-th call: the shapes in turn; equal sizes for gather and scatter.
 std::vector<int> sizes_of_call(Kind kind, int j, int p, std::mt19937& random) {
   if (is_irregular(kind)) {
     const auto& shapes = size_shapes();
@@ -25,7 +25,7 @@ void sweep(Context& context, Kind kind, const std::string& specification) {
   context.step(specification);
   context.expect_empty(forced.error());
   if (!forced.error().empty()) return;
-  // Enough for each root and each shape; the two go out of step when p is no multiple.
+  // Enough for each root and each shape; the root also shifts after a round of shapes.
   const int shapes = is_irregular(kind) ? static_cast<int>(size_shapes().size()) : 6;
   const int calls = std::max(p, shapes) * context.options().effort;
   std::mt19937 random(static_cast<unsigned>(std::hash<std::string>()(specification)));

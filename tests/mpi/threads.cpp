@@ -1,4 +1,4 @@
-/// Several threads in collectives at once, each on a communicator of its own.
+/// Several threads in collectives at once, each on its own communicator.
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -10,7 +10,7 @@
 namespace tutti::test {
 namespace {
 
-/// Open MPI 4.1 itself fails at times where two threads make or free datatypes at once.
+/// Open MPI 4.1 itself sometimes fails if two threads make or free datatypes at once.
 std::mutex making_types;
 
 void work(Context& context, MPI_Comm comm, unsigned seed) {
@@ -33,7 +33,7 @@ void work(Context& context, MPI_Comm comm, unsigned seed) {
   }
 }
 
-/// All threads make their first call, which sets up what is private to a communicator, together.
+/// All threads make their first call, which sets up the state of a communicator, at once.
 void threads(Context& context) {
   constexpr int count = 3;
   const bool native = context.options().native;
@@ -61,7 +61,7 @@ void move(Context& context, MPI_Comm comm, unsigned seed) {
   for (int call = 0; call < 18; ++call) {
     std::unique_lock alone(making_types);
     auto movement = std::make_unique<Movement>(draw(all_motions[call % 6], comm, p, 9, random));
-    // What the MPI may run itself is of types that it gets right.
+    // Calls that the MPI may run use types that it handles correctly.
     movement->sent = movement->received = layouts_of_ints().data();
     alone.unlock();
     context.expect_empty(run(*movement, context.options().native));

@@ -1,4 +1,4 @@
-/// The program's own operations get whole vectors, unless it is said that they need not.
+/// The program's own operations get whole vectors, unless TUTTI_SPLIT_USER_OPS is on.
 #include <tutti/tutti.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace tutti::test {
 namespace {
 
-/// Elements of the shortest vector that an operation was called with on this rank.
+/// The elements of the shortest vector that an operation got on this rank.
 int shortest = INT_MAX;
 
 void add(void* in, void* inout, int* length, MPI_Datatype*) {
@@ -22,7 +22,7 @@ void add(void* in, void* inout, int* length, MPI_Datatype*) {
   for (int i = 0; i < *length; ++i) right[i] += left[i];
 }
 
-/// Associative, but does not commute: the result is what the first rank has.
+/// Associative, but not commutative: the result is the value of the first rank.
 void take_left(void* in, void* inout, int* length, MPI_Datatype*) {
   shortest = std::min(shortest, *length);
   std::copy_n(static_cast<const int*>(in), *length, static_cast<int*>(inout));
@@ -39,7 +39,7 @@ class OwnOperation {
 
   [[nodiscard]] MPI_Op op() const { return op_; }
   [[nodiscard]] bool commutes() const { return commutes_; }
-  /// What p ranks make of element `index`, to which each contributes its rank + index.
+  /// The result over p ranks of element `index`, to which each contributes its rank + index.
   [[nodiscard]] int result(int p, int index) const {
     return commutes_ ? p * (p - 1) / 2 + p * index : index;
   }
@@ -49,7 +49,7 @@ class OwnOperation {
   MPI_Op op_ = MPI_OP_NULL;
 };
 
-/// One call; `shortest` is set. The text says what was wrong with the result.
+/// Makes one call, and sets `shortest`. The text is the fault of the result.
 std::string call(const std::string& collective, const OwnComm& comm, const OwnOperation& operation,
                  int count, bool native) {
   const int p = comm.size();
@@ -83,7 +83,7 @@ std::string call(const std::string& collective, const OwnComm& comm, const OwnOp
   return "";
 }
 
-/// Every algorithm, flat and through nodes, as far as there are several.
+/// Every algorithm, flat and, with several nodes, hierarchical.
 std::vector<std::string> specifications(const char* collective, bool nodes) {
   std::vector<std::string> all = algorithms(collective);
   if (std::string(collective) == "reduce") all.emplace_back("chain:parts=3");
@@ -93,7 +93,7 @@ std::vector<std::string> specifications(const char* collective, bool nodes) {
   return all;
 }
 
-/// What the MPI's own does with vectors is its own affair.
+/// The MPI's own algorithms may split vectors.
 void check_whole(Context& context, const char* collective, const OwnComm& comm,
                  const std::string& specification, bool commutes) {
   const OwnOperation operation(commutes);
@@ -132,7 +132,7 @@ void always(Context& context, const char* collective) {
   }
 }
 
-/// MPI's own operations are not held back.
+/// Predefined operations may get parts of vectors.
 void but_not_mpis(Context& context) {
   const OwnComm comm;
   const bool nodes = !context.options().nodes.empty();
@@ -185,7 +185,7 @@ void check_parts(Context& context) {
   const OwnOperation operation(true);
   const Forced forced("allreduce", nodes ? "hierarchical(native)" : "ring", false);
   context.expect_empty(call("allreduce", comm, operation, 64, false));
-  // A rank alone on its node has nothing to cut.
+  // A rank that is alone on its node has no vector to split.
   const int cut_here = shortest < 64 ? 1 : 0;
   int is_cut = 0;
   PMPI_Allreduce(&cut_here, &is_cut, 1, MPI_INT, MPI_MAX, comm.get());

@@ -1,4 +1,4 @@
-"""What the tests of the command share."""
+"""Fixtures of the tests of the command."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 
 class Outcome:
-    """What a command has printed and how it has ended."""
+    """The exit status and output of a command."""
 
     def __init__(self, status: int, out: str, err: str) -> None:
         self.status, self.out, self.err = status, out, err
@@ -37,7 +37,7 @@ def command(capfd, monkeypatch, tmp_path_factory):
 
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch) -> Path:
-    """A folder that looks like an installation: libraries and tutti-bench of no content."""
+    """A folder that looks like an installation, with empty libraries and an empty tutti-bench."""
     from tutti import libraries
 
     (tmp_path / "lib").mkdir()

@@ -1,4 +1,4 @@
-"""The Tutti that ./test installed, and the MPIs that it was built for."""
+"""The Tutti that ./test has installed, and its MPIs."""
 
 import os
 import subprocess
@@ -46,7 +46,7 @@ def cached(name: str) -> str:
 
 
 def mpis() -> list[Mpi]:
-    """The MPIs that the tree was built for; none, and so a failing test, without a tree."""
+    """The MPIs of the build tree; none without a tree, so that tests fail."""
     if not (BUILD / "CMakeCache.txt").is_file():
         return []
     found = []
@@ -57,7 +57,7 @@ def mpis() -> list[Mpi]:
 
 
 def environment(**settings: str) -> dict[str, str]:
-    """That of this process without settings of Tutti, with the installed commands first."""
+    """The environment of this process without Tutti's settings, and with the installed commands."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("TUTTI")}
     path = f"{PREFIX / 'bin'}:{os.environ['PATH']}"
     return {**inherited, **ENVIRONMENT, "PATH": path, **settings}

@@ -1,4 +1,4 @@
-"""Reports as the library writes them, of made-up calls."""
+"""Reports of artificial calls, in the library's format."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def pattern_of(delays: list[list[float]]) -> dict:
-    """The pattern of gathers to rank 0 in which all move data for a millisecond at the end."""
+    """The pattern of gathers to rank 0 in which all ranks move data for 1 ms at the end."""
     ranks, calls = len(delays[0]), len(delays)
     spreads = [max(call) for call in delays]
     waiting = [0.0] * ranks
@@ -37,7 +37,7 @@ def pattern_of(delays: list[list[float]]) -> dict:
 
 
 def line_of(delays: list[list[float]] | None, **changes: object) -> dict:
-    """A line of a report; without delays, one of which no times are known."""
+    """A line of a report; without delays, a line without times."""
     pattern = pattern_of(delays) if delays else None
     calls = len(delays) if delays else 3
     return {
@@ -73,6 +73,6 @@ def write_report(folder: Path, *lines: dict) -> str:
 
 
 def late_rank(ranks: int, calls: int, late: int, seconds: float = 0.041) -> list[list[float]]:
-    """One rank is late, in all calls but every tenth."""
+    """Delays in which one rank is late, except in every tenth call."""
     row = [seconds if rank == late else 0.0 for rank in range(ranks)]
     return [row if call % 10 != 9 else [0.0] * ranks for call in range(calls)]

@@ -1,4 +1,4 @@
-"""bench/claims.py holds the README's list of results to the samples."""
+"""bench/claims.py checks the README's list of results against the samples."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What ./demo says fits a terminal, and says what was gained and why."""
+"""The output of ./demo fits a terminal, and has the gain and its reason."""
 
 import importlib.util
 import json

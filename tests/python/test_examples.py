@@ -1,4 +1,4 @@
-"""The examples give the results of the MPI alone, with every algorithm that can run under them."""
+"""The examples give the same results as with the MPI alone, with every algorithm that they can run."""
 
 import json
 import re
@@ -17,12 +17,12 @@ def mpi(request):
 
 
 def launch(mpi, *command, ranks=RANKS, **settings):
-    """A command on some ranks under Tutti."""
+    """Runs a command on some ranks under Tutti."""
     return run(PREFIX / "bin" / "tutti", "run", "--", mpi.mpirun, "-n", ranks, *command, **settings)
 
 
 def snapshots(folder, name, launcher, size):
-    """The file that the particles write."""
+    """The file that the particles example writes."""
     file = folder / f"{name}.bin"
     run(*launcher, *size, "-o", file, **SETTINGS.get(name, {}))
     return file.read_bytes()
@@ -62,7 +62,7 @@ def test_the_forced_algorithm_is_the_one_that_runs(mpi, tmp_path):
 
 
 def find_calls(content):
-    """The entries of a report that describe calls, wherever they are in it."""
+    """The entries of a report that describe calls, at any depth."""
     if isinstance(content, dict):
         if "collective" in content:
             yield content
@@ -72,7 +72,7 @@ def find_calls(content):
             yield from find_calls(part)
 
 
-def test_the_c_api_runs_what_it_was_told(mpi):
+def test_the_c_api_runs_the_requested_algorithm(mpi):
     program = BUILD / "bin" / f"lines-{mpi}"
     output = run(mpi.mpirun, "-n", 4, program, "ordered_tree")
     assert output.splitlines()[:5] == ["", "b", "cc", "ddd", "ordered_tree: requested"]

@@ -1,4 +1,4 @@
-"""`tutti explain --report`: what was expected of recorded arrivals, and what would have run."""
+"""`tutti explain --report`: the prediction of recorded arrivals, and the replayed algorithms."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from tutti import prediction, reports
 
 
 def made(delays: list[list[float]], **changes: object) -> reports.Pattern:
-    """A pattern with these arrivals."""
+    """The pattern with these delays."""
     line = {**line_of(delays), "pattern": {**pattern_of(delays), **changes}}
     (site,) = reports.sites_of([{"calls": [line]}])
     assert site.pattern is not None
     return site.pattern
 
 
-def test_habits_are_means_in_which_the_latest_call_counts_a_half():
+def test_predicted_delays_are_means_in_which_the_latest_call_counts_half():
     expected = prediction.from_predictor([[0, 0.004], [0, 0.008], [0.002, 0], [0, 0]])
     assert expected[0] is None and expected[1] == [0, 0.004]
     assert expected[2] == pytest.approx([0, 0.006])
@@ -78,10 +78,10 @@ def test_explain_shows_the_pattern_and_what_each_algorithm_takes(command, tmp_pa
     assert "rank 2 is last in 90 % of 10 calls" in out and "blocks of 4,096 bytes" in out
     assert "from earlier calls" in out and "by the library" not in out
     assert "binomial:order=late_leaf" in out and "SIMULATED" in out
-    told = json.loads(command("explain", "--report", name, "--site", "1", "--json").out)
-    assert told["block"] == 4096 and told["replayed_calls"] == [2 * n for n in range(1, 10)]
-    # Of nine expectations eight were right; the last call's rank was not late.
-    judged = told["predictions"]["from earlier calls"]
+    parsed = json.loads(command("explain", "--report", name, "--site", "1", "--json").out)
+    assert parsed["block"] == 4096 and parsed["replayed_calls"] == [2 * n for n in range(1, 10)]
+    # Of 9 predictions 8 are right; in the last call the rank is not late.
+    judged = parsed["predictions"]["from earlier calls"]
     assert judged["calls"] == 9
     assert judged["error"] == pytest.approx((2 * 0.041 * 3 / 4) / 4 / 9)
     assert judged["expected"][2] == pytest.approx(0.041)

@@ -1,4 +1,4 @@
-"""Calls through node memory in the commands and the module."""
+"""Hierarchical calls in the commands and the module."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from tutti import _engine
 
 
 def test_explain_shows_plans_and_their_verdict(command):
-    told = json.loads(
+    parsed = json.loads(
         command(
             "explain", "alltoall", "--nodes", "1,4,2", "--block", "1K",
             "--algorithm", "hierarchical(native,leaders=2)", "--json",
         ).out
     )  # fmt: skip
-    assert told["nodes"] == [[0], [1, 2, 3, 4], [5, 6]]
-    assert told["leaders"] == 2
-    assert told["fault"] is None
-    assert len(told["between_nodes"]) == 2
-    assert all(call.startswith("alltoallv") for call in told["between_nodes"])
+    assert parsed["nodes"] == [[0], [1, 2, 3, 4], [5, 6]]
+    assert parsed["leaders"] == 2
+    assert parsed["fault"] is None
+    assert len(parsed["between_nodes"]) == 2
+    assert all(call.startswith("alltoallv") for call in parsed["between_nodes"])
 
 
 def test_explain_shows_what_runs_between_nodes(command):
     def between(collective: str, nodes: str, algorithm: str) -> list[str]:
-        told = command(
+        parsed = command(
             "explain", collective, "--nodes", nodes, "--block", "8",
             "--algorithm", algorithm, "--json",
         )  # fmt: skip
-        assert json.loads(told.out)["fault"] is None
-        return json.loads(told.out)["between_nodes"]
+        assert json.loads(parsed.out)["fault"] is None
+        return json.loads(parsed.out)["between_nodes"]
 
     (ring,) = between("allreduce", "2,1,3", "hierarchical(ring,leaders=1)")
     assert ring.startswith("allreduce by ring bytes")
@@ -55,15 +55,15 @@ def test_a_bound_on_node_memory_gives_chunks(command):
 
 
 def test_explain_says_what_a_run_would_do(command, tmp_path):
-    machine = tmp_path / "machine"  # messages cost, memory and flags do not
+    machine = tmp_path / "machine"  # messages cost, memory and signals do not
     machine.write_text("latency 1e-3\nnode_gap 1e-3\nlocal_latency 1e-2\nflag 1e-9\ncrowding 1\n")
 
     def tried(collective: str, *arguments: str) -> list[str]:
-        told = command(
+        parsed = command(
             "explain", collective, "--nodes", "4x4", "--block", "16",
             "--machine", str(machine), *arguments, "--json",
         )  # fmt: skip
-        return json.loads(told.out)["auto"]
+        return json.loads(parsed.out)["auto"]
 
     candidates = tried("alltoallv")
     assert candidates[0] == "native"
@@ -101,11 +101,11 @@ def test_explain_refuses(command, arguments, why):
 
 
 def test_verify_takes_one_shape(command):
-    told = json.loads(
+    parsed = json.loads(
         command("verify", "--nodes", "1,3:round_robin", "--collective", "gatherv", "--json").out
     )
-    assert told["cases"] > 50
-    assert told["failures"] == []
+    assert parsed["cases"] > 50
+    assert parsed["failures"] == []
     assert "excludes --algorithm" in command("verify", "--nodes", "2x2", "--algorithm", "ring").err
 
 
@@ -129,7 +129,7 @@ def test_tables_have_no_picture(command, tmp_path):
 def test_estimates_add_up():
     estimate = _engine.hierarchical_estimate("allgather", 2, 32, 8)
     level = estimate.level
-    parts = level.copies_in + level.flags + level.between + level.copies_out
+    parts = level.copies_in + level.signals + level.between + level.copies_out
     assert level.total == pytest.approx(parts)
     assert set(estimate.flat) == {"ring", "recursive", "pairwise"}
     with pytest.raises(ValueError, match="at least 1 node"):

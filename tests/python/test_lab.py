@@ -27,21 +27,21 @@ INTEL = mpi.Mpi("intel", "2021.18", "/opt/bin/mpiexec.hydra")
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch) -> Path:
-    """Where the state is kept during a test; the machine's own lab stays alone."""
+    """The folder of the state during a test; the machine's own lab stays untouched."""
     monkeypatch.setattr(state, "FOLDER", tmp_path / "lab")
     return tmp_path / "lab"
 
 
 @pytest.fixture
 def quiet_machine(monkeypatch):
-    """A machine that has no lab, and a user who is root."""
+    """A machine without a lab, and root as user."""
     monkeypatch.setattr(machine, "existing", lambda: [])
     monkeypatch.setattr(machine, "other_networks", lambda: [("eth0", "192.168.0.0/24")])
     monkeypatch.setattr(machine, "processes", lambda names: {name: [] for name in names})
     monkeypatch.setattr(os, "geteuid", lambda: 0)
 
 
-# ---- which MPI, and how it is started
+# ---- finding the MPI, and starting it
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_mpich_5_sleeps_while_it_waits_unless_the_user_says_otherwise():
 def test_mpich_4_gets_one_node_and_no_option_that_it_lacks():
     launch.check(MPICH4, ProcessMapping((0, 4)))
     assert "-hosts 10.77.0.2 -genv" in line(MPICH4, ProcessMapping((0, 4)))
-    with pytest.raises(Refusal, match="MPICH 4.0.2 over UCX was seen to hang in MPI_Finalize"):
+    with pytest.raises(Refusal, match="MPICH 4.0.2 over UCX hangs in MPI_Finalize"):
         launch.check(MPICH4, ProcessMapping((1, 1)))
     launch.check(replace(MPICH4, devices="ch4:ofi"), ProcessMapping((1, 1)))
     for other in (MPICH5, INTEL, OPENMPI4, OPENMPI5):
@@ -199,14 +199,14 @@ def test_what_is_not_found_is_named(tmp_path, monkeypatch):
     silent = launcher(tmp_path, "mpirun", "hello")
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     nothing = [
-        (("./app", None, lambda _: None), "./app links to no MPI: name it by --mpi"),
-        (("./app", "lam"), "--mpi lam: openmpi, mpich, intel"),
+        (("./app", None, lambda _: None), "./app is not linked to an MPI; choose one by --mpi"),
+        (("./app", "lam"), "--mpi lam: expected openmpi, mpich, intel"),
         (("./app", "intel"), "--mpi intel: no launcher of Intel MPI on PATH"),
-        (("./app", str(silent)), "no launcher of Open MPI, MPICH or Intel MPI"),
-        (("./app", None, lambda _: tmp_path / "libmpi.so", lambda _: ""), "does not say which MPI"),
+        (("./app", str(silent)), "expected a launcher of Open MPI, MPICH or Intel MPI"),
+        (("./app", None, lambda _: tmp_path / "libmpi.so", lambda _: ""), "is an unknown MPI"),
         (
             ("./app", None, lambda _: tmp_path / "libmpi.so", lambda _: "Open MPI v9.9.9"),
-            "is Open MPI 9.9.9, but no launcher of it was found",
+            "is Open MPI 9.9.9, but its launcher was not found",
         ),
     ]
     for arguments, text in nothing:

@@ -1,4 +1,4 @@
-"""tutti lab: a real lab of three nodes, where this is root; elsewhere, that it says so."""
+"""tutti lab: a real lab of 3 nodes as root; for other users, the refusal."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def ranks_in(text: str) -> list[str]:
 
 
 def interrupted(program: Path, number: int) -> subprocess.Popen:
-    """A run that was under way when it got a signal."""
+    """A run that gets a signal before it ends."""
     words = ["run", "--native", "--", program, "stay"]
     run = subprocess.Popen(
         [sys.executable, "-m", "tutti", "lab", *map(str, words)],
@@ -86,15 +86,15 @@ def interrupted(program: Path, number: int) -> subprocess.Popen:
         text=True,
     )
     assert run.stdout is not None and " node" in run.stdout.readline()
-    told = json.loads(good("status", "--json"))
-    assert told["used_by"] == run.pid and all(row["processes"] for row in told["nodes"])
+    parsed = json.loads(good("status", "--json"))
+    assert parsed["used_by"] == run.pid and all(row["processes"] for row in parsed["nodes"])
     run.send_signal(number)
     run.wait(30)
     return run
 
 
 def node_is_a_machine_of_its_own() -> None:
-    """What an MPI may know a machine by differs between nodes, and from the machine's own."""
+    """All that identifies a machine to an MPI differs between nodes, and from the host."""
     shell = str(state.FOLDER / "nodesh")
     ask = "hostname; cat /proc/sys/kernel/random/boot_id; readlink /proc/self/ns/net"
     seen = [machine.output([shell, "-x", "-o", "A=b", f"node{n}", ask]) for n in (1, 2)]
@@ -112,7 +112,7 @@ def node_is_a_machine_of_its_own() -> None:
 
 
 def what_stays_is_killed() -> None:
-    """A daemon in a session of its own does not outlive the run that has started it."""
+    """A daemon in a separate session does not outlive the run that has started it."""
     shell = str(state.FOLDER / "nodesh")
     begin = "begun=$(mktemp -u); mkfifo $begun"
     daemon = 'setsid sh -c "echo > $begun; exec sleep 1000" >/dev/null 2>&1 &'
@@ -123,7 +123,7 @@ def what_stays_is_killed() -> None:
 
 
 def three_nodes(program: Path) -> None:
-    """Uses a lab of three nodes in every way."""
+    """Tests all commands on a lab of 3 nodes."""
     assert ranks_in(good("run", "--native", "--ranks-per-node", 2, "--", program)) == [
         "0 node1 2", "1 node1 2", "2 node2 2", "3 node2 2", "4 node3 2", "5 node3 2",
     ]  # fmt: skip
@@ -152,8 +152,8 @@ def test_a_lab_of_three_nodes(program):
     settings = {name: Path("/proc/sys", name).read_text() for name in LAYOUT.settings()}
     try:
         good("up", "3", "--rate", "100mbit", "--switches", "2", "--uplink", "50mbit")
-        told = json.loads(good("status", "--json"))
-        assert told["complete"] and [row["switch"] for row in told["nodes"]] == [1, 1, 2]
+        parsed = json.loads(good("status", "--json"))
+        assert parsed["complete"] and [row["switch"] for row in parsed["nodes"]] == [1, 1, 2]
         node_is_a_machine_of_its_own()
         what_stays_is_killed()
         three_nodes(program)

@@ -1,4 +1,4 @@
-"""The scripts bench/lab_*.py make pages of what was measured, below the text that people wrote."""
+"""The scripts bench/lab_*.py write results into pages, below the hand-written text."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""tutti run: what is executed for each launcher."""
+"""tutti run: the command for each launcher."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def passed(*command):
     return launcher.pass_on(command, launcher.find(command, version), ["LD_PRELOAD", "TUTTI"])
 
 
-def test_open_mpi_is_told_what_to_export():
+def test_open_mpi_gets_the_variables_to_export():
     words = ["-x", "LD_PRELOAD", "-x", "TUTTI"]
     assert passed("mpirun", "-n", "2", "./a") == ["mpirun", *words, "-n", "2", "./a"]
     assert passed("nice", "mpirun", "./a") == ["nice", "mpirun", *words, "./a"]

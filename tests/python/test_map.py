@@ -13,7 +13,7 @@ PAPER = Path(__file__).resolve().parents[2] / "examples/place/bhowmik-bodele-201
 
 @pytest.fixture
 def switches(tmp_path):
-    """Four ranks at each of two switches: 10 us within, 40 us across, 4 times per byte."""
+    """4 ranks at each of 2 switches: 10 us within, 40 us across, and 4 times the time per byte."""
 
     def matrix(within, across):
         return [
@@ -38,12 +38,12 @@ def switches(tmp_path):
 
 
 def test_the_papers_matrix_gives_its_mapping(command):
-    told = json.loads(command("map", str(PAPER), "--block", "8", "--json").out)
-    ring, doubling = told["cases"][:2]
+    parsed = json.loads(command("map", str(PAPER), "--block", "8", "--json").out)
+    ring, doubling = parsed["cases"][:2]
     assert (ring["algorithm"], doubling["algorithm"]) == ("ring", "recursive_doubling")
-    # The paper's order for recursive doubling is slower than natural; ours never is.
+    # The paper's order for recursive doubling is slower than natural; Tutti's never is.
     assert doubling["tried"]["two_partners_each"] > doubling["natural_seconds"]
-    assert all(case["best_seconds"] <= case["natural_seconds"] for case in told["cases"])
+    assert all(case["best_seconds"] <= case["natural_seconds"] for case in parsed["cases"])
     distances = tutti._engine.distances_from_text(PAPER.read_text())
     tried = distances.reordering("allgather", "ring", 8).all
     nearest = next(seating for seating in tried if seating.name == "nearest_next")
@@ -56,13 +56,13 @@ def test_place_shows_matrix_groups_and_gains(command, switches):
     assert "2 groups of near ranks" in out
     assert "0 1 2 3" in out and "4 5 6 7" in out
     assert "A reordering is worth it" in out
-    told = json.loads(command("map", str(switches), "--json").out)
-    assert told["clusters"] == [[[0, 1, 2, 3], [4, 5, 6, 7]]]
-    doubling = next(c for c in told["cases"] if c["algorithm"] == "recursive_doubling")
+    parsed = json.loads(command("map", str(switches), "--json").out)
+    assert parsed["clusters"] == [[[0, 1, 2, 3], [4, 5, 6, 7]]]
+    doubling = next(c for c in parsed["cases"] if c["algorithm"] == "recursive_doubling")
     # Naturally the last round crosses, with half of all blocks: 40 + 2 * 10 against as much.
     assert doubling["block"] == 8 and doubling["gain"] == pytest.approx(1, abs=0.1)
-    assert next(c for c in told["cases"][5:] if c["worth_it"])["gain"] > 1.5
-    gather = [c for c in told["cases"] if c["collective"] == "gather"]
+    assert next(c for c in parsed["cases"][5:] if c["worth_it"])["gain"] > 1.5
+    gather = [c for c in parsed["cases"] if c["collective"] == "gather"]
     assert all(case["gain"] >= 1 for case in gather)
 
 
@@ -100,7 +100,7 @@ def test_place_draws_the_matrix_as_characters(command, switches):
     lines = command("map", str(switches)).out.splitlines()
     rows = [line.split("|")[1] for line in lines if line.count("|") == 2]
     assert len(rows) == 8 and all(len(row) == 16 for row in rows)
-    # Within a switch all are as light, across as dark.
+    # Within a switch all cells are equally light, across switches equally dark.
     assert len(set(rows[0][2:8])) == 1 and len(set(rows[0][8:])) == 1
     assert rows[0][4] != rows[0][12]
     assert rows[7] == rows[4][:8] + rows[7][8:]
@@ -119,7 +119,7 @@ def test_cells_of_many_ranks_hold_the_longest_time():
 
 
 def test_place_measures_with_a_launcher(command, installed, switches, tmp_path):
-    """tutti-bench of no content, in whose place a script writes what it would have measured."""
+    """A script replaces tutti-bench, and writes distances."""
     bench = installed / "bin" / "tutti-bench"
     bench.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/words\nwhile [ $# -gt 1 ]; do shift; done\n'
                      f'cp {switches} "$1"\n')  # fmt: skip
@@ -156,17 +156,17 @@ def test_place_draws_the_matrix(command, switches, tmp_path, kind):
 
 def test_explain_and_simulate_take_distances(command, switches):
     call = ("gather", "--ranks", "8", "--root", "0", "--block", "1K", "--json")
-    told = json.loads(
+    parsed = json.loads(
         command(
             "explain", *call, "--algorithm", "binomial:order=distance", "--distances", str(switches)
         ).out
     )
-    seconds = {one["name"]: one["seconds"] for one in told["algorithms"]}
-    assert told["drawn"] == "binomial:order=distance"
+    seconds = {one["name"]: one["seconds"] for one in parsed["algorithms"]}
+    assert parsed["drawn"] == "binomial:order=distance"
     assert seconds["binomial:order=distance"] <= seconds["binomial"]
-    assert told["lower_bound_seconds"] <= min(seconds.values())
-    told = json.loads(command("simulate", *call, "--distances", str(switches)).out)
-    assert any("order=distance" in one["name"] for one in told["algorithms"])
+    assert parsed["lower_bound_seconds"] <= min(seconds.values())
+    parsed = json.loads(command("simulate", *call, "--distances", str(switches)).out)
+    assert any("order=distance" in one["name"] for one in parsed["algorithms"])
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_explain_and_simulate_take_distances(command, switches):
         (["map", "--mpirun", "no-such-mpirun -n 2"], "no program no-such-mpirun"),
         (["map", __file__], "line 1: expected"),
         (["map", str(PAPER), "--root", "8"], "--root 8: expected a rank from 0 to 7"),
-        (["map", str(PAPER), "--block", "x"], "--block x"),
+        (["map", str(PAPER), "--block", "x"], "--block: invalid size 'x'"),
         (["map", str(PAPER), "--picture", "/x.none"], "--picture /x.none"),
         (
             ["explain", "gather", "--ranks", "3", "--distances", str(PAPER)],

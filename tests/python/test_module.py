@@ -55,19 +55,19 @@ def test_every_papers_name_means_an_algorithm():
 
 
 def test_explains_the_papers_example():
-    told = tutti.explain("gatherv", FIGURE, 9, algorithm="ordered_tree")
-    assert told.tree.splitlines()[2] == "   +- 3:12 -+- 2:2"
-    assert told.choice.reason == "requested"
-    assert [len(messages) for messages in told.rounds] == [3, 2, 1, 1]
-    assert told.irregularity == pytest.approx(7 * 11 / 25)
-    assert {c.algorithm for c in told.contenders} == {
+    parsed = tutti.explain("gatherv", FIGURE, 9, algorithm="ordered_tree")
+    assert parsed.tree.splitlines()[2] == "   +- 3:12 -+- 2:2"
+    assert parsed.choice.reason == "requested"
+    assert [len(messages) for messages in parsed.rounds] == [3, 2, 1, 1]
+    assert parsed.irregularity == pytest.approx(7 * 11 / 25)
+    assert {c.algorithm for c in parsed.contenders} == {
         a.name for a in tutti.algorithms() if a.collective == "gatherv"
     }
 
 
 def test_shows_tuttis_own_tree_where_native_is_chosen():
-    told = tutti.explain("gatherv", FIGURE, 9)
-    assert (told.choice.algorithm, told.call.algorithm) == ("native", "ordered_tree")
+    parsed = tutti.explain("gatherv", FIGURE, 9)
+    assert (parsed.choice.algorithm, parsed.call.algorithm) == ("native", "ordered_tree")
 
 
 @given(calls, irregular)
@@ -142,7 +142,7 @@ def test_the_machine_comes_from_where_the_library_takes_it(tmp_path, monkeypatch
     assert machine_of(None).latency == 7e-6
     assert machine_of(Path("built-in")).latency == built_in
     monkeypatch.setenv("TUTTI_MACHINE", "/none")
-    with pytest.raises(Refusal, match="TUTTI_MACHINE=/none: it cannot be read: No such file"):
+    with pytest.raises(Refusal, match="TUTTI_MACHINE=/none: cannot be read: No such file"):
         machine_of(None)
 
 
@@ -208,7 +208,7 @@ def test_distributions_have_a_size_for_each_rank(name, ranks, block):
 
 
 def members(stub):
-    """Every function, and every member of a class, with its arguments' names."""
+    """All functions and members of classes, with their arguments' names."""
     found = set()
     for node in ast.walk(ast.parse(stub.read_text())):
         inside = node.body if isinstance(node, (ast.ClassDef, ast.Module)) else []
@@ -243,7 +243,7 @@ def test_expected_arrivals_enter_the_choice():
     assert together.algorithm == "native"
     assert apart.algorithm == "linear"
     assert "with late ranks" in apart.reason
-    told = tutti.explain("scatter", [1 << 20] * 8, arrivals=late, background=True)
-    assert "runner=background" in told.choice.algorithm
-    assert told.seconds == pytest.approx(3e-3)
-    assert all(c.seconds >= told.lower_bound for c in told.contenders)
+    parsed = tutti.explain("scatter", [1 << 20] * 8, arrivals=late, background=True)
+    assert "runner=background" in parsed.choice.algorithm
+    assert parsed.seconds == pytest.approx(3e-3)
+    assert all(c.seconds >= parsed.lower_bound for c in parsed.contenders)

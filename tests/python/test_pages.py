@@ -1,4 +1,4 @@
-"""The pages of README and docs refer to what is there."""
+"""All links in README and docs lead to existing files and headings."""
 
 import re
 
@@ -19,7 +19,7 @@ def text_of(page):
 
 
 def anchors(page):
-    """Headings as they appear behind # in links."""
+    """The anchors of the headings of a page."""
     headings = re.findall(r"^#+ (.*)$", text_of(page), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

@@ -1,6 +1,6 @@
-"""A package that pip installs into an empty environment: every command runs there.
+"""pip installs the package into an empty environment, where every command runs.
 
-Compiled with the options of the build tree, so that ccache has the objects.
+The build uses the options of the build tree, so that ccache has the objects.
 """
 
 import json
@@ -42,7 +42,7 @@ def folder(mpi, tmp_path_factory) -> Path:
 
 
 def tutti(folder, *words, status=(0,)) -> str:
-    """What the installed command prints."""
+    """The output of the installed command."""
     done = subprocess.run([folder / "tutti", *map(str, words)], env=environment(), timeout=120,
                           capture_output=True, text=True, cwd="/")  # fmt: skip
     assert done.returncode in status, done.stdout + done.stderr
@@ -50,10 +50,10 @@ def tutti(folder, *words, status=(0,)) -> str:
 
 
 def test_libraries_and_programs_lie_inside_the_package(folder, mpi):
-    told = json.loads(tutti(folder, "info", "--json"))
-    package = Path(told["libraries"][mpi.flavour]).parents[1]
+    parsed = json.loads(tutti(folder, "info", "--json"))
+    package = Path(parsed["libraries"][mpi.flavour]).parents[1]
     assert package.name == "tutti" and folder.parent in package.parents
-    assert Path(told["programs"]) == package / "bin"
+    assert Path(parsed["programs"]) == package / "bin"
 
 
 @pytest.mark.parametrize(
@@ -82,14 +82,14 @@ def test_bench(folder, mpi):
     words = ("gather", "--block", "1", "--repetitions", "2")
     assert "# gather, same" in tutti(folder, "bench", "--mpirun", launcher, *words)
     # Refused, with the reason, where this machine is too busy.
-    told = tutti(folder, "bench", "--mpirun", launcher, "machine", status=(0, 1))
-    assert "\nlatency " in told or "the machine cannot be measured now" in told
+    parsed = tutti(folder, "bench", "--mpirun", launcher, "machine", status=(0, 1))
+    assert "\nlatency " in parsed or "the machine cannot be measured now" in parsed
 
 
 def test_check(folder, mpi):
     words = ("--distribution", "same", "--block", "1", "--repetitions", "3")
-    told = tutti(folder, "check", "--mpirun", f"{mpi.mpirun} -n 2", *words, status=(0, 1))
-    assert "Guideline (2)" in told
+    parsed = tutti(folder, "check", "--mpirun", f"{mpi.mpirun} -n 2", *words, status=(0, 1))
+    assert "Guideline (2)" in parsed
 
 
 def test_place(folder, mpi):

@@ -1,4 +1,4 @@
-"""`tutti report`: who waits for whom as table and picture, and patterns for tutti-bench."""
+"""`tutti report`: waiting times as table and drawing, and recorded arrivals for tutti-bench."""
 
 from __future__ import annotations
 
@@ -154,8 +154,8 @@ def test_a_recorded_pattern_is_emulated_and_recorded_again(command, mpi, tmp_pat
     sites = reports.sites_of(reports.read(again))
     (recorded,) = [site for site in sites if site.fields["algorithm"] == "linear"]
     assert recorded.pattern is not None and len(recorded.pattern.ranks) == 3
-    # Between those that are measured there are calls without blocks, all together. In the pattern
-    # rank 0 is never the last one.
+    # Between measured calls there are calls without blocks, without delays. In the pattern rank 0 is
+    # never the last one.
     emulated = [late for late in recorded.pattern.delays if max(late) > 0.02]
     assert len(emulated) >= 4
     assert all(late[0] < max(late) for late in emulated), emulated
@@ -167,7 +167,7 @@ def test_a_recorded_pattern_is_emulated_and_recorded_again(command, mpi, tmp_pat
         (["--site", "9"], "--site 9: no line matches: 1: gather at app: main+0x10; 2: scatter"),
         (["--site", "app"], "--site app: several lines match"),
         (["--pattern", "2"], "--pattern 2: no recorded arrivals: unknown: clocks of 2"),
-        (["-o", "x"], "--output x: it goes with --pattern SITE"),
+        (["-o", "x"], "--output x needs --pattern SITE"),
         (["--pattern", "1", "-o", "/none/x"], "--output /none/x: No such file"),
         (["--picture", "/none/x.svg"], "--picture /none/x.svg: "),
         (["--picture", "/tmp/x.frob"], "frob"),

@@ -1,4 +1,4 @@
-"""bench/shared_results.py makes a page of what tutti-bench has written."""
+"""bench/shared_results.py makes a page from results of tutti-bench."""
 
 import json
 import subprocess
@@ -8,8 +8,8 @@ from installed import ROOT
 
 
 def line(name, median, held, kept=0, ratio=None, verdict="even"):
-    told = {"median": ratio, "verdict": verdict} if ratio else None
-    return {"name": name, "median_us": median, "ratio_to_native": told,
+    parsed = {"median": ratio, "verdict": verdict} if ratio else None
+    return {"name": name, "median_us": median, "ratio_to_native": parsed,
             "held_bytes_of_a_rank": held, "kept_bytes_of_a_rank": kept}  # fmt: skip
 
 

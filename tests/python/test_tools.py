@@ -1,4 +1,4 @@
-"""The checks of the source find what they are there to find: each is shown a planted fault."""
+"""The checks of the source find planted faults."""
 
 import importlib.util
 import shutil
@@ -21,6 +21,7 @@ def load(name):
 
 
 check_layers = load("check_layers")
+check_words = load("check_words")
 check_symbols = load("check_symbols")
 gen_docs = load("gen_docs")
 has_requirements = load("has_requirements")
@@ -186,3 +187,23 @@ def test_absent_packages_are_named():
     assert has_requirements.missing("pytest>=1 # runs this\n\nno-such-package==2\n") == [
         "no-such-package"
     ]
+
+
+def test_the_tree_has_the_fields_words():
+    assert check_words.violations(ROOT) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "word"),
+    [
+        ("src/api/a.hpp", "/// Its lateness.\n", "lateness"),
+        ("include/tutti/a.h", "int most_ranks;\n", "most_ranks"),
+        ("python/tutti/a.py", "\nwhy = 'it was asked for'\n", "it was asked for"),
+        ("docs/a.md", "Set `TUTTI_LEVEL=node`.\n", "TUTTI_LEVEL"),
+        ("docs/results/a.md", "A ticket.\n<!-- Written by `page`: all -->\na lease\n", "ticket"),
+    ],
+)
+def test_a_planted_private_word_is_found(tmp_path, path, text, word):
+    plant(tmp_path, path, text)
+    (violation,) = check_words.violations(tmp_path)
+    assert violation.startswith(f"{path}:") and f"'{word}': write " in violation

@@ -1,4 +1,4 @@
-"""The tutorial is true: its files are written, its commands run, their output is as it says.
+"""The tutorial is correct: its commands run on its files, and their output matches.
 
 A block with a file name after its language becomes that file; `sh` blocks are run by bash in
 one folder for each page; a `text` block is the output of the `sh` block before it, where `...`
@@ -26,12 +26,12 @@ class Block:
 
 
 def blocks_of(page) -> list[Block]:
-    """The blocks of a page in its order."""
+    """The blocks of a page in order."""
     return [Block(*match.groups()) for match in FENCE.finditer(page.read_text())]
 
 
 def matches(expected: str, output: str) -> bool:
-    """True if the output is as expected, `...` being any text."""
+    """Whether the output matches; `...` stands for any text."""
     parts = (re.escape(part) for part in expected.strip().split("..."))
     return re.fullmatch(".*".join(parts), output.strip(), re.DOTALL) is not None
 

@@ -62,8 +62,10 @@ def map_processes(
         Refusal: the options contradict one another or the lab.
     """
     if mapping not in MAPPINGS and not re.fullmatch(r"shuffled:\d+", mapping):
-        raise Refusal(f"--mapping {mapping}: expected {', '.join(MAPPINGS)} or shuffled:SEED"
-            + _engine.did_you_mean(mapping.split(":")[0], list(MAPPINGS)))
+        raise Refusal(
+            f"--mapping {mapping}: expected {', '.join(MAPPINGS)} or shuffled:SEED"
+            + _engine.did_you_mean(mapping.split(":")[0], list(MAPPINGS))
+        )
     if ranks is not None:
         if nodes is not None or per_node != 1:
             raise Refusal("--ranks excludes --nodes and --ranks-per-node")

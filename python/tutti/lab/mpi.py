@@ -129,8 +129,10 @@ def find(
         return Mpi(*seen, mpirun=str(Path(chosen).absolute()))
     if chosen:
         if chosen not in LAUNCHERS:
-            raise Refusal(f"--mpi {chosen}: expected openmpi, mpich, intel or the path of a launcher"
-                + _engine.did_you_mean(chosen, list(LAUNCHERS)))
+            raise Refusal(
+                f"--mpi {chosen}: expected openmpi, mpich, intel or the path of a launcher"
+                + _engine.did_you_mean(chosen, list(LAUNCHERS))
+            )
         found = _launcher([], chosen)
         if found is None:
             raise Refusal(f"--mpi {chosen}: no launcher of {NAMES[chosen]} on PATH")

@@ -10,10 +10,10 @@ namespace {
 /// The parameter `parts` if it is set; else as many as make each part fit into a notification, at
 /// most 512.
 int parts_of(const Problem& problem) {
-  constexpr Bytes most = 512;
+  constexpr Bytes max_parts = 512;
   if (problem.parameters.parts > 0) return problem.parameters.parts;
   const Bytes parts = (problem.vector_bytes() + max_carried - 1) / max_carried;
-  return static_cast<int>(std::clamp<Bytes>(parts, 1, most));
+  return static_cast<int>(std::clamp<Bytes>(parts, 1, max_parts));
 }
 
 /// The tree in which position v has up to k children from v k + 1 on:

@@ -1,4 +1,4 @@
-/* Forty gathers and scatters of one size, as a program makes them in a loop; checks its own data.
+/* 40 gathers and scatters of one size in a loop; checks its own data.
  */
 #include <mpi.h>
 #include <stdio.h>

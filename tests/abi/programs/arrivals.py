@@ -1,4 +1,4 @@
-"""Edges and persistent calls from Python; checks its own data."""
+"""Progress hints and persistent calls from Python; checks its own data."""
 
 import numpy as np
 from mpi4py import MPI

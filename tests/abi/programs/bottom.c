@@ -22,7 +22,7 @@ static void fill(void) {
   for (int i = 0; i < 3 * most; ++i) given[i] = 1000 * rank + i, got[i] = -1;
 }
 
-/* Block `block` of what was got is what rank `from` has at `place`. */
+/* Checks that received block `block` is the one that rank `from` has at index `place`. */
 static void check(const char* call, int block, int from, int place) {
   const int first = 1000 * from + 3 * place;
   const int* found = got + 3 * block;

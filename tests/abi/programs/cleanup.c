@@ -1,4 +1,4 @@
-/* Gathers as MPI ends, as the clean-up of some libraries does; with an argument before that too. */
+/* Gathers in MPI_Finalize, like the clean-up of some libraries; with an argument also before it. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

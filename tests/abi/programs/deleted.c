@@ -1,6 +1,6 @@
-/* Calls collectives from the functions that delete attributes, as a communicator is freed and as
- * MPI ends, where libraries clean up; checks its own data. With an argument also from the
- * attributes of the world. */
+/* Calls collectives from functions that delete attributes, in MPI_Comm_free and in MPI_Finalize,
+ * where libraries clean up; checks its own data. With an argument also from the attributes of
+ * MPI_COMM_WORLD. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,8 +27,8 @@ static void check(MPI_Comm comm) {
   for (int r = 0; r < size && rank == 0; ++r) wrong += all[r] != r;
 }
 
-/* The attribute is the communicator that the collectives run on. Those of another one come to lie
- * where MPICH kept those of this one that are gone. */
+/* The attribute is the communicator of the collectives. MPICH stores the attributes of another
+ * communicator at the address of deleted ones of this communicator. */
 static int clean_up(MPI_Comm comm, int keyval, void* attribute, void* state) {
   (void)comm, (void)keyval, (void)state;
   check(*(MPI_Comm*)attribute);
@@ -44,7 +44,7 @@ static void set_attributes(MPI_Comm comm, MPI_Comm* used) {
   expected += attributes;
 }
 
-/* The first collective comes before the attributes, after them, or as they are deleted. */
+/* The first collective comes before the attributes are set, after it, or when they are deleted. */
 static void free_one(int when) {
   MPI_Comm comm, same;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);

@@ -1,4 +1,4 @@
-"""Measured distances and a communicator by them from Python; checks its own data."""
+"""Measured distances, and a communicator ordered by them, from Python; checks its own data."""
 
 import json
 import sys
@@ -19,8 +19,8 @@ def check(condition):
 distances.measure(world, sys.argv[1])
 if world.rank == 0:
     with open(sys.argv[1]) as file:
-        told = json.load(file)
-    check(len(told["names"]) == world.size and len(told["measured"]) == 2)
+        parsed = json.load(file)
+    check(len(parsed["names"]) == world.size and len(parsed["measured"]) == 2)
 for collective in (None, "allgather"):
     comm = distances.reorder(world, collective)
     check(comm.size == world.size and (comm.rank == 0) == (world.rank == 0))

@@ -1,6 +1,6 @@
-/* A plain MPI program with all four rooted collectives that checks its own data.
+/* A plain MPI program with all gathers and scatters that checks its own data.
  *
- *   gather [init | thread]   how MPI is initialised; "thread" asks for MPI_THREAD_MULTIPLE
+ *   gather [init | thread]   how to initialise MPI; "thread" requests MPI_THREAD_MULTIPLE
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 enum { max_ranks = 64, max_ints = max_ranks * max_ranks };
 
-/* What rank `rank` contributes at `index`. */
+/* The contribution of `rank` at `index`. */
 static int value(int rank, int index) { return 1000 * rank + index; }
 
 /* Rank r has r + 1 ints; its block lies behind a gap of one. */

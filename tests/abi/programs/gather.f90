@@ -1,4 +1,4 @@
-! All four rooted collectives through one of MPI's Fortran bindings; checks its own data.
+! All gathers and scatters through one of MPI's Fortran bindings; checks its own data.
 program gather
 #include "binding.inc"
   integer :: rank, p, ierror, root, r, i, wrong, total

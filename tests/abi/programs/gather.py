@@ -1,4 +1,4 @@
-"""A plain mpi4py program with all four rooted collectives that checks its own data.
+"""A plain mpi4py program with all gathers and scatters that checks its own data.
 
 With an argument, loads that library by mpi4py.profile first.
 """

@@ -1,4 +1,4 @@
-/* One rank is killed while the others wait for it, or their threads do. Never ends by itself. */
+/* One rank is killed while the others or their threads wait for it. Never ends by itself. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@ enum { COUNT = 50000 };
 static int mine[COUNT];
 static int all[64 * COUNT];
 
-/* The killed one is the root, which others call, or one that the root's thread calls. */
+/* The killed rank is the root, which others call, or a rank that the root's thread calls. */
 int main(int argc, char** argv) {
   int level, rank, p;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);

@@ -12,7 +12,7 @@ enum { COUNT = 100000 };
 
 static int numbers[COUNT];
 static int sums[COUNT];
-static int rank, p, fifo; /* held open: its reader learns when the last process has ended */
+static int rank, p, fifo; /* held open, so that its reader sees the end of the last process */
 
 static void add(void* in, void* inout, int* count, MPI_Datatype* type) {
   static int told = 0;

@@ -1,4 +1,4 @@
-/* Ranks hold shared results; the last one stays out of the next call, where the others wait for it.
+/* Ranks hold shared results; the last rank stays outside the next call, where the others wait.
  *
  *   killed_sharing FIFO     ranks write "RANK PID" there once they hold results
  */
@@ -13,7 +13,7 @@
 enum { COUNT = 10000 };
 
 #ifdef NAMES_ONLY
-/* What the library finds before the C library's. */
+/* The library calls this function instead of the C library's. */
 int memfd_create(const char* name, unsigned flags) {
   (void)name;
   (void)flags;
@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &p);
-  /* Held open: its reader learns when the last process has ended. */
+  /* Held open, so that its reader sees the end of the last process. */
   const int fifo = argc > 1 ? open(argv[1], O_WRONLY | O_CLOEXEC) : -1;
   if (fifo < 0) MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
   TUTTI_Allgather_shared(numbers, COUNT, MPI_INT, COUNT, MPI_INT, MPI_COMM_WORLD,

@@ -1,5 +1,5 @@
-/* An erroneous program: rank 0 alone begins nonblocking collectives, with one buffer for both
- * sides. MPIs that do not notice end it natively by its own verdict. */
+/* An erroneous program: only rank 0 starts nonblocking collectives, with one buffer for both sides.
+ * If the MPI does not notice, the program itself reports the error natively. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Goes to another folder before its first collective.
+/* Changes its working folder before the first collective.
  *
  *   moved FOLDER
  */

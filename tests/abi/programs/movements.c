@@ -1,5 +1,5 @@
-/* Bcast, allgather(v), alltoall(v, w) and barrier by their MPI names, on an inter-communicator too,
- * where nothing but the MPI can run them; checks its own data. */
+/* Bcast, allgather(v), alltoall(v, w) and barrier by their MPI names, also on an
+ * inter-communicator, where only the MPI can run them; checks its own data. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -32,7 +32,7 @@ static void exchange_all(void) {
   for (int r = 0; r < size; ++r) check(all[places[r]] == r * 100 + places[rank]);
 }
 
-/* Even and odd ranks tell each other. */
+/* Even and odd ranks exchange data. */
 static void between_two_groups(void) {
   if (size < 2) return;
   MPI_Comm half, both;

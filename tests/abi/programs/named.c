@@ -1,5 +1,5 @@
-/* Calls through node memory on many communicators at a time: small ones, then large ones of all
- * kinds on one of them. Says what the memory takes that has a name in /dev/shm.
+/* Hierarchical calls on many communicators at a time: small ones, then large ones of all kinds on
+ * one of them. Reports the memory with a name in /dev/shm.
  *
  *   named     prints "mappings M kept K pages P" after the small calls: how many of those still
  *             have their name, and the pages that this rank has allocated
@@ -18,7 +18,7 @@ static void check(int good) {
   if (!good) ++wrong;
 }
 
-/* By no_proc.c. */
+/* Defined in no_proc.c. */
 static long allocated(void) {
   const long* pages = dlsym(RTLD_DEFAULT, "allocated_pages");
   return pages == NULL ? -1 : *pages;

@@ -1,5 +1,5 @@
-/* Preloaded: the descriptors of other processes cannot be reached, as from another container.
- * Counts the pages that are allocated of files instead. */
+/* For preloading: makes descriptors of other processes inaccessible, as from another container.
+ * Counts the allocated pages of files. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-! The persistent forms of all four rooted collectives, each made three times, in place at the root
+! The persistent forms of all gathers and scatters, each started 3 times, in place at the root
 ! and from MPI_BOTTOM too, through mpif.h (the default), the module mpi (-DMODULE) or mpi_f08 (-DF08);
 ! checks its own data.
 #if defined(F08)
@@ -93,7 +93,7 @@ program persistent
     if (rank == root .and. any(parts /= [(7 * k + step, k = 0, p - 1)])) wrong = wrong + 1
   end do
 
-  ! A request that is under way cannot be freed; afterwards it is none.
+  ! An active request cannot be freed; after that it is null.
   do k = 1, 5
     call tutti_request_free(requests(k), ierror)
     if (ierror /= MPI_SUCCESS .or. requests(k) /= 0) wrong = wrong + 1

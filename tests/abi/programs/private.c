@@ -1,5 +1,5 @@
-/* Loads the C API's library, named by its argument, where nobody else sees it; its calls of
- * MPI_Finalize therefore go to the MPI. */
+/* Loads the C API's library, its argument, privately; so its calls of MPI_Finalize go to the MPI.
+ */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>

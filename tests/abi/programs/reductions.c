@@ -1,6 +1,6 @@
-/* Reduce, allreduce, reduce_scatter and reduce_scatter_block by their MPI names: an operation of
- * MPI's own, one of the program's that does not commute, in place, and on an inter-communicator,
- * where nothing but the MPI can run them; checks its own data. */
+/* Reduce, allreduce, reduce_scatter and reduce_scatter_block by their MPI names: a predefined
+ * operation, an own one that does not commute, in place, and on an inter-communicator, where only
+ * the MPI can run them; checks its own data. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -11,7 +11,7 @@ static void check(int good) {
   if (!good) ++wrong;
 }
 
-/* Joins ranges of ranks that follow one another. */
+/* Joins adjacent ranges of ranks. */
 static void join(void* left, void* result, int* length, MPI_Datatype* type) {
   (void)type;
   const int* a = left;
@@ -57,7 +57,7 @@ static void reduce_in_sequence(MPI_Op op, MPI_Datatype pair) {
   }
 }
 
-/* Even and odd ranks tell each other. */
+/* Even and odd ranks exchange data. */
 static void between_two_groups(void) {
   if (size < 2) return;
   MPI_Comm half, both;

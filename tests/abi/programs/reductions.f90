@@ -4,7 +4,7 @@
 module ranges
   implicit none
 contains
-  ! Numbers are from * 100 + to: joins ranges of ranks that follow one another.
+  ! Numbers are from * 100 + to: joins adjacent ranges of ranks.
   subroutine join(left, result, length, datatype)
 #if defined(F08)
     use mpi_f08

@@ -1,4 +1,5 @@
-/* Goes on where a collective returns an error: on all ranks, then on the odd and the even ones. */
+/* Continues after a collective returns an error: on all ranks, then on the odd and the even ones.
+ */
 #include <mpi.h>
 #include <stdio.h>
 

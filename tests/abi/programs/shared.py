@@ -1,4 +1,4 @@
-"""Shared results from Python; checks its own data, and what is said of misuse."""
+"""Shared results from Python; checks its own data, and the errors for misuse."""
 
 import gc
 import sys
@@ -41,13 +41,13 @@ with tutti.allgather_shared(world, block(rank)) as result:
 check(refused(ValueError, lambda: result.array))
 result.release()
 
-# What a rank writes is its own.
+# The writes of a rank are private.
 private = tutti.allgather_shared(world, np.array([rank], "i2"), writable=True)
 private.array[0] = 77 + rank
 world.Barrier()
 check(private.array[0] == 77 + rank and list(private.array[1:, 0]) == list(range(1, p)))
 
-# Memory goes with the last array of it, also beyond its communicator.
+# The memory lives as long as its last array, even after its communicator is freed.
 other = world.Dup()
 kept = tutti.allgatherv_shared(other, np.full(rank, rank, "c16"), range(p))
 other.Free()
@@ -60,7 +60,7 @@ sent = np.array([(1, b"ab"), (2, b"c")], dtype="i4, S3") if rank == root else No
 with tutti.bcast_shared(world, sent, root, shape=2, dtype="i4, S3") as result:
     check(result.array["f1"].tolist() == [b"ab", b"c"])
 
-# Under the library and reproducible, the very bits of the plain call.
+# With TUTTI_REPRODUCIBLE under the library, the bits equal those of the plain call.
 parts = np.array([[0.1, 1e17, -1e17, 3e-9], [rank, 0.3, 0.7, 1e9]]) * (rank + 0.1)
 total = np.empty_like(parts)
 world.Allreduce(parts, total)

@@ -1,4 +1,4 @@
-/* An MPI for one process, as libraries bring one along for those who have none: no Tutti knows it.
+/* A stub MPI for one process, such as libraries contain; Tutti does not support it.
  */
 #include <string.h>
 
@@ -16,7 +16,7 @@ int MPI_Init(int* argc, char*** argv) {
 
 int MPI_Finalize(void) { return 0; }
 
-/* A datatype is its size. */
+/* The handle of a datatype is its size. */
 int MPI_Gather(const void* send, int count, int type, void* all, int all_count, int all_type,
                int root, int comm) {
   (void)all_count;

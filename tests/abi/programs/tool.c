@@ -1,4 +1,4 @@
-/* A profiling tool of the plainest kind: counts calls of MPI_Gatherv and says so at the end. */
+/* A minimal profiling tool: counts calls of MPI_Gatherv and prints the number at the end. */
 #include <mpi.h>
 #include <stdio.h>
 

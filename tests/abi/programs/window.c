@@ -1,5 +1,5 @@
-/* The last rank broadcasts into all windows; they are freed without a release, before it waits.
- * With the argument "killed" it dies instead, while all others wait for it. */
+/* The last rank broadcasts into all windows, which are freed without a release before it waits.
+ * With the argument "killed" the last rank dies instead, while all others wait for it. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ int main(int argc, char** argv) {
   TUTTI_Window window;
   TUTTI_Rma_request request = TUTTI_RMA_REQUEST_NULL;
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  /* Where processes may not read one another's memory Open MPI 4.1, with threads, makes windows of
+  /* If processes may not read each other's memory, Open MPI 4.1, with threads, makes windows of
    * its own memory only, which is gone with the window. */
   char* own;
   const int given =

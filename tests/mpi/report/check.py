@@ -1,4 +1,4 @@
-"""Runs a program under the preloaded library and compares its report with what it did.
+"""Runs a program under the preloaded library, and checks its report.
 
 check.py PRELOADED PROGRAM MPIRUN...
 """
@@ -17,7 +17,7 @@ CALLS = 5
 
 
 def blocks(ranks: int) -> int:
-    """Bytes of one gather: rank i brings 1000 i."""
+    """The bytes of one gather: rank i contributes 1000 i."""
     return 1000 * ranks * (ranks - 1) // 2
 
 
@@ -29,7 +29,7 @@ class Runner:
         self.report = folder / "report.json"
 
     def run(self, mode: str, only_rank: int | None = None, report: str | None = None, **more: str):
-        """The report's documents and what was printed on standard error."""
+        """Runs the program; returns the documents of its report and its standard error."""
         self.report.unlink(missing_ok=True)
         settings = {"LD_PRELOAD": self.preloaded, "TUTTI_GATHERV": "ordered_tree", **more}
         where = f"TUTTI_REPORT={report or self.report}"
@@ -44,7 +44,7 @@ class Runner:
             [*self.mpirun, "-n", str(RANKS), "sh", "-c", script],
             capture_output=True, text=True, timeout=100, env=dict(os.environ),
         )  # fmt: skip
-        # Launchers may call it an error to leave without MPI_Finalize.
+        # Launchers may report an error if a rank exits without MPI_Finalize.
         assert done.returncode == 0 or mode == "exit", done.stderr
         written = self.report.read_text().splitlines() if self.report.exists() else []
         return [json.loads(line) for line in written], done.stderr
@@ -79,7 +79,7 @@ def check_world(runner: Runner) -> None:
 
 
 def check_pattern(call: dict) -> None:
-    """Who arrived when, and what each rank did with its time."""
+    """Checks the arrivals, and the parts of each rank's time."""
     pattern = call["pattern"]
     assert pattern["communicators"] == 1 and pattern["ranks"] == list(range(RANKS)), pattern
     assert pattern["calls"] == list(range(CALLS)) and pattern["roots"] == [0] * CALLS, pattern
@@ -96,25 +96,25 @@ def check_pattern(call: dict) -> None:
     assert parts["calls"] == CALLS, parts
     whole = parts["waiting"] + parts["held"] + parts["moving"]
     assert abs(whole - call["elapsed"]["mean"]) < 1e-6, call
-    # The root needs all ranks, so that nobody holds it.
+    # The root needs all ranks, so it is never held.
     assert pattern["held"][0] == 0 and pattern["waiting"][0] > 0, pattern
 
 
 def check_expectations(runner: Runner) -> None:
-    """Where the library exchanges arrivals, the report has what it expected."""
+    """Checks the predictions in the report if the library exchanges arrivals."""
     (report,), _ = runner.run(
         "world", TUTTI_GATHERV="binomial:order=arrival", TUTTI_BACKGROUND="on"
     )
     pattern = call_of(report, "gatherv")["pattern"]
     ahead = pattern["ahead"]
-    assert ahead[0] == [None] * RANKS, ahead  # nobody has habits yet
+    assert ahead[0] == [None] * RANKS, ahead  # no earlier calls to predict from
     assert len(ahead) == CALLS and None not in ahead[-1], ahead
     (plain,), _ = runner.run("world")
     assert call_of(plain, "gatherv")["pattern"]["ahead"] is None, plain
 
 
 def check_persistent(runner: Runner) -> None:
-    """Persistent calls are there like others: from Wait to its end."""
+    """Checks that the report has persistent calls, from Wait to its end."""
     for algorithm in ("native", "binomial"):
         (report,), _ = runner.run("persistent", TUTTI_GATHER=algorithm)
         gather = call_of(report, "gather")
@@ -130,14 +130,14 @@ def check_text(runner: Runner) -> None:
 
 
 def check_environment_of_one_rank(runner: Runner) -> None:
-    """Rank 0 of the communicator speaks for all; nobody waits for anybody."""
+    """Checks that the settings of rank 0 of the communicator apply to all, without hangs."""
     (report,), _ = runner.run("world", only_rank=0)
     assert report["ranks"] == RANKS and call_of(report, "gatherv")["spread"], report
     assert runner.run("world", only_rank=1)[0] == []
 
 
 def check_partial(runner: Runner, mode: str, roots: int, ranks: int) -> None:
-    """What roots know alone, each on a line of its own."""
+    """Checks partial reports: one line for each root."""
     reports, _ = runner.run(mode)
     assert len(reports) == roots, reports
     for report in reports:

@@ -210,23 +210,23 @@ TEST_F(Overtaking, IsNotPossibleInTheList) { EXPECT_FALSE(check()); }
 TEST_F(Overtaking, AMissingFlushIsCaught) {
   step(2, 2).kind = StepKind::copy;
   step(2, 2).peer = no_rank;
-  expect(2, 3, "may not be there");
+  expect(2, 3, "may not have arrived");
 }
 
 TEST_F(Overtaking, AFlushThatTheFlagDoesNotWaitForIsCaught) {
   step(0, 3).after = -1;
-  expect(0, 3, "may not be there");
+  expect(0, 3, "may not have arrived");
 }
 
 TEST_F(Overtaking, AFlushOfAnotherRankIsCaught) {
   step(0, 2).peer = 1;
-  expect(0, 3, "may not be there");
+  expect(0, 3, "may not have arrived");
 }
 
 TEST_F(Overtaking, AFlagBeforeItsPutIsCaught) {
   std::swap(step(2, 1), step(2, 3));
   step(2, 1).after = -1;
-  expect(2, 1, "may not be there");
+  expect(2, 1, "may not have arrived");
 }
 
 TEST_F(Overtaking, ThePapersOwnOrderIsCaught) {
@@ -240,10 +240,10 @@ TEST_F(Overtaking, ThePapersOwnOrderIsCaught) {
 TEST_F(Overtaking, OtherFaultsOfNotificationsAreCaught) {
   step(0, 3).blocks = BlockRange{0, 0};
   step(0, 3).bytes = 0;
-  expect(0, 3, "tells of 0 bytes, but rank 2 expects 100");
+  expect(0, 3, "notifies of 0 bytes, but rank 2 expects 100");
   schedules_ = schedules_of("binomial:order=natural", call_of(4, 100));
   step(0, 0).carries = false;
-  expect(0, 0, "may not be there");
+  expect(0, 0, "may not have arrived");
   schedules_ = schedules_of("binomial:order=natural", call_of(4, 100));
   schedules_[0].steps.pop_back();
   expect(3, 1, "rank 0 has no matching await");
@@ -251,14 +251,14 @@ TEST_F(Overtaking, OtherFaultsOfNotificationsAreCaught) {
 
 TEST_F(Overtaking, SayingTooSoonThatARankIsDoneIsCaught) {
   step(1, 1).after = -1;
-  expect(1, 1, "may run before its rank has heard of the operation");
+  expect(1, 1, "may run before its rank has been notified of the operation");
   // Rank 1 of a chain of two parts awaits the second one in its step 4.
   schedules_ = schedules_of("chain:parts=2,carry=0", call_of(4, 100));
   schedules_[1].steps.back().after = 0;
   const auto fault =
       verify({Collective::rma_bcast, 4, 0, 2}, Order::identity(4), {50, 50}, schedules_);
   ASSERT_TRUE(fault);
-  EXPECT_NE(fault->text.find("says that its rank is done before step 4"), std::string::npos)
+  EXPECT_NE(fault->text.find("reports its rank done before step 4"), std::string::npos)
       << fault->text;
 }
 
@@ -273,7 +273,7 @@ TEST(Answers, MayNotComeBeforeTheQuestion) {
     schedules[1].steps.back().after = -1;
     const auto fault = verify(contract, Order::identity(2), sizes, schedules);
     ASSERT_TRUE(fault) << name_of(collective);
-    EXPECT_NE(fault->text.find("may run before its rank has heard"), std::string::npos)
+    EXPECT_NE(fault->text.find("may run before its rank has been notified"), std::string::npos)
         << fault->text;
   }
 }
