@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "run/call/order_free.hpp"
+#include "run/mpi/order_free.hpp"
 #include "select/hierarchical.hpp"
 #include "select/reductions.hpp"
 

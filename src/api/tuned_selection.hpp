@@ -42,8 +42,8 @@ class TunedSelection {
 
  private:
   struct State {
-    State(int p, Collective collective, const Decision& deferred, double budget)
-        : tuner(p, has_root(collective), budget), deferred(deferred), collective(collective) {}
+    State(int p, Collective of, const Decision& usual, double budget)
+        : tuner(p, has_root(of), budget), deferred(usual), collective(of) {}
 
     Tuner tuner;
     Decision deferred;

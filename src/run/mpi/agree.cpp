@@ -43,6 +43,18 @@ int sum_on_all(MPI_Comm comm, Bytes mine, Bytes& sum) {
                          });
 }
 
+int max_on_all(MPI_Comm comm, std::array<Bytes, 2>& values) {
+  const std::array<Bytes, 2> mine = values;
+  return conclude_on_all(comm, std::span<const Bytes>(mine), values,
+                         [](std::span<const Bytes> all, int) {
+                           std::array<Bytes, 2> largest = {all[0], all[1]};
+                           for (std::size_t i = 0; i < all.size(); ++i) {
+                             largest[i % 2] = std::max(largest[i % 2], all[i]);
+                           }
+                           return largest;
+                         });
+}
+
 int combine_on_all(MPI_Comm comm, std::span<std::int64_t> maxima, std::span<std::int64_t> sums) {
   const std::vector<std::int64_t> largest(maxima.begin(), maxima.end());
   const std::vector<std::int64_t> summands(sums.begin(), sums.end());

@@ -1,5 +1,5 @@
 /// Tells integers from floating-point numbers by the operations that the MPI defines for them.
-#include "run/call/order_free.hpp"
+#include "run/mpi/order_free.hpp"
 
 #include <algorithm>
 #include <array>
