@@ -50,11 +50,11 @@ def run(program: Path, nodes: int, algorithm: str, iterations: int) -> list[floa
     ended = subprocess.run(
         command, env=os.environ | settings, capture_output=True, text=True, check=False
     )
-    told = TIMES.search(ended.stdout)
-    if ended.returncode != 0 or told is None or "right" not in ended.stdout:
+    parsed = TIMES.search(ended.stdout)
+    if ended.returncode != 0 or parsed is None or "right" not in ended.stdout:
         err.print(ended.stdout + ended.stderr)
         raise typer.Exit(1)
-    return [float(word) for word in told.groups()]
+    return [float(word) for word in parsed.groups()]
 
 
 @app.command()

@@ -68,7 +68,7 @@ Result<LevelPart> split(std::string_view text, std::string& rest) {
   }
   const std::size_t end = text.find_first_of(encloses ? ":," : ":");
   rest = text.substr(0, end);
-  if (rest.empty()) return Error{"expected native or the name of an algorithm"};
+  if (encloses && rest.empty()) return Error{"expected native or the name of an algorithm"};
   if (end == std::string_view::npos) return part;
   bool is_first = true;
   std::string error;

@@ -101,7 +101,7 @@ expect 3 2 "'fastest'" gatherv --algorithm fastest
 expect 3 2 'k=1: expected an integer of at least 2' gatherv --algorithm knomial:k=1
 expect 3 2 'cannot write' gatherv --json /nowhere/file
 expect 3 2 'end at 2147483647' gatherv --distribution same --block 1000000000
-expect 1 2 'needs two ranks' machine
+expect 1 2 'needs at least 2 ranks' machine
 expect 3 0 "^# distances between 3 ranks" distances --output "$folder/distances"
 grep -q '"schema": "tutti-distances-1"' "$folder/distances" || complain "distances --output"
 expect 1 2 'distances needs --output' distances

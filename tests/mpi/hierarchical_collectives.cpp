@@ -20,7 +20,12 @@ std::vector<std::string> hierarchical(const char* collective) {
   return all;
 }
 
-std::string name_in(const std::string& text) { return text.substr(0, text.find(':')); }
+/// The algorithm in a specification, flat or hierarchical, or at the front of a report.
+std::string name_in(const std::string& text) {
+  constexpr std::string_view opening = "hierarchical(";
+  const std::size_t begin = text.starts_with(opening) ? opening.size() : 0;
+  return text.substr(begin, text.find_first_of(":,)", begin) - begin);
+}
 
 void check_movement(Context& context, const Movement& m, const Forced& forced) {
   context.step(to_text(m));

@@ -114,7 +114,7 @@ void check_whole(Context& context, const char* collective, const OwnComm& comm,
       context.fail("called with " + std::to_string(shortest) + " of " + std::to_string(vector));
     }
     const bool is_other = !ran.starts_with(specification.substr(0, specification.find(':')));
-    const bool is_said = ran.find("user-defined operation") != std::string::npos;
+    const bool is_said = ran.find("operation") != std::string::npos;
     if (ran.find("hierarchical(") != std::string::npos || is_said != (nodes || is_other)) {
       context.fail("ran \"" + ran + "\"");
     }

@@ -123,7 +123,7 @@ int run(Collective collective, int rank, int p) {
 /// ranks find each other. Equal on all ranks.
 bool runs(Collective collective, const std::string& specification, int rank, int p) {
   const std::string name(name_of(collective));
-  const bool native = specification.starts_with("native");
+  const bool native = specification.starts_with("hierarchical(native");
   const bool is_set =
       TUTTI_Algorithm_set(name.c_str(), specification.c_str(), nullptr, nullptr) == MPI_SUCCESS;
   bool well = is_set && run(collective, rank, p) == MPI_SUCCESS;
@@ -133,10 +133,14 @@ bool runs(Collective collective, const std::string& specification, int rank, int
         [collective](tutti::MpiFunctions& all) { count_calls(all, collective); });
     well = run(collective, rank, p) == MPI_SUCCESS && well;
   }
+  std::array<char, 300> requested{};
+  int length = static_cast<int>(requested.size());
+  TUTTI_Algorithm_get(name.c_str(), requested.data(), &length);
   std::array<char, 300> text{};
-  int length = static_cast<int>(text.size());
+  length = static_cast<int>(text.size());
   TUTTI_Algorithm_last(MPI_COMM_WORLD, name.c_str(), text.data(), &length);
-  well = well && std::string(text.data()).starts_with(specification + ": requested");
+  well =
+      well && std::string(text.data()).starts_with(std::string(requested.data()) + ": requested");
   std::array<int, 2> all = {native_calls, well ? 0 : 1};
   PMPI_Allreduce(MPI_IN_PLACE, all.data(), 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (all[1] == 0 && native == (all[0] > 0)) return true;
