@@ -27,6 +27,11 @@ int combine(MPI_Comm comm, std::vector<AgreedNumber>& numbers) {
   return error;
 }
 
+std::string name_of(const Setting& setting) {
+  const bool is_native = setting.kind == Setting::Kind::native && !setting.level;
+  return is_native ? "native" : to_text(setting);
+}
+
 Nanoseconds nanoseconds_since(double began) {
   return static_cast<Nanoseconds>((monotonic_seconds() - began) * 1e9);
 }
@@ -180,7 +185,7 @@ const Decision& TunedSelection::decision_of(State& state, SizeClass size_class, 
   const std::string& reason =
       state.tuner.is_selected(size_class) ? state.tuner.reason(size_class) : Tuner::exploring;
   if (!decision.text.ends_with(reason) || decision.text.size() <= reason.size()) {
-    decision.text = to_text(setting) + ": " + reason;
+    decision.text = name_of(setting) + ": " + reason;
   }
   return decision;
 }
