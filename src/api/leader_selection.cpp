@@ -11,12 +11,16 @@ const Decision& LeaderSelection::resolve(const Decision& deferred, Collective co
   int leaders = 1;
   error = nodes_.take();
   if (error == MPI_SUCCESS) error = find(collective, block, leaders);
+  const bool knows = block.common || !is_block_common(collective);
+  if (error == MPI_SUCCESS) {
+    error = communicator_.levels(error)->broadcast_selection(knows, leaders);
+  }
   if (error != MPI_SUCCESS) {
-    if (nodes_.are_open()) communicator_.levels(error)->skip();
+    // This rank does not run the call, but the others count it.
+    int ignored = MPI_SUCCESS;
+    if (nodes_.are_open()) communicator_.levels(ignored)->skip();
     return deferred;
   }
-  const bool knows = block.common || !is_block_common(collective);
-  error = communicator_.levels(error)->broadcast_selection(knows, leaders);
   Decision& resolved = decisions_[{&deferred, leaders}];
   if (resolved.epoch != deferred.epoch) {
     resolved = deferred;

@@ -2,6 +2,7 @@
 #include "api/tuned_selection.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "run/clock.hpp"
 #include "run/mpi/agree.hpp"
@@ -146,7 +147,9 @@ int TunedSelection::agree(State& state) {
   if (!is_block_common(state.collective)) {
     const bool pairs = block_kind(state.collective) == BlockKind::pairs;
     const Bytes blocks = Bytes{communicator_.p()} * (pairs ? communicator_.p() : 1);
-    state.latest = class_of((state.tuner.bytes_per_call() + blocks - 1) / blocks);
+    const SizeClass found = class_of((state.tuner.bytes_per_call() + blocks - 1) / blocks);
+    // Means close to a power of two would else alternate between classes.
+    if (std::abs(found - state.latest) > 1) state.latest = found;
   }
   state.tuner.charge(nanoseconds_since(began));
   return error;
