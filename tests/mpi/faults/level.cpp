@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -76,13 +77,15 @@ class Heard {
 };
 
 /// Gathers a number from each rank; checks all if `whole`, for calls in which no rank fails.
-int gather(MPI_Comm comm, int count, bool whole = true) {
+/// `sent`: the count of what this rank sends; none: `count`.
+int gather(MPI_Comm comm, int count, bool whole = true, std::optional<int> sent = {}) {
   int rank = 0;
   int p = 0;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &p);
   std::vector<int> all(static_cast<std::size_t>(p), -1);
-  const int code = TUTTI_Allgather(&rank, count, MPI_INT, all.data(), count, MPI_INT, comm);
+  const int code =
+      TUTTI_Allgather(&rank, sent.value_or(count), MPI_INT, all.data(), count, MPI_INT, comm);
   for (int from = 0; from < p && whole; ++from) {
     expect(all[static_cast<std::size_t>(from)] == from, "wrong data");
   }
@@ -152,7 +155,7 @@ void tune_beside_invalid_arguments(int rank) {
   for (int call = 0; call < 600; ++call) {
     has_invalid_rank = call % 7 == 3;
     const bool is_invalid = has_invalid_rank && rank == faulty_rank;
-    const int code = gather(comm.get(), is_invalid ? -1 : 1, !has_invalid_rank);
+    const int code = gather(comm.get(), 1, !has_invalid_rank, is_invalid ? -1 : 1);
     expect((code != MPI_SUCCESS) == is_invalid, "an error at the wrong rank");
     const std::string own = last(comm.get());
     char first[200] = "";
