@@ -68,7 +68,8 @@ class TunedSelection::Host final : public TuningHost {
                                selection_.nodes_.max_ranks(), communicator.node_settings().staging,
                                !state_.deferred.is_automatic, state_.deferred.is_flat},
                               communicator.machine());
-      if (all.size() > max_candidates) all.resize(max_candidates);
+      if (all.size() >= max_candidates) all.resize(max_candidates - 1);
+      add_order(size_class, all);
     }
     return static_cast<int>(all.size());
   }
@@ -84,9 +85,24 @@ class TunedSelection::Host final : public TuningHost {
     return true_on_all(selection_.nodes_.comm(), is_open, ready);
   }
 
+  /// Of the last function that returned none.
+  [[nodiscard]] int error() const { return error_; }
+
  private:
+  /// An order by distance, where rank 0 knows distances and the model predicts a gain. Collective.
+  void add_order(SizeClass size_class, std::vector<Setting>& all) {
+    Communicator& communicator = selection_.communicator_;
+    if (!communicator.had_distances() || !state_.deferred.is_automatic || size_class == 0) return;
+    DistanceOrders* distances = communicator.distances(error_);
+    if (distances == nullptr) return;
+    std::optional<Specification> found;
+    error_ = distances->find_gain(state_.collective, largest_of(size_class), 0, found);
+    if (found) all.push_back({Setting::Kind::forced, *found, {}});
+  }
+
   TunedSelection& selection_;
   State& state_;
+  int error_ = MPI_SUCCESS;
 };
 
 /// Settings may have changed since the last call: then nothing learned holds.
@@ -144,6 +160,8 @@ int TunedSelection::agree(State& state) {
   }
   Host host(*this, state);
   error = state.tuner.conclude(notes, host);
+  if (error == MPI_SUCCESS) error = host.error();
+  if (error != MPI_SUCCESS) state.tuner.stop();
   if (!is_block_common(state.collective)) {
     const bool pairs = block_kind(state.collective) == BlockKind::pairs;
     const Bytes blocks = Bytes{communicator_.p()} * (pairs ? communicator_.p() : 1);
