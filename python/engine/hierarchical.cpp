@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <map>
 
+#include "algorithms/staging.hpp"
 #include "engine.hpp"
 #include "select/tuning_candidates.hpp"
 #include "sweep/check.hpp"
