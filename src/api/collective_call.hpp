@@ -18,7 +18,7 @@ namespace tutti {
   return {const_cast<void*>(address), blocks, mpi().type_null, types, {}, nullptr};
 }
 
-/// True if an MPI could run this call. If not, Tutti leaves it to the program's MPI to name the
+/// True if an MPI could run this call. If not, the MPI runs it and names the
 /// error. Reads no argument that is not significant at this rank.
 [[nodiscard]] bool looks_valid(const CollectiveCall& call, const Communicator& communicator);
 

@@ -27,7 +27,7 @@ struct RootBuffer {
 
 [[nodiscard]] inline void* buffer(const void* address) { return const_cast<void*>(address); }
 
-/// True if an MPI could run this call. If not, Tutti leaves it to the program's MPI to name the
+/// True if an MPI could run this call. If not, the MPI runs it and names the
 /// error. Reads no argument that is not significant at this rank.
 [[nodiscard]] bool looks_valid(const GatherScatterCall& call, const Communicator& communicator);
 
