@@ -6,8 +6,9 @@
 
 namespace tutti::bench {
 
-/// The machine that TUTTI_MACHINE names at rank 0, on all ranks; measured if it is unset. If the measurement fails, standard error has the reason, and the result is the
-/// built-in machine. An error if the named file is invalid. Collective.
+/// The machine that TUTTI_MACHINE names at rank 0, on all ranks; measured if it is unset. If the
+/// measurement fails, standard error has the reason, and the result is the built-in machine. An
+/// error if the named file is invalid. Collective.
 [[nodiscard]] Result<Machine> machine_of(const Job& job);
 
 /// Measures latency, time per byte and overhead between the first and the last rank, and the gap

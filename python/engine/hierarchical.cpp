@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <map>
 
+#include "algorithms/staging.hpp"
 #include "engine.hpp"
+#include "select/tuning_candidates.hpp"
 #include "sweep/check.hpp"
 #include "sweep/hierarchical.hpp"
 #include "values.hpp"
@@ -110,17 +112,16 @@ class PyHierarchicalProblem {
     return "";
   }
 
-  /// The candidates of the automatic selection; native alone means no exploration.
+  /// The candidates that auto explores, in their sequence.
   [[nodiscard]] std::vector<std::string> tried() const {
-    std::vector<std::string> candidates = {"native"};
-    const HierarchicalChoice modelled = choice();
-    if (!modelled.level.hierarchical || !left_flat().empty()) return candidates;
-    for (const int leaders : leaders_to_try(modelled.level.leaders, nodes_.most())) {
-      candidates.push_back(to_text(Setting{Setting::Kind::native, {}, Level{true, leaders}}));
-    }
-    return candidates;
+    Bytes block = 0;
+    for (const Bytes bytes : call_.sizes) block = std::max(block, bytes);
+    std::vector<std::string> names = {"native"};
+    const std::vector<Setting> all =
+        tuning_candidates({call_.collective, call_.p(), block, nodes_.most(), default_staging}, {});
+    for (std::size_t i = 1; i < all.size(); ++i) names.push_back(to_text(all[i]));
+    return names;
   }
-  [[nodiscard]] std::string left_flat() const { return why_left_flat(call_.collective); }
 
   [[nodiscard]] HierarchicalChoice choice() const {
     return choose_hierarchical(features(), machine_);
@@ -271,9 +272,7 @@ void bind_hierarchical(nb::module_& module) {
       .def("choice", &PyHierarchicalProblem::choice,
            "The model's selection between flat and hierarchical.")
       .def("tried", &PyHierarchicalProblem::tried,
-           "The candidates that auto explores on the program's own calls; native alone: none.")
-      .def_prop_ro("left_flat", &PyHierarchicalProblem::left_flat,
-                   "Why auto runs this collective flat without asking the model; else empty.");
+           "The candidates that auto explores on the program's own calls, native first.");
   module.def(
       "node_ranks",
       [](const std::string& nodes) { return ranks_of(value_or_raise(nodes_from(nodes))); },

@@ -518,15 +518,7 @@ class HierarchicalProblem:
         """The model's selection between flat and hierarchical."""
 
     def tried(self) -> list[str]:
-        """
-        The candidates that auto explores on the program's own calls; native alone: none.
-        """
-
-    @property
-    def left_flat(self) -> str:
-        """
-        Why auto runs this collective flat without asking the model; else empty.
-        """
+        """The candidates that auto explores on the program's own calls, native first."""
 
 def node_ranks(nodes: str) -> list[list[int]]:
     """The ranks of each node of a shape such as 1,4,2 or 8x6:round_robin."""

@@ -5,6 +5,7 @@
 #include "api/report.hpp"
 #include "api/rule_selection.hpp"
 #include "api/rule_source.hpp"
+#include "api/selections.hpp"
 #include "run/mpi/oversubscription.hpp"
 #include "run/mpi/owned_comm.hpp"
 #include "run/mpi/quirks.hpp"
@@ -20,6 +21,7 @@ struct Agreement {
   std::array<char, 240> nodes{};
   Bytes node_memory = 0;
   Bytes staging = 0;
+  double explore = 0;
   Machine machine;
   NodeMachine node_machine;
   double oversubscription = 0;  ///< if knows_oversubscription
@@ -64,6 +66,7 @@ Agreement own_agreement() {
   all.nodes.copy(agreement.nodes.data(), agreement.nodes.size() - 1);
   agreement.node_memory = all.node_memory;
   agreement.staging = all.memory;
+  agreement.explore = all.explore;
   agreement.environment = report_environment();
   return agreement;
 }
@@ -107,6 +110,7 @@ int Communicator::agree() {
   is_reported_ = agreement.is_reported != 0;
   node_settings_.memory = agreement.node_memory;
   node_settings_.staging = agreement.staging;
+  exploration_budget_ = agreement.explore;
   if (const auto nodes = emulated_nodes(agreement.nodes.data())) node_settings_.emulated = *nodes;
   wants_background_ = agreement.wants_background != 0;
   is_reproducible_ = agreement.is_reproducible != 0;
@@ -115,7 +119,8 @@ int Communicator::agree() {
   for (std::size_t i = 0; i < settings_.size(); ++i) {
     settings_[i] = *setting(all_collectives[i], agreement.settings[i].data());
   }
-  return RuleSelection::open(*this, std::move(rules), agreement.rules_length, rules_);
+  return RuleSelection::open(*this, selections().nodes, std::move(rules), agreement.rules_length,
+                             rules_);
 }
 
 }  // namespace tutti

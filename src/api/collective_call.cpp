@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "run/mpi/order_free.hpp"
 #include "select/hierarchical.hpp"
 #include "select/reductions.hpp"
 
@@ -76,6 +77,13 @@ std::optional<Bytes> common_block(const CollectiveCall& call, const Communicator
   const auto block = mean_block(call.receive, ranks);
   const bool send_decides = call.has_send_side() && ranks == 1;
   return block || !send_decides ? block : mean_block(call.send, ranks);
+}
+
+bool may_explore(const CollectiveCall& call, const Decision& decision,
+                 const Communicator& communicator) {
+  if (!reduces(call.collective)) return true;
+  if (communicator.takes_whole(call.op)) return false;
+  return !decision.is_automatic || is_order_free(call.op, call.receive.type);
 }
 
 Bytes block_bytes(const CollectiveCall& call, const Communicator& communicator) {

@@ -18,7 +18,7 @@ namespace tutti {
   return {const_cast<void*>(address), blocks, mpi().type_null, types, {}, nullptr};
 }
 
-/// True if an MPI could run this call. If not, Tutti leaves it to the program's MPI to name the
+/// True if an MPI could run this call. If not, the MPI runs it and names the
 /// error. Reads no argument that is not significant at this rank.
 [[nodiscard]] bool looks_valid(const CollectiveCall& call, const Communicator& communicator);
 
@@ -27,6 +27,12 @@ namespace tutti {
 /// O(p).
 [[nodiscard]] std::optional<Bytes> common_block(const CollectiveCall& call,
                                                 const Communicator& communicator);
+
+/// May `auto` explore the call? A reduction only if its result does not depend on how it is
+/// associated (see is_order_free), unless the user asked for a hierarchical one, and never with
+/// parts of vectors for an operation that gets whole ones.
+[[nodiscard]] bool may_explore(const CollectiveCall& call, const Decision& decision,
+                               const Communicator& communicator);
 
 /// Bytes of all blocks that this rank sends; 0 if its arguments are invalid. O(p).
 [[nodiscard]] Bytes block_bytes(const CollectiveCall& call, const Communicator& communicator);

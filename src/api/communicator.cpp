@@ -12,11 +12,11 @@
 
 #include "api/distance_source.hpp"
 #include "api/environment.hpp"
-#include "api/hierarchical_selection.hpp"
 #include "api/report.hpp"
 #include "api/report_collect.hpp"
 #include "api/rma.hpp"
 #include "api/rule_selection.hpp"
+#include "api/selections.hpp"
 #include "run/mpi/end.hpp"
 #include "run/mpi/quirks.hpp"
 #include "select/exchanges.hpp"
@@ -176,18 +176,15 @@ void Communicator::let_pass(const Decision& decision, Collective collective) {
   stop_passing(collective);
   constexpr std::uint64_t most = 1U << 30;
   std::uint64_t calls = decision.deferred == DeferredLevel::none ? most : 0;
-  // Reductions by the program's own operations have decisions, and counts, of their own.
-  if (decision.deferred == DeferredLevel::all && hierarchical_selection_ != nullptr &&
-      !reduces(collective)) {
-    calls = std::min(most, hierarchical_selection_->calls_that_pass(collective));
+  if (decision.deferred == DeferredLevel::all && selections_ != nullptr) {
+    calls = std::min(most, selections_->tuned.calls_that_pass(collective));
   }
   let_[at] = left_[at] = static_cast<std::uint32_t>(calls);
 }
 
 void Communicator::stop_passing(Collective collective) {
   const auto at = static_cast<std::size_t>(collective);
-  if (hierarchical_selection_ != nullptr)
-    hierarchical_selection_->count_passed(collective, let_[at] - left_[at]);
+  if (selections_ != nullptr) selections_->tuned.count_passed(collective, let_[at] - left_[at]);
   let_[at] = left_[at] = 0;
 }
 
@@ -273,10 +270,11 @@ const Decision& Communicator::decide(Collective collective, const OperationTrait
   } else if (setting.asks_for_hierarchical() && setting.kind == Setting::Kind::native) {
     decision.text += "; runs flat because results must be reproducible";
   }
-  const bool is_resolved =
-      setting.kind == Setting::Kind::automatic && !why_left_flat(collective).empty();
-  if (!setting.level && !decision.specification && may_go && !is_resolved && p_ > 1) {
+  decision.is_automatic = setting.kind == Setting::Kind::automatic;
+  const bool is_open = decision.is_automatic ? !setting.asks_for_hierarchical() : !setting.level;
+  if (is_open && !decision.specification && may_go && p_ > 1 && exploration_budget_ > 0) {
     decision.deferred = DeferredLevel::all;
+    decision.is_flat = setting.level.has_value();
   }
   if (native_spins_ && setting.kind == Setting::Kind::automatic && decision.specification &&
       !reduces(collective) && !is_one_sided(collective)) {
@@ -285,7 +283,6 @@ const Decision& Communicator::decide(Collective collective, const OperationTrait
     of_large_blocks_[at] = decision_for(choose(setting, features, machine_));
   }
   decision.epoch = epoch;
-  decision.is_automatic = setting.kind == Setting::Kind::automatic;
   return decision;
 }
 

@@ -29,7 +29,7 @@ enum class DeferredLevel : std::uint8_t {
   rules,    ///< rules decide by message size
   leaders,  ///< hierarchical, with the number of leaders that the model finds best
   size,     ///< a substitute for small blocks, the MPI's own for large ones
-  all,      ///< flat or hierarchical
+  all,      ///< whatever the tuner selects
 };
 
 class RuleTable;
@@ -42,6 +42,7 @@ struct Decision {
   AlgorithmId mark = ran_native;               ///< identifies the specification in measured times
   Level level;
   DeferredLevel deferred = DeferredLevel::none;
+  bool is_flat = false;              ///< deferred: only flat candidates come into question
   std::string text;                  ///< "ordered_tree: why"
   RuleTable* table = nullptr;        ///< if DeferredLevel::rules
   bool is_by_rule = false;           ///< whatever the call does not permit becomes native
@@ -70,10 +71,11 @@ struct BlockOfCall {
   Rank root = 0;
   /// Bytes of all of this rank's blocks (see block_bytes). Rarely evaluated: it may take O(p).
   std::function<Bytes()> own;
+  bool may_explore = true;  ///< any candidate gives the same result; equal on all ranks
 };
 
-class HierarchicalSelection;
 class RuleSelection;
+struct Selections;
 class Communicator;
 
 /// The communicator of this thread's latest call: most calls use the one of the call before.
@@ -143,11 +145,11 @@ class Communicator {
   /// powers of two, or the block of measured calls, so that few calls of a profile are new: O(1)
   /// for known ones, a replay of the candidates for new ones.
   const Decision& decide(const ExpectedCall& call);
-  /// Does a call with a deferred decision stay flat? Counts it if so. Call it before resolve_level:
-  /// it needs no argument of the call and takes a few nanoseconds.
-  bool stays_flat(const Decision& decision, Collective collective);
-  /// Resolves a deferred decision. Collective as HierarchicalSelection::resolve is. Sets `error` to
-  /// an MPI error code.
+  /// Begins a call with a deferred decision. Does it run the MPI's own whatever its arguments are?
+  /// If not, call resolve_level. Needs no argument of the call and takes a few nanoseconds.
+  bool stays_native(const Decision& decision, Collective collective);
+  /// Resolves a deferred decision. Collective as TunedSelection::resolve is. Sets `error` to an MPI
+  /// error code.
   const Decision& resolve_level(const Decision& decision, Collective collective,
                                 const BlockOfCall& block, int& error);
   /// Resolves a decision that rules make by message size, `block`, which is empty if this rank's
@@ -159,7 +161,7 @@ class Communicator {
   /// first call. Sets `error` to an MPI error code.
   const Decision& hierarchical_fallback(const Decision& asked, int& error);
   /// Call it at the end of each call, whether or not its decision was deferred.
-  void end_hierarchical_call();
+  void end_tuned_call();
   /// Can an arrival profile lead to anything but the MPI's own? Its ranks must be far apart, or the
   /// MPI's own time known.
   [[nodiscard]] bool weighs(const ArrivalEpoch& profile) const;
@@ -195,6 +197,8 @@ class Communicator {
   /// Did rank 0 know distances when the communicator was first used?
   [[nodiscard]] bool had_distances() const { return had_distances_; }
   [[nodiscard]] MPI_Comm handle() const { return comm_; }
+  /// The fraction of the time in a collective that exploration may cost; 0: none explores.
+  [[nodiscard]] double exploration_budget() const { return exploration_budget_; }
   [[nodiscard]] const NodeSettings& node_settings() const { return node_settings_; }
   [[nodiscard]] const NodeMachine& node_machine() const { return node_machine_; }
   /// At least this many ranks share each processor of a node with `ranks` ranks of this
@@ -226,6 +230,7 @@ class Communicator {
   Communicator();
   static int create(MPI_Comm comm, std::unique_ptr<Communicator>& made);
   int agree();
+  Selections& selections();
   [[nodiscard]] Features features_of(Collective collective) const;
   [[nodiscard]] Features features_of(const ExpectedCall& call, Bytes block) const;
   [[nodiscard]] Decision decision_by_profile(const ExpectedCall& call, Bytes block);
@@ -274,7 +279,8 @@ class Communicator {
   NodeMachine node_machine_;
   double processors_ = 1;        ///< upper bound for rank 0's node
   double oversubscription_ = 0;  ///< largest number of the job's ranks for each; 0: unknown
-  std::unique_ptr<HierarchicalSelection> hierarchical_selection_;
+  double exploration_budget_ = 0;
+  std::unique_ptr<Selections> selections_;
   std::unique_ptr<RuleSelection> rules_;           ///< null: there are none
   std::map<const Decision*, Decision> fallbacks_;  ///< by the requested decision
   SharedResults shared_results_;
@@ -296,10 +302,11 @@ const Decision& resolved(const Decision& decision, const Call& call, Communicato
   if (decision.deferred == DeferredLevel::rules) {
     return communicator.resolve_by_rules(decision, common_block(call, communicator), error);
   }
-  if (communicator.stays_flat(decision, call.collective)) return decision;
+  if (communicator.stays_native(decision, call.collective)) return decision;
   // Two captured addresses fit into the function object, so that this allocates nothing.
   const BlockOfCall block{common_block(call, communicator), call.root,
-                          [&call, &communicator] { return block_bytes(call, communicator); }};
+                          [&call, &communicator] { return block_bytes(call, communicator); },
+                          may_explore(call, decision, communicator)};
   return communicator.resolve_level(decision, call.collective, block, error);
 }
 

@@ -124,7 +124,7 @@ int reported(Collective collective, Communicator& communicator, const Decision& 
   communicator.note_algorithm(collective, decision.text);
   const auto run_to_end = [&] {
     const int error = run();
-    communicator.end_hierarchical_call();
+    communicator.end_tuned_call();
     return error;
   };
   if (!communicator.is_reported()) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -49,6 +50,7 @@ class Reader {
     for (const Collective collective : all_collectives) read_algorithm(collective);
     read_nodes();
     read_memory();
+    read_exploration();
     read_machine();
     read_report();
     note_unknown();
@@ -132,6 +134,18 @@ class Reader {
       return refuse("TUTTI_MEMORY", value, "expected none, or at least 1K bytes");
     }
     environment_.memory = *read;
+  }
+
+  void read_exploration() {
+    const std::string value = value_of("TUTTI_EXPLORE");
+    if (value.empty()) return;
+    double read = -1;
+    const char* const end = value.data() + value.size();
+    const auto [rest, error] = std::from_chars(value.data(), end, read);
+    if (error != std::errc() || rest != end || !(read >= 0 && read <= 1)) {
+      return refuse("TUTTI_EXPLORE", value, "expected a number from 0 to 1");
+    }
+    environment_.explore = read;
   }
 
   /// The file that was measured for this user, if there is one.

@@ -9,6 +9,7 @@
 #include "algorithms/staging.hpp"
 #include "cost/node_machine.hpp"
 #include "select/selection.hpp"
+#include "select/tuner.hpp"
 
 namespace tutti {
 
@@ -25,7 +26,8 @@ struct Environment {
   std::optional<Level> level;  ///< for collectives without their own setting; see Setting
   std::string nodes;           ///< emulated nodes, or empty
   Bytes node_memory = Bytes{64} << 20;
-  Bytes memory = default_staging;  ///< bytes that a rank may stage in one call; 0: no bound
+  Bytes memory = default_staging;        ///< bytes that a rank may stage in one call; 0: no bound
+  double explore = default_exploration;  ///< fraction of the time in a collective; 0: none
   Machine machine;
   NodeMachine node_machine;
   std::vector<std::string> warnings;  ///< unknown TUTTI_ names, an invalid cache file

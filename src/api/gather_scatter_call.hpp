@@ -27,7 +27,7 @@ struct RootBuffer {
 
 [[nodiscard]] inline void* buffer(const void* address) { return const_cast<void*>(address); }
 
-/// True if an MPI could run this call. If not, Tutti leaves it to the program's MPI to name the
+/// True if an MPI could run this call. If not, the MPI runs it and names the
 /// error. Reads no argument that is not significant at this rank.
 [[nodiscard]] bool looks_valid(const GatherScatterCall& call, const Communicator& communicator);
 
@@ -35,6 +35,12 @@ struct RootBuffer {
 /// this rank's arguments are invalid.
 [[nodiscard]] std::optional<Bytes> common_block(const GatherScatterCall& call,
                                                 const Communicator& communicator);
+
+/// May `auto` explore the call? Any candidate gives the same result.
+[[nodiscard]] constexpr bool may_explore(const GatherScatterCall&, const Decision&,
+                                         const Communicator&) {
+  return true;
+}
 
 /// Bytes of this rank's block; 0 if its arguments are invalid.
 [[nodiscard]] Bytes block_bytes(const GatherScatterCall& call, const Communicator& communicator);

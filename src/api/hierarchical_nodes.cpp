@@ -22,24 +22,16 @@ HierarchicalNodes::~HierarchicalNodes() {
   if (is_counted_) --opened;
 }
 
-int HierarchicalNodes::open_for(Collective collective, const BlockRangeOfCalls& blocks,
-                                HierarchicalChoice& choice) {
+int HierarchicalNodes::open_for(Collective collective, Bytes block, int leaders, bool& ready) {
+  ready = false;
   if (const int error = guess()) return error;
-  choice = choose(collective, blocks);
-  if (choice.level.hierarchical && !are_open_ && !gave_up_) {
+  if (nodes_->most() > 1 && !are_open_ && !gave_up_) {
     if (const int error = open()) return error;
-    // A rank that cannot open its neighbours' memory is a node of its own.
-    choice = choose(collective, blocks);
   }
-  if (gave_up_) choice.level = {};
-  return MPI_SUCCESS;
-}
-
-int HierarchicalNodes::try_open(bool& open) {
-  int error = guess();
-  if (error == MPI_SUCCESS && !are_open_ && !gave_up_) error = this->open();
-  open = are_open_;
-  return error;
+  // A rank that cannot reach the memory of the others is a node of its own.
+  const bool shares = !gave_up_ && nodes_->most() >= leaders && nodes_->most() > 1;
+  if (!shares || !fits(collective, block, leaders)) return MPI_SUCCESS;
+  return prepare(leaders, ready);
 }
 
 /// Creates communicators that the program did not request. If the MPI has none left for some rank,
@@ -114,19 +106,6 @@ HierarchicalFeatures HierarchicalNodes::features(Collective collective,
           true,
           min_shape_of(*nodes_),
           communicator_.oversubscription(shape.ranks)};
-}
-
-HierarchicalChoice HierarchicalNodes::choose(Collective collective,
-                                             const BlockRangeOfCalls& blocks) const {
-  const NodeMachine& machine = communicator_.node_machine();
-  HierarchicalChoice choice = choose_hierarchical(features(collective, blocks.largest), machine);
-  if (!choice.level.hierarchical) return choice;
-  if (!fits(collective, *blocks.largest, choice.level.leaders)) {
-    return {{}, "the call exceeds node memory and would go in chunks", {}};
-  }
-  if (blocks.least == blocks.largest) return choice;
-  const HierarchicalChoice least = choose_hierarchical(features(collective, blocks.least), machine);
-  return least.level.hierarchical ? choice : least;
 }
 
 /// Does node memory hold the whole call?

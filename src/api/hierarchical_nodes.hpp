@@ -9,12 +9,6 @@
 
 namespace tutti {
 
-/// The block range of calls with one selection; both ends are equal if ranks know no common block.
-struct BlockRangeOfCalls {
-  std::optional<Bytes> least;
-  std::optional<Bytes> largest;
-};
-
 /// Guesses the nodes first, by one small allgather. Opens them when a call is to use them, if all
 /// ranks can, for a limited number of communicators at a time. All functions that return an int are
 /// collective, and return an MPI error code.
@@ -28,16 +22,15 @@ class HierarchicalNodes {
 
   /// Are the nodes open, not only guessed?
   [[nodiscard]] bool are_open() const { return are_open_; }
-  /// Sets `choice` to the model's choice. It is hierarchical only if both ends of the range gain
-  /// and node memory holds a whole call; then opens the nodes.
-  int open_for(Collective collective, const BlockRangeOfCalls& blocks, HierarchicalChoice& choice);
-  /// Opens nodes, without an error if some rank cannot; sets `open` to whether they are.
-  int try_open(bool& open);
+  /// Guesses the nodes, the first time.
+  int guess();
+  /// Opens the nodes and creates what `leaders` leaders need, where ranks share nodes. Sets `ready`
+  /// to whether all ranks could, and node memory holds whole calls with blocks of `block` bytes.
+  int open_for(Collective collective, Bytes block, int leaders, bool& ready);
   /// Opens the nodes for calls that must use node memory.
   int take();
-  /// Creates the communicators between nodes for `leaders` leaders; sets `ready` to whether all
-  /// ranks could.
-  int prepare(int leaders, bool& ready);
+  /// The number of nodes, once guessed.
+  [[nodiscard]] int count() const { return nodes_->count(); }
   /// The ranks of the largest node, once guessed.
   [[nodiscard]] int max_ranks() const { return nodes_->most(); }
   /// The selection features of a call, once nodes are guessed.
@@ -47,10 +40,8 @@ class HierarchicalNodes {
   [[nodiscard]] MPI_Comm comm() const;
 
  private:
-  int guess();
   int open();
-  [[nodiscard]] HierarchicalChoice choose(Collective collective,
-                                          const BlockRangeOfCalls& blocks) const;
+  int prepare(int leaders, bool& ready);
   [[nodiscard]] bool fits(Collective collective, Bytes block, int leaders) const;
 
   Communicator& communicator_;

@@ -37,7 +37,9 @@ CollectiveCall call_of(Collective collective, const Vectors& vectors, int root, 
 const tutti::Decision& decide(CollectiveCall& call, Communicator& communicator, int& error) {
   const tutti::Decision& usual = communicator.decide(call.collective);
   const bool is_native = !usual.specification && !usual.level.hierarchical;
-  const bool is_final = is_native && usual.deferred == tutti::DeferredLevel::none;
+  // All calls count for the tuner, so that a rank with an invalid operation stays in step.
+  const bool is_tuned = usual.deferred == tutti::DeferredLevel::all;
+  const bool is_final = is_native && (is_tuned || usual.deferred == tutti::DeferredLevel::none);
   if (is_final && !usual.needs_commutativity) return usual;
   const bool whole = communicator.takes_whole(call.op);
   const bool commutes_only = usual.specification && usual.specification->algorithm->commutative;

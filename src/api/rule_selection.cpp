@@ -9,7 +9,6 @@
 #include "run/mpi/agree.hpp"
 #include "run/mpi/owned_comm.hpp"
 #include "run/mpi/quirks.hpp"
-#include "run/node/mpi_node_names.hpp"
 
 namespace tutti {
 
@@ -39,8 +38,8 @@ int RuleTable::index_of(const std::optional<Bytes>& block) {
   return static_cast<int>(found - spans_.begin());
 }
 
-int RuleSelection::open(Communicator& communicator, std::string text, std::size_t count,
-                        std::unique_ptr<RuleSelection>& made) {
+int RuleSelection::open(Communicator& communicator, HierarchicalNodes& nodes, std::string text,
+                        std::size_t count, std::unique_ptr<RuleSelection>& made) {
   if (count == 0) return MPI_SUCCESS;
   text.resize(count);
   const QuietErrors quiet(communicator.handle());
@@ -49,18 +48,17 @@ int RuleSelection::open(Communicator& communicator, std::string text, std::size_
   if (error != MPI_SUCCESS) return error;
   Result<Rules> rules = rules_from_text(text, "");
   if (!rules) return MPI_ERR_INTERN;
-  made.reset(new RuleSelection(communicator));
+  made.reset(new RuleSelection(communicator, nodes));
   made->rules_ = std::move(*rules);
   made->mpi_ = mpi_version(library_version());
   const auto& all = made->rules_.all;
   if (std::none_of(all.begin(), all.end(), [](const Rule& r) { return r.needs_nodes(); })) {
     return MPI_SUCCESS;
   }
-  Nodes nodes;
-  error = guess_nodes(communicator.handle(), communicator.node_settings(), nodes);
+  error = nodes.guess();
   if (error != MPI_SUCCESS) return error;
   made->node_count_ = nodes.count();
-  made->ranks_per_node_ = nodes.most();
+  made->ranks_per_node_ = nodes.max_ranks();
   return MPI_SUCCESS;
 }
 
@@ -95,27 +93,26 @@ bool RuleSelection::decide(const Features& features, const Setting& setting, Dec
                              mpi_};
   const std::vector<RuleSpan> spans = spans_of(rules_, keys);
   if (spans.size() == 1 && spans.front().rule == nullptr) return false;
-  RuleTable table;
+  auto table = std::make_unique<RuleTable>(features.collective);
   for (const RuleSpan& span : spans) {
     Decision made;
     made.text = "native: rules: none for this message size";
     if (span.rule != nullptr) made = decision_for(*span.rule, features, setting);
     made.is_by_rule = true;
-    table.add({span.most, std::move(made), span.rule == nullptr});
+    table->add({span.most, std::move(made), span.rule == nullptr});
   }
   decision = {};
-  if (spans.size() == 1 && is_native(table.span(0).decision)) {
-    decision = table.span(0).decision;
+  if (spans.size() == 1 && is_native(table->span(0).decision)) {
+    decision = table->span(0).decision;
   } else {
     decision.text = "native: rules decide by message size";
     decision.deferred = DeferredLevel::rules;
-    const auto& all = table.all();
+    const auto& all = table->all();
     decision.uses_arrivals = std::any_of(all.begin(), all.end(), [](const RuleTable::Span& span) {
       return goes_by_arrivals(span.decision);
     });
-    RuleTable& kept = tables_[&decision];
-    kept = std::move(table);
-    decision.table = &kept;
+    decision.table = table.get();
+    tables_[&decision] = std::move(table);
   }
   decision.needs_commutativity = depend_on_operation(features.collective);
   return true;
@@ -137,7 +134,7 @@ const Decision& RuleSelection::resolve(RuleTable& table, std::optional<Bytes> bl
     if (levels != nullptr) error = levels->broadcast_selection(block.has_value(), index);
   }
   RuleTable::Span& span = table.span(index);
-  if (error == MPI_SUCCESS && !span.is_ready) error = prepare(span);
+  if (error == MPI_SUCCESS && !span.is_ready) error = prepare(table.collective(), span);
   // All calls count once nodes are open; whoever runs a hierarchical one counts it.
   if (error == MPI_SUCCESS && nodes_.are_open() && !span.decision.level.hierarchical) {
     communicator_.levels(error)->skip();
@@ -145,9 +142,9 @@ const Decision& RuleSelection::resolve(RuleTable& table, std::optional<Bytes> bl
   return span.decision;
 }
 
-int RuleSelection::prepare(RuleTable::Span& span) {
+int RuleSelection::prepare(Collective collective, RuleTable::Span& span) {
   int error = MPI_SUCCESS;
-  if (span.decision.level.hierarchical) error = prepare_hierarchical(span.decision);
+  if (span.decision.level.hierarchical) error = prepare_hierarchical(collective, span.decision);
   const bool is_flat = span.decision.specification && !span.decision.level.hierarchical;
   if (error == MPI_SUCCESS && is_flat) error = prepare_flat(span.decision);
   span.is_ready = error == MPI_SUCCESS;
@@ -171,20 +168,19 @@ int RuleSelection::prepare_flat(Decision& decision) {
   return MPI_SUCCESS;
 }
 
-int RuleSelection::prepare_hierarchical(Decision& decision) {
+int RuleSelection::prepare_hierarchical(Collective collective, Decision& decision) {
   const QuietErrors quiet(communicator_.handle());
-  bool is_open = false;
-  if (const int error = nodes_.try_open(is_open)) return error;
-  if (is_open && nodes_.max_ranks() > 1) {
-    bool is_ready = false;
-    if (const int error = nodes_.prepare(decision.level.leaders, is_ready)) return error;
-    if (!is_ready) make_native(decision, "the MPI has no further communicator");
-  } else if (is_open) {
+  if (const int error = nodes_.guess()) return error;
+  if (nodes_.max_ranks() == 1) {
     decision.level = {};
     decision.text += "; runs flat because every node has a single rank";
-  } else {
-    make_native(decision, "the nodes' memory cannot be opened");
+    return MPI_SUCCESS;
   }
+  int& leaders = decision.level.leaders;
+  leaders = std::min(leaders, nodes_.max_ranks());
+  bool is_ready = false;
+  if (const int error = nodes_.open_for(collective, 0, leaders, is_ready)) return error;
+  if (!is_ready) make_native(decision, "node memory or its communicators cannot be opened");
   return MPI_SUCCESS;
 }
 

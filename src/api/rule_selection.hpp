@@ -21,6 +21,8 @@ class RuleTable {
     bool is_ready = false;  ///< the communicators that it needs are there, or it became native
   };
 
+  explicit RuleTable(Collective collective) : collective_(collective) {}
+  [[nodiscard]] Collective collective() const { return collective_; }
   /// The span of a call; that of the call before if this rank's arguments are invalid, and of no
   /// bytes if there was none. O(spans).
   [[nodiscard]] int index_of(const std::optional<Bytes>& block);
@@ -29,6 +31,7 @@ class RuleTable {
   [[nodiscard]] const std::vector<Span>& all() const { return spans_; }
 
  private:
+  Collective collective_;
   std::vector<Span> spans_;  ///< ascending, up to the largest message
   Bytes latest_ = 0;
 };
@@ -39,8 +42,8 @@ class RuleSelection {
   /// Sets `made` to rank 0's rules for this communicator; null if it has none. `count` is the
   /// number of bytes of their text, alike on all ranks, and `text` counts at rank 0. Collective if
   /// count is not 0. Returns an MPI error code.
-  static int open(Communicator& communicator, std::string text, std::size_t count,
-                  std::unique_ptr<RuleSelection>& made);
+  static int open(Communicator& communicator, HierarchicalNodes& nodes, std::string text,
+                  std::size_t count, std::unique_ptr<RuleSelection>& made);
   ~RuleSelection();
   RuleSelection(const RuleSelection&) = delete;
   RuleSelection& operator=(const RuleSelection&) = delete;
@@ -57,21 +60,22 @@ class RuleSelection {
   const Decision& resolve(RuleTable& table, std::optional<Bytes> block, int& error);
 
  private:
-  explicit RuleSelection(Communicator& communicator)
-      : communicator_(communicator), nodes_(communicator) {}
+  RuleSelection(Communicator& communicator, HierarchicalNodes& nodes)
+      : communicator_(communicator), nodes_(nodes) {}
   [[nodiscard]] Decision decision_for(const Rule& rule, const Features& features,
                                       const Setting& setting) const;
-  int prepare(RuleTable::Span& span);
+  int prepare(Collective collective, RuleTable::Span& span);
   int prepare_flat(Decision& decision);
-  int prepare_hierarchical(Decision& decision);
+  int prepare_hierarchical(Collective collective, Decision& decision);
 
   Communicator& communicator_;
   Rules rules_;
   MpiVersion mpi_;
   int node_count_ = 1;
   int ranks_per_node_ = 1;
-  std::map<const Decision*, RuleTable> tables_;  ///< by the decision that defers to it
-  HierarchicalNodes nodes_;
+  std::map<const Decision*, std::unique_ptr<RuleTable>>
+      tables_;  ///< by the decision that defers to it
+  HierarchicalNodes& nodes_;
   bool is_counted_ = false;  ///< among the communicators that rules gave a private duplicate
 };
 

@@ -1,10 +1,11 @@
 /// Decisions that depend on more than a collective: on an arrival profile, on blocks.
+#include "api/selections.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <utility>
 
 #include "api/communicator.hpp"
-#include "api/hierarchical_selection.hpp"
 #include "api/rule_selection.hpp"
 #include "select/arrival_model.hpp"
 #include "select/exchanges.hpp"
@@ -38,12 +39,15 @@ Decision Communicator::decision_for(const Choice& choice) {
   return decision;
 }
 
-bool Communicator::stays_flat(const Decision& decision, Collective collective) {
+Selections& Communicator::selections() {
+  if (selections_ == nullptr) selections_ = std::make_unique<Selections>(*this);
+  return *selections_;
+}
+
+bool Communicator::stays_native(const Decision& decision, Collective collective) {
   if (decision.deferred != DeferredLevel::all) return false;
   stop_passing(collective);
-  if (hierarchical_selection_ == nullptr)
-    hierarchical_selection_ = std::make_unique<HierarchicalSelection>(*this);
-  return hierarchical_selection_->stays_flat(collective);
+  return selections().tuned.stays_native(decision, collective);
 }
 
 const Decision& Communicator::resolve_level(const Decision& decision, Collective collective,
@@ -52,9 +56,10 @@ const Decision& Communicator::resolve_level(const Decision& decision, Collective
     const bool is_large = block.common.value_or(0) > max_stand_in_block;
     return is_large ? of_large_blocks_[static_cast<std::size_t>(collective)] : decision;
   }
-  if (hierarchical_selection_ == nullptr)
-    hierarchical_selection_ = std::make_unique<HierarchicalSelection>(*this);
-  return hierarchical_selection_->resolve(decision, collective, block, error);
+  if (decision.deferred == DeferredLevel::leaders) {
+    return selections().leaders.resolve(decision, collective, block, error);
+  }
+  return selections().tuned.resolve(decision, collective, block, error);
 }
 
 const Decision& Communicator::resolve_by_rules(const Decision& decision, std::optional<Bytes> block,
@@ -83,8 +88,8 @@ void Communicator::note_refusal(Collective collective, const Decision& decision,
   note_algorithm(collective, name + ": runs flat because " + why);
 }
 
-void Communicator::end_hierarchical_call() {
-  if (hierarchical_selection_ != nullptr) hierarchical_selection_->end_call();
+void Communicator::end_tuned_call() {
+  if (selections_ != nullptr) selections_->tuned.end_call();
 }
 
 const Decision& Communicator::decide(const ExpectedCall& call) {

@@ -3,22 +3,16 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <iterator>
 
 namespace tutti {
 
 namespace {
 
-/// Exploration precedes the selection, so a wrong prediction costs only an exploration.
 constexpr double min_gain = 1.1;
 constexpr double min_gain_unmeasured = 1.5;
 
 /// More leaders gain little, and MPIs have few communicators.
 constexpr int max_leaders = 8;
-
-/// Explored whatever the model finds.
-constexpr int tried_leaders[] = {1, 2, 4};
-constexpr std::size_t max_tried = 3;
 
 std::string microseconds(double seconds) {
   char text[32];
@@ -71,25 +65,6 @@ NodeShape min_shape_of(const Nodes& nodes) { return {nodes.count(), nodes.p() / 
 bool is_block_common(Collective collective) {
   return collective != Collective::gatherv && collective != Collective::scatterv &&
          collective != Collective::alltoallv;
-}
-
-std::string why_left_flat(Collective collective) {
-  if (reduces(collective)) return "the MPI's own keeps the rounding unchanged";
-  if (is_gather_or_scatter(collective) && is_irregular(collective)) {
-    return "no measurement shows a gain for irregular gathers and scatters";
-  }
-  return "";
-}
-
-std::vector<int> leaders_to_try(int best, int max_ranks) {
-  std::vector<int> all = {std::min(best, max_ranks)};
-  // Larger numbers first, so that those nearest to a large `best` are explored.
-  for (auto tried = std::rbegin(tried_leaders); tried != std::rend(tried_leaders); ++tried) {
-    const int leaders = std::min(*tried, max_ranks);
-    const bool is_known = std::find(all.begin(), all.end(), leaders) != all.end();
-    if (!is_known && all.size() < max_tried) all.push_back(leaders);
-  }
-  return all;
 }
 
 int leaders_for(const HierarchicalFeatures& features, const NodeMachine& machine) {

@@ -39,14 +39,6 @@ struct HierarchicalChoice {
 /// needs as many communicators. 1 if the block is unknown.
 [[nodiscard]] int leaders_for(const HierarchicalFeatures& features, const NodeMachine& machine);
 
-/// The reason why `auto` keeps all calls of a collective flat; empty if the model decides.
-[[nodiscard]] std::string why_left_flat(Collective collective);
-
-/// The numbers of leaders to explore if the model finds `best`: `best`, then 4, 2 and 1, each at
-/// most `max_ranks`, 3 numbers at most. The model alone does not suffice, because it ignores how
-/// ranks wait for a core.
-[[nodiscard]] std::vector<int> leaders_to_try(int best, int max_ranks);
-
 /// Selects node memory around the MPI's own collective if the model predicts a gain over the best
 /// flat algorithm, which stands for the MPI's own: 10 % if node memory was measured (see
 /// NodeMachine::oversubscription), else 50 %. Uneven nodes count with the ranks of the largest node

@@ -47,12 +47,7 @@ def _nodes(out: Console, call: _engine.HierarchicalProblem) -> None:
 
 def _automatic(call: _engine.HierarchicalProblem) -> str:
     """The automatic selection of a run, as the end of a sentence."""
-    if call.left_flat:
-        return f"stays flat because {call.left_flat}; native:hierarchy=auto follows the model"
-    tried = call.tried()
-    if len(tried) == 1:
-        return "stays flat"
-    return f"explores {', '.join(tried)} on the program's own calls"
+    return f"explores {', '.join(call.tried())} on the program's own calls"
 
 
 def _choice(out: Console, call: _engine.HierarchicalProblem) -> None:

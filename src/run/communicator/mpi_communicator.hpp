@@ -29,7 +29,7 @@ class PrivateComm {
   PrivateComm& operator=(const PrivateComm&) = delete;
 
   /// Frees the communicator. If call announcements from other ranks are still missing
-  /// (UnexpectedMessages::settle), leaves it to the MPI. No call may follow. Collective.
+  /// (UnexpectedMessages::settle), leaks it: MPI_Finalize frees it. No call may follow. Collective.
   void free();
   [[nodiscard]] MPI_Comm handle() const { return comm_.handle(); }
   /// Sets the bytes that a rank may stage in each call; 0: no bound. Call it with the same value on

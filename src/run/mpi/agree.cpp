@@ -55,11 +55,16 @@ int max_on_all(MPI_Comm comm, std::array<Bytes, 2>& values) {
                          });
 }
 
-int outcome_on_all(MPI_Comm comm, const Exploration& exploration, ExplorationOutcome& outcome) {
-  return conclude_on_all(comm, std::span(exploration.calls()), outcome,
-                         [&](std::span<const ExploredCall> by_rank, int p) {
-                           return outcome_of(calls_of_all(by_rank, p), exploration);
-                         });
+int combine_on_all(MPI_Comm comm, std::span<std::int64_t> maxima, std::span<std::int64_t> sums) {
+  const std::vector<std::int64_t> largest(maxima.begin(), maxima.end());
+  const std::vector<std::int64_t> summands(sums.begin(), sums.end());
+  constexpr std::size_t max = 0;
+  constexpr std::size_t sum = 2;
+  const int error = mpi().Allreduce(largest.data(), maxima.data(), static_cast<int>(maxima.size()),
+                                    mpi().int64, mpi().combining[max], comm);
+  if (error != MPI_SUCCESS) return error;
+  return mpi().Allreduce(summands.data(), sums.data(), static_cast<int>(sums.size()), mpi().int64,
+                         mpi().combining[sum], comm);
 }
 
 }  // namespace tutti

@@ -2,13 +2,15 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <span>
 
-#include "protocols/exploration.hpp"
+#include "core/types.hpp"
 #include "run/mpi/functions.hpp"
 
 namespace tutti {
 
-// All are collective, through rank 0, and return an MPI error code.
+// All are collective and return an MPI error code.
 
 /// Sets `all` to whether `mine` is true on every rank.
 int true_on_all(MPI_Comm comm, bool mine, bool& all);
@@ -16,7 +18,8 @@ int true_on_all(MPI_Comm comm, bool mine, bool& all);
 int sum_on_all(MPI_Comm comm, Bytes mine, Bytes& sum);
 /// Sets each of `values` to its maximum over the ranks.
 int max_on_all(MPI_Comm comm, std::array<Bytes, 2>& values);
-/// Sets `outcome` to the result of an exploration on all ranks, after a round or at its end.
-int outcome_on_all(MPI_Comm comm, const Exploration& exploration, ExplorationOutcome& outcome);
+/// Replaces each of `maxima` by the largest value of any rank, and each of `sums` by the sum over
+/// the ranks. Two reductions.
+int combine_on_all(MPI_Comm comm, std::span<std::int64_t> maxima, std::span<std::int64_t> sums);
 
 }  // namespace tutti

@@ -150,7 +150,7 @@ def check_partial(runner: Runner, mode: str, roots: int, ranks: int) -> None:
 
 def check_no_place(runner: Runner) -> None:
     _, printed = runner.run("world", report="/nowhere/report.json")
-    assert printed.count("tutti: TUTTI_REPORT=/nowhere/report.json") == 1, printed
+    assert printed.count("TUTTI_REPORT=/nowhere/report.json") == 1, printed
 
 
 def main() -> None:

@@ -101,24 +101,6 @@ TEST(HierarchicalChoices, TakeEightLeadersAtMost) {
   EXPECT_EQ(leaders_for(on("16x32", std::nullopt, Collective::alltoallv), machine), 1);
 }
 
-TEST(HierarchicalChoices, TryOneTwoAndFourLeadersWhateverTheModelFinds) {
-  EXPECT_EQ(leaders_to_try(1, 6), (std::vector{1, 4, 2}));
-  EXPECT_EQ(leaders_to_try(2, 6), (std::vector{2, 4, 1}));
-  EXPECT_EQ(leaders_to_try(4, 6), (std::vector{4, 2, 1}));
-  EXPECT_EQ(leaders_to_try(8, 32), (std::vector{8, 4, 2}));
-  EXPECT_EQ(leaders_to_try(1, 3), (std::vector{1, 3, 2}));
-  EXPECT_EQ(leaders_to_try(1, 2), (std::vector{1, 2}));
-  EXPECT_EQ(leaders_to_try(1, 1), std::vector{1});
-}
-
-TEST(HierarchicalChoices, LeaveReductionsAndIrregularGathersToThoseWhoAsk) {
-  for (const Collective collective : matched_collectives) {
-    const bool is_left = reduces(collective) || collective == Collective::gatherv ||
-                         collective == Collective::scatterv;
-    EXPECT_EQ(why_left_flat(collective).empty(), !is_left) << name_of(collective);
-  }
-}
-
 TEST(NodeMachines, AreWrittenBesideAMachine) {
   Machine machine;
   machine.latency = 5e-6;

@@ -1,4 +1,6 @@
 /// Threads that share a channel: nobody waits, nothing is left behind, no sequence is lost.
+#include "run/arrival/message_queue.hpp"
+
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -7,8 +9,6 @@
 #include <map>
 #include <thread>
 #include <vector>
-
-#include "run/arrival/message_queue.hpp"
 
 namespace tutti {
 namespace {

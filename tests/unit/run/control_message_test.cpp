@@ -1,8 +1,9 @@
 /// Specifications travel as words; operations may overtake.
+#include "run/rma/control_message.hpp"
+
 #include <gtest/gtest.h>
 
 #include "run/rma/arrivals.hpp"
-#include "run/rma/control_message.hpp"
 
 namespace tutti {
 namespace {

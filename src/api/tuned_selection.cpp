@@ -1,0 +1,228 @@
+/// Agreements, candidates and notes.
+#include "api/tuned_selection.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "run/clock.hpp"
+#include "run/mpi/agree.hpp"
+#include "run/mpi/owned_comm.hpp"
+#include "select/tuning_candidates.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// Selections as one number, for ranks that do not know their own.
+constexpr int max_candidates = 64;
+
+int combine(MPI_Comm comm, std::vector<AgreedNumber>& numbers) {
+  std::vector<std::int64_t> maxima;
+  std::vector<std::int64_t> sums;
+  for (const AgreedNumber& number : numbers) {
+    maxima.push_back(number.max);
+    sums.push_back(number.sum);
+  }
+  const int error = combine_on_all(comm, maxima, sums);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = {maxima[i], sums[i]};
+  return error;
+}
+
+std::string name_of(const Setting& setting) {
+  const bool is_native = setting.kind == Setting::Kind::native && !setting.level;
+  return is_native ? "native" : to_text(setting);
+}
+
+Nanoseconds nanoseconds_since(double began) {
+  return static_cast<Nanoseconds>((monotonic_seconds() - began) * 1e9);
+}
+
+}  // namespace
+
+class TunedSelection::CountedCall {
+ public:
+  explicit CountedCall(TunedSelection& selection) : selection_(&selection) {}
+  ~CountedCall() {
+    if (selection_ == nullptr || !selection_->nodes_.are_open()) return;
+    int error = MPI_SUCCESS;
+    selection_->communicator_.levels(error)->skip();
+  }
+  CountedCall(const CountedCall&) = delete;
+  CountedCall& operator=(const CountedCall&) = delete;
+  void pass_on() { selection_ = nullptr; }
+
+ private:
+  TunedSelection* selection_;
+};
+
+/// Candidates of one collective.
+class TunedSelection::Host final : public TuningHost {
+ public:
+  Host(TunedSelection& selection, State& state) : selection_(selection), state_(state) {}
+
+  int candidates(SizeClass size_class) override {
+    const Communicator& communicator = selection_.communicator_;
+    std::vector<Setting>& all = state_.candidates[size_class];
+    if (all.empty()) {
+      all = tuning_candidates({state_.collective, communicator.p(), largest_of(size_class),
+                               selection_.nodes_.max_ranks(), communicator.node_settings().staging,
+                               !state_.deferred.is_automatic, state_.deferred.is_flat},
+                              communicator.machine());
+      if (all.size() >= max_candidates) all.resize(max_candidates - 1);
+      add_order(size_class, all);
+    }
+    return static_cast<int>(all.size());
+  }
+
+  int prepare(SizeClass size_class, int candidate, bool& ready) override {
+    const Setting& setting = state_.candidates[size_class][static_cast<std::size_t>(candidate)];
+    if (setting.level) {
+      return selection_.nodes_.open_for(state_.collective, largest_of(size_class),
+                                        setting.level->leaders, ready);
+    }
+    int own = MPI_SUCCESS;
+    const bool is_open = selection_.communicator_.private_comm(own) != nullptr;
+    return true_on_all(selection_.nodes_.comm(), is_open, ready);
+  }
+
+  /// Of the last function that returned none.
+  [[nodiscard]] int error() const { return error_; }
+
+ private:
+  /// An order by distance, where rank 0 knows distances and the model predicts a gain. Collective.
+  void add_order(SizeClass size_class, std::vector<Setting>& all) {
+    Communicator& communicator = selection_.communicator_;
+    if (!communicator.had_distances() || !state_.deferred.is_automatic || size_class == 0) return;
+    DistanceOrders* distances = communicator.distances(error_);
+    if (distances == nullptr) return;
+    std::optional<Specification> found;
+    error_ = distances->find_gain(state_.collective, largest_of(size_class), 0, found);
+    if (found) all.push_back({Setting::Kind::forced, *found, {}});
+  }
+
+  TunedSelection& selection_;
+  State& state_;
+  int error_ = MPI_SUCCESS;
+};
+
+/// Settings may have changed since the last call: then nothing learned holds.
+TunedSelection::State& TunedSelection::state_of(const Decision& deferred, Collective collective) {
+  std::unique_ptr<State>& state = states_[static_cast<std::size_t>(collective)];
+  if (state == nullptr || state->deferred.epoch != deferred.epoch) {
+    state = std::make_unique<State>(communicator_.p(), collective, deferred,
+                                    communicator_.exploration_budget());
+  }
+  return *state;
+}
+
+bool TunedSelection::stays_native(const Decision& deferred, Collective collective) {
+  noted_ = {};
+  State& state = state_of(deferred, collective);
+  state.is_due = state.tuner.begin_call();
+  if (state.is_due || !state.tuner.runs_native() || communicator_.is_reported()) return false;
+  const CountedCall counted(*this);
+  return true;
+}
+
+std::uint64_t TunedSelection::calls_that_pass(Collective collective) const {
+  const std::unique_ptr<State>& state = states_[static_cast<std::size_t>(collective)];
+  return state == nullptr || nodes_.are_open() ? 0 : state->tuner.calls_that_pass();
+}
+
+void TunedSelection::count_passed(Collective collective, std::uint64_t calls) {
+  const std::unique_ptr<State>& state = states_[static_cast<std::size_t>(collective)];
+  if (state != nullptr) state->tuner.pass(calls);
+}
+
+const Decision& TunedSelection::resolve(const Decision& deferred, Collective collective,
+                                        const BlockOfCall& block, int& error) {
+  CountedCall counted(*this);
+  State& state = state_of(deferred, collective);
+  error = state.is_due ? agree(state) : MPI_SUCCESS;
+  if (error != MPI_SUCCESS) return deferred;
+  const Decision& selected = select(state, block, error);
+  if (error == MPI_SUCCESS && selected.level.hierarchical) counted.pass_on();
+  return selected;
+}
+
+/// Before nodes are open ranks combine their notes on the program's own communicator.
+int TunedSelection::agree(State& state) {
+  std::optional<QuietErrors> quiet;
+  if (!nodes_.are_open()) quiet.emplace(communicator_.handle());
+  const double began = monotonic_seconds();
+  state.is_due = false;
+  std::vector<AgreedNumber> notes = state.tuner.notes();
+  int error = nodes_.guess();
+  if (error == MPI_SUCCESS) error = combine(nodes_.comm(), notes);
+  if (error != MPI_SUCCESS) {
+    state.tuner.stop();
+    return error;
+  }
+  Host host(*this, state);
+  error = state.tuner.conclude(notes, host);
+  if (error == MPI_SUCCESS) error = host.error();
+  if (error != MPI_SUCCESS) state.tuner.stop();
+  if (!is_block_common(state.collective)) {
+    const bool pairs = block_kind(state.collective) == BlockKind::pairs;
+    const Bytes blocks = Bytes{communicator_.p()} * (pairs ? communicator_.p() : 1);
+    const SizeClass found = class_of((state.tuner.bytes_per_call() + blocks - 1) / blocks);
+    // Means close to a power of two would else alternate between classes.
+    if (std::abs(found - state.latest) > 1) state.latest = found;
+  }
+  state.tuner.charge(nanoseconds_since(began));
+  return error;
+}
+
+const Decision& TunedSelection::select(State& state, const BlockOfCall& block, int& error) {
+  const bool is_agreed = !is_block_common(state.collective);
+  const bool is_valid = is_agreed || block.common.has_value();
+  if (!is_agreed && block.common) state.latest = class_of(*block.common);
+  const std::optional<SizeClass> size_class =
+      block.may_explore ? std::optional(state.latest) : std::nullopt;
+  int number = size_class.value_or(0) * max_candidates + state.tuner.candidate_of(size_class);
+  if (nodes_.are_open()) {
+    error = communicator_.levels(error)->broadcast_selection(is_valid, number);
+  }
+  const Decision& selected = decision_of(state, number / max_candidates, number % max_candidates);
+  note(state, block, size_class, is_valid);
+  return selected;
+}
+
+const Decision& TunedSelection::decision_of(State& state, SizeClass size_class, int candidate) {
+  Decision& decision = state.decisions[{size_class, candidate}];
+  const auto known = state.candidates.find(size_class);
+  const bool is_known = known != state.candidates.end();
+  const Setting setting = is_known ? known->second[static_cast<std::size_t>(candidate)]
+                                   : Setting{Setting::Kind::native, {}, {}};
+  if (decision.text.empty()) {
+    decision = state.deferred;
+    decision.deferred = DeferredLevel::none;
+    decision.level = setting.level.value_or(Level{});
+    if (setting.kind == Setting::Kind::forced) {
+      decision.specification = setting.specification;
+      decision.mark = digest_of(setting.specification);
+    }
+  }
+  const std::string& reason =
+      state.tuner.is_selected(size_class) ? state.tuner.reason(size_class) : Tuner::exploring;
+  if (!decision.text.ends_with(reason) || decision.text.size() <= reason.size()) {
+    decision.text = name_of(setting) + ": " + reason;
+  }
+  return decision;
+}
+
+void TunedSelection::note(State& state, const BlockOfCall& block,
+                          std::optional<SizeClass> size_class, bool is_valid) {
+  if (!state.tuner.is_noted()) return;
+  const Bytes bytes = is_block_common(state.collective) ? 0 : block.own();
+  noted_ = {&state, size_class, bytes, is_valid, monotonic_seconds()};
+}
+
+void TunedSelection::end_call() {
+  if (noted_.state != nullptr && noted_.is_valid) {
+    noted_.state->tuner.note(noted_.size_class, noted_.bytes, nanoseconds_since(noted_.began));
+  }
+  noted_ = {};
+}
+
+}  // namespace tutti

@@ -1,0 +1,15 @@
+/// Reductions whose result does not depend on the sequence of combination.
+#pragma once
+
+#include "run/mpi/functions.hpp"
+
+namespace tutti {
+
+/// Is the result of `op` on elements of `type` the same, bit for bit, in whatever sequence and
+/// association vectors are combined? True for predefined operations other than MPI_SUM and
+/// MPI_PROD, and for these two on integers. Minimum and maximum count although NaN may make them
+/// depend on the sequence, which MPI leaves open. False for the program's own operations. The
+/// handles may be invalid. Asks the MPI once for each named type.
+[[nodiscard]] bool is_order_free(MPI_Op op, MPI_Datatype type);
+
+}  // namespace tutti

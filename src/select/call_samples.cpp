@@ -1,0 +1,37 @@
+/// A ring of times, medians, and the Mann-Whitney statistic.
+#include "select/call_samples.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tutti {
+
+void CallSamples::add(Nanoseconds time) {
+  if (!is_full()) {
+    oldest_ = 0;
+    times_.push_back(time);
+    return;
+  }
+  times_[oldest_] = time;
+  oldest_ = (oldest_ + 1) % capacity;
+}
+
+Nanoseconds CallSamples::median() const {
+  std::vector<Nanoseconds> sorted = times_;
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 2);
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  return *middle;
+}
+
+double shorter_score(const CallSamples& a, const CallSamples& b) {
+  if (a.count() == 0 || b.count() == 0) return 0;
+  int halves = 0;  // twice the statistic U
+  for (const Nanoseconds of_a : a.times()) {
+    for (const Nanoseconds of_b : b.times()) halves += of_a < of_b ? 2 : of_a == of_b ? 1 : 0;
+  }
+  const double pairs = static_cast<double>(a.count()) * b.count();
+  const double deviation = std::sqrt(pairs * (a.count() + b.count() + 1) / 12);
+  return (halves / 2.0 - pairs / 2) / deviation;
+}
+
+}  // namespace tutti

@@ -1,0 +1,205 @@
+/// Windows, agreements and the account of one tuner.
+#include "select/tuner.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tutti {
+
+namespace {
+
+constexpr SizeClass not_compared = size_classes;
+constexpr SizeClass not_noted = size_classes + 1;
+constexpr std::size_t header = 1;
+constexpr std::size_t numbers_per_call = 3;
+
+/// Between windows in which nothing explores.
+constexpr std::uint64_t min_idle_distance = 128;
+constexpr std::uint64_t max_idle_distance = 2048;
+constexpr double max_distance = 1 << 30;
+
+/// Calls 0, 1, 2, .. of a window in a sequence that depends on the window, so that calls of several
+/// classes in turn do not miss it each time. 3 is its own inverse modulo 8.
+std::uint64_t place_in_window(std::uint64_t offset, std::uint64_t window_begin) {
+  const std::uint64_t shift = (window_begin * 0x9E3779B97F4A7C15U) >> 61;
+  return (offset + shift) * 3 % Tuner::window;
+}
+
+}  // namespace
+
+const std::string Tuner::exploring = "exploring";
+
+bool Tuner::begin_call() {
+  call_ = begun_++;
+  return !is_stopped_ && call_ == window_begin_ + window;
+}
+
+const TuningCase* Tuner::find(std::optional<SizeClass> size_class) const {
+  if (!size_class || is_stopped_) return nullptr;
+  const auto& known = cases_[static_cast<std::size_t>(*size_class)];
+  return known ? &*known : nullptr;
+}
+
+bool Tuner::explores(const TuningCase& known, std::uint64_t call) const {
+  if (call < window_begin_ || call >= window_begin_ + window) return false;
+  const std::uint64_t place = place_in_window(call - window_begin_, window_begin_);
+  return place < static_cast<std::uint64_t>(known.exploration().calls);
+}
+
+int Tuner::candidate_of(std::optional<SizeClass> size_class) const {
+  const TuningCase* known = find(size_class);
+  if (known == nullptr) return 0;
+  return explores(*known, call_) ? known->exploration().candidate : known->selected();
+}
+
+bool Tuner::is_selected(std::optional<SizeClass> size_class) const {
+  const TuningCase* known = find(size_class);
+  return known == nullptr || candidate_of(size_class) == known->selected();
+}
+
+const std::string& Tuner::reason(SizeClass size_class) const {
+  const TuningCase* known = find(size_class);
+  return known == nullptr ? exploring : known->reason();
+}
+
+void Tuner::note(std::optional<SizeClass> size_class, Bytes bytes, Nanoseconds elapsed) {
+  if (!is_noted()) return;
+  notes_[call_ - window_begin_] = {true, size_class.value_or(not_compared), bytes, elapsed};
+}
+
+bool Tuner::runs_native() const { return is_stopped_ || (selects_native_ && !is_noted()); }
+
+std::uint64_t Tuner::calls_that_pass() const {
+  if (is_stopped_) return std::uint64_t{1} << 30;
+  return selects_native_ && begun_ < window_begin_ ? window_begin_ - begun_ : 0;
+}
+
+/// The cost of agreements, then of each call: least and most class, bytes, least and mean time.
+std::vector<AgreedNumber> Tuner::notes() const {
+  std::vector<AgreedNumber> all(header, {-own_cost_, 0});
+  for (const Note& note : notes_) {
+    const std::int64_t size_class = note.is_valid ? note.size_class : not_noted;
+    all.push_back({size_class, note.bytes});
+    all.push_back({-size_class, note.elapsed});
+    all.push_back({-note.elapsed, 0});
+  }
+  return all;
+}
+
+Tuner::AgreedCall Tuner::agreed_call(std::span<const AgreedNumber> numbers) const {
+  AgreedCall call;
+  const std::int64_t most = numbers[0].max;
+  const bool is_common = most == -numbers[1].max && most < not_compared;
+  if (is_common) call.size_class = static_cast<SizeClass>(most);
+  if (most == not_noted) return call;
+  call.bytes = numbers[0].sum;
+  call.mean = numbers[1].sum / p_;
+  call.after_last = is_rooted_ ? call.mean : -numbers[2].max;
+  return call;
+}
+
+int Tuner::conclude(std::span<const AgreedNumber> combined, TuningHost& host) {
+  own_cost_ = 0;
+  notes_ = {};
+  add_cost(static_cast<double>(-combined[0].max));
+  std::array<AgreedCall, window> calls;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    calls[i] = agreed_call(combined.subspan(header + numbers_per_call * i, numbers_per_call));
+  }
+  count_time(calls);
+  add_samples(calls, host);
+  const int error = plan(host);
+  selects_native_ = std::all_of(cases_.begin(), cases_.end(),
+                                [](const auto& known) { return !known || known->selected() == 0; });
+  is_stopped_ = error != 0;
+  if (!is_stopped_) plan_window();
+  return error;
+}
+
+/// An agreement that creates nothing costs the lesser of the latest two.
+void Tuner::add_cost(double cost) {
+  lost_ += cost;
+  expected_cost_ = latest_cost_ > 0 ? std::min(latest_cost_, cost) : cost;
+  latest_cost_ = cost;
+}
+
+void Tuner::count_time(std::span<const AgreedCall> calls) {
+  double all = 0;
+  double plain = 0;
+  int count = 0;
+  Bytes bytes = 0;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    all += static_cast<double>(calls[i].mean);
+    bytes += calls[i].bytes;
+    const TuningCase* known = find(calls[i].size_class);
+    if (calls[i].mean == 0 || (known != nullptr && explores(*known, window_begin_ + i))) continue;
+    plain += static_cast<double>(calls[i].mean);
+    ++count;
+  }
+  bytes_per_call_ = bytes / static_cast<Bytes>(calls.size());
+  const double before = mean_call_;
+  if (count > 0) mean_call_ = plain / count;
+  const auto unnoted = static_cast<double>(window_begin_ - last_end_);
+  spent_ += all + unnoted * (before > 0 ? std::min(before, mean_call_) : mean_call_);
+  last_end_ = window_begin_ + window;
+}
+
+void Tuner::add_samples(std::span<const AgreedCall> calls, TuningHost& host) {
+  seen_ = {};
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    if (!calls[i].size_class) continue;
+    const auto at = static_cast<std::size_t>(*calls[i].size_class);
+    std::optional<TuningCase>& known = cases_[at];
+    if (!known) known.emplace(host.candidates(*calls[i].size_class));
+    seen_[at] = true;
+    const int candidate =
+        explores(*known, window_begin_ + i) ? known->exploration().candidate : known->selected();
+    lost_ += static_cast<double>(known->add(candidate, calls[i].after_last));
+  }
+}
+
+/// Explorations of the classes that the last window held; those of others wait until they come
+/// again.
+int Tuner::plan(TuningHost& host) {
+  is_exploring_ = false;
+  const auto classes = std::max<std::ptrdiff_t>(1, std::count(seen_.begin(), seen_.end(), true));
+  const double left = budget_ * spent_ - lost_ - 2 * expected_cost_;
+  const double each = std::max(0.0, left) / static_cast<double>(classes);
+  for (SizeClass size_class = 0; size_class < size_classes; ++size_class) {
+    const auto at = static_cast<std::size_t>(size_class);
+    if (cases_[at]) cases_[at]->rest();
+    if (!seen_[at]) continue;
+    cases_[at]->conclude(begun_);
+    if (const int error = plan_case(size_class, static_cast<Nanoseconds>(each), host)) return error;
+  }
+  return 0;
+}
+
+int Tuner::plan_case(SizeClass size_class, Nanoseconds allowance, TuningHost& host) {
+  TuningCase& known = *cases_[static_cast<std::size_t>(size_class)];
+  for (bool is_ready = false; !is_ready;) {
+    const bool explores = known.plan(allowance, begun_);
+    const int candidate = known.exploration().candidate;
+    is_ready = candidate <= 0 || known.is_tried(candidate);
+    if (!is_ready) {
+      if (const int error = host.prepare(size_class, candidate, is_ready)) return error;
+    }
+    if (!is_ready) known.exclude(candidate);
+    is_exploring_ = is_exploring_ || explores;
+  }
+  return 0;
+}
+
+/// Once the loss is paid for, and later where nothing explores.
+void Tuner::plan_window() {
+  idle_distance_ =
+      is_exploring_ ? 0 : std::clamp(2 * idle_distance_, min_idle_distance, max_idle_distance);
+  // The agreement that ends now has not been charged, and another one ends the window.
+  const double debt = lost_ + 2 * expected_cost_ - budget_ * spent_;
+  double distance = 0;
+  if (debt > 0) distance = mean_call_ > 0 ? std::ceil(debt / (budget_ * mean_call_)) : max_distance;
+  window_begin_ = call_ + std::max(idle_distance_,
+                                   static_cast<std::uint64_t>(std::min(distance, max_distance)));
+}
+
+}  // namespace tutti

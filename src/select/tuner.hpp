@@ -1,0 +1,163 @@
+/// Learning in the run which candidate is fastest, at a bounded price.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "select/size_class.hpp"
+#include "select/tuning_case.hpp"
+
+namespace tutti {
+
+/// The budget if the user sets none: 1 % of the time in the collective.
+inline constexpr double default_exploration = 0.01;
+
+/// What ranks combine in an agreement: the largest and the sum of what they have.
+struct AgreedNumber {
+  std::int64_t max = 0;
+  std::int64_t sum = 0;
+};
+
+/// What a tuner explores.
+class TuningHost {
+ public:
+  virtual ~TuningHost() = default;
+  /// How many candidates calls of a class have, the MPI's own included; alike on all ranks.
+  virtual int candidates(SizeClass size_class) = 0;
+  /// Creates what a candidate needs; sets `ready` to whether all ranks could. Collective. Returns
+  /// an MPI error code, 0 for success.
+  virtual int prepare(SizeClass size_class, int candidate, bool& ready) = 0;
+
+ protected:
+  TuningHost() = default;
+  TuningHost(const TuningHost&) = default;
+  TuningHost& operator=(const TuningHost&) = default;
+};
+
+/// The tuner of one collective on one communicator.
+///
+/// Ranks select without communication: a call's candidate follows from its number, its size class
+/// and what ranks have agreed on. Numbers are those of the collective and count every call, so that
+/// a rank with invalid arguments, which does not know the class, stays in step. Calls in a window
+/// of 8 are noted. Before the call that follows a window, all ranks combine their notes in one
+/// reduction, evaluate them alike, and plan the next window.
+///
+/// Price: loss is what explored calls take beyond the median of the MPI's own, plus what agreements
+/// take. Gains do not reduce it. A window begins once the loss and the next agreement are at most
+/// `budget` times the time spent in the collective, as far as that is known: calls outside windows
+/// count with the smaller mean of the windows around them. One call of a window may explore a
+/// candidate that was never measured. Further calls explore only what was measured, as often as the
+/// budget allows. So loss exceeds the budget by at most 1 call and 1 agreement, as long as measured
+/// candidates and agreements take as long as before.
+///
+/// The criterion is the time after the last arrival. It is estimated without a common clock. Where
+/// every rank waits for all, it is the shortest elapsed time over the ranks: the last rank to
+/// arrive waits for nobody. The estimate is too short by the difference of exits. In rooted
+/// collectives it is the mean elapsed time, which includes waiting; that adds noise, but no bias
+/// between candidates.
+class Tuner {
+ public:
+  static constexpr std::uint64_t window = 8;
+  /// The reason of calls that are explored, and of all calls before anything is known.
+  static const std::string exploring;
+
+  /// `p`: ranks; `is_rooted`: see the criterion; `budget`: a fraction of time, above 0.
+  Tuner(int p, bool is_rooted, double budget)
+      : p_(p), is_rooted_(is_rooted), budget_(budget), cases_(size_classes) {}
+
+  /// Counts a call that begins. Returns whether ranks are to combine their notes() and to
+  /// conclude() before it goes on.
+  [[nodiscard]] bool begin_call();
+  /// What this rank noted, to be combined over all ranks.
+  [[nodiscard]] std::vector<AgreedNumber> notes() const;
+  /// Evaluates the combined notes and plans the next window. Collective as `host` is. Returns its
+  /// error code; after an error no call explores any more.
+  int conclude(std::span<const AgreedNumber> combined, TuningHost& host);
+  /// From now on all calls run the MPI's own.
+  void stop() { is_stopped_ = true; }
+  /// Adds what the last agreement took at this rank.
+  void charge(Nanoseconds elapsed) { own_cost_ += elapsed; }
+
+  /// Is the call that has begun to be noted?
+  [[nodiscard]] bool is_noted() const {
+    return call_ >= window_begin_ && call_ < window_begin_ + window;
+  }
+  /// The candidate that a call of the class runs; the MPI's own for a class that is not compared.
+  [[nodiscard]] int candidate_of(std::optional<SizeClass> size_class) const;
+  /// Does such a call run what is selected, and not what is explored?
+  [[nodiscard]] bool is_selected(std::optional<SizeClass> size_class) const;
+  /// Notes a call in a window at this rank: its class (none: not to be compared), the bytes of this
+  /// rank's blocks and its elapsed time. A call that is not noted counts for no class at any rank.
+  void note(std::optional<SizeClass> size_class, Bytes bytes, Nanoseconds elapsed);
+
+  /// Does every call now run the MPI's own, without being noted?
+  [[nodiscard]] bool runs_native() const;
+  /// The calls after this one that begin before the next window, where all run the MPI's own;
+  /// else 0. These may be counted together by pass().
+  [[nodiscard]] std::uint64_t calls_that_pass() const;
+  void pass(std::uint64_t calls) { begun_ += calls; }
+
+  /// Why the calls of a class run what they run; "exploring" before anything is known.
+  [[nodiscard]] const std::string& reason(SizeClass size_class) const;
+  /// The bytes that all ranks noted in the last window, divided by its calls.
+  [[nodiscard]] Bytes bytes_per_call() const { return bytes_per_call_; }
+  /// Time lost so far, and time spent in the collective, in nanoseconds over the mean rank.
+  [[nodiscard]] double lost() const { return lost_; }
+  [[nodiscard]] double spent() const { return spent_; }
+  /// Does any class of the last window still explore?
+  [[nodiscard]] bool is_exploring() const { return is_exploring_; }
+
+ private:
+  /// One call of a window at this rank.
+  struct Note {
+    bool is_valid = false;
+    SizeClass size_class = 0;
+    Bytes bytes = 0;
+    Nanoseconds elapsed = 0;
+  };
+  /// The same for all ranks.
+  struct AgreedCall {
+    std::optional<SizeClass> size_class;  ///< none: not compared
+    Bytes bytes = 0;
+    Nanoseconds mean = 0;
+    Nanoseconds after_last = 0;
+  };
+
+  [[nodiscard]] bool explores(const TuningCase& known, std::uint64_t call) const;
+  [[nodiscard]] const TuningCase* find(std::optional<SizeClass> size_class) const;
+  [[nodiscard]] AgreedCall agreed_call(std::span<const AgreedNumber> numbers) const;
+  void count_time(std::span<const AgreedCall> calls);
+  void add_cost(double cost);
+  void add_samples(std::span<const AgreedCall> calls, TuningHost& host);
+  int plan(TuningHost& host);
+  int plan_case(SizeClass size_class, Nanoseconds allowance, TuningHost& host);
+  void plan_window();
+
+  int p_;
+  bool is_rooted_;
+  double budget_;
+  std::vector<std::optional<TuningCase>> cases_;
+  std::array<bool, size_classes> seen_{};  ///< in the last window
+  std::uint64_t begun_ = 0;
+  std::uint64_t call_ = 0;  ///< the number of the call that has begun
+  std::uint64_t window_begin_ = 0;
+  std::uint64_t last_end_ = 0;  ///< of the window before
+  std::uint64_t idle_distance_ = 0;
+  std::array<Note, window> notes_{};
+  Nanoseconds own_cost_ = 0;  ///< of agreements at this rank, not combined yet
+  double latest_cost_ = 0;    ///< of the agreement before the last one
+  double expected_cost_ = 0;  ///< of an agreement that creates nothing
+  double lost_ = 0;
+  double spent_ = 0;
+  double mean_call_ = 0;  ///< of calls in the last window that explored nothing
+  Bytes bytes_per_call_ = 0;
+  bool is_exploring_ = true;
+  bool selects_native_ = true;  ///< for all classes
+  bool is_stopped_ = false;
+};
+
+}  // namespace tutti

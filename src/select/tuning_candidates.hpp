@@ -1,0 +1,33 @@
+/// Which candidates a tuner explores for calls of a class, and in which sequence.
+#pragma once
+
+#include <vector>
+
+#include "core/nodes.hpp"
+#include "cost/machine.hpp"
+#include "select/selection.hpp"
+
+namespace tutti {
+
+/// What all ranks of a communicator know to be equal about calls of one class.
+struct TuningFeatures {
+  Collective collective = Collective::allgather;
+  int p = 1;
+  Bytes block = 0;             ///< the largest one of the class
+  int max_ranks_per_node = 1;  ///< 1: no rank shares a node with another one
+  Bytes staging = 0;           ///< the most that a rank stages in one call; 0: no bound
+  bool only_native = false;    ///< the user asks for the MPI's own collective, flat or hierarchical
+  bool is_flat = false;        ///< the user asks for flat calls
+};
+
+/// The MPI's own first. Then it between nodes with 1, 2 and 4 leaders, where ranks share nodes.
+/// Then the algorithms of the list by modelled time, with radix 4 and 8 too where they take one,
+/// and the fastest one of these between nodes. Left out: what depends on arrivals or distances,
+/// runs in the background, or may stage more than `staging`; and what the model predicts to take 3
+/// times as long as the fastest one on both a fast network, `machine`, and one with 100 times its
+/// time per byte. More than 64 ranks are modelled as 64. O(number of algorithms * messages of 64
+/// ranks).
+[[nodiscard]] std::vector<Setting> tuning_candidates(const TuningFeatures& features,
+                                                     const Machine& machine);
+
+}  // namespace tutti

@@ -1,0 +1,192 @@
+/// Racing, selection and drift of one tuning case.
+#include "select/tuning_case.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace tutti {
+
+namespace {
+
+constexpr int min_native_calls = 3;
+constexpr int min_calls = 4;  ///< of a candidate before it is selected or dropped as no faster
+constexpr int max_calls_each = 4;
+/// What a first call sets up, such as connections, takes no longer.
+constexpr Nanoseconds max_set_up = 20'000'000;
+constexpr double min_gain = 1.03;
+constexpr double max_loss_at_once = 1.5;
+constexpr double max_loss = 1.2;
+constexpr double drift = 1.5;
+/// Standard scores: one-sided levels of 0.5 %, and of 2.5 % to go back to the MPI's own, as that
+/// costs no more than to explore again.
+constexpr double score_to_select = 2.576;
+constexpr double score_to_revert = 1.96;
+constexpr std::uint64_t calls_per_interval = 8;
+constexpr std::uint64_t min_calls_settled = 4096;
+
+bool exceeds(Nanoseconds time, double factor, Nanoseconds other) {
+  return static_cast<double>(time) > factor * static_cast<double>(other);
+}
+
+}  // namespace
+
+/// Of the selected candidate; 0 where no call of it was measured.
+Nanoseconds TuningCase::reference() const {
+  const CallSamples& samples = at(selected_).samples;
+  return samples.count() > 0 ? samples.median() : 0;
+}
+
+Nanoseconds TuningCase::add(int candidate, Nanoseconds time) {
+  State& state = at(candidate);
+  ++state.calls;
+  if (candidate == selected_) latest_.push_back(time);
+  const bool sets_up = state.calls == 1 && candidate != 0 && exceeds(time, max_loss, reference()) &&
+                       time - reference() <= max_set_up;
+  if (!sets_up) state.samples.add(time);
+  if (candidate == 0) {
+    native_median_ = state.samples.median();
+    return 0;
+  }
+  const bool explores = candidate == exploration_.candidate;
+  return explores ? std::max<Nanoseconds>(0, time - native_median_) : 0;
+}
+
+void TuningCase::conclude(std::uint64_t calls) {
+  const bool drifts = is_settled_ && has_drifted();
+  latest_.clear();
+  const bool reverts = is_settled_ && is_faster(0, selected_, score_to_revert);
+  if (reverts) return reopen(0);
+  if (drifts || (is_settled_ && calls >= reopens_at_)) return reopen(selected_);
+  if (is_settled_ || at(0).samples.count() < min_native_calls) return;
+  select_fastest();
+  drop_slow();
+}
+
+/// All of at least 4 calls took much longer or shorter than when the case was settled.
+bool TuningCase::has_drifted() const {
+  if (latest_.size() < static_cast<std::size_t>(min_calls)) return false;
+  const auto [least, most] = std::minmax_element(latest_.begin(), latest_.end());
+  return exceeds(*least, drift, settled_median_) || exceeds(settled_median_, drift, *most);
+}
+
+bool TuningCase::is_faster(int candidate, int other, double score) const {
+  const CallSamples& samples = at(candidate).samples;
+  const CallSamples& others = at(other).samples;
+  return shorter_score(samples, others) > score &&
+         exceeds(others.median(), min_gain, samples.median());
+}
+
+void TuningCase::select_fastest() {
+  int best = selected_;
+  for (int candidate = 0; candidate < static_cast<int>(candidates_.size()); ++candidate) {
+    const State& state = at(candidate);
+    if (candidate == selected_ || state.is_dropped || state.samples.count() < min_calls) continue;
+    const bool gains = is_faster(candidate, selected_, score_to_select) &&
+                       (candidate == 0 || is_faster(candidate, 0, score_to_select));
+    if (gains && (best == selected_ || state.samples.median() < at(best).samples.median())) {
+      best = candidate;
+    }
+  }
+  if (best == selected_) return;
+  selected_ = best;
+  state_reason();
+}
+
+void TuningCase::drop_slow() {
+  const Nanoseconds best = reference();
+  for (int candidate = 1; candidate < static_cast<int>(candidates_.size()); ++candidate) {
+    State& state = at(candidate);
+    const int count = state.samples.count();
+    if (candidate == selected_ || count == 0 || best == 0) continue;
+    const Nanoseconds median = state.samples.median();
+    state.is_dropped = state.is_dropped || exceeds(median, max_loss_at_once, best) ||
+                       (count >= 2 && exceeds(median, max_loss, best)) ||
+                       (count >= min_calls && median >= best) || state.samples.is_full();
+  }
+}
+
+/// One that was explored and not dropped, else the first that no call has run; -1 where there is
+/// none.
+int TuningCase::next_candidate() const {
+  int next = -1;
+  for (int candidate = static_cast<int>(candidates_.size()) - 1; candidate > 0; --candidate) {
+    const State& state = at(candidate);
+    if (candidate == selected_ || state.is_dropped || state.is_excluded) continue;
+    if (state.calls > 0) return candidate;
+    next = candidate;
+  }
+  return next;
+}
+
+bool TuningCase::plan(Nanoseconds allowance, std::uint64_t calls) {
+  exploration_ = {};
+  if (is_settled_) {
+    if (selected_ == 0) return false;
+    if (at(0).samples.count() >= min_calls) {
+      at(0).samples.clear();
+      at(selected_).samples.clear();
+    }
+    exploration_ = {0, max_calls_each};
+    return false;
+  }
+  if (at(0).samples.count() < min_native_calls) {
+    if (selected_ != 0) exploration_ = {0, max_calls_each};
+    return true;
+  }
+  if (at(selected_).samples.count() < min_native_calls) return true;
+  const int candidate = next_candidate();
+  if (candidate < 0) {
+    settle(calls);
+    return false;
+  }
+  exploration_ = {candidate, 1};
+  const CallSamples& samples = at(candidate).samples;
+  if (samples.count() == 0) return true;
+  const Nanoseconds loss = std::max<Nanoseconds>(1, samples.median() - native_median_);
+  exploration_.calls =
+      static_cast<int>(std::clamp<Nanoseconds>(allowance / loss, 1, max_calls_each));
+  return true;
+}
+
+void TuningCase::exclude(int candidate) {
+  at(candidate).is_excluded = true;
+  if (exploration_.candidate == candidate) exploration_ = {};
+}
+
+void TuningCase::reopen(int selected) {
+  selected_ = selected;
+  is_settled_ = false;
+  for (State& state : candidates_) {
+    state.samples.clear();
+    state.calls = 0;
+    state.is_dropped = false;
+  }
+  state_reason();
+}
+
+void TuningCase::settle(std::uint64_t calls) {
+  is_settled_ = true;
+  settled_median_ = reference();
+  reopens_at_ = std::max(min_calls_settled, calls_per_interval * calls);
+  state_reason();
+}
+
+void TuningCase::state_reason() {
+  const auto measured = std::count_if(candidates_.begin(), candidates_.end(),
+                                      [](const State& state) { return state.calls > 0; });
+  char text[96];
+  if (selected_ != 0 && at(selected_).samples.count() > 0) {
+    std::snprintf(text, sizeof text, "measured %.1fx faster than the MPI's own over %d calls",
+                  static_cast<double>(native_median_) /
+                      static_cast<double>(std::max<Nanoseconds>(1, reference())),
+                  at(selected_).samples.count());
+  } else if (selected_ == 0 && is_settled_) {
+    std::snprintf(text, sizeof text, "fastest of %d candidates measured",
+                  static_cast<int>(measured));
+  } else {
+    std::snprintf(text, sizeof text, "exploring");
+  }
+  reason_ = text;
+}
+
+}  // namespace tutti

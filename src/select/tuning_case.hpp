@@ -1,0 +1,89 @@
+/// What is known of the candidates for calls of one collective and size class.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "select/call_samples.hpp"
+
+namespace tutti {
+
+/// Which candidate calls explore, and in how many of them at most.
+struct Exploration {
+  int candidate = -1;  ///< -1: none
+  int calls = 0;
+};
+
+/// Compares candidates, of which 0 is the MPI's own, by the times of calls that all ranks agree on.
+///
+/// Candidates are explored one after the other in the sequence of their numbers. The first call of
+/// a candidate counts only if it is fast, or too slow for what it sets up. A candidate is dropped
+/// once it is clearly slower than the selected one: by half after 1 counted call, by a fifth after
+/// 2, at all after 4, and if it is not selected after 16. It is selected where the medians differ
+/// by at least 3 % and the Mann-Whitney test supports it at a level of 0.5 %, over the selected one
+/// and over the MPI's own. With no candidate left the case is settled. It is explored again where
+/// calls take 1.5 times as long or as short as before, where the MPI's own becomes faster than the
+/// selected candidate, and after 8 times as many calls.
+class TuningCase {
+ public:
+  /// `candidates`: how many there are, at least 1.
+  explicit TuningCase(int candidates) : candidates_(static_cast<std::size_t>(candidates)) {}
+
+  [[nodiscard]] int selected() const { return selected_; }
+  [[nodiscard]] const Exploration& exploration() const { return exploration_; }
+  [[nodiscard]] bool is_settled() const { return is_settled_; }
+  /// Adds a call that ran `candidate`. Returns what the call lost against the median of the MPI's
+  /// own: 0 or more. O(1).
+  Nanoseconds add(int candidate, Nanoseconds time);
+  /// Drops and selects by the calls added since the last time; `calls` are those of the collective
+  /// so far.
+  void conclude(std::uint64_t calls);
+  /// Plans the next exploration, whose expected loss is at most `allowance` beyond its first call.
+  /// Returns false where none is needed: then only a settled candidate is compared with the MPI's
+  /// own, in a few calls.
+  bool plan(Nanoseconds allowance, std::uint64_t calls);
+  /// No call explores until the next plan().
+  void rest() { exploration_ = {}; }
+  /// The candidate cannot run on some rank.
+  void exclude(int candidate);
+  /// Has any call run the candidate?
+  [[nodiscard]] bool is_tried(int candidate) const { return at(candidate).calls > 0; }
+  /// Why the selected candidate is selected; changes only where a decision does.
+  [[nodiscard]] const std::string& reason() const { return reason_; }
+
+ private:
+  struct State {
+    CallSamples samples;
+    int calls = 0;  ///< with those that do not count
+    bool is_dropped = false;
+    bool is_excluded = false;
+  };
+  [[nodiscard]] const State& at(int candidate) const {
+    return candidates_[static_cast<std::size_t>(candidate)];
+  }
+  [[nodiscard]] State& at(int candidate) {
+    return candidates_[static_cast<std::size_t>(candidate)];
+  }
+  [[nodiscard]] Nanoseconds reference() const;
+  [[nodiscard]] int next_candidate() const;
+  [[nodiscard]] bool is_faster(int candidate, int other, double score) const;
+  void drop_slow();
+  void select_fastest();
+  [[nodiscard]] bool has_drifted() const;
+  void reopen(int selected);
+  void settle(std::uint64_t calls);
+  void state_reason();
+
+  std::vector<State> candidates_;
+  int selected_ = 0;
+  bool is_settled_ = false;
+  Exploration exploration_;
+  Nanoseconds native_median_ = 0;    ///< the latest known
+  Nanoseconds settled_median_ = 0;   ///< of the selected candidate when the case was settled
+  std::vector<Nanoseconds> latest_;  ///< of the selected candidate since the last conclusion
+  std::uint64_t reopens_at_ = 0;
+  std::string reason_ = "exploring";
+};
+
+}  // namespace tutti

@@ -1,0 +1,80 @@
+/// Which candidates are explored, and in which sequence.
+#include "select/tuning_candidates.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace tutti {
+namespace {
+
+std::vector<std::string> names_of(const TuningFeatures& features) {
+  std::vector<std::string> names;
+  for (const Setting& setting : tuning_candidates(features, {})) names.push_back(to_text(setting));
+  return names;
+}
+
+bool has(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+TEST(TuningCandidates, BeginWithTheMpisOwnAndHierarchicalOnes) {
+  for (const Collective collective : matched_collectives) {
+    const auto all = tuning_candidates({collective, 12, 1024, 3}, {});
+    ASSERT_GE(all.size(), 4U) << name_of(collective);
+    EXPECT_TRUE(all[0].kind == Setting::Kind::native && !all[0].level);
+    EXPECT_EQ(all[1].level, (Level{true, 1}));
+    EXPECT_EQ(all[2].level, (Level{true, 2}));
+    EXPECT_NE(all[3].level, (Level{true, 4})) << "a node has 3 ranks";
+  }
+}
+
+TEST(TuningCandidates, ComeFromTheListWithoutArrivalsDistancesAndThreads) {
+  for (const Collective collective : matched_collectives) {
+    const auto all = tuning_candidates({collective, 8, 1024}, {});
+    EXPECT_GE(all.size(), 2U) << name_of(collective);
+    for (const Setting& setting : all) {
+      EXPECT_FALSE(setting.level);
+      if (setting.kind == Setting::Kind::native) continue;
+      EXPECT_FALSE(setting.specification.needs_arrivals());
+      EXPECT_FALSE(setting.specification.needs_distances());
+      EXPECT_EQ(setting.specification.runner, Runner::caller);
+    }
+  }
+}
+
+TEST(TuningCandidates, FollowWhatTheUserAllows) {
+  EXPECT_EQ(names_of({.collective = Collective::bcast,
+                      .p = 8,
+                      .block = 9,
+                      .max_ranks_per_node = 4,
+                      .only_native = true})
+                .size(),
+            4U);
+  const auto flat = names_of({.collective = Collective::bcast,
+                              .p = 8,
+                              .block = 9,
+                              .max_ranks_per_node = 4,
+                              .is_flat = true});
+  EXPECT_FALSE(std::any_of(flat.begin(), flat.end(),
+                           [](const std::string& name) { return name.starts_with("hier"); }));
+}
+
+TEST(TuningCandidates, StayWithinTheMemoryOfStaging) {
+  const TuningFeatures features = {Collective::alltoall, 8, 1024};
+  EXPECT_TRUE(has(names_of(features), "bruck"));
+  TuningFeatures bounded = features;
+  bounded.staging = 1024;
+  EXPECT_FALSE(has(names_of(bounded), "bruck"));
+}
+
+TEST(TuningCandidates, LeaveOutWhatTheModelFindsHopeless) {
+  // 63 messages of 1 MiB from the root one after the other.
+  const auto large = names_of({Collective::bcast, 64, Bytes{1} << 20});
+  EXPECT_FALSE(has(large, "linear"));
+  EXPECT_TRUE(has(large, "scatter_allgather"));
+  EXPECT_TRUE(has(names_of({Collective::bcast, 3, 1}), "linear"));
+}
+
+}  // namespace
+}  // namespace tutti
