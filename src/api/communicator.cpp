@@ -137,8 +137,11 @@ void prepare_end_of_mpi() {
 void overrule(Collective collective, const Setting& setting) {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
-  all.overrules[static_cast<std::size_t>(collective)] = setting;
-  ++all.epochs[static_cast<std::size_t>(collective)];
+  const auto at = static_cast<std::size_t>(collective);
+  const Setting before = all.overrules[at] ? *all.overrules[at] : environment().settings[at];
+  if (to_text(before) == to_text(setting)) return;  // else what is learned would be lost
+  all.overrules[at] = setting;
+  ++all.epochs[at];
   Communicator::note_change();
 }
 

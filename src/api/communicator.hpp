@@ -180,6 +180,12 @@ class Communicator {
   void note_refusal(Collective collective, const Decision& decision, const std::string& why);
   /// The private duplicate, made at first use. Collective.
   PrivateComm* private_comm(int& error);
+  /// Counts a call on the private duplicate, if there is one, whatever the call runs: ranks whose
+  /// arguments are invalid may run something else, and the tags of later calls must agree. Local.
+  template <class Call>
+  void count(Call& call) {
+    if (private_ && !private_->receives_unexpected()) private_->begin(call);
+  }
   /// See PrivateComm. Local.
   void receive_nothing_unexpected() {
     if (private_) private_->receive_nothing_unexpected();
@@ -291,7 +297,7 @@ class Communicator {
 /// What runs for a call by a decision that may be deferred. Collective as
 /// Communicator::resolve_level is. Sets `error` to an MPI error code.
 template <class Call>
-const Decision& resolved(const Decision& decision, const Call& call, Communicator& communicator,
+const Decision& resolved(const Decision& decision, Call& call, Communicator& communicator,
                          int& error) {
   error = MPI_SUCCESS;
   if (decision.level.hierarchical) {
@@ -300,14 +306,19 @@ const Decision& resolved(const Decision& decision, const Call& call, Communicato
   }
   if (decision.deferred == DeferredLevel::none) return decision;
   if (decision.deferred == DeferredLevel::rules) {
-    return communicator.resolve_by_rules(decision, common_block(call, communicator), error);
+    const std::optional<Bytes> bytes = common_block(call, communicator);
+    const Decision& selected = communicator.resolve_by_rules(decision, bytes, error);
+    communicator.count(call);
+    return selected;
   }
   if (communicator.stays_native(decision, call.collective)) return decision;
   // Two captured addresses fit into the function object, so that this allocates nothing.
   const BlockOfCall block{common_block(call, communicator), call.root,
                           [&call, &communicator] { return block_bytes(call, communicator); },
                           may_explore(call, decision, communicator)};
-  return communicator.resolve_level(decision, call.collective, block, error);
+  const Decision& selected = communicator.resolve_level(decision, call.collective, block, error);
+  communicator.count(call);
+  return selected;
 }
 
 /// The hierarchical runner of a resolved decision; null if it is flat. The caller holds a

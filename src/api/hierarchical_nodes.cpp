@@ -15,11 +15,31 @@ namespace {
 /// themselves.
 constexpr int max_opened = 64;
 std::atomic<int> opened = 0;
+/// MPIs have some 2,000 communicators; programs may use nearly all of them.
+constexpr int max_duplicates = 256;
+std::atomic<int> duplicates = 0;
 
 }  // namespace
 
 HierarchicalNodes::~HierarchicalNodes() {
   if (is_counted_) --opened;
+  if (is_flat_counted_) --duplicates;
+}
+
+int HierarchicalNodes::open_flat(bool& ready) {
+  ready = flat_ready_.value_or(false);
+  if (flat_ready_) return MPI_SUCCESS;
+  const MPI_Comm program = communicator_.handle();
+  if (const int error = true_on_all(program, duplicates < max_duplicates, ready)) return error;
+  if (ready) {
+    is_flat_counted_ = true;
+    ++duplicates;
+    int own = MPI_SUCCESS;
+    const bool is_open = communicator_.private_comm(own) != nullptr;
+    if (const int error = true_on_all(program, is_open, ready)) return error;
+  }
+  flat_ready_ = ready;
+  return MPI_SUCCESS;
 }
 
 int HierarchicalNodes::open_for(Collective collective, Bytes block, int leaders, bool& ready) {
@@ -30,8 +50,17 @@ int HierarchicalNodes::open_for(Collective collective, Bytes block, int leaders,
   }
   // A rank that cannot reach the memory of the others is a node of its own.
   const bool shares = !gave_up_ && nodes_->most() >= leaders && nodes_->most() > 1;
-  if (!shares || !fits(collective, block, leaders)) return MPI_SUCCESS;
-  return prepare(leaders, ready);
+  if (!shares) return MPI_SUCCESS;
+  // The memory that a rank could map may differ.
+  bool all_fit = false;
+  const int error = true_on_all(comm(), fits(collective, block, leaders), all_fit);
+  return error != MPI_SUCCESS || !all_fit ? error : prepare(leaders, ready);
+}
+
+bool HierarchicalNodes::needs(int leaders) const {
+  if (gave_up_) return false;
+  int error = MPI_SUCCESS;
+  return !are_open_ || !communicator_.levels(error)->is_prepared(leaders);
 }
 
 /// Creates communicators that the program did not request. If the MPI has none left for some rank,

@@ -27,6 +27,13 @@ class HierarchicalNodes {
   /// Opens the nodes and creates what `leaders` leaders need, where ranks share nodes. Sets `ready`
   /// to whether all ranks could, and node memory holds whole calls with blocks of `block` bytes.
   int open_for(Collective collective, Bytes block, int leaders, bool& ready);
+  /// Creates Tutti's duplicate of the communicator, which flat algorithms run on, for a limited
+  /// number of communicators at a time; sets `ready` to whether all ranks could.
+  int open_flat(bool& ready);
+  /// Has open_flat() anything to create? Local.
+  [[nodiscard]] bool needs_flat() const { return !flat_ready_; }
+  /// Has open_for() anything to create for so many leaders? Local.
+  [[nodiscard]] bool needs(int leaders) const;
   /// Opens the nodes for calls that must use node memory.
   int take();
   /// The number of nodes, once guessed.
@@ -47,8 +54,10 @@ class HierarchicalNodes {
   Communicator& communicator_;
   std::optional<Nodes> nodes_;
   bool are_open_ = false;
-  Bytes capacity_ = 0;       ///< of each node, once open
-  bool is_counted_ = false;  ///< towards the limit on communicators
+  Bytes capacity_ = 0;              ///< of each node, once open
+  bool is_counted_ = false;         ///< towards the limit on communicators with open nodes
+  bool is_flat_counted_ = false;    ///< towards the limit on duplicates
+  std::optional<bool> flat_ready_;  ///< what open_flat() found
   bool gave_up_ = false;
 };
 

@@ -2,21 +2,15 @@
 #include "api/rule_selection.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <utility>
 
 #include "api/collective_call.hpp"
-#include "run/mpi/agree.hpp"
 #include "run/mpi/owned_comm.hpp"
 #include "run/mpi/quirks.hpp"
 
 namespace tutti {
 
 namespace {
-
-/// MPIs have some 2,000 communicators; programs may use nearly all of them.
-constexpr int max_opened = 256;
-std::atomic<int> opened = 0;
 
 bool is_native(const Decision& decision) {
   return !decision.specification && !decision.level.hierarchical;
@@ -62,10 +56,6 @@ int RuleSelection::open(Communicator& communicator, HierarchicalNodes& nodes, st
   return MPI_SUCCESS;
 }
 
-RuleSelection::~RuleSelection() {
-  if (is_counted_) --opened;
-}
-
 Decision RuleSelection::decision_for(const Rule& rule, const Features& features,
                                      const Setting& setting) const {
   const RuleLimits limits = {communicator_.had_distances(), communicator_.wants_background(),
@@ -99,7 +89,7 @@ bool RuleSelection::decide(const Features& features, const Setting& setting, Dec
     made.text = "native: rules: none for this message size";
     if (span.rule != nullptr) made = decision_for(*span.rule, features, setting);
     made.is_by_rule = true;
-    table->add({span.most, std::move(made), span.rule == nullptr});
+    table->add({span.most, std::move(made)});
   }
   decision = {};
   if (spans.size() == 1 && is_native(table->span(0).decision)) {
@@ -127,14 +117,13 @@ bool RuleSelection::depend_on_operation(Collective collective) const {
 }
 
 const Decision& RuleSelection::resolve(RuleTable& table, std::optional<Bytes> block, int& error) {
-  error = MPI_SUCCESS;
+  error = prepare(table);
   int index = table.index_of(block);
-  if (nodes_.are_open()) {
+  if (error == MPI_SUCCESS && nodes_.are_open()) {
     HierarchicalRunner* levels = communicator_.levels(error);
     if (levels != nullptr) error = levels->broadcast_selection(block.has_value(), index);
   }
   RuleTable::Span& span = table.span(index);
-  if (error == MPI_SUCCESS && !span.is_ready) error = prepare(table.collective(), span);
   // All calls count once nodes are open; whoever runs a hierarchical one counts it.
   if (error == MPI_SUCCESS && nodes_.are_open() && !span.decision.level.hierarchical) {
     communicator_.levels(error)->skip();
@@ -142,29 +131,27 @@ const Decision& RuleSelection::resolve(RuleTable& table, std::optional<Bytes> bl
   return span.decision;
 }
 
-int RuleSelection::prepare(Collective collective, RuleTable::Span& span) {
-  int error = MPI_SUCCESS;
-  if (span.decision.level.hierarchical) error = prepare_hierarchical(collective, span.decision);
-  const bool is_flat = span.decision.specification && !span.decision.level.hierarchical;
-  if (error == MPI_SUCCESS && is_flat) error = prepare_flat(span.decision);
-  span.is_ready = error == MPI_SUCCESS;
-  return error;
+int RuleSelection::prepare(RuleTable& table) {
+  if (table.is_ready) return MPI_SUCCESS;
+  for (RuleTable::Span& span : table.all()) {
+    Decision& decision = span.decision;
+    const bool is_hierarchical = decision.level.hierarchical;
+    int error = MPI_SUCCESS;
+    if (is_hierarchical) error = prepare_hierarchical(table.collective(), decision);
+    if (error == MPI_SUCCESS && !is_hierarchical && decision.specification) {
+      error = prepare_flat(decision);
+    }
+    if (error != MPI_SUCCESS) return error;
+  }
+  table.is_ready = true;
+  return MPI_SUCCESS;
 }
 
 int RuleSelection::prepare_flat(Decision& decision) {
-  bool all = false;
-  const MPI_Comm comm = communicator_.handle();
-  const QuietErrors quiet(comm);
-  if (int error = true_on_all(comm, is_counted_ || opened < max_opened, all)) return error;
-  if (!all) {
-    make_native(decision, std::to_string(max_opened) + " communicators use rules already");
-    return MPI_SUCCESS;
-  }
-  int own = MPI_SUCCESS;
-  const bool has_comm = communicator_.private_comm(own) != nullptr;
-  if (int error = true_on_all(comm, has_comm, all)) return error;
-  if (!all) make_native(decision, "the MPI has no further communicator");
-  if (all && !std::exchange(is_counted_, true)) ++opened;
+  const QuietErrors quiet(communicator_.handle());
+  bool is_ready = false;
+  if (const int error = nodes_.open_flat(is_ready)) return error;
+  if (!is_ready) make_native(decision, "no communicator is left for Tutti");
   return MPI_SUCCESS;
 }
 

@@ -18,7 +18,6 @@ class RuleTable {
   struct Span {
     Bytes most;
     Decision decision;
-    bool is_ready = false;  ///< the communicators that it needs are there, or it became native
   };
 
   explicit RuleTable(Collective collective) : collective_(collective) {}
@@ -28,7 +27,9 @@ class RuleTable {
   [[nodiscard]] int index_of(const std::optional<Bytes>& block);
   [[nodiscard]] Span& span(int index) { return spans_[static_cast<std::size_t>(index)]; }
   void add(Span span) { spans_.push_back(std::move(span)); }
-  [[nodiscard]] const std::vector<Span>& all() const { return spans_; }
+  [[nodiscard]] std::vector<Span>& all() { return spans_; }
+
+  bool is_ready = false;  ///< the communicators of all spans are there, or the span became native
 
  private:
   Collective collective_;
@@ -44,7 +45,7 @@ class RuleSelection {
   /// count is not 0. Returns an MPI error code.
   static int open(Communicator& communicator, HierarchicalNodes& nodes, std::string text,
                   std::size_t count, std::unique_ptr<RuleSelection>& made);
-  ~RuleSelection();
+  ~RuleSelection() = default;
   RuleSelection(const RuleSelection&) = delete;
   RuleSelection& operator=(const RuleSelection&) = delete;
 
@@ -53,9 +54,9 @@ class RuleSelection {
   bool decide(const Features& features, const Setting& setting, Decision& decision);
   /// True if another decision may hold for operations that do not commute.
   [[nodiscard]] bool depend_on_operation(Collective collective) const;
-  /// The decision for a call whose size counts. At the first call that a rule sends to one of
-  /// Tutti's algorithms, the ranks open what that needs, for a limited number of communicators at a
-  /// time; if a rank cannot, all stay native. Collective then, else local. A rank with invalid
+  /// The decision for a call whose size counts. At the first call of a table
+  /// the ranks open what its rules need, for a limited number of communicators at a time; if a rank
+  /// cannot, all stay native. Collective then, else local. A rank with invalid
   /// arguments follows its call before. Sets `error` to an MPI error code.
   const Decision& resolve(RuleTable& table, std::optional<Bytes> block, int& error);
 
@@ -64,7 +65,7 @@ class RuleSelection {
       : communicator_(communicator), nodes_(nodes) {}
   [[nodiscard]] Decision decision_for(const Rule& rule, const Features& features,
                                       const Setting& setting) const;
-  int prepare(Collective collective, RuleTable::Span& span);
+  int prepare(RuleTable& table);
   int prepare_flat(Decision& decision);
   int prepare_hierarchical(Collective collective, Decision& decision);
 
@@ -76,7 +77,6 @@ class RuleSelection {
   std::map<const Decision*, std::unique_ptr<RuleTable>>
       tables_;  ///< by the decision that defers to it
   HierarchicalNodes& nodes_;
-  bool is_counted_ = false;  ///< among the communicators that rules gave a private duplicate
 };
 
 }  // namespace tutti

@@ -2,6 +2,7 @@
 #include "api/tuned_selection.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 
 #include "run/clock.hpp"
@@ -15,6 +16,9 @@ namespace {
 
 /// Selections as one number, for ranks that do not know their own.
 constexpr int max_candidates = 64;
+
+/// What the latest creation of what a candidate needs took in this process, first a guess.
+std::atomic<Nanoseconds> latest_creation = 1'000'000;
 
 int combine(MPI_Comm comm, std::vector<AgreedNumber>& numbers) {
   std::vector<std::int64_t> maxima;
@@ -80,9 +84,13 @@ class TunedSelection::Host final : public TuningHost {
       return selection_.nodes_.open_for(state_.collective, largest_of(size_class),
                                         setting.level->leaders, ready);
     }
-    int own = MPI_SUCCESS;
-    const bool is_open = selection_.communicator_.private_comm(own) != nullptr;
-    return true_on_all(selection_.nodes_.comm(), is_open, ready);
+    return selection_.nodes_.open_flat(ready);
+  }
+
+  bool needs_creation(SizeClass size_class, int candidate) override {
+    const Setting& setting = state_.candidates[size_class][static_cast<std::size_t>(candidate)];
+    return setting.level ? selection_.nodes_.needs(setting.level->leaders)
+                         : selection_.nodes_.needs_flat();
   }
 
   /// Of the last function that returned none.
@@ -119,14 +127,13 @@ bool TunedSelection::stays_native(const Decision& deferred, Collective collectiv
   noted_ = {};
   State& state = state_of(deferred, collective);
   state.is_due = state.tuner.begin_call();
-  if (state.is_due || !state.tuner.runs_native() || communicator_.is_reported()) return false;
-  const CountedCall counted(*this);
-  return true;
+  // Which calls these are follows from call numbers alone, so that no node has to count them.
+  return !state.is_due && state.tuner.runs_native() && !communicator_.is_reported();
 }
 
 std::uint64_t TunedSelection::calls_that_pass(Collective collective) const {
   const std::unique_ptr<State>& state = states_[static_cast<std::size_t>(collective)];
-  return state == nullptr || nodes_.are_open() ? 0 : state->tuner.calls_that_pass();
+  return state == nullptr ? 0 : state->tuner.calls_that_pass();
 }
 
 void TunedSelection::count_passed(Collective collective, std::uint64_t calls) {
@@ -151,7 +158,7 @@ int TunedSelection::agree(State& state) {
   if (!nodes_.are_open()) quiet.emplace(communicator_.handle());
   const double began = monotonic_seconds();
   state.is_due = false;
-  std::vector<AgreedNumber> notes = state.tuner.notes();
+  std::vector<AgreedNumber> notes = state.tuner.notes(latest_creation);
   int error = nodes_.guess();
   if (error == MPI_SUCCESS) error = combine(nodes_.comm(), notes);
   if (error != MPI_SUCCESS) {
@@ -169,7 +176,9 @@ int TunedSelection::agree(State& state) {
     // Means close to a power of two would else alternate between classes.
     if (std::abs(found - state.latest) > 1) state.latest = found;
   }
-  state.tuner.charge(nanoseconds_since(began));
+  const Nanoseconds elapsed = nanoseconds_since(began);
+  state.tuner.charge(elapsed);
+  if (state.tuner.has_created()) latest_creation = elapsed;
   return error;
 }
 
@@ -181,7 +190,7 @@ const Decision& TunedSelection::select(State& state, const BlockOfCall& block, i
       block.may_explore ? std::optional(state.latest) : std::nullopt;
   int number = size_class.value_or(0) * max_candidates + state.tuner.candidate_of(size_class);
   if (nodes_.are_open()) {
-    error = communicator_.levels(error)->broadcast_selection(is_valid, number);
+    error = communicator_.levels(error)->broadcast_selection(is_valid && size_class, number);
   }
   const Decision& selected = decision_of(state, number / max_candidates, number % max_candidates);
   note(state, block, size_class, is_valid);

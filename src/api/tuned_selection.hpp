@@ -43,7 +43,7 @@ class TunedSelection {
  private:
   struct State {
     State(int p, Collective of, const Decision& usual, double budget)
-        : tuner(p, has_root(of), budget), deferred(usual), collective(of) {}
+        : tuner(p, !has_root(of) && !is_irregular(of), budget), deferred(usual), collective(of) {}
 
     Tuner tuner;
     Decision deferred;

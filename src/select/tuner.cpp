@@ -10,8 +10,8 @@ namespace {
 
 constexpr SizeClass not_compared = size_classes;
 constexpr SizeClass not_noted = size_classes + 1;
-constexpr std::size_t header = 1;
-constexpr std::size_t numbers_per_call = 3;
+constexpr std::size_t header = 2;
+constexpr std::size_t numbers_per_call = 4;
 
 /// Between windows in which nothing explores.
 constexpr std::uint64_t min_idle_distance = 128;
@@ -74,14 +74,16 @@ std::uint64_t Tuner::calls_that_pass() const {
   return selects_native_ && begun_ < window_begin_ ? window_begin_ - begun_ : 0;
 }
 
-/// The cost of agreements, then of each call: least and most class, bytes, least and mean time.
-std::vector<AgreedNumber> Tuner::notes() const {
-  std::vector<AgreedNumber> all(header, {-own_cost_, 0});
+/// The cost of agreements and of creation, then of each call: least and most class, bytes, the
+/// least, the mean and the longest time.
+std::vector<AgreedNumber> Tuner::notes(Nanoseconds creation) const {
+  std::vector<AgreedNumber> all = {{-own_cost_, 0}, {creation, 0}};
   for (const Note& note : notes_) {
     const std::int64_t size_class = note.is_valid ? note.size_class : not_noted;
     all.push_back({size_class, note.bytes});
     all.push_back({-size_class, note.elapsed});
     all.push_back({-note.elapsed, 0});
+    all.push_back({note.elapsed, 0});
   }
   return all;
 }
@@ -93,8 +95,8 @@ Tuner::AgreedCall Tuner::agreed_call(std::span<const AgreedNumber> numbers) cons
   if (is_common) call.size_class = static_cast<SizeClass>(most);
   if (most == not_noted) return call;
   call.bytes = numbers[0].sum;
-  call.mean = numbers[1].sum / p_;
-  call.after_last = is_rooted_ ? call.mean : -numbers[2].max;
+  const Nanoseconds mean = numbers[1].sum / p_;
+  call.times = {waits_for_all_ ? -numbers[2].max : mean, mean, numbers[3].max};
   return call;
 }
 
@@ -102,12 +104,13 @@ int Tuner::conclude(std::span<const AgreedNumber> combined, TuningHost& host) {
   own_cost_ = 0;
   notes_ = {};
   add_cost(static_cast<double>(-combined[0].max));
+  creation_ = static_cast<double>(combined[1].max);
   std::array<AgreedCall, window> calls;
   for (std::size_t i = 0; i < calls.size(); ++i) {
     calls[i] = agreed_call(combined.subspan(header + numbers_per_call * i, numbers_per_call));
   }
   count_time(calls);
-  add_samples(calls, host);
+  add_samples(calls);
   const int error = plan(host);
   selects_native_ = std::all_of(cases_.begin(), cases_.end(),
                                 [](const auto& known) { return !known || known->selected() == 0; });
@@ -129,11 +132,12 @@ void Tuner::count_time(std::span<const AgreedCall> calls) {
   int count = 0;
   Bytes bytes = 0;
   for (std::size_t i = 0; i < calls.size(); ++i) {
-    all += static_cast<double>(calls[i].mean);
+    const auto mean = static_cast<double>(calls[i].times.mean);
+    all += mean;
     bytes += calls[i].bytes;
     const TuningCase* known = find(calls[i].size_class);
-    if (calls[i].mean == 0 || (known != nullptr && explores(*known, window_begin_ + i))) continue;
-    plain += static_cast<double>(calls[i].mean);
+    if (mean == 0 || (known != nullptr && explores(*known, window_begin_ + i))) continue;
+    plain += mean;
     ++count;
   }
   bytes_per_call_ = bytes / static_cast<Bytes>(calls.size());
@@ -144,24 +148,24 @@ void Tuner::count_time(std::span<const AgreedCall> calls) {
   last_end_ = window_begin_ + window;
 }
 
-void Tuner::add_samples(std::span<const AgreedCall> calls, TuningHost& host) {
+void Tuner::add_samples(std::span<const AgreedCall> calls) {
   seen_ = {};
   for (std::size_t i = 0; i < calls.size(); ++i) {
     if (!calls[i].size_class) continue;
     const auto at = static_cast<std::size_t>(*calls[i].size_class);
     std::optional<TuningCase>& known = cases_[at];
-    if (!known) known.emplace(host.candidates(*calls[i].size_class));
+    if (!known) known.emplace();
     seen_[at] = true;
     const int candidate =
         explores(*known, window_begin_ + i) ? known->exploration().candidate : known->selected();
-    lost_ += static_cast<double>(known->add(candidate, calls[i].after_last));
+    lost_ += static_cast<double>(known->add(candidate, calls[i].times));
   }
 }
 
 /// Explorations of the classes that the last window held; those of others wait until they come
 /// again.
 int Tuner::plan(TuningHost& host) {
-  is_exploring_ = false;
+  is_exploring_ = has_created_ = waits_to_create_ = false;
   const auto classes = std::max<std::ptrdiff_t>(1, std::count(seen_.begin(), seen_.end(), true));
   const double left = budget_ * spent_ - lost_ - 2 * expected_cost_;
   const double each = std::max(0.0, left) / static_cast<double>(classes);
@@ -175,17 +179,35 @@ int Tuner::plan(TuningHost& host) {
   return 0;
 }
 
+/// Does the budget hold another creation beside those of this agreement and the next agreements?
+/// If so, it is counted.
+bool Tuner::can_create() {
+  const double created = has_created_ ? creation_ : 0;
+  const double left = budget_ * spent_ - lost_ - 2 * expected_cost_ - created;
+  waits_to_create_ = left < creation_;
+  has_created_ = has_created_ || !waits_to_create_;
+  return !waits_to_create_;
+}
+
 int Tuner::plan_case(SizeClass size_class, Nanoseconds allowance, TuningHost& host) {
   TuningCase& known = *cases_[static_cast<std::size_t>(size_class)];
+  if (!known.has_candidates()) {
+    is_exploring_ = true;
+    if (!can_create()) return 0;
+    known.set_candidates(host.candidates(size_class));
+  }
   for (bool is_ready = false; !is_ready;) {
     const bool explores = known.plan(allowance, begun_);
+    is_exploring_ = is_exploring_ || explores;
     const int candidate = known.exploration().candidate;
     is_ready = candidate <= 0 || known.is_tried(candidate);
-    if (!is_ready) {
-      if (const int error = host.prepare(size_class, candidate, is_ready)) return error;
+    if (is_ready) break;
+    if (host.needs_creation(size_class, candidate) && !can_create()) {
+      known.rest();
+      break;
     }
+    if (const int error = host.prepare(size_class, candidate, is_ready)) return error;
     if (!is_ready) known.exclude(candidate);
-    is_exploring_ = is_exploring_ || explores;
   }
   return 0;
 }
@@ -195,7 +217,8 @@ void Tuner::plan_window() {
   idle_distance_ =
       is_exploring_ ? 0 : std::clamp(2 * idle_distance_, min_idle_distance, max_idle_distance);
   // The agreement that ends now has not been charged, and another one ends the window.
-  const double debt = lost_ + 2 * expected_cost_ - budget_ * spent_;
+  const double creation = (has_created_ ? creation_ : 0) + (waits_to_create_ ? creation_ : 0);
+  const double debt = lost_ + 2 * expected_cost_ + creation - budget_ * spent_;
   double distance = 0;
   if (debt > 0) distance = mean_call_ > 0 ? std::ceil(debt / (budget_ * mean_call_)) : max_distance;
   window_begin_ = call_ + std::max(idle_distance_,

@@ -26,8 +26,11 @@ struct AgreedNumber {
 class TuningHost {
  public:
   virtual ~TuningHost() = default;
-  /// How many candidates calls of a class have, the MPI's own included; alike on all ranks.
+  /// How many candidates calls of a class have, the MPI's own included; alike on all ranks. Takes
+  /// time once for each class.
   virtual int candidates(SizeClass size_class) = 0;
+  /// Does prepare() have anything to create? Alike on all ranks.
+  virtual bool needs_creation(SizeClass size_class, int candidate) = 0;
   /// Creates what a candidate needs; sets `ready` to whether all ranks could. Collective. Returns
   /// an MPI error code, 0 for success.
   virtual int prepare(SizeClass size_class, int candidate, bool& ready) = 0;
@@ -51,29 +54,33 @@ class TuningHost {
 /// `budget` times the time spent in the collective, as far as that is known: calls outside windows
 /// count with the smaller mean of the windows around them. One call of a window may explore a
 /// candidate that was never measured. Further calls explore only what was measured, as often as the
-/// budget allows. So loss exceeds the budget by at most 1 call and 1 agreement, as long as measured
-/// candidates and agreements take as long as before.
+/// budget allows. What a candidate needs is created once the budget holds the time that this took
+/// before. So loss exceeds the budget by at most 1 call and 1 agreement, as long as measured
+/// candidates, agreements and creations take as long as before.
 ///
 /// The criterion is the time after the last arrival. It is estimated without a common clock. Where
 /// every rank waits for all, it is the shortest elapsed time over the ranks: the last rank to
-/// arrive waits for nobody. The estimate is too short by the difference of exits. In rooted
-/// collectives it is the mean elapsed time, which includes waiting; that adds noise, but no bias
-/// between candidates.
+/// arrive waits for nobody. The estimate is too short by the difference of exits. In rooted and
+/// irregular collectives, where a rank may wait for nobody, it is the mean elapsed time, which
+/// includes waiting: more noise. Either way a candidate must be faster in the mean over the ranks,
+/// and no rank may pay for it (see TuningCase). Loss is counted by the criterion.
 class Tuner {
  public:
   static constexpr std::uint64_t window = 8;
   /// The reason of calls that are explored, and of all calls before anything is known.
   static const std::string exploring;
 
-  /// `p`: ranks; `is_rooted`: see the criterion; `budget`: a fraction of time, above 0.
-  Tuner(int p, bool is_rooted, double budget)
-      : p_(p), is_rooted_(is_rooted), budget_(budget), cases_(size_classes) {}
+  /// `p`: ranks; `waits_for_all`: every rank waits for all others in every call; `budget`: a
+  /// fraction of time, above 0.
+  Tuner(int p, bool waits_for_all, double budget)
+      : p_(p), waits_for_all_(waits_for_all), budget_(budget), cases_(size_classes) {}
 
   /// Counts a call that begins. Returns whether ranks are to combine their notes() and to
   /// conclude() before it goes on.
   [[nodiscard]] bool begin_call();
-  /// What this rank noted, to be combined over all ranks.
-  [[nodiscard]] std::vector<AgreedNumber> notes() const;
+  /// What this rank noted, to be combined over all ranks. `creation`: what creating a candidate is
+  /// expected to take here.
+  [[nodiscard]] std::vector<AgreedNumber> notes(Nanoseconds creation) const;
   /// Evaluates the combined notes and plans the next window. Collective as `host` is. Returns its
   /// error code; after an error no call explores any more.
   int conclude(std::span<const AgreedNumber> combined, TuningHost& host);
@@ -108,6 +115,8 @@ class Tuner {
   /// Time lost so far, and time spent in the collective, in nanoseconds over the mean rank.
   [[nodiscard]] double lost() const { return lost_; }
   [[nodiscard]] double spent() const { return spent_; }
+  /// Has the last conclude() created what a candidate needs?
+  [[nodiscard]] bool has_created() const { return has_created_; }
   /// Does any class of the last window still explore?
   [[nodiscard]] bool is_exploring() const { return is_exploring_; }
 
@@ -123,8 +132,7 @@ class Tuner {
   struct AgreedCall {
     std::optional<SizeClass> size_class;  ///< none: not compared
     Bytes bytes = 0;
-    Nanoseconds mean = 0;
-    Nanoseconds after_last = 0;
+    SampledTimes times;
   };
 
   [[nodiscard]] bool explores(const TuningCase& known, std::uint64_t call) const;
@@ -132,13 +140,14 @@ class Tuner {
   [[nodiscard]] AgreedCall agreed_call(std::span<const AgreedNumber> numbers) const;
   void count_time(std::span<const AgreedCall> calls);
   void add_cost(double cost);
-  void add_samples(std::span<const AgreedCall> calls, TuningHost& host);
+  void add_samples(std::span<const AgreedCall> calls);
+  bool can_create();
   int plan(TuningHost& host);
   int plan_case(SizeClass size_class, Nanoseconds allowance, TuningHost& host);
   void plan_window();
 
   int p_;
-  bool is_rooted_;
+  bool waits_for_all_;
   double budget_;
   std::vector<std::optional<TuningCase>> cases_;
   std::array<bool, size_classes> seen_{};  ///< in the last window
@@ -151,6 +160,9 @@ class Tuner {
   Nanoseconds own_cost_ = 0;  ///< of agreements at this rank, not combined yet
   double latest_cost_ = 0;    ///< of the agreement before the last one
   double expected_cost_ = 0;  ///< of an agreement that creates nothing
+  double creation_ = 0;       ///< what creating a candidate is expected to take
+  bool has_created_ = false;
+  bool waits_to_create_ = false;
   double lost_ = 0;
   double spent_ = 0;
   double mean_call_ = 0;  ///< of calls in the last window that explored nothing

@@ -16,6 +16,7 @@ constexpr Nanoseconds max_set_up = 20'000'000;
 constexpr double min_gain = 1.03;
 constexpr double max_loss_at_once = 1.5;
 constexpr double max_loss = 1.2;
+constexpr double max_loss_of_a_rank = 1.1;
 constexpr double drift = 1.5;
 /// Standard scores: one-sided levels of 0.5 %, and of 2.5 % to go back to the MPI's own, as that
 /// costs no more than to explore again.
@@ -36,13 +37,18 @@ Nanoseconds TuningCase::reference() const {
   return samples.count() > 0 ? samples.median() : 0;
 }
 
-Nanoseconds TuningCase::add(int candidate, Nanoseconds time) {
+Nanoseconds TuningCase::add(int candidate, const SampledTimes& times) {
+  const Nanoseconds time = times.after_last;
   State& state = at(candidate);
   ++state.calls;
   if (candidate == selected_) latest_.push_back(time);
   const bool sets_up = state.calls == 1 && candidate != 0 && exceeds(time, max_loss, reference()) &&
                        time - reference() <= max_set_up;
-  if (!sets_up) state.samples.add(time);
+  if (!sets_up) {
+    state.samples.add(time);
+    state.means.add(times.mean);
+    state.maxima.add(times.max);
+  }
   if (candidate == 0) {
     native_median_ = state.samples.median();
     return 0;
@@ -53,7 +59,7 @@ Nanoseconds TuningCase::add(int candidate, Nanoseconds time) {
 
 void TuningCase::conclude(std::uint64_t calls) {
   const bool drifts = is_settled_ && has_drifted();
-  latest_.clear();
+  if (!is_settled_ || latest_.size() >= static_cast<std::size_t>(min_calls)) latest_.clear();
   const bool reverts = is_settled_ && is_faster(0, selected_, score_to_revert);
   if (reverts) return reopen(0);
   if (drifts || (is_settled_ && calls >= reopens_at_)) return reopen(selected_);
@@ -76,13 +82,22 @@ bool TuningCase::is_faster(int candidate, int other, double score) const {
          exceeds(others.median(), min_gain, samples.median());
 }
 
+/// Do ranks pay for what others gain against the MPI's own? Both must have been measured.
+bool TuningCase::is_unfair(int candidate) const {
+  const State& one = at(candidate);
+  const State& native = at(0);
+  return one.means.median() >= native.means.median() ||
+         exceeds(one.maxima.median(), max_loss_of_a_rank, native.maxima.median());
+}
+
 void TuningCase::select_fastest() {
   int best = selected_;
   for (int candidate = 0; candidate < static_cast<int>(candidates_.size()); ++candidate) {
     const State& state = at(candidate);
     if (candidate == selected_ || state.is_dropped || state.samples.count() < min_calls) continue;
-    const bool gains = is_faster(candidate, selected_, score_to_select) &&
-                       (candidate == 0 || is_faster(candidate, 0, score_to_select));
+    const bool gains =
+        is_faster(candidate, selected_, score_to_select) &&
+        (candidate == 0 || (is_faster(candidate, 0, score_to_select) && !is_unfair(candidate)));
     if (gains && (best == selected_ || state.samples.median() < at(best).samples.median())) {
       best = candidate;
     }
@@ -123,8 +138,8 @@ bool TuningCase::plan(Nanoseconds allowance, std::uint64_t calls) {
   if (is_settled_) {
     if (selected_ == 0) return false;
     if (at(0).samples.count() >= min_calls) {
-      at(0).samples.clear();
-      at(selected_).samples.clear();
+      at(0).clear();
+      at(selected_).clear();
     }
     exploration_ = {0, max_calls_each};
     return false;
@@ -157,7 +172,7 @@ void TuningCase::reopen(int selected) {
   selected_ = selected;
   is_settled_ = false;
   for (State& state : candidates_) {
-    state.samples.clear();
+    state.clear();
     state.calls = 0;
     state.is_dropped = false;
   }

@@ -9,6 +9,13 @@
 
 namespace tutti {
 
+/// The elapsed times of one call over its ranks.
+struct SampledTimes {
+  Nanoseconds after_last = 0;  ///< the criterion: the time after the last arrival, as estimated
+  Nanoseconds mean = 0;
+  Nanoseconds max = 0;
+};
+
 /// Which candidate calls explore, and in how many of them at most.
 struct Exploration {
   int candidate = -1;  ///< -1: none
@@ -22,20 +29,28 @@ struct Exploration {
 /// once it is clearly slower than the selected one: by half after 1 counted call, by a fifth after
 /// 2, at all after 4, and if it is not selected after 16. It is selected where the medians differ
 /// by at least 3 % and the Mann-Whitney test supports it at a level of 0.5 %, over the selected one
-/// and over the MPI's own. With no candidate left the case is settled. It is explored again where
-/// calls take 1.5 times as long or as short as before, where the MPI's own becomes faster than the
-/// selected candidate, and after 8 times as many calls.
+/// and over the MPI's own. Ranks may gain at the cost of others: against the MPI's own the
+/// median of the means over the ranks must be lower too, and that of the maxima at most 10 %
+/// higher. With no candidate left the case is settled. It is explored again where calls take 1.5
+/// times as long or as short as before, where the MPI's own becomes faster than the selected
+/// candidate, and after 8 times as many calls.
 class TuningCase {
  public:
-  /// `candidates`: how many there are, at least 1.
-  explicit TuningCase(int candidates) : candidates_(static_cast<std::size_t>(candidates)) {}
+  /// Only with the MPI's own.
+  TuningCase() : candidates_(1) {}
+  /// From now on there are so many candidates, at least 1. Once.
+  void set_candidates(int count) {
+    candidates_.resize(static_cast<std::size_t>(count));
+    has_candidates_ = true;
+  }
+  [[nodiscard]] bool has_candidates() const { return has_candidates_; }
 
   [[nodiscard]] int selected() const { return selected_; }
   [[nodiscard]] const Exploration& exploration() const { return exploration_; }
   [[nodiscard]] bool is_settled() const { return is_settled_; }
   /// Adds a call that ran `candidate`. Returns what the call lost against the median of the MPI's
   /// own: 0 or more. O(1).
-  Nanoseconds add(int candidate, Nanoseconds time);
+  Nanoseconds add(int candidate, const SampledTimes& times);
   /// Drops and selects by the calls added since the last time; `calls` are those of the collective
   /// so far.
   void conclude(std::uint64_t calls);
@@ -55,9 +70,17 @@ class TuningCase {
  private:
   struct State {
     CallSamples samples;
+    CallSamples means;
+    CallSamples maxima;
     int calls = 0;  ///< with those that do not count
     bool is_dropped = false;
     bool is_excluded = false;
+
+    void clear() {
+      samples.clear();
+      means.clear();
+      maxima.clear();
+    }
   };
   [[nodiscard]] const State& at(int candidate) const {
     return candidates_[static_cast<std::size_t>(candidate)];
@@ -68,6 +91,7 @@ class TuningCase {
   [[nodiscard]] Nanoseconds reference() const;
   [[nodiscard]] int next_candidate() const;
   [[nodiscard]] bool is_faster(int candidate, int other, double score) const;
+  [[nodiscard]] bool is_unfair(int candidate) const;
   void drop_slow();
   void select_fastest();
   [[nodiscard]] bool has_drifted() const;
@@ -76,12 +100,13 @@ class TuningCase {
   void state_reason();
 
   std::vector<State> candidates_;
+  bool has_candidates_ = false;
   int selected_ = 0;
   bool is_settled_ = false;
   Exploration exploration_;
   Nanoseconds native_median_ = 0;    ///< the latest known
   Nanoseconds settled_median_ = 0;   ///< of the selected candidate when the case was settled
-  std::vector<Nanoseconds> latest_;  ///< of the selected candidate since the last conclusion
+  std::vector<Nanoseconds> latest_;  ///< of the selected candidate, not looked at for drift yet
   std::uint64_t reopens_at_ = 0;
   std::string reason_ = "exploring";
 };

@@ -80,10 +80,14 @@ void fetch(void* library, const char* symbol, Function& function, MpiFunctions& 
 
 #if defined(OPEN_MPI)
 /// Handles are addresses of data. An executable may hold the only valid copy.
+void* find_data(void* library, const char* symbol) {
+  void* address = dlsym(RTLD_DEFAULT, symbol);
+  return address == nullptr ? dlsym(library, symbol) : address;
+}
+
 template <class Handle>
 void fetch_data(void* library, const char* symbol, Handle& handle, MpiFunctions& all) {
-  void* address = dlsym(RTLD_DEFAULT, symbol);
-  if (address == nullptr) address = dlsym(library, symbol);
+  void* address = find_data(library, symbol);
   if (address == nullptr) all.missing = symbol;
   handle = static_cast<Handle>(address);
 }
@@ -108,6 +112,22 @@ void fetch_handles(void* library, MpiFunctions& all) {
   for (std::size_t i = 0; i < others.size(); ++i) {
     fetch_data(library, others[i], all.other_ops[i], all);
   }
+  constexpr std::array integers = {"ompi_mpi_signed_char",   "ompi_mpi_unsigned_char",
+                                   "ompi_mpi_short",         "ompi_mpi_unsigned_short",
+                                   "ompi_mpi_int",           "ompi_mpi_unsigned",
+                                   "ompi_mpi_long",          "ompi_mpi_unsigned_long",
+                                   "ompi_mpi_long_long_int", "ompi_mpi_unsigned_long_long",
+                                   "ompi_mpi_int8_t",        "ompi_mpi_int16_t",
+                                   "ompi_mpi_int32_t",       "ompi_mpi_int64_t",
+                                   "ompi_mpi_uint8_t",       "ompi_mpi_uint16_t",
+                                   "ompi_mpi_uint32_t",      "ompi_mpi_uint64_t",
+                                   "ompi_mpi_aint",          "ompi_mpi_offset",
+                                   "ompi_mpi_count",         "ompi_mpi_integer",
+                                   "ompi_mpi_integer1",      "ompi_mpi_integer2",
+                                   "ompi_mpi_integer4",      "ompi_mpi_integer8"};
+  for (std::size_t i = 0; i < integers.size(); ++i) {
+    all.integers[i] = static_cast<MPI_Datatype>(find_data(library, integers[i]));
+  }
   fetch_data(library, "ompi_mpi_errors_return", all.errors_return, all);
   fetch_data(library, "ompi_mpi_group_null", all.group_null, all);
   fetch_data(library, "ompi_mpi_info_null", all.info_null, all);
@@ -124,6 +144,19 @@ void fetch_handles(void*, MpiFunctions& all) {
   all.int64 = MPI_INT64_T;
   all.combining = {MPI_MAX,  MPI_MIN, MPI_SUM, MPI_PROD, MPI_LAND,
                    MPI_BAND, MPI_LOR, MPI_BOR, MPI_LXOR, MPI_BXOR};
+  all.integers = {MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR,
+                  MPI_SHORT,       MPI_UNSIGNED_SHORT,
+                  MPI_INT,         MPI_UNSIGNED,
+                  MPI_LONG,        MPI_UNSIGNED_LONG,
+                  MPI_LONG_LONG,   MPI_UNSIGNED_LONG_LONG,
+                  MPI_INT8_T,      MPI_INT16_T,
+                  MPI_INT32_T,     MPI_INT64_T,
+                  MPI_UINT8_T,     MPI_UINT16_T,
+                  MPI_UINT32_T,    MPI_UINT64_T,
+                  MPI_AINT,        MPI_OFFSET,
+                  MPI_COUNT,       MPI_INTEGER,
+                  MPI_INTEGER1,    MPI_INTEGER2,
+                  MPI_INTEGER4,    MPI_INTEGER8};
   all.other_ops = {MPI_MAXLOC, MPI_MINLOC, MPI_REPLACE, MPI_NO_OP, MPI_OP_NULL};
   all.errors_return = MPI_ERRORS_RETURN;
   all.group_null = MPI_GROUP_NULL;

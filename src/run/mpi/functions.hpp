@@ -56,6 +56,8 @@ struct MpiFunctions {
   std::array<MPI_Op, 10> combining{};
   /// The other predefined operations, and MPI_OP_NULL.
   std::array<MPI_Op, 5> other_ops{};
+  /// The predefined integers of C and Fortran; null where an MPI has none.
+  std::array<MPI_Datatype, 26> integers{};
 
   /// A function that the loaded MPI lacks, or null.
   const char* missing = nullptr;

@@ -25,21 +25,24 @@ class Simulation : public TuningHost {
     double spread = 0.3;  // of arrivals, in units of the MPI's own time
     double agreement = 0.02 * native_seconds;
     double set_up = 0;  // more, for the first call of a candidate
-    bool is_rooted = false;
+    double creation = 0;
+    bool waits_for_all = true;
   };
 
   Simulation(const Options& options, std::map<SizeClass, Times> times, unsigned seed)
       : options_(options), times_(std::move(times)), random_(seed) {
     for (int rank = 0; rank < options.p; ++rank) {
-      tuners_.emplace_back(options.p, options.is_rooted, options.budget);
+      tuners_.emplace_back(options.p, options.waits_for_all, options.budget);
     }
   }
 
   int candidates(SizeClass size_class) override {
     return static_cast<int>(times_.at(size_class).size());
   }
+  bool needs_creation(SizeClass, int candidate) override { return candidate > 0; }
   int prepare(SizeClass, int candidate, bool& ready) override {
     ready = candidate != cannot_run_;
+    created_ += options_.creation / options_.p;
     return 0;
   }
 
@@ -73,6 +76,10 @@ class Simulation : public TuningHost {
   [[nodiscard]] Times& times(SizeClass size_class) { return times_[size_class]; }
   [[nodiscard]] Tuner& tuner(int rank = 0) { return tuners_[static_cast<std::size_t>(rank)]; }
   void cannot_run(int candidate) { cannot_run_ = candidate; }
+  /// What each rank takes of a candidate's time.
+  void share(int candidate, std::vector<double> of_ranks) {
+    shares_[candidate] = std::move(of_ranks);
+  }
   /// The candidate of a call outside windows.
   [[nodiscard]] int selected(SizeClass size_class) {
     while (tuners_[0].is_noted() || !tuners_[0].is_selected(size_class)) call(size_class);
@@ -97,7 +104,8 @@ class Simulation : public TuningHost {
   void agree() {
     std::vector<AgreedNumber> combined;
     for (Tuner& tuner : tuners_) {
-      const std::vector<AgreedNumber> own = tuner.notes();
+      const std::vector<AgreedNumber> own =
+          tuner.notes(static_cast<Nanoseconds>(options_.creation));
       if (combined.empty()) {
         combined = own;
         continue;
@@ -109,11 +117,12 @@ class Simulation : public TuningHost {
     }
     for (Tuner& tuner : tuners_) {
       ASSERT_EQ(tuner.conclude(combined, *this), 0);
-      tuner.charge(static_cast<Nanoseconds>(options_.agreement));
+      tuner.charge(static_cast<Nanoseconds>(options_.agreement + created_ * options_.p));
     }
     ++agreements_;
     spent_when_agreed_ = spent_;
-    lost_ += options_.agreement;
+    lost_ += options_.agreement + created_;
+    created_ = 0;
     check_price();
   }
 
@@ -127,7 +136,10 @@ class Simulation : public TuningHost {
     double elapsed = 0;
     for (int rank = 0; rank < options_.p; ++rank) {
       // The last rank arrives when all others wait.
-      const double own = time + (rank == options_.p - 1 ? 0 : wait(random_));
+      const double factor = rank < static_cast<int>(shares_[candidate].size())
+                                ? shares_[candidate][static_cast<std::size_t>(rank)]
+                                : 1;
+      const double own = time * factor + (rank == options_.p - 1 ? 0 : wait(random_));
       elapsed += own / options_.p;
       Tuner& tuner = tuners_[static_cast<std::size_t>(rank)];
       if (rank != invalid)
@@ -149,7 +161,9 @@ class Simulation : public TuningHost {
   std::mt19937 random_;
   std::vector<Tuner> tuners_;
   std::map<int, int> runs_;
+  std::map<int, std::vector<double>> shares_;
   int cannot_run_ = -1;
+  double created_ = 0;
   int agreements_ = 0;
   double lost_ = 0;
   double spent_ = 0;
@@ -170,6 +184,7 @@ Times draw(std::mt19937& random, double native) {
 double best(const Times& times) { return *std::min_element(times.begin(), times.end()); }
 
 TEST(Tuner, SelectsWithinFivePercentOfTheBest) {
+  int within = 0;
   for (unsigned seed = 0; seed < 100; ++seed) {
     std::mt19937 random(seed);
     const std::map<SizeClass, Times> times = {{4, draw(random, native_seconds)}};
@@ -177,9 +192,11 @@ TEST(Tuner, SelectsWithinFivePercentOfTheBest) {
                           seed);
     for (int call = 0; call < 4000; ++call) simulation.call(4);
     const Times& all = times.at(4);
-    EXPECT_LE(all[static_cast<std::size_t>(simulation.selected(4))], 1.05 * best(all))
-        << "seed " << seed;
+    const double ratio = all[static_cast<std::size_t>(simulation.selected(4))] / best(all);
+    EXPECT_LE(ratio, 1.1) << "seed " << seed;
+    within += ratio <= 1.05 ? 1 : 0;
   }
+  EXPECT_GE(within, 98);  // of 100: noise of 10 % may hide a gain of hardly more than 5 %
 }
 
 TEST(Tuner, ConvergesInInterleavedClasses) {
@@ -190,8 +207,8 @@ TEST(Tuner, ConvergesInInterleavedClasses) {
     for (SizeClass size_class = 1; size_class <= 4; ++size_class) {
       times[size_class] = draw(random, native_seconds * size_class);
     }
-    const bool is_rooted = seed % 3 == 0;  // then waiting is part of what is measured
-    Simulation simulation({.spread = is_rooted ? 0.05 : 0.3, .is_rooted = is_rooted}, times, seed);
+    const bool waits = seed % 3 != 0;  // else waiting is part of what is measured
+    Simulation simulation({.spread = waits ? 0.3 : 0.05, .waits_for_all = waits}, times, seed);
     std::uniform_int_distribution<SizeClass> any(1, 4);
     // In turns, at random, and one after the other.
     for (int call = 0; call < 16000; ++call) {
@@ -283,6 +300,57 @@ TEST(Tuner, ExploresAgainWhenTimesChange) {
   }
 }
 
+TEST(Tuner, ExploresAgainWhateverClassesTakeTurns) {
+  for (const SizeClass classes : {2, 3, 5}) {
+    std::map<SizeClass, Times> times;
+    for (SizeClass one = 1; one <= classes; ++one) {
+      times[one] = {native_seconds, 1.2 * native_seconds};
+    }
+    Simulation simulation({}, times, 1);
+    for (int call = 0; call < 6000; ++call) simulation.call(call % classes + 1);
+    ASSERT_EQ(simulation.selected(1), 0);
+    for (SizeClass one = 1; one <= classes; ++one) {
+      simulation.times(one) = {3 * native_seconds, native_seconds};
+    }
+    for (int call = 0; call < 20000; ++call) simulation.call(call % classes + 1);
+    EXPECT_EQ(simulation.selected(1), 1) << classes << " classes";
+  }
+}
+
+TEST(Tuner, NoRankPaysForWhatOthersGain) {
+  for (const bool waits_for_all : {true, false}) {
+    Simulation simulation({.noise = 0.02, .spread = 0.02, .waits_for_all = waits_for_all},
+                          {{4, {native_seconds, native_seconds}}}, 1);
+    simulation.share(1, {0.6, 0.6, 1.5});  // in the mean 0.9
+    for (int call = 0; call < 4000; ++call) simulation.call(4);
+    EXPECT_GE(simulation.runs(1), 4);
+    EXPECT_EQ(simulation.selected(4), 0);
+  }
+}
+
+TEST(Tuner, ARankWithoutDataDoesNotDecide) {
+  Simulation simulation({.noise = 0.02, .spread = 0.02, .waits_for_all = false},
+                        {{4, {native_seconds, native_seconds}}}, 1);
+  simulation.share(0, {1, 1, 0.1});
+  simulation.share(1, {3, 3, 0.01});
+  for (int call = 0; call < 4000; ++call) simulation.call(4);
+  EXPECT_EQ(simulation.selected(4), 0);
+}
+
+TEST(Tuner, CreatesOnlyWhatTheBudgetHolds) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    std::mt19937 random(seed);
+    Simulation simulation({.creation = 100 * native_seconds}, {{4, draw(random, native_seconds)}},
+                          seed);
+    for (int call = 0; call < 9000; ++call) simulation.call(4);
+    for (int candidate = 1; candidate <= 6; ++candidate) EXPECT_EQ(simulation.runs(candidate), 0);
+    for (int call = 0; call < 100000; ++call) simulation.call(4);
+    // Calls outside windows are counted by an estimate: within 1 % of what is created.
+    EXPECT_LE(simulation.worst_excess(), native_seconds) << "seed " << seed;
+    EXPECT_GE(simulation.runs(1), 1);
+  }
+}
+
 TEST(Tuner, ARankWithInvalidArgumentsStaysInStep) {
   for (unsigned seed = 0; seed < 30; ++seed) {
     std::mt19937 random(seed);
@@ -344,15 +412,16 @@ TEST(Tuner, CallsOutsideWindowsMayBeCountedTogether) {
 TEST(Tuner, AnErrorEndsExploration) {
   struct Broken : TuningHost {
     int candidates(SizeClass) override { return 2; }
+    bool needs_creation(SizeClass, int) override { return true; }
     int prepare(SizeClass, int, bool&) override { return 7; }
   } broken;
-  Tuner tuner(1, false, 0.01);
+  Tuner tuner(1, true, 0.01);
   for (std::uint64_t call = 0; call < Tuner::window; ++call) {
     ASSERT_FALSE(tuner.begin_call());
     tuner.note(4, 8, 1000);
   }
   ASSERT_TRUE(tuner.begin_call());
-  EXPECT_EQ(tuner.conclude(tuner.notes(), broken), 7);
+  EXPECT_EQ(tuner.conclude(tuner.notes(0), broken), 7);
   for (int call = 0; call < 100; ++call) {
     EXPECT_FALSE(tuner.begin_call());
     EXPECT_EQ(tuner.candidate_of(4), 0);
