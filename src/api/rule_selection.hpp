@@ -58,12 +58,16 @@ class RuleSelection {
   /// time; if a rank cannot, all stay native. Collective then, else local. A rank with invalid
   /// arguments follows its call before. Sets `error` to an MPI error code.
   const Decision& resolve(RuleTable& table, std::optional<Bytes> block, int& error);
+  /// Records for the report what rules were derived from. O(rules).
+  void record_candidates() const;
 
  private:
   RuleSelection(Communicator& communicator, HierarchicalNodes& nodes)
       : communicator_(communicator), nodes_(nodes) {}
   [[nodiscard]] Decision decision_for(const Rule& rule, const Features& features,
                                       const Setting& setting) const;
+  [[nodiscard]] CaseOfCall add_case(const Rule& rule, Bytes least, Bytes most,
+                                    const std::string& text);
   int prepare(Collective collective, RuleTable::Span& span);
   int prepare_flat(Decision& decision);
   int prepare_hierarchical(Collective collective, Decision& decision);
@@ -75,6 +79,8 @@ class RuleSelection {
   int ranks_per_node_ = 1;
   std::map<const Decision*, std::unique_ptr<RuleTable>>
       tables_;  ///< by the decision that defers to it
+  /// By collective: the rules that decide message sizes.
+  std::map<Collective, std::vector<MeasuredCase>> cases_;
   HierarchicalNodes& nodes_;
   bool is_counted_ = false;  ///< among the communicators that rules gave a private duplicate
 };

@@ -104,12 +104,15 @@ ReportContent content_of(const Summary& summary, const std::string& mpi, bool pa
 }  // namespace
 
 ReportContent content_of(const Summary& summary, const std::string& mpi) {
-  return content_of(summary, mpi, false);
+  ReportContent content = content_of(summary, mpi, false);
+  content.tuning = tuning_of(summary, summary.ranks);
+  return content;
 }
 
 ReportContent partial_content_of(const Summary& summary, const std::string& mpi, int ranks,
                                  const std::string& who) {
   ReportContent content = content_of(summary, mpi, true);
+  content.tuning = tuning_of(summary, 0);
   content.ranks = ranks;
   content.nodes.reset();
   content.clock = "each rank reads its own clock";

@@ -108,6 +108,11 @@ class Tuner {
   /// Time lost so far, and time spent in the collective, in nanoseconds over the mean rank.
   [[nodiscard]] double lost() const { return lost_; }
   [[nodiscard]] double spent() const { return spent_; }
+  /// What is known of a class; null before any call of it was noted.
+  [[nodiscard]] const TuningCase* known(SizeClass size_class) const {
+    const auto& known = cases_[static_cast<std::size_t>(size_class)];
+    return known ? &*known : nullptr;
+  }
   /// Does any class of the last window still explore?
   [[nodiscard]] bool is_exploring() const { return is_exploring_; }
 
