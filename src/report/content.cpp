@@ -60,6 +60,9 @@ ReportedCalls reported(const SiteCalls& calls, const Summary& summary, bool part
   line.algorithm = calls.decision.substr(0, colon);
   if (colon != std::string::npos) line.reason = calls.decision.substr(colon + 2);
   line.calls = calls.calls;
+  for (const CallsOfCase& of_case : calls.cases) {
+    if (of_case.of.explores) line.explored += of_case.calls;
+  }
   line.bytes = calls.bytes;
   const auto count = static_cast<double>(calls.calls);
   line.irregularity_mean = calls.irregularity_sum / count;

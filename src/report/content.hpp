@@ -18,6 +18,7 @@ struct ReportedCalls {
   std::string algorithm;
   std::string reason;
   std::int64_t calls = 0;
+  std::int64_t explored = 0;  ///< calls that did not run what was selected for them
   Bytes bytes = 0;
   double irregularity_mean = 1;  ///< over calls, of largest / mean block
   double irregularity_max = 1;

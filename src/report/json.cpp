@@ -61,7 +61,8 @@ std::string to_json(const ReportedCalls& line) {
   return "{\"collective\":" + json_string(name_of(line.collective)) +
          ",\"site\":" + json_string(line.site) +
          ",\"other_sites\":" + json_list(line.other_sites, json_string) +
-         ",\"calls\":" + std::to_string(line.calls) + ",\"bytes\":" + std::to_string(line.bytes) +
+         ",\"calls\":" + std::to_string(line.calls) + ",\"explored\":" +
+         std::to_string(line.explored) + ",\"bytes\":" + std::to_string(line.bytes) +
          ",\"irregularity\":" +
          json_object({{"mean", line.irregularity_mean}, {"max", line.irregularity_max}}) +
          ",\"algorithm\":" + json_string(line.algorithm) +

@@ -84,21 +84,36 @@ constexpr std::string_view legend =
     "a rank's mean time: waiting for ranks that it needs; held behind late ranks or\n"
     "moving data for them; moving data with no rank missing\n";
 
+std::string entry_of(const ReportedCalls& line) {
+  std::string text = line_of(line);
+  text += wrapped("at " + line.site, 2);
+  for (const std::string& site : line.other_sites) text += wrapped("other ranks at " + site, 2);
+  text += wrapped(line.algorithm + (line.reason.empty() ? "" : ": " + line.reason), 2);
+  text += wrapped(maxima_of(line), 2);
+  if (line.split) text += wrapped(late_ranks(*line.split), 2);
+  const std::string_view what = line.together ? "" : "time, spread, moving ";
+  if (!line.note.empty()) text += wrapped(std::string(what) + line.note, 2);
+  return text;
+}
+
 }  // namespace
 
 std::string to_text(const ReportContent& content) {
   std::string text = header_of(content);
   if (content.calls.empty()) return text + "no calls\n";
   text += "\n" + std::string(table_head);
+  std::int64_t explored = 0;
   for (const ReportedCalls& line : content.calls) {
-    text += line_of(line);
-    text += wrapped("at " + line.site, 2);
-    for (const std::string& site : line.other_sites) text += wrapped("other ranks at " + site, 2);
-    text += wrapped(line.algorithm + (line.reason.empty() ? "" : ": " + line.reason), 2);
-    text += wrapped(maxima_of(line), 2);
-    if (line.split) text += wrapped(late_ranks(*line.split), 2);
-    const std::string_view what = line.together ? "" : "time, spread, moving ";
-    if (!line.note.empty()) text += wrapped(std::string(what) + line.note, 2);
+    if (line.explored == line.calls) {
+      explored += line.calls;
+    } else {
+      text += entry_of(line);
+    }
+  }
+  if (explored > 0) {
+    text += wrapped("not listed: " + std::to_string(explored) +
+                        (explored == 1 ? " call" : " calls") + " that explored candidates",
+                    0);
   }
   text += "\n" + std::string(legend) + to_text(content.tuning) + "\n";
   return text + wrapped(account_of(content.tuning, content.seconds_mean), 0);

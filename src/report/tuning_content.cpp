@@ -45,12 +45,13 @@ class CaseAccount {
     if (calls.of.explores || !is_measured(candidates[at])) return;
     const auto count = static_cast<double>(calls.calls);
     const MeasuredCandidate& ran = candidates[at];
-    if (is_measured(candidates[0])) case_.saved += count * (candidates[0].median - ran.median);
+    if (at != 0) add_saved(count, candidates[0], ran);
     const auto& best = candidates[static_cast<std::size_t>(fastest_)];
     missed_ += count * (ran.median - best.median);
   }
 
   [[nodiscard]] ReportedCase done() {
+    if (has_intervals_) case_.interval = interval_;
     if (missed_ <= 0) return std::move(case_);
     const bool is_selected = fastest_ == case_.measured.selected;
     const std::string& why = case_.measured.candidates[static_cast<std::size_t>(fastest_)].why;
@@ -59,6 +60,15 @@ class CaseAccount {
   }
 
  private:
+  void add_saved(double count, const MeasuredCandidate& native, const MeasuredCandidate& ran) {
+    const bool has_both = native.confidence > 0 && ran.confidence > 0;
+    has_intervals_ = has_intervals_ && has_both;
+    if (!is_measured(native)) return;
+    case_.saved += count * (native.median - ran.median);
+    interval_.least += count * (native.least - ran.most);
+    interval_.most += count * (native.most - ran.least);
+  }
+
   void add_site(const std::string& name, std::int64_t calls) {
     const auto found = std::find_if(case_.sites.begin(), case_.sites.end(),
                                     [&](const auto& site) { return site.name == name; });
@@ -72,6 +82,8 @@ class CaseAccount {
   ReportedCase case_;
   int fastest_;
   double missed_ = 0;
+  bool has_intervals_ = true;
+  SavedInterval interval_;
 };
 
 /// Native time, as if all calls of the case had run the MPI's own; else the selected one's.

@@ -9,6 +9,13 @@
 
 namespace tutti {
 
+/// Bounds of what calls saved, in seconds. Each median is in its interval with 95 % or more, so both
+/// are with 90 % or more.
+struct SavedInterval {
+  double least = 0;
+  double most = 0;
+};
+
 /// One case and the calls that it decided. Times are seconds of each rank of the communicator.
 struct ReportedCase {
   struct Site {
@@ -28,6 +35,8 @@ struct ReportedCase {
   std::int64_t calls = 0;
   std::vector<Site> sites;  ///< of the root
   double saved = 0;         ///< by calls that ran what was selected; negative: lost
+  /// What they saved by the ends of the medians' intervals; none if an interval is unknown.
+  std::optional<SavedInterval> interval;
   std::optional<OnTable> on_table;
 };
 

@@ -41,6 +41,10 @@ std::string to_json(const ReportedCase& one) {
          ",\"evidence\":" + json_string(measured.evidence) +
          ",\"calls\":" + json_whole(one.calls) + ",\"explored\":" +
          json_whole(measured.explored) + ",\"saved\":" + json_number(one.saved) +
+         ",\"saved_interval\":" +
+         (one.interval ? "[" + json_number(one.interval->least) + "," +
+                             json_number(one.interval->most) + "]"
+                       : "null") +
          ",\"exploring\":" + json_number(measured.exploring) + ",\"on_table\":" +
          (table ? "{\"candidate\":" + name(table->candidate) +
                       ",\"seconds\":" + json_number(table->seconds) +

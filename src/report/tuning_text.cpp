@@ -1,5 +1,5 @@
 /// Writes measured candidates as text.
-#include <array>
+#include <map>
 
 #include "report/columns.hpp"
 #include "report/tuning_content.hpp"
@@ -35,8 +35,8 @@ std::string interval_of(const MeasuredCandidate& candidate) {
 }
 
 std::string row_of(const MeasuredCandidate& candidate) {
-  const std::string name = wrapped(candidate.name, 4);
-  constexpr std::size_t name_columns = 31;
+  const std::string name = wrapped(candidate.name, 2);
+  constexpr std::size_t name_columns = 33;
   const bool is_long = name.size() > name_columns;
   const std::string calls = candidate.calls > 0 ? std::to_string(candidate.calls) : "-";
   return (is_long ? name + std::string(name_columns, ' ')
@@ -47,16 +47,20 @@ std::string row_of(const MeasuredCandidate& candidate) {
 
 std::string table_of(const MeasuredCase& measured) {
   std::string text =
-      "    candidate                   median            interval calls\n";
-  std::string others;
+      "  candidate                       median            interval calls\n";
+  std::map<std::string, std::string> others;  // by state
   for (const MeasuredCandidate& candidate : measured.candidates) {
     if (candidate.median >= 0) {
       text += row_of(candidate);
     } else {
-      others += (others.empty() ? "" : ", ") + candidate.name + " (" + candidate.state + ")";
+      std::string& names = others[candidate.state];
+      names += (names.empty() ? "" : ", ") + candidate.name;
     }
   }
-  return others.empty() ? text : text + wrapped("not measured: " + others, 4);
+  for (const auto& [state, names] : others) {
+    text += wrapped((state.empty() ? "not measured" : state) + ": " + names, 2);
+  }
+  return text;
 }
 
 std::string sites_of(const ReportedCase& one) {
@@ -78,6 +82,9 @@ std::string gain_of(double saved) {
 
 std::string costs_of(const ReportedCase& one) {
   std::string text = gain_of(one.saved) + " against native";
+  if (one.interval && one.saved != 0) {
+    text += " (from " + gain_of(one.interval->least) + " to " + gain_of(one.interval->most) + ")";
+  }
   if (one.measured.explored > 0) {
     text += ", exploring cost " + duration(one.measured.exploring) + " in " +
             std::to_string(one.measured.explored) +
@@ -91,8 +98,9 @@ std::string costs_of(const ReportedCase& one) {
 constexpr std::string_view tuning_legend =
     "median: of at most the latest 16 calls noted, after the last arrival; rooted:\n"
     "elapsed, mean over ranks; interval: holds the median with 95 % or more, by order\n"
-    "statistics; saved: calls times the difference of medians; on the table: what\n"
-    "the fastest measured candidate would have saved beyond that\n";
+    "statistics; saved: calls times the difference of medians, in brackets by the\n"
+    "ends of their intervals; on the table: what the fastest measured candidate\n"
+    "would have saved beyond that\n";
 
 }  // namespace
 
