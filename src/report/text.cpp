@@ -62,15 +62,15 @@ std::string header_of(const ReportContent& content) {
   if (content.nodes) {
     ranks += " on " + std::to_string(*content.nodes) + (*content.nodes == 1 ? " node" : " nodes");
   }
-  std::string text = "Tutti " + content.version + " with " + content.mpi + ranks + "\n";
+  std::string text =
+      wrapped("Tutti " + content.version + " with " + content.mpi + ranks, 0);
   if (!content.partial.empty()) text += wrapped("partial: " + content.partial, 0);
   text += wrapped("times: " + content.clock, 0);
   if (!content.one_sided.empty()) text += wrapped("one-sided: " + content.one_sided, 0);
-  text += "seconds in the calls below: " + fixed(content.seconds_mean, 6);
-  text += content.partial.empty()
-              ? " in the mean over ranks, " + fixed(content.seconds_max, 6) + " at most\n"
-              : "\n";
-  return text;
+  const std::string all = content.partial.empty() ? " in the mean over ranks, " +
+                                                        fixed(content.seconds_max, 6) + " at most"
+                                                  : "";
+  return text + wrapped("seconds in the calls below: " + fixed(content.seconds_mean, 6) + all, 0);
 }
 
 constexpr std::string_view table_head =

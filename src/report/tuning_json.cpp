@@ -12,12 +12,12 @@ constexpr const char* method =
 
 std::string to_json(const MeasuredCandidate& candidate) {
   const bool is_measured = candidate.median >= 0;
-  const std::string interval = "[" + json_number(candidate.least) + "," +
-                               json_number(candidate.most) + "]";
+  const std::string interval = "[" + json_five_digits(candidate.least) + "," +
+                               json_five_digits(candidate.most) + "]";
   return "{\"name\":" + json_string(candidate.name) + ",\"state\":" +
          json_string(candidate.state) + ",\"why\":" + json_string(candidate.why) +
          ",\"calls\":" + json_whole(candidate.calls) +
-         ",\"median\":" + (is_measured ? json_number(candidate.median) : "null") +
+         ",\"median\":" + (is_measured ? json_five_digits(candidate.median) : "null") +
          ",\"interval\":" + (candidate.confidence > 0 ? interval : "null") + ",\"confidence\":" +
          (candidate.confidence > 0 ? json_five_digits(candidate.confidence) : "null") + "}";
 }
@@ -40,14 +40,14 @@ std::string to_json(const ReportedCase& one) {
          ",\"reason\":" + json_string(measured.reason) +
          ",\"evidence\":" + json_string(measured.evidence) +
          ",\"calls\":" + json_whole(one.calls) + ",\"explored\":" +
-         json_whole(measured.explored) + ",\"saved\":" + json_number(one.saved) +
+         json_whole(measured.explored) + ",\"saved\":" + json_five_digits(one.saved) +
          ",\"saved_interval\":" +
-         (one.interval ? "[" + json_number(one.interval->least) + "," +
-                             json_number(one.interval->most) + "]"
+         (one.interval ? "[" + json_five_digits(one.interval->least) + "," +
+                             json_five_digits(one.interval->most) + "]"
                        : "null") +
-         ",\"exploring\":" + json_number(measured.exploring) + ",\"on_table\":" +
+         ",\"exploring\":" + json_five_digits(measured.exploring) + ",\"on_table\":" +
          (table ? "{\"candidate\":" + name(table->candidate) +
-                      ",\"seconds\":" + json_number(table->seconds) +
+                      ",\"seconds\":" + json_five_digits(table->seconds) +
                       ",\"why\":" + json_string(table->why) + "}"
                 : "null") +
          ",\"sites\":" + json_list(one.sites, [](const auto& site) { return to_json(site); }) +
@@ -58,8 +58,8 @@ std::string to_json(const ReportedCase& one) {
 }  // namespace
 
 std::string to_json(const ReportedTuning& tuning, double seconds) {
-  return "{\"seconds\":" + json_number(seconds) + ",\"saved\":" + json_number(tuning.saved) +
-         ",\"exploring\":" + json_number(tuning.exploring) +
+  return "{\"seconds\":" + json_five_digits(seconds) + ",\"saved\":" + json_five_digits(tuning.saved) +
+         ",\"exploring\":" + json_five_digits(tuning.exploring) +
          ",\"left_out\":" + json_whole(tuning.left_out) +
          ",\"method\":" + json_string(method) + ",\"cases\":" +
          json_list(tuning.cases, [](const auto& one) { return to_json(one); }) + "}";

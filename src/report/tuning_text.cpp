@@ -47,7 +47,7 @@ std::string row_of(const MeasuredCandidate& candidate) {
 
 std::string table_of(const MeasuredCase& measured) {
   std::string text =
-      "  candidate                       median            interval calls\n";
+      "  candidate                        median            interval calls\n";
   std::map<std::string, std::string> others;  // by state
   for (const MeasuredCandidate& candidate : measured.candidates) {
     if (candidate.median >= 0) {

@@ -121,7 +121,7 @@ def _head(out: Console, part: dict[str, Any]) -> None:
 
 
 _HEADS = ("bytes", "block", "time", "spread", "waiting", "held", "moving")
-_WIDTHS = (9, 6, 8, 8, 8, 8, 8)
+_WIDTHS = (9, 5, 8, 8, 8, 8, 8)
 
 
 def _time(call: dict[str, Any], name: str, statistic: str) -> str:
@@ -136,7 +136,7 @@ def _cells(cells: Iterable[str]) -> str:
 
 def _lines(out: Console, sites: list[Site]) -> None:
     """Prints the lines of a report, each with its site, algorithm and reason below."""
-    out.print(f"[bold dim]   {'collective':<14}{'calls':>8}{_cells(_HEADS)}[/]")
+    out.print(f"[bold dim]   {'collective':<14}{'calls':>9}{_cells(_HEADS)}[/]")
     for site in sites:
         call = site.fields
         block = call.get("irregularity")
@@ -148,7 +148,10 @@ def _lines(out: Console, sites: list[Site]) -> None:
             *(_part(call, name) for name in ("waiting", "held", "moving")),
         )
         name = f"{site.number:<2} {call['collective']:<14}"
-        out.print(f"{escape(name)}{call['calls']:>8,}{_cells(cells)}", soft_wrap=True)
+        if len(name) > 17:
+            out.print(escape(name))
+            name = " " * 17
+        out.print(f"{escape(name)}{call['calls']:>9}{_cells(cells)}", soft_wrap=True)
         reason = f": {call['reason']}" if call["reason"] else ""
         for below in (
             f"at {escape(call['site'])}",
