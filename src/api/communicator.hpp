@@ -285,7 +285,7 @@ class Communicator {
   double oversubscription_ = 0;  ///< largest number of the job's ranks for each; 0: unknown
   double exploration_budget_ = 0;
   std::unique_ptr<Selections> selections_;
-  std::unique_ptr<RuleSelection> rules_;           ///< null: there are none
+  std::unique_ptr<RuleSelection> rules_;  ///< null: there are none
   bool has_recorded_candidates_ = false;
   std::map<const Decision*, Decision> fallbacks_;  ///< by the requested decision
   SharedResults shared_results_;

@@ -38,8 +38,8 @@ CaseOfCall RuleSelection::add_case(const Rule& rule, Bytes least, Bytes most,
   if (!text.starts_with(name + ": rules: ") || cases.size() == max_cases) return {};
   MeasuredCase known;
   known.id = first_case + static_cast<int>(cases.size());
-  known.least_bytes = least;
-  known.most_bytes = most == NumberRange::inf ? -1 : most;
+  known.min_bytes = least;
+  known.max_bytes = most == NumberRange::inf ? -1 : most;
   known.evidence = cited(rule.evidence);
   known.reason = text.substr(name.size() + 2);
   known.candidates.push_back(measured("native", rule.evidence.native_us));

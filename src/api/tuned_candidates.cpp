@@ -28,14 +28,14 @@ MeasuredCase measured(SizeClass size_class, const TuningCase& known,
                       const std::vector<Setting>& candidates) {
   MeasuredCase all;
   all.id = size_class;
-  all.least_bytes = size_class == 0 ? 0 : largest_of(size_class - 1) + 1;
-  all.most_bytes = largest_of(size_class);
+  all.min_bytes = size_class == 0 ? 0 : largest_of(size_class - 1) + 1;
+  all.max_bytes = largest_of(size_class);
   all.evidence = known.is_settled() ? "this run" : "this run, not settled";
   all.reason = known.reason();
   all.selected = known.selected();
   all.explored = known.explored();
   all.exploring = static_cast<double>(known.lost()) * nanosecond;
-  const std::vector<CandidateEvidence> evidence = known.evidence();
+  const std::vector<CandidateEvidence> evidence = known.measurements();
   for (std::size_t i = 0; i < evidence.size(); ++i) {
     all.candidates.push_back(measured(candidates[i], evidence[i]));
   }

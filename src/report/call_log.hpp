@@ -29,7 +29,7 @@ struct CallRecord {
   Bytes largest = -1;                     ///< bytes of the largest block at the root; else -1
   const std::string* decision = nullptr;  ///< "algorithm: why"
   CaseOfCall measured;
-  double arrival = 0;                     ///< seconds of the machine's monotonic clock
+  double arrival = 0;  ///< seconds of the machine's monotonic clock
   double exit = 0;
   /// Seconds: this rank's expected arrival minus its arrival; NaN without an expectation.
   double ahead = std::numeric_limits<double>::quiet_NaN();
@@ -49,7 +49,7 @@ struct LoggedCalls {
   Bytes bytes = 0;              ///< at the root: of all blocks; elsewhere: of its own blocks
   double irregularity_sum = 0;  ///< of largest block / mean block; only at the root
   double irregularity_max = 0;
-  double seconds = 0;  ///< sum of exit - arrival
+  double seconds = 0;              ///< sum of exit - arrival
   std::vector<CallsOfCase> cases;  ///< only at the root
 };
 

@@ -71,8 +71,8 @@ struct ReportContent {
 [[nodiscard]] ReportContent partial_content_of(const Summary& summary, const std::string& mpi,
                                                int ranks, const std::string& who);
 
-/// A table of at most 80 columns with sites and reasons below each line, candidates, and in the last
-/// line what was saved.
+/// A table of at most 80 columns with sites and reasons below each line, candidates, and in the
+/// last line what was saved.
 [[nodiscard]] std::string to_text(const ReportContent& content);
 /// One JSON object on one line, format 2 (docs/report.md).
 [[nodiscard]] std::string to_json(const ReportContent& content);

@@ -8,7 +8,9 @@ namespace tutti {
 
 namespace {
 
-std::string times(const std::vector<float>& seconds) { return json_list(seconds, json_five_digits); }
+std::string times(const std::vector<float>& seconds) {
+  return json_list(seconds, json_five_digits);
+}
 
 /// The values of each call; null if no rank has one in any call.
 std::string where_known(const std::vector<CallTimes>& calls,
@@ -45,11 +47,13 @@ std::string to_json(const ArrivalPattern& pattern, int communicators) {
          by_rank([](const RankShare& share) { return json_five_digits(share.parts.moving); }) +
          ",\"mean_delay\":" +
          by_rank([](const RankShare& share) { return json_five_digits(share.delays); }) +
-         ",\"last\":" + by_rank([](const RankShare& share) { return json_whole(share.last); }) + "}";
+         ",\"last\":" + by_rank([](const RankShare& share) { return json_whole(share.last); }) +
+         "}";
 }
 
 std::string parts(const ReportedCalls::Split& split) {
-  return "{\"calls\":" + json_whole(split.calls) + ",\"waiting\":" + json_number(split.mean.waiting) +
+  return "{\"calls\":" + json_whole(split.calls) +
+         ",\"waiting\":" + json_number(split.mean.waiting) +
          ",\"held\":" + json_number(split.mean.held) +
          ",\"moving\":" + json_number(split.mean.moving) + "}";
 }
@@ -61,16 +65,18 @@ std::string to_json(const ReportedCalls& line) {
   return "{\"collective\":" + json_string(name_of(line.collective)) +
          ",\"site\":" + json_string(line.site) +
          ",\"other_sites\":" + json_list(line.other_sites, json_string) +
-         ",\"calls\":" + std::to_string(line.calls) + ",\"explored\":" +
-         std::to_string(line.explored) + ",\"bytes\":" + std::to_string(line.bytes) +
-         ",\"irregularity\":" +
+         ",\"calls\":" + std::to_string(line.calls) +
+         ",\"explored\":" + std::to_string(line.explored) +
+         ",\"bytes\":" + std::to_string(line.bytes) + ",\"irregularity\":" +
          json_object({{"mean", line.irregularity_mean}, {"max", line.irregularity_max}}) +
          ",\"algorithm\":" + json_string(line.algorithm) +
          ",\"reason\":" + json_string(line.reason) + ",\"seconds\":" +
-         (together ? json_object({{"mean", together->run_mean}, {"max", together->run_max}}) : "null"s) +
-         ",\"elapsed\":" + json_object({{"mean", line.elapsed}}) + ",\"spread\":" +
-         (together ? json_object({{"median", together->spread_median}, {"max", together->spread_max}})
+         (together ? json_object({{"mean", together->run_mean}, {"max", together->run_max}})
                    : "null"s) +
+         ",\"elapsed\":" + json_object({{"mean", line.elapsed}}) + ",\"spread\":" +
+         (together
+              ? json_object({{"median", together->spread_median}, {"max", together->spread_max}})
+              : "null"s) +
          ",\"moving\":" + (together ? json_object({{"mean", together->moving_mean}}) : "null"s) +
          ",\"spread_note\":" + json_string(line.note) +
          ",\"parts\":" + (split ? parts(*split) : "null") +
@@ -90,8 +96,8 @@ std::string to_json(const ReportContent& content) {
       ",\"one_sided\":" + (content.one_sided.empty() ? "null" : json_string(content.one_sided)) +
       ",\"partial\":" + (content.partial.empty() ? "false" : "true") +
       ",\"view\":" + (content.partial.empty() ? "\"all ranks\"" : json_string(content.partial)) +
-      ",\"seconds\":" + json_object({{"mean", content.seconds_mean}, {"max", content.seconds_max}}) +
-      ",\"calls\":[";
+      ",\"seconds\":" +
+      json_object({{"mean", content.seconds_mean}, {"max", content.seconds_max}}) + ",\"calls\":[";
   for (const ReportedCalls& line : content.calls) text += to_json(line) + ",";
   if (!content.calls.empty()) text.pop_back();
   return text + "],\"tuning\":" + to_json(content.tuning, content.seconds_mean) + "}\n";

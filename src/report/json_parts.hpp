@@ -11,7 +11,8 @@
 namespace tutti {
 
 /// {"first":1,"second":2}
-[[nodiscard]] inline std::string json_object(std::initializer_list<std::pair<const char*, double>> numbers) {
+[[nodiscard]] inline std::string json_object(
+    std::initializer_list<std::pair<const char*, double>> numbers) {
   std::string text = "{";
   for (const auto& [name, value] : numbers) {
     text += (text.size() > 1 ? "," : "") + json_string(name) + ":" + json_number(value);

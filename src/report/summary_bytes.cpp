@@ -143,8 +143,8 @@ void describe(Stream& stream, Candidate& measured) {
 template <class Stream, class Case>
 requires std::is_same_v<std::remove_const_t<Case>, MeasuredCase>
 void describe(Stream& stream, Case& known) {
-  describe_each(stream, known.id, known.least_bytes, known.most_bytes, known.evidence,
-                known.reason, known.selected, known.explored, known.exploring);
+  describe_each(stream, known.id, known.min_bytes, known.max_bytes, known.evidence, known.reason,
+                known.selected, known.explored, known.exploring);
   describe_all(stream, known.candidates);
 }
 

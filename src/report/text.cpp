@@ -30,10 +30,9 @@ std::string line_of(const ReportedCalls& line) {
   if (name.size() > name_width) name += "\n" + std::string(name_width, ' ');
   return left(name, name_width) + right(std::to_string(line.calls), 9) +
          right(volume(line.bytes), 11) + right(fixed(line.irregularity_mean, 2), 8) +
-         time(&ReportedCalls::Together::run_mean) +
-         time(&ReportedCalls::Together::spread_median) +
-         time(&ReportedCalls::Together::moving_mean) +
-         right(duration_in_column(line.elapsed), 9) + "\n";
+         time(&ReportedCalls::Together::run_mean) + time(&ReportedCalls::Together::spread_median) +
+         time(&ReportedCalls::Together::moving_mean) + right(duration_in_column(line.elapsed), 9) +
+         "\n";
 }
 
 std::string maxima_of(const ReportedCalls& line) {
@@ -62,8 +61,7 @@ std::string header_of(const ReportContent& content) {
   if (content.nodes) {
     ranks += " on " + std::to_string(*content.nodes) + (*content.nodes == 1 ? " node" : " nodes");
   }
-  std::string text =
-      wrapped("Tutti " + content.version + " with " + content.mpi + ranks, 0);
+  std::string text = wrapped("Tutti " + content.version + " with " + content.mpi + ranks, 0);
   if (!content.partial.empty()) text += wrapped("partial: " + content.partial, 0);
   text += wrapped("times: " + content.clock, 0);
   if (!content.one_sided.empty()) text += wrapped("one-sided: " + content.one_sided, 0);

@@ -11,8 +11,8 @@ namespace tutti {
 
 /// The tuning case that selected what a call runs, on the call's communicator.
 struct CaseOfCall {
-  int id = -1;         ///< MeasuredCase::id; -1: no case selected
-  int candidate = 0;   ///< index into MeasuredCase::candidates
+  int id = -1;            ///< MeasuredCase::id; -1: no case selected
+  int candidate = 0;      ///< index into MeasuredCase::candidates
   bool explores = false;  ///< the call does not run what is selected
   friend bool operator==(const CaseOfCall&, const CaseOfCall&) = default;
 };
@@ -39,8 +39,8 @@ struct MeasuredCandidate {
 /// What decides the calls of one collective and class of message sizes on a communicator.
 struct MeasuredCase {
   int id = 0;  ///< unique for the communicator and collective
-  Bytes least_bytes = 0;
-  Bytes most_bytes = 0;  ///< negative: no bound
+  Bytes min_bytes = 0;
+  Bytes max_bytes = 0;   ///< negative: no bound
   std::string evidence;  ///< where the times come from, such as "this run"
   std::string reason;    ///< of the selection
   int selected = 0;

@@ -112,8 +112,7 @@ ReportedTuning tuning_of(const Summary& summary, int ranks) {
   if (ranks > 0) tuning.exploring += summary.tuning.left_out_exploring / ranks;
   for (const SiteCalls& calls : summary.calls) {
     for (const CallsOfCase& of_case : calls.cases) {
-      const auto found =
-          accounts.find({of_case.communicator, calls.collective, of_case.of.id});
+      const auto found = accounts.find({of_case.communicator, calls.collective, of_case.of.id});
       if (found != accounts.end()) found->second.add(calls.site, of_case);
     }
   }

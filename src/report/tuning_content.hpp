@@ -9,8 +9,8 @@
 
 namespace tutti {
 
-/// Bounds of what calls saved, in seconds. Each median is in its interval with 95 % or more, so both
-/// are with 90 % or more.
+/// Bounds of what calls saved, in seconds. Each median is in its interval with 95 % or more, so
+/// both are with 90 % or more.
 struct SavedInterval {
   double least = 0;
   double most = 0;

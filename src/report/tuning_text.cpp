@@ -12,10 +12,10 @@ constexpr std::size_t cases_shown = 12;
 constexpr std::size_t sites_shown = 4;
 
 std::string bytes_of(const MeasuredCase& measured) {
-  const std::string least = std::to_string(measured.least_bytes);
-  if (measured.most_bytes < 0) return measured.least_bytes == 0 ? "any size" : least + " bytes on";
-  const std::string most = std::to_string(measured.most_bytes) + " bytes";
-  return measured.least_bytes == measured.most_bytes ? most : least + " to " + most;
+  const std::string least = std::to_string(measured.min_bytes);
+  if (measured.max_bytes < 0) return measured.min_bytes == 0 ? "any size" : least + " bytes on";
+  const std::string most = std::to_string(measured.max_bytes) + " bytes";
+  return measured.min_bytes == measured.max_bytes ? most : least + " to " + most;
 }
 
 std::string name_of(const ReportedCase& one, int candidate) {
@@ -46,8 +46,7 @@ std::string row_of(const MeasuredCandidate& candidate) {
 }
 
 std::string table_of(const MeasuredCase& measured) {
-  std::string text =
-      "  candidate                        median            interval calls\n";
+  std::string text = "  candidate                        median            interval calls\n";
   std::map<std::string, std::string> others;  // by state
   for (const MeasuredCandidate& candidate : measured.candidates) {
     if (candidate.median >= 0) {

@@ -198,8 +198,7 @@ void TuningCase::clear(State& state) {
 }
 
 const CallSamples& TuningCase::known(const State& state) {
-  const bool is_enough =
-      state.samples.count() >= std::min(min_calls, state.former.count());
+  const bool is_enough = state.samples.count() >= std::min(min_calls, state.former.count());
   return is_enough ? state.samples : state.former;
 }
 
@@ -219,41 +218,57 @@ CandidateState TuningCase::state_of(int candidate) const {
   return is_small ? CandidateState::small_gain : CandidateState::unconfirmed;
 }
 
-std::vector<CandidateEvidence> TuningCase::evidence() const {
+std::vector<CandidateEvidence> TuningCase::measurements() const {
   std::vector<CandidateEvidence> all;
   for (int candidate = 0; candidate < static_cast<int>(candidates_.size()); ++candidate) {
     const CallSamples& samples = known(at(candidate));
     const int count = samples.count();
-    all.push_back({state_of(candidate), count, count > 0 ? samples.median() : 0,
-                   median_interval(samples)});
+    all.push_back(
+        {state_of(candidate), count, count > 0 ? samples.median() : 0, median_interval(samples)});
   }
   return all;
 }
 
 std::string_view name_of(CandidateState state) {
   switch (state) {
-    case CandidateState::selected: return "selected";
-    case CandidateState::unexplored: return "not explored";
-    case CandidateState::unable: return "cannot run";
-    case CandidateState::slower: return "slower";
-    case CandidateState::dropped: return "dropped";
-    case CandidateState::few_calls: return "few calls";
-    case CandidateState::small_gain: return "small gain";
-    case CandidateState::unconfirmed: return "unconfirmed";
+    case CandidateState::selected:
+      return "selected";
+    case CandidateState::unexplored:
+      return "not explored";
+    case CandidateState::unable:
+      return "cannot run";
+    case CandidateState::slower:
+      return "slower";
+    case CandidateState::dropped:
+      return "dropped";
+    case CandidateState::few_calls:
+      return "few calls";
+    case CandidateState::small_gain:
+      return "small gain";
+    case CandidateState::unconfirmed:
+      return "unconfirmed";
   }
   return "";
 }
 
 std::string_view explanation_of(CandidateState state) {
   switch (state) {
-    case CandidateState::selected: return "it is selected";
-    case CandidateState::unexplored: return "no call has explored it";
-    case CandidateState::unable: return "it cannot run on some rank";
-    case CandidateState::slower: return "its median is not below that of the selected one";
-    case CandidateState::dropped: return "its first calls were clearly slower";
-    case CandidateState::few_calls: return "fewer than 4 calls were measured";
-    case CandidateState::small_gain: return "its gain is below 3 %";
-    case CandidateState::unconfirmed: return "the rank test does not support its gain at 0.5 %";
+    case CandidateState::selected:
+      return "it is selected";
+    case CandidateState::unexplored:
+      return "no call has explored it";
+    case CandidateState::unable:
+      return "it cannot run on some rank";
+    case CandidateState::slower:
+      return "its median is not below that of the selected one";
+    case CandidateState::dropped:
+      return "its first calls were clearly slower";
+    case CandidateState::few_calls:
+      return "fewer than 4 calls were measured";
+    case CandidateState::small_gain:
+      return "its gain is below 3 %";
+    case CandidateState::unconfirmed:
+      return "the rank test does not support its gain at 0.5 %";
   }
   return "";
 }

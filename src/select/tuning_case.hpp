@@ -76,7 +76,7 @@ class TuningCase {
   /// Has any call run the candidate?
   [[nodiscard]] bool is_tried(int candidate) const { return at(candidate).calls > 0; }
   /// What was measured, by candidate.
-  [[nodiscard]] std::vector<CandidateEvidence> evidence() const;
+  [[nodiscard]] std::vector<CandidateEvidence> measurements() const;
   /// What explored calls lost so far, as add() returned, and how many calls explored.
   [[nodiscard]] Nanoseconds lost() const { return lost_; }
   [[nodiscard]] int explored() const { return explored_; }
@@ -87,7 +87,7 @@ class TuningCase {
   struct State {
     CallSamples samples;
     CallSamples former;  ///< of the race before, for the report
-    int calls = 0;  ///< with those that do not count
+    int calls = 0;       ///< with those that do not count
     bool is_dropped = false;
     bool is_excluded = false;
   };

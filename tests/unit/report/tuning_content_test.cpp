@@ -28,16 +28,16 @@ MeasuredCandidate candidate(const std::string& name, double median, const std::s
 Summary summary() {
   MeasuredCase known;
   known.id = 7;
-  known.least_bytes = 33;
-  known.most_bytes = 64;
+  known.min_bytes = 33;
+  known.max_bytes = 64;
   known.evidence = "this run";
   known.reason = "measured 2.5x faster than the MPI's own over 16 calls";
   known.selected = 1;
   known.explored = 5;
   known.exploring = 0.25;
-  known.candidates = {
-      candidate("native", 0.01, "slower"), candidate("bruck", 0.004, "selected"),
-      candidate("ring", 0.003, "unconfirmed"), candidate("linear", -1, "not explored")};
+  known.candidates = {candidate("native", 0.01, "slower"), candidate("bruck", 0.004, "selected"),
+                      candidate("ring", 0.003, "unconfirmed"),
+                      candidate("linear", -1, "not explored")};
   Summary whole;
   whole.ranks = 8;
   whole.nodes = 1;
@@ -124,7 +124,8 @@ TEST(TuningOfReport, IsBounded) {
   EXPECT_EQ(records.left_out, 44);
   EXPECT_DOUBLE_EQ(records.left_out_exploring, 44.0);
   std::vector<CallsOfCase> calls;
-  for (int i = 0; i < 2000; ++i) add_calls(calls, {static_cast<std::uint64_t>(i), {1, 0, false}, 1});
+  for (int i = 0; i < 2000; ++i)
+    add_calls(calls, {static_cast<std::uint64_t>(i), {1, 0, false}, 1});
   EXPECT_EQ(calls.size(), 1024U);
 }
 
@@ -148,15 +149,15 @@ own over 16 calls
 )"),
             std::string::npos)
       << text;
-  EXPECT_TRUE(text.ends_with(
-      "\n\ntime in collectives 1.50 s, saved 60.0 ms, spent exploring 250 ms\n"))
+  EXPECT_TRUE(
+      text.ends_with("\n\ntime in collectives 1.50 s, saved 60.0 ms, spent exploring 250 ms\n"))
       << text;
 }
 
 TEST(TuningText, StaysWithin80Columns) {
   Summary wide = summary();
   MeasuredCase& known = wide.tuning.all[0].cases[0];
-  known.most_bytes = Bytes{1} << 62;
+  known.max_bytes = Bytes{1} << 62;
   known.candidates[0].name = "hierarchical(" + std::string(200, 'x') + ")";
   known.candidates[1].name = "hierarchical(scatter_allgather,leaders=1)";
   for (int i = 0; i < 30; ++i) known.reason += " and a further reason";
@@ -180,14 +181,15 @@ TEST(TuningText, SumsUpLinesThatExplore) {
 TEST(TuningJson, HasItsFields) {
   const std::string json = to_json(tuning_of(summary(), 8), 1.5);
   EXPECT_TRUE(test::JsonReader::accepts(json)) << json;
-  for (const char* part :
-       {R"({"seconds":1.5,"saved":0.06,"exploring":0.25,"left_out":0,)",
-        R"("cases":[{"collective":"alltoall","ranks":4,"bytes":[33,64],"selected":"bruck",)",
-        R"("evidence":"this run","calls":35,"explored":5,"saved":0.12,"saved_interval":[-0.06,0.36],)",
-        R"("on_table":{"candidate":"ring","seconds":0.09,"why":"because it is unconfirmed"},)",
-        R"("sites":[{"site":"app: main+0x1","calls":25},{"site":"app: other+0x2","calls":10}],)",
-        R"({"name":"linear","state":"not explored","why":"because it is not explored","calls":0,)"
-        R"("median":null,"interval":null,"confidence":null})"}) {
+  for (
+      const char* part :
+      {R"({"seconds":1.5,"saved":0.06,"exploring":0.25,"left_out":0,)",
+       R"("cases":[{"collective":"alltoall","ranks":4,"bytes":[33,64],"selected":"bruck",)",
+       R"("evidence":"this run","calls":35,"explored":5,"saved":0.12,"saved_interval":[-0.06,0.36],)",
+       R"("on_table":{"candidate":"ring","seconds":0.09,"why":"because it is unconfirmed"},)",
+       R"("sites":[{"site":"app: main+0x1","calls":25},{"site":"app: other+0x2","calls":10}],)",
+       R"({"name":"linear","state":"not explored","why":"because it is not explored","calls":0,)"
+       R"("median":null,"interval":null,"confidence":null})"}) {
     EXPECT_NE(json.find(part), std::string::npos) << part << "\n" << json;
   }
   EXPECT_TRUE(test::JsonReader::accepts(to_json(ReportedTuning(), 0)));

@@ -50,7 +50,7 @@ TEST(TuningEvidence, SaysWhatBecameOfEachCandidate) {
   known.exclude(4);
   settle(known, {10'000, 20'000, 5'000, 4'950, 1});
   ASSERT_TRUE(known.is_settled());
-  const std::vector<CandidateEvidence> all = known.evidence();
+  const std::vector<CandidateEvidence> all = known.measurements();
   ASSERT_EQ(all.size(), 5U);
   EXPECT_EQ(known.selected(), 2);
   EXPECT_EQ(all[0].state, CandidateState::slower);
@@ -81,7 +81,7 @@ TEST(TuningEvidence, OutlivesTheRace) {
   settle(known, {10'000, 5'000});
   ASSERT_EQ(known.selected(), 1);
   known.plan(0, 4000);  // compares anew, without the times of the race
-  const CandidateEvidence native = known.evidence()[0];
+  const CandidateEvidence native = known.measurements()[0];
   EXPECT_GE(native.calls, 4);
   EXPECT_EQ(native.median, 10'001);
 }
