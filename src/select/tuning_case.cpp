@@ -262,7 +262,7 @@ std::string_view explanation_of(CandidateState state) {
     case CandidateState::slower:
       return "its median is not below that of the selected one";
     case CandidateState::dropped:
-      return "its first calls were clearly slower";
+      return "its earlier calls showed no gain";
     case CandidateState::few_calls:
       return "fewer than 4 calls were measured";
     case CandidateState::small_gain:

@@ -23,7 +23,7 @@ enum class CandidateState : std::uint8_t {
   unexplored,   ///< no call ran it
   unable,       ///< it cannot run on some rank
   slower,       ///< its median is not below that of the selected one
-  dropped,      ///< its first calls were clearly slower, later ones were not
+  dropped,      ///< its earlier calls showed no gain
   few_calls,    ///< too few calls were measured to select it
   small_gain,   ///< its gain is below 3 %
   unconfirmed,  ///< the rank test does not support its gain
