@@ -14,7 +14,8 @@ from rich.table import Table
 from tutti.refusal import Refusal
 
 __all__ = [
-    "Refusal", "console", "count", "duration", "microseconds", "print_json", "table", "write",
+    "Refusal", "console", "count", "duration", "microseconds", "print_json", "table", "volume",
+    "write",
 ]  # fmt: skip
 
 
@@ -56,6 +57,18 @@ def duration(seconds: float) -> str:
         value = seconds * factor
         if value >= 0.9995 or unit == "us":
             break
+    return f"{value:.{2 if value < 9.995 else 1 if value < 99.95 else 0}f} {unit}"
+
+
+def volume(size: int) -> str:
+    """A number of bytes with 3 digits and its unit: "5.00 MiB"."""
+    value, unit = float(size), "B"
+    for larger in ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB"):
+        if value < 1023.5:
+            break
+        value, unit = value / 1024, larger
+    if unit == "B":
+        return f"{size} B"
     return f"{value:.{2 if value < 9.995 else 1 if value < 99.95 else 0}f} {unit}"
 
 

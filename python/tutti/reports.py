@@ -86,6 +86,11 @@ class Site:
         return f"{self.fields['collective']} at {self.fields['site']}"
 
     @property
+    def explored(self) -> bool:
+        """True if no call ran what was selected for it."""
+        return self.fields.get("explored", 0) == self.fields["calls"]
+
+    @property
     def late(self) -> str:
         """One sentence about late ranks; empty if arrivals are unknown."""
         return self.fields.get("late") or ""

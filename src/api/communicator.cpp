@@ -52,6 +52,7 @@ int free_with_communicator(MPI_Comm, int, void* attribute, void*) {
     std::erase(registry().live, communicator);
     Communicator::note_change();
   }
+  communicator->record_candidates();
   communicator->close();
   delete communicator;
   return MPI_SUCCESS;
@@ -72,6 +73,7 @@ void close_all() {
     live = registry().live;
     reports_world = registry().reports_world;
   }
+  for (Communicator* communicator : live) communicator->record_candidates();
   // Launchers may pass different environments to ranks: collective steps follow from agreed
   // settings.
   if (reports_world || !environment().report.empty()) {

@@ -14,6 +14,7 @@
 
 #include "api/distance_orders.hpp"
 #include "cost/node_machine.hpp"
+#include "report/tuning.hpp"
 #include "run/arrival/mpi_arrival.hpp"
 #include "run/call/mpi_reduction.hpp"
 #include "run/communicator/mpi_communicator.hpp"
@@ -44,6 +45,7 @@ struct Decision {
   DeferredLevel deferred = DeferredLevel::none;
   bool is_flat = false;              ///< deferred: only flat candidates come into question
   std::string text;                  ///< "ordered_tree: why"
+  CaseOfCall measured;               ///< what selected it, for the report
   RuleTable* table = nullptr;        ///< if DeferredLevel::rules
   bool is_by_rule = false;           ///< whatever the call does not permit becomes native
   bool needs_commutativity = false;  ///< rules: another decision may hold if it does not commute
@@ -231,6 +233,8 @@ class Communicator {
 
   /// Frees what belongs to MPI while it still runs. Collective.
   void close();
+  /// Records what was measured of candidates, for the report, once and at rank 0 only. Local.
+  void record_candidates();
 
  private:
   Communicator();
@@ -287,7 +291,8 @@ class Communicator {
   double oversubscription_ = 0;  ///< largest number of the job's ranks for each; 0: unknown
   double exploration_budget_ = 0;
   std::unique_ptr<Selections> selections_;
-  std::unique_ptr<RuleSelection> rules_;           ///< null: there are none
+  std::unique_ptr<RuleSelection> rules_;  ///< null: there are none
+  bool has_recorded_candidates_ = false;
   std::map<const Decision*, Decision> fallbacks_;  ///< by the requested decision
   SharedResults shared_results_;
   std::unique_ptr<HierarchicalRunner> levels_;  ///< over the private one

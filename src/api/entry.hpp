@@ -136,6 +136,7 @@ int reported(Collective collective, Communicator& communicator, const Decision& 
   if (const auto& known = communicator.arrival()) note_prediction(*known, begun);
   const int error = run_to_end();
   begun.decision = &communicator.last(collective);
+  if (begun.decision->starts_with(decision.text)) begun.measured = decision.measured;
   if (error == MPI_SUCCESS) keep_record(collective, communicator, begun, describe);
   return error;
 }

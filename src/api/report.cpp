@@ -12,6 +12,7 @@
 #include <cstring>
 #include <functional>
 #include <mutex>
+#include <utility>
 
 #include "api/environment.hpp"
 #include "api/report_collect.hpp"
@@ -127,6 +128,12 @@ void record_call(const CallRecord& record) noexcept {
   } catch (const std::bad_alloc&) {
     // The call itself succeeded on all ranks; it is only missing in the report.
   }
+}
+
+void record_tuning(TuningRecord record) {
+  Recorder& all = recorder();
+  const std::lock_guard lock(all.mutex);
+  all.log.add(std::move(record));
 }
 
 void write_report(const std::string& destination, bool all_ranks) noexcept {

@@ -15,6 +15,9 @@ namespace tutti {
 /// destination, a process that exits before write_report() writes its own records.
 void record_call(const CallRecord& record) noexcept;
 
+/// Keeps what was measured of candidates. For any thread.
+void record_tuning(TuningRecord record);
+
 /// Writes the report once. With `all_ranks`, which all ranks of the world must pass alike, records
 /// are collected over MPI_COMM_WORLD and its rank 0 writes them to the first destination that a
 /// rank knows. Otherwise each process that was the root of some call appends these calls in one

@@ -20,6 +20,7 @@ void make_native(Decision& decision, const std::string& why) {
   decision.specification.reset();
   decision.mark = ran_native;
   decision.level = {};
+  decision.measured = {};
   decision.text = "native: rules: " + why;
 }
 
@@ -84,10 +85,15 @@ bool RuleSelection::decide(const Features& features, const Setting& setting, Dec
   const std::vector<RuleSpan> spans = spans_of(rules_, keys);
   if (spans.size() == 1 && spans.front().rule == nullptr) return false;
   auto table = std::make_unique<RuleTable>(features.collective);
+  Bytes least = 0;
   for (const RuleSpan& span : spans) {
     Decision made;
     made.text = "native: rules: none for this message size";
-    if (span.rule != nullptr) made = decision_for(*span.rule, features, setting);
+    if (span.rule != nullptr) {
+      made = decision_for(*span.rule, features, setting);
+      made.measured = add_case(*span.rule, least, span.most, made.text);
+    }
+    least = span.most == NumberRange::inf ? span.most : span.most + 1;
     made.is_by_rule = true;
     table->add({span.most, std::move(made)});
   }

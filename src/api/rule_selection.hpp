@@ -59,6 +59,8 @@ class RuleSelection {
   /// cannot, all stay native. Collective then, else local. A rank with invalid
   /// arguments follows its call before. Sets `error` to an MPI error code.
   const Decision& resolve(RuleTable& table, std::optional<Bytes> block, int& error);
+  /// Records for the report what rules were derived from. O(rules).
+  void record_candidates() const;
 
  private:
   RuleSelection(Communicator& communicator, HierarchicalNodes& nodes)
@@ -66,6 +68,8 @@ class RuleSelection {
   [[nodiscard]] Decision decision_for(const Rule& rule, const Features& features,
                                       const Setting& setting) const;
   int prepare(RuleTable& table);
+  [[nodiscard]] CaseOfCall add_case(const Rule& rule, Bytes least, Bytes most,
+                                    const std::string& text);
   int prepare_flat(Decision& decision);
   int prepare_hierarchical(Collective collective, Decision& decision);
 
@@ -76,6 +80,8 @@ class RuleSelection {
   int ranks_per_node_ = 1;
   std::map<const Decision*, std::unique_ptr<RuleTable>>
       tables_;  ///< by the decision that defers to it
+  /// By collective: the rules that decide message sizes.
+  std::map<Collective, std::vector<MeasuredCase>> cases_;
   HierarchicalNodes& nodes_;
 };
 

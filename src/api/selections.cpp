@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
 #include <utility>
 
 #include "api/communicator.hpp"
@@ -90,6 +91,16 @@ void Communicator::note_refusal(Collective collective, const Decision& decision,
 
 void Communicator::end_tuned_call() {
   if (selections_ != nullptr) selections_->tuned.end_call();
+}
+
+void Communicator::record_candidates() {
+  if (!is_reported_ || rank_ != 0 || std::exchange(has_recorded_candidates_, true)) return;
+  try {
+    if (selections_ != nullptr) selections_->tuned.record_candidates();
+    if (rules_ != nullptr) rules_->record_candidates();
+  } catch (const std::bad_alloc&) {
+    // They are only missing in the report.
+  }
 }
 
 const Decision& Communicator::decide(const ExpectedCall& call) {

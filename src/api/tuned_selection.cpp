@@ -192,12 +192,17 @@ const Decision& TunedSelection::select(State& state, const BlockOfCall& block, i
   if (nodes_.are_open()) {
     error = communicator_.levels(error)->broadcast_selection(is_valid && size_class, number);
   }
-  const Decision& selected = decision_of(state, number / max_candidates, number % max_candidates);
+  const int candidate = number % max_candidates;
+  Decision& selected = decision_of(state, number / max_candidates, candidate);
+  selected.measured = {};
+  if (size_class) {
+    selected.measured = {*size_class, candidate, !state.tuner.is_selected(size_class)};
+  }
   note(state, block, size_class, is_valid);
   return selected;
 }
 
-const Decision& TunedSelection::decision_of(State& state, SizeClass size_class, int candidate) {
+Decision& TunedSelection::decision_of(State& state, SizeClass size_class, int candidate) {
   Decision& decision = state.decisions[{size_class, candidate}];
   const auto known = state.candidates.find(size_class);
   const bool is_known = known != state.candidates.end();

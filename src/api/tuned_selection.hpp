@@ -39,6 +39,8 @@ class TunedSelection {
                           int& error);
   /// The call resolved last is over.
   void end_call();
+  /// Records for the report what was measured. O(candidates).
+  void record_candidates() const;
 
  private:
   struct State {
@@ -68,7 +70,7 @@ class TunedSelection {
   State& state_of(const Decision& deferred, Collective collective);
   int agree(State& state);
   const Decision& select(State& state, const BlockOfCall& block, int& error);
-  const Decision& decision_of(State& state, SizeClass size_class, int candidate);
+  Decision& decision_of(State& state, SizeClass size_class, int candidate);
   void note(State& state, const BlockOfCall& block, std::optional<SizeClass> size_class,
             bool is_valid);
 

@@ -49,6 +49,9 @@ void CallLog::add(const CallRecord& record) {
     logged.bytes += record.total;
     logged.irregularity_sum += irregularity;
     logged.irregularity_max = std::max(logged.irregularity_max, irregularity);
+    if (record.measured.id >= 0) {
+      add_calls(logged.cases, {record.communicator, record.measured, 1});
+    }
   } else {
     logged.bytes += record.own;
   }

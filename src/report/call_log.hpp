@@ -7,9 +7,11 @@
 #include <limits>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/types.hpp"
+#include "report/tuning.hpp"
 
 namespace tutti {
 
@@ -26,7 +28,8 @@ struct CallRecord {
   Bytes total = -1;                       ///< bytes of all blocks at the root; else -1
   Bytes largest = -1;                     ///< bytes of the largest block at the root; else -1
   const std::string* decision = nullptr;  ///< "algorithm: why"
-  double arrival = 0;                     ///< seconds of the machine's monotonic clock
+  CaseOfCall measured;
+  double arrival = 0;  ///< seconds of the machine's monotonic clock
   double exit = 0;
   /// Seconds: this rank's expected arrival minus its arrival; NaN without an expectation.
   double ahead = std::numeric_limits<double>::quiet_NaN();
@@ -46,7 +49,8 @@ struct LoggedCalls {
   Bytes bytes = 0;              ///< at the root: of all blocks; elsewhere: of its own blocks
   double irregularity_sum = 0;  ///< of largest block / mean block; only at the root
   double irregularity_max = 0;
-  double seconds = 0;  ///< sum of exit - arrival
+  double seconds = 0;              ///< sum of exit - arrival
+  std::vector<CallsOfCase> cases;  ///< only at the root
 };
 
 /// The times of one call at this process.
@@ -83,10 +87,12 @@ class CallLog {
   static constexpr std::size_t tracks_at_most = 64;
 
   void add(const CallRecord& record);
+  void add(TuningRecord record) { tuning_.add(std::move(record)); }
 
   [[nodiscard]] const std::vector<LoggedCalls>& logged() const { return logged_; }
   [[nodiscard]] const std::vector<std::string>& decisions() const { return decisions_; }
   [[nodiscard]] const std::vector<Track>& tracks() const { return tracks_; }
+  [[nodiscard]] const TuningRecords& tuning() const { return tuning_; }
   [[nodiscard]] bool is_empty() const { return logged_.empty(); }
 
  private:
@@ -114,6 +120,7 @@ class CallLog {
   std::vector<LoggedCalls> logged_;
   std::vector<std::string> decisions_;
   std::vector<Track> tracks_;
+  TuningRecords tuning_;
   std::unordered_map<CallsKey, std::uint32_t, Hash> logged_at_;
   std::unordered_map<std::string, std::uint32_t> decision_at_;
   std::unordered_map<TrackKey, std::uint32_t, Hash> track_at_;

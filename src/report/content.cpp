@@ -60,6 +60,9 @@ ReportedCalls reported(const SiteCalls& calls, const Summary& summary, bool part
   line.algorithm = calls.decision.substr(0, colon);
   if (colon != std::string::npos) line.reason = calls.decision.substr(colon + 2);
   line.calls = calls.calls;
+  for (const CallsOfCase& of_case : calls.cases) {
+    if (of_case.of.explores) line.explored += of_case.calls;
+  }
   line.bytes = calls.bytes;
   const auto count = static_cast<double>(calls.calls);
   line.irregularity_mean = calls.irregularity_sum / count;
@@ -104,12 +107,15 @@ ReportContent content_of(const Summary& summary, const std::string& mpi, bool pa
 }  // namespace
 
 ReportContent content_of(const Summary& summary, const std::string& mpi) {
-  return content_of(summary, mpi, false);
+  ReportContent content = content_of(summary, mpi, false);
+  content.tuning = tuning_of(summary, summary.ranks);
+  return content;
 }
 
 ReportContent partial_content_of(const Summary& summary, const std::string& mpi, int ranks,
                                  const std::string& who) {
   ReportContent content = content_of(summary, mpi, true);
+  content.tuning = tuning_of(summary, 0);
   content.ranks = ranks;
   content.nodes.reset();
   content.clock = "each rank reads its own clock";

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "report/summary.hpp"
+#include "report/tuning_content.hpp"
 
 namespace tutti {
 
@@ -17,6 +18,7 @@ struct ReportedCalls {
   std::string algorithm;
   std::string reason;
   std::int64_t calls = 0;
+  std::int64_t explored = 0;  ///< calls that did not run what was selected for them
   Bytes bytes = 0;
   double irregularity_mean = 1;  ///< over calls, of largest / mean block
   double irregularity_max = 1;
@@ -59,6 +61,7 @@ struct ReportContent {
   double seconds_mean = 0;  ///< in all these calls, mean over ranks
   double seconds_max = 0;   ///< in all these calls, maximum over ranks
   std::vector<ReportedCalls> calls;
+  ReportedTuning tuning;
 };
 
 /// The content from a summary of all ranks. `mpi` is the text of MPI_Get_library_version.
@@ -68,9 +71,10 @@ struct ReportContent {
 [[nodiscard]] ReportContent partial_content_of(const Summary& summary, const std::string& mpi,
                                                int ranks, const std::string& who);
 
-/// A table of at most 110 columns, with sites and reasons below each line.
+/// A table of at most 80 columns with sites and reasons below each line, candidates, and in the
+/// last line what was saved.
 [[nodiscard]] std::string to_text(const ReportContent& content);
-/// One JSON object on one line, format 1 (docs/report.md).
+/// One JSON object on one line, format 2 (docs/report.md).
 [[nodiscard]] std::string to_json(const ReportContent& content);
 
 }  // namespace tutti

@@ -1,42 +1,16 @@
 /// Writes the report as JSON.
-#include "core/json.hpp"
-
 #include <algorithm>
-#include <utility>
 
 #include "report/content.hpp"
-#include "report/numbers.hpp"
+#include "report/json_parts.hpp"
 
 namespace tutti {
 
 namespace {
 
-/// {"first":1,"second":2}
-std::string object(std::initializer_list<std::pair<const char*, double>> numbers) {
-  std::string text = "{";
-  for (const auto& [name, value] : numbers) {
-    text += (text.size() > 1 ? "," : "") + json_string(name) + ":" + json_number(value);
-  }
-  return text + "}";
+std::string times(const std::vector<float>& seconds) {
+  return json_list(seconds, json_five_digits);
 }
-
-/// [first,second], each element as `show` writes it.
-template <class Elements, class Show>
-std::string list(const Elements& elements, Show show) {
-  std::string text = "[";
-  for (const auto& each : elements) {
-    if (text.size() > 1) text += ",";
-    text += show(each);
-  }
-  return text + "]";
-}
-
-template <class Value>
-std::string whole(Value value) {
-  return std::to_string(value);
-}
-
-std::string times(const std::vector<float>& seconds) { return list(seconds, json_five_digits); }
 
 /// The values of each call; null if no rank has one in any call.
 std::string where_known(const std::vector<CallTimes>& calls,
@@ -46,7 +20,7 @@ std::string where_known(const std::vector<CallTimes>& calls,
     return std::any_of((call.*by_rank).begin(), (call.*by_rank).end(), is_known);
   });
   if (!any) return "null";
-  return list(calls, [&](const CallTimes& call) { return times(call.*by_rank); });
+  return json_list(calls, [&](const CallTimes& call) { return times(call.*by_rank); });
 }
 
 /// The pattern by call, and its means by rank.
@@ -54,12 +28,12 @@ std::string to_json(const ArrivalPattern& pattern, int communicators) {
   const std::vector<CallTimes>& calls = pattern.calls;
   const std::vector<RankShare> shares = shares_of(pattern);
   const double begin = calls.front().begin;
-  const auto by_call = [&](auto show) { return list(calls, show); };
-  const auto by_rank = [&](auto show) { return list(shares, show); };
-  return "{\"communicators\":" + whole(communicators) +
-         ",\"ranks\":" + list(pattern.world, whole<Rank>) +
-         ",\"calls\":" + by_call([](const CallTimes& call) { return whole(call.call); }) +
-         ",\"roots\":" + by_call([](const CallTimes& call) { return whole(call.root); }) +
+  const auto by_call = [&](auto show) { return json_list(calls, show); };
+  const auto by_rank = [&](auto show) { return json_list(shares, show); };
+  return "{\"communicators\":" + json_whole(communicators) +
+         ",\"ranks\":" + json_list(pattern.world, json_whole<Rank>) +
+         ",\"calls\":" + by_call([](const CallTimes& call) { return json_whole(call.call); }) +
+         ",\"roots\":" + by_call([](const CallTimes& call) { return json_whole(call.root); }) +
          ",\"begins\":" +
          by_call([&](const CallTimes& call) { return json_number(call.begin - begin); }) +
          ",\"delays\":" + by_call([](const CallTimes& call) { return times(call.delays); }) +
@@ -73,11 +47,13 @@ std::string to_json(const ArrivalPattern& pattern, int communicators) {
          by_rank([](const RankShare& share) { return json_five_digits(share.parts.moving); }) +
          ",\"mean_delay\":" +
          by_rank([](const RankShare& share) { return json_five_digits(share.delays); }) +
-         ",\"last\":" + by_rank([](const RankShare& share) { return whole(share.last); }) + "}";
+         ",\"last\":" + by_rank([](const RankShare& share) { return json_whole(share.last); }) +
+         "}";
 }
 
 std::string parts(const ReportedCalls::Split& split) {
-  return "{\"calls\":" + whole(split.calls) + ",\"waiting\":" + json_number(split.mean.waiting) +
+  return "{\"calls\":" + json_whole(split.calls) +
+         ",\"waiting\":" + json_number(split.mean.waiting) +
          ",\"held\":" + json_number(split.mean.held) +
          ",\"moving\":" + json_number(split.mean.moving) + "}";
 }
@@ -88,17 +64,20 @@ std::string to_json(const ReportedCalls& line) {
   const auto& split = line.split;
   return "{\"collective\":" + json_string(name_of(line.collective)) +
          ",\"site\":" + json_string(line.site) +
-         ",\"other_sites\":" + list(line.other_sites, json_string) +
-         ",\"calls\":" + std::to_string(line.calls) + ",\"bytes\":" + std::to_string(line.bytes) +
-         ",\"irregularity\":" +
-         object({{"mean", line.irregularity_mean}, {"max", line.irregularity_max}}) +
+         ",\"other_sites\":" + json_list(line.other_sites, json_string) +
+         ",\"calls\":" + std::to_string(line.calls) +
+         ",\"explored\":" + std::to_string(line.explored) +
+         ",\"bytes\":" + std::to_string(line.bytes) + ",\"irregularity\":" +
+         json_object({{"mean", line.irregularity_mean}, {"max", line.irregularity_max}}) +
          ",\"algorithm\":" + json_string(line.algorithm) +
          ",\"reason\":" + json_string(line.reason) + ",\"seconds\":" +
-         (together ? object({{"mean", together->run_mean}, {"max", together->run_max}}) : "null"s) +
-         ",\"elapsed\":" + object({{"mean", line.elapsed}}) + ",\"spread\":" +
-         (together ? object({{"median", together->spread_median}, {"max", together->spread_max}})
+         (together ? json_object({{"mean", together->run_mean}, {"max", together->run_max}})
                    : "null"s) +
-         ",\"moving\":" + (together ? object({{"mean", together->moving_mean}}) : "null"s) +
+         ",\"elapsed\":" + json_object({{"mean", line.elapsed}}) + ",\"spread\":" +
+         (together
+              ? json_object({{"median", together->spread_median}, {"max", together->spread_max}})
+              : "null"s) +
+         ",\"moving\":" + (together ? json_object({{"mean", together->moving_mean}}) : "null"s) +
          ",\"spread_note\":" + json_string(line.note) +
          ",\"parts\":" + (split ? parts(*split) : "null") +
          ",\"late\":" + (split ? json_string(split->late) : "null") +
@@ -117,11 +96,11 @@ std::string to_json(const ReportContent& content) {
       ",\"one_sided\":" + (content.one_sided.empty() ? "null" : json_string(content.one_sided)) +
       ",\"partial\":" + (content.partial.empty() ? "false" : "true") +
       ",\"view\":" + (content.partial.empty() ? "\"all ranks\"" : json_string(content.partial)) +
-      ",\"seconds\":" + object({{"mean", content.seconds_mean}, {"max", content.seconds_max}}) +
-      ",\"calls\":[";
+      ",\"seconds\":" +
+      json_object({{"mean", content.seconds_mean}, {"max", content.seconds_max}}) + ",\"calls\":[";
   for (const ReportedCalls& line : content.calls) text += to_json(line) + ",";
   if (!content.calls.empty()) text.pop_back();
-  return text + "]}\n";
+  return text + "],\"tuning\":" + to_json(content.tuning, content.seconds_mean) + "}\n";
 }
 
 }  // namespace tutti

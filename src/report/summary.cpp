@@ -98,6 +98,7 @@ void add(SiteCalls& calls, const SiteCalls& more) {
   calls.parts.moving += more.parts.moving;
   calls.patterns += more.patterns;
   if (is_worse(more.pattern, calls.pattern)) calls.pattern = more.pattern;
+  for (const CallsOfCase& of_case : more.cases) add_calls(calls.cases, of_case);
 }
 
 /// Adds further ranks of the same call.
@@ -294,6 +295,7 @@ Summary summarise(const CallLog& log, const ProcessLocation& location, const Nam
     calls.irregularity_sum = logged.irregularity_sum;
     calls.irregularity_max = logged.irregularity_max;
     calls.root_seconds = logged.seconds;
+    calls.cases = logged.cases;
     if (logged.at_root) {
       line.push_back(index_of(summary.calls, calls));
       add(summary.calls[line.back()], calls);
@@ -302,6 +304,7 @@ Summary summarise(const CallLog& log, const ProcessLocation& location, const Nam
     }
   }
   summary.seconds_max = summary.seconds_sum;
+  summary.tuning = log.tuning();
   for (const Track& track : log.tracks()) {
     PendingTrack waiting = pending(track, log, location, line);
     settle_complete(summary, waiting);
@@ -318,6 +321,7 @@ void join(Summary& summary, Summary&& other) {
   summary.clock_drift = summary.clock_drift && other.clock_drift;
   summary.seconds_sum += other.seconds_sum;
   summary.seconds_max = std::max(summary.seconds_max, other.seconds_max);
+  summary.tuning.add(other.tuning);
   convert_indexes(summary, other);
   std::map<std::pair<std::uint64_t, Collective>, std::size_t> track_at;
   for (std::size_t at = 0; at < summary.tracks.size(); ++at) {

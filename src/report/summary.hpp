@@ -68,6 +68,7 @@ struct SiteCalls {
   Parts parts;             ///< sums over these calls of means over ranks
   int patterns = 0;        ///< number of communicators of these calls
   ArrivalPattern pattern;  ///< of the communicator whose ranks waited longest
+  std::vector<CallsOfCase> cases;
 };
 
 /// The times of one rank in a call.
@@ -141,6 +142,7 @@ struct Summary {
   std::vector<SiteCalls> calls;
   std::vector<std::string> sites;
   std::vector<PendingTrack> tracks;
+  TuningRecords tuning;
 };
 
 /// Converts a return address to text.

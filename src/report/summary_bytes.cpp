@@ -1,6 +1,7 @@
 /// Writes and reads summaries; one description of the fields serves both.
 #include "report/summary_bytes.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <type_traits>
 #include <utility>
@@ -125,6 +126,35 @@ void describe(Stream& stream, Times& times) {
                 times.progress_hint);
 }
 
+template <class Stream, class Calls>
+requires std::is_same_v<std::remove_const_t<Calls>, CallsOfCase>
+void describe(Stream& stream, Calls& calls) {
+  describe_each(stream, calls.communicator, calls.of.id, calls.of.candidate, calls.of.explores,
+                calls.calls);
+}
+
+template <class Stream, class Candidate>
+requires std::is_same_v<std::remove_const_t<Candidate>, MeasuredCandidate>
+void describe(Stream& stream, Candidate& measured) {
+  describe_each(stream, measured.name, measured.calls, measured.median, measured.least,
+                measured.most, measured.confidence, measured.state, measured.why);
+}
+
+template <class Stream, class Case>
+requires std::is_same_v<std::remove_const_t<Case>, MeasuredCase>
+void describe(Stream& stream, Case& known) {
+  describe_each(stream, known.id, known.min_bytes, known.max_bytes, known.evidence, known.reason,
+                known.selected, known.explored, known.exploring);
+  describe_all(stream, known.candidates);
+}
+
+template <class Stream, class Record>
+requires std::is_same_v<std::remove_const_t<Record>, TuningRecord>
+void describe(Stream& stream, Record& record) {
+  describe_each(stream, record.communicator, record.collective, record.p, record.exploring);
+  describe_all(stream, record.cases);
+}
+
 /// `Calls` is SiteCalls for the reader and const for the writer; likewise below.
 template <class Stream, class Calls>
 requires std::is_same_v<std::remove_const_t<Calls>, SiteCalls>
@@ -134,6 +164,7 @@ void describe(Stream& stream, Calls& calls) {
                 calls.other_sites, calls.measured, calls.elapsed_sum, calls.timed, calls.run_sum,
                 calls.run_max, calls.moving_sum, calls.spread, calls.split, calls.parts.waiting,
                 calls.parts.held, calls.parts.moving, calls.patterns, calls.pattern);
+  describe_all(stream, calls.cases);
 }
 
 template <class Stream, class Call>
@@ -160,6 +191,8 @@ void describe(Stream& stream, Whole& summary) {
   describe_all(stream, summary.calls);
   describe_all(stream, summary.sites);
   describe_all(stream, summary.tracks);
+  describe_all(stream, summary.tuning.all);
+  describe_each(stream, summary.tuning.left_out, summary.tuning.left_out_exploring);
 }
 
 bool is_sound(const PendingCall& call, int p, const Summary& summary) {
@@ -188,6 +221,13 @@ bool is_sound(const ArrivalPattern& pattern) {
 bool is_sound(const Summary& summary) {
   for (const SiteCalls& calls : summary.calls) {
     if (!is_sound(calls.pattern)) return false;
+  }
+  for (const TuningRecord& record : summary.tuning.all) {
+    const auto is_valid = [](const MeasuredCase& known) {
+      return known.selected >= 0 &&
+             static_cast<std::size_t>(known.selected) < known.candidates.size();
+    };
+    if (!std::all_of(record.cases.begin(), record.cases.end(), is_valid)) return false;
   }
   for (const PendingTrack& track : summary.tracks) {
     for (const PendingCall& call : track.calls) {

@@ -3,24 +3,12 @@
 #include <array>
 #include <string_view>
 
+#include "report/columns.hpp"
 #include "report/content.hpp"
-#include "report/numbers.hpp"
 
 namespace tutti {
 
 namespace {
-
-constexpr std::size_t columns = 110;
-
-std::string right(const std::string& text, std::size_t width) {
-  return std::string(width - std::min(width, text.size()), ' ') + text;
-}
-
-/// Equally wide for all units.
-std::string duration_in_column(double seconds) {
-  const std::string text = duration(seconds);
-  return text.ends_with(" s") ? text + " " : text;
-}
 
 std::string volume(Bytes bytes) {
   constexpr std::array units = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
@@ -31,41 +19,32 @@ std::string volume(Bytes bytes) {
   return three_digits(value, units[unit]);
 }
 
-/// Breaks `text` between words into lines that begin with `indent` blanks. Words longer than a line
-/// are cut: names of instantiated templates can be pages long.
-std::string wrapped(const std::string& text, std::size_t indent) {
-  const std::size_t width = columns - indent;
-  std::string lines;
-  std::string line;
-  const auto finish_line = [&] {
-    lines += std::string(indent, ' ') + line + "\n";
-    line.clear();
-  };
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
-    std::string word = text.substr(at, end - at);
-    if (word.size() > width) word = word.substr(0, width - 3) + "...";
-    if (!line.empty() && line.size() + 1 + word.size() > width) finish_line();
-    line += (line.empty() ? "" : " ") + word;
-    at = end + 1;
-  }
-  if (!line.empty()) finish_line();
-  return lines;
-}
+constexpr std::size_t name_width = 14;
 
 std::string line_of(const ReportedCalls& line) {
   const auto& together = line.together;
   const auto time = [&](double ReportedCalls::Together::*value) {
-    return right(together ? duration_in_column(*together.*value) : "-  ", 10);
+    return right(together ? duration_in_column(*together.*value) : "-  ", 9);
   };
-  std::string collective(name_of(line.collective));
-  collective.resize(10, ' ');
-  return collective + right(std::to_string(line.calls), 9) + right(volume(line.bytes), 11) +
-         right(fixed(line.irregularity_mean, 2), 9) + right(fixed(line.irregularity_max, 2), 9) +
-         time(&ReportedCalls::Together::run_mean) + time(&ReportedCalls::Together::run_max) +
-         time(&ReportedCalls::Together::spread_median) +
-         time(&ReportedCalls::Together::spread_max) + time(&ReportedCalls::Together::moving_mean) +
-         right(duration_in_column(line.elapsed), 10) + "\n";
+  std::string name(name_of(line.collective));
+  if (name.size() > name_width) name += "\n" + std::string(name_width, ' ');
+  return left(name, name_width) + right(std::to_string(line.calls), 9) +
+         right(volume(line.bytes), 11) + right(fixed(line.irregularity_mean, 2), 8) +
+         time(&ReportedCalls::Together::run_mean) + time(&ReportedCalls::Together::spread_median) +
+         time(&ReportedCalls::Together::moving_mean) + right(duration_in_column(line.elapsed), 9) +
+         "\n";
+}
+
+std::string maxima_of(const ReportedCalls& line) {
+  std::string text;
+  if (line.irregularity_max > 1) {
+    text = "block " + fixed(line.irregularity_max, 2) + " times the mean";
+  }
+  if (line.together) {
+    text += (text.empty() ? "" : ", ") + std::string("time ") + duration(line.together->run_max) +
+            ", spread " + duration(line.together->spread_max);
+  }
+  return text.empty() ? text : "maxima: " + text;
 }
 
 std::string late_ranks(const ReportedCalls::Split& split) {
@@ -82,31 +61,38 @@ std::string header_of(const ReportContent& content) {
   if (content.nodes) {
     ranks += " on " + std::to_string(*content.nodes) + (*content.nodes == 1 ? " node" : " nodes");
   }
-  std::string text = "Tutti " + content.version + " with " + content.mpi + ranks + "\n";
+  std::string text = wrapped("Tutti " + content.version + " with " + content.mpi + ranks, 0);
   if (!content.partial.empty()) text += wrapped("partial: " + content.partial, 0);
   text += wrapped("times: " + content.clock, 0);
   if (!content.one_sided.empty()) text += wrapped("one-sided: " + content.one_sided, 0);
-  text += "seconds in the calls below: " + fixed(content.seconds_mean, 6);
-  text += content.partial.empty()
-              ? " in the mean over ranks, " + fixed(content.seconds_max, 6) + " at most\n"
-              : "\n";
-  return text;
+  const std::string all = content.partial.empty() ? " in the mean over ranks, " +
+                                                        fixed(content.seconds_max, 6) + " at most"
+                                                  : "";
+  return text + wrapped("seconds in the calls below: " + fixed(content.seconds_mean, 6) + all, 0);
 }
 
 constexpr std::string_view table_head =
-    "                               max/mean block                time              spread"
-    "    moving   elapsed\n"
-    "collective    calls      bytes     mean      max     mean       max    median       max"
-    "      mean      mean\n";
+    "                                   max/mean\n"
+    "collective        calls      bytes   block     time   spread   moving  elapsed\n";
 
 constexpr std::string_view legend =
-    "time: first arrival to last exit; spread: first to last arrival; moving: last arrival to last "
-    "exit;\n"
-    "elapsed: arrival to exit, mean over ranks; max/mean block: largest block to mean block, 1 is "
-    "regular\n"
-    "a rank's mean time: waiting for ranks that it needs; held behind late ranks or moving data "
-    "for them;\n"
-    "moving data with no rank missing\n";
+    "time: first arrival to last exit, mean; spread: first to last arrival, median;\n"
+    "moving: last arrival to last exit, mean; elapsed: arrival to exit, mean over\n"
+    "ranks; max/mean block: largest block to mean block, 1 is regular\n"
+    "a rank's mean time: waiting for ranks that it needs; held behind late ranks or\n"
+    "moving data for them; moving data with no rank missing\n";
+
+std::string entry_of(const ReportedCalls& line) {
+  std::string text = line_of(line);
+  text += wrapped("at " + line.site, 2);
+  for (const std::string& site : line.other_sites) text += wrapped("other ranks at " + site, 2);
+  text += wrapped(line.algorithm + (line.reason.empty() ? "" : ": " + line.reason), 2);
+  text += wrapped(maxima_of(line), 2);
+  if (line.split) text += wrapped(late_ranks(*line.split), 2);
+  const std::string_view what = line.together ? "" : "time, spread, moving ";
+  if (!line.note.empty()) text += wrapped(std::string(what) + line.note, 2);
+  return text;
+}
 
 }  // namespace
 
@@ -114,16 +100,21 @@ std::string to_text(const ReportContent& content) {
   std::string text = header_of(content);
   if (content.calls.empty()) return text + "no calls\n";
   text += "\n" + std::string(table_head);
+  std::int64_t explored = 0;
   for (const ReportedCalls& line : content.calls) {
-    text += line_of(line);
-    text += wrapped("at " + line.site, 2);
-    for (const std::string& site : line.other_sites) text += wrapped("other ranks at " + site, 2);
-    text += wrapped(line.algorithm + (line.reason.empty() ? "" : ": " + line.reason), 2);
-    if (line.split) text += wrapped(late_ranks(*line.split), 2);
-    const std::string_view what = line.together ? "" : "time, spread, moving ";
-    if (!line.note.empty()) text += wrapped(std::string(what) + line.note, 2);
+    if (line.explored == line.calls) {
+      explored += line.calls;
+    } else {
+      text += entry_of(line);
+    }
   }
-  return text + "\n" + std::string(legend);
+  if (explored > 0) {
+    text += wrapped("not listed: " + std::to_string(explored) +
+                        (explored == 1 ? " call" : " calls") + " that explored candidates",
+                    0);
+  }
+  text += "\n" + std::string(legend) + to_text(content.tuning) + "\n";
+  return text + wrapped(account_of(content.tuning, content.seconds_mean), 0);
 }
 
 }  // namespace tutti

@@ -23,6 +23,23 @@ Nanoseconds CallSamples::median() const {
   return *middle;
 }
 
+std::optional<MedianInterval> median_interval(const CallSamples& samples) {
+  constexpr double max_outside = 0.05;
+  const int n = samples.count();
+  double probability = std::ldexp(1.0, -n);  // of exactly k shorter times
+  double outside = 0;
+  int k = 0;
+  for (; 2 * (outside + probability) <= max_outside; ++k) {
+    outside += probability;
+    probability *= static_cast<double>(n - k) / (k + 1);
+  }
+  if (k == 0) return {};
+  std::vector<Nanoseconds> sorted = samples.times();
+  std::sort(sorted.begin(), sorted.end());
+  const auto at = static_cast<std::size_t>(k - 1);
+  return MedianInterval{sorted[at], sorted[sorted.size() - 1 - at], 1 - 2 * outside};
+}
+
 double shorter_score(const CallSamples& a, const CallSamples& b) {
   if (a.count() == 0 || b.count() == 0) return 0;
   int halves = 0;  // twice the statistic U

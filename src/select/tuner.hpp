@@ -117,6 +117,11 @@ class Tuner {
   [[nodiscard]] double spent() const { return spent_; }
   /// Has the last conclude() created what a candidate needs?
   [[nodiscard]] bool has_created() const { return has_created_; }
+  /// What is known of a class; null before any call of it was noted.
+  [[nodiscard]] const TuningCase* known(SizeClass size_class) const {
+    const auto& known = cases_[static_cast<std::size_t>(size_class)];
+    return known ? &*known : nullptr;
+  }
   /// Does any class of the last window still explore?
   [[nodiscard]] bool is_exploring() const { return is_exploring_; }
 

@@ -49,12 +49,15 @@ Nanoseconds TuningCase::add(int candidate, const SampledTimes& times) {
     state.means.add(times.mean);
     state.maxima.add(times.max);
   }
+  if (candidate == exploration_.candidate) ++explored_;
   if (candidate == 0) {
     native_median_ = state.samples.median();
     return 0;
   }
-  const bool explores = candidate == exploration_.candidate;
-  return explores ? std::max<Nanoseconds>(0, time - native_median_) : 0;
+  if (candidate != exploration_.candidate) return 0;
+  const Nanoseconds loss = std::max<Nanoseconds>(0, time - native_median_);
+  lost_ += loss;
+  return loss;
 }
 
 void TuningCase::conclude(std::uint64_t calls) {
@@ -138,8 +141,8 @@ bool TuningCase::plan(Nanoseconds allowance, std::uint64_t calls) {
   if (is_settled_) {
     if (selected_ == 0) return false;
     if (at(0).samples.count() >= min_calls) {
-      at(0).clear();
-      at(selected_).clear();
+      clear(at(0));
+      clear(at(selected_));
     }
     exploration_ = {0, max_calls_each};
     return false;
@@ -172,7 +175,7 @@ void TuningCase::reopen(int selected) {
   selected_ = selected;
   is_settled_ = false;
   for (State& state : candidates_) {
-    state.clear();
+    clear(state);
     state.calls = 0;
     state.is_dropped = false;
   }
@@ -202,6 +205,89 @@ void TuningCase::state_reason() {
     std::snprintf(text, sizeof text, "exploring");
   }
   reason_ = text;
+}
+
+void TuningCase::clear(State& state) {
+  state.former = known(state);
+  state.samples.clear();
+  state.means.clear();
+  state.maxima.clear();
+}
+
+const CallSamples& TuningCase::known(const State& state) {
+  const bool is_enough = state.samples.count() >= std::min(min_calls, state.former.count());
+  return is_enough ? state.samples : state.former;
+}
+
+CandidateState TuningCase::state_of(int candidate) const {
+  const State& state = at(candidate);
+  if (candidate == selected_) return CandidateState::selected;
+  if (state.is_excluded) return CandidateState::unable;
+  const CallSamples& own = known(state);
+  const CallSamples& best = known(at(selected_));
+  if (own.count() == 0) {
+    return state.calls > 0 ? CandidateState::few_calls : CandidateState::unexplored;
+  }
+  if (best.count() > 0 && own.median() >= best.median()) return CandidateState::slower;
+  if (state.is_dropped) return CandidateState::dropped;
+  if (own.count() < min_calls || best.count() == 0) return CandidateState::few_calls;
+  const bool is_small = !exceeds(best.median(), min_gain, own.median());
+  return is_small ? CandidateState::small_gain : CandidateState::unconfirmed;
+}
+
+std::vector<CandidateEvidence> TuningCase::measurements() const {
+  std::vector<CandidateEvidence> all;
+  for (int candidate = 0; candidate < static_cast<int>(candidates_.size()); ++candidate) {
+    const CallSamples& samples = known(at(candidate));
+    const int count = samples.count();
+    all.push_back(
+        {state_of(candidate), count, count > 0 ? samples.median() : 0, median_interval(samples)});
+  }
+  return all;
+}
+
+std::string_view name_of(CandidateState state) {
+  switch (state) {
+    case CandidateState::selected:
+      return "selected";
+    case CandidateState::unexplored:
+      return "not explored";
+    case CandidateState::unable:
+      return "cannot run";
+    case CandidateState::slower:
+      return "slower";
+    case CandidateState::dropped:
+      return "dropped";
+    case CandidateState::few_calls:
+      return "few calls";
+    case CandidateState::small_gain:
+      return "small gain";
+    case CandidateState::unconfirmed:
+      return "unconfirmed";
+  }
+  return "";
+}
+
+std::string_view explanation_of(CandidateState state) {
+  switch (state) {
+    case CandidateState::selected:
+      return "it is selected";
+    case CandidateState::unexplored:
+      return "no call has explored it";
+    case CandidateState::unable:
+      return "it cannot run on some rank";
+    case CandidateState::slower:
+      return "its median is not below that of the selected one";
+    case CandidateState::dropped:
+      return "its earlier calls showed no gain";
+    case CandidateState::few_calls:
+      return "fewer than 4 calls were measured";
+    case CandidateState::small_gain:
+      return "its gain is below 3 %";
+    case CandidateState::unconfirmed:
+      return "the rank test does not support its gain at 0.5 %";
+  }
+  return "";
 }
 
 }  // namespace tutti

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "select/call_samples.hpp"
@@ -20,6 +22,30 @@ struct SampledTimes {
 struct Exploration {
   int candidate = -1;  ///< -1: none
   int calls = 0;
+};
+
+/// What became of a candidate.
+enum class CandidateState : std::uint8_t {
+  selected,
+  unexplored,   ///< no call ran it
+  unable,       ///< it cannot run on some rank
+  slower,       ///< its median is not below that of the selected one
+  dropped,      ///< its earlier calls showed no gain
+  few_calls,    ///< too few calls were measured to select it
+  small_gain,   ///< its gain is below 3 %
+  unconfirmed,  ///< the rank test does not support its gain
+};
+/// In a word or two, such as "slower".
+[[nodiscard]] std::string_view name_of(CandidateState state);
+/// Why a candidate of that state is not selected, such as "its gain is below 3 %".
+[[nodiscard]] std::string_view explanation_of(CandidateState state);
+
+/// What was measured of a candidate.
+struct CandidateEvidence {
+  CandidateState state = CandidateState::unexplored;
+  int calls = 0;           ///< whose times count; those of the former race if this one has too few
+  Nanoseconds median = 0;  ///< if there are any
+  std::optional<MedianInterval> interval;
 };
 
 /// Compares candidates, of which 0 is the MPI's own, by the times of calls that all ranks agree on.
@@ -64,6 +90,11 @@ class TuningCase {
   void exclude(int candidate);
   /// Has any call run the candidate?
   [[nodiscard]] bool is_tried(int candidate) const { return at(candidate).calls > 0; }
+  /// What was measured, by candidate.
+  [[nodiscard]] std::vector<CandidateEvidence> measurements() const;
+  /// What explored calls lost so far, as add() returned, and how many calls explored.
+  [[nodiscard]] Nanoseconds lost() const { return lost_; }
+  [[nodiscard]] int explored() const { return explored_; }
   /// Why the selected candidate is selected; changes only where a decision does.
   [[nodiscard]] const std::string& reason() const { return reason_; }
 
@@ -72,15 +103,10 @@ class TuningCase {
     CallSamples samples;
     CallSamples means;
     CallSamples maxima;
-    int calls = 0;  ///< with those that do not count
+    CallSamples former;  ///< of the race before, for the report
+    int calls = 0;       ///< with those that do not count
     bool is_dropped = false;
     bool is_excluded = false;
-
-    void clear() {
-      samples.clear();
-      means.clear();
-      maxima.clear();
-    }
   };
   [[nodiscard]] const State& at(int candidate) const {
     return candidates_[static_cast<std::size_t>(candidate)];
@@ -98,6 +124,9 @@ class TuningCase {
   void reopen(int selected);
   void settle(std::uint64_t calls);
   void state_reason();
+  [[nodiscard]] static const CallSamples& known(const State& state);
+  static void clear(State& state);
+  [[nodiscard]] CandidateState state_of(int candidate) const;
 
   std::vector<State> candidates_;
   bool has_candidates_ = false;
@@ -108,6 +137,8 @@ class TuningCase {
   Nanoseconds settled_median_ = 0;   ///< of the selected candidate when the case was settled
   std::vector<Nanoseconds> latest_;  ///< of the selected candidate, not looked at for drift yet
   std::uint64_t reopens_at_ = 0;
+  Nanoseconds lost_ = 0;
+  int explored_ = 0;
   std::string reason_ = "exploring";
 };
 

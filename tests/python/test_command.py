@@ -227,9 +227,9 @@ def test_report_is_shown(command, tmp_path):
         "MPICH 4",
         "4 ranks",
         "app.c:12",
-        "4,096",
+        "4.00 KiB",
         "2.50",
-        "0.250000",
+        "250 ms",
         "ordered_tree",
         "modelled 3 us",
     ):

@@ -8,6 +8,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
+from tutti.candidates import cases_of, print_cases
 from tutti.console import console, count, duration, microseconds, print_json, table
 from tutti.prediction import (
     Judgement,
@@ -32,7 +33,9 @@ def explain_report(
     Raises:
         Refusal: the file is not a report, or the line does not exist or has no recorded arrivals.
     """
-    site, pattern = find_pattern(sites_of(read(file)), wanted, "--site")
+    reports = read(file)
+    site, pattern = find_pattern(sites_of(reports), wanted, "--site")
+    cases = [case for case in cases_of(reports) if case.decides(site)]
     ranks = len(pattern.ranks)
     block = round(site.fields["bytes"] / max(1, site.fields["calls"]) / ranks)
     from_earlier = from_predictor(pattern.delays)
@@ -58,6 +61,7 @@ def explain_report(
                 "predictions": {name: asdict(one) for name, one in known.items()},
                 "replayed_calls": [pattern.calls[at] for at in replayed(pattern, expected)],
                 "algorithms": [asdict(one) for one in replays],
+                "tuning": [case.fields for case in cases],
             }
         )
         return
@@ -66,6 +70,7 @@ def explain_report(
     _predictions(out, known)
     _ranks(out, pattern, known)
     _replays(out, replays, len(replayed(pattern, expected)))
+    print_cases(out, cases, full=True)
 
 
 def _head(out: Console, site: Site, pattern: Pattern, block: int) -> None:

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
+from rich.padding import Padding
 
 from tutti import heatmap
 from tutti.arrival_picture import draw
+from tutti.candidates import cases_of, print_account, print_cases
 from tutti.commands.options import AsJson, Full
-from tutti.console import Refusal, console, count, duration, print_json, table, write
+from tutti.console import Refusal, console, count, duration, print_json, table, volume, write
 from tutti.prediction import from_library, judge
 from tutti.reports import Pattern, Site, find, find_pattern, read, sites_of, with_patterns
 
 _MAX_SITES = 3
 _MAX_RANKS = 8
-
-
-def _number(call: dict[str, Any], name: str, statistic: str, form: str = ".6f") -> str:
-    """A statistic of a call; "-" if the report lacks it."""
-    value = call.get(name)
-    return "-" if value is None else format(value[statistic], form)
 
 
 def _part(call: dict[str, Any], name: str) -> str:
@@ -57,13 +54,19 @@ def report(
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write those of --pattern to FILE."),
     ] = None,
+    candidates: Annotated[
+        bool,
+        typer.Option("--candidates", help="Show the measured times of all candidates."),
+    ] = False,
     full: Full = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show a report: which algorithm ran at each call site, how long, why, and who was late.
+    """Show a report: which algorithm ran at each call site, how long, why, what was saved, and who
+    was late.
 
     ```
     tutti run --report run.json -- mpirun -n 16 ./app
+    tutti report run.json --candidates
     tutti report run.json --picture arrivals.svg
     tutti report run.json --pattern 1 --output pattern.csv
     ```
@@ -88,8 +91,18 @@ def report(
     out = console()
     for part in reports:
         _head(out, part)
-        _lines(out, [one for one in shown if any(one.fields is line for line in part["calls"])])
-    _arrivals(out, with_patterns(shown), full)
+        lines = [one for one in shown if any(one.fields is line for line in part["calls"])]
+        _lines(out, lines if full or site is not None else [one for one in lines if not one.explored])
+        left = sum(one.fields["calls"] for one in lines if one.explored)
+        if left and not full and site is None:
+            out.print(f"not listed: {count(left, 'call')} that explored candidates; --full shows them")
+    wanted = None if site is None else shown[0]
+    cases = [case for case in cases_of(reports) if wanted is None or case.decides(wanted)]
+    print_cases(out, cases, candidates)
+    if not candidates:
+        _arrivals(out, with_patterns(shown), full)
+    for part in reports:
+        print_account(out, part)
 
 
 def _title(part: dict[str, Any]) -> str:
@@ -107,33 +120,47 @@ def _head(out: Console, part: dict[str, Any]) -> None:
         out.print(f"times: {escape(part['clock'])}")
 
 
+_HEADS = ("bytes", "block", "time", "spread", "waiting", "held", "moving")
+_WIDTHS = (9, 5, 8, 8, 8, 8, 8)
+
+
+def _time(call: dict[str, Any], name: str, statistic: str) -> str:
+    """A time of a call; "-" if the report lacks it."""
+    value = call.get(name)
+    return "-" if value is None else duration(value[statistic])
+
+
+def _cells(cells: Iterable[str]) -> str:
+    return "".join(f"{cell:>{width}}" for cell, width in zip(cells, _WIDTHS, strict=True))
+
+
 def _lines(out: Console, sites: list[Site]) -> None:
-    """Prints the lines of a report as a table."""
-    numbers = ("calls", "bytes", "irregularity", "seconds", "spread")
-    parts = ("waiting", "held", "moving")
-    listing = table(
-        "", "collective", "site", *numbers[:3], "algorithm", *numbers[3:], *parts, "why",
-        right=("", *numbers, *parts),
-    )  # fmt: skip
+    """Prints the lines of a report, each with its site, algorithm and reason below."""
+    out.print(f"[bold dim]   {'collective':<14}{'calls':>9}{_cells(_HEADS)}[/]")
     for site in sites:
         call = site.fields
-        listing.add_row(
-            str(site.number),
-            escape(call["collective"]),
-            escape(call["site"]),
-            f"{call['calls']:,}",
-            f"{call['bytes']:,}",
-            _number(call, "irregularity", "mean", ".2f"),
-            f"[cyan]{escape(call['algorithm'])}[/]",
-            _number(call, "seconds", "mean"),
-            _number(call, "spread", "median"),
-            *(_part(call, name) for name in parts),
-            escape(call["reason"]),
+        block = call.get("irregularity")
+        cells = (
+            volume(call["bytes"]),
+            f"{block['mean']:.2f}" if block else "-",
+            _time(call, "seconds", "mean"),
+            _time(call, "spread", "median"),
+            *(_part(call, name) for name in ("waiting", "held", "moving")),
         )
-    out.print(listing)
+        name = f"{site.number:<2} {call['collective']:<14}"
+        if len(name) > 17:
+            out.print(escape(name))
+            name = " " * 17
+        out.print(f"{escape(name)}{call['calls']:>9}{_cells(cells)}", soft_wrap=True)
+        reason = f": {call['reason']}" if call["reason"] else ""
+        for below in (
+            f"at {escape(call['site'])}",
+            f"[cyan]{escape(call['algorithm'])}[/]{escape(reason)}",
+        ):
+            out.print(Padding(below, (0, 0, 0, 3), expand=False))
     out.print(
-        "[dim]irregularity: largest block over mean block; seconds: mean of a call, first arrival "
-        "to last exit; spread: last arrival minus first, median.\n"
+        "[dim]block: largest over mean block; time: mean of a call, first arrival to last exit; "
+        "spread: last arrival minus first, median.\n"
         "A rank's mean time in a call: waiting for ranks that it needs; held behind late ranks or "
         "moving data for them; moving data with no rank missing.[/]"
     )

@@ -79,6 +79,12 @@ __attribute__((noinline)) static void persist(MPI_Comm comm, int times) {
   free(all);
 }
 
+/* Reductions that `auto` may explore, of one size. */
+__attribute__((noinline)) static void reduce_often(MPI_Comm comm, int times) {
+  static int own[1024], all[1024];
+  for (int i = 0; i < times; ++i) MPI_Allreduce(own, all, 1024, MPI_INT, MPI_MAX, comm);
+}
+
 static int run_session(int times) {
 #if MPI_VERSION >= 4
   MPI_Session session;
@@ -116,6 +122,13 @@ int main(int argc, char** argv) {
     MPI_Comm_free(&half);
   } else if (strcmp(mode, "persistent") == 0) {
     persist(MPI_COMM_WORLD, times);
+  } else if (strcmp(mode, "often") == 0) {
+    reduce_often(MPI_COMM_WORLD, 200 * times);
+  } else if (strcmp(mode, "freed") == 0) {
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    reduce_often(comm, 200 * times);
+    MPI_Comm_free(&comm);
   } else {
     call(MPI_COMM_WORLD, times);
   }

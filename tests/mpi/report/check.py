@@ -127,6 +127,61 @@ def check_persistent(runner: Runner) -> None:
 def check_text(runner: Runner) -> None:
     _, printed = runner.run("world", report="-")
     assert f"{RANKS} ranks on 1 node" in printed and "ordered_tree" in printed, printed
+    _, printed = runner.run("often", report="-", TUTTI_EXPLORE="1")
+    report = printed[printed.index("Tutti ") :].splitlines()
+    assert report[-1].startswith("time in collectives "), printed
+    assert "candidates, times of each rank" in report, printed
+    assert not [line for line in report if len(line) > 80], printed
+
+
+def check_candidates(runner: Runner, mode: str) -> None:
+    """Checks what the report says of the candidates for 1,000 allreduces of 4 KiB."""
+    # The budget is so large that candidates are explored whatever they cost.
+    (report,), _ = runner.run(mode, TUTTI_EXPLORE="1")
+    tuning = report["tuning"]
+    rounding = 1e-4 * tuning["seconds"]
+    assert abs(tuning["seconds"] - report["seconds"]["mean"]) <= rounding, tuning
+    assert tuning["exploring"] > 0 and tuning["left_out"] == 0, tuning
+    (case,) = tuning["cases"]
+    assert case["collective"] == "allreduce" and case["ranks"] == RANKS, case
+    assert case["bytes"] == [2049, 4096] and case["evidence"].startswith("this run"), case
+    # A call that runs something else than was selected or explored would be missing.
+    assert case["calls"] == 200 * CALLS, case
+    (site,) = case["sites"]
+    assert ": reduce_often+0x" in site["site"] and site["calls"] == case["calls"], case
+    lines = [line for line in report["calls"] if line["collective"] == "allreduce"]
+    assert sum(line["calls"] for line in lines) == case["calls"], lines
+    assert 0 < sum(line["explored"] for line in lines), lines
+    candidates = case["candidates"]
+    assert candidates[0]["name"] == "native" and candidates[0]["median"] > 0, candidates
+    assert [one["name"] for one in candidates if one["state"] == "selected"] == [case["selected"]]
+    explored = [one for one in candidates[1:] if one["median"] is not None]
+    assert explored, candidates
+    for one in candidates:
+        assert one["state"] and one["why"], one
+        if one["interval"] is None:
+            assert one["calls"] < 6, one
+        else:
+            assert one["interval"][0] <= one["median"] <= one["interval"][1], one
+            assert one["confidence"] >= 0.95, one
+    check_rules(runner, mode, candidates[-1]["name"])
+
+
+def check_rules(runner: Runner, mode: str, algorithm: str) -> None:
+    """Checks that the report cites a rule, and counts savings by its times."""
+    rules = runner.report.with_name("rules.json")
+    evidence = {"native_us": 300, "choice_us": 100, "date": "2026-11-22", "source": "site.json"}
+    rule = {"collective": "allreduce", "use": algorithm, "evidence": evidence}
+    rules.write_text(json.dumps({"schema": "tutti-rules-1", "rules": [rule]}))
+    (report,), _ = runner.run(mode, TUTTI_RULES=str(rules))
+    (case,) = report["tuning"]["cases"]
+    assert case["evidence"] == "rules file site.json, 2026-11-22", case
+    assert case["selected"] == algorithm and case["bytes"] == [0, None], case
+    assert [one["median"] for one in case["candidates"]] == [3e-4, 1e-4], case
+    assert case["calls"] == 200 * CALLS and case["exploring"] == 0, case
+    # 1,000 calls, 200 us each.
+    assert abs(case["saved"] - 0.2) < 1e-6, case
+    assert abs(report["tuning"]["saved"] - 0.2) < 1e-6, report["tuning"]
 
 
 def check_environment_of_one_rank(runner: Runner) -> None:
@@ -162,6 +217,8 @@ def main() -> None:
         check_text(runner)
         check_expectations(runner)
         check_persistent(runner)
+        check_candidates(runner, "often")
+        check_candidates(runner, "freed")
         check_environment_of_one_rank(runner)
         check_no_place(runner)
         check_partial(runner, "halves", 2, RANKS // 2)

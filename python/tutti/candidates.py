@@ -1,0 +1,145 @@
+"""The measured candidates in a report, and what their selection saved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.padding import Padding
+
+from tutti.console import count, duration
+from tutti.reports import Site
+
+_NAME = 33
+
+
+@dataclass(frozen=True)
+class Case:
+    """The calls of one collective and message size, and the candidates for them.
+
+    Sizes follow the definition in docs/report.md.
+    """
+
+    fields: dict[str, Any] = field(repr=False)
+    """The case's JSON object."""
+
+    @property
+    def name(self) -> str:
+        """The collective, message size and number of ranks."""
+        least, most = self.fields["bytes"]
+        if most is None:
+            size = f"{least:,} bytes on" if least else "any size"
+        else:
+            size = f"{least:,} to {most:,} bytes" if least != most else count(most, "byte")
+        return f"{self.fields['collective']}, {size}, {count(self.fields['ranks'], 'rank')}"
+
+    @property
+    def measured(self) -> list[dict[str, Any]]:
+        """The candidates with a measured time."""
+        return [one for one in self.fields["candidates"] if one["median"] is not None]
+
+    def median(self, name: str) -> float | None:
+        """The median time of a candidate in seconds; None if it was not measured."""
+        found = [one["median"] for one in self.fields["candidates"] if one["name"] == name]
+        return found[0] if found else None
+
+    def decides(self, site: Site) -> bool:
+        """True if a line of the report has calls of this case."""
+        line = site.fields
+        return self.fields["collective"] == line["collective"] and any(
+            one["site"] == line["site"] for one in self.fields["sites"]
+        )
+
+
+def cases_of(reports: list[dict[str, Any]]) -> list[Case]:
+    """The cases of all reports, in their sequence. None if a report has no section `tuning`."""
+    return [
+        Case(case) for report in reports for case in (report.get("tuning") or {}).get("cases", [])
+    ]
+
+
+def _gain(saved: float) -> str:
+    return f"lost {duration(-saved)}" if saved < 0 else f"saved {duration(saved)}"
+
+
+def _bounds(known: dict[str, Any]) -> str:
+    ends = known["saved_interval"]
+    return f" (from {_gain(ends[0])} to {_gain(ends[1])})" if ends and known["saved"] else ""
+
+
+def print_cases(out: Console, cases: list[Case], full: bool) -> None:
+    """Prints what was selected for each case; with `full`, all candidates and their times."""
+    if not cases:
+        return
+    out.print("\n[bold]candidates[/], times of each rank")
+    for case in cases:
+        _print_case(out, case)
+        if full:
+            _print_candidates(out, case)
+    more = "" if full else "; --candidates shows all times"
+    out.print(
+        "[dim]median: of at most the latest 16 calls noted, time after the last arrival (rooted: "
+        "elapsed, mean over ranks); interval: holds the median with 95 % or more, by order "
+        "statistics; saved: calls times the difference of medians, in brackets by the ends of "
+        "their intervals; on the table: what the fastest "
+        f"measured candidate would have saved beyond that{more}.[/]"
+    )
+
+
+def _print_case(out: Console, case: Case) -> None:
+    known = case.fields
+    native, selected = case.median("native"), case.median(known["selected"])
+    times = ""
+    if native is not None and selected is not None and known["selected"] != "native":
+        times = f" ({duration(selected)}; native {duration(native)})"
+    out.print(
+        f"{escape(case.name)}: [cyan]{escape(known['selected'])}[/]{times}: {escape(known['reason'])}"
+    )
+    costs = f"{_gain(known['saved'])}{_bounds(known)} in {count(known['calls'], 'call')}"
+    if known["explored"]:
+        costs += f", exploring cost {duration(known['exploring'])} in {count(known['explored'], 'call')}"
+    lines = [f"at {one['site']}: {count(one['calls'], 'call')}" for one in known["sites"]]
+    lines += [f"evidence: {known['evidence']}", costs]
+    if known["on_table"]:
+        table = known["on_table"]
+        lines.append(
+            f"on the table: {duration(table['seconds'])} with {table['candidate']}: {table['why']}"
+        )
+    for line in lines:
+        out.print(Padding(escape(line), (0, 0, 0, 2), expand=False))
+
+
+def _print_candidates(out: Console, case: Case) -> None:
+    out.print(
+        f"  [bold dim]{'candidate':<{_NAME - 2}}{'median':>7}{'interval':>20}{'calls':>6}[/]",
+        soft_wrap=True,
+    )
+    for one in case.measured:
+        interval = " to ".join(duration(end) for end in one["interval"] or ()) or "-"
+        name = f"{'  ' + one['name']:<{_NAME - 1}}"
+        if len(name) > _NAME - 1:
+            out.print(escape(name), soft_wrap=True)
+            name = " " * (_NAME - 1)
+        calls = f"{one['calls']:,}" if one["calls"] else "-"
+        out.print(
+            f"{escape(name)}{duration(one['median']):>8}{interval:>20}{calls:>6}  {one['state']}",
+            soft_wrap=True,
+        )
+    others: dict[str, list[str]] = {}
+    for one in case.fields["candidates"]:
+        if one["median"] is None:
+            others.setdefault(one["state"] or "not measured", []).append(one["name"])
+    for state, names in others.items():
+        out.print(Padding(escape(f"{state}: {', '.join(names)}"), (0, 0, 0, 2), expand=False))
+
+
+def print_account(out: Console, report: dict[str, Any]) -> None:
+    """Prints the last line of a report: time in collectives, saved, spent exploring."""
+    known = report.get("tuning")
+    if known:
+        out.print(
+            f"time in collectives {duration(known['seconds'])}, {_gain(known['saved'])}, spent "
+            f"exploring {duration(known['exploring'])}"
+        )

@@ -1,0 +1,94 @@
+/// What a tuning case says it measured.
+#include <gtest/gtest.h>
+
+#include "select/tuning_case.hpp"
+
+namespace tutti {
+namespace {
+
+CallSamples samples_of(int count) {
+  CallSamples samples;
+  // In mixed sequence: 10, 70, 130, .. modulo the number of times.
+  for (int i = 0; i < count; ++i) samples.add(10 * (1 + (i * 7) % count));
+  return samples;
+}
+
+TEST(MedianInterval, NeedsSixTimes) {
+  EXPECT_FALSE(median_interval(CallSamples()));
+  EXPECT_FALSE(median_interval(samples_of(5)));  // 1 - 2 / 2^5 is 93.75 %
+  const auto interval = median_interval(samples_of(6));
+  ASSERT_TRUE(interval);
+  EXPECT_EQ(interval->least, 10);
+  EXPECT_EQ(interval->most, 60);
+  EXPECT_DOUBLE_EQ(interval->confidence, 1 - 2.0 / 64);
+}
+
+TEST(MedianInterval, IsTheNarrowestOf95Percent) {
+  // P(B < 4) of binomial(16, 1/2) is (1 + 16 + 120 + 560) / 2^16; P(B < 5) exceeds 2.5 %.
+  const auto interval = median_interval(samples_of(16));
+  ASSERT_TRUE(interval);
+  EXPECT_EQ(interval->least, 40);
+  EXPECT_EQ(interval->most, 130);
+  EXPECT_DOUBLE_EQ(interval->confidence, 1 - 2.0 * 697 / 65536);
+}
+
+/// Runs windows until the case is settled. `times` are those of the candidates.
+void settle(TuningCase& known, const std::vector<Nanoseconds>& times) {
+  for (std::uint64_t calls = 8; !known.is_settled() && calls < 4000; calls += 8) {
+    for (int i = 0; i < 8; ++i) {
+      const bool explores = i < known.exploration().calls;
+      const int candidate = explores ? known.exploration().candidate : known.selected();
+      const Nanoseconds time = times[static_cast<std::size_t>(candidate)] + i % 3;
+      known.add(candidate, {time, time, time});
+    }
+    known.conclude(calls);
+    known.plan(1'000'000, calls);
+  }
+}
+
+TEST(TuningEvidence, SaysWhatBecameOfEachCandidate) {
+  TuningCase known;
+  known.set_candidates(5);
+  known.exclude(4);
+  settle(known, {10'000, 20'000, 5'000, 4'950, 1});
+  ASSERT_TRUE(known.is_settled());
+  const std::vector<CandidateEvidence> all = known.measurements();
+  ASSERT_EQ(all.size(), 5U);
+  EXPECT_EQ(known.selected(), 2);
+  EXPECT_EQ(all[0].state, CandidateState::slower);
+  EXPECT_EQ(all[0].median, 10'001);
+  ASSERT_TRUE(all[0].interval);
+  EXPECT_GE(all[0].interval->least, 10'000);
+  EXPECT_LE(all[0].interval->most, 10'002);
+  EXPECT_EQ(all[1].state, CandidateState::slower);
+  EXPECT_EQ(all[2].state, CandidateState::selected);
+  EXPECT_EQ(all[3].state, CandidateState::dropped);  // 16 calls did not show a gain of 3 %
+  EXPECT_EQ(all[4].state, CandidateState::unable);
+  EXPECT_EQ(all[4].calls, 0);
+}
+
+TEST(TuningEvidence, CountsWhatExploringCost) {
+  TuningCase known;
+  known.set_candidates(2);
+  settle(known, {10'000, 13'000});
+  ASSERT_TRUE(known.is_settled());
+  EXPECT_GT(known.explored(), 0);
+  // Each explored call took 3 us more than the median of the MPI's own, give or take 2 ns.
+  const auto explored = static_cast<Nanoseconds>(known.explored());
+  EXPECT_NEAR(static_cast<double>(known.lost()), 3000.0 * static_cast<double>(explored),
+              2.0 * static_cast<double>(explored));
+}
+
+TEST(TuningEvidence, OutlivesTheRace) {
+  TuningCase known;
+  known.set_candidates(2);
+  settle(known, {10'000, 5'000});
+  ASSERT_EQ(known.selected(), 1);
+  known.plan(0, 4000);  // compares anew, without the times of the race
+  const CandidateEvidence native = known.measurements()[0];
+  EXPECT_GE(native.calls, 4);
+  EXPECT_EQ(native.median, 10'001);
+}
+
+}  // namespace
+}  // namespace tutti
