@@ -36,10 +36,15 @@ void describe_reduction(const CollectiveCall& call, CallRecord& record) {
   MPI_Count element = 0;
   mpi().Type_size_x(call.receive.type, &element);
   const bool scatters = block_kind(call.collective) == BlockKind::ranks;
+  Bytes largest = 0;
   for (Rank rank = 0; rank < (scatters ? record.p : 1); ++rank) {
-    record.own += call.receive.blocks.count(rank) * element;
+    const Bytes bytes = call.receive.blocks.count(rank) * element;
+    record.own += bytes;
+    largest = std::max(largest, bytes);
   }
-  if (record.rank == record.root) record.total = record.largest = record.own;
+  if (record.rank != record.root) return;
+  record.total = record.own;
+  record.largest = largest;
 }
 
 }  // namespace

@@ -12,9 +12,9 @@ std::size_t mixed(std::size_t hash, std::size_t more) {
   return (hash ^ more) * std::size_t{0x9E3779B97F4A7C15U};
 }
 
-/// 1 if all blocks are equal, also if all are empty.
+/// 1 if all blocks are equal, also if all are empty, and for a vector.
 double irregularity_of(const CallRecord& record) {
-  if (record.total <= 0) return 1;
+  if (record.total <= 0 || block_kind(record.collective) == BlockKind::parts) return 1;
   return static_cast<double>(record.largest) * record.p / static_cast<double>(record.total);
 }
 
@@ -49,6 +49,9 @@ void CallLog::add(const CallRecord& record) {
     logged.bytes += record.total;
     logged.irregularity_sum += irregularity;
     logged.irregularity_max = std::max(logged.irregularity_max, irregularity);
+    const Bytes message = message_size(record.collective, record.total, record.p);
+    tutti::add(logged.sizes, {record.p, class_of(message), 1, message, irregularity,
+                              record.exit - record.arrival, record.root, 1});
   } else {
     logged.bytes += record.own;
   }

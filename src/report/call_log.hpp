@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/types.hpp"
+#include "report/sized_calls.hpp"
 
 namespace tutti {
 
@@ -46,7 +47,8 @@ struct LoggedCalls {
   Bytes bytes = 0;              ///< at the root: of all blocks; elsewhere: of its own blocks
   double irregularity_sum = 0;  ///< of largest block / mean block; only at the root
   double irregularity_max = 0;
-  double seconds = 0;  ///< sum of exit - arrival
+  double seconds = 0;             ///< sum of exit - arrival
+  std::vector<SizedCalls> sizes;  ///< only at the root
 };
 
 /// The times of one call at this process.

@@ -76,6 +76,16 @@ std::string to_json(const ArrivalPattern& pattern, int communicators) {
          ",\"last\":" + by_rank([](const RankShare& share) { return whole(share.last); }) + "}";
 }
 
+/// One element of `sizes`.
+std::string to_json(const SizedCalls& sized, bool is_rooted) {
+  const auto calls = static_cast<double>(sized.calls);
+  return "{\"p\":" + whole(sized.p) + ",\"bytes\":" + whole(sized.bytes / sized.calls) +
+         ",\"calls\":" + whole(sized.calls) +
+         ",\"irregularity\":" + json_number(sized.irregularity_sum / calls) +
+         ",\"seconds\":" + json_number(sized.seconds) +
+         ",\"root\":" + whole(is_rooted ? sized.root : no_rank) + "}";
+}
+
 std::string parts(const ReportedCalls::Split& split) {
   return "{\"calls\":" + whole(split.calls) + ",\"waiting\":" + json_number(split.mean.waiting) +
          ",\"held\":" + json_number(split.mean.held) +
@@ -91,7 +101,9 @@ std::string to_json(const ReportedCalls& line) {
          ",\"other_sites\":" + list(line.other_sites, json_string) +
          ",\"calls\":" + std::to_string(line.calls) + ",\"bytes\":" + std::to_string(line.bytes) +
          ",\"irregularity\":" +
-         object({{"mean", line.irregularity_mean}, {"max", line.irregularity_max}}) +
+         object({{"mean", line.irregularity_mean}, {"max", line.irregularity_max}}) + ",\"sizes\":" +
+         list(line.sizes,
+              [&](const SizedCalls& sized) { return to_json(sized, has_root(line.collective)); }) +
          ",\"algorithm\":" + json_string(line.algorithm) +
          ",\"reason\":" + json_string(line.reason) + ",\"seconds\":" +
          (together ? object({{"mean", together->run_mean}, {"max", together->run_max}}) : "null"s) +

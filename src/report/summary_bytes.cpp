@@ -126,6 +126,13 @@ void describe(Stream& stream, Times& times) {
 }
 
 /// `Calls` is SiteCalls for the reader and const for the writer; likewise below.
+template <class Stream, class Sized>
+requires std::is_same_v<std::remove_const_t<Sized>, SizedCalls>
+void describe(Stream& stream, Sized& sized) {
+  describe_each(stream, sized.p, sized.size_class, sized.calls, sized.bytes,
+                sized.irregularity_sum, sized.seconds, sized.root, sized.root_calls);
+}
+
 template <class Stream, class Calls>
 requires std::is_same_v<std::remove_const_t<Calls>, SiteCalls>
 void describe(Stream& stream, Calls& calls) {
@@ -134,6 +141,7 @@ void describe(Stream& stream, Calls& calls) {
                 calls.other_sites, calls.measured, calls.elapsed_sum, calls.timed, calls.run_sum,
                 calls.run_max, calls.moving_sum, calls.spread, calls.split, calls.parts.waiting,
                 calls.parts.held, calls.parts.moving, calls.patterns, calls.pattern);
+  describe_all(stream, calls.sizes);
 }
 
 template <class Stream, class Call>
