@@ -9,11 +9,12 @@ Where the winners of two neighbouring sizes differ, bisection locates the crosso
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from tutti import _engine
+from tutti.console import count
 from tutti.refusal import Refusal
 from tutti.statistics import Interval, median_interval, rank_test
 
@@ -22,6 +23,8 @@ MIN_GAIN = 0.03
 
 _SCAN, _RACE, _FINAL = 5, 12, 30
 """Repetitions of the rounds of a race."""
+WIDTH = 4
+"""Bytes of the elements that tutti-bench sends."""
 WARMUP = 2
 """Calls before the timed ones."""
 _SHARES = (0.45, 0.9, 1.0)
@@ -82,6 +85,12 @@ class Cell:
     lines: dict[str, Measured] = field(default_factory=dict)
     is_refuted: bool = False
     """The check has not confirmed that anything is faster than the MPI's own algorithm."""
+    span: tuple[int, int] | None = None
+    """The least and the largest message size for which the cell's rule holds; None: those around."""
+    weight: float = 1.0
+    """How much the cell counts where one algorithm must serve several."""
+    seconds: float = 0.0
+    """How long a call takes, if that is known before it is measured."""
 
     @property
     def native(self) -> Measured:
@@ -109,15 +118,23 @@ class Cell:
         return min(self.lines.values(), key=lambda line: line.median)
 
 
+Cells = dict[str, dict[int, Cell]]
+"""By collective and message size."""
+
 Measure = Callable[[str, Sequence[int], Sequence[str], int, float], list[dict[str, Any]]]
 """Runs tutti-bench: collective, message sizes, algorithms, repetitions, seconds for each size (0: no
-bound). Returns its rows."""
+bound). Returns a row for each size: `bytes`, and `algorithms` with `name`, `ran` and `samples_us`."""
+
+Progress = Callable[[int, int, str], None]
+"""Gets the finished and the planned number of runs, and what runs next."""
 
 
-def candidates(collective: str, ranks: int, ranks_per_node: int) -> list[str]:
+def candidates(
+    collective: str, ranks: int, ranks_per_node: int, *, arrivals: bool = False
+) -> list[str]:
     """The algorithms of the list that a rule can select, with useful parameters.
 
-    Algorithms that depend on arrivals are left out: ranks of a measurement arrive together.
+    Algorithms that depend on arrivals are left out unless `arrivals`: ranks arrive together.
     """
     found: list[str] = []
     for algorithm in _engine.algorithms():
@@ -129,8 +146,11 @@ def candidates(collective: str, ranks: int, ranks_per_node: int) -> list[str]:
             if parameter in parameters:
                 fitting = [v for v in values if parameter != "k" or v < ranks]
                 names += [f"{algorithm.name}:{parameter}={value}" for value in fitting]
+        if arrivals and "order" in parameters:
+            names.append(f"{algorithm.name}:order=arrival")
         found += [_engine.setting(collective, name) for name in names]
-    found = [name for name in found if not _engine.needs_arrivals(collective, name)]
+    if not arrivals:
+        found = [name for name in found if not _engine.needs_arrivals(collective, name)]
     if ranks_per_node > 1:
         found += [
             _engine.setting(collective, f"hierarchical(native,leaders={leaders})")
@@ -157,6 +177,11 @@ def grid(collective: str, ranks: int, least: int, most: int) -> list[int]:
     return sizes
 
 
+def grids(names: Sequence[str], ranks: int, sizes: tuple[int, int]) -> Cells:
+    """Empty cells for the least to the largest size of each collective."""
+    return {name: {size: Cell(size) for size in grid(name, ranks, *sizes)} for name in names}
+
+
 def between(low: int, high: int) -> int | None:
     """The power of two in the middle of two message sizes; None if they are within a factor of 2."""
     if low <= 0 or high <= 2 * low:
@@ -175,23 +200,23 @@ class Tuner:
     Args:
         job: as tutti-bench has found it.
         measure: runs tutti-bench.
-        collectives: names that tutti list shows.
-        sizes: least and largest message size in bytes.
+        cells: what to measure, empty; the most important collective first.
+        arrivals: collectives that are measured with ranks that arrive apart.
         budget: seconds for all measurements; 0 for no bound.
         clock: seconds from any zero.
-        progress: called with the finished and the planned number of runs, and what runs next.
+        progress: shows how far the tuning is.
     """
 
     def __init__(
         self,
         job: Job,
         measure: Measure,
-        collectives: Sequence[str],
-        sizes: tuple[int, int],
+        cells: Cells,
         *,
+        arrivals: Collection[str] = (),
         budget: float = 0,
         clock: Callable[[], float],
-        progress: Callable[[int, int, str], None] = lambda done, planned, text: None,
+        progress: Progress = lambda done, planned, text: None,
     ) -> None:
         self.job = job
         self.failed: dict[tuple[str, str], str] = {}
@@ -208,10 +233,13 @@ class Tuner:
         """Runs that the stage may still start."""
         self._done = 0
         self._planned = 0
-        self.cells: dict[str, dict[int, Cell]] = {
-            name: {size: Cell(size) for size in grid(name, job.ranks, *sizes)}
-            for name in collectives
-        }
+        self._arrivals = arrivals
+        self.cells = cells
+
+    @property
+    def runs(self) -> int:
+        """Finished runs of tutti-bench, and those that were not needed."""
+        return self._done
 
     def run(self) -> None:
         """Measures. All collectives come through one stage before any enters the next."""
@@ -242,21 +270,28 @@ class Tuner:
     def _scan(self, collective: str) -> None:
         """Each size with all candidates; under a budget the larger sizes with as many as fit, by
         their times at the size before."""
-        names = candidates(collective, self.job.ranks, self.job.ranks_per_node)
+        names = candidates(
+            collective, self.job.ranks, self.job.ranks_per_node,
+            arrivals=collective in self._arrivals,
+        )  # fmt: skip
         before: list[Cell] = []
         for size, cell in self.cells[collective].items():
             if not self._may_start(collective):
                 return
-            self._launch(collective, [size], self._fitting(names, before), _SCAN)
+            self._launch(collective, [size], self._fitting(names, before, cell.seconds), _SCAN)
             if "native" in cell.lines:
                 before.append(cell)
 
-    def _fitting(self, names: list[str], before: list[Cell]) -> list[str]:
-        if not before or not self._budget:
+    def _fitting(self, names: list[str], before: list[Cell], seconds: float) -> list[str]:
+        """As many candidates as the budget allows. `seconds` is what a call takes, 0 if unknown."""
+        if not self._budget or not (before or seconds):
             return names
+        if not before:
+            fitting = int(2 * self._seconds() / (seconds * (_SCAN + WARMUP)))
+            return names[: max(2 * _MAX_FINALISTS, fitting)]
         last = before[-1]
         growth = last.native.median / before[-2].native.median if len(before) > 1 else 1.0
-        a_call = last.native.median * 1e-6 * max(1.0, growth)
+        a_call = max(last.native.median * 1e-6 * max(1.0, growth), seconds)
         fitting = int(2 * self._seconds() / (a_call * (_SCAN + WARMUP)))
         known = [name for name in names if name in last.lines]
         known.sort(key=lambda name: last.lines[name].median)
@@ -323,13 +358,20 @@ class Tuner:
                 continue
             if not self._may_start(collective):
                 return
-            cells[middle] = Cell(middle)
+            cells[middle] = self._between(middle, cells[low])
             names = [name for name in dict.fromkeys(winners) if name != "native"]
             self._launch(collective, [middle], names, _FINAL)
             if "native" not in cells[middle].lines:
                 del cells[middle]
                 continue
             waiting += [(low, middle), (middle, high)]
+
+    @staticmethod
+    def _between(size: int, low: Cell) -> Cell:
+        """A cell of a bisection; where `low` has a span, the sizes down to half of `size`."""
+        if low.span is None:
+            return Cell(size)
+        return Cell(size, span=(size // 2 + 1, size), weight=0, seconds=low.seconds)
 
     def _launch(
         self, collective: str, sizes: list[int], names: list[str], repetitions: int
@@ -338,8 +380,8 @@ class Tuner:
 
         Where a run fails, its halves run again, so that one broken candidate spoils no other.
         """
-        where = f"{sizes[0]} bytes" if len(sizes) == 1 else f"{len(sizes)} sizes"
-        text = f"{collective}, {where}: {len(names)} candidates {repetitions} times"
+        where = _engine.range_text(str(sizes[0])) if len(sizes) == 1 else f"{len(sizes)} sizes"
+        text = f"{collective} {where}, {count(len(names), 'candidate')}"
         self._progress(self._done, max(self._planned, self._done + 1), text)
         try:
             rows = self._measure(
@@ -357,14 +399,9 @@ class Tuner:
         self._done += 1
         self._left -= 1
         for row in rows:
-            cell = self.cells[collective].get(message_bytes(row))
+            cell = self.cells[collective].get(row["bytes"])
             if cell is None:
                 continue
             for line in row["algorithms"]:
                 if line["name"] == "native" or line.get("ran", "").startswith(line["name"] + ":"):
                     cell.lines[line["name"]] = Measured(line["name"], tuple(line["samples_us"]))
-
-
-def message_bytes(row: dict[str, Any]) -> int:
-    """The message size of a row of tutti-bench, as rules define it."""
-    return 0 if row["collective"] == "barrier" else int(row["block"] * row["element_bytes"])

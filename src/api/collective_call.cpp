@@ -127,6 +127,9 @@ void describe(const CollectiveCall& call, CallRecord& record) {
     const Bytes bytes = blocks.blocks.count(rank) * element;
     record.total += bytes;
     record.largest = std::max(record.largest, bytes);
+    if (call.collective != Collective::alltoallv) continue;
+    if (rank == record.rank) record.kept = bytes;
+    if (rank != record.rank) record.largest_sent = std::max(record.largest_sent, bytes);
   }
   if (!pairs) return;
   record.own = record.total;

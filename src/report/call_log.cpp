@@ -18,6 +18,24 @@ double irregularity_of(const CallRecord& record) {
   return static_cast<double>(record.largest) * record.p / static_cast<double>(record.total);
 }
 
+/// The size and irregularity of one call. Blocks that stay with their rank do not count: in many
+/// alltoallv calls they are most of the data, and no algorithm moves them.
+SizedCalls sized(const CallRecord& record) {
+  SizedCalls one = {record.p, 0, 1, 0, irregularity_of(record), record.exit - record.arrival,
+                    record.root, 1};
+  if (record.largest_sent >= 0 && record.p > 1) {
+    const Bytes sent = record.total - record.kept;
+    one.bytes = sent / (record.p - 1);
+    one.irregularity_sum = sent > 0 ? static_cast<double>(record.largest_sent) * (record.p - 1) /
+                                          static_cast<double>(sent)
+                                    : 1;
+  } else {
+    one.bytes = message_size(record.collective, record.total, record.p);
+  }
+  one.size_class = class_of(one.bytes);
+  return one;
+}
+
 void add_time(Track& track, const TimedCall& timed) {
   const auto is_left_out = [&](const TimedCall& call) { return call.call % track.stride != 0; };
   while (!is_left_out(timed) && track.calls.size() == CallLog::calls_in_track) {
@@ -49,9 +67,7 @@ void CallLog::add(const CallRecord& record) {
     logged.bytes += record.total;
     logged.irregularity_sum += irregularity;
     logged.irregularity_max = std::max(logged.irregularity_max, irregularity);
-    const Bytes message = message_size(record.collective, record.total, record.p);
-    tutti::add(logged.sizes, {record.p, class_of(message), 1, message, irregularity,
-                              record.exit - record.arrival, record.root, 1});
+    tutti::add(logged.sizes, sized(record));
   } else {
     logged.bytes += record.own;
   }

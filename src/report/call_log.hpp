@@ -26,6 +26,8 @@ struct CallRecord {
   Bytes own = 0;                          ///< bytes of this rank's block
   Bytes total = -1;                       ///< bytes of all blocks at the root; else -1
   Bytes largest = -1;                     ///< bytes of the largest block at the root; else -1
+  Bytes kept = 0;                         ///< of total: what the root of an alltoallv has for itself
+  Bytes largest_sent = -1;                ///< alltoallv: the largest of its other blocks
   const std::string* decision = nullptr;  ///< "algorithm: why"
   double arrival = 0;                     ///< seconds of the machine's monotonic clock
   double exit = 0;

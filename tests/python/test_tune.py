@@ -52,7 +52,7 @@ class Machine:
         self.now += self.seconds
         return [
             {
-                "collective": collective, "block": size // 4, "element_bytes": 4,
+                "bytes": size,
                 "algorithms": [self.line(collective, n, size, repetitions) for n in names],
             }
             for size in sizes
@@ -60,7 +60,8 @@ class Machine:
 
 
 def tuned(machine: Machine, *collectives: str, budget: float = 0) -> Tuner:
-    tuner = Tuner(JOB, machine, collectives, SIZES, budget=budget, clock=lambda: machine.now)
+    cells = tuning.grids(collectives, JOB.ranks, SIZES)
+    tuner = Tuner(JOB, machine, cells, budget=budget, clock=lambda: machine.now)
     tuner.run()
     return tuner
 
@@ -166,7 +167,7 @@ def test_a_run_that_fails_costs_one_candidate_only() -> None:
             raise Refusal("exit status 1")
         return machine(collective, sizes, names, *rest)
 
-    tuner = Tuner(JOB, measure, ["bcast"], SIZES, clock=lambda: 0.0)
+    tuner = Tuner(JOB, measure, tuning.grids(["bcast"], 8, SIZES), clock=lambda: 0.0)
     tuner.run()
     assert tuner.failed == {("bcast", "binomial"): "exit status 1"}
     assert tuner.cells["bcast"][8].winner == "chain"
@@ -182,7 +183,7 @@ def test_what_ran_as_something_else_is_no_candidate() -> None:
                 line["ran"] = "native: chain would exceed TUTTI_MEMORY"
         return rows
 
-    tuner = Tuner(JOB, measure, ["bcast"], SIZES, clock=lambda: 0.0)
+    tuner = Tuner(JOB, measure, tuning.grids(["bcast"], 8, SIZES), clock=lambda: 0.0)
     tuner.run()
     assert tuner.cells["bcast"][8].winner == "native"
 
@@ -234,6 +235,7 @@ class Bench:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self.settings: list[dict[str, str]] = []
+        self.runs: list[list[str]] = []
         self.fail_after = -1
         self.ran = "native: rules: none for this message size"
 
@@ -242,11 +244,12 @@ class Bench:
         if self.fail_after == 0:
             raise KeyboardInterrupt
         self.fail_after -= 1
+        self.runs.append(words)
         metadata = {"ranks": "8", "nodes": "1", "library": JOB.library}
         if words[0] == "barrier":
             return {"metadata": metadata, "rows": []}
         names = [after for word, after in zip(words, words[1:], strict=False) if word == "--algorithm"]
-        sizes = [4 * int(n) for n in words[words.index("--block") + 1].split(",")]
+        sizes = [4 * int(words[words.index("--block") + 1])]
         repetitions = int(words[words.index("--repetitions") + 1])
         rows = self.machine(words[0], sizes, names, repetitions, 0)
         for row in rows:
@@ -339,5 +342,5 @@ def test_bad_options_are_named(bench: Bench, tmp_path: Path, words: list[str], t
 
 def test_what_the_command_needs_is_named() -> None:
     done = CliRunner().invoke(app, ["tune"])
-    assert "--mpirun COMMAND and --output FILE" in str(done.exception)
+    assert "tune needs --mpirun COMMAND" in str(done.exception)
     assert command._seconds("2m") == 120

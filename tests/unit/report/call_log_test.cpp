@@ -84,6 +84,24 @@ TEST(CallLog, AddsUpByRanksAndMessageSize) {
   EXPECT_TRUE(log.logged().at(1).sizes.empty()) << "only the root knows all blocks";
 }
 
+TEST(CallLog, BlocksThatStayWithTheirRankHaveNoPartInTheSize) {
+  CallLog log;
+  CallRecord record = record_of(0, 0);
+  record.collective = Collective::alltoallv;
+  record.total = 1000 + 30 + 10 + 20;
+  record.largest = record.kept = 1000;
+  record.largest_sent = 30;
+  log.add(record);
+  EXPECT_EQ(log.logged()[0].bytes, 1060);
+  EXPECT_EQ(log.logged()[0].sizes.at(0).bytes, 20);
+  EXPECT_DOUBLE_EQ(log.logged()[0].sizes[0].irregularity_sum, 1.5);
+  record.total = record.kept;
+  record.largest_sent = 0;
+  log.add(record);
+  EXPECT_EQ(log.logged()[0].sizes.at(1).bytes, 0);
+  EXPECT_DOUBLE_EQ(log.logged()[0].sizes[1].irregularity_sum, 1);
+}
+
 TEST(CallLog, AVectorHasOneSizeAndIsRegular) {
   CallLog log;
   CallRecord record = record_of(0, 0);
