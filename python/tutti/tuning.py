@@ -17,6 +17,7 @@ from tutti import _engine
 from tutti.console import count
 from tutti.refusal import Refusal
 from tutti.statistics import Interval, median_interval, rank_test
+from tutti.tuning_candidates import candidates
 
 MIN_GAIN = 0.03
 """A rule needs a median that is so much lower than the MPI's own, as a share of it."""
@@ -34,9 +35,6 @@ _CLEAR = 1.5
 """So many times as fast as native is enough without a race, where no sample contradicts it."""
 _MAX_FINALISTS = 4
 _DOUBT = 0.05
-_PARAMETERS = {"k": (4, 8), "parts": (4, 16, 64)}
-"""Values that are tried beside the default, by the parameter's name."""
-_LEADERS = (1, 2, 4)
 _MAX_BUFFER = 1 << 28
 """Bytes of a rank's buffers that a measurement may take."""
 
@@ -129,37 +127,6 @@ Progress = Callable[[int, int, str], None]
 """Gets the finished and the planned number of runs, and what runs next."""
 
 
-def candidates(
-    collective: str, ranks: int, ranks_per_node: int, *, arrivals: bool = False
-) -> list[str]:
-    """The algorithms of the list that a rule can select, with useful parameters.
-
-    Algorithms that depend on arrivals are left out unless `arrivals`: ranks arrive together.
-    """
-    found: list[str] = []
-    for algorithm in _engine.algorithms():
-        if algorithm.collective != collective:
-            continue
-        names = [algorithm.name]
-        parameters = algorithm.parameters.split(",")
-        for parameter, values in _PARAMETERS.items():
-            if parameter in parameters:
-                fitting = [v for v in values if parameter != "k" or v < ranks]
-                names += [f"{algorithm.name}:{parameter}={value}" for value in fitting]
-        if arrivals and "order" in parameters:
-            names.append(f"{algorithm.name}:order=arrival")
-        found += [_engine.setting(collective, name) for name in names]
-    if not arrivals:
-        found = [name for name in found if not _engine.needs_arrivals(collective, name)]
-    if ranks_per_node > 1:
-        found += [
-            _engine.setting(collective, f"hierarchical(native,leaders={leaders})")
-            for leaders in _LEADERS
-            if leaders <= ranks_per_node
-        ]
-    return list(dict.fromkeys(found))
-
-
 def grid(collective: str, ranks: int, least: int, most: int) -> list[int]:
     """The message sizes at which a tuning begins: from `least` to `most` bytes by factors of 16.
 
@@ -246,9 +213,9 @@ class Tuner:
         cells = sum(len(sizes) for sizes in self.cells.values())
         runs = {self._scan: cells, self._race: 2 * cells, self._refine: 3 * len(self.cells)}
         start, before = self._clock(), 0
-        for (stage, count), share in zip(runs.items(), _SHARES, strict=True):
+        for (stage, planned), share in zip(runs.items(), _SHARES, strict=True):
             self._end = start + share * self._budget if self._budget else math.inf
-            self._done, self._left, before = before, count, before + count
+            self._done, self._left, before = before, planned, before + planned
             self._planned = sum(runs.values())
             for name in self.cells:
                 stage(name)

@@ -13,7 +13,14 @@ from typing import Any
 from tutti import _engine, bench
 from tutti.refusal import Refusal
 from tutti.tuning import (
-    UNKNOWN_SIZES, WARMUP, WIDTH, Cell, Job, Measured, Progress, Tuner,
+    UNKNOWN_SIZES,
+    WARMUP,
+    WIDTH,
+    Cell,
+    Job,
+    Measured,
+    Progress,
+    Tuner,
 )  # fmt: skip
 
 STATE_SCHEMA = "tutti-tune-state-1"

@@ -21,7 +21,7 @@ double irregularity_of(const CallRecord& record) {
 /// The size and irregularity of one call. Blocks that stay with their rank do not count: in many
 /// alltoallv calls they are most of the data, and no algorithm moves them.
 SizedCalls sized(const CallRecord& record) {
-  SizedCalls one = {record.p, 0, 1, 0, irregularity_of(record), record.exit - record.arrival,
+  SizedCalls one = {record.p,    0, 1, 0, irregularity_of(record), record.exit - record.arrival,
                     record.root, 1};
   if (record.largest_sent >= 0 && record.p > 1) {
     const Bytes sent = record.total - record.kept;

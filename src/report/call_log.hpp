@@ -23,11 +23,11 @@ struct CallRecord {
   Rank rank = 0;                   ///< in the communicator of the call
   int p = 1;
   Rank root = 0;
-  Bytes own = 0;                          ///< bytes of this rank's block
-  Bytes total = -1;                       ///< bytes of all blocks at the root; else -1
-  Bytes largest = -1;                     ///< bytes of the largest block at the root; else -1
-  Bytes kept = 0;                         ///< of total: what the root of an alltoallv has for itself
-  Bytes largest_sent = -1;                ///< alltoallv: the largest of its other blocks
+  Bytes own = 0;            ///< bytes of this rank's block
+  Bytes total = -1;         ///< bytes of all blocks at the root; else -1
+  Bytes largest = -1;       ///< bytes of the largest block at the root; else -1
+  Bytes kept = 0;           ///< of total: what the root of an alltoallv has for itself
+  Bytes largest_sent = -1;  ///< alltoallv: the largest of its other blocks
   const std::string* decision = nullptr;  ///< "algorithm: why"
   double arrival = 0;                     ///< seconds of the machine's monotonic clock
   double exit = 0;

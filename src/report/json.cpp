@@ -101,7 +101,8 @@ std::string to_json(const ReportedCalls& line) {
          ",\"other_sites\":" + list(line.other_sites, json_string) +
          ",\"calls\":" + std::to_string(line.calls) + ",\"bytes\":" + std::to_string(line.bytes) +
          ",\"irregularity\":" +
-         object({{"mean", line.irregularity_mean}, {"max", line.irregularity_max}}) + ",\"sizes\":" +
+         object({{"mean", line.irregularity_mean}, {"max", line.irregularity_max}}) +
+         ",\"sizes\":" +
          list(line.sizes,
               [&](const SizedCalls& sized) { return to_json(sized, has_root(line.collective)); }) +
          ",\"algorithm\":" + json_string(line.algorithm) +

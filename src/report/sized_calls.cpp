@@ -20,8 +20,7 @@ void add(std::vector<SizedCalls>& sizes, const SizedCalls& more) {
   found->seconds += more.seconds;
   if (found->root == more.root) {
     found->root_calls += more.root_calls;
-  } else if (std::pair(more.root_calls, -more.root) >
-             std::pair(found->root_calls, -found->root)) {
+  } else if (std::pair(more.root_calls, -more.root) > std::pair(found->root_calls, -found->root)) {
     found->root = more.root;
     found->root_calls = more.root_calls;
   }

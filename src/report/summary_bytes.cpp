@@ -129,8 +129,8 @@ void describe(Stream& stream, Times& times) {
 template <class Stream, class Sized>
 requires std::is_same_v<std::remove_const_t<Sized>, SizedCalls>
 void describe(Stream& stream, Sized& sized) {
-  describe_each(stream, sized.p, sized.size_class, sized.calls, sized.bytes,
-                sized.irregularity_sum, sized.seconds, sized.root, sized.root_calls);
+  describe_each(stream, sized.p, sized.size_class, sized.calls, sized.bytes, sized.irregularity_sum,
+                sized.seconds, sized.root, sized.root_calls);
 }
 
 template <class Stream, class Calls>

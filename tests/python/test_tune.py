@@ -17,6 +17,7 @@ from tutti.commands import tune as command
 from tutti.refusal import Refusal
 from tutti.statistics import median_interval
 from tutti.tuning import Job, Tuner
+from tutti.tuning_candidates import candidates
 from tutti.tuning_rules import rules_of, to_text
 
 JOB = Job(8, 1, "Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4")
@@ -149,14 +150,14 @@ def test_a_barrier_has_one_size() -> None:
 
 
 def test_candidates_come_from_the_list() -> None:
-    names = tuning.candidates("bcast", 8, 8)
+    names = candidates("bcast", 8, 8)
     assert {"chain", "circulant", "knomial:k=4", "hierarchical(native,leaders=4)"} <= set(names)
     assert "knomial:k=8" not in names  # a tree of one level: linear
     assert "earliest" not in names  # it follows arrivals, and here all ranks come together
-    assert not any("hierarchical" in name for name in tuning.candidates("bcast", 8, 1))
+    assert not any("hierarchical" in name for name in candidates("bcast", 8, 1))
     for collective in _engine.collectives():
         if not collective.startswith("rma_"):
-            assert tuning.candidates(collective, 8, 4)
+            assert candidates(collective, 8, 4)
 
 
 def test_a_run_that_fails_costs_one_candidate_only() -> None:
