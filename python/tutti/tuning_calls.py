@@ -37,8 +37,10 @@ class Calls:
     root_calls: dict[int, int] = field(default_factory=dict)
     _bytes: float = 0
     _irregularity: float = 0
-    moving: float = 0
-    """Seconds from the last arrival to the last exit, mean; 0 if unknown."""
+    moved: float = 0
+    """The time from the last arrival on in calls that ran the MPI's own algorithm."""
+    native_calls: int = 0
+    """The number of these calls."""
     delays: list[list[float]] = field(default_factory=list, repr=False)
     """By recorded call and rank, seconds behind the first; empty if ranks arrive together."""
 
@@ -53,12 +55,16 @@ class Calls:
         return self._irregularity / self.calls
 
     @property
-    def moved(self) -> float:
-        """The time in these calls from the last arrival on, at most all of it."""
-        return min(self.seconds, self.calls * self.moving) if self.moving else self.seconds
+    def moving(self) -> float:
+        """The time of a call of the MPI's own algorithm from the last arrival on; 0 if unknown."""
+        return self.moved / self.native_calls if self.native_calls else 0.0
 
-    def add(self, size: dict[str, Any], seconds: float) -> None:
+    def add(self, size: dict[str, Any], seconds: float, line: dict[str, Any]) -> None:
         """Adds an element of `sizes` with its share of the line's time."""
+        if line["algorithm"] == "native":
+            moving = (line.get("moving") or {}).get("mean", math.inf)
+            self.native_calls += size["calls"]
+            self.moved += min(seconds, size["calls"] * moving)
         calls = size["calls"]
         self.calls += calls
         self.seconds += seconds
@@ -117,11 +123,10 @@ def calls_of(reports: Sequence[dict[str, Any]]) -> list[Calls]:
             most = class_end(size["bytes"])
             key = (line["site"], line["collective"], p, most)
             calls = found.setdefault(key, Calls(*key))
-            calls.add(size, seconds)
+            calls.add(size, seconds, line)
             if seconds > longest.get(key, 0):
                 longest[key] = seconds
                 calls.delays = _delays(line, p)
-                calls.moving = (line.get("moving") or {"mean": 0.0})["mean"]
     return sorted(found.values(), key=lambda calls: -calls.seconds)
 
 

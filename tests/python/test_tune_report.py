@@ -15,7 +15,7 @@ from tutti import _engine, tuning_run
 from tutti.cli import app
 from tutti.refusal import Refusal
 from tutti.tuning import Cell, Measured, Tuner
-from tutti.tuning_calls import Calls, calls_of, check_ranks, class_end, replays_of
+from tutti.tuning_calls import calls_of, check_ranks, class_end, replays_of
 from tutti.tuning_rules import rules_of
 
 
@@ -40,7 +40,7 @@ def test_lines_of_one_site_count_together_whatever_ran() -> None:
     (calls,) = calls_of(report_of(native, tried))
     assert (calls.calls, calls.bytes, calls.most) == (40, 1006, 1024)
     assert calls.seconds == pytest.approx(40e-3)
-    assert calls.moved == pytest.approx(40 * 5e-4)
+    assert calls.moved == pytest.approx(30 * 5e-4)
 
 
 def test_a_line_is_divided_by_the_times_of_its_sizes() -> None:
@@ -316,10 +316,11 @@ def test_an_existing_default_output_is_kept(
     assert "rules.json exists; name the rules file" in str(done.exception)
 
 
-def test_sites_know_what_they_moved() -> None:
-    site = Calls("app", "bcast", 8, 64, seconds=1.0, calls=10)
-    assert site.moved == 1.0  # unknown: all of it
-    site.moving = 0.01
-    assert site.moved == pytest.approx(0.1)
-    site.moving = 10
-    assert site.moved == 1.0
+def test_only_calls_of_the_own_algorithm_can_save_time() -> None:
+    native = line("bcast", size_of(64, 30, 0.03))
+    tried = line("bcast", size_of(64, 10, 0.01), algorithm="chain")
+    unknown = line("bcast", size_of(64, 10, 0.01), site="app: other", moving=None)
+    calls = calls_of(report_of(native, tried, unknown))
+    assert [one.seconds for one in calls] == pytest.approx([40e-3, 10e-3])
+    assert [one.moved for one in calls] == pytest.approx([30 * 5e-4, 10e-3])
+    assert calls[0].moving == pytest.approx(5e-4)

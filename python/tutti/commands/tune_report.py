@@ -99,8 +99,8 @@ def _by_size(program: Program) -> dict[tuple[str, int], Replay]:
 
 
 def saved(program: Program, checks: Sequence[Check]) -> float:
-    """Seconds that the rules save: the program's own time in the calls, from the last arrival on,
-    times the share by which the check has found the rules faster than native."""
+    """Seconds that the rules save: the time that the program spent in the MPI's own algorithm from
+    the last arrival on, times the share by which the check has found the rules faster."""
     by_size = _by_size(program)
     total = 0.0
     for check in checks:
