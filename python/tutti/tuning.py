@@ -28,13 +28,15 @@ WIDTH = 4
 """Bytes of the elements that tutti-bench sends."""
 WARMUP = 2
 """Calls before the timed ones."""
-_SHARES = (0.45, 0.9, 1.0)
+SHARES = (0.45, 0.9, 1.0)
 """The ends of the three stages in shares of the budget."""
 _LEAST_SECONDS = 0.1
 _CLEAR = 1.5
 """So many times as fast as native is enough without a race, where no sample contradicts it."""
 _MAX_FINALISTS = 4
 _DOUBT = 0.05
+_FACTORS = (16, 256, 4096)
+"""Between the sizes of the first stage; the larger ones for short budgets."""
 _MAX_BUFFER = 1 << 28
 """Bytes of a rank's buffers that a measurement may take."""
 
@@ -127,8 +129,8 @@ Progress = Callable[[int, int, str], None]
 """Gets the finished and the planned number of runs, and what runs next."""
 
 
-def grid(collective: str, ranks: int, least: int, most: int) -> list[int]:
-    """The message sizes at which a tuning begins: from `least` to `most` bytes by factors of 16.
+def grid(collective: str, ranks: int, least: int, most: int, factor: int = 16) -> list[int]:
+    """The message sizes at which a tuning begins: from `least` to `most` bytes by `factor`.
 
     Sizes whose buffers would take more than 256 MiB a rank are left out.
     """
@@ -137,16 +139,22 @@ def grid(collective: str, ranks: int, least: int, most: int) -> list[int]:
     shares = 1 if _engine.block_kind(collective) == "parts" else ranks
     most = min(most, _MAX_BUFFER // shares)
     sizes = [least]
-    while sizes[-1] * 16 < most:
-        sizes.append(sizes[-1] * 16)
+    while sizes[-1] * factor < most:
+        sizes.append(sizes[-1] * factor)
     if sizes[-1] < most:
         sizes.append(most)
     return sizes
 
 
-def grids(names: Sequence[str], ranks: int, sizes: tuple[int, int]) -> Cells:
-    """Empty cells for the least to the largest size of each collective."""
-    return {name: {size: Cell(size) for size in grid(name, ranks, *sizes)} for name in names}
+def grids(names: Sequence[str], ranks: int, sizes: tuple[int, int], runs: float = math.inf) -> Cells:
+    """Empty cells for the least to the largest size of each collective: as many as so many runs
+    measure, but 3 or so of each collective."""
+    made: Cells = {}
+    for factor in _FACTORS:
+        made = {n: {size: Cell(size) for size in grid(n, ranks, *sizes, factor)} for n in names}
+        if sum(map(len, made.values())) <= runs:
+            break
+    return made
 
 
 def between(low: int, high: int) -> int | None:
@@ -213,7 +221,7 @@ class Tuner:
         cells = sum(len(sizes) for sizes in self.cells.values())
         runs = {self._scan: cells, self._race: 2 * cells, self._refine: 3 * len(self.cells)}
         start, before = self._clock(), 0
-        for (stage, planned), share in zip(runs.items(), _SHARES, strict=True):
+        for (stage, planned), share in zip(runs.items(), SHARES, strict=True):
             self._end = start + share * self._budget if self._budget else math.inf
             self._done, self._left, before = before, planned, before + planned
             self._planned = sum(runs.values())

@@ -221,6 +221,12 @@ def test_large_buffers_are_left_out() -> None:
     assert tuning.grid("barrier", 8, 8, 1024) == [0]
 
 
+def test_a_short_budget_begins_with_fewer_sizes() -> None:
+    assert list(tuning.grids(["bcast"], 8, SIZES)["bcast"]) == [8, 128, 2048, 32768, 524288, 4 << 20]
+    assert list(tuning.grids(["bcast"], 8, SIZES, 5)["bcast"]) == [8, 2048, 524288, 4 << 20]
+    assert list(tuning.grids(["bcast"], 8, SIZES, 1)["bcast"]) == [8, 32768, 4 << 20]
+
+
 def test_the_interval_of_a_median_is_that_of_order_statistics() -> None:
     # n = 10: P(B <= 1) = 11/1024, twice that is below 5 %; with P(B <= 2) = 56/1024 it is not.
     interval = median_interval([float(i) for i in range(10)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import hashlib
+import math
 import shlex
 import shutil
 import sys
@@ -23,7 +24,7 @@ from tutti.commands import tune_report
 from tutti.commands.options import AsJson
 from tutti.commands.tune_report import Program
 from tutti.console import Refusal, console, count, duration, print_json, write
-from tutti.tuning import Cells, Job, Tuner, grids
+from tutti.tuning import SHARES, Cells, Job, Tuner, grids
 from tutti.tuning_rules import rules_of, to_text
 from tutti.tuning_run import Check, Run, Shape, State, equal_blocks, geometric_mean
 from tutti.workload import bytes_of
@@ -102,7 +103,7 @@ def _rows(out: Console, checks: list[Check]) -> None:
             _engine.range_text(str(check.bytes)),
             *(duration(line.median * 1e-6) for line in times),
             f"{check.speedup:.2f}",
-            f"{check.loss * 100:.0f} %" if check.loss > 0 else "",
+            f"{check.loss:.0%}" if check.loss >= 0.005 else "",
         )
         ran = check.ran.split(": ")[0] + (", refuted: native now" if check.refutes else "")
         style = "red" if check.is_slower else "bold" if check.speedup > 1.03 else ""
@@ -194,10 +195,14 @@ class _Request:
         return State(self.output.with_name(self.output.name + ".state"), identity, self.resume)
 
     @contextlib.contextmanager
-    def work(self, job: Job) -> Iterator[_Work]:
-        """What to measure with this job. Recorded arrivals are in files meanwhile."""
+    def work(self, job: Job, start_up: float) -> Iterator[_Work]:
+        """What to measure with this job, whose start-up takes so many seconds. Recorded arrivals
+        are in files meanwhile."""
         if self.report is None:
-            yield _Work(grids(self.names, job.ranks, self.sizes))
+            scan = self.seconds * _FOR_CHECK * SHARES[0] if self.seconds else math.inf
+            # Measuring takes a run about as long as its start-up.
+            runs = scan / max(2 * start_up, 1e-9)
+            yield _Work(grids(self.names, job.ranks, self.sizes, runs))
             return
         program = tune_report.program_of(self.report, job, self.names)
         folder = self.output.with_name(self.output.name + ".arrivals")
@@ -305,8 +310,9 @@ def tune(
     """
     request = _request(mpirun, output, collective, sizes, budget, report, resume)
     run, state = tuning_run.under(mpirun), request.state()
+    start = time.monotonic()
     job = tuning_run.job_of(run)
-    with request.work(job) as work, _Bar(sys.stderr.isatty()) as bar:
+    with request.work(job, time.monotonic() - start) as work, _Bar(sys.stderr.isatty()) as bar:
         tuner = _tuned(request, run, job, work, state, bar)
         rules, checks = _checked(request, run, work, tuner, bar)
     state.remove()

@@ -160,10 +160,15 @@ def show(out: Console, program: Program, tuner: Tuner, checks: Sequence[Check]) 
         out.print(line, markup=False)
     out.print()
     seconds = saved(program, checks)
+    whole = f"{duration(program.seconds)} in collectives"
+    if not any(row["chosen"] != "native" for row in rows):
+        out.print(f"[bold]The rules change nothing in the {whole}[/]: nothing is faster.")
+        return
     verb = "saves" if seconds >= 0 else "loses"
+    share = seconds / program.seconds
     out.print(
-        f"[bold]The program {verb} about {duration(abs(seconds))} of {duration(program.seconds)} "
-        f"in collectives ({seconds / program.seconds:.0%})[/], by the second run below."
+        f"[bold]The program {verb} about {duration(abs(seconds))} of {whole} ({share:.0%})[/], by "
+        "the second run below."
     )
 
 
