@@ -347,6 +347,16 @@ def test_bad_options_are_named(bench: Bench, tmp_path: Path, words: list[str], t
     assert text in str(done.exception)
 
 
+def test_the_time_left_is_at_most_that_of_the_budget() -> None:
+    class Running:
+        time_remaining, elapsed = 500.0, 90.0
+
+    assert str(command._Left(120).render(Running())) == "0:00:30"  # type: ignore[arg-type]
+    assert str(command._Left(0).render(Running())) == "0:08:20"  # type: ignore[arg-type]
+    Running.elapsed = 130.0
+    assert str(command._Left(120).render(Running())) == "0:00:00"  # type: ignore[arg-type]
+
+
 def test_what_the_command_needs_is_named() -> None:
     done = CliRunner().invoke(app, ["tune"])
     assert "tune needs --mpirun COMMAND" in str(done.exception)

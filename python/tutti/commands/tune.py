@@ -17,7 +17,8 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
 from tutti import _engine, crossovers, reports, tuning_run
 from tutti.commands import tune_report
@@ -64,13 +65,29 @@ def _range(text: str) -> tuple[int, int]:
     return sizes[0], sizes[1]
 
 
+class _Left(ProgressColumn):
+    """The estimated time until the end, which is at most that of the budget."""
+
+    def __init__(self, budget: float) -> None:
+        self._budget = budget or math.inf
+        super().__init__()
+
+    def render(self, task: Task) -> Text:
+        """The time as h:mm:ss; unknown at the start."""
+        left = task.time_remaining
+        if left is None:
+            return Text("-:--:--")
+        left = min(left, max(0.0, self._budget - (task.elapsed or 0.0)))
+        return Text(str(datetime.timedelta(seconds=int(left))))
+
+
 class _Bar:
     """The progress of a tuning on standard error: runs done, those planned, the time left."""
 
-    def __init__(self, shown: bool) -> None:
+    def __init__(self, shown: bool, budget: float) -> None:
         self._progress = Progress(
             TextColumn("{task.description}"), BarColumn(12), TextColumn("{task.percentage:3.0f} %"),
-            TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
+            TimeElapsedColumn(), TextColumn("left"), _Left(budget),
             console=Console(stderr=True), disable=not shown, speed_estimate_period=600,
         )  # fmt: skip
         self._task = self._progress.add_task("start", total=None)
@@ -312,7 +329,9 @@ def tune(
     run, state = tuning_run.under(mpirun), request.state()
     start = time.monotonic()
     job = tuning_run.job_of(run)
-    with request.work(job, time.monotonic() - start) as work, _Bar(sys.stderr.isatty()) as bar:
+    start_up = time.monotonic() - start
+    bar = _Bar(sys.stderr.isatty(), request.seconds)
+    with request.work(job, start_up) as work, bar:
         tuner = _tuned(request, run, job, work, state, bar)
         rules, checks = _checked(request, run, work, tuner, bar)
     state.remove()
