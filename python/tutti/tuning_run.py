@@ -192,23 +192,36 @@ class Check:
 
 
 def check(
-    tuner: Tuner, run: Run, rules: Path, seconds: float, shape: Shape = equal_blocks,
-    progress: Progress = lambda done, planned, text: None,
-) -> list[Check]:
-    """Measures native, the rules and the best found in turn, with received data compared."""
-    checks: list[Check] = []
-    for collective, cells in tuner.cells.items():
-        known = sorted((cell for cell in cells.values() if "native" in cell.lines), key=_size)
-        for cell in known:
-            best = cell.best.name
-            names = list(dict.fromkeys(["native", "auto", best]))
-            words = arguments_of(collective, names, _CHECKS) + shape(collective, cell.bytes)
-            progress(len(checks), _count(tuner), f"check {collective} {_engine.range_text(str(cell.bytes))}")
-            if seconds:
-                words += ["--budget", f"{seconds / max(1, _count(tuner)) * 1e3:.0f}ms"]
-            found = run(words, _ALONE | {"TUTTI_RULES": str(rules)})
-            checks += [_check_of(row, collective, cell.bytes) for row in found["rows"][:1]]
-    return checks
+    tuner: Tuner, run: Run, rules: Path, left: Callable[[], float] = lambda: math.inf,
+    shape: Shape = equal_blocks, progress: Progress = lambda done, planned, text: None,
+) -> list[Check]:  # fmt: skip
+    """Measures native, the rules and the best found in turn, with received data compared.
+
+    `left` is the number of seconds that the checks may still take. Sizes for which something was
+    faster than native come first, since only these can be refuted.
+    """
+    cells = [
+        (collective, cell)
+        for collective, sizes in tuner.cells.items()
+        for _, cell in sorted(sizes.items())
+        if "native" in cell.lines
+    ]
+    order = sorted(range(len(cells)), key=lambda at: cells[at][1].winner == "native")
+    checks: dict[int, Check] = {}
+    for done, at in enumerate(order):
+        seconds = left()
+        if seconds <= 0:
+            break
+        collective, cell = cells[at]
+        progress(done, len(cells), f"check {collective} {_engine.range_text(str(cell.bytes))}")
+        names = list(dict.fromkeys(["native", "auto", cell.best.name]))
+        words = arguments_of(collective, names, _CHECKS) + shape(collective, cell.bytes)
+        if seconds < math.inf:
+            words += ["--budget", f"{max(50.0, seconds / (len(cells) - done) * 1e3):.0f}ms"]
+        found = run(words, _ALONE | {"TUTTI_RULES": str(rules)})
+        for row in found["rows"][:1]:
+            checks[at] = _check_of(row, collective, cell.bytes)
+    return [checks[at] for at in sorted(checks)]
 
 
 def refute(tuner: Tuner, checks: list[Check]) -> int:
@@ -217,14 +230,6 @@ def refute(tuner: Tuner, checks: list[Check]) -> int:
     for cell in cells:
         cell.is_refuted = True
     return len(cells)
-
-
-def _size(cell: Cell) -> int:
-    return cell.bytes
-
-
-def _count(tuner: Tuner) -> int:
-    return sum(len(cells) for cells in tuner.cells.values())
 
 
 def _check_of(row: dict[str, Any], collective: str, size: int) -> Check:

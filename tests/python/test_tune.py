@@ -307,6 +307,20 @@ def test_a_rule_that_the_check_does_not_confirm_becomes_native(
     assert [(rule.bytes, rule.use) for rule in read] == [("0..2K", "chain"), ("2049..inf", "native")]
 
 
+def test_a_check_ends_with_the_budget_and_begins_with_what_it_can_refute(tmp_path: Path) -> None:
+    machine = Machine({"native": linear(10, 1e-3), "circulant": linear(30, 0.25e-3)})
+    tuner = tuned(machine, "bcast")
+    bench = Bench(machine)
+    left = [3.0, 0.0]
+    checks = tuning_run.check(tuner, bench, tmp_path, lambda: left.pop(0))
+    assert [(one.collective, one.bytes) for one in checks] == [("bcast", 32768)]
+    assert "--budget" in bench.runs[0]
+    # Without a budget all sizes are checked and come in ascending order.
+    checks = tuning_run.check(tuner, bench, tmp_path)
+    assert [one.bytes for one in checks] == sorted(tuner.cells["bcast"])
+    assert "--budget" not in bench.runs[-1]
+
+
 def test_an_interrupted_tuning_is_resumed(bench: Bench, tmp_path: Path) -> None:
     output = tmp_path / "rules.json"
     words = ["--output", str(output), "--collective", "bcast"]

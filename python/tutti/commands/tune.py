@@ -139,6 +139,12 @@ def _summary(out: Console, checks: list[Check], tuner: Tuner, output: Path) -> N
         out.print(f"{collective} {name} failed and is no candidate: {why}", markup=False)
     if tuner.unfinished:
         out.print(f"The budget did not suffice for: {', '.join(tuner.unfinished)}.")
+    sizes = sum("native" in cell.lines for cells in tuner.cells.values() for cell in cells.values())
+    if len(checks) < sizes:
+        out.print(
+            f"The budget did not suffice to check {sizes - len(checks)} of {count(sizes, 'size')}: "
+            "their rules stand on the tuning alone."
+        )
     out.print(f"Rules: {output}. Use them with TUTTI_RULES={output}; tutti rules show lists them.")
 
 
@@ -274,12 +280,12 @@ def _tuned(
 
 
 def _checked(
-    request: _Request, run: Run, work: _Work, tuner: Tuner, bar: _Bar
+    request: _Request, run: Run, work: _Work, tuner: Tuner, bar: _Bar, end: float
 ) -> tuple[list[dict[str, Any]], list[Check]]:
     """Writes the rules, checks them, and writes those again that the check has changed."""
     rules = request.write(tuner)
     checks = tuning_run.check(
-        tuner, run, request.output, request.seconds * (1 - _FOR_CHECK), work.shape,
+        tuner, run, request.output, lambda: end - time.monotonic(), work.shape,
         lambda done, left, text: bar.show(tuner.runs + done, tuner.runs + left, text),
     )  # fmt: skip
     if tuning_run.refute(tuner, checks):
@@ -328,12 +334,13 @@ def tune(
     request = _request(mpirun, output, collective, sizes, budget, report, resume)
     run, state = tuning_run.under(mpirun), request.state()
     start = time.monotonic()
+    end = start + (request.seconds or math.inf)
     job = tuning_run.job_of(run)
     start_up = time.monotonic() - start
     bar = _Bar(sys.stderr.isatty(), request.seconds)
     with request.work(job, start_up) as work, bar:
         tuner = _tuned(request, run, job, work, state, bar)
-        rules, checks = _checked(request, run, work, tuner, bar)
+        rules, checks = _checked(request, run, work, tuner, bar, end)
     state.remove()
     if plot is not None:
         crossovers.draw(tuner, plot)

@@ -118,12 +118,13 @@ def _rows(program: Program, checks: Sequence[Check]) -> list[dict[str, Any]]:
         check = by_size.get((one.collective, one.size))
         for site in one.sites:
             native = check is None or check.refutes or check.is_native
+            chosen = "not checked" if check is None else "native"
             rows.append(
                 {
                     "site": site.site, "collective": one.collective, "bytes": site.bytes,
                     "calls": site.calls, "share": site.seconds / program.seconds,
                     "arrivals": "recorded" if one.main.delays else "together",
-                    "chosen": "native" if native or not check else check.ran.split(": ")[0],
+                    "chosen": chosen if native or not check else check.ran.split(": ")[0],
                     "speedup": 1.0 if native or not check else check.speedup,
                 }
             )  # fmt: skip
@@ -151,7 +152,7 @@ def show(out: Console, program: Program, tuner: Tuner, checks: Sequence[Check]) 
             f"{row['bytes']:,}",
             f"{row['share']:.0%}",
             f"[cyan]{escape(row['chosen'])}[/]",
-            f"{row['speedup']:.2f}" if row["chosen"] != "native" else "",
+            f"{row['speedup']:.2f}" if row["speedup"] != 1.0 else "",
         )
     out.print(listing)
     if len(rows) > _MAX_LINES:
