@@ -257,11 +257,15 @@ def test_the_command_prints_a_table_of_80_columns(bench: Program, tmp_path: Path
     assert "Replayed calls are unlike the program's: bcast" in done.stdout
 
 
-def test_candidates_by_arrival_need_recorded_arrivals(bench: Program, tmp_path: Path) -> None:
+def test_candidates_by_arrival_need_recorded_arrivals_and_the_thread(
+    bench: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TUTTI_BACKGROUND", raising=False)
     invoke(tmp_path)
-    scanned = [words for words in bench.runs if "earliest" in words]
-    assert scanned
-    assert all("arrival" not in word for words in bench.runs for word in words if "gather" in words)
+    assert bench.runs and not any("earliest" in words for words in bench.runs)
+    monkeypatch.setenv("TUTTI_BACKGROUND", "on")
+    invoke(tmp_path)
+    assert any("earliest" in words for words in bench.runs)
     bench.runs.clear()
     together = line("bcast", size_of(64, 9, 0.1))
     path = Path(write_report(tmp_path, together))

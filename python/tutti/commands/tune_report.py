@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,7 +40,10 @@ class Program:
 
     @property
     def with_arrivals(self) -> set[str]:
-        """Collectives with calls whose arrivals are replayed."""
+        """Collectives for which rules can select by arrival: the arrivals are replayed, and the
+        background thread, which rules need for that, is on."""
+        if os.environ.get("TUTTI_BACKGROUND") != "on":
+            return set()
         return {one.collective for one in self.replays if one.main.delays}
 
     def cells(self) -> Cells:
