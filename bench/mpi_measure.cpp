@@ -185,6 +185,10 @@ double Calls::spread(int repetition) const {
   return range.last - range.first;
 }
 
+double Calls::after_last_arrival(int repetition) const {
+  return seconds(repetition) - spread(repetition);
+}
+
 std::vector<double> Calls::arrivals_of(int repetition) const {
   const double first = range_of(*this, arrivals, repetition).first;
   std::vector<double> since_first;

@@ -36,6 +36,8 @@ struct Calls {
   [[nodiscard]] double seconds(int repetition) const;
   /// Last arrival minus first arrival.
   [[nodiscard]] double spread(int repetition) const;
+  /// Last exit minus last arrival.
+  [[nodiscard]] double after_last_arrival(int repetition) const;
   /// Mean over the ranks of exit minus arrival.
   [[nodiscard]] double elapsed(int repetition) const;
   /// The arrivals of all ranks in a repetition, minus the first one.

@@ -104,6 +104,15 @@ double median_spread(const Calls& calls) {
   return summarize(std::move(spreads)).median;
 }
 
+/// Adds the times from the last arrival on to the lines of `calls`.
+void add_after_last_arrival(Row& row, const std::vector<Calls>& calls) {
+  for (std::size_t line = 0; line < calls.size(); ++line) {
+    for (int i = 0; i < calls[line].repetitions; ++i) {
+      row.lines[line].after_last_arrival.push_back(calls[line].after_last_arrival(i));
+    }
+  }
+}
+
 double mean_elapsed(const Calls& calls) {
   double sum = 0;
   for (int i = 0; i < calls.repetitions; ++i) sum += calls.elapsed(i);
@@ -227,6 +236,7 @@ Result<bool> run_table(const Bench& bench, Rank root, const Machine& machine, Re
     Row row = row_of(problem, std::string(tutti::name_of(collective)));
     const bool bounded = bench.job.p() > 1;
     row.lines = lines_of(contenders, calls, problem, bounded ? &machine : nullptr);
+    if (options.delays.kind != Delays::Kind::none) add_after_last_arrival(row, calls);
     if (bounded) row.bound = Bounds(problem, collective, machine).of({});
     report->add(std::move(row));
   }

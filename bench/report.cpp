@@ -34,6 +34,12 @@ Json to_json(const Ratio& ratio) {
           {"verdict", verdict(ratio)}};
 }
 
+Json to_json(const std::vector<double>& seconds) {
+  Json samples = Json::array();
+  for (const double sample : seconds) samples.push_back(in_micro(sample));
+  return samples;
+}
+
 Json to_json(const Line& line) {
   const Summary summary = summarize(line.samples);
   Json json = {{"name", line.name},
@@ -52,9 +58,10 @@ Json to_json(const Line& line) {
     json["held_bytes_of_a_rank"] = std::round(line.resident->held);
     json["kept_bytes_of_a_rank"] = std::round(line.resident->kept);
   }
-  Json samples = Json::array();
-  for (const double sample : line.samples) samples.push_back(in_micro(sample));
-  json["samples_us"] = std::move(samples);
+  json["samples_us"] = to_json(line.samples);
+  if (!line.after_last_arrival.empty()) {
+    json["after_last_arrival_us"] = to_json(line.after_last_arrival);
+  }
   return json;
 }
 

@@ -35,6 +35,8 @@ struct Line {
   std::optional<Ratio> to_native;  ///< time / native's time
   std::optional<double> to_bound;  ///< median of time / lower bound
   std::optional<Resident> resident = {};
+  /// Last exit minus last arrival, by repetition; empty if ranks arrive together.
+  std::vector<double> after_last_arrival = {};
 };
 
 /// One problem and all its contenders.

@@ -9,31 +9,34 @@ Where the winners of two neighbouring sizes differ, bisection locates the crosso
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from tutti import _engine
+from tutti.console import count
 from tutti.refusal import Refusal
 from tutti.statistics import Interval, median_interval, rank_test
+from tutti.tuning_candidates import candidates
 
 MIN_GAIN = 0.03
 """A rule needs a median that is so much lower than the MPI's own, as a share of it."""
 
 _SCAN, _RACE, _FINAL = 5, 12, 30
 """Repetitions of the rounds of a race."""
+WIDTH = 4
+"""Bytes of the elements that tutti-bench sends."""
 WARMUP = 2
 """Calls before the timed ones."""
-_SHARES = (0.45, 0.9, 1.0)
+SHARES = (0.45, 0.9, 1.0)
 """The ends of the three stages in shares of the budget."""
 _LEAST_SECONDS = 0.1
 _CLEAR = 1.5
 """So many times as fast as native is enough without a race, where no sample contradicts it."""
 _MAX_FINALISTS = 4
 _DOUBT = 0.05
-_PARAMETERS = {"k": (4, 8), "parts": (4, 16, 64)}
-"""Values that are tried beside the default, by the parameter's name."""
-_LEADERS = (1, 2, 4)
+_FACTORS = (16, 256, 4096)
+"""Between the sizes of the first stage; the larger ones for short budgets."""
 _MAX_BUFFER = 1 << 28
 """Bytes of a rank's buffers that a measurement may take."""
 
@@ -82,6 +85,12 @@ class Cell:
     lines: dict[str, Measured] = field(default_factory=dict)
     is_refuted: bool = False
     """The check has not confirmed that anything is faster than the MPI's own algorithm."""
+    span: tuple[int, int] | None = None
+    """The least and the largest message size for which the cell's rule holds; None: those around."""
+    weight: float = 1.0
+    """How much the cell counts where one algorithm must serve several."""
+    seconds: float = 0.0
+    """How long a call takes, if that is known before it is measured."""
 
     @property
     def native(self) -> Measured:
@@ -109,39 +118,19 @@ class Cell:
         return min(self.lines.values(), key=lambda line: line.median)
 
 
+Cells = dict[str, dict[int, Cell]]
+"""By collective and message size."""
+
 Measure = Callable[[str, Sequence[int], Sequence[str], int, float], list[dict[str, Any]]]
 """Runs tutti-bench: collective, message sizes, algorithms, repetitions, seconds for each size (0: no
-bound). Returns its rows."""
+bound). Returns a row for each size: `bytes`, and `algorithms` with `name`, `ran` and `samples_us`."""
+
+Progress = Callable[[int, int, str], None]
+"""Gets the finished and the planned number of runs, and what runs next."""
 
 
-def candidates(collective: str, ranks: int, ranks_per_node: int) -> list[str]:
-    """The algorithms of the list that a rule can select, with useful parameters.
-
-    Algorithms that depend on arrivals are left out: ranks of a measurement arrive together.
-    """
-    found: list[str] = []
-    for algorithm in _engine.algorithms():
-        if algorithm.collective != collective:
-            continue
-        names = [algorithm.name]
-        parameters = algorithm.parameters.split(",")
-        for parameter, values in _PARAMETERS.items():
-            if parameter in parameters:
-                fitting = [v for v in values if parameter != "k" or v < ranks]
-                names += [f"{algorithm.name}:{parameter}={value}" for value in fitting]
-        found += [_engine.setting(collective, name) for name in names]
-    found = [name for name in found if not _engine.needs_arrivals(collective, name)]
-    if ranks_per_node > 1:
-        found += [
-            _engine.setting(collective, f"hierarchical(native,leaders={leaders})")
-            for leaders in _LEADERS
-            if leaders <= ranks_per_node
-        ]
-    return list(dict.fromkeys(found))
-
-
-def grid(collective: str, ranks: int, least: int, most: int) -> list[int]:
-    """The message sizes at which a tuning begins: from `least` to `most` bytes by factors of 16.
+def grid(collective: str, ranks: int, least: int, most: int, factor: int = 16) -> list[int]:
+    """The message sizes at which a tuning begins: from `least` to `most` bytes by `factor`.
 
     Sizes whose buffers would take more than 256 MiB a rank are left out.
     """
@@ -150,11 +139,22 @@ def grid(collective: str, ranks: int, least: int, most: int) -> list[int]:
     shares = 1 if _engine.block_kind(collective) == "parts" else ranks
     most = min(most, _MAX_BUFFER // shares)
     sizes = [least]
-    while sizes[-1] * 16 < most:
-        sizes.append(sizes[-1] * 16)
+    while sizes[-1] * factor < most:
+        sizes.append(sizes[-1] * factor)
     if sizes[-1] < most:
         sizes.append(most)
     return sizes
+
+
+def grids(names: Sequence[str], ranks: int, sizes: tuple[int, int], runs: float = math.inf) -> Cells:
+    """Empty cells for the least to the largest size of each collective: as many as so many runs
+    measure, but 3 or so of each collective."""
+    made: Cells = {}
+    for factor in _FACTORS:
+        made = {n: {size: Cell(size) for size in grid(n, ranks, *sizes, factor)} for n in names}
+        if sum(map(len, made.values())) <= runs:
+            break
+    return made
 
 
 def between(low: int, high: int) -> int | None:
@@ -175,23 +175,23 @@ class Tuner:
     Args:
         job: as tutti-bench has found it.
         measure: runs tutti-bench.
-        collectives: names that tutti list shows.
-        sizes: least and largest message size in bytes.
+        cells: what to measure, empty; the most important collective first.
+        arrivals: collectives that are measured with ranks that arrive apart.
         budget: seconds for all measurements; 0 for no bound.
         clock: seconds from any zero.
-        progress: called with the finished and the planned number of runs, and what runs next.
+        progress: shows how far the tuning is.
     """
 
     def __init__(
         self,
         job: Job,
         measure: Measure,
-        collectives: Sequence[str],
-        sizes: tuple[int, int],
+        cells: Cells,
         *,
+        arrivals: Collection[str] = (),
         budget: float = 0,
         clock: Callable[[], float],
-        progress: Callable[[int, int, str], None] = lambda done, planned, text: None,
+        progress: Progress = lambda done, planned, text: None,
     ) -> None:
         self.job = job
         self.failed: dict[tuple[str, str], str] = {}
@@ -208,19 +208,22 @@ class Tuner:
         """Runs that the stage may still start."""
         self._done = 0
         self._planned = 0
-        self.cells: dict[str, dict[int, Cell]] = {
-            name: {size: Cell(size) for size in grid(name, job.ranks, *sizes)}
-            for name in collectives
-        }
+        self._arrivals = arrivals
+        self.cells = cells
+
+    @property
+    def runs(self) -> int:
+        """Finished runs of tutti-bench, and those that were not needed."""
+        return self._done
 
     def run(self) -> None:
         """Measures. All collectives come through one stage before any enters the next."""
         cells = sum(len(sizes) for sizes in self.cells.values())
         runs = {self._scan: cells, self._race: 2 * cells, self._refine: 3 * len(self.cells)}
         start, before = self._clock(), 0
-        for (stage, count), share in zip(runs.items(), _SHARES, strict=True):
+        for (stage, planned), share in zip(runs.items(), SHARES, strict=True):
             self._end = start + share * self._budget if self._budget else math.inf
-            self._done, self._left, before = before, count, before + count
+            self._done, self._left, before = before, planned, before + planned
             self._planned = sum(runs.values())
             for name in self.cells:
                 stage(name)
@@ -242,21 +245,28 @@ class Tuner:
     def _scan(self, collective: str) -> None:
         """Each size with all candidates; under a budget the larger sizes with as many as fit, by
         their times at the size before."""
-        names = candidates(collective, self.job.ranks, self.job.ranks_per_node)
+        names = candidates(
+            collective, self.job.ranks, self.job.ranks_per_node,
+            arrivals=collective in self._arrivals,
+        )  # fmt: skip
         before: list[Cell] = []
         for size, cell in self.cells[collective].items():
             if not self._may_start(collective):
                 return
-            self._launch(collective, [size], self._fitting(names, before), _SCAN)
+            self._launch(collective, [size], self._fitting(names, before, cell.seconds), _SCAN)
             if "native" in cell.lines:
                 before.append(cell)
 
-    def _fitting(self, names: list[str], before: list[Cell]) -> list[str]:
-        if not before or not self._budget:
+    def _fitting(self, names: list[str], before: list[Cell], seconds: float) -> list[str]:
+        """As many candidates as the budget allows. `seconds` is what a call takes, 0 if unknown."""
+        if not self._budget or not (before or seconds):
             return names
+        if not before:
+            fitting = int(2 * self._seconds() / (seconds * (_SCAN + WARMUP)))
+            return names[: max(2 * _MAX_FINALISTS, fitting)]
         last = before[-1]
         growth = last.native.median / before[-2].native.median if len(before) > 1 else 1.0
-        a_call = last.native.median * 1e-6 * max(1.0, growth)
+        a_call = max(last.native.median * 1e-6 * max(1.0, growth), seconds)
         fitting = int(2 * self._seconds() / (a_call * (_SCAN + WARMUP)))
         known = [name for name in names if name in last.lines]
         known.sort(key=lambda name: last.lines[name].median)
@@ -323,13 +333,20 @@ class Tuner:
                 continue
             if not self._may_start(collective):
                 return
-            cells[middle] = Cell(middle)
+            cells[middle] = self._between(middle, cells[low])
             names = [name for name in dict.fromkeys(winners) if name != "native"]
             self._launch(collective, [middle], names, _FINAL)
             if "native" not in cells[middle].lines:
                 del cells[middle]
                 continue
             waiting += [(low, middle), (middle, high)]
+
+    @staticmethod
+    def _between(size: int, low: Cell) -> Cell:
+        """A cell of a bisection; where `low` has a span, the sizes down to half of `size`."""
+        if low.span is None:
+            return Cell(size)
+        return Cell(size, span=(size // 2 + 1, size), weight=0, seconds=low.seconds)
 
     def _launch(
         self, collective: str, sizes: list[int], names: list[str], repetitions: int
@@ -338,8 +355,8 @@ class Tuner:
 
         Where a run fails, its halves run again, so that one broken candidate spoils no other.
         """
-        where = f"{sizes[0]} bytes" if len(sizes) == 1 else f"{len(sizes)} sizes"
-        text = f"{collective}, {where}: {len(names)} candidates {repetitions} times"
+        where = _engine.range_text(str(sizes[0])) if len(sizes) == 1 else f"{len(sizes)} sizes"
+        text = f"{collective} {where}, {count(len(names), 'candidate')}"
         self._progress(self._done, max(self._planned, self._done + 1), text)
         try:
             rows = self._measure(
@@ -357,14 +374,9 @@ class Tuner:
         self._done += 1
         self._left -= 1
         for row in rows:
-            cell = self.cells[collective].get(message_bytes(row))
+            cell = self.cells[collective].get(row["bytes"])
             if cell is None:
                 continue
             for line in row["algorithms"]:
                 if line["name"] == "native" or line.get("ran", "").startswith(line["name"] + ":"):
                     cell.lines[line["name"]] = Measured(line["name"], tuple(line["samples_us"]))
-
-
-def message_bytes(row: dict[str, Any]) -> int:
-    """The message size of a row of tutti-bench, as rules define it."""
-    return 0 if row["collective"] == "barrier" else int(row["block"] * row["element_bytes"])

@@ -31,6 +31,8 @@ def rules_of(tuner: Tuner, date: str, command: str) -> list[dict[str, Any]]:
             continue
         is_one = name in UNKNOWN_SIZES or done[0].bytes == 0
         spans = _one_span(done) if is_one else _spans(done)
+        if not is_one and done[0].span is not None:
+            spans = _spans_of_calls(done)
         made += [_rule(tuner.job, name, span, date, command) for span in spans]
     return made
 
@@ -100,6 +102,24 @@ def _spans(cells: list[Cell]) -> list[Span]:
     return spans
 
 
+def _spans_of_calls(cells: list[Cell]) -> list[Span]:
+    """Spans of the cells' own sizes. Sizes between two cells belong to them if one algorithm has
+    won both; else no rule holds there."""
+    winners = _smoothed(cells)
+    spans: list[Span] = []
+    first = 0
+    end = -1
+    for i, winner in enumerate(winners):
+        if i + 1 < len(cells) and winners[i + 1] == winner:
+            continue
+        least, most = cells[first].span or (0, 0), cells[i].span or (0, 0)
+        if most[1] > end:
+            spans.append(_span_of(cells[first : i + 1], winner, max(least[0], end + 1), most[1]))
+            end = most[1]
+        first = i + 1
+    return spans
+
+
 def _one_span(cells: list[Cell]) -> list[Span]:
     """One algorithm for all sizes: faster at one size at least, and slower at none."""
     use, gain = "native", 1 - MIN_GAIN
@@ -110,7 +130,8 @@ def _one_span(cells: list[Cell]) -> list[Span]:
         if any(line.interval.low > cell.native.interval.high for cell, line in lines):
             continue
         ratio = math.exp(
-            sum(math.log(line.median / cell.native.median) for cell, line in lines) / len(lines)
+            sum(cell.weight * math.log(line.median / cell.native.median) for cell, line in lines)
+            / sum(cell.weight for cell in cells)
         )
         if ratio <= gain and any(cell.is_faster(line) for cell, line in lines):
             use, gain = name, ratio

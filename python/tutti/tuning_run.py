@@ -12,12 +12,21 @@ from typing import Any
 
 from tutti import _engine, bench
 from tutti.refusal import Refusal
-from tutti.tuning import UNKNOWN_SIZES, WARMUP, Cell, Job, Measured, Tuner, message_bytes
+from tutti.tuning import (
+    UNKNOWN_SIZES,
+    WARMUP,
+    WIDTH,
+    Cell,
+    Job,
+    Measured,
+    Progress,
+    Tuner,
+)  # fmt: skip
 
 STATE_SCHEMA = "tutti-tune-state-1"
-_WIDTH = 4
-"""Bytes of the elements that tutti-bench sends."""
 _CHECKS = 20
+_LEAST_US = 0.001
+"""Of a clock's resolution; a time of 0 has no ratio."""
 
 _ALONE = {"TUTTI_RULES": "none", "TUTTI_MACHINE": "built-in"}
 """Without rules, and without the measurements for lower bounds that every run would make."""
@@ -81,24 +90,29 @@ class State:
         self.path.unlink(missing_ok=True)
 
 
-def arguments_of(
-    collective: str, sizes: Sequence[int], algorithms: Sequence[str], repetitions: int
-) -> list[str]:
-    """What tutti-bench takes for one run."""
-    words = [collective, "--repetitions", str(repetitions), "--warmup", str(WARMUP)]
-    for algorithm in algorithms:
-        words += ["--algorithm", algorithm]
-    if sizes != [0]:
-        words += ["--block", ",".join(str(max(1, size // _WIDTH)) for size in sizes)]
+Shape = Callable[[str, int], list[str]]
+"""What tutti-bench takes for a collective and message size: blocks, root, arrivals."""
+
+
+def equal_blocks(collective: str, size: int) -> list[str]:
+    """The Shape of a tuning for any program."""
+    words = ["--block", str(max(1, size // WIDTH))] if size > 0 else []
     if _engine.is_irregular(collective):
         # Where ranks know the mean block it must be what was asked for.
-        shape = "random" if collective in UNKNOWN_SIZES else "same"
-        words += ["--distribution", shape]
+        words += ["--distribution", "random" if collective in UNKNOWN_SIZES else "same"]
     return words
 
 
-def measuring(run: Run, state: State) -> Any:
-    """A tutti.tuning.Measure that passes over what the state has."""
+def arguments_of(collective: str, algorithms: Sequence[str], repetitions: int) -> list[str]:
+    """What tutti-bench takes for one run, except the Shape."""
+    words = [collective, "--repetitions", str(repetitions), "--warmup", str(WARMUP)]
+    for algorithm in algorithms:
+        words += ["--algorithm", algorithm]
+    return words
+
+
+def measuring(run: Run, state: State, shape: Shape = equal_blocks) -> Any:
+    """A tutti.tuning.Measure that passes over what the state has. Each size is a run of its own."""
 
     def measure(
         collective: str,
@@ -107,28 +121,35 @@ def measuring(run: Run, state: State) -> Any:
         repetitions: int,
         seconds: float,
     ) -> list[dict[str, Any]]:
-        words = arguments_of(collective, list(sizes), algorithms, repetitions)
-        key = " ".join(words)
-        rows = state.get(key)
-        if rows is None:
-            bound = ["--budget", f"{max(seconds, 0.05) * 1e3:.0f}ms"] if seconds else []
-            found = run([*words, "--no-check", *bound], _ALONE)
-            rows = [_kept(row) for row in found["rows"]]
-            state.put(key, rows)
-        return rows
+        bound = ["--budget", f"{max(seconds, 0.05) * 1e3:.0f}ms"] if seconds else []
+        measured = []
+        for size in sizes:
+            words = arguments_of(collective, algorithms, repetitions) + shape(collective, size)
+            key = " ".join(words)
+            rows = state.get(key)
+            if rows is None:
+                found = run([*words, "--no-check", *bound], _ALONE)
+                rows = [_kept(row, size) for row in found["rows"]]
+                state.put(key, rows)
+            measured += rows
+        return measured
 
     return measure
 
 
-def _kept(row: dict[str, Any]) -> dict[str, Any]:
-    """What a tuning needs of a row."""
+def _samples(line: dict[str, Any]) -> list[float]:
+    """Times in microseconds, from the last arrival on if ranks arrive apart."""
+    samples = line.get("after_last_arrival_us", line["samples_us"])
+    return [max(_LEAST_US, sample) for sample in samples]
+
+
+def _kept(row: dict[str, Any], size: int) -> dict[str, Any]:
+    """What a tuning needs of a row that it has asked for by a message size."""
     lines = [
-        {"name": line["name"], "ran": line.get("ran", ""), "samples_us": line["samples_us"]}
+        {"name": line["name"], "ran": line.get("ran", ""), "samples_us": _samples(line)}
         for line in row["algorithms"]
     ]
-    return {key: row[key] for key in ("collective", "block", "element_bytes")} | {
-        "algorithms": lines
-    }
+    return {"bytes": size, "algorithms": lines}
 
 
 @dataclass(frozen=True)
@@ -145,6 +166,11 @@ class Check:
     """The fastest of native, what the rules selected and what the tuning found fastest."""
 
     @property
+    def is_native(self) -> bool:
+        """The rules selected the MPI's own algorithm."""
+        return self.ran.startswith("native: ")
+
+    @property
     def speedup(self) -> float:
         """Native's median over that of the rules."""
         return self.native.median / self.rules.median
@@ -157,7 +183,7 @@ class Check:
     @property
     def refutes(self) -> bool:
         """The rules selected something that was no faster than native this time."""
-        return not self.ran.startswith("native: ") and self.speedup <= 1
+        return not self.is_native and self.speedup <= 1
 
     @property
     def is_slower(self) -> bool:
@@ -165,20 +191,37 @@ class Check:
         return self.rules.interval.low > self.native.interval.high
 
 
-def check(tuner: Tuner, run: Run, rules: Path, seconds: float) -> list[Check]:
-    """Measures native, the rules and the best found in turn, with received data compared."""
-    checks: list[Check] = []
-    for collective, cells in tuner.cells.items():
-        known = sorted((cell for cell in cells.values() if "native" in cell.lines), key=_size)
-        for cell in known:
-            best = cell.best.name
-            names = list(dict.fromkeys(["native", "auto", best]))
-            words = arguments_of(collective, [cell.bytes], names, _CHECKS)
-            if seconds:
-                words += ["--budget", f"{seconds / max(1, _count(tuner)) * 1e3:.0f}ms"]
-            found = run(words, _ALONE | {"TUTTI_RULES": str(rules)})
-            checks += [_check_of(row) for row in found["rows"][:1]]
-    return checks
+def check(
+    tuner: Tuner, run: Run, rules: Path, left: Callable[[], float] = lambda: math.inf,
+    shape: Shape = equal_blocks, progress: Progress = lambda done, planned, text: None,
+) -> list[Check]:  # fmt: skip
+    """Measures native, the rules and the best found in turn, with received data compared.
+
+    `left` is the number of seconds that the checks may still take. Sizes for which something was
+    faster than native come first, since only these can be refuted.
+    """
+    cells = [
+        (collective, cell)
+        for collective, sizes in tuner.cells.items()
+        for _, cell in sorted(sizes.items())
+        if "native" in cell.lines
+    ]
+    order = sorted(range(len(cells)), key=lambda at: cells[at][1].winner == "native")
+    checks: dict[int, Check] = {}
+    for done, at in enumerate(order):
+        seconds = left()
+        if seconds <= 0:
+            break
+        collective, cell = cells[at]
+        progress(done, len(cells), f"check {collective} {_engine.range_text(str(cell.bytes))}")
+        names = list(dict.fromkeys(["native", "auto", cell.best.name]))
+        words = arguments_of(collective, names, _CHECKS) + shape(collective, cell.bytes)
+        if seconds < math.inf:
+            words += ["--budget", f"{max(50.0, seconds / (len(cells) - done) * 1e3):.0f}ms"]
+        found = run(words, _ALONE | {"TUTTI_RULES": str(rules)})
+        for row in found["rows"][:1]:
+            checks[at] = _check_of(row, collective, cell.bytes)
+    return [checks[at] for at in sorted(checks)]
 
 
 def refute(tuner: Tuner, checks: list[Check]) -> int:
@@ -189,20 +232,12 @@ def refute(tuner: Tuner, checks: list[Check]) -> int:
     return len(cells)
 
 
-def _size(cell: Cell) -> int:
-    return cell.bytes
-
-
-def _count(tuner: Tuner) -> int:
-    return sum(len(cells) for cells in tuner.cells.values())
-
-
-def _check_of(row: dict[str, Any]) -> Check:
+def _check_of(row: dict[str, Any], collective: str, size: int) -> Check:
     lines = {line["name"]: line for line in row["algorithms"]}
-    times = {name: Measured(name, tuple(line["samples_us"])) for name, line in lines.items()}
+    times = {name: Measured(name, tuple(_samples(line))) for name, line in lines.items()}
     return Check(
-        row["collective"],
-        message_bytes(row),
+        collective,
+        size,
         times["native"],
         times["auto"],
         lines["auto"].get("ran", ""),

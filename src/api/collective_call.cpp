@@ -36,10 +36,15 @@ void describe_reduction(const CollectiveCall& call, CallRecord& record) {
   MPI_Count element = 0;
   mpi().Type_size_x(call.receive.type, &element);
   const bool scatters = block_kind(call.collective) == BlockKind::ranks;
+  Bytes largest = 0;
   for (Rank rank = 0; rank < (scatters ? record.p : 1); ++rank) {
-    record.own += call.receive.blocks.count(rank) * element;
+    const Bytes bytes = call.receive.blocks.count(rank) * element;
+    record.own += bytes;
+    largest = std::max(largest, bytes);
   }
-  if (record.rank == record.root) record.total = record.largest = record.own;
+  if (record.rank != record.root) return;
+  record.total = record.own;
+  record.largest = largest;
 }
 
 }  // namespace
@@ -122,6 +127,9 @@ void describe(const CollectiveCall& call, CallRecord& record) {
     const Bytes bytes = blocks.blocks.count(rank) * element;
     record.total += bytes;
     record.largest = std::max(record.largest, bytes);
+    if (call.collective != Collective::alltoallv) continue;
+    if (rank == record.rank) record.kept = bytes;
+    if (rank != record.rank) record.largest_sent = std::max(record.largest_sent, bytes);
   }
   if (!pairs) return;
   record.own = record.total;

@@ -1,8 +1,8 @@
 /// Leaders by the model, agreed inside nodes.
 #include "api/leader_selection.hpp"
 
+#include "core/size_class.hpp"
 #include "run/mpi/agree.hpp"
-#include "select/size_class.hpp"
 
 namespace tutti {
 

@@ -12,10 +12,28 @@ std::size_t mixed(std::size_t hash, std::size_t more) {
   return (hash ^ more) * std::size_t{0x9E3779B97F4A7C15U};
 }
 
-/// 1 if all blocks are equal, also if all are empty.
+/// 1 if all blocks are equal, also if all are empty, and for a vector.
 double irregularity_of(const CallRecord& record) {
-  if (record.total <= 0) return 1;
+  if (record.total <= 0 || block_kind(record.collective) == BlockKind::parts) return 1;
   return static_cast<double>(record.largest) * record.p / static_cast<double>(record.total);
+}
+
+/// The size and irregularity of one call. Blocks that stay with their rank do not count: in many
+/// alltoallv calls they are most of the data, and no algorithm moves them.
+SizedCalls sized(const CallRecord& record) {
+  SizedCalls one = {record.p,    0, 1, 0, irregularity_of(record), record.exit - record.arrival,
+                    record.root, 1};
+  if (record.largest_sent >= 0 && record.p > 1) {
+    const Bytes sent = record.total - record.kept;
+    one.bytes = sent / (record.p - 1);
+    one.irregularity_sum = sent > 0 ? static_cast<double>(record.largest_sent) * (record.p - 1) /
+                                          static_cast<double>(sent)
+                                    : 1;
+  } else {
+    one.bytes = message_size(record.collective, record.total, record.p);
+  }
+  one.size_class = class_of(one.bytes);
+  return one;
 }
 
 void add_time(Track& track, const TimedCall& timed) {
@@ -52,6 +70,7 @@ void CallLog::add(const CallRecord& record) {
     if (record.measured.id >= 0) {
       add_calls(logged.cases, {record.communicator, record.measured, 1});
     }
+    tutti::add(logged.sizes, sized(record));
   } else {
     logged.bytes += record.own;
   }

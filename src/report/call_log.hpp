@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/types.hpp"
+#include "report/sized_calls.hpp"
 #include "report/tuning.hpp"
 
 namespace tutti {
@@ -24,9 +25,11 @@ struct CallRecord {
   Rank rank = 0;                   ///< in the communicator of the call
   int p = 1;
   Rank root = 0;
-  Bytes own = 0;                          ///< bytes of this rank's block
-  Bytes total = -1;                       ///< bytes of all blocks at the root; else -1
-  Bytes largest = -1;                     ///< bytes of the largest block at the root; else -1
+  Bytes own = 0;            ///< bytes of this rank's block
+  Bytes total = -1;         ///< bytes of all blocks at the root; else -1
+  Bytes largest = -1;       ///< bytes of the largest block at the root; else -1
+  Bytes kept = 0;           ///< of total: what the root of an alltoallv has for itself
+  Bytes largest_sent = -1;  ///< alltoallv: the largest of its other blocks
   const std::string* decision = nullptr;  ///< "algorithm: why"
   CaseOfCall measured;
   double arrival = 0;  ///< seconds of the machine's monotonic clock
@@ -51,6 +54,7 @@ struct LoggedCalls {
   double irregularity_max = 0;
   double seconds = 0;              ///< sum of exit - arrival
   std::vector<CallsOfCase> cases;  ///< only at the root
+  std::vector<SizedCalls> sizes;   ///< only at the root
 };
 
 /// The times of one call at this process.

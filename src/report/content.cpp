@@ -2,6 +2,7 @@
 #include "report/content.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "report/numbers.hpp"
 
@@ -69,6 +70,10 @@ ReportedCalls reported(const SiteCalls& calls, const Summary& summary, bool part
   line.irregularity_max = calls.irregularity_max;
   line.elapsed = calls.measured > 0 ? calls.elapsed_sum / static_cast<double>(calls.measured)
                                     : calls.root_seconds / count;
+  line.sizes = calls.sizes;
+  std::sort(line.sizes.begin(), line.sizes.end(), [](const SizedCalls& a, const SizedCalls& b) {
+    return std::pair(a.p, a.size_class) < std::pair(b.p, b.size_class);
+  });
   if (calls.timed > 0) {
     const auto timed = static_cast<double>(calls.timed);
     line.together = {calls.run_sum / timed, calls.run_max, calls.spread.median(),

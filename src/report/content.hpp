@@ -22,7 +22,8 @@ struct ReportedCalls {
   Bytes bytes = 0;
   double irregularity_mean = 1;  ///< over calls, of largest / mean block
   double irregularity_max = 1;
-  double elapsed = 0;  ///< mean over calls and ranks of exit - arrival
+  double elapsed = 0;             ///< mean over calls and ranks of exit - arrival
+  std::vector<SizedCalls> sizes;  ///< ascending
 
   /// The values that need the times of all ranks on one clock.
   struct Together {

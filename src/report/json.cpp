@@ -51,6 +51,16 @@ std::string to_json(const ArrivalPattern& pattern, int communicators) {
          "}";
 }
 
+/// One element of `sizes`.
+std::string to_json(const SizedCalls& sized, bool is_rooted) {
+  const auto calls = static_cast<double>(sized.calls);
+  return "{\"p\":" + json_whole(sized.p) + ",\"bytes\":" + json_whole(sized.bytes / sized.calls) +
+         ",\"calls\":" + json_whole(sized.calls) +
+         ",\"irregularity\":" + json_number(sized.irregularity_sum / calls) +
+         ",\"seconds\":" + json_number(sized.seconds) +
+         ",\"root\":" + json_whole(is_rooted ? sized.root : no_rank) + "}";
+}
+
 std::string parts(const ReportedCalls::Split& split) {
   return "{\"calls\":" + json_whole(split.calls) +
          ",\"waiting\":" + json_number(split.mean.waiting) +
@@ -69,6 +79,10 @@ std::string to_json(const ReportedCalls& line) {
          ",\"explored\":" + std::to_string(line.explored) +
          ",\"bytes\":" + std::to_string(line.bytes) + ",\"irregularity\":" +
          json_object({{"mean", line.irregularity_mean}, {"max", line.irregularity_max}}) +
+         ",\"sizes\":" +
+         json_list(
+             line.sizes,
+             [&](const SizedCalls& sized) { return to_json(sized, has_root(line.collective)); }) +
          ",\"algorithm\":" + json_string(line.algorithm) +
          ",\"reason\":" + json_string(line.reason) + ",\"seconds\":" +
          (together ? json_object({{"mean", together->run_mean}, {"max", together->run_max}})

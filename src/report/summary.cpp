@@ -84,6 +84,7 @@ void add(SiteCalls& calls, const SiteCalls& more) {
   calls.irregularity_sum += more.irregularity_sum;
   calls.irregularity_max = std::max(calls.irregularity_max, more.irregularity_max);
   calls.root_seconds += more.root_seconds;
+  for (const SizedCalls& sized : more.sizes) add(calls.sizes, sized);
   calls.other_sites.insert(more.other_sites.begin(), more.other_sites.end());
   calls.measured += more.measured;
   calls.elapsed_sum += more.elapsed_sum;
@@ -296,6 +297,7 @@ Summary summarise(const CallLog& log, const ProcessLocation& location, const Nam
     calls.irregularity_max = logged.irregularity_max;
     calls.root_seconds = logged.seconds;
     calls.cases = logged.cases;
+    calls.sizes = logged.sizes;
     if (logged.at_root) {
       line.push_back(index_of(summary.calls, calls));
       add(summary.calls[line.back()], calls);

@@ -12,6 +12,7 @@
 #include "core/types.hpp"
 #include "report/call_log.hpp"
 #include "report/pattern.hpp"
+#include "report/sized_calls.hpp"
 
 namespace tutti {
 
@@ -53,7 +54,8 @@ struct SiteCalls {
   Bytes bytes = 0;
   double irregularity_sum = 0;
   double irregularity_max = 0;
-  double root_seconds = 0;  ///< sum of the root's exit - arrival
+  double root_seconds = 0;        ///< sum of the root's exit - arrival
+  std::vector<SizedCalls> sizes;  ///< by number of ranks and message size
 
   std::set<std::string> other_sites;  ///< the call sites of other ranks
   std::int64_t measured = 0;          ///< calls with the times of all ranks

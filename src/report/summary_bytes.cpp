@@ -156,6 +156,13 @@ void describe(Stream& stream, Record& record) {
 }
 
 /// `Calls` is SiteCalls for the reader and const for the writer; likewise below.
+template <class Stream, class Sized>
+requires std::is_same_v<std::remove_const_t<Sized>, SizedCalls>
+void describe(Stream& stream, Sized& sized) {
+  describe_each(stream, sized.p, sized.size_class, sized.calls, sized.bytes, sized.irregularity_sum,
+                sized.seconds, sized.root, sized.root_calls);
+}
+
 template <class Stream, class Calls>
 requires std::is_same_v<std::remove_const_t<Calls>, SiteCalls>
 void describe(Stream& stream, Calls& calls) {
@@ -165,6 +172,7 @@ void describe(Stream& stream, Calls& calls) {
                 calls.run_max, calls.moving_sum, calls.spread, calls.split, calls.parts.waiting,
                 calls.parts.held, calls.parts.moving, calls.patterns, calls.pattern);
   describe_all(stream, calls.cases);
+  describe_all(stream, calls.sizes);
 }
 
 template <class Stream, class Call>

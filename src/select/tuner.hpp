@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "select/size_class.hpp"
+#include "core/size_class.hpp"
 #include "select/tuning_case.hpp"
 
 namespace tutti {

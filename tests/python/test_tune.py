@@ -17,6 +17,7 @@ from tutti.commands import tune as command
 from tutti.refusal import Refusal
 from tutti.statistics import median_interval
 from tutti.tuning import Job, Tuner
+from tutti.tuning_candidates import candidates
 from tutti.tuning_rules import rules_of, to_text
 
 JOB = Job(8, 1, "Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4")
@@ -52,7 +53,7 @@ class Machine:
         self.now += self.seconds
         return [
             {
-                "collective": collective, "block": size // 4, "element_bytes": 4,
+                "bytes": size,
                 "algorithms": [self.line(collective, n, size, repetitions) for n in names],
             }
             for size in sizes
@@ -60,7 +61,8 @@ class Machine:
 
 
 def tuned(machine: Machine, *collectives: str, budget: float = 0) -> Tuner:
-    tuner = Tuner(JOB, machine, collectives, SIZES, budget=budget, clock=lambda: machine.now)
+    cells = tuning.grids(collectives, JOB.ranks, SIZES)
+    tuner = Tuner(JOB, machine, cells, budget=budget, clock=lambda: machine.now)
     tuner.run()
     return tuner
 
@@ -148,14 +150,14 @@ def test_a_barrier_has_one_size() -> None:
 
 
 def test_candidates_come_from_the_list() -> None:
-    names = tuning.candidates("bcast", 8, 8)
+    names = candidates("bcast", 8, 8)
     assert {"chain", "circulant", "knomial:k=4", "hierarchical(native,leaders=4)"} <= set(names)
     assert "knomial:k=8" not in names  # a tree of one level: linear
     assert "earliest" not in names  # it follows arrivals, and here all ranks come together
-    assert not any("hierarchical" in name for name in tuning.candidates("bcast", 8, 1))
+    assert not any("hierarchical" in name for name in candidates("bcast", 8, 1))
     for collective in _engine.collectives():
         if not collective.startswith("rma_"):
-            assert tuning.candidates(collective, 8, 4)
+            assert candidates(collective, 8, 4)
 
 
 def test_a_run_that_fails_costs_one_candidate_only() -> None:
@@ -166,7 +168,7 @@ def test_a_run_that_fails_costs_one_candidate_only() -> None:
             raise Refusal("exit status 1")
         return machine(collective, sizes, names, *rest)
 
-    tuner = Tuner(JOB, measure, ["bcast"], SIZES, clock=lambda: 0.0)
+    tuner = Tuner(JOB, measure, tuning.grids(["bcast"], 8, SIZES), clock=lambda: 0.0)
     tuner.run()
     assert tuner.failed == {("bcast", "binomial"): "exit status 1"}
     assert tuner.cells["bcast"][8].winner == "chain"
@@ -182,7 +184,7 @@ def test_what_ran_as_something_else_is_no_candidate() -> None:
                 line["ran"] = "native: chain would exceed TUTTI_MEMORY"
         return rows
 
-    tuner = Tuner(JOB, measure, ["bcast"], SIZES, clock=lambda: 0.0)
+    tuner = Tuner(JOB, measure, tuning.grids(["bcast"], 8, SIZES), clock=lambda: 0.0)
     tuner.run()
     assert tuner.cells["bcast"][8].winner == "native"
 
@@ -219,6 +221,12 @@ def test_large_buffers_are_left_out() -> None:
     assert tuning.grid("barrier", 8, 8, 1024) == [0]
 
 
+def test_a_short_budget_begins_with_fewer_sizes() -> None:
+    assert list(tuning.grids(["bcast"], 8, SIZES)["bcast"]) == [8, 128, 2048, 32768, 524288, 4 << 20]
+    assert list(tuning.grids(["bcast"], 8, SIZES, 5)["bcast"]) == [8, 2048, 524288, 4 << 20]
+    assert list(tuning.grids(["bcast"], 8, SIZES, 1)["bcast"]) == [8, 32768, 4 << 20]
+
+
 def test_the_interval_of_a_median_is_that_of_order_statistics() -> None:
     # n = 10: P(B <= 1) = 11/1024, twice that is below 5 %; with P(B <= 2) = 56/1024 it is not.
     interval = median_interval([float(i) for i in range(10)])
@@ -234,6 +242,7 @@ class Bench:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self.settings: list[dict[str, str]] = []
+        self.runs: list[list[str]] = []
         self.fail_after = -1
         self.ran = "native: rules: none for this message size"
 
@@ -242,11 +251,12 @@ class Bench:
         if self.fail_after == 0:
             raise KeyboardInterrupt
         self.fail_after -= 1
+        self.runs.append(words)
         metadata = {"ranks": "8", "nodes": "1", "library": JOB.library}
         if words[0] == "barrier":
             return {"metadata": metadata, "rows": []}
         names = [after for word, after in zip(words, words[1:], strict=False) if word == "--algorithm"]
-        sizes = [4 * int(n) for n in words[words.index("--block") + 1].split(",")]
+        sizes = [4 * int(words[words.index("--block") + 1])]
         repetitions = int(words[words.index("--repetitions") + 1])
         rows = self.machine(words[0], sizes, names, repetitions, 0)
         for row in rows:
@@ -297,6 +307,20 @@ def test_a_rule_that_the_check_does_not_confirm_becomes_native(
     assert [(rule.bytes, rule.use) for rule in read] == [("0..2K", "chain"), ("2049..inf", "native")]
 
 
+def test_a_check_ends_with_the_budget_and_begins_with_what_it_can_refute(tmp_path: Path) -> None:
+    machine = Machine({"native": linear(10, 1e-3), "circulant": linear(30, 0.25e-3)})
+    tuner = tuned(machine, "bcast")
+    bench = Bench(machine)
+    left = [3.0, 0.0]
+    checks = tuning_run.check(tuner, bench, tmp_path, lambda: left.pop(0))
+    assert [(one.collective, one.bytes) for one in checks] == [("bcast", 32768)]
+    assert "--budget" in bench.runs[0]
+    # Without a budget all sizes are checked and come in ascending order.
+    checks = tuning_run.check(tuner, bench, tmp_path)
+    assert [one.bytes for one in checks] == sorted(tuner.cells["bcast"])
+    assert "--budget" not in bench.runs[-1]
+
+
 def test_an_interrupted_tuning_is_resumed(bench: Bench, tmp_path: Path) -> None:
     output = tmp_path / "rules.json"
     words = ["--output", str(output), "--collective", "bcast"]
@@ -337,7 +361,17 @@ def test_bad_options_are_named(bench: Bench, tmp_path: Path, words: list[str], t
     assert text in str(done.exception)
 
 
+def test_the_time_left_is_at_most_that_of_the_budget() -> None:
+    class Running:
+        time_remaining, elapsed = 500.0, 90.0
+
+    assert str(command._Left(120).render(Running())) == "0:00:30"  # type: ignore[arg-type]
+    assert str(command._Left(0).render(Running())) == "0:08:20"  # type: ignore[arg-type]
+    Running.elapsed = 130.0
+    assert str(command._Left(120).render(Running())) == "0:00:00"  # type: ignore[arg-type]
+
+
 def test_what_the_command_needs_is_named() -> None:
     done = CliRunner().invoke(app, ["tune"])
-    assert "--mpirun COMMAND and --output FILE" in str(done.exception)
+    assert "tune needs --mpirun COMMAND" in str(done.exception)
     assert command._seconds("2m") == 120

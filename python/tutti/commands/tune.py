@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
+import hashlib
+import math
 import shlex
+import shutil
 import sys
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
-from tutti import _engine, crossovers, tuning_run
+from tutti import _engine, crossovers, reports, tuning_run
+from tutti.commands import tune_report
 from tutti.commands.options import AsJson
-from tutti.console import Refusal, console, count, print_json, table, write
-from tutti.tuning import Tuner
+from tutti.commands.tune_report import Program
+from tutti.console import Refusal, console, count, duration, print_json, write
+from tutti.tuning import SHARES, Cells, Job, Tuner, grids
 from tutti.tuning_rules import rules_of, to_text
-from tutti.tuning_run import Check, State, geometric_mean
+from tutti.tuning_run import Check, Run, Shape, State, equal_blocks, geometric_mean
 from tutti.workload import bytes_of
 
 _FOR_CHECK = 0.8
@@ -56,13 +65,29 @@ def _range(text: str) -> tuple[int, int]:
     return sizes[0], sizes[1]
 
 
+class _Left(ProgressColumn):
+    """The estimated time until the end, which is at most that of the budget."""
+
+    def __init__(self, budget: float) -> None:
+        self._budget = budget or math.inf
+        super().__init__()
+
+    def render(self, task: Task) -> Text:
+        """The time as h:mm:ss; unknown at the start."""
+        left = task.time_remaining
+        if left is None:
+            return Text("-:--:--")
+        left = min(left, max(0.0, self._budget - (task.elapsed or 0.0)))
+        return Text(str(datetime.timedelta(seconds=int(left))))
+
+
 class _Bar:
     """The progress of a tuning on standard error: runs done, those planned, the time left."""
 
-    def __init__(self, shown: bool) -> None:
+    def __init__(self, shown: bool, budget: float) -> None:
         self._progress = Progress(
-            TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f} %"),
-            TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
+            TextColumn("{task.description}"), BarColumn(12), TextColumn("{task.percentage:3.0f} %"),
+            TimeElapsedColumn(), TextColumn("left"), _Left(budget),
             console=Console(stderr=True), disable=not shown, speed_estimate_period=600,
         )  # fmt: skip
         self._task = self._progress.add_task("start", total=None)
@@ -80,19 +105,26 @@ class _Bar:
 
 
 def _rows(out: Console, checks: list[Check]) -> None:
-    numbers = ("bytes", "native", "rules", "best", "native/rules", "loss")
-    listing = table("collective", *numbers, "the rules ran", right=numbers)
+    """Prints a line for each size below its collective, in 80 columns."""
+    heads = ("size", "native", "rules", "best", "speedup", "loss")
+    widths = (7, 8, 8, 8, 7, 5)
+    row = lambda cells: " ".join(f"{cell:>{w}}" for cell, w in zip(cells, widths, strict=True))  # noqa: E731
+    out.print(f"{row(heads)}  the rules ran", style="bold dim")
+    collective = ""
     for check in checks:
-        listing.add_row(
-            check.collective,
-            f"{check.bytes:,}",
-            *(f"{line.median:,.1f} us" for line in (check.native, check.rules, check.best)),
+        if check.collective != collective:
+            collective = check.collective
+            out.print(collective, style="bold")
+        times = (check.native, check.rules, check.best)
+        cells = (
+            _engine.range_text(str(check.bytes)),
+            *(duration(line.median * 1e-6) for line in times),
             f"{check.speedup:.2f}",
-            f"{check.loss * 100:.0f} %" if check.loss > 0 else "",
-            check.ran.split(": ")[0] + (", refuted: native now" if check.refutes else ""),
-            style="red" if check.is_slower else "bold" if check.speedup > 1.03 else "",
+            f"{check.loss:.0%}" if check.loss >= 0.005 else "",
         )
-    out.print(listing)
+        ran = check.ran.split(": ")[0] + (", refuted: native now" if check.refutes else "")
+        style = "red" if check.is_slower else "bold" if check.speedup > 1.03 else ""
+        out.print(f"{row(cells)}  {ran}", style=style, markup=False)
 
 
 def _summary(out: Console, checks: list[Check], tuner: Tuner, output: Path) -> None:
@@ -107,6 +139,12 @@ def _summary(out: Console, checks: list[Check], tuner: Tuner, output: Path) -> N
         out.print(f"{collective} {name} failed and is no candidate: {why}", markup=False)
     if tuner.unfinished:
         out.print(f"The budget did not suffice for: {', '.join(tuner.unfinished)}.")
+    sizes = sum("native" in cell.lines for cells in tuner.cells.values() for cell in cells.values())
+    if len(checks) < sizes:
+        out.print(
+            f"The budget did not suffice to check {sizes - len(checks)} of {count(sizes, 'size')}: "
+            "their rules stand on the tuning alone."
+        )
     out.print(f"Rules: {output}. Use them with TUTTI_RULES={output}; tutti rules show lists them.")
 
 
@@ -145,17 +183,114 @@ def _as_json(tuner: Tuner, rules: list[dict[str, Any]], checks: list[Check]) -> 
     }  # fmt: skip
 
 
+@dataclass(frozen=True)
+class _Work:
+    """What to measure, and how."""
+
+    cells: Cells
+    shape: Shape = equal_blocks
+    program: Program | None = None
+
+
+@dataclass(frozen=True)
+class _Request:
+    """The options of the command, read."""
+
+    mpirun: str
+    output: Path
+    names: list[str]
+    sizes: tuple[int, int]
+    report: Path | None
+    seconds: float
+    resume: bool
+
+    @property
+    def command(self) -> str:
+        """What rules cite."""
+        return f"tutti tune --mpirun {shlex.quote(self.mpirun)}" + (
+            f" --report {shlex.quote(str(self.report))}" if self.report else ""
+        )
+
+    def state(self) -> State:
+        """The measurements so far, which fit this request."""
+        of_report = hashlib.sha256(self.report.read_bytes()).hexdigest()[:16] if self.report else ""
+        identity = {"mpirun": self.mpirun, "bytes": list(self.sizes), "report": of_report}
+        return State(self.output.with_name(self.output.name + ".state"), identity, self.resume)
+
+    @contextlib.contextmanager
+    def work(self, job: Job, start_up: float) -> Iterator[_Work]:
+        """What to measure with this job, whose start-up takes so many seconds. Recorded arrivals
+        are in files meanwhile."""
+        if self.report is None:
+            scan = self.seconds * _FOR_CHECK * SHARES[0] if self.seconds else math.inf
+            # Measuring takes a run about as long as its start-up.
+            runs = scan / max(2 * start_up, 1e-9)
+            yield _Work(grids(self.names, job.ranks, self.sizes, runs))
+            return
+        program = tune_report.program_of(self.report, job, self.names)
+        folder = self.output.with_name(self.output.name + ".arrivals")
+        try:
+            yield _Work(program.cells(), program.shape(job.ranks, folder), program)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def write(self, tuner: Tuner) -> list[dict[str, Any]]:
+        """Writes the rules, and returns them."""
+        date = datetime.date.today().isoformat()
+        rules = rules_of(tuner, date, self.command)
+        write(self.output, to_text(rules, date, self.command), "--output")
+        return rules
+
+
+def _request(
+    mpirun: str, output: Path | None, collective: list[str] | None, sizes: str | None,
+    budget: str | None, report: Path | None, resume: bool,
+) -> _Request:  # fmt: skip
+    if not mpirun:
+        raise Refusal('tune needs --mpirun COMMAND, e.g. --mpirun "mpirun -n 8"')
+    if report is not None and sizes is not None:
+        raise Refusal(f"--bytes {sizes} and --report exclude each other: the report has the sizes")
+    names = _collectives(collective)
+    limits = _range(sizes or "8..4M")
+    seconds = _seconds(budget) if budget else 0.0
+    if report is not None:
+        reports.read(report)
+    if output is None:
+        output = Path("rules.json")
+        if output.exists() and not resume:
+            raise Refusal(f"{output} exists; name the rules file to write with --output FILE")
+    reason = _engine.why_no_output(str(output))
+    if reason:
+        raise Refusal(f"--output {output}: {reason}")
+    return _Request(mpirun, output.absolute(), names, limits, report, seconds, resume)
+
+
 def _tuned(
-    run: tuning_run.Run, state: State, names: list[str], sizes: tuple[int, int], budget: float
+    request: _Request, run: Run, job: Job, work: _Work, state: State, bar: _Bar
 ) -> Tuner:
-    job = tuning_run.job_of(run)
-    with _Bar(sys.stderr.isatty()) as bar:
-        tuner = Tuner(
-            job, tuning_run.measuring(run, state), names, sizes,
-            budget=budget * _FOR_CHECK, clock=time.monotonic, progress=bar.show,
-        )  # fmt: skip
-        tuner.run()
+    checks = sum(len(cells) for cells in work.cells.values())
+    tuner = Tuner(
+        job, tuning_run.measuring(run, state, work.shape), work.cells,
+        arrivals=work.program.with_arrivals if work.program else (),
+        budget=request.seconds * _FOR_CHECK, clock=time.monotonic,
+        progress=lambda done, planned, text: bar.show(done, planned + checks, text),
+    )  # fmt: skip
+    tuner.run()
     return tuner
+
+
+def _checked(
+    request: _Request, run: Run, work: _Work, tuner: Tuner, bar: _Bar, end: float
+) -> tuple[list[dict[str, Any]], list[Check]]:
+    """Writes the rules, checks them, and writes those again that the check has changed."""
+    rules = request.write(tuner)
+    checks = tuning_run.check(
+        tuner, run, request.output, lambda: end - time.monotonic(), work.shape,
+        lambda done, left, text: bar.show(tuner.runs + done, tuner.runs + left, text),
+    )  # fmt: skip
+    if tuning_run.refute(tuner, checks):
+        rules = request.write(tuner)
+    return rules, checks
 
 
 def tune(
@@ -163,15 +298,21 @@ def tune(
         str, typer.Option(metavar="COMMAND", help='The launcher, e.g. "mpirun -n 8".')
     ] = "",
     output: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The rules file to write.")
+        Path | None,
+        typer.Option(metavar="FILE", help="The rules file to write. Default: rules.json."),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Tune the calls in this report of TUTTI_REPORT."),
     ] = None,
     collective: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME,..", help="What to tune. Default: all collectives."),
     ] = None,
     sizes: Annotated[
-        str, typer.Option("--bytes", metavar="RANGE", help="Message sizes to tune for.")
-    ] = "8..4M",
+        str | None,
+        typer.Option("--bytes", metavar="RANGE", help="Message sizes to tune. Default: 8..4M."),
+    ] = None,
     budget: Annotated[
         str | None,
         typer.Option(metavar="TIME", help="About how long it may take, e.g. 10m. Default: no limit."),
@@ -188,34 +329,27 @@ def tune(
 
     tutti tune --mpirun "mpirun -n 8" --output rules.json --budget 10m
 
-    tutti tune --mpirun "srun -n 64" --output rules.json --collective bcast,allgather
+    tutti tune --mpirun "srun -n 64" --report run.json --output rules.json
     """
-    if not mpirun or output is None:
-        raise Refusal("tune needs --mpirun COMMAND and --output FILE")
-    reason = _engine.why_no_output(str(output))
-    if reason:
-        raise Refusal(f"--output {output}: {reason}")
-    names, range_of_sizes = _collectives(collective), _range(sizes)
-    seconds = _seconds(budget) if budget else 0.0
-    output = output.absolute()
-    identity = {"mpirun": mpirun, "bytes": list(range_of_sizes)}
-    state = State(output.with_name(output.name + ".state"), identity, resume)
-    run = tuning_run.under(mpirun)
-    tuner = _tuned(run, state, names, range_of_sizes, seconds)
-    command = f"tutti tune --mpirun {shlex.quote(mpirun)}"
-    date = datetime.date.today().isoformat()
-    rules = rules_of(tuner, date, command)
-    write(output, to_text(rules, date, command), "--output")
-    checks = tuning_run.check(tuner, run, output, seconds * (1 - _FOR_CHECK))
-    if tuning_run.refute(tuner, checks):
-        rules = rules_of(tuner, date, command)
-        write(output, to_text(rules, date, command), "--output")
+    request = _request(mpirun, output, collective, sizes, budget, report, resume)
+    run, state = tuning_run.under(mpirun), request.state()
+    start = time.monotonic()
+    end = start + (request.seconds or math.inf)
+    job = tuning_run.job_of(run)
+    start_up = time.monotonic() - start
+    bar = _Bar(sys.stderr.isatty(), request.seconds)
+    with request.work(job, start_up) as work, bar:
+        tuner = _tuned(request, run, job, work, state, bar)
+        rules, checks = _checked(request, run, work, tuner, bar, end)
     state.remove()
     if plot is not None:
         crossovers.draw(tuner, plot)
     if as_json:
-        print_json(_as_json(tuner, rules, checks))
+        more = tune_report.as_json(work.program, checks) if work.program else {}
+        print_json(_as_json(tuner, rules, checks) | more)
         return
     out = console()
+    if work.program:
+        tune_report.show(out, work.program, tuner, checks)
     _rows(out, checks)
-    _summary(out, checks, tuner, output)
+    _summary(out, checks, tuner, request.output)

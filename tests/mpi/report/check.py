@@ -63,6 +63,11 @@ def check_world(runner: Runner) -> None:
     assert gatherv["calls"] == CALLS and gatherv["bytes"] == CALLS * blocks(RANKS), gatherv
     # The largest block is 1000 (p - 1) bytes, the mean one 1000 (p - 1) / 2.
     assert gatherv["irregularity"] == {"mean": 2, "max": 2}, gatherv
+    (size,) = gatherv["sizes"]
+    seconds = size.pop("seconds")
+    mean = blocks(RANKS) // RANKS
+    assert size == {"p": RANKS, "bytes": mean, "calls": CALLS, "irregularity": 2, "root": 0}, size
+    assert 0 < seconds <= CALLS * gatherv["seconds"]["max"], gatherv
     assert gatherv["algorithm"].startswith("ordered_tree") and gatherv["reason"], gatherv
     assert ": write_snapshot+0x" in gatherv["site"], gatherv
     (other,) = gatherv["other_sites"]
@@ -74,6 +79,7 @@ def check_world(runner: Runner) -> None:
     assert 0 < gatherv["moving"]["mean"] < gatherv["seconds"]["mean"], gatherv
     check_pattern(gatherv)
     scatter = call_of(report, "scatter")
+    assert [size["bytes"] for size in scatter["sizes"]] == [4], scatter
     assert scatter["calls"] == 1 and scatter["bytes"] == 4 * RANKS, scatter
     assert scatter["irregularity"]["max"] == 1 and scatter["other_sites"] == [], scatter
 

@@ -58,6 +58,71 @@ TEST(CallLog, AddsUpBySiteDecisionAndRole) {
   EXPECT_EQ(log.logged()[3].bytes, 10);
 }
 
+TEST(CallLog, AddsUpByRanksAndMessageSize) {
+  CallLog log;
+  log.add(record_of(0, 0));  // a mean block of 20
+  CallRecord wider = record_of(0, 1);
+  wider.total = 4 * 32;  // the last size of the class of 20
+  wider.largest = 32;
+  log.add(wider);
+  wider.call = 2;
+  wider.total = 4 * 33;
+  log.add(wider);
+  wider.call = 3;
+  wider.p = 3;
+  log.add(wider);
+  log.add(record_of(1, 5));
+  const std::vector<SizedCalls>& sizes = log.logged().at(0).sizes;
+  ASSERT_EQ(sizes.size(), 3U);
+  EXPECT_EQ(sizes[0].calls, 2);
+  EXPECT_EQ(sizes[0].bytes, 20 + 32);
+  EXPECT_DOUBLE_EQ(sizes[0].irregularity_sum, 2 + 1);
+  EXPECT_DOUBLE_EQ(sizes[0].seconds, 1);
+  EXPECT_EQ(sizes[1].bytes, 33);
+  EXPECT_EQ(sizes[2].p, 3);
+  EXPECT_EQ(sizes[2].bytes, 44);
+  EXPECT_TRUE(log.logged().at(1).sizes.empty()) << "only the root knows all blocks";
+}
+
+TEST(CallLog, BlocksThatStayWithTheirRankHaveNoPartInTheSize) {
+  CallLog log;
+  CallRecord record = record_of(0, 0);
+  record.collective = Collective::alltoallv;
+  record.total = 1000 + 30 + 10 + 20;
+  record.largest = record.kept = 1000;
+  record.largest_sent = 30;
+  log.add(record);
+  EXPECT_EQ(log.logged()[0].bytes, 1060);
+  EXPECT_EQ(log.logged()[0].sizes.at(0).bytes, 20);
+  EXPECT_DOUBLE_EQ(log.logged()[0].sizes[0].irregularity_sum, 1.5);
+  record.total = record.kept;
+  record.largest_sent = 0;
+  log.add(record);
+  EXPECT_EQ(log.logged()[0].sizes.at(1).bytes, 0);
+  EXPECT_DOUBLE_EQ(log.logged()[0].sizes[1].irregularity_sum, 1);
+}
+
+TEST(CallLog, AVectorHasOneSizeAndIsRegular) {
+  CallLog log;
+  CallRecord record = record_of(0, 0);
+  record.collective = Collective::allreduce;
+  record.total = record.largest = 4096;
+  log.add(record);
+  EXPECT_DOUBLE_EQ(log.logged()[0].irregularity_max, 1);
+  EXPECT_EQ(log.logged()[0].sizes.at(0).bytes, 4096);
+}
+
+TEST(CallLog, KeepsABoundedNumberOfSizes) {
+  CallLog log;
+  for (int p = 1; p <= 100; ++p) {
+    CallRecord record = record_of(0, static_cast<std::uint64_t>(p));
+    record.p = p;
+    log.add(record);
+  }
+  EXPECT_EQ(log.logged()[0].calls, 100);
+  EXPECT_EQ(log.logged()[0].sizes.size(), sizes_at_most);
+}
+
 TEST(CallLog, ADecisionIsKnownByItsTextNotItsAddress) {
   CallLog log;
   std::string text = "linear: why";

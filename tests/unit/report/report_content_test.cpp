@@ -22,6 +22,7 @@ SiteCalls write_calls() {
   calls.bytes = 5 * 1024 * 1024;
   calls.irregularity_sum = 4 * 3.25;
   calls.irregularity_max = 9;
+  calls.sizes = {{16, 20, 1, 524288, 1, 0.0005, 2, 1}, {16, 19, 3, 786432, 12, 0.006, 2, 3}};
   calls.measured = calls.timed = 4;
   calls.elapsed_sum = 4 * 0.0015;
   calls.run_sum = 4 * 0.0025;
@@ -158,7 +159,10 @@ TEST(ReportJson, HasTheFieldsOfFormat2) {
       R"("partial":false,"view":"all ranks","seconds":{"mean":0.006,"max":0.0125},"calls":[)"
       R"({"collective":"gatherv","site":"particles: write_snapshot+0x4c",)"
       R"("other_sites":["particles: main+0x1f0"],"calls":4,"explored":0,"bytes":5242880,)"
-      R"("irregularity":{"mean":3.25,"max":9},"algorithm":"ordered_tree",)"
+      R"("irregularity":{"mean":3.25,"max":9},"sizes":[)"
+      R"({"p":16,"bytes":262144,"calls":3,"irregularity":4,"seconds":0.006,"root":2},)"
+      R"({"p":16,"bytes":524288,"calls":1,"irregularity":1,"seconds":5e-04,"root":2}],)"
+      R"("algorithm":"ordered_tree",)"
       R"("reason":"requested","seconds":{"mean":0.0025,"max":0.125},)"
       R"("elapsed":{"mean":0.0015},"spread":{"median":0.0015,"max":0.0115},)"
       R"("moving":{"mean":5e-04},"spread_note":"",)"
@@ -171,7 +175,7 @@ TEST(ReportJson, HasTheFieldsOfFormat2) {
       R"("waiting":[0.000375,0,0.001625],"held":[0.001625,0,0],"moving":[0.001,0.001,0.000625],)"
       R"("mean_delay":[0,0.002,0.000375],"last":[0,2,0]}},)"
       R"({"collective":"scatter","site":"C API","other_sites":[],"calls":2,"explored":0,"bytes":640,)"
-      R"("irregularity":{"mean":1,"max":1},"algorithm":"native",)"
+      R"("irregularity":{"mean":1,"max":1},"sizes":[],"algorithm":"native",)"
       R"("reason":"predicted speedup below 10 %","seconds":null,"elapsed":{"mean":1.25e-05},)"
       R"("spread":null,"moving":null,)"
       R"("spread_note":"unknown: no call has recorded times of all ranks",)"

@@ -83,6 +83,22 @@ TEST(Summary, RanksWithOtherSitesJoinCallByCall) {
   EXPECT_DOUBLE_EQ(whole.seconds_sum, 4 * 5 * 1.75);
 }
 
+TEST(Summary, SizesNameTheRootOfMostCalls) {
+  std::vector<SizedCalls> sizes;
+  add(sizes, {4, 6, 3, 60, 3, 0.5, 1, 3});
+  add(sizes, {4, 6, 5, 100, 5, 0.25, 2, 5});
+  add(sizes, {4, 6, 1, 20, 1, 0.25, 3, 1});
+  add(sizes, {8, 6, 1, 20, 1, 0.25, 3, 1});
+  ASSERT_EQ(sizes.size(), 2U);
+  EXPECT_EQ(sizes[0].calls, 9);
+  EXPECT_EQ(sizes[0].bytes, 180);
+  EXPECT_DOUBLE_EQ(sizes[0].seconds, 1);
+  EXPECT_EQ(sizes[0].root, 2);
+  EXPECT_EQ(sizes[0].root_calls, 5);
+  add(sizes, {4, 6, 5, 100, 5, 0.25, 0, 5});
+  EXPECT_EQ(sizes[0].root, 0) << "the lowest of equals";
+}
+
 TEST(Summary, TheSequenceOfJoiningDoesNotMatter) {
   std::mt19937 random(1);
   std::vector<Rank> ranks = {0, 1, 2, 3, 4, 5, 6};
@@ -231,6 +247,9 @@ TEST(Summary, TravelsAsBytes) {
   ASSERT_TRUE(read);
   EXPECT_EQ(to_bytes(*read), bytes);
   EXPECT_EQ(read->destination, "report.json");
+  ASSERT_EQ(read->calls.at(0).sizes.size(), 1U);
+  EXPECT_EQ(read->calls[0].sizes[0].calls, 1100);
+  EXPECT_EQ(read->calls[0].sizes[0].bytes, 1100 * 8);
   Summary whole = *read;
   join(whole, summary_of(2, 3, 1100));
   EXPECT_EQ(whole.calls[0].timed, 550);

@@ -1,0 +1,222 @@
+"""`tutti tune --report`: what a program's calls are, and what their tuning saves."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+
+from tutti import _engine, reports
+from tutti.console import Refusal, count, duration, table, write
+from tutti.tuning import Cells, Job, Tuner
+from tutti.tuning_calls import MIN_SHARE, Calls, Replay, calls_of, check_ranks, replays_of
+from tutti.tuning_run import Check, Shape
+
+_MAX_LINES = 20
+_UNLIKE = 5
+"""A replay whose calls take so many times the program's, or less than that share, is named."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """The calls of a report, and those that the tuning measures."""
+
+    calls: list[Calls]
+    replays: list[Replay]
+    ranks: int
+    """Of the whole program."""
+    mpi: str
+
+    @property
+    def seconds(self) -> float:
+        """In all calls, mean over ranks."""
+        return sum(one.seconds for one in self.calls)
+
+    @property
+    def with_arrivals(self) -> set[str]:
+        """Collectives for which rules can select by arrival: the arrivals are replayed, and the
+        background thread, which rules need for that, is on."""
+        if os.environ.get("TUTTI_BACKGROUND") != "on":
+            return set()
+        return {one.collective for one in self.replays if one.main.delays}
+
+    def cells(self) -> Cells:
+        """The empty cells, the collective with the most time first."""
+        made: Cells = {}
+        for one in self.replays:
+            made.setdefault(one.collective, {})[one.size] = one.cell()
+        return {name: dict(sorted(cells.items())) for name, cells in made.items()}
+
+    def shape(self, ranks: int, folder: Path) -> Shape:
+        """How tutti-bench makes calls of any size: as those of the nearest recorded size. `folder`
+        gets the recorded arrivals."""
+        late: dict[tuple[str, int], list[str]] = {}
+        for one in self.replays:
+            if not one.main.delays:
+                continue
+            folder.mkdir(exist_ok=True)
+            path = folder / f"{one.collective}-{one.size}.csv"
+            lines = [",".join(f"{late:.9g}" for late in call) for call in one.main.delays]
+            write(path, "\n".join(lines) + "\n", "--output")
+            words = ["--delay", f"recorded:{path}", "--compute", "0ms", "--edge", "0"]
+            late[one.collective, one.size] = words
+
+        def words_of(collective: str, size: int) -> list[str]:
+            near = min(
+                (one for one in self.replays if one.collective == collective),
+                key=lambda one: abs(math.log(max(1, one.size) / max(1, size))),
+            )
+            return near.words(ranks, size) + late.get((collective, near.size), [])
+
+        return words_of
+
+
+def program_of(path: Path, job: Job, names: Sequence[str]) -> Program:
+    """The calls of the report that fit the job.
+
+    Raises:
+        Refusal: the file is no report with sizes, the job has other ranks, or nothing matters.
+    """
+    found = reports.read(path)
+    calls = calls_of(found)
+    ranks = int(found[0]["ranks"] or 0)
+    if not calls:
+        raise Refusal(f"--report {path}: the report has no calls")
+    check_ranks(calls, job.ranks, ranks)
+    replays = replays_of(calls, job.ranks, names)
+    if not replays:
+        raise Refusal(
+            f"--report {path}: no calls of {', '.join(names)} on {job.ranks} ranks take "
+            f"{MIN_SHARE:.0%} or more of the time in collectives"
+        )
+    return Program(calls, replays, ranks, str(found[0].get("mpi", "")))
+
+
+def _by_size(program: Program) -> dict[tuple[str, int], Replay]:
+    return {(one.collective, one.size): one for one in program.replays}
+
+
+def saved(program: Program, checks: Sequence[Check]) -> float:
+    """Seconds that the rules save: the time that the program spent in the MPI's own algorithm from
+    the last arrival on, times the share by which the check has found the rules faster."""
+    by_size = _by_size(program)
+    total = 0.0
+    for check in checks:
+        one = by_size.get((check.collective, check.bytes))
+        if one is not None and not check.refutes and not check.is_native:
+            total += (1 - 1 / check.speedup) * sum(site.moved for site in one.sites)
+    return total
+
+
+def _rows(program: Program, checks: Sequence[Check]) -> list[dict[str, Any]]:
+    """A row for each call site and size that was tuned."""
+    by_size = {(check.collective, check.bytes): check for check in checks}
+    rows = []
+    for one in program.replays:
+        check = by_size.get((one.collective, one.size))
+        for site in one.sites:
+            native = check is None or check.refutes or check.is_native
+            chosen = "not checked" if check is None else "native"
+            rows.append(
+                {
+                    "site": site.site, "collective": one.collective, "bytes": site.bytes,
+                    "calls": site.calls, "share": site.seconds / program.seconds,
+                    "arrivals": "recorded" if one.main.delays else "together",
+                    "chosen": chosen if native or not check else check.ran.split(": ")[0],
+                    "speedup": 1.0 if native or not check else check.speedup,
+                }
+            )  # fmt: skip
+    return sorted(rows, key=lambda row: -row["share"])
+
+
+def as_json(program: Program, checks: Sequence[Check]) -> dict[str, Any]:
+    """The table and the estimate."""
+    return {
+        "sites": _rows(program, checks),
+        "seconds": program.seconds,
+        "saved_seconds": saved(program, checks),
+    }
+
+
+def show(out: Console, program: Program, tuner: Tuner, checks: Sequence[Check]) -> None:
+    """Prints a line for each call site and size, what was left out, and the estimate."""
+    rows = _rows(program, checks)
+    numbers = ("size", "share", "speedup")
+    listing = table("call site", "collective", "size", "share", "chosen", "speedup", right=numbers)
+    for row in rows[:_MAX_LINES]:
+        listing.add_row(
+            escape(row["site"]),
+            row["collective"],
+            f"{row['bytes']:,}",
+            f"{row['share']:.0%}",
+            f"[cyan]{escape(row['chosen'])}[/]",
+            f"{row['speedup']:.2f}" if row["speedup"] != 1.0 else "",
+        )
+    out.print(listing)
+    if len(rows) > _MAX_LINES:
+        out.print(f".. and {count(len(rows) - _MAX_LINES, 'more line')}; --json has all.")
+    for line in [*_unlike(program, checks), *_left_out(program, tuner)]:
+        out.print(line, markup=False)
+    out.print()
+    seconds = saved(program, checks)
+    whole = f"{duration(program.seconds)} in collectives"
+    if not any(row["chosen"] != "native" for row in rows):
+        out.print(f"[bold]The rules change nothing in the {whole}[/]: nothing is faster.")
+        return
+    verb = "saves" if seconds >= 0 else "loses"
+    share = seconds / program.seconds
+    out.print(
+        f"[bold]The program {verb} about {duration(abs(seconds))} of {whole} ({share:.0%})[/], by "
+        "the second run below."
+    )
+
+
+def _unlike(program: Program, checks: Sequence[Check]) -> list[str]:
+    """A sentence about sizes whose replayed calls take far from the program's time."""
+    by_size = _by_size(program)
+    found = []
+    for check in checks:
+        one = by_size.get((check.collective, check.bytes))
+        here, there = check.native.median * 1e-6, one.main.moving if one else 0.0
+        if there > 0 and not 1 / _UNLIKE < here / there < _UNLIKE:
+            size = _engine.range_text(str(check.bytes))
+            times = f"{duration(here)} instead of {duration(there)}"
+            found.append(f"{check.collective} {size} {times}")
+    if not found:
+        return []
+    return [f"Replayed calls are unlike the program's: {'; '.join(found)}. Time the program itself."]
+
+
+def _left_out(program: Program, tuner: Tuner) -> list[str]:
+    """Sentences about the calls that the tuning does not measure."""
+    ranks = tuner.job.ranks
+    tuned = {id(site) for one in program.replays for site in one.sites}
+    others = [one for one in program.calls if id(one) not in tuned]
+    elsewhere = [one for one in others if one.ranks != ranks and one.is_tunable()]
+    lines = []
+    for p in sorted({one.ranks for one in elsewhere}):
+        share = sum(one.seconds for one in elsewhere if one.ranks == p) / program.seconds
+        lines.append(
+            f"Calls on communicators of {p} ranks ({share:.1%} of the time) are skipped: "
+            f"tune them with a launcher that starts {p}."
+        )
+    rest = sum(one.seconds for one in others if one not in elsewhere)
+    if rest > 0:
+        lines.append(
+            f"Other calls take {rest / program.seconds:.1%} of the time and are not tuned."
+        )
+    mpi = _engine.mpi_version(tuner.job.library)
+    if program.mpi and _engine.mpi_version(_full(program.mpi)) != mpi:
+        lines.append(f"The report is of {program.mpi}; the rules hold for {' '.join(mpi)}.")
+    return lines
+
+
+def _full(mpi: str) -> str:
+    """The version in a report as MPI_Get_library_version writes it."""
+    return mpi.replace("MPICH ", "MPICH Version: ", 1)
