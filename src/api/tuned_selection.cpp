@@ -138,11 +138,74 @@ const Decision& TunedSelection::resolve(const Decision& deferred, Collective col
                                         const BlockOfCall& block, int& error) {
   CountedCall counted(*this);
   State& state = state_of(deferred, collective);
-  error = state.is_due ? agree(state) : MPI_SUCCESS;
+  error = state.has_started ? MPI_SUCCESS : start(state);
+  if (error == MPI_SUCCESS && state.is_due) error = agree(state);
   if (error != MPI_SUCCESS) return deferred;
   const Decision& selected = select(state, block, error);
   if (error == MPI_SUCCESS && selected.level.hierarchical) counted.pass_on();
   return selected;
+}
+
+int TunedSelection::start_from(const std::string& kept) {
+  if (kept.empty()) return MPI_SUCCESS;
+  Result<Rules> rules = rules_from_text(kept, "");
+  if (!rules) return MPI_ERR_INTERN;
+  kept_ = std::move(*rules);
+  return MPI_SUCCESS;
+}
+
+/// All ranks are at the first call of the collective, with the same kept rules.
+int TunedSelection::start(State& state) {
+  state.has_started = true;
+  const auto is_of = [&state](const Rule& rule) { return rule.collective == state.collective; };
+  if (std::none_of(kept_.all.begin(), kept_.all.end(), is_of)) return MPI_SUCCESS;
+  std::optional<QuietErrors> quiet;
+  if (!nodes_.are_open()) quiet.emplace(communicator_.handle());
+  int error = nodes_.guess();
+  for (const Rule& rule : kept_.all) {
+    if (error == MPI_SUCCESS && holds_for(rule, key_of(state))) error = start_class(state, rule);
+  }
+  if (error != MPI_SUCCESS) state.tuner.stop();
+  return error;
+}
+
+/// If the candidate cannot run on some rank, the class is explored as any other.
+int TunedSelection::start_class(State& state, const Rule& kept) {
+  const SizeClass size_class = class_of(kept);
+  Host host(*this, state);
+  const int candidates = host.candidates(size_class);
+  if (host.error() != MPI_SUCCESS) return host.error();
+  const auto evidence = evidence_of(kept, state.candidates[size_class]);
+  if (!evidence) return MPI_SUCCESS;
+  bool is_ready = evidence->candidate == 0;
+  if (!is_ready) {
+    if (const int error = host.prepare(size_class, evidence->candidate, is_ready)) return error;
+  }
+  if (is_ready) state.tuner.start_from(size_class, candidates, *evidence);
+  return MPI_SUCCESS;
+}
+
+LearnedKey TunedSelection::key_of(const State& state) const {
+  return {state.collective, communicator_.p(), nodes_.count(), nodes_.max_ranks()};
+}
+
+std::vector<LearnedClass> TunedSelection::learned() const {
+  std::vector<LearnedClass> found;
+  for (const std::unique_ptr<State>& state : states_) {
+    if (state == nullptr || !state->deferred.is_automatic || state->deferred.is_flat) continue;
+    for (const auto& [size_class, candidates] : state->candidates) {
+      const auto evidence = state->tuner.evidence(size_class);
+      LearnedClass one = {key_of(*state), size_class, {}, evidence.value_or(TuningEvidence{})};
+      if (evidence) one.use = candidates[static_cast<std::size_t>(evidence->candidate)];
+      const auto is_kept = [&one](const Rule& rule) {
+        return holds_for(rule, one.key) && class_of(rule) == one.size_class;
+      };
+      const bool was_kept = std::any_of(kept_.all.begin(), kept_.all.end(), is_kept);
+      // What is still as it was kept keeps its date.
+      if (evidence ? evidence->date.empty() : was_kept) found.push_back(std::move(one));
+    }
+  }
+  return found;
 }
 
 /// Before nodes are open ranks combine their notes on the program's own communicator.

@@ -5,10 +5,12 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "api/hierarchical_nodes.hpp"
+#include "select/learned.hpp"
 #include "select/tuner.hpp"
 
 namespace tutti {
@@ -23,6 +25,12 @@ class TunedSelection {
   TunedSelection(const TunedSelection&) = delete;
   TunedSelection& operator=(const TunedSelection&) = delete;
 
+  /// Takes over rules that earlier runs kept for this communicator, as a text that is equal on all
+  /// ranks; may be empty. Local. Returns an MPI error code.
+  int start_from(const std::string& kept);
+  /// What this communicator knows now that earlier runs did not, where the user's settings
+  /// restricted nothing. Local.
+  [[nodiscard]] std::vector<LearnedClass> learned() const;
   /// Begins a call whose decision is `deferred`. True if it runs the MPI's own whatever its
   /// arguments are, and nothing notes it. Else call resolve().
   bool stays_native(const Decision& deferred, Collective collective);
@@ -31,7 +39,7 @@ class TunedSelection {
   /// Counts so many of them.
   void count_passed(Collective collective, std::uint64_t calls);
   /// The selection of the call that has begun. Combines notes with the other ranks if a window is
-  /// over; else O(1) without communication. A rank whose arguments are invalid takes its block to
+  /// over, and prepares kept candidates at the first call; else O(1) without communication. A rank whose arguments are invalid takes its block to
   /// be that of its latest call, or reads the selection from another rank of its node once nodes
   /// are open. It is wrong at most in this call: call numbers do not depend on arguments. Sets
   /// `error` to an MPI error code.
@@ -49,6 +57,7 @@ class TunedSelection {
     Decision deferred;
     Collective collective;
     bool is_due = false;
+    bool has_started = false;  ///< from what earlier runs kept
     SizeClass latest = 0;  ///< at this rank; of an irregular collective as agreed
     std::map<SizeClass, std::vector<Setting>> candidates;
     std::map<std::pair<SizeClass, int>, Decision> decisions;
@@ -66,6 +75,10 @@ class TunedSelection {
   class CountedCall;
 
   State& state_of(const Decision& deferred, Collective collective);
+  /// Once nodes are guessed.
+  [[nodiscard]] LearnedKey key_of(const State& state) const;
+  int start(State& state);
+  int start_class(State& state, const Rule& kept);
   int agree(State& state);
   const Decision& select(State& state, const BlockOfCall& block, int& error);
   const Decision& decision_of(State& state, SizeClass size_class, int candidate);
@@ -74,6 +87,7 @@ class TunedSelection {
 
   Communicator& communicator_;
   HierarchicalNodes& nodes_;
+  Rules kept_;
   std::array<std::unique_ptr<State>, all_collectives.size()> states_;
   NotedCall noted_;
 };

@@ -69,6 +69,12 @@ class Tuner {
   Tuner(int p, bool is_rooted, double budget)
       : p_(p), is_rooted_(is_rooted), budget_(budget), cases_(size_classes) {}
 
+  /// Begins calls of a class, which have `candidates`, with what an earlier run measured. Call it
+  /// on all ranks alike, before a call of the class is noted.
+  void start_from(SizeClass size_class, int candidates, const TuningEvidence& kept);
+  /// What supports the selection for a class; see TuningCase::evidence.
+  [[nodiscard]] std::optional<TuningEvidence> evidence(SizeClass size_class) const;
+
   /// Counts a call that begins. Returns whether ranks are to combine their notes() and to
   /// conclude() before it goes on.
   [[nodiscard]] bool begin_call();

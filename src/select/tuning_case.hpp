@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,15 @@ namespace tutti {
 struct Exploration {
   int candidate = -1;  ///< -1: none
   int calls = 0;
+};
+
+/// A measurement by which a case has selected a candidate, in this run or in an earlier one.
+struct TuningEvidence {
+  int candidate = 0;
+  Nanoseconds native = 0;  ///< median time of the MPI's own
+  Nanoseconds choice = 0;  ///< median time of the candidate
+  int calls = 0;           ///< of the candidate
+  std::string date;        ///< of the earlier run; empty: measured in this run
 };
 
 /// Compares candidates, of which 0 is the MPI's own, by the times of calls that all ranks agree on.
@@ -30,6 +40,12 @@ class TuningCase {
   /// `candidates`: how many there are, at least 1.
   explicit TuningCase(int candidates) : candidates_(static_cast<std::size_t>(candidates)) {}
 
+  /// Begins with the selection of an earlier run, as if the case had settled on it now. Call it
+  /// before any other function; the candidate must exist.
+  void start_from(const TuningEvidence& kept);
+  /// The latest measurement that supports the selection; none if there is none, or if the MPI's own
+  /// has become faster since.
+  [[nodiscard]] const std::optional<TuningEvidence>& evidence() const { return evidence_; }
   [[nodiscard]] int selected() const { return selected_; }
   [[nodiscard]] const Exploration& exploration() const { return exploration_; }
   [[nodiscard]] bool is_settled() const { return is_settled_; }
@@ -73,6 +89,7 @@ class TuningCase {
   [[nodiscard]] bool has_drifted() const;
   void reopen(int selected);
   void settle(std::uint64_t calls);
+  void note_evidence();
   void state_reason();
 
   std::vector<State> candidates_;
@@ -83,6 +100,7 @@ class TuningCase {
   Nanoseconds settled_median_ = 0;   ///< of the selected candidate when the case was settled
   std::vector<Nanoseconds> latest_;  ///< of the selected candidate since the last conclusion
   std::uint64_t reopens_at_ = 0;
+  std::optional<TuningEvidence> evidence_;
   std::string reason_ = "exploring";
 };
 
