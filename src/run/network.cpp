@@ -28,7 +28,8 @@ std::vector<fs::path> devices_in(const fs::path& folder) {
 /// The first line of a file; empty if it cannot be read.
 std::string line_of(const fs::path& file) {
   std::string line;
-  std::getline(std::ifstream(file) >> std::ws, line);
+  std::ifstream stream(file);
+  std::getline(stream, line);
   return line;
 }
 

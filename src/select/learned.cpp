@@ -92,10 +92,10 @@ Rules Learned::merged(const Rules& kept, const Platform& platform, const std::st
     if (learned.use) merged.all.push_back(rule_of(learned, platform, date));
   }
   const std::size_t frame = to_text(Rules{}).size();
-  std::size_t bytes = frame;
+  std::size_t bytes = frame - 1;  // one rule needs no comma
   auto first = merged.all.end();
   while (first != merged.all.begin()) {
-    bytes += to_text(Rules{{*(first - 1)}, {}}).size() - frame + 1;  // 1: the comma
+    bytes += to_text(Rules{{*(first - 1)}, {}}).size() - frame + 1;
     if (bytes > max_bytes) break;
     --first;
   }
