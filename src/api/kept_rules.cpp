@@ -44,7 +44,8 @@ Result<Rules> read_kept() {
 }
 
 const Result<Rules>& kept_at_start() {
-  static const auto* const rules = new Result<Rules>(read_kept());  // outlives every static destructor
+  static const auto* const rules =
+      new Result<Rules>(read_kept());  // outlives every static destructor
   return *rules;
 }
 
@@ -94,10 +95,10 @@ void write_kept_rules() {
   const std::lock_guard lock(collected().mutex);
   if (collected().learned.is_empty()) return;
   const Result<Rules> others = read_kept();
-  const Rules merged =
-      collected().learned.merged(others ? *others : Rules{}, platform(), today());
+  const Rules merged = collected().learned.merged(others ? *others : Rules{}, platform(), today());
   const std::string why = why_unwritten(merged);
-  if (!why.empty()) std::fprintf(stderr, "tutti: what this run learned is not kept: %s\n", why.c_str());
+  if (!why.empty())
+    std::fprintf(stderr, "tutti: what this run learned is not kept: %s\n", why.c_str());
 }
 
 }  // namespace tutti

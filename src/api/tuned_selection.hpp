@@ -39,10 +39,10 @@ class TunedSelection {
   /// Counts so many of them.
   void count_passed(Collective collective, std::uint64_t calls);
   /// The selection of the call that has begun. Combines notes with the other ranks if a window is
-  /// over, and prepares kept candidates at the first call; else O(1) without communication. A rank whose arguments are invalid takes its block to
-  /// be that of its latest call, or reads the selection from another rank of its node once nodes
-  /// are open. It is wrong at most in this call: call numbers do not depend on arguments. Sets
-  /// `error` to an MPI error code.
+  /// over, and prepares kept candidates at the first call; else O(1) without communication. A rank
+  /// whose arguments are invalid takes its block to be that of its latest call, or reads the
+  /// selection from another rank of its node once nodes are open. It is wrong at most in this call:
+  /// call numbers do not depend on arguments. Sets `error` to an MPI error code.
   const Decision& resolve(const Decision& deferred, Collective collective, const BlockOfCall& block,
                           int& error);
   /// The call resolved last is over.
@@ -58,7 +58,7 @@ class TunedSelection {
     Collective collective;
     bool is_due = false;
     bool has_started = false;  ///< from what earlier runs kept
-    SizeClass latest = 0;  ///< at this rank; of an irregular collective as agreed
+    SizeClass latest = 0;      ///< at this rank; of an irregular collective as agreed
     std::map<SizeClass, std::vector<Setting>> candidates;
     std::map<std::pair<SizeClass, int>, Decision> decisions;
   };

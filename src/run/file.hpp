@@ -18,8 +18,8 @@ namespace tutti {
 /// other. Creates its folder. Returns why it could not; empty if it could.
 [[nodiscard]] std::string replace_text_file(const std::string& path, std::string_view text);
 
-/// A file in this user's cache folder: tutti/`name` in XDG_CACHE_HOME, or in ~/.cache if that is not
-/// set. Empty if neither is known.
+/// A file in this user's cache folder: tutti/`name` in XDG_CACHE_HOME, or in ~/.cache if that is
+/// not set. Empty if neither is known.
 [[nodiscard]] std::string cache_file(const std::string& name);
 
 /// Writes a whole text to an open file, in one write if possible, so that the texts of several

@@ -49,9 +49,9 @@ class Learned {
  public:
   void add(const LearnedClass& learned);
   [[nodiscard]] bool is_empty() const { return all_.empty(); }
-  /// The rules of `kept` without those that are replaced or do not hold any more, then those learned
-  /// here, with `date`. While the text is longer than `max_bytes`, the first ones go: they are the
-  /// oldest. O(n * m) with n kept and m learned rules.
+  /// The rules of `kept` without those that are replaced or do not hold any more, then those
+  /// learned here, with `date`. While the text is longer than `max_bytes`, the first ones go: they
+  /// are the oldest. O(n * m) with n kept and m learned rules.
   [[nodiscard]] Rules merged(const Rules& kept, const Platform& platform, const std::string& date,
                              std::size_t max_bytes = max_kept_bytes) const;
 

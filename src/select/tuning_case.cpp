@@ -194,8 +194,7 @@ void TuningCase::start_from(const TuningEvidence& kept) {
   settled_median_ = kept.choice;
   reopens_at_ = min_calls_settled;
   evidence_ = kept;
-  const std::string what =
-      selected_ == 0 ? "nothing was measured to be faster" : faster_text(kept);
+  const std::string what = selected_ == 0 ? "nothing was measured to be faster" : faster_text(kept);
   reason_ = what + " (kept, " + kept.date + ")";
 }
 

@@ -396,8 +396,7 @@ TEST(KeptKnowledge, GivesWayWhenTimesDiffer) {
   for (unsigned seed = 0; seed < 30; ++seed) {
     // The kept candidate takes 3 times as long as it did, or the MPI's own is faster now.
     const bool drifts = seed % 2 == 0;
-    const Times times = {native_seconds, (drifts ? 1.5 : 1.2) * native_seconds,
-                         native_seconds / 2};
+    const Times times = {native_seconds, (drifts ? 1.5 : 1.2) * native_seconds, native_seconds / 2};
     Simulation simulation({}, {{4, times}}, seed);
     simulation.start_from(4, kept(1, 3 * native_seconds, (drifts ? 0.5 : 1.2) * native_seconds));
     for (int call = 0; call < 20000; ++call) simulation.call(4);
