@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "run/clock.hpp"
 #include "run/mpi/agree.hpp"
@@ -61,21 +62,36 @@ class TunedSelection::Host final : public TuningHost {
   Host(TunedSelection& selection, State& state) : selection_(selection), state_(state) {}
 
   int candidates(SizeClass size_class) override {
-    const Communicator& communicator = selection_.communicator_;
-    std::vector<Setting>& all = state_.candidates[size_class];
-    if (all.empty()) {
-      all = tuning_candidates({state_.collective, communicator.p(), largest_of(size_class),
-                               selection_.nodes_.max_ranks(), communicator.node_settings().staging,
-                               !state_.deferred.is_automatic, state_.deferred.is_flat},
-                              communicator.machine());
+    Candidates& known = state_.candidates[size_class];
+    if (!std::exchange(known.is_complete, true)) {
+      std::vector<Setting> all =
+          tuning_candidates(features(size_class), selection_.communicator_.machine());
+      if (known.all.size() > 1) {
+        const auto same = find_candidate(all, known.all[1]);
+        if (same != all.end()) all.erase(same);
+        all.insert(all.begin() + 1, known.all[1]);
+      }
       if (all.size() >= max_candidates) all.resize(max_candidates - 1);
       add_order(size_class, all);
+      known.all = std::move(all);
     }
-    return static_cast<int>(all.size());
+    return static_cast<int>(known.all.size());
+  }
+
+  /// What an earlier run selected becomes the only candidate beside the MPI's own until others are
+  /// explored: to find those takes long where a job has many ranks. False if it cannot run here.
+  bool take_over(SizeClass size_class, Setting kept) {
+    if (!may_run(kept, features(size_class))) return false;
+    // Candidates without a level are flat.
+    if (!kept.asks_for_hierarchical()) kept.level.reset();
+    std::vector<Setting>& all = state_.candidates[size_class].all;
+    all = {{Setting::Kind::native, {}, {}}};
+    if (kept.kind != Setting::Kind::native || kept.level) all.push_back(kept);
+    return true;
   }
 
   int prepare(SizeClass size_class, int candidate, bool& ready) override {
-    const Setting& setting = state_.candidates[size_class][static_cast<std::size_t>(candidate)];
+    const Setting& setting = state_.candidates[size_class].all[static_cast<std::size_t>(candidate)];
     if (setting.level) {
       return selection_.nodes_.open_for(state_.collective, largest_of(size_class),
                                         setting.level->leaders, ready);
@@ -89,6 +105,17 @@ class TunedSelection::Host final : public TuningHost {
   [[nodiscard]] int error() const { return error_; }
 
  private:
+  [[nodiscard]] TuningFeatures features(SizeClass size_class) const {
+    const Communicator& communicator = selection_.communicator_;
+    return {state_.collective,
+            communicator.p(),
+            largest_of(size_class),
+            selection_.nodes_.max_ranks(),
+            communicator.node_settings().staging,
+            !state_.deferred.is_automatic,
+            state_.deferred.is_flat};
+  }
+
   /// An order by distance, where rank 0 knows distances and the model predicts a gain. Collective.
   void add_order(SizeClass size_class, std::vector<Setting>& all) {
     Communicator& communicator = selection_.communicator_;
@@ -172,16 +199,18 @@ int TunedSelection::start(State& state) {
 /// If the candidate cannot run on some rank, the class is explored as any other.
 int TunedSelection::start_class(State& state, const Rule& kept) {
   const SizeClass size_class = class_of(kept);
+  const TuningEvidence evidence = evidence_of(kept);
   Host host(*this, state);
-  const int candidates = host.candidates(size_class);
-  if (host.error() != MPI_SUCCESS) return host.error();
-  const auto evidence = evidence_of(kept, state.candidates[size_class]);
-  if (!evidence) return MPI_SUCCESS;
-  bool is_ready = evidence->candidate == 0;
+  if (!host.take_over(size_class, kept.use)) return MPI_SUCCESS;
+  bool is_ready = evidence.candidate == 0;
   if (!is_ready) {
-    if (const int error = host.prepare(size_class, evidence->candidate, is_ready)) return error;
+    if (const int error = host.prepare(size_class, evidence.candidate, is_ready)) return error;
   }
-  if (is_ready) state.tuner.start_from(size_class, candidates, *evidence);
+  if (is_ready) {
+    state.tuner.start_from(size_class, evidence.candidate + 1, evidence);
+  } else {
+    state.candidates.erase(size_class);
+  }
   return MPI_SUCCESS;
 }
 
@@ -196,7 +225,7 @@ std::vector<LearnedClass> TunedSelection::learned() const {
     for (const auto& [size_class, candidates] : state->candidates) {
       const auto evidence = state->tuner.evidence(size_class);
       LearnedClass one = {key_of(*state), size_class, {}, evidence.value_or(TuningEvidence{})};
-      if (evidence) one.use = candidates[static_cast<std::size_t>(evidence->candidate)];
+      if (evidence) one.use = candidates.all[static_cast<std::size_t>(evidence->candidate)];
       const auto is_kept = [&one](const Rule& rule) {
         return holds_for(rule, one.key) && class_of(rule) == one.size_class;
       };
@@ -255,7 +284,7 @@ const Decision& TunedSelection::decision_of(State& state, SizeClass size_class, 
   Decision& decision = state.decisions[{size_class, candidate}];
   const auto known = state.candidates.find(size_class);
   const bool is_known = known != state.candidates.end();
-  const Setting setting = is_known ? known->second[static_cast<std::size_t>(candidate)]
+  const Setting setting = is_known ? known->second.all[static_cast<std::size_t>(candidate)]
                                    : Setting{Setting::Kind::native, {}, {}};
   if (decision.text.empty()) {
     decision = state.deferred;

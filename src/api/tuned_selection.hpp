@@ -49,6 +49,11 @@ class TunedSelection {
   void end_call();
 
  private:
+  /// The MPI's own first, then what an earlier run selected, if it did.
+  struct Candidates {
+    std::vector<Setting> all;
+    bool is_complete = false;  ///< else the others are found once they are to be explored
+  };
   struct State {
     State(int p, Collective of, const Decision& usual, double budget)
         : tuner(p, has_root(of), budget), deferred(usual), collective(of) {}
@@ -59,7 +64,7 @@ class TunedSelection {
     bool is_due = false;
     bool has_started = false;  ///< from what earlier runs kept
     SizeClass latest = 0;      ///< at this rank; of an irregular collective as agreed
-    std::map<SizeClass, std::vector<Setting>> candidates;
+    std::map<SizeClass, Candidates> candidates;
     std::map<std::pair<SizeClass, int>, Decision> decisions;
   };
   class Host;

@@ -117,17 +117,19 @@ Rules kept_for(const Rules& kept, int p, const Platform& platform) {
 
 SizeClass class_of(const Rule& kept) { return class_of(kept.bytes.most); }
 
-std::optional<TuningEvidence> evidence_of(const Rule& kept,
-                                          const std::vector<Setting>& candidates) {
-  const std::string use = use_text(kept.use);
-  const auto found =
-      std::find_if(candidates.begin(), candidates.end(),
-                   [&use](const Setting& candidate) { return use_text(candidate) == use; });
-  if (found == candidates.end()) return std::nullopt;
+TuningEvidence evidence_of(const Rule& kept) {
   const RuleEvidence& evidence = kept.evidence;
-  return TuningEvidence{static_cast<int>(found - candidates.begin()),
-                        nanoseconds(evidence.native_us), nanoseconds(evidence.choice_us),
-                        static_cast<int>(evidence.calls.value_or(0)), evidence.date};
+  const bool is_native =
+      kept.use.kind == Setting::Kind::native && !kept.use.asks_for_hierarchical();
+  return {is_native ? 0 : 1, nanoseconds(evidence.native_us), nanoseconds(evidence.choice_us),
+          static_cast<int>(evidence.calls.value_or(0)), evidence.date};
+}
+
+std::vector<Setting>::const_iterator find_candidate(const std::vector<Setting>& candidates,
+                                                    const Setting& kept) {
+  return std::find_if(
+      candidates.begin(), candidates.end(),
+      [use = use_text(kept)](const Setting& candidate) { return use_text(candidate) == use; });
 }
 
 bool holds_for(const Rule& kept, const LearnedKey& key) {

@@ -65,10 +65,13 @@ class Learned {
 
 /// The class of a kept rule's message sizes.
 [[nodiscard]] SizeClass class_of(const Rule& kept);
-/// What a kept rule says about a class with these candidates; none if its candidate is not among
-/// them. O(candidates).
-[[nodiscard]] std::optional<TuningEvidence> evidence_of(const Rule& kept,
-                                                        const std::vector<Setting>& candidates);
+/// What a kept rule says about its class, in which its candidate is 0 if it is the MPI's own, else
+/// 1.
+[[nodiscard]] TuningEvidence evidence_of(const Rule& kept);
+/// The same candidate in a list that has it with or without a level of flat calls; its end if it is
+/// not there. O(candidates).
+[[nodiscard]] std::vector<Setting>::const_iterator find_candidate(
+    const std::vector<Setting>& candidates, const Setting& kept);
 /// True if a kept rule holds for such calls, whatever their size.
 [[nodiscard]] bool holds_for(const Rule& kept, const LearnedKey& key);
 

@@ -187,6 +187,7 @@ int Tuner::plan(TuningHost& host) {
 
 int Tuner::plan_case(SizeClass size_class, Nanoseconds allowance, TuningHost& host) {
   TuningCase& known = *cases_[static_cast<std::size_t>(size_class)];
+  if (!known.is_settled()) known.widen(host.candidates(size_class));
   for (bool is_ready = false; !is_ready;) {
     const bool explores = known.plan(allowance, begun_);
     const int candidate = known.exploration().candidate;

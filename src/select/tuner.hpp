@@ -26,7 +26,8 @@ struct AgreedNumber {
 class TuningHost {
  public:
   virtual ~TuningHost() = default;
-  /// How many candidates calls of a class have, the MPI's own included; alike on all ranks.
+  /// How many candidates calls of a class have, the MPI's own included; alike on all ranks. From
+  /// the second time on O(1).
   virtual int candidates(SizeClass size_class) = 0;
   /// Creates what a candidate needs; sets `ready` to whether all ranks could. Collective. Returns
   /// an MPI error code, 0 for success.
@@ -69,8 +70,9 @@ class Tuner {
   Tuner(int p, bool is_rooted, double budget)
       : p_(p), is_rooted_(is_rooted), budget_(budget), cases_(size_classes) {}
 
-  /// Begins calls of a class, which have `candidates`, with what an earlier run measured. Call it
-  /// on all ranks alike, before a call of the class is noted.
+  /// Begins calls of a class with what an earlier run measured, and with the first `candidates` of
+  /// the host, which is asked for all of them before any explores. Call it on all ranks alike,
+  /// before a call of the class is noted.
   void start_from(SizeClass size_class, int candidates, const TuningEvidence& kept);
   /// What supports the selection for a class; see TuningCase::evidence.
   [[nodiscard]] std::optional<TuningEvidence> evidence(SizeClass size_class) const;

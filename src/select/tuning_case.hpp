@@ -46,6 +46,8 @@ class TuningCase {
   /// The latest measurement that supports the selection; none if there is none, or if the MPI's own
   /// has become faster since.
   [[nodiscard]] const std::optional<TuningEvidence>& evidence() const { return evidence_; }
+  /// From now on there are so many candidates; those that there were keep their numbers.
+  void widen(int candidates) { candidates_.resize(static_cast<std::size_t>(candidates)); }
   [[nodiscard]] int selected() const { return selected_; }
   [[nodiscard]] const Exploration& exploration() const { return exploration_; }
   [[nodiscard]] bool is_settled() const { return is_settled_; }

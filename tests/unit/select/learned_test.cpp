@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "select/tuning_candidates.hpp"
+
 namespace tutti {
 namespace {
 
@@ -60,13 +62,14 @@ TEST(KeptRules, NameEveryCandidateForTheNextRun) {
       const Rule& rule = kept.all[0];
       EXPECT_TRUE(holds_for(rule, eight));
       EXPECT_EQ(class_of(rule), size_class);
-      const auto evidence = evidence_of(rule, candidates());
-      ASSERT_TRUE(evidence);
-      EXPECT_EQ(evidence->candidate, candidate);
-      EXPECT_EQ(evidence->native, 2'100'500);
-      EXPECT_EQ(evidence->choice, 1'000'250);
-      EXPECT_EQ(evidence->calls, 16);
-      EXPECT_EQ(evidence->date, "2026-11-22");
+      const std::vector<Setting> all = candidates();
+      EXPECT_EQ(find_candidate(all, rule.use) - all.begin(), candidate);
+      const TuningEvidence evidence = evidence_of(rule);
+      EXPECT_EQ(evidence.candidate, candidate == 0 ? 0 : 1);
+      EXPECT_EQ(evidence.native, 2'100'500);
+      EXPECT_EQ(evidence.choice, 1'000'250);
+      EXPECT_EQ(evidence.calls, 16);
+      EXPECT_EQ(evidence.date, "2026-11-22");
     }
   }
 }
@@ -83,12 +86,22 @@ TEST(KeptRules, HoldForTheSameJobOnly) {
   EXPECT_FALSE(holds_for(rule, {Collective::alltoall, 8, 2, 4}));
 }
 
-TEST(KeptRules, OfACandidateThatIsGoneAreIgnored) {
-  std::vector<Setting> fewer = candidates();
-  fewer.erase(fewer.begin() + 2);
-  const Rules kept = merged({learned(2)});
-  EXPECT_FALSE(evidence_of(kept.all.at(0), fewer));
-  EXPECT_TRUE(evidence_of(kept.all.at(0), candidates()));
+TEST(KeptRules, RunWhereTheProgramPermitsIt) {
+  const TuningFeatures usual = {Collective::allgather, 8, 1024, 4, 0, false, false};
+  for (const Setting& candidate : candidates()) EXPECT_TRUE(may_run(candidate, usual));
+  TuningFeatures other = usual;
+  other.max_ranks_per_node = 1;
+  EXPECT_FALSE(may_run(use("hierarchical(native,leaders=2)"), other));
+  other = usual;
+  other.is_flat = true;
+  EXPECT_FALSE(may_run(use("hierarchical(ring,leaders=1)"), other));
+  EXPECT_TRUE(may_run(use("ring"), other));
+  other = usual;
+  other.only_native = true;
+  EXPECT_FALSE(may_run(use("ring"), other));
+  EXPECT_TRUE(may_run(use("hierarchical(native,leaders=4)"), other));
+  EXPECT_FALSE(may_run(use("hierarchical(native,leaders=5)"), usual));
+  EXPECT_FALSE(may_run(use("ring:order=distance"), usual));
 }
 
 TEST(KeptRules, AreReplacedByWhatIsLearnedLater) {

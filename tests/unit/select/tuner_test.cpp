@@ -45,7 +45,7 @@ class Simulation : public TuningHost {
 
   /// Begins with what an earlier run measured.
   void start_from(SizeClass size_class, const TuningEvidence& kept) {
-    for (Tuner& tuner : tuners_) tuner.start_from(size_class, candidates(size_class), kept);
+    for (Tuner& tuner : tuners_) tuner.start_from(size_class, kept.candidate + 1, kept);
   }
 
   /// One call of all ranks. `invalid`: a rank whose arguments are; it takes the call to be of the
@@ -370,13 +370,13 @@ TuningEvidence kept(int candidate, double native, double choice) {
 }
 
 TEST(KeptKnowledge, IsUsedFromTheFirstCallOn) {
-  Simulation simulation({}, {{4, {native_seconds, native_seconds / 3, native_seconds / 2}}}, 1);
-  simulation.start_from(4, kept(2, native_seconds, native_seconds / 2.1));
+  Simulation simulation({}, {{4, {native_seconds, native_seconds / 2, native_seconds / 3}}}, 1);
+  simulation.start_from(4, kept(1, native_seconds, native_seconds / 2.1));
   for (int call = 0; call < 4000; ++call) simulation.call(4);
-  EXPECT_EQ(simulation.runs(1), 0);  // nothing explores
-  EXPECT_EQ(simulation.selected(4), 2);
+  EXPECT_EQ(simulation.runs(2), 0);  // nothing explores
+  EXPECT_EQ(simulation.selected(4), 1);
   EXPECT_GE(simulation.runs(0), 4);  // it is compared with the MPI's own
-  EXPECT_GE(simulation.runs(2), 3900);
+  EXPECT_GE(simulation.runs(1), 3900);
   EXPECT_EQ(simulation.tuner().reason(4),
             "measured 2.1x faster than the MPI's own over 16 calls (kept, 2026-11-22)");
 }
