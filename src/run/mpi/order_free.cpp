@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 
 #include "run/mpi/owned_comm.hpp"
@@ -22,6 +23,16 @@ bool has_bitwise_and(MPI_Datatype type) {
   std::int64_t out = 0;
   return mpi().Reduce(&in, &out, 0, type, mpi().combining[bitwise_and], 0, mpi().comm_self) ==
          MPI_SUCCESS;
+}
+
+/// Programs that only use sessions have no MPI_COMM_SELF to ask on.
+bool can_ask() {
+  static std::atomic<bool> is_initialized = false;
+  if (is_initialized) return true;
+  int initialized = 0;
+  mpi().Initialized(&initialized);
+  is_initialized = initialized != 0;
+  return is_initialized;
 }
 
 /// An MPI that was built without checks refuses nothing, and tells nothing apart.
@@ -54,7 +65,7 @@ bool is_order_free(MPI_Op op, MPI_Datatype type) {
   if (known == predefined.end()) return op == mpi().other_ops[0] || op == mpi().other_ops[1];
   const auto number = static_cast<std::size_t>(known - predefined.begin());
   if (number != sum && number != product) return true;
-  return type != mpi().type_null && is_integer(type);
+  return type != mpi().type_null && can_ask() && is_integer(type);
 }
 
 }  // namespace tutti
