@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "engine.hpp"
+#include "run/file.hpp"
 #include "run/rule_files.hpp"
 #include "select/hierarchical.hpp"
 #include "values.hpp"
@@ -69,6 +70,8 @@ void bind_rules(nb::module_& module) {
       .def_prop_ro("use", [](const Rule& rule) { return to_text(rule.use); })
       .def_prop_ro("native_us", [](const Rule& rule) { return rule.evidence.native_us; })
       .def_prop_ro("choice_us", [](const Rule& rule) { return rule.evidence.choice_us; })
+      .def_prop_ro("calls", [](const Rule& rule) { return rule.evidence.calls; })
+      .def_prop_ro("network", [](const Rule& rule) { return rule.evidence.network; })
       .def_prop_ro("date", [](const Rule& rule) { return rule.evidence.date; })
       .def_prop_ro("command", [](const Rule& rule) { return rule.evidence.command; })
       .def_prop_ro("source", [](const Rule& rule) { return rule.evidence.source; })
@@ -131,6 +134,8 @@ void bind_rules(nb::module_& module) {
       },
       "setting"_a, "library_folder"_a,
       "The rules files that a program of this user reads, in the sequence of their merging.");
+  module.def("cache_file", &cache_file, "name"_a,
+             "A file in this user's cache folder; empty if there is no such folder.");
   module.attr("rules_schema") = std::string(rules_schema);
 }
 

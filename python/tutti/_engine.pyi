@@ -565,6 +565,12 @@ class Rule:
     def choice_us(self) -> float | None: ...
 
     @property
+    def calls(self) -> int | None: ...
+
+    @property
+    def network(self) -> str: ...
+
+    @property
     def date(self) -> str: ...
 
     @property
@@ -622,6 +628,9 @@ def rule_files(setting: str, library_folder: str) -> list[str]:
     """
     The rules files that a program of this user reads, in the sequence of their merging.
     """
+
+def cache_file(name: str) -> str:
+    """A file in this user's cache folder; empty if there is no such folder."""
 
 rules_schema: str = 'tutti-rules-1'
 

@@ -32,6 +32,12 @@ def files() -> list[Path]:
     return [Path(path) for path in _engine.rule_files(os.environ.get("TUTTI_RULES", ""), folder)]
 
 
+def learned_file() -> Path | None:
+    """What programs of this user have learned with TUTTI_LEARN=keep; None if there is nothing."""
+    path = Path(_engine.cache_file("learned.json"))
+    return path if path.is_file() else None
+
+
 def merged(paths: list[Path]) -> Rules:
     """The rules of several files; those of the first are tried first."""
     rules = Rules()

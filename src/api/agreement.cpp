@@ -2,6 +2,7 @@
 #include "api/communicator.hpp"
 #include "api/distance_source.hpp"
 #include "api/environment.hpp"
+#include "api/kept_rules.hpp"
 #include "api/report.hpp"
 #include "api/rule_selection.hpp"
 #include "api/rule_source.hpp"
@@ -37,6 +38,7 @@ struct Agreement {
   char splits_user_ops = 0;
   char had_distances = 0;
   std::uint64_t rules_length = 0;  ///< bytes of the text that follows
+  std::uint64_t kept_length = 0;   ///< bytes of the text after that
   MpiFamily family = MpiFamily::unknown;
 };
 
@@ -91,12 +93,21 @@ std::string own_rules(int p) {
   return rules.all.empty() ? "" : to_text(rules);
 }
 
+/// Sets `text`, which has the same length on all ranks, to rank 0's. Collective if it is not empty.
+int exchange(MPI_Comm comm, std::string& text) {
+  if (text.empty()) return MPI_SUCCESS;
+  const QuietErrors quiet(comm);
+  return mpi().Bcast(text.data(), static_cast<int>(text.size()), mpi().byte, 0, comm);
+}
+
 }  // namespace
 
 int Communicator::agree() {
   Agreement agreement = rank_ == 0 ? own_agreement() : Agreement{};
-  std::string rules = rank_ == 0 ? own_rules(p_) : "";
+  const std::string rules = rank_ == 0 ? own_rules(p_) : "";
+  const std::string kept = rank_ == 0 ? kept_rules(p_) : "";
   agreement.rules_length = rules.size();
+  agreement.kept_length = kept.size();
   if (const int error = exchange(comm_, agreement)) return error;
   suppress_environment_report(agreement.environment);
   if (agreement.is_refused != 0) return MPI_ERR_ARG;
@@ -119,8 +130,14 @@ int Communicator::agree() {
   for (std::size_t i = 0; i < settings_.size(); ++i) {
     settings_[i] = *setting(all_collectives[i], agreement.settings[i].data());
   }
-  return RuleSelection::open(*this, selections().nodes, std::move(rules), agreement.rules_length,
-                             rules_);
+  std::string texts = rules + kept;
+  texts.resize(agreement.rules_length + agreement.kept_length);
+  if (const int error = exchange(comm_, texts)) return error;
+  if (const int error = selections().tuned.start_from(texts.substr(agreement.rules_length))) {
+    return error;
+  }
+  texts.resize(agreement.rules_length);
+  return RuleSelection::open(*this, selections().nodes, texts, rules_);
 }
 
 }  // namespace tutti

@@ -12,6 +12,7 @@
 
 #include "api/distance_source.hpp"
 #include "api/environment.hpp"
+#include "api/kept_rules.hpp"
 #include "api/report.hpp"
 #include "api/report_collect.hpp"
 #include "api/rma.hpp"
@@ -53,6 +54,7 @@ int free_with_communicator(MPI_Comm, int, void* attribute, void*) {
     Communicator::note_change();
   }
   communicator->record_candidates();
+  if (!is_end_of_mpi()) communicator->keep_learned();
   communicator->close();
   delete communicator;
   return MPI_SUCCESS;
@@ -87,7 +89,10 @@ void close_all() {
     }
     if (!all_left) sched_yield();
   }
-  for (Communicator* communicator : live) communicator->close();
+  for (Communicator* communicator : live) {
+    communicator->keep_learned();
+    communicator->close();
+  }
 }
 
 /// MPI calls this at the start of MPI_Finalize, when it deletes the attributes of MPI_COMM_SELF:
@@ -130,6 +135,7 @@ void prepare_end_of_mpi() {
   try {
     close_all_rma();
     close_all();
+    write_kept_rules();
   } catch (const std::bad_alloc&) {
     // What stays open ends with the process.
   }
@@ -348,6 +354,10 @@ bool Communicator::try_close_arrival() {
 
 void Communicator::close_arrival() {
   while (!try_close_arrival()) sched_yield();
+}
+
+void Communicator::keep_learned() const {
+  if (selections_ != nullptr && keeps_rules()) note_learned(selections_->tuned.learned());
 }
 
 void Communicator::close() {

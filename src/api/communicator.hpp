@@ -231,6 +231,8 @@ class Communicator {
   /// Does rank 0's environment ask for the background thread?
   [[nodiscard]] bool wants_background() const { return wants_background_; }
 
+  /// Notes what its tuners have learned, for later runs, if this process keeps that. Local.
+  void keep_learned() const;
   /// Frees what belongs to MPI while it still runs. Collective.
   void close();
   /// Records what was measured of candidates, for the report, once and at rank 0 only. Local.

@@ -13,12 +13,14 @@
 #include <string_view>
 
 #include "api/distance_source.hpp"
+#include "api/kept_rules.hpp"
 #include "api/rule_source.hpp"
 #include "core/nearest.hpp"
 #include "lowering/hierarchical.hpp"
 #include "run/file.hpp"
 #include "run/mpi/quirks.hpp"
 #include "run/node/map.hpp"
+#include "select/learned.hpp"
 #include "select/settings.hpp"
 
 namespace tutti {
@@ -51,6 +53,7 @@ class Reader {
     read_nodes();
     read_memory();
     read_exploration();
+    read_learning();
     read_machine();
     read_report();
     note_unknown();
@@ -148,12 +151,19 @@ class Reader {
     environment_.explore = read;
   }
 
+  /// Without learning nothing explores, as with TUTTI_EXPLORE=0.
+  void read_learning() {
+    const std::string value = value_of("TUTTI_LEARN");
+    if (value.empty()) return;
+    const Result<Learning> read = learning(value);
+    if (!read) return refuse("TUTTI_LEARN", value, read.error());
+    if (*read == Learning::off) environment_.explore = 0;
+    environment_.keeps = *read == Learning::keep;
+  }
+
   /// The file that was measured for this user, if there is one.
   static std::string cached_machine() {
-    const std::string cache = value_of("XDG_CACHE_HOME");
-    const std::string home = value_of("HOME");
-    if (cache.empty() && home.empty()) return "";
-    const std::string path = (cache.empty() ? home + "/.cache" : cache) + "/tutti/machine";
+    const std::string path = cache_file("machine");
     return access(path.c_str(), F_OK) == 0 ? path : "";
   }
 
@@ -226,6 +236,9 @@ std::uint64_t report_environment() {
       }
     }
     for (const std::string& warning : rules_warnings()) files += "tutti: " + warning + "\n";
+    if (const std::string warning = kept_warning(); !warning.empty()) {
+      files += "tutti: " + warning + "\n";
+    }
     std::fputs((files + text).c_str(), stderr);
   });
   return remarks_number(text);

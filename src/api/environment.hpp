@@ -28,6 +28,7 @@ struct Environment {
   Bytes node_memory = Bytes{64} << 20;
   Bytes memory = default_staging;        ///< bytes that a rank may stage in one call; 0: no bound
   double explore = default_exploration;  ///< fraction of the time in a collective; 0: none
+  bool keeps = false;                    ///< what was learned, for later runs
   Machine machine;
   NodeMachine node_machine;
   std::vector<std::string> warnings;  ///< unknown TUTTI_ names, an invalid cache file

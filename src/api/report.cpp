@@ -53,16 +53,6 @@ void complain(const std::string& destination, const char* why) {
                destination.c_str(), why);
 }
 
-/// In one write if possible, so that the texts of several processes do not mix.
-bool write_all(int file, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(file, text.data(), text.size());
-    if (written < 0 && errno != EINTR) return false;
-    if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
 void put(const ReportContent& content, const std::string& destination) {
   const std::string text = is_json(destination) ? to_json(content) : to_text(content);
   if (destination == "-") {

@@ -33,14 +33,9 @@ int RuleTable::index_of(const std::optional<Bytes>& block) {
   return static_cast<int>(found - spans_.begin());
 }
 
-int RuleSelection::open(Communicator& communicator, HierarchicalNodes& nodes, std::string text,
-                        std::size_t count, std::unique_ptr<RuleSelection>& made) {
-  if (count == 0) return MPI_SUCCESS;
-  text.resize(count);
-  const QuietErrors quiet(communicator.handle());
-  int error =
-      mpi().Bcast(text.data(), static_cast<int>(count), mpi().byte, 0, communicator.handle());
-  if (error != MPI_SUCCESS) return error;
+int RuleSelection::open(Communicator& communicator, HierarchicalNodes& nodes,
+                        const std::string& text, std::unique_ptr<RuleSelection>& made) {
+  if (text.empty()) return MPI_SUCCESS;
   Result<Rules> rules = rules_from_text(text, "");
   if (!rules) return MPI_ERR_INTERN;
   made.reset(new RuleSelection(communicator, nodes));
@@ -50,8 +45,8 @@ int RuleSelection::open(Communicator& communicator, HierarchicalNodes& nodes, st
   if (std::none_of(all.begin(), all.end(), [](const Rule& r) { return r.needs_nodes(); })) {
     return MPI_SUCCESS;
   }
-  error = nodes.guess();
-  if (error != MPI_SUCCESS) return error;
+  const QuietErrors quiet(communicator.handle());
+  if (const int error = nodes.guess()) return error;
   made->node_count_ = nodes.count();
   made->ranks_per_node_ = nodes.max_ranks();
   return MPI_SUCCESS;

@@ -40,11 +40,10 @@ class RuleTable {
 /// All ranks hold the same rules, those of rank 0. As long as the communicator.
 class RuleSelection {
  public:
-  /// Sets `made` to rank 0's rules for this communicator; null if it has none. `count` is the
-  /// number of bytes of their text, alike on all ranks, and `text` counts at rank 0. Collective if
-  /// count is not 0. Returns an MPI error code.
-  static int open(Communicator& communicator, HierarchicalNodes& nodes, std::string text,
-                  std::size_t count, std::unique_ptr<RuleSelection>& made);
+  /// Sets `made` to the rules of `text`, which is rank 0's on all ranks; null if it is empty, else
+  /// collective. Returns an MPI error code.
+  static int open(Communicator& communicator, HierarchicalNodes& nodes, const std::string& text,
+                  std::unique_ptr<RuleSelection>& made);
   ~RuleSelection() = default;
   RuleSelection(const RuleSelection&) = delete;
   RuleSelection& operator=(const RuleSelection&) = delete;

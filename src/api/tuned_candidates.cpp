@@ -30,7 +30,10 @@ MeasuredCase measured(SizeClass size_class, const TuningCase& known,
   all.id = size_class;
   all.min_bytes = size_class == 0 ? 0 : largest_of(size_class - 1) + 1;
   all.max_bytes = largest_of(size_class);
-  all.evidence = known.is_settled() ? "this run" : "this run, not settled";
+  const auto& kept = known.evidence();
+  all.evidence = kept && !kept->date.empty() ? "kept from an earlier run, " + kept->date
+                 : known.is_settled()        ? "this run"
+                                             : "this run, not settled";
   all.reason = known.reason();
   all.selected = known.selected();
   all.explored = known.explored();
@@ -55,7 +58,7 @@ void TunedSelection::record_candidates() const {
                            {}};
     for (const auto& [size_class, candidates] : state->candidates) {
       const TuningCase* known = state->tuner.known(size_class);
-      if (known != nullptr) record.cases.push_back(measured(size_class, *known, candidates));
+      if (known != nullptr) record.cases.push_back(measured(size_class, *known, candidates.all));
     }
     if (!record.cases.empty()) record_tuning(std::move(record));
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <utility>
 
 #include "run/clock.hpp"
 #include "run/mpi/agree.hpp"
@@ -65,21 +66,36 @@ class TunedSelection::Host final : public TuningHost {
   Host(TunedSelection& selection, State& state) : selection_(selection), state_(state) {}
 
   int candidates(SizeClass size_class) override {
-    const Communicator& communicator = selection_.communicator_;
-    std::vector<Setting>& all = state_.candidates[size_class];
-    if (all.empty()) {
-      all = tuning_candidates({state_.collective, communicator.p(), largest_of(size_class),
-                               selection_.nodes_.max_ranks(), communicator.node_settings().staging,
-                               !state_.deferred.is_automatic, state_.deferred.is_flat},
-                              communicator.machine());
+    Candidates& known = state_.candidates[size_class];
+    if (!std::exchange(known.is_complete, true)) {
+      std::vector<Setting> all =
+          tuning_candidates(features(size_class), selection_.communicator_.machine());
+      if (known.all.size() > 1) {
+        const auto same = find_candidate(all, known.all[1]);
+        if (same != all.end()) all.erase(same);
+        all.insert(all.begin() + 1, known.all[1]);
+      }
       if (all.size() >= max_candidates) all.resize(max_candidates - 1);
       add_order(size_class, all);
+      known.all = std::move(all);
     }
-    return static_cast<int>(all.size());
+    return static_cast<int>(known.all.size());
+  }
+
+  /// What an earlier run selected becomes the only candidate beside the MPI's own until others are
+  /// explored: to find those takes long where a job has many ranks. False if it cannot run here.
+  bool take_over(SizeClass size_class, Setting kept) {
+    if (!may_run(kept, features(size_class))) return false;
+    // Candidates without a level are flat.
+    if (!kept.asks_for_hierarchical()) kept.level.reset();
+    std::vector<Setting>& all = state_.candidates[size_class].all;
+    all = {{Setting::Kind::native, {}, {}}};
+    if (kept.kind != Setting::Kind::native || kept.level) all.push_back(kept);
+    return true;
   }
 
   int prepare(SizeClass size_class, int candidate, bool& ready) override {
-    const Setting& setting = state_.candidates[size_class][static_cast<std::size_t>(candidate)];
+    const Setting& setting = state_.candidates[size_class].all[static_cast<std::size_t>(candidate)];
     if (setting.level) {
       return selection_.nodes_.open_for(state_.collective, largest_of(size_class),
                                         setting.level->leaders, ready);
@@ -88,7 +104,7 @@ class TunedSelection::Host final : public TuningHost {
   }
 
   bool needs_creation(SizeClass size_class, int candidate) override {
-    const Setting& setting = state_.candidates[size_class][static_cast<std::size_t>(candidate)];
+    const Setting& setting = state_.candidates[size_class].all[static_cast<std::size_t>(candidate)];
     return setting.level ? selection_.nodes_.needs(setting.level->leaders)
                          : selection_.nodes_.needs_flat();
   }
@@ -97,6 +113,17 @@ class TunedSelection::Host final : public TuningHost {
   [[nodiscard]] int error() const { return error_; }
 
  private:
+  [[nodiscard]] TuningFeatures features(SizeClass size_class) const {
+    const Communicator& communicator = selection_.communicator_;
+    return {state_.collective,
+            communicator.p(),
+            largest_of(size_class),
+            selection_.nodes_.max_ranks(),
+            communicator.node_settings().staging,
+            !state_.deferred.is_automatic,
+            state_.deferred.is_flat};
+  }
+
   /// An order by distance, where rank 0 knows distances and the model predicts a gain. Collective.
   void add_order(SizeClass size_class, std::vector<Setting>& all) {
     Communicator& communicator = selection_.communicator_;
@@ -145,11 +172,76 @@ const Decision& TunedSelection::resolve(const Decision& deferred, Collective col
                                         const BlockOfCall& block, int& error) {
   CountedCall counted(*this);
   State& state = state_of(deferred, collective);
-  error = state.is_due ? agree(state) : MPI_SUCCESS;
+  error = state.has_started ? MPI_SUCCESS : start(state);
+  if (error == MPI_SUCCESS && state.is_due) error = agree(state);
   if (error != MPI_SUCCESS) return deferred;
   const Decision& selected = select(state, block, error);
   if (error == MPI_SUCCESS && selected.level.hierarchical) counted.pass_on();
   return selected;
+}
+
+int TunedSelection::start_from(const std::string& kept) {
+  if (kept.empty()) return MPI_SUCCESS;
+  Result<Rules> rules = rules_from_text(kept, "");
+  if (!rules) return MPI_ERR_INTERN;
+  kept_ = std::move(*rules);
+  return MPI_SUCCESS;
+}
+
+/// All ranks are at the first call of the collective, with the same kept rules.
+int TunedSelection::start(State& state) {
+  state.has_started = true;
+  const auto is_of = [&state](const Rule& rule) { return rule.collective == state.collective; };
+  if (std::none_of(kept_.all.begin(), kept_.all.end(), is_of)) return MPI_SUCCESS;
+  std::optional<QuietErrors> quiet;
+  if (!nodes_.are_open()) quiet.emplace(communicator_.handle());
+  int error = nodes_.guess();
+  for (const Rule& rule : kept_.all) {
+    if (error == MPI_SUCCESS && holds_for(rule, key_of(state))) error = start_class(state, rule);
+  }
+  if (error != MPI_SUCCESS) state.tuner.stop();
+  return error;
+}
+
+/// If the candidate cannot run on some rank, the class is explored as any other.
+int TunedSelection::start_class(State& state, const Rule& kept) {
+  const SizeClass size_class = class_of(kept);
+  const TuningEvidence evidence = evidence_of(kept);
+  Host host(*this, state);
+  if (!host.take_over(size_class, kept.use)) return MPI_SUCCESS;
+  bool is_ready = evidence.candidate == 0;
+  if (!is_ready) {
+    if (const int error = host.prepare(size_class, evidence.candidate, is_ready)) return error;
+  }
+  if (is_ready) {
+    state.tuner.start_from(size_class, evidence);
+  } else {
+    state.candidates.erase(size_class);
+  }
+  return MPI_SUCCESS;
+}
+
+LearnedKey TunedSelection::key_of(const State& state) const {
+  return {state.collective, communicator_.p(), nodes_.count(), nodes_.max_ranks()};
+}
+
+std::vector<LearnedClass> TunedSelection::learned() const {
+  std::vector<LearnedClass> found;
+  for (const std::unique_ptr<State>& state : states_) {
+    if (state == nullptr || !state->deferred.is_automatic || state->deferred.is_flat) continue;
+    for (const auto& [size_class, candidates] : state->candidates) {
+      const auto evidence = state->tuner.evidence(size_class);
+      LearnedClass one = {key_of(*state), size_class, {}, evidence.value_or(TuningEvidence{})};
+      if (evidence) one.use = candidates.all[static_cast<std::size_t>(evidence->candidate)];
+      const auto is_kept = [&one](const Rule& rule) {
+        return holds_for(rule, one.key) && class_of(rule) == one.size_class;
+      };
+      const bool was_kept = std::any_of(kept_.all.begin(), kept_.all.end(), is_kept);
+      // What is still as it was kept keeps its date.
+      if (evidence ? evidence->date.empty() : was_kept) found.push_back(std::move(one));
+    }
+  }
+  return found;
 }
 
 /// Before nodes are open ranks combine their notes on the program's own communicator.
@@ -206,7 +298,7 @@ Decision& TunedSelection::decision_of(State& state, SizeClass size_class, int ca
   Decision& decision = state.decisions[{size_class, candidate}];
   const auto known = state.candidates.find(size_class);
   const bool is_known = known != state.candidates.end();
-  const Setting setting = is_known ? known->second[static_cast<std::size_t>(candidate)]
+  const Setting setting = is_known ? known->second.all[static_cast<std::size_t>(candidate)]
                                    : Setting{Setting::Kind::native, {}, {}};
   if (decision.text.empty()) {
     decision = state.deferred;

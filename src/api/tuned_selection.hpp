@@ -5,10 +5,12 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "api/hierarchical_nodes.hpp"
+#include "select/learned.hpp"
 #include "select/tuner.hpp"
 
 namespace tutti {
@@ -23,6 +25,12 @@ class TunedSelection {
   TunedSelection(const TunedSelection&) = delete;
   TunedSelection& operator=(const TunedSelection&) = delete;
 
+  /// Takes over rules that earlier runs kept for this communicator, as a text that is equal on all
+  /// ranks; may be empty. Local. Returns an MPI error code.
+  int start_from(const std::string& kept);
+  /// What this communicator knows now that earlier runs did not, where the user's settings
+  /// restricted nothing. Local.
+  [[nodiscard]] std::vector<LearnedClass> learned() const;
   /// Begins a call whose decision is `deferred`. True if it runs the MPI's own whatever its
   /// arguments are, and nothing notes it. Else call resolve().
   bool stays_native(const Decision& deferred, Collective collective);
@@ -31,10 +39,10 @@ class TunedSelection {
   /// Counts so many of them.
   void count_passed(Collective collective, std::uint64_t calls);
   /// The selection of the call that has begun. Combines notes with the other ranks if a window is
-  /// over; else O(1) without communication. A rank whose arguments are invalid takes its block to
-  /// be that of its latest call, or reads the selection from another rank of its node once nodes
-  /// are open. It is wrong at most in this call: call numbers do not depend on arguments. Sets
-  /// `error` to an MPI error code.
+  /// over, and prepares kept candidates at the first call; else O(1) without communication. A rank
+  /// whose arguments are invalid takes its block to be that of its latest call, or reads the
+  /// selection from another rank of its node once nodes are open. It is wrong at most in this call:
+  /// call numbers do not depend on arguments. Sets `error` to an MPI error code.
   const Decision& resolve(const Decision& deferred, Collective collective, const BlockOfCall& block,
                           int& error);
   /// The call resolved last is over.
@@ -43,6 +51,11 @@ class TunedSelection {
   void record_candidates() const;
 
  private:
+  /// The MPI's own first, then what an earlier run selected, if it did.
+  struct Candidates {
+    std::vector<Setting> all;
+    bool is_complete = false;  ///< else the others are found once they are to be explored
+  };
   struct State {
     State(int p, Collective of, const Decision& usual, double budget)
         : tuner(p, !has_root(of) && !is_irregular(of), budget), deferred(usual), collective(of) {}
@@ -51,8 +64,9 @@ class TunedSelection {
     Decision deferred;
     Collective collective;
     bool is_due = false;
-    SizeClass latest = 0;  ///< at this rank; of an irregular collective as agreed
-    std::map<SizeClass, std::vector<Setting>> candidates;
+    bool has_started = false;  ///< from what earlier runs kept
+    SizeClass latest = 0;      ///< at this rank; of an irregular collective as agreed
+    std::map<SizeClass, Candidates> candidates;
     std::map<std::pair<SizeClass, int>, Decision> decisions;
   };
   class Host;
@@ -68,6 +82,10 @@ class TunedSelection {
   class CountedCall;
 
   State& state_of(const Decision& deferred, Collective collective);
+  /// Once nodes are guessed.
+  [[nodiscard]] LearnedKey key_of(const State& state) const;
+  int start(State& state);
+  int start_class(State& state, const Rule& kept);
   int agree(State& state);
   const Decision& select(State& state, const BlockOfCall& block, int& error);
   Decision& decision_of(State& state, SizeClass size_class, int candidate);
@@ -76,6 +94,7 @@ class TunedSelection {
 
   Communicator& communicator_;
   HierarchicalNodes& nodes_;
+  Rules kept_;
   std::array<std::unique_ptr<State>, all_collectives.size()> states_;
   NotedCall noted_;
 };

@@ -7,7 +7,11 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 namespace tutti {
 
@@ -58,6 +62,40 @@ Result<std::string> read_text_file(const std::string& path, std::size_t max_byte
     return Error{"is larger than " + std::to_string(max_bytes) + " bytes"};
   if (text.find('\0') != std::string::npos) return Error{"is not a text file"};
   return text;
+}
+
+bool write_all(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(file, text.data(), text.size());
+    if (written < 0 && errno != EINTR) return false;
+    if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+std::string replace_text_file(const std::string& path, std::string_view text) {
+  std::error_code folder;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), folder);
+  // O_EXCL keeps the files of several processes and hosts apart.
+  std::string part = path + ".XXXXXX";
+  const int file = mkostemp(part.data(), O_CLOEXEC);
+  if (file < 0) return std::string("cannot be written: ") + std::strerror(errno);
+  bool is_written = write_all(file, text);
+  is_written = close(file) == 0 && is_written;
+  if (is_written && rename(part.c_str(), path.c_str()) == 0) return "";
+  const std::string why = std::string("cannot be written: ") + std::strerror(errno);
+  unlink(part.c_str());
+  return why;
+}
+
+std::string cache_file(const std::string& name) {
+  const auto variable = [](const char* key) {
+    const char* value = std::getenv(key);
+    return std::string(value == nullptr ? "" : value);
+  };
+  std::string folder = variable("XDG_CACHE_HOME");
+  if (folder.empty() && !variable("HOME").empty()) folder = variable("HOME") + "/.cache";
+  return folder.empty() ? "" : folder + "/tutti/" + name;
 }
 
 std::string why_no_output(const std::string& path) {

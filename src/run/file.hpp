@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "core/result.hpp"
 
@@ -12,6 +13,18 @@ namespace tutti {
 /// the kind of the path, at once: a directory, a pipe, a device, a larger file, one with zero
 /// bytes.
 [[nodiscard]] Result<std::string> read_text_file(const std::string& path, std::size_t max_bytes);
+
+/// Writes a text file as a whole: who reads it meanwhile, or writes it too, sees one text or the
+/// other. Creates its folder. Returns why it could not; empty if it could.
+[[nodiscard]] std::string replace_text_file(const std::string& path, std::string_view text);
+
+/// A file in this user's cache folder: tutti/`name` in XDG_CACHE_HOME, or in ~/.cache if that is
+/// not set. Empty if neither is known.
+[[nodiscard]] std::string cache_file(const std::string& name);
+
+/// Writes a whole text to an open file, in one write if possible, so that the texts of several
+/// processes do not mix. False if that fails, with the reason in errno.
+bool write_all(int file, std::string_view text);
 
 /// Why a file of this name cannot be written: it is a directory, a pipe, a socket or a disk. Empty
 /// if nothing is known against it. Does not check its directory.

@@ -43,6 +43,8 @@ struct NumberRange {
 struct RuleEvidence {
   std::optional<double> native_us;  ///< median time of the MPI's own algorithm, in microseconds
   std::optional<double> choice_us;  ///< median time of what the rule selects
+  std::optional<long> calls;        ///< that were measured of what the rule selects
+  std::string network;              ///< of the machine it was measured on
   std::string date;                 ///< such as 2026-11-22
   std::string command;
   std::string source;  ///< the name of the file

@@ -20,8 +20,8 @@ constexpr std::array<std::string_view, 4> file_fields = {"schema", "date", "comm
 constexpr std::array<std::string_view, 10> rule_fields = {
     "collective", "p",       "nodes", "ranks_per_node", "bytes", "commutative",
     "mpi",        "version", "use",   "evidence"};
-constexpr std::array<std::string_view, 5> evidence_fields = {"native_us", "choice_us", "date",
-                                                             "command", "source"};
+constexpr std::array<std::string_view, 7> evidence_fields = {
+    "native_us", "choice_us", "calls", "network", "date", "command", "source"};
 
 bool read_number(std::string_view text, std::int64_t& value) {
   if (text == "inf") {
@@ -130,6 +130,13 @@ class RulesReader {
                         did_you_mean(rule.mpi, known));
   }
 
+  bool calls(std::optional<long>& calls) {
+    long read = 0;
+    if (!json_.integer(read, 0, 1L << 53)) return false;
+    calls = read;
+    return true;
+  }
+
   bool evidence(RuleEvidence& evidence) {
     const auto time = [this](std::optional<double>& value) {
       double read = 0;
@@ -140,6 +147,8 @@ class RulesReader {
     return json_.object([&](const std::string& key) {
       if (key == "native_us") return time(evidence.native_us);
       if (key == "choice_us") return time(evidence.choice_us);
+      if (key == "calls") return calls(evidence.calls);
+      if (key == "network") return json_.string(evidence.network);
       if (key == "date") return json_.string(evidence.date);
       if (key == "command") return json_.string(evidence.command);
       if (key == "source") return json_.string(evidence.source);
@@ -231,6 +240,8 @@ std::string to_json(const Rule& rule) {
   Members evidence;
   evidence.add_number("native_us", rule.evidence.native_us);
   evidence.add_number("choice_us", rule.evidence.choice_us);
+  if (rule.evidence.calls) evidence.add("calls", std::to_string(*rule.evidence.calls));
+  evidence.add_text("network", rule.evidence.network);
   evidence.add_text("date", rule.evidence.date);
   evidence.add_text("command", rule.evidence.command);
   evidence.add_text("source", rule.evidence.source);

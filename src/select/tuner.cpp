@@ -29,6 +29,16 @@ std::uint64_t place_in_window(std::uint64_t offset, std::uint64_t window_begin) 
 
 const std::string Tuner::exploring = "exploring";
 
+void Tuner::start_from(SizeClass size_class, const TuningEvidence& kept) {
+  cases_[static_cast<std::size_t>(size_class)].emplace().start_from(kept);
+  selects_native_ = selects_native_ && kept.candidate == 0;
+}
+
+std::optional<TuningEvidence> Tuner::evidence(SizeClass size_class) const {
+  const TuningCase* known = find(size_class);
+  return known == nullptr ? std::nullopt : known->evidence();
+}
+
 bool Tuner::begin_call() {
   call_ = begun_++;
   return !is_stopped_ && call_ == window_begin_ + window;
@@ -191,7 +201,7 @@ bool Tuner::can_create() {
 
 int Tuner::plan_case(SizeClass size_class, Nanoseconds allowance, TuningHost& host) {
   TuningCase& known = *cases_[static_cast<std::size_t>(size_class)];
-  if (!known.has_candidates()) {
+  if (!known.is_settled() && !known.has_candidates()) {
     is_exploring_ = true;
     if (!can_create()) return 0;
     known.set_candidates(host.candidates(size_class));

@@ -26,8 +26,8 @@ struct AgreedNumber {
 class TuningHost {
  public:
   virtual ~TuningHost() = default;
-  /// How many candidates calls of a class have, the MPI's own included; alike on all ranks. Takes
-  /// time once for each class.
+  /// How many candidates calls of a class have, the MPI's own included; alike on all ranks. From
+  /// the second time on O(1).
   virtual int candidates(SizeClass size_class) = 0;
   /// Does prepare() have anything to create? Alike on all ranks.
   virtual bool needs_creation(SizeClass size_class, int candidate) = 0;
@@ -74,6 +74,13 @@ class Tuner {
   /// fraction of time, above 0.
   Tuner(int p, bool waits_for_all, double budget)
       : p_(p), waits_for_all_(waits_for_all), budget_(budget), cases_(size_classes) {}
+
+  /// Begins calls of a class with what an earlier run measured. The host is asked for all
+  /// candidates before any explores. Call it on all ranks alike, before a call of the class is
+  /// noted.
+  void start_from(SizeClass size_class, const TuningEvidence& kept);
+  /// What supports the selection for a class; see TuningCase::evidence.
+  [[nodiscard]] std::optional<TuningEvidence> evidence(SizeClass size_class) const;
 
   /// Counts a call that begins. Returns whether ranks are to combine their notes() and to
   /// conclude() before it goes on.

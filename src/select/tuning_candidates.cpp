@@ -30,13 +30,20 @@ Bytes bytes_of(const TuningFeatures& features) {
   return features.block * (has_blocks ? features.p : 1);
 }
 
+bool is_possible(const Specification& point, const TuningFeatures& features) {
+  return !point.needs_arrivals() && !point.needs_distances() && point.runner == Runner::caller &&
+         fits(point, features.p, bytes_of(features), features.staging);
+}
+
+bool may_share_nodes(const TuningFeatures& features) {
+  return features.max_ranks_per_node > 1 && !features.is_flat;
+}
+
 std::vector<Specification> specifications(const TuningFeatures& features) {
   std::vector<Specification> all;
   const auto add = [&](const std::string& text) {
     const auto point = specification(features.collective, text);
-    if (!point || point->needs_arrivals() || point->needs_distances()) return;
-    if (point->runner != Runner::caller) return;
-    if (fits(*point, features.p, bytes_of(features), features.staging)) all.push_back(*point);
+    if (point && is_possible(*point, features)) all.push_back(*point);
   };
   for (const Algorithm& algorithm : all_algorithms()) {
     if (algorithm.collective != features.collective) continue;
@@ -84,7 +91,7 @@ std::vector<Priced> priced(const TuningFeatures& features, const Machine& machin
 }  // namespace
 
 std::vector<Setting> tuning_candidates(const TuningFeatures& features, const Machine& machine) {
-  const bool shares = features.max_ranks_per_node > 1 && !features.is_flat;
+  const bool shares = may_share_nodes(features);
   std::vector<Setting> all = {{Setting::Kind::native, {}, {}}};
   for (const int leaders : leaders_tried) {
     if (!shares || leaders > features.max_ranks_per_node) continue;
@@ -99,6 +106,17 @@ std::vector<Setting> tuning_candidates(const TuningFeatures& features, const Mac
     all.push_back({Setting::Kind::forced, flat.front().specification, Level{true, 1}});
   }
   return all;
+}
+
+bool may_run(const Setting& kept, const TuningFeatures& features) {
+  if (kept.asks_for_hierarchical()) {
+    const int leaders = kept.level->leaders;
+    if (!may_share_nodes(features) || leaders < 1 || leaders > features.max_ranks_per_node) {
+      return false;
+    }
+  }
+  if (kept.kind == Setting::Kind::native) return true;
+  return !features.only_native && is_possible(kept.specification, features);
 }
 
 }  // namespace tutti

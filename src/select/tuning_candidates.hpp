@@ -30,4 +30,8 @@ struct TuningFeatures {
 [[nodiscard]] std::vector<Setting> tuning_candidates(const TuningFeatures& features,
                                                      const Machine& machine);
 
+/// May such calls run what an earlier run selected for them? Says nothing about its time, so that
+/// it costs less than tuning_candidates. O(1).
+[[nodiscard]] bool may_run(const Setting& kept, const TuningFeatures& features);
+
 }  // namespace tutti

@@ -29,6 +29,15 @@ bool exceeds(Nanoseconds time, double factor, Nanoseconds other) {
   return static_cast<double>(time) > factor * static_cast<double>(other);
 }
 
+std::string faster_text(const TuningEvidence& evidence) {
+  char text[96];
+  std::snprintf(text, sizeof text, "measured %.1fx faster than the MPI's own over %d calls",
+                static_cast<double>(evidence.native) /
+                    static_cast<double>(std::max<Nanoseconds>(1, evidence.choice)),
+                evidence.calls);
+  return text;
+}
+
 }  // namespace
 
 /// Of the selected candidate; 0 where no call of it was measured.
@@ -64,7 +73,10 @@ void TuningCase::conclude(std::uint64_t calls) {
   const bool drifts = is_settled_ && has_drifted();
   if (!is_settled_ || latest_.size() >= static_cast<std::size_t>(min_calls)) latest_.clear();
   const bool reverts = is_settled_ && is_faster(0, selected_, score_to_revert);
-  if (reverts) return reopen(0);
+  if (reverts) {
+    evidence_.reset();
+    return reopen(0);
+  }
   if (drifts || (is_settled_ && calls >= reopens_at_)) return reopen(selected_);
   if (is_settled_ || at(0).samples.count() < min_native_calls) return;
   select_fastest();
@@ -107,6 +119,8 @@ void TuningCase::select_fastest() {
   }
   if (best == selected_) return;
   selected_ = best;
+  evidence_.reset();
+  if (best != 0) note_evidence();
   state_reason();
 }
 
@@ -141,6 +155,7 @@ bool TuningCase::plan(Nanoseconds allowance, std::uint64_t calls) {
   if (is_settled_) {
     if (selected_ == 0) return false;
     if (at(0).samples.count() >= min_calls) {
+      note_evidence();
       clear(at(0));
       clear(at(selected_));
     }
@@ -186,25 +201,40 @@ void TuningCase::settle(std::uint64_t calls) {
   is_settled_ = true;
   settled_median_ = reference();
   reopens_at_ = std::max(min_calls_settled, calls_per_interval * calls);
+  note_evidence();
   state_reason();
+}
+
+void TuningCase::start_from(const TuningEvidence& kept) {
+  candidates_.resize(std::max(candidates_.size(), static_cast<std::size_t>(kept.candidate) + 1));
+  selected_ = kept.candidate;
+  is_settled_ = true;
+  native_median_ = kept.native;
+  settled_median_ = kept.choice;
+  reopens_at_ = min_calls_settled;
+  evidence_ = kept;
+  const std::string what = selected_ == 0 ? "nothing was measured to be faster" : faster_text(kept);
+  reason_ = what + " (kept, " + kept.date + ")";
+}
+
+/// By the samples of the selected candidate, where it has any.
+void TuningCase::note_evidence() {
+  const CallSamples& samples = at(selected_).samples;
+  if (samples.count() == 0) return;
+  evidence_ = {selected_, native_median_, samples.median(), samples.count(), ""};
 }
 
 void TuningCase::state_reason() {
   const auto measured = std::count_if(candidates_.begin(), candidates_.end(),
                                       [](const State& state) { return state.calls > 0; });
-  char text[96];
-  if (selected_ != 0 && at(selected_).samples.count() > 0) {
-    std::snprintf(text, sizeof text, "measured %.1fx faster than the MPI's own over %d calls",
-                  static_cast<double>(native_median_) /
-                      static_cast<double>(std::max<Nanoseconds>(1, reference())),
-                  at(selected_).samples.count());
+  const CallSamples& samples = at(selected_).samples;
+  if (selected_ != 0 && samples.count() > 0) {
+    reason_ = faster_text({selected_, native_median_, samples.median(), samples.count(), ""});
   } else if (selected_ == 0 && is_settled_) {
-    std::snprintf(text, sizeof text, "fastest of %d candidates measured",
-                  static_cast<int>(measured));
+    reason_ = "fastest of " + std::to_string(measured) + " candidates measured";
   } else {
-    std::snprintf(text, sizeof text, "exploring");
+    reason_ = "exploring";
   }
-  reason_ = text;
 }
 
 void TuningCase::clear(State& state) {

@@ -48,6 +48,15 @@ struct CandidateEvidence {
   std::optional<MedianInterval> interval;
 };
 
+/// A measurement by which a case has selected a candidate, in this run or in an earlier one.
+struct TuningEvidence {
+  int candidate = 0;
+  Nanoseconds native = 0;  ///< median time of the MPI's own
+  Nanoseconds choice = 0;  ///< median time of the candidate
+  int calls = 0;           ///< of the candidate
+  std::string date;        ///< of the earlier run; empty: measured in this run
+};
+
 /// Compares candidates, of which 0 is the MPI's own, by the times of calls that all ranks agree on.
 ///
 /// Candidates are explored one after the other in the sequence of their numbers. The first call of
@@ -64,13 +73,20 @@ class TuningCase {
  public:
   /// Only with the MPI's own.
   TuningCase() : candidates_(1) {}
-  /// From now on there are so many candidates, at least 1. Once.
+  /// From now on there are so many candidates, at least 1; those that there were keep their
+  /// numbers.
   void set_candidates(int count) {
     candidates_.resize(static_cast<std::size_t>(count));
     has_candidates_ = true;
   }
   [[nodiscard]] bool has_candidates() const { return has_candidates_; }
 
+  /// Begins with the selection of an earlier run, as if the case had settled on it now. Call it
+  /// before any other function.
+  void start_from(const TuningEvidence& kept);
+  /// The latest measurement that supports the selection; none if there is none, or if the MPI's own
+  /// has become faster since.
+  [[nodiscard]] const std::optional<TuningEvidence>& evidence() const { return evidence_; }
   [[nodiscard]] int selected() const { return selected_; }
   [[nodiscard]] const Exploration& exploration() const { return exploration_; }
   [[nodiscard]] bool is_settled() const { return is_settled_; }
@@ -123,6 +139,7 @@ class TuningCase {
   [[nodiscard]] bool has_drifted() const;
   void reopen(int selected);
   void settle(std::uint64_t calls);
+  void note_evidence();
   void state_reason();
   [[nodiscard]] static const CallSamples& known(const State& state);
   static void clear(State& state);
@@ -139,6 +156,7 @@ class TuningCase {
   std::uint64_t reopens_at_ = 0;
   Nanoseconds lost_ = 0;
   int explored_ = 0;
+  std::optional<TuningEvidence> evidence_;
   std::string reason_ = "exploring";
 };
 

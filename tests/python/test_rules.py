@@ -48,6 +48,23 @@ def test_files_are_merged_in_the_sequence_of_their_search(
     assert rules.files() == []
 
 
+def test_what_runs_have_learned_is_shown(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert "TUTTI_LEARN=keep" in str(invoke("rules", "show", "--learned").exception)
+    evidence = '{"native_us": 8, "choice_us": 4, "calls": 16, "network": "cxi", "date": "2026-01-02"}'
+    line = f'"collective": "bcast", "bytes": "513..1K", "use": "chain", "evidence": {evidence}'
+    file = write(tmp_path / "tutti/learned.json", line)
+    assert str(file) in str(invoke("rules", "show").exception)
+    (shown,) = json.loads(invoke("rules", "show", "--learned", "--json").stdout)
+    assert (shown["use"], shown["calls"], shown["network"]) == ("chain", 16, "cxi")
+    assert "cxi" in invoke("rules", "show", "--learned").stdout
+    named = write(tmp_path / "mine.json", '"collective": "bcast", "use": "linear"')
+    assert "expected no FILE" in str(invoke("rules", "show", "--learned", str(named)).exception)
+    monkeypatch.setenv("TUTTI_RULES", str(named))
+    text = invoke("rules", "show").stdout.replace("\n", "")
+    assert "linear" in text and "--learned" in text and "chain" not in text
+
+
 def test_the_sites_file_is_beside_the_library(tmp_path: Path) -> None:
     from tutti import _engine
 

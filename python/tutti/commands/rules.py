@@ -38,9 +38,26 @@ def _paths(given: list[Path] | None) -> list[Path]:
     if not paths:
         raise Refusal(
             "no rules: TUTTI_RULES is not set, and neither this user nor the site has a file; "
-            "tutti tune writes one"
+            "tutti tune writes one" + _learned_remark("; ")
         )
     return paths
+
+
+def _learned_remark(before: str = "") -> str:
+    """Where to find what programs have learned; empty if there is nothing."""
+    path = files_of.learned_file()
+    if path is None:
+        return ""
+    return f"{before}{path} has what runs have learned: tutti rules show --learned"
+
+
+def _learned_path(given: list[Path] | None) -> list[Path]:
+    path = files_of.learned_file()
+    if given:
+        raise Refusal("--learned shows one file, and takes no other; expected no FILE")
+    if path is None:
+        raise Refusal("nothing is kept: no program has ended with TUTTI_LEARN=keep")
+    return [path]
 
 
 def _gain(rule: Rule) -> float | None:
@@ -52,7 +69,7 @@ def _gain(rule: Rule) -> float | None:
 def _as_json(rule: Rule) -> dict[str, Any]:
     names = (
         "collective", "p", "nodes", "ranks_per_node", "bytes", "commutative", "mpi", "version",
-        "use", "native_us", "choice_us", "date", "command", "source",
+        "use", "native_us", "choice_us", "calls", "network", "date", "command", "source",
     )  # fmt: skip
     return {name: getattr(rule, name) for name in names}
 
@@ -88,9 +105,15 @@ def check(paths: _Files = None, as_json: AsJson = False) -> None:
 
 
 @rules.command()
-def show(paths: _Files = None, as_json: AsJson = False) -> None:
+def show(
+    paths: _Files = None,
+    learned: Annotated[
+        bool, typer.Option("--learned", help="Show what programs learned with TUTTI_LEARN=keep.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
     """Show rules in the sequence in which they are tried, with their measurements."""
-    merged = files_of.merged(_paths(paths))
+    merged = files_of.merged(_learned_path(paths) if learned else _paths(paths))
     if as_json:
         print_json([_as_json(rule) for rule in merged.all])
         return
@@ -107,10 +130,13 @@ def show(paths: _Files = None, as_json: AsJson = False) -> None:
             "" if rule.native_us is None else f"{rule.native_us:,.1f} us",
             "" if rule.choice_us is None else f"{rule.choice_us:,.1f} us",
             "" if gain is None else f"{gain:.2f}",
-            files_of.text_of(rule),
+            ", ".join(filter(None, (files_of.text_of(rule), rule.network))),
             f"{rule.date} {rule.source}".strip(),
         )
-    console().print(listing)
+    out = console()
+    out.print(listing)
+    if not paths and not learned and (remark := _learned_remark()):
+        out.print(remark, markup=False)
 
 
 @rules.command()

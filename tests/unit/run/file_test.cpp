@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -48,6 +49,41 @@ TEST_F(Files, AreBounded) {
 TEST_F(Files, AreOfText) {
   EXPECT_EQ(read_text_file(written("binary", std::string("a\0b", 3)), most).error(),
             "is not a text file");
+}
+
+TEST_F(Files, AreReplacedAsAWhole) {
+  const std::string file = path("new") + "/folder/file";
+  EXPECT_EQ(replace_text_file(file, "first"), "");
+  std::ifstream reader(file);
+  EXPECT_EQ(replace_text_file(file, std::string(most, 'x')), "");
+  std::string text;
+  reader >> text;
+  EXPECT_EQ(text, "first");  // who reads sees the old file to its end
+  EXPECT_EQ(*read_text_file(file, most), std::string(most, 'x'));
+  const std::filesystem::directory_iterator left(path("new") + "/folder");
+  EXPECT_EQ(std::distance(left, {}), 1);
+}
+
+TEST_F(Files, ThatCannotBeReplacedStay) {
+  const std::string file = path("folder");
+  std::filesystem::create_directory(file);
+  EXPECT_EQ(replace_text_file(file, "text"), "cannot be written: Is a directory");
+  EXPECT_EQ(replace_text_file(written("file", "") + "/below", "text"),
+            "cannot be written: Not a directory");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path("")), {}), 2);
+}
+
+TEST_F(Files, OfTheCacheAreBelowItsFolder) {
+  const std::string home = std::getenv("HOME") == nullptr ? "" : std::getenv("HOME");
+  unsetenv("XDG_CACHE_HOME");
+  setenv("HOME", "/home/user", 1);
+  EXPECT_EQ(cache_file("machine"), "/home/user/.cache/tutti/machine");
+  setenv("XDG_CACHE_HOME", "/scratch", 1);
+  EXPECT_EQ(cache_file("machine"), "/scratch/tutti/machine");
+  unsetenv("XDG_CACHE_HOME");
+  unsetenv("HOME");
+  EXPECT_EQ(cache_file("machine"), "");
+  setenv("HOME", home.c_str(), 1);
 }
 
 TEST_F(Files, AreNothingElse) {

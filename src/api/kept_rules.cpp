@@ -1,0 +1,104 @@
+/// Reads, collects and writes kept rules.
+#include "api/kept_rules.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <ctime>
+#include <mutex>
+
+#include "api/environment.hpp"
+#include "run/file.hpp"
+#include "run/mpi/functions.hpp"
+#include "run/mpi/quirks.hpp"
+#include "run/network.hpp"
+
+namespace tutti {
+
+namespace {
+
+struct Collected {
+  std::mutex mutex;
+  Learned learned;
+};
+
+Collected& collected() {
+  static Collected* const the_collected = new Collected;  // outlives every static destructor
+  return *the_collected;
+}
+
+std::string kept_path() { return cache_file("learned.json"); }
+
+/// Emulated nodes are a network of their own.
+Platform platform() {
+  const std::string& nodes = environment().nodes;
+  return {mpi_version(library_version()), nodes.empty() ? network_name() : "emulated " + nodes};
+}
+
+/// A file that does not exist has no rules.
+Result<Rules> read_kept() {
+  if (kept_path().empty() || access(kept_path().c_str(), F_OK) != 0) return Rules{};
+  const Result<std::string> text = read_text_file(kept_path(), max_kept_bytes);
+  return text ? rules_from_text(*text, "") : Result<Rules>(Error{text.error()});
+}
+
+const Result<Rules>& kept_at_start() {
+  static const auto* const rules =
+      new Result<Rules>(read_kept());  // outlives every static destructor
+  return *rules;
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  std::array<char, 16> text{};
+  localtime_r(&now, &parts);
+  std::strftime(text.data(), text.size(), "%Y-%m-%d", &parts);
+  return text.data();
+}
+
+std::string why_unwritten(const Rules& rules) {
+  if (kept_path().empty()) return "neither XDG_CACHE_HOME nor HOME is set";
+  const std::string why = replace_text_file(kept_path(), to_text(rules));
+  return why.empty() ? "" : kept_path() + " " + why;
+}
+
+}  // namespace
+
+std::string kept_rules(int p) {
+  if (!environment().keeps || p == 1 || !kept_at_start()) return "";
+  const Rules rules = kept_for(*kept_at_start(), p, platform());
+  return rules.all.empty() ? "" : to_text(rules);
+}
+
+std::string kept_warning() {
+  if (!environment().keeps || kept_at_start()) return "";
+  return kept_path() + " is ignored, and replaced at the end: " + kept_at_start().error();
+}
+
+bool keeps_rules() {
+  if (!environment().keeps) return false;
+  int initialized = 0;
+  mpi().Initialized(&initialized);
+  // Programs that only use sessions have no MPI_COMM_WORLD.
+  int rank = -1;
+  return initialized != 0 && mpi().Comm_rank(mpi().comm_world, &rank) == MPI_SUCCESS && rank == 0;
+}
+
+void note_learned(const std::vector<LearnedClass>& learned) {
+  const std::lock_guard lock(collected().mutex);
+  for (const LearnedClass& one : learned) collected().learned.add(one);
+}
+
+void write_kept_rules() {
+  const std::lock_guard lock(collected().mutex);
+  if (collected().learned.is_empty()) return;
+  const Result<Rules> others = read_kept();
+  const Rules merged = collected().learned.merged(others ? *others : Rules{}, platform(), today());
+  const std::string why = why_unwritten(merged);
+  if (!why.empty())
+    std::fprintf(stderr, "tutti: what this run learned is not kept: %s\n", why.c_str());
+}
+
+}  // namespace tutti

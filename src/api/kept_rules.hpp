@@ -1,0 +1,27 @@
+/// What tuners of earlier runs learned, and what those of this run leave for later ones.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "select/learned.hpp"
+
+namespace tutti {
+
+/// The rules that earlier runs kept for communicators of `p` ranks, as a text; empty if there are
+/// none, or without TUTTI_LEARN=keep. The file is read at the first call, by rank 0 of a
+/// communicator only.
+[[nodiscard]] std::string kept_rules(int p);
+/// Why the file is ignored, which is no error; empty if it is not.
+[[nodiscard]] std::string kept_warning();
+
+/// Does this process keep what it learns? Rank 0 of MPI_COMM_WORLD does so with TUTTI_LEARN=keep.
+/// Call it while MPI runs.
+[[nodiscard]] bool keeps_rules();
+/// Notes what a communicator that ends has learned. For any thread.
+void note_learned(const std::vector<LearnedClass>& learned);
+/// Writes what was noted into the file, together with what other programs have kept there since. A
+/// failure is one line on standard error.
+void write_kept_rules();
+
+}  // namespace tutti

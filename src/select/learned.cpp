@@ -1,0 +1,140 @@
+/// Between tuning cases and rules: keys, classes, merging and bounds.
+#include "select/learned.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/nearest.hpp"
+
+namespace tutti {
+
+namespace {
+
+constexpr double nanoseconds_per_microsecond = 1e3;
+
+double microseconds(Nanoseconds time) {
+  return static_cast<double>(time) / nanoseconds_per_microsecond;
+}
+
+Nanoseconds nanoseconds(const std::optional<double>& microseconds) {
+  return std::llround(microseconds.value_or(0) * nanoseconds_per_microsecond);
+}
+
+NumberRange exactly(std::int64_t number) { return {number, number}; }
+
+/// A candidate as rules write it: without a level it is flat.
+std::string use_text(Setting use) {
+  if (!use.level) use.level = Level{};
+  return to_text(use);
+}
+
+bool is_of(const LearnedClass& learned, const LearnedKey& key, SizeClass size_class) {
+  const LearnedKey& own = learned.key;
+  return own.collective == key.collective && own.p == key.p && own.nodes == key.nodes &&
+         own.ranks_per_node == key.ranks_per_node && learned.size_class == size_class;
+}
+
+bool is_of(const Rule& kept, const Platform& platform) {
+  return kept.mpi == platform.mpi.name && kept.version == platform.mpi.version &&
+         kept.evidence.network == platform.network;
+}
+
+Rule rule_of(const LearnedClass& learned, const Platform& platform, const std::string& date) {
+  const LearnedKey& key = learned.key;
+  Rule rule;
+  rule.collective = key.collective;
+  rule.p = exactly(key.p);
+  rule.nodes = exactly(key.nodes);
+  rule.ranks_per_node = exactly(key.ranks_per_node);
+  const Bytes most = largest_of(learned.size_class);
+  rule.bytes = {learned.size_class == 0 ? 0 : largest_of(learned.size_class - 1) + 1, most};
+  rule.mpi = platform.mpi.name;
+  rule.version = platform.mpi.version;
+  rule.use = *learned.use;
+  if (!rule.use.level) rule.use.level = Level{};
+  rule.evidence.native_us = microseconds(learned.evidence.native);
+  rule.evidence.choice_us = microseconds(learned.evidence.choice);
+  rule.evidence.calls = learned.evidence.calls;
+  rule.evidence.network = platform.network;
+  rule.evidence.date = date;
+  return rule;
+}
+
+}  // namespace
+
+Result<Learning> learning(std::string_view text) {
+  if (text == "off") return Learning::off;
+  if (text == "run") return Learning::run;
+  if (text == "keep") return Learning::keep;
+  return Error{"expected off, run or keep" + did_you_mean(text, {"off", "run", "keep"})};
+}
+
+void Learned::add(const LearnedClass& learned) {
+  std::erase_if(all_, [&learned](const LearnedClass& known) {
+    return is_of(known, learned.key, learned.size_class);
+  });
+  all_.push_back(learned);
+}
+
+Rules Learned::merged(const Rules& kept, const Platform& platform, const std::string& date,
+                      std::size_t max_bytes) const {
+  Rules merged;
+  const auto is_replaced = [&](const Rule& rule) {
+    return is_of(rule, platform) &&
+           std::any_of(all_.begin(), all_.end(), [&rule](const LearnedClass& learned) {
+             return holds_for(rule, learned.key) && class_of(rule) == learned.size_class;
+           });
+  };
+  for (const Rule& rule : kept.all) {
+    if (!is_replaced(rule)) merged.all.push_back(rule);
+  }
+  for (const LearnedClass& learned : all_) {
+    if (learned.use) merged.all.push_back(rule_of(learned, platform, date));
+  }
+  const std::size_t frame = to_text(Rules{}).size();
+  std::size_t bytes = frame - 1;  // one rule needs no comma
+  auto first = merged.all.end();
+  while (first != merged.all.begin()) {
+    bytes += to_text(Rules{{*(first - 1)}, {}}).size() - frame + 1;
+    if (bytes > max_bytes) break;
+    --first;
+  }
+  merged.all.erase(merged.all.begin(), first);
+  return merged;
+}
+
+Rules kept_for(const Rules& kept, int p, const Platform& platform) {
+  Rules found;
+  for (Rule rule : kept.all) {
+    if (rule.p != exactly(p) || !is_of(rule, platform)) continue;
+    rule.mpi.clear();
+    rule.version.clear();
+    rule.evidence.network.clear();
+    found.all.push_back(std::move(rule));
+  }
+  return found;
+}
+
+SizeClass class_of(const Rule& kept) { return class_of(kept.bytes.most); }
+
+TuningEvidence evidence_of(const Rule& kept) {
+  const RuleEvidence& evidence = kept.evidence;
+  const bool is_native =
+      kept.use.kind == Setting::Kind::native && !kept.use.asks_for_hierarchical();
+  return {is_native ? 0 : 1, nanoseconds(evidence.native_us), nanoseconds(evidence.choice_us),
+          static_cast<int>(evidence.calls.value_or(0)), evidence.date};
+}
+
+std::vector<Setting>::const_iterator find_candidate(const std::vector<Setting>& candidates,
+                                                    const Setting& kept) {
+  return std::find_if(
+      candidates.begin(), candidates.end(),
+      [use = use_text(kept)](const Setting& candidate) { return use_text(candidate) == use; });
+}
+
+bool holds_for(const Rule& kept, const LearnedKey& key) {
+  return kept.collective == key.collective && kept.p == exactly(key.p) &&
+         kept.nodes == exactly(key.nodes) && kept.ranks_per_node == exactly(key.ranks_per_node);
+}
+
+}  // namespace tutti

@@ -1,0 +1,139 @@
+"""What a run has learned is where the next one starts."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+from conftest import FRONT, SECONDS
+
+CALLS = 300
+WINDOW = 8  # the calls before ranks combine what they measured
+RANKS = 2  # with more ranks than cores, models decide under MPICH
+KEPT = " (kept, "
+
+
+@pytest.fixture
+def slow(mpi):
+    """A library that makes the MPI's own allgather slow, so that others are faster beyond doubt."""
+    return mpi.compile("slow.c", "-shared", "-fPIC", output="slow.so")
+
+
+def settings_of(cache, **more):
+    """Much exploration, because few calls are to suffice."""
+    return {"XDG_CACHE_HOME": str(cache), "TUTTI_LEARN": "keep", "TUTTI_EXPLORE": "0.5"} | more
+
+
+def run(mpi, slow, cache, calls=CALLS, **more):
+    outcome = mpi.run(
+        mpi.compile("learn.c"), str(calls), np=RANKS, preload=(FRONT, slow),
+        settings=settings_of(cache, **more),
+    )  # fmt: skip
+    assert outcome.status == 0, outcome.err
+    assert "correct" in outcome.out.split(), outcome.out
+    return outcome
+
+
+def told(outcome):
+    """The reasons of all allgathers, by algorithm."""
+    found = {}
+    for line in outcome.report["calls"]:
+        if line["collective"] == "allgather":
+            found.setdefault(line["algorithm"], set()).add(line["reason"])
+    return found
+
+
+def kept(cache):
+    return json.loads((cache / "tutti/learned.json").read_text())["rules"]
+
+
+def test_the_next_run_starts_from_it(mpi, slow, tmp_path):
+    first = run(mpi, slow, tmp_path)
+    assert len(told(first)) > 2, "it explored"
+    (rule,) = kept(tmp_path)
+    assert (rule["collective"], rule["p"], rule["bytes"]) == ("allgather", "2", "33..64")
+    assert rule["mpi"] == mpi.name
+    assert rule["evidence"]["native_us"] > rule["evidence"]["choice_us"]
+    assert KEPT not in str(told(first))
+    second = told(run(mpi, slow, tmp_path, calls=WINDOW))
+    assert set(second) == {rule["use"]}, "from the first call on"
+    (reason,) = second[rule["use"]]
+    assert reason.startswith("measured ") and KEPT in reason
+    assert kept(tmp_path) == [rule], "nothing new was measured"
+    third = told(run(mpi, slow, tmp_path))
+    assert {rule["use"], "native"} <= set(third), "it is compared with the MPI's own"
+    assert len(kept(tmp_path)) == 1
+
+
+def test_the_mpis_own_is_kept_too(mpi, slow, tmp_path):
+    """Without the slow library nothing is so much faster, but the file says so: it is not explored."""
+    run(mpi, slow, tmp_path)
+    file = tmp_path / "tutti/learned.json"
+    content = json.loads(file.read_text())
+    content["rules"][0]["use"] = "native"
+    content["rules"][0]["evidence"]["choice_us"] = content["rules"][0]["evidence"]["native_us"]
+    file.write_text(json.dumps(content))
+    assert list(told(run(mpi, slow, tmp_path))) == ["native"]
+
+
+def test_nodes_make_another_job(mpi, slow, tmp_path):
+    run(mpi, slow, tmp_path)
+    other = told(run(mpi, slow, tmp_path, TUTTI_NODE="1"))
+    assert KEPT not in str(other) and len(other) > 2
+    first, second = kept(tmp_path)
+    assert (first["nodes"], first["ranks_per_node"]) == ("1", "2")
+    assert (second["nodes"], second["ranks_per_node"]) == ("2", "1")
+    assert second["evidence"]["network"] == "emulated 1"
+
+
+@pytest.mark.parametrize("mode", ["run", "off"])
+def test_nothing_is_kept_unless_asked(mpi, slow, tmp_path, mode):
+    outcome = run(mpi, slow, tmp_path, TUTTI_LEARN=mode)
+    assert not (tmp_path / "tutti").exists()
+    assert (set(told(outcome)) == {"native"}) == (mode == "off")
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"schema": "tutti-rules-2", "rules": []}', "\0"])
+def test_an_invalid_file_is_replaced(mpi, slow, tmp_path, text):
+    file = tmp_path / "tutti/learned.json"
+    file.parent.mkdir()
+    file.write_text(text)
+    outcome = run(mpi, slow, tmp_path)
+    (line,) = [line for line in outcome.err.splitlines() if "tutti" in line]
+    assert line.startswith(f"tutti: {file} is ignored, and replaced at the end: ")
+    assert len(kept(tmp_path)) == 1
+    assert "tutti" not in run(mpi, slow, tmp_path, calls=WINDOW).err
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(mpi, slow, tmp_path):
+    cache = tmp_path / "cache"
+    cache.write_text("a file")
+    outcome = run(mpi, slow, cache)
+    (line,) = [line for line in outcome.err.splitlines() if "tutti" in line]
+    assert line == (
+        "tutti: what this run learned is not kept: "
+        f"{cache}/tutti/learned.json cannot be written: Not a directory"
+    )
+
+
+def test_jobs_that_end_together_leave_a_whole_file(mpi, slow, tmp_path):
+    """The file has what the last of them learned, and what those before it had written."""
+    program = mpi.compile("learn.c")
+    jobs = []
+    for nodes in ("none", "1", "none", "1"):
+        line, environment = mpi.launch(
+            program, str(CALLS), np=RANKS, preload=(FRONT, slow),
+            settings=settings_of(tmp_path, TUTTI_NODE=nodes),
+        )  # fmt: skip
+        jobs.append(subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, text=True))
+    for job in jobs:
+        out, _ = job.communicate(timeout=SECONDS)
+        assert job.returncode == 0 and "correct" in out.split()
+    assert 1 <= len(kept(tmp_path)) <= 2
+    assert [file.name for file in (tmp_path / "tutti").iterdir()] == ["learned.json"]
+
+
+def test_a_wrong_setting_names_what_is_accepted(mpi, tmp_path):
+    outcome = mpi.run(mpi.compile("learn.c"), "1", settings={"TUTTI_LEARN": "kee"})
+    assert "tutti: invalid TUTTI_LEARN=kee: expected off, run or keep; did you mean keep?" in outcome.err

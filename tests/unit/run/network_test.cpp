@@ -1,0 +1,67 @@
+/// Names of networks, from what kernels say.
+#include "run/network.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace tutti {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Network : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    kernel_ = fs::temp_directory_path() / ("tutti-network-" + std::to_string(getpid()));
+    fs::create_directories(kernel_);
+  }
+  void TearDown() override { fs::remove_all(kernel_); }
+  void has(const std::string& file, const std::string& line) const {
+    fs::create_directories((kernel_ / file).parent_path());
+    std::ofstream(kernel_ / file) << line << "\n";
+  }
+  [[nodiscard]] std::string name() const { return network_name(kernel_); }
+
+ private:
+  fs::path kernel_;
+};
+
+TEST_F(Network, MayBeUnknown) {
+  EXPECT_EQ(name(), "unknown");
+  has("net/lo/speed", "10000");
+  EXPECT_EQ(name(), "unknown");
+}
+
+TEST_F(Network, IsTheFastestInterface) {
+  has("net/wlan0/operstate", "up");
+  EXPECT_EQ(name(), "ethernet");
+  has("net/veth1/speed", "10000");
+  EXPECT_EQ(name(), "ethernet 10000 Mb/s");
+  has("net/veth2/speed", "-1");
+  EXPECT_EQ(name(), "ethernet 10000 Mb/s");
+}
+
+TEST_F(Network, OfHardwareComesBeforeVirtualOnes) {
+  has("net/docker0/speed", "10000");
+  has("net/eth0/speed", "1000");
+  has("net/eth0/device/vendor", "x");
+  has("net/eth1/speed", "2500");
+  has("net/eth1/device/vendor", "x");
+  has("net/veth1/speed", "40000");
+  EXPECT_EQ(name(), "ethernet 2500 Mb/s");
+}
+
+TEST_F(Network, MayBeFasterThanEthernet) {
+  has("net/eth0/speed", "1000");
+  has("cxi/cxi0/device/vendor", "x");
+  EXPECT_EQ(name(), "cxi");
+  has("infiniband/mlx5_1/ports/1/rate", "200 Gb/sec (4X HDR)");
+  has("infiniband/mlx5_0/ports/1/rate", "100 Gb/sec (4X EDR)");
+  EXPECT_EQ(name(), "mlx5 100 Gb/sec (4X EDR)");
+}
+
+}  // namespace
+}  // namespace tutti

@@ -1,0 +1,165 @@
+/// Kept rules: written, merged, bounded, and read by a later run.
+#include "select/learned.hpp"
+
+#include <gtest/gtest.h>
+
+#include "select/tuning_candidates.hpp"
+
+namespace tutti {
+namespace {
+
+const Platform here = {{"openmpi", "4.1.4"}, "ethernet 1000 Mb/s"};
+constexpr LearnedKey eight = {Collective::allgather, 8, 2, 4};
+constexpr SizeClass kibibyte = 11;  // 513 to 1024 bytes
+
+Setting use(const std::string& text) { return *setting(Collective::allgather, text); }
+
+/// As the tuner numbers them: the MPI's own without a level first.
+std::vector<Setting> candidates() {
+  std::vector<Setting> all = {{Setting::Kind::native, {}, {}}};
+  for (const char* text : {"hierarchical(native,leaders=2)", "ring", "bruck"}) {
+    all.push_back(use(text));
+  }
+  all[2].level.reset();  // flat too
+  return all;
+}
+
+LearnedClass learned(int candidate, SizeClass size_class = kibibyte) {
+  const Setting selected = candidates()[static_cast<std::size_t>(candidate)];
+  return {eight, size_class, selected, {candidate, 2'100'500, 1'000'250, 16, ""}};
+}
+
+Rules merged(const std::vector<LearnedClass>& classes, const Rules& kept = {},
+             const std::string& date = "2026-11-22", std::size_t max_bytes = max_kept_bytes) {
+  Learned all;
+  for (const LearnedClass& one : classes) all.add(one);
+  return all.merged(kept, here, date, max_bytes);
+}
+
+std::vector<std::string> dates(const Rules& rules) {
+  std::vector<std::string> all;
+  for (const Rule& rule : rules.all) all.push_back(rule.evidence.date);
+  return all;
+}
+
+TEST(KeptRules, AreRules) {
+  EXPECT_EQ(to_text(merged({learned(2)})),
+            R"({"schema": "tutti-rules-1",
+ "rules": [
+  {"collective": "allgather", "p": "8", "nodes": "2", "ranks_per_node": "4", "bytes": "513..1K", "mpi": "openmpi", "version": "4.1.4", "use": "ring", "evidence": {"native_us": 2100.5, "choice_us": 1000.25, "calls": 16, "network": "ethernet 1000 Mb/s", "date": "2026-11-22"}}
+ ]}
+)");
+}
+
+TEST(KeptRules, NameEveryCandidateForTheNextRun) {
+  for (int candidate = 0; candidate < 4; ++candidate) {
+    for (const SizeClass size_class : {0, 1, 2, kibibyte, size_classes - 2}) {
+      const Rules written = merged({learned(candidate, size_class)});
+      const Result<Rules> read = rules_from_text(to_text(written), "");
+      ASSERT_TRUE(read) << read.error();
+      const Rules kept = kept_for(*read, 8, here);
+      ASSERT_EQ(kept.all.size(), 1U);
+      const Rule& rule = kept.all[0];
+      EXPECT_TRUE(holds_for(rule, eight));
+      EXPECT_EQ(class_of(rule), size_class);
+      const std::vector<Setting> all = candidates();
+      EXPECT_EQ(find_candidate(all, rule.use) - all.begin(), candidate);
+      const TuningEvidence evidence = evidence_of(rule);
+      EXPECT_EQ(evidence.candidate, candidate == 0 ? 0 : 1);
+      EXPECT_EQ(evidence.native, 2'100'500);
+      EXPECT_EQ(evidence.choice, 1'000'250);
+      EXPECT_EQ(evidence.calls, 16);
+      EXPECT_EQ(evidence.date, "2026-11-22");
+    }
+  }
+}
+
+TEST(KeptRules, HoldForTheSameJobOnly) {
+  const Rules kept = merged({learned(2)});
+  EXPECT_TRUE(kept_for(kept, 9, here).all.empty());
+  EXPECT_TRUE(kept_for(kept, 8, {{"openmpi", "4.1.5"}, here.network}).all.empty());
+  EXPECT_TRUE(kept_for(kept, 8, {{"mpich", "4.1.4"}, here.network}).all.empty());
+  EXPECT_TRUE(kept_for(kept, 8, {here.mpi, "mlx5 100 Gb/sec (4X EDR)"}).all.empty());
+  const Rule rule = kept_for(kept, 8, here).all.at(0);
+  EXPECT_FALSE(holds_for(rule, {Collective::allgather, 8, 4, 4}));
+  EXPECT_FALSE(holds_for(rule, {Collective::allgather, 8, 2, 5}));
+  EXPECT_FALSE(holds_for(rule, {Collective::alltoall, 8, 2, 4}));
+}
+
+TEST(KeptRules, RunWhereTheProgramPermitsIt) {
+  const TuningFeatures usual = {Collective::allgather, 8, 1024, 4, 0, false, false};
+  for (const Setting& candidate : candidates()) EXPECT_TRUE(may_run(candidate, usual));
+  TuningFeatures other = usual;
+  other.max_ranks_per_node = 1;
+  EXPECT_FALSE(may_run(use("hierarchical(native,leaders=2)"), other));
+  other = usual;
+  other.is_flat = true;
+  EXPECT_FALSE(may_run(use("hierarchical(ring,leaders=1)"), other));
+  EXPECT_TRUE(may_run(use("ring"), other));
+  other = usual;
+  other.only_native = true;
+  EXPECT_FALSE(may_run(use("ring"), other));
+  EXPECT_TRUE(may_run(use("hierarchical(native,leaders=4)"), other));
+  EXPECT_FALSE(may_run(use("hierarchical(native,leaders=5)"), usual));
+  EXPECT_FALSE(may_run(use("ring:order=distance"), usual));
+}
+
+TEST(KeptRules, AreReplacedByWhatIsLearnedLater) {
+  const Rules before = merged({learned(2), learned(3, 5)}, {}, "2026-01-01");
+  const Rules after = merged({learned(1)}, before);
+  EXPECT_EQ(dates(after), (std::vector<std::string>{"2026-01-01", "2026-11-22"}));
+  EXPECT_EQ(to_text(after.all.at(0).use), "bruck");
+  EXPECT_EQ(to_text(after.all.at(1).use), "hierarchical(native,leaders=2)");
+}
+
+TEST(KeptRules, OfOtherPlatformsStay) {
+  Learned elsewhere;
+  elsewhere.add(learned(2));
+  const Platform other = {here.mpi, "cxi"};
+  const Rules before = elsewhere.merged({}, other, "2026-01-01");
+  const Rules after = merged({learned(1)}, before);
+  EXPECT_EQ(after.all.size(), 2U);
+  EXPECT_EQ(kept_for(after, 8, other).all.at(0).evidence.date, "2026-01-01");
+}
+
+TEST(KeptRules, ThatDoNotHoldAnyMoreGo) {
+  const Rules before = merged({learned(2), learned(3, 5)}, {}, "2026-01-01");
+  LearnedClass gone = learned(2);
+  gone.use.reset();
+  const Rules after = merged({gone}, before);
+  ASSERT_EQ(after.all.size(), 1U);
+  EXPECT_EQ(class_of(after.all[0]), 5);
+}
+
+TEST(KeptRules, OfTheLatestCommunicatorCount) {
+  const Rules kept = merged({learned(2), learned(3)});
+  ASSERT_EQ(kept.all.size(), 1U);
+  EXPECT_EQ(to_text(kept.all[0].use), "bruck");
+}
+
+TEST(KeptRules, TheOldestGoFirst) {
+  Rules kept;
+  for (SizeClass size_class = 0; size_class < 20; ++size_class) {
+    kept = merged({learned(2, size_class)}, kept, "2026-01-" + std::to_string(10 + size_class));
+  }
+  const std::size_t whole = to_text(kept).size();
+  EXPECT_EQ(merged({}, kept, "", whole).all.size(), 20U);
+  const Rules fewer = merged({}, kept, "", whole - 1);
+  EXPECT_EQ(fewer.all.size(), 19U);
+  EXPECT_EQ(fewer.all.front().evidence.date, "2026-01-11");
+  EXPECT_LE(to_text(fewer).size(), whole - 1);
+  const Rules latest = merged({learned(1, 40)}, kept, "2026-11-22", 700);
+  EXPECT_EQ(latest.all.back().evidence.date, "2026-11-22");
+  EXPECT_LE(to_text(latest).size(), 700U);
+  EXPECT_TRUE(merged({}, kept, "", 100).all.empty());
+}
+
+TEST(Learning, NamesWhatIsAccepted) {
+  EXPECT_EQ(*learning("keep"), Learning::keep);
+  EXPECT_EQ(*learning("off"), Learning::off);
+  EXPECT_EQ(*learning("run"), Learning::run);
+  EXPECT_EQ(learning("keeps").error(), "expected off, run or keep; did you mean keep?");
+}
+
+}  // namespace
+}  // namespace tutti
