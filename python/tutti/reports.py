@@ -1,4 +1,4 @@
-"""Reads reports that the library writes, and the arrivals in them."""
+"""Reads reports that the library writes, also from their HTML pages, and the arrivals in them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from tutti.console import Refusal
 VERSIONS = (1, 2)  # of the format; docs/report.md describes the newest
 FORMER = {"delays": "lateness", "mean_delay": "mean_lateness", "progress_hint": "edge"}
 """The names of renamed fields in format 1."""
+PAGE_START = '<script type="application/json" id="report">'
+PAGE_END = "</script>"
+"""The reports stand between these in an HTML page of tutti.report_page."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,8 @@ class Site:
 def read(path: Path) -> list[dict[str, Any]]:
     """The reports in a file: one, or one per line if the library wrote partial reports.
 
+    The file is JSON, or an HTML page of `tutti report --html`.
+
     Raises:
         Refusal: the file cannot be read or is not a report.
     """
@@ -101,6 +106,8 @@ def read(path: Path) -> list[dict[str, Any]]:
         text = path.read_text()
     except OSError as error:
         raise Refusal(f"{path}: {error.strerror}") from None
+    if PAGE_START in text:
+        text = text.split(PAGE_START, 1)[1].split(PAGE_END, 1)[0]
     try:
         try:
             reports = [json.loads(text)]

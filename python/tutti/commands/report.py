@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from tutti import heatmap
+from tutti import heatmap, pages
 from tutti.arrival_picture import draw
 from tutti.commands.options import AsJson, Full
 from tutti.console import Refusal, console, count, duration, print_json, table, write
@@ -57,6 +57,14 @@ def report(
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write those of --pattern to FILE."),
     ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the report as one HTML page, with its data."),
+    ] = None,
+    program: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="For --html: find source lines in this program."),
+    ] = None,
     full: Full = False,
     as_json: AsJson = False,
 ) -> None:
@@ -66,12 +74,18 @@ def report(
     tutti run --report run.json -- mpirun -n 16 ./app
     tutti report run.json --picture arrivals.svg
     tutti report run.json --pattern 1 --output pattern.csv
+    tutti report run.json --html run.html --program ./app
     ```
     """
     reports = read(file)
     sites = sites_of(reports)
     if output is not None and pattern is None:
         raise Refusal(f"--output {output} needs --pattern SITE")
+    if program and html is None:
+        raise Refusal(f"--program {program[0]} needs --html FILE")
+    if html is not None:
+        pages.write_page(reports, html, programs=program or [])
+        return
     if pattern is not None:
         text = find_pattern(sites, pattern, "--pattern")[1].text()
         if output is None:
