@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,13 +18,21 @@ NO_REPORT = (
 )
 
 
-def is_page(target: str) -> bool:
-    """Does the target of a report name an HTML page?"""
-    return target.lower().endswith((".html", ".htm"))
+def page_of(settings: dict[str, str]) -> Path | None:
+    """The HTML page that TUTTI_REPORT names, in the settings or else in the environment.
+
+    The library then writes its report for the page as JSON: the settings name that file instead.
+    """
+    target = settings.get("TUTTI_REPORT", os.environ.get("TUTTI_REPORT", ""))
+    if not target.lower().endswith((".html", ".htm")):
+        return None
+    page = Path(target).absolute()
+    settings["TUTTI_REPORT"] = str(_data_of(page))
+    return page
 
 
-def data_file(page: Path) -> Path:
-    """The file in which the library leaves the report of a page; rank 0 may run on another node,
+def _data_of(page: Path) -> Path:
+    """The file of the report that a page shows. Rank 0, which may run on another node, writes it,
     so it is in the page's folder."""
     return page.with_name(f".{page.name}.{os.getpid()}.json")
 
@@ -45,31 +54,45 @@ def write_page(
     write(page, report_page.render(parts, page.name, run), "--html")
 
 
+def finish(page: Path, command: Sequence[str], seconds: float | None) -> str:
+    """Writes the page from the report that the library wrote for it, and removes that report.
+
+    Args:
+        page: what page_of returned.
+        command: the command as the user typed it.
+        seconds: how long it took; None if unknown.
+
+    Returns:
+        What to tell the user: the page's path, or why there is no page.
+
+    Raises:
+        Refusal: the page cannot be written.
+    """
+    data = _data_of(page)
+    if not data.is_file():
+        return f"--report {page}: {NO_REPORT}"
+    try:
+        parts = reports.read(data)
+    finally:
+        data.unlink(missing_ok=True)
+    write_page(parts, page, command, seconds, source_lines.programs_in(command))
+    return f"report: {page}"
+
+
 def run_with_page(
     start: Sequence[str], environment: Mapping[str, str], command: Sequence[str], page: Path
-) -> tuple[int, str]:
-    """Runs a program whose TUTTI_REPORT is data_file(page), and writes the page.
+) -> int:
+    """Runs a program and writes its page. Returns the program's exit status.
 
     Args:
         start: the command to execute.
         environment: the variables that Tutti sets for it.
         command: the command as the user typed it.
-        page: the file to write.
-
-    Returns:
-        The exit status of the program, and why there is no page; empty if there is one.
+        page: what page_of returned.
 
     Raises:
         Refusal: the command cannot start, or the page cannot be written.
     """
-    data = data_file(page)
-    try:
-        outcome = supervised.run(start, environment)
-        if not data.is_file():
-            return outcome.status, NO_REPORT
-        parts = reports.read(data)
-    finally:
-        data.unlink(missing_ok=True)
-    programs = source_lines.programs_in(command)
-    write_page(parts, page, command, outcome.seconds, programs)
-    return outcome.status, ""
+    outcome = supervised.run(start, environment)
+    print(f"tutti: {finish(page, command, outcome.seconds)}", file=sys.stderr)
+    return outcome.status

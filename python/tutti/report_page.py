@@ -15,12 +15,11 @@ from tutti import drawing, source_lines
 from tutti.advice import Advice, advice_of
 from tutti.console import count, duration
 from tutti.reports import PAGE_END, PAGE_START, Site, sites_of, with_patterns
-from tutti.site_totals import PARTS, SiteTotal, totals_of
+from tutti.site_totals import PARTS, SiteTotal, seconds_of, totals_of
 
-MAX_PATTERNS = 8
-"""The number of call sites whose arrivals are drawn: those with the longest waiting times."""
-
-_MAX_PROFILES = 12
+_MAX_PATTERNS = 8
+_MIN_SHARE = 0.01  # of all time; arrivals of lines with less are not drawn
+_MAX_CASES = 12
 _TEMPLATES = Path(__file__).parent / "page"
 
 
@@ -65,6 +64,9 @@ def render(reports: Sequence[dict[str, Any]], name: str, run: Run | None = None)
     totals = totals_of(sites)
     lines = source_lines.lines_of((total.site for total in totals), run.programs)
     seconds = sum(total.seconds for total in totals)
+    known = with_patterns(sites)
+    drawn = [site for site in known if seconds_of(site.fields) >= _MIN_SHARE * seconds]
+    drawn = drawn[:_MAX_PATTERNS]
     tuning = [part["tuning"] for part in reports if part.get("tuning")]
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined,
@@ -75,8 +77,8 @@ def render(reports: Sequence[dict[str, Any]], name: str, run: Run | None = None)
     return environment.get_template("report.html").render(
         reports=reports, totals=totals, lines=lines, run=run, command=shlex.join(run.command),
         seconds=seconds, parts=_sums(totals), tuning=tuning, count=count, names=PARTS,
-        arrivals=[_arrivals(site, lines) for site in with_patterns(sites)[:MAX_PATTERNS]],
-        left=max(0, len(with_patterns(sites)) - MAX_PATTERNS), max_cases=_MAX_PROFILES,
+        cases=any(one.get("cases") for one in tuning), max_cases=_MAX_CASES,
+        arrivals=[_arrivals(site, lines) for site in drawn], left=len(known) - len(drawn),
         advice=_advice(reports, totals, run, name), colours=drawing.COLOURS, data=_embedded(data),
         data_start=PAGE_START, data_end=PAGE_END,
     )  # fmt: skip

@@ -207,9 +207,9 @@ def _ranks(out: Console, pattern: Pattern, full: bool) -> None:
     out.print(listing)
     if judged:
         out.print(
-            f"The library predicted {count(judged.calls, 'call')}: mean error {duration(judged.error)} "
-            f"({duration(judged.together)} if all ranks were predicted together); it predicted the "
-            f"last rank in {judged.last:.0%}."
+            f"The library predicted {count(judged.calls, 'call')}: mean error "
+            f"{duration(judged.error)} ({duration(judged.together)} if all ranks were "
+            f"predicted together); it predicted the last rank in {judged.last:.0%}."
         )
     if len(shown) < len(pattern.ranks):
         out.print(

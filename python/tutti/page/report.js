@@ -1,6 +1,6 @@
 "use strict";
 // Without this script the page shows the same; it adds sorting and copying.
-const table = document.getElementById("sites");
+const table = document.getElementById("calls");
 if (table) {
   const body = table.tBodies[0];
   const cell = (row, index) => row.cells[index].dataset.value ?? row.cells[index].textContent.trim();
