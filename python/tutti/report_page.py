@@ -72,7 +72,7 @@ def render(reports: Sequence[dict[str, Any]], name: str, run: Run | None = None)
         loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    environment.filters.update(duration=duration, bytes=_bytes, size=_size, signed=_signed)
+    environment.filters.update(duration=_time, bytes=_bytes, size=_size, signed=_signed)
     data = "\n".join(json.dumps(part, separators=(",", ":")) for part in reports)
     return environment.get_template("report.html").render(
         reports=reports, totals=totals, lines=lines, run=run, command=shlex.join(run.command),
@@ -130,5 +130,9 @@ def _size(limits: Sequence[int | None]) -> str:
     return f"{low:,} to {high:,} bytes" if low != high else f"{count(high, 'byte')}"
 
 
+def _time(seconds: float) -> str:
+    return duration(seconds) if seconds else "0"
+
+
 def _signed(seconds: float) -> str:
-    return f"{'-' if seconds < 0 else ''}{duration(abs(seconds))}"
+    return f"{'-' if seconds < 0 else ''}{_time(abs(seconds))}"
