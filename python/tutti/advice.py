@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tutti import launcher
+from tutti.console import duration
 from tutti.site_totals import SiteTotal
 
 _SMALL_SHARE = 0.05
@@ -27,6 +29,7 @@ def advice_of(
     command: Sequence[str],
     wall: float | None,
     ranks: int | None,
+    cases: Sequence[Mapping[str, Any]] = (),
 ) -> list[Advice]:
     """What to try next, the most promising first.
 
@@ -36,6 +39,7 @@ def advice_of(
         command: the command of the run; empty if unknown.
         wall: its seconds, None if unknown.
         ranks: the number of ranks, None if unknown.
+        cases: the measured candidates of the report, as its JSON has them.
     """
     if not totals:
         return []
@@ -50,8 +54,12 @@ def advice_of(
                 f"tutti run --compare -- {text}",
             )
         )
-    found += [*_waits(totals, seconds, name), *_tuning(totals, text, command)]
-    if not found or not found[0].command.startswith("tutti run --compare"):
+    found += [
+        *_faster(cases, seconds, text),
+        *_waits(totals, seconds, name),
+        *_tuning(totals, text, command),
+    ]
+    if not any(one.command.startswith("tutti run --compare") for one in found):
         found.append(
             Advice(
                 "Measure what Tutti saves in this program: native and Tutti in turn.",
@@ -59,6 +67,26 @@ def advice_of(
             )
         )
     return found
+
+
+def _faster(cases: Sequence[Mapping[str, Any]], seconds: float, text: str) -> list[Advice]:
+    """Advice to request the candidate that would have saved most, if that is much of all time."""
+    known = [case for case in cases if case.get("on_table")]
+    if not known:
+        return []
+    case = max(known, key=lambda one: float(one["on_table"]["seconds"]))
+    table = case["on_table"]
+    if table["candidate"] == case["selected"] or table["seconds"] < _SMALL_SHARE * seconds:
+        return []
+    return [
+        Advice(
+            f"By its median in this run, {table['candidate']} could have saved "
+            f"{duration(table['seconds'])} in {case['collective']}, but {table['why']}. Request it, "
+            "and compare whole runs.",
+            f"tutti run --compare --{case['collective']} "
+            f"{shlex.quote(table['candidate'])} -- {text}",
+        )
+    ]
 
 
 def _waits(totals: Sequence[SiteTotal], seconds: float, name: str) -> list[Advice]:

@@ -94,5 +94,7 @@ def run_with_page(
         Refusal: the command cannot start, or the page cannot be written.
     """
     outcome = supervised.run(start, environment)
+    if outcome.status != 0:
+        print(f"tutti: the program ended with status {outcome.status}", file=sys.stderr)
     print(f"tutti: {finish(page, command, outcome.seconds)}", file=sys.stderr)
     return outcome.status

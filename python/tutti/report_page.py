@@ -88,7 +88,8 @@ def _advice(
     reports: Sequence[dict[str, Any]], totals: Sequence[SiteTotal], run: Run, name: str
 ) -> list[Advice]:
     ranks = reports[0].get("ranks") or None
-    return advice_of(totals, name, run.command, run.seconds, ranks)
+    cases = [case for part in reports for case in (part.get("tuning") or {}).get("cases", ())]
+    return advice_of(totals, name, run.command, run.seconds, ranks, cases)
 
 
 def _arrivals(site: Site, lines: Mapping[str, str]) -> Arrivals:

@@ -129,12 +129,11 @@ def read(path: Path) -> list[dict[str, Any]]:
 def _pattern(fields: dict[str, Any] | None) -> Pattern | None:
     if not fields:
         return None
-    return Pattern(
-        **{
-            name: fields.get(name, fields.get(FORMER.get(name, name)))
-            for name in Pattern.__dataclass_fields__
-        }
-    )
+    values: dict[str, Any] = {
+        name: fields.get(name, fields.get(FORMER.get(name, name)))
+        for name in Pattern.__dataclass_fields__
+    }
+    return Pattern(**values)
 
 
 def sites_of(reports: list[dict[str, Any]]) -> list[Site]:

@@ -141,7 +141,7 @@ def test_candidates_show_their_measured_times(tmp_path):
     assert "81.0 ms saved against the MPI's own" in words
     assert "3.00 ms spent exploring candidates" in words
     assert "allgather, 65 bytes and more, 4 ranks" in words
-    assert "1.80 ms to 2.50 ms" in words and "Not measured: bruck (unexplored)" in words
+    assert "1.80 ms to 2.50 ms" in words and "1 candidate not measured" in words and "unexplored: bruck" in words
     assert "Still to gain: 10.0 ms with ring (calls before it was selected)" in words
     assert "mpirun -n 4 ./a" in words and "of 2.50 s for the whole command" in words
     assert "no measured candidates" in Page(rendered(SAMPLE)).all_text()
@@ -196,6 +196,19 @@ def test_advice_is_a_command_to_paste():
     ringing = {**moving, "algorithm": "ring"}
     assert advice(ringing) == ["tutti run --compare -- mpirun -n 4 ./app"]
     assert advice() == []
+
+
+def test_advice_names_the_candidate_that_could_save_most():
+    moving = line_of(late_rank(2, 3, 1))
+    (case,) = tuning()["cases"]
+    assert len(advice(moving, cases=[case])) == 2, "the selected one needs no request"
+    table = {"candidate": "hierarchical(ring,leaders=2)", "seconds": 0.1, "why": "too few calls"}
+    first = advice(moving, cases=[case, {**case, "on_table": table}])[0]
+    assert first == (
+        "tutti run --compare --allgather 'hierarchical(ring,leaders=2)' -- mpirun -n 4 ./app"
+    )
+    little = {**case, "on_table": {**table, "seconds": 0.001}}
+    assert len(advice(moving, cases=[little])) == 2
 
 
 def test_call_sites_have_the_line_of_the_call(command, tmp_path):

@@ -101,20 +101,23 @@ def _show(rows: Sequence[Row], rounds: int) -> None:
     numbers = (*ARMS, "saved")
     listing = table("seconds in", *numbers, right=numbers)
     for row in rows:
-        listing.add_row(row.name.removeprefix("in "), *(_text(one) for one in (row.native, row.tutti, row.saved)))
+        listing.add_row(
+            row.name.removeprefix("in "),
+            *(_text(one) for one in (row.native, row.tutti, row.saved)),
+        )
     out.print(listing)
     for row in rows:
         out.print(verdict(row) + ".")
     if len(rows) == 1:
         out.print(f"in collectives: unknown, for in some run {pages.NO_REPORT}.")
     method = (
-        f"medians of {rounds} rounds in turn, with the interval of the median by order statistics\n"
-        f"(confidence {confidence(rounds):.0%}); saved: of the differences in each round"
+        f"medians of {rounds} rounds in turn, with the interval of the median by order\n"
+        f"statistics (confidence {confidence(rounds):.0%}); saved: of the differences in each round"
     )
     out.print(
         f"[dim]Method: {method if rounds > 1 else 'one round, so there are no intervals'}.\n"
-        "In all: the whole command. In collectives: mean of the ranks, with the time spent waiting\n"
-        "for late ranks.[/]"
+        "In all: the whole command. In collectives: mean of the ranks, waiting for late\n"
+        "ranks included.[/]"
     )
 
 
