@@ -23,68 +23,73 @@ class Advice:
     command: str
 
 
-def advice_of(
-    totals: Sequence[SiteTotal],
-    name: str,
-    command: Sequence[str],
-    wall: float | None,
-    ranks: int | None,
-    cases: Sequence[Mapping[str, Any]] = (),
-) -> list[Advice]:
-    """What to try next, the most promising first.
+@dataclass(frozen=True)
+class Known:
+    """What is known of the run."""
 
-    Args:
-        totals: the call sites of the report, the longest time first.
-        name: the report's file.
-        command: the command of the run; empty if unknown.
-        wall: its seconds, None if unknown.
-        ranks: the number of ranks, None if unknown.
-        cases: the measured candidates of the report, as its JSON has them.
+    report: str
+    """The report's file."""
+    command: Sequence[str] = ()
+    """The command that started the program; empty if unknown."""
+    seconds: float | None = None
+    """From its start to its end; None if unknown."""
+    ranks: int | None = None
+    cases: Sequence[Mapping[str, Any]] = ()
+    """The measured candidates of the report, as its JSON has them."""
+
+    @property
+    def text(self) -> str:
+        """The command, or an example of one."""
+        return shlex.join(self.command) or f"mpirun -n {self.ranks or 'N'} ./app"
+
+
+def advice_of(totals: Sequence[SiteTotal], known: Known) -> list[Advice]:
+    """What to try next, the most promising first; nothing without call sites.
+
+    `totals` has the call sites of the report.
     """
     if not totals:
         return []
-    text = shlex.join(command) if command else f"mpirun -n {ranks or 'N'} ./app"
     seconds = sum(total.seconds for total in totals)
-    found = []
-    if wall and seconds < _SMALL_SHARE * wall:
-        found.append(
-            Advice(
-                f"Collectives take {seconds / wall:.1%} of the run. A faster collective can save "
-                "at most that; compare before you tune.",
-                f"tutti run --compare -- {text}",
-            )
-        )
-    found += [
-        *_faster(cases, seconds, text),
-        *_waits(totals, seconds, name),
-        *_tuning(totals, text, command),
+    found = [
+        *_little_to_gain(seconds, known),
+        *_faster(seconds, known),
+        *_waits(totals, seconds, known.report),
+        *_tuning(totals, known),
     ]
     if not any(one.command.startswith("tutti run --compare") for one in found):
-        found.append(
-            Advice(
-                "Measure what Tutti saves in this program: native and Tutti in turn.",
-                f"tutti run --compare -- {text}",
-            )
-        )
+        why = "Measure what Tutti saves in this program: native and Tutti in turn."
+        found.append(Advice(why, f"tutti run --compare -- {known.text}"))
     return found
 
 
-def _faster(cases: Sequence[Mapping[str, Any]], seconds: float, text: str) -> list[Advice]:
-    """Advice to request the candidate that would have saved most, if that is much of all time."""
-    known = [case for case in cases if case.get("on_table")]
-    if not known:
+def _little_to_gain(seconds: float, known: Known) -> list[Advice]:
+    """Advice to compare first, if collectives are a small part of the run."""
+    if not known.seconds or seconds >= _SMALL_SHARE * known.seconds:
         return []
-    case = max(known, key=lambda one: float(one["on_table"]["seconds"]))
+    why = (
+        f"Collectives take {seconds / known.seconds:.1%} of the run. A faster collective can save "
+        "at most that; compare before you tune."
+    )
+    return [Advice(why, f"tutti run --compare -- {known.text}")]
+
+
+def _faster(seconds: float, known: Known) -> list[Advice]:
+    """Advice to request the candidate that would have saved most, if that is much of all time."""
+    cases = [case for case in known.cases if case.get("on_table")]
+    if not cases:
+        return []
+    case = max(cases, key=lambda one: float(one["on_table"]["seconds"]))
     table = case["on_table"]
     if table["candidate"] == case["selected"] or table["seconds"] < _SMALL_SHARE * seconds:
         return []
     return [
         Advice(
             f"By its median in this run, {table['candidate']} could have saved "
-            f"{duration(table['seconds'])} in {case['collective']}, but {table['why']}. Request it, "
-            "and compare whole runs.",
+            f"{duration(table['seconds'])} in {case['collective']}, but {table['why']}. Request "
+            "it, and compare whole runs.",
             f"tutti run --compare --{case['collective']} "
-            f"{shlex.quote(table['candidate'])} -- {text}",
+            f"{shlex.quote(table['candidate'])} -- {known.text}",
         )
     ]
 
@@ -112,22 +117,22 @@ def _waited(total: SiteTotal) -> float:
     return total.parts["waiting"] + total.parts["held"] if total.parts else 0.0
 
 
-def _tuning(totals: Sequence[SiteTotal], text: str, command: Sequence[str]) -> list[Advice]:
+def _tuning(totals: Sequence[SiteTotal], known: Known) -> list[Advice]:
     """Advice to tune the collectives whose ranks move data for long with the MPI's own."""
     moving: dict[str, float] = {}
     for total in totals:
-        if total.algorithms == ["native"]:
+        if total.algorithms[0] == "native":
             moved = total.parts["moving"] if total.parts else total.seconds
             moving[total.collective] = moving.get(total.collective, 0.0) + moved
     if not moving:
         return []
     longest = max(moving, key=lambda name: moving[name])
-    start = shlex.join(_launcher_of(command)) or "mpirun -n N"
+    start = shlex.join(_launcher_of(known.command)) or f"mpirun -n {known.ranks or 'N'}"
     return [
         Advice(
             f"Measure once which {longest} is fastest on this machine, then run with the rules.",
             f"tutti tune --mpirun {shlex.quote(start)} --collective {longest} --budget 10m "
-            f"--output rules.json\ntutti run --rules rules.json -- {text}",
+            f"--output rules.json\ntutti run --rules rules.json -- {known.text}",
         )
     ]
 

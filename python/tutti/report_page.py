@@ -12,7 +12,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from tutti import drawing, source_lines
-from tutti.advice import Advice, advice_of
+from tutti.advice import Advice, Known, advice_of
 from tutti.console import count, duration
 from tutti.reports import PAGE_END, PAGE_START, Site, sites_of, with_patterns
 from tutti.site_totals import PARTS, SiteTotal, seconds_of, totals_of
@@ -89,7 +89,7 @@ def _advice(
 ) -> list[Advice]:
     ranks = reports[0].get("ranks") or None
     cases = [case for part in reports for case in (part.get("tuning") or {}).get("cases", ())]
-    return advice_of(totals, name, run.command, run.seconds, ranks, cases)
+    return advice_of(totals, Known(name, run.command, run.seconds, ranks, cases))
 
 
 def _arrivals(site: Site, lines: Mapping[str, str]) -> Arrivals:
