@@ -20,6 +20,8 @@ from tutti.site_totals import PARTS, SiteTotal, seconds_of, totals_of
 _MAX_PATTERNS = 8
 _MIN_SHARE = 0.01  # of all time; arrivals of lines with less are not drawn
 _MAX_CASES = 12
+_HEAD = {"tutti": "", "mpi": "unknown MPI", "ranks": 0, "nodes": 0, "partial": False, "clock": ""}
+"""What the head of a report may lack."""
 _TEMPLATES = Path(__file__).parent / "page"
 
 
@@ -75,8 +77,8 @@ def render(reports: Sequence[dict[str, Any]], name: str, run: Run | None = None)
     environment.filters.update(duration=_time, bytes=_bytes, size=_size, signed=_signed)
     data = "\n".join(json.dumps(part, separators=(",", ":")) for part in reports)
     return environment.get_template("report.html").render(
-        reports=reports, totals=totals, lines=lines, run=run, command=shlex.join(run.command),
-        seconds=seconds, parts=_sums(totals), tuning=tuning, count=count, names=PARTS,
+        reports=[{**_HEAD, **part} for part in reports], totals=totals, lines=lines, run=run,
+        command=shlex.join(run.command), seconds=seconds, parts=_sums(totals), tuning=tuning, count=count, names=PARTS,
         cases=any(one.get("cases") for one in tuning), max_cases=_MAX_CASES,
         arrivals=[_arrivals(site, lines) for site in drawn], left=len(known) - len(drawn),
         advice=_advice(reports, totals, run, name), colours=drawing.COLOURS, data=_embedded(data),

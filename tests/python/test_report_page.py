@@ -155,6 +155,19 @@ def test_a_report_without_calls_or_times_is_a_page_too(tmp_path):
     assert untimed.count("table") == 1 and "Who is late?" not in untimed.all_text()
 
 
+def test_partial_reports_are_one_page(tmp_path):
+    own = {"format": 2, "partial": True, "view": "the calls of process 5", "mpi": "MPICH 4"}
+    path = tmp_path / "parts.json"
+    lines = [line_of(None, site=f"app: {name}+0x1") for name in "fg"]
+    path.write_text("".join(json.dumps({**own, "calls": [line]}) + "\n" for line in lines))
+    text = rendered(path)
+    words = Page(text).all_text("script")
+    assert words.count("Partial: the calls of process 5.") == 2
+    assert "app: f+0x1" in words and "app: g+0x1" in words
+    (tmp_path / "parts.html").write_text(text)
+    assert reports.read(tmp_path / "parts.html") == reports.read(path)
+
+
 def test_the_heat_map_has_the_colours_of_its_cells():
     top = 9.0
     paths = dict(drawing.cells_by_colour([[0, 0, 9, 9], [9, 1, 0, 20]], top))
