@@ -78,7 +78,8 @@ def render(reports: Sequence[dict[str, Any]], name: str, run: Run | None = None)
     data = "\n".join(json.dumps(part, separators=(",", ":")) for part in reports)
     return environment.get_template("report.html").render(
         reports=[{**_HEAD, **part} for part in reports], totals=totals, lines=lines, run=run,
-        command=shlex.join(run.command), seconds=seconds, parts=_sums(totals), tuning=tuning, count=count, names=PARTS,
+        command=shlex.join(run.command), seconds=seconds, parts=_sums(totals), tuning=tuning,
+        count=count, names=PARTS,
         cases=any(one.get("cases") for one in tuning), max_cases=_MAX_CASES,
         arrivals=[_arrivals(site, lines) for site in drawn], left=len(known) - len(drawn),
         advice=_advice(reports, totals, run, name), colours=drawing.COLOURS, data=_embedded(data),
