@@ -40,6 +40,14 @@ def report(
         str | None,
         typer.Option(metavar="SITE", help="Only this line: its number or a part of its name."),
     ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the report as one HTML page, with its data."),
+    ] = None,
+    program: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="For --html: find source lines in this program."),
+    ] = None,
     picture: Annotated[
         Path | None,
         typer.Option(
@@ -56,14 +64,6 @@ def report(
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write those of --pattern to FILE."),
-    ] = None,
-    html: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write the report as one HTML page, with its data."),
-    ] = None,
-    program: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="For --html: find source lines in this program."),
     ] = None,
     full: Full = False,
     as_json: AsJson = False,
