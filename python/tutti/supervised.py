@@ -42,21 +42,32 @@ def run(
     Raises:
         Refusal: the command cannot start.
     """
+    children: list[subprocess.Popen[bytes]] = []
+    early: list[int] = []
+
+    def pass_on(number: int, _: FrameType | None) -> None:
+        for child in children:
+            child.send_signal(number)
+        if not children:
+            early.append(number)
+
+    def ignore(_number: int, _: FrameType | None) -> None:
+        """Unlike SIG_IGN, a function is not inherited by the command."""
+
+    # Before the start, so that no signal is lost.
+    handlers = {signal.SIGTERM: pass_on, signal.SIGHUP: pass_on, signal.SIGINT: ignore}
+    former = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     start = time.monotonic()
     try:
         child = subprocess.Popen(
             command, env={**os.environ, **environment}, stdin=stdin, stdout=stdout
         )
+        children.append(child)
+        for number in early:
+            child.send_signal(number)
+        status = child.wait()
     except OSError as error:
         raise Refusal(f"{shlex.join(command)}: {error.strerror}") from None
-
-    def pass_on(number: int, _: FrameType | None) -> None:
-        child.send_signal(number)
-
-    former = {number: signal.signal(number, pass_on) for number in (signal.SIGTERM, signal.SIGHUP)}
-    former[signal.SIGINT] = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        status = child.wait()
     finally:
         for number, handler in former.items():
             signal.signal(number, handler)

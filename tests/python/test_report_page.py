@@ -72,7 +72,7 @@ def tuning() -> dict:
     case = {
         "collective": "allgather", "ranks": 4, "bytes": [65, None], "selected": "ring",
         "reason": "2.0 times as fast", "evidence": "this run", "calls": 90, "explored": 9,
-        "saved": 0.081, "exploring": 0.003, "sites": [{"site": "app: main+0x10", "calls": 90}],
+        "saved": 0.081, "saved_interval": [-0.004, 0.1], "exploring": 0.003, "sites": [{"site": "app: main+0x10", "calls": 90}],
         "on_table": {"candidate": "ring", "seconds": 0.01, "why": "calls before it was selected"},
         "candidates": candidates,
     }  # fmt: skip
@@ -141,6 +141,7 @@ def test_candidates_show_their_measured_times(tmp_path):
     assert "81.0 ms saved against the MPI's own" in words
     assert "3.00 ms spent exploring candidates" in words
     assert "allgather, 65 bytes and more, 4 ranks" in words
+    assert "Saved 81.0 ms (interval: -4.00 ms to 100 ms) against the MPI's own" in words
     assert "1.80 ms to 2.50 ms" in words
     assert "1 candidate not measured" in words and "unexplored: bruck" in words
     assert "Still to gain: 10.0 ms with ring (calls before it was selected)" in words
