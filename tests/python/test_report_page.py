@@ -72,7 +72,8 @@ def tuning() -> dict:
     case = {
         "collective": "allgather", "ranks": 4, "bytes": [65, None], "selected": "ring",
         "reason": "2.0 times as fast", "evidence": "this run", "calls": 90, "explored": 9,
-        "saved": 0.081, "saved_interval": [-0.004, 0.1], "exploring": 0.003, "sites": [{"site": "app: main+0x10", "calls": 90}],
+        "saved": 0.081, "saved_interval": [-0.004, 0.1], "exploring": 0.003,
+        "sites": [{"site": "app: main+0x10", "calls": 90}],
         "on_table": {"candidate": "ring", "seconds": 0.01, "why": "calls before it was selected"},
         "candidates": candidates,
     }  # fmt: skip
