@@ -11,6 +11,7 @@ from typer.main import get_command
 from tutti import _engine
 from tutti.commands.bench import bench
 from tutti.commands.check import check
+from tutti.commands.diff import diff
 from tutti.commands.explain import explain
 from tutti.commands.info import info
 from tutti.commands.lab import lab
@@ -62,6 +63,7 @@ def tutti(
 _USE, _ASK, _CHECK = "Run programs", "Predict and explain", "Verify and measure"
 app.command("run", rich_help_panel=_USE, context_settings={"allow_interspersed_args": False})(run)
 app.command("report", rich_help_panel=_USE)(report)
+app.command("diff", rich_help_panel=_USE)(diff)
 app.command("list", rich_help_panel=_ASK)(list_algorithms)
 app.command("info", rich_help_panel=_ASK)(info)
 app.command("explain", rich_help_panel=_ASK)(explain)

@@ -1,4 +1,4 @@
-"""Reads reports that the library writes, and the arrivals in them."""
+"""Reads reports that the library writes, also from their HTML pages, and the arrivals in them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from tutti.console import Refusal
 VERSIONS = (1, 2)  # of the format; docs/report.md describes the newest
 FORMER = {"delays": "lateness", "mean_delay": "mean_lateness", "progress_hint": "edge"}
 """The names of renamed fields in format 1."""
+PAGE_START = '<script type="application/json" id="report">'
+PAGE_END = "</script>"
+"""The reports stand between these in an HTML page of tutti.report_page."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,8 @@ class Site:
 def read(path: Path) -> list[dict[str, Any]]:
     """The reports in a file: one, or one per line if the library wrote partial reports.
 
+    The file is JSON, or an HTML page of `tutti report --html`.
+
     Raises:
         Refusal: the file cannot be read or is not a report.
     """
@@ -106,6 +111,8 @@ def read(path: Path) -> list[dict[str, Any]]:
         text = path.read_text()
     except OSError as error:
         raise Refusal(f"{path}: {error.strerror}") from None
+    if PAGE_START in text:
+        text = text.split(PAGE_START, 1)[1].split(PAGE_END, 1)[0]
     try:
         try:
             reports = [json.loads(text)]
@@ -127,12 +134,11 @@ def read(path: Path) -> list[dict[str, Any]]:
 def _pattern(fields: dict[str, Any] | None) -> Pattern | None:
     if not fields:
         return None
-    return Pattern(
-        **{
-            name: fields.get(name, fields.get(FORMER.get(name, name)))
-            for name in Pattern.__dataclass_fields__
-        }
-    )
+    values: dict[str, Any] = {
+        name: fields.get(name, fields.get(FORMER.get(name, name)))
+        for name in Pattern.__dataclass_fields__
+    }
+    return Pattern(**values)
 
 
 def sites_of(reports: list[dict[str, Any]]) -> list[Site]:

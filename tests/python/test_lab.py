@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -342,6 +343,8 @@ def test_the_dry_run_of_a_run_shows_the_whole_command(command, folder, quiet_mac
     assert "mpirun -x LD_PRELOAD --mca plm rsh" in under.out
     assert under.out.endswith(" -n 2 true '--program'\"'\"'s own'\n")
     assert "LD_PRELOAD" not in command(*words, "--native", "--", "true").out
+    page = command(*words, "--report", str(tmp_path / "run.html"), "--", "true").out
+    assert re.search(rf"TUTTI_REPORT={tmp_path}/\.run\.html\.\d+\.json", page), "data of the page"
 
 
 def test_the_checks_judge():

@@ -6,6 +6,7 @@ import ipaddress
 import os
 import shlex
 import shutil
+import sys
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
@@ -15,6 +16,7 @@ from typing import Annotated, Any
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from tutti import pages
 from tutti.commands.options import AsJson
 from tutti.commands.run import prepare, report_target
 from tutti.console import Refusal, console, count, print_json, table
@@ -312,6 +314,7 @@ def run(
     site = launch.Site(str(state.FOLDER / "nodesh"), str(state.FOLDER / "ranks"))
     words = [*launch.command(used, layout, processes, site), *command]
     settings = {} if report is None else {"TUTTI_REPORT": report_target(report)}
+    page = pages.page_of(settings) if not native else None
     added = launch.environment(used, os.environ)
     if not native:
         start = prepare(words, settings, os.environ)
@@ -324,6 +327,8 @@ def run(
         _refuse_leftovers(layout)
         Path(site.hosts).write_text(launch.hosts_of_ranks(layout, processes))
         ended = session.run(words, layout, {**os.environ, **added}, limit)
+    if page is not None:
+        print(f"tutti: {pages.finish(page, command, None)}", file=sys.stderr)
     _finish(ended, limit)
 
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
 
-from tutti import heatmap
+from tutti import heatmap, pages
 from tutti.arrival_picture import draw
 from tutti.candidates import cases_of, print_account, print_cases
 from tutti.commands.options import AsJson, Full
@@ -36,6 +36,14 @@ def report(
     site: Annotated[
         str | None,
         typer.Option(metavar="SITE", help="Only this line: its number or a part of its name."),
+    ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the report as one HTML page, with its data."),
+    ] = None,
+    program: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="For --html: find source lines in this program."),
     ] = None,
     picture: Annotated[
         Path | None,
@@ -69,12 +77,18 @@ def report(
     tutti report run.json --candidates
     tutti report run.json --picture arrivals.svg
     tutti report run.json --pattern 1 --output pattern.csv
+    tutti report run.json --html run.html --program ./app
     ```
     """
     reports = read(file)
     sites = sites_of(reports)
     if output is not None and pattern is None:
         raise Refusal(f"--output {output} needs --pattern SITE")
+    if program and html is None:
+        raise Refusal(f"--program {program[0]} needs --html FILE")
+    if html is not None:
+        pages.write_page(reports, html, programs=program or [])
+        return
     if pattern is not None:
         text = find_pattern(sites, pattern, "--pattern")[1].text()
         if output is None:
@@ -220,9 +234,9 @@ def _ranks(out: Console, pattern: Pattern, full: bool) -> None:
     out.print(listing)
     if judged:
         out.print(
-            f"The library predicted {count(judged.calls, 'call')}: mean error {duration(judged.error)} "
-            f"({duration(judged.together)} if all ranks were predicted together); it predicted the "
-            f"last rank in {judged.last:.0%}."
+            f"The library predicted {count(judged.calls, 'call')}: mean error "
+            f"{duration(judged.error)} ({duration(judged.together)} if all ranks were "
+            f"predicted together); it predicted the last rank in {judged.last:.0%}."
         )
     if len(shown) < len(pattern.ranks):
         out.print(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import os
 import shlex
@@ -14,7 +15,9 @@ from typing import Annotated
 
 import typer
 
-from tutti import _engine, launcher, libraries, workload
+from tutti import _engine, launcher, libraries, pages, workload
+from tutti.commands.compare import compare as run_in_turn
+from tutti.commands.compare import rounds_of
 from tutti.console import Refusal, print_json
 
 
@@ -61,7 +64,10 @@ def _checked(name: str, text: str) -> str:
 
 
 def report_target(text: str) -> str:
-    """The target of the report: none, - or an absolute path. Raises Refusal if its folder is missing."""
+    """The target of the report: none, - or an absolute path.
+
+    Raises Refusal if its folder is missing.
+    """
     if text in ("-", "none"):
         return text
     path = Path(text).absolute()
@@ -117,9 +123,7 @@ def _option_of(setting: _engine.Setting) -> inspect.Parameter:
     name = setting.name.removeprefix("TUTTI_").lower()
     former = _engine.former_name_of(setting.name).removeprefix("TUTTI_").lower()
     names = [f"--{one}" for one in (name, former) if one]
-    option = typer.Option(
-        *names, metavar="VALUE", help=setting.meaning, rich_help_panel="Settings"
-    )
+    option = typer.Option(*names, metavar="VALUE", help=setting.meaning, rich_help_panel="Settings")
     kind = Annotated[str | None, option]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
 
@@ -148,8 +152,19 @@ def run(
     ] = False,
     as_json: Annotated[
         bool,
-        typer.Option("--json", help="Print the command and environment; execute nothing."),
+        typer.Option(
+            "--json",
+            help="Print the command and environment, execute nothing; with --compare, the times.",
+        ),
     ] = False,
+    compare: Annotated[
+        bool,
+        typer.Option("--compare", help="Run natively and under Tutti in turn; print the times."),
+    ] = False,
+    rounds: Annotated[
+        str | None,
+        typer.Option(metavar="N", help="For --compare: the number of runs of each. Default: 5."),
+    ] = None,
     **values: str | None,
 ) -> None:
     """Run an unmodified MPI program under Tutti.
@@ -160,7 +175,8 @@ def run(
 
     ```
     tutti run -- mpirun -n 16 ./app input.txt
-    tutti run --report - -- mpirun -n 16 ./app input.txt
+    tutti run --report run.html -- mpirun -n 16 ./app input.txt
+    tutti run --compare -- mpirun -n 16 ./app input.txt
     tutti run --gatherv ordered_tree -- srun -n 512 python3 app.py
     ```
     """
@@ -173,11 +189,35 @@ def run(
     }
     if off:
         settings["TUTTI"] = "off"
+    number = rounds_of(rounds, compare)
+    if compare:
+        _refuse_with_compare(settings)
+        raise typer.Exit(run_in_turn(_preparing(command), settings, number, as_json))
+    page = pages.page_of(settings)
     start = prepare(command, settings, os.environ)
     if as_json:
         print_json({"command": start.command, "environment": start.environment})
         return
+    if page is not None:
+        raise typer.Exit(pages.run_with_page(start.command, start.environment, command, page))
     try:
         os.execvpe(start.command[0], start.command, {**os.environ, **start.environment})
     except OSError as error:
         raise Refusal(f"{shlex.join(start.command)}: {error.strerror}") from None
+
+
+def _refuse_with_compare(settings: Mapping[str, str]) -> None:
+    for name, option in (("TUTTI", "--off"), ("TUTTI_REPORT", "--report")):
+        if name in settings:
+            raise Refusal(f"--compare and {option}: expected one of them")
+
+
+def _preparing(command: list[str]) -> Callable[[dict[str, str]], tuple[list[str], dict[str, str]]]:
+    """Prepares a command again and again; asks the launcher for its version once."""
+    version = functools.cache(launcher.version_of)
+
+    def start(settings: dict[str, str]) -> tuple[list[str], dict[str, str]]:
+        made = prepare(command, settings, os.environ, version)
+        return made.command, made.environment
+
+    return start

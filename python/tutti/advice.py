@@ -1,0 +1,150 @@
+"""Suggests what to try next after a run, as commands to paste."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tutti import launcher
+from tutti.console import duration
+from tutti.site_totals import SiteTotal
+
+_SMALL_SHARE = 0.05
+_LONG_WAIT = 0.5
+
+
+@dataclass(frozen=True)
+class Advice:
+    """A reason, and the command to try."""
+
+    why: str
+    command: str
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of the run."""
+
+    report: str
+    """The report's file."""
+    command: Sequence[str] = ()
+    """The command that started the program; empty if unknown."""
+    seconds: float | None = None
+    """From its start to its end; None if unknown."""
+    ranks: int | None = None
+    cases: Sequence[Mapping[str, Any]] = ()
+    """The measured candidates of the report, as its JSON has them."""
+
+    @property
+    def text(self) -> str:
+        """The command, or an example of one."""
+        return shlex.join(self.command) or f"mpirun -n {self.ranks or 'N'} ./app"
+
+
+def advice_of(totals: Sequence[SiteTotal], known: Known) -> list[Advice]:
+    """What to try next, the most promising first; nothing without call sites.
+
+    `totals` has the call sites of the report.
+    """
+    if not totals:
+        return []
+    seconds = sum(total.seconds for total in totals)
+    found = [
+        *_little_to_gain(seconds, known),
+        *_faster(seconds, known),
+        *_waits(totals, seconds, known.report),
+        *_tuning(totals, known),
+    ]
+    if not any(one.command.startswith("tutti run --compare") for one in found):
+        why = "Measure what Tutti saves in this program: native and Tutti in turn."
+        found.append(Advice(why, f"tutti run --compare -- {known.text}"))
+    return found
+
+
+def _little_to_gain(seconds: float, known: Known) -> list[Advice]:
+    """Advice to compare first, if collectives are a small part of the run."""
+    if not known.seconds or seconds >= _SMALL_SHARE * known.seconds:
+        return []
+    why = (
+        f"Collectives take {seconds / known.seconds:.1%} of the run. A faster collective can save "
+        "at most that; compare before you tune."
+    )
+    return [Advice(why, f"tutti run --compare -- {known.text}")]
+
+
+def _faster(seconds: float, known: Known) -> list[Advice]:
+    """Advice to request the candidate that would have saved most, if that is much of all time."""
+    cases = [case for case in known.cases if case.get("on_table")]
+    if not cases:
+        return []
+    case = max(cases, key=lambda one: float(one["on_table"]["seconds"]))
+    table = case["on_table"]
+    if table["candidate"] == case["selected"] or table["seconds"] < _SMALL_SHARE * seconds:
+        return []
+    return [
+        Advice(
+            f"By its median in this run, {table['candidate']} could have saved "
+            f"{duration(table['seconds'])} in {case['collective']}, but {table['why']}. Request "
+            "it, and compare whole runs.",
+            f"tutti run --compare --{case['collective']} "
+            f"{shlex.quote(table['candidate'])} -- {known.text}",
+        )
+    ]
+
+
+def _waits(totals: Sequence[SiteTotal], seconds: float, name: str) -> list[Advice]:
+    """Advice on the call site whose ranks wait longest, if that is much of all time."""
+    waited = [(total, _waited(total)) for total in totals if total.parts]
+    if not waited:
+        return []
+    total, longest = max(waited, key=lambda one: one[1])
+    if longest < _LONG_WAIT * total.seconds or longest < _SMALL_SHARE * seconds:
+        return []
+    number = next((line.number for line in total.lines if line.pattern), total.lines[0].number)
+    return [
+        Advice(
+            f"Ranks in {total.name} spend {longest / total.seconds:.0%} of their time behind "
+            "late ranks. No faster algorithm avoids waiting; see which ranks are late, and which "
+            "algorithm suits their arrivals.",
+            f"tutti explain --report {shlex.quote(name)} --site {number}",
+        )
+    ]
+
+
+def _waited(total: SiteTotal) -> float:
+    return total.parts["waiting"] + total.parts["held"] if total.parts else 0.0
+
+
+def _tuning(totals: Sequence[SiteTotal], known: Known) -> list[Advice]:
+    """Advice to tune the collectives whose ranks move data for long with the MPI's own."""
+    moving: dict[str, float] = {}
+    for total in totals:
+        if total.algorithms[0] == "native":
+            moved = total.parts["moving"] if total.parts else total.seconds
+            moving[total.collective] = moving.get(total.collective, 0.0) + moved
+    if not moving:
+        return []
+    longest = max(moving, key=lambda name: moving[name])
+    start = shlex.join(_launcher_of(known.command)) or f"mpirun -n {known.ranks or 'N'}"
+    return [
+        Advice(
+            f"Measure once which {longest} is fastest on this machine, then run with the rules.",
+            f"tutti tune --mpirun {shlex.quote(start)} --collective {longest} --budget 10m "
+            f"--output rules.json\ntutti run --rules rules.json -- {known.text}",
+        )
+    ]
+
+
+def _launcher_of(command: Sequence[str]) -> list[str]:
+    """The launcher of a command and its options: the words before the first that is a file."""
+    found = launcher.find(command, lambda _: "") if command else None
+    if found is None:
+        return []
+    words = list(command[: found.index + 1])
+    for word in command[found.index + 1 :]:
+        if "/" in word or word.startswith("python"):
+            return words
+        words.append(word)
+    return []

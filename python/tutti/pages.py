@@ -1,0 +1,100 @@
+"""Writes report pages, and runs programs for them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tutti import reports, source_lines, supervised
+from tutti.console import write
+from tutti.refusal import Refusal
+
+NO_REPORT = (
+    "the program wrote no report: it may not be an MPI program, be linked statically, make no "
+    "collective call, or end before MPI_Finalize"
+)
+
+
+def page_of(settings: dict[str, str]) -> Path | None:
+    """The HTML page that TUTTI_REPORT names, in the settings or else in the environment.
+
+    The library then writes its report for the page as JSON: the settings name that file instead.
+    """
+    target = settings.get("TUTTI_REPORT", os.environ.get("TUTTI_REPORT", ""))
+    if not target.lower().endswith((".html", ".htm")):
+        return None
+    page = Path(target).absolute()
+    settings["TUTTI_REPORT"] = str(_data_of(page))
+    return page
+
+
+def _data_of(page: Path) -> Path:
+    """The file of the report that a page shows. Rank 0, which may run on another node, writes it,
+    so it is in the page's folder."""
+    return page.with_name(f".{page.name}.{os.getpid()}.json")
+
+
+def write_page(
+    parts: Sequence[dict[str, Any]],
+    page: Path,
+    command: Sequence[str] = (),
+    seconds: float | None = None,
+    programs: Sequence[Path] = (),
+) -> None:
+    """Writes the page of the reports. Raises Refusal if a program is missing or that fails."""
+    from tutti import report_page  # imports Jinja2, which other commands do not need
+
+    for program in programs:
+        if not program.is_file():
+            raise Refusal(f"--program {program}: no such file")
+    run = report_page.Run(command, seconds, programs)
+    write(page, report_page.render(parts, page.name, run), "--html")
+
+
+def finish(page: Path, command: Sequence[str], seconds: float | None) -> str:
+    """Writes the page from the report that the library wrote for it, and removes that report.
+
+    Args:
+        page: what page_of returned.
+        command: the command as the user typed it.
+        seconds: how long it took; None if unknown.
+
+    Returns:
+        What to tell the user: the page's path, or why there is no page.
+
+    Raises:
+        Refusal: the page cannot be written.
+    """
+    data = _data_of(page)
+    if not data.is_file():
+        return f"--report {page}: {NO_REPORT}"
+    try:
+        parts = reports.read(data)
+    finally:
+        data.unlink(missing_ok=True)
+    write_page(parts, page, command, seconds, source_lines.programs_in(command))
+    return f"report: {page}"
+
+
+def run_with_page(
+    start: Sequence[str], environment: Mapping[str, str], command: Sequence[str], page: Path
+) -> int:
+    """Runs a program and writes its page. Returns the program's exit status.
+
+    Args:
+        start: the command to execute.
+        environment: the variables that Tutti sets for it.
+        command: the command as the user typed it.
+        page: what page_of returned.
+
+    Raises:
+        Refusal: the command cannot start, or the page cannot be written.
+    """
+    outcome = supervised.run(start, environment)
+    if outcome.status != 0:
+        print(f"tutti: the program ended with status {outcome.status}", file=sys.stderr)
+    print(f"tutti: {finish(page, command, outcome.seconds)}", file=sys.stderr)
+    return outcome.status

@@ -1,0 +1,142 @@
+"""Renders a report as one HTML page that needs no other file and no network."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from tutti import drawing, source_lines
+from tutti.advice import Advice, Known, advice_of
+from tutti.console import count, duration
+from tutti.reports import PAGE_END, PAGE_START, Site, sites_of, with_patterns
+from tutti.site_totals import PARTS, SiteTotal, seconds_of, totals_of
+
+_MAX_PATTERNS = 8
+_MIN_SHARE = 0.01  # of all time; arrivals of lines with less are not drawn
+_MAX_CASES = 12
+_HEAD = {"tutti": "", "mpi": "unknown MPI", "ranks": 0, "nodes": 0, "partial": False, "clock": ""}
+"""What the head of a report may lack."""
+_TEMPLATES = Path(__file__).parent / "page"
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is known of the run beyond its report."""
+
+    command: Sequence[str] = ()
+    """The command that started the program; empty if unknown."""
+    seconds: float | None = None
+    """From its start to its end."""
+    programs: Sequence[Path] = field(default_factory=list)
+    """Files with debug information, in which call sites are looked up."""
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """The pictures of one line with recorded arrivals."""
+
+    site: Site
+    source: str
+    heat: drawing.HeatMap
+    profile: drawing.Bars
+    parts: drawing.Bars
+    ranks: int
+    first_call: int
+    last_call: int
+
+
+def render(reports: Sequence[dict[str, Any]], name: str, run: Run | None = None) -> str:
+    """The page of the reports in one file, as HTML.
+
+    The page contains the reports as JSON, so `tutti` reads them from it.
+
+    Args:
+        reports: as tutti.reports.read returns them.
+        name: the page's file name, for the commands that it suggests.
+        run: the command, its time and the programs; by default unknown.
+    """
+    run = run or Run()
+    sites = sites_of(list(reports))
+    totals = totals_of(sites)
+    lines = source_lines.lines_of((total.site for total in totals), run.programs)
+    seconds = sum(total.seconds for total in totals)
+    known = with_patterns(sites)
+    drawn = [site for site in known if seconds_of(site.fields) >= _MIN_SHARE * seconds]
+    drawn = drawn[:_MAX_PATTERNS]
+    tuning = [part["tuning"] for part in reports if part.get("tuning")]
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    environment.filters.update(duration=_time, bytes=_bytes, size=_size, signed=_signed)
+    data = "\n".join(json.dumps(part, separators=(",", ":")) for part in reports)
+    return environment.get_template("report.html").render(
+        reports=[{**_HEAD, **part} for part in reports], totals=totals, lines=lines, run=run,
+        command=shlex.join(run.command), seconds=seconds, parts=_sums(totals), tuning=tuning,
+        count=count, names=PARTS,
+        cases=any(one.get("cases") for one in tuning), max_cases=_MAX_CASES,
+        arrivals=[_arrivals(site, lines) for site in drawn], left=len(known) - len(drawn),
+        advice=_advice(reports, totals, run, name), colours=drawing.COLOURS, data=_embedded(data),
+        data_start=PAGE_START, data_end=PAGE_END,
+    )  # fmt: skip
+
+
+def _advice(
+    reports: Sequence[dict[str, Any]], totals: Sequence[SiteTotal], run: Run, name: str
+) -> list[Advice]:
+    ranks = reports[0].get("ranks") or None
+    cases = [case for part in reports for case in (part.get("tuning") or {}).get("cases", ())]
+    return advice_of(totals, Known(name, run.command, run.seconds, ranks, cases))
+
+
+def _arrivals(site: Site, lines: Mapping[str, str]) -> Arrivals:
+    pattern = site.pattern
+    if pattern is None:
+        raise ValueError(f"line {site.number} has no recorded arrivals")
+    return Arrivals(
+        site, lines.get(site.fields["site"], ""), drawing.heat_map(pattern),
+        drawing.profile(pattern), drawing.parts(pattern), len(pattern.ranks),
+        pattern.calls[0], pattern.calls[-1],
+    )  # fmt: skip
+
+
+def _sums(totals: Sequence[SiteTotal]) -> dict[str, float] | None:
+    """The parts of all calls; None if no line has them."""
+    known = [total.parts for total in totals if total.parts]
+    return {name: sum(one[name] for one in known) for name in PARTS} if known else None
+
+
+def _embedded(text: str) -> str:
+    """JSON that may stand in a script element: no "<" can end the element."""
+    return text.replace("<", "\\u003c")
+
+
+def _bytes(number: float) -> str:
+    """Bytes with their unit: "12.0 MiB"."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if number < 1024 or unit == "GiB":
+            break
+        number /= 1024
+    return f"{number:.0f} B" if unit == "B" else f"{number:,.1f} {unit}"
+
+
+def _size(limits: Sequence[int | None]) -> str:
+    """A class of message sizes: "65 to 128 bytes"."""
+    low, high = limits
+    if high is None:
+        return f"{low:,} bytes and more" if low else "any size"
+    return f"{low:,} to {high:,} bytes" if low != high else f"{count(high, 'byte')}"
+
+
+def _time(seconds: float) -> str:
+    return duration(seconds) if seconds else "0"
+
+
+def _signed(seconds: float) -> str:
+    return f"{'-' if seconds < 0 else ''}{_time(abs(seconds))}"

@@ -1,0 +1,97 @@
+"""Sums the lines of a report by call site, and compares two reports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tutti.reports import Site
+
+PARTS = ("waiting", "held", "moving")
+
+
+@dataclass(frozen=True)
+class SiteTotal:
+    """All calls of one collective from one call site. Times are seconds, means over ranks."""
+
+    collective: str
+    site: str
+    lines: list[Site]
+    """The lines of the report, one for each algorithm and reason; the longest time first."""
+    calls: int
+    bytes: int
+    seconds: float
+    """The sum over calls of the time from arrival to exit."""
+    parts: dict[str, float] | None
+    """That time by PARTS; None if the report has no times of single ranks."""
+
+    @property
+    def name(self) -> str:
+        """The collective and its call site."""
+        return f"{self.collective} at {self.site}"
+
+    @property
+    def algorithms(self) -> list[str]:
+        """The algorithms that ran, the one with the longest time first."""
+        return list(dict.fromkeys(line.fields["algorithm"] for line in self.lines))
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The same call site in two reports."""
+
+    collective: str
+    site: str
+    a: SiteTotal | None
+    b: SiteTotal | None
+
+    @property
+    def ratio(self) -> float | None:
+        """Seconds of a over seconds of b: above 1, b is faster; None if a site is missing."""
+        if self.a is None or self.b is None or self.b.seconds <= 0:
+            return None
+        return self.a.seconds / self.b.seconds
+
+
+def seconds_of(fields: dict[str, Any]) -> float:
+    """The time of a line's calls: its mean time from arrival to exit, times its calls."""
+    return float(fields["elapsed"]["mean"]) * int(fields["calls"])
+
+
+def totals_of(sites: Sequence[Site]) -> list[SiteTotal]:
+    """The call sites of a report, the longest time first. O(n log n)."""
+    groups: dict[tuple[str, str], list[Site]] = {}
+    for one in sites:
+        groups.setdefault((one.fields["collective"], one.fields["site"]), []).append(one)
+    made = [_total(collective, site, lines) for (collective, site), lines in groups.items()]
+    return sorted(made, key=lambda one: -one.seconds)
+
+
+def _total(collective: str, site: str, lines: list[Site]) -> SiteTotal:
+    lines = sorted(lines, key=lambda line: -seconds_of(line.fields))
+    known = [line.fields for line in lines if line.fields.get("parts")]
+    parts = {
+        name: sum(fields["parts"][name] * fields["calls"] for fields in known) for name in PARTS
+    }
+    return SiteTotal(
+        collective, site, lines,
+        calls=sum(line.fields["calls"] for line in lines),
+        bytes=sum(line.fields["bytes"] for line in lines),
+        seconds=sum(seconds_of(line.fields) for line in lines),
+        parts=parts if known else None,
+    )  # fmt: skip
+
+
+def differences(a: Sequence[SiteTotal], b: Sequence[SiteTotal]) -> list[Difference]:
+    """The call sites of two reports, the largest change in seconds first."""
+    left = {(one.collective, one.site): one for one in a}
+    right = {(one.collective, one.site): one for one in b}
+    found = [
+        Difference(*key, left.get(key), right.get(key)) for key in dict.fromkeys([*left, *right])
+    ]
+    return sorted(found, key=lambda one: -abs(_seconds(one.a) - _seconds(one.b)))
+
+
+def _seconds(total: SiteTotal | None) -> float:
+    return total.seconds if total else 0.0

@@ -1,0 +1,74 @@
+"""Runs a command as a child process, with its signals and exit status."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import FrameType
+
+from tutti.refusal import Refusal
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a command ended."""
+
+    status: int
+    """The exit status; 128 + the signal's number if a signal ended the command."""
+    seconds: float
+    """From start to end, by the monotonic clock."""
+
+
+def run(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    stdin: int | None = None,
+    stdout: int | None = None,
+) -> Outcome:
+    """Runs a command and waits for its end.
+
+    SIGTERM and SIGHUP are passed on to it; an interrupt from the terminal reaches it by itself.
+
+    Args:
+        command: the program and its arguments.
+        environment: variables, in addition to those of this process.
+        stdin, stdout: as in subprocess.Popen; by default those of this process.
+
+    Raises:
+        Refusal: the command cannot start.
+    """
+    children: list[subprocess.Popen[bytes]] = []
+    early: list[int] = []
+
+    def pass_on(number: int, _: FrameType | None) -> None:
+        for child in children:
+            child.send_signal(number)
+        if not children:
+            early.append(number)
+
+    def ignore(_number: int, _: FrameType | None) -> None:
+        """Unlike SIG_IGN, a function is not inherited by the command."""
+
+    # Before the start, so that no signal is lost.
+    handlers = {signal.SIGTERM: pass_on, signal.SIGHUP: pass_on, signal.SIGINT: ignore}
+    former = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    start = time.monotonic()
+    try:
+        child = subprocess.Popen(
+            command, env={**os.environ, **environment}, stdin=stdin, stdout=stdout
+        )
+        children.append(child)
+        for number in early:
+            child.send_signal(number)
+        status = child.wait()
+    except OSError as error:
+        raise Refusal(f"{shlex.join(command)}: {error.strerror}") from None
+    finally:
+        for number, handler in former.items():
+            signal.signal(number, handler)
+    return Outcome(status if status >= 0 else 128 - status, time.monotonic() - start)

@@ -1,0 +1,185 @@
+"""tutti diff, and tutti run --compare with launchers that only pretend to run a program."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from reporting import late_rank, line_of, write_report
+from tutti import comparison, reports
+from tutti.comparison import Row, Sample
+from tutti.site_totals import differences, totals_of
+from tutti.statistics import median_interval
+
+LAUNCHER = """#!/bin/sh
+# Pretends to run a program: natively 3 s in collectives, under Tutti 1 s.
+case "$1" in --version) echo "mpirun (Open MPI) 4.1.4"; exit;; esac
+cat > /dev/null
+echo "$TUTTI_ALLTOALL $TUTTI_GATHER" >> "{log}"
+echo output of the program
+seconds=1
+[ "$TUTTI_ALLTOALL" = native ] && seconds=3
+{report}
+exit {status}
+"""
+REPORT = """printf '{"format":2,"partial":false,"calls":[],"seconds":{"mean":%s,"max":9}}' \\
+  $seconds > "$TUTTI_REPORT" """
+
+
+@pytest.fixture
+def launcher(installed, tmp_path, monkeypatch):
+    """Makes a fake mpirun that logs the settings it gets; returns it and its log."""
+    monkeypatch.chdir(tmp_path)
+
+    def make(report: str = REPORT, status: str = "0") -> tuple[str, Path]:
+        log = tmp_path / "log"
+        program = tmp_path / "mpirun"
+        program.write_text(LAUNCHER.format(log=log, report=report, status=status))
+        program.chmod(0o755)
+        return str(program), log
+
+    return make
+
+
+def test_native_and_tutti_run_in_turn(command, launcher, tmp_path):
+    mpirun, log = launcher()
+    shown = command("run", "--gather", "linear", "--compare", "--rounds", "6", "--", mpirun)
+    assert shown.status == 0, shown.err
+    assert log.read_text().splitlines() == ["native native", " linear"] * 6
+    assert re.search(r"collectives +3\.000 \(3\.000\.\.3\.000\) +1\.000 .* 2\.000", shown.out)
+    assert "in collectives: Tutti saves 66.7%." in shown.out
+    assert "confidence 95%" in shown.out
+    assert shown.out.count("output of the program") == 12
+    assert shown.err.count("tutti: round ") == 12
+    assert not list(tmp_path.glob(".tutti-compare-*"))
+
+
+def test_json_has_every_run_and_five_rounds_are_the_default(command, launcher):
+    mpirun, log = launcher()
+    shown = command("run", "--compare", "--json", "--", mpirun)
+    result = json.loads(shown.out)
+    assert result["rounds"] == 5 and result["confidence"] == pytest.approx(0.9375)
+    in_all, collectives = result["rows"]
+    assert collectives["saved"] == {"median": 2.0, "low": 2.0, "high": 2.0}
+    assert collectives["beyond_doubt"] and in_all["name"] == "in all"
+    assert [run["collectives"] for run in result["runs"]["native"]] == [3.0] * 5
+    assert len(log.read_text().splitlines()) == 10
+
+
+@pytest.mark.parametrize("columns", ["80", "60"])
+def test_the_comparison_fits_its_width(command, launcher, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", columns)
+    mpirun, _ = launcher()
+    out = command("run", "--compare", "--", mpirun).out
+    assert max(map(len, out.splitlines())) <= int(columns)
+    assert "2.000" in out and "saved" in out
+
+
+def test_a_program_that_fails_ends_the_comparison_with_its_status(command, launcher):
+    mpirun, log = launcher(status="1")
+    shown = command("run", "--compare", "--", mpirun)
+    assert shown.status == 1 and "the native run of round 1 failed" in shown.err
+    assert len(log.read_text().splitlines()) == 1 and "saved" not in shown.out
+    mpirun, log = launcher(status='$([ "$TUTTI_ALLTOALL" = native ] && echo 0 || echo 7)')
+    shown = command("run", "--compare", "--", mpirun)
+    assert shown.status == 7 and "the Tutti run of round 1 failed with exit status 7" in shown.err
+
+
+def test_without_reports_the_whole_times_are_compared(command, launcher):
+    mpirun, _ = launcher(report=":")
+    out = command("run", "--compare", "--", mpirun).out
+    assert "in collectives: unknown" in out and "all " in out
+    assert "collectives  " not in out
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["--compare", "--off"], "--compare and --off: expected one of them"),
+        (["--compare", "--report", "-"], "--compare and --report: expected one of them"),
+        (["--compare", "--rounds", "0"], "invalid --rounds 0: expected an integer of at least 1"),
+        (["--compare", "--rounds", "x"], "invalid --rounds x"),
+        (["--rounds", "3"], "--rounds 3 needs --compare"),
+    ],
+)
+def test_wrong_options_are_refused(command, launcher, words, text):
+    mpirun, log = launcher()
+    shown = command("run", *words, "--", mpirun)
+    assert shown.status == 2 and text in shown.err and not log.exists()
+
+
+def row(native: list[float], tutti: list[float]) -> Row:
+    samples = {
+        "native": [Sample(one, None) for one in native],
+        "Tutti": [Sample(one, None) for one in tutti],
+    }
+    (made,) = comparison.rows_of(samples)
+    return made
+
+
+def test_a_verdict_needs_an_interval_without_zero_and_five_rounds():
+    slow = [2.0, 2.25, 2.5, 2.75, 3.0]
+    assert comparison.verdict(row(slow, [one - 1 for one in slow])) == "in all: Tutti saves 40.0%"
+    assert comparison.verdict(row(slow, [one + 1 for one in slow])) == "in all: Tutti loses 40.0%"
+    mixed = row(slow, [1.0, 1.0, 1.0, 1.0, 3.5])
+    assert mixed.saved == median_interval([1.0, 1.25, 1.5, 1.75, -0.5])
+    assert not mixed.is_beyond_doubt and "includes 0" in comparison.verdict(mixed)
+    few = row(slow[:4], [1.0] * 4)
+    assert not few.is_beyond_doubt and "4 of the 5 rounds" in comparison.verdict(few)
+    assert comparison.confidence(1) == 0.0
+
+
+def two_reports(folder: Path) -> tuple[str, str]:
+    one, other = line_of(late_rank(2, 4, 1)), line_of(None, site="app: f+0x2")
+    halved = {**one, "elapsed": {"mean": 0.0625}, "algorithm": "ring"}
+    names = []
+    for name, lines in (("a", (one, other)), ("b", (halved, line_of(None, site="app: g+0x3")))):
+        (folder / name).mkdir()
+        names.append(write_report(folder / name, *lines))
+    return names[0], names[1]
+
+
+def test_diff_shows_the_largest_change_first(command, tmp_path):
+    a, b = two_reports(tmp_path)
+    out = command("diff", a, b).out
+    rows = [re.split(r" {2,}", line.strip()) for line in out.splitlines()]
+    assert rows[0] == ["collective", "call site", "a", "b", "a/b", "algorithm"]
+    assert rows[3] == ["gather", "app: main+0x10", "500 ms", "250 ms", "2.00", "native > ring"]
+    assert ["gather", "app: f+0x2", "375 ms", "-", "-", "native"] in rows
+    assert ["gather", "app: g+0x3", "-", "375 ms", "-", "native"] in rows
+    assert rows[4][0] == "total" and rows[4][1:] == ["875 ms", "625 ms", "1.40"]
+
+
+def test_diff_as_json_and_of_itself(command, tmp_path):
+    a, b = two_reports(tmp_path)
+    result = json.loads(command("diff", a, b, "--json").out)
+    assert result["total"] == {"a": 0.875, "b": 0.625, "ratio": 1.4}
+    (both,) = [one for one in result["sites"] if one["ratio"] is not None]
+    assert both["ratio"] == 2.0 and both["b"]["algorithms"] == ["ring"]
+    same = totals_of(reports.sites_of(reports.read(Path(a))))
+    assert {one.ratio for one in differences(same, same)} == {1.0}
+
+
+def test_diff_fits_80_columns(command, tmp_path, monkeypatch):
+    a, b = two_reports(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    out = command("diff", a, b).out
+    table = out.split("total")[0]
+    assert max(map(len, table.splitlines())) <= 80 and "app: main+0x10" in table
+    assert "native > ring" in table
+
+
+def test_lines_of_one_site_add_up(tmp_path):
+    lines = [line_of(late_rank(2, 4, 1), algorithm=name) for name in ("native", "ring")]
+    lines[1]["calls"] = 12
+    (total,) = totals_of(reports.sites_of(reports.read(Path(write_report(tmp_path, *lines)))))
+    assert total.calls == 16 and total.seconds == 2.0
+    assert total.algorithms == ["ring", "native"]
+    assert total.parts == pytest.approx({"waiting": 16 * 0.0123, "held": 0, "moving": 0.016})
+
+
+def test_diff_names_a_missing_file(command):
+    shown = command("diff", "/none/a.json", "/none/b.json")
+    assert shown.status == 2 and shown.err == "tutti: /none/a.json: No such file or directory\n"

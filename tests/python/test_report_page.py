@@ -1,0 +1,323 @@
+"""The HTML page of a report: its content, its safety, and its looks in a browser."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from installed import BUILD, environment, mpis
+from reporting import late_rank, line_of, write_report
+from tutti import drawing, report_page, reports, source_lines
+from tutti.advice import Known, advice_of
+from tutti.site_totals import totals_of
+
+SAMPLE = Path(__file__).with_name("sample_report.json")
+"""The report of examples/particles: 4 ranks on Open MPI, 2,000 particles, 12 snapshots."""
+VOID = {"meta", "br", "path", "rect"}
+EVIL = "<script>alert(1)</script>&\"'"
+
+
+class Page(HTMLParser):
+    """The elements of a page; fails where one is not closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[tuple[str, str]] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            assert self.open.pop() == tag, tag
+
+    def handle_data(self, data):
+        self.texts.append((self.open[-1] if self.open else "", data))
+
+    def count(self, tag: str) -> int:
+        return sum(name == tag for name, _ in self.tags)
+
+    def all_text(self, *skipped: str) -> str:
+        return " ".join(" ".join(text.split()) for tag, text in self.texts if tag not in skipped)
+
+
+def tuning() -> dict:
+    """The section of measured candidates, as the library writes it."""
+    def candidate(name, median, interval, state):
+        return {"name": name, "state": state, "why": f"it is {state}", "calls": 12 if median else 0,
+                "median": median, "interval": interval,
+                "confidence": 0.96 if interval else None}  # fmt: skip
+
+    candidates = [
+        candidate("native", 0.002, [0.0018, 0.0025], "slower"),
+        candidate("ring", 0.001, [0.0009, 0.0011], "selected"),
+        candidate("bruck", None, None, "unexplored"),
+    ]
+    case = {
+        "collective": "allgather", "ranks": 4, "bytes": [65, None], "selected": "ring",
+        "reason": "2.0 times as fast", "evidence": "this run", "calls": 90, "explored": 9,
+        "saved": 0.081, "saved_interval": [-0.004, 0.1], "exploring": 0.003,
+        "sites": [{"site": "app: main+0x10", "calls": 90}],
+        "on_table": {"candidate": "ring", "seconds": 0.01, "why": "calls before it was selected"},
+        "candidates": candidates,
+    }  # fmt: skip
+    return {"seconds": 1.0, "saved": 0.081, "exploring": 0.003, "left_out": 0,
+            "method": "median of the latest 16 calls", "cases": [case]}  # fmt: skip
+
+
+def sample_with_tuning(folder: Path) -> Path:
+    report = json.loads(SAMPLE.read_text())
+    path = folder / "tuned.json"
+    path.write_text(json.dumps({**report, "tuning": tuning()}))
+    return path
+
+
+def rendered(path: Path, **run) -> str:
+    return report_page.render(reports.read(path), "run.html", report_page.Run(**run))
+
+
+def test_a_real_report_becomes_a_page_that_needs_no_network(command, tmp_path):
+    page = tmp_path / "run.html"
+    assert command("report", str(SAMPLE), "--html", str(page)).status == 0
+    text = page.read_text()
+    parsed = Page(text)
+    sites = totals_of(reports.sites_of(reports.read(SAMPLE)))
+    rows = [attributes for tag, attributes in parsed.tags if tag == "tr"]
+    assert len(rows) == len(sites) + 1, "a row for each call site, and the head"
+    for total in sites:
+        assert total.site in parsed.all_text("script") and total.collective in parsed.all_text()
+    assert not re.search(r"(?:https?:)?//[a-z]", text.split(reports.PAGE_START)[0], re.I)
+    named = {name for _, attributes in parsed.tags for name in attributes}
+    assert not named & {"src", "srcset", "action", "data", "background", "poster"}
+    links = [attributes["href"] for _, attributes in parsed.tags if "href" in attributes]
+    assert links and all(link and link.startswith("#") for link in links)
+    ids = {attributes.get("id") for _, attributes in parsed.tags}
+    assert {link[1:] for link in links if link} <= ids
+    (policy,) = [one["content"] for _, one in parsed.tags if "http-equiv" in one]
+    assert policy and policy.startswith("default-src 'none'")
+    assert parsed.count("link") == 0 and "url(" not in text and "@import" not in text
+
+
+def test_the_page_is_read_like_the_report(command, tmp_path):
+    page = tmp_path / "run.html"
+    command("report", str(SAMPLE), "--html", str(page))
+    assert reports.read(page) == reports.read(SAMPLE)
+    both = [command("report", str(file), "--json").out for file in (page, SAMPLE)]
+    assert both[0] == both[1] != ""
+
+
+def test_names_are_escaped(tmp_path):
+    line = line_of(late_rank(3, 4, 1), site=f"app: {EVIL}+0x1", reason=EVIL, algorithm=EVIL)
+    path = Path(write_report(tmp_path, line))
+    report = json.loads(path.read_text())
+    path.write_text(json.dumps({**report, "mpi": EVIL, "clock": EVIL}))
+    text = rendered(path, command=["mpirun", EVIL])
+    parsed = Page(text)
+    assert parsed.count("script") == 2, "the data and the page's own"
+    assert EVIL in parsed.all_text() and "<script>alert" not in text
+    page = tmp_path / "evil.html"
+    page.write_text(text)
+    assert reports.read(page)[0]["mpi"] == EVIL
+
+
+def test_candidates_show_their_measured_times(tmp_path):
+    text = rendered(sample_with_tuning(tmp_path), seconds=2.5, command=["mpirun", "-n", "4", "./a"])
+    words = Page(text).all_text("script", "style")
+    assert "81.0 ms saved against the MPI's own" in words
+    assert "3.00 ms spent exploring candidates" in words
+    assert "allgather, 65 bytes and more, 4 ranks" in words
+    assert "Saved 81.0 ms (interval: -4.00 ms to 100 ms) against the MPI's own" in words
+    assert "1.80 ms to 2.50 ms" in words
+    assert "1 candidate not measured" in words and "unexplored: bruck" in words
+    assert "Still to gain: 10.0 ms with ring (calls before it was selected)" in words
+    assert "mpirun -n 4 ./a" in words and "of 2.50 s for the whole command" in words
+    assert "no measured candidates" in Page(rendered(SAMPLE)).all_text()
+
+
+def test_a_report_without_calls_or_times_is_a_page_too(tmp_path):
+    empty = Page(rendered(Path(write_report(tmp_path))))
+    assert "No collective was recorded" in empty.all_text()
+    untimed = Page(rendered(Path(write_report(tmp_path, line_of(None)))))
+    assert untimed.count("table") == 1 and "Who is late?" not in untimed.all_text()
+
+
+def test_partial_reports_are_one_page(tmp_path):
+    own = {"format": 2, "partial": True, "view": "the calls of process 5", "mpi": "MPICH 4"}
+    path = tmp_path / "parts.json"
+    lines = [line_of(None, site=f"app: {name}+0x1") for name in "fg"]
+    path.write_text("".join(json.dumps({**own, "calls": [line]}) + "\n" for line in lines))
+    text = rendered(path)
+    words = Page(text).all_text("script")
+    assert words.count("Partial: the calls of process 5.") == 2
+    assert "app: f+0x1" in words and "app: g+0x1" in words
+    (tmp_path / "parts.html").write_text(text)
+    assert reports.read(tmp_path / "parts.html") == reports.read(path)
+
+
+def test_the_heat_map_has_the_colours_of_its_cells():
+    top = 9.0
+    paths = dict(drawing.cells_by_colour([[0, 0, 9, 9], [9, 1, 0, 20]], top))
+    assert paths == {
+        drawing.COLOURS[9]: "M2 0h2v1h-2zM0 1h1v1h-1zM3 1h1v1h-1z",
+        drawing.COLOURS[1]: "M1 1h1v1h-1z",
+    }
+
+
+def test_bars_of_many_ranks_keep_the_latest(tmp_path):
+    (site,) = reports.sites_of(
+        reports.read(Path(write_report(tmp_path, line_of(late_rank(1000, 10, 700, 0.02)))))
+    )
+    assert site.pattern is not None
+    profile = drawing.profile(site.pattern)
+    assert profile.count == 128 and profile.top == "18.0 ms"
+    assert profile.paths == [("delay", f"M{700 * 128 // 1000} 0.0000h1v1.0000h-1z")]
+    heat = drawing.heat_map(site.pattern)
+    assert (heat.rows, heat.columns) == (64, 10)
+    assert heat.note == "A cell covers up to 16 ranks."
+
+
+def advice(*lines: dict, **known) -> list[str]:
+    sites = [reports.Site(n, line, None) for n, line in enumerate(lines, 1)]
+    values = {"command": ["mpirun", "-n", "4", "./app"], "ranks": 4, **known}
+    return [one.command for one in advice_of(totals_of(sites), Known("run.html", **values))]
+
+
+def test_advice_is_a_command_to_paste():
+    moving = line_of(late_rank(2, 3, 1))
+    waits = {**moving, "parts": {"calls": 3, "waiting": 0.12, "held": 0.0, "moving": 0.001}}
+    assert advice(moving) == [
+        "tutti tune --mpirun 'mpirun -n 4' --collective gather --budget 10m --output rules.json\n"
+        "tutti run --rules rules.json -- mpirun -n 4 ./app",
+        "tutti run --compare -- mpirun -n 4 ./app",
+    ]
+    assert advice(waits)[0] == "tutti explain --report run.html --site 1"
+    assert advice(moving, seconds=100.0)[0].startswith("tutti run --compare"), "too little to gain"
+    assert "-- mpirun -n 4 ./app" in advice(moving, command=[])[0]
+    ringing = {**moving, "algorithm": "ring"}
+    assert advice(ringing) == ["tutti run --compare -- mpirun -n 4 ./app"]
+    assert advice() == []
+
+
+def test_advice_names_the_candidate_that_could_save_most():
+    moving = line_of(late_rank(2, 3, 1))
+    (case,) = tuning()["cases"]
+    assert len(advice(moving, cases=[case])) == 2, "the selected one needs no request"
+    table = {"candidate": "hierarchical(ring,leaders=2)", "seconds": 0.1, "why": "too few calls"}
+    first = advice(moving, cases=[case, {**case, "on_table": table}])[0]
+    assert first == (
+        "tutti run --compare --allgather 'hierarchical(ring,leaders=2)' -- mpirun -n 4 ./app"
+    )
+    little = {**case, "on_table": {**table, "seconds": 0.001}}
+    assert len(advice(moving, cases=[little])) == 2
+
+
+def test_call_sites_have_the_line_of_the_call(command, tmp_path):
+    cc = shutil.which("cc")
+    if not cc or not shutil.which("addr2line"):
+        pytest.skip("needs a C compiler and binutils")
+    source, program = tmp_path / "app.c", tmp_path / "app"
+    source.write_text("int f(int a);\nint g(int a) {\n  a += 1;\n  return 2 +\n    f(a);\n}\n"
+                      "int f(int a) { return a; }\nint main(void) { return g(1); }\n")  # fmt: skip
+    subprocess.run([cc, "-g", "-O0", "-o", program, source], check=True)
+    listed = subprocess.run(
+        ["objdump", "-d", "--no-show-raw-insn", "--disassemble=g", program],
+        capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    steps = re.findall(r"^ +([0-9a-f]+):\t(\w+)", listed, re.MULTILINE)
+    call = next(at for at, (_, name) in enumerate(steps) if name in ("call", "callq", "bl"))
+    site = f"app: g+{hex(int(steps[call + 1][0], 16) - int(steps[0][0], 16))}"
+    assert source_lines.lines_of([site, "other: g+0x1", "C API"], [program]) == {
+        site: f"{source}:5"
+    }
+    name = write_report(tmp_path, line_of(late_rank(2, 3, 1), site=site))
+    page = tmp_path / "run.html"
+    command("report", name, "--html", str(page), "--program", str(program))
+    assert "app.c:5" in Page(page.read_text()).all_text("script")
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["--html", "/none/x.html"], "--html /none/x.html: No such file"),
+        (["--program", "a"], "--program a needs --html FILE"),
+        (["--html", "/tmp/x.html", "--program", "/none"], "--program /none: no such file"),
+    ],
+)
+def test_errors_are_one_line(command, words, text):
+    shown = command("report", str(SAMPLE), *words)
+    assert shown.status == 2 and text in shown.err and shown.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("mpi", mpis()[-1:] or [None], ids=str)
+def test_tutti_run_writes_the_page_of_a_program(command, mpi, tmp_path, monkeypatch):
+    assert mpi, "no build for an MPI; run ./test, or set TUTTI_BUILD"
+    for name, value in environment().items():
+        monkeypatch.setenv(name, value)
+    page = tmp_path / "run.html"
+    program = BUILD / "bin" / f"late_rank-{mpi.flavour}"
+    start = ["run", "--report", str(page), "--", str(mpi.mpirun), "-n", "2"]
+    shown = command(*start, str(program))
+    assert shown.status == 0 and f"report: {page}" in shown.err
+    assert os.listdir(tmp_path) == ["run.html"], "the JSON is in the page"
+    assert str(program) in Page(page.read_text()).all_text("script")
+    assert reports.read(page)[0]["ranks"] == 2
+    page.unlink()
+    failed = command(*start, "sh", "-c", "exit 3")
+    assert failed.status == 3 and "wrote no report" in failed.err and not page.exists()
+
+
+def chromium() -> str | None:
+    names = ("chromium", "chromium-browser", "google-chrome")
+    return next((name for name in names if shutil.which(name)), None)
+
+
+PROBE = """<body><iframe src="{page}" style="width:{width}px;height:900px;border:0"></iframe>
+<script>onload = () => {{
+  const page = document.querySelector("iframe").contentDocument;
+  document.body.dataset.width = page.documentElement.scrollWidth;
+  const head = page.querySelectorAll("#calls th")[4];
+  head.querySelector("button").click();
+  head.querySelector("button").click();
+  const rows = [...page.querySelectorAll("#calls tbody tr")];
+  const values = rows.map(row => +row.cells[4].dataset.value);
+  const isSorted = values.every((v, i) => !i || v >= values[i - 1]);
+  document.body.dataset.sorted = head.ariaSort + isSorted;
+  document.body.dataset.small = [...page.querySelectorAll(".plot svg")]
+    .filter(one => one.getBoundingClientRect().width < 150).length;
+}};</script>"""
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_the_page_fits_and_sorts_in_chromium(tmp_path, width):
+    browser = chromium()
+    if browser is None:
+        pytest.skip("no Chromium on this machine")
+    (tmp_path / "run.html").write_text(rendered(sample_with_tuning(tmp_path)))
+    probe = tmp_path / "probe.html"
+    probe.write_text(PROBE.format(page="run.html", width=width))
+    done = subprocess.run(
+        [browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}/p",
+         "--allow-file-access-from-files", "--virtual-time-budget=3000", "--window-size=1400,1000",
+         "--dump-dom", probe.as_uri()],
+        capture_output=True, text=True, timeout=120, check=True, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    body = next(attributes for tag, attributes in Page(done.stdout).tags if tag == "body")
+    assert body.get("data-sorted") == "ascendingtrue", body
+    assert int(body["data-width"] or 0) <= width, "the page scrolls sideways"
+    assert body["data-small"] == "0"
