@@ -31,9 +31,6 @@ _CLEAR = 1.5
 """So many times as fast as native is enough without a race, where no sample contradicts it."""
 _MAX_FINALISTS = 4
 _DOUBT = 0.05
-_PARAMETERS = {"k": (4, 8), "parts": (4, 16, 64)}
-"""Values that are tried beside the default, by the parameter's name."""
-_LEADERS = (1, 2, 4)
 _MAX_BUFFER = 1 << 28
 """Bytes of a rank's buffers that a measurement may take."""
 
@@ -119,25 +116,7 @@ def candidates(collective: str, ranks: int, ranks_per_node: int) -> list[str]:
 
     Algorithms that depend on arrivals are left out: ranks of a measurement arrive together.
     """
-    found: list[str] = []
-    for algorithm in _engine.algorithms():
-        if algorithm.collective != collective:
-            continue
-        names = [algorithm.name]
-        parameters = algorithm.parameters.split(",")
-        for parameter, values in _PARAMETERS.items():
-            if parameter in parameters:
-                fitting = [v for v in values if parameter != "k" or v < ranks]
-                names += [f"{algorithm.name}:{parameter}={value}" for value in fitting]
-        found += [_engine.setting(collective, name) for name in names]
-    found = [name for name in found if not _engine.needs_arrivals(collective, name)]
-    if ranks_per_node > 1:
-        found += [
-            _engine.setting(collective, f"hierarchical(native,leaders={leaders})")
-            for leaders in _LEADERS
-            if leaders <= ranks_per_node
-        ]
-    return list(dict.fromkeys(found))
+    return _engine.useful(collective, ranks, ranks_per_node)
 
 
 def grid(collective: str, ranks: int, least: int, most: int) -> list[int]:

@@ -42,7 +42,7 @@ int LeaderSelection::find(Collective collective, const BlockOfCall& block, int& 
       if (const int error = mean_block(collective, block, size)) return error;
     }
     const bool knows = block.common || latest == by_mean;
-    known = leaders_for(nodes_.features(collective, knows ? std::optional(size) : std::nullopt),
+    known = leaders_for(collective, nodes_.shape(), knows ? std::optional(size) : std::nullopt,
                         communicator_.node_machine());
   }
   leaders = known;

@@ -66,7 +66,8 @@ class TunedSelection::Host final : public TuningHost {
     if (all.empty()) {
       all = tuning_candidates({state_.collective, communicator.p(), largest_of(size_class),
                                selection_.nodes_.max_ranks(), communicator.node_settings().staging,
-                               !state_.deferred.is_automatic, state_.deferred.is_flat},
+                               !state_.deferred.is_automatic, state_.deferred.is_flat,
+                               communicator.is_oversubscribed()},
                               communicator.machine());
       if (all.size() >= max_candidates) all.resize(max_candidates - 1);
       add_order(size_class, all);
