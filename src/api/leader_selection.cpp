@@ -37,13 +37,12 @@ int LeaderSelection::find(Collective collective, const BlockOfCall& block, int& 
   if (!is_block_common(collective)) latest = by_mean;
   int& known = leaders_[{collective, latest}];
   if (known == 0) {
-    Bytes size = block.common.value_or(0);
+    // Of the class, not of this call: a rank with invalid arguments knows no block.
+    Bytes size = latest == by_mean ? 0 : largest_of(latest);
     if (latest == by_mean) {
       if (const int error = mean_block(collective, block, size)) return error;
     }
-    const bool knows = block.common || latest == by_mean;
-    known = leaders_for(collective, nodes_.shape(), knows ? std::optional(size) : std::nullopt,
-                        communicator_.node_machine());
+    known = leaders_for(collective, nodes_.shape(), size, communicator_.node_machine());
   }
   leaders = known;
   return MPI_SUCCESS;

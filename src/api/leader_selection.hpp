@@ -20,7 +20,8 @@ class LeaderSelection {
   LeaderSelection& operator=(const LeaderSelection&) = delete;
 
   /// `deferred` with the leaders of the call that begins. Opens nodes at the first call. A rank
-  /// whose arguments are invalid asks the other ranks of its node. Collective. Sets `error` to an
+  /// whose arguments are invalid gets the selection from another rank of its node. Valid until a
+  /// setting changes. Collective over the communicator. Sets `error` to an
   /// MPI error code.
   const Decision& resolve(const Decision& deferred, Collective collective, const BlockOfCall& block,
                           int& error);
@@ -35,8 +36,8 @@ class LeaderSelection {
   HierarchicalNodes& nodes_;
   std::map<Collective, int> latest_;  ///< size class of this rank's latest call
   std::map<Key, int> leaders_;
-  /// By the deferred decision too: those for operations that commute and that do not share a
-  /// collective and epoch.
+  /// Keyed by the deferred decision, because a collective has one for operations that commute and
+  /// one for others, with equal epochs.
   std::map<std::pair<const Decision*, int>, Decision> decisions_;
 };
 

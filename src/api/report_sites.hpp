@@ -1,4 +1,5 @@
-/// Names of return addresses, equal in every process and every run.
+/// Names of call sites: the addresses in the program to which its MPI calls return. Equal in every
+/// process and every run.
 #pragma once
 
 #include <string>
@@ -6,8 +7,8 @@
 namespace tutti {
 
 /// "module: function+0xoffset"; "module+0xoffset" if no function is known, with the offset that
-/// addr2line takes; "C API" for null. Reads the module's file for functions that it does not
-/// export.
+/// addr2line takes; "generated code" if no module holds the address; "C API" for null. Reads the
+/// module's file each time for functions that it does not export: for reports, not for calls.
 [[nodiscard]] std::string site_name(const void* site);
 
 }  // namespace tutti

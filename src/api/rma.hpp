@@ -16,10 +16,13 @@ struct Opened {
   std::shared_ptr<RmaChooser> chooser = nullptr;
 };
 
-/// The owner of a registered window, and the window's number there; a null system if there is none.
+/// The owner of a window of TUTTI_Rma_window_register, and the window's number there; a null system
+/// if there is none.
 [[nodiscard]] Opened owner_of_handle(MPI_Win handle, int& number);
 
-/// Makes the MPI report the window's end. Returns an MPI error code.
+/// Ends Tutti's operations on the window when it is freed, by the deletion callback of an
+/// attribute, if the program frees it past Tutti. `system` identifies the owner and may end
+/// earlier. Local. Returns an MPI error code.
 int watch(MPI_Win handle, RmaSystem& system);
 
 /// States whether the MPI moves puts while their target computes; empty if no one-sided collectives
@@ -27,10 +30,11 @@ int watch(MPI_Win handle, RmaSystem& system);
 [[nodiscard]] std::string progress_of_rma();
 
 /// Completes and ends the one-sided collectives of all communicators, in the sequence of their
-/// start.
+/// start. Collective, at the end of MPI; drops errors.
 void close_all_rma();
 
-/// Completes a registered window's operations and releases it. Collective, before MPI_Win_free.
+/// Completes a registered window's operations and releases it; does nothing for other windows.
+/// Collective, before MPI_Win_free; drops errors.
 void release_window(MPI_Win window);
 
 }  // namespace tutti

@@ -54,7 +54,7 @@ def test_a_file_of_other_ranks_is_named_and_left_alone(mpi, tmp_path):
     outcome = mpi.run(mpi.compile("gather.c"), settings=settings)
     assert outcome.status == 0, outcome.err
     assert "correct" in outcome.out.split()
-    assert outcome.err.count(f"the distances are between {RANKS + 1} ranks") == 1
+    assert outcome.err.count(f"those of {RANKS + 1} ranks") == 1
 
 
 @pytest.mark.parametrize("distances", ["", "/nowhere/distances"])

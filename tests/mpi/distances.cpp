@@ -126,9 +126,9 @@ void by_choice(Context& context) {
   const OwnComm comm;
   const auto p = static_cast<std::size_t>(comm.size());
   constexpr int count = 50;
-  constexpr int calls = 32;
+  constexpr int calls = 4000;  // the order is the last candidate; all ranks see it in the same call
   int reordered = 0;
-  for (int call = 0; call < calls; ++call) {
+  for (int call = 0; call < calls && reordered == 0; ++call) {
     context.step("allgather " + std::to_string(call));
     const std::vector<int> own(count, 100 * comm.rank() + call);
     std::vector<int> all(count * p, -1);
@@ -141,12 +141,12 @@ void by_choice(Context& context) {
     const auto bcast = context.options().native ? PMPI_Bcast : TUTTI_Bcast;
     bcast(vector.data(), count, MPI_INT, call % 7 % comm.size(), comm.get());
     if (vector != std::vector<int>(count, call)) context.fail("wrong vector");
-    if (context.options().native) continue;
+    if (context.options().native) return;
     const std::string ran = last(comm.get(), "allgather");
     if (ran.find("order=distance") != std::string::npos) ++reordered;
   }
   const bool is_shuffled = p == 5 || p == 7 || p == 8;
-  if (is_shuffled && reordered == 0 && !context.options().native) context.fail("was never tried");
+  if (is_shuffled && reordered == 0) context.fail("was never explored");
 }
 
 /// All roots, on parts of the world with other numbers.
@@ -276,6 +276,7 @@ MadeUpDistances::MadeUpDistances() : file_(temporary_name("distances")) {
   // The rank 0 of other communicators must read a complete file.
   PMPI_Barrier(MPI_COMM_WORLD);
   setenv("TUTTI_DISTANCES", file_.c_str(), 1);
+  setenv("TUTTI_EXPLORE", "1", 1);
 }
 
 MadeUpDistances::~MadeUpDistances() {

@@ -35,7 +35,8 @@ class MessageQueue {
   using Reader = std::function<void(Rank from, const std::vector<std::int64_t>& words)>;
 
   void open(std::unique_ptr<ControlChannel> channel, Reader reader);
-  /// No other thread may use the queue any more.
+  /// Drops unsent messages: call take_own_turn() until `over` first. No other thread may use the
+  /// queue any more.
   void close();
 
   /// Queues a message. Messages leave in the sequence of these calls, at the next turn.

@@ -17,7 +17,7 @@ struct ArrivalEpoch;
 struct AsyncContext;
 
 /// Numbers and displacements of the elements that a buffer has for or from each rank, in MPI's
-/// three forms.
+/// three forms. Keeps pointers to the program's arrays, and compares pointers.
 class RankBlocks {
  public:
   RankBlocks() = default;
@@ -142,7 +142,7 @@ struct CollectiveCall {
   Rank root = 0;  ///< bcast and reduce
   MPI_Comm comm{};
   CallSide send;     ///< with MPI_IN_PLACE only its address is significant
-  CallSide receive;  ///< in a reduce significant at the root only
+  CallSide receive;  ///< in a reduce its address is significant at the root only
   MPI_Op op{};       ///< reductions
 
   bool begun = false;   ///< counted by PrivateComm::begin
@@ -172,7 +172,8 @@ struct CollectiveCall {
 struct CallContext {
   Bytes half_performance_length = 0;
   double rate = 1;                      ///< bytes per second
-  const ArrivalEpoch* epoch = nullptr;  ///< the expected arrivals
+  const ArrivalEpoch* epoch = nullptr;  ///< the expected arrivals; null: not used. Borrowed
+  /// Bytes of each rank's block; null: to be exchanged where an algorithm needs them. Borrowed.
   const std::vector<Bytes>* all_sizes = nullptr;
   /// Lets the background thread begin the next such call; null: it must not.
   const AsyncContext* async_context = nullptr;

@@ -44,8 +44,8 @@ class ReductionBuffers final : public Buffers {
       : call_(call), layout_(layout), scratch_(scratch) {}
 
   int find(const BufferRef& ref, Region& region) override;
-  /// Calls MPI_Reduce_local: for the program's own operations on as many elements as an int can
-  /// count, else on smaller parts.
+  /// Calls MPI_Reduce_local, on at most INT_MAX elements for the program's own operations and 2^24
+  /// for predefined ones.
   int reduce(const BufferRef& from, const BufferRef& to) override;
 
  private:
@@ -64,9 +64,11 @@ class HostVectors {
       : layout_(layout), transport_(transport) {}
 
   /// Replaces the buffers that are significant at this rank of p by copies, which the MPI makes.
+  /// `call` then points into this object. Local.
   /// Returns an MPI error code. Throws std::bad_alloc.
   int take(CollectiveCall& call, Rank rank, int p);
-  /// Copies the result to the program's buffer.
+  /// Copies the result, if this rank has one, to the program's buffer. Local. Returns an MPI error
+  /// code.
   int finish();
 
  private:
@@ -99,7 +101,8 @@ class OperationCache {
   std::size_t next_ = 0;
 };
 
-/// Is this handle the program's own operation, not a predefined one? The handle may be invalid.
+/// Is this handle the program's own operation, not a predefined one? True for invalid handles
+/// too, but for MPI_OP_NULL.
 [[nodiscard]] bool is_programs_own(MPI_Op op);
 
 /// Does a valid operation commute?

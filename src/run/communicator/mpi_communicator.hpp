@@ -19,9 +19,13 @@
 namespace tutti {
 
 /// The private duplicate of a communicator, with all state that calls reuse.
+///
+/// A gather or scatter: begin(), then repeat(); if that is false, learn_types() and run(). With
+/// invalid arguments take_part_as_dummy() instead, or give_up() where no rank waits for this one.
 class PrivateComm {
  public:
-  /// See OwnedComm. Returns an MPI error code.
+  /// Collective over `of`; split() leaves `made` null at ranks that are no members. Errors of the
+  /// new communicator come as codes, not through the program's handler. Both return such a code.
   static int duplicate(MPI_Comm of, std::unique_ptr<PrivateComm>& made);
   static int split(MPI_Comm of, bool member, int key, std::unique_ptr<PrivateComm>& made);
   ~PrivateComm();
@@ -47,20 +51,22 @@ class PrivateComm {
     if (!std::exchange(call.begun, true)) count_call();
   }
 
-  /// Tutti does not run a call that has begun on this rank.
+  /// Instead of run(), for a call that has begun and that Tutti does not run on this rank: the
+  /// background thread drops it. Local.
   void give_up();
   /// Takes part as a dummy in a call whose arguments are invalid at this rank, if other ranks need
   /// it for a size exchange: with an empty block, and at the root with empty blocks.
   void take_part_as_dummy(const GatherScatterCall& call, const Specification& specification,
                           const CallContext& context);
 
-  /// Runs a regular call that differs from a recent one only in its addresses: the fast path for
-  /// small blocks. False if there is none. Sets `error` to an MPI error code.
+  /// Runs a call of MPI_Gather or MPI_Scatter that differs from a recent one only in its addresses:
+  /// the fast path for small blocks. Each rank decides alone; others may use run(). If it returns
+  /// false, it did nothing. Sets `error` to an MPI error code.
   [[nodiscard]] bool repeat(GatherScatterCall& call, const Specification& specification,
                             int& error);
 
   /// Looks up the datatypes that are significant at this rank. False if one is invalid. The error
-  /// reaches no communicator of the program.
+  /// reaches no communicator of the program. Local.
   [[nodiscard]] bool learn_types(GatherScatterCall& call);
 
   /// Runs a gather or scatter with valid arguments and known types. Returns an MPI error code:
@@ -69,7 +75,8 @@ class PrivateComm {
           const CallContext& context);
 
   /// Sets `plan` to this rank's plan for such a call, after the exchanges that it needs. It lasts
-  /// until the next plan is made.
+  /// until the next plan is made. Collective; moves no data of the program. Returns an MPI error
+  /// code.
   int prepare(const GatherScatterCall& call, const Specification& specification,
               const CallContext& context, const Plan*& plan);
   /// Sets `sizes` to the bytes of all ranks' blocks. Collective. Returns an MPI error code.

@@ -31,7 +31,7 @@ class SharedMemory {
   [[nodiscard]] bool is_held() const { return count().holders != 0; }
   /// Bytes that may stay allocated while no rank holds the memory.
   [[nodiscard]] Bytes kept() const { return count().kept; }
-  /// Resets the holders: no rank of the node got the result.
+  /// Resets the holders: no rank of the node got the result. For the first rank of the node.
   void withdraw() { count().holders = 0; }
   /// Removes one holder. The last one returns all but kept() bytes to the system.
   void release();
@@ -56,14 +56,16 @@ class HeldResults {
   static HeldResults& all();
 
   /// Maps a result for the program and returns the address of its data; null if the system refuses.
+  /// SharedMemory::begin has counted the holder.
   void* hold(std::shared_ptr<SharedMemory> memory, SegmentView view);
-  /// Drops a result that the program has not received.
+  /// Unmaps a result that the program has not received; holders are SharedMemory::withdraw's.
   void withdraw(void* address);
   enum class Released : std::uint8_t {
     now,
     before,   ///< already, among the last results
     unknown,  ///< not a result, or released long ago
   };
+  /// Unmaps a result, keeps its address reserved, and removes this rank as a holder. Local.
   Released release(void* address);
 
  private:

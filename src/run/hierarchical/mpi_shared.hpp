@@ -17,17 +17,21 @@ struct SharedPart {
   Bytes bytes = 0;
 };
 
-/// Fills a result without other memory: each rank copies its contribution to its offset, and the
-/// first ranks of the nodes exchange the nodes' parts in place. For bcast, and for allgathers of
-/// less than 2 GiB on nodes in rank order. Collective. Returns an MPI error code.
+/// Fills a result without other memory: each rank copies its contribution behind those of
+/// the ranks before it, and the first ranks of the nodes exchange the nodes' parts in place. In a
+/// bcast only the root passes an address. For bcast, and for allgathers of
+/// less than 2 GiB on nodes in rank order. Collective over the communicator. Returns an MPI error
+/// code.
 int fill_in_place(HierarchicalRunner& runner, const HierarchicalProblem& call,
                   const SharedPart& own, const SharedMemory& memory);
 
 /// Gives all ranks of the node the error of the first one, for a result filled by other means.
-/// Collective. Returns an MPI error code.
+/// Collective over the node; each rank keeps an error of its own that comes later. Returns an MPI
+/// error code.
 int share_outcome(HierarchicalRunner& runner, int error);
 
-/// Releases a result of this rank unless the program gets it.
+/// Releases a result of this rank. The program gets one by address.release(); TUTTI_Shared_free
+/// ends that one.
 struct ReleaseResult {
   void operator()(void* address) const { HeldResults::all().release(address); }
 };
@@ -48,8 +52,8 @@ struct SharedRequest {
 class SharedResults {
  public:
   /// Sets `result` to memory that no rank of the node holds, and counts all its ranks as holders.
-  /// Collective. MPI_ERR_NO_MEM on all ranks of the call if one gets no memory; MPI_ERR_OTHER if
-  /// one has invalid arguments.
+  /// Collective over the communicator. MPI_ERR_NO_MEM on all ranks of the call if one gets no
+  /// memory; MPI_ERR_OTHER if one has invalid arguments.
   int acquire(HierarchicalRunner& runner, const SharedRequest& wanted, SharedResult& result);
 
  private:
