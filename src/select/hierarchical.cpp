@@ -32,10 +32,9 @@ bool is_block_common(Collective collective) {
          collective != Collective::alltoallv;
 }
 
-int leaders_for(Collective collective, const NodeShape& shape, std::optional<Bytes> block,
+int leaders_for(Collective collective, const NodeShape& shape, Bytes block,
                 const NodeMachine& machine) {
-  if (!block) return 1;
-  return std::min(max_leaders, best_leaders(collective, shape, *block, machine));
+  return std::min(max_leaders, best_leaders(collective, shape, block, machine));
 }
 
 std::vector<Candidate> hierarchical_proposals(Collective collective, const Nodes& nodes,

@@ -1,7 +1,6 @@
 /// What the model proposes for calls through node memory.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "core/nodes.hpp"
@@ -18,9 +17,9 @@ namespace tutti {
 [[nodiscard]] bool is_block_common(Collective collective);
 
 /// The number of leaders per node with the least modelled time, at most 8, because each number
-/// needs as many communicators. 1 if the block (see flat_seconds) is unknown. O(log^2 p).
-[[nodiscard]] int leaders_for(Collective collective, const NodeShape& shape,
-                              std::optional<Bytes> block, const NodeMachine& machine);
+/// needs as many communicators. O(log^2 p).
+[[nodiscard]] int leaders_for(Collective collective, const NodeShape& shape, Bytes block,
+                              const NodeMachine& machine);
 
 /// The modelled times of the flat algorithms of MPI libraries, and of node memory around the MPI's
 /// own collective with `leaders_for` leaders; by time. Uneven nodes count with the ranks of the

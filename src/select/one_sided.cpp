@@ -34,9 +34,12 @@ double seconds_by_nodes(const Specification& specification, const Features& feat
 Choice choose_one_sided(const Features& features, const OneSidedMachine& machine) {
   Choice choice;
   const bool shares = machine.nodes != nullptr && machine.nodes->count() < features.p;
+  // A put and its flush would wait for the target's thread; gathers and reductions put nothing.
+  const bool puts = features.collective == Collective::rma_bcast ||
+                    features.collective == Collective::rma_scatter;
+  const bool puts_wait = puts && machine.between.serving > 0;
   for (Specification& candidate : useful_specifications(features.collective, features.p)) {
-    // A put and its flush would wait for the target's thread.
-    const bool puts_wait = machine.between.serving > 0 && candidate.algorithm->takes("carry");
+    if (puts_wait && !candidate.algorithm->takes("carry")) continue;
     if (puts_wait) candidate.parameters.carry = all_carried;
     choice.candidates.push_back({to_text(candidate),
                                  seconds_of(candidate, features, features.p, machine.between),

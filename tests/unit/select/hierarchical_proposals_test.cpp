@@ -36,7 +36,6 @@ TEST(HierarchicalProposals, HaveEightLeadersAtMost) {
   machine.sender_per_byte = 64 * machine.per_byte;
   EXPECT_GT(best_leaders(Collective::alltoall, {16, 32}, 65536, machine), 8);
   EXPECT_EQ(leaders_for(Collective::alltoall, {16, 32}, 65536, machine), 8);
-  EXPECT_EQ(leaders_for(Collective::alltoallv, {16, 32}, std::nullopt, machine), 1);
 }
 
 TEST(NodeMachines, AreWrittenBesideAMachine) {
