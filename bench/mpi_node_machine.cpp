@@ -148,7 +148,6 @@ Result<NodeMachine> measure_node_machine(const Job& job, const Machine& machine)
     const int rounds = std::bit_width(static_cast<unsigned>(ranks - 1));
     measured.local_latency = slowest_median(job, 50, [&] { barrier_by_messages(real); }) / rounds;
     measured.signal = signal_seconds(job, real);
-    measured.oversubscription = std::max(1.0, job.oversubscription());
   }
   std::string wrong = out_of_range(measured);
   if (real.nodes().count() == 1 && wrong.empty())

@@ -19,8 +19,8 @@ writes it. Every sample is in the JSON files beside it. Ratios are Tutti's media
 `auto` is Tutti's choice; blocks count ints.
 
 **Settings.** Only `TUTTI_GATHERV` and `TUTTI_SCATTERV`, which name the column's algorithm; the machine numbers are
-built-in. In the samples of 2026-11-21 `auto` took calls of every size from an MPI that busy-waits, and ran `linear`; it
-still does.
+built-in. In the samples of 2026-11-21 `auto` still replaced calls without a measurement where MPICH busy-waits, and ran
+`linear`; now it [explores](../selection.md) first.
 
 **Limitations.** With more ranks than cores times depend on the scheduler as much as on the algorithm. MPICH
 busy-waits and never yields, so a native call often lasts until waiting ranks' time slices end, while Tutti tests

@@ -90,6 +90,7 @@ class Algorithm:
     knowledge: str
     staging: str
     parameters: str
+    useful: str
     summary: str
 
     def file(self, root: Path) -> str:
@@ -121,12 +122,13 @@ def algorithms_page(root: Path) -> str:
         rows = [
             [f"[`{a.name}`](../../{a.file(root)})", a.summary,
              a.knowledge if reduces else KNOWLEDGE[a.knowledge], STAGING[a.staging], a.order,
-             ", ".join(f"`{key}`" for key in a.parameters.split(","))]
+             ", ".join(f"`{key}`" for key in a.parameters.split(",")),
+             " ".join(f"`{values}`" for values in a.useful.split())]
             for a in own
         ]  # fmt: skip
         third = "operations" if reduces else "a rank knows"
         page += f"\n## {collective}\n\n"
-        page += table(["name", "how", third, "stages at most", "order", "parameters"], rows)
+        page += table(["name", "how", third, "stages at most", "order", "parameters", "compared too"], rows)
     page += "\n## Names in papers\n\n"
     aliases = entries((root / "src/algorithms/aliases.inc").read_text(), "TUTTI_ALIAS")
     page += table(["name", "stands for"], [[f"`{name}`", f"`{spec}`"] for name, spec in aliases])

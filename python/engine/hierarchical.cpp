@@ -43,8 +43,8 @@ class PyHierarchicalProblem {
  public:
   PyHierarchicalProblem(const std::string& collective, std::vector<Bytes> sizes,
                         const std::string& nodes, Rank root, const std::string& algorithm,
-                        Bytes bound, bool commutative, const NodeMachine& machine, int cores)
-      : nodes_(value_or_raise(nodes_from(nodes))), machine_(machine), cores_(cores) {
+                        Bytes bound, bool commutative, const NodeMachine& machine)
+      : nodes_(value_or_raise(nodes_from(nodes))), machine_(machine) {
     call_.collective = collective_or_raise(collective);
     call_.root = has_root(call_.collective) ? root : 0;
     call_.sizes = std::move(sizes);
@@ -53,8 +53,8 @@ class PyHierarchicalProblem {
     options_.commutative = commutative;
     options_.direct = true;
     const int asked = setting_.asks_for_hierarchical() ? setting_.level->leaders : 0;
-    options_.leaders =
-        std::min(asked > 0 ? asked : leaders_for(features(), machine_), nodes_.most());
+    const int usual = leaders_for(call_.collective, shape_of(nodes_), mean_block(call_), machine_);
+    options_.leaders = std::min(asked > 0 ? asked : usual, nodes_.most());
     if (bound > 0) {
       options_.chunks = value_or_raise(agreed_chunks(call_, nodes_, options_, bound));
     }
@@ -112,19 +112,9 @@ class PyHierarchicalProblem {
     return "";
   }
 
-  /// The candidates that auto explores, in their sequence.
-  [[nodiscard]] std::vector<std::string> tried() const {
-    Bytes block = 0;
-    for (const Bytes bytes : call_.sizes) block = std::max(block, bytes);
-    std::vector<std::string> names = {"native"};
-    const std::vector<Setting> all =
-        tuning_candidates({call_.collective, call_.p(), block, nodes_.most(), default_staging}, {});
-    for (std::size_t i = 1; i < all.size(); ++i) names.push_back(to_text(all[i]));
-    return names;
-  }
-
-  [[nodiscard]] HierarchicalChoice choice() const {
-    return choose_hierarchical(features(), machine_);
+  /// The model's proposals for the mean block.
+  [[nodiscard]] std::vector<Candidate> proposals() const {
+    return hierarchical_proposals(call_.collective, nodes_, mean_block(call_), machine_);
   }
   [[nodiscard]] int leaders() const { return options_.leaders; }
   [[nodiscard]] int chunks() const { return options_.chunks; }
@@ -151,20 +141,38 @@ class PyHierarchicalProblem {
     if (!wrong.empty()) throw nb::value_error(wrong.c_str());
   }
 
-  [[nodiscard]] HierarchicalFeatures features() const {
-    return {call_.collective,     shape_of(nodes_),
-            mean_block(call_),    options_.commutative || nodes_.in_rank_order(),
-            min_shape_of(nodes_), cores_ > 0 ? static_cast<double>(nodes_.most()) / cores_ : 0};
-  }
-
   Nodes nodes_;
   NodeMachine machine_;
-  int cores_;  ///< of each node; 0: unknown
   Call call_;
   Setting setting_;
   HierarchicalOptions options_;
   std::vector<HierarchicalPlan> plans_;
 };
+
+std::vector<std::string> explored(const std::string& collective, int ranks, Bytes block,
+                                  int ranks_per_node, const Machine& machine) {
+  const TuningFeatures features = {collective_or_raise(collective), ranks, block, ranks_per_node,
+                                   default_staging};
+  std::vector<std::string> names;
+  for (const Setting& one : tuning_candidates(features, machine)) {
+    const bool is_native = one.kind == Setting::Kind::native && !one.level;
+    names.push_back(is_native ? "native" : to_text(one));
+  }
+  return names;
+}
+
+std::vector<std::string> useful(const std::string& collective, int ranks, int ranks_per_node,
+                                bool arrivals, bool background) {
+  const Collective named = collective_or_raise(collective);
+  std::vector<std::string> names;
+  for (const Specification& one : useful_specifications(named, ranks)) {
+    const bool has_arrivals = arrivals || !one.needs_arrivals();
+    const bool has_thread = background || one.runner == Runner::caller;
+    if (has_arrivals && has_thread) names.push_back(to_text(one));
+  }
+  for (const Setting& one : hierarchical_candidates(ranks_per_node)) names.push_back(to_text(one));
+  return names;
+}
 
 /// Modelled seconds of one call, flat and hierarchical.
 struct HierarchicalEstimate {
@@ -237,28 +245,16 @@ void bind_times(nb::module_& module) {
 
 void bind_hierarchical(nb::module_& module) {
   bind_times(module);
-  nb::class_<HierarchicalChoice>(module, "HierarchicalChoice",
-                                 "The selection between flat and hierarchical, and why.")
-      .def_prop_ro(
-          "level",
-          [](const HierarchicalChoice& choice) {
-            return choice.level.hierarchical
-                       ? to_text(Setting{Setting::Kind::native, {}, choice.level})
-                       : std::string("flat");
-          },
-          "The selected setting, or flat.")
-      .def_ro("reason", &HierarchicalChoice::reason)
-      .def_ro("candidates", &HierarchicalChoice::candidates);
   nb::class_<PyHierarchicalProblem>(module, "HierarchicalProblem",
                                     "A hierarchical call, with the plans of all ranks.")
       .def(
           nb::init<const std::string&, std::vector<Bytes>, const std::string&, Rank,
-                   const std::string&, Bytes, bool, const NodeMachine&, int>(),
+                   const std::string&, Bytes, bool, const NodeMachine&>(),
           "collective"_a, "sizes"_a, "nodes"_a, "root"_a = 0,
           "algorithm"_a = "hierarchical(native)", "bound"_a = 0, "commutative"_a = true,
-          "machine"_a = NodeMachine{}, "cores"_a = 0,
+          "machine"_a = NodeMachine{},
           "nodes: such as 1,4,2 or 8x6, optionally with :round_robin or :shuffled. bound: limit of "
-          "node memory in bytes, 0 for none. cores: of each node, 0 if unknown.")
+          "node memory in bytes, 0 for none.")
       .def_prop_ro("algorithm", &PyHierarchicalProblem::algorithm)
       .def_prop_ro("leaders", &PyHierarchicalProblem::leaders)
       .def_prop_ro("chunks", &PyHierarchicalProblem::chunks)
@@ -269,10 +265,16 @@ void bind_hierarchical(nb::module_& module) {
       .def("calls", &PyHierarchicalProblem::calls, "The collectives between nodes, lane by lane.")
       .def("fault", &PyHierarchicalProblem::fault,
            "The first fault of the plans; empty if they are correct.")
-      .def("choice", &PyHierarchicalProblem::choice,
-           "The model's selection between flat and hierarchical.")
-      .def("tried", &PyHierarchicalProblem::tried,
-           "The candidates that auto explores on the program's own calls, native first.");
+      .def("proposals", &PyHierarchicalProblem::proposals,
+           "Modelled times, flat and through node memory; fastest first.");
+  module.def("explored", explored, "collective"_a, "ranks"_a, "block"_a, "ranks_per_node"_a = 1,
+             "machine"_a = Machine{},
+             "The candidates that auto explores on the program's own calls, in this sequence, "
+             "native first. block: the largest one, in bytes.");
+  module.def("useful", useful, "collective"_a, "ranks"_a, "ranks_per_node"_a = 1,
+             "arrivals"_a = false, "background"_a = false,
+             "The algorithms of the list with their useful parameters, also those that need "
+             "arrivals or background threads if these are there; then node memory.");
   module.def(
       "node_ranks",
       [](const std::string& nodes) { return ranks_of(value_or_raise(nodes_from(nodes))); },

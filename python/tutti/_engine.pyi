@@ -467,25 +467,12 @@ def hierarchical_estimate(collective: str, nodes: int, ranks: int, block: int, m
     Modelled times for `nodes` nodes of `ranks` ranks each; block in bytes.
     """
 
-class HierarchicalChoice:
-    """The selection between flat and hierarchical, and why."""
-
-    @property
-    def level(self) -> str:
-        """The selected setting, or flat."""
-
-    @property
-    def reason(self) -> str: ...
-
-    @property
-    def candidates(self) -> list[Candidate]: ...
-
 class HierarchicalProblem:
     """A hierarchical call, with the plans of all ranks."""
 
-    def __init__(self, collective: str, sizes: Sequence[int], nodes: str, root: int = 0, algorithm: str = 'hierarchical(native)', bound: int = 0, commutative: bool = True, machine: NodeMachine = ..., cores: int = 0) -> None:
+    def __init__(self, collective: str, sizes: Sequence[int], nodes: str, root: int = 0, algorithm: str = 'hierarchical(native)', bound: int = 0, commutative: bool = True, machine: NodeMachine = ...) -> None:
         """
-        nodes: such as 1,4,2 or 8x6, optionally with :round_robin or :shuffled. bound: limit of node memory in bytes, 0 for none. cores: of each node, 0 if unknown.
+        nodes: such as 1,4,2 or 8x6, optionally with :round_robin or :shuffled. bound: limit of node memory in bytes, 0 for none.
         """
 
     @property
@@ -514,11 +501,18 @@ class HierarchicalProblem:
     def fault(self) -> str:
         """The first fault of the plans; empty if they are correct."""
 
-    def choice(self) -> HierarchicalChoice:
-        """The model's selection between flat and hierarchical."""
+    def proposals(self) -> list[Candidate]:
+        """Modelled times, flat and through node memory; fastest first."""
 
-    def tried(self) -> list[str]:
-        """The candidates that auto explores on the program's own calls, native first."""
+def explored(collective: str, ranks: int, block: int, ranks_per_node: int = 1, machine: Machine = ...) -> list[str]:
+    """
+    The candidates that auto explores on the program's own calls, in this sequence, native first. block: the largest one, in bytes.
+    """
+
+def useful(collective: str, ranks: int, ranks_per_node: int = 1, arrivals: bool = False, background: bool = False) -> list[str]:
+    """
+    The algorithms of the list with their useful parameters, also those that need arrivals or background threads if these are there; then node memory.
+    """
 
 def node_ranks(nodes: str) -> list[list[int]]:
     """The ranks of each node of a shape such as 1,4,2 or 8x6:round_robin."""

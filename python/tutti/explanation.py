@@ -16,8 +16,10 @@ from tutti._engine import (
     algorithms,
     block_kind,
     choose,
+    explored,
     has_root,
     is_irregular,
+    useful,
 )
 
 
@@ -52,10 +54,12 @@ class Explanation:
     choice: Choice
     """Tutti's selection, from the facts that every rank knows."""
     call: Call = field(repr=False)
-    """The call with the algorithm that is drawn: the selected one or, for native, Tutti's best."""
+    """The call with the algorithm that is drawn: the selected one or, for native, the fastest."""
     rounds: list[list[Message]] = field(repr=False)
     contenders: list[Contender] = field(repr=False)
     lower_bound: float
+    explored: list[str]
+    """The candidates that auto explores on the program's own calls, in this sequence."""
     timeline: Timeline = field(repr=False)
     """The data's messages of `call` in simulated time."""
 
@@ -118,30 +122,15 @@ def _contender(call: Call, machine: Machine, arrivals: list[float]) -> Contender
     )
 
 
-_FOR_ARRIVALS = {
-    "gather": (
-        ["SLS", "SBN", "binomial:order=late_leaf"],
-        ["BSLS", "BSBN", "binomial:order=late_leaf,runner=background"],
-    ),
-    "scatter": (["SLIN", "SBN"], ["BSLN", "BSBN", "linear:order=arrival,runner=background"]),
-    "bcast": (["SLIN", "SBN"], ["BSLN", "BSBN", "earliest:runner=background"]),
-    "allgather": (
-        ["sync_bcast:order=arrival"],
-        ["BDR", "BSLB", "linear:runner=background", "broadcasts:runner=background"],
-    ),
-}
-"""Specifications for ranks that arrive at different times, from papers and Tutti's own: those
-without a background thread, and those that need one. Irregular collectives have the same."""
-
-
 _DISTANCE_SHAPES = ("binomial", "knomial", "ring", "recursive_doubling")
 """The shapes whose time depends on the distances between neighbouring ranks."""
 
 
-def made_for_arrivals(collective: str, background: bool) -> list[str]:
-    """The specifications of `_FOR_ARRIVALS` for this collective."""
-    without, with_thread = _FOR_ARRIVALS.get(collective.removesuffix("v"), ([], []))
-    return without + with_thread if background else without
+def made_for_arrivals(collective: str, ranks: int, background: bool) -> list[str]:
+    """The useful specifications of the list for ranks that arrive at different times."""
+    plain = useful(collective, ranks)
+    every = useful(collective, ranks, arrivals=True, background=background)
+    return [name for name in every if name not in plain]
 
 
 def explain(
@@ -186,11 +175,12 @@ def explain(
         collective, algorithm, len(sizes), block, machine, root, expected,
         background=background, mpi=mpi,
     )  # fmt: skip
-    # The model treats native as linear: drawing linear for it would not show Tutti's algorithms.
-    candidates = [c.name for c in choice.candidates if c.name not in ("native", "linear")]
+    may_explore = algorithm == "auto" and len(sizes) > 1 and not collective.startswith("rma_")
+    tried = explored(collective, len(sizes), max(sizes), machine=machine) if may_explore else []
+    candidates = [c.name for c in choice.candidates if c.name != "native"]
     names = [listed.name for listed in algorithms() if listed.collective == collective]
     if expected:
-        names += made_for_arrivals(collective, background) + candidates
+        names += made_for_arrivals(collective, len(sizes), background) + candidates
     if distances:
         names += [f"{name}:order=distance" for name in names if name in _DISTANCE_SHAPES]
     calls = {
@@ -202,7 +192,7 @@ def explain(
     contenders = {name: _contender(other, machine, times) for name, other in calls.items()}
     # Without a selected algorithm, the fastest one is drawn.
     fastest = min(contenders.values(), key=lambda contender: contender.seconds).algorithm
-    drawn = choice.algorithm if choice.algorithm != "native" else [*candidates, fastest][0]
+    drawn = choice.algorithm if choice.algorithm != "native" else fastest
     call = Call(collective, sizes, root, drawn, machine, expected, distances)
     contenders.setdefault(call.algorithm, _contender(call, machine, times))
     return Explanation(
@@ -213,6 +203,7 @@ def explain(
         call=call,
         rounds=[list(group) for _, group in groupby(call.messages(), key=lambda m: m.round)],
         contenders=sorted(contenders.values(), key=lambda contender: contender.seconds),
+        explored=tried,
         lower_bound=call.lower_bound(times, background) - min(times, default=0.0),
         timeline=call.simulate(times),
     )

@@ -139,7 +139,7 @@ def replay(
         The candidates, fastest first.
     """
     names = [listed.name for listed in algorithms() if listed.collective == collective]
-    names += made_for_arrivals(collective, background)
+    names += made_for_arrivals(collective, len(pattern.ranks), background)
     calls = replayed(pattern, expected)
     sizes = [block] * len(pattern.ranks)
     sums: dict[str, list[float]] = {}

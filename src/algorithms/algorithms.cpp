@@ -12,11 +12,11 @@
 
 namespace tutti {
 
-#define TUTTI_ALGORITHM(collective, name, function, order, knowledge, staging, parameters, \
-                        summary)                                                           \
+#define TUTTI_ALGORITHM(collective, name, function, order, knowledge, staging, parameters, useful, \
+                        summary)                                                                   \
   Schedule function(const Problem& problem);
 #define TUTTI_REDUCTION(collective, name, function, order, operations, staging, parameters, \
-                        summary)                                                            \
+                        useful, summary)                                                    \
   Schedule function(const Problem& problem);
 #include "algorithms/list.inc"
 #undef TUTTI_ALGORITHM
@@ -28,12 +28,12 @@ namespace {
 enum class Operations : std::uint8_t { any, commutative };
 
 constexpr Algorithm list[] = {
-#define TUTTI_ALGORITHM(collective, name, function, order, knowledge, staging, parameters, \
-                        summary)                                                           \
-  {Collective::collective, #name,      function, #order, Knowledge::knowledge,             \
-   Staging::staging,       parameters, summary},
+#define TUTTI_ALGORITHM(collective, name, function, order, knowledge, staging, parameters, useful, \
+                        summary)                                                                   \
+  {Collective::collective, #name,      function, #order, Knowledge::knowledge,                     \
+   Staging::staging,       parameters, useful,   summary},
 #define TUTTI_REDUCTION(collective, name, function, order, operations, staging, parameters, \
-                        summary)                                                            \
+                        useful, summary)                                                    \
   {Collective::collective,                                                                  \
    #name,                                                                                   \
    function,                                                                                \
@@ -41,6 +41,7 @@ constexpr Algorithm list[] = {
    Knowledge::nothing,                                                                      \
    Staging::staging,                                                                        \
    parameters,                                                                              \
+   useful,                                                                                  \
    summary,                                                                                 \
    Operations::operations == Operations::commutative},
 #include "algorithms/list.inc"
@@ -251,6 +252,23 @@ bool Algorithm::takes(std::string_view parameter) const {
     rest.remove_prefix(std::min(rest.size(), known.size() + 1));
   }
   return false;
+}
+
+std::vector<Specification> useful_specifications(Collective collective, int p) {
+  std::vector<Specification> all;
+  for (const Algorithm& algorithm : list) {
+    if (algorithm.collective != collective) continue;
+    all.push_back(*specification(collective, algorithm.name));
+    std::string_view sets = algorithm.useful;
+    while (!sets.empty()) {
+      const std::string_view set = sets.substr(0, sets.find(' '));
+      sets.remove_prefix(std::min(sets.size(), set.size() + 1));
+      const std::string text = std::string(algorithm.name) + ":" + std::string(set);
+      const Specification useful = *specification(collective, text);
+      if (useful.parameters.k == Parameters().k || useful.parameters.k < p) all.push_back(useful);
+    }
+  }
+  return all;
 }
 
 std::span<const Algorithm> all_algorithms() { return list; }

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/problem.hpp"
 #include "core/result.hpp"
@@ -41,6 +42,7 @@ struct Algorithm {
   Knowledge knowledge;
   Staging staging;
   std::string_view parameters;  ///< comma-separated names
+  std::string_view useful;      ///< parameter sets, see useful_specifications; separated by spaces
   std::string_view summary;
   /// Reductions: the operation must commute, because blocks are not combined in the sequence of
   /// ranks. If false, any associative operation is valid.
@@ -97,6 +99,11 @@ struct Specification {
                                                   std::span<const std::string_view> others = {});
 /// The shortest text that reads back as the same specification.
 [[nodiscard]] std::string to_text(const Specification& specification);
+
+/// What selection and tuning compare among p ranks: each algorithm of the collective with its
+/// defaults and with each of its useful parameter sets, except a radix k that is not below p; in
+/// the sequence of list.inc. Some need arrivals or the background thread.
+[[nodiscard]] std::vector<Specification> useful_specifications(Collective collective, int p);
 
 /// A hash that identifies the specification in messages: equal on all ranks, never 0. Two
 /// specifications collide with probability 2^-64.

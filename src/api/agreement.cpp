@@ -10,7 +10,6 @@
 #include "run/mpi/oversubscription.hpp"
 #include "run/mpi/owned_comm.hpp"
 #include "run/mpi/quirks.hpp"
-#include "run/processors.hpp"
 
 namespace tutti {
 
@@ -25,14 +24,12 @@ struct Agreement {
   double explore = 0;
   Machine machine;
   NodeMachine node_machine;
-  double oversubscription = 0;  ///< if knows_oversubscription
-  double processors = 1;
   std::uint64_t id = 0;
   std::uint64_t environment = 0;
   char is_reported = 0;
   char is_refused = 0;
-  char never_yields = 0;
   char knows_oversubscription = 0;
+  char is_oversubscribed = 0;
   char wants_background = 0;
   char is_reproducible = 0;
   char splits_user_ops = 0;
@@ -49,9 +46,8 @@ Agreement own_agreement() {
   agreement.machine = all.machine;
   agreement.node_machine = all.node_machine;
   const Oversubscription known = known_oversubscription();
-  agreement.oversubscription = known.ratio;
   agreement.knows_oversubscription = known.is_complete ? 1 : 0;
-  agreement.processors = reachable_processors(processor_quota("/"));
+  agreement.is_oversubscribed = known.ratio > 1 ? 1 : 0;
   agreement.id = new_communicator_id();
   agreement.is_reported = all.report.empty() ? 0 : 1;
   agreement.wants_background = all.background ? 1 : 0;
@@ -61,7 +57,6 @@ Agreement own_agreement() {
   agreement.is_refused = all.error.empty() && are_files_valid ? 0 : 1;
   agreement.had_distances = known_distances() != nullptr ? 1 : 0;
   agreement.family = mpi_family(library_version());
-  agreement.never_yields = waits_without_yielding() ? 1 : 0;
   for (std::size_t i = 0; i < all.settings.size(); ++i) {
     to_text(all.settings[i]).copy(agreement.settings[i].data(), agreement.settings[i].size() - 1);
   }
@@ -73,7 +68,7 @@ Agreement own_agreement() {
   return agreement;
 }
 
-/// Sets `agreement` to rank 0's, with the job's largest number of ranks for each core. Collective.
+/// Sets `agreement` to rank 0's, and learns whether the job's ranks share cores. Collective.
 int exchange(MPI_Comm comm, Agreement& agreement) {
   const QuietErrors quiet(comm);
   const int error = mpi().Bcast(&agreement, sizeof agreement, mpi().byte, 0, comm);
@@ -82,7 +77,7 @@ int exchange(MPI_Comm comm, Agreement& agreement) {
   const int unmatched = OwnedComm::check_nonblocking(comm);
   if (unmatched == OwnedComm::unmatched) return MPI_SUCCESS;  // the launcher's count has to suffice
   const int unknown = unmatched != MPI_SUCCESS ? unmatched : learn_oversubscription(comm);
-  agreement.oversubscription = known_oversubscription().ratio;
+  agreement.is_oversubscribed = known_oversubscription().ratio > 1 ? 1 : 0;
   return unknown;
 }
 
@@ -113,9 +108,7 @@ int Communicator::agree() {
   if (agreement.is_refused != 0) return MPI_ERR_ARG;
   machine_ = agreement.machine;
   node_machine_ = agreement.node_machine;
-  processors_ = agreement.processors;
-  oversubscription_ = agreement.oversubscription;
-  native_spins_ = agreement.never_yields != 0 && oversubscription_ > 1;
+  is_oversubscribed_ = agreement.is_oversubscribed != 0;
   family_ = agreement.family;
   id_ = agreement.id;
   is_reported_ = agreement.is_reported != 0;

@@ -22,7 +22,7 @@ namespace tutti {
 /// error. Reads no argument that is not significant at this rank.
 [[nodiscard]] bool looks_valid(const CollectiveCall& call, const Communicator& communicator);
 
-/// The bytes of a call's block (see HierarchicalFeatures::block) if MPI makes them equal on all
+/// The bytes of a call's block (see flat_seconds) if MPI makes them equal on all
 /// ranks; none if it does not, or if this rank's arguments are invalid. O(1), irregular collectives
 /// O(p).
 [[nodiscard]] std::optional<Bytes> common_block(const CollectiveCall& call,

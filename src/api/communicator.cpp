@@ -20,7 +20,6 @@
 #include "api/selections.hpp"
 #include "run/mpi/end.hpp"
 #include "run/mpi/quirks.hpp"
-#include "select/exchanges.hpp"
 #include "select/hierarchical.hpp"
 
 namespace tutti {
@@ -286,12 +285,6 @@ const Decision& Communicator::decide(Collective collective, const OperationTrait
   if (is_open && !decision.specification && may_go && p_ > 1 && exploration_budget_ > 0) {
     decision.deferred = DeferredLevel::all;
     decision.is_flat = setting.level.has_value();
-  }
-  if (native_spins_ && setting.kind == Setting::Kind::automatic && decision.specification &&
-      !reduces(collective) && !is_one_sided(collective)) {
-    decision.deferred = DeferredLevel::size;
-    features.block = max_stand_in_block + 1;
-    of_large_blocks_[at] = decision_for(choose(setting, features, machine_));
   }
   decision.epoch = epoch;
   return decision;

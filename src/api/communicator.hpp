@@ -29,7 +29,6 @@ enum class DeferredLevel : std::uint8_t {
   none,
   rules,    ///< rules decide by message size
   leaders,  ///< hierarchical, with the number of leaders that the model finds best
-  size,     ///< a substitute for small blocks, the MPI's own for large ones
   all,      ///< whatever the tuner selects
 };
 
@@ -209,11 +208,8 @@ class Communicator {
   [[nodiscard]] double exploration_budget() const { return exploration_budget_; }
   [[nodiscard]] const NodeSettings& node_settings() const { return node_settings_; }
   [[nodiscard]] const NodeMachine& node_machine() const { return node_machine_; }
-  /// At least this many ranks share each processor of a node with `ranks` ranks of this
-  /// communicator.
-  [[nodiscard]] double oversubscription(int ranks) const {
-    return std::max(oversubscription_, ranks / processors_);
-  }
+  /// Do the job's ranks outnumber the cores of a node?
+  [[nodiscard]] bool is_oversubscribed() const { return is_oversubscribed_; }
   /// Runs hierarchical calls. Made at first use, over the private duplicate. Collective.
   HierarchicalRunner* levels(int& error);
   /// Drops the hierarchical runner; the next use makes a new one. On all ranks.
@@ -270,7 +266,6 @@ class Communicator {
   std::uint64_t id_ = 0;
   std::array<std::uint64_t, all_collectives.size()> calls_{};
   Machine machine_;
-  bool native_spins_ = false;  ///< the MPI spins, with more ranks than processors on a node
   MpiFamily family_ = MpiFamily::unknown;  ///< rank 0's
   bool is_reproducible_ = false;
   bool splits_user_ops_ = false;
@@ -280,7 +275,6 @@ class Communicator {
   std::array<Decision, all_collectives.size()> not_commutative_;
   std::array<std::array<Decision, 2>, all_collectives.size()>
       whole_;  ///< by whether the operation commutes
-  std::array<Decision, all_collectives.size()> of_large_blocks_;  ///< for DeferredLevel::size
   std::array<ExpectedDecision, 16> expected_;
   std::size_t next_expected_ = 0;
   std::array<std::string, all_collectives.size()> last_;
@@ -289,9 +283,8 @@ class Communicator {
   int private_error_ = 0;  ///< why there can be none
   NodeSettings node_settings_;
   NodeMachine node_machine_;
-  double processors_ = 1;        ///< upper bound for rank 0's node
-  double oversubscription_ = 0;  ///< largest number of the job's ranks for each; 0: unknown
   double exploration_budget_ = 0;
+  bool is_oversubscribed_ = false;
   std::unique_ptr<Selections> selections_;
   std::unique_ptr<RuleSelection> rules_;  ///< null: there are none
   bool has_recorded_candidates_ = false;

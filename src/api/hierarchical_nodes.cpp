@@ -126,17 +126,6 @@ int HierarchicalNodes::take() {
   return MPI_SUCCESS;
 }
 
-HierarchicalFeatures HierarchicalNodes::features(Collective collective,
-                                                 std::optional<Bytes> block) const {
-  const NodeShape shape = shape_of(*nodes_);
-  return {collective,
-          shape,
-          block,
-          true,
-          min_shape_of(*nodes_),
-          communicator_.oversubscription(shape.ranks)};
-}
-
 /// Does node memory hold the whole call?
 bool HierarchicalNodes::fits(Collective collective, Bytes block, int leaders) const {
   const Bytes memory = are_open_ ? capacity_ : communicator_.node_settings().memory;

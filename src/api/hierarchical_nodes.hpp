@@ -40,9 +40,8 @@ class HierarchicalNodes {
   [[nodiscard]] int count() const { return nodes_->count(); }
   /// The ranks of the largest node, once guessed.
   [[nodiscard]] int max_ranks() const { return nodes_->most(); }
-  /// The selection features of a call, once nodes are guessed.
-  [[nodiscard]] HierarchicalFeatures features(Collective collective,
-                                              std::optional<Bytes> block) const;
+  /// Their shape, once guessed.
+  [[nodiscard]] NodeShape shape() const { return shape_of(*nodes_); }
   /// The communicator by which ranks agree on selections.
   [[nodiscard]] MPI_Comm comm() const;
 

@@ -42,7 +42,7 @@ int LeaderSelection::find(Collective collective, const BlockOfCall& block, int& 
     if (latest == by_mean) {
       if (const int error = mean_block(collective, block, size)) return error;
     }
-    known = leaders_for(nodes_.features(collective, size), communicator_.node_machine());
+    known = leaders_for(collective, nodes_.shape(), size, communicator_.node_machine());
   }
   leaders = known;
   return MPI_SUCCESS;

@@ -9,7 +9,6 @@
 #include "api/communicator.hpp"
 #include "api/rule_selection.hpp"
 #include "select/arrival_model.hpp"
-#include "select/exchanges.hpp"
 
 namespace tutti {
 
@@ -53,10 +52,6 @@ bool Communicator::stays_native(const Decision& decision, Collective collective)
 
 const Decision& Communicator::resolve_level(const Decision& decision, Collective collective,
                                             const BlockOfCall& block, int& error) {
-  if (decision.deferred == DeferredLevel::size) {
-    const bool is_large = block.common.value_or(0) > max_stand_in_block;
-    return is_large ? of_large_blocks_[static_cast<std::size_t>(collective)] : decision;
-  }
   if (decision.deferred == DeferredLevel::leaders) {
     return selections().leaders.resolve(decision, collective, block, error);
   }
@@ -133,7 +128,6 @@ Decision Communicator::decision_by_profile(const ExpectedCall& call, Bytes block
   std::string& text = made.text;
   if (made.specification) {
     text = to_text(*made.specification) + ": predicted faster" + why;
-    if (native_spins_) text += " (native busy-waits on oversubscribed cores)";
   } else if (features.forecast->native_is_due) {
     text = "native: its time is measured again";
   } else {
@@ -170,7 +164,6 @@ Features Communicator::features_of(Collective collective) const {
   Features features;
   features.collective = collective;
   features.p = p_;
-  features.native_spins = native_spins_;
   features.mpi = family_;
   features.reproducible = is_reproducible_;
   return features;

@@ -121,7 +121,8 @@ class TunedSelection::Host final : public TuningHost {
             selection_.nodes_.max_ranks(),
             communicator.node_settings().staging,
             !state_.deferred.is_automatic,
-            state_.deferred.is_flat};
+            state_.deferred.is_flat,
+            communicator.is_oversubscribed()};
   }
 
   /// An order by distance, where rank 0 knows distances and the model predicts a gain. Collective.

@@ -256,11 +256,6 @@ double flat_seconds(Collective collective, FlatShape flat, const NodeShape& shap
   return seconds_of(collective, flat, Rounds(shape, 1, machine), static_cast<double>(block));
 }
 
-double best_flat_seconds(Collective collective, const NodeShape& shape, Bytes block,
-                         const NodeMachine& machine) {
-  return best_seconds(collective, Rounds(shape, 1, machine), static_cast<double>(block));
-}
-
 HierarchicalSeconds hierarchical_seconds(Collective collective, const NodeShape& shape, Bytes block,
                                          int leaders, const NodeMachine& machine) {
   const int lanes = std::clamp(leaders, 1, shape.ranks);

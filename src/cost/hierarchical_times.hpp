@@ -41,10 +41,6 @@ inline constexpr FlatShape flat_shapes[] = {FlatShape::ring, FlatShape::recursiv
 /// of b bytes on a node. Doubling starts, and halving ends, with ranks of the same node.
 [[nodiscard]] double flat_seconds(Collective collective, FlatShape flat, const NodeShape& shape,
                                   Bytes block, const NodeMachine& machine);
-/// The time of the fastest flat algorithm: the estimate for a good MPI without hierarchical
-/// collectives.
-[[nodiscard]] double best_flat_seconds(Collective collective, const NodeShape& shape, Bytes block,
-                                       const NodeMachine& machine);
 
 /// The parts of the time of a call through node memory.
 struct HierarchicalSeconds {

@@ -10,7 +10,7 @@ namespace tutti {
 namespace {
 /// The first fields are those of a Machine too.
 constexpr std::size_t shared_fields = 2;
-constexpr std::array<MachineField<NodeMachine>, 11> fields = {{
+constexpr std::array<MachineField<NodeMachine>, 10> fields = {{
     {"latency", &NodeMachine::latency, 1e-9, 1e-2,
      "seconds for a message without bytes to another node"},
     {"per_byte", &NodeMachine::per_byte, 2e-12, 1e-4,
@@ -31,8 +31,6 @@ constexpr std::array<MachineField<NodeMachine>, 11> fields = {{
      "seconds for a rank to reduce a byte"},
     {"signal", &NodeMachine::signal, 1e-10, 1, "seconds until another rank's signal is seen",
      "flag"},
-    {"oversubscription", &NodeMachine::oversubscription, 1, 1e5,
-     "ranks for each core when signals were measured", "crowding"},
 }};
 }  // namespace
 

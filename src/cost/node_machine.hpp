@@ -24,7 +24,6 @@ struct NodeMachine {
   double shared_per_byte = 1.5e-11;   ///< all ranks of a node together
   double combine_per_byte = 2.0e-10;  ///< one rank combines two operands
   double signal = 1.0e-7;             ///< until a raised signal is seen; also to check another one
-  double oversubscription = 0;        ///< ranks per core at the measurement; 0: not measured
   friend bool operator==(const NodeMachine&, const NodeMachine&) = default;
 };
 

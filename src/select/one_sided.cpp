@@ -10,19 +10,6 @@ namespace tutti {
 
 namespace {
 
-struct Point {
-  const char* specification;
-  Bytes from;  ///< the smallest vector for which it is a candidate
-  const char* note;
-};
-constexpr Point points[] = {
-    {"linear", 0, "the root puts into all windows itself"},
-    {"binomial", 0, "ceil(log2 p) stages"},
-    {"knomial:k=4", 0, "fewer stages, more children"},
-    {"binary", 65536, "in parts down a binary tree"},
-    {"chain", 262144, "in parts from rank to rank"},
-};
-
 double seconds_of(const Specification& specification, const Features& features, int p,
                   const Machine& machine) {
   const Call call{features.collective, features.root < p ? features.root : 0,
@@ -47,17 +34,16 @@ double seconds_by_nodes(const Specification& specification, const Features& feat
 Choice choose_one_sided(const Features& features, const OneSidedMachine& machine) {
   Choice choice;
   const bool shares = machine.nodes != nullptr && machine.nodes->count() < features.p;
-  for (const Point& point : points) {
-    if (features.block.value_or(0) < point.from) continue;
-    const auto known = specification(features.collective, point.specification);
-    if (!known) continue;  // only a broadcast has algorithms with parts
-    Specification candidate = *known;
-    // A put and its flush would wait for the target's thread.
-    const bool puts_wait = machine.between.serving > 0 && candidate.algorithm->takes("carry");
+  // A put and its flush would wait for the target's thread; gathers and reductions put nothing.
+  const bool puts = features.collective == Collective::rma_bcast ||
+                    features.collective == Collective::rma_scatter;
+  const bool puts_wait = puts && machine.between.serving > 0;
+  for (Specification& candidate : useful_specifications(features.collective, features.p)) {
+    if (puts_wait && !candidate.algorithm->takes("carry")) continue;
     if (puts_wait) candidate.parameters.carry = all_carried;
     choice.candidates.push_back({to_text(candidate),
                                  seconds_of(candidate, features, features.p, machine.between),
-                                 point.note});
+                                 std::string(candidate.algorithm->summary)});
     if (!shares || !candidate.algorithm->takes("nodes")) continue;
     Specification by_nodes = candidate;
     by_nodes.parameters.nodes = true;

@@ -7,7 +7,6 @@
 
 #include "protocols/growth.hpp"
 #include "select/arrival_model.hpp"
-#include "select/exchanges.hpp"
 #include "select/one_sided.hpp"
 #include "select/reductions.hpp"
 
@@ -23,19 +22,6 @@ constexpr double min_gain_in_all = 1.01;
 constexpr double min_gain_over_robust = 1.5;
 
 double rounds_of(int p) { return Growth{p, 0, {}, 0}.levels(); }
-
-/// All ranks send directly to the root, or receive from it; start-ups at the root are a gap apart.
-double linear_seconds(const Features& features, const Machine& machine) {
-  const double messages = features.p - 1;
-  const double bytes = static_cast<double>(features.block.value_or(0));
-  return machine.latency + std::max(0.0, messages - 1) * machine.gap +
-         messages * bytes * machine.per_byte;
-}
-
-double binomial_seconds(const Features& features, const Machine& machine) {
-  const double bytes = static_cast<double>(features.block.value_or(0));
-  return rounds_of(features.p) * machine.latency + (features.p - 1) * bytes * machine.per_byte;
-}
 
 /// Construction of the tree and verdicts, one latency for each step (Träff 2017, Theorem 1).
 double grown_seconds(const Features& features, const Machine& machine) {
@@ -93,35 +79,10 @@ Candidate grown_after_all(const Features& features, const Machine& machine) {
           "after the last rank, 3 ceil(log2 p) - 1 start-ups, and the data"};
 }
 
-std::vector<Candidate> candidates_for(const Features& features, const Machine& machine) {
-  std::vector<Candidate> candidates;
+std::vector<Candidate> by_modelled_time(const Features& features, const Machine& machine) {
+  std::vector<Candidate> candidates = candidates_by_arrival(features, machine);
   if (is_irregular(features.collective)) {
-    candidates.push_back({"native", linear_seconds(features, machine),
-                          "the MPI's own, modelled as linear: latency + (p - 2) gap"});
-    candidates.push_back({"linear", linear_seconds(features, machine), "latency + (p - 2) gap"});
-    candidates.push_back({"ordered_tree", grown_seconds(features, machine),
-                          "3 ceil(log2 p) - 1 start-ups; sizes are not known to all ranks"});
-  } else {
-    const double linear = linear_seconds(features, machine);
-    const double binomial = binomial_seconds(features, machine);
-    candidates.push_back({"native", std::min(linear, binomial),
-                          "the MPI's own, modelled as the better of linear and binomial"});
-    candidates.push_back({"linear", linear, "latency + (p - 2) gap + bytes"});
-    candidates.push_back({"binomial", binomial, "ceil(log2 p) start-ups + bytes"});
-  }
-  return candidates;
-}
-
-std::vector<Candidate> by_modelled_time(const Features& features, const Machine& machine,
-                                        bool by_arrivals, bool is_measured) {
-  std::vector<Candidate> candidates =
-      by_arrivals ? candidates_by_arrival(features, machine) : candidates_for(features, machine);
-  if (by_arrivals && is_irregular(features.collective)) {
     candidates.push_back(grown_after_all(features, machine));
-  }
-  if (by_arrivals && features.native_spins && !is_measured) {
-    candidates.front().seconds += spinning_seconds;
-    candidates.front().note += "; busy-waits on oversubscribed cores";
   }
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
@@ -145,16 +106,12 @@ Choice choose(const Setting& setting, const Features& features, const Machine& m
   if (setting.kind == Setting::Kind::forced) return {setting.specification, "requested", {}};
   if (features.p == 1) return {std::nullopt, "the communicator has a single rank", {}};
   if (one_sided) return choose_one_sided(features, {machine});
-  const bool by_arrivals = weighs_arrivals(features, machine);
-  if (features.native_spins && !by_arrivals) return choose_beside_spinning(features, machine);
-  if (!is_gather_or_scatter(features.collective)) return choose_exchange(features, machine);
+  const bool by_arrivals =
+      is_gather_or_scatter(features.collective) && weighs_arrivals(features, machine);
+  if (!by_arrivals) return {std::nullopt, "no measurement shows a faster algorithm", {}};
   Choice choice;
-  const bool is_measured = by_arrivals && is_comparable(features.forecast->native, machine);
-  choice.candidates = by_modelled_time(features, machine, by_arrivals, is_measured);
-  if (!by_arrivals) {
-    choice.reason = "no measurement shows a faster algorithm";
-    return choice;
-  }
+  const bool is_measured = is_comparable(features.forecast->native, machine);
+  choice.candidates = by_modelled_time(features, machine);
   if (is_measured && features.forecast->native_is_due) {
     choice.reason = "its time is measured again";
     return choice;
@@ -177,8 +134,7 @@ Choice choose(const Setting& setting, const Features& features, const Machine& m
   choice.specification = *specification(features.collective, best.name);
   choice.reason = "predicted " + microseconds(best.seconds) +
                   " with late ranks (MPI's own: " + (is_measured ? "measured " : "") +
-                  microseconds(native.seconds) +
-                  (features.native_spins ? ", busy-waits on oversubscribed cores)" : ")");
+                  microseconds(native.seconds) + ")";
   return choice;
 }
 

@@ -76,8 +76,6 @@ struct Features {
   /// Bytes of each rank's block if MPI requires them to be equal. In an irregular call with a
   /// forecast, the agreed mean of earlier calls.
   std::optional<Bytes> block;
-  /// The nodes are oversubscribed, and the MPI's own collectives busy-wait.
-  bool native_spins = false;
   Rank root = 0;                          ///< used only with a forecast
   std::optional<Forecast> forecast = {};  ///< none: arrivals are unknown
   bool commutative = true;                ///< reductions: the operation commutes
@@ -85,10 +83,6 @@ struct Features {
   bool reproducible = false;              ///< reductions: equal calls must give equal bits
   MpiFamily mpi = MpiFamily::unknown;     ///< used only with a forecast
 };
-
-/// The loss of a call if a waiting rank keeps the core that another rank needs: scheduler time
-/// slices of milliseconds.
-inline constexpr double spinning_seconds = 1e-3;
 
 struct Candidate {
   std::string name;  ///< a specification, or "native"
@@ -107,14 +101,15 @@ struct Choice {
 };
 
 /// Selects the algorithm of a call; equal on all ranks with equal features. A forced or native
-/// setting decides. Else the model selects the fastest candidate, if its predicted gain over the
-/// MPI's own is at least 10 % of the time after the last arrival and 1 % of the whole time; a
-/// robust candidate takes precedence unless the fastest is 1.5 times as fast.
+/// setting decides. Else the MPI's own runs, unless a measurement (see select/tuner.hpp) or the
+/// forecast of a gather or scatter says otherwise: O(1).
 ///
-/// Candidates that were measured to be no faster than native are not selected again. Native runs
-/// after `max_choices` such candidates, and while it must be measured again. With a forecast (see
-/// `weighs_arrivals`) times are those of the expected arrivals, and algorithms that use arrivals
-/// are candidates too: O(p log p), else O(1).
+/// With a forecast (see `weighs_arrivals`) the model selects the candidate that is fastest with the
+/// expected arrivals, if its predicted gain over the MPI's own is at least 10 % of the time after
+/// the last arrival and 1 % of the whole time; a robust candidate takes precedence unless the
+/// fastest is 1.5 times as fast. Candidates that were measured to be no faster than native are not
+/// selected again. Native runs after `max_choices` such candidates, and while it must be measured
+/// again: O(p log p).
 [[nodiscard]] Choice choose(const Setting& setting, const Features& features,
                             const Machine& machine);
 

@@ -2,7 +2,6 @@
 #include "select/tuning_candidates.hpp"
 
 #include <algorithm>
-#include <optional>
 
 #include "algorithms/problems.hpp"
 #include "algorithms/staging.hpp"
@@ -14,7 +13,8 @@ namespace {
 
 constexpr double hopeless = 3;
 constexpr double slow_network = 100;
-constexpr int max_modelled_ranks = 64;
+/// More would take longer to model than exploring the wrong one first costs.
+constexpr int max_modelled_ranks = 16;
 constexpr int leaders_tried[] = {1, 2, 4};
 
 struct Priced {
@@ -40,19 +40,8 @@ bool may_share_nodes(const TuningFeatures& features) {
 }
 
 std::vector<Specification> specifications(const TuningFeatures& features) {
-  std::vector<Specification> all;
-  const auto add = [&](const std::string& text) {
-    const auto point = specification(features.collective, text);
-    if (point && is_possible(*point, features)) all.push_back(*point);
-  };
-  for (const Algorithm& algorithm : all_algorithms()) {
-    if (algorithm.collective != features.collective) continue;
-    const std::string name(algorithm.name);
-    add(name);
-    for (const int radix : {4, 8}) {
-      if (algorithm.takes("k") && features.p > radix) add(name + ":k=" + std::to_string(radix));
-    }
-  }
+  std::vector<Specification> all = useful_specifications(features.collective, features.p);
+  std::erase_if(all, [&](const Specification& one) { return !is_possible(one, features); });
   return all;
 }
 
@@ -90,20 +79,32 @@ std::vector<Priced> priced(const TuningFeatures& features, const Machine& machin
 
 }  // namespace
 
-std::vector<Setting> tuning_candidates(const TuningFeatures& features, const Machine& machine) {
-  const bool shares = may_share_nodes(features);
-  std::vector<Setting> all = {{Setting::Kind::native, {}, {}}};
+std::vector<Setting> hierarchical_candidates(int max_ranks_per_node) {
+  std::vector<Setting> all;
   for (const int leaders : leaders_tried) {
-    if (!shares || leaders > features.max_ranks_per_node) continue;
+    if (max_ranks_per_node == 1 || leaders > max_ranks_per_node) continue;
     all.push_back({Setting::Kind::native, {}, Level{true, leaders}});
   }
-  if (features.only_native) return all;
-  const std::vector<Priced> flat = priced(features, machine);
-  for (const Priced& one : flat) {
-    all.push_back({Setting::Kind::forced, one.specification, {}});
+  return all;
+}
+
+std::vector<Setting> tuning_candidates(const TuningFeatures& features, const Machine& machine) {
+  std::vector<Setting> hierarchical;
+  if (!features.is_flat) hierarchical = hierarchical_candidates(features.max_ranks_per_node);
+  std::vector<Setting> flat;
+  const std::vector<Priced> list =
+      features.only_native ? std::vector<Priced>{} : priced(features, machine);
+  for (const Priced& one : list) {
+    flat.push_back({Setting::Kind::forced, one.specification, {}});
   }
-  if (shares && !flat.empty()) {
-    all.push_back({Setting::Kind::forced, flat.front().specification, Level{true, 1}});
+  std::vector<Setting> all = {{Setting::Kind::native, {}, {}}};
+  const auto add = [&](const std::vector<Setting>& more) {
+    all.insert(all.end(), more.begin(), more.end());
+  };
+  add(features.is_oversubscribed ? flat : hierarchical);
+  add(features.is_oversubscribed ? hierarchical : flat);
+  if (!hierarchical.empty() && !flat.empty()) {
+    all.push_back({Setting::Kind::forced, list.front().specification, Level{true, 1}});
   }
   return all;
 }

@@ -18,15 +18,19 @@ struct TuningFeatures {
   Bytes staging = 0;           ///< the most that a rank stages in one call; 0: no bound
   bool only_native = false;    ///< the user asks for the MPI's own collective, flat or hierarchical
   bool is_flat = false;        ///< the user asks for flat calls
+  bool is_oversubscribed = false;  ///< ranks outnumber the cores of a node
 };
 
-/// The MPI's own first. Then it between nodes with 1, 2 and 4 leaders, where ranks share nodes.
-/// Then the algorithms of the list by modelled time, with radix 4 and 8 too where they take one,
-/// and the fastest one of these between nodes. Left out: what depends on arrivals or distances,
-/// runs in the background, or may stage more than `staging`; and what the model predicts to take 3
-/// times as long as the fastest one on both a fast network, `machine`, and one with 100 times its
-/// time per byte. More than 64 ranks are modelled as 64. O(number of algorithms * messages of 64
-/// ranks).
+/// The MPI's own between nodes with 1, 2 and 4 leaders, where so many ranks share a node.
+[[nodiscard]] std::vector<Setting> hierarchical_candidates(int max_ranks_per_node);
+
+/// The MPI's own first. Then it between nodes (see hierarchical_candidates). Then the useful
+/// specifications of the list by modelled time, and the fastest one of these between nodes. On
+/// oversubscribed nodes the list comes before node memory, which takes long to create there. Left
+/// out: what depends on arrivals or distances, runs in the background, or may stage more than
+/// `staging`; and what the model predicts to take 3 times as long as the fastest one on both a fast
+/// network, `machine`, and one with 100 times its time per byte. More than 64 ranks are modelled as
+/// 64. O(number of algorithms * messages of 64 ranks).
 [[nodiscard]] std::vector<Setting> tuning_candidates(const TuningFeatures& features,
                                                      const Machine& machine);
 

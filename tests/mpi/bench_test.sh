@@ -63,7 +63,7 @@ got=$?
 if [ "$got" -eq 0 ]; then
   grep -q '^latency ' "$folder/out" || complain "machine"
   grep -q '^per_byte ' "$folder/machine" || complain "machine --output"
-  grep -q '^oversubscription ' "$folder/machine" || complain "machine --output says nothing of nodes"
+  grep -q '^signal ' "$folder/machine" || complain "machine --output says nothing of nodes"
   grep -q '^# .* 20..-..-..T.*Z, load .* before, .* cores$' "$folder/machine" ||
     complain "machine --output does not say when and under which load"
 else

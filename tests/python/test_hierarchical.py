@@ -71,7 +71,6 @@ def test_explain_says_what_a_run_would_do(command, tmp_path):
     assert candidates[1] == "hierarchical(native,leaders=1)"
     assert "pairwise" in candidates
     assert tried("gatherv")[0] == "native"
-    assert tried("alltoallv", "--cores", "2") == candidates
     shown = command("explain", "gatherv", "--nodes", "4x4", "--block", "16").out
     assert "explores native, hierarchical(native,leaders=1)" in " ".join(shown.split())
 
@@ -91,7 +90,6 @@ def test_explain_says_that_a_call_runs_flat(command):
         (("--nodes", "2,2", "--algorithm", "ring"), "hierarchical(native)"),
         (("--nodes", "2,2", "--steps", "4"), "--steps 4: expected a rank from 0 to 3"),
         (("--node-memory", "1K"), "needs --nodes"),
-        (("--cores", "4"), "needs --nodes"),
     ],
 )
 def test_explain_refuses(command, arguments, why):

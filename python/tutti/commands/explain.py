@@ -136,6 +136,9 @@ def _contenders(out: Console, explained: Explanation) -> None:
 
 
 def _choice(out: Console, explained: Explanation) -> None:
+    if explained.explored:
+        text = escape(", ".join(explained.explored))
+        out.print(f"[cyan]auto[/] explores {text} on the program's own calls.")
     if not explained.choice.candidates:
         return
     listing = table("candidate", "predicted", "model", right=("predicted",))
@@ -174,6 +177,7 @@ def _as_json(explained: Explanation) -> dict[str, object]:
         "rounds": [[[m.source, m.target, m.bytes] for m in messages] for messages in explained.rounds],
         "seconds": explained.seconds,
         "lower_bound_seconds": explained.lower_bound,
+        "auto": explained.explored,
         "candidates": [
             {"name": c.name, "seconds": c.seconds, "note": c.note} for c in explained.choice.candidates
         ],
@@ -269,12 +273,6 @@ def explain(
             help="With --nodes: limit of node memory; larger calls run in chunks.",
         ),
     ] = None,
-    cores: Annotated[
-        int,
-        typer.Option(
-            metavar="N", min=0, help="With --nodes: cores of each node; 0: one for each rank."
-        ),
-    ] = 0,
     full: Full = False,
     as_json: AsJson = False,
 ) -> None:
@@ -314,15 +312,12 @@ def explain(
             algorithm,
             bound,
             node_machine_of(machine),
-            cores,
             steps,
             as_json,
         )
         return
     if node_memory is not None:
         raise Refusal(f"--node-memory {node_memory} needs --nodes")
-    if cores > 0:
-        raise Refusal(f"--cores {cores} needs --nodes")
     blocks = sizes_of(collective, ranks, sizes, distribution, block)
     model = machine_of(machine)
     rule = rule_for(collective, blocks, mpi) if algorithm == "auto" else None

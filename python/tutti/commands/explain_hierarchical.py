@@ -19,7 +19,6 @@ def _hierarchical_problem(
     algorithm: str,
     bound: int,
     machine: _engine.NodeMachine,
-    cores: int,
 ) -> _engine.HierarchicalProblem:
     named = "hierarchical(native)" if algorithm == "auto" else algorithm
     if "hierarchical(" not in named and "level=node" not in named:
@@ -29,7 +28,7 @@ def _hierarchical_problem(
         )
     try:
         return _engine.HierarchicalProblem(
-            collective, sizes, nodes, root, named, bound, True, machine, cores
+            collective, sizes, nodes, root, named, bound, True, machine
         )
     except ValueError as error:
         raise Refusal(str(error)) from None
@@ -45,23 +44,20 @@ def _nodes(out: Console, call: _engine.HierarchicalProblem) -> None:
     out.print(listing)
 
 
-def _automatic(call: _engine.HierarchicalProblem) -> str:
-    """The automatic selection of a run, as the end of a sentence."""
-    return f"explores {', '.join(call.tried())} on the program's own calls"
+def _explored(call: _engine.HierarchicalProblem, collective: str, sizes: list[int]) -> list[str]:
+    most = max(len(ranks) for ranks in call.ranks)
+    return _engine.explored(collective, len(sizes), max(sizes), most)
 
 
-def _choice(out: Console, call: _engine.HierarchicalProblem) -> None:
-    choice = call.choice()
-    listing = table("candidate", "predicted", "", right=("predicted",))
-    for candidate in choice.candidates:
+def _proposals(out: Console, call: _engine.HierarchicalProblem) -> None:
+    listing = table("call", "predicted", "", right=("predicted",))
+    for candidate in call.proposals():
         listing.add_row(
             f"[cyan]{escape(candidate.name)}[/]",
             microseconds(candidate.seconds),
             f"[dim]{candidate.note}[/]",
         )
     out.print(listing)
-    out.print(f"The model selects [cyan]{choice.level}[/]: {escape(choice.reason)}.")
-    out.print(f"[cyan]auto[/] {escape(_automatic(call))}.")
 
 
 def explain_hierarchical(
@@ -72,20 +68,19 @@ def explain_hierarchical(
     algorithm: str,
     bound: int,
     machine: _engine.NodeMachine,
-    cores: int,
     steps: int | None,
     as_json: bool,
 ) -> None:
-    """Prints the nodes, the collectives between them, the verifier's verdict and the selection.
+    """Prints the nodes, the collectives between them, the verifier's verdict and modelled times.
 
     Raises:
         Refusal: names the wrong argument and the accepted values.
     """
-    call = _hierarchical_problem(collective, sizes, nodes, root, algorithm, bound, machine, cores)
+    call = _hierarchical_problem(collective, sizes, nodes, root, algorithm, bound, machine)
     if steps is not None and not 0 <= steps < len(sizes):
         raise Refusal(f"--steps {steps}: expected a rank from 0 to {len(sizes) - 1}")
     fault = call.fault()
-    choice = call.choice()
+    explored = _explored(call, collective, sizes)
     if as_json:
         print_json(
             {
@@ -97,9 +92,8 @@ def explain_hierarchical(
                 "memory": call.memory,
                 "between_nodes": call.calls(),
                 "fault": fault or None,
-                "choice": choice.level,
-                "reason": choice.reason,
-                "auto": call.tried(),
+                "predicted": [{"name": c.name, "seconds": c.seconds} for c in call.proposals()],
+                "auto": explored,
             }
         )
         return
@@ -120,7 +114,9 @@ def explain_hierarchical(
         f"[red]{escape(fault)}[/]" if fault else "[green]Verified[/]: every byte, every signal."
     )
     out.print()
-    _choice(out, call)
+    _proposals(out, call)
+    text = escape(", ".join(explored))
+    out.print(f"[cyan]auto[/] explores {text} on the program's own calls.")
     if steps is not None:
         out.print(f"\n[bold]Steps of rank {steps}[/]")
         for line in call.plan(steps).splitlines()[1:]:

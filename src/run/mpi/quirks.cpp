@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 #include "run/mpi/functions.hpp"
@@ -31,16 +30,6 @@ bool find_typed_receives_truncate() {
          std::strstr(version, "ch4") != nullptr;
 }
 
-/// MPICH 5 can sleep after a number of polls in vain, if set so. Its default of thousands takes
-/// longer than a slice of the scheduler.
-bool yields_by_setting() {
-  constexpr long max_polls = 100;
-  const char* const sleeps = std::getenv("MPIR_CVAR_CH4_PROGRESS_THROTTLE");
-  const char* const polls = std::getenv("MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT");
-  const bool is_on = sleeps != nullptr && std::strchr("1tTyY", *sleeps) != nullptr && *sleeps != 0;
-  return is_on && polls != nullptr && std::atol(polls) <= max_polls;
-}
-
 }  // namespace
 
 std::string library_version() { return version_text(); }
@@ -63,10 +52,6 @@ bool has_other_errors_return() {
 #else
   return std::strstr(version_text(), "Intel(R) MPI") != nullptr;
 #endif
-}
-
-bool waits_without_yielding() {
-  return std::strstr(version_text(), "MPICH Version:") != nullptr && !yields_by_setting();
 }
 
 bool ends_locks_before_attributes() {

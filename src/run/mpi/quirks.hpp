@@ -19,11 +19,6 @@ namespace tutti {
 /// handler of Tutti's own returns errors; in MPICH 5, failed calls would then return MPI_SUCCESS.
 [[nodiscard]] bool has_other_errors_return();
 
-/// The MPI's own collectives busy-wait and never yield the core: MPICH, except MPICH 5 with
-/// MPIR_CVAR_CH4_PROGRESS_THROTTLE and at most 100 polls before it sleeps. With more ranks than
-/// cores, a call then takes slices of the scheduler.
-[[nodiscard]] bool waits_without_yielding();
-
 /// MPI_Finalize removes the MPI's locks before it deletes the attributes of MPI_COMM_SELF, where a
 /// library can stop its threads. A thread that is inside the MPI then breaks it. MPICH and its
 /// derivatives.

@@ -174,6 +174,11 @@ int failing_allreduce(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm co
   return MPI_ERR_OTHER;
 }
 
+int failing_iallreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
+                       MPI_Comm comm, MPI_Request*) {
+  return failing_allreduce(send, receive, count, type, op, comm);
+}
+
 /// Until nodes are open, ranks agree on the program's communicator, whose handler gets an error
 /// there once.
 void fail_in_agreement() {
@@ -183,7 +188,10 @@ void fail_in_agreement() {
     expect(gather(comm.get(), 1) == MPI_SUCCESS, "a first call");
   }
   {
-    const Faulty functions([](tutti::MpiFunctions& all) { all.Allreduce = failing_allreduce; });
+    const Faulty functions([](tutti::MpiFunctions& all) {
+      all.Allreduce = failing_allreduce;
+      all.Iallreduce = failing_iallreduce;
+    });
     expect(gather(comm.get(), 1, false) != MPI_SUCCESS, "no error");
   }
   expect(heard == 1, "the handler heard not one error in an agreement");

@@ -276,35 +276,5 @@ TEST(Gate, TriesAsManyChoicesAsMayLoseAndThenNone) {
   EXPECT_TRUE(other.reason.find("untried") == std::string::npos) << other.reason;
 }
 
-std::string best_of(Collective collective, std::vector<double> arrivals, bool background) {
-  const Choice choice = choose({}, expecting(collective, std::move(arrivals), background), {});
-  EXPECT_FALSE(choice.specification) << "it is modelled only";
-  const bool gains = choice.reason.find("predicted to be faster") != std::string::npos;
-  return gains ? choice.candidates.front().name : "native";
-}
-
-TEST(ChooseExchange, CountsOnArrivalsOnlyWhereTheyPay) {
-  // Blocks of 1 MiB, 0.2 ms each.
-  const std::vector<double> together(8, 3);
-  const std::vector<double> one_late = {0, 0, 0, 0, 5e-3, 0, 0, 0};
-  EXPECT_EQ(best_of(Collective::allgather, together, true), "native");
-  EXPECT_EQ(best_of(Collective::allgather, one_late, false), "native");
-  EXPECT_EQ(best_of(Collective::allgather, one_late, true), "broadcasts:runner=background");
-  EXPECT_EQ(best_of(Collective::bcast, together, true), "native");
-  EXPECT_EQ(best_of(Collective::bcast, one_late, true), "binomial:order=arrival,runner=background");
-  // In a binomial tree rank 4 keeps half of the others waiting; a forecast without error knows.
-  EXPECT_EQ(best_of(Collective::bcast, one_late, false), "earliest");
-}
-
-TEST(ChooseExchange, ChargesForPredictionsThatMayBeWrong) {
-  Features features = expecting(Collective::bcast, {0, 0, 0, 0, 5e-3, 0, 0, 0});
-  const auto seconds = [&](const char* name) { return modelled(choose({}, features, {}), name); };
-  const double earliest = seconds("earliest");
-  const double pull = seconds("linear_pull");
-  features.forecast->error = 1e-3;
-  EXPECT_DOUBLE_EQ(seconds("earliest"), earliest + 2e-3);
-  EXPECT_DOUBLE_EQ(seconds("linear_pull"), pull);
-}
-
 }  // namespace
 }  // namespace tutti

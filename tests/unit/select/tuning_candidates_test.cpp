@@ -43,6 +43,23 @@ TEST(TuningCandidates, ComeFromTheListWithoutArrivalsDistancesAndThreads) {
   }
 }
 
+TEST(TuningCandidates, HaveTheUsefulParametersOfTheList) {
+  const auto names = names_of({Collective::bcast, 16, 1024});
+  EXPECT_TRUE(has(names, "knomial:k=4"));
+  EXPECT_TRUE(has(names, "knomial:k=8"));
+  EXPECT_FALSE(has(names_of({Collective::bcast, 8, 1024}), "knomial:k=8")) << "it is linear";
+  EXPECT_TRUE(has(names_of({Collective::bcast, 8, Bytes{1} << 20}), "chain:parts=16"));
+}
+
+TEST(TuningCandidates, LeaveNodeMemoryToTheEndOnOversubscribedNodes) {
+  TuningFeatures features = {Collective::gather, 8, 1024, 8};
+  EXPECT_TRUE(names_of(features)[1].starts_with("hierarchical(native"));
+  features.is_oversubscribed = true;
+  const auto names = names_of(features);
+  EXPECT_FALSE(names[1].starts_with("hierarchical("));
+  EXPECT_TRUE(has(names, "hierarchical(native,leaders=4)"));
+}
+
 TEST(TuningCandidates, FollowWhatTheUserAllows) {
   EXPECT_EQ(names_of({.collective = Collective::bcast,
                       .p = 8,
