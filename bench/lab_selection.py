@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+"""Compares `auto` with native and with every algorithm of the list, in the lab, and writes its page.
+
+    tutti lab up 8 --rate 1gbit
+    bench/lab_selection.py measure FOLDER [--shape 8x6] [--mpi openmpi] [--rules rules.json]
+    tutti lab down
+    bench/lab_selection.py page FOLDER docs/results/selection.md
+
+`measure` writes FOLDER/selection-<MPI>-<shape>[-rules]-<collective>.json. There is no machine file.
+Existing files are skipped, so an interrupted measurement can continue.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import geometric_mean
+from typing import Annotated, Any
+
+import lab_page
+import typer
+from lab_job import err, run_in_lab
+
+from tutti import _engine
+from tutti.tuning import candidates
+
+VECTORS = "2,8192,262144"
+"""In ints: 8 B, 32 KiB and 1 MiB of all."""
+BLOCKS = "2,1024,32768"
+"""8 B, 4 KiB and 128 KiB of each rank."""
+PAIRS = "2,256,8192"
+"""8 B, 1 KiB and 32 KiB for each other rank."""
+SETTLE = 500
+"""Calls of `auto` before all others."""
+
+app = typer.Typer(add_completion=False)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One collective and size: medians in ms, ratios with their intervals."""
+
+    collective: str
+    distribution: str
+    bytes: int
+    native: float
+    auto: float
+    auto_to_native: dict[str, Any]
+    fastest: float
+    fastest_name: str
+    ran: str
+
+    @property
+    def of_best(self) -> float:
+        """The time of the fastest of all, over that of `auto`: 1 is the best."""
+        return min(self.fastest, self.native) / self.auto
+
+
+def sizes(collective: str) -> str:
+    """The options for the sizes of a collective."""
+    kind = _engine.block_kind(collective)
+    if kind == "none":
+        return ""
+    blocks = {"pairs": PAIRS, "ranks": BLOCKS}.get(kind, VECTORS)
+    return f"--block {blocks}"
+
+
+def names(collective: str, ranks: int, per_node: int) -> list[str]:
+    """The contenders: native, auto and all of the list that needs no arrivals."""
+    return ["native", "auto", *(n for n in candidates(collective, ranks, per_node) if n != "native")]
+
+
+@app.command()
+def measure(
+    folder: Annotated[Path, typer.Argument(help="Folder for the results.")],
+    shape: Annotated[str, typer.Option(help="Nodes x ranks on each.")] = "8x1",
+    mpi: Annotated[str, typer.Option(help="As in tutti lab run --mpi.")] = "openmpi",
+    program: Annotated[str, typer.Option(help="Path of tutti-bench.")] = "tutti-bench-openmpi",
+    rules: Annotated[Path | None, typer.Option(help="Rules: then nothing explores.")] = None,
+    collective: Annotated[list[str] | None, typer.Option(help="Repeatable. Default: all.")] = None,
+    repetitions: Annotated[int, typer.Option(help="Timed calls of each contender.")] = 25,
+) -> None:
+    """Measure every collective; contenders alternate."""
+    folder.mkdir(parents=True, exist_ok=True)
+    nodes, per_node = (int(word) for word in shape.split("x"))
+    os.environ["TUTTI_MACHINE"] = "built-in"
+    settle = SETTLE
+    suffix = ""
+    if rules is not None:
+        os.environ["TUTTI_RULES"] = str(rules.resolve())
+        settle, suffix = 0, "-rules"
+    for name in collective or _engine.collectives():
+        path = folder / f"selection-{mpi}-{shape}{suffix}-{name}.json"
+        if path.exists() or name.startswith("rma_"):
+            continue
+        err.print(path.name)
+        words = [program, name, *sizes(name).split(), "--root", "first", "--settle", str(settle)]
+        words += ["--repetitions", str(repetitions), "--budget", "10s", "--warmup", "2"]
+        words += ["--distribution", "same,spikes"] if name.endswith("v") else []
+        for contender in names(name, nodes * per_node, per_node):
+            words += ["--algorithm", contender]
+        run_in_lab(path, [*words, "--quiet", "--json"], nodes=nodes, per_node=per_node, mpi=mpi,
+                   limit=1800)  # fmt: skip
+
+
+def cells(document: dict[str, Any]) -> Iterator[Cell]:
+    """The cells of one collective."""
+    for row in document["rows"]:
+        native, auto, *others = row["algorithms"]
+        best = min(others, key=lambda line: line["median_us"], default=native)
+        yield Cell(
+            row["collective"], row["distribution"], row["block"] * row["element_bytes"],
+            native["median_us"] / 1000, auto["median_us"] / 1000, auto["ratio_to_native"],
+            best["median_us"] / 1000, best["name"], auto["ran"].partition(": ")[0],
+        )  # fmt: skip
+
+
+def summary(found: list[Cell]) -> str:
+    """The figures that the issue of a selection is judged by."""
+    of_best = [cell.of_best for cell in found]
+    native = [cell.native / cell.auto for cell in found]
+    lost = [cell for cell in found if (cell.auto_to_native["low"] or 0) > 1 / 0.97]
+    near = sum(one >= 0.95 for one in of_best)
+    return (
+        f"{len(found)} cells. Native / `auto`, geometric mean: {geometric_mean(native):.2f}. Fastest "
+        f"of all / `auto`: {geometric_mean(of_best):.2f}; at least 0.95 in {near} cells "
+        f"({near / len(found):.0%}). Cells where `auto` is beyond doubt slower than native / 0.97: "
+        f"{len(lost)}."
+    )
+
+
+def interval(ratio: dict[str, Any]) -> str:
+    """That of native / `auto`; empty if there were too few calls for one."""
+    if ratio["low"] is None:
+        return ""
+    return f"{1 / ratio['high']:.2f} to {1 / ratio['low']:.2f}"
+
+
+def table(found: list[Cell]) -> list[str]:
+    """A row for each cell."""
+    lines = [
+        "| collective | bytes | native, ms | native / `auto` | 95 % | fastest of the list | native / fastest "
+        "| `auto` ran |",
+        "| --- | ---: | ---: | ---: | --- | --- | ---: | --- |",
+    ]
+    for cell in found:
+        ratio = cell.auto_to_native
+        spread = "" if cell.distribution in ("", "same") else f" ({cell.distribution})"
+        lines.append(
+            f"| {cell.collective}{spread} | {cell.bytes:,} | {cell.native:.3f} "
+            f"| {1 / ratio['median']:.2f} | {interval(ratio)} "
+            f"| `{cell.fastest_name}` | {cell.native / cell.fastest:.2f} | `{cell.ran}` |"
+        )
+    return lines
+
+
+@app.command()
+def page(
+    folder: Annotated[Path, typer.Argument(help="Folder of the results.")],
+    page: lab_page.Page = None,
+) -> None:
+    """Write the tables of all measured shapes."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for path in sorted(folder.glob("selection-*.json")):
+        group = path.stem.removeprefix("selection-").rpartition("-")[0]
+        groups.setdefault(group, []).append(json.loads(path.read_text()))
+    lines: list[str] = []
+    for group, documents in groups.items():
+        found = [cell for document in documents for cell in cells(document)]
+        metadata = documents[0]["metadata"]
+        title = group.partition("-")[2].replace("-rules", ", rules of `tutti tune`")
+        lines += [f"## {lab_page.library(metadata)}, {title}", "", summary(found), ""]
+        lines += [*table(found), ""]
+    lab_page.write(lines, page)
+
+
+if __name__ == "__main__":
+    app()
