@@ -130,9 +130,10 @@ def _tuning(totals: Sequence[SiteTotal], known: Known) -> list[Advice]:
     start = shlex.join(_launcher_of(known.command)) or f"mpirun -n {known.ranks or 'N'}"
     return [
         Advice(
-            f"Measure once which {longest} is fastest on this machine, then run with the rules.",
-            f"tutti tune --mpirun {shlex.quote(start)} --collective {longest} --budget 10m "
-            f"--output rules.json\ntutti run --rules rules.json -- {known.text}",
+            f"Measure once what is fastest for these calls, most of all {longest}, then run with the "
+            "rules.",
+            f"tutti tune --mpirun {shlex.quote(start)} --report {shlex.quote(known.report)} "
+            f"--budget 10m --output rules.json\ntutti run --rules rules.json -- {known.text}",
         )
     ]
 

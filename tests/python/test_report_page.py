@@ -202,7 +202,7 @@ def test_advice_is_a_command_to_paste():
     moving = line_of(late_rank(2, 3, 1))
     waits = {**moving, "parts": {"calls": 3, "waiting": 0.12, "held": 0.0, "moving": 0.001}}
     assert advice(moving) == [
-        "tutti tune --mpirun 'mpirun -n 4' --collective gather --budget 10m --output rules.json\n"
+        "tutti tune --mpirun 'mpirun -n 4' --report run.html --budget 10m --output rules.json\n"
         "tutti run --rules rules.json -- mpirun -n 4 ./app",
         "tutti run --compare -- mpirun -n 4 ./app",
     ]
