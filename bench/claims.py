@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from statistics import mean, median
+from statistics import geometric_mean, mean, median
 from typing import Annotated, Any
 
 import lab_page
@@ -91,6 +91,15 @@ def node_memory(folder: Path) -> Figures:
     return found
 
 
+def selection(folder: Path) -> Figures:
+    found: Figures = {}
+    for name, group in (("flat", "openmpi-8x1"), ("nodes", "openmpi-8x6"), ("mpich", "mpich5-8x1")):
+        cells = rows(folder, f"selection-{group}-*")
+        gains = [quotient(lines, "native", "auto") for _, lines in cells]
+        found |= extremes(name, gains) | {f"{name}_mean": geometric_mean(gains)}
+    return found
+
+
 def by_distance(folder: Path) -> Figures:
     found: Figures = {}
     for base in ("natural", "native"):
@@ -113,6 +122,7 @@ def one_sided(folder: Path) -> Figures:
 
 FIGURES: dict[str, Callable[[Path], Figures]] = {
     "tree": tree, "late_ranks": late_ranks, "fft": fft, "node_memory": node_memory,
+    "selection": selection,
     "by_distance": by_distance, "one_sided": one_sided, "none": lambda _: {},
     "mpich": lambda folder: on_two_cores(folder, "mpich", "auto"),
     "openmpi": lambda folder: on_two_cores(folder, "openmpi", "traff"),

@@ -79,6 +79,7 @@ def measure(
     shape: Annotated[str, typer.Option(help="Nodes x ranks on each.")] = "8x1",
     mpi: Annotated[str, typer.Option(help="As in tutti lab run --mpi.")] = "openmpi",
     program: Annotated[str, typer.Option(help="Path of tutti-bench.")] = "tutti-bench-openmpi",
+    label: Annotated[str, typer.Option(help="Names the files; default: --mpi.")] = "",
     rules: Annotated[Path | None, typer.Option(help="Rules: then nothing explores.")] = None,
     collective: Annotated[list[str] | None, typer.Option(help="Repeatable. Default: all.")] = None,
     repetitions: Annotated[int, typer.Option(help="Timed calls of each contender.")] = 25,
@@ -93,7 +94,7 @@ def measure(
         os.environ["TUTTI_RULES"] = str(rules.resolve())
         settle, suffix = 0, "-rules"
     for name in collective or _engine.collectives():
-        path = folder / f"selection-{mpi}-{shape}{suffix}-{name}.json"
+        path = folder / f"selection-{label or mpi}-{shape}{suffix}-{name}.json"
         if path.exists() or name.startswith("rma_"):
             continue
         err.print(path.name)
