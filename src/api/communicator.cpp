@@ -145,8 +145,8 @@ void overrule(Collective collective, const Setting& setting) {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   const auto at = static_cast<std::size_t>(collective);
-  const Setting before = all.overrules[at] ? *all.overrules[at] : environment().settings[at];
-  if (to_text(before) == to_text(setting)) return;  // else what is learned would be lost
+  // Else what is learned would be lost. Only what all ranks have set is alike on all.
+  if (all.overrules[at] && to_text(*all.overrules[at]) == to_text(setting)) return;
   all.overrules[at] = setting;
   ++all.epochs[at];
   Communicator::note_change();
@@ -254,7 +254,9 @@ const Decision& Communicator::decide(Collective collective, const OperationTrait
   Features features = features_of(collective);
   features.commutative = operation.commutative;
   features.whole = operation.whole;
-  const bool may_use_rules = rules_ != nullptr && setting.kind == Setting::Kind::automatic;
+  const bool is_fixed = reduces(collective) && is_reproducible_;
+  const bool may_use_rules =
+      rules_ != nullptr && setting.kind == Setting::Kind::automatic && !is_fixed;
   if (may_use_rules && rules_->decide(features, setting, decision)) {
     decision.epoch = epoch;
     return decision;
@@ -263,8 +265,8 @@ const Decision& Communicator::decide(Collective collective, const OperationTrait
   decision = decision_for(choice);
   decision.needs_commutativity = may_use_rules && rules_->depend_on_operation(collective);
   // Hierarchical reductions cut vectors and combine them by the ranks' locations.
-  const bool is_fixed = reduces(collective) && (is_reproducible_ || operation.whole);
-  const bool may_go = !is_fixed && !is_one_sided(collective);
+  const bool stays_flat = is_fixed || (reduces(collective) && operation.whole);
+  const bool may_go = !stays_flat && !is_one_sided(collective);
   if (setting.asks_for_hierarchical() && may_go) {
     decision.level = *setting.level;
     if (decision.level.leaders == 0) decision.deferred = DeferredLevel::leaders;
@@ -288,6 +290,17 @@ const Decision& Communicator::decide(Collective collective, const OperationTrait
   }
   decision.epoch = epoch;
   return decision;
+}
+
+void Communicator::give_up_private(int error) {
+  if (private_ != nullptr) private_->leak();
+  private_.reset();
+  private_error_ = error == MPI_SUCCESS ? MPI_ERR_OTHER : error;
+}
+
+int Communicator::open_flat(bool& ready) {
+  const QuietErrors quiet(comm_);
+  return selections().nodes.open_flat(ready);
 }
 
 PrivateComm* Communicator::private_comm(int& error) {

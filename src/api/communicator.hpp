@@ -181,6 +181,12 @@ class Communicator {
   void note_refusal(Collective collective, const Decision& decision, const std::string& why);
   /// The private duplicate, made at first use. Collective.
   PrivateComm* private_comm(int& error);
+  /// Some rank has no private duplicate: from now on none has one. `error` is this rank's, if it
+  /// has none. Leaks those that there are, as only all ranks together could free them.
+  void give_up_private(int error);
+  /// Creates the private duplicate for a call that did not request it, within the limit for such;
+  /// sets `ready` to whether all ranks have it. Collective. Returns an MPI error code.
+  int open_flat(bool& ready);
   /// Counts a call on the private duplicate, if there is one, whatever the call runs: ranks whose
   /// arguments are invalid may run something else, and the tags of later calls must agree. Local.
   template <class Call>

@@ -27,8 +27,8 @@ HierarchicalNodes::~HierarchicalNodes() {
 }
 
 int HierarchicalNodes::open_flat(bool& ready) {
-  ready = flat_ready_.value_or(false);
-  if (flat_ready_) return MPI_SUCCESS;
+  ready = flat_ready_.value_or(are_open_);  // open nodes have made the duplicate
+  if (flat_ready_ || are_open_) return MPI_SUCCESS;
   const MPI_Comm program = communicator_.handle();
   if (const int error = true_on_all(program, duplicates < max_duplicates, ready)) return error;
   if (ready) {
@@ -37,6 +37,7 @@ int HierarchicalNodes::open_flat(bool& ready) {
     int own = MPI_SUCCESS;
     const bool is_open = communicator_.private_comm(own) != nullptr;
     if (const int error = true_on_all(program, is_open, ready)) return error;
+    if (!ready) communicator_.give_up_private(own);
   }
   flat_ready_ = ready;
   return MPI_SUCCESS;

@@ -31,7 +31,7 @@ class HierarchicalNodes {
   /// number of communicators at a time; sets `ready` to whether all ranks could.
   int open_flat(bool& ready);
   /// Has open_flat() anything to create? Local.
-  [[nodiscard]] bool needs_flat() const { return !flat_ready_; }
+  [[nodiscard]] bool needs_flat() const { return !flat_ready_ && !are_open_; }
   /// Has open_for() anything to create for so many leaders? Local.
   [[nodiscard]] bool needs(int leaders) const;
   /// Opens the nodes for calls that must use node memory.

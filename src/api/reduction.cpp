@@ -46,6 +46,11 @@ const tutti::Decision& decide(CollectiveCall& call, Communicator& communicator, 
   if (!commutes_only && !usual.needs_commutativity) {
     return whole ? communicator.decide(call.collective, {true, whole}) : usual;
   }
+  if (usual.needs_commutativity) {
+    bool is_ready = false;
+    error = communicator.open_flat(is_ready);
+    if (error != MPI_SUCCESS || !is_ready) return usual;
+  }
   tutti::PrivateComm* comm = communicator.private_comm(error);
   if (comm == nullptr) return usual;
   // MPI_Op_commutative would end the program on an invalid handle.

@@ -74,7 +74,6 @@ bool RuleSelection::decide(const Features& features, const Setting& setting, Dec
                              node_count_,
                              ranks_per_node_,
                              features.commutative,
-                             features.reproducible,
                              is_block_common(features.collective),
                              mpi_};
   const std::vector<RuleSpan> spans = spans_of(rules_, keys);
@@ -122,7 +121,8 @@ const Decision& RuleSelection::resolve(RuleTable& table, std::optional<Bytes> bl
   int index = table.index_of(block);
   if (error == MPI_SUCCESS && nodes_.are_open()) {
     HierarchicalRunner* levels = communicator_.levels(error);
-    if (levels != nullptr) error = levels->broadcast_selection(block.has_value(), index);
+    if (levels != nullptr)
+      error = levels->broadcast_selection(block.has_value() || table.all().size() == 1, index);
   }
   RuleTable::Span& span = table.span(index);
   // All calls count once nodes are open; whoever runs a hierarchical one counts it.
@@ -136,12 +136,10 @@ int RuleSelection::prepare(RuleTable& table) {
   if (table.is_ready) return MPI_SUCCESS;
   for (RuleTable::Span& span : table.all()) {
     Decision& decision = span.decision;
-    const bool is_hierarchical = decision.level.hierarchical;
     int error = MPI_SUCCESS;
-    if (is_hierarchical) error = prepare_hierarchical(table.collective(), decision);
-    if (error == MPI_SUCCESS && !is_hierarchical && decision.specification) {
-      error = prepare_flat(decision);
-    }
+    if (decision.level.hierarchical) error = prepare_hierarchical(table.collective(), decision);
+    const bool is_flat = !decision.level.hierarchical && decision.specification;
+    if (error == MPI_SUCCESS && is_flat) error = prepare_flat(decision);
     if (error != MPI_SUCCESS) return error;
   }
   table.is_ready = true;

@@ -18,7 +18,7 @@ namespace {
 /// Selections as one number, for ranks that do not know their own.
 constexpr int max_candidates = 64;
 
-/// What the latest creation of what a candidate needs took in this process, first a guess.
+/// What the latest creation of what a candidate needs took in this process; first a guess.
 std::atomic<Nanoseconds> latest_creation = 1'000'000;
 
 int combine(MPI_Comm comm, std::vector<AgreedNumber>& numbers) {
@@ -96,11 +96,14 @@ class TunedSelection::Host final : public TuningHost {
 
   int prepare(SizeClass size_class, int candidate, bool& ready) override {
     const Setting& setting = state_.candidates[size_class].all[static_cast<std::size_t>(candidate)];
-    if (setting.level) {
-      return selection_.nodes_.open_for(state_.collective, largest_of(size_class),
-                                        setting.level->leaders, ready);
-    }
-    return selection_.nodes_.open_flat(ready);
+    const bool creates = needs_creation(size_class, candidate);
+    const double began = monotonic_seconds();
+    const int error = setting.level
+                          ? selection_.nodes_.open_for(state_.collective, largest_of(size_class),
+                                                       setting.level->leaders, ready)
+                          : selection_.nodes_.open_flat(ready);
+    if (creates) latest_creation = nanoseconds_since(began);
+    return error;
   }
 
   bool needs_creation(SizeClass size_class, int candidate) override {
@@ -173,7 +176,11 @@ const Decision& TunedSelection::resolve(const Decision& deferred, Collective col
                                         const BlockOfCall& block, int& error) {
   CountedCall counted(*this);
   State& state = state_of(deferred, collective);
-  error = state.has_started ? MPI_SUCCESS : start(state);
+  if (!state.has_started) {
+    const double began = monotonic_seconds();
+    error = start(state);
+    state.tuner.charge(nanoseconds_since(began));
+  }
   if (error == MPI_SUCCESS && state.is_due) error = agree(state);
   if (error != MPI_SUCCESS) return deferred;
   const Decision& selected = select(state, block, error);
@@ -271,7 +278,6 @@ int TunedSelection::agree(State& state) {
   }
   const Nanoseconds elapsed = nanoseconds_since(began);
   state.tuner.charge(elapsed);
-  if (state.tuner.has_created()) latest_creation = elapsed;
   return error;
 }
 
@@ -283,7 +289,7 @@ const Decision& TunedSelection::select(State& state, const BlockOfCall& block, i
       block.may_explore ? std::optional(state.latest) : std::nullopt;
   int number = size_class.value_or(0) * max_candidates + state.tuner.candidate_of(size_class);
   if (nodes_.are_open()) {
-    error = communicator_.levels(error)->broadcast_selection(is_valid && size_class, number);
+    error = communicator_.levels(error)->broadcast_selection(is_valid, number);
   }
   const int candidate = number % max_candidates;
   Decision& selected = decision_of(state, number / max_candidates, candidate);

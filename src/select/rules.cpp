@@ -73,13 +73,6 @@ std::string why_not(const Rule& rule, const Features& features, const RuleLimits
   return "";
 }
 
-/// True if equal calls give equal bits by this rule, wherever ranks are.
-bool keeps_bits(const Rule& rule) {
-  return rule.use.kind == Setting::Kind::forced && !rule.use.asks_for_hierarchical() &&
-         !rule.needs_nodes() && !rule.use.specification.algorithm->commutative &&
-         is_reproducible(rule.use.specification);
-}
-
 bool matches_mpi(const Rule& rule, const MpiVersion& mpi) {
   if (!rule.mpi.empty() && rule.mpi != mpi.name) return false;
   return rule.version.empty() || is_version(mpi.version, rule.version);
@@ -112,7 +105,6 @@ bool matches(const Rule& rule, const RuleFeatures& features) {
   if (!rule.nodes.contains(features.nodes)) return false;
   if (!rule.ranks_per_node.contains(features.ranks_per_node)) return false;
   if (is_reduction && rule.commutative && *rule.commutative != features.commutative) return false;
-  if (is_reduction && features.reproducible && !keeps_bits(rule)) return false;
   if (!features.knows_bytes && !rule.bytes.is_all()) return false;
   return matches_mpi(rule, features.mpi);
 }

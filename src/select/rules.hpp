@@ -92,9 +92,6 @@ struct RuleFeatures {
   int nodes = 1;
   int ranks_per_node = 1;
   bool commutative = true;
-  /// A reduction whose equal calls are to give equal bits. Only rules that keep the order of ranks
-  /// and do not depend on nodes match.
-  bool reproducible = false;
   /// All ranks know the message size of such a call.
   bool knows_bytes = true;
   MpiVersion mpi;

@@ -17,6 +17,8 @@ constexpr std::size_t numbers_per_call = 4;
 constexpr std::uint64_t min_idle_distance = 128;
 constexpr std::uint64_t max_idle_distance = 2048;
 constexpr double max_distance = 1 << 30;
+/// What listing the candidates of a class is expected to take, in nanoseconds.
+constexpr double listing = 5e5;
 
 /// Calls 0, 1, 2, .. of a window in a sequence that depends on the window, so that calls of several
 /// classes in turn do not miss it each time. 3 is its own inverse modulo 8.
@@ -87,7 +89,7 @@ std::uint64_t Tuner::calls_that_pass() const {
 /// The cost of agreements and of creation, then of each call: least and most class, bytes, the
 /// least, the mean and the longest time.
 std::vector<AgreedNumber> Tuner::notes(Nanoseconds creation) const {
-  std::vector<AgreedNumber> all = {{-own_cost_, 0}, {creation, 0}};
+  std::vector<AgreedNumber> all = {{-own_cost_, 0}, {-creation, 0}};
   for (const Note& note : notes_) {
     const std::int64_t size_class = note.is_valid ? note.size_class : not_noted;
     all.push_back({size_class, note.bytes});
@@ -114,7 +116,7 @@ int Tuner::conclude(std::span<const AgreedNumber> combined, TuningHost& host) {
   own_cost_ = 0;
   notes_ = {};
   add_cost(static_cast<double>(-combined[0].max));
-  creation_ = static_cast<double>(combined[1].max);
+  creation_ = static_cast<double>(-combined[1].max);
   std::array<AgreedCall, window> calls;
   for (std::size_t i = 0; i < calls.size(); ++i) {
     calls[i] = agreed_call(combined.subspan(header + numbers_per_call * i, numbers_per_call));
@@ -172,38 +174,37 @@ void Tuner::add_samples(std::span<const AgreedCall> calls) {
   }
 }
 
-/// Explorations of the classes that the last window held; those of others wait until they come
-/// again.
+/// Explorations of the classes that the last window held; those of others stay as planned.
 int Tuner::plan(TuningHost& host) {
-  is_exploring_ = has_created_ = waits_to_create_ = false;
+  is_exploring_ = false;
+  created_ = awaited_ = 0;
   const auto classes = std::max<std::ptrdiff_t>(1, std::count(seen_.begin(), seen_.end(), true));
   const double left = budget_ * spent_ - lost_ - 2 * expected_cost_;
   const double each = std::max(0.0, left) / static_cast<double>(classes);
   for (SizeClass size_class = 0; size_class < size_classes; ++size_class) {
     const auto at = static_cast<std::size_t>(size_class);
-    if (cases_[at]) cases_[at]->rest();
     if (!seen_[at]) continue;
+    cases_[at]->rest();
     cases_[at]->conclude(begun_);
     if (const int error = plan_case(size_class, static_cast<Nanoseconds>(each), host)) return error;
   }
   return 0;
 }
 
-/// Does the budget hold another creation beside those of this agreement and the next agreements?
-/// If so, it is counted.
-bool Tuner::can_create() {
-  const double created = has_created_ ? creation_ : 0;
-  const double left = budget_ * spent_ - lost_ - 2 * expected_cost_ - created;
-  waits_to_create_ = left < creation_;
-  has_created_ = has_created_ || !waits_to_create_;
-  return !waits_to_create_;
+/// Does the budget hold `cost` beside what this agreement has created and the next agreements? If
+/// so, it is counted.
+bool Tuner::can_afford(double cost) {
+  const double left = budget_ * spent_ - lost_ - 2 * expected_cost_ - created_;
+  const bool can = left >= cost;
+  (can ? created_ : awaited_) = can ? created_ + cost : std::max(awaited_, cost);
+  return can;
 }
 
 int Tuner::plan_case(SizeClass size_class, Nanoseconds allowance, TuningHost& host) {
   TuningCase& known = *cases_[static_cast<std::size_t>(size_class)];
   if (!known.is_settled() && !known.has_candidates()) {
     is_exploring_ = true;
-    if (!can_create()) return 0;
+    if (!can_afford(listing)) return 0;
     known.set_candidates(host.candidates(size_class));
   }
   for (bool is_ready = false; !is_ready;) {
@@ -212,7 +213,7 @@ int Tuner::plan_case(SizeClass size_class, Nanoseconds allowance, TuningHost& ho
     const int candidate = known.exploration().candidate;
     is_ready = candidate <= 0 || known.is_tried(candidate);
     if (is_ready) break;
-    if (host.needs_creation(size_class, candidate) && !can_create()) {
+    if (host.needs_creation(size_class, candidate) && !can_afford(creation_)) {
       known.rest();
       break;
     }
@@ -227,12 +228,18 @@ void Tuner::plan_window() {
   idle_distance_ =
       is_exploring_ ? 0 : std::clamp(2 * idle_distance_, min_idle_distance, max_idle_distance);
   // The agreement that ends now has not been charged, and another one ends the window.
-  const double creation = (has_created_ ? creation_ : 0) + (waits_to_create_ ? creation_ : 0);
-  const double debt = lost_ + 2 * expected_cost_ + creation - budget_ * spent_;
-  double distance = 0;
-  if (debt > 0) distance = mean_call_ > 0 ? std::ceil(debt / (budget_ * mean_call_)) : max_distance;
-  window_begin_ = call_ + std::max(idle_distance_,
-                                   static_cast<std::uint64_t>(std::min(distance, max_distance)));
+  const double debt = lost_ + 2 * expected_cost_ + created_ - budget_ * spent_;
+  // What waits for its creation does not keep other classes from being compared.
+  const std::uint64_t waiting =
+      awaited_ > 0 ? std::min(calls_for(debt + awaited_), max_idle_distance) : 0;
+  window_begin_ = call_ + std::max({idle_distance_, calls_for(debt), waiting});
+}
+
+/// The calls whose share of time pays for a debt in nanoseconds.
+std::uint64_t Tuner::calls_for(double debt) const {
+  if (debt <= 0) return 0;
+  const double calls = mean_call_ > 0 ? std::ceil(debt / (budget_ * mean_call_)) : max_distance;
+  return static_cast<std::uint64_t>(std::min(calls, max_distance));
 }
 
 }  // namespace tutti

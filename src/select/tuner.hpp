@@ -47,7 +47,7 @@ class TuningHost {
 /// and what ranks have agreed on. Numbers are those of the collective and count every call, so that
 /// a rank with invalid arguments, which does not know the class, stays in step. Calls in a window
 /// of 8 are noted. Before the call that follows a window, all ranks combine their notes in one
-/// reduction, evaluate them alike, and plan the next window.
+/// agreement (2 reductions), evaluate them alike, and plan the next window.
 ///
 /// Price: loss is what explored calls take beyond the median of the MPI's own, plus what agreements
 /// take. Gains do not reduce it. A window begins once the loss and the next agreement are at most
@@ -122,8 +122,6 @@ class Tuner {
   /// Time lost so far, and time spent in the collective, in nanoseconds over the mean rank.
   [[nodiscard]] double lost() const { return lost_; }
   [[nodiscard]] double spent() const { return spent_; }
-  /// Has the last conclude() created what a candidate needs?
-  [[nodiscard]] bool has_created() const { return has_created_; }
   /// What is known of a class; null before any call of it was noted.
   [[nodiscard]] const TuningCase* known(SizeClass size_class) const {
     const auto& known = cases_[static_cast<std::size_t>(size_class)];
@@ -153,7 +151,8 @@ class Tuner {
   void count_time(std::span<const AgreedCall> calls);
   void add_cost(double cost);
   void add_samples(std::span<const AgreedCall> calls);
-  bool can_create();
+  bool can_afford(double cost);
+  [[nodiscard]] std::uint64_t calls_for(double debt) const;
   int plan(TuningHost& host);
   int plan_case(SizeClass size_class, Nanoseconds allowance, TuningHost& host);
   void plan_window();
@@ -173,8 +172,8 @@ class Tuner {
   double latest_cost_ = 0;    ///< of the agreement before the last one
   double expected_cost_ = 0;  ///< of an agreement that creates nothing
   double creation_ = 0;       ///< what creating a candidate is expected to take
-  bool has_created_ = false;
-  bool waits_to_create_ = false;
+  double created_ = 0;        ///< in the last agreement, as expected
+  double awaited_ = 0;        ///< the most that waits for the budget
   double lost_ = 0;
   double spent_ = 0;
   double mean_call_ = 0;  ///< of calls in the last window that explored nothing

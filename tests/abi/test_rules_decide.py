@@ -82,8 +82,8 @@ def test_a_rule_cuts_no_vector_of_a_user_defined_operation(mpi, tmp_path):
     }
 
 
-@pytest.mark.parametrize("use", ["ring", "native", "hierarchical(native)"])
-def test_reproducible_reductions_ignore_rules_that_change_the_order(mpi, tmp_path, use):
+@pytest.mark.parametrize("use", ["ring", "recursive_doubling", "native", "hierarchical(native)"])
+def test_reproducible_reductions_ignore_rules(mpi, tmp_path, use):
     file = file_of(tmp_path / "site.json", rule("allreduce", use))
     settings = {"TUTTI_RULES": str(file), "TUTTI_REPRODUCIBLE": "on"}
     (text,) = calls(mpi.run(mpi.compile("rules.c"), settings=settings))["allreduce"]

@@ -15,8 +15,9 @@
 namespace tutti::test {
 namespace {
 
-/// Enough calls of a class to explore its first candidate: hierarchical, where ranks share nodes.
 constexpr int calls = 40;
+/// What creating a candidate costs must be earned first, so that more calls may be needed.
+constexpr int max_calls = 4000;
 
 /// A machine on which only messages take time, and signals and copies almost none.
 constexpr const char* slow_messages =
@@ -57,6 +58,10 @@ class Tries {
     }
     through_nodes_ += went_through_nodes(comm_, collective_) ? 1 : 0;
   }
+  /// Are hierarchical calls still to come?
+  [[nodiscard]] bool waits_for(std::optional<bool> nodes) const {
+    return nodes.value_or(false) && through_nodes_ == 0;
+  }
   /// Were some calls hierarchical, or none, as expected? None: unknown.
   void expect(std::optional<bool> nodes) const {
     if (nodes && (through_nodes_ > 0) != *nodes) {
@@ -92,15 +97,16 @@ void gathers(Context& context, MPI_Comm comm, std::optional<bool> nodes) {
   std::mt19937 random(71);
   for (const Kind kind : all_kinds) {
     Tries tries(context, comm, name_of(kind));
-    for (int call = 0; call < calls; ++call) {
+    // Agreements may cost more than the calls of an irregular one.
+    const std::optional<bool> expected = is_irregular(kind) ? std::nullopt : nodes;
+    for (int call = 0; call < calls || (call < max_calls && tries.waits_for(expected)); ++call) {
       Exchange exchange =
           draw(kind, comm, call % p, std::vector<int>(static_cast<std::size_t>(p), 3), random);
       native_fallback(exchange);
       check(context, exchange);
       tries.note();
     }
-    // Agreements may cost more than 40 calls of an irregular one.
-    tries.expect(is_irregular(kind) ? std::nullopt : nodes);
+    tries.expect(expected);
   }
 }
 
@@ -110,7 +116,9 @@ void movements(Context& context, MPI_Comm comm, std::optional<bool> nodes, int u
   std::mt19937 random(72);
   for (const Motion motion : all_motions) {
     Tries tries(context, comm, setting_of(motion));
-    for (int call = 0; call < count; ++call) {
+    // It shares its tuner with alltoallv, which has explored by then.
+    const std::optional<bool> expected = motion == Motion::alltoallw ? std::nullopt : nodes;
+    for (int call = 0; call < count || (call < max_calls && tries.waits_for(expected)); ++call) {
       Movement movement = draw(motion, comm, p, 8, random);
       movement.sent = movement.received = &layouts_of_ints()[0];
       movement.block_layout = BlockLayout::contiguous;
@@ -119,11 +127,10 @@ void movements(Context& context, MPI_Comm comm, std::optional<bool> nodes, int u
       context.expect_empty(run(movement, false));
       tries.note();
     }
-    // It shares its tuner with alltoallv, which has explored by then.
-    if (motion != Motion::alltoallw) tries.expect(nodes);
+    if (expected) tries.expect(expected);
   }
   Tries barriers(context, comm, "barrier");
-  for (int call = 0; call < count; ++call) {
+  for (int call = 0; call < count || (call < max_calls && barriers.waits_for(nodes)); ++call) {
     TUTTI_Barrier(comm);
     barriers.note();
   }

@@ -35,6 +35,8 @@ class PrivateComm {
   /// Frees the communicator. If call announcements from other ranks are still missing
   /// (UnexpectedMessages::settle), leaks it: MPI_Finalize frees it. No call may follow. Collective.
   void free();
+  /// Leaves the communicator to MPI_Finalize, where not all ranks have one. No call may follow.
+  void leak() { comm_.release(); }
   [[nodiscard]] MPI_Comm handle() const { return comm_.handle(); }
   /// Sets the bytes that a rank may stage in each call; 0: no bound. Call it with the same value on
   /// all ranks, before the first call.

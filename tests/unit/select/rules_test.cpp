@@ -82,21 +82,6 @@ TEST(Rules, WithBytesNeverMatchWhereNoRankKnowsAllSizes) {
   EXPECT_EQ(spans_text(rules, features), "inf=linear");
 }
 
-TEST(Rules, OfReproducibleReductionsKeepTheOrderOfRanksAndIgnoreNodes) {
-  const auto spans = [](const std::string& use, const std::string& key) {
-    RuleFeatures features;
-    features.collective = Collective::allreduce;
-    features.reproducible = true;
-    return spans_text(
-        rules_of("{\"collective\": \"allreduce\", " + key + "\"use\": \"" + use + "\"}"), features);
-  };
-  EXPECT_EQ(spans("recursive_doubling", ""), "inf=recursive_doubling");
-  EXPECT_EQ(spans("recursive_doubling", "\"nodes\": \"1\", "), "inf=-");
-  EXPECT_EQ(spans("ring", ""), "inf=-");
-  EXPECT_EQ(spans("native", ""), "inf=-");
-  EXPECT_EQ(spans("hierarchical(native,leaders=2)", ""), "inf=-");
-}
-
 TEST(Rules, BecomeNativeWhereTheCallDoesNotPermitThem) {
   const auto chosen = [](const std::string& collective, const std::string& use, Features features,
                          const RuleLimits& limits) {

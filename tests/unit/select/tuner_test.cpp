@@ -347,11 +347,11 @@ TEST(Tuner, CreatesOnlyWhatTheBudgetHolds) {
     std::mt19937 random(seed);
     Simulation simulation({.creation = 100 * native_seconds}, {{4, draw(random, native_seconds)}},
                           seed);
-    for (int call = 0; call < 9000; ++call) simulation.call(4);
+    for (int call = 0; call < 7000; ++call) simulation.call(4);
     for (int candidate = 1; candidate <= 6; ++candidate) EXPECT_EQ(simulation.runs(candidate), 0);
     for (int call = 0; call < 100000; ++call) simulation.call(4);
-    // Calls outside windows are counted by an estimate: within 1 % of what is created.
-    EXPECT_LE(simulation.worst_excess(), native_seconds) << "seed " << seed;
+    // Calls outside windows are counted by an estimate: within 2 % of what is created.
+    EXPECT_LE(simulation.worst_excess(), 2 * native_seconds) << "seed " << seed;
     EXPECT_GE(simulation.runs(1), 1);
   }
 }
@@ -423,7 +423,7 @@ TEST(Tuner, AnErrorEndsExploration) {
   Tuner tuner(1, true, 0.01);
   for (std::uint64_t call = 0; call < Tuner::window; ++call) {
     ASSERT_FALSE(tuner.begin_call());
-    tuner.note(4, 8, 1000);
+    tuner.note(4, 8, 100 * static_cast<Nanoseconds>(native_seconds));
   }
   ASSERT_TRUE(tuner.begin_call());
   EXPECT_EQ(tuner.conclude(tuner.notes(0), broken), 7);
