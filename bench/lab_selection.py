@@ -98,8 +98,9 @@ def measure(
         if path.exists() or name.startswith("rma_"):
             continue
         err.print(path.name)
-        words = [program, name, *sizes(name).split(), "--root", "first", "--settle", str(settle)]
+        words = [program, name, *sizes(name).split(), "--settle", str(settle)]
         words += ["--repetitions", str(repetitions), "--budget", "10s", "--warmup", "2"]
+        words += ["--root", "first"] if _engine.has_root(name) else []
         words += ["--distribution", "same,spikes"] if name.endswith("v") else []
         for contender in names(name, nodes * per_node, per_node):
             words += ["--algorithm", contender]

@@ -225,14 +225,16 @@ int Tuner::plan_case(SizeClass size_class, Nanoseconds allowance, TuningHost& ho
 
 /// Once the loss is paid for, and later where nothing explores.
 void Tuner::plan_window() {
-  idle_distance_ =
-      is_exploring_ ? 0 : std::clamp(2 * idle_distance_, min_idle_distance, max_idle_distance);
+  // Agreements alone may take half the budget: a new size should not wait long for its window.
+  const std::uint64_t idle = is_exploring_ ? 0
+                                           : std::clamp(calls_for(2 * expected_cost_),
+                                                        min_idle_distance, max_idle_distance);
   // The agreement that ends now has not been charged, and another one ends the window.
   const double debt = lost_ + 2 * expected_cost_ + created_ - budget_ * spent_;
   // What waits for its creation does not keep other classes from being compared.
   const std::uint64_t waiting =
       awaited_ > 0 ? std::min(calls_for(debt + awaited_), max_idle_distance) : 0;
-  window_begin_ = call_ + std::max({idle_distance_, calls_for(debt), waiting});
+  window_begin_ = call_ + std::max({idle, calls_for(debt), waiting});
 }
 
 /// The calls whose share of time pays for a debt in nanoseconds.

@@ -166,7 +166,6 @@ class Tuner {
   std::uint64_t call_ = 0;  ///< the number of the call that has begun
   std::uint64_t window_begin_ = 0;
   std::uint64_t last_end_ = 0;  ///< of the window before
-  std::uint64_t idle_distance_ = 0;
   std::array<Note, window> notes_{};
   Nanoseconds own_cost_ = 0;  ///< of agreements at this rank, not combined yet
   double latest_cost_ = 0;    ///< of the agreement before the last one
