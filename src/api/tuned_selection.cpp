@@ -144,13 +144,18 @@ class TunedSelection::Host final : public TuningHost {
   int error_ = MPI_SUCCESS;
 };
 
-/// Settings may have changed since the last call: then nothing learned holds.
+/// What is learned outlives a setting that was changed and changed back, but not one that permits
+/// other candidates.
 TunedSelection::State& TunedSelection::state_of(const Decision& deferred, Collective collective) {
   std::unique_ptr<State>& state = states_[static_cast<std::size_t>(collective)];
-  if (state == nullptr || state->deferred.epoch != deferred.epoch) {
+  if (state != nullptr && state->deferred.epoch == deferred.epoch) return *state;
+  if (state == nullptr || state->deferred.is_flat != deferred.is_flat ||
+      state->deferred.is_automatic != deferred.is_automatic) {
     state = std::make_unique<State>(communicator_.p(), collective, deferred,
                                     communicator_.exploration_budget());
   }
+  state->deferred = deferred;
+  state->decisions.clear();
   return *state;
 }
 
