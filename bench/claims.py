@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from statistics import geometric_mean, mean, median
+from statistics import mean, median
 from typing import Annotated, Any
 
 import lab_page
@@ -77,26 +77,21 @@ def fft(folder: Path) -> Figures:
     return {"gain": runs["native"] / runs["auto"]}
 
 
+ONE_LEADER = "level=node,leaders=1"
+"""How the samples name hierarchical(native,leaders=1)."""
+
+
 def node_memory(folder: Path) -> Figures:
     found: Figures = {}
     for name, shape, collective, contender in (
-        ("allgather", "8x6", "allgather", "auto"), ("alltoallv", "8x6", "alltoallv", "auto"),
-        ("bcast", "8x6", "bcast", "auto"), ("gather", "8x6", "gather", "auto"),
-        ("large", "4x12", "alltoallv", "auto"), ("allreduce", "8x6", "allreduce", "level=node"),
+        ("allgather", "8x6", "allgather", ONE_LEADER), ("alltoallv", "8x6", "alltoallv", ONE_LEADER),
+        ("bcast", "8x6", "bcast", ONE_LEADER), ("gather", "8x6", "gather", ONE_LEADER),
+        ("large", "4x12", "alltoallv", ONE_LEADER), ("allreduce", "8x6", "allreduce", "level=node"),
         ("reduce_scatter", "8x6", "reduce_scatter", "level=node"),
     ):  # fmt: skip
         cells = rows(folder, f"lab-levels-*-{shape}-{collective}")
         found |= extremes(name, [quotient(lines, "native", line) for _, lines in cells
                                  for line in lines if contender in line])  # fmt: skip
-    return found
-
-
-def selection(folder: Path) -> Figures:
-    found: Figures = {}
-    for name, group in (("flat", "openmpi-8x1"), ("nodes", "openmpi-8x6"), ("mpich", "mpich5-8x1")):
-        cells = rows(folder, f"selection-{group}-*")
-        gains = [quotient(lines, "native", "auto") for _, lines in cells]
-        found |= extremes(name, gains) | {f"{name}_mean": geometric_mean(gains)}
     return found
 
 
@@ -122,7 +117,6 @@ def one_sided(folder: Path) -> Figures:
 
 FIGURES: dict[str, Callable[[Path], Figures]] = {
     "tree": tree, "late_ranks": late_ranks, "fft": fft, "node_memory": node_memory,
-    "selection": selection,
     "by_distance": by_distance, "one_sided": one_sided, "none": lambda _: {},
     "mpich": lambda folder: on_two_cores(folder, "mpich", "auto"),
     "openmpi": lambda folder: on_two_cores(folder, "openmpi", "traff"),

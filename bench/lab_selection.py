@@ -99,7 +99,8 @@ def measure(
             continue
         err.print(path.name)
         words = [program, name, *sizes(name).split(), "--settle", str(settle)]
-        words += ["--repetitions", str(repetitions), "--budget", "10s", "--warmup", "2"]
+        words += ["--repetitions", str(repetitions), "--budget", "10s", "--warmup", "2",
+                  "--rest", "1ms"]  # fmt: skip
         words += ["--root", "first"] if _engine.has_root(name) else []
         words += ["--distribution", "same,spikes"] if name.endswith("v") else []
         for contender in names(name, nodes * per_node, per_node):
