@@ -66,7 +66,6 @@ EXEMPT: dict[str, str] = {
     "src/select/setting.cpp": r"level=|former",
     "src/select/selection.hpp": r"former|accepted too",
     "src/select/settings.inc": r"TUTTI_FORMER_SETTING",
-    "src/cost/node_machine.cpp": r"\"crowding\"",
     "python/tutti/reports.py": r"FORMER",
     "python/tutti/commands/explain_hierarchical.py": r"level=node",
 }

@@ -118,7 +118,6 @@ TEST(MachineError, RefusesWhatNoMachineIs) {
   for (const char* text : {"latency nan", "latency inf", "latency 1e999", "latency 2e-6s"}) {
     EXPECT_FALSE(machine_from_text(text)) << text;
   }
-  EXPECT_FALSE(node_machine_from_text("crowding 0.5"));
   EXPECT_FALSE(node_machine_from_text("shared_per_byte 1e-15"));
 }
 
