@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "api.inc"
 #include "backend.h"
@@ -165,16 +166,36 @@ static const struct tutti_backend_interface* get_backend(void) {
   return loaded;
 }
 
-static int is_switched(const char* setting, const char* value, const char* short_value) {
+/* Does the setting have one of these values, in any case? The backend refuses invalid ones. */
+static int is_one_of(const char* setting, const char* const values[4]) {
   const char* given = getenv(setting);
-  return given != NULL && (strcmp(given, value) == 0 || strcmp(given, short_value) == 0);
+  for (int i = 0; given != NULL && i < 4; ++i) {
+    if (strcasecmp(given, values[i]) == 0) return 1;
+  }
+  return 0;
+}
+
+static int is_switched_on(const char* setting) {
+  static const char* const values[4] = {"on", "1", "true", "yes"};
+  return is_one_of(setting, values);
+}
+
+static int is_off(void) {
+  static const char* const values[4] = {"off", "0", "false", "no"};
+  return is_one_of("TUTTI", values);
+}
+
+/* A report of native calls needs the backend, even with Tutti off. */
+static int has_report(void) {
+  const char* report = getenv("TUTTI_REPORT");
+  return report != NULL && report[0] != '\0' && strcmp(report, "none") != 0;
 }
 
 /* TUTTI_BACKGROUND=on also requests the thread level that the thread needs. Open MPI and MPICH read
  * it from these variables in MPI_Init, whatever language calls it. Values that the user has set
  * stay. */
 __attribute__((constructor)) static void raise_thread_level(void) {
-  if (!is_switched("TUTTI_BACKGROUND", "on", "1") || is_switched("TUTTI", "off", "0")) return;
+  if (!is_switched_on("TUTTI_BACKGROUND") || is_off()) return;
   setenv("OMPI_MPI_THREAD_LEVEL", "3", 0);
   setenv("MPIR_CVAR_DEFAULT_THREAD_LEVEL", "MPI_THREAD_MULTIPLE", 0);
 }
@@ -242,9 +263,9 @@ static int find_passing(struct tutti_backend_interface* calls,
 static void begin_to_serve(void) {
   static struct tutti_backend_interface calls;
   static struct tutti_backend_interface profiled_calls;
-  const int is_off = is_switched("TUTTI", "off", "0");
-  if (!is_off && get_backend() != NULL) return;
-  if (find_passing(&calls, &profiled_calls) > 0 && !is_off) {
+  const int passes = is_off() && !has_report();
+  if (!passes && get_backend() != NULL) return;
+  if (find_passing(&calls, &profiled_calls) > 0 && !passes) {
     fprintf(stderr, "tutti: %s; all calls go to the MPI unchanged\n", backend_lacks);
   }
   /* Calls of the C API may have loaded the backend meanwhile. */

@@ -1,4 +1,5 @@
 /// Python bindings of lists: algorithms, aliases, settings, distributions, collectives, machines.
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -7,6 +8,7 @@
 #include <array>
 
 #include "algorithms/algorithms.hpp"
+#include "api/settings_reader.hpp"
 #include "core/distributions.hpp"
 #include "core/nearest.hpp"
 #include "cost/machine.hpp"
@@ -101,6 +103,17 @@ void bind_lists(nb::module_& module) {
              "The error message for an unknown variable: it suggests the nearest setting.");
   module.def("is_setting", &is_setting, "name"_a,
              "Whether the library, the commands or the modulefile know the variable.");
+  module.def(
+      "settings_error",
+      [](const std::map<std::string, std::string>& variables) {
+        return read_settings({variables.begin(), variables.end()}).error;
+      },
+      "variables"_a,
+      "What the library refuses in these TUTTI variables, as it would say it; empty if nothing. "
+      "Does not read the files of TUTTI_DISTANCES and TUTTI_RULES.");
+  module.def(
+      "is_on", [](const std::string& text) { return value_or_raise(switched(text)); }, "text"_a,
+      "The value of a setting that is on or off; ValueError says what is accepted.");
   module.def(
       "did_you_mean",
       [](const std::string& given, const std::vector<std::string>& known) {

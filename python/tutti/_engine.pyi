@@ -118,6 +118,12 @@ def unknown_setting(name: str) -> str:
 def is_setting(name: str) -> bool:
     """Whether the library, the commands or the modulefile know the variable."""
 
+def settings_error(variables: dict[str, str]) -> str:
+    """What the library refuses in these TUTTI variables, as it would say it; empty if nothing."""
+
+def is_on(text: str) -> bool:
+    """The value of a setting that is on or off; ValueError says what is accepted."""
+
 def did_you_mean(given: str, known: Sequence[str]) -> str:
     """The end of an error: the nearest known name; empty without one."""
 

@@ -66,11 +66,6 @@ def node_machine_of(path: Path | None) -> _engine.NodeMachine:
     return _machines(path, os.environ)[1]
 
 
-def check_machine(environment: Mapping[str, str]) -> None:
-    """Raises Refusal if TUTTI_MACHINE names an invalid file."""
-    _machines(None, environment)
-
-
 def _machines(
     path: Path | None, environment: Mapping[str, str]
 ) -> tuple[_engine.Machine, _engine.NodeMachine]:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <utility>
 #include <vector>
 
@@ -50,6 +51,20 @@ bool is_setting(std::string_view name) {
   return std::any_of(settings.begin(), settings.end(), [name](const SettingInfo& setting) {
     return setting.name == name || former_name_of(setting.name) == name;
   });
+}
+
+Result<bool> switched(std::string_view text) {
+  std::string small(text);
+  std::transform(small.begin(), small.end(), small.begin(),
+                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  for (const std::string_view on : {"on", "1", "true", "yes"}) {
+    if (small == on) return true;
+  }
+  for (const std::string_view off : {"off", "0", "false", "no"}) {
+    if (small == off) return false;
+  }
+  return Error{"expected on, 1, true, yes or off, 0, false, no" +
+               did_you_mean(text, {"on", "off", "true", "false", "yes"})};
 }
 
 std::string unknown_setting(std::string_view name) {

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/result.hpp"
+
 namespace tutti {
 
 /// One line of settings.inc.
@@ -25,6 +27,9 @@ struct SettingInfo {
 /// True for a known variable: the names in settings.inc, including former ones, and those that only
 /// the commands and the modulefile use.
 [[nodiscard]] bool is_setting(std::string_view name);
+
+/// The value of a setting that is on or off, in any case: on, 1, true, yes or off, 0, false, no.
+[[nodiscard]] Result<bool> switched(std::string_view text);
 
 /// The message for an unknown variable: its name, the nearest setting and where to find the list.
 [[nodiscard]] std::string unknown_setting(std::string_view name);

@@ -10,11 +10,20 @@ import pytest
 from conftest import ALGORITHMS, FRONT, RAN
 
 
-def test_off(mpi):
-    outcome = mpi.run(mpi.compile("gather.c"), settings=ALGORITHMS | {"TUTTI": "off"})
+@pytest.mark.parametrize("off", ["off", "No"])
+def test_off_leaves_all_calls_to_the_mpi_and_reports_them(mpi, off):
+    outcome = mpi.run(mpi.compile("gather.c"), settings=ALGORITHMS | {"TUTTI": off})
     assert outcome.status == 0, outcome.err
     assert "correct" in outcome.out.split()
-    assert outcome.algorithms() == {}
+    assert outcome.algorithms() and set(outcome.algorithms().values()) == {"native"}
+
+
+def test_off_without_a_report_records_nothing(mpi):
+    off = ALGORITHMS | {"TUTTI": "off"}
+    outcome = mpi.run(mpi.compile("gather.c"), settings=off, report=False)
+    assert outcome.status == 0 and "correct" in outcome.out.split(), outcome.err
+    assert outcome.report is None
+    assert outcome.err == ""
 
 
 def test_all_collectives_through_nodes_but_those_that_have_a_setting(mpi):

@@ -152,16 +152,63 @@ def test_every_collective_has_a_setting():
         assert "TUTTI_" + collective.upper() in settings
 
 
+VALUES = {
+    "TUTTI_REPORT": "-", "TUTTI_MACHINE": "built-in", "TUTTI_DISTANCES": "none",
+    "TUTTI_RULES": "none", "TUTTI_HIERARCHY": "flat", "TUTTI_NODE": "1,2", "TUTTI_EXPLORE": "0.5",
+    "TUTTI_NODE_MEMORY": "1M", "TUTTI_MEMORY": "1K", "TUTTI_LEARN": "keep",
+    **{"TUTTI_" + name.upper(): "auto" for name in _engine.collectives()},
+}  # fmt: skip
+"""A valid value of each setting that is not on or off."""
+
+
 def test_run_has_an_option_for_every_setting(command, installed):
-    values = {"TUTTI_REPORT": "-", "TUTTI_MACHINE": "built-in", "TUTTI_DISTANCES": "none"}
-    values |= {"TUTTI_" + name.upper(): "auto" for name in _engine.collectives()}
     for setting in tutti.settings():
         if setting.name == "TUTTI":
             continue
-        value = values.get(setting.name, "on")
+        value = VALUES.get(setting.name, "on")
         option = "--" + setting.name.removeprefix("TUTTI_").lower()
         parsed = json.loads(command("run", option, value, "--json", "true").out)
         assert parsed["environment"][setting.name] == value
+
+
+@pytest.mark.parametrize("setting", [setting.name for setting in tutti.settings()])
+def test_run_checks_every_setting_before_the_program_starts(
+    command, installed, monkeypatch, setting
+):
+    path = "/none/such"  # no setting accepts it
+    option = "--" + setting.removeprefix("TUTTI_").lower()
+    if setting != "TUTTI":
+        shown = command("run", option, path, "--json", "true")
+        assert shown.status == 2 and f"invalid {option} {path}: " in shown.err, shown.err
+        assert shown.err.count("\n") == 1
+    monkeypatch.setenv(setting, path)
+    shown = command("run", "--json", "true")
+    assert shown.status == 2 and f"invalid {setting}={path}: " in shown.err
+
+
+@pytest.mark.parametrize(
+    ("setting", "accepted"),
+    [
+        ("TUTTI_HIERARCHY=nodes", "expected auto, flat, hierarchical or"),
+        ("TUTTI_LEVEL=nodes", "expected auto, flat, hierarchical or"),
+        ("TUTTI_MACHINE=/nope", "expected built-in or a file that tutti-bench machine wrote"),
+        ("TUTTI_VERBOSE=oui", "expected on, 1, true, yes or off, 0, false, no"),
+        ("TUTTI_EXPLORE=2", "expected a number from 0 to 1"),
+        ("TUTTI_MEMORY=1", "expected none, or at least 1K bytes"),
+        ("TUTTI_GATHERV=knomial:ordr=natural", "did you mean order?"),
+        ("TUTTI_RULES=/nope", "expected none or a file that tutti tune wrote"),
+    ],
+)
+def test_run_says_what_a_setting_accepts(command, installed, monkeypatch, setting, accepted):
+    monkeypatch.setenv(*setting.split("=", 1))
+    assert accepted in command("run", "--json", "true").err
+
+
+@pytest.mark.parametrize("text", ["on", "1", "true", "yes", "Yes", "off", "0", "false", "no", "OFF"])
+def test_run_takes_all_words_for_on_and_off(command, installed, text):
+    parsed = json.loads(command("run", "--verbose", text, "--json", "true").out)
+    is_on = text.lower() in ("on", "1", "true", "yes")
+    assert parsed["environment"]["TUTTI_VERBOSE"] == ("on" if is_on else "off")
 
 
 @pytest.mark.parametrize("name", ["TUTTI_LIBRARY", "TUTTI_LIBRARY_DIR", "TUTTI_BENCH_MPI"])
@@ -316,7 +363,7 @@ def test_bench_plots_what_was_measured(command, tmp_path):
         (["simulate", "gatherv", "--ranks", "3", "--output", "x"], "tutti simulate tables"),
         (["verify", "--algorithm", "bogus"], "unknown algorithm 'bogus'"),
         (["verify", "--max-ranks", "0"], "ranks up to 0"),
-        (["run", "--gatherv", "bogus", "true"], "invalid --gatherv=bogus: gatherv has no algorithm 'bogus'"),
+        (["run", "--gatherv", "bogus", "true"], "invalid --gatherv bogus: gatherv has no algorithm 'bogus'"),
         (["run", "--report", "/none/x", "true"], "--report /none/x: no directory /none"),
         (["run"], "run needs a COMMAND, such as: tutti run -- mpirun -n 16 ./app"),
         (["report", "/none/r.json"], "/none/r.json: No such file"),

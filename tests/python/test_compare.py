@@ -17,10 +17,10 @@ LAUNCHER = """#!/bin/sh
 # Pretends to run a program: natively 3 s in collectives, under Tutti 1 s.
 case "$1" in --version) echo "mpirun (Open MPI) 4.1.4"; exit;; esac
 cat > /dev/null
-echo "$TUTTI_ALLTOALL $TUTTI_GATHER" >> "{log}"
+echo "$TUTTI $TUTTI_GATHER" >> "{log}"
 echo output of the program
 seconds=1
-[ "$TUTTI_ALLTOALL" = native ] && seconds=3
+[ "$TUTTI" = off ] && seconds=3
 {report}
 exit {status}
 """
@@ -47,7 +47,7 @@ def test_native_and_tutti_run_in_turn(command, launcher, tmp_path):
     mpirun, log = launcher()
     shown = command("run", "--gather", "linear", "--compare", "--rounds", "6", "--", mpirun)
     assert shown.status == 0, shown.err
-    assert log.read_text().splitlines() == ["native native", " linear"] * 6
+    assert log.read_text().splitlines() == ["off linear", "on linear"] * 6
     assert re.search(r"collectives +3\.000 \(3\.000\.\.3\.000\) +1\.000 .* 2\.000", shown.out)
     assert "in collectives: Tutti saves 66.7%." in shown.out
     assert "confidence 95%" in shown.out
@@ -82,7 +82,7 @@ def test_a_program_that_fails_ends_the_comparison_with_its_status(command, launc
     shown = command("run", "--compare", "--", mpirun)
     assert shown.status == 1 and "the native run of round 1 failed" in shown.err
     assert len(log.read_text().splitlines()) == 1 and "saved" not in shown.out
-    mpirun, log = launcher(status='$([ "$TUTTI_ALLTOALL" = native ] && echo 0 || echo 7)')
+    mpirun, log = launcher(status='$([ "$TUTTI" = off ] && echo 0 || echo 7)')
     shown = command("run", "--compare", "--", mpirun)
     assert shown.status == 7 and "the Tutti run of round 1 failed with exit status 7" in shown.err
 

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tutti import _engine, pages, reports, supervised
+from tutti import pages, reports, supervised
 from tutti.comparison import (
     ARMS,
     Failed,
@@ -41,9 +41,7 @@ def compare(prepare: Prepare, settings: dict[str, str], rounds: int, as_json: bo
     Raises:
         Refusal: a setting is wrong, or the command cannot start.
     """
-    names = [name for name in _engine.collectives() if not name.startswith("rma_")]
-    native = {f"TUTTI_{name.upper()}": "native" for name in names}
-    settings_of = dict(zip(ARMS, ({**settings, **native}, settings), strict=True))
+    settings_of = dict(zip(ARMS, ({**settings, "TUTTI": one} for one in ("off", "on")), strict=True))
     folder = _folder()
     try:
 

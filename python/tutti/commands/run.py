@@ -15,7 +15,7 @@ from typing import Annotated
 
 import typer
 
-from tutti import _engine, launcher, libraries, pages, workload
+from tutti import _engine, launcher, libraries, pages, rules, workload
 from tutti.commands.compare import compare as run_in_turn
 from tutti.commands.compare import rounds_of
 from tutti.console import Refusal, print_json
@@ -29,38 +29,51 @@ class Start:
     environment: dict[str, str]
 
 
-def check_environment(environment: Mapping[str, str]) -> None:
-    """Raises Refusal for unknown TUTTI_ variables, and for wrong values of known ones."""
-    for name, value in environment.items():
-        if not _ours(name):
-            continue
+def check_settings(variables: Mapping[str, str]) -> None:
+    """Raises Refusal, with the variable, for settings that the library would refuse on each rank:
+    unknown names, invalid values, and files that cannot be read or written."""
+    ours = {name: value for name, value in variables.items() if _ours(name)}
+    for name in ours:
         if not _engine.is_setting(name):
             raise Refusal(_engine.unknown_setting(name))
-        collective = name.removeprefix("TUTTI_").lower()
-        if collective in _engine.collectives():
-            check_algorithm(collective, value, name)
-    if environment.get("TUTTI_MACHINE"):
-        workload.check_machine(environment)
-    if environment.get("TUTTI_DISTANCES", "none") != "none":
-        workload.distances_of(Path(environment["TUTTI_DISTANCES"]), "TUTTI_DISTANCES=")
-    report = environment.get("TUTTI_REPORT", "")
-    if why := _engine.why_no_output(report):
-        raise Refusal(f"invalid TUTTI_REPORT={report}: {why}; expected none, - or a file name")
+    if error := _engine.settings_error(ours):
+        raise Refusal(error)
+    if ours.get("TUTTI_DISTANCES") not in (None, "", "none"):
+        workload.distances_of(Path(ours["TUTTI_DISTANCES"]), "invalid TUTTI_DISTANCES=")
+    if ours.get("TUTTI_RULES") not in (None, "", "none"):
+        _check_rules(ours["TUTTI_RULES"])
+    report_target(ours.get("TUTTI_REPORT", "none"))
 
 
-def check_algorithm(collective: str, text: str, name: str) -> str:
-    """The shortest text of a collective's setting. Raises Refusal if the text is invalid."""
+def _check_rules(file: str) -> None:
     try:
-        return _engine.setting(collective, text)
-    except ValueError as error:
-        raise Refusal(f"invalid {name}={text}: {error}") from None
+        rules.read(Path(file))
+    except Refusal as error:
+        raise Refusal(
+            f"invalid TUTTI_RULES={error}; expected none or a file that tutti tune wrote"
+        ) from None
 
 
-def _checked(name: str, text: str) -> str:
-    """The value of an option. Raises Refusal for errors that show before the program starts."""
-    if name in _engine.collectives():
-        return check_algorithm(name, text, "--" + name)
-    return report_target(text) if name == "report" else text
+def _by_option(settings: Mapping[str, str], error: str) -> str:
+    """An error about a variable; with the name of its option if an option has set it."""
+    for name in settings:
+        error = error.replace(f"invalid {name}=", f"invalid --{_option_name(name)} ")
+    return error
+
+
+def _normal(name: str, text: str) -> str:
+    """The value of an option as the library is to read it: the shortest text of an algorithm, on
+    or off, an absolute path. An invalid value is kept, for check_settings to name."""
+    collective = name.removeprefix("TUTTI_").lower()
+    try:
+        if collective in _engine.collectives():
+            return _engine.setting(collective, text)
+        if name in _SWITCHES:
+            return "on" if _engine.is_on(text) else "off"
+    except ValueError:
+        return text
+    is_file = name in _FILES and text not in ("", "-", "none", "built-in")
+    return str(Path(text).absolute()) if is_file else text
 
 
 def report_target(text: str) -> str:
@@ -68,11 +81,11 @@ def report_target(text: str) -> str:
 
     Raises Refusal if its folder is missing.
     """
-    if text in ("-", "none"):
+    if text in ("", "-", "none"):
         return text
     path = Path(text).absolute()
     if not path.parent.is_dir():
-        raise Refusal(f"invalid --report {text}: no directory {path.parent}")
+        raise Refusal(f"invalid TUTTI_REPORT={text}: no directory {path.parent}")
     return str(path)
 
 
@@ -93,7 +106,10 @@ def prepare(
     Raises:
         Refusal: a setting is wrong, or the program or Tutti's library is missing.
     """
-    check_environment({**environment, **settings})
+    try:
+        check_settings({**environment, **settings})
+    except Refusal as error:
+        raise Refusal(_by_option(settings, str(error))) from None
     first = command[0]
     if shutil.which(first, path=environment.get("PATH")) is None:
         raise Refusal(f"{first}: no such program")
@@ -118,12 +134,23 @@ def _ours(name: str) -> bool:
     return name == "TUTTI" or name.startswith("TUTTI_")
 
 
+_SWITCHES = frozenset(one.name for one in _engine.settings() if one.accepted == "on, off")
+_FILES = frozenset({"TUTTI_REPORT", "TUTTI_MACHINE", "TUTTI_DISTANCES", "TUTTI_RULES"})
+"""Settings that name a file. Ranks may run in another folder, so its path becomes absolute."""
+
+
+def _option_name(setting: str) -> str:
+    """The option of a setting: gather for TUTTI_GATHER. That of TUTTI is --off."""
+    return setting.removeprefix("TUTTI_").lower() if setting != "TUTTI" else "off"
+
+
 def _option_of(setting: _engine.Setting) -> inspect.Parameter:
     """The option of a setting: --gather for TUTTI_GATHER."""
-    name = setting.name.removeprefix("TUTTI_").lower()
+    name = _option_name(setting.name)
     former = _engine.former_name_of(setting.name).removeprefix("TUTTI_").lower()
     names = [f"--{one}" for one in (name, former) if one]
-    option = typer.Option(*names, metavar="VALUE", help=setting.meaning, rich_help_panel="Settings")
+    value = "on|off" if setting.name in _SWITCHES else "VALUE"
+    option = typer.Option(*names, metavar=value, help=setting.meaning, rich_help_panel="Settings")
     kind = Annotated[str | None, option]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
 
@@ -148,7 +175,7 @@ def run(
         ),
     ] = None,
     off: Annotated[
-        bool, typer.Option("--off", help="Preload Tutti, but leave every call to the MPI.")
+        bool, typer.Option("--off", help="Leave every call to the MPI; with --report they are recorded.")
     ] = False,
     as_json: Annotated[
         bool,
@@ -183,7 +210,7 @@ def run(
     if not command:
         raise Refusal("run needs a COMMAND, such as: tutti run -- mpirun -n 16 ./app")
     settings = {
-        "TUTTI_" + name.upper(): _checked(name, text)
+        "TUTTI_" + name.upper(): _normal("TUTTI_" + name.upper(), text)
         for name, text in values.items()
         if text is not None
     }
