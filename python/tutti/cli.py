@@ -3,30 +3,145 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 from typer.main import get_command
 
 from tutti import _engine
-from tutti.commands.bench import bench
-from tutti.commands.check import check
-from tutti.commands.diff import diff
-from tutti.commands.explain import explain
-from tutti.commands.info import info
-from tutti.commands.lab import lab
-from tutti.commands.list import list_algorithms
-from tutti.commands.map import map_ranks
-from tutti.commands.report import report
-from tutti.commands.rules import rules
-from tutti.commands.run import run
-from tutti.commands.simulate import simulate
-from tutti.commands.tune import tune
-from tutti.commands.verify import verify
-from tutti.console import Refusal
+from tutti.refusal import Refusal
+
+_USE, _ASK, _CHECK = "Run programs", "Predict and explain", "Verify and measure"
+_OWN_OPTIONS = {"allow_interspersed_args": False}
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A command: its panel and line in `tutti --help`, and what defines it in tutti.commands."""
+
+    panel: str
+    line: str
+    target: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    hidden: bool = False
+
+    def placeholder(self) -> None:
+        """Stands for the command in `tutti --help`."""
+
+    def load(self, name: str) -> Any:
+        """The command, from its module."""
+        module, _, function = self.target.partition(".")
+        defined = getattr(import_module(f"tutti.commands.{module}"), function)
+        group = typer.Typer(rich_markup_mode="markdown", callback=self.placeholder)
+        if isinstance(defined, typer.Typer):
+            group.add_typer(defined, name=name)
+        else:
+            group.command(name, context_settings=dict(self.settings), hidden=self.hidden)(defined)
+        return get_command(group).commands[name]
+
+
+COMMANDS = {
+    "run": _Entry(
+        _USE,
+        "Run an unmodified MPI program under Tutti.",
+        "run.run", _OWN_OPTIONS,
+    ),
+    "report": _Entry(
+        _USE,
+        "Show a report: which algorithm ran at each call site, how long, why, what was saved, and "
+        "who was late.",
+        "report.report",
+    ),
+    "diff": _Entry(
+        _USE,
+        "Compare two reports of a program: the time at each call site, and its algorithms.",
+        "diff.diff",
+    ),
+    "list": _Entry(
+        _ASK,
+        "List the algorithms, their parameters, the knowledge they need, and their names in "
+        "papers.",
+        "list.list_algorithms",
+    ),
+    "info": _Entry(
+        _ASK,
+        "Show the version, the libraries for each MPI, and all settings with their values.",
+        "info.info",
+    ),
+    "explain": _Entry(
+        _ASK,
+        "Explain one call: its algorithm and why, its tree and rounds, and modelled times.",
+        "explain.explain",
+    ),
+    "simulate": _Entry(
+        _ASK,
+        "Simulate a call with each algorithm, for any number of ranks and any arrivals.",
+        "simulate.simulate",
+    ),
+    "map": _Entry(
+        _ASK,
+        "Show the distances between ranks, and the gain from a process mapping that fits them.",
+        "map.map_ranks",
+    ),
+    # An alias, accepted for one version.
+    "place": _Entry(_ASK, "", "map.map_ranks", hidden=True),
+    "verify": _Entry(
+        _CHECK,
+        "Verify every algorithm exhaustively for small numbers of ranks.",
+        "verify.verify",
+    ),
+    "bench": _Entry(
+        _CHECK,
+        "Measure collectives: the MPI's own and Tutti's, alternating in one run.",
+        "bench.bench", _OWN_OPTIONS | {"ignore_unknown_options": True},
+    ),
+    "tune": _Entry(
+        _CHECK,
+        "Measure which algorithm is fastest for which calls, and write rules.",
+        "tune.tune",
+    ),
+    "check": _Entry(
+        _CHECK,
+        "Test whether the MPI and Tutti keep the performance guidelines of Träff 2017.",
+        "check.check",
+    ),
+    "rules": _Entry(
+        _ASK,
+        "Check, show and compare rules files.",
+        "rules.rules",
+    ),
+    "lab": _Entry(
+        _CHECK,
+        "Emulate a cluster on one machine: nodes with links of limited rate.",
+        "lab.lab",
+    ),
+}
+"""Every command. Its module is imported when the command runs, as all take 0.2 s to import."""
+
+
+class _Commands(TyperGroup):
+    """Imports a command when it is used; for the list of `tutti --help` it needs none."""
+
+    lists = False
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        self.lists = True
+        super().format_help(ctx, formatter)
+        self.lists = False
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if self.lists or cmd_name not in COMMANDS:
+            return super().get_command(ctx, cmd_name)
+        return COMMANDS[cmd_name].load(cmd_name)
+
 
 app = typer.Typer(
     name="tutti",
+    cls=_Commands,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",
@@ -60,26 +175,10 @@ def tutti(
     """
 
 
-_USE, _ASK, _CHECK = "Run programs", "Predict and explain", "Verify and measure"
-app.command("run", rich_help_panel=_USE, context_settings={"allow_interspersed_args": False})(run)
-app.command("report", rich_help_panel=_USE)(report)
-app.command("diff", rich_help_panel=_USE)(diff)
-app.command("list", rich_help_panel=_ASK)(list_algorithms)
-app.command("info", rich_help_panel=_ASK)(info)
-app.command("explain", rich_help_panel=_ASK)(explain)
-app.command("simulate", rich_help_panel=_ASK)(simulate)
-app.command("map", rich_help_panel=_ASK)(map_ranks)
-app.command("place", hidden=True)(map_ranks)  # an alias, accepted for one version
-app.command("verify", rich_help_panel=_CHECK)(verify)
-app.command(
-    "bench",
-    rich_help_panel=_CHECK,
-    context_settings={"allow_interspersed_args": False, "ignore_unknown_options": True},
-)(bench)
-app.command("tune", rich_help_panel=_CHECK)(tune)
-app.command("check", rich_help_panel=_CHECK)(check)
-app.add_typer(rules, name="rules", rich_help_panel=_ASK)
-app.add_typer(lab, name="lab", rich_help_panel=_CHECK)
+for _name, _entry in COMMANDS.items():
+    app.command(
+        _name, help=_entry.line, rich_help_panel=_entry.panel, hidden=_entry.hidden
+    )(_entry.placeholder)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -1,0 +1,43 @@
+"""The command starts soon: it imports what the given command needs, and `--help` needs no command."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from tutti.cli import COMMANDS, app
+
+
+def imported(code: str) -> set[str]:
+    """The modules that a new Python has imported after some code."""
+    names = "import sys; print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}\n{names}"], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    return set(done.stderr.split())
+
+
+def test_the_package_imports_neither_the_command_line_nor_numpy():
+    assert not imported("import tutti") & {"typer", "rich", "numpy", "tutti.cli", "tutti.bench"}
+
+
+def test_help_imports_no_command():
+    loaded = imported("from tutti.cli import main; assert main(['--help']) == 0")
+    assert not [name for name in loaded if name.startswith("tutti.commands")]
+
+
+def test_a_command_imports_no_other():
+    loaded = imported("from tutti.cli import main; assert main(['diff', '--help']) == 0")
+    assert "tutti.commands.diff" in loaded
+    assert not loaded & {"tutti.commands.lab", "tutti.commands.tune", "tutti.commands.explain"}
+
+
+@pytest.mark.parametrize("name", [name for name, entry in COMMANDS.items() if not entry.hidden])
+def test_the_list_of_commands_has_the_first_sentence_of_each_help(name):
+    shown = CliRunner().invoke(app, [name, "--help"], env={"COLUMNS": "200", "TERM": "dumb"})
+    assert shown.exit_code == 0, shown.output
+    assert COMMANDS[name].line in " ".join(shown.output.split())
