@@ -137,7 +137,7 @@ def summary(found: list[Cell]) -> str:
 
 def interval(ratio: dict[str, Any]) -> str:
     """That of native / `auto`; empty if there were too few calls for one."""
-    if ratio["low"] is None:
+    if ratio["low"] is None or ratio["high"] is None:
         return ""
     return f"{1 / ratio['high']:.2f} to {1 / ratio['low']:.2f}"
 

@@ -21,18 +21,6 @@ constexpr int max_candidates = 64;
 /// What the latest creation of what a candidate needs took in this process; first a guess.
 std::atomic<Nanoseconds> latest_creation = 1'000'000;
 
-int combine(MPI_Comm comm, std::vector<AgreedNumber>& numbers) {
-  std::vector<std::int64_t> maxima;
-  std::vector<std::int64_t> sums;
-  for (const AgreedNumber& number : numbers) {
-    maxima.push_back(number.max);
-    sums.push_back(number.sum);
-  }
-  const int error = combine_on_all(comm, maxima, sums);
-  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = {maxima[i], sums[i]};
-  return error;
-}
-
 std::string name_of(const Setting& setting) {
   const bool is_native = setting.kind == Setting::Kind::native && !setting.level;
   return is_native ? "native" : to_text(setting);
@@ -263,9 +251,9 @@ int TunedSelection::agree(State& state) {
   if (!nodes_.are_open()) quiet.emplace(communicator_.handle());
   const double began = monotonic_seconds();
   state.is_due = false;
-  std::vector<AgreedNumber> notes = state.tuner.notes(latest_creation);
+  std::vector<MaxAndSum> notes = state.tuner.notes(latest_creation);
   int error = nodes_.guess();
-  if (error == MPI_SUCCESS) error = combine(nodes_.comm(), notes);
+  if (error == MPI_SUCCESS) error = combine_on_all(nodes_.comm(), notes);
   if (error != MPI_SUCCESS) {
     state.tuner.stop();
     return error;

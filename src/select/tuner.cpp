@@ -88,8 +88,8 @@ std::uint64_t Tuner::calls_that_pass() const {
 
 /// The cost of agreements and of creation, then of each call: least and most class, bytes, the
 /// least, the mean and the longest time.
-std::vector<AgreedNumber> Tuner::notes(Nanoseconds creation) const {
-  std::vector<AgreedNumber> all = {{-own_cost_, 0}, {-creation, 0}};
+std::vector<MaxAndSum> Tuner::notes(Nanoseconds creation) const {
+  std::vector<MaxAndSum> all = {{-own_cost_, 0}, {-creation, 0}};
   for (const Note& note : notes_) {
     const std::int64_t size_class = note.is_valid ? note.size_class : not_noted;
     all.push_back({size_class, note.bytes});
@@ -100,7 +100,7 @@ std::vector<AgreedNumber> Tuner::notes(Nanoseconds creation) const {
   return all;
 }
 
-Tuner::AgreedCall Tuner::agreed_call(std::span<const AgreedNumber> numbers) const {
+Tuner::AgreedCall Tuner::agreed_call(std::span<const MaxAndSum> numbers) const {
   AgreedCall call;
   const std::int64_t most = numbers[0].max;
   const bool is_common = most == -numbers[1].max && most < not_compared;
@@ -112,7 +112,7 @@ Tuner::AgreedCall Tuner::agreed_call(std::span<const AgreedNumber> numbers) cons
   return call;
 }
 
-int Tuner::conclude(std::span<const AgreedNumber> combined, TuningHost& host) {
+int Tuner::conclude(std::span<const MaxAndSum> combined, TuningHost& host) {
   own_cost_ = 0;
   notes_ = {};
   add_cost(static_cast<double>(-combined[0].max));

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/max_and_sum.hpp"
 #include "core/size_class.hpp"
 #include "select/tuning_case.hpp"
 
@@ -15,12 +16,6 @@ namespace tutti {
 
 /// The budget if the user sets none: 1 % of the time in the collective.
 inline constexpr double default_exploration = 0.01;
-
-/// What ranks combine in an agreement: the largest and the sum of what they have.
-struct AgreedNumber {
-  std::int64_t max = 0;
-  std::int64_t sum = 0;
-};
 
 /// What a tuner explores.
 class TuningHost {
@@ -47,7 +42,7 @@ class TuningHost {
 /// and what ranks have agreed on. Numbers are those of the collective and count every call, so that
 /// a rank with invalid arguments, which does not know the class, stays in step. Calls in a window
 /// of 8 are noted. Before the call that follows a window, all ranks combine their notes in one
-/// agreement (2 reductions), evaluate them alike, and plan the next window.
+/// agreement (one reduction), evaluate them alike, and plan the next window.
 ///
 /// Price: loss is what explored calls take beyond the median of the MPI's own, plus what agreements
 /// take. Gains do not reduce it. A window begins once the loss and the next agreement are at most
@@ -87,10 +82,10 @@ class Tuner {
   [[nodiscard]] bool begin_call();
   /// What this rank noted, to be combined over all ranks. `creation`: what creating a candidate is
   /// expected to take here.
-  [[nodiscard]] std::vector<AgreedNumber> notes(Nanoseconds creation) const;
+  [[nodiscard]] std::vector<MaxAndSum> notes(Nanoseconds creation) const;
   /// Evaluates the combined notes and plans the next window. Collective as `host` is. Returns its
   /// error code; after an error no call explores any more.
-  int conclude(std::span<const AgreedNumber> combined, TuningHost& host);
+  int conclude(std::span<const MaxAndSum> combined, TuningHost& host);
   /// From now on all calls run the MPI's own.
   void stop() { is_stopped_ = true; }
   /// Adds what the last agreement took at this rank.
@@ -147,7 +142,7 @@ class Tuner {
 
   [[nodiscard]] bool explores(const TuningCase& known, std::uint64_t call) const;
   [[nodiscard]] const TuningCase* find(std::optional<SizeClass> size_class) const;
-  [[nodiscard]] AgreedCall agreed_call(std::span<const AgreedNumber> numbers) const;
+  [[nodiscard]] AgreedCall agreed_call(std::span<const MaxAndSum> numbers) const;
   void count_time(std::span<const AgreedCall> calls);
   void add_cost(double cost);
   void add_samples(std::span<const AgreedCall> calls);

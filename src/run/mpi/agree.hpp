@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "core/max_and_sum.hpp"
 #include "core/types.hpp"
 #include "run/mpi/functions.hpp"
 
@@ -18,8 +19,8 @@ int true_on_all(MPI_Comm comm, bool mine, bool& all);
 int sum_on_all(MPI_Comm comm, Bytes mine, Bytes& sum);
 /// Sets each of `values` to its maximum over the ranks.
 int max_on_all(MPI_Comm comm, std::array<Bytes, 2>& values);
-/// Replaces each of `maxima` by the largest value of any rank, and each of `sums` by the sum over
-/// the ranks. Two reductions.
-int combine_on_all(MPI_Comm comm, std::span<std::int64_t> maxima, std::span<std::int64_t> sums);
+/// Replaces each of `numbers` by the largest `max` and the sum of `sum` over the ranks. One
+/// reduction.
+int combine_on_all(MPI_Comm comm, std::span<MaxAndSum> numbers);
 
 }  // namespace tutti

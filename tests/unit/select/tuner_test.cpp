@@ -107,10 +107,9 @@ class Simulation : public TuningHost {
   }
 
   void agree() {
-    std::vector<AgreedNumber> combined;
+    std::vector<MaxAndSum> combined;
     for (Tuner& tuner : tuners_) {
-      const std::vector<AgreedNumber> own =
-          tuner.notes(static_cast<Nanoseconds>(options_.creation));
+      const std::vector<MaxAndSum> own = tuner.notes(static_cast<Nanoseconds>(options_.creation));
       if (combined.empty()) {
         combined = own;
         continue;
