@@ -8,12 +8,13 @@
  *     root, MPI_IN_PLACE, zero counts and derived types are those of the MPI standard. A rank
  *     never reads arguments that MPI calls not significant there.
  *  3. Results equal those of MPI_X, byte for byte; for reductions see TUTTI_Reduce. TUTTI_X calls
- *     PMPI_X with the same arguments if it predicts no gain, or if arguments are invalid, so that
- *     a program sees the errors of its own MPI.
+ *     PMPI_X with the same arguments unless something else was measured to be faster, is being
+ *     measured or was asked for, and if arguments are invalid, so that a program sees the errors
+ *     of its own MPI.
  *  4. TUTTI_X is collective and blocking wherever MPI_X is. A program may call it wherever it may
  *     call MPI_X, from as many threads as the thread level that MPI granted allows.
- *  5. Messages use private duplicates of communicators. The first call on a communicator makes its
- *     duplicate, and freeing the communicator frees it.
+ *  5. Messages use private duplicates of communicators. The first call that needs a duplicate makes
+ *     it, and freeing the communicator frees it.
  *  6. Names of collectives are "gather", "gatherv", "scatter", "scatterv", "bcast", "allgather",
  *     "allgatherv", "alltoall", "alltoallv" (also for alltoallw), "barrier", "reduce",
  *     "allreduce", "reduce_scatter", "reduce_scatter_block", in any case.

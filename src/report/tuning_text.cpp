@@ -95,11 +95,11 @@ std::string costs_of(const ReportedCase& one) {
 }
 
 constexpr std::string_view tuning_legend =
-    "median: of at most the latest 16 calls noted, after the last arrival; rooted:\n"
-    "elapsed, mean over ranks; interval: holds the median with 95 % or more, by order\n"
-    "statistics; saved: calls times the difference of medians, in brackets by the\n"
-    "ends of their intervals; on the table: what the fastest measured candidate\n"
-    "would have saved beyond that\n";
+    "median: of at most the latest 16 calls noted, after the last arrival; rooted\n"
+    "and irregular: elapsed, mean over ranks; interval: holds the median with 95 % or\n"
+    "more, by order statistics; saved: calls times the difference of medians, in\n"
+    "brackets by the ends of their intervals; on the table: what the fastest measured\n"
+    "candidate would have saved beyond that\n";
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace tutti {
 
@@ -21,6 +22,14 @@ Nanoseconds CallSamples::median() const {
   const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 2);
   std::nth_element(sorted.begin(), middle, sorted.end());
   return *middle;
+}
+
+Nanoseconds CallSamples::trimmed_mean() const {
+  constexpr int calls_per_outlier = 8;
+  std::vector<Nanoseconds> sorted = times_;
+  std::sort(sorted.begin(), sorted.end());
+  const int kept = count() - (count() + calls_per_outlier - 1) / calls_per_outlier;
+  return std::accumulate(sorted.begin(), sorted.begin() + kept, Nanoseconds{0}) / kept;
 }
 
 std::optional<MedianInterval> median_interval(const CallSamples& samples) {

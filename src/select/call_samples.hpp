@@ -22,6 +22,10 @@ class CallSamples {
   [[nodiscard]] bool is_full() const { return times_.size() == capacity; }
   /// The lower median; at least 1 time must have been added. O(capacity).
   [[nodiscard]] Nanoseconds median() const;
+  /// The mean without the longest of every 8 times begun, which may be noise; at least 2 times must
+  /// have been added. It shows what a median hides: calls of which some take much longer.
+  /// O(capacity log capacity).
+  [[nodiscard]] Nanoseconds trimmed_mean() const;
   [[nodiscard]] const std::vector<Nanoseconds>& times() const { return times_; }
 
  private:

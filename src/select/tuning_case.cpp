@@ -72,11 +72,11 @@ Nanoseconds TuningCase::add(int candidate, const SampledTimes& times) {
 void TuningCase::conclude(std::uint64_t calls) {
   const bool drifts = is_settled_ && has_drifted();
   if (!is_settled_ || latest_.size() >= static_cast<std::size_t>(min_calls)) latest_.clear();
-  const bool reverts = is_settled_ && is_faster(0, selected_, score_to_revert);
-  if (reverts) {
+  if (is_settled_ && is_faster(0, selected_, score_to_revert)) {
     evidence_.reset();
     return reopen(0);
   }
+  if (is_uneven(selected_, max_loss)) reject_selected();
   if (drifts || (is_settled_ && calls >= reopens_at_)) return reopen(selected_);
   if (is_settled_ || at(0).samples.count() < min_native_calls) return;
   select_fastest();
@@ -105,15 +105,36 @@ bool TuningCase::is_unfair(int candidate) const {
          exceeds(one.maxima.median(), max_loss_of_a_rank, native.maxima.median());
 }
 
+/// Does a candidate take `factor` times as long as the MPI's own in the mean without outliers?
+bool TuningCase::is_uneven(int candidate, double factor) const {
+  const CallSamples& samples = at(candidate).samples;
+  const CallSamples& native = at(0).samples;
+  return candidate != 0 && std::min(samples.count(), native.count()) >= min_calls &&
+         exceeds(samples.trimmed_mean(), factor, native.trimmed_mean());
+}
+
+/// Goes back to the MPI's own, and on with the race without the selected candidate.
+void TuningCase::reject_selected() {
+  at(selected_).rejected = CandidateState::uneven;
+  at(selected_).is_dropped = true;
+  selected_ = 0;
+  is_settled_ = false;
+  evidence_.reset();
+  state_reason();
+}
+
 void TuningCase::select_fastest() {
   int best = selected_;
   for (int candidate = 0; candidate < static_cast<int>(candidates_.size()); ++candidate) {
-    const State& state = at(candidate);
+    State& state = at(candidate);
     if (candidate == selected_ || state.is_dropped || state.samples.count() < min_calls) continue;
-    const bool gains =
-        is_faster(candidate, selected_, score_to_select) &&
-        (candidate == 0 || (is_faster(candidate, 0, score_to_select) && !is_unfair(candidate)));
-    if (gains && (best == selected_ || state.samples.median() < at(best).samples.median())) {
+    state.rejected.reset();
+    if (!is_faster(candidate, selected_, score_to_select)) continue;
+    if (candidate != 0 && !is_faster(candidate, 0, score_to_select)) continue;
+    if (candidate != 0 && is_unfair(candidate)) state.rejected = CandidateState::unfair;
+    if (is_uneven(candidate, 1)) state.rejected = CandidateState::uneven;
+    if (!state.rejected &&
+        (best == selected_ || state.samples.median() < at(best).samples.median())) {
       best = candidate;
     }
   }
@@ -154,8 +175,8 @@ bool TuningCase::plan(Nanoseconds allowance, std::uint64_t calls) {
   exploration_ = {};
   if (is_settled_) {
     if (selected_ == 0) return false;
-    if (at(0).samples.count() >= min_calls) {
-      note_evidence();
+    if (at(0).samples.count() >= min_calls) note_evidence();
+    if (at(0).samples.is_full()) {
       clear(at(0));
       clear(at(selected_));
     }
@@ -259,6 +280,7 @@ CandidateState TuningCase::state_of(int candidate) const {
     return state.calls > 0 ? CandidateState::few_calls : CandidateState::unexplored;
   }
   if (best.count() > 0 && own.median() >= best.median()) return CandidateState::slower;
+  if (state.rejected) return *state.rejected;
   if (state.is_dropped) return CandidateState::dropped;
   if (own.count() < min_calls || best.count() == 0) return CandidateState::few_calls;
   const bool is_small = !exceeds(best.median(), min_gain, own.median());
@@ -294,6 +316,10 @@ std::string_view name_of(CandidateState state) {
       return "small gain";
     case CandidateState::unconfirmed:
       return "unconfirmed";
+    case CandidateState::unfair:
+      return "unfair";
+    case CandidateState::uneven:
+      return "uneven";
   }
   return "";
 }
@@ -316,6 +342,10 @@ std::string_view explanation_of(CandidateState state) {
       return "its gain is below 3 %";
     case CandidateState::unconfirmed:
       return "the rank test does not support its gain at 0.5 %";
+    case CandidateState::unfair:
+      return "some rank would pay for its gain";
+    case CandidateState::uneven:
+      return "some of its calls take much longer";
   }
   return "";
 }

@@ -34,6 +34,8 @@ enum class CandidateState : std::uint8_t {
   few_calls,    ///< too few calls were measured to select it
   small_gain,   ///< its gain is below 3 %
   unconfirmed,  ///< the rank test does not support its gain
+  unfair,       ///< some rank would pay for its gain
+  uneven,       ///< some of its calls take much longer
 };
 /// In a word or two, such as "slower".
 [[nodiscard]] std::string_view name_of(CandidateState state);
@@ -66,9 +68,11 @@ struct TuningEvidence {
 /// by at least 3 % and the Mann-Whitney test supports it at a level of 0.5 %, over the selected one
 /// and over the MPI's own. Ranks may gain at the cost of others: against the MPI's own the
 /// median of the means over the ranks must be lower too, and that of the maxima at most 10 %
-/// higher. With no candidate left the case is settled. It is explored again where calls take 1.5
-/// times as long or as short as before, where the MPI's own becomes faster than the selected
-/// candidate, and after 8 times as many calls.
+/// higher. Some calls may take much longer than the median: against the MPI's own the mean without
+/// outliers must be lower too. With no candidate left the case is settled. It is explored again
+/// where calls take 1.5 times as long or as short as before, where the MPI's own becomes faster
+/// than the selected candidate, in the mean without outliers by a fifth, and after 8 times as many
+/// calls.
 class TuningCase {
  public:
   /// Only with the MPI's own.
@@ -123,6 +127,8 @@ class TuningCase {
     int calls = 0;       ///< with those that do not count
     bool is_dropped = false;
     bool is_excluded = false;
+    /// Why it was not selected although it was measured to be faster.
+    std::optional<CandidateState> rejected;
   };
   [[nodiscard]] const State& at(int candidate) const {
     return candidates_[static_cast<std::size_t>(candidate)];
@@ -134,7 +140,9 @@ class TuningCase {
   [[nodiscard]] int next_candidate() const;
   [[nodiscard]] bool is_faster(int candidate, int other, double score) const;
   [[nodiscard]] bool is_unfair(int candidate) const;
+  [[nodiscard]] bool is_uneven(int candidate, double factor) const;
   void drop_slow();
+  void reject_selected();
   void select_fastest();
   [[nodiscard]] bool has_drifted() const;
   void reopen(int selected);

@@ -81,6 +81,10 @@ class Simulation : public TuningHost {
   [[nodiscard]] Times& times(SizeClass size_class) { return times_[size_class]; }
   [[nodiscard]] Tuner& tuner(int rank = 0) { return tuners_[static_cast<std::size_t>(rank)]; }
   void cannot_run(int candidate) { cannot_run_ = candidate; }
+  /// Every so many calls of a candidate take so many times as long.
+  void stall(int candidate, int distance, double factor) {
+    stalls_[candidate] = {distance, factor};
+  }
   /// What each rank takes of a candidate's time.
   void share(int candidate, std::vector<double> of_ranks) {
     shares_[candidate] = std::move(of_ranks);
@@ -135,7 +139,10 @@ class Simulation : public TuningHost {
     std::normal_distribution<double> normal(0, options_.noise);
     const double plain = times[static_cast<std::size_t>(candidate)] +
                          (runs_[candidate]++ == 0 && candidate > 0 ? options_.set_up : 0);
-    const double time = plain * std::max(0.1, 1 + std::abs(normal(random_)));
+    const auto [distance, factor_of_stall] = stalls_[candidate];
+    const bool stalls = distance > 0 && runs_[candidate] % distance == 0;
+    const double time =
+        plain * std::max(0.1, 1 + std::abs(normal(random_))) * (stalls ? factor_of_stall : 1);
     std::uniform_real_distribution<double> wait(0, options_.spread * native_seconds);
     double elapsed = 0;
     for (int rank = 0; rank < options_.p; ++rank) {
@@ -166,6 +173,7 @@ class Simulation : public TuningHost {
   std::vector<Tuner> tuners_;
   std::map<int, int> runs_;
   std::map<int, std::vector<double>> shares_;
+  std::map<int, std::pair<int, double>> stalls_;
   int cannot_run_ = -1;
   double created_ = 0;
   int agreements_ = 0;
@@ -329,6 +337,27 @@ TEST(Tuner, NoRankPaysForWhatOthersGain) {
     for (int call = 0; call < 4000; ++call) simulation.call(4);
     EXPECT_GE(simulation.runs(1), 4);
     EXPECT_EQ(simulation.selected(4), 0);
+    const auto state = simulation.tuner().known(4)->measurements()[1].state;
+    EXPECT_EQ(waits_for_all ? name_of(state) : "unfair", "unfair");
+  }
+}
+
+TEST(Tuner, CallsThatOftenStallAreNotSelected) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    Simulation machine({}, {{10, {1e6, 0.5e6}}}, seed);
+    machine.stall(1, 5, 20);
+    for (int i = 0; i < 40000; ++i) machine.call(10);
+    EXPECT_LT(machine.runs(1), 1000) << "seed " << seed;
+    EXPECT_EQ(name_of(machine.tuner().known(10)->measurements()[1].state), "uneven");
+  }
+}
+
+TEST(Tuner, OneStallAmongManyCallsDecidesNothing) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    Simulation machine({}, {{10, {1e6, 0.5e6}}}, seed);
+    machine.stall(1, 100, 20);
+    for (int i = 0; i < 5000; ++i) machine.call(10);
+    EXPECT_EQ(machine.selected(10), 1) << "seed " << seed;
   }
 }
 
