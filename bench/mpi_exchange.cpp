@@ -29,7 +29,10 @@ std::vector<Bytes> received_by(Collective collective, const std::vector<Bytes>& 
   return sizes;
 }
 
-int count_of(const Layout& layout) { return layout.counts.empty() ? 0 : layout.counts.front(); }
+Blocks blocks_of(const Layout& layout) {
+  return {layout.counts.empty() ? 0 : layout.counts.front(), layout.counts.data(),
+          layout.displacements.data()};
+}
 
 }  // namespace
 
@@ -82,28 +85,15 @@ void ExchangeWorkload::prepare(std::uint32_t call) {
 }
 
 int ExchangeWorkload::call(const Functions& functions, const Layout& sent, const Layout& received) {
-  switch (collective()) {
-    case Collective::bcast:
-      return functions.bcast(receive_.data(), count_of(received), type_, root_, comm_);
-    case Collective::allgather:
-      return functions.allgather(send_.data(), count_of(sent), type_, receive_.data(),
-                                 count_of(received), type_, comm_);
-    case Collective::allgatherv:
-      return functions.allgatherv(send_.data(), count_of(sent), type_, receive_.data(),
-                                  received.counts.data(), received.displacements.data(), type_,
-                                  comm_);
-    case Collective::alltoall:
-      return functions.alltoall(send_.data(), count_of(sent), type_, receive_.data(),
-                                count_of(received), type_, comm_);
-    case Collective::alltoallv:
-      return functions.alltoallv(send_.data(), sent.counts.data(), sent.displacements.data(), type_,
-                                 receive_.data(), received.counts.data(),
-                                 received.displacements.data(), type_, comm_);
-    case Collective::barrier:
-      return functions.barrier(comm_);
-    default:
-      return MPI_ERR_OTHER;
-  }
+  Arguments arguments;
+  arguments.in = send_.data();
+  arguments.out = receive_.data();
+  arguments.sent = blocks_of(sent);
+  arguments.received = blocks_of(received);
+  arguments.type = type_;
+  arguments.root = root_;
+  arguments.comm = comm_;
+  return bench::call(functions, collective(), arguments);
 }
 
 std::optional<Mismatch> ExchangeWorkload::check(std::uint32_t call) const {

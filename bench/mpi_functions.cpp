@@ -38,41 +38,36 @@ void find(void* library, const char* name, Function& function) {
 Functions native_functions() {
   void* const library = mpi_library();
   Functions functions;
-  find(library, "PMPI_Gather", functions.gather);
-  find(library, "PMPI_Gatherv", functions.gatherv);
-  find(library, "PMPI_Scatter", functions.scatter);
-  find(library, "PMPI_Scatterv", functions.scatterv);
-  find(library, "PMPI_Bcast", functions.bcast);
-  find(library, "PMPI_Allgather", functions.allgather);
-  find(library, "PMPI_Allgatherv", functions.allgatherv);
-  find(library, "PMPI_Alltoall", functions.alltoall);
-  find(library, "PMPI_Alltoallv", functions.alltoallv);
-  find(library, "PMPI_Barrier", functions.barrier);
-  find(library, "PMPI_Reduce", functions.reduce);
-  find(library, "PMPI_Allreduce", functions.allreduce);
-  find(library, "PMPI_Reduce_scatter", functions.reduce_scatter);
-  find(library, "PMPI_Reduce_scatter_block", functions.reduce_scatter_block);
+#define TUTTI_FUNCTION(collective, name, number, parameters) \
+  find(library, "PMPI_" #name, functions.name);
+#include "core/collectives.inc"
   return functions;
 }
 
 Functions tutti_functions() {
-  return {TUTTI_Gather,         TUTTI_Gatherv,
-          TUTTI_Scatter,        TUTTI_Scatterv,
-          TUTTI_Bcast,          TUTTI_Allgather,
-          TUTTI_Allgatherv,     TUTTI_Alltoall,
-          TUTTI_Alltoallv,      TUTTI_Barrier,
-          TUTTI_Reduce,         TUTTI_Allreduce,
-          TUTTI_Reduce_scatter, TUTTI_Reduce_scatter_block};
+  return {
+#define TUTTI_FUNCTION(collective, name, number, parameters) TUTTI_##name,
+#include "core/collectives.inc"
+  };
 }
 
 Functions mpi_functions() {
-  return {MPI_Gather,         MPI_Gatherv,
-          MPI_Scatter,        MPI_Scatterv,
-          MPI_Bcast,          MPI_Allgather,
-          MPI_Allgatherv,     MPI_Alltoall,
-          MPI_Alltoallv,      MPI_Barrier,
-          MPI_Reduce,         MPI_Allreduce,
-          MPI_Reduce_scatter, MPI_Reduce_scatter_block};
+  return {
+#define TUTTI_FUNCTION(collective, name, number, parameters) MPI_##name,
+#include "core/collectives.inc"
+  };
+}
+
+int call(const Functions& functions, Collective collective, const Arguments& arguments) {
+  switch (collective) {
+#define TUTTI_FURTHER_FUNCTION(collective, name, number, parameters)
+#define TUTTI_FUNCTION(collective, name, number, parameters) \
+  case Collective::collective:                               \
+    return apply(functions.name, std::type_identity<kinds::name>(), arguments);
+#include "core/collectives.inc"
+    default:
+      return MPI_ERR_OTHER;
+  }
 }
 
 bool is_intercepted() {

@@ -90,7 +90,7 @@ Row forwarding(const Bench& bench) {
               MPI_COMM_SELF);
     };
   };
-  std::vector<Variant> variants = {{"the MPI's MPI_Gatherv", "", with(native_functions().gatherv)},
+  std::vector<Variant> variants = {{"the MPI's MPI_Gatherv", "", with(native_functions().Gatherv)},
                                    {"TUTTI_Gatherv, native", "native", with(TUTTI_Gatherv)}};
   if (is_intercepted())
     variants.push_back({"MPI_Gatherv, preloaded, native", "native", with(MPI_Gatherv)});

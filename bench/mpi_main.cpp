@@ -135,12 +135,12 @@ bool has_exchanges(Collective collective) {
 /// The fault of the options in this job, or empty. Equal on all ranks.
 std::string refusal(const Options& options, const Job& job) {
   const Functions native = native_functions();
-  if (native.gather == nullptr) {
+  if (native.Gather == nullptr) {
     return "no MPI library is loaded (a statically linked MPI cannot be measured)";
   }
   if (const auto root = rank_of(options.root, job.p()); !root) return root.error();
   if (std::string text = options.delays.refusal(job.p()); !text.empty()) return text;
-  const auto collective = collective_named(name_of(options.command));
+  const auto collective = collective_of(options.command);
   if (!collective) return "";
   for (const std::string& name : options.algorithms) {
     if (name == reordered_name) {

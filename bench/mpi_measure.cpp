@@ -107,7 +107,7 @@ Calls collect(const Bench& bench, const OwnTimes& times) {
   const auto p = static_cast<std::size_t>(job.p());
   OwnTimes all(job.rank() == 0 ? p * repetitions : 0);
   const int doubles = static_cast<int>(2 * repetitions);
-  native_functions().gather(times.data(), doubles, MPI_DOUBLE, all.data(), doubles, MPI_DOUBLE, 0,
+  native_functions().Gather(times.data(), doubles, MPI_DOUBLE, all.data(), doubles, MPI_DOUBLE, 0,
                             job.control());
   Calls calls{job.p(), static_cast<int>(repetitions), {}, {}, ""};
   for (const auto& [arrival, exit] : all) {
@@ -163,7 +163,7 @@ Range range_of(const Calls& calls, const std::vector<double>& times, int repetit
 /// The number of repetitions if each takes `seconds` at rank 0; equal on all ranks.
 int repetitions_for(const Bench& bench, double seconds) {
   int repetitions = repetitions_within_budget(bench.options, seconds);
-  native_functions().bcast(&repetitions, 1, MPI_INT, 0, bench.job.control());
+  native_functions().Bcast(&repetitions, 1, MPI_INT, 0, bench.job.control());
   return repetitions;
 }
 

@@ -45,22 +45,14 @@ void ReductionWorkload::prepare(std::uint32_t call) {
 }
 
 int ReductionWorkload::call(const Functions& functions, const Layout& blocks) {
-  const int count = blocks.counts.front();
-  void* from = send_.data();
-  void* to = receive_.data();
-  const MPI_Comm comm = MPI_COMM_WORLD;
-  switch (collective()) {
-    case Collective::reduce:
-      return functions.reduce(from, to, count, type_, MPI_BXOR, root_, comm);
-    case Collective::allreduce:
-      return functions.allreduce(from, to, count, type_, MPI_BXOR, comm);
-    case Collective::reduce_scatter:
-      return functions.reduce_scatter(from, to, blocks.counts.data(), type_, MPI_BXOR, comm);
-    case Collective::reduce_scatter_block:
-      return functions.reduce_scatter_block(from, to, count, type_, MPI_BXOR, comm);
-    default:
-      return MPI_ERR_UNSUPPORTED_OPERATION;
-  }
+  Arguments arguments;
+  arguments.in = send_.data();
+  arguments.out = receive_.data();
+  arguments.received = {blocks.counts.front(), blocks.counts.data()};
+  arguments.type = type_;
+  arguments.op = MPI_BXOR;
+  arguments.root = root_;
+  return bench::call(functions, collective(), arguments);
 }
 
 std::optional<Mismatch> ReductionWorkload::check(std::uint32_t call) const {

@@ -29,7 +29,7 @@ class Windows {
   Windows(const Bench& bench, Rank root, Bytes most)
       : bench_(bench),
         root_(root),
-        collective_(*collective_named(name_of(bench.options.command))),
+        collective_(*collective_of(bench.options.command)),
         data_(static_cast<std::size_t>(most * blocks())) {
     MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
     MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
@@ -177,7 +177,7 @@ Row measure_row(const Bench& bench, Windows& windows, Rank root, Bytes bytes) {
     for (const std::size_t i : order) {
       bench.watchdog.enter(names[i], bytes, turn);
       if (names[i] != "native") {
-        const auto set = set_algorithm(*collective_named(name_of(bench.options.command)), names[i]);
+        const auto set = set_algorithm(*collective_of(bench.options.command), names[i]);
         if (!set) bench.job.fail(set.error());
       }
       const double time = windows.time(names[i], bytes);

@@ -26,48 +26,49 @@ void GatherScatterWorkload::prepare(std::uint32_t call) {
   }
 }
 
-/// Tutti's functions that make persistent calls.
-struct GatherScatterWorkload::Inits {
-  decltype(&TUTTI_Gather_init) gather = TUTTI_Gather_init;
-  decltype(&TUTTI_Gatherv_init) gatherv = TUTTI_Gatherv_init;
-  decltype(&TUTTI_Scatter_init) scatter = TUTTI_Scatter_init;
-  decltype(&TUTTI_Scatterv_init) scatterv = TUTTI_Scatterv_init;
-};
-
 int GatherScatterWorkload::run(const Functions& functions) {
-  return call(functions, layout_.counts);
+  return call(functions, collective(), arguments(layout_.counts));
 }
 
-int GatherScatterWorkload::prime(const Functions& functions) { return call(functions, no_counts_); }
+int GatherScatterWorkload::prime(const Functions& functions) {
+  return call(functions, collective(), arguments(no_counts_));
+}
 
-template <class AnyFunctions, class... Request>
-int GatherScatterWorkload::call(const AnyFunctions& functions, const std::vector<int>& all_counts,
-                                Request*... request) {
-  const int count = all_counts[static_cast<std::size_t>(rank_)];
-  const int* counts = at_root() ? all_counts.data() : nullptr;
-  const int* displacements = at_root() ? layout_.displacements.data() : nullptr;
-  void* vector = at_root() ? vector_.data() : nullptr;
-  void* block = block_.data();
-  const MPI_Comm comm = MPI_COMM_WORLD;
+Arguments GatherScatterWorkload::arguments(const std::vector<int>& counts) {
+  const int count = counts[static_cast<std::size_t>(rank_)];
+  Blocks block;
+  Blocks vector;
+  block.count = vector.count = count;
+  if (at_root()) vector = {count, counts.data(), layout_.displacements.data()};
+  void* const at_root_only = at_root() ? vector_.data() : nullptr;
+  Arguments all;
+  all.type = type_;
+  all.root = root_;
+  const bool gathers = is_gather(collective());
+  all.in = gathers ? block_.data() : at_root_only;
+  all.out = gathers ? at_root_only : block_.data();
+  all.sent = gathers ? block : vector;
+  all.received = gathers ? vector : block;
+  return all;
+}
+
+int GatherScatterWorkload::init() {
+  const Arguments all = arguments(layout_.counts);
   switch (collective()) {
     case Collective::gather:
-      return functions.gather(block, count, type_, vector, count, type_, root_, comm, request...);
+      return apply(TUTTI_Gather_init, std::type_identity<kinds::Gather>(), all, &request_);
     case Collective::gatherv:
-      return functions.gatherv(block, count, type_, vector, counts, displacements, type_, root_,
-                               comm, request...);
+      return apply(TUTTI_Gatherv_init, std::type_identity<kinds::Gatherv>(), all, &request_);
     case Collective::scatter:
-      return functions.scatter(vector, count, type_, block, count, type_, root_, comm, request...);
-    case Collective::scatterv:
-      return functions.scatterv(vector, counts, displacements, type_, block, count, type_, root_,
-                                comm, request...);
+      return apply(TUTTI_Scatter_init, std::type_identity<kinds::Scatter>(), all, &request_);
     default:
-      return MPI_ERR_OTHER;
+      return apply(TUTTI_Scatterv_init, std::type_identity<kinds::Scatterv>(), all, &request_);
   }
 }
 
 int GatherScatterWorkload::start() {
   if (request_ == TUTTI_REQUEST_NULL) {
-    if (const int error = call(Inits(), layout_.counts, &request_)) return error;
+    if (const int error = init()) return error;
   }
   return TUTTI_Start(&request_);
 }

@@ -25,10 +25,9 @@ class GatherScatterWorkload final : public Workload {
 
  private:
   [[nodiscard]] bool at_root() const { return rank_ == root_; }
-  struct Inits;
-  /// Calls the collective's function, whose persistent form also takes a request.
-  template <class AnyFunctions, class... Request>
-  int call(const AnyFunctions& functions, const std::vector<int>& counts, Request*... request);
+  [[nodiscard]] Arguments arguments(const std::vector<int>& counts);
+  /// Makes the persistent call.
+  int init();
 
   Layout layout_;
   std::vector<int> no_counts_;  ///< zeros

@@ -126,7 +126,7 @@ class SharedWorkload final : public Workload {
     result_ = copy_->data();
     if (result_ == nullptr) return MPI_ERR_NO_MEM;
     const int count = static_cast<int>(bytes);
-    return functions.allgather(send_.data(), count, MPI_BYTE, result_, count, MPI_BYTE, comm_);
+    return functions.Allgather(send_.data(), count, MPI_BYTE, result_, count, MPI_BYTE, comm_);
   }
 
   MPI_Comm comm_;

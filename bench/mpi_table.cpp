@@ -17,10 +17,6 @@ namespace {
 
 constexpr auto native_name = "native";
 
-Collective collective_of(Command command) {
-  return tutti::collective_named(name_of(command)).value_or(Collective::gatherv);
-}
-
 using Workloads = std::vector<std::shared_ptr<Workload>>;
 
 /// A communicator of all ranks, numbered by distance for a collective. The first call makes it and
@@ -167,7 +163,8 @@ class Bounds {
 
 std::vector<Case> cases_of(const Options& options, int p, Rank root) {
   const bool in_bytes = !options.totals.empty();
-  const bool is_whole = block_kind(collective_of(options.command)) == BlockKind::parts;
+  const auto collective = collective_of(options.command);
+  const bool is_whole = collective && block_kind(*collective) == BlockKind::parts;
   std::vector<Case> cases;
   for (const Distribution distribution : options.distributions) {
     for (const Bytes size : in_bytes ? options.totals : options.blocks) {
@@ -226,7 +223,7 @@ std::vector<Line> lines_of(const std::vector<Contender>& contenders,
 
 Result<bool> run_table(const Bench& bench, Rank root, const Machine& machine, Report* report) {
   const Options& options = bench.options;
-  const Collective collective = collective_of(options.command);
+  const Collective collective = *collective_of(options.command);
   for (const Case& problem : cases_of(options, bench.job.p(), root)) {
     const Result<Workloads> workloads = workloads_of(bench, collective, problem);
     if (!workloads) return Error{workloads.error()};

@@ -15,32 +15,28 @@ namespace {
 using Text = std::string_view;
 
 /// The names of commands, by number.
-constexpr std::array<Text, 24> names = {
-    "gather",
-    "gatherv",
-    "scatter",
-    "scatterv",
-    "bcast",
-    "allgather",
-    "allgatherv",
-    "alltoall",
-    "alltoallv",
-    "barrier",
-    "reduce",
-    "allreduce",
-    "reduce_scatter",
-    "reduce_scatter_block",
-    "rma_bcast",
-    "rma_scatter",
-    "rma_gather",
-    "rma_reduce",
-    "allgather_shared",
-    "guidelines",
-    "latency",
-    "memory",
-    "machine",
-    "distances",
+constexpr std::array names = {
+#define TUTTI_PROPERTIES(name, blocks, before, after, sizes, data, callers) Text(#name),
+#include "core/collectives.inc"
+    Text("allgather_shared"), Text("guidelines"), Text("latency"),
+    Text("memory"),           Text("machine"),    Text("distances"),
 };
+
+/// The names in lines of the help, separated by commas.
+std::string listed(std::span<const Collective> collectives) {
+  constexpr std::size_t width = 92;
+  std::string text;
+  std::string line = " ";
+  for (const Collective collective : collectives) {
+    const Text name = tutti::name_of(collective);
+    if (line.size() + name.size() + 2 > width) {
+      text += line + "\n";
+      line = " ";
+    }
+    line += " " + std::string(name) + (&collective == &collectives.back() ? "" : ",");
+  }
+  return text + line + "\n";
+}
 
 std::string quoted(Text text) { return "'" + std::string(text) + "'"; }
 
@@ -178,11 +174,9 @@ Result<Rank> rank_of(const RootChoice& root, int p) {
 
 std::string help() {
   std::string text =
-      "mpirun -n P tutti-bench COMMAND [OPTION...]\n\n"
-      "  gather, gatherv, scatter, scatterv, bcast, allgather, allgatherv, alltoall, alltoallv,\n"
-      "  barrier, reduce, allreduce, reduce_scatter, reduce_scatter_block\n"
-      "               times of algorithms, called alternately in one run\n"
-      "  rma_bcast, rma_scatter, rma_gather, rma_reduce\n"
+      "mpirun -n P tutti-bench COMMAND [OPTION...]\n\n" + listed(matched_collectives) +
+      "               times of algorithms, called alternately in one run\n" +
+      listed(one_sided_collectives) +
       "               times with windows, where only the root calls, and of the MPI's own\n"
       "  allgather_shared\n"
       "               time and memory of results that the ranks of a node share or copy\n"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,25 +15,10 @@
 
 namespace tutti::bench {
 
+/// A collective of collectives.inc, or another measurement.
 enum class Command : std::uint8_t {
-  gather,
-  gatherv,
-  scatter,
-  scatterv,
-  bcast,
-  allgather,
-  allgatherv,
-  alltoall,
-  alltoallv,
-  barrier,
-  reduce,
-  allreduce,
-  reduce_scatter,
-  reduce_scatter_block,
-  rma_bcast,
-  rma_scatter,
-  rma_gather,
-  rma_reduce,
+#define TUTTI_PROPERTIES(name, blocks, before, after, sizes, data, callers) name,
+#include "core/collectives.inc"
   allgather_shared,
   guidelines,
   latency,
@@ -41,9 +27,17 @@ enum class Command : std::uint8_t {
   distances
 };
 
+/// The collective that a command measures; none for the other commands.
+[[nodiscard]] constexpr std::optional<Collective> collective_of(Command command) {
+  const auto number = static_cast<std::size_t>(command);
+  if (number >= all_collectives.size()) return std::nullopt;
+  return static_cast<Collective>(number);
+}
+
 /// Whether it is a one-sided collective, which only the root calls.
 [[nodiscard]] constexpr bool is_rma(Command command) {
-  return Command::rma_bcast <= command && command <= Command::rma_reduce;
+  const auto collective = collective_of(command);
+  return collective && is_one_sided(*collective);
 }
 
 /// The name of a command, such as "gatherv".

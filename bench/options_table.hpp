@@ -14,20 +14,24 @@ namespace tutti::bench {
 [[nodiscard]] constexpr unsigned bit(Command command) {
   return 1U << static_cast<unsigned>(command);
 }
-inline constexpr unsigned spread_at_root = bit(Command::gatherv) | bit(Command::scatterv);
-inline constexpr unsigned persistent =
-    spread_at_root | bit(Command::gather) | bit(Command::scatter);
-inline constexpr unsigned rooted = persistent | bit(Command::bcast) | bit(Command::reduce);
-inline constexpr unsigned irregular = spread_at_root | bit(Command::allgatherv) |
-                                      bit(Command::alltoallv) | bit(Command::reduce_scatter);
-inline constexpr unsigned with_data = rooted | irregular | bit(Command::allgather) |
-                                      bit(Command::alltoall) | bit(Command::allreduce) |
-                                      bit(Command::reduce_scatter_block);
-inline constexpr unsigned collectives = with_data | bit(Command::barrier);
+/// The collectives with a property.
+template <class Property>
+[[nodiscard]] constexpr unsigned those(Property has) {
+  unsigned commands = 0;
+  for (const Collective collective : all_collectives) {
+    if (has(collective)) commands |= bit(static_cast<Command>(collective));
+  }
+  return commands;
+}
+inline constexpr unsigned one_sided = those(is_one_sided);
+inline constexpr unsigned collectives = ~one_sided & those([](Collective) { return true; });
+inline constexpr unsigned persistent = those(is_gather_or_scatter);
+inline constexpr unsigned rooted = ~one_sided & those(has_root);
+inline constexpr unsigned irregular = those(is_irregular);
+inline constexpr unsigned spread_at_root = persistent & irregular;
+inline constexpr unsigned with_data = collectives & ~bit(Command::barrier);
 inline constexpr unsigned guidelines = bit(Command::guidelines);
 inline constexpr unsigned tables = collectives | guidelines;
-inline constexpr unsigned one_sided = bit(Command::rma_bcast) | bit(Command::rma_scatter) |
-                                      bit(Command::rma_gather) | bit(Command::rma_reduce);
 inline constexpr unsigned shared = bit(Command::allgather_shared);
 inline constexpr unsigned measured =
     tables | bit(Command::latency) | bit(Command::memory) | one_sided | shared;

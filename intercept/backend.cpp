@@ -26,7 +26,8 @@ void replace(Function& function, Call next) {
 void set_next(const tutti_functions* next) {
   tutti::NativeFunctions& native = tutti::next_functions();
 #define TUTTI_REPLACE(name, arguments) replace(native.name, next->name);
-  TUTTI_INTERCEPTED_OLD(TUTTI_REPLACE)
+#define TUTTI_FUNCTION(collective, name, number, parameters) TUTTI_REPLACE(name, number)
+#include "core/collectives.inc"
   TUTTI_FREES_COMM(TUTTI_REPLACE)
 #undef TUTTI_REPLACE
   replace(native.Finalize, next->Finalize);
@@ -38,16 +39,16 @@ const char* missing() { return tutti::mpi().missing; }
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const tutti_backend_interface* tutti_backend() {
-#define TUTTI_MEMBER(name, arguments) as_words<tutti_call##arguments>(TUTTI_##name),
   static const tutti_backend_interface interface = {
-      {TUTTI_INTERCEPTED_ALL(TUTTI_MEMBER) tutti::finalize_mpi,
-       as_words<tutti_call1>(tutti::free_window), as_words<tutti_call1>(tutti::free_comm),
-       as_words<tutti_call1>(tutti::disconnect_comm)},
+      {
+#define TUTTI_INTERCEPTED(name, arguments) as_words<tutti_call##arguments>(TUTTI_##name),
+#include "collectives.inc"
+          tutti::finalize_mpi, as_words<tutti_call1>(tutti::free_window),
+          as_words<tutti_call1>(tutti::free_comm), as_words<tutti_call1>(tutti::disconnect_comm)},
       tutti::set_call_site,
       set_next,
       tutti::set_front,
       tutti::note_end,
       missing};
-#undef TUTTI_MEMBER
   return &interface;
 }

@@ -18,41 +18,6 @@ typedef int (*tutti_call8)(tutti_word, tutti_word, tutti_word, tutti_word, tutti
 typedef int (*tutti_call9)(tutti_word, tutti_word, tutti_word, tutti_word, tutti_word, tutti_word,
                            tutti_word, tutti_word, tutti_word);
 
-/* The collectives that the drop-in handles: TUTTI_INTERCEPTED(name, number of arguments), first
- * those of all MPIs, then their large-count forms. */
-#define TUTTI_INTERCEPTED_OLD(X) \
-  X(Gather, 8)                   \
-  X(Gatherv, 9)                  \
-  X(Scatter, 8)                  \
-  X(Scatterv, 9)                 \
-  X(Bcast, 5)                    \
-  X(Allgather, 7)                \
-  X(Allgatherv, 8)               \
-  X(Alltoall, 7)                 \
-  X(Alltoallv, 9)                \
-  X(Alltoallw, 9)                \
-  X(Barrier, 1)                  \
-  X(Reduce, 7)                   \
-  X(Allreduce, 6)                \
-  X(Reduce_scatter, 6)           \
-  X(Reduce_scatter_block, 6)
-#define TUTTI_INTERCEPTED_LARGE(X) \
-  X(Gather_c, 8)                   \
-  X(Gatherv_c, 9)                  \
-  X(Scatter_c, 8)                  \
-  X(Scatterv_c, 9)                 \
-  X(Bcast_c, 5)                    \
-  X(Allgather_c, 7)                \
-  X(Allgatherv_c, 8)               \
-  X(Alltoall_c, 7)                 \
-  X(Alltoallv_c, 9)                \
-  X(Alltoallw_c, 9)                \
-  X(Reduce_c, 7)                   \
-  X(Allreduce_c, 6)                \
-  X(Reduce_scatter_c, 6)           \
-  X(Reduce_scatter_block_c, 6)
-#define TUTTI_INTERCEPTED_ALL(X) TUTTI_INTERCEPTED_OLD(X) TUTTI_INTERCEPTED_LARGE(X)
-
 /* Functions that free a communicator. Its attributes' delete functions may call collectives on it
  * meanwhile, which Tutti must not take for calls on a communicator that stays. */
 #define TUTTI_FREES_COMM(X) \
@@ -61,7 +26,8 @@ typedef int (*tutti_call9)(tutti_word, tutti_word, tutti_word, tutti_word, tutti
 
 struct tutti_functions {
 #define TUTTI_MEMBER(name, arguments) tutti_call##arguments name;
-  TUTTI_INTERCEPTED_ALL(TUTTI_MEMBER)
+#define TUTTI_INTERCEPTED(name, arguments) TUTTI_MEMBER(name, arguments)
+#include "collectives.inc"
   tutti_call0 Finalize;
   tutti_call1 Win_free;
   TUTTI_FREES_COMM(TUTTI_MEMBER)

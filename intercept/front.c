@@ -139,7 +139,8 @@ static void load_backend(void) {
   /* Another tool behind this one stands in for the MPI. */
   struct tutti_functions next;
 #define FIND_NEXT(name, arguments) *(void**)&next.name = next_in_line("MPI_" #name);
-  TUTTI_INTERCEPTED_ALL(FIND_NEXT)
+#define TUTTI_INTERCEPTED FIND_NEXT
+#include "collectives.inc"
   FIND_NEXT(Finalize, 0)
   FIND_NEXT(Win_free, 1)
   TUTTI_FREES_COMM(FIND_NEXT)
@@ -221,7 +222,8 @@ static _Noreturn void stop_without(const char* name) {
 /* Stand-ins for functions that no library behind this one has. */
 #define DEFINE_LACKING(name, arguments) \
   static int lacking_##name(void) { stop_without("MPI_" #name); }
-TUTTI_INTERCEPTED_ALL(DEFINE_LACKING)
+#define TUTTI_INTERCEPTED DEFINE_LACKING
+#include "collectives.inc"
 DEFINE_LACKING(Finalize, 0)
 DEFINE_LACKING(Win_free, 1)
 TUTTI_FREES_COMM(DEFINE_LACKING)
@@ -252,7 +254,8 @@ static int find_passing(struct tutti_backend_interface* calls,
     *(void**)&calls->run.name = (void*)(uintptr_t)lacking_##name;                \
     profiled_calls->run.name = calls->run.name;                                  \
   }
-  TUTTI_INTERCEPTED_ALL(FIND_BEHIND)
+#define TUTTI_INTERCEPTED FIND_BEHIND
+#include "collectives.inc"
   FIND_BEHIND(Finalize, 0)
   FIND_BEHIND(Win_free, 1)
   TUTTI_FREES_COMM(FIND_BEHIND)
@@ -293,7 +296,8 @@ static const struct tutti_backend_interface* enter(const struct tutti_backend_in
   int PMPI_##name(PARAMETERS##arguments) {                                                        \
     return enter(&serving_profiled, __builtin_return_address(0))->run.name(ARGUMENTS##arguments); \
   }
-TUTTI_INTERCEPTED_ALL(DEFINE)
+#define TUTTI_INTERCEPTED DEFINE
+#include "collectives.inc"
 TUTTI_FREES_COMM(DEFINE)
 
 /* The backend's function of the C API, which the front exports by the same name. */

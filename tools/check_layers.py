@@ -50,7 +50,7 @@ LAYERS: dict[str, frozenset[str]] = {
             "lowering", "verify", "cost", "select", "report", "run", "tutti", "mpi.h",
         }
     ),
-    "intercept": frozenset({"api", "tutti", "mpi.h"}),
+    "intercept": frozenset({"api", "core", "tutti", "mpi.h"}),
     "bench": frozenset({"algorithms", "core", "cost", "run", "tutti", "mpi.h"}),
 }  # fmt: skip
 

@@ -3,7 +3,8 @@
 
     docs/generated/algorithms.md   src/algorithms/list.inc and aliases.inc
     docs/generated/steps.md        the kinds of steps in src/schedule/schedule.hpp
-    docs/generated/settings.md     src/select/settings.inc
+    docs/generated/settings.md     src/select/settings.inc and src/core/collectives.inc
+    docs/generated/collectives.md  src/core/collectives.inc
     docs/architecture.md           the tables of layers in tools/check_layers.py
     README.md                      the table of algorithms, from list.inc
 
@@ -153,14 +154,83 @@ def steps_page(root: Path) -> str:
     return page
 
 
+@dataclass(frozen=True)
+class Collective:
+    """One line of collectives.inc, with all MPI functions that are of this collective."""
+
+    name: str
+    blocks: str
+    before: str
+    after: str
+    sizes: str
+    data: str
+    callers: str
+    functions: list[str]
+
+    @property
+    def setting(self) -> str:
+        """The environment variable for its algorithm."""
+        return "TUTTI_" + self.name.upper()
+
+    @property
+    def meaning(self) -> str:
+        """The meaning of the setting, as in settings.cpp."""
+        if self.callers == "all_ranks":
+            return "algorithm for " + " and ".join("MPI_" + name for name in self.functions)
+        return f"algorithm for TUTTI_{self.name.capitalize()}; the root's value applies"
+
+
+def collectives_of(root: Path) -> list[Collective]:
+    """The collectives, in the order of the list."""
+    source = (root / "src/core/collectives.inc").read_text()
+    further = list(entries(source, "TUTTI_FURTHER_FUNCTION"))
+    matched = [
+        Collective(*line[:6], "all_ranks", [line[6], *(more[1] for more in further if more[0] == line[0])])
+        for line in entries(source, "TUTTI_COLLECTIVE(?:_WITHOUT_COUNTS)?")
+    ]
+    return matched + [Collective(*line, "root_alone", []) for line in entries(source, "TUTTI_ONE_SIDED")]
+
+
+BLOCKS = {
+    "ranks": "one of each rank",
+    "pairs": "one of each pair of ranks",
+    "parts": "parts of one vector",
+    "none": "none",
+}
+HOLDERS = {"own": "each rank its own", "root": "the root all", "all": "each rank all"}
+
+
+def collectives_page(root: Path) -> str:
+    """The page of collectives."""
+    page = NOTICE.format(source="src/core/collectives.inc")
+    page += "# Collectives\n\nEach has a setting, an option of `tutti run`, and a command of `tutti bench`.\n\n"
+    rows = []
+    for one in collectives_of(root):
+        has_blocks = one.blocks != "none"
+        calls = ", ".join(f"`MPI_{name}`" for name in one.functions)
+        blocks = BLOCKS[one.blocks] + (", of varying sizes" if one.sizes == "varying" else "")
+        combined = ", combined" if one.data == "reduced" else ""
+        rows.append(
+            [f"`{one.name}`", calls or f"`TUTTI_{one.name.capitalize()}`", blocks,
+             HOLDERS[one.before] if has_blocks else "", HOLDERS[one.after] + combined if has_blocks else "",
+             f"`{one.setting}`"]
+        )  # fmt: skip
+    return page + table(["collective", "functions", "blocks", "who has them before", "after", "setting"], rows)
+
+
 def settings_page(root: Path) -> str:
     """The page of environment variables that Tutti reads."""
-    page = NOTICE.format(source="src/select/settings.inc")
+    page = NOTICE.format(source="src/select/settings.inc and src/core/collectives.inc")
     page += "# Settings\n\nRead once, at the first collective of a process. A wrong value is one "
     page += "error on rank 0 that names the variable, the value and what is accepted.\n\n"
-    settings = entries((root / "src/select/settings.inc").read_text(), "TUTTI_SETTING")
-    rows = [[f"`{name}`", f"`{default}`", accepted, meaning]
-            for name, default, accepted, meaning in settings]  # fmt: skip
+    rows = []
+    for line in entries((root / "src/select/settings.inc").read_text(), "TUTTI_SETTING(?:S_OF)?"):
+        if len(line) == 4:
+            rows.append([f"`{line[0]}`", f"`{line[1]}`", *line[2:]])
+            continue
+        callers, default, accepted = line
+        rows += [[f"`{one.setting}`", f"`{default}`", accepted, one.meaning]
+                 for one in collectives_of(root) if one.callers == callers]  # fmt: skip
     return page + table(["variable", "default", "accepted", "meaning"], rows)
 
 
@@ -202,6 +272,7 @@ PAGES = {
     "docs/generated/algorithms.md": algorithms_page,
     "docs/generated/steps.md": steps_page,
     "docs/generated/settings.md": settings_page,
+    "docs/generated/collectives.md": collectives_page,
     "docs/architecture.md": architecture,
     "README.md": readme,
 }

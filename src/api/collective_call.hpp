@@ -114,7 +114,7 @@ int run_without_large_form(CollectiveCall& call);
 
 /// Calls the MPI's own large-count function, or run_without_large_form().
 template <class Function, class... Arguments>
-int run_native_large(Function MpiFunctions::*function, CollectiveCall& call,
+int run_native_large(Function large::Functions::*function, CollectiveCall& call,
                      Arguments... arguments) {
   if (mpi().*function != nullptr) return (mpi().*function)(arguments...);
   return run_without_large_form(call);

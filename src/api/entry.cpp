@@ -12,7 +12,9 @@ constinit thread_local const void* call_site = nullptr;
 NativeFunctions functions_of_mpi() {
   NativeFunctions functions;
 #define TUTTI_TAKE(name) functions.name = mpi().name;
-  TUTTI_NATIVE_ALL(TUTTI_TAKE)
+#define TUTTI_FUNCTION(collective, name, number, parameters) TUTTI_TAKE(name)
+#include "core/collectives.inc"
+  TUTTI_NATIVE_OTHERS(TUTTI_TAKE)
 #undef TUTTI_TAKE
   return functions;
 }

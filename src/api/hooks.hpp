@@ -6,30 +6,13 @@
 namespace tutti {
 
 /// The functions that stand in for the MPI's own: those of the next tool in line if there is one,
-/// else the MPI's PMPI_ functions.
-#define TUTTI_NATIVE_ALL(X) \
-  X(Gather)                 \
-  X(Gatherv)                \
-  X(Scatter)                \
-  X(Scatterv)               \
-  X(Allgather)              \
-  X(Allgatherv)             \
-  X(Alltoall)               \
-  X(Alltoallv)              \
-  X(Alltoallw)              \
-  X(Bcast)                  \
-  X(Barrier)                \
-  X(Reduce)                 \
-  X(Allreduce)              \
-  X(Reduce_scatter)         \
-  X(Reduce_scatter_block)   \
-  X(Finalize)               \
-  X(Win_free)               \
-  X(Comm_free)              \
-  X(Comm_disconnect)
+/// else the MPI's PMPI_ functions. X takes those that are no collectives.
+#define TUTTI_NATIVE_OTHERS(X) X(Finalize) X(Win_free) X(Comm_free) X(Comm_disconnect)
 struct NativeFunctions {
 #define TUTTI_MEMBER(name) decltype(&PMPI_##name) name = nullptr;
-  TUTTI_NATIVE_ALL(TUTTI_MEMBER)
+#define TUTTI_FUNCTION(collective, name, number, parameters) TUTTI_MEMBER(name)
+#include "core/collectives.inc"
+  TUTTI_NATIVE_OTHERS(TUTTI_MEMBER)
 #undef TUTTI_MEMBER
 };
 [[nodiscard]] NativeFunctions& next_functions();

@@ -81,9 +81,7 @@ class Reader {
   }
 
   void read_algorithm(Collective collective) {
-    std::string name = "TUTTI_" + std::string(name_of(collective));
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    const std::string name = setting_name(collective);
     const std::string value = value_of(name);
     if (value.empty()) return;
     const Result<Setting> read = setting(collective, value);

@@ -44,47 +44,19 @@ struct Contract {
 
   /// The blocks that `rank` holds when it enters; in a reduction, those that it contributes to.
   [[nodiscard]] BlockSeries before(Rank rank) const {
-    switch (collective) {
-      case Collective::gather:
-      case Collective::gatherv:
-      case Collective::allgather:
-      case Collective::allgatherv:
-      case Collective::rma_gather:
-        return {rank, 1};
-      case Collective::scatter:
-      case Collective::scatterv:
-      case Collective::bcast:
-      case Collective::rma_bcast:
-      case Collective::rma_scatter:
-        return {0, rank == root ? blocks() : 0};
-      case Collective::alltoall:
-      case Collective::alltoallv:
-        return {rank * p, p};
-      default:
-        return {0, blocks()};
-    }
+    return held(properties_of(collective).before, rank, is_of_pairs() ? rank * p : rank, 1);
   }
   /// The blocks that `rank` must hold when it leaves.
   [[nodiscard]] BlockSeries after(Rank rank) const {
-    switch (collective) {
-      case Collective::gather:
-      case Collective::gatherv:
-      case Collective::reduce:
-      case Collective::rma_gather:
-      case Collective::rma_reduce:
-        return {0, rank == root ? blocks() : 0};
-      case Collective::scatter:
-      case Collective::scatterv:
-      case Collective::reduce_scatter:
-      case Collective::reduce_scatter_block:
-      case Collective::rma_scatter:
-        return {rank, 1};
-      case Collective::alltoall:
-      case Collective::alltoallv:
-        return {rank, p, p};
-      default:
-        return {0, blocks()};
-    }
+    return held(properties_of(collective).after, rank, rank, is_of_pairs() ? p : 1);
+  }
+
+ private:
+  [[nodiscard]] bool is_of_pairs() const { return block_kind(collective) == BlockKind::pairs; }
+  /// `first` and `stride` of a rank's own blocks.
+  [[nodiscard]] BlockSeries held(Holders by, Rank rank, Block first, int stride) const {
+    if (by == Holders::own) return {first, is_of_pairs() ? p : 1, stride};
+    return {0, by == Holders::all || rank == root ? blocks() : 0};
   }
 };
 

@@ -10,16 +10,7 @@
 
 namespace tutti {
 
-namespace {
-constexpr std::array<std::string_view, all_collectives.size()> names = {
-    "gather",     "gatherv",    "scatter",   "scatterv",  "bcast",          "allgather",
-    "allgatherv", "alltoall",   "alltoallv", "barrier",   "rma_bcast",      "rma_scatter",
-    "rma_gather", "rma_reduce", "reduce",    "allreduce", "reduce_scatter", "reduce_scatter_block"};
-}  // namespace
-
-std::string_view name_of(Collective collective) {
-  return names[static_cast<std::size_t>(collective)];
-}
+std::string_view name_of(Collective collective) { return properties_of(collective).name; }
 
 std::optional<Collective> collective_named(std::string_view name) {
   std::string lower(name);
@@ -34,6 +25,8 @@ std::optional<Collective> collective_named(std::string_view name) {
 }
 
 std::string unknown_collective(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Collective collective : all_collectives) names.push_back(name_of(collective));
   return "unknown collective '" + std::string(name) + "'" + valid_names(name, names, "collectives");
 }
 

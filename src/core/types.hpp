@@ -31,65 +31,13 @@ struct BlockRange {
   friend bool operator==(const BlockRange&, const BlockRange&) = default;
 };
 
-/// Every collective with a contract. MPI_Alltoallw is alltoallv, because a contract counts packed
-/// bytes; only sender and receiver of a block know its datatypes.
+/// Every collective with a contract, in the sequence of collectives.inc. MPI_Alltoallw is
+/// alltoallv, because a contract counts packed bytes; only sender and receiver of a block know its
+/// datatypes.
 enum class Collective : std::uint8_t {
-  gather,
-  gatherv,
-  scatter,
-  scatterv,
-  bcast,
-  allgather,
-  allgatherv,
-  alltoall,
-  alltoallv,
-  barrier,
-  rma_bcast,    ///< a broadcast into windows; only the root calls it
-  rma_scatter,  ///< a scatter into windows; only the root calls it
-  rma_gather,   ///< a gather from windows; only the root calls it
-  rma_reduce,   ///< a reduction from windows; only the root calls it
-  reduce,
-  allreduce,
-  reduce_scatter,
-  reduce_scatter_block,
+#define TUTTI_PROPERTIES(name, blocks, before, after, sizes, data, callers) name,
+#include "core/collectives.inc"
 };
-
-inline constexpr std::array all_collectives = {
-    Collective::gather,     Collective::gatherv,        Collective::scatter,
-    Collective::scatterv,   Collective::bcast,          Collective::allgather,
-    Collective::allgatherv, Collective::alltoall,       Collective::alltoallv,
-    Collective::barrier,    Collective::rma_bcast,      Collective::rma_scatter,
-    Collective::rma_gather, Collective::rma_reduce,     Collective::reduce,
-    Collective::allreduce,  Collective::reduce_scatter, Collective::reduce_scatter_block};
-
-/// The collectives that all ranks call.
-inline constexpr std::array matched_collectives = {
-    Collective::gather,         Collective::gatherv,
-    Collective::scatter,        Collective::scatterv,
-    Collective::bcast,          Collective::allgather,
-    Collective::allgatherv,     Collective::alltoall,
-    Collective::alltoallv,      Collective::barrier,
-    Collective::reduce,         Collective::allreduce,
-    Collective::reduce_scatter, Collective::reduce_scatter_block};
-
-/// The collectives that only the root calls.
-inline constexpr std::array one_sided_collectives = {
-    Collective::rma_bcast, Collective::rma_scatter, Collective::rma_gather, Collective::rma_reduce};
-
-/// Gathers and scatters; they come first in Collective.
-inline constexpr std::array gathers_and_scatters = {Collective::gather, Collective::gatherv,
-                                                    Collective::scatter, Collective::scatterv};
-
-[[nodiscard]] constexpr bool is_gather_or_scatter(Collective collective) {
-  return static_cast<std::size_t>(collective) < gathers_and_scatters.size();
-}
-
-/// The lower-case name, e.g. "gatherv".
-[[nodiscard]] std::string_view name_of(Collective collective);
-/// The collective of that name in any case, with or without "MPI_" before it.
-[[nodiscard]] std::optional<Collective> collective_named(std::string_view name);
-/// The error for a name that no collective has, with the valid names.
-[[nodiscard]] std::string unknown_collective(std::string_view name);
 
 /// What the blocks of a collective are.
 enum class BlockKind : std::uint8_t {
@@ -98,23 +46,119 @@ enum class BlockKind : std::uint8_t {
   parts,  ///< parts of one vector; the algorithm chooses their number
   none,   ///< no data
 };
-[[nodiscard]] constexpr BlockKind block_kind(Collective collective) {
-  switch (collective) {
-    case Collective::alltoall:
-    case Collective::alltoallv:
-      return BlockKind::pairs;
-    case Collective::bcast:
-    case Collective::reduce:
-    case Collective::allreduce:
-    case Collective::rma_bcast:
-    case Collective::rma_reduce:
-      return BlockKind::parts;
-    case Collective::barrier:
-      return BlockKind::none;
-    default:
-      return BlockKind::ranks;
-  }
+
+/// Who holds which blocks, or contributes to them.
+enum class Holders : std::uint8_t {
+  own,   ///< each rank its own: block i, or those of its pairs
+  root,  ///< the root all, the others none
+  all,   ///< each rank all
+};
+
+/// A line of collectives.inc.
+struct CollectiveProperties {
+  std::string_view name;
+  BlockKind blocks;
+  Holders before;
+  Holders after;
+  bool irregular;
+  bool reduces;
+  bool one_sided;
+};
+
+namespace detail {
+enum class Sizes : std::uint8_t { equal, varying };
+enum class Data : std::uint8_t { moved, reduced };
+enum class Callers : std::uint8_t { all_ranks, root_alone };
+
+inline constexpr std::array properties = {
+#define TUTTI_PROPERTIES(name, blocks, before, after, sizes, data, callers) \
+  CollectiveProperties{#name,                                               \
+                       BlockKind::blocks,                                   \
+                       Holders::before,                                     \
+                       Holders::after,                                      \
+                       Sizes::sizes == Sizes::varying,                      \
+                       Data::data == Data::reduced,                         \
+                       Callers::callers == Callers::root_alone},
+#include "core/collectives.inc"
+};
+}  // namespace detail
+
+[[nodiscard]] constexpr const CollectiveProperties& properties_of(Collective collective) {
+  return detail::properties[static_cast<std::size_t>(collective)];
 }
+
+/// What the blocks are.
+[[nodiscard]] constexpr BlockKind block_kind(Collective collective) {
+  return properties_of(collective).blocks;
+}
+/// Blocks may differ in size.
+[[nodiscard]] constexpr bool is_irregular(Collective collective) {
+  return properties_of(collective).irregular;
+}
+/// The contributions of the ranks to a block are combined.
+[[nodiscard]] constexpr bool reduces(Collective collective) {
+  return properties_of(collective).reduces;
+}
+/// Only the root calls it. The background threads of the other ranks do their part, with puts and
+/// notifications instead of messages.
+[[nodiscard]] constexpr bool is_one_sided(Collective collective) {
+  return properties_of(collective).one_sided;
+}
+/// Data flows from all ranks to the root, as blocks or combined.
+[[nodiscard]] constexpr bool flows_to_root(Collective collective) {
+  return properties_of(collective).after == Holders::root;
+}
+/// Rooted (MPI-4.0 6.2), or one-sided: one rank, the root, has a special part.
+[[nodiscard]] constexpr bool has_root(Collective collective) {
+  return properties_of(collective).before == Holders::root || flows_to_root(collective);
+}
+[[nodiscard]] constexpr bool is_gather_or_scatter(Collective collective) {
+  return block_kind(collective) == BlockKind::ranks && has_root(collective) &&
+         !is_one_sided(collective);
+}
+/// Blocks flow from all ranks to the root.
+[[nodiscard]] constexpr bool is_gather(Collective collective) {
+  return is_gather_or_scatter(collective) && flows_to_root(collective);
+}
+/// The models give a rank one port per direction, so that it sends one message while it receives
+/// another. For gathers and scatters they give it a single port, as the papers do.
+[[nodiscard]] constexpr bool has_two_ports(Collective collective) {
+  return !is_gather_or_scatter(collective);
+}
+
+namespace detail {
+[[nodiscard]] constexpr bool any(Collective) { return true; }
+[[nodiscard]] constexpr bool is_matched(Collective collective) { return !is_one_sided(collective); }
+
+template <bool (*selects)(Collective)>
+[[nodiscard]] constexpr auto collectives_that() {
+  constexpr auto selected = [](std::size_t i) { return selects(static_cast<Collective>(i)); };
+  constexpr std::size_t size = [selected] {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < properties.size(); ++i) count += selected(i) ? 1 : 0;
+    return count;
+  }();
+  std::array<Collective, size> found{};
+  for (std::size_t i = 0, at = 0; i < properties.size(); ++i) {
+    if (selected(i)) found[at++] = static_cast<Collective>(i);
+  }
+  return found;
+}
+}  // namespace detail
+
+inline constexpr auto all_collectives = detail::collectives_that<detail::any>();
+/// The collectives that all ranks call.
+inline constexpr auto matched_collectives = detail::collectives_that<detail::is_matched>();
+/// The collectives that only the root calls.
+inline constexpr auto one_sided_collectives = detail::collectives_that<is_one_sided>();
+inline constexpr auto gathers_and_scatters = detail::collectives_that<is_gather_or_scatter>();
+
+/// The lower-case name, e.g. "gatherv".
+[[nodiscard]] std::string_view name_of(Collective collective);
+/// The collective of that name in any case, with or without "MPI_" before it.
+[[nodiscard]] std::optional<Collective> collective_named(std::string_view name);
+/// The error for a name that no collective has, with the valid names.
+[[nodiscard]] std::string unknown_collective(std::string_view name);
 
 /// The number of blocks of a collective of p ranks; `parts` if blocks are parts of a vector.
 [[nodiscard]] constexpr int block_count(Collective collective, int p, int parts) {
@@ -129,41 +173,6 @@ enum class BlockKind : std::uint8_t {
       break;
   }
   return p;
-}
-
-/// Blocks flow from all ranks to the root.
-[[nodiscard]] constexpr bool is_gather(Collective collective) {
-  return collective == Collective::gather || collective == Collective::gatherv;
-}
-/// Blocks may differ in size.
-[[nodiscard]] constexpr bool is_irregular(Collective collective) {
-  return collective == Collective::gatherv || collective == Collective::scatterv ||
-         collective == Collective::allgatherv || collective == Collective::alltoallv ||
-         collective == Collective::reduce_scatter;
-}
-/// Data flows from all ranks to the root, as blocks or combined.
-[[nodiscard]] constexpr bool flows_to_root(Collective collective) {
-  return is_gather(collective) || collective == Collective::reduce ||
-         collective == Collective::rma_gather || collective == Collective::rma_reduce;
-}
-/// The models give a rank one port per direction, so that it sends one message while it receives
-/// another. For gathers and scatters they give it a single port, as the papers do.
-[[nodiscard]] constexpr bool has_two_ports(Collective collective) {
-  return !is_gather_or_scatter(collective);
-}
-/// Only the root calls it. The background threads of the other ranks do their part, with puts and
-/// notifications instead of messages.
-[[nodiscard]] constexpr bool is_one_sided(Collective collective) {
-  return Collective::rma_bcast <= collective && collective <= Collective::rma_reduce;
-}
-/// Rooted (MPI-4.0 6.2), or one-sided: one rank, the root, has a special part.
-[[nodiscard]] constexpr bool has_root(Collective collective) {
-  return is_gather_or_scatter(collective) || collective == Collective::bcast ||
-         collective == Collective::reduce || is_one_sided(collective);
-}
-/// The contributions of the ranks to a block are combined.
-[[nodiscard]] constexpr bool reduces(Collective collective) {
-  return Collective::rma_reduce <= collective && collective <= Collective::reduce_scatter_block;
 }
 
 }  // namespace tutti

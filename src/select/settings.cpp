@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <deque>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -15,23 +17,79 @@ namespace {
 
 constexpr std::pair<std::string_view, std::string_view> renamed[] = {
 #define TUTTI_SETTING(name, by_default, accepted, meaning)
+#define TUTTI_SETTINGS_OF(callers, by_default, accepted)
 #define TUTTI_FORMER_SETTING(former, name) {name, former},
 #include "select/settings.inc"
 #undef TUTTI_SETTING
+#undef TUTTI_SETTINGS_OF
 #undef TUTTI_FORMER_SETTING
+};
+
+/// A function of MPI, or of Tutti's C API for collectives that MPI does not have.
+struct Function {
+  Collective collective;
+  std::string_view name;
+};
+constexpr Function functions[] = {
+#define TUTTI_FUNCTION(name, function, number, parameters) {Collective::name, "MPI_" #function},
+#include "core/collectives.inc"
+};
+
+std::string meaning_of(Collective collective) {
+  std::string text;
+  for (const Function& function : functions) {
+    if (function.collective != collective) continue;
+    text += (text.empty() ? "algorithm for " : " and ") + std::string(function.name);
+  }
+  if (!text.empty()) return text;
+  std::string name(name_of(collective));
+  name.front() = static_cast<char>(std::toupper(name.front()));
+  return "algorithm for TUTTI_" + name + "; the root's value applies";
+}
+
+/// All lines of settings.inc, with those of the collectives in their place.
+class Table {
+ public:
+  Table() {
+#define TUTTI_SETTING(name, by_default, accepted, meaning) \
+  lines_.push_back({name, by_default, accepted, meaning});
+#define TUTTI_SETTINGS_OF(callers, by_default, accepted) add_##callers(by_default, accepted);
+#define TUTTI_FORMER_SETTING(former, name)
+#include "select/settings.inc"
+#undef TUTTI_SETTING
+#undef TUTTI_SETTINGS_OF
+#undef TUTTI_FORMER_SETTING
+  }
+  [[nodiscard]] std::span<const SettingInfo> lines() const { return lines_; }
+
+ private:
+  void add_all_ranks(std::string_view by_default, std::string_view accepted) {
+    for (const Collective collective : matched_collectives) add(collective, by_default, accepted);
+  }
+  void add_root_alone(std::string_view by_default, std::string_view accepted) {
+    for (const Collective collective : one_sided_collectives) add(collective, by_default, accepted);
+  }
+  void add(Collective collective, std::string_view by_default, std::string_view accepted) {
+    const std::string& name = texts_.emplace_back(setting_name(collective));
+    lines_.push_back({name, by_default, accepted, texts_.emplace_back(meaning_of(collective))});
+  }
+
+  std::deque<std::string> texts_;  ///< at addresses that stay
+  std::vector<SettingInfo> lines_;
 };
 
 }  // namespace
 
+std::string setting_name(Collective collective) {
+  std::string name = "TUTTI_" + std::string(name_of(collective));
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return name;
+}
+
 std::span<const SettingInfo> all_settings() {
-  static constexpr SettingInfo settings[] = {
-#define TUTTI_SETTING(name, by_default, accepted, meaning) {name, by_default, accepted, meaning},
-#define TUTTI_FORMER_SETTING(former, name)
-#include "select/settings.inc"
-#undef TUTTI_SETTING
-#undef TUTTI_FORMER_SETTING
-  };
-  return settings;
+  static const Table table;
+  return table.lines();
 }
 
 std::string_view former_name_of(std::string_view name) {

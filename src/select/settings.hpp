@@ -6,10 +6,11 @@
 #include <string_view>
 
 #include "core/result.hpp"
+#include "core/types.hpp"
 
 namespace tutti {
 
-/// One line of settings.inc.
+/// One line of settings.inc, or the setting of a collective.
 struct SettingInfo {
   std::string_view name;
   std::string_view by_default;
@@ -20,12 +21,15 @@ struct SettingInfo {
 /// All settings, in the sequence of settings.inc.
 [[nodiscard]] std::span<const SettingInfo> all_settings();
 
+/// The name of a collective's setting, such as "TUTTI_GATHERV".
+[[nodiscard]] std::string setting_name(Collective collective);
+
 /// The name of the setting `name` in the previous version, which is still accepted; empty if the
 /// name has not changed.
 [[nodiscard]] std::string_view former_name_of(std::string_view name);
 
-/// True for a known variable: the names in settings.inc, including former ones, and those that only
-/// the commands and the modulefile use.
+/// True for a known variable: the names in all_settings(), former ones, and those that only the
+/// commands and the modulefile use.
 [[nodiscard]] bool is_setting(std::string_view name);
 
 /// The value of a setting that is on or off, in any case: on, 1, true, yes or off, 0, false, no.

@@ -10,6 +10,8 @@ import pytest
 import tutti
 from tutti import _engine, simulated_tables
 
+ROOT = Path(__file__).resolve().parents[2]
+
 COMMANDS = (
     "run",
     "list",
@@ -146,10 +148,19 @@ def test_run_says_what_it_would_execute(command, installed):
     assert off["environment"]["TUTTI"] == "off"
 
 
-def test_every_collective_has_a_setting():
-    settings = [setting.name for setting in tutti.settings()]
-    for collective in _engine.collectives():
-        assert "TUTTI_" + collective.upper() in settings
+@pytest.mark.parametrize("collective", _engine.collectives())
+def test_every_collective_has_a_setting_and_documentation(collective):
+    setting = "TUTTI_" + collective.upper()
+    assert [one.name for one in tutti.settings()].count(setting) == 1
+    assert f"\n| `{setting}` |" in (ROOT / "docs/generated/settings.md").read_text()
+    assert f"\n| `{collective}` |" in (ROOT / "docs/generated/collectives.md").read_text()
+    assert f"int TUTTI_{collective.capitalize()}(" in (ROOT / "include/tutti/tutti.h").read_text()
+
+
+def test_the_documented_meanings_are_those_of_the_library():
+    documented = (ROOT / "docs/generated/settings.md").read_text()
+    for setting in tutti.settings():
+        assert f"\n| `{setting.name}` | `{setting.default}` | {setting.accepted} | {setting.meaning} |" in documented
 
 
 VALUES = {

@@ -34,10 +34,6 @@ def test_the_lists_are_those_of_the_source():
     lines = [line for line in source.splitlines() if line.startswith(("TUTTI_ALGORITHM(", "TUTTI_REDUCTION("))]
     assert len(tutti.algorithms()) == len(lines)
     assert "ordered_tree" in {a.name for a in tutti.algorithms()}
-    settings = (ROOT / "src/select/settings.inc").read_text()
-    assert [s.name for s in tutti.settings()] == [
-        line.split('"')[1] for line in settings.splitlines() if line.startswith("TUTTI_SETTING(")
-    ]
 
 
 def test_every_papers_name_means_an_algorithm():

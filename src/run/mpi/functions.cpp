@@ -169,10 +169,12 @@ MpiFunctions look_up() {
   void* library = libmpi();
   MpiFunctions all;
 #define TUTTI_MPI(name) fetch(library, "PMPI_" #name, all.name, all);
-#define TUTTI_MPI_LARGE(name, type) fetch(library, "PMPI_" #name, all.name, all, false);
+#define TUTTI_FUNCTION(collective, name, number, parameters) TUTTI_MPI(name)
+#define TUTTI_LARGE_FUNCTION(collective, name, number, parameters) \
+  fetch(library, "PMPI_" #name "_c", all.name##_c, all, false);
+#include "core/collectives.inc"
 #include "run/mpi/functions.inc"
 #undef TUTTI_MPI
-#undef TUTTI_MPI_LARGE
   fetch_handles(library, all);
   return all;
 }

@@ -9,37 +9,61 @@
 
 namespace tutti {
 
-/// Types of the large-count forms, which headers before MPI 4 do not declare.
-using GatherLarge = int (*)(const void*, MPI_Count, MPI_Datatype, void*, MPI_Count, MPI_Datatype,
-                            int, MPI_Comm);
-using GathervLarge = int (*)(const void*, MPI_Count, MPI_Datatype, void*, const MPI_Count[],
-                             const MPI_Aint[], MPI_Datatype, int, MPI_Comm);
-using AllgatherLarge = int (*)(const void*, MPI_Count, MPI_Datatype, void*, MPI_Count, MPI_Datatype,
-                               MPI_Comm);
-using AllgathervLarge = int (*)(const void*, MPI_Count, MPI_Datatype, void*, const MPI_Count[],
-                                const MPI_Aint[], MPI_Datatype, MPI_Comm);
-using AlltoallvLarge = int (*)(const void*, const MPI_Count[], const MPI_Aint[], MPI_Datatype,
-                               void*, const MPI_Count[], const MPI_Aint[], MPI_Datatype, MPI_Comm);
-using AlltoallwLarge = int (*)(const void*, const MPI_Count[], const MPI_Aint[],
-                               const MPI_Datatype[], void*, const MPI_Count[], const MPI_Aint[],
-                               const MPI_Datatype[], MPI_Comm);
-using AllreduceLarge = int (*)(const void*, void*, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm);
-using ReduceLarge = int (*)(const void*, void*, MPI_Count, MPI_Datatype, MPI_Op, int, MPI_Comm);
-using ReduceScatterLarge = int (*)(const void*, void*, const MPI_Count[], MPI_Datatype, MPI_Op,
-                                   MPI_Comm);
-using BcastLarge = int (*)(void*, MPI_Count, MPI_Datatype, int, MPI_Comm);
-using ScattervLarge = int (*)(const void*, const MPI_Count[], const MPI_Aint[], MPI_Datatype, void*,
-                              MPI_Count, MPI_Datatype, int, MPI_Comm);
+// The kinds of parameters in collectives.inc: as types of their own, with the parameter lists as
+// function types, and as the types of functions with int counts and with large ones.
+namespace kinds {
+struct In {};
+struct Out {};
+struct Count {};
+struct Counts {};
+struct Displacements {};
+struct Type {};
+struct Types {};
+struct Op {};
+struct Root {};
+struct Comm {};
+#define TUTTI_FUNCTION(name, function, number, parameters) using function = void parameters;
+#include "core/collectives.inc"
+}  // namespace kinds
+namespace parameters {
+using In = const void*;
+using Out = void*;
+using Type = MPI_Datatype;
+using Types = const MPI_Datatype*;
+using Op = MPI_Op;
+using Root = int;
+using Comm = MPI_Comm;
+}  // namespace parameters
+namespace small {
+using namespace parameters;
+using Count = int;
+using Counts = const int*;
+using Displacements = const int*;
+}  // namespace small
+namespace large {
+using namespace parameters;
+using Count = MPI_Count;
+using Counts = const MPI_Count*;
+using Displacements = const MPI_Aint*;
+
+/// The collectives with large counts. MPIs before version 4 lack them, and their headers do not
+/// declare them.
+struct Functions {
+#define TUTTI_LARGE_FUNCTION(name, function, number, parameters) \
+  int(*function##_c) parameters = nullptr;
+#include "core/collectives.inc"
+};
+}  // namespace large
 
 /// Functions by their names without PMPI_, and the handles that some MPIs keep as data in their
 /// library. Both come from the handle of the loaded libmpi, because direct references and
 /// dlsym(RTLD_NEXT) do not reach an MPI that was loaded privately, as mpi4py does.
-struct MpiFunctions {
+struct MpiFunctions : large::Functions {
 #define TUTTI_MPI(name) decltype(&PMPI_##name) name = nullptr;
-#define TUTTI_MPI_LARGE(name, type) type name = nullptr;
+#define TUTTI_FUNCTION(collective, name, number, parameters) TUTTI_MPI(name)
+#include "core/collectives.inc"
 #include "run/mpi/functions.inc"
 #undef TUTTI_MPI
-#undef TUTTI_MPI_LARGE
 
   MPI_Comm comm_null{};
   MPI_Comm comm_self{};

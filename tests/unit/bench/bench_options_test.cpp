@@ -172,6 +172,21 @@ TEST(BenchOptions, ErrorsNameTheValueAndWhatIsAccepted) {
   expect_error({}, {"no command"});
 }
 
+TEST(BenchOptions, EveryCollectiveIsACommand) {
+  for (const Collective collective : all_collectives) {
+    const std::string name(tutti::name_of(collective));
+    const auto options = parsed({name.c_str()});
+    ASSERT_TRUE(options) << options.error();
+    EXPECT_EQ(collective_of(options->command), collective);
+    EXPECT_EQ(name_of(options->command), name);
+    EXPECT_NE(help().find(" " + name), std::string::npos) << name;
+    EXPECT_EQ(bool(parsed({name.c_str(), "--root", "0"})), has_root(collective)) << name;
+    EXPECT_EQ(bool(parsed({name.c_str(), "--distribution", "random"})), is_irregular(collective))
+        << name;
+  }
+  EXPECT_FALSE(collective_of(Command::latency));
+}
+
 TEST(BenchOptions, HelpNamesEveryCommand) {
   for (const char* name : {"gatherv", "guidelines", "latency", "machine", "--distribution"}) {
     EXPECT_NE(help().find(name), std::string::npos) << name;
