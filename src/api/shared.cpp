@@ -152,7 +152,7 @@ int released_before() {
   mpi().Finalized(&ended);
   if (begun == 0 || ended != 0) return MPI_ERR_ARG;
   // A new class, because not all MPIs have texts for new codes in existing classes.
-  static const int error = [] {
+  static const int error = []() -> int {
     int made = MPI_ERR_ARG;
     if (mpi().Add_error_class(&made) != MPI_SUCCESS) return MPI_ERR_ARG;
     mpi().Add_error_string(made, "TUTTI_Shared_free: the result has already been released");
@@ -179,7 +179,7 @@ struct Given {
 
 int allgather(const Given& send, MPI_Count count, MPI_Datatype type, MPI_Comm comm, int mode,
               void** result) {
-  return shared(comm, mode, result, [&](PrivateComm& own, SharedCall& call) {
+  return shared(comm, mode, result, [&](PrivateComm& own, SharedCall& call) -> int {
     Bytes given = 0;
     int error = bytes_of(own, send.count, send.type, given);
     if (error == MPI_SUCCESS) error = bytes_of(own, count, type, call.problem.sizes.each);
@@ -193,7 +193,7 @@ int allgather(const Given& send, MPI_Count count, MPI_Datatype type, MPI_Comm co
 
 int allgatherv(const Given& send, const RankBlocks& counts, MPI_Datatype type, MPI_Comm comm,
                int mode, void** result) {
-  return shared(comm, mode, result, [&](PrivateComm& own, SharedCall& call) {
+  return shared(comm, mode, result, [&](PrivateComm& own, SharedCall& call) -> int {
     if (!counts.are_given()) return MPI_ERR_ARG;
     Bytes given = 0;
     int error = bytes_of(own, send.count, send.type, given);
@@ -211,7 +211,7 @@ int allgatherv(const Given& send, const RankBlocks& counts, MPI_Datatype type, M
 }
 
 int bcast(const Given& send, int root, MPI_Comm comm, int mode, void** result) {
-  return shared(comm, mode, result, [&](PrivateComm& own, SharedCall& call) {
+  return shared(comm, mode, result, [&](PrivateComm& own, SharedCall& call) -> int {
     if (root < 0 || root >= own.p()) return MPI_ERR_ROOT;
     if (const int error = bytes_of(own, send.count, send.type, call.bytes)) return error;
     call.problem.collective = Collective::bcast;
@@ -222,7 +222,7 @@ int bcast(const Given& send, int root, MPI_Comm comm, int mode, void** result) {
 }
 
 int allreduce(const Given& send, MPI_Op op, MPI_Comm comm, int mode, void** result) {
-  return shared(comm, mode, result, [&](PrivateComm& own, SharedCall& call) {
+  return shared(comm, mode, result, [&](PrivateComm& own, SharedCall& call) -> int {
     if (const int error = bytes_of(own, send.count, send.type, call.bytes)) return error;
     if (const int error = give(send.address, call.bytes, call.send)) return error;
     const RankBlocks count(send.count);

@@ -3,6 +3,11 @@
 
 #include "run/mpi/functions.hpp"
 
+#if !defined(OPEN_MPI) && !defined(MPICH_VERSION) && !defined(I_MPI_VERSION)
+/// INTEGER of Fortran, which headers of the standard ABI need not declare.
+using MPI_Fint = int;
+#endif
+
 namespace tutti {
 
 // Handles. Each returns an MPI error code, also if handles cannot be converted (the standard ABI).
