@@ -75,6 +75,11 @@ missing_packages() {
   have pkg-config || echo pkg-config
   has_header gtest/gtest.h || echo libgtest-dev
   has_header fftw3.h || echo libfftw3-dev
+  have strace || echo strace
+  [[ -e /usr/share/lmod/lmod/libexec/lmod ]] || echo lmod
+  [[ -n ${ALL_TESTS:-} ]] || return 0
+  have dh || echo debhelper
+  have mmdebstrap || echo mmdebstrap
 }
 
 # Runs apt-get as root, through sudo if that needs no password.
@@ -124,7 +129,7 @@ configure() {
   # Unity builds, and line tables as the only debug information, halve the time of a full build.
   cmake --preset "$1" -DPython_EXECUTABLE="$venv/bin/python" \
     -DPython3_EXECUTABLE="$venv/bin/python" -DTUTTI_UNITY=ON \
-    -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O2 -g1 -DNDEBUG" -DCMAKE_CXX_FLAGS_DEBUG=-g1 "${@:2}"
+    -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O2 -g1 -DNDEBUG" -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" "${@:2}"
 }
 
 # Builds everything for every installed MPI, and installs it into .venv.

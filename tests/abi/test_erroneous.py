@@ -13,9 +13,12 @@ SETTINGS = {
 }
 
 
+@pytest.fixture(scope="module")
+def native(mpi):
+    return mpi.run(mpi.compile("mismatched.c"), np=4, preload=(), settings={}, report=False)
+
+
 @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
-def test_ends_as_natively(mpi, settings):
-    program = mpi.compile("mismatched.c")
-    native = mpi.run(program, np=4, preload=(), settings={}, report=False)
-    outcome = mpi.run(program, np=4, settings=settings, report=False)
+def test_ends_as_natively(mpi, native, settings):
+    outcome = mpi.run(mpi.compile("mismatched.c"), np=4, settings=settings, report=False)
     assert (outcome.status != 0) == (native.status != 0), outcome.err

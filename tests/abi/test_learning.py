@@ -12,6 +12,7 @@ CALLS = 300
 WINDOW = 8  # the calls before ranks combine what they measured
 RANKS = 2  # with more ranks than cores, models decide under MPICH
 KEPT = " (kept, "
+pytestmark = pytest.mark.alone
 
 
 @pytest.fixture
