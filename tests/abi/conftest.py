@@ -35,6 +35,7 @@ RAN = {"gather": "binomial", "gatherv": "ordered_tree", "scatter": "knomial:k=3"
 """The algorithms that the report must then have."""
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Where tests run side by side, those of a file share a process."""
     for item in items:

