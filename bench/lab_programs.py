@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Compares total times of programs, natively and under Tutti in turn, in the lab.
+
+    tutti lab up 8 --rate 1gbit
+    mpicc -O2 bench/programs/mixed_calls.c -o mixed_calls
+    bench/lab_programs.py measure FOLDER/program-mixed.json --rounds 5 -- ./mixed_calls 2000
+    tutti lab down
+    bench/lab_programs.py page FOLDER docs/results/programs.md
+
+The program prints "total X s"; --total names another pattern. Where it prints a digest, all runs
+must print the same.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+from statistics import median
+from typing import Annotated, Any
+
+import lab_page
+import typer
+from lab_job import err
+from rich.progress import track
+
+DIGEST = re.compile(r"digest ([0-9a-f]+)")
+app = typer.Typer(add_completion=False)
+
+
+def run(words: list[str], place: list[str], rules: Path | None, *, native: bool) -> dict[str, Any]:
+    """One run: its output and, under Tutti, its report."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.json"
+        how = ["--native"] if native else ["--report", str(report)]
+        settings = {} if rules is None else {"TUTTI_RULES": str(rules.resolve())}
+        ended = subprocess.run(
+            ["tutti", "lab", "run", *how, *place, "--", *words],
+            env=os.environ | settings, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if ended.returncode != 0:
+            err.print(ended.stdout + ended.stderr)
+            raise typer.Exit(1)
+        seen = json.loads(report.read_text()) if report.exists() else {}
+    return {"output": ended.stdout, "tuning": seen.get("tuning", {})}
+
+
+@app.command()
+def measure(
+    file: Annotated[Path, typer.Argument(help="JSON file for the times.")],
+    words: Annotated[list[str], typer.Argument(help="The program and its arguments.")],
+    nodes: Annotated[int, typer.Option(help="Nodes of the lab.")] = 8,
+    per_node: Annotated[int, typer.Option(help="Ranks on each.")] = 1,
+    rounds: Annotated[int, typer.Option(help="Runs of each contender.")] = 5,
+    rules: Annotated[Path | None, typer.Option(help="Rules file: one more contender.")] = None,
+    total: Annotated[str, typer.Option(help="Pattern of the seconds in all.")] = r"total ([\d.]+)",
+) -> None:
+    """Measure a program in rounds."""
+    contenders = {"native": None, "auto": None} | ({} if rules is None else {"rules": rules})
+    place = ["--nodes", str(nodes), "--ranks-per-node", str(per_node)]
+    runs: dict[str, list[dict[str, Any]]] = {name: [] for name in contenders}
+    for _ in track(range(rounds), description=words[0], console=err):
+        for name, path in contenders.items():
+            one = run(words, place, path, native=name == "native")
+            found = re.search(total, one["output"])
+            if found is None:
+                raise typer.BadParameter(f"no {total!r} in the output: {one['output']}")
+            one["seconds"] = float(found.group(1))
+            runs[name].append(one)
+    digests = {d for all_of in runs.values() for one in all_of for d in DIGEST.findall(one["output"])}
+    if len(digests) > 1:
+        err.print(f"results differ: {sorted(digests)}")
+        raise typer.Exit(1)
+    document = {"schema": "tutti-lab-programs/1", "words": [Path(words[0]).name, *words[1:]],
+                "nodes": nodes, "per_node": per_node, "runs": runs}  # fmt: skip
+    file.write_text(json.dumps(document) + "\n")
+
+
+@app.command()
+def page(
+    folder: Annotated[Path, typer.Argument(help="Folder of the results.")],
+    page: lab_page.Page = None,
+) -> None:
+    """Write the table of all measured programs."""
+    lines = ["| program | nodes x ranks | contender | total, s: median (least to most) | native / it"
+             " | rounds won | spent exploring, s |",
+             "| --- | --- | --- | ---: | ---: | ---: | ---: |"]  # fmt: skip
+    for path in sorted(folder.glob("program-*.json")):
+        document = json.loads(path.read_text())
+        native = [one["seconds"] for one in document["runs"]["native"]]
+        for name, runs in document["runs"].items():
+            seconds = [one["seconds"] for one in runs]
+            wins = sum(one < other for one, other in zip(seconds, native, strict=True))
+            explored = [one["tuning"].get("exploring", 0) for one in runs]
+            lines.append(
+                f"| `{' '.join(document['words'])}` | {document['nodes']} x {document['per_node']} "
+                f"| {name} | {median(seconds):.2f} ({min(seconds):.2f} to {max(seconds):.2f}) "
+                f"| {median(native) / median(seconds):.2f} "
+                f"| {'' if name == 'native' else f'{wins} of {len(runs)}'} "
+                f"| {'' if name == 'native' else f'{median(explored):.2f}'} |"
+            )
+    lab_page.write(lines, page)
+
+
+if __name__ == "__main__":
+    app()
