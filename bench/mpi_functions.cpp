@@ -12,13 +12,14 @@ namespace tutti::bench {
 
 namespace {
 
-/// The first loaded object whose name begins with "libmpi", or null.
+/// The first loaded object whose name begins with that of an MPI library, or null.
 void* mpi_library() {
   void* found = nullptr;
   dl_iterate_phdr(
       [](dl_phdr_info* object, std::size_t, void* result) {
         const std::string_view path = object->dlpi_name;
-        if (!path.substr(path.rfind('/') + 1).starts_with("libmpi")) return 0;
+        const std::string_view file = path.substr(path.rfind('/') + 1);
+        if (!file.starts_with("libmpi") && !file.starts_with("libsimgrid")) return 0;
         void* handle = dlopen(object->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
         const bool defines = handle != nullptr && dlsym(handle, "PMPI_Gatherv") != nullptr;
         if (defines) *static_cast<void**>(result) = handle;

@@ -5,7 +5,7 @@ if(NOT Python3_FOUND)
   return()
 endif()
 
-file(GLOB_RECURSE checked CONFIGURE_DEPENDS src/*.?pp src/*.inc intercept/*.* bench/*.?pp)
+file(GLOB_RECURSE checked CONFIGURE_DEPENDS src/*.?pp src/*.inc intercept/*.* bench/*.?pp simgrid/*.*)
 add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/layers.checked
   COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/check_layers.py
   COMMAND ${CMAKE_COMMAND} -E touch ${PROJECT_BINARY_DIR}/layers.checked

@@ -47,6 +47,13 @@ step() {
 
 has_header() { echo "#include <$1>" | c++ -E -x c++ - >/dev/null 2>&1; }
 
+# Whether the system's packages include this one; a new system has no list of them yet.
+is_listed() { [[ -n $(apt-cache search --names-only "^$1\$" 2>/dev/null) ]]; }
+has_package() {
+  have apt-cache || return
+  is_listed "$1" || { may_install && as_root apt-get -q update >/dev/null 2>&1 && is_listed "$1"; }
+}
+
 # Missing Debian packages, one per line. The search is for their files instead of their names, so
 # tools from other sources count. The argument "test" adds packages that only tests use.
 missing_packages() {
@@ -75,6 +82,8 @@ missing_packages() {
   have pkg-config || echo pkg-config
   has_header gtest/gtest.h || echo libgtest-dev
   has_header fftw3.h || echo libfftw3-dev
+  # Not every system has a package of it; without it, the tests in simulated time are left out.
+  have smpirun || ! has_package libsimgrid-dev || echo libsimgrid-dev
   have strace || echo strace
   [[ -e /usr/share/lmod/lmod/libexec/lmod ]] || echo lmod
   [[ -n ${ALL_TESTS:-} ]] || return 0

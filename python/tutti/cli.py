@@ -119,6 +119,11 @@ COMMANDS = {
         "Emulate a cluster on one machine: nodes with links of limited rate.",
         "lab.lab",
     ),
+    "simgrid": _Entry(
+        _CHECK,
+        "Run a program on a simulated machine of any size, under Tutti.",
+        "simgrid.simgrid", _OWN_OPTIONS,
+    ),
 }
 """Every command. Its module is imported when the command runs, as all take 0.2 s to import."""
 

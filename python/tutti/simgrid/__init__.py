@@ -1,0 +1,1 @@
+"""Programs on simulated machines: platforms for SimGrid, and runs on them."""

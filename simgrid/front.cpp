@@ -1,0 +1,136 @@
+/// The library that programs in SimGrid preload or link: it passes the calls of each simulated rank
+/// to that rank's own copy of Tutti.
+#include <dlfcn.h>
+#include <simgrid/actor.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "api.inc"
+#include "intercept/backend.h"
+#include "simgrid/rank_copies.hpp"
+
+#define TUTTI_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace {
+
+// Functions of the C API, as indices of RankLibrary::api.
+enum ApiFunction : int {
+#define TUTTI_ENUMERATE(name, parameters, arguments) api_##name,
+  TUTTI_C_ALL(TUTTI_ENUMERATE)
+#undef TUTTI_ENUMERATE
+      api_functions
+};
+
+constexpr std::array<const char*, api_functions> api_names = {
+#define TUTTI_NAME(name, parameters, arguments) #name,
+    TUTTI_C_ALL(TUTTI_NAME)
+#undef TUTTI_NAME
+};
+
+/// One rank's copy of Tutti.
+struct RankLibrary {
+  const tutti_backend_interface* calls = nullptr;
+  std::array<void*, api_functions> api{};
+};
+
+[[noreturn]] void stop(const std::string& why) {
+  std::fprintf(stderr, "tutti: %s\n", why.c_str());
+  std::abort();
+}
+
+/// The file of the ranks' copies, which is installed beside this one.
+std::string file_of_copies() {
+  Dl_info own{};
+  if (dladdr(reinterpret_cast<const void*>(&file_of_copies), &own) == 0) return {};
+  const std::string path = own.dli_fname;
+  return path.substr(0, path.rfind('/') + 1) + "libtutti-simgrid-rank.so";
+}
+
+RankLibrary load() {
+  std::string why;
+  void* const handle = tutti::simgrid::load_copy(file_of_copies(), why);
+  if (handle == nullptr) stop(why);
+  RankLibrary library;
+  for (int i = 0; i < api_functions; ++i) {
+    const auto index = static_cast<std::size_t>(i);
+    library.api[index] = dlsym(handle, api_names[index]);
+    if (library.api[index] == nullptr) stop(std::string(api_names[index]) + " is missing");
+  }
+  const auto get = reinterpret_cast<tutti_backend_function>(dlsym(handle, "tutti_backend"));
+  library.calls = get != nullptr ? get() : nullptr;
+  if (library.calls == nullptr) stop(file_of_copies() + " is not of this version");
+  if (const char* lacking = library.calls->missing()) {
+    stop(std::string("SimGrid's MPI lacks ") + lacking);
+  }
+  return library;
+}
+
+/// The copy of the calling rank. All ranks run in one thread, one at a time.
+const RankLibrary& library_of_rank() {
+  static std::vector<RankLibrary*> libraries;  // by number of the simulated process
+  const auto number = static_cast<std::size_t>(sg_actor_self_get_pid());
+  if (libraries.size() <= number) libraries.resize(2 * number + 1);
+  if (libraries[number] == nullptr) libraries[number] = new RankLibrary(load());
+  return *libraries[number];
+}
+
+const tutti_backend_interface& enter(const void* site) {
+  const tutti_backend_interface& calls = *library_of_rank().calls;
+  calls.set_call_site(site);
+  return calls;
+}
+
+template <class Function>
+Function api_function(ApiFunction which, const void* site) {
+  const RankLibrary& library = library_of_rank();
+  library.calls->set_call_site(site);
+  Function function = nullptr;
+  std::memcpy(&function, &library.api[which], sizeof function);
+  return function;
+}
+
+}  // namespace
+
+#define PARAMETERS1 tutti_word a
+#define PARAMETERS5 PARAMETERS1, tutti_word b, tutti_word c, tutti_word d, tutti_word e
+#define PARAMETERS6 PARAMETERS5, tutti_word f
+#define PARAMETERS7 PARAMETERS6, tutti_word g
+#define PARAMETERS8 PARAMETERS7, tutti_word h
+#define PARAMETERS9 PARAMETERS8, tutti_word i
+#define ARGUMENTS1 a
+#define ARGUMENTS5 ARGUMENTS1, b, c, d, e
+#define ARGUMENTS6 ARGUMENTS5, f
+#define ARGUMENTS7 ARGUMENTS6, g
+#define ARGUMENTS8 ARGUMENTS7, h
+#define ARGUMENTS9 ARGUMENTS8, i
+
+// SimGrid's MPI has no large-count forms. PMPI_X stays SimGrid's: the copies call it.
+#define DEFINE(name, arguments)                                               \
+  TUTTI_EXPORT int MPI_##name(PARAMETERS##arguments) {                        \
+    return enter(__builtin_return_address(0)).run.name(ARGUMENTS##arguments); \
+  }
+#define TUTTI_FUNCTION(collective, name, number, parameters) DEFINE(name, number)
+#include "core/collectives.inc"
+TUTTI_FREES_COMM(DEFINE)
+
+TUTTI_EXPORT int MPI_Finalize() { return enter(nullptr).run.Finalize(); }
+TUTTI_EXPORT int MPI_Win_free(tutti_word window) { return enter(nullptr).run.Win_free(window); }
+
+#define DEFINE_C(name, parameters, arguments)                                                  \
+  TUTTI_EXPORT int name parameters {                                                           \
+    return api_function<int(*) parameters>(api_##name, __builtin_return_address(0)) arguments; \
+  }
+TUTTI_C_ALL(DEFINE_C)
+
+/// SimGrid loads each rank's program so that it prefers the libraries which it was linked to over
+/// preloaded ones (RTLD_DEEPBIND); without that, its calls come here.
+TUTTI_EXPORT void* dlopen(const char* file, int mode) noexcept {
+  static const auto next =
+      reinterpret_cast<void* (*)(const char*, int)>(dlsym(RTLD_NEXT, "dlopen"));
+  return next(file, mode & ~RTLD_DEEPBIND);
+}

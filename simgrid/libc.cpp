@@ -1,0 +1,97 @@
+/// The functions of the C and C++ libraries by which a process waits, reads the clock and names its
+/// host. Linked into every library and program of this flavour, they stand in for the system's: all
+/// simulated ranks share one thread, so a rank that waits must let the simulator run the others.
+#include <errno.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <simgrid/actor.h>
+#include <simgrid/engine.h>
+#include <simgrid/host.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdarg>
+#include <cstdio>
+#include <thread>
+
+#include "simgrid/waiting.h"
+
+namespace {
+
+double seconds_of(const timespec& time) {
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+}  // namespace
+
+extern "C" {
+
+int sched_yield() noexcept {
+  tutti_simgrid_yield();
+  return 0;
+}
+
+int usleep(useconds_t microseconds) {
+  sg_actor_sleep_for(1e-6 * microseconds);
+  return 0;
+}
+
+int nanosleep(const timespec* time, timespec*) {
+  sg_actor_sleep_for(seconds_of(*time));
+  return 0;
+}
+
+/// Every clock is the simulated one.
+int clock_gettime(clockid_t, timespec* time) noexcept {
+  const double now = simgrid_get_clock();
+  time->tv_sec = static_cast<time_t>(now);
+  time->tv_nsec = static_cast<long>((now - static_cast<double>(time->tv_sec)) * 1e9);
+  return 0;
+}
+
+int gethostname(char* name, std::size_t length) noexcept {
+  std::snprintf(name, length, "%s", sg_host_self_get_name());
+  return 0;
+}
+
+/// Tutti calls it for futexes only.
+long syscall(long number, ...) noexcept {
+  if (number != SYS_futex) {
+    errno = ENOSYS;
+    return -1;
+  }
+  std::va_list arguments;
+  va_start(arguments, number);
+  static_cast<void>(va_arg(arguments, void*));
+  const int operation = va_arg(arguments, int);
+  static_cast<void>(va_arg(arguments, long));
+  const auto* const limit = va_arg(arguments, const timespec*);
+  va_end(arguments);
+  if (operation == FUTEX_WAIT) {
+    tutti_simgrid_wait_on_host(seconds_of(*limit));
+  } else {
+    tutti_simgrid_wake_host();
+  }
+  return 0;
+}
+
+}  // extern "C"
+
+namespace std {
+
+namespace chrono {
+inline namespace _V2 {
+steady_clock::time_point steady_clock::now() noexcept {
+  return time_point(chrono::duration_cast<duration>(chrono::duration<double>(simgrid_get_clock())));
+}
+}  // namespace _V2
+}  // namespace chrono
+
+/// A simulated rank has no threads: the object looks as if it had one until it is joined.
+void thread::_M_start_thread(_State_ptr, void (*)()) { _M_id = id(1); }
+void thread::join() { _M_id = id(); }
+void thread::detach() { _M_id = id(); }
+
+}  // namespace std

@@ -1,0 +1,183 @@
+/// Replaces polling by blocking: a rank that polled in simulated time would either be late to
+/// notice a message or cost the simulator an event for each poll.
+#include "simgrid/waiting.h"
+
+#include <mpi.h>
+#include <simgrid/actor.h>
+#include <simgrid/cond.h>
+#include <simgrid/engine.h>
+#include <simgrid/host.h>
+#include <simgrid/mutex.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "simgrid/behind.hpp"
+
+using tutti::simgrid::behind;
+
+namespace {
+
+/// What a rank has tested since it last waited, and what has completed since.
+struct Polling {
+  MPI_Request* requests = nullptr;  ///< of the latest test in vain; null if there was none
+  int count = 0;
+  int tests = 0;    ///< different ones in vain since the rank last waited
+  double at = -1;   ///< simulated seconds of the latest test
+  int repeats = 0;  ///< of that test, at the same time
+  int yields = 0;   ///< without any test, one after the other
+  std::map<MPI_Request, MPI_Status> completed;
+};
+
+constexpr int free_repeats = 10'000;   ///< tests in vain that take no simulated time
+constexpr int free_yields = 1'000;     ///< yields without tests that take no simulated time
+constexpr double shortest_nap = 1e-7;  ///< seconds
+constexpr double longest_nap = 1e-4;
+
+Polling& polling() {
+  static std::unordered_map<aid_t, Polling> all;
+  return all[sg_actor_self_get_pid()];
+}
+
+/// Sleeps for longer the more often the rank has come here in vain.
+void nap(int times) { sg_actor_sleep_for(std::min(longest_nap, shortest_nap * (1 + times))); }
+
+/// Whether this test equals the latest one and no time has passed: the result is the same.
+bool repeats_latest(Polling& own, const MPI_Request* requests, int count) {
+  if (own.requests != requests || own.count != count || own.at != simgrid_get_clock()) return false;
+  if (++own.repeats % free_repeats == 0) {
+    nap(own.repeats / free_repeats);
+    return false;
+  }
+  return true;
+}
+
+void note_in_vain(Polling& own, MPI_Request* requests, int count) {
+  if (own.requests != requests || own.count != count) {
+    ++own.tests;
+    own.repeats = 0;
+  }
+  own.requests = requests;
+  own.count = count;
+  own.at = simgrid_get_clock();
+}
+
+void forget_tests(Polling& own) {
+  own.requests = nullptr;
+  own.tests = 0;
+  own.repeats = 0;
+  own.yields = 0;
+}
+
+/// Blocks until one of the latest test's requests completes, and keeps the result for the next.
+void wait_for_tested(Polling& own) {
+  std::vector<MPI_Request> copies(own.requests, own.requests + own.count);
+  forget_tests(own);
+  std::vector<int> indices(copies.size());
+  std::vector<MPI_Status> statuses(copies.size());
+  int count = 0;
+  const std::vector<MPI_Request> handles = copies;
+  if (copies.size() == 1) {
+    statuses[0].MPI_ERROR = PMPI_Wait(copies.data(), statuses.data());
+    count = 1;
+    indices[0] = 0;
+  } else {
+    PMPI_Waitsome(static_cast<int>(copies.size()), copies.data(), &count, indices.data(),
+                  statuses.data());
+  }
+  if (count == MPI_UNDEFINED) return;
+  for (int i = 0; i < count; ++i) {
+    const auto index = static_cast<std::size_t>(indices[static_cast<std::size_t>(i)]);
+    own.completed[handles[index]] = statuses[static_cast<std::size_t>(i)];
+  }
+}
+
+/// Reports a request that has completed during a wait, if it has.
+bool take_completed(Polling& own, MPI_Request& request, MPI_Status* status) {
+  const auto found = own.completed.find(request);
+  if (found == own.completed.end()) return false;
+  if (status != MPI_STATUS_IGNORE) *status = found->second;
+  own.completed.erase(found);
+  request = MPI_REQUEST_NULL;
+  return true;
+}
+
+/// Those who wait on one host.
+struct Host {
+  sg_mutex_t mutex = sg_mutex_init();
+  sg_cond_t changed = sg_cond_init();
+};
+
+Host& own_host() {
+  static std::unordered_map<const void*, Host> all;
+  return all[static_cast<const void*>(sg_host_self())];
+}
+
+}  // namespace
+
+#define TUTTI_EXPORT __attribute__((visibility("default")))
+
+extern "C" {
+
+TUTTI_EXPORT void tutti_simgrid_yield(void) {
+  Polling& own = polling();
+  if (own.tests == 1) return wait_for_tested(own);
+  if (own.tests == 0 && own.yields < free_yields) {
+    ++own.yields;
+    return sg_actor_yield();
+  }
+  const int times = ++own.yields;
+  own.requests = nullptr;
+  own.tests = 0;
+  nap(times);
+}
+
+TUTTI_EXPORT void tutti_simgrid_wait_on_host(double limit) {
+  Host& host = own_host();
+  sg_mutex_lock(host.mutex);
+  sg_cond_wait_for(host.changed, host.mutex, limit);
+  sg_mutex_unlock(host.mutex);
+  forget_tests(polling());
+}
+
+TUTTI_EXPORT void tutti_simgrid_wake_host(void) { sg_cond_notify_all(own_host().changed); }
+
+TUTTI_EXPORT int PMPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+  static const auto test = behind<decltype(&PMPI_Test)>("PMPI_Test");
+  Polling& own = polling();
+  *flag = 1;
+  if (take_completed(own, *request, status)) return MPI_SUCCESS;
+  *flag = 0;
+  if (repeats_latest(own, request, 1)) return MPI_SUCCESS;
+  const int error = test(request, flag, status);
+  if (*flag != 0) {
+    forget_tests(own);
+  } else {
+    note_in_vain(own, request, 1);
+  }
+  return error;
+}
+
+TUTTI_EXPORT int PMPI_Testsome(int count, MPI_Request* requests, int* completed, int* indices,
+                               MPI_Status* statuses) {
+  static const auto test = behind<decltype(&PMPI_Testsome)>("PMPI_Testsome");
+  Polling& own = polling();
+  *completed = 0;
+  for (int i = 0; i < count && !own.completed.empty(); ++i) {
+    MPI_Status* const status =
+        statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[*completed];
+    if (take_completed(own, requests[i], status)) indices[(*completed)++] = i;
+  }
+  if (*completed != 0 || repeats_latest(own, requests, count)) return MPI_SUCCESS;
+  const int error = test(count, requests, completed, indices, statuses);
+  if (*completed != 0) {
+    forget_tests(own);
+  } else {
+    note_in_vain(own, requests, count);
+  }
+  return error;
+}
+
+}  // extern "C"

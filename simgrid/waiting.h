@@ -1,0 +1,23 @@
+/* How a simulated rank waits: exported by the front, so that all copies of Tutti and the program
+ * share one state for each rank. */
+#ifndef TUTTI_SIMGRID_WAITING_H
+#define TUTTI_SIMGRID_WAITING_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Lets other ranks run. If the calling rank has tested MPI requests in vain since it last waited,
+ * blocks until one completes; the next test reports it. */
+void tutti_simgrid_yield(void);
+
+/* Blocks until a rank of the same host calls tutti_simgrid_wake_host(), or until the limit in
+ * seconds is over. */
+void tutti_simgrid_wait_on_host(double limit);
+void tutti_simgrid_wake_host(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

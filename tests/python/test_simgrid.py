@@ -1,0 +1,181 @@
+"""Platforms, and programs in SimGrid; the latter need libsimgrid-dev and a build with it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from tutti.refusal import Refusal
+from tutti.simgrid import platforms, running
+
+PROGRAMS = Path(__file__).parents[2] / "build" / "all" / "bin"
+needs_simgrid = pytest.mark.skipif(
+    shutil.which("smpirun") is None or not (PROGRAMS / "tutti-test-simgrid").exists(),
+    reason="SimGrid is not installed",
+)
+
+
+def clusters(text: str) -> list[ElementTree.Element]:
+    document = ElementTree.fromstring(platforms.platform(text).xml)
+    return list(document.iter("cluster"))
+
+
+@pytest.mark.parametrize("text", list(platforms.MACHINES) + [
+    "switch:8", "two-switches:9", "fat-tree:1024", "fat-tree:100:leaf=24,taper=4", "dragonfly:64",
+    "dragonfly:100:groups=5,chassis=5,routers=2,per-router=2", "torus:4x4x8", "torus:60",
+])  # fmt: skip
+def test_a_platform_has_the_requested_nodes(text):
+    made = platforms.platform(text)
+    names = set()
+    for cluster in clusters(text):
+        first, last = map(int, cluster.get("radical").split("-"))
+        names |= {f"{cluster.get('prefix')}{node}" for node in range(first, last + 1)}
+    assert set(made.hosts(made.nodes * 3, 3)) <= names
+
+
+def test_topologies_multiply_to_the_nodes_of_the_file():
+    assert clusters("torus:60")[0].get("topo_parameters") == "5,4,3"
+    assert clusters("torus:7")[0].get("topo_parameters") == "7,1,1"
+    # 24 nodes on each of 5 leaves; taper 2 halves the links to the top.
+    tree = clusters("fat-tree:100:leaf=24,taper=2")[0]
+    assert tree.get("topo_parameters") == "2;24,5;1,12;1,1"
+    assert tree.get("radical") == "0-119"
+    fly = clusters("dragonfly:64")[0]
+    assert fly.get("topo_parameters") == "4,1;2,1;4,1;2"
+
+
+def test_two_switches_share_the_nodes_and_a_trunk():
+    first, second = clusters("two-switches:9:trunk=1G,latency=2us")
+    assert (first.get("radical"), second.get("radical")) == ("0-4", "5-8")
+    text = platforms.platform("two-switches:9:trunk=1G,latency=2us").xml
+    assert '<link id="trunk" bandwidth="1e+09Bps" latency="2e-06s"' in text
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("", "expected SHAPE:NODES"),
+    ("ring:8", "expected SHAPE:NODES with a shape of switch, two-switches, fat-tree"),
+    ("switch", "expected SHAPE:NODES"),
+    ("switch:0", "switch=0: expected a whole number from 1"),
+    ("switch:many", "switch=many: expected a whole number"),
+    ("switch:8:taper=2", "switch has no parameter 'taper=2'; valid parameters: bandwidth"),
+    ("switch:8:bandwidth", "switch has no parameter 'bandwidth'"),
+    ("switch:8:bandwidth=fast", "bandwidth=fast: expected a positive number with K, M, G, T"),
+    ("switch:8:latency=0us", "latency=0us: expected a positive number with ns, us, ms, s"),
+    ("fat-tree:64:taper=0.5", "taper=0.5: expected at least 1"),
+    ("dragonfly:64:groups=2", "2 groups of 2 chassis of 4 routers with 2 nodes each have 32 nodes"),
+    ("torus:4x4", "expected a number of nodes or 3 sides"),
+    ("torus:100x100x100", "expected at most 100,000 nodes"),
+    ("two-switches:1", "expected at least 2 nodes"),
+])  # fmt: skip
+def test_bad_platforms_say_what_is_accepted(text, expected):
+    with pytest.raises(Refusal) as refused:
+        platforms.platform(text)
+    assert expected in str(refused.value)
+
+
+def test_more_ranks_than_a_platform_holds_are_refused():
+    with pytest.raises(Refusal, match="9 ranks with --ppn 2 need 5 nodes; it has 4"):
+        platforms.platform("switch:4").hosts(9, 2)
+
+
+def test_the_command_writes_a_platform(command, tmp_path):
+    file = tmp_path / "tree.xml"
+    done = command("simgrid", "--platform", "fat-tree:64:taper=4", "--output", str(file))
+    assert (done.status, done.out) == (0, "")
+    assert "FAT_TREE" in file.read_text()
+    both = command("simgrid", "--platform", "switch:2", "--output", str(file), "--", "./app")
+    assert both.status == 2
+    assert "runs nothing; omit ./app" in both.err
+
+
+@pytest.mark.parametrize(("words", "expected"), [
+    ((), "--platform is missing"),
+    (("--platform", "switch:2"), "no program; e.g. tutti simgrid"),
+    (("--platform", "switch:2", "--selector", "lam", "--", "./app"), "--selector lam: expected mpich"),
+])  # fmt: skip
+def test_bad_commands_say_what_is_accepted(command, words, expected):
+    done = command("simgrid", *words)
+    assert done.status == 2
+    assert expected in done.err
+
+
+@needs_simgrid
+def test_programs_of_another_mpi_are_refused(command):
+    done = command("simgrid", "--platform", "switch:2", "--", "/bin/true")
+    assert done.status == 2
+    assert "/bin/true is not a program for SimGrid; compile it with smpicc" in done.err
+
+
+APP = r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <unistd.h>
+static int calls; /* each rank has its own */
+int main(int argc, char** argv) {
+  int rank, size, sum = 0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  ++calls;
+  MPI_Allreduce(&calls, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (rank == 0) printf("%d of %d, argument %s\n", sum, size, argv[1]);
+  MPI_Finalize();
+  return rank == 0 && argc > 2 ? 3 : 0;
+}
+"""
+
+
+@needs_simgrid
+def test_an_unmodified_program_runs_under_tutti(command, tmp_path):
+    (tmp_path / "app.c").write_text(APP)
+    subprocess.run(["smpicc", "app.c", "-o", "app"], cwd=tmp_path, check=True)
+    report = tmp_path / "report.json"
+    os.environ["TUTTI_REPORT"] = str(report)
+    try:
+        done = command("simgrid", "--platform", "torus:2x2x2", "--ppn", "2", "--", str(tmp_path / "app"), "a b")
+    finally:
+        del os.environ["TUTTI_REPORT"]
+    assert (done.status, done.out) == (0, "16 of 16, argument a b\n")
+    assert '"allreduce"' in report.read_text()
+    native = command("simgrid", "--platform", "switch:3", "--native", "--", str(tmp_path / "app"), "x")
+    assert (native.status, native.out) == (0, "3 of 3, argument x\n")
+
+
+def checked(ranks: int, ppn: int, *arguments: str) -> str:
+    machine = platforms.platform("fat-tree:64:leaf=8,taper=2")
+    job = running.Job((str(PROGRAMS / "tutti-test-simgrid"), *arguments), machine, ranks, ppn)
+    return running.output(job, timeout=600).splitlines()[-1]
+
+
+@needs_simgrid
+def test_all_collectives_move_the_right_data():
+    passed, failed = (int(part.split()[0]) for part in checked(48, 8).split(", "))
+    assert failed == 0
+    assert passed > 100
+
+
+@needs_simgrid
+@pytest.mark.skipif("ALL_TESTS" not in os.environ, reason="./test --all")
+def test_all_collectives_move_the_right_data_at_560_ranks():
+    passed, failed = (int(part.split()[0]) for part in checked(560, 16, "all", "1").split(", "))
+    assert failed == 0
+    assert passed > 100
+
+
+@needs_simgrid
+def test_simulated_times_are_those_of_the_platform():
+    """A scatter of 4 blocks of 1 MB over links of 1 GB/s: the root's link carries 3 of them, 3 ms;
+    ranks of the root's node have theirs by memory of 10 GB/s."""
+    text = "switch:4:bandwidth=1G,latency=1us,overhead=1us,memory-bandwidth=10G,memory-latency=1us"
+    job = running.Job(
+        ("tutti-bench", "scatter", "--block", "250000", "--algorithm", "native,linear", "--root",
+         "first", "--repetitions", "3", "--warmup", "1"),
+        platforms.platform(text), 4, 1,
+    )  # fmt: skip
+    rows = [line.split() for line in running.output(job).splitlines() if "linear" in line.split()]
+    minimum = float(rows[-1][4].replace(",", ""))
+    assert 3000 <= minimum <= 3000 * 1.05
