@@ -34,6 +34,12 @@ void set_next(const tutti_functions* next) {
   replace(native.Win_free, next->Win_free);
 }
 
+void set_counters(const tutti_counter* counters, int number) {
+  static_assert(sizeof(tutti_counter) == sizeof(tutti::CallCounter));
+  tutti::set_counters(
+      {reinterpret_cast<const tutti::CallCounter*>(counters), static_cast<std::size_t>(number)});
+}
+
 const char* missing() { return tutti::mpi().missing; }
 
 }  // namespace
@@ -48,6 +54,7 @@ extern "C" __attribute__((visibility("default"))) const tutti_backend_interface*
       tutti::set_call_site,
       set_next,
       tutti::set_front,
+      set_counters,
       tutti::note_end,
       missing};
   return &interface;

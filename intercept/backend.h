@@ -9,6 +9,7 @@
 typedef uintptr_t tutti_word;
 typedef int (*tutti_call0)(void);
 typedef int (*tutti_call1)(tutti_word);
+typedef int (*tutti_call2)(tutti_word, tutti_word);
 typedef int (*tutti_call5)(tutti_word, tutti_word, tutti_word, tutti_word, tutti_word);
 typedef int (*tutti_call6)(tutti_word, tutti_word, tutti_word, tutti_word, tutti_word, tutti_word);
 typedef int (*tutti_call7)(tutti_word, tutti_word, tutti_word, tutti_word, tutti_word, tutti_word,
@@ -17,6 +18,46 @@ typedef int (*tutti_call8)(tutti_word, tutti_word, tutti_word, tutti_word, tutti
                            tutti_word, tutti_word);
 typedef int (*tutti_call9)(tutti_word, tutti_word, tutti_word, tutti_word, tutti_word, tutti_word,
                            tutti_word, tutti_word, tutti_word);
+
+typedef int (*tutti_call10)(tutti_word, tutti_word, tutti_word, tutti_word, tutti_word, tutti_word,
+                            tutti_word, tutti_word, tutti_word, tutti_word);
+
+/* Collectives that the drop-in only counts for the report, and passes on. */
+#define TUTTI_COUNTED(X)      \
+  X(Ibarrier, 2)              \
+  X(Ibcast, 6)                \
+  X(Igather, 9)               \
+  X(Igatherv, 10)             \
+  X(Iscatter, 9)              \
+  X(Iscatterv, 10)            \
+  X(Iallgather, 8)            \
+  X(Iallgatherv, 9)           \
+  X(Ialltoall, 8)             \
+  X(Ialltoallv, 10)           \
+  X(Ialltoallw, 10)           \
+  X(Ireduce, 8)               \
+  X(Iallreduce, 7)            \
+  X(Ireduce_scatter, 7)       \
+  X(Ireduce_scatter_block, 7) \
+  X(Scan, 6)                  \
+  X(Iscan, 7)                 \
+  X(Exscan, 6)                \
+  X(Iexscan, 7)               \
+  X(Neighbor_allgather, 7)    \
+  X(Neighbor_allgatherv, 8)   \
+  X(Neighbor_alltoall, 7)     \
+  X(Neighbor_alltoallv, 9)    \
+  X(Neighbor_alltoallw, 9)    \
+  X(Ineighbor_allgather, 8)   \
+  X(Ineighbor_allgatherv, 9)  \
+  X(Ineighbor_alltoall, 8)    \
+  X(Ineighbor_alltoallv, 10)  \
+  X(Ineighbor_alltoallw, 10)
+
+struct tutti_counter {
+  const char* function;
+  uint64_t calls;
+};
 
 /* Functions that free a communicator. Its attributes' delete functions may call collectives on it
  * meanwhile, which Tutti must not take for calls on a communicator that stays. */
@@ -43,6 +84,8 @@ struct tutti_backend_interface {
   void (*set_next)(const struct tutti_functions* next);
   /* Passes an address in the front, which receives the program's calls of MPI_Finalize. */
   void (*set_front)(const void* address);
+  /* Passes the front's counters of the calls of TUTTI_COUNTED. */
+  void (*set_counters)(const struct tutti_counter* counters, int number);
   /* MPI_Finalize began before the backend received any call. */
   void (*note_end)(void);
   /* The name of a function that the loaded MPI lacks, or null if it has all. */

@@ -115,6 +115,14 @@ static void* next_in_line(const char* name) {
   return dladdr(next, &found) != 0 && found.dli_fbase == own.dli_fbase ? NULL : next;
 }
 
+enum {
+#define NUMBER(name, arguments) counted_##name,
+  TUTTI_COUNTED(NUMBER) counted_functions
+};
+static struct tutti_counter counters[counted_functions] = {
+#define COUNTER(name, arguments) {"MPI_" #name, 0},
+    TUTTI_COUNTED(COUNTER)};
+
 static void load_backend(void) {
   const struct known_mpi mpi = loaded_mpi();
   if (mpi.backend == NULL) {
@@ -146,6 +154,7 @@ static void load_backend(void) {
   TUTTI_FREES_COMM(FIND_NEXT)
   found->set_next(&next);
   found->set_front((void*)(uintptr_t)&load_backend);
+  found->set_counters(counters, counted_functions);
   if (ending) found->note_end();
   __atomic_store_n(&backend, found, __ATOMIC_RELEASE);
 }
@@ -202,17 +211,21 @@ __attribute__((constructor)) static void raise_thread_level(void) {
 }
 
 #define PARAMETERS1 tutti_word a
-#define PARAMETERS5 PARAMETERS1, tutti_word b, tutti_word c, tutti_word d, tutti_word e
+#define PARAMETERS2 PARAMETERS1, tutti_word b
+#define PARAMETERS5 PARAMETERS2, tutti_word c, tutti_word d, tutti_word e
 #define PARAMETERS6 PARAMETERS5, tutti_word f
 #define PARAMETERS7 PARAMETERS6, tutti_word g
 #define PARAMETERS8 PARAMETERS7, tutti_word h
 #define PARAMETERS9 PARAMETERS8, tutti_word i
+#define PARAMETERS10 PARAMETERS9, tutti_word j
 #define ARGUMENTS1 a
+#define ARGUMENTS2 a, b
 #define ARGUMENTS5 ARGUMENTS1, b, c, d, e
 #define ARGUMENTS6 ARGUMENTS5, f
 #define ARGUMENTS7 ARGUMENTS6, g
 #define ARGUMENTS8 ARGUMENTS7, h
 #define ARGUMENTS9 ARGUMENTS8, i
+#define ARGUMENTS10 ARGUMENTS9, j
 
 static _Noreturn void stop_without(const char* name) {
   fprintf(stderr, "tutti: no loaded MPI library has %s\n", name);
@@ -300,6 +313,38 @@ static const struct tutti_backend_interface* enter(const struct tutti_backend_in
 #include "collectives.inc"
 TUTTI_FREES_COMM(DEFINE)
 
+/* Calls that are only counted. A tool behind this library may pass one on to PMPI_X, which counts
+ * once only. */
+static _Thread_local int counted_depth;
+
+/* Counts a call, and returns the next definition of `name` in line, which `*known` keeps. */
+static void* count_call(struct tutti_counter* counter, void** known, const char* name,
+                        const char* other) {
+  if (counted_depth++ == 0) __atomic_fetch_add(&counter->calls, 1, __ATOMIC_RELAXED);
+  void* next = __atomic_load_n(known, __ATOMIC_RELAXED);
+  if (next != NULL) return next;
+  const char* path = loaded_mpi().path;
+  next = behind(path != NULL ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL, name, other);
+  if (next == NULL) stop_without(name);
+  __atomic_store_n(known, next, __ATOMIC_RELAXED);
+  return next;
+}
+
+#define DEFINE_COUNTED_AS(symbol, other, name, arguments)                            \
+  EXPORT int symbol(PARAMETERS##arguments);                                          \
+  int symbol(PARAMETERS##arguments) {                                                \
+    static void* known;                                                              \
+    tutti_call##arguments next = NULL;                                               \
+    *(void**)&next = count_call(&counters[counted_##name], &known, #symbol, #other); \
+    const int error = next(ARGUMENTS##arguments);                                    \
+    --counted_depth;                                                                 \
+    return error;                                                                    \
+  }
+#define DEFINE_COUNTED(name, arguments)                       \
+  DEFINE_COUNTED_AS(MPI_##name, PMPI_##name, name, arguments) \
+  DEFINE_COUNTED_AS(PMPI_##name, MPI_##name, name, arguments)
+TUTTI_COUNTED(DEFINE_COUNTED)
+
 /* The backend's function of the C API, which the front exports by the same name. */
 static void* api_function(const char* name, void** known, const void* site) {
   const struct tutti_backend_interface* found = get_backend();
@@ -339,6 +384,8 @@ TUTTI_FORTRAN_ALL(DEFINE_FORTRAN)
  * backend, unless other libraries call one of them as MPI ends. */
 static int finalize(const char* name, const struct tutti_backend_interface** to) {
   tutti_call0 next = NULL;
+  /* A report says that nothing was called. */
+  if (__atomic_load_n(to, __ATOMIC_ACQUIRE) == NULL && has_report()) get_backend();
   ending = 1;
   if (__atomic_load_n(to, __ATOMIC_ACQUIRE) == NULL) *(void**)&next = next_in_line(name);
   return next != NULL ? next() : enter(to, NULL)->run.Finalize();

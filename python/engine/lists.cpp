@@ -174,6 +174,10 @@ void bind_lists(nb::module_& module) {
       },
       "path"_a, "max_bytes"_a = std::size_t{1} << 28,
       "The text of a regular file of at most max_bytes; otherwise ValueError, without waiting.");
+  module.def("keep_former", &keep_former, "path"_a,
+             "Renames an existing file to path.1 or so; returns its new name, or empty.");
+  module.def("expanded", &expanded, "path"_a,
+             "The path with the number of the batch job for %j and of this process for %p.");
   module.def("why_no_output", &why_no_output, "path"_a,
              "Why a file of this name cannot be written; empty if it can.");
 }

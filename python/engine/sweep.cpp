@@ -64,9 +64,17 @@ void check(const SweepOptions& options) {
 
 void bind_sweep(nb::module_& module) {
   nb::class_<SweepResult>(module, "SweepResult",
-                          "The number of verified cases, and the first failures.")
+                          "The number of verified cases, and the smallest that failed.")
       .def_ro("cases", &SweepResult::cases)
-      .def_ro("failures", &SweepResult::failures)
+      .def_ro("failed", &SweepResult::failed)
+      .def_prop_ro(
+          "failures",
+          [](const SweepResult& result) {
+            std::vector<std::string> texts;
+            for (const FailedCase& failure : result.failures) texts.push_back(failure.text);
+            return texts;
+          },
+          "The smallest failed cases, by ranks, then by bytes; at most 20.")
       .def("add", &SweepResult::add, "other"_a, "Adds the result of another part.");
   module.def(
       "sweep",

@@ -167,6 +167,12 @@ def read_text_file(path: str, max_bytes: int = 268435456) -> str:
     The text of a regular file of at most max_bytes; otherwise ValueError, without waiting.
     """
 
+def keep_former(path: str) -> str:
+    """Renames an existing file to path.1 or so; returns its new name, or empty."""
+
+def expanded(path: str) -> str:
+    """The path with the number of the batch job for %j and of this process for %p."""
+
 def why_no_output(path: str) -> str:
     """Why a file of this name cannot be written; empty if it can."""
 
@@ -635,13 +641,17 @@ def cache_file(name: str) -> str:
 rules_schema: str = 'tutti-rules-1'
 
 class SweepResult:
-    """The number of verified cases, and the first failures."""
+    """The number of verified cases, and the smallest that failed."""
 
     @property
     def cases(self) -> int: ...
 
     @property
-    def failures(self) -> list[str]: ...
+    def failed(self) -> int: ...
+
+    @property
+    def failures(self) -> list[str]:
+        """The smallest failed cases, by ranks, then by bytes; at most 20."""
 
     def add(self, other: SweepResult) -> None:
         """Adds the result of another part."""

@@ -8,14 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tutti import reports, source_lines, supervised
+from tutti import _engine, reports, source_lines, supervised, unseen
 from tutti.console import write
 from tutti.refusal import Refusal
-
-NO_REPORT = (
-    "the program wrote no report: it may not be an MPI program, be linked statically, make no "
-    "collective call, or end before MPI_Finalize"
-)
 
 
 def page_of(settings: dict[str, str]) -> Path | None:
@@ -26,7 +21,7 @@ def page_of(settings: dict[str, str]) -> Path | None:
     target = settings.get("TUTTI_REPORT", os.environ.get("TUTTI_REPORT", ""))
     if not target.lower().endswith((".html", ".htm")):
         return None
-    page = Path(target).absolute()
+    page = Path(_engine.expanded(target)).absolute()
     settings["TUTTI_REPORT"] = str(_data_of(page))
     return page
 
@@ -50,8 +45,12 @@ def write_page(
     for program in programs:
         if not program.is_file():
             raise Refusal(f"--program {program}: no such file")
-    run = report_page.Run(command, seconds, programs)
-    write(page, report_page.render(parts, page.name, run), "--html")
+    own = [Path(part["program"]) for part in parts if part.get("program")]
+    run = report_page.Run(command, seconds, [*programs, *own])
+    text = report_page.render(parts, page.name, run)
+    if kept := _engine.keep_former(str(page)):
+        print(f"tutti: kept the former report as {kept}", file=sys.stderr)
+    write(page, text, "--html")
 
 
 def finish(page: Path, command: Sequence[str], seconds: float | None) -> str:
@@ -70,7 +69,7 @@ def finish(page: Path, command: Sequence[str], seconds: float | None) -> str:
     """
     data = _data_of(page)
     if not data.is_file():
-        return f"--report {page}: {NO_REPORT}"
+        return f"--report {page}: no report was written: {unseen.why(command)}"
     try:
         parts = reports.read(data)
     finally:
@@ -98,3 +97,32 @@ def run_with_page(
         print(f"tutti: the program ended with status {outcome.status}", file=sys.stderr)
     print(f"tutti: {finish(page, command, outcome.seconds)}", file=sys.stderr)
     return outcome.status
+
+
+def run_with_file(
+    start: Sequence[str], environment: Mapping[str, str], command: Sequence[str], report: Path
+) -> int:
+    """Runs a program whose report goes to a file, and says why if there is none.
+
+    Returns:
+        The program's exit status.
+
+    Raises:
+        Refusal: the command cannot start.
+    """
+    former = _written(report)
+    outcome = supervised.run(start, environment)
+    if _written(report) == former:
+        why = f"the program ended with status {outcome.status}"
+        why = why if outcome.status else unseen.why(command)
+        print(f"tutti: --report {report}: no report was written: {why}", file=sys.stderr)
+    return outcome.status
+
+
+def _written(file: Path) -> tuple[int, int] | None:
+    """Changes whenever the file is written; None if it does not exist."""
+    try:
+        about = file.stat()
+    except OSError:
+        return None
+    return about.st_ino, about.st_mtime_ns

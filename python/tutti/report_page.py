@@ -14,13 +14,17 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from tutti import drawing, source_lines
 from tutti.advice import Advice, Known, advice_of
 from tutti.console import count, duration
+from tutti.measured_crossovers import crossings_of
 from tutti.reports import PAGE_END, PAGE_START, Site, sites_of, with_patterns
 from tutti.site_totals import PARTS, SiteTotal, seconds_of, totals_of
 
 _MAX_PATTERNS = 8
 _MIN_SHARE = 0.01  # of all time; arrivals of lines with less are not drawn
 _MAX_CASES = 12
-_HEAD = {"tutti": "", "mpi": "unknown MPI", "ranks": 0, "nodes": 0, "partial": False, "clock": ""}
+_HEAD: dict[str, Any] = {
+    "tutti": "", "mpi": "unknown MPI", "ranks": 0, "nodes": 0, "partial": False, "clock": "",
+    "notes": [], "not_handled": [],
+}  # fmt: skip
 """What the head of a report may lack."""
 _TEMPLATES = Path(__file__).parent / "page"
 
@@ -80,6 +84,8 @@ def render(reports: Sequence[dict[str, Any]], name: str, run: Run | None = None)
         reports=[{**_HEAD, **part} for part in reports], totals=totals, lines=lines, run=run,
         command=shlex.join(run.command), seconds=seconds, parts=_sums(totals), tuning=tuning,
         count=count, names=PARTS,
+        wall=max((part.get("wall") or 0 for part in reports), default=0),
+        crossings=crossings_of([case for one in tuning for case in one.get("cases", ())]),
         cases=any(one.get("cases") for one in tuning), max_cases=_MAX_CASES,
         arrivals=[_arrivals(site, lines) for site in drawn], left=len(known) - len(drawn),
         advice=_advice(reports, totals, run, name), colours=drawing.COLOURS, data=_embedded(data),

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 _SITE = re.compile(r"(?P<module>[^:]+): (?P<function>.+)\+(?P<offset>0x[0-9a-f]+)")
 
@@ -36,6 +37,18 @@ def lines_of(sites: Iterable[str], programs: Sequence[Path]) -> dict[str, str]:
         if places:
             found.update(_lines_in(program, places))
     return found
+
+
+def of_report(report: Mapping[str, Any]) -> dict[str, str]:
+    """The source lines of a report's call sites, if its program is still at its path."""
+    program = report.get("program")
+    sites = (call["site"] for call in report["calls"])
+    return lines_of(sites, [Path(program)]) if program else {}
+
+
+def shown(site: str, lines: Mapping[str, str]) -> str:
+    """A call site with its source line, if that is known: "app.c:12 (app: main+0x10)"."""
+    return f"{Path(lines[site]).name} ({site})" if site in lines else site
 
 
 def _lines_in(program: Path, places: list[tuple[str, str, int]]) -> dict[str, str]:

@@ -8,6 +8,7 @@
 #include "api/environment.hpp"
 #include "api/hooks.hpp"
 #include "api/report.hpp"
+#include "api/report_sites.hpp"
 #include "run/clock.hpp"
 
 namespace tutti {
@@ -91,8 +92,10 @@ int enter(Collective collective, MPI_Comm comm, Native run_native, Run run) {
                                              const Arrived& entered) {
   CallRecord begun;
   begun.site = entered.site;
-  if (communicator.is_reported())
+  if (communicator.is_reported()) {
+    begun.site = program_site(entered.site);
     begun.arrival = entered.time ? *entered.time : monotonic_seconds();
+  }
   return begun;
 }
 

@@ -2,8 +2,10 @@
 #include "api/report.hpp"
 
 #include <fcntl.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -11,10 +13,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <initializer_list>
 #include <mutex>
+#include <span>
+#include <sstream>
 #include <utility>
 
 #include "api/environment.hpp"
+#include "api/hooks.hpp"
 #include "api/report_collect.hpp"
 #include "api/report_sites.hpp"
 #include "api/rma.hpp"
@@ -48,12 +54,71 @@ std::string host_name() {
 
 bool is_json(const std::string& destination) { return destination.ends_with(".json"); }
 
+std::span<const CallCounter>& counters() {
+  static constinit std::span<const CallCounter> the_counters;
+  return the_counters;
+}
+
+std::vector<OtherCalls> other_calls() {
+  std::vector<OtherCalls> calls;
+  for (const CallCounter& counter : counters()) {
+    const std::uint64_t number = __atomic_load_n(&counter.calls, __ATOMIC_RELAXED);
+    if (number > 0) calls.push_back({counter.function, static_cast<std::int64_t>(number)});
+  }
+  return calls;
+}
+
+/// Since this process started, by the system's clocks; 0 if unknown. Steps of 10 ms.
+double seconds_since_start() {
+  const Result<std::string> text = read_text_file("/proc/self/stat", 4096);
+  if (!text) return 0;
+  // The program's name, the second field, may contain blanks.
+  std::istringstream fields(text->substr(text->rfind(')') + 1));
+  std::string field;
+  constexpr int start_time = 22;
+  for (int number = 3; number <= start_time; ++number) fields >> field;
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec) -
+         std::strtod(field.c_str(), nullptr) / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+/// This process's summary with its wall time and the calls that Tutti passed on.
+Summary own_summary(const Recorder& all, const ProcessLocation& location) {
+  Summary own = summarise(all.log, location, site_name);
+  own.wall_sum = seconds_since_start();
+  own.others = other_calls();
+  return own;
+}
+
+/// The largest number in these variables; 0 without one.
+long number_in(std::initializer_list<const char*> variables) {
+  long number = 0;
+  for (const char* variable : variables) {
+    const char* value = std::getenv(variable);
+    if (value != nullptr) number = std::max(number, std::strtol(value, nullptr, 10));
+  }
+  return number;
+}
+
+/// Ranks that do not find their launcher are 1 rank each.
+void note_single_rank(ReportContent& content) {
+  const long started = number_in({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"});
+  if (content.ranks != 1 || started <= 1) return;
+  content.notes.push_back("this is 1 rank of its own, though the launcher started " +
+                          std::to_string(started) +
+                          ": the program uses another MPI than the launcher");
+}
+
 void complain(const std::string& destination, const char* why) {
   std::fprintf(stderr, "tutti: cannot write the report to TUTTI_REPORT=%s: %s\n",
                destination.c_str(), why);
 }
 
-void put(const ReportContent& content, const std::string& destination) {
+void put(ReportContent content, const std::string& named) {
+  const std::string destination = expanded(named);
+  content.program = path_of_program();
+  note_single_rank(content);
   const std::string text = is_json(destination) ? to_json(content) : to_text(content);
   if (destination == "-") {
     write_all(STDERR_FILENO, text);
@@ -62,6 +127,11 @@ void put(const ReportContent& content, const std::string& destination) {
   const std::string why = why_no_output(destination);
   if (!why.empty()) return complain(destination, why.c_str());
   const int how = O_WRONLY | O_CREAT | (content.partial.empty() ? O_TRUNC : O_APPEND);
+  if (content.partial.empty()) {
+    if (const std::string kept = keep_former(destination); !kept.empty()) {
+      std::fprintf(stderr, "tutti: kept the former report as %s\n", kept.c_str());
+    }
+  }
   // If the file has become a pipe since, do not wait for a reader.
   const int file = open(destination.c_str(), how | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
   if (file >= 0) fcntl(file, F_SETFL, how);
@@ -72,8 +142,14 @@ void put(const ReportContent& content, const std::string& destination) {
 
 /// `ranks` is 0 if the number of processes is unknown.
 void put_own(const Recorder& all, const std::string& destination, int ranks) {
-  const Summary summary = summarise(all.log, {}, site_name);
-  if (destination.empty() || summary.calls.empty()) return;
+  const Summary summary = own_summary(all, {});
+  if (destination.empty()) return;
+  if (summary.calls.empty()) {
+    int rank = -1;
+    if (ranks > 0) mpi().Comm_rank(mpi().comm_world, &rank);
+    if (rank == 0) put(nothing_content_of(summary, library_version(), ranks), destination);
+    return;
+  }
   const std::string who = "process " + std::to_string(getpid()) + " on " + host_name();
   put(partial_content_of(summary, all.mpi, ranks, who), destination);
 }
@@ -109,6 +185,8 @@ std::uint64_t new_communicator_id() {
   return process + ++count * 0x9E3779B97F4A7C15U;
 }
 
+void set_counters(std::span<const CallCounter> all) { counters() = all; }
+
 void record_call(const CallRecord& record) noexcept {
   Recorder& all = recorder();
   try {
@@ -137,7 +215,7 @@ void write_report(const std::string& destination, bool all_ranks) noexcept {
       return put_own(all, destination, p);
     }
     const auto whole = collect([&](const ProcessLocation& place) {
-      Summary own = summarise(all.log, place, site_name);
+      Summary own = own_summary(all, place);
       own.destination = destination;
       return own;
     });

@@ -18,6 +18,8 @@
 #include <optional>
 #include <span>
 
+#include "api/report_callers.hpp"
+
 namespace tutti {
 
 namespace {
@@ -100,17 +102,17 @@ std::string hexadecimal(std::uintptr_t value) {
   return text.data();
 }
 
-/// The loader has no name for the main program, and argv[0] may be relative to a former folder.
+}  // namespace
+
 std::string path_of_program() {
   std::array<char, 4096> path{};
   const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
   return length > 0 ? std::string(path.data(), static_cast<std::size_t>(length)) : "";
 }
 
-}  // namespace
-
 std::string site_name(const void* site) {
   if (site == nullptr) return "C API";
+  if (const std::string* name = name_of_site(site)) return *name;
   const auto address = reinterpret_cast<std::uintptr_t>(site);
   Dl_info info{};
   const link_map* module = nullptr;

@@ -131,7 +131,8 @@ Bytes Sizes::of(BlockRange blocks) const {
       covered += known.blocks.count();
     }
   }
-  assert(covered == blocks.count() && "the size of a range that this rank does not know");
+  assert(covered == blocks.count() &&
+         "the size of a range that this rank does not know: list.inc names too little knowledge");
   return bytes;
 }
 

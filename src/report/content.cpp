@@ -99,6 +99,11 @@ ReportContent content_of(const Summary& summary, const std::string& mpi, bool pa
   content.clock = clock_of(summary);
   content.seconds_mean = summary.seconds_sum / std::max(1, summary.ranks);
   content.seconds_max = summary.seconds_max;
+  content.wall = summary.wall_sum / std::max(1, summary.ranks);
+  content.others = summary.others;
+  std::stable_sort(
+      content.others.begin(), content.others.end(),
+      [](const OtherCalls& one, const OtherCalls& other) { return one.calls > other.calls; });
   for (const SiteCalls& calls : summary.calls) {
     content.calls.push_back(reported(calls, summary, partial));
   }
@@ -125,6 +130,14 @@ ReportContent partial_content_of(const Summary& summary, const std::string& mpi,
   content.nodes.reset();
   content.clock = "each rank reads its own clock";
   content.partial = "only calls with " + who + " as root";
+  return content;
+}
+
+ReportContent nothing_content_of(const Summary& summary, const std::string& mpi, int ranks) {
+  ReportContent content = content_of(summary, mpi, false);
+  content.ranks = ranks;
+  content.nodes.reset();
+  content.notes.push_back("rank 0 made no collective call that Tutti handles");
   return content;
 }
 

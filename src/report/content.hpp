@@ -61,6 +61,11 @@ struct ReportContent {
   std::string one_sided;
   double seconds_mean = 0;  ///< in all these calls, mean over ranks
   double seconds_max = 0;   ///< in all these calls, maximum over ranks
+  /// From the start of the program to MPI_Finalize, mean over ranks; 0: unknown.
+  double wall = 0;
+  std::vector<OtherCalls> others;  ///< what Tutti passed on, most calls first
+  std::vector<std::string> notes;  ///< what is odd about the run, sentences without a full stop
+  std::string program;             ///< the path of the program at the process that reports
   std::vector<ReportedCalls> calls;
   ReportedTuning tuning;
 };
@@ -71,6 +76,10 @@ struct ReportContent {
 /// processes, 0 if unknown; `who` names this process.
 [[nodiscard]] ReportContent partial_content_of(const Summary& summary, const std::string& mpi,
                                                int ranks, const std::string& who);
+
+/// The content where rank 0 made no call that Tutti handles; `others` are its other calls.
+[[nodiscard]] ReportContent nothing_content_of(const Summary& summary, const std::string& mpi,
+                                               int ranks);
 
 /// A table of at most 80 columns with sites and reasons below each line, candidates, and in the
 /// last line what was saved.

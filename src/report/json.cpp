@@ -111,7 +111,16 @@ std::string to_json(const ReportContent& content) {
       ",\"partial\":" + (content.partial.empty() ? "false" : "true") +
       ",\"view\":" + (content.partial.empty() ? "\"all ranks\"" : json_string(content.partial)) +
       ",\"seconds\":" +
-      json_object({{"mean", content.seconds_mean}, {"max", content.seconds_max}}) + ",\"calls\":[";
+      json_object({{"mean", content.seconds_mean}, {"max", content.seconds_max}}) +
+      ",\"wall\":" + (content.wall > 0 ? json_number(content.wall) : "null") +
+      ",\"program\":" + json_string(content.program) +
+      ",\"notes\":" + json_list(content.notes, json_string) + ",\"not_handled\":" +
+      json_list(content.others,
+                [](const OtherCalls& other) {
+                  return "{\"function\":" + json_string(other.function) +
+                         ",\"calls\":" + json_whole(other.calls) + "}";
+                }) +
+      ",\"calls\":[";
   for (const ReportedCalls& line : content.calls) text += to_json(line) + ",";
   if (!content.calls.empty()) text.pop_back();
   return text + "],\"tuning\":" + to_json(content.tuning, content.seconds_mean) + "}\n";

@@ -269,6 +269,18 @@ PendingTrack pending(const Track& track, const CallLog& log, const ProcessLocati
 
 }  // namespace
 
+void add(std::vector<OtherCalls>& calls, const std::vector<OtherCalls>& more) {
+  for (const OtherCalls& one : more) {
+    const auto same = [&](const OtherCalls& known) { return known.function == one.function; };
+    const auto found = std::find_if(calls.begin(), calls.end(), same);
+    if (found == calls.end()) {
+      calls.push_back(one);
+    } else {
+      found->calls += one.calls;
+    }
+  }
+}
+
 double ClockDrift::common(double time) const {
   if (!first || last.time <= first->time) return time - last.ahead;
   const double passed = (time - first->time) / (last.time - first->time);
@@ -323,6 +335,8 @@ void join(Summary& summary, Summary&& other) {
   summary.clock_drift = summary.clock_drift && other.clock_drift;
   summary.seconds_sum += other.seconds_sum;
   summary.seconds_max = std::max(summary.seconds_max, other.seconds_max);
+  summary.wall_sum += other.wall_sum;
+  add(summary.others, other.others);
   summary.tuning.add(other.tuning);
   convert_indexes(summary, other);
   std::map<std::pair<std::uint64_t, Collective>, std::size_t> track_at;

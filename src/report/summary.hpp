@@ -130,6 +130,15 @@ struct ClockDrift {
   [[nodiscard]] double error() const;
 };
 
+/// Calls of an MPI function that Tutti passes on.
+struct OtherCalls {
+  std::string function;
+  std::int64_t calls = 0;
+};
+
+/// Adds calls to those of the same functions. O(a b).
+void add(std::vector<OtherCalls>& calls, const std::vector<OtherCalls>& more);
+
 /// The joined logs. A pending call moves to the statistics of its call site as soon as it has all
 /// its ranks. So memory is bounded for any number of processes: 4 MiB of single ranks' times for
 /// each track of an incomplete communicator, 2 MiB for each call site.
@@ -141,6 +150,8 @@ struct Summary {
   bool clock_drift = true;  ///< clocks were compared twice, so drift is subtracted
   double seconds_sum = 0;   ///< time in the calls, sum over processes
   double seconds_max = 0;   ///< time in the calls, maximum over processes
+  double wall_sum = 0;      ///< from the start of a process to its report, sum over processes
+  std::vector<OtherCalls> others;  ///< sums over processes
   std::vector<SiteCalls> calls;
   std::vector<std::string> sites;
   std::vector<PendingTrack> tracks;

@@ -191,11 +191,16 @@ void describe(Stream& stream, Tracked& track) {
   describe_all(stream, track.calls);
 }
 
+template <class Stream, class Other>
+requires std::is_same_v<std::remove_const_t<Other>, OtherCalls>
+void describe(Stream& stream, Other& other) { describe_each(stream, other.function, other.calls); }
+
 template <class Stream, class Whole>
 requires std::is_same_v<std::remove_const_t<Whole>, Summary>
 void describe(Stream& stream, Whole& summary) {
   describe_each(stream, summary.destination, summary.ranks, summary.nodes, summary.clock_error,
-                summary.clock_drift, summary.seconds_sum, summary.seconds_max);
+                summary.clock_drift, summary.seconds_sum, summary.seconds_max, summary.wall_sum);
+  describe_all(stream, summary.others);
   describe_all(stream, summary.calls);
   describe_all(stream, summary.sites);
   describe_all(stream, summary.tracks);

@@ -35,7 +35,10 @@ std::string line_of(const ReportedCalls& line) {
          "\n";
 }
 
-std::string maxima_of(const ReportedCalls& line) {
+std::string percent(double part, double whole) { return fixed(100 * part / whole, 1) + " %"; }
+
+/// The share of the wall time, if that is known, and maxima.
+std::string share_and_maxima(const ReportedCalls& line, double wall) {
   std::string text;
   if (line.irregularity_max > 1) {
     text = "block " + fixed(line.irregularity_max, 2) + " times the mean";
@@ -44,13 +47,26 @@ std::string maxima_of(const ReportedCalls& line) {
     text += (text.empty() ? "" : ", ") + std::string("time ") + duration(line.together->run_max) +
             ", spread " + duration(line.together->spread_max);
   }
-  return text.empty() ? text : "maxima: " + text;
+  if (!text.empty()) text = "maxima: " + text;
+  if (wall <= 0) return text;
+  const std::string share =
+      percent(static_cast<double>(line.calls) * line.elapsed, wall) + " of the run";
+  return text.empty() ? share : share + "; " + text;
 }
 
 std::string late_ranks(const ReportedCalls::Split& split) {
   std::string text = "a rank's time: waiting " + duration(split.mean.waiting) + ", held " +
                      duration(split.mean.held) + ", moving " + duration(split.mean.moving);
   if (!split.late.empty()) text += "; " + split.late;
+  return text;
+}
+
+std::string others_of(const std::vector<OtherCalls>& others) {
+  std::string text = "not handled:";
+  for (const OtherCalls& other : others) {
+    text += (&other == &others.front() ? " " : ", ") + std::to_string(other.calls) + " " +
+            other.function;
+  }
   return text;
 }
 
@@ -68,7 +84,15 @@ std::string header_of(const ReportContent& content) {
   const std::string all = content.partial.empty() ? " in the mean over ranks, " +
                                                         fixed(content.seconds_max, 6) + " at most"
                                                   : "";
-  return text + wrapped("seconds in the calls below: " + fixed(content.seconds_mean, 6) + all, 0);
+  text += wrapped("seconds in the calls below: " + fixed(content.seconds_mean, 6) + all, 0);
+  if (content.wall > 0) {
+    text += wrapped(percent(content.seconds_mean, content.wall) + " of the " +
+                        fixed(content.wall, 6) + " seconds from the start to MPI_Finalize",
+                    0);
+  }
+  if (!content.others.empty()) text += wrapped(others_of(content.others), 0);
+  for (const std::string& note : content.notes) text += wrapped("note: " + note, 0);
+  return text;
 }
 
 constexpr std::string_view table_head =
@@ -82,12 +106,12 @@ constexpr std::string_view legend =
     "a rank's mean time: waiting for ranks that it needs; held behind late ranks or\n"
     "moving data for them; moving data with no rank missing\n";
 
-std::string entry_of(const ReportedCalls& line) {
+std::string entry_of(const ReportedCalls& line, double wall) {
   std::string text = line_of(line);
   text += wrapped("at " + line.site, 2);
   for (const std::string& site : line.other_sites) text += wrapped("other ranks at " + site, 2);
   text += wrapped(line.algorithm + (line.reason.empty() ? "" : ": " + line.reason), 2);
-  text += wrapped(maxima_of(line), 2);
+  text += wrapped(share_and_maxima(line, wall), 2);
   if (line.split) text += wrapped(late_ranks(*line.split), 2);
   const std::string_view what = line.together ? "" : "time, spread, moving ";
   if (!line.note.empty()) text += wrapped(std::string(what) + line.note, 2);
@@ -105,7 +129,7 @@ std::string to_text(const ReportContent& content) {
     if (line.explored == line.calls) {
       explored += line.calls;
     } else {
-      text += entry_of(line);
+      text += entry_of(line, content.wall);
     }
   }
   if (explored > 0) {

@@ -98,6 +98,41 @@ std::string cache_file(const std::string& name) {
   return folder.empty() ? "" : folder + "/tutti/" + name;
 }
 
+std::string keep_former(const std::string& path) {
+  struct stat about {};
+  if (lstat(path.c_str(), &about) != 0 || !S_ISREG(about.st_mode) || about.st_size == 0) return "";
+  constexpr int most = 10000;
+  for (int number = 1; number < most; ++number) {
+    const std::string kept = path + "." + std::to_string(number);
+    // Unlike rename, link never replaces what another process has written meanwhile.
+    if (link(path.c_str(), kept.c_str()) == 0) return unlink(path.c_str()) == 0 ? kept : "";
+    if (errno != EEXIST) return rename(path.c_str(), kept.c_str()) == 0 ? kept : "";
+  }
+  return "";
+}
+
+std::string expanded(const std::string& path) {
+  const std::string process = std::to_string(getpid());
+  std::string job = process;
+  for (const char* name : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "JOB_ID"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || value[0] == '\0') continue;
+    job = value;
+    break;
+  }
+  std::string name;
+  for (std::size_t at = 0; at < path.size(); ++at) {
+    const char kind = path[at] == '%' && at + 1 < path.size() ? path[at + 1] : '\0';
+    if (kind != 'j' && kind != 'p' && kind != '%') {
+      name += path[at];
+      continue;
+    }
+    name += kind == 'j' ? job : kind == 'p' ? process : "%";
+    ++at;
+  }
+  return name;
+}
+
 std::string why_no_output(const std::string& path) {
   struct stat about {};
   if (stat(path.c_str(), &about) != 0) return "";

@@ -26,6 +26,14 @@ namespace tutti {
 /// processes do not mix. False if that fails, with the reason in errno.
 bool write_all(int file, std::string_view text);
 
+/// Renames an existing file that is not empty to the first free name of path.1, path.2, ..
+/// Returns that name; empty if there was none, or if it cannot be moved.
+[[nodiscard]] std::string keep_former(const std::string& path);
+
+/// The name of a file with the number of the batch job for %j (else of this process), the number of
+/// this process for %p, and % for %%.
+[[nodiscard]] std::string expanded(const std::string& path);
+
 /// Why a file of this name cannot be written: it is a directory, a pipe, a socket or a disk. Empty
 /// if nothing is known against it. Does not check its directory.
 [[nodiscard]] std::string why_no_output(const std::string& path);

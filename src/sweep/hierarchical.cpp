@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -12,8 +13,6 @@
 namespace tutti {
 
 namespace {
-
-constexpr std::size_t max_failures = 20;
 
 constexpr std::array mappings = {":block", ":round_robin", ":shuffled"};
 
@@ -119,12 +118,12 @@ class HierarchicalSweep {
     ++result_.cases;
     const bool stays_flat = reduces(collective_) && !options.commutative && !nodes.in_rank_order();
     if (bool(plans) == stays_flat) {
-      return refuse(in_words(call, nodes, options) + ": " +
-                    (plans ? "planned, against the order of ranks" : plans.error()));
+      return refuse(call, in_words(call, nodes, options) + ": " +
+                              (plans ? "planned, against the order of ranks" : plans.error()));
     }
     if (!plans) return;
     if (const auto fault = tutti::check(call, nodes, options, *plans)) {
-      return refuse(in_words(call, nodes, options) + ": " + fault->text);
+      return refuse(call, in_words(call, nodes, options) + ": " + fault->text);
     }
     for (const Call& inner : inner_calls(*plans, nodes, call.unit)) {
       if (seen_.insert(in_words(inner)).second) verify_inner(inner);
@@ -140,7 +139,7 @@ class HierarchicalSweep {
       ++result_.cases;
       const auto fault =
           tutti::check(verifier_, spec, call, problems.order(), problems.schedules());
-      if (fault) refuse(in_words(call) + " with " + to_text(spec) + ": " + fault->text);
+      if (fault) refuse(call, in_words(call) + " with " + to_text(spec) + ": " + fault->text);
     }
   }
 
@@ -168,8 +167,9 @@ class HierarchicalSweep {
            (options.commutative ? "" : ", in the order of ranks");
   }
 
-  void refuse(const std::string& text) {
-    if (result_.failures.size() < max_failures) result_.failures.push_back(text);
+  void refuse(const Call& call, const std::string& text) {
+    const Bytes bytes = std::accumulate(call.sizes.begin(), call.sizes.end(), Bytes{0});
+    result_.refuse({call.p(), bytes, text});
   }
 
   Collective collective_;

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
+#include <numeric>
 #include <random>
 #include <type_traits>
+#include <utility>
 
 #include "algorithms/traffic.hpp"
 #include "core/distributions.hpp"
@@ -16,7 +18,6 @@ namespace tutti {
 
 namespace {
 
-constexpr std::size_t max_failures = 20;
 /// Values of p at which trees and cubes change shape, and a few others.
 constexpr std::array sampled_p = {34,  47,  63,  64,  65,  100, 127, 128,  129,  243,
                                   256, 257, 500, 511, 512, 513, 729, 1000, 1023, 1024};
@@ -200,7 +201,7 @@ class Sweep {
     ++result_.cases;
     const auto fault =
         check(verifier_, unit.specification, call, problems.order(), problems.schedules());
-    if (!fault || result_.failures.size() >= max_failures) return;
+    if (!fault) return;
     std::string text = std::string(name_of(call.collective)) + " " + to_text(unit.specification) +
                        ", p " + std::to_string(call.p()) + ", root " + std::to_string(call.root) +
                        ", n_1/2 " + std::to_string(call.half_performance_length) + ", memory " +
@@ -208,7 +209,8 @@ class Sweep {
     for (const Bytes bytes : call.sizes) text += " " + std::to_string(bytes);
     if (!call.arrivals.empty()) text += ", arrivals";
     for (const double arrival : call.arrivals) text += " " + std::to_string(arrival);
-    result_.failures.push_back(text + ": " + fault->text);
+    const Bytes bytes = std::accumulate(call.sizes.begin(), call.sizes.end(), Bytes{0});
+    result_.refuse({call.p(), bytes, text + ": " + fault->text});
   }
 
   SweepResult& result_;
@@ -266,9 +268,21 @@ std::vector<OrderName> orders_for(const Algorithm& algorithm) {
 
 }  // namespace
 
+void SweepResult::refuse(FailedCase failure) {
+  const auto size_of = [](const FailedCase& one) { return std::pair(one.p, one.bytes); };
+  ++failed;
+  const auto at = std::upper_bound(
+      failures.begin(), failures.end(), failure,
+      [&](const FailedCase& a, const FailedCase& b) { return size_of(a) < size_of(b); });
+  failures.insert(at, std::move(failure));
+  if (failures.size() > failures_at_most) failures.pop_back();
+}
+
 void SweepResult::add(const SweepResult& other) {
+  const long all = failed + other.failed;
   cases += other.cases;
-  failures.insert(failures.end(), other.failures.begin(), other.failures.end());
+  for (const FailedCase& failure : other.failures) refuse(failure);
+  failed = all;
 }
 
 std::vector<Specification> variations(const Algorithm& algorithm) {

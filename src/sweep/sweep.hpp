@@ -22,10 +22,22 @@ struct SweepOptions {
   int parts = 1;
 };
 
-struct SweepResult {
-  long cases = 0;
-  std::vector<std::string> failures;  ///< the first few, each with all data to reproduce it
+/// A case that failed, with all data to reproduce it.
+struct FailedCase {
+  int p = 0;
+  Bytes bytes = 0;  ///< of all blocks
+  std::string text;
+};
 
+struct SweepResult {
+  static constexpr std::size_t failures_at_most = 20;
+
+  long cases = 0;
+  long failed = 0;
+  std::vector<FailedCase> failures;  ///< the smallest, by ranks, then by bytes
+
+  /// Counts a failed case, and keeps it if it is among the smallest.
+  void refuse(FailedCase failure);
   /// Adds the result of another part.
   void add(const SweepResult& other);
 };

@@ -51,3 +51,51 @@ def test_left_alone_it_chooses_by_itself(mpi, np):
     assert outcome.status == 0, outcome.err
     assert "correct" in outcome.out.split()
     assert set(outcome.algorithms()) == set(RAN)
+
+
+def sites(outcome) -> set[tuple[str, str]]:
+    """The collectives with their call sites."""
+    return {(line["collective"], line["site"]) for line in outcome.report["calls"]}
+
+
+@pytest.mark.parametrize("binding", ["F77", "MODULE"])
+def test_reports_name_the_program_in_fortran(mpi, binding):
+    found = sites(mpi.run(mpi.fortran("gather", binding)))
+    assert found and all(site.startswith(f"gather_{binding}: ") for _, site in found), found
+
+
+def test_reports_name_the_line_in_python(mpi):
+    program = HERE / "programs/gather.py"
+    lines = program.read_text().splitlines()
+    found = sites(mpi.run(mpi.python(), program))
+    (number,) = [at for at, line in enumerate(lines, 1) if "comm.Scatterv(" in line]
+    assert ("scatterv", f"gather.py:{number} (<module>)") in found, found
+    assert all(site.startswith("gather.py:") for _, site in found), found
+
+
+def test_other_calls_are_counted(mpi):
+    outcome = mpi.run(mpi.compile("others.c"), "bcast")
+    assert outcome.status == 0, outcome.err
+    expected = {"MPI_Ibcast": 3 * RANKS, "MPI_Scan": RANKS}
+    counted = {one["function"]: one["calls"] for one in outcome.report["not_handled"]}
+    assert counted == expected
+    assert outcome.report["wall"] > outcome.report["seconds"]["mean"] > 0
+    assert outcome.report["notes"] == []
+
+
+def test_a_report_says_that_nothing_was_handled(mpi):
+    outcome = mpi.run(mpi.compile("others.c"))
+    assert outcome.status == 0, outcome.err
+    assert outcome.report["calls"] == []
+    assert outcome.report["notes"] == ["rank 0 made no collective call that Tutti handles"]
+    assert {one["function"]: one["calls"] for one in outcome.report["not_handled"]} == {
+        "MPI_Ibcast": 3, "MPI_Scan": 1,
+    }  # fmt: skip
+
+
+def test_ranks_without_their_launcher_are_noted(mpi):
+    other = "PMI_SIZE" if mpi.name == "openmpi" else "OMPI_COMM_WORLD_SIZE"
+    outcome = mpi.run(mpi.compile("others.c"), "bcast", np=1, settings={other: "4"})
+    assert outcome.status == 0, outcome.err
+    (note,) = outcome.report["notes"]
+    assert "1 rank of its own, though the launcher started" in note

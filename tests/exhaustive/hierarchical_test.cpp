@@ -17,7 +17,7 @@ class EveryCollectiveOnNodes : public testing::TestWithParam<Collective> {};
 TEST_P(EveryCollectiveOnNodes, KeepsItsContract) {
   const SweepResult result = sweep_hierarchical(GetParam(), max_p);
   EXPECT_GT(result.cases, 100);
-  for (const std::string& failure : result.failures) ADD_FAILURE() << failure;
+  for (const FailedCase& failure : result.failures) ADD_FAILURE() << failure.text;
 }
 
 INSTANTIATE_TEST_SUITE_P(Sweep, EveryCollectiveOnNodes, testing::ValuesIn(matched_collectives),

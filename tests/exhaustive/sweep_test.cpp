@@ -45,7 +45,7 @@ TEST_P(EveryCollective, KeepsItsContractWithEveryAlgorithm) {
   options.sampled_max_p = ranks().sampled;
   const SweepResult result = sweep_in_threads(options);
   EXPECT_GT(result.cases, has_root(GetParam()) ? 1000 : 100);
-  for (const std::string& failure : result.failures) ADD_FAILURE() << failure;
+  for (const FailedCase& failure : result.failures) ADD_FAILURE() << failure.text;
 }
 
 INSTANTIATE_TEST_SUITE_P(Sweep, EveryCollective, testing::ValuesIn(all_collectives),

@@ -279,7 +279,7 @@ def test_tutti_run_writes_the_page_of_a_program(command, mpi, tmp_path, monkeypa
     assert reports.read(page)[0]["ranks"] == 2
     page.unlink()
     failed = command(*start, "sh", "-c", "exit 3")
-    assert failed.status == 3 and "wrote no report" in failed.err and not page.exists()
+    assert failed.status == 3 and "no report was written" in failed.err and not page.exists()
 
 
 def chromium() -> str | None:

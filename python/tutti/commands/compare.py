@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tutti import pages, reports, supervised
+from tutti import reports, supervised
 from tutti.comparison import (
     ARMS,
     Failed,
@@ -107,7 +107,7 @@ def _show(rows: Sequence[Row], rounds: int) -> None:
     for row in rows:
         out.print(verdict(row) + ".")
     if len(rows) == 1:
-        out.print(f"in collectives: unknown, for in some run {pages.NO_REPORT}.")
+        out.print("in collectives: unknown, for some run wrote no full report (tutti run --report says why).")
     method = (
         f"medians of {rounds} rounds in turn, with the interval of the median by order\n"
         f"statistics (confidence {confidence(rounds):.0%}); saved: of the differences in each round"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,13 +12,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
 
-from tutti import heatmap, pages
+from tutti import heatmap, pages, source_lines
 from tutti.arrival_picture import draw
 from tutti.candidates import cases_of, print_account, print_cases
 from tutti.commands.options import AsJson, Full
 from tutti.console import Refusal, console, count, duration, print_json, table, volume, write
 from tutti.prediction import from_library, judge
 from tutti.reports import Pattern, Site, find, find_pattern, read, sites_of, with_patterns
+from tutti.site_totals import seconds_of
 
 _MAX_SITES = 3
 _MAX_RANKS = 8
@@ -105,8 +106,11 @@ def report(
     out = console()
     for part in reports:
         _head(out, part)
+        sources = source_lines.of_report(part)
         lines = [one for one in shown if any(one.fields is line for line in part["calls"])]
-        _lines(out, lines if full or site is not None else [one for one in lines if not one.explored])
+        listed = lines if full or site is not None else [one for one in lines if not one.explored]
+        if listed:
+            _lines(out, listed, sources, part.get("wall"))
         left = sum(one.fields["calls"] for one in lines if one.explored)
         if left and not full and site is None:
             out.print(f"not listed: {count(left, 'call')} that explored candidates; --full shows them")
@@ -132,10 +136,27 @@ def _head(out: Console, part: dict[str, Any]) -> None:
         out.print(f"partial: {escape(str(part.get('view', '')))}")
     if part.get("clock"):
         out.print(f"times: {escape(part['clock'])}")
+    for line in remarks_of(part):
+        out.print(escape(line))
+
+
+def remarks_of(part: dict[str, Any]) -> list[str]:
+    """The share of collectives in the run, calls that Tutti passed on, and what is odd."""
+    lines = []
+    wall, seconds = part.get("wall"), part.get("seconds", {}).get("mean")
+    if wall and seconds is not None:
+        lines.append(
+            f"collectives: {duration(seconds)}, {seconds / wall:.1%} of {duration(wall)} from the "
+            "start to MPI_Finalize, mean of the ranks"
+        )
+    if others := part.get("not_handled"):
+        listed = ", ".join(f"{one['calls']:,} {one['function']}" for one in others)
+        lines.append(f"not handled: {listed}")
+    return [*lines, *(f"note: {note}" for note in part.get("notes", ()))]
 
 
 _HEADS = ("bytes", "block", "time", "spread", "waiting", "held", "moving")
-_WIDTHS = (9, 5, 8, 8, 8, 8, 8)
+_WIDTHS = (9, 6, 8, 8, 8, 8, 8)
 
 
 def _time(call: dict[str, Any], name: str, statistic: str) -> str:
@@ -148,9 +169,11 @@ def _cells(cells: Iterable[str]) -> str:
     return "".join(f"{cell:>{width}}" for cell, width in zip(cells, _WIDTHS, strict=True))
 
 
-def _lines(out: Console, sites: list[Site]) -> None:
+def _lines(
+    out: Console, sites: list[Site], sources: Mapping[str, str], wall: float | None
+) -> None:
     """Prints the lines of a report, each with its site, algorithm and reason below."""
-    out.print(f"[bold dim]   {'collective':<14}{'calls':>9}{_cells(_HEADS)}[/]")
+    out.print(f"[bold dim]   {'collective':<14}{'calls':>8}{_cells(_HEADS)}[/]")
     for site in sites:
         call = site.fields
         block = call.get("irregularity")
@@ -165,10 +188,11 @@ def _lines(out: Console, sites: list[Site]) -> None:
         if len(name) > 17:
             out.print(escape(name))
             name = " " * 17
-        out.print(f"{escape(name)}{call['calls']:>9}{_cells(cells)}", soft_wrap=True)
+        out.print(f"{escape(name)}{call['calls']:>8}{_cells(cells)}", soft_wrap=True)
         reason = f": {call['reason']}" if call["reason"] else ""
+        share = f": {seconds_of(call) / wall:.1%} of the run" if wall else ""
         for below in (
-            f"at {escape(call['site'])}",
+            f"at {escape(source_lines.shown(call['site'], sources))}{share}",
             f"[cyan]{escape(call['algorithm'])}[/]{escape(reason)}",
         ):
             out.print(Padding(below, (0, 0, 0, 3), expand=False))

@@ -15,7 +15,7 @@ from typing import Annotated
 
 import typer
 
-from tutti import _engine, launcher, libraries, pages, rules, workload
+from tutti import _engine, launcher, libraries, pages, rules, unseen, workload
 from tutti.commands.compare import compare as run_in_turn
 from tutti.commands.compare import rounds_of
 from tutti.console import Refusal, print_json
@@ -144,13 +144,24 @@ def _option_name(setting: str) -> str:
     return setting.removeprefix("TUTTI_").lower() if setting != "TUTTI" else "off"
 
 
+def _words_of(setting: _engine.Setting) -> list[str]:
+    """The values that a shell may complete; none where they are numbers or files."""
+    collective = _option_name(setting.name)
+    if collective in _engine.collectives():
+        named = [one.name for one in _engine.algorithms() if one.collective == collective]
+        return ["auto", "native", *named]
+    first = setting.accepted.split(",")
+    return [word.strip() for word in first if word.strip().isalpha()]
+
+
 def _option_of(setting: _engine.Setting) -> inspect.Parameter:
     """The option of a setting: --gather for TUTTI_GATHER."""
     name = _option_name(setting.name)
     former = _engine.former_name_of(setting.name).removeprefix("TUTTI_").lower()
     names = [f"--{one}" for one in (name, former) if one]
     value = "on|off" if setting.name in _SWITCHES else "VALUE"
-    option = typer.Option(*names, metavar=value, help=setting.meaning, rich_help_panel="Settings")
+    words = _words_of(setting)
+    option = typer.Option(*names, metavar=value, autocompletion=lambda: words, help=setting.meaning, rich_help_panel="Settings")
     kind = Annotated[str | None, option]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
 
@@ -225,8 +236,15 @@ def run(
     if as_json:
         print_json({"command": start.command, "environment": start.environment})
         return
+    if static := unseen.static_program(command):
+        print(f"tutti: {static} is linked statically: nothing can be preloaded into it, and it "
+              "runs as without Tutti", file=sys.stderr)  # fmt: skip
     if page is not None:
         raise typer.Exit(pages.run_with_page(start.command, start.environment, command, page))
+    report = settings.get("TUTTI_REPORT", "none")
+    if report not in ("", "-", "none") and "%" not in report:
+        file = Path(report)
+        raise typer.Exit(pages.run_with_file(start.command, start.environment, command, file))
     try:
         os.execvpe(start.command[0], start.command, {**os.environ, **start.environment})
     except OSError as error:

@@ -106,6 +106,42 @@ time in collectives 6.00 ms, saved 0.00 us, spent exploring 0.00 us
 )");
 }
 
+TEST(ReportText, TellsTheShareOfTheRunAndWhatIsNotHandled) {
+  Summary with_others = summary();
+  with_others.wall_sum = 16 * 0.024;
+  with_others.others = {{"MPI_Scan", 2}};
+  Summary more;
+  more.others = {{"MPI_Ibcast", 30}, {"MPI_Scan", 5}};
+  join(with_others, std::move(more));
+  ReportContent content = content_of(with_others, mpich);
+  content.notes = {"something is odd"};
+  const std::string text = to_text(content);
+  EXPECT_NE(text.find("\n25.0 % of the 0.024000 seconds from the start to MPI_Finalize\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("\nnot handled: 30 MPI_Ibcast, 7 MPI_Scan\nnote: something is odd\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("\n  25.0 % of the run; maxima: block 9.00"), std::string::npos) << text;
+  const std::string json = to_json(content);
+  EXPECT_NE(json.find("\"not_handled\":[{\"function\":\"MPI_Ibcast\",\"calls\":30},"),
+            std::string::npos)
+      << json;
+  EXPECT_NE(json.find("\"wall\":0.024,"), std::string::npos) << json;
+}
+
+TEST(ReportText, SaysThatNothingWasSeen) {
+  Summary nothing;
+  nothing.ranks = 1;
+  nothing.others = {{"MPI_Iallreduce", 4}};
+  const std::string text = to_text(nothing_content_of(nothing, mpich, 8));
+  EXPECT_NE(text.find(", 8 ranks\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("note: rank 0 made no collective call that Tutti handles\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("4 MPI_Iallreduce"), std::string::npos) << text;
+}
+
 TEST(ReportText, StaysWithin80Columns) {
   Summary wide = summary();
   SiteCalls& calls = wide.calls[1];
@@ -156,7 +192,8 @@ TEST(ReportJson, HasTheFieldsOfFormat2) {
       json,
       R"({"format":2,"tutti":"0.1.0","mpi":"MPICH 4.0.2","ranks":16,"nodes":1,"clock_error":0,)"
       R"("clock":"all ranks read the same clock","one_sided":null,)"
-      R"("partial":false,"view":"all ranks","seconds":{"mean":0.006,"max":0.0125},"calls":[)"
+      R"("partial":false,"view":"all ranks","seconds":{"mean":0.006,"max":0.0125},)"
+      R"("wall":null,"program":"","notes":[],"not_handled":[],"calls":[)"
       R"({"collective":"gatherv","site":"particles: write_snapshot+0x4c",)"
       R"("other_sites":["particles: main+0x1f0"],"calls":4,"explored":0,"bytes":5242880,)"
       R"("irregularity":{"mean":3.25,"max":9},"sizes":[)"

@@ -73,6 +73,26 @@ TEST_F(Files, ThatCannotBeReplacedStay) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path("")), {}), 2);
 }
 
+TEST_F(Files, ThatExistAreKept) {
+  EXPECT_EQ(keep_former(path("none")), "");
+  EXPECT_EQ(keep_former(written("empty", "")), "");
+  const std::string file = written("report", "first");
+  EXPECT_EQ(keep_former(file), file + ".1");
+  written("report", "second");
+  EXPECT_EQ(keep_former(file), file + ".2");
+  EXPECT_FALSE(std::filesystem::exists(file));
+  EXPECT_EQ(*read_text_file(file + ".1", most), "first");
+  EXPECT_EQ(*read_text_file(file + ".2", most), "second");
+}
+
+TEST_F(Files, HaveTheNumbersOfJobAndProcess) {
+  const std::string process = std::to_string(getpid());
+  setenv("SLURM_JOB_ID", "4711", 1);
+  EXPECT_EQ(expanded("a-%j-%p-%%-%x-%"), "a-4711-" + process + "-%-%x-%");
+  unsetenv("SLURM_JOB_ID");
+  EXPECT_EQ(expanded("%j"), process);
+}
+
 TEST_F(Files, OfTheCacheAreBelowItsFolder) {
   const std::string home = std::getenv("HOME") == nullptr ? "" : std::getenv("HOME");
   unsetenv("XDG_CACHE_HOME");

@@ -1,0 +1,17 @@
+/* Calls that Tutti only counts, and with an argument one that it handles. */
+#include <mpi.h>
+#include <stddef.h>
+
+int main(int argc, char** argv) {
+  int one = 1;
+  int sum = 0;
+  MPI_Request request;
+  MPI_Init(&argc, &argv);
+  for (int i = 0; i < 3; ++i) {
+    MPI_Ibcast(&one, 1, MPI_INT, 0, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  MPI_Scan(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (argc > 1) MPI_Bcast(&sum, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  return MPI_Finalize();
+}
