@@ -21,15 +21,19 @@ SCHEMA = "tutti-bench/1"
 def command_of(
     mpirun: str, arguments: Sequence[str], settings: Mapping[str, str] | None = None
 ) -> list[str]:
-    """The command that runs tutti-bench under a launcher such as "mpirun -n 8"; empty: without one.
+    """The command that runs tutti-bench under a launcher such as "mpirun -n 8".
 
     Raises:
-        Refusal: tutti-bench or the launcher is not installed.
+        Refusal: tutti-bench or the launcher is not installed; or there is no launcher, though one
+            rank has nobody to exchange data with.
     """
     folder = libraries.programs()
     if folder is None:
         raise Refusal("tutti-bench is not installed; build Tutti with an MPI on the machine")
     words = shlex.split(mpirun)
+    if not words and "--help" not in arguments:
+        raise Refusal('missing --mpirun COMMAND, such as --mpirun "mpirun -n 8"; a single rank '
+                      "measures no collective")  # fmt: skip
     if words and shutil.which(words[0]) is None:
         raise Refusal(f"--mpirun {mpirun}: no program {words[0]} on PATH")
     command = [*words, str(folder / "tutti-bench"), *arguments]

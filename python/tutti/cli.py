@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -61,6 +62,11 @@ COMMANDS = {
         "Compare two reports of a program: the time at each call site, and its algorithms.",
         "diff.diff",
     ),
+    "doctor": _Entry(
+        _USE,
+        "Examine this machine: MPIs, launchers, backends, settings, rules, what is preloaded.",
+        "doctor.doctor",
+    ),
     "list": _Entry(
         _ASK,
         "List the algorithms, their parameters, the knowledge they need, and their names in "
@@ -86,6 +92,11 @@ COMMANDS = {
         _ASK,
         "Show the distances between ranks, and the gain from a process mapping that fits them.",
         "map.map_ranks",
+    ),
+    "completion": _Entry(
+        _ASK,
+        "Print the script that completes commands, options and values of tutti in a shell.",
+        "completion.completion",
     ),
     # An alias, accepted for one version.
     "place": _Entry(_ASK, "", "map.map_ranks", hidden=True),
@@ -192,6 +203,10 @@ def main(arguments: list[str] | None = None) -> int:
     Bad input prints one line on standard error and returns 2.
     """
     command = get_command(app)
+    if "_TUTTI_COMPLETE" in os.environ:  # a shell asks for completions
+        from typer._completion_classes import completion_init
+
+        completion_init()
     try:
         status = command.main(args=arguments, prog_name="tutti", standalone_mode=False)
     except (Refusal, ValueError) as error:

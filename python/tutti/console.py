@@ -8,8 +8,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.measure import measure_renderables
+from rich.padding import Padding
 from rich.table import Table
+from rich.text import Text
 
 from tutti.refusal import Refusal
 
@@ -30,9 +33,51 @@ def print_json(value: Any) -> None:
     print(json.dumps(value, indent=2))
 
 
+class FittingTable(Table):
+    """A table that breaks no word: where it is too wide for the console, each row is a paragraph,
+    its first column above the others with their names."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        unbounded = options.update(max_width=1 << 16)
+        ranges = [
+            measure_renderables(console, unbounded, [column.header, *column.cells])
+            for column in self.columns
+        ]
+        needed = sum(one.maximum if column.no_wrap else one.minimum
+                     for one, column in zip(ranges, self.columns, strict=True))  # fmt: skip
+        blanks = 2 if needed + 2 * (len(ranges) - 1) <= options.max_width else 1
+        spare = options.max_width - needed - blanks * (len(ranges) - 1)
+        if spare < 0:
+            yield from self._paragraphs()
+            return
+        self.padding = (0, 1, 0, blanks - 1)
+        wanted = sum(one.maximum for one in ranges) - needed
+        for one, column in zip(ranges, self.columns, strict=True):
+            least = one.maximum if column.no_wrap else one.minimum
+            share = 1.0 if wanted <= spare else spare / wanted
+            column.width = least + int((one.maximum - least) * share)
+        yield from super().__rich_console__(console, options)
+
+    def _paragraphs(self) -> RenderResult:
+        if self.title:
+            yield Text.from_markup(str(self.title), style="bold")
+        names = [str(column.header) for column in self.columns]
+        for row in zip(*(column.cells for column in self.columns), strict=True):
+            cells = [Text.from_markup(cell) if isinstance(cell, str) else cell for cell in row]
+            shown = [
+                Text.assemble((name + " ", "dim"), cell)
+                for name, cell in zip(names[1:], cells[1:], strict=True)
+                if str(cell)
+            ]
+            if str(cells[0]):
+                yield cells[0]
+            if shown:
+                yield Padding(Text("; ").join(shown), (0, 0, 0, 3), expand=False)
+
+
 def table(*columns: str, title: str | None = None, right: tuple[str, ...] = ()) -> Table:
     """An empty table without lines; the columns named in `right` hold numbers."""
-    made = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    made = FittingTable(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
     for column in columns:
         number = column in right
         made.add_column(

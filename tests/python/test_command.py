@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -129,12 +130,14 @@ def test_verify_counts_its_cases(command):
 
 def test_verify_fails_with_what_reproduces_it(command, monkeypatch):
     class Result:
-        cases = 3
-        failures = ["gatherv linear p 3 root 1: planted"]
+        cases, failed = 30, 9
+        failures = [f"gatherv linear p {p} root 1: planted" for p in (2, 3, 4, 5)]
 
     monkeypatch.setattr("tutti.commands.verify.verify_all", lambda *_, **__: Result())
-    shown = command("verify")
-    assert shown.status == 1 and "p 3 root 1: planted" in shown.out and "failed" in shown.out
+    shown = command("verify", "--algorithm", "linear")
+    lines = shown.out.splitlines()
+    assert shown.status == 1 and lines[0] == "gatherv linear p 2 root 1: planted"
+    assert "p 5" not in shown.out and re.fullmatch(r"30 cases in .* s: 9 failed", lines[-1])
 
 
 def test_run_says_what_it_would_execute(command, installed):

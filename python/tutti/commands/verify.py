@@ -16,6 +16,8 @@ from tutti.console import Refusal, console, print_json
 from tutti.verification import verify as verify_all
 from tutti.verification import verify_hierarchical
 
+_MAX_SHOWN = 3
+
 
 def _with_bar(
     max_ranks: int, sampled: int, collective: str, algorithm: str, nodes: str
@@ -89,15 +91,18 @@ def verify(
         raise Refusal(f"--nodes {nodes} excludes --algorithm")
     results = _with_bar(max_ranks, sampled, collective, algorithm, nodes)
     cases = sum(result.cases for result in results)
+    failed = sum(result.failed for result in results)
     failures = [failure for result in results for failure in result.failures]
     seconds = time.monotonic() - start
     if as_json:
-        print_json({"cases": cases, "failures": failures, "seconds": seconds})
+        print_json({"cases": cases, "failed": failed, "failures": failures, "seconds": seconds})
     else:
         out = console()
-        for failure in failures:
+        for failure in failures[:_MAX_SHOWN]:
             out.print(failure, style="red", markup=False)
-        verdict = "[red]failed[/]" if failures else "[green]all right[/]"
+        if failed > _MAX_SHOWN:
+            out.print(f"These are the smallest; --json lists {len(failures)}.")
+        verdict = f"[red]{failed:,} failed[/]" if failed else "[green]all right[/]"
         out.print(f"{cases:,} cases in {seconds:.1f} s: {verdict}")
-    if failures:
+    if failed:
         raise typer.Exit(1)

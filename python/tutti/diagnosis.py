@@ -1,0 +1,224 @@
+"""Examines what Tutti needs on this machine: libraries, MPIs, settings, rules, tools."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tutti import _engine, launcher, libraries, rules
+from tutti.commands.run import check_settings, prepare
+from tutti.console import count
+from tutti.lab import machine, mpi
+from tutti.refusal import Refusal
+
+LAUNCHERS = (
+    "mpirun.openmpi", "mpirun.mpich", "mpiexec.hydra", "mpirun", "mpiexec", "srun",
+)  # fmt: skip
+_BACKENDS = {"openmpi": "openmpi", "mpich": "mpich", "intel": "mpich"}
+_LEVELS = ("MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED", "MPI_THREAD_MULTIPLE")
+_SECONDS = 60
+
+_TRIAL = """
+import ctypes, sys
+library, calls, family = ctypes.CDLL(sys.argv[1], ctypes.RTLD_GLOBAL), ctypes.CDLL(None), sys.argv[2]
+level = ctypes.c_int()
+if library.MPI_Init_thread(None, None, 3, ctypes.byref(level)) != 0:
+    sys.exit("MPI_Init_thread failed")
+if family == "openmpi":
+    world = ctypes.byref(ctypes.c_char.in_dll(library, "ompi_mpi_comm_world"))
+else:
+    world = ctypes.c_int(0x44000000)
+calls.MPI_Barrier(world)
+print("level", level.value, flush=True)
+calls.MPI_Finalize()
+"""
+"""Runs one barrier. The calls go to the first library that has them: to Tutti, if it is preloaded."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One examined thing."""
+
+    what: str
+    state: str
+    """good, note or problem."""
+    text: str
+    fix: str = ""
+    """What to do about a problem, a command if there is one."""
+
+
+def findings(tries: bool) -> Iterator[Finding]:
+    """Everything that is examined; with `tries` each MPI also runs 2 ranks under Tutti."""
+    yield _libraries()
+    found = launchers()
+    if not found:
+        yield Finding("MPI", "problem", f"no launcher on PATH ({', '.join(LAUNCHERS)})",
+                      "install an MPI or load its module, e.g. apt-get install openmpi-bin")  # fmt: skip
+    for one in found:
+        yield from _mpi(one, tries)
+    if shutil.which("srun"):
+        yield Finding("launcher", "good", f"srun: {shutil.which('srun')}")
+    yield from _preloaded(os.environ.get("LD_PRELOAD", ""))
+    yield _settings()
+    yield _rules()
+    yield _lab()
+    yield _binutils()
+
+
+def launchers() -> list[mpi.Mpi]:
+    """The MPIs whose launchers are on PATH, each once."""
+    found: dict[str, mpi.Mpi] = {}
+    for name in LAUNCHERS:
+        path = shutil.which(name)
+        known = mpi.recognise(launcher.version_of(path)) if path else None
+        if path and known:
+            found.setdefault(" ".join(known), mpi.Mpi(*known, path))
+    return list(found.values())
+
+
+def _libraries() -> Finding:
+    try:
+        flavours = libraries.flavours()
+    except Refusal as error:
+        return Finding("libraries", "problem", str(error), "pip install tutti, or see docs/install.md")
+    if not flavours:
+        return Finding("libraries", "problem", f"{libraries.folder()} has no backend for any MPI",
+                       "build Tutti with an MPI's compiler wrapper on the PATH")  # fmt: skip
+    return Finding("libraries", "good", f"{libraries.folder()}: backends {', '.join(flavours)}")
+
+
+def _mpi(one: mpi.Mpi, tries: bool) -> Iterator[Finding]:
+    backend = _BACKENDS[one.family]
+    try:
+        has_backend = backend in libraries.flavours()
+    except Refusal:
+        return
+    if not has_backend:
+        yield Finding("MPI", "problem", f"{one} ({one.mpirun}): there is no backend for it",
+                      f"build Tutti with the mpicc of {one} on the PATH")  # fmt: skip
+        return
+    yield Finding("MPI", "good", f"{one} ({one.mpirun}), backend {backend}")
+    if tries:
+        yield _trial(one, backend)
+
+
+def _trial(one: mpi.Mpi, backend: str) -> Finding:
+    """Runs 2 ranks under Tutti."""
+    folder = libraries.programs()
+    program = folder / f"tutti-bench-{backend}" if folder else None
+    library = mpi.library_of(str(program)) if program and program.is_file() else None
+    if library is None or one.family == "intel":
+        return Finding("run", "note", f"{one}: not tried, as no installed program uses it")
+    # The nodes of a job share the current folder more often than a temporary one.
+    with tempfile.TemporaryDirectory() as place:
+        report = Path(place) / "report.json"
+        command = [one.mpirun, "-n", "2", sys.executable, "-c", _TRIAL, str(library), one.family]
+        try:
+            start = prepare(command, {"TUTTI_REPORT": str(report), "TUTTI": "on"}, os.environ)
+            done = subprocess.run(
+                start.command, env={**os.environ, **start.environment}, capture_output=True,
+                text=True, timeout=_SECONDS, check=False, stdin=subprocess.DEVNULL,
+            )  # fmt: skip
+        except Refusal as error:
+            return Finding("run", "problem", f"{one}: {error}")
+        except subprocess.TimeoutExpired:
+            return Finding("run", "problem", f"{one}: 2 ranks did not end within {_SECONDS} s",
+                           f"run {one.mpirun} -n 2 hostname; without an answer the MPI is at fault")  # fmt: skip
+        seen = json.loads(report.read_text()) if report.is_file() else {}
+    if done.returncode != 0:
+        return _failed(one, done.stdout + done.stderr)
+    if seen.get("ranks") != 2 or not seen.get("calls"):
+        return Finding("run", "problem", f"{one}: 2 ranks ran, but Tutti saw {seen.get('ranks', 0)}",
+                       "does the launcher pass LD_PRELOAD on? See docs/drop-in.md")  # fmt: skip
+    return _level(one, done.stdout)
+
+
+def _failed(one: mpi.Mpi, output: str) -> Finding:
+    """Knows the two refusals that newcomers meet."""
+    if "ALLOW_RUN_AS_ROOT" in output or "run as root" in output:
+        return Finding("run", "problem", f"{one} refuses to start as root",
+                       "export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")  # fmt: skip
+    if "not enough slots" in output:
+        return Finding("run", "problem", f"{one} has fewer than 2 slots",
+                       "export OMPI_MCA_rmaps_base_oversubscribe=1")  # fmt: skip
+    lines = [line for line in output.splitlines() if line.strip()] or ["no output"]
+    return Finding("run", "problem", f"{one}: 2 ranks fail: {lines[-1].strip()}",
+                   f"run {one.mpirun} -n 2 hostname")  # fmt: skip
+
+
+def _level(one: mpi.Mpi, output: str) -> Finding:
+    levels = [int(line.split()[1]) for line in output.splitlines() if line.startswith("level ")]
+    level = _LEVELS[min(levels)] if levels else "an unknown thread level"
+    text = f"{one}: 2 ranks ran under Tutti; the MPI gives {level}"
+    if levels and min(levels) == 3:
+        return Finding("run", "good", text)
+    return Finding("run", "note", text + ", so TUTTI_BACKGROUND=on has no effect")
+
+
+def _preloaded(text: str) -> Iterator[Finding]:
+    for word in text.replace(":", " ").split():
+        if "/" in word and not Path(word).is_file():
+            yield Finding("LD_PRELOAD", "problem", f"{word} does not exist", "unset LD_PRELOAD")
+        elif Path(word).name == libraries.FRONT:
+            yield Finding("LD_PRELOAD", "note", f"{word}: Tutti is preloaded in this shell")
+        else:
+            yield Finding("LD_PRELOAD", "note", f"{word} stays behind Tutti (docs/drop-in.md)")
+
+
+def _settings() -> Finding:
+    ours = {name: text for name, text in os.environ.items() if name.startswith("TUTTI")}
+    try:
+        check_settings(ours)
+    except Refusal as error:
+        named = next((name for name in ours if name in str(error)), "the variable")
+        return Finding("settings", "problem", str(error), f"unset {named}")
+    listed = ", ".join(f"{name}={text}" for name, text in sorted(ours.items()))
+    return Finding("settings", "good", listed or "none: defaults apply")
+
+
+def _rules() -> Finding:
+    files = rules.files()
+    try:
+        number = len(rules.merged(files).all)
+    except Refusal as error:
+        return Finding("rules", "problem", str(error), "tutti rules check")
+    if not files:
+        learned = rules.learned_file()
+        kept = f"; {learned} has what runs have learned" if learned else ""
+        return Finding("rules", "note", f"none: auto explores the program's own calls{kept}")
+    return Finding("rules", "good", f"{count(number, 'rule')} in {', '.join(map(str, files))}")
+
+
+def _lab() -> Finding:
+    try:
+        machine.require("emulate a cluster")
+    except Refusal as error:
+        return Finding("lab", "note", str(error))
+    return Finding("lab", "good", "tutti lab up 8 --rate 1gbit can emulate a cluster here")
+
+
+def _binutils() -> Finding:
+    missing = [tool for tool in ("nm", "addr2line") if shutil.which(tool) is None]
+    if missing:
+        return Finding("source lines", "note", f"{' and '.join(missing)} not found: reports name "
+                       "functions and offsets instead of lines; install binutils")  # fmt: skip
+    return Finding("source lines", "good", "nm and addr2line find them in programs built with -g")
+
+
+def verdict(found: list[Finding]) -> str:
+    """One sentence about all findings."""
+    problems = sum(one.state == "problem" for one in found)
+    if problems:
+        return f"{count(problems, 'problem')}: see the fix below each."
+    ran = [one.text.split(":")[0] for one in found if one.what == "run" and one.state != "problem"
+           and "not tried" not in one.text]  # fmt: skip
+    if ran:
+        return f"Tutti runs programs of {' and '.join(ran)} here: tutti run -- mpirun -n 4 ./app"
+    return "No problem was found; nothing was run."

@@ -1,0 +1,138 @@
+"""Tables break no word, completion knows values, and a missing report has its reason."""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+import subprocess
+
+import pytest
+from rich.console import Console
+from tutti import cli, unseen
+from tutti.console import table
+from tutti.measured_crossovers import crossings_of
+
+WORDS = ("hierarchical(linear_sequence,leaders=2)", "measured 1.31x faster than the MPI's own")
+
+
+def lines(listing, width: int) -> list[str]:
+    out = io.StringIO()
+    Console(file=out, width=width, color_system=None).print(listing)
+    return [line.rstrip() for line in out.getvalue().splitlines()]
+
+
+def listing():
+    made = table("collective", "site", "seconds", "algorithm", "reason", right=("seconds",))
+    made.add_row("reduce_scatter_block", "app: exchange_all+0x97", "1.25", *WORDS)
+    made.add_row("bcast", "app: main+0x1", "0.5", "native", "exploring")
+    return made
+
+
+@pytest.mark.parametrize("width", [200, 132, 100, 80, 60])
+def test_tables_break_no_word(width):
+    shown = lines(listing(), width)
+    text = " ".join(" ".join(shown).split())
+    assert all(len(line) <= width for line in shown)
+    for word in (WORDS[0], "reduce_scatter_block", "exchange_all+0x97", "1.25"):
+        assert word in text, word
+
+
+def test_a_table_that_fits_is_a_table():
+    assert len(lines(listing(), 200)) == 3
+    narrow = lines(listing(), 60)
+    assert narrow[0] == "reduce_scatter_block" and narrow[1].startswith("   site app: exchange")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["list"], ["info"], ["explain", "gatherv", "--ranks", "8"], ["simulate", "gatherv", "--ranks", "8"]],
+    ids=lambda words: words[0],
+)  # fmt: skip
+def test_commands_keep_names_whole_at_80_columns(command, installed, monkeypatch, words):
+    monkeypatch.setenv("COLUMNS", "80")
+    out = command(*words).out
+    assert max(map(len, out.splitlines())) <= 80
+    for name in re.findall(r"\S*linear_seq\S*", out):
+        assert "linear_sequence" in name, name
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("tutti ru", {"run", "rules"}),
+        ("tutti run --gatherv ordered", {"ordered_tree"}),
+        ("tutti run --verbose o", {"on", "off"}),
+        ("tutti verify --max", {"--max-ranks"}),
+    ],
+)
+def test_a_shell_completes_commands_and_values(monkeypatch, capfd, words, expected):
+    monkeypatch.setenv("_TUTTI_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
+    with pytest.raises(SystemExit):
+        cli.main([])
+    assert set(capfd.readouterr().out.split()) == expected
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_there_is_a_script_for_each_shell(command, shell):
+    shown = command("completion", shell)
+    assert shown.status == 0 and "_TUTTI_COMPLETE" in shown.out
+
+
+def test_another_shell_is_refused(command):
+    shown = command("completion", "tcsh")
+    assert shown.status == 2 and "valid shells: bash, zsh, fish" in shown.err
+
+
+@pytest.fixture
+def programs(tmp_path):
+    """A static and a dynamic program without MPI."""
+    cc = shutil.which("cc")
+    if cc is None:
+        pytest.skip("needs a C compiler")
+    source = tmp_path / "app.c"
+    source.write_text("int main(void) { return 0; }\n")
+    built = {"static": tmp_path / "static", "dynamic": tmp_path / "dynamic"}
+    for name, program in built.items():
+        options = ["-static"] if name == "static" else []
+        done = subprocess.run([cc, *options, "-o", program, source], capture_output=True)
+        if done.returncode != 0:
+            pytest.skip(f"the compiler makes no {name} programs")
+    return built
+
+
+def test_a_missing_report_has_its_reason(programs):
+    static, dynamic = str(programs["static"]), str(programs["dynamic"])
+    assert "linked statically" in unseen.why(["mpirun", "-n", "2", static])
+    assert unseen.why(["mpirun", "-n", "2", dynamic]) == f"{dynamic} is not linked to an MPI"
+    assert "tutti doctor" in unseen.why(["mpirun", "-n", "2", "no-such-program"])
+
+
+def test_run_says_at_once_that_a_program_is_static(command, installed, programs, tmp_path):
+    report = tmp_path / "run.json"
+    shown = command("run", "--report", str(report), "--", str(programs["static"]))
+    assert "is linked statically: nothing can be preloaded" in shown.err
+    assert f"--report {report}: no report was written" in shown.err
+
+
+def case(collective, low, high, calls, **medians):
+    candidates = [{"name": name, "median": time} for name, time in medians.items()]
+    return {"collective": collective, "ranks": 8, "bytes": [low, high], "calls": calls,
+            "candidates": candidates}  # fmt: skip
+
+
+def test_crossovers_are_where_another_candidate_is_the_fastest():
+    cases = [
+        case("bcast", 65, 128, 10, native=4e-6, ring=5e-6),
+        case("bcast", 1, 64, 10, native=2e-6, ring=3e-6, chain=None),
+        case("bcast", 129, 256, 10, native=9e-6, ring=3e-6),
+        case("bcast", 129, 256, 2, native=1e-6, ring=3e-6),
+        case("gather", 1, 64, 10, native=2e-6, ring=1e-6),
+        case("gather", 65, 128, 10, native=2e-6),
+    ]
+    (crossing,) = crossings_of(cases)
+    assert (crossing.collective, crossing.ranks, crossing.top) == ("bcast", 8, pytest.approx(3.0))
+    assert [step.fastest for step in crossing.steps] == ["native", "native", "ring"]
+    assert [step.changes for step in crossing.steps] == [False, False, True]

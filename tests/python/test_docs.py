@@ -1,0 +1,137 @@
+"""The pages show commands that exist; references, manual pages and the site are made from them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+
+import pytest
+import tutti
+from installed import ROOT, run
+from tutti import cli
+from typer.main import get_command
+
+sys.path.insert(0, str(ROOT / "tools"))
+import docs_site  # noqa: E402
+
+PAGES = [
+    page
+    for pattern in ("README.md", "docs/*.md", "docs/howto/*.md", "docs/tutorial/*.md")
+    for page in sorted(ROOT.glob(pattern))
+]
+FENCE = re.compile(r"^ *```(sh|bash|console)\b[^\n]*\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
+END = re.compile(r"[;|&<>]|\d?>.*|#.*")
+"""A word that ends a command of the shell."""
+
+
+def commands_of(page) -> list[list[str]]:
+    """The words of every `tutti COMMAND ..` in a page's blocks of code."""
+    found = []
+    for fence in FENCE.finditer(page.read_text()):
+        text = fence[2].replace("\\\n", " ")
+        for line in text.splitlines():
+            line = line.strip().removeprefix("$ ").split(" #")[0].split(" \\")[0]
+            if fence[1] == "console" and not line.startswith(("tutti ", "TUTTI_")):
+                continue
+            match = re.search(r"(?:^|[\s;])tutti\s+(?=[a-z-])", line)
+            if match is None or line.startswith("#"):
+                continue
+            words = shlex.split(line[match.end() :], comments=True)
+            end = next((i for i, word in enumerate(words) if END.fullmatch(word)), len(words))
+            found.append(words[:end])
+    return found
+
+
+def options_of(words: list[str]) -> tuple[str, set[str]]:
+    """The options that a command of the command line has, and the words that it gets."""
+    root = get_command(cli.app)
+    context = root.context_class(root)
+    command = root.get_command(context, words[0])
+    assert command is not None, f"tutti {words[0]}: no such command"
+    while hasattr(command, "list_commands") and len(words) > 1:
+        inner = command.get_command(context, words[1])
+        if inner is None:
+            break
+        command, words = inner, words[1:]
+    known = {name for parameter in command.params for name in parameter.opts}
+    known |= {name for parameter in command.params for name in parameter.secondary_opts}
+    return words[0], known | {"--help"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_commands_in_code_exist(page):
+    for words in commands_of(page):
+        if words[0].startswith("-"):
+            continue
+        name, known = options_of(words)
+        own = words[: words.index("--")] if "--" in words else words
+        if name in ("bench",) or "lab" in words[:1]:
+            continue  # what follows belongs to tutti-bench, or to the program
+        for word in own:
+            if word.startswith("--"):
+                assert word.split("=")[0] in known, f"{page.name}: tutti {' '.join(words)}: {word}"
+
+
+def test_the_pages_have_commands():
+    assert sum(len(commands_of(page)) for page in PAGES) > 50
+
+
+def test_the_c_reference_has_every_function():
+    header = (ROOT / "include/tutti/tutti.h").read_text()
+    reference = docs_site.c_reference(header)
+    code = re.sub(r"/\*.*?\*/", "", header, flags=re.DOTALL)
+    for name in set(re.findall(r"\b(TUTTI_[A-Z]\w*)\(", code)):
+        assert f"{name}(" in reference, name
+    headings = re.findall(r"^## (.*)$", reference, re.MULTILINE)
+    assert "Conventions" in headings and "TUTTI_Gatherv" in headings
+    assert "#if" not in reference and 'extern "C"' not in reference
+
+
+def test_the_python_reference_has_what_is_exported():
+    reference = docs_site.python_reference(ROOT / "python/tutti")
+    for name in tutti.__all__:
+        assert name == "__version__" or f"## tutti.{name}\n" in reference, name
+
+
+def test_links_out_of_the_site_become_names(tmp_path):
+    page = ROOT / "docs/architecture.md"
+    text = docs_site.staged(page, "architecture.md")
+    assert "](../src" not in text and "`src/core/types.hpp`" in text
+    assert "](decisions/" in text
+
+
+@pytest.fixture(scope="session")
+def man(tmp_path_factory):
+    """A folder of manual pages."""
+    folder = tmp_path_factory.mktemp("man")
+    run(sys.executable, ROOT / "tools/gen_man.py", folder)
+    return folder
+
+
+def test_manual_pages_have_every_command_and_setting(man):
+    page = (man / "tutti.1").read_text()
+    for setting in tutti.settings():
+        assert f".TP\n\\fB{setting.name}\\fR\n" in page, setting.name
+    for name, entry in cli.COMMANDS.items():
+        assert entry.hidden or f".SS tutti {name}\n" in page, name
+
+
+def test_the_site_is_built_without_broken_links():
+    venv = ROOT / "build/docs-venv/bin/mkdocs"
+    if not venv.exists():
+        pytest.skip("tools/docs.sh has not installed its tools into build/docs-venv")
+    done = subprocess.run([ROOT / "tools/docs.sh"], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (ROOT / "build/site/reference/c-api.html").is_file()
+
+
+@pytest.mark.skipif(shutil.which("man") is None, reason="man is not installed")
+@pytest.mark.parametrize("name", ["tutti", "tutti-bench"])
+def test_man_shows_the_pages(man, name):
+    done = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", man / f"{name}.1"],
+                          capture_output=True, text=True, timeout=60)  # fmt: skip
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    assert "SYNOPSIS" in done.stdout

@@ -1,0 +1,111 @@
+"""`tutti doctor` finds what is wrong, and names the fix."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+from installed import PREFIX, environment, mpis
+from tutti import diagnosis, launcher
+from tutti.diagnosis import Finding
+from tutti.lab.mpi import Mpi
+
+OPENMPI = Mpi("openmpi", "4.1.4", "/usr/bin/mpirun")
+
+
+def states(found) -> dict[str, str]:
+    return {one.what: one.state for one in found}
+
+
+@pytest.fixture
+def launchers(monkeypatch):
+    """Makes launchers with these versions the only ones on PATH."""
+
+    def make(texts: dict[str, str]) -> None:
+        paths = {name: f"/opt/{name}" for name in texts}
+        monkeypatch.setattr(diagnosis.shutil, "which", lambda name, **_: paths.get(name))
+        monkeypatch.setattr(launcher, "version_of", lambda path: texts[path.rsplit("/", 1)[1]])
+
+    return make
+
+
+def test_each_mpi_is_found_once(launchers):
+    open_mpi = "mpirun (Open MPI) 4.1.4"
+    launchers({"mpirun.openmpi": open_mpi, "mpirun": open_mpi, "mpiexec": "HYDRA Version: 4.0.2"})
+    assert [str(one) for one in diagnosis.launchers()] == ["Open MPI 4.1.4", "MPICH 4.0.2"]
+
+
+def test_a_machine_without_mpi_has_a_problem_with_a_fix(command, launchers, installed):
+    launchers({})
+    shown = command("doctor", "--json")
+    parsed = json.loads(shown.out)
+    (mpi,) = [one for one in parsed["findings"] if one["what"] == "MPI"]
+    assert shown.status == 1 and mpi["state"] == "problem" and "install an MPI" in mpi["fix"]
+    assert parsed["verdict"].startswith("1 problem")
+
+
+def test_an_mpi_without_backend_is_a_problem(launchers, installed):
+    launchers({"mpirun": "mpirun (Open MPI) 4.1.4"})
+    found = {one.what: one for one in diagnosis.findings(False)}
+    assert found["MPI"].state == "problem" and "no backend" in found["MPI"].text
+
+
+@pytest.mark.parametrize(
+    ("variable", "what", "fix"),
+    [
+        ("TUTTI_GATHERV=bogus", "settings", "unset TUTTI_GATHERV"),
+        ("TUTTI_RULES=/none", "settings", "unset TUTTI_RULES"),
+        ("LD_PRELOAD=/none/libx.so", "LD_PRELOAD", "unset LD_PRELOAD"),
+    ],
+)
+def test_the_environment_is_checked(command, installed, monkeypatch, variable, what, fix):
+    monkeypatch.setenv(*variable.split("=", 1))
+    found = {one.what: one for one in diagnosis.findings(False)}
+    assert (found[what].state, found[what].fix) == ("problem", fix)
+
+
+@pytest.mark.parametrize(
+    ("output", "text", "fix"),
+    [
+        ("mpirun has detected an attempt to run as root.", "as root", "OMPI_ALLOW_RUN_AS_ROOT=1"),
+        ("There are not enough slots available", "fewer than 2 slots", "oversubscribe=1"),
+        ("first\nboom\n", "2 ranks fail: boom", "-n 2 hostname"),
+    ],
+)
+def test_refusals_of_the_launcher_are_known(output, text, fix):
+    found = diagnosis._failed(OPENMPI, output)
+    assert found.state == "problem" and text in found.text and fix in found.fix
+
+
+def test_the_thread_level_matters_for_the_background_thread():
+    assert diagnosis._level(OPENMPI, "level 3\nlevel 3\n").state == "good"
+    low = diagnosis._level(OPENMPI, "level 3\nlevel 1\n")
+    assert low.state == "note" and "MPI_THREAD_FUNNELED" in low.text
+
+
+def test_the_verdict():
+    good = Finding("run", "good", "MPICH 4.0.2: 2 ranks ran")
+    assert diagnosis.verdict([good]).startswith("Tutti runs programs of MPICH 4.0.2 here")
+    assert diagnosis.verdict([good, Finding("MPI", "problem", "x")]).startswith("1 problem")
+    assert diagnosis.verdict([]) == "No problem was found; nothing was run."
+
+
+def test_it_fits_80_columns(command, monkeypatch, installed):
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = command("doctor", "--no-run")
+    # Only a path may be longer than a line.
+    assert all(len(line) <= 80 or "/" in line for line in shown.out.splitlines())
+
+
+@pytest.mark.parametrize("mpi", mpis() or [None], ids=str)
+def test_it_runs_ranks_of_each_mpi(mpi):
+    assert mpi, "no build for an MPI; run ./test, or set TUTTI_BUILD"
+    done = subprocess.run([PREFIX / "bin/tutti", "doctor", "--json"], env=environment(),
+                          capture_output=True, text=True, timeout=180)  # fmt: skip
+    parsed = json.loads(done.stdout)
+    names = {"openmpi": "Open MPI", "mpich": "MPICH"}
+    (ran,) = [one for one in parsed["findings"]
+              if one["what"] == "run" and one["text"].startswith(names[mpi.flavour] + " ")]  # fmt: skip
+    assert ran["state"] == "good", ran
+    assert "2 ranks ran under Tutti; the MPI gives MPI_THREAD_MULTIPLE" in ran["text"]
