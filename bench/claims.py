@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Recomputes the figures in the README's list of results from their samples, and writes their page.
+"""Recomputes the figures in the lists of results from their samples, and writes their page.
 
-    bench/claims.py check docs/results README.md
+    bench/claims.py check docs/results docs/results/README.md README.md
     bench/claims.py page docs/results docs/results/claims.md
 
 claims.json has the sentences, with {names} for figures; this script computes each figure.
@@ -124,19 +124,26 @@ FIGURES: dict[str, Callable[[Path], Figures]] = {
 Folder = Annotated[Path, typer.Argument(help="Folder of the samples.")]
 
 
+Pages = Annotated[
+    list[Path], typer.Argument(help="The page of all claims, then pages with some of them.")
+]
+
+
 @app.command()
-def check(folder: Folder, readme: Annotated[Path, typer.Argument(help="README.md")]) -> None:
-    """Fail if the README's list has a figure that differs from the samples or belongs to no claim."""
-    listed = readme.read_text().partition("<!-- claims -->")[2].partition("<!-- /claims -->")[0]
-    left = " ".join(re.sub(r"\]\([^)]*\)|[\[*]", "", listed).split())
+def check(folder: Folder, pages: Pages) -> None:
+    """Fail if a list of results has a figure that differs from the samples or belongs to no claim."""
+    texts = [claim["text"].format_map(FIGURES[claim["figures"]](folder)) for claim in CLAIMS]
     wrong = []
-    for claim in CLAIMS:
-        text = claim["text"].format_map(FIGURES[claim["figures"]](folder))
-        if text not in left:
-            wrong.append(f"{readme} does not say: {text}")
-        left = left.replace(text, "")
-    if not wrong and re.search(r"\d", left):
-        wrong.append(f"{readme} has figures of no claim: {left}")
+    for number, listing in enumerate(pages):
+        listed = listing.read_text().partition("<!-- claims -->")[2].partition("<!-- /claims -->")[0]
+        left = " ".join(re.sub(r"\]\([^)]*\)|[\[*]", "", listed).split())
+        missing = [text for text in texts if text not in left]
+        for text in texts:
+            left = left.replace(text, "")
+        if number == 0:
+            wrong += [f"{listing} does not say: {text}" for text in missing]
+        if not wrong and re.search(r"\d", left):
+            wrong.append(f"{listing} has figures of no claim: {left}")
     if wrong:
         typer.echo("\n".join(wrong), err=True)
         raise typer.Exit(1)
