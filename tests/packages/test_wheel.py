@@ -175,6 +175,18 @@ def test_what_needs_no_mpi(empty, words, text):
     assert text in empty("tutti", *words)
 
 
+def test_exceptions_pass_through_the_runtime_inside_the_wheel(empty):
+    """portable.c stands for what newer versions of glibc have for them."""
+    code = """
+import tutti
+try:
+    tutti.schedule("gatherv", [1, 2], 0, algorithm="knomial:k=1")
+except ValueError as error:
+    print(error)
+"""
+    assert "k=1: expected an integer of at least 2" in empty("python", "-c", code)
+
+
 def test_a_program_runs_under_every_mpi(installation, tmp_path):
     report = tmp_path / "report.json"
     installation("tutti", "run", "--report", report, "--gatherv", "ordered_tree",
