@@ -303,12 +303,42 @@ PROBE = """<body><iframe src="{page}" style="width:{width}px;height:900px;border
 }};</script>"""
 
 
+def sample_with_crossovers(folder: Path) -> Path:
+    """As sample_with_tuning, with the MPI's own being the fastest for small messages."""
+    report = json.loads(sample_with_tuning(folder).read_text())
+    (large,) = report["tuning"]["cases"]
+    small = {**large, "bytes": [1, 64], "selected": "native"}
+    small["candidates"] = [{**one, "median": one["median"] and 0.003 - one["median"]}
+                           for one in large["candidates"]]  # fmt: skip
+    report["tuning"]["cases"] = [large, small]
+    report["notes"], report["wall"] = ["something is odd"], 3.2
+    report["not_handled"] = [{"function": "MPI_Ibcast", "calls": 12000}]
+    path = folder / "crossing.json"
+    path.write_text(json.dumps(report))
+    return path
+
+
+def test_the_page_shows_crossovers_and_what_is_not_handled(tmp_path):
+    def words(path: Path) -> str:
+        return " ".join(Page(rendered(path)).all_text("script", "style").split())
+
+    text = words(sample_with_crossovers(tmp_path))
+    crossing = text[text.index("Crossovers The fastest measured") :]
+    assert "allgather, 4 ranks" in crossing
+    assert crossing.index("1 to 64 bytes native 1.00") < crossing.index(
+        "65 bytes and more ring 2.00"
+    )
+    assert "Not handled: 12,000 MPI_Ibcast" in text and "Note: something is odd." in text
+    assert "of 3.20 s from the start of a rank to MPI_Finalize" in text
+    assert "Crossovers" not in words(sample_with_tuning(tmp_path))
+
+
 @pytest.mark.parametrize("width", [1280, 400])
 def test_the_page_fits_and_sorts_in_chromium(tmp_path, width):
     browser = chromium()
     if browser is None:
         pytest.skip("no Chromium on this machine")
-    (tmp_path / "run.html").write_text(rendered(sample_with_tuning(tmp_path)))
+    (tmp_path / "run.html").write_text(rendered(sample_with_crossovers(tmp_path)))
     probe = tmp_path / "probe.html"
     probe.write_text(PROBE.format(page="run.html", width=width))
     done = subprocess.run(
