@@ -6,15 +6,15 @@
 namespace tutti {
 
 /// A block as its collective numbers it, by ranks (see BlockKind).
-using Block = int;
+using Block = BlockIndex;
 
 /// The blocks first, first + stride, .., `count` of them.
 struct BlockSeries {
   Block first = 0;
-  int count = 0;
+  Block count = 0;
   int stride = 1;
 
-  [[nodiscard]] Block operator[](int i) const { return first + i * stride; }
+  [[nodiscard]] Block operator[](Block i) const { return first + i * stride; }
 };
 
 /// A collective of p ranks: the blocks that each rank holds before and wants after.
@@ -40,11 +40,11 @@ struct Contract {
   int parts = 1;            ///< number of parts of the vector, if blocks are parts
   bool commutative = true;  ///< the operation of a reduction commutes
 
-  [[nodiscard]] int blocks() const { return block_count(collective, p, parts); }
+  [[nodiscard]] BlockIndex blocks() const { return block_count(collective, p, parts); }
 
   /// The blocks that `rank` holds when it enters; in a reduction, those that it contributes to.
   [[nodiscard]] BlockSeries before(Rank rank) const {
-    return held(properties_of(collective).before, rank, is_of_pairs() ? rank * p : rank, 1);
+    return held(properties_of(collective).before, rank, is_of_pairs() ? Block{rank} * p : rank, 1);
   }
   /// The blocks that `rank` must hold when it leaves.
   [[nodiscard]] BlockSeries after(Rank rank) const {

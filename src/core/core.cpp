@@ -94,7 +94,7 @@ Sizes Sizes::cut(int parts) const {
 Bytes Sizes::of_pairs(BlockRange blocks) const {
   const auto p = static_cast<int>(prefix_->size() / 2);
   Bytes bytes = 0;
-  for (int block = blocks.begin; block < blocks.end; ++block) {
+  for (BlockIndex block = blocks.begin; block < blocks.end; ++block) {
     const bool sends = block / p == parts_;
     assert((sends || block % p == parts_) && "the size of a pair without this rank");
     bytes += (*prefix_)[static_cast<std::size_t>(sends ? block % p : p + block / p)];
@@ -124,7 +124,7 @@ Bytes Sizes::of(BlockRange blocks) const {
       break;
   }
   Bytes bytes = 0;
-  [[maybe_unused]] int covered = 0;
+  [[maybe_unused]] BlockIndex covered = 0;
   for (const Known& known : known_) {
     if (blocks.begin <= known.blocks.begin && known.blocks.end <= blocks.end) {
       bytes += known.bytes;

@@ -77,7 +77,8 @@ struct Problem {
   [[nodiscard]] bool at_root() const { return rank == root; }
   /// The block that the rank at `from` sends to the rank at `to`, if blocks are pairs.
   [[nodiscard]] BlockRange pair(Position from, Position to) const {
-    return {from * p + to, from * p + to + 1};
+    const BlockIndex block = BlockIndex{from} * p + to;
+    return {block, block + 1};
   }
   /// The same problem with the vector cut into `count` parts.
   [[nodiscard]] Problem cut(int count) const {

@@ -15,19 +15,19 @@ using Rank = int;
 using Position = int;
 /// A number of packed bytes. Also modelled time, in units of the transfer time of one byte.
 using Bytes = std::int64_t;
+/// A block, by position, or a pair of positions; p * p pairs need 64 bits above 46,340 ranks.
+using BlockIndex = std::int64_t;
 
 inline constexpr Rank no_rank = -1;
 
 /// Consecutive blocks, by position: [begin, end).
 struct BlockRange {
-  Position begin = 0;
-  Position end = 0;
+  BlockIndex begin = 0;
+  BlockIndex end = 0;
 
-  [[nodiscard]] int count() const { return end - begin; }
+  [[nodiscard]] BlockIndex count() const { return end - begin; }
   [[nodiscard]] bool empty() const { return begin >= end; }
-  [[nodiscard]] bool contains(Position position) const {
-    return begin <= position && position < end;
-  }
+  [[nodiscard]] bool contains(BlockIndex block) const { return begin <= block && block < end; }
   friend bool operator==(const BlockRange&, const BlockRange&) = default;
 };
 
@@ -161,10 +161,10 @@ inline constexpr auto gathers_and_scatters = detail::collectives_that<is_gather_
 [[nodiscard]] std::string unknown_collective(std::string_view name);
 
 /// The number of blocks of a collective of p ranks; `parts` if blocks are parts of a vector.
-[[nodiscard]] constexpr int block_count(Collective collective, int p, int parts) {
+[[nodiscard]] constexpr BlockIndex block_count(Collective collective, int p, int parts) {
   switch (block_kind(collective)) {
     case BlockKind::pairs:
-      return p * p;
+      return BlockIndex{p} * p;
     case BlockKind::parts:
       return parts;
     case BlockKind::none:

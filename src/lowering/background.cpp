@@ -17,7 +17,8 @@ bool holds_own_data(const Schedule& schedule, const Step& step, Position positio
   bool found = false;
   step.blocks.for_each_run([&](BlockRange run) {
     if (block_kind(schedule.collective) == BlockKind::pairs) {
-      found = found || (run.begin < (position + 1) * schedule.p && position * schedule.p < run.end);
+      const BlockIndex first = BlockIndex{position} * schedule.p;
+      found = found || (run.begin < first + schedule.p && first < run.end);
     } else {
       found = found || run.contains(position);
     }

@@ -12,7 +12,7 @@ namespace {
 /// The packed ranges of one rank's staging memory, in the order of positions.
 class Layout {
  public:
-  void add(Position begin, Bytes bytes) {
+  void add(BlockIndex begin, Bytes bytes) {
     Bytes& known = bytes_[begin];
     known = std::max(known, bytes);
   }
@@ -23,13 +23,13 @@ class Layout {
     return total;
   }
   /// The offset of the first range at or after `begin`.
-  [[nodiscard]] Bytes offset(Position begin) const {
+  [[nodiscard]] Bytes offset(BlockIndex begin) const {
     const auto at = bytes_.lower_bound(begin);
     return at == bytes_.end() ? 0 : at->second;
   }
 
  private:
-  std::map<Position, Bytes> bytes_;  ///< lengths, then offsets, by first position
+  std::map<BlockIndex, Bytes> bytes_;  ///< lengths, then offsets, by first position
 };
 
 class BufferAssigner {
@@ -104,7 +104,7 @@ class BufferAssigner {
     assignment_.scratch = layout_.assign();
   }
 
-  using Key = std::pair<Position, Position>;
+  using Key = std::pair<BlockIndex, BlockIndex>;
   static Key key(const Step& step) { return {step.blocks.range.begin, step.blocks.range.end}; }
 
   [[nodiscard]] bool is_whole(const Step& step) const {

@@ -181,8 +181,10 @@ class ChunkPlanner {
     if (!own_lanes) return {0, view_.ranks()};
     const int first = chunk_.calls.front().lane;
     const int last = chunk_.calls.back().lane;
-    return {locals_of_lane(first, view_.lanes(), view_.ranks()).begin,
-            locals_of_lane(last, view_.lanes(), view_.ranks()).end};
+    const auto locals = [&](int lane) {
+      return locals_of_lane(lane, view_.lanes(), view_.ranks());
+    };
+    return {static_cast<int>(locals(first).begin), static_cast<int>(locals(last).end)};
   }
 
   [[nodiscard]] InnerCall inner(int lane) const {

@@ -71,13 +71,13 @@ InnerBuffer LaneLayout::end(int lane, Bytes base) const {
 }
 
 LaneLayout layout_of_all(const HierarchicalView& view) {
-  return by_lane_and_node(view, index(view.nodes().p()),
-                          [&](LaneLayout& layout, int node, BlockRange locals, int) {
-                            for (int local = locals.begin; local < locals.end; ++local) {
-                              const Rank rank = view.nodes().rank_at(node, local);
-                              lay(layout, index(rank), view.part(view.size(rank)).bytes());
-                            }
-                          });
+  return by_lane_and_node(
+      view, index(view.nodes().p()), [&](LaneLayout& layout, int node, BlockRange locals, int) {
+        for (auto local = static_cast<int>(locals.begin); local < locals.end; ++local) {
+          const Rank rank = view.nodes().rank_at(node, local);
+          lay(layout, index(rank), view.part(view.size(rank)).bytes());
+        }
+      });
 }
 
 LaneLayout layout_of_node(const HierarchicalView& view) {
@@ -85,7 +85,7 @@ LaneLayout layout_of_node(const HierarchicalView& view) {
   for (int lane = 0; lane < view.lanes(); ++lane) {
     const BlockRange locals = locals_of_lane(lane, view.lanes(), view.ranks());
     InnerBuffer end{HierarchicalArea::node, layout.bytes, {0}, {0}};
-    for (int local = locals.begin; local < locals.end; ++local) {
+    for (auto local = static_cast<int>(locals.begin); local < locals.end; ++local) {
       const Bytes bytes = view.part(view.size(view.nodes().rank_at(view.node(), local))).bytes();
       layout.at.push_back(layout.bytes);
       layout.bytes += bytes;
@@ -100,7 +100,7 @@ LaneLayout layout_to_all(const HierarchicalView& view) {
   const int p = view.nodes().p();
   return by_lane_and_node(view, index(view.ranks()) * index(p),
                           [&](LaneLayout& layout, int node, BlockRange locals, int) {
-                            for (int t = locals.begin; t < locals.end; ++t) {
+                            for (auto t = static_cast<int>(locals.begin); t < locals.end; ++t) {
                               const Rank to = view.nodes().rank_at(node, t);
                               for (int s = 0; s < view.ranks(); ++s) {
                                 lay(layout, index(s) * index(p) + index(to),
@@ -116,7 +116,7 @@ LaneLayout layout_from_all(const HierarchicalView& view) {
                           [&](LaneLayout& layout, int node, BlockRange, int lane) {
                             const BlockRange locals =
                                 locals_of_lane(lane, view.lanes(), view.ranks());
-                            for (int t = locals.begin; t < locals.end; ++t) {
+                            for (auto t = static_cast<int>(locals.begin); t < locals.end; ++t) {
                               for (const Rank from : view.nodes().ranks(node)) {
                                 lay(layout, index(t) * index(p) + index(from),
                                     view.part(view.received(t, from)).bytes());

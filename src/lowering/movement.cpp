@@ -56,8 +56,12 @@ class MovementLowerer {
 
   [[nodiscard]] bool is_bcast() const { return kind_ == BlockKind::parts; }
   [[nodiscard]] bool is_pairs() const { return kind_ == BlockKind::pairs; }
-  [[nodiscard]] Position source(int pair) const { return pair / problem_.p; }
-  [[nodiscard]] Position target(int pair) const { return pair % problem_.p; }
+  [[nodiscard]] Position source(BlockIndex pair) const {
+    return static_cast<Position>(pair / problem_.p);
+  }
+  [[nodiscard]] Position target(BlockIndex pair) const {
+    return static_cast<Position>(pair % problem_.p);
+  }
   /// All blocks; none if they are pairs.
   [[nodiscard]] BlockRange everything() const {
     return is_pairs() ? BlockRange{} : BlockRange{0, schedule_.blocks()};
@@ -92,16 +96,14 @@ class MovementLowerer {
   /// alltoall(v) in ref: copies the blocks to send to staging, because receives overwrite them.
   void load_pairs() {
     for (Position to = 0; to < problem_.p; ++to) {
-      const int pair = me_ * problem_.p + to;
-      const Bytes bytes = problem_.sizes.of({pair, pair + 1});
+      const BlockRange pair = problem_.pair(me_, to);
+      const Bytes bytes = problem_.sizes.of(pair);
       if (to == me_ || bytes == 0) continue;
       // The receive buffer is indexed by the source of a block.
-      const int slot = to * problem_.p + me_;
-      const BufferRef there = {Area::receive, BlockRange{slot, slot + 1}, 0, bytes, true};
-      homes_[pair] = reserve(bytes);
-      copy(there, {Area::staging, BlockRange{pair, pair + 1}, homes_[pair], bytes, false},
-           Runner::caller, {});
-      note_writer(BlockRange{pair, pair + 1}, next() - 1);
+      const BufferRef there = {Area::receive, problem_.pair(to, me_), 0, bytes, true};
+      homes_[pair.begin] = reserve(bytes);
+      copy(there, {Area::staging, pair, homes_[pair.begin], bytes, false}, Runner::caller, {});
+      note_writer(pair, next() - 1);
     }
   }
 
@@ -146,7 +148,7 @@ class MovementLowerer {
   /// reference.
   [[nodiscard]] BufferRef home(BlockRange& run) const {
     if (!is_pairs()) return staged_ ? packed(run) : callers(Area::receive, run);
-    const auto area = [&](int pair) {
+    const auto area = [&](BlockIndex pair) {
       return homes_.contains(pair) ? Area::staging
              : source(pair) == me_ ? Area::send
                                    : Area::receive;
@@ -154,7 +156,7 @@ class MovementLowerer {
     const Area first = area(run.begin);
     BufferRef ref = {first, {}, 0, 0, true};
     if (first == Area::staging) ref.offset = homes_.at(run.begin);
-    int end = run.begin;
+    BlockIndex end = run.begin;
     while (end < run.end && area(end) == first) {
       if (first == Area::staging && homes_.at(end) != ref.offset + ref.bytes) break;
       ref.bytes += problem_.sizes.of({end, end + 1});
@@ -279,7 +281,7 @@ class MovementLowerer {
   /// Copies the blocks for this rank to the caller; the others stay where they are.
   void unpack_pairs(const Step& step, Bytes at) {
     step.blocks.for_each_run([&](BlockRange run) {
-      for (int pair = run.begin; pair < run.end; ++pair) {
+      for (BlockIndex pair = run.begin; pair < run.end; ++pair) {
         const Bytes bytes = problem_.sizes.of({pair, pair + 1});
         const BlockRange block = {pair, pair + 1};
         if (target(pair) == me_) {
@@ -333,10 +335,9 @@ class MovementLowerer {
   // Dependencies.
 
   /// In ref, a received block overwrites the block for its source; its load must come first.
-  void need_load_before(int received) {
+  void need_load_before(BlockIndex received) {
     if (!traits_.in_place) return;
-    const int sent = me_ * problem_.p + source(received);
-    need_writers(BlockRange{sent, sent + 1});
+    need_writers(problem_.pair(me_, source(received)));
   }
 
   /// The last operation needs `other`.
@@ -349,7 +350,7 @@ class MovementLowerer {
   }
   void need_writers(const Blocks& blocks) {
     blocks.for_each_run([&](BlockRange run) {
-      for (int block = run.begin; block < run.end; ++block) {
+      for (BlockIndex block = run.begin; block < run.end; ++block) {
         const auto found = writers_.find(block);
         if (found == writers_.end()) continue;
         for (const int writer : found->second) need(writer);
@@ -358,12 +359,13 @@ class MovementLowerer {
   }
   void note_writer(const Blocks& blocks, int operation) {
     blocks.for_each_run([&](BlockRange run) {
-      for (int block = run.begin; block < run.end; ++block) writers_[block].push_back(operation);
+      for (BlockIndex block = run.begin; block < run.end; ++block)
+        writers_[block].push_back(operation);
     });
   }
   void rewrite(const Blocks& blocks, int operation) {
     blocks.for_each_run([&](BlockRange run) {
-      for (int block = run.begin; block < run.end; ++block) writers_[block] = {operation};
+      for (BlockIndex block = run.begin; block < run.end; ++block) writers_[block] = {operation};
     });
   }
 
@@ -376,9 +378,9 @@ class MovementLowerer {
   bool sent_is_copied_ = false;
   Runner last_runner_ = Runner::caller;
   Bytes scratch_ = 0;
-  std::vector<Span> spans_;                            ///< by step
-  std::unordered_map<int, Bytes> homes_;               ///< by pair: its offset in staging
-  std::unordered_map<int, std::vector<int>> writers_;  ///< by block
+  std::vector<Span> spans_;                                   ///< by step
+  std::unordered_map<BlockIndex, Bytes> homes_;               ///< by pair: its offset in staging
+  std::unordered_map<BlockIndex, std::vector<int>> writers_;  ///< by block
   std::map<Rank, int> sent_;
   std::map<Rank, int> received_;
   BufferAssignment assignment_;

@@ -107,7 +107,7 @@ class ReductionLowerer {
   template <class Visit>
   void for_each(const Blocks& blocks, Visit visit) const {
     blocks.for_each_run([&](BlockRange run) {
-      for (Position at = run.begin; at < run.end; ++at) {
+      for (auto at = static_cast<Position>(run.begin); at < run.end; ++at) {
         if (size(at) > 0) visit(at);
       }
     });

@@ -53,7 +53,9 @@ struct Growth {
   [[nodiscard]] int levels() const;
   [[nodiscard]] BlockRange cube(int level, long index) const;
   /// The cube's last rank, which speaks for it.
-  [[nodiscard]] Rank fixed_root(int level, long index) const { return cube(level, index).end - 1; }
+  [[nodiscard]] Rank fixed_root(int level, long index) const {
+    return static_cast<Rank>(cube(level, index).end) - 1;
+  }
   /// The cubes [first, end) of `level` that become cube `index` of the next level.
   [[nodiscard]] std::pair<long, long> group(int level, long index) const;
 

@@ -81,7 +81,7 @@ void OrderedTree::finish() {
 Cube OrderedTree::cube(int level, long index) const {
   if (!equal_) return cubes_[static_cast<std::size_t>(level)][static_cast<std::size_t>(index)];
   const BlockRange ranks = growth_.cube(level, index);
-  if (level == 0) return growth_.single(ranks.begin, each_);
+  if (level == 0) return growth_.single(static_cast<Rank>(ranks.begin), each_);
   const bool plain = ranks.count() == growth_.width(level) &&
                      !(growth_.root != no_rank && ranks.contains(growth_.root));
   const auto [first, end] = growth_.group(level - 1, index);

@@ -19,10 +19,10 @@ Bytes ScheduleBuilder::bytes(const Blocks& blocks) const {
   return bytes;
 }
 
-Blocks ScheduleBuilder::cyclic(Position begin, int count) const {
-  const int blocks = schedule_.blocks();
+Blocks ScheduleBuilder::cyclic(BlockIndex begin, BlockIndex count) const {
+  const BlockIndex blocks = schedule_.blocks();
   begin %= blocks;
-  const Position end = begin + count;
+  const BlockIndex end = begin + count;
   if (end <= blocks) return BlockRange{begin, end};
   if (end - blocks >= begin) return BlockRange{0, blocks};
   return {{0, blocks}, {{end - blocks, begin}}};

@@ -28,10 +28,10 @@ class ScheduleBuilder {
   StepId part(StepKind kind, Rank peer, const Blocks& blocks, Bytes offset, Bytes bytes);
 
   /// Sends or receives a cyclic range: `count` blocks from `begin` on, modulo their number.
-  StepId send_cyclic(Rank to, Position begin, int count) {
+  StepId send_cyclic(Rank to, BlockIndex begin, BlockIndex count) {
     return cyclic(StepKind::send, to, begin, count);
   }
-  StepId recv_cyclic(Rank from, Position begin, int count) {
+  StepId recv_cyclic(Rank from, BlockIndex begin, BlockIndex count) {
     return cyclic(StepKind::recv, from, begin, count);
   }
 
@@ -87,7 +87,7 @@ class ScheduleBuilder {
   [[nodiscard]] Bytes bytes(BlockRange blocks) const { return problem_.sizes.of(blocks); }
   [[nodiscard]] Bytes bytes(const Blocks& blocks) const;
   /// `count` blocks from `begin` on, modulo the number of blocks.
-  [[nodiscard]] Blocks cyclic(Position begin, int count) const;
+  [[nodiscard]] Blocks cyclic(BlockIndex begin, BlockIndex count) const;
   [[nodiscard]] Schedule done() { return std::move(schedule_); }
 
   static constexpr StepId none = -1;
@@ -96,7 +96,7 @@ class ScheduleBuilder {
   StepId message(StepKind kind, Rank peer, BlockRange blocks) {
     return part(kind, peer, blocks, 0, bytes(blocks));
   }
-  StepId cyclic(StepKind kind, Rank peer, Position begin, int count) {
+  StepId cyclic(StepKind kind, Rank peer, BlockIndex begin, BlockIndex count) {
     const Blocks blocks = cyclic(begin, count);
     return part(kind, peer, blocks, 0, bytes(blocks));
   }

@@ -14,10 +14,10 @@ bool overlap(const Blocks& a, const Blocks& b) {
   if (!overlap(a.range, b.range)) return false;
   if (a.holes.empty() && b.holes.empty()) return !a.range.empty() && !b.range.empty();
   // Through the common range, from hole to hole of either.
-  const Position end = std::min(a.range.end, b.range.end);
+  const BlockIndex end = std::min(a.range.end, b.range.end);
   auto x = a.holes.begin();
   auto y = b.holes.begin();
-  for (Position at = std::max(a.range.begin, b.range.begin); at < end;) {
+  for (BlockIndex at = std::max(a.range.begin, b.range.begin); at < end;) {
     while (x != a.holes.end() && x->end <= at) ++x;
     while (y != b.holes.end() && y->end <= at) ++y;
     if (x != a.holes.end() && x->begin <= at) {
@@ -75,12 +75,12 @@ std::string operand_flaw(const Schedule& schedule, StepId id) {
   if (step.slots < 0) return "its slots are negative";
   if (step.bytes < 0 || step.offset < 0) return "its bytes are negative";
   const BlockRange range = step.blocks.range;
-  if (const int blocks = schedule.blocks();
+  if (const BlockIndex blocks = schedule.blocks();
       range.begin < 0 || range.end < range.begin || range.end > blocks) {
     return blocks == 0 ? "there are no blocks"
                        : "its blocks are not within 0 to " + std::to_string(blocks - 1);
   }
-  Position at = range.begin;
+  BlockIndex at = range.begin;
   for (const BlockRange& hole : step.blocks.holes) {
     if (hole.begin < at || hole.end < hole.begin || hole.end > range.end) {
       return "its holes are not ascending within its blocks";

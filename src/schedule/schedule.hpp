@@ -52,7 +52,7 @@ struct Blocks {
   /// Calls visit(BlockRange) for each range of blocks between the holes, ascending.
   template <class Visit>
   void for_each_run(Visit visit) const {
-    Position at = range.begin;
+    BlockIndex at = range.begin;
     for (const BlockRange& hole : holes) {
       if (at < hole.begin) visit(BlockRange{at, hole.begin});
       at = hole.end;
@@ -92,7 +92,7 @@ struct Schedule {
   std::vector<Step> steps;
   int parts = 1;  ///< number of parts of the vector, if blocks are parts
 
-  [[nodiscard]] int blocks() const { return block_count(collective, p, parts); }
+  [[nodiscard]] BlockIndex blocks() const { return block_count(collective, p, parts); }
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };
 

@@ -8,7 +8,7 @@ namespace {
 template <class Visit>
 void for_each_block(const Step& step, Visit visit) {
   step.blocks.for_each_run([&](BlockRange run) {
-    for (int block = run.begin; block < run.end; ++block) visit(block);
+    for (BlockIndex block = run.begin; block < run.end; ++block) visit(block);
   });
 }
 
@@ -34,7 +34,7 @@ void Contributions::move(Node send) {
   const Rank to = graph_->rank_of(recv);
   const Step& step = graph_->step(recv);
   kept_[static_cast<std::size_t>(recv)] = staged_.size();
-  for_each_block(step, [&](int block) {
+  for_each_block(step, [&](BlockIndex block) {
     if (step.staged) {
       staged_.push_back(held(from, block));
     } else {
@@ -49,7 +49,7 @@ std::optional<Finding> Contributions::combine(Node node) {
   const Node received = graph_->node(rank, step.after);
   std::size_t next = kept_[static_cast<std::size_t>(received)];
   std::optional<Finding> found;
-  for_each_block(step, [&](int block) {
+  for_each_block(step, [&](BlockIndex block) {
     if (found) return;
     const Set other = staged_[next++];
     Set& own = held(rank, block);
@@ -73,7 +73,7 @@ std::optional<Finding> Contributions::combine(Node node) {
   return found;
 }
 
-std::optional<Finding> Contributions::check_all(Rank rank, int block) const {
+std::optional<Finding> Contributions::check_all(Rank rank, BlockIndex block) const {
   const Set set = held_[static_cast<std::size_t>(rank) * blocks_ + static_cast<std::size_t>(block)];
   const Rank missing = sets_.missing(set, contract_.p);
   if (missing == no_rank) return std::nullopt;

@@ -15,7 +15,7 @@ namespace tutti {
 struct Finding {
   Rank rank = no_rank;
   StepId step = -1;
-  int block = -1;  ///< by position, if blocks have positions
+  BlockIndex block = -1;  ///< by position, if blocks have positions
   std::string text;
 };
 
@@ -35,12 +35,12 @@ class Contributions {
   /// Combines the values of the reduce `node`. Returns a fault, if there is one.
   [[nodiscard]] std::optional<Finding> combine(Node node);
   /// The fault of a block at a rank that must have all contributions to it, if there is one.
-  [[nodiscard]] std::optional<Finding> check_all(Rank rank, int block) const;
+  [[nodiscard]] std::optional<Finding> check_all(Rank rank, BlockIndex block) const;
 
  private:
   using Set = RankSets::Set;
 
-  [[nodiscard]] Set& held(Rank rank, int block) {
+  [[nodiscard]] Set& held(Rank rank, BlockIndex block) {
     return held_[static_cast<std::size_t>(rank) * blocks_ + static_cast<std::size_t>(block)];
   }
 

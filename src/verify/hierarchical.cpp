@@ -99,9 +99,9 @@ class HierarchicalExecution {
 
   // Bytes.
 
-  [[nodiscard]] Bytes begin_of(const BlockSeries& blocks, int which) const {
+  [[nodiscard]] Bytes begin_of(const BlockSeries& blocks, Block which) const {
     Bytes bytes = 0;
-    for (int i = 0; i < which; ++i) bytes += call_.sizes[index(blocks[i])];
+    for (Block i = 0; i < which; ++i) bytes += call_.sizes[index(blocks[i])];
     return bytes;
   }
 

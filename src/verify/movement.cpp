@@ -19,7 +19,7 @@ constexpr StepId after_all = std::numeric_limits<StepId>::max();
 void Verifier::collect_holdings(const Schedule& schedule) {
   holdings_.clear();
   const BlockSeries brought = contract_.before(schedule.rank);
-  for (int i = 0; i < brought.count; ++i) {
+  for (Block i = 0; i < brought.count; ++i) {
     const Interval bytes = interval_of(brought[i]);
     if (bytes.begin < bytes.end) holdings_.push_back({bytes, -1});
   }
@@ -92,7 +92,7 @@ std::optional<Bytes> Verifier::first_brought(Interval wanted) const {
 
 std::optional<Fault> Verifier::check_wanted(Rank rank) const {
   const BlockSeries wanted = contract_.after(rank);
-  for (int i = 0; i < wanted.count; ++i) {
+  for (Block i = 0; i < wanted.count; ++i) {
     const Block block = wanted[i];
     const auto missing = first_missing(interval_of(block), after_all);
     if (!missing) continue;

@@ -116,7 +116,7 @@ std::optional<Fault> Verifier::check_call(const Order& order,
   const std::size_t p = index(contract_.p);
   if (schedules_.size() != p || sizes.size() != index(contract_.blocks()) ||
       order.size() != contract_.p) {
-    const int blocks = contract_.blocks();
+    const BlockIndex blocks = contract_.blocks();
     return Fault{no_rank, -1, no_rank,
                  "a call of " + number(contract_.p) + " ranks needs as many schedules, " +
                      (blocks == contract_.p ? "" : number(blocks) + " ") + "sizes and " +
@@ -136,39 +136,44 @@ std::optional<Fault> Verifier::check_call(const Order& order,
 void Verifier::lay_out(const Order& order, const std::vector<Bytes>& sizes) {
   order_ = &order;
   prefix_.assign(1, 0);
-  for (int at = 0; at < contract_.blocks(); ++at) {
+  for (BlockIndex at = 0; at < contract_.blocks(); ++at) {
     prefix_.push_back(prefix_.back() + sizes[index(block_of(at))]);
   }
 }
 
-Block Verifier::block_of(int at) const {
+Block Verifier::block_of(BlockIndex at) const {
+  const auto rank = [&](BlockIndex position) {
+    return Block{order_->rank_at(static_cast<Position>(position))};
+  };
   switch (block_kind(contract_.collective)) {
     case BlockKind::ranks:
-      return order_->rank_at(at);
+      return rank(at);
     case BlockKind::pairs:
-      return order_->rank_at(at / contract_.p) * contract_.p + order_->rank_at(at % contract_.p);
+      return rank(at / contract_.p) * contract_.p + rank(at % contract_.p);
     default:
       return at;
   }
 }
 
-int Verifier::index_of(Block block) const {
+BlockIndex Verifier::index_of(Block block) const {
+  const auto position = [&](Block rank) {
+    return BlockIndex{order_->position_of(static_cast<Rank>(rank))};
+  };
   switch (block_kind(contract_.collective)) {
     case BlockKind::ranks:
-      return order_->position_of(block);
+      return position(block);
     case BlockKind::pairs:
-      return order_->position_of(block / contract_.p) * contract_.p +
-             order_->position_of(block % contract_.p);
+      return position(block / contract_.p) * contract_.p + position(block % contract_.p);
     default:
       return block;
   }
 }
 
 Fault Verifier::fault_of(const Flaw& flaw) const {
-  Rank block = no_rank;
+  Block block = no_rank;
   if (flaw.step >= 0) {
     const Blocks& blocks = schedules_[index(flaw.rank)].steps[index(flaw.step)].blocks;
-    const Position first = blocks.range.begin;
+    const BlockIndex first = blocks.range.begin;
     if (!blocks.range.empty() && 0 <= first && first < contract_.blocks()) block = block_of(first);
   }
   return fault(flaw.rank, flaw.step, block, flaw.text);
@@ -315,7 +320,7 @@ Verifier::Interval Verifier::interval_of(Block block) const {
 
 Block Verifier::block_at(Bytes byte) const {
   const auto after = std::upper_bound(prefix_.begin(), prefix_.end(), byte);
-  return block_of(static_cast<int>(after - prefix_.begin()) - 1);
+  return block_of(after - prefix_.begin() - 1);
 }
 
 Fault Verifier::fault(Rank rank, StepId step, Block block, const std::string& text) const {

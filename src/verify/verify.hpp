@@ -91,8 +91,8 @@ class Verifier {
 
   [[nodiscard]] std::span<const Interval> parts(Node node) const;
   /// The block at an index of the schedules, and back.
-  [[nodiscard]] Block block_of(int at) const;
-  [[nodiscard]] int index_of(Block block) const;
+  [[nodiscard]] Block block_of(BlockIndex at) const;
+  [[nodiscard]] BlockIndex index_of(Block block) const;
   [[nodiscard]] Interval interval_of(Block block) const;
   [[nodiscard]] Block block_at(Bytes byte) const;
   [[nodiscard]] Fault fault(Rank rank, StepId step, Block block, const std::string& text) const;

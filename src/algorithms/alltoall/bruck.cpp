@@ -1,4 +1,6 @@
 /// Alltoall by Bruck: blocks travel together, one digit of their distance at a time.
+#include <algorithm>
+
 #include "schedule/builder.hpp"
 
 namespace tutti {
@@ -6,20 +8,21 @@ namespace tutti {
 namespace {
 
 /// The blocks that position v sends to distance digit * step: those with this digit in the base-k
-/// form of their distance. A block that comes from x positions before v has travelled x.
+/// form of their distance. A block that comes from x positions before v has travelled x. O(p log
+/// p).
 Blocks blocks_leaving(const Problem& problem, Position v, long step, int digit) {
   const int p = problem.p;
-  std::vector<bool> leaves(static_cast<std::size_t>(p) * static_cast<std::size_t>(p), false);
+  std::vector<BlockIndex> leaving;
   for (int distance = 0; distance < p; ++distance) {
     if (distance / step % problem.parameters.k != digit) continue;
     const auto gone = static_cast<int>(distance % step);
     const Position from = (v - gone + p) % p;
-    const BlockRange block = problem.pair(from, (from + distance) % p);
-    leaves[static_cast<std::size_t>(block.begin)] = true;
+    const auto to = static_cast<Position>((long{from} + distance) % p);
+    leaving.push_back(problem.pair(from, to).begin);
   }
+  std::sort(leaving.begin(), leaving.end());
   Blocks blocks;
-  for (int at = 0; at < p * p; ++at) {
-    if (!leaves[static_cast<std::size_t>(at)]) continue;
+  for (const BlockIndex at : leaving) {
     if (blocks.range.empty()) blocks.range.begin = blocks.range.end = at;
     if (blocks.range.end < at) blocks.holes.push_back({blocks.range.end, at});
     blocks.range.end = at + 1;

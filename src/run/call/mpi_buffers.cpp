@@ -71,7 +71,7 @@ bool MpiBuffers::copy(const BufferRef& from, const BufferRef& to) {
 void MpiBuffers::find_iov(const Blocks& blocks) {
   iov_.clear();
   blocks.for_each_run([&](BlockRange range) {
-    for (Position position = range.begin; position < range.end; ++position) {
+    for (auto position = static_cast<Position>(range.begin); position < range.end; ++position) {
       const Rank rank = order_.rank_at(position);
       const MPI_Aint extent = call_.root_info.extent;
       append_iov(iov_, call_.blocks.displacement(rank) * extent, call_.blocks.count(rank), extent);

@@ -3,9 +3,12 @@
 
 namespace tutti {
 
-Rank MovementBuffers::rank_of(int block, Area area) const {
-  if (block_kind(call_.collective) != BlockKind::pairs) return order_.rank_at(block);
-  return order_.rank_at(area == Area::send ? block % order_.size() : block / order_.size());
+Rank MovementBuffers::rank_of(BlockIndex block, Area area) const {
+  const bool is_pair = block_kind(call_.collective) == BlockKind::pairs;
+  const BlockIndex at = !is_pair             ? block
+                        : area == Area::send ? block % order_.size()
+                                             : block / order_.size();
+  return order_.rank_at(static_cast<Position>(at));
 }
 
 TypedBuffer MovementBuffers::find_iov(const BufferRef& ref) {
@@ -19,7 +22,7 @@ TypedBuffer MovementBuffers::find_iov(const BufferRef& ref) {
     return typed;
   }
   ref.blocks.for_each_run([&](BlockRange range) {
-    for (int block = range.begin; block < range.end; ++block) {
+    for (BlockIndex block = range.begin; block < range.end; ++block) {
       const Rank rank = rank_of(block, ref.area);
       if (buffer.types != nullptr) {
         // Blocks of different types are never in one BufferRef.

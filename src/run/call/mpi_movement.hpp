@@ -22,7 +22,7 @@ class MovementBuffers final : public Buffers {
     return area == Area::send ? call_.send : call_.receive;
   }
   /// The rank that a block of one side goes to or comes from.
-  [[nodiscard]] Rank rank_of(int block, Area area) const;
+  [[nodiscard]] Rank rank_of(BlockIndex block, Area area) const;
   /// The buffer of `ref`; sets iov_ to the address ranges of its blocks there.
   TypedBuffer find_iov(const BufferRef& ref);
 

@@ -158,7 +158,7 @@ void HierarchicalSide::visit(BlockRange range, Bytes offset, Bytes count, Visit 
     visit(base == nullptr ? nullptr : base + range.begin * each + offset, count);
     return;
   }
-  for (int i = range.begin; i < range.end && count > 0; ++i) {
+  for (BlockIndex i = range.begin; i < range.end && count > 0; ++i) {
     const Block& block = blocks[static_cast<std::size_t>(i)];
     if (offset >= block.bytes) {
       offset -= block.bytes;

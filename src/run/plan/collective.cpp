@@ -66,8 +66,8 @@ Problem problem_of(const CollectiveProblem& problem) {
 std::vector<Bytes> block_sizes(const CollectiveProblem& problem, const Problem& whole) {
   if (is_irregular(whole.collective)) return *problem.sizes;
   std::vector<Bytes> sizes;
-  const int blocks = block_count(whole.collective, whole.p, whole.parts);
-  for (int at = 0; at < blocks; ++at) sizes.push_back(whole.sizes.of({at, at + 1}));
+  const BlockIndex blocks = block_count(whole.collective, whole.p, whole.parts);
+  for (BlockIndex at = 0; at < blocks; ++at) sizes.push_back(whole.sizes.of({at, at + 1}));
   return sizes;
 }
 

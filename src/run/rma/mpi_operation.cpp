@@ -118,19 +118,19 @@ const Step* RmaOperation::next() const {
   return at_ < static_cast<StepId>(steps.size()) ? &steps[static_cast<std::size_t>(at_)] : nullptr;
 }
 
-Bytes RmaOperation::offset_of(int block) const {
+Bytes RmaOperation::offset_of(BlockIndex block) const {
   return has_parts() ? Sizes::parts(control_.bytes, 1, schedule_.parts).of({0, block}) : 0;
 }
 
-Bytes RmaOperation::size_of(int block) const {
+Bytes RmaOperation::size_of(BlockIndex block) const {
   return has_parts() ? offset_of(block + 1) - offset_of(block) : control_.bytes;
 }
 
-std::byte* RmaOperation::memory_of(int block) {
+std::byte* RmaOperation::memory_of(BlockIndex block) {
   if (has_parts()) {
     return (at_root() ? users_ : flows_to_root() ? passing_.data() : own_) + offset_of(block);
   }
-  if (at_root()) return users_ + order_.rank_at(block) * control_.bytes;
+  if (at_root()) return users_ + order_.rank_at(static_cast<Position>(block)) * control_.bytes;
   return block == position_ ? own_ : passing_.data() + (block - first_passing_) * control_.bytes;
 }
 
@@ -138,7 +138,7 @@ template <class Visit>
 void RmaOperation::for_each_piece(const Step& step, Bytes bytes, Visit visit) {
   Bytes before = 0;  // bytes of earlier blocks
   const Bytes end = moved_ + bytes;
-  for (int block = step.blocks.range.begin; block < step.blocks.range.end && before < end;
+  for (BlockIndex block = step.blocks.range.begin; block < step.blocks.range.end && before < end;
        ++block) {
     const Bytes from = std::max(moved_, before);
     const Bytes to = std::min(end, before + size_of(block));

@@ -77,14 +77,14 @@ class RmaOperation {
   int combine(const Step& reduce);
 
   /// The address of a block, and its offset in the vector if blocks are parts of one.
-  [[nodiscard]] std::byte* memory_of(int block);
-  [[nodiscard]] Bytes offset_of(int block) const;
+  [[nodiscard]] std::byte* memory_of(BlockIndex block);
+  [[nodiscard]] Bytes offset_of(BlockIndex block) const;
 
  private:
   [[nodiscard]] bool has_parts() const {
     return block_kind(schedule_.collective) == BlockKind::parts;
   }
-  [[nodiscard]] Bytes size_of(int block) const;
+  [[nodiscard]] Bytes size_of(BlockIndex block) const;
   void make_room();
   void take_own();
   /// Calls visit(memory, bytes) for the bytes [moved_, moved_ + bytes) of a step's blocks.
@@ -101,7 +101,7 @@ class RmaOperation {
   Position position_ = 0;
   std::byte* own_ = nullptr;
   std::vector<std::byte> passing_;  ///< other ranks' blocks, or the vector that is combined
-  int first_passing_ = 0;
+  BlockIndex first_passing_ = 0;
   std::vector<std::byte> staged_;
   std::map<Rank, std::deque<std::vector<std::byte>>> heard_;
   StepId at_ = 0;

@@ -282,7 +282,7 @@ bool RmaSystem::step(RmaOperation& operation, const Step& step) {
       return operation.take_heard(step);
     case StepKind::put:
       if (step.bytes > 0) {
-        const int block = step.blocks.range.begin;
+        const BlockIndex block = step.blocks.range.begin;
         note(window.put(operation.memory_of(block), operation.offset_of(block), step.bytes,
                         step.peer, operation.region()));
       }

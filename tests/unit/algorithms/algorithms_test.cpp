@@ -209,5 +209,23 @@ TEST(Schedules, OfAnInnerRankAreAsLongAsItsDegree) {
   }
 }
 
+// p * p pairs need more than 32 bits, and no rank can afford memory for all of them.
+TEST(Schedules, OfAlltoallsNumberPairsOf65536Ranks) {
+  Problem problem;
+  problem.collective = Collective::alltoall;
+  problem.p = 65536;
+  problem.rank = problem.p - 1;
+  problem.order = Order::identity(problem.p);
+  problem.sizes = Sizes::equal(1);
+  const BlockIndex all = BlockIndex{1} << 32;
+  EXPECT_EQ(block_count(problem.collective, problem.p, 1), all);
+  EXPECT_EQ(problem.pair(problem.rank, problem.rank).end, all);
+  const Schedule bruck = schedule_of(*specification(problem.collective, "bruck"), problem);
+  ASSERT_EQ(bruck.steps.size(), 32U);
+  for (const Step& step : bruck.steps) EXPECT_EQ(step.bytes, problem.p / 2);
+  // The last rank's blocks for ranks 0, 2, 4, .. leave first; block (r, d) is r * p + d.
+  EXPECT_EQ(bruck.steps[0].blocks.range, (BlockRange{all - problem.p, all - 1}));
+}
+
 }  // namespace
 }  // namespace tutti

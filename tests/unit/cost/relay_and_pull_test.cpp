@@ -34,7 +34,7 @@ TEST(RelayTree, IsATreeOfRangesWithEarlyHeads) {
       std::vector<Position> found = {0};
       for (std::size_t i = 0; i < found.size(); ++i) {
         Position at = found[i] + 1;
-        int inside = 1;
+        BlockIndex inside = 1;
         for (const Position child : tree.children(found[i])) {
           EXPECT_EQ(tree.parent(child), found[i]);
           EXPECT_EQ(tree.depth(child), tree.depth(found[i]) + 1);

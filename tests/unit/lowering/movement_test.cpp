@@ -61,7 +61,7 @@ class TwoSides final : public Buffers {
     Stretches stretches;
     const BlockKind kind = block_kind(collective_);
     place.blocks.for_each_run([&](BlockRange run) {
-      for (int block = run.begin; block < run.end; ++block) {
+      for (BlockIndex block = run.begin; block < run.end; ++block) {
         std::size_t index = 0;
         if (kind == BlockKind::pairs) {
           index = rank(place.area == Area::send ? block % order_.size() : block / order_.size());
@@ -83,8 +83,8 @@ class TwoSides final : public Buffers {
   }
 
  private:
-  [[nodiscard]] std::size_t rank(Position position) const {
-    return static_cast<std::size_t>(order_.rank_at(position));
+  [[nodiscard]] std::size_t rank(BlockIndex position) const {
+    return static_cast<std::size_t>(order_.rank_at(static_cast<Position>(position)));
   }
 
   Collective collective_;

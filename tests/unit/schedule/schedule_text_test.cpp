@@ -25,9 +25,9 @@ Schedule random_schedule(std::mt19937_64& random) {
       step.runner = below(2) == 0 ? Runner::caller : Runner::background;
       step.peer = below(schedule.p + 1) - 1;
       step.blocks.range.begin = below(schedule.p);
-      Position at = step.blocks.range.begin;
+      BlockIndex at = step.blocks.range.begin;
       for (int holes = below(3); holes > 0; --holes) {
-        const Position begin = at + below(5);
+        const BlockIndex begin = at + below(5);
         at = begin + 1 + below(5);
         step.blocks.holes.push_back({begin, at});
       }

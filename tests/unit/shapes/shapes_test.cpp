@@ -14,7 +14,7 @@ TEST(Knomial, IsATreeOfRanges) {
       const Knomial tree(p, k);
       for (Position v = 0; v < p; ++v) {
         // Its own place, then the children's subtrees one after the other, fill its subtree.
-        Position at = v + 1;
+        BlockIndex at = v + 1;
         for (const Position child : tree.children(v)) {
           ASSERT_EQ(tree.parent(child), v);
           ASSERT_EQ(tree.subtree(child).begin, at);
