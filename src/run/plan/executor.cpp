@@ -2,6 +2,8 @@
 #include "run/plan/executor.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 namespace tutti {
 
@@ -49,10 +51,15 @@ int Executor::run(const BufferAssignment& assignment, Buffers& buffers, Transpor
 }
 
 void Executor::begin(const BufferAssignment& assignment) {
-  done_.assign(assignment.operations.size(), 0);
-  deferred_.clear();
-  slotted_.clear();
+  progress_.assign(assignment.operations.size(), {});
+  held_.clear();
+  ready_.clear();
+  queue_.clear();
+  served_ = 0;
+  slots_in_use_ = 0;
   next_ = 0;
+  all_done_ = 0;
+  examined_ = 0;
   damage_ = 0;
   open_ = assignment.operations.size();
   arrived_ = false;
@@ -64,7 +71,8 @@ int Executor::progress(const BufferAssignment& assignment, Buffers& buffers, Tra
   const std::size_t next = next_;
   Abandon unless(transport);
   int error = poll(transport);
-  if (error == 0) error = start_deferred(assignment, buffers, transport);
+  complete_received(assignment);
+  if (error == 0) error = start_ready(assignment, buffers, transport);
   if (error == 0) error = advance(assignment, buffers, transport);
   moved = open_ != open || next_ != next;
   if (error == 0) unless.finished();
@@ -74,11 +82,14 @@ int Executor::progress(const BufferAssignment& assignment, Buffers& buffers, Tra
 int Executor::finish(const BufferAssignment& assignment, Buffers& buffers, Transport& transport) {
   arrived_ = true;
   Abandon unless(transport);
-  int error = start_deferred(assignment, buffers, transport);
+  for (const int number : held_) check_needs(assignment, number);
+  held_.clear();
+  int error = start_ready(assignment, buffers, transport);
   if (error == 0) error = advance(assignment, buffers, transport);
   while (error == 0 && open_ > 0) {
     error = await(transport);
-    if (error == 0) error = start_deferred(assignment, buffers, transport);
+    complete_received(assignment);
+    if (error == 0) error = start_ready(assignment, buffers, transport);
     if (error == 0) error = advance(assignment, buffers, transport);
   }
   if (error != 0) return error;
@@ -88,9 +99,8 @@ int Executor::finish(const BufferAssignment& assignment, Buffers& buffers, Trans
 
 /// Polls until something completes.
 int Executor::await(Transport& transport) {
-  const std::size_t before = open_;
   int error = poll(transport);
-  while (error == 0 && open_ == before) {
+  while (error == 0 && completed_.empty()) {
     transport.idle();
     error = poll(transport);
   }
@@ -100,67 +110,110 @@ int Executor::await(Transport& transport) {
 int Executor::advance(const BufferAssignment& assignment, Buffers& buffers, Transport& transport) {
   for (; next_ < assignment.operations.size(); ++next_) {
     const Operation& operation = assignment.operations[next_];
+    const auto number = static_cast<int>(next_);
     if (operation.kind == StepKind::wait) {
       if (!is_over(operation)) return 0;
-      done_[next_] = 1;
-      --open_;
-    } else if (!may_start(assignment, operation)) {
-      deferred_.push_back(static_cast<int>(next_));
-    } else if (const int error = start(static_cast<int>(next_), operation, buffers, transport)) {
-      return error;
+      complete(assignment, number);
+    } else if (!arrived_ && operation.runner == Runner::caller) {
+      held_.push_back(number);
+    } else {
+      check_needs(assignment, number);
+      if (const int error = start_ready(assignment, buffers, transport)) return error;
     }
   }
   return 0;
 }
 
-int Executor::start_deferred(const BufferAssignment& assignment, Buffers& buffers,
-                             Transport& transport) {
-  for (std::size_t i = 0; i < deferred_.size();) {
-    const int number = deferred_[i];
-    const Operation& operation = assignment.operations[static_cast<std::size_t>(number)];
-    if (!may_start(assignment, operation)) {
-      ++i;
-      continue;
+/// Makes an operation ready, or lets it wait for the first of its needs that is not done.
+void Executor::check_needs(const BufferAssignment& assignment, int number) {
+  const Operation& operation = assignment.operations[static_cast<std::size_t>(number)];
+  Progress& known = at(number);
+  for (known.need = std::max(known.need, operation.first_need); known.need < operation.last_need;
+       ++known.need) {
+    ++examined_;
+    Progress& other = at(assignment.needs[static_cast<std::size_t>(known.need)]);
+    if (other.done) continue;
+    known.next_waiter = std::exchange(other.first_waiter, number);
+    return;
+  }
+  if (operation.slots > 0) {
+    queue_.push_back(number);
+  } else {
+    ready_.push_back(number);
+    std::push_heap(ready_.begin(), ready_.end(), std::greater<>());
+  }
+}
+
+int Executor::start_ready(const BufferAssignment& assignment, Buffers& buffers,
+                          Transport& transport) {
+  const auto has_slot = [&] {
+    if (served_ == queue_.size()) return false;
+    const auto first = static_cast<std::size_t>(queue_[served_]);
+    return slots_in_use_ < assignment.operations[first].slots;
+  };
+  while (!ready_.empty() || has_slot()) {
+    int number = 0;
+    if (ready_.empty()) {
+      number = queue_[served_++];
+      ++slots_in_use_;
+    } else {
+      std::pop_heap(ready_.begin(), ready_.end(), std::greater<>());
+      number = ready_.back();
+      ready_.pop_back();
     }
-    deferred_.erase(deferred_.begin() + static_cast<std::ptrdiff_t>(i));
-    if (const int error = start(number, operation, buffers, transport)) return error;
+    if (const int error = start(assignment, number, buffers, transport)) return error;
   }
   return 0;
 }
 
-int Executor::start(int number, const Operation& operation, Buffers& buffers,
+int Executor::start(const BufferAssignment& assignment, int number, Buffers& buffers,
                     Transport& transport) {
-  if (operation.kind == StepKind::copy) return copy(number, operation, buffers, transport);
-  if (operation.kind == StepKind::reduce) {
-    finish_local(number, buffers.reduce(operation.from, operation.to));
+  const Operation& operation = assignment.operations[static_cast<std::size_t>(number)];
+  if (operation.kind == StepKind::copy || operation.kind == StepKind::reduce) {
+    int error = 0;
+    if (operation.kind == StepKind::reduce) {
+      error = buffers.reduce(operation.from, operation.to);
+    } else if (const int lost = copy(operation, buffers, transport, error)) {
+      return lost;
+    }
+    // An error without a message must not make other ranks wait.
+    if (damage_ == 0) damage_ = error;
+    complete(assignment, number);
     return 0;
   }
   const bool sends = operation.kind == StepKind::send;
   Region region;
   if (const int error = buffers.find(sends ? operation.from : operation.to, region)) return error;
-  if (operation.slots > 0) slotted_.push_back(number);
   const int tag = tag_base_ + first_message_tag + operation.message % message_tags;
   return transport.begin(number, {sends, operation.peer, tag, region});
 }
 
-int Executor::copy(int number, const Operation& operation, Buffers& buffers, Transport& transport) {
-  if (!buffers.copy(operation.from, operation.to)) {
-    Region from;
-    Region to;
-    if (const int error = buffers.find(operation.from, from)) return error;
-    if (const int error = buffers.find(operation.to, to)) return error;
-    finish_local(number, transport.copy(from, to));
-    return 0;
-  }
-  finish_local(number, 0);
+/// Copies, and sets `error` to that of the copy itself. Returns the error of a missing buffer.
+int Executor::copy(const Operation& operation, Buffers& buffers, Transport& transport, int& error) {
+  if (buffers.copy(operation.from, operation.to)) return 0;
+  Region from;
+  Region to;
+  if (const int lost = buffers.find(operation.from, from)) return lost;
+  if (const int lost = buffers.find(operation.to, to)) return lost;
+  error = transport.copy(from, to);
   return 0;
 }
 
-/// Ends an operation without a message. An error in it must not make other ranks wait.
-void Executor::finish_local(int number, int error) {
-  if (damage_ == 0) damage_ = error;
-  done_[static_cast<std::size_t>(number)] = 1;
+/// Ends an operation, and examines again those that wait for it.
+void Executor::complete(const BufferAssignment& assignment, int number) {
+  at(number).done = true;
   --open_;
+  if (assignment.operations[static_cast<std::size_t>(number)].slots > 0) --slots_in_use_;
+  for (int waiter = at(number).first_waiter; waiter != none;) {
+    const int next = at(waiter).next_waiter;
+    check_needs(assignment, waiter);
+    waiter = next;
+  }
+}
+
+void Executor::complete_received(const BufferAssignment& assignment) {
+  for (const int number : completed_) complete(assignment, number);
+  completed_.clear();
 }
 
 int Executor::poll(Transport& transport) {
@@ -168,46 +221,40 @@ int Executor::poll(Transport& transport) {
   const int error = transport.poll(completed_);
   if (error != 0 && completed_.empty()) return error;
   if (damage_ == 0) damage_ = error;
-  for (const int number : completed_) {
-    done_[static_cast<std::size_t>(number)] = 1;
-    if (!slotted_.empty()) std::erase(slotted_, number);
-  }
-  open_ -= completed_.size();
   return 0;
 }
 
 bool Executor::is_over(const Operation& wait) {
-  return std::all_of(done_.begin() + wait.first, done_.begin() + wait.last,
-                     [](char done) { return done != 0; });
-}
-
-bool Executor::may_start(const BufferAssignment& assignment, const Operation& operation) {
-  if (!arrived_ && operation.runner == Runner::caller) return false;
-  if (operation.slots > 0 && slotted_.size() >= static_cast<std::size_t>(operation.slots)) {
-    return false;
+  const auto last = static_cast<std::size_t>(wait.last);
+  while (all_done_ < last && progress_[all_done_].done) {
+    ++all_done_;
+    ++examined_;
   }
-  return std::all_of(assignment.needs.begin() + operation.first_need,
-                     assignment.needs.begin() + operation.last_need,
-                     [&](int need) { return done_[static_cast<std::size_t>(need)] != 0; });
+  for (std::size_t i = std::max(all_done_, static_cast<std::size_t>(wait.first)); i < last; ++i) {
+    ++examined_;
+    if (!progress_[i].done) return false;
+  }
+  return true;
 }
 
 int Executor::run(Protocol& protocol, Transport& transport) {
   Exchange exchange;
-  slotted_.clear();
   Abandon unless(transport);
   damage_ = 0;
   while (protocol.next(exchange)) {
     int slot = 0;
     int error = 0;
     open_ = exchange.recvs.size() + exchange.sends.size();
-    done_.assign(open_, 0);
     for (const Exchange::Message& message : exchange.recvs) {
       if (error == 0) error = transport.begin(slot++, transfer_of(message, false, tag_base_));
     }
     for (const Exchange::Message& message : exchange.sends) {
       if (error == 0) error = transport.begin(slot++, transfer_of(message, true, tag_base_));
     }
-    while (error == 0 && open_ > 0) error = await(transport);
+    while (error == 0 && open_ > 0) {
+      error = await(transport);
+      open_ -= completed_.size();
+    }
     // Protocols cannot continue without the right words.
     if (error == 0) error = damage_;
     if (error != 0) return error;

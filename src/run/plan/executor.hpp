@@ -61,30 +61,49 @@ class Executor {
   int finish(const BufferAssignment& assignment, Buffers& buffers, Transport& transport);
   [[nodiscard]] bool is_done() const { return open_ == 0; }
 
+  /// The operations and needs that the last run has examined. A run takes O(operations + needs).
+  [[nodiscard]] std::int64_t examined() const { return examined_; }
+
   /// Runs one rank's side of a protocol to its end.
   int run(Protocol& protocol, Transport& transport);
 
  private:
+  static constexpr int none = -1;
+  /// What is known of one operation.
+  struct Progress {
+    int need = 0;             ///< the first of its needs that may not be done
+    int first_waiter = none;  ///< an operation that waits until this one is done
+    int next_waiter = none;   ///< another one that waits for the same
+    bool done = false;
+  };
+
   int advance(const BufferAssignment& assignment, Buffers& buffers, Transport& transport);
-  int start(int number, const Operation& operation, Buffers& buffers, Transport& transport);
-  int copy(int number, const Operation& operation, Buffers& buffers, Transport& transport);
-  void finish_local(int number, int error);
-  int start_deferred(const BufferAssignment& assignment, Buffers& buffers, Transport& transport);
+  void check_needs(const BufferAssignment& assignment, int number);
+  int start_ready(const BufferAssignment& assignment, Buffers& buffers, Transport& transport);
+  int start(const BufferAssignment& assignment, int number, Buffers& buffers, Transport& transport);
+  int copy(const Operation& operation, Buffers& buffers, Transport& transport, int& error);
+  void complete(const BufferAssignment& assignment, int number);
+  void complete_received(const BufferAssignment& assignment);
   int await(Transport& transport);
   int poll(Transport& transport);
   [[nodiscard]] bool is_over(const Operation& wait);
-  [[nodiscard]] bool may_start(const BufferAssignment& assignment, const Operation& operation);
+  [[nodiscard]] Progress& at(int number) { return progress_[static_cast<std::size_t>(number)]; }
 
   std::int64_t calls_ = 0;
+  std::int64_t examined_ = 0;
   int tag_base_ = 0;
-  std::vector<char> done_;
-  std::vector<int> deferred_;  ///< operations that could not start when their turn came
-  std::vector<int> slotted_;   ///< operations with slots that are in flight
+  std::vector<Progress> progress_;  ///< by operation
+  std::vector<int> held_;           ///< operations whose turn came before the rank arrived
+  std::vector<int> ready_;          ///< a heap, the first operation on top: these can start
+  std::vector<int> queue_;  ///< the same for those with slots, in the sequence they got ready
+  std::size_t served_ = 0;  ///< operations of the queue that have started
+  int slots_in_use_ = 0;
   std::vector<int> completed_;
-  int damage_ = 0;        ///< the first error of a message that completed
-  std::size_t next_ = 0;  ///< the first operation whose turn has not come
-  std::size_t open_ = 0;  ///< operations that are not done
-  bool arrived_ = false;  ///< the caller's operations may start
+  int damage_ = 0;            ///< the first error of a message that completed
+  std::size_t next_ = 0;      ///< the first operation whose turn has not come
+  std::size_t all_done_ = 0;  ///< all operations before this one are done
+  std::size_t open_ = 0;      ///< operations that are not done
+  bool arrived_ = false;      ///< the caller's operations may start
 };
 
 }  // namespace tutti

@@ -48,7 +48,7 @@ class PlainBuffers final : public Buffers {
     }
     Stretches& stretches = made_.emplace_back();
     place.blocks.for_each_run([&](BlockRange run) {
-      for (Position v = run.begin; v < run.end; ++v) {
+      for (auto v = static_cast<Position>(run.begin); v < run.end; ++v) {
         const auto rank = static_cast<std::size_t>(order_.rank_at(v));
         stretches.emplace_back(all_.data() + displacements_[rank], sizes_[rank]);
       }
@@ -241,6 +241,63 @@ TEST(Executor, FailsWhereverTheTransportFails) {
   ThreadTransport inner(network, 0);
   FaultyTransport transport(inner, {1, 0.0, 0, 7});
   EXPECT_EQ(call.run_rank(0, transport), 7);
+}
+
+/// Completes one message in each poll, the last one first.
+class LastFirst final : public Transport {
+ public:
+  int begin(int slot, const Transfer&) override {
+    open_.push_back(slot);
+    return 0;
+  }
+  int poll(std::vector<int>& completed) override {
+    if (open_.empty()) return 0;
+    completed.push_back(open_.back());
+    open_.pop_back();
+    return 0;
+  }
+  int copy(const Region&, const Region&) override { return 0; }
+  void idle() override {}
+  void abandon() override {}
+
+ private:
+  std::vector<int> open_;
+};
+
+class NoBuffers final : public Buffers {
+ public:
+  int find(const BufferRef&, Region&) override { return 0; }
+};
+
+/// Messages that need other messages, then rounds that wait for all messages before.
+TEST(Executor, ExaminesEachOperationAndNeedOnce) {
+  constexpr int messages = 1000;
+  BufferAssignment assignment;
+  const auto add = [&](StepKind kind, int peer) -> Operation& {
+    Operation& operation = assignment.operations.emplace_back();
+    operation.kind = kind;
+    operation.peer = peer;
+    operation.first_need = operation.last_need = static_cast<int>(assignment.needs.size());
+    return operation;
+  };
+  for (int i = 0; i < messages; ++i) add(StepKind::recv, i);
+  for (int i = 0; i < messages; ++i) {
+    Operation& send = add(StepKind::send, i);
+    assignment.needs.push_back(i);
+    ++send.last_need;
+    send.slots = i % 2 == 0 ? 2 : 0;
+  }
+  for (int i = 0; i < messages; ++i) {
+    add(StepKind::send, i);
+    const auto before = static_cast<int>(assignment.operations.size());
+    add(StepKind::wait, no_rank).last = before;
+  }
+  LastFirst transport;
+  NoBuffers buffers;
+  Executor executor;
+  EXPECT_EQ(executor.run(assignment, buffers, transport), 0);
+  const auto all = assignment.operations.size() + assignment.needs.size();
+  EXPECT_LE(executor.examined(), static_cast<std::int64_t>(3 * all));
 }
 
 TEST(ThreadTransport, SaysWhatARankWaitsFor) {
