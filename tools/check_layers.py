@@ -30,9 +30,9 @@ LAYERS: dict[str, frozenset[str]] = {
     "src/algorithms": frozenset({"core", "schedule", "shapes", "orders", "protocols", "lowering"}),
     "src/lowering": frozenset({"core", "schedule"}),
     "src/verify": frozenset({"core", "schedule", "contract"}),
-    "src/cost": frozenset({"core", "schedule"}),
+    "src/cost": frozenset({"algorithms", "core", "schedule", "shapes"}),
     "src/simulate": frozenset({"core", "schedule", "cost"}),
-    "src/draw": frozenset({"core", "schedule", "simulate"}),
+    "src/draw": frozenset({"core", "cost", "schedule", "simulate"}),
     "src/report": frozenset({"core"}),
     "src/select": frozenset({"core", "schedule", "protocols", "topology", "orders", "algorithms", "cost"}),
     "src/sweep": frozenset(

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "algorithms/traffic.hpp"
+#include "cost/traffic.hpp"
 #include "engine.hpp"
 #include "topology/clusters.hpp"
 #include "topology/shared_links.hpp"

@@ -37,23 +37,4 @@ enum class PriceModel : std::uint8_t {
 [[nodiscard]] Result<double> price(std::span<const Schedule> schedules, const Machine& machine,
                                    PriceModel model, std::span<const double> arrivals = {});
 
-/// Run time (the last exit) and elapsed time (the mean exit), in seconds.
-struct Times {
-  double run = 0;
-  double elapsed = 0;
-};
-
-// The closed forms under Hockney for p ranks with blocks of `block` bytes that arrive together
-// (Proficz 2020, section 3). O(1).
-
-/// linear and linear_sequence, gather and scatter: (p - 1)(alpha + m beta).
-[[nodiscard]] Times linear_times(int p, Bytes block, const Machine& machine);
-/// linear_sync with a block of two segments: (p - 1)(3 alpha + m beta).
-[[nodiscard]] Times linear_sync_times(int p, Bytes block, const Machine& machine);
-/// binomial scatter, p a power of two: log2 p alpha + (p - 1) m beta, also the mean.
-[[nodiscard]] Times binomial_scatter_times(int p, Bytes block, const Machine& machine);
-/// binomial gather, p a power of two: as the scatter; the mean is
-/// (2 (p - 1) alpha + log2 p * p m beta) / p.
-[[nodiscard]] Times binomial_gather_times(int p, Bytes block, const Machine& machine);
-
 }  // namespace tutti

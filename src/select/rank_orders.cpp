@@ -5,8 +5,8 @@
 #include <limits>
 #include <numeric>
 
-#include "algorithms/traffic.hpp"
 #include "core/order.hpp"
+#include "cost/traffic.hpp"
 #include "orders/local_search.hpp"
 
 namespace tutti {

@@ -6,7 +6,7 @@
 
 #include "core/distances.hpp"
 #include "core/result.hpp"
-#include "cost/machine.hpp"
+#include "cost/engine.hpp"
 #include "schedule/schedule.hpp"
 
 namespace tutti {
@@ -29,15 +29,7 @@ struct Network {
 
 /// The result of a replay. Times in the unit of the network's latency.
 struct Timeline {
-  struct Transfer {
-    Rank from = no_rank;
-    Rank to = no_rank;
-    StepId send = 0;  ///< in the schedule of `from`
-    StepId recv = 0;  ///< in the schedule of `to`
-    Bytes bytes = 0;
-    double start = 0;
-    double end = 0;
-  };
+  using Transfer = tutti::Transfer;
   std::vector<double> arrivals;     ///< by rank
   std::vector<double> exits;        ///< by rank
   std::vector<double> busy;         ///< by rank: time spent in messages, summed over its ports

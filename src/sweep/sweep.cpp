@@ -9,8 +9,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "algorithms/traffic.hpp"
 #include "core/distributions.hpp"
+#include "cost/traffic.hpp"
 #include "orders/by_distance.hpp"
 #include "sweep/check.hpp"
 

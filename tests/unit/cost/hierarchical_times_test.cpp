@@ -7,7 +7,7 @@
 #include <limits>
 #include <numeric>
 
-#include "algorithms/traffic.hpp"
+#include "cost/traffic.hpp"
 #include "orders/local_search.hpp"
 #include "select/hierarchical.hpp"
 #include "simulate/simulate.hpp"

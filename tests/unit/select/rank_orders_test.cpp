@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "algorithms/traffic.hpp"
+#include "cost/traffic.hpp"
 #include "orders/local_search.hpp"
 #include "shapes/traffic.hpp"
 #include "topology/shared_links.hpp"
