@@ -34,6 +34,7 @@ STAGING = {
     "group": "(ceil(late / (p - late)) + 1) b, V of unequal blocks",
     "vector": "V",
     "four_vectors": "4 V",
+    "ten_vectors": "10 V",
     "vector_each_round": "((k - 1) ceil(logk p) + 1) V",
     "vector_each_rank": "(p - 1) V",
 }

@@ -29,6 +29,7 @@ enum class Staging : std::uint8_t {
   group,              ///< relay: the blocks of a group; as `vector` if blocks differ in size
   vector,             ///< the vector, or all blocks that a rank sends or receives
   four_vectors,       ///< up to four times `vector`
+  ten_vectors,        ///< up to ten times `vector`
   vector_each_round,  ///< a vector for each child or round
   vector_each_rank,   ///< the vectors of all other ranks
 };
@@ -38,7 +39,9 @@ struct Algorithm {
   Collective collective;
   std::string_view name;
   Schedule (*schedule)(const Problem& problem);
-  std::string_view order;  ///< the default order; "identity" if the shape defines its own
+  /// The default order; if the shape defines its own, "identity", or "bine" for the ranks ascending
+  /// modulo p with the root at its position in a Bine tree.
+  std::string_view order;
   Knowledge knowledge;
   Staging staging;
   std::string_view parameters;  ///< comma-separated names

@@ -29,7 +29,8 @@ Schedule linear(const Problem& problem, Towards towards, bool in_sequence) {
     message(schedule, problem, towards, problem.root, exchanged(problem, problem.position()));
     return schedule.done();
   }
-  for (Position other = 1; other < problem.p; ++other) {
+  for (Position other = 0; other < problem.p; ++other) {
+    if (other == problem.position()) continue;
     const StepId step =
         message(schedule, problem, towards, problem.rank_at(other), exchanged(problem, other));
     if (in_sequence) schedule.wait(step);
@@ -46,9 +47,9 @@ Schedule linear_pull(const Problem& problem, Towards towards) {
     message(schedule, problem, towards, problem.root, own);
     return schedule.done();
   }
-  for (Position other = 1; other < problem.p; ++other) {
+  for (Position other = 0; other < problem.p; ++other) {
     const BlockRange blocks = exchanged(problem, other);
-    if (schedule.bytes(blocks) == 0) continue;
+    if (other == problem.position() || schedule.bytes(blocks) == 0) continue;
     const Rank rank = problem.rank_at(other);
     const StepId announced = schedule.await_signal(rank);
     const StepId moved = message(schedule, problem, towards, rank, blocks);

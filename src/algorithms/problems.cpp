@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "algorithms/staging.hpp"
+#include "shapes/bine.hpp"
 #include "shapes/informed.hpp"
 #include "shapes/knomial.hpp"
 #include "shapes/relay.hpp"
@@ -113,7 +114,10 @@ std::vector<Position> receiving_sequence(const Specification& specification, int
 
 Order order_of(const Specification& specification, int p, Rank root, const Expected& expected) {
   const Algorithm& algorithm = *specification.algorithm;
-  if (!algorithm.takes("order")) return Order::identity(p);
+  if (!algorithm.takes("order")) {
+    return algorithm.order == "bine" ? Order::rotated(p, (root + p - BineTree(p).root()) % p)
+                                     : Order::identity(p);
+  }
   const bool linear = is_served_in_turn(algorithm);
   switch (specification.order) {
     case OrderName::natural:

@@ -25,6 +25,8 @@ Bytes staging_of(const Specification& specification, int p, Bytes bytes, Bytes m
       return bytes;
     case Staging::four_vectors:
       return 4 * bytes;
+    case Staging::ten_vectors:
+      return 10 * bytes;
     case Staging::vector_each_round:
       return (rounds + 1) * bytes;
     case Staging::vector_each_rank:

@@ -23,6 +23,12 @@ class Folded {
   [[nodiscard]] BlockRange positions(int first, int last) const {
     return {begin(first), begin(last)};
   }
+  /// The positions of `count` groups from `first` on, modulo the number of groups; the end may be
+  /// above p.
+  [[nodiscard]] BlockRange cyclic(int first, int count) const {
+    const int last = first + count;
+    return {begin(first), last <= groups_ ? begin(last) : begin(last - groups_) + p_};
+  }
   [[nodiscard]] Position leader(int group) const { return begin(group); }
   [[nodiscard]] bool leads(Position v) const { return v >= 2 * pairs_ || v % 2 == 0; }
   /// The other position of the pair; -1 for a single position.

@@ -19,4 +19,22 @@ namespace tutti {
              : verifier.verify(contract, order, call.block_sizes(contract.parts), schedules);
 }
 
+/// The reason why these schedules fail, if it is that the list gives ranks too little knowledge:
+/// with all sizes they pass. Else empty.
+[[nodiscard]] inline std::string lack_of_knowledge(Verifier& verifier,
+                                                   const Specification& specification,
+                                                   const Call& call) {
+  const Knowledge given = specification.knowledge();
+  if (!is_irregular(call.collective) || given == Knowledge::all_sizes) return "";
+  Algorithm knowing = *specification.algorithm;
+  knowing.knowledge = Knowledge::all_sizes;
+  Specification other = specification;
+  other.algorithm = &knowing;
+  const Problems problems(other, call);
+  if (check(verifier, other, call, problems.order(), problems.schedules())) return "";
+  return "; its line in list.inc gives a rank the knowledge '" + std::string(name_of(given)) +
+         "', but it reads sizes beyond that: with '" + std::string(name_of(knowing.knowledge)) +
+         "' this case passes";
+}
+
 }  // namespace tutti

@@ -210,7 +210,9 @@ class Sweep {
     if (!call.arrivals.empty()) text += ", arrivals";
     for (const double arrival : call.arrivals) text += " " + std::to_string(arrival);
     const Bytes bytes = std::accumulate(call.sizes.begin(), call.sizes.end(), Bytes{0});
-    result_.refuse({call.p(), bytes, text + ": " + fault->text});
+    result_.refuse(
+        {call.p(), bytes,
+         text + ": " + fault->text + lack_of_knowledge(verifier_, unit.specification, call)});
   }
 
   SweepResult& result_;

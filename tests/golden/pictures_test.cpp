@@ -8,6 +8,7 @@
 #include "algorithms/problems.hpp"
 #include "draw/picture.hpp"
 #include "draw/transfer_tree.hpp"
+#include "shapes/bine.hpp"
 #include "shapes/knomial.hpp"
 #include "shapes/relay.hpp"
 
@@ -76,6 +77,26 @@ TEST(Picture, OfTheRelayShapeAndScatter) {
   EXPECT_EQ(to_text(shape), profile_in("shapes/relay.hpp", "p = 7, late = 3"));
   EXPECT_EQ(drawn(Collective::scatter, "relay:late=2", Order::listed({2, 0, 5, 1, 4, 3})),
             profile_in("algorithms/scatter/relay.cpp", "p = 6, late = 2"));
+}
+
+// An example to copy: the picture of a shape, and those of the algorithms that use it.
+TEST(Picture, OfTheBineShapeAndItsAlgorithms) {
+  const BineTree tree(11);
+  TreeShape shape;
+  shape.root = tree.root();
+  shape.children = [&](int v) {
+    std::vector<int> children;
+    for (const auto& child : tree.at(v).children) children.push_back(child.root);
+    return children;
+  };
+  shape.label = [](int v) { return std::to_string(v); };
+  EXPECT_EQ(to_text(shape), profile_in("shapes/bine.hpp", "p = 11"));
+  for (const Collective collective : {Collective::bcast, Collective::gather, Collective::scatter}) {
+    const Call call{collective, 2, std::vector<Bytes>(6, 1)};
+    EXPECT_EQ(drawn(Problems(*specification(collective, "bine"), call).schedules(), false),
+              profile_in("algorithms/" + std::string(name_of(collective)) + "/bine.cpp",
+                         "p = 6, root 2"));
+  }
 }
 
 TEST(Picture, OfTheKnomialGatherAndScatter) {

@@ -1,8 +1,11 @@
-/// k-nomial rank arithmetic.
+/// Rank arithmetic of k-nomial and Bine trees, and Bine butterflies.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
+#include <set>
 
+#include "shapes/bine.hpp"
 #include "shapes/knomial.hpp"
 
 namespace tutti {
@@ -40,6 +43,93 @@ TEST(Knomial, GivesTheRootFewChildren) {
   EXPECT_EQ(Knomial(64, 2).children(0).size(), 6U);
   EXPECT_EQ(Knomial(64, 4).children(0).size(), 9U);  // 3 for each of 3 digits
   EXPECT_EQ(Knomial(1, 2).children(0).size(), 0U);
+}
+
+/// The children of position v, in the sequence of the sends.
+std::vector<Position> children_of(const BineTree& tree, Position v) {
+  std::vector<Position> children;
+  for (const auto& child : tree.at(v).children) children.push_back(child.root);
+  return children;
+}
+
+TEST(BineTree, IsATreeOfRangesInTheFewestRounds) {
+  for (int p = 1; p <= 300; ++p) {
+    const BineTree tree(p);
+    int reached = 1;
+    std::vector<int> informed(static_cast<std::size_t>(p), 0);  // in the round of this number
+    std::vector<Position> senders = {tree.root()};
+    for (std::size_t i = 0; i < senders.size(); ++i) {
+      const Position v = senders[i];
+      const BineTree::Node node = tree.at(v);
+      int round = informed[static_cast<std::size_t>(v)];
+      BlockIndex inside = 1;
+      for (const auto& child : node.children) {
+        ++reached;
+        inside += child.range.count();
+        const BineTree::Node below = tree.at(child.root);
+        ASSERT_EQ(below.parent, v);
+        ASSERT_EQ(below.range, child.range);
+        ASSERT_TRUE(child.range.contains(child.root));
+        informed[static_cast<std::size_t>(child.root)] = ++round;
+        senders.push_back(child.root);
+      }
+      ASSERT_EQ(inside, node.range.count()) << "p " << p << " v " << v;
+    }
+    ASSERT_EQ(reached, p);
+    ASSERT_EQ(*std::max_element(informed.begin(), informed.end()),
+              std::bit_width(static_cast<unsigned>(p - 1)));
+  }
+}
+
+// De Sensi et al. 2025: the root sends over the sums of (-2)^i, and a rank that is an odd distance
+// away sends over the negated ones.
+TEST(BineTree, IsThatOfThePaperForPowersOfTwo) {
+  const BineTree tree(16);
+  const Position root = tree.root();
+  EXPECT_EQ(children_of(tree, root),
+            (std::vector<Position>{root - 5, root + 3, root - 1, root + 1}));
+  EXPECT_EQ(children_of(tree, root - 5), (std::vector<Position>{root - 8, root - 4, root - 6}));
+  EXPECT_EQ(children_of(tree, root + 3), (std::vector<Position>{root + 4, root + 2}));
+}
+
+TEST(BineTree, HasShorterDistancesThanTheBinomialTree) {
+  const auto distance = [](int p, Position a, Position b) {
+    const int up = (a - b + p) % p;
+    return std::min(up, p - up);
+  };
+  for (const int p : {6, 11, 24, 100, 256, 1000}) {
+    const BineTree bine(p);
+    const Knomial binomial(p, 2);
+    int near = 0;
+    int far = 0;
+    for (Position v = 0; v < p; ++v) {
+      if (v != bine.root()) near += distance(p, v, bine.at(v).parent);
+      if (v != 0) far += distance(p, v, binomial.parent(v));
+    }
+    EXPECT_LT(near, 0.8 * far) << p;
+  }
+}
+
+TEST(BineButterfly, CollectsCyclicRangesFromAllGroups) {
+  for (int groups = 1; groups <= 256; groups *= 2) {
+    const BineButterfly butterfly(groups);
+    for (int group = 0; group < groups; ++group) {
+      std::set<int> held = {group};
+      for (int step = 0; step <= butterfly.steps(); ++step) {
+        ASSERT_EQ(held.size(), std::size_t{1} << step);
+        for (int i = 0; i < 1 << step; ++i) {
+          ASSERT_TRUE(held.contains((butterfly.first_held(group, step) + i) % groups))
+              << groups << " groups, group " << group << ", step " << step;
+        }
+        if (step == butterfly.steps()) break;
+        const int partner = butterfly.partner(group, step);
+        ASSERT_EQ(butterfly.partner(partner, step), group);
+        for (int i = 0; i < 1 << step; ++i) {
+          held.insert((butterfly.first_held(partner, step) + i) % groups);
+        }
+      }
+    }
+  }
 }
 
 }  // namespace
