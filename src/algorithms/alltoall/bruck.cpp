@@ -1,6 +1,5 @@
 /// Alltoall by Bruck: blocks travel together, one digit of their distance at a time.
-#include <algorithm>
-
+#include "algorithms/alltoall/pairs.hpp"
 #include "schedule/builder.hpp"
 
 namespace tutti {
@@ -20,14 +19,7 @@ Blocks blocks_leaving(const Problem& problem, Position v, long step, int digit) 
     const auto to = static_cast<Position>((long{from} + distance) % p);
     leaving.push_back(problem.pair(from, to).begin);
   }
-  std::sort(leaving.begin(), leaving.end());
-  Blocks blocks;
-  for (const BlockIndex at : leaving) {
-    if (blocks.range.empty()) blocks.range.begin = blocks.range.end = at;
-    if (blocks.range.end < at) blocks.holes.push_back({blocks.range.end, at});
-    blocks.range.end = at + 1;
-  }
-  return blocks;
+  return blocks_of(std::move(leaving));
 }
 
 }  // namespace

@@ -1,0 +1,23 @@
+/// Messages of many pairs.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "schedule/schedule.hpp"
+
+namespace tutti {
+
+/// The blocks with these numbers, each given once. O(n log n).
+[[nodiscard]] inline Blocks blocks_of(std::vector<BlockIndex> numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  Blocks blocks;
+  for (const BlockIndex number : numbers) {
+    if (blocks.range.empty()) blocks.range.begin = blocks.range.end = number;
+    if (blocks.range.end < number) blocks.holes.push_back({blocks.range.end, number});
+    blocks.range.end = number + 1;
+  }
+  return blocks;
+}
+
+}  // namespace tutti
