@@ -23,7 +23,7 @@ struct Ranks {
 Ranks ranks() {
   const bool further = std::getenv("ALL_TESTS") != nullptr;
   if (!is_fast) return further ? Ranks{9, 34} : Ranks{6, 17};
-  return further ? Ranks{33, 1024} : Ranks{17, 513};
+  return further ? Ranks{33, 1024} : Ranks{17, 257};
 }
 
 SweepResult sweep_in_threads(SweepOptions options) {

@@ -232,7 +232,12 @@ def easybuild(tmp_path_factory):
 def test_easybuild_builds_and_its_module_loads(easybuild, packages, tmp_path):
     """With this machine's compiler, CMake and MPI in place of those that the easyconfig names."""
     file = packages("easybuild") / f"tutti-{VERSION}-gompi-2023b.eb"
-    easybuild(file, "--try-toolchain=system,system", f"--sourcepath={file.parent}",
+    toolchain = "toolchain = {'name': 'gompi', 'version': '2023b'}"
+    text = file.read_text()
+    assert toolchain in text
+    here = tmp_path / f"tutti-{VERSION}.eb"
+    here.write_text(text.replace(toolchain, "toolchain = SYSTEM"))
+    easybuild(here, f"--sourcepath={file.parent}",
               "--filter-deps=CMake,Ninja,fmt,nlohmann_json", limit=1500)  # fmt: skip
     script = f'eval "$({LMOD} bash load tutti)"; echo "$TUTTI_LIBRARY"'
     library = run("bash", "-c", script, HOME=str(tmp_path), LMOD_IGNORE_CACHE="1",
@@ -297,8 +302,7 @@ def base(tmp_path_factory) -> Path:
         if Path("/", name).exists():
             (root / name).unlink(missing_ok=True)
             shutil.copy(Path("/", name), root / name)
-    for name in ("etc/apt/sources.list", "etc/apt/sources.list.d", "etc/apt/apt.conf.d"):
-        run("cp", "-rL", f"/{name}", root / "etc/apt/", limit=20)
+    run("cp", "-rL", "/etc/apt/apt.conf.d", root / "etc/apt/", limit=20)
     return root
 
 
