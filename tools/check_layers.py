@@ -29,7 +29,7 @@ LAYERS: dict[str, frozenset[str]] = {
     "src/orders": frozenset({"core"}),
     "src/algorithms": frozenset({"core", "schedule", "shapes", "orders", "protocols", "lowering"}),
     "src/lowering": frozenset({"core", "schedule"}),
-    "src/verify": frozenset({"core", "schedule", "contract"}),
+    "src/verify": frozenset({"core", "schedule", "contract", "lowering"}),
     "src/cost": frozenset({"algorithms", "core", "schedule", "shapes"}),
     "src/simulate": frozenset({"core", "schedule", "cost"}),
     "src/draw": frozenset({"core", "cost", "schedule", "simulate"}),

@@ -64,8 +64,10 @@ void check(const SweepOptions& options) {
 
 void bind_sweep(nb::module_& module) {
   nb::class_<SweepResult>(module, "SweepResult",
-                          "The number of verified cases, and the smallest that failed.")
+                          "The numbers of verified cases and of their programs, and the smallest "
+                          "cases that failed.")
       .def_ro("cases", &SweepResult::cases)
+      .def_ro("programs", &SweepResult::programs)
       .def_ro("failed", &SweepResult::failed)
       .def_prop_ro(
           "failures",

@@ -641,10 +641,15 @@ def cache_file(name: str) -> str:
 rules_schema: str = 'tutti-rules-1'
 
 class SweepResult:
-    """The number of verified cases, and the smallest that failed."""
+    """
+    The numbers of verified cases and of their programs, and the smallest cases that failed.
+    """
 
     @property
     def cases(self) -> int: ...
+
+    @property
+    def programs(self) -> int: ...
 
     @property
     def failed(self) -> int: ...

@@ -23,6 +23,8 @@ def verify(
 ) -> _engine.SweepResult:
     """Verifies every algorithm for all numbers of ranks, roots, orders and kinds of sizes.
 
+    Both the schedules and the programs that they become for several kinds of buffers.
+
     Args:
         max_ranks: verify every number of ranks up to this one.
         sampled: verify some larger numbers of ranks up to this one.
@@ -31,7 +33,8 @@ def verify(
         progress: receives the completed share, 0 to 1, and the current case.
 
     Returns:
-        The number of cases, and the first failures with all that reproduces them.
+        The numbers of cases and of the programs that their schedules become, and the first
+        failures with all that reproduces them.
 
     Raises:
         ValueError: names the wrong argument and the accepted values.

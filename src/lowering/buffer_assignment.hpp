@@ -54,6 +54,12 @@ struct BufferTraits {
   bool packs_blocks = false;
   /// Collectives without a root: consecutive positions are not adjacent in Area::receive.
   bool receive_scattered = false;
+  /// Reductions: operands may be swapped, which saves copies. Valid if the operation commutes and
+  /// no two ranks combine the same values; these could get results with different bits (a NaN's
+  /// payload, the sign of a zero, a user's operation).
+  bool swaps = false;
+  /// Reductions: packed bytes between stretches of staging memory, a multiple of an element.
+  Bytes padding = 0;
 
   friend bool operator==(const BufferTraits&, const BufferTraits&) = default;
 };

@@ -25,7 +25,7 @@ struct Piece {
 class ReductionLowerer {
  public:
   ReductionLowerer(const Schedule& schedule, const Order& order, const std::vector<Bytes>& sizes,
-                   const ReductionTraits& traits)
+                   const BufferTraits& traits)
       : schedule_(schedule),
         traits_(traits),
         scatters_(block_kind(schedule.collective) == BlockKind::ranks),
@@ -369,7 +369,7 @@ class ReductionLowerer {
   }
 
   const Schedule& schedule_;
-  ReductionTraits traits_;
+  BufferTraits traits_;
   bool scatters_;
   std::vector<Bytes> sizes_;   ///< by position
   std::vector<Spot> held_;     ///< by position: its value
@@ -390,7 +390,7 @@ class ReductionLowerer {
 }  // namespace
 
 BufferAssignment lower_reduction(const Schedule& schedule, const Order& order,
-                                 const std::vector<Bytes>& sizes, const ReductionTraits& traits) {
+                                 const std::vector<Bytes>& sizes, const BufferTraits& traits) {
   return ReductionLowerer(schedule, order, sizes, traits).run();
 }
 

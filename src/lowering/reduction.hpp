@@ -8,20 +8,6 @@
 
 namespace tutti {
 
-/// The properties of a reduction call.
-struct ReductionTraits {
-  /// The contributions are in the receive buffer (MPI_IN_PLACE).
-  bool in_place = false;
-  /// Operands may be swapped, which saves copies. Valid if the operation commutes and no two ranks
-  /// combine the same values; these could get results with different bits (a NaN's payload, the
-  /// sign of a zero, a user's operation).
-  bool swaps = false;
-  /// Packed bytes between stretches of staging memory, a multiple of an element.
-  Bytes padding = 0;
-
-  friend bool operator==(const ReductionTraits&, const ReductionTraits&) = default;
-};
-
 /// Assigns memory to the blocks of a reduction. Area::staging has the layout that the reduction
 /// operation expects. Each reference is a range of packed bytes, `offset` from the start of its
 /// area. A `reduce` operation sets `to` to `from` op `to`.
@@ -38,6 +24,6 @@ struct ReductionTraits {
 /// all multiples of an element. O(steps^2 + steps blocks).
 [[nodiscard]] BufferAssignment lower_reduction(const Schedule& schedule, const Order& order,
                                                const std::vector<Bytes>& sizes,
-                                               const ReductionTraits& traits);
+                                               const BufferTraits& traits);
 
 }  // namespace tutti

@@ -130,16 +130,21 @@ class HierarchicalSweep {
     }
   }
 
-  /// Verifies an inner call with every algorithm, in its default order.
+  /// Verifies an inner call with every algorithm, in its default order, and its programs.
   void verify_inner(const Call& call) {
     for (const Algorithm& algorithm : all_algorithms()) {
       if (algorithm.collective != call.collective) continue;
       const Specification spec = *specification(call.collective, algorithm.name);
       const Problems problems(spec, call);
+      const std::vector<Schedule> schedules = problems.schedules();
+      const auto fault = tutti::check(verifier_, spec, call, problems.order(), schedules);
       ++result_.cases;
-      const auto fault =
-          tutti::check(verifier_, spec, call, problems.order(), problems.schedules());
-      if (fault) refuse(call, in_words(call) + " with " + to_text(spec) + ": " + fault->text);
+      if (fault)
+        return refuse(call, in_words(call) + " with " + to_text(spec) + ": " + fault->text);
+      const auto seed = static_cast<std::uint64_t>(result_.programs++);
+      const Programs programs(spec, call, problems, schedules, 0);
+      const auto wrong = programs.check(programs_, seed);
+      if (wrong) refuse(call, in_words(call) + " with " + to_text(spec) + ": " + wrong->text);
     }
   }
 
@@ -176,6 +181,7 @@ class HierarchicalSweep {
   std::size_t turn_ = 0;
   std::set<std::string> seen_;
   Verifier verifier_;
+  ProgramVerifier programs_;
   SweepResult result_;
 };
 

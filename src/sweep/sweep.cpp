@@ -29,6 +29,9 @@ struct Unit {
   bool sampled = false;
 };
 
+/// Up to this p all kinds of buffers are used for each call, beyond it one of them.
+constexpr int all_kinds_max_p = 8;
+
 /// Small sizes make segments, thresholds and half-performance lengths of a few bytes count.
 constexpr Bytes average_block = 6;
 
@@ -197,11 +200,40 @@ class Sweep {
       call.rank_order = random_rank_order(unit.specification, call.p(), call.root);
     }
     if (unit.specification.parameters.nodes) call.nodes = some_nodes(call.p(), call.root);
+    if (reduces(call.collective)) {
+      call.unit = 2;
+      for (Bytes& bytes : call.sizes) bytes *= call.unit;
+    }
     const Problems problems(unit.specification, call);
     ++result_.cases;
-    const auto fault =
-        check(verifier_, unit.specification, call, problems.order(), problems.schedules());
+    const std::vector<Schedule> schedules = problems.schedules();
+    if (const auto fault =
+            check(verifier_, unit.specification, call, problems.order(), schedules)) {
+      return refuse(unit, call,
+                    fault->text + lack_of_knowledge(verifier_, unit.specification, call));
+    }
+    if (is_one_sided(call.collective)) return;
+    if (call.p() <= all_kinds_max_p) {
+      for (int kind = 0; kind < buffer_kinds; ++kind) run(unit, call, problems, schedules, kind);
+    } else {
+      // Multiplied by the golden ratio, so that kinds do not follow the loops over the space.
+      const auto hash = static_cast<std::uint64_t>(result_.cases) * 0x9E3779B97F4A7C15U;
+      run(unit, call, problems, schedules, static_cast<int>((hash >> 32) % buffer_kinds));
+    }
+  }
+
+  void run(const Unit& unit, const Call& call, const Problems& problems,
+           std::span<const Schedule> schedules, int kind) {
+    const auto seed = static_cast<std::uint64_t>(result_.programs++);
+    const Programs programs(unit.specification, call, problems, schedules, kind);
+    const auto fault = programs.check(programs_, seed);
     if (!fault) return;
+    refuse(unit, call,
+           "buffers " + buffer_kind_name(kind) + ", seed " + std::to_string(seed) + ": " +
+               fault->text);
+  }
+
+  void refuse(const Unit& unit, const Call& call, const std::string& fault) {
     std::string text = std::string(name_of(call.collective)) + " " + to_text(unit.specification) +
                        ", p " + std::to_string(call.p()) + ", root " + std::to_string(call.root) +
                        ", n_1/2 " + std::to_string(call.half_performance_length) + ", memory " +
@@ -210,13 +242,12 @@ class Sweep {
     if (!call.arrivals.empty()) text += ", arrivals";
     for (const double arrival : call.arrivals) text += " " + std::to_string(arrival);
     const Bytes bytes = std::accumulate(call.sizes.begin(), call.sizes.end(), Bytes{0});
-    result_.refuse(
-        {call.p(), bytes,
-         text + ": " + fault->text + lack_of_knowledge(verifier_, unit.specification, call)});
+    result_.refuse({call.p(), bytes, text + ": " + fault});
   }
 
   SweepResult& result_;
   Verifier verifier_;
+  ProgramVerifier programs_;
 };
 
 /// The specifications of one algorithm, for all values of its parameters.
@@ -283,6 +314,7 @@ void SweepResult::refuse(FailedCase failure) {
 void SweepResult::add(const SweepResult& other) {
   const long all = failed + other.failed;
   cases += other.cases;
+  programs += other.programs;
   for (const FailedCase& failure : other.failures) refuse(failure);
   failed = all;
 }

@@ -32,8 +32,9 @@ struct FailedCase {
 struct SweepResult {
   static constexpr std::size_t failures_at_most = 20;
 
-  long cases = 0;
-  long failed = 0;
+  long cases = 0;                    ///< sets of schedules or plans
+  long programs = 0;                 ///< sets of programs, made from these schedules
+  long failed = 0;                   ///< cases or programs
   std::vector<FailedCase> failures;  ///< the smallest, by ranks, then by bytes
 
   /// Counts a failed case, and keeps it if it is among the smallest.
@@ -49,7 +50,8 @@ using SweepProgress = std::function<void(double done, std::string_view at)>;
 /// parameters, for every p and root, with sizes equal, zero, one huge, random, and those of all
 /// distributions. Orders by arrival use simultaneous, rising, falling and random arrivals, and one
 /// late rank; orders by distance use random matrices. With these and the background runner, sizes
-/// alternate. Takes seconds with the default options.
+/// alternate. Then verifies the programs that the schedules become, for all kinds of buffers if p
+/// is at most 8, else for one kind of each case. Takes minutes with the default options.
 [[nodiscard]] SweepResult sweep(const SweepOptions& options, const SweepProgress& progress = {});
 
 /// The points of an algorithm's space that the sweep visits.

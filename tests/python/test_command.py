@@ -125,19 +125,20 @@ def test_verify_counts_its_cases(command):
     shown = command("verify", "--max-ranks", "5", "--sampled", "0")
     assert shown.status == 0 and "all right" in shown.out
     parsed = json.loads(command("verify", "--max-ranks", "4", "--sampled", "0", "--json").out)
-    assert parsed["cases"] > 0 and parsed["failures"] == []
+    assert parsed["cases"] > 0 and parsed["programs"] > parsed["cases"]
+    assert parsed["failures"] == []
 
 
 def test_verify_fails_with_what_reproduces_it(command, monkeypatch):
     class Result:
-        cases, failed = 30, 9
+        cases, programs, failed = 30, 50, 9
         failures = [f"gatherv linear p {p} root 1: planted" for p in (2, 3, 4, 5)]
 
     monkeypatch.setattr("tutti.commands.verify.verify_all", lambda *_, **__: Result())
     shown = command("verify", "--algorithm", "linear")
     lines = shown.out.splitlines()
     assert shown.status == 1 and lines[0] == "gatherv linear p 2 root 1: planted"
-    assert "p 5" not in shown.out and re.fullmatch(r"30 cases in .* s: 9 failed", lines[-1])
+    assert "p 5" not in shown.out and re.fullmatch(r"30 cases, 50 programs in .* s: 9 failed", lines[-1])
 
 
 def test_run_says_what_it_would_execute(command, installed):

@@ -77,7 +77,9 @@ def verify(
 
     The cases are all roots, orders and kinds of sizes. Schedules of all ranks are executed
     symbolically: every block must arrive exactly once where the contract requires it, without
-    deadlock even if no message is buffered. Hierarchical plans are verified on all small shapes of
+    deadlock even if no message is buffered. Then the programs that they become are executed byte
+    by byte, for contiguous, packed, scattered and typed buffers, with and without MPI_IN_PLACE: no
+    operation may use bytes that are undefined, out of bounds or still in flight. Hierarchical plans are verified on all small shapes of
     nodes: 2 ranks may access the same byte of node memory only if a signal orders them. The exit
     status is 1 if a case fails.
 
@@ -91,11 +93,13 @@ def verify(
         raise Refusal(f"--nodes {nodes} excludes --algorithm")
     results = _with_bar(max_ranks, sampled, collective, algorithm, nodes)
     cases = sum(result.cases for result in results)
+    programs = sum(result.programs for result in results)
     failed = sum(result.failed for result in results)
     failures = [failure for result in results for failure in result.failures]
     seconds = time.monotonic() - start
     if as_json:
-        print_json({"cases": cases, "failed": failed, "failures": failures, "seconds": seconds})
+        counts = {"cases": cases, "programs": programs, "failed": failed}
+        print_json({**counts, "failures": failures, "seconds": seconds})
     else:
         out = console()
         for failure in failures[:_MAX_SHOWN]:
@@ -103,6 +107,6 @@ def verify(
         if failed > _MAX_SHOWN:
             out.print(f"These are the smallest; --json lists {len(failures)}.")
         verdict = f"[red]{failed:,} failed[/]" if failed else "[green]all right[/]"
-        out.print(f"{cases:,} cases in {seconds:.1f} s: {verdict}")
+        out.print(f"{cases:,} cases, {programs:,} programs in {seconds:.1f} s: {verdict}")
     if failed:
         raise typer.Exit(1)

@@ -96,7 +96,8 @@ CollectiveProblem CollectiveCalls::problem_of(const CollectiveCall& call,
   problem.sizes = &sizes_;
   if (reduces(call.collective)) {
     problem.unit = layout_.element();
-    problem.padding = layout_.padding();
+    problem.traits.swaps = specification.algorithm->commutative;
+    problem.traits.padding = layout_.padding();
   }
   problem.half_performance_length = context.half_performance_length;
   if (context.rank_orders != nullptr) {

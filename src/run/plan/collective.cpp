@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include "lowering/movement.hpp"
-#include "lowering/reduction.hpp"
+#include "lowering/lower.hpp"
 #include "shapes/informed.hpp"
 
 namespace tutti {
@@ -62,29 +61,12 @@ Problem problem_of(const CollectiveProblem& problem) {
   return whole;
 }
 
-/// The sizes of a reduction's blocks in the numbering of its contract.
-std::vector<Bytes> block_sizes(const CollectiveProblem& problem, const Problem& whole) {
-  if (is_irregular(whole.collective)) return *problem.sizes;
-  std::vector<Bytes> sizes;
-  const BlockIndex blocks = block_count(whole.collective, whole.p, whole.parts);
-  for (BlockIndex at = 0; at < blocks; ++at) sizes.push_back(whole.sizes.of({at, at + 1}));
-  return sizes;
-}
-
-/// Every rank combines blocks of its own only in algorithms that need commutative operations. There
-/// operands may change sides.
-ReductionTraits reduction_traits(const CollectiveProblem& problem) {
-  return {problem.traits.in_place, problem.specification->algorithm->commutative, problem.padding};
-}
-
 }  // namespace
 
 const Plan& CollectivePlanner::plan_of(const CollectiveProblem& problem) {
   key_.describe(problem);
   key_.known = *problem.sizes;
-  if (reduces(problem.specification->algorithm->collective)) {
-    key_.known.insert(key_.known.end(), {problem.unit, problem.padding});
-  }
+  if (reduces(problem.specification->algorithm->collective)) key_.known.push_back(problem.unit);
   const Plan* plan = cache_.find(key_);
   return plan != nullptr ? *plan : cache_.keep(build(problem));
 }
@@ -92,15 +74,10 @@ const Plan& CollectivePlanner::plan_of(const CollectiveProblem& problem) {
 Plan CollectivePlanner::build(const CollectiveProblem& problem) const {
   const Problem whole = problem_of(problem);
   const Schedule schedule = schedule_of(*problem.specification, whole);
-  const bool in_parts = block_kind(whole.collective) == BlockKind::parts;
-  const Problem cut = in_parts ? whole.cut(schedule.parts) : whole;
   Plan plan;
   plan.key = key_;
   plan.order = whole.order;
-  plan.assignment = reduces(whole.collective)
-                        ? lower_reduction(schedule, cut.order, block_sizes(problem, cut),
-                                          reduction_traits(problem))
-                        : lower_movement(schedule, cut, problem.traits);
+  plan.assignment = lower(schedule, whole, problem.traits);
   return plan;
 }
 

@@ -13,8 +13,7 @@ struct CollectiveProblem : CallProblem {
   /// Packed bytes, by collective: of one block if all are equal, of the vector, or of the block of
   /// each rank; for pairs, of the blocks to each rank and then from each rank; empty for a barrier.
   const std::vector<Bytes>* sizes = nullptr;
-  Bytes unit = 1;     ///< reductions: bytes of an element, which is never split
-  Bytes padding = 0;  ///< reductions: see ReductionTraits
+  Bytes unit = 1;  ///< reductions: bytes of an element, which is never split
 };
 
 /// Prepares and keeps plans for one communicator.

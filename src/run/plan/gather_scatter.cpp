@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "algorithms/staging.hpp"
+#include "lowering/lower.hpp"
 #include "protocols/fixed_tree.hpp"
 #include "protocols/tree_construction.hpp"
 #include "schedule/builder.hpp"
@@ -176,8 +177,7 @@ Plan GatherScatterPlanner::build(const GatherScatterProblem& problem) const {
   Plan plan;
   plan.key = key_;
   plan.order = whole.order;
-  plan.assignment =
-      assign_buffers(schedule_of(spec, whole), whole.position(), problem.own, problem.traits);
+  plan.assignment = lower(schedule_of(spec, whole), whole, problem.traits);
   return plan;
 }
 

@@ -150,7 +150,7 @@ class OrderedCall {
 
   void add_rank(const Problems& problems, Rank rank) {
     const Schedule schedule = problems.schedule(rank);
-    ReductionTraits traits;
+    BufferTraits traits;
     traits.in_place = in_place_ && (!has_root(call_.collective) || rank == call_.root);
     traits.swaps = swaps_;
     traits.padding = rank % 2 * unit;

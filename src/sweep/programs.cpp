@@ -1,0 +1,66 @@
+/// Lowers schedules for several kinds of buffers.
+#include <array>
+
+#include "lowering/lower.hpp"
+#include "sweep/check.hpp"
+
+namespace tutti {
+
+namespace {
+
+enum class Buffers : std::uint8_t { contiguous, packed, scattered, typed, mixed };
+constexpr std::array buffer_names = {"contiguous", "packed messages", "scattered", "typed",
+                                     "mixed"};
+
+/// True if `rank` may pass MPI_IN_PLACE.
+bool may_be_in_place(const Call& call, Rank rank) {
+  const BlockKind kind = block_kind(call.collective);
+  if (call.collective == Collective::bcast || kind == BlockKind::none) return false;
+  return !has_root(call.collective) || rank == call.root;
+}
+
+BufferLayout layout_of(const Specification& specification, const Call& call, Rank rank,
+                       Buffers buffers, bool in_place) {
+  BufferLayout layout;
+  BufferTraits& traits = layout.traits;
+  traits.in_place = in_place && may_be_in_place(call, rank);
+  if (reduces(call.collective)) {
+    traits.swaps = specification.algorithm->commutative;
+    traits.padding = buffers == Buffers::typed ? call.unit : 0;
+    return layout;
+  }
+  layout.scattered = buffers == Buffers::scattered;
+  if (buffers == Buffers::typed) traits.send_contiguous = traits.receive_contiguous = false;
+  const bool by_rank = block_kind(call.collective) == BlockKind::ranks;
+  const bool packs = buffers == Buffers::packed || buffers == Buffers::scattered;
+  const bool at_side = !has_root(call.collective) || rank == call.root;
+  traits.packs_blocks = packs && by_rank && at_side;
+  const bool as_numbered =
+      specification.order == OrderName::natural || specification.order == OrderName::rotated;
+  traits.receive_scattered = traits.packs_blocks && (layout.scattered || !as_numbered);
+  return layout;
+}
+
+}  // namespace
+
+std::string buffer_kind_name(int kind) {
+  return buffer_names[static_cast<std::size_t>(kind / 2)] +
+         std::string(kind % 2 == 1 ? ", in place" : "");
+}
+
+Programs::Programs(const Specification& specification, const Call& call, const Problems& problems,
+                   std::span<const Schedule> schedules, int kind)
+    : contract(contract_of(specification, call, schedules)),
+      order(problems.order()),
+      sizes(sizes_of(call, contract)),
+      unit(call.unit) {
+  const auto buffers = static_cast<Buffers>(kind / 2);
+  for (Rank rank = 0; rank < call.p(); ++rank) {
+    const Buffers own = buffers == Buffers::mixed ? static_cast<Buffers>(rank % 4) : buffers;
+    layouts.push_back(layout_of(specification, call, rank, own, kind % 2 == 1));
+    programs.push_back(
+        lower(schedules[static_cast<std::size_t>(rank)], problems.at(rank), layouts.back().traits));
+  }
+}
+
+}  // namespace tutti

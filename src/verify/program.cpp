@@ -1,0 +1,226 @@
+/// Resolves the buffers of programs, pairs their messages, and executes them.
+#include "verify/program.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/index.hpp"
+
+namespace tutti {
+
+ProgramVerifier::Fault ProgramVerifier::verify(const ProgramCall& call,
+                                               std::span<const BufferAssignment> programs,
+                                               std::span<const BufferLayout> layouts,
+                                               std::uint64_t seed) {
+  call_ = &call;
+  programs_ = programs;
+  layouts_ = layouts;
+  fault_.reset();
+  lay_out();
+  for (Rank rank = 0; rank < call.contract.p; ++rank) {
+    if (Fault fault = check_form(rank)) return fault;
+    if (Fault fault = check_memory(rank)) return fault;
+  }
+  if (Fault fault = pair_messages()) return fault;
+  if (Fault fault = execute(seed)) return fault;
+  for (Rank rank = 0; rank < call.contract.p; ++rank) {
+    if (Fault fault = check_results(rank)) return fault;
+  }
+  return std::nullopt;
+}
+
+const Operation& ProgramVerifier::operation(Node node) const {
+  return programs_[at(rank_of_[at(node)])].operations[at(number(node))];
+}
+
+ProgramFault ProgramVerifier::fault(Rank rank, int operation, const std::string& text) const {
+  std::string who = "rank " + std::to_string(rank);
+  if (operation >= 0) who += " operation " + std::to_string(operation);
+  return {rank, operation, who + " " + text};
+}
+
+void ProgramVerifier::refuse(Node node, const std::string& text) {
+  if (!fault_) fault_ = fault(rank_of_[at(node)], number(node), text);
+}
+
+std::string ProgramVerifier::in_words(Node node) const {
+  const Operation& named = operation(node);
+  std::string text =
+      "operation " + std::to_string(number(node)) + " (" + std::string(name_of(named.kind));
+  if (named.peer != no_rank) text += " " + std::to_string(named.peer);
+  return text + ")";
+}
+
+std::string ProgramVerifier::in_words(const ByteSymbols& symbols) const {
+  const auto block = std::upper_bound(origins_.begin(), origins_.end(), symbols.origin);
+  const auto number = block - origins_.begin() - 1;
+  return "byte " + std::to_string(symbols.origin - origins_[static_cast<std::size_t>(number)]) +
+         " of block " + std::to_string(number);
+}
+
+void ProgramVerifier::lay_out() {
+  const std::vector<Bytes>& sizes = *call_->sizes;
+  origins_.assign(1, 0);
+  for (const Bytes bytes : sizes) origins_.push_back(origins_.back() + bytes);
+  const std::size_t p = programs_.size();
+  first_.assign(1, 0);
+  rank_of_.clear();
+  for (std::size_t rank = 0; rank < p; ++rank) {
+    const std::size_t count = programs_[rank].operations.size();
+    first_.push_back(first_.back() + static_cast<int>(count));
+    rank_of_.insert(rank_of_.end(), count, static_cast<Rank>(rank));
+  }
+  const std::size_t nodes = rank_of_.size();
+  ranges_of_.assign(nodes, {});
+  ranges_.clear();
+  early_.assign(nodes, 0);
+  partner_.assign(nodes, none);
+  if (memory_.size() < p) memory_.resize(p);
+  for (std::size_t rank = 0; rank < p; ++rank) {
+    memory_[rank].start(*call_, origins_, static_cast<Rank>(rank), layouts_[rank],
+                        programs_[rank].scratch);
+  }
+}
+
+/// Needs and waits name earlier operations only.
+ProgramVerifier::Fault ProgramVerifier::check_form(Rank rank) {
+  const BufferAssignment& program = programs_[at(rank)];
+  const int count = static_cast<int>(program.operations.size());
+  for (int i = 0; i < count; ++i) {
+    const Operation& operation = program.operations[at(i)];
+    for (int need = operation.first_need; need < operation.last_need; ++need) {
+      const int other = program.needs[at(need)];
+      if (other < 0 || other >= i) {
+        return fault(rank, i,
+                     "needs operation " + std::to_string(other) + ", which is not before it");
+      }
+    }
+    const bool names_some = operation.kind == StepKind::wait && operation.first < operation.last;
+    if (names_some && (operation.first < 0 || operation.last > i)) {
+      return fault(rank, i, "waits for operations that are not before it");
+    }
+  }
+  return std::nullopt;
+}
+
+ProgramVerifier::Fault ProgramVerifier::resolve(Node node) {
+  const Operation& named = operation(node);
+  RankMemory& memory = memory_[at(rank_of_[at(node)])];
+  const bool reads = named.kind != StepKind::recv && named.kind != StepKind::wait;
+  const bool writes = named.kind != StepKind::send && named.kind != StepKind::wait;
+  Ranges& found = ranges_of_[at(node)];
+  found.first = static_cast<int>(ranges_.size());
+  std::string wrong = reads ? memory.find(named.from, ranges_) : "";
+  found.middle = static_cast<int>(ranges_.size());
+  if (wrong.empty() && writes) wrong = memory.find(named.to, ranges_);
+  found.last = static_cast<int>(ranges_.size());
+  if (wrong.empty() && reads && writes && named.from.bytes != named.to.bytes) {
+    wrong = "copies " + std::to_string(named.from.bytes) + " bytes to " +
+            std::to_string(named.to.bytes);
+  }
+  const bool changes = named.kind == StepKind::reduce;
+  for (int i = found.first; wrong.empty() && i < found.last; ++i) {
+    const bool is_target = i >= found.middle;
+    const Area area = is_target ? named.to.area : named.from.area;
+    if (is_target && !memory.may_write(area, ranges_[at(i)])) {
+      wrong = "writes bytes " + std::to_string(ranges_[at(i)].begin) + " to " +
+              std::to_string(ranges_[at(i)].end) + " of " + name_of(area) +
+              ", which are not the place of a result";
+    }
+    accesses_.push_back({number(node), area, is_target || changes, ranges_[at(i)]});
+    if (!is_target) accesses_.back().writes = false;
+  }
+  if (wrong.empty()) return std::nullopt;
+  return fault(rank_of_[at(node)], number(node), wrong);
+}
+
+ProgramVerifier::Fault ProgramVerifier::check_memory(Rank rank) {
+  accesses_.clear();
+  for (Node node = first_[at(rank)]; node < first_[at(rank) + 1]; ++node) {
+    if (Fault fault = resolve(node)) return fault;
+  }
+  const BufferAssignment& program = programs_[at(rank)];
+  const std::vector<char>& after = order_.after_arrival(program);
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    early_[at(first_[at(rank)]) + i] = after[i] == 0 ? 1 : 0;
+  }
+  const auto found = order_.conflict(program, accesses_);
+  if (!found) return std::nullopt;
+  const auto& [first, second] = *found;
+  if (first.operation == second.operation) {
+    return fault(rank, first.operation,
+                 std::string("uses overlapping bytes of ") + name_of(first.area));
+  }
+  return fault(rank, second.operation,
+               std::string(second.writes ? "writes" : "reads") + " bytes " +
+                   std::to_string(second.bytes.begin) + " to " + std::to_string(second.bytes.end) +
+                   " of " + name_of(second.area) + ", which " +
+                   in_words(first_[at(rank)] + first.operation) + " may be " +
+                   (first.writes ? "writing" : "reading"));
+}
+
+ProgramVerifier::Fault ProgramVerifier::pair_messages() {
+  ends_.clear();
+  for (Node node = 0; node < static_cast<Node>(rank_of_.size()); ++node) {
+    const Operation& named = operation(node);
+    const bool sends = named.kind == StepKind::send;
+    if (!sends && named.kind != StepKind::recv) continue;
+    const Rank rank = rank_of_[at(node)];
+    ends_.push_back(
+        {sends ? rank : named.peer, sends ? named.peer : rank, named.message, sends, node});
+  }
+  std::sort(ends_.begin(), ends_.end());
+  for (std::size_t i = 0; i < ends_.size(); i += 2) {
+    const End& one = ends_[i];  // the receive, which sorts first
+    const bool paired = i + 1 < ends_.size() && !one.sends && ends_[i + 1].sends &&
+                        one.from == ends_[i + 1].from && one.to == ends_[i + 1].to &&
+                        one.message == ends_[i + 1].message;
+    if (!paired) {
+      return fault(rank_of_[at(one.node)], number(one.node),
+                   (one.sends ? "sends message " : "receives message ") +
+                       std::to_string(one.message) + (one.sends ? " to rank " : " from rank ") +
+                       std::to_string(one.sends ? one.to : one.from) + ", which has no partner");
+    }
+    const Node send = ends_[i + 1].node;
+    partner_[at(one.node)] = send;
+    partner_[at(send)] = one.node;
+    if (operation(send).from.bytes != operation(one.node).to.bytes) {
+      return fault(one.from, number(send),
+                   "sends " + std::to_string(operation(send).from.bytes) + " bytes to rank " +
+                       std::to_string(one.to) + ", which receives " +
+                       std::to_string(operation(one.node).to.bytes));
+    }
+  }
+  return std::nullopt;
+}
+
+ProgramVerifier::Fault ProgramVerifier::check_results(Rank rank) {
+  RankMemory& memory = memory_[at(rank)];
+  std::vector<ByteSymbols> found;
+  for (const ByteSymbols& wanted : memory.wanted()) {
+    found.clear();
+    const ByteRange range = {wanted.begin, wanted.end};
+    const Bytes undefined = memory.content(Area::receive).read(range, found);
+    if (undefined != ByteContent::none) {
+      const ByteSymbols missing = part_of(wanted, {undefined, wanted.end});
+      return fault(rank, -1, "lacks " + in_words(missing) + " at the end");
+    }
+    for (const ByteSymbols& part : found) {
+      ByteSymbols expected = part_of(wanted, {wanted.begin + part.begin, wanted.end});
+      if (part.origin != expected.origin) {
+        return fault(
+            rank, -1,
+            "has " + in_words(part) + " at the end where " + in_words(expected) + " belongs");
+      }
+      if (!reduces(call_->contract.collective)) continue;
+      const Rank missing = sets_.missing(part.set, call_->contract.p);
+      if (missing == no_rank) continue;
+      return fault(rank, -1,
+                   "lacks the contribution of rank " + std::to_string(missing) + " to " +
+                       in_words(part) + " at the end");
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace tutti

@@ -1,0 +1,136 @@
+/// Verifies all ranks' programs byte by byte: what runs, after buffers have been assigned.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "verify/program_order.hpp"
+#include "verify/rank_memory.hpp"
+#include "verify/rank_sets.hpp"
+
+namespace tutti {
+
+/// A fault in a set of programs.
+struct ProgramFault {
+  Rank rank = no_rank;
+  int operation = -1;  ///< of that rank; -1: no single operation
+  std::string text;    ///< names both
+};
+
+/// Executes programs as the executor does, with bytes that name their origin. Reuses its memory
+/// between calls.
+class ProgramVerifier {
+ public:
+  using Fault = std::optional<ProgramFault>;
+
+  /// Returns the first fault, if any. Programs and layouts are by rank. Without a fault
+  ///  - every operation stays inside its buffers, and writes only staging memory and the places of
+  ///    results, each to its own length; segments of scattered or typed buffers do not occur;
+  ///  - no operation uses bytes that another one may be writing, or writes bytes that another one
+  ///    may be using: one must be complete before the other starts, whatever the timing;
+  ///  - no operation reads undefined bytes, and none of the background thread reads the program's
+  ///    input before the rank has arrived;
+  ///  - sends and receives pair up, with equal lengths;
+  ///  - all operations complete. `seed` determines when ranks arrive and messages complete, in any
+  ///    sequence, and whether sends complete before their receives begin;
+  ///  - operands of a reduction are whole elements of equal origin, no contribution is combined
+  ///    twice, nor out of order if the operation does not commute;
+  ///  - at the end every result has its bytes, with the contributions of all ranks.
+  /// No fault depends on sizes: bytes are kept as ranges. O(operations log operations +
+  /// ranges), and O(n^2) bits for a rank with n operations that uses bytes again.
+  [[nodiscard]] Fault verify(const ProgramCall& call, std::span<const BufferAssignment> programs,
+                             std::span<const BufferLayout> layouts, std::uint64_t seed);
+
+ private:
+  /// The number of an operation among those of all ranks.
+  using Node = int;
+  static constexpr Node none = -1;
+
+  /// The ranges of a node's two references: first those it reads.
+  struct Ranges {
+    int first = 0;
+    int middle = 0;
+    int last = 0;
+  };
+  struct End {
+    Rank from;
+    Rank to;
+    int message;
+    bool sends;
+    Node node;
+    friend auto operator<=>(const End&, const End&) = default;
+  };
+  struct RankState {
+    int next = 0;       ///< the first operation that waits hold back
+    int remaining = 0;  ///< operations that this wait awaits
+    int slots_in_use = 0;
+    bool arrived = false;
+    std::vector<Node> held;    ///< ready, until the rank arrives
+    std::vector<Node> queued;  ///< ready, without a slot
+  };
+
+  [[nodiscard]] const Operation& operation(Node node) const;
+  [[nodiscard]] int number(Node node) const { return node - first_[at(rank_of_[at(node)])]; }
+  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+  void lay_out();
+  [[nodiscard]] Fault check_memory(Rank rank);
+  [[nodiscard]] Fault check_form(Rank rank);
+  [[nodiscard]] Fault resolve(Node node);
+  [[nodiscard]] Fault pair_messages();
+  void link(Rank rank);
+
+  [[nodiscard]] Fault execute(std::uint64_t seed);
+  void advance(Rank rank);
+  void complete(Node node);
+  void start(Node node);
+  void run_local(Node node);
+  void deliver(Node send);
+  [[nodiscard]] std::vector<ByteSymbols> read(Node node, Area area, int first, int last);
+  void write(Node node, Area area, const std::vector<ByteSymbols>& message);
+  [[nodiscard]] std::vector<ByteSymbols> combined(Node node, const std::vector<ByteSymbols>& left,
+                                                  const std::vector<ByteSymbols>& right);
+  [[nodiscard]] int united(Node node, int left, int right);
+  [[nodiscard]] Fault check_results(Rank rank);
+  [[nodiscard]] Fault stuck() const;
+  [[nodiscard]] std::string in_words(Node node) const;
+  [[nodiscard]] std::string in_words(const ByteSymbols& symbols) const;
+
+  [[nodiscard]] ProgramFault fault(Rank rank, int operation, const std::string& text) const;
+  void refuse(Node node, const std::string& text);
+
+  const ProgramCall* call_ = nullptr;
+  std::span<const BufferAssignment> programs_;
+  std::span<const BufferLayout> layouts_;
+  std::vector<Bytes> origins_;  ///< by block; then the end
+  std::vector<RankMemory> memory_;
+  std::vector<Node> first_;  ///< by rank; then the end
+  std::vector<Rank> rank_of_;
+  std::vector<Ranges> ranges_of_;
+  std::vector<ByteRange> ranges_;
+  std::vector<Node> partner_;
+  std::vector<End> ends_;
+  std::vector<ByteAccess> accesses_;
+  ProgramOrder order_;
+  std::vector<char> early_;  ///< by node: may start before the rank arrives
+
+  std::vector<int> needs_left_;
+  std::vector<int> first_reader_;  ///< by node; then the end
+  std::vector<Node> readers_;
+  std::vector<char> reached_, begun_, done_;
+  std::vector<RankState> states_;
+  std::vector<Node> ready_;   ///< to be started
+  std::vector<Node> ended_;   ///< to be completed
+  std::vector<int> pending_;  ///< sends whose receives have begun; ~rank: it arrives
+  std::vector<std::vector<ByteSymbols>> sent_;  ///< by node, of sends that completed early
+  bool eager_ = false;
+  int unfinished_ = 0;
+  RankSets sets_;
+  Fault fault_;
+};
+
+}  // namespace tutti

@@ -1,0 +1,183 @@
+/// Lays out the buffers of a rank, and finds the bytes of references.
+#include "verify/rank_memory.hpp"
+
+#include <algorithm>
+
+#include "core/index.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// Undefined bytes after each block of a scattered buffer.
+constexpr Bytes gap = 3;
+
+}  // namespace
+
+const char* name_of(Area area) {
+  return area == Area::send      ? "the send buffer"
+         : area == Area::receive ? "the receive buffer"
+                                 : "staging memory";
+}
+
+void RankMemory::start(const ProgramCall& call, const std::vector<Bytes>& origins, Rank rank,
+                       const BufferLayout& layout, Bytes scratch) {
+  call_ = &call;
+  origins_ = &origins;
+  const Contract& contract = call.contract;
+  const Collective collective = contract.collective;
+  const bool vectors = reduces(collective) || block_kind(collective) == BlockKind::parts;
+  scattered_ = layout.scattered && !vectors;
+  for (ByteContent& content : contents_) content.clear();
+  places_.clear();
+  wanted_.clear();
+  buffer(Area::staging).bytes = scratch;
+
+  const BlockSeries nothing;
+  const BlockSeries before = contract.before(rank);
+  const BlockSeries after = contract.after(rank);
+  const bool in_place = layout.traits.in_place;
+  const bool in_receive = in_place || collective == Collective::bcast;
+  const bool stays_in_send = in_place && before.count > after.count && !reduces(collective);
+  lay_out(Area::send, in_receive && !stays_in_send ? nothing : before,
+          layout.traits.send_contiguous);
+  lay_out(Area::receive,
+          stays_in_send                     ? nothing
+          : in_place && reduces(collective) ? before
+                                            : after,
+          layout.traits.receive_contiguous);
+  if (!in_receive || stays_in_send) {
+    fill(Area::send, before, 0);
+    return stays_in_send ? void() : want(after, no_rank);
+  }
+  const bool single = before.count == 1 && after.count > 1;
+  fill(Area::receive, before, single ? static_cast<int>(before.first) : 0);
+  if (reduces(collective)) return want(after, no_rank);
+  if (collective != Collective::bcast) return want(after, rank);
+  if (rank != contract.root) want(after, no_rank);
+}
+
+void RankMemory::lay_out(Area area, const BlockSeries& blocks, bool contiguous) {
+  Buffer& laid = buffer(area);
+  const auto count = index(blocks.count);
+  laid.displacements.assign(count, 0);
+  laid.sizes.resize(count);
+  laid.bytes = 0;
+  laid.contiguous = contiguous;
+  for (std::size_t i = 0; i < count; ++i) laid.sizes[i] = size_of(blocks[static_cast<int>(i)]);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t at = scattered_ ? count - 1 - i : i;
+    laid.displacements[at] = laid.bytes;
+    laid.bytes += laid.sizes[at] + (scattered_ ? gap : 0);
+  }
+}
+
+void RankMemory::fill(Area area, const BlockSeries& blocks, int at) {
+  const Buffer& laid = buffer(area);
+  std::vector<ByteSymbols> symbols(1);
+  for (int i = 0; i < blocks.count; ++i) {
+    const Bytes bytes = size_of(blocks[i]);
+    const Bytes begin = laid.displacements[index(at + i)];
+    if (bytes == 0) continue;
+    symbols[0] = {0, bytes, (*origins_)[index(blocks[i])], 0, true};
+    content(area).write({begin, begin + bytes}, symbols, 0);
+  }
+}
+
+void RankMemory::want(const BlockSeries& blocks, int kept) {
+  const Buffer& laid = buffer(Area::receive);
+  for (int i = 0; i < blocks.count; ++i) {
+    const Bytes bytes = size_of(blocks[i]);
+    if (bytes == 0) continue;
+    const Bytes begin = laid.displacements[index(i)];
+    wanted_.push_back({begin, begin + bytes, (*origins_)[index(blocks[i])], 0, false});
+    if (i == kept && blocks.count > 1) {
+      // An alltoall in place keeps the block for itself, other collectives their contribution.
+      continue;
+    }
+    places_.push_back({begin, begin + bytes});
+  }
+  std::sort(places_.begin(), places_.end(),
+            [](const ByteRange& a, const ByteRange& b) { return a.begin < b.begin; });
+  std::size_t joined = 0;
+  for (std::size_t i = 1; i < places_.size(); ++i) {
+    if (places_[i].begin == places_[joined].end) {
+      places_[joined].end = places_[i].end;
+    } else {
+      places_[++joined] = places_[i];
+    }
+  }
+  if (!places_.empty()) places_.resize(joined + 1);
+}
+
+bool RankMemory::may_write(Area area, ByteRange range) const {
+  if (area != Area::receive) return area == Area::staging;
+  const auto place =
+      std::partition_point(places_.begin(), places_.end(),
+                           [&](const ByteRange& other) { return other.end <= range.begin; });
+  return place != places_.end() && place->begin <= range.begin && range.end <= place->end;
+}
+
+void RankMemory::find_blocks(Area area, const Blocks& blocks) {
+  const Buffer& laid = buffer(area);
+  const Order& order = *call_->order;
+  const int p = order.size();
+  const bool pairs = block_kind(call_->contract.collective) == BlockKind::pairs;
+  const auto add = [&](std::size_t at) {
+    const ByteRange block = {laid.displacements[at], laid.displacements[at] + laid.sizes[at]};
+    if (block.begin == block.end) return;
+    if (!iov_.empty() && iov_.back().end == block.begin) {
+      iov_.back().end = block.end;
+    } else {
+      iov_.push_back(block);
+    }
+  };
+  iov_.clear();
+  if (block_kind(call_->contract.collective) == BlockKind::parts) {
+    for (std::size_t at = 0; at < laid.sizes.size(); ++at) add(at);
+    return;
+  }
+  if (laid.sizes.size() == 1) return add(0);
+  blocks.for_each_run([&](BlockRange run) {
+    for (BlockIndex block = run.begin; block < run.end; ++block) {
+      const BlockIndex at = !pairs ? block : area == Area::send ? block % p : block / p;
+      add(index(order.rank_at(static_cast<Position>(at))));
+    }
+  });
+}
+
+std::string RankMemory::find(const BufferRef& ref, std::vector<ByteRange>& ranges) {
+  if (ref.bytes == 0) return "";
+  const Buffer& laid = buffer(ref.area);
+  const std::size_t first = ranges.size();
+  if (ref.area == Area::staging || reduces(call_->contract.collective)) {
+    ranges.push_back({ref.offset, ref.offset + ref.bytes});
+    if (reduces(call_->contract.collective) &&
+        (ref.offset % call_->unit != 0 || ref.bytes % call_->unit != 0)) {
+      return "refers to a part of an element";
+    }
+  } else {
+    if (laid.sizes.empty()) return std::string("uses ") + name_of(ref.area) + ", which it lacks";
+    find_blocks(ref.area, ref.blocks);
+    if (iov_.size() == 1 && laid.contiguous) {
+      const Bytes begin = iov_[0].begin + ref.offset;
+      ranges.push_back({begin, ref.whole ? iov_[0].end + ref.offset : begin + ref.bytes});
+    } else {
+      ranges.insert(ranges.end(), iov_.begin(), iov_.end());
+    }
+  }
+  Bytes found = 0;
+  for (std::size_t i = first; i < ranges.size(); ++i) {
+    found += ranges[i].end - ranges[i].begin;
+    if (ranges[i].begin < 0 || ranges[i].end > laid.bytes) {
+      return "uses bytes " + std::to_string(ranges[i].begin) + " to " +
+             std::to_string(ranges[i].end) + " of " + name_of(ref.area) + ", which has " +
+             std::to_string(laid.bytes);
+    }
+  }
+  if (found == ref.bytes) return "";
+  return "names " + std::to_string(ref.bytes) + " bytes of " + name_of(ref.area) +
+         " where its blocks have " + std::to_string(found);
+}
+
+}  // namespace tutti

@@ -1,0 +1,87 @@
+/// The memory of one rank in a call: the program's two buffers and staging memory.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "contract/contract.hpp"
+#include "core/order.hpp"
+#include "lowering/buffer_assignment.hpp"
+#include "verify/byte_content.hpp"
+
+namespace tutti {
+
+/// A call whose programs are verified.
+struct ProgramCall {
+  Contract contract;
+  const Order* order = nullptr;               ///< of the positions of blocks
+  const std::vector<Bytes>* sizes = nullptr;  ///< of the contract's blocks
+  Bytes unit = 1;                             ///< bytes of an element, in reductions
+};
+
+/// The buffers that a program passes to a call.
+struct BufferLayout {
+  BufferTraits traits;
+  /// Blocks lie in descending sequence, with undefined bytes between them. Otherwise they are
+  /// adjacent in the sequence of the contract.
+  bool scattered = false;
+};
+
+/// The memory of one rank, and the bytes that buffer references mean in it. A buffer of a datatype
+/// that is not contiguous can only be referenced by whole blocks, as in the executor.
+class RankMemory {
+ public:
+  /// Fills the buffers with the blocks that the contract gives to `rank`. `origins` has the offset
+  /// of each block into all blocks, and must outlive the call.
+  void start(const ProgramCall& call, const std::vector<Bytes>& origins, Rank rank,
+             const BufferLayout& layout, Bytes scratch);
+
+  /// Appends the ranges of bytes of `ref`. Returns a text if it has none: other bytes than it
+  /// names, or bytes outside its area.
+  [[nodiscard]] std::string find(const BufferRef& ref, std::vector<ByteRange>& ranges);
+  [[nodiscard]] ByteContent& content(Area area) {
+    return contents_[static_cast<std::size_t>(area)];
+  }
+  /// True if operations may write these bytes: staging memory, and the places of results.
+  [[nodiscard]] bool may_write(Area area, ByteRange range) const;
+
+  /// The symbols that must be in the receive buffer at the end, without their sets of ranks.
+  [[nodiscard]] const std::vector<ByteSymbols>& wanted() const { return wanted_; }
+
+ private:
+  struct Buffer {
+    std::vector<Bytes> displacements;  ///< by index of its blocks, see BlockSeries
+    std::vector<Bytes> sizes;          ///< the same
+    Bytes bytes = 0;
+    bool contiguous = true;
+  };
+
+  [[nodiscard]] Bytes size_of(Block block) const {
+    return (*call_->sizes)[static_cast<std::size_t>(block)];
+  }
+  void lay_out(Area area, const BlockSeries& blocks, bool contiguous);
+  /// Puts the blocks of a series into a buffer, the first one where its block `at` is.
+  void fill(Area area, const BlockSeries& blocks, int at);
+  /// Wants these blocks in the receive buffer, but for the one of index `kept`, which is there.
+  void want(const BlockSeries& blocks, int kept);
+  /// Sets iov_ to the ranges of the blocks in the buffer.
+  void find_blocks(Area area, const Blocks& blocks);
+  [[nodiscard]] Buffer& buffer(Area area) { return buffers_[static_cast<std::size_t>(area)]; }
+  [[nodiscard]] const Buffer& buffer(Area area) const {
+    return buffers_[static_cast<std::size_t>(area)];
+  }
+
+  const ProgramCall* call_ = nullptr;
+  const std::vector<Bytes>* origins_ = nullptr;
+  bool scattered_ = false;
+  Buffer buffers_[3];  ///< by area
+  ByteContent contents_[3];
+  std::vector<ByteRange> places_;  ///< of results that are to be written, ascending
+  std::vector<ByteSymbols> wanted_;
+  std::vector<ByteRange> iov_;  ///< working memory
+};
+
+/// The name of an area in texts, e.g. "staging memory".
+[[nodiscard]] const char* name_of(Area area);
+
+}  // namespace tutti

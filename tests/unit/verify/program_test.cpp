@@ -1,0 +1,262 @@
+/// Planted faults in programs are caught, and named by rank and operation.
+#include "verify/program.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "sweep/check.hpp"
+#include "unit/call_helpers.hpp"
+
+namespace tutti {
+namespace {
+
+constexpr int contiguous = 0;
+constexpr int packed = 2;
+constexpr int typed = 6;
+
+class PlantedInPrograms : public testing::Test {
+ protected:
+  /// The programs of an algorithm for p ranks with 2 bytes each; without faults.
+  void reset(Collective collective, const char* algorithm, int p, int kind = contiguous) {
+    const Call call = {collective, 0, std::vector<Bytes>(static_cast<std::size_t>(p), 2), 0};
+    const Specification spec = testing_support::spec_of(collective, algorithm);
+    const Problems problems(spec, call);
+    made_.emplace(spec, call, problems, problems.schedules(), kind);
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+      const auto fault = made_->check(verifier_, seed);
+      ASSERT_FALSE(fault) << fault->text;
+    }
+  }
+
+  BufferAssignment& program(Rank rank) { return made_->programs[static_cast<std::size_t>(rank)]; }
+  Operation& operation(Rank rank, int number) {
+    return program(rank).operations[static_cast<std::size_t>(number)];
+  }
+  /// The number of the n-th operation of a kind.
+  int find(Rank rank, StepKind kind, int n = 0) {
+    const auto& operations = program(rank).operations;
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+      if (operations[i].kind == kind && n-- == 0) return static_cast<int>(i);
+    }
+    ADD_FAILURE() << "rank " << rank << " has no such operation";
+    return 0;
+  }
+
+  /// The verifier finds the fault at this operation, and its text names the place and says this.
+  void expect(Rank rank, int number, const std::string& says) {
+    const auto fault = made_->check(verifier_, 1);
+    ASSERT_TRUE(fault);
+    EXPECT_EQ(fault->rank, rank) << fault->text;
+    EXPECT_EQ(fault->operation, number) << fault->text;
+    EXPECT_NE(fault->text.find(says), std::string::npos) << fault->text;
+    EXPECT_NE(fault->text.find("rank " + std::to_string(rank)), std::string::npos) << fault->text;
+    if (number < 0) return;
+    EXPECT_NE(fault->text.find("operation " + std::to_string(number)), std::string::npos)
+        << fault->text;
+  }
+
+  std::optional<Programs> made_;
+  ProgramVerifier verifier_;
+};
+
+TEST_F(PlantedInPrograms, WrongOffsetPutsOtherBytesIntoAResult) {
+  reset(Collective::bcast, "scatter_allgather", 4);
+  const int recv = find(1, StepKind::recv, 0);
+  operation(1, recv).to.offset += 1;
+  const auto fault = made_->check(verifier_, 1);
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->rank, 1) << fault->text;
+  EXPECT_NE(fault->text.find("of the receive buffer"), std::string::npos) << fault->text;
+}
+
+TEST_F(PlantedInPrograms, WrongOffsetOfASendReadsUndefinedBytes) {
+  reset(Collective::gather, "binomial:order=natural", 4);
+  // Rank 2 stages its own block and that of rank 3, and sends both.
+  const int send = find(2, StepKind::send);
+  program(2).scratch += 2;
+  operation(2, send).from.offset += 1;
+  expect(2, send, "reads byte 4 of staging memory, which is undefined");
+}
+
+TEST_F(PlantedInPrograms, WrongSourceOfABlockIsInTheResult) {
+  reset(Collective::alltoall, "linear:order=natural", 4);
+  const int send = find(1, StepKind::send);
+  BlockRange& block = operation(1, send).from.blocks.range;
+  block.begin = block.end - 1 == 4 ? 6 : 4;  // a block of rank 1 for another rank
+  block.end = block.begin + 1;
+  const auto fault = made_->check(verifier_, 1);
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->rank, operation(1, send).peer);
+  EXPECT_NE(fault->text.find("at the end where byte 0 of block"), std::string::npos) << fault->text;
+}
+
+TEST_F(PlantedInPrograms, BytesOutsideABuffer) {
+  reset(Collective::gather, "binomial:order=natural", 4);
+  program(2).scratch -= 1;
+  expect(2, find(2, StepKind::recv), "of staging memory, which has 3");
+  reset(Collective::gather, "linear", 4);
+  const int send = find(3, StepKind::send);
+  operation(3, send).from.area = Area::receive;
+  expect(3, send, "uses the receive buffer, which it lacks");
+}
+
+TEST_F(PlantedInPrograms, WritesWhereNoResultBelongs) {
+  reset(Collective::scatter, "linear", 3, contiguous + 1);
+  Operation extra = operation(0, find(0, StepKind::send));
+  extra.kind = StepKind::copy;
+  extra.to = extra.from;
+  program(0).operations.push_back(extra);
+  expect(0, static_cast<int>(program(0).operations.size()) - 1, "not the place of a result");
+}
+
+TEST_F(PlantedInPrograms, StagingReusedTooEarly) {
+  reset(Collective::reduce, "linear", 4);
+  const int first = find(0, StepKind::recv, 1);
+  const int second = find(0, StepKind::recv, 2);
+  ASSERT_EQ(operation(0, first).to.area, Area::staging);
+  ASSERT_EQ(operation(0, second).to.area, Area::staging);
+  operation(0, second).to.offset = operation(0, first).to.offset;
+  expect(0, second, "which operation " + std::to_string(first) + " (recv");
+}
+
+TEST_F(PlantedInPrograms, StagingReusedWhileATransferReadsIt) {
+  reset(Collective::alltoall, "bruck", 4, packed);
+  const int send = find(1, StepKind::send);
+  Operation over = operation(1, find(1, StepKind::copy));
+  over.kind = StepKind::copy;
+  over.to = operation(1, send).from;
+  over.to.bytes = over.from.bytes;
+  over.first_need = operation(1, send).first_need;  // the copies that fill these bytes
+  over.last_need = operation(1, send).last_need;
+  program(1).operations.insert(program(1).operations.begin() + send + 1, over);
+  for (Operation& later : program(1).operations) {
+    if (later.kind == StepKind::wait) later.first = later.last = 0;
+  }
+  for (int& need : program(1).needs) need += need > send ? 1 : 0;
+  expect(1, send + 1, "(send");
+}
+
+TEST_F(PlantedInPrograms, MissingNeed) {
+  reset(Collective::gather, "binomial:order=natural", 4);
+  const int send = find(2, StepKind::send);
+  operation(2, send).last_need = operation(2, send).first_need;
+  expect(2, send, "may be writing");
+}
+
+TEST_F(PlantedInPrograms, MissingWait) {
+  reset(Collective::allgather, "ring", 4);
+  const int send = find(1, StepKind::send, 1);
+  operation(1, send).last_need = operation(1, send).first_need;
+  for (Operation& each : program(1).operations) {
+    if (each.kind == StepKind::wait) each.first = each.last = 0;
+  }
+  expect(1, send, "may be writing");
+}
+
+TEST_F(PlantedInPrograms, OverlappingAreas) {
+  reset(Collective::gather, "binomial:order=natural", 4);
+  const int copy = find(2, StepKind::copy);
+  program(2).scratch += 8;
+  Operation& changed = operation(2, copy);
+  changed.from = changed.to;
+  changed.from.offset += 1;
+  expect(2, copy, "uses overlapping bytes of staging memory");
+}
+
+TEST_F(PlantedInPrograms, UnmatchedMessages) {
+  reset(Collective::gather, "linear:order=natural", 3);
+  operation(2, find(2, StepKind::send)).message = 1;
+  expect(0, find(0, StepKind::recv, 1), "receives message 0 from rank 2, which has no partner");
+  reset(Collective::gather, "linear:order=natural", 3);
+  program(0).operations.erase(program(0).operations.begin() + find(0, StepKind::recv, 1));
+  expect(2, find(2, StepKind::send), "sends message 0 to rank 0, which has no partner");
+}
+
+TEST_F(PlantedInPrograms, LengthsThatDiffer) {
+  reset(Collective::bcast, "linear", 3);
+  Operation& recv = operation(2, find(2, StepKind::recv));
+  recv.to.bytes = 1;
+  recv.to.whole = false;
+  expect(0, find(0, StepKind::send, 1), "sends 2 bytes to rank 2, which receives 1");
+}
+
+TEST_F(PlantedInPrograms, Deadlock) {
+  reset(Collective::alltoall, "linear", 2);
+  for (const Rank rank : {0, 1}) {
+    BufferAssignment& cyclic = program(rank);
+    const int recv = find(rank, StepKind::recv);
+    const int send = find(rank, StepKind::send);
+    // Both receive before they send.
+    std::swap(operation(rank, recv), operation(rank, std::max(0, std::min(recv, send))));
+    const int before = find(rank, StepKind::recv);
+    const int after = find(rank, StepKind::send);
+    ASSERT_LT(before, after);
+    cyclic.needs.push_back(before);
+    operation(rank, after).first_need = static_cast<int>(cyclic.needs.size()) - 1;
+    operation(rank, after).last_need = static_cast<int>(cyclic.needs.size());
+  }
+  const auto fault = made_->check(verifier_, 1);
+  ASSERT_TRUE(fault);
+  EXPECT_NE(fault->text.find("never completes"), std::string::npos) << fault->text;
+}
+
+TEST_F(PlantedInPrograms, SegmentsOfTypedBuffers) {
+  reset(Collective::gather, "linear", 3, typed);
+  const int recv = find(0, StepKind::recv);
+  operation(0, recv).to.bytes = 1;
+  expect(0, recv, "names 1 bytes of the receive buffer where its blocks have 2");
+}
+
+TEST_F(PlantedInPrograms, InputReadBeforeArrival) {
+  reset(Collective::gather, "linear", 3);
+  const int send = find(1, StepKind::send);
+  operation(1, send).runner = Runner::background;
+  expect(1, send, "before the rank arrives");
+}
+
+TEST_F(PlantedInPrograms, MissingResult) {
+  reset(Collective::allgather, "linear", 3);
+  const int copy = find(1, StepKind::copy);
+  operation(1, copy).from = operation(1, copy).to = {};
+  expect(1, -1, "lacks byte 0 of block 1 at the end");
+}
+
+TEST_F(PlantedInPrograms, OperandsInTheWrongOrder) {
+  reset(Collective::reduce, "linear", 3);
+  const int reduce = find(0, StepKind::reduce);
+  std::swap(operation(0, reduce).from, operation(0, reduce).to);
+  const auto fault = made_->check(verifier_, 1);
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->rank, 0) << fault->text;
+}
+
+TEST_F(PlantedInPrograms, ContributionCombinedTwiceOrNever) {
+  reset(Collective::allreduce, "ring", 3);
+  const int reduce = find(1, StepKind::reduce);
+  Operation again = operation(1, reduce);
+  again.first_need = static_cast<int>(program(1).needs.size());
+  program(1).needs.push_back(reduce);
+  again.last_need = static_cast<int>(program(1).needs.size());
+  program(1).operations.insert(program(1).operations.begin() + reduce + 1, again);
+  for (Operation& later : program(1).operations) {
+    if (later.kind != StepKind::wait) continue;
+    if (later.first > reduce) ++later.first;
+    if (later.last > reduce) ++later.last;
+  }
+  for (int& need : program(1).needs)
+    need += need >= reduce && &need != &program(1).needs.back() ? 1 : 0;
+  const auto fault = made_->check(verifier_, 1);
+  ASSERT_TRUE(fault);
+  EXPECT_NE(fault->text.find("twice"), std::string::npos) << fault->text;
+
+  reset(Collective::allreduce, "ring", 3);
+  operation(1, find(1, StepKind::reduce)).kind = StepKind::copy;
+  const auto missing = made_->check(verifier_, 1);
+  ASSERT_TRUE(missing);
+  EXPECT_NE(missing->text.find("lacks the contribution of rank"), std::string::npos)
+      << missing->text;
+}
+
+}  // namespace
+}  // namespace tutti
