@@ -180,4 +180,31 @@ TUTTI_EXPORT int PMPI_Testsome(int count, MPI_Request* requests, int* completed,
   return error;
 }
 
+/// Keeps what has completed until all have.
+TUTTI_EXPORT int PMPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) {
+  static const auto test = behind<decltype(&PMPI_Test)>("PMPI_Test");
+  Polling& own = polling();
+  *flag = 0;
+  for (int i = 0; i < count; ++i) {
+    MPI_Request request = requests[i];
+    if (request == MPI_REQUEST_NULL || own.completed.contains(request)) continue;
+    if (repeats_latest(own, &requests[i], 1)) return MPI_SUCCESS;
+    int is_done = 0;
+    MPI_Status status;
+    if (const int error = test(&request, &is_done, &status)) return error;
+    if (is_done == 0) {
+      note_in_vain(own, &requests[i], 1);
+      return MPI_SUCCESS;
+    }
+    forget_tests(own);
+    own.completed[requests[i]] = status;
+  }
+  *flag = 1;
+  for (int i = 0; i < count; ++i) {
+    take_completed(own, requests[i],
+                   statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i]);
+  }
+  return MPI_SUCCESS;
+}
+
 }  // extern "C"

@@ -58,6 +58,7 @@ Cost cost_of(const std::function<void()>& call, double (*bytes)()) {
 void print(const char* name, const Cost& cost) {
   if (rank == 0) {
     std::printf(", \"%s\": {\"bytes\": %.1f, \"seconds\": %.9f}", name, cost.bytes, cost.seconds);
+    std::fflush(stdout);
   }
 }
 

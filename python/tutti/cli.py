@@ -135,6 +135,11 @@ COMMANDS = {
         "Run a program on a simulated machine of any size, under Tutti.",
         "simgrid.simgrid", _OWN_OPTIONS,
     ),
+    "reproduce": _Entry(
+        _CHECK,
+        "Reproduce the tables of papers beside the published numbers.",
+        "reproduce.reproduce",
+    ),
 }
 """Every command. Its module is imported when the command runs, as all take 0.2 s to import."""
 

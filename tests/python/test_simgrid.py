@@ -95,7 +95,7 @@ def test_the_command_writes_a_platform(command, tmp_path):
 @pytest.mark.parametrize(("words", "expected"), [
     ((), "--platform is missing"),
     (("--platform", "switch:2"), "no program; e.g. tutti simgrid"),
-    (("--platform", "switch:2", "--selector", "lam", "--", "./app"), "--selector lam: expected mpich"),
+    (("--platform", "switch:2", "--selector", "lam", "--", "./app"), "--selector lam: expected ompi"),
 ])  # fmt: skip
 def test_bad_commands_say_what_is_accepted(command, words, expected):
     done = command("simgrid", *words)

@@ -43,7 +43,7 @@ def simgrid(
             metavar="MPI",
             help=f"Whose choices the MPI's own collectives follow: {', '.join(running.SELECTORS)}.",
         ),
-    ] = "mpich",
+    ] = "ompi",
     cfg: Annotated[
         list[str] | None,
         typer.Option("--cfg", metavar="KEY:VALUE", help="A further setting of SimGrid."),

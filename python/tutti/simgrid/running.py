@@ -16,8 +16,11 @@ from tutti import libraries
 from tutti.refusal import Refusal
 from tutti.simgrid.platforms import Platform
 
-SELECTORS = ("mpich", "ompi", "mvapich2", "impi", "default")
+SELECTORS = ("ompi", "mpich", "mvapich2", "impi", "default")
 """Whose choices SimGrid's own collectives follow."""
+
+_REPLACED = {"ompi": {"smpi/reduce_scatter": "mpich"}}
+"""Choices that SimGrid 3.32 implements wrongly: they deadlock."""
 
 FRONT = "libtutti-simgrid.so"
 _QUIET = ("xbt_cfg.thres:warning", "smpi_config.thres:error", "smpi_coll.thres:warning",
@@ -43,7 +46,7 @@ class Job:
     ranks: int
     ppn: int
     native: bool = False
-    selector: str = "mpich"
+    selector: str = "ompi"
     settings: Sequence[str] = ()
 
 
@@ -121,6 +124,7 @@ def options(job: Job, hosts: Path) -> list[str]:
         "network/model": "SMPI",
         "surf/precision": "1e-9",
     }
+    given |= _REPLACED.get(job.selector, {})
     for setting in job.settings:
         key, separator, value = setting.partition(":")
         if not separator or not re.fullmatch(r"[a-z][a-z0-9/_-]*", key):

@@ -1,0 +1,93 @@
+"""`tutti reproduce`: published tables beside what Tutti shows of them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from tutti.commands.options import Machine
+from tutti.console import Refusal, console, write
+from tutti.reproduce import page, parsons, traff
+from tutti.reproduce.cache import Cache, default_folder
+from tutti.reproduce.tables import Table
+from tutti.workload import machine_of, node_machine_of
+
+PAPERS = {"traff": "Träff 2017, tables 1 to 11", "parsons": "Parsons & Pai 2014, averages"}
+
+
+def _wanted(tables: list[Table], paper: str, table: str) -> list[Table]:
+    if paper and paper not in PAPERS:
+        raise Refusal(f"unknown paper {paper}; expected {', '.join(PAPERS)}")
+    of_paper = [each for each in tables if paper in ("", each.paper)]
+    wanted = [each for each in of_paper if table in ("", each.name)]
+    if not wanted:
+        raise Refusal(
+            f"{paper} has no {table}; expected {', '.join(each.name for each in of_paper)}"
+        )
+    return wanted
+
+
+def reproduce(
+    paper: Annotated[
+        str, typer.Argument(metavar="[PAPER]", help=f"{', '.join(PAPERS)}. Default: all.")
+    ] = "",
+    table: Annotated[
+        str, typer.Argument(metavar="[TABLE]", help="One table, e.g. table-3. Default: all.")
+    ] = "",
+    output: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Write reproduced.html and reproduced.md here.")
+    ] = Path(),
+    simgrid_ranks: Annotated[
+        int,
+        typer.Option(
+            metavar="N", min=0, help="Run tables of up to N ranks in SimGrid too; 0: none."
+        ),
+    ] = traff.SIMGRID_RANKS,
+    cache: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Keep results here. Default: the user's cache folder."),
+    ] = None,
+    machine: Machine = None,
+) -> None:
+    """Reproduce the tables of papers beside the published numbers, and say whether they agree.
+
+    Each result is kept by its content, so an interrupted run goes on where it was, and a repeated
+    one takes seconds. Tables of up to 560 ranks also run in SimGrid, if it is installed.
+
+    ```
+    tutti reproduce
+    tutti reproduce traff table-3 --output out
+    ```
+    """
+    path = machine or Path("built-in")
+    kept = Cache(cache or default_folder())
+    missing = traff.refuse_without_simgrid() if simgrid_ranks else ""
+    if missing:
+        print(f"tutti: without SimGrid: {missing}", file=sys.stderr)
+    tables = traff.tables(kept, machine_of(path), 0 if missing else simgrid_ranks)
+    tables += parsons.tables(kept, node_machine_of(path))
+    wanted = _wanted(tables, paper, table)
+    reproduced = []
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        total = progress.add_task("", total=sum(each.steps for each in wanted))
+        for each in wanted:
+            progress.update(total, description=f"{each.paper} {each.name}")
+            reproduced.append((each, each.run(lambda: progress.advance(total))))
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Refusal(f"--output {output}: {error.strerror}") from None
+    write(output / "reproduced.html", page.html(reproduced), "--output")
+    write(output / "reproduced.md", page.markdown(reproduced), "--output")
+    out = console()
+    for each, sections in reproduced:
+        out.print(f"[bold]{each.title}[/]")
+        for section in sections:
+            out.print(f"  {section.method}: {section.verdict().split('. ')[0]}")
+    out.print(f"{output / 'reproduced.html'}, reproduced.md; {kept.hits} of "
+              f"{kept.hits + kept.misses} results were known")  # fmt: skip
