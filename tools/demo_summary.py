@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Prints ./demo's summary for one MPI: times alone and under Tutti, algorithms, gain and reason.
+"""Prints ./demo's summary: the seconds natively and under Tutti, and why they differ.
 
-    tools/demo_summary.py NAME ALONE UNDER_TUTTI REPORT
+    tools/demo_summary.py WHERE FOLDER ROUNDS
 
-ALONE and UNDER_TUTTI have the seconds of one run per line; REPORT is a report in JSON.
+FOLDER has the reports off-N.json of native runs and on-N.json of runs under Tutti, and the
+program's output on.bin.
 """
 
 from __future__ import annotations
@@ -16,67 +17,86 @@ from statistics import median
 from typing import Any
 
 WIDTH = 80
-MAX_CALLS = 6
+MAX_REASONS = 3
+MIN_GAIN = 0.05
+"""Below this share, 2 rounds show no difference."""
+
+Report = dict[str, Any]
 
 
-def seconds_in(path: Path) -> list[float]:
-    """The times of all runs."""
-    return [float(line) for line in path.read_text().split()]
+def report_of(path: Path) -> Report:
+    """A report; the first part if the library wrote several."""
+    part: Report = json.loads(path.read_text().splitlines()[0])
+    return part
 
 
-def calls_in(path: Path) -> list[dict[str, Any]]:
-    """The lines of a report, longest total time first."""
-    reports = [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
-    calls = [call for report in reports for call in report["calls"]]
-    return sorted(calls, key=lambda call: -call["calls"] * call["seconds"]["mean"])
+def row(name: str, native: list[float], tutti: list[float]) -> str:
+    """A line of the table: medians, in brackets the shortest and the longest."""
+
+    def cell(seconds: list[float]) -> str:
+        return f"{median(seconds):.2f} ({min(seconds):.2f}..{max(seconds):.2f})"
+
+    saved = 1 - median(tutti) / median(native)
+    return f"{name:<16}{cell(native):>22}{cell(tutti):>22}{saved:>10.0%}"
 
 
-def times(name: str, seconds: list[float]) -> str:
-    """A line of the table of times."""
-    numbers = "".join(f"{one:11.6f}" for one in (median(seconds), min(seconds), max(seconds)))
-    return f"  {name:28}{numbers}"
+def reasons(report: Report) -> list[str]:
+    """Why Tutti was faster: its replaced calls with the most time, one line for each collective."""
+    ran = [call for call in report["calls"] if call["algorithm"] != "native"
+           and call.get("explored", 0) < call["calls"]]  # fmt: skip
+    lines: dict[str, str] = {}
+    for call in sorted(ran, key=lambda one: -one["calls"] * one["elapsed"]["mean"]):
+        text = f"{call['collective']}: {call['algorithm']}: {call['reason']}"
+        lines.setdefault(call["collective"], text)
+    return list(lines.values())[:MAX_REASONS]
 
 
-def gain(alone: list[float], under: list[float]) -> str:
-    """The gain as text: faster or slower only if all runs of one are faster than all of the other."""
-    ratio = median(alone) / median(under)
-    if max(under) < min(alone):
-        return f"snapshots are {ratio:.2f} times faster"
-    if min(under) > max(alone):
-        return f"snapshots are {1 / ratio:.2f} times slower, a loss"
-    return f"these runs show no significant difference (native / Tutti {ratio:.2f})"
+def closing(native: list[float], tutti: list[float], report: Report) -> str:
+    """One sentence: what was gained and why, or that nothing was and what would be needed."""
+    saved = 1 - median(tutti) / median(native)
+    if not reasons(report):
+        chance = " The difference is the machine's load." if abs(saved) >= MIN_GAIN else ""
+        return (
+            "Nothing is gained here: Tutti measured no candidate to be faster beyond doubt, and left "
+            f"the calls to the MPI.{chance} A gain needs more calls than this short program makes, "
+            "or a measurement beforehand (tutti tune), on several nodes with several ranks each."
+        )
+    if saved < -MIN_GAIN:
+        return f"A loss: collectives take {-saved:.0%} longer under Tutti. TUTTI=off switches it off."
+    if saved < MIN_GAIN:
+        return "These runs show no difference, though Tutti replaced calls:"
+    # Both ranges must be apart to speak of a gain.
+    sure = "" if max(tutti) < min(native) else ", though the ranges overlap"
+    return f"Collectives take {saved:.0%} less time under Tutti{sure}. Why:"
 
 
-def cause(calls: list[dict[str, Any]]) -> str:
-    """The reason of the gain, from the line with the longest time that explains it."""
-    replaced = [call for call in calls if call["algorithm"] != "native"]
-    if not calls:
-        return "no call reached Tutti"
-    first = (replaced or calls)[0]
-    what = f"{first['collective']}: {first['algorithm']}: {first['reason']}"
-    if not replaced:
-        return f"Tutti left all calls to the MPI ({what})"
-    names = ", ".join(dict.fromkeys(call["collective"] for call in replaced))
-    return f"Tutti ran {names} itself ({what})"
-
-
-def summary(
-    name: str, alone: list[float], under: list[float], calls: list[dict[str, Any]]
-) -> list[str]:
+def summary(where: str, native: list[Report], tutti: list[Report], size: int) -> list[str]:
     """The lines of the summary, each at most WIDTH long."""
-    heads = "".join(f"{head:>11}" for head in ("median", "minimum", "maximum"))
-    lines = [f"  {'seconds in snapshots':28}{heads}", times(f"{name} alone", alone)]
-    lines += [times("with Tutti", under)]
-    for call in calls[:MAX_CALLS]:
-        text = f"{call['calls']} {call['collective']}: {call['algorithm']}: {call['reason']}"
-        lines.append("  " + textwrap.shorten(text, WIDTH - 2, placeholder=" .."))
-    if len(calls) > MAX_CALLS:
-        lines.append(f"  .. and {len(calls) - MAX_CALLS} more lines in the report")
-    sentence = f"{name}: {gain(alone, under)}: {cause(calls)}."
-    return [*lines, *textwrap.wrap(sentence, WIDTH)]
+    last = tutti[-1]
+    times = {
+        name: ([pick(one) for one in native], [pick(one) for one in tutti])
+        for name, pick in (
+            ("in collectives", lambda one: one["seconds"]["mean"]),
+            ("in all", lambda one: one["wall"]),
+        )
+    }
+    lines = textwrap.wrap(f"{last['mpi']}, {last['ranks']} ranks on {where}", WIDTH)
+    lines.append(f"output of all {len(native)} runs of each, {size:,} bytes: identical")
+    lines += ["", f"{'seconds':<16}{'native':>22}{'Tutti':>22}{'saved':>10}"]
+    lines += [row(name, *both) for name, both in times.items()]
+    lines += ["", *textwrap.wrap(closing(*times["in collectives"], last), WIDTH)]
+    if lines[-1].endswith(":"):
+        for reason in reasons(last):
+            lines += textwrap.wrap(reason, WIDTH, initial_indent="  ", subsequent_indent="    ")
+    return lines
+
+
+def main(where: str, folder: Path, rounds: int) -> None:
+    """Prints the summary of a folder of reports."""
+    arms = [[report_of(folder / f"{arm}-{number + 1}.json") for number in range(rounds)]
+            for arm in ("off", "on")]  # fmt: skip
+    print("\n".join(summary(where, *arms, (folder / "on.bin").stat().st_size)))
 
 
 if __name__ == "__main__":
-    name, alone, under, report = sys.argv[1:]
-    print("\n".join(summary(name, seconds_in(Path(alone)), seconds_in(Path(under)),
-                            calls_in(Path(report)))))  # fmt: skip
+    main(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]))

@@ -1,7 +1,7 @@
 """The output of ./demo fits a terminal, and has the gain and its reason."""
 
 import importlib.util
-import json
+import subprocess
 
 import pytest
 from installed import ROOT
@@ -11,48 +11,63 @@ demo_summary = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(demo_summary)
 
 
-def call(collective, algorithm, reason, seconds=1e-3):
+def call(collective, algorithm, reason, seconds=1e-3, explored=0):
     return {"collective": collective, "algorithm": algorithm, "reason": reason, "calls": 30,
-            "seconds": {"mean": seconds, "max": 2 * seconds}}  # fmt: skip
+            "explored": explored, "elapsed": {"mean": seconds}}  # fmt: skip
 
 
-LEFT = [call("gatherv", "native", "no gain " + "that anybody could tell " * 9)]
-TAKEN = [call("gather", "native", "no gain"), call("gatherv", "linear", "30 us for 90 us", 1e-4)]
+def report(seconds, *calls):
+    return {"mpi": "Open MPI 4.1.4", "ranks": 32, "wall": seconds + 1,
+            "seconds": {"mean": seconds}, "calls": list(calls)}  # fmt: skip
+
+
+NATIVE = call("gatherv", "native", "fastest of 7 candidates measured")
+TAKEN = [
+    call("alltoall", "hierarchical(native,leaders=1)", "measured 3.1x faster " + "than it " * 20),
+    call("alltoall", "bruck", "exploring", 1.0, explored=30),
+    call("gather", "linear", "measured 1.5x faster", 0.5),
+]
+
+
+def lines_of(native, tutti, *calls):
+    return demo_summary.summary("8 emulated nodes", [report(one, NATIVE) for one in native],
+                                [report(one, *calls) for one in tutti], 12345)  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("alone", "under", "calls", "sentence"),
+    ("native", "tutti", "calls", "sentence"),
     [
-        ([3.0, 3.3], [1.5, 1.6], TAKEN,
-         "mpich: snapshots are 2.03 times faster: Tutti ran gatherv itself (gatherv: linear: 30 "
-         "us for 90 us)."),
-        ([1.0, 1.1], [2.0, 2.2], TAKEN, "snapshots are 2.00 times slower, a loss: Tutti ran"),
-        ([1.0, 2.0], [1.5, 1.6], LEFT,
-         "these runs show no significant difference (native / Tutti 0.97): Tutti left all "
-         "calls to the MPI (gatherv: native: no gain"),
-        ([1.0], [1.0], [], "no call reached Tutti"),
+        ([4.0, 4.4], [2.0, 2.2], TAKEN, "Collectives take 50% less time under Tutti. Why:"),
+        ([4.0, 2.1], [2.0, 2.2], TAKEN, "31% less time under Tutti, though the ranges overlap. Why:"),
+        ([2.0, 2.2], [4.0, 4.4], TAKEN, "A loss: collectives take 100% longer under Tutti."),
+        ([2.0, 2.2], [2.0, 2.2], TAKEN, "These runs show no difference, though Tutti replaced calls:"),
+        ([2.0, 2.2], [2.0, 2.2], [NATIVE], "left the calls to the MPI. A gain needs more calls"),
+        ([4.0, 4.4], [2.0, 2.2], [NATIVE], "The difference is the machine's load."),
+        ([4.0, 4.4], [2.0, 2.2], TAKEN[1:2], "Nothing is gained here"),
     ],
-)  # fmt: skip
-def test_the_closing_sentence(alone, under, calls, sentence):
-    lines = demo_summary.summary("mpich", alone, under, calls)
-    assert sentence in " ".join(lines)
+)
+def test_the_closing_sentence(native, tutti, calls, sentence):
+    assert sentence in " ".join(lines_of(native, tutti, *calls))
 
 
-def test_the_summary_fits_a_terminal():
-    calls = [call(name, "native", "a reason " * 30) for name in "abcdefghijk"]
-    lines = demo_summary.summary("openmpi", [1.0] * 5, [1.0] * 5, calls)
-    # Two MPIs, with five lines before the summary of each and ten lines of preparation.
-    assert 2 * (len(lines) + 5) + 10 <= 60
-    assert all(len(line) <= 80 for line in lines)
-
-
-def test_what_took_longest_comes_first(tmp_path):
-    report = tmp_path / "report.json"
-    report.write_text(json.dumps({"calls": TAKEN[::-1]}))
-    assert [one["collective"] for one in demo_summary.calls_in(report)] == ["gather", "gatherv"]
+def test_the_summary_fits_a_terminal_and_names_the_reasons():
+    lines = lines_of([4.0, 4.4], [2.0, 2.2], NATIVE, *TAKEN)
+    assert len(lines) <= 30 and all(len(line) <= 80 for line in lines)
+    assert "  gather: linear: measured 1.5x faster" in lines
+    text = " ".join(lines)
+    assert text.index("gather: linear") < text.index("alltoall: hierarchical"), "most time first"
+    assert "bruck" not in text, "it was only explored"
+    (row,) = [line.split() for line in lines if line.startswith("in collectives")]
+    assert row[2:] == ["4.20", "(4.00..4.40)", "2.10", "(2.00..2.20)", "50%"]
 
 
 def test_no_algorithm_is_forced():
-    assert "TUTTI_" not in (ROOT / "demo").read_text().replace("TUTTI_TESTS=OFF", "").replace(
-        "TUTTI_BENCH=OFF", ""
-    )
+    script = (ROOT / "demo").read_text()
+    for name in ("TUTTI_MPI", "TUTTI_PYTHON", "TUTTI_SIMGRID", "TUTTI_UNITY", "TUTTI_TESTS", "TUTTI_BENCH", "TUTTI_FORTRAN_COMPILER"):
+        script = script.replace(f"-D{name}=", "")
+    assert "TUTTI_" not in script
+
+
+def test_wrong_options_show_the_usage():
+    done = subprocess.run([ROOT / "demo", "--ranks", "3"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and "usage: ./demo [--rounds N] [--here]" in done.stderr
