@@ -75,7 +75,7 @@ def rows(samples: list[dict]) -> list[tuple[str, list[float]]]:
         return [sample[name]["bytes"] for sample in samples]
 
     first = [sample["first_auto"]["bytes"] + sample["bcast binomial, first"]["bytes"]
-             for sample in samples]  # fmt: skip
+             - sample["comm_dup"]["bytes"] for sample in samples]  # fmt: skip
     plans = [
         (f"plan of {name.removesuffix(', first')}", each(name))
         for name in samples[0]
@@ -83,8 +83,7 @@ def rows(samples: list[dict]) -> list[tuple[str, list[float]]]:
     ]
     return [
         ("process: code that is not shared, variables, settings", each("load")),
-        ("the MPI's own MPI_Comm_dup, for comparison", each("comm_dup")),
-        ("Tutti's first call on a communicator, with its private duplicate", first),
+        ("communicator: Tutti's first call less the duplicate that it makes", first),
         *plans,
     ]
 
@@ -101,7 +100,10 @@ def table(samples: list[dict]) -> str:
         cells += [law(exponent(ranks, values))]
         cells += [f"*{size(max(0.0, at(p, ranks, values)))}*" for p in beyond]
         text += f"| {name} | " + " | ".join(cells) + " |\n"
-    return text
+    duplicates = ", ".join(
+        f"{size(sample['comm_dup']['bytes'])} at p = {sample['ranks']:,}" for sample in samples
+    )
+    return text + f"\nA duplicate of SimGrid's own takes {duplicates}, freed memory included.\n"
 
 
 def plan_times(samples: list[dict]) -> str:
@@ -147,11 +149,10 @@ extrapolated by the growth between the two largest measured p, and are no measur
 ## Memory
 
 {table(samples)}
-The first row is resident memory; the others are bytes of the heap, SimGrid's objects included, which its own communicators
-dominate: compare with the row of `MPI_Comm_dup`. A plan of a few bytes or below 0 is within the noise of freed memory. Tutti's own
-parts of O(p) at a rank are: the list of nodes and ranks of a communicator with node memory; at the root of a gather or scatter the
-schedule and, for the v forms, the sizes, as the caller's own `recvcounts`; and at every rank the sizes of an allgatherv or
-reduce_scatter, as the caller's arguments.
+The first row is resident memory; the others are bytes of the heap, SimGrid's objects included. Tutti makes one duplicate of a
+communicator, whose size is the MPI's affair. Tutti's own parts of O(p) at a rank are: the list of nodes and ranks of a communicator
+with node memory; at the root of a gather or scatter the schedule and, for the v forms, the sizes, as the caller's own `recvcounts`;
+and at every rank the sizes of an allgatherv or reduce_scatter, as the caller's arguments.
 
 ## Time of the first call
 
@@ -162,8 +163,8 @@ the first call of `bcast binomial`, the creation of a communicator. The differen
 ## Messages of protocols
 
 {protocol_table()}
-Totals of all ranks from the central twins of the protocols, which tests compare with the distributed ones; bytes are payload. No
-protocol needs more than O(p) messages, each rank O(log p).
+Totals of all ranks from the central twins of the protocols, which tests compare with the distributed ones; bytes are payload. All
+three need O(p) messages, of which a rank sends O(log p). Orders by size (`order=by_size`) need the sizes of all blocks at every rank.
 """
 
 
