@@ -5,6 +5,8 @@
 #include <map>
 #include <unordered_map>
 
+#include "lowering/block_writers.hpp"
+
 namespace tutti {
 
 namespace {
@@ -349,24 +351,14 @@ class MovementLowerer {
     operation.last_need = static_cast<int>(assignment_.needs.size());
   }
   void need_writers(const Blocks& blocks) {
-    blocks.for_each_run([&](BlockRange run) {
-      for (BlockIndex block = run.begin; block < run.end; ++block) {
-        const auto found = writers_.find(block);
-        if (found == writers_.end()) continue;
-        for (const int writer : found->second) need(writer);
-      }
-    });
+    blocks.for_each_run(
+        [&](BlockRange run) { writers_.for_each(run, [&](int writer) { need(writer); }); });
   }
   void note_writer(const Blocks& blocks, int operation) {
-    blocks.for_each_run([&](BlockRange run) {
-      for (BlockIndex block = run.begin; block < run.end; ++block)
-        writers_[block].push_back(operation);
-    });
+    blocks.for_each_run([&](BlockRange run) { writers_.add(run, operation); });
   }
   void rewrite(const Blocks& blocks, int operation) {
-    blocks.for_each_run([&](BlockRange run) {
-      for (BlockIndex block = run.begin; block < run.end; ++block) writers_[block] = {operation};
-    });
+    blocks.for_each_run([&](BlockRange run) { writers_.replace(run, operation); });
   }
 
   const Schedule& schedule_;
@@ -378,9 +370,9 @@ class MovementLowerer {
   bool sent_is_copied_ = false;
   Runner last_runner_ = Runner::caller;
   Bytes scratch_ = 0;
-  std::vector<Span> spans_;                                   ///< by step
-  std::unordered_map<BlockIndex, Bytes> homes_;               ///< by pair: its offset in staging
-  std::unordered_map<BlockIndex, std::vector<int>> writers_;  ///< by block
+  std::vector<Span> spans_;                      ///< by step
+  std::unordered_map<BlockIndex, Bytes> homes_;  ///< by pair: its offset in staging
+  BlockWriters writers_;
   std::map<Rank, int> sent_;
   std::map<Rank, int> received_;
   BufferAssignment assignment_;

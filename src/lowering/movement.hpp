@@ -15,8 +15,9 @@ namespace tutti {
 ///  - the blocks to send of an alltoall(v) in place, because receives overwrite them.
 ///
 /// `problem` is that of the schedule's rank; its sizes are those of the schedule's blocks. A copy
-/// that only writes the caller's receive buffer has the runner of the step before it. O(steps +
-/// blocks in all messages).
+/// that only writes the caller's receive buffer has the runner of the step before it. A message of
+/// consecutive blocks costs as much as one of a single block; O(steps log steps + blocks of
+/// messages with holes or pairs).
 [[nodiscard]] BufferAssignment lower_movement(const Schedule& schedule, const Problem& problem,
                                               const BufferTraits& traits);
 
