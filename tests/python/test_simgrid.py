@@ -136,12 +136,14 @@ def test_an_unmodified_program_runs_under_tutti(command, tmp_path):
     report = tmp_path / "report.json"
     os.environ["TUTTI_REPORT"] = str(report)
     try:
-        done = command("simgrid", "--platform", "torus:2x2x2", "--ppn", "2", "--", str(tmp_path / "app"), "a b")
+        done = command("simgrid", "--platform", "torus:2x2x2", "--ppn", "2", "--",
+                       str(tmp_path / "app"), "a b")  # fmt: skip
     finally:
         del os.environ["TUTTI_REPORT"]
     assert (done.status, done.out) == (0, "16 of 16, argument a b\n")
     assert '"allreduce"' in report.read_text()
-    native = command("simgrid", "--platform", "switch:3", "--native", "--", str(tmp_path / "app"), "x")
+    native = command("simgrid", "--platform", "switch:3", "--native", "--",
+                     str(tmp_path / "app"), "x")  # fmt: skip
     assert (native.status, native.out) == (0, "3 of 3, argument x\n")
 
 
@@ -160,10 +162,16 @@ def test_all_collectives_move_the_right_data():
 
 @needs_simgrid
 @pytest.mark.skipif("ALL_TESTS" not in os.environ, reason="./test --all")
-def test_all_collectives_move_the_right_data_at_560_ranks():
-    passed, failed = (int(part.split()[0]) for part in checked(560, 16, "all", "1").split(", "))
+@pytest.mark.parametrize("collective", [
+    "gather", "gatherv", "scatter", "scatterv", "bcast", "barrier", "reduce", "allreduce",
+])  # fmt: skip
+def test_collectives_move_the_right_data_at_560_ranks(collective):
+    """Those with O(p) messages: SimGrid takes minutes for each exchange of all with all."""
+    passed, failed = (
+        int(part.split()[0]) for part in checked(560, 16, collective, "1").split(", ")
+    )
     assert failed == 0
-    assert passed > 100
+    assert passed >= 5
 
 
 @needs_simgrid
