@@ -36,10 +36,12 @@ std::function<void(Rank)> call_of(Collective collective, const Functions& by, Ca
   arguments.in = at.sent.data();
   arguments.out = at.received.data();
   arguments.sent = arguments.received = {at.block, at.counts.data(), at.displacements.data()};
+  arguments.type = MPI_INT;
+  arguments.op = MPI_SUM;
   arguments.comm = at.comm;
   return [=](Rank root) mutable {
     arguments.root = root;
-    call(by, collective, arguments);
+    tutti::call(by, collective, arguments);
   };
 }
 

@@ -59,18 +59,6 @@ Functions mpi_functions() {
   };
 }
 
-int call(const Functions& functions, Collective collective, const Arguments& arguments) {
-  switch (collective) {
-#define TUTTI_FURTHER_FUNCTION(collective, name, number, parameters)
-#define TUTTI_FUNCTION(collective, name, number, parameters) \
-  case Collective::collective:                               \
-    return apply(functions.name, std::type_identity<kinds::name>(), arguments);
-#include "core/collectives.inc"
-    default:
-      return MPI_ERR_OTHER;
-  }
-}
-
 bool is_intercepted() {
   return dlsym(RTLD_DEFAULT, "MPI_Gatherv") != dlsym(mpi_library(), "MPI_Gatherv");
 }

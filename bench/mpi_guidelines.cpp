@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "bench/mpi_rooted.hpp"
+#include "bench/mpi_movement.hpp"
 #include "bench/mpi_table.hpp"
 
 namespace tutti::bench {
@@ -119,14 +119,15 @@ Result<bool> run_guidelines(const Bench& bench, Rank root, Report* report) {
   for (const Case& problem : cases_of(bench.options, p, root)) {
     const Bytes largest = *std::max_element(problem.blocks.begin(), problem.blocks.end());
     const std::vector<Bytes> equal(problem.blocks.size(), largest);
-    const Result<Layout> layout = lay_out(problem.blocks, problem.width, 0);
-    const Result<Layout> padded_layout = lay_out(equal, problem.width, 0);
-    if (!padded_layout) return Error{padded_layout.error()};
-    if (!layout) return Error{layout.error()};
-    GatherScatterWorkload padded(Collective::gather, *padded_layout, type_of(problem), root, rank);
-    GatherScatterWorkload irregular(Collective::gatherv, *layout, type_of(problem), root, rank);
-    const int count = layout->counts[static_cast<std::size_t>(rank)];
-    const std::vector<Contender> contenders = contenders_of(padded, irregular, count);
+    const MPI_Datatype type = type_of(problem);
+    const auto padded = MovementWorkload::make(
+        Collective::gather, {equal, problem.width, type, root, 0}, MPI_COMM_WORLD);
+    if (!padded) return Error{padded.error()};
+    const auto irregular = MovementWorkload::make(
+        Collective::gatherv, {problem.blocks, problem.width, type, root, 0}, MPI_COMM_WORLD);
+    if (!irregular) return Error{irregular.error()};
+    const int count = static_cast<int>(problem.blocks[static_cast<std::size_t>(rank)]);
+    const std::vector<Contender> contenders = contenders_of(**padded, **irregular, count);
     const std::vector<Calls> calls = measure(bench, contenders, problem.block);
     if (report == nullptr) continue;
     Row row = row_of(problem, "guidelines");

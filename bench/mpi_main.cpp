@@ -127,8 +127,8 @@ Metadata metadata_of(const Options& options, const Job& job, const Clock& clock,
   return metadata;
 }
 
-/// The collectives that ExchangeWorkload runs.
-bool has_exchanges(Collective collective) {
+/// The collectives that may run with other numbers of ranks.
+bool can_be_reordered(Collective collective) {
   return !reduces(collective) && !is_gather_or_scatter(collective) && !is_one_sided(collective);
 }
 
@@ -144,7 +144,7 @@ std::string refusal(const Options& options, const Job& job) {
   if (!collective) return "";
   for (const std::string& name : options.algorithms) {
     if (name == reordered_name) {
-      if (has_exchanges(*collective)) continue;
+      if (can_be_reordered(*collective)) continue;
       return "--algorithm " + name + ": " + std::string(tutti::name_of(*collective)) +
              " cannot be reordered; expected an allgather, alltoall, bcast or barrier";
     }

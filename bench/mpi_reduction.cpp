@@ -52,7 +52,8 @@ int ReductionWorkload::call(const Functions& functions, const Layout& blocks) {
   arguments.type = type_;
   arguments.op = MPI_BXOR;
   arguments.root = root_;
-  return bench::call(functions, collective(), arguments);
+  arguments.comm = MPI_COMM_WORLD;
+  return tutti::call(functions, collective(), arguments);
 }
 
 std::optional<Mismatch> ReductionWorkload::check(std::uint32_t call) const {

@@ -5,9 +5,8 @@
 #include <memory>
 #include <numeric>
 
-#include "bench/mpi_exchange.hpp"
+#include "bench/mpi_movement.hpp"
 #include "bench/mpi_reduction.hpp"
-#include "bench/mpi_rooted.hpp"
 #include "cost/collective_bounds.hpp"
 #include "tutti/tutti.h"
 
@@ -38,14 +37,9 @@ Result<std::unique_ptr<Workload>> workload_of(const Bench& bench, Collective col
     return ReductionWorkload::make(collective, problem.blocks, problem.width, type, problem.root,
                                    rank);
   }
-  if (!is_gather_or_scatter(collective)) {
-    return ExchangeWorkload::make(collective, problem.blocks, problem.width, type, problem.root,
-                                  reordered ? reordered_world(collective) : MPI_COMM_WORLD);
-  }
-  Result<Layout> layout = lay_out(problem.blocks, problem.width, bench.options.gap);
-  if (!layout) return Error{layout.error()};
-  return std::unique_ptr<Workload>(
-      new GatherScatterWorkload(collective, std::move(*layout), type, problem.root, rank));
+  return MovementWorkload::make(
+      collective, {problem.blocks, problem.width, type, problem.root, bench.options.gap},
+      reordered ? reordered_world(collective) : MPI_COMM_WORLD);
 }
 
 /// A workload for each contender. Contenders share it, unless a call is persistent, as it keeps its
@@ -115,7 +109,7 @@ double mean_elapsed(const Calls& calls) {
   return sum / calls.repetitions;
 }
 
-/// The block sizes of an ExchangeWorkload; the block of rank s for rank d is at s p + d.
+/// The block sizes of an alltoall; the block of rank s for rank d is at s p + d.
 std::vector<Bytes> sizes_of_pairs(const std::vector<Bytes>& sizes) {
   std::vector<Bytes> pairs;
   std::vector<Bytes> row = sizes;

@@ -11,7 +11,7 @@
 namespace tutti::bench {
 
 /// The name of a contender: the MPI's own on the communicator of TUTTI_Comm_reorder, whose ranks
-/// are numbered by distance. Only for ExchangeWorkload.
+/// are numbered by distance. Not for gathers, scatters and reductions.
 inline constexpr auto reordered_name = "native:reordered";
 
 /// One problem of a run, from the options and the number of ranks.

@@ -1,6 +1,8 @@
 /// Exchanges the arrivals of calls, and selects algorithms by them.
 #include "api/arrived_call.hpp"
 
+#include "api/call.hpp"
+
 namespace tutti {
 
 bool order_matters_everywhere(const Specification& specification) {
@@ -33,8 +35,7 @@ ArrivedCall::~ArrivedCall() {
   arrival_->leave(number_, site_);
 }
 
-int ArrivedCall::weigh(GatherScatterCall& call, Communicator& communicator,
-                       const Decision*& decision) {
+int ArrivedCall::weigh(MpiCall& call, Communicator& communicator, const Decision*& decision) {
   if (arrival_ == nullptr || !decision->is_automatic || communicator.p() == 1) return MPI_SUCCESS;
   std::shared_ptr<const ArrivalEpoch> profile;
   int error = arrival_->agreed_profile(number_, profile);
@@ -53,9 +54,8 @@ int ArrivedCall::weigh(GatherScatterCall& call, Communicator& communicator,
   // Irregular calls use only what all ranks know: a rank with invalid arguments takes part too.
   const bool has_root = call.root >= 0 && call.root < communicator.p();
   if (counts && irregular && has_root) choose_for(profile->block);
-  if (looks_valid(call, communicator) && comm->learn_types(call)) {
-    const Bytes own = call.in_place() ? call.blocks.count(communicator.rank()) * call.root_info.size
-                                      : call.block_count * call.block_info.size;
+  if (looks_valid(call, communicator) && comm->calls().learn_types(call)) {
+    const Bytes own = call.own_bytes(communicator.rank());
     if (irregular) arrival_->note_block(own);
     if (counts && !irregular) choose_for(own);
     // Equal blocks on all ranks give equal signatures.

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "api/gather_scatter_call.hpp"
+#include "api/communicator.hpp"
 
 namespace tutti {
 
@@ -27,7 +27,7 @@ class ArrivedCall {
   /// Replaces an automatic `decision` by one that takes expected arrivals into account, if these
   /// are far enough apart. All ranks decide alike, even with invalid arguments. Returns an MPI
   /// error code.
-  int weigh(GatherScatterCall& call, Communicator& communicator, const Decision*& decision);
+  int weigh(MpiCall& call, Communicator& communicator, const Decision*& decision);
   /// True if every rank has a background thread.
   [[nodiscard]] bool has_thread() const { return arrival_ != nullptr && arrival_->has_thread(); }
   /// The call's number; 0 without an exchange of arrivals.

@@ -189,8 +189,7 @@ class Communicator {
   int open_flat(bool& ready);
   /// Counts a call on the private duplicate, if there is one, whatever the call runs: ranks whose
   /// arguments are invalid may run something else, and the tags of later calls must agree. Local.
-  template <class Call>
-  void count(Call& call) {
+  void count(MpiCall& call) {
     if (private_ && !private_->receives_unexpected()) private_->begin(call);
   }
   /// See PrivateComm. Local.
@@ -302,30 +301,8 @@ class Communicator {
 
 /// What runs for a call by a decision that may be deferred. Collective as
 /// Communicator::resolve_level is. Sets `error` to an MPI error code.
-template <class Call>
-const Decision& resolved(const Decision& decision, Call& call, Communicator& communicator,
-                         int& error) {
-  error = MPI_SUCCESS;
-  if (decision.level.hierarchical) {
-    const Decision& asked = communicator.hierarchical_fallback(decision, error);
-    if (error != MPI_SUCCESS || &asked != &decision) return asked;
-  }
-  if (decision.deferred == DeferredLevel::none) return decision;
-  if (decision.deferred == DeferredLevel::rules) {
-    const std::optional<Bytes> bytes = common_block(call, communicator);
-    const Decision& selected = communicator.resolve_by_rules(decision, bytes, error);
-    communicator.count(call);
-    return selected;
-  }
-  if (communicator.stays_native(decision, call.collective)) return decision;
-  // Two captured addresses fit into the function object, so that this allocates nothing.
-  const BlockOfCall block{common_block(call, communicator), call.root,
-                          [&call, &communicator] { return block_bytes(call, communicator); },
-                          may_explore(call, decision, communicator)};
-  const Decision& selected = communicator.resolve_level(decision, call.collective, block, error);
-  communicator.count(call);
-  return selected;
-}
+[[nodiscard]] const Decision& resolved(const Decision& decision, MpiCall& call,
+                                       Communicator& communicator, int& error);
 
 /// The hierarchical runner of a resolved decision; null if it is flat. The caller holds a
 /// HierarchicalRunner::Turn on it, because other ranks of its node wait for this one.

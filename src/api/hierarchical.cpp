@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "api/call.hpp"
 #include "protocols/node_arrivals.hpp"
 #include "run/hierarchical/mpi_sides.hpp"
 
@@ -68,64 +69,35 @@ void note_between(Collective collective, const Decision& decision, const Nodes& 
           std::string(asked.algorithm->name) + " has no form for " + std::string(name_of(form)));
 }
 
-/// Runs what `describe_call(is_dummy, memory, hierarchical)` describes. The caller has begun the
-/// call's Turn.
-template <class Call, class Describe>
-int run_described(const Call& call, bool valid, Communicator& communicator,
-                  HierarchicalRunner& runner, HierarchicalCall& hierarchical, std::string& refused,
-                  bool& is_native, Describe describe_call) {
+}  // namespace
+
+int run_hierarchical(MpiCall& call, Communicator& communicator, const Decision& decision,
+                     const ArrivalEpoch* epoch, std::string& refused, bool& is_native) {
+  int error = MPI_SUCCESS;
+  HierarchicalRunner* runner = communicator.levels(error);
+  if (runner == nullptr) return error;
+  const HierarchicalRunner::Turn turn(*runner);
+  note_between(call.collective, decision, runner->node().nodes(), communicator);
+  Between between(decision, communicator, *runner);
+  error = between.find_orders(epoch, call.root);
+  if (error != MPI_SUCCESS) return error;
+  PrivateComm& comm = *communicator.private_comm(error);
+  const bool valid = looks_valid(call, communicator) && comm.calls().learn_types(call);
   is_native = !valid;
   // Collective, so before ranks diverge by their arguments.
-  int error = runner.prepare(hierarchical.call.leaders);
+  error = runner->prepare(between.call().call.leaders);
   if (error != MPI_SUCCESS) return error;
   const bool has_no_part =
       has_root(call.collective) && (call.root < 0 || call.root >= communicator.p());
   if (!valid && has_no_part) return MPI_SUCCESS;
-  SideMemory memory(communicator.private_comm(error)->transport());
-  const int described = describe_call(!valid, memory, hierarchical);
+  SideMemory memory(comm.transport());
+  const int described = describe(call, communicator.rank(), communicator.p(), !valid, memory,
+                                 between.call(), refused);
   if (!refused.empty()) return described;  // a dummy does not know that, and takes part
-  error = runner.run(hierarchical, refused);
+  error = runner->run(between.call(), refused);
   if (!refused.empty() || !valid) return error;
   if (error == MPI_SUCCESS) error = described;
   return error == MPI_SUCCESS ? memory.finish() : error;
-}
-
-}  // namespace
-
-int run_hierarchical(GatherScatterCall& call, Communicator& communicator, const Decision& decision,
-                     const ArrivalEpoch* epoch, std::string& refused, bool& is_native) {
-  int error = MPI_SUCCESS;
-  HierarchicalRunner* runner = communicator.levels(error);
-  if (runner == nullptr) return error;
-  const HierarchicalRunner::Turn turn(*runner);
-  note_between(call.collective, decision, runner->node().nodes(), communicator);
-  Between between(decision, communicator, *runner);
-  if (const int failed = between.find_orders(epoch, call.root)) return failed;
-  const bool valid =
-      looks_valid(call, communicator) && communicator.private_comm(error)->learn_types(call);
-  return run_described(call, valid, communicator, *runner, between.call(), refused, is_native,
-                       [&](bool is_dummy, SideMemory& memory, HierarchicalCall& described) {
-                         return describe(call, communicator.rank(), communicator.p(), is_dummy,
-                                         memory, described);
-                       });
-}
-
-int run_hierarchical(CollectiveCall& call, Communicator& communicator, const Decision& decision,
-                     const ArrivalEpoch* epoch, std::string& refused, bool& is_native) {
-  int error = MPI_SUCCESS;
-  HierarchicalRunner* runner = communicator.levels(error);
-  if (runner == nullptr) return error;
-  const HierarchicalRunner::Turn turn(*runner);
-  note_between(call.collective, decision, runner->node().nodes(), communicator);
-  Between between(decision, communicator, *runner);
-  if (const int failed = between.find_orders(epoch, call.root)) return failed;
-  const bool valid = looks_valid(call, communicator) &&
-                     communicator.private_comm(error)->collectives().learn_types(call);
-  return run_described(call, valid, communicator, *runner, between.call(), refused, is_native,
-                       [&](bool is_dummy, SideMemory& memory, HierarchicalCall& described) {
-                         return describe(call, communicator.rank(), communicator.p(), is_dummy,
-                                         memory, described, refused);
-                       });
 }
 
 }  // namespace tutti

@@ -1,8 +1,9 @@
 /// Runs calls of the C API through node memory.
 #pragma once
 
-#include "api/collective_call.hpp"
-#include "api/gather_scatter_call.hpp"
+#include <string>
+
+#include "api/communicator.hpp"
 
 namespace tutti {
 
@@ -10,9 +11,7 @@ namespace tutti {
 /// that of arrival by `epoch`, if known, or of distance. If the call must stay flat, sets `refused`
 /// to the reason, equally on all ranks. Sets `is_native` if this rank's arguments are invalid: it
 /// has taken part as a dummy, and the program's MPI reports the error. Returns an MPI error code.
-int run_hierarchical(GatherScatterCall& call, Communicator& communicator, const Decision& decision,
-                     const ArrivalEpoch* epoch, std::string& refused, bool& is_native);
-int run_hierarchical(CollectiveCall& call, Communicator& communicator, const Decision& decision,
+int run_hierarchical(MpiCall& call, Communicator& communicator, const Decision& decision,
                      const ArrivalEpoch* epoch, std::string& refused, bool& is_native);
 
 }  // namespace tutti

@@ -6,8 +6,7 @@
 #include <memory>
 #include <new>
 
-#include "api/entry.hpp"
-#include "api/gather_scatter_call.hpp"
+#include "api/call.hpp"
 #include "api/hooks.hpp"
 #include "api/request.hpp"
 
@@ -19,7 +18,7 @@ namespace tutti {
 
 namespace {
 
-int init(const GatherScatterCall& call, std::function<int()> run_native, TUTTI_Request* request) {
+int open_request(const MpiCall& call, std::function<int()> run_native, TUTTI_Request* request) {
   if (request != nullptr) *request = TUTTI_REQUEST_NULL;
   if (call.comm == mpi().comm_null) return MPI_ERR_COMM;
   try {
@@ -35,127 +34,89 @@ int init(const GatherScatterCall& call, std::function<int()> run_native, TUTTI_R
   }
 }
 
+template <class Kinds, class Function, class... Arguments>
+int init(Collective collective, Function NativeFunctions::*function, TUTTI_Request* request,
+         Arguments... arguments) {
+  return open_request(
+      call_of(collective, std::type_identity<Kinds>(), arguments...),
+      [=] { return (next_functions().*function)(arguments...); }, request);
+}
+
+template <class Kinds, class Function, class... Arguments>
+int init_large(Collective collective, Function large::Functions::*function, TUTTI_Request* request,
+               Arguments... arguments) {
+  const MpiCall call = call_of(collective, std::type_identity<Kinds>(), arguments...);
+  return open_request(
+      call, [=] { return run_native_large(mpi().*function, call, arguments...); }, request);
+}
+
 }  // namespace
 
 }  // namespace tutti
 
-using tutti::buffer;
-using tutti::Collective;
-using tutti::GatherScatterCall;
-using tutti::MpiFunctions;
-using tutti::RankBlocks;
-
 int TUTTI_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                       int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
                       TUTTI_Request* request) {
-  return tutti::init(
-      tutti::call_of(Collective::gather, {buffer(sendbuf), sendcount, sendtype},
-                     {recvbuf, RankBlocks(recvcount), recvtype}, root, comm),
-      [=] {
-        return tutti::next_functions().Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                              recvtype, root, comm);
-      },
-      request);
+  return tutti::init<tutti::kinds::Gather>(
+      tutti::Collective::gather, &tutti::NativeFunctions::Gather, request, sendbuf, sendcount,
+      sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
 int TUTTI_Gatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                        const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
                        MPI_Comm comm, TUTTI_Request* request) {
-  return tutti::init(
-      tutti::call_of(Collective::gatherv, {buffer(sendbuf), sendcount, sendtype},
-                     {recvbuf, RankBlocks(recvcounts, displs), recvtype}, root, comm),
-      [=] {
-        return tutti::next_functions().Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
-                                               displs, recvtype, root, comm);
-      },
-      request);
+  return tutti::init<tutti::kinds::Gatherv>(
+      tutti::Collective::gatherv, &tutti::NativeFunctions::Gatherv, request, sendbuf, sendcount,
+      sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
 }
 
 int TUTTI_Scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                        int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
                        TUTTI_Request* request) {
-  return tutti::init(
-      tutti::call_of(Collective::scatter, {recvbuf, recvcount, recvtype},
-                     {buffer(sendbuf), RankBlocks(sendcount), sendtype}, root, comm),
-      [=] {
-        return tutti::next_functions().Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                               recvtype, root, comm);
-      },
-      request);
+  return tutti::init<tutti::kinds::Scatter>(
+      tutti::Collective::scatter, &tutti::NativeFunctions::Scatter, request, sendbuf, sendcount,
+      sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
 int TUTTI_Scatterv_init(const void* sendbuf, const int sendcounts[], const int displs[],
                         MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
                         int root, MPI_Comm comm, TUTTI_Request* request) {
-  return tutti::init(
-      tutti::call_of(Collective::scatterv, {recvbuf, recvcount, recvtype},
-                     {buffer(sendbuf), RankBlocks(sendcounts, displs), sendtype}, root, comm),
-      [=] {
-        return tutti::next_functions().Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf,
-                                                recvcount, recvtype, root, comm);
-      },
-      request);
+  return tutti::init<tutti::kinds::Scatterv>(
+      tutti::Collective::scatterv, &tutti::NativeFunctions::Scatterv, request, sendbuf, sendcounts,
+      displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
 int TUTTI_Gather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                         void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
                         MPI_Comm comm, TUTTI_Request* request) {
-  GatherScatterCall call =
-      tutti::call_of(Collective::gather, {buffer(sendbuf), sendcount, sendtype},
-                     {recvbuf, RankBlocks(recvcount), recvtype}, root, comm);
-  return tutti::init(
-      call,
-      [=]() mutable {
-        return tutti::run_native_large(&MpiFunctions::Gather_c, call, sendbuf, sendcount, sendtype,
-                                       recvbuf, recvcount, recvtype, root, comm);
-      },
-      request);
+  return tutti::init_large<tutti::kinds::Gather>(
+      tutti::Collective::gather, &tutti::large::Functions::Gather_c, request, sendbuf, sendcount,
+      sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
 int TUTTI_Gatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                          void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
                          MPI_Datatype recvtype, int root, MPI_Comm comm, TUTTI_Request* request) {
-  GatherScatterCall call =
-      tutti::call_of(Collective::gatherv, {buffer(sendbuf), sendcount, sendtype},
-                     {recvbuf, RankBlocks(recvcounts, displs), recvtype}, root, comm);
-  return tutti::init(
-      call,
-      [=]() mutable {
-        return tutti::run_native_large(&MpiFunctions::Gatherv_c, call, sendbuf, sendcount, sendtype,
-                                       recvbuf, recvcounts, displs, recvtype, root, comm);
-      },
-      request);
+  return tutti::init_large<tutti::kinds::Gatherv>(
+      tutti::Collective::gatherv, &tutti::large::Functions::Gatherv_c, request, sendbuf, sendcount,
+      sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
 }
 
 int TUTTI_Scatter_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                          void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
                          MPI_Comm comm, TUTTI_Request* request) {
-  GatherScatterCall call =
-      tutti::call_of(Collective::scatter, {recvbuf, recvcount, recvtype},
-                     {buffer(sendbuf), RankBlocks(sendcount), sendtype}, root, comm);
-  return tutti::init(
-      call,
-      [=]() mutable {
-        return tutti::run_native_large(&MpiFunctions::Scatter_c, call, sendbuf, sendcount, sendtype,
-                                       recvbuf, recvcount, recvtype, root, comm);
-      },
-      request);
+  return tutti::init_large<tutti::kinds::Scatter>(
+      tutti::Collective::scatter, &tutti::large::Functions::Scatter_c, request, sendbuf, sendcount,
+      sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
 int TUTTI_Scatterv_init_c(const void* sendbuf, const MPI_Count sendcounts[],
                           const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf,
                           MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
                           TUTTI_Request* request) {
-  GatherScatterCall call =
-      tutti::call_of(Collective::scatterv, {recvbuf, recvcount, recvtype},
-                     {buffer(sendbuf), RankBlocks(sendcounts, displs), sendtype}, root, comm);
-  return tutti::init(
-      call,
-      [=]() mutable {
-        return tutti::run_native_large(&MpiFunctions::Scatterv_c, call, sendbuf, sendcounts, displs,
-                                       sendtype, recvbuf, recvcount, recvtype, root, comm);
-      },
-      request);
+  return tutti::init_large<tutti::kinds::Scatterv>(
+      tutti::Collective::scatterv, &tutti::large::Functions::Scatterv_c, request, sendbuf,
+      sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
 int TUTTI_Start(TUTTI_Request* request) {

@@ -1,9 +1,7 @@
 /// Opens, starts and finishes persistent requests.
 #include "api/request.hpp"
 
-#include "api/arrived_call.hpp"
-#include "api/entry.hpp"
-#include "api/gather_scatter_call.hpp"
+#include "api/call.hpp"
 #include "api/hierarchical.hpp"
 #include "run/clock.hpp"
 #include "run/mpi/agree.hpp"
@@ -17,15 +15,9 @@ Specification any_specification(Collective collective) {
   return *specification(collective, "linear");
 }
 
-Bytes bytes_of_block(const GatherScatterCall& call, Rank rank) {
-  return call.in_place() ? call.blocks.count(rank) * call.root_info.size
-                         : call.block_count * call.block_info.size;
-}
-
 }  // namespace
 
-int PersistentRequest::open(const GatherScatterCall& call, bool usable,
-                            std::function<int()> run_native,
+int PersistentRequest::open(const MpiCall& call, bool usable, std::function<int()> run_native,
                             std::unique_ptr<PersistentRequest>& made) {
   std::unique_ptr<PersistentRequest> request(new PersistentRequest(call, std::move(run_native)));
   if (environment().on) {
@@ -84,7 +76,7 @@ int PersistentRequest::agree_on_arguments(Communicator& communicator, bool usabl
   int error = MPI_SUCCESS;
   PrivateComm* comm = communicator.private_comm(error);
   if (comm == nullptr) return error;
-  const bool mine = usable && looks_valid(call_, communicator) && comm->learn_types(call_);
+  const bool mine = usable && looks_valid(call_, communicator) && comm->calls().learn_types(call_);
   return true_on_all(comm->handle(), mine, all_valid);
 }
 
@@ -149,7 +141,7 @@ int PersistentRequest::choose_by_arrivals(Communicator& communicator) {
   std::shared_ptr<const ArrivalEpoch> profile;
   if (const int error = arrival_->agreed_profile(number_, profile)) return error;
   const bool irregular = is_irregular(call_.collective);
-  const Bytes own = bytes_of_block(call_, communicator.rank());
+  const Bytes own = call_.own_bytes(communicator.rank());
   if (irregular) arrival_->note_block(own);
   const CallSignature kind = {call_.collective, call_.root, own};
   const auto note = [&](AlgorithmId ran) {

@@ -23,7 +23,7 @@ class PersistentRequest {
   /// `run_native` makes the call through the program's MPI, which reports invalid arguments. All
   /// ranks use it if the arguments of one rank are invalid or not `usable`. Collective. Returns an
   /// MPI error code.
-  static int open(const GatherScatterCall& call, bool usable, std::function<int()> run_native,
+  static int open(const MpiCall& call, bool usable, std::function<int()> run_native,
                   std::unique_ptr<PersistentRequest>& made);
 
   [[nodiscard]] MPI_Comm comm() const { return call_.comm; }
@@ -35,7 +35,7 @@ class PersistentRequest {
   int finish(const void* site);
 
  private:
-  PersistentRequest(const GatherScatterCall& call, std::function<int()> run_native)
+  PersistentRequest(const MpiCall& call, std::function<int()> run_native)
       : call_(call), run_native_(std::move(run_native)) {}
   int settle(Communicator& communicator, bool usable);
   int agree_on_arguments(Communicator& communicator, bool usable, bool& all_valid);
@@ -53,7 +53,7 @@ class PersistentRequest {
   int run_between_nodes(const ArrivedCall& arrived, std::string& refused);
   int run_native();
 
-  GatherScatterCall call_;
+  MpiCall call_;
   std::function<int()> run_native_;
   std::shared_ptr<Arrival> arrival_;             ///< null: arrivals are not exchanged
   std::string settled_text_;                     ///< "native: why"; empty without Tutti

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/collective_call.hpp"
+#include "api/call.hpp"
 #include "run/mpi/owned_comm.hpp"
 #include "run/mpi/quirks.hpp"
 

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <string>
 
-#include "api/collective_call.hpp"
+#include "api/call.hpp"
 #include "run/hierarchical/mpi_shared.hpp"
 #include "run/hierarchical/mpi_sides.hpp"
 #include "select/reductions.hpp"
@@ -20,8 +20,8 @@ namespace {
 struct SharedCall {
   HierarchicalProblem problem;
   HierarchicalSide send;
-  CollectiveCall reduction;  ///< for an allreduce: to rank 0
-  Bytes bytes = 0;           ///< of the result
+  MpiCall reduction;  ///< for an allreduce: to rank 0
+  Bytes bytes = 0;    ///< of the result
   int mode = TUTTI_SHARED_READ_ONLY;
 };
 
@@ -225,14 +225,9 @@ int allreduce(const Given& send, MPI_Op op, MPI_Comm comm, int mode, void** resu
   return shared(comm, mode, result, [&](PrivateComm& own, SharedCall& call) -> int {
     if (const int error = bytes_of(own, send.count, send.type, call.bytes)) return error;
     if (const int error = give(send.address, call.bytes, call.send)) return error;
-    const RankBlocks count(send.count);
-    call.reduction = {Collective::reduce,
-                      0,
-                      comm,
-                      side(send.address, count, send.type),
-                      side(nullptr, count, send.type),
-                      op};
-    if (!own.collectives().learn_types(call.reduction)) return MPI_ERR_OP;
+    call.reduction = call_of(Collective::reduce, std::type_identity<kinds::Reduce>(), send.address,
+                             static_cast<void*>(nullptr), send.count, send.type, op, 0, comm);
+    if (!own.calls().learn_types(call.reduction)) return MPI_ERR_OP;
     call.problem.collective = Collective::allreduce;
     call.problem.sizes.each = call.bytes;
     call.problem.commutative = commutes(op);

@@ -1,14 +1,10 @@
-/// Finds the memory of the blocks of a gather or scatter.
+/// Finds the memory of blocks.
 #include "run/call/mpi_buffers.hpp"
-
-#include "run/transport/mpi_transport.hpp"
 
 namespace tutti {
 
 namespace {
 constexpr Bytes scratch_worth_keeping = Bytes{16} << 20;
-
-void* at(void* address, Bytes offset) { return static_cast<std::byte*>(address) + offset; }
 }  // namespace
 
 std::byte* Scratch::reserve(Bytes bytes) {
@@ -39,44 +35,64 @@ bool packing_pays(const RankBlocks& blocks, Bytes element, int p, bool are_shuff
   return scattered && elements * element < packed_block * p;
 }
 
-int MpiBuffers::find(const BufferRef& ref, Region& region) {
-  if (ref.bytes == 0) {
-    region = {};
-    return 0;
-  }
-  if (ref.area == Area::staging) {
-    region = {at(scratch_, ref.offset), ref.bytes, 0};
-    return 0;
-  }
-  if (ref.area != root_area()) {
-    region = call_.block_info.contiguous
-                 ? Region{at(call_.block_buffer, ref.offset), ref.bytes, 0}
-                 : Region{call_.block_buffer, call_.block_count, region_type(call_.block_type)};
-    return 0;
-  }
-  find_iov(ref.blocks);
-  return made_.find(root_buffer(), iov_, ref, region);
+bool CallBuffers::is_one(Area area) const {
+  const CollectiveProperties& properties = properties_of(call_.collective);
+  if (properties.blocks != BlockKind::ranks) return properties.blocks == BlockKind::parts;
+  return (area == Area::send ? properties.before : properties.after) == Holders::own;
 }
 
-bool MpiBuffers::copy(const BufferRef& from, const BufferRef& to) {
-  const bool unpacks = from.area == Area::staging && to.area == root_area();
-  const bool packs = from.area == root_area() && to.area == Area::staging;
-  if (!call_.root_info.contiguous || !(packs || unpacks)) return false;
-  const BufferRef& blocks = packs ? from : to;
-  find_iov(blocks.blocks);
-  return copy_packed(root_buffer(), iov_, scratch_ + (packs ? to.offset : from.offset),
-                     blocks.bytes, packs);
+Rank CallBuffers::rank_of(BlockIndex block, Area area) const {
+  const bool is_pair = block_kind(call_.collective) == BlockKind::pairs;
+  const BlockIndex at = !is_pair             ? block
+                        : area == Area::send ? block % order_.size()
+                                             : block / order_.size();
+  return order_.rank_at(static_cast<Position>(at));
 }
 
-void MpiBuffers::find_iov(const Blocks& blocks) {
+TypedBuffer CallBuffers::find_iov(const BufferRef& ref) {
+  const CallSide& buffer = side(ref.area);
+  TypedBuffer typed = {buffer.address, buffer.type, buffer.info};
   iov_.clear();
-  blocks.for_each_run([&](BlockRange range) {
-    for (auto position = static_cast<Position>(range.begin); position < range.end; ++position) {
-      const Rank rank = order_.rank_at(position);
-      const MPI_Aint extent = call_.root_info.extent;
-      append_iov(iov_, call_.blocks.displacement(rank) * extent, call_.blocks.count(rank), extent);
+  if (is_one(ref.area)) {
+    append_iov(iov_, 0, buffer.blocks.count(0), buffer.info.extent);
+    return typed;
+  }
+  ref.blocks.for_each_run([&](BlockRange range) {
+    for (BlockIndex block = range.begin; block < range.end; ++block) {
+      const Rank rank = rank_of(block, ref.area);
+      if (buffer.types != nullptr) {
+        // Blocks of different types are never in one BufferRef.
+        typed.type = buffer.types[rank];
+        typed.info = buffer.infos[rank];
+      }
+      append_iov(iov_, buffer.displacement(rank), buffer.blocks.count(rank), typed.info.extent);
     }
   });
+  return typed;
+}
+
+int CallBuffers::find(const BufferRef& ref, Region& region) {
+  if (ref.bytes == 0) {
+    region = {};
+    return MPI_SUCCESS;
+  }
+  if (ref.area == Area::staging) {
+    region = {scratch_ + ref.offset, ref.bytes, 0};
+    return MPI_SUCCESS;
+  }
+  const TypedBuffer buffer = find_iov(ref);
+  return made_.find(buffer, iov_, ref, region);
+}
+
+bool CallBuffers::copy(const BufferRef& from, const BufferRef& to) {
+  const bool packs = to.area == Area::staging;
+  if (packs == (from.area == Area::staging)) return false;
+  const BufferRef& blocks = packs ? from : to;
+  if (blocks.blocks.range.count() == 1 || is_one(blocks.area)) return false;
+  const TypedBuffer buffer = find_iov(blocks);
+  if (!buffer.info.contiguous) return false;
+  return copy_packed(buffer, iov_, scratch_ + (packs ? to.offset : from.offset), blocks.bytes,
+                     packs);
 }
 
 }  // namespace tutti

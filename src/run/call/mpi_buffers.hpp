@@ -33,34 +33,31 @@ inline constexpr Bytes packed_block = 256;
 /// the datatype in bytes. O(1) for equal blocks, else O(p).
 [[nodiscard]] bool packing_pays(const RankBlocks& blocks, Bytes element, int p, bool are_shuffled);
 
-/// The buffers of a gather or scatter. Data of contiguous types moves as bytes, other data with its
-/// type. Data arrives directly in the user's buffer at the root, at any displacements.
-class MpiBuffers final : public Buffers {
+/// The buffers of a call, except reductions. Data of contiguous types moves as bytes, other data
+/// with its type, and arrives directly in the user's buffer, at any displacements. Area::send is
+/// the send side, Area::receive the receive side.
+class CallBuffers final : public Buffers {
  public:
   /// `iov` is working memory that is kept from call to call.
-  MpiBuffers(const GatherScatterCall& call, const Order& order, std::byte* scratch, Iov& iov)
+  CallBuffers(const MpiCall& call, const Order& order, std::byte* scratch, Iov& iov)
       : call_(call), order_(order), scratch_(scratch), iov_(iov) {}
 
-  /// The areas of the root buffer, which only the root has, and of the block buffer.
-  [[nodiscard]] Area root_area() const {
-    return is_gather(call_.collective) ? Area::receive : Area::send;
-  }
-  [[nodiscard]] Area block_area() const {
-    return is_gather(call_.collective) ? Area::send : Area::receive;
-  }
-
   int find(const BufferRef& ref, Region& region) override;
-  /// Copies between scratch and contiguous blocks of the root, block by block.
+  /// Copies between scratch and contiguous blocks, block by block.
   bool copy(const BufferRef& from, const BufferRef& to) override;
 
  private:
-  /// Sets iov_ to the blocks at these positions of the root's buffer.
-  void find_iov(const Blocks& blocks);
-  [[nodiscard]] TypedBuffer root_buffer() const {
-    return {call_.root_buffer, call_.root_type, call_.root_info};
+  [[nodiscard]] const CallSide& side(Area area) const {
+    return area == Area::send ? call_.send : call_.receive;
   }
+  /// Has this side one vector, or one block?
+  [[nodiscard]] bool is_one(Area area) const;
+  /// The rank that a block of one side goes to or comes from.
+  [[nodiscard]] Rank rank_of(BlockIndex block, Area area) const;
+  /// The buffer of `ref`; sets iov_ to the address ranges of its blocks there.
+  TypedBuffer find_iov(const BufferRef& ref);
 
-  const GatherScatterCall& call_;
+  const MpiCall& call_;
   const Order& order_;
   std::byte* scratch_;
   Iov& iov_;

@@ -1,7 +1,6 @@
-/// The arguments of MPI's collectives, in one form for gathers and scatters and one for the others.
+/// The arguments of MPI's collectives, in one form for all.
 #pragma once
 
-#include <type_traits>
 #include <vector>
 
 #include "core/order.hpp"
@@ -23,24 +22,34 @@ class RankBlocks {
   RankBlocks() = default;
   /// Equal counts, with blocks one after the other (MPI_Gather, MPI_Scatter).
   explicit RankBlocks(MPI_Count each) : each_(each) {}
-  RankBlocks(const int* counts, const int* displacements)
-      : counts_(counts),
-        displacements_(displacements),
-        given_(counts != nullptr && displacements != nullptr) {}
-  RankBlocks(const MPI_Count* counts, const MPI_Aint* displacements)
-      : large_counts_(counts),
-        large_displacements_(displacements),
-        given_(counts != nullptr && displacements != nullptr) {}
+  RankBlocks(const int* counts, const int* displacements) : RankBlocks(counted(counts)) {
+    place(displacements);
+  }
+  RankBlocks(const MPI_Count* counts, const MPI_Aint* displacements) : RankBlocks(counted(counts)) {
+    place(displacements);
+  }
 
   /// Counts alone (MPI_Reduce_scatter): displacement() is undefined.
-  template <class Count>
-  static RankBlocks counted(const Count* counts) {
-    RankBlocks blocks(
-        counts,
-        static_cast<std::conditional_t<std::is_same_v<Count, int>, const int*, const MPI_Aint*>>(
-            nullptr));
+  static RankBlocks counted(const int* counts) {
+    RankBlocks blocks;
+    blocks.counts_ = counts;
     blocks.given_ = counts != nullptr;
     return blocks;
+  }
+  static RankBlocks counted(const MPI_Count* counts) {
+    RankBlocks blocks;
+    blocks.large_counts_ = counts;
+    blocks.given_ = counts != nullptr;
+    return blocks;
+  }
+  /// Adds displacements to counts.
+  void place(const int* displacements) {
+    displacements_ = displacements;
+    given_ = given_ && displacements != nullptr;
+  }
+  void place(const MPI_Aint* displacements) {
+    large_displacements_ = displacements;
+    given_ = given_ && displacements != nullptr;
   }
 
   /// False if the program passed null for an array.
@@ -77,39 +86,14 @@ class RankBlocks {
   bool given_ = true;
 };
 
-/// One call of a gather or scatter.
-struct GatherScatterCall {
-  Collective collective = Collective::gather;
-  Rank root = 0;
-  MPI_Comm comm{};
-
-  /// One block: send buffer of a gather, receive buffer of a scatter.
-  void* block_buffer = nullptr;
-  MPI_Count block_count = 0;
-  MPI_Datatype block_type{};
-
-  /// All blocks: receive buffer of a gather, send buffer of a scatter. Significant at the root
-  /// only, like the next two.
-  void* root_buffer = nullptr;
-  RankBlocks blocks;
-  MPI_Datatype root_type{};
-
-  TypeInfo block_info = {};  ///< filled in by PrivateComm::learn_types
-  TypeInfo root_info = {};
-
-  bool begun = false;  ///< counted by PrivateComm::begin
-
-  [[nodiscard]] bool in_place() const { return block_buffer == MPI_IN_PLACE; }
-};
-
-/// A rank's send or receive side in a collective other than gathers and scatters: one block or
-/// vector, or one block for or from each rank.
+/// A rank's send or receive side of a call: one block or vector, or one block for or from each
+/// rank.
 struct CallSide {
   void* address = nullptr;
   RankBlocks blocks;
   MPI_Datatype type{};
   const MPI_Datatype* types = nullptr;  ///< MPI_Alltoallw: by rank, with displacements in bytes
-  TypeInfo info = {};                   ///< filled in by CollectiveCalls::learn_types
+  TypeInfo info = {};                   ///< filled in by Calls::learn_types
   const TypeInfo* infos = nullptr;      ///< the same, by rank, for `types`
 
   [[nodiscard]] MPI_Datatype type_for(Rank rank) const {
@@ -135,40 +119,56 @@ struct CallSide {
   }
 };
 
-/// One call of any other collective. For a bcast, the buffer is `receive` at all ranks, and `send`
-/// is MPI_IN_PLACE. A rank never reads arguments that MPI calls not significant there.
-struct CollectiveCall {
+/// One call of any collective. For a bcast, the buffer is `receive` at all ranks, and `send` is
+/// MPI_IN_PLACE. A rank never reads arguments that MPI calls not significant there.
+struct MpiCall {
   Collective collective = Collective::barrier;
-  Rank root = 0;  ///< bcast and reduce
+  Rank root = 0;  ///< collectives with a root
   MPI_Comm comm{};
-  CallSide send;     ///< with MPI_IN_PLACE only its address is significant
+  CallSide send;
   CallSide receive;  ///< in a reduce its address is significant at the root only
   MPI_Op op{};       ///< reductions
 
   bool begun = false;   ///< counted by PrivateComm::begin
   bool bounded = true;  ///< the MPI's own may replace an algorithm that stages too much
 
-  [[nodiscard]] bool in_place() const { return send.address == MPI_IN_PLACE; }
-  [[nodiscard]] bool has_send_side() const {
+  [[nodiscard]] bool is_scatter() const {
+    return is_gather_or_scatter(collective) && !is_gather(collective);
+  }
+  /// Only the address is significant of a side with MPI_IN_PLACE.
+  [[nodiscard]] bool in_place() const {
+    return (is_scatter() ? receive : send).address == MPI_IN_PLACE;
+  }
+  /// Is the send side significant at this rank?
+  [[nodiscard]] bool sends(Rank rank) const {
+    if (is_scatter()) return rank == root;
     return !in_place() && collective != Collective::barrier;
   }
-  [[nodiscard]] bool has_receive_side() const { return collective != Collective::barrier; }
+  /// Is the receive side significant at this rank? In a reduce its address may not be.
+  [[nodiscard]] bool receives(Rank rank) const {
+    if (is_scatter()) return !in_place();
+    return is_gather(collective) ? rank == root : collective != Collective::barrier;
+  }
+  /// Gathers and scatters: the side with this rank's block.
+  [[nodiscard]] const CallSide& own() const { return is_scatter() ? receive : send; }
+  /// Gathers and scatters: the side with the blocks of all ranks, significant at the root.
+  [[nodiscard]] const CallSide& whole() const { return is_scatter() ? send : receive; }
+  /// Gathers and scatters: bytes of this rank's block. The types are known.
+  [[nodiscard]] Bytes own_bytes(Rank rank) const {
+    return in_place() ? whole().bytes(rank) : own().bytes(0);
+  }
 };
 
 /// Does a buffer that is significant at this rank begin in the memory of a GPU?
-[[nodiscard]] inline bool touches_device(const GatherScatterCall& call, Rank rank) {
-  return (!call.in_place() && is_on_device(call.block_buffer)) ||
-         (rank == call.root && is_on_device(call.root_buffer));
-}
-[[nodiscard]] inline bool touches_device(const CollectiveCall& call, Rank rank) {
+[[nodiscard]] inline bool touches_device(const MpiCall& call, Rank rank) {
   const bool receives =
-      call.has_receive_side() && (call.collective != Collective::reduce || rank == call.root);
-  return (call.has_send_side() && is_on_device(call.send.address)) ||
+      call.receives(rank) && (call.collective != Collective::reduce || rank == call.root);
+  return (call.sends(rank) && is_on_device(call.send.address)) ||
          (receives && is_on_device(call.receive.address));
 }
 
 /// The call context: facts beside the arguments, equal on all ranks that need them (see
-/// GatherScatterProblem).
+/// CallProblem).
 struct CallContext {
   Bytes half_performance_length = 0;
   double rate = 1;                      ///< bytes per second

@@ -97,7 +97,7 @@ Region HostVectors::hold(const Region& vector, std::vector<std::byte>& memory) c
   return {layout_.first(memory.data(), packed), vector.count, vector.type};
 }
 
-int HostVectors::take(CollectiveCall& call, Rank rank, int p) {
+int HostVectors::take(MpiCall& call, Rank rank, int p) {
   const bool parts = block_kind(call.collective) == BlockKind::ranks;
   MPI_Count all = call.in_place() ? call.receive.blocks.count(0) : call.send.blocks.count(0);
   if (parts) {
@@ -127,7 +127,7 @@ int HostVectors::finish() {
   return result_.count == 0 ? MPI_SUCCESS : transport_.copy(held_, result_);
 }
 
-bool OperationCache::can_reduce(const CollectiveCall& call, MPI_Comm comm) {
+bool OperationCache::can_reduce(const MpiCall& call, MPI_Comm comm) {
   const MPI_Datatype type = call.receive.type;
   for (std::size_t i = 0; i < used_; ++i) {
     if (entries_[i].type == type && entries_[i].op == call.op) return true;

@@ -40,7 +40,7 @@ class ElementLayout {
 class ReductionBuffers final : public Buffers {
  public:
   /// `scratch` is `layout.first()` of the plan's scratch.
-  ReductionBuffers(const CollectiveCall& call, const ElementLayout& layout, std::byte* scratch)
+  ReductionBuffers(const MpiCall& call, const ElementLayout& layout, std::byte* scratch)
       : call_(call), layout_(layout), scratch_(scratch) {}
 
   int find(const BufferRef& ref, Region& region) override;
@@ -51,7 +51,7 @@ class ReductionBuffers final : public Buffers {
  private:
   [[nodiscard]] std::byte* address(const BufferRef& ref) const;
 
-  const CollectiveCall& call_;
+  const MpiCall& call_;
   const ElementLayout& layout_;
   std::byte* scratch_;
 };
@@ -66,7 +66,7 @@ class HostVectors {
   /// Replaces the buffers that are significant at this rank of p by copies, which the MPI makes.
   /// `call` then points into this object. Local.
   /// Returns an MPI error code. Throws std::bad_alloc.
-  int take(CollectiveCall& call, Rank rank, int p);
+  int take(MpiCall& call, Rank rank, int p);
   /// Copies the result, if this rank has one, to the program's buffer. Local. Returns an MPI error
   /// code.
   int finish();
@@ -89,7 +89,7 @@ class OperationCache {
   /// Is the call's operation defined for its type, which is valid? Reduces no elements on `comm`,
   /// which must return its errors: the MPI refuses there what it always refuses, and waits for no
   /// rank. Remembers the answer for named types, because a valid operation stays defined for them.
-  [[nodiscard]] bool can_reduce(const CollectiveCall& call, MPI_Comm comm);
+  [[nodiscard]] bool can_reduce(const MpiCall& call, MPI_Comm comm);
 
  private:
   struct Entry {

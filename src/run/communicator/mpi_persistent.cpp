@@ -28,7 +28,9 @@ PersistentCall::~PersistentCall() {
   if (has_thread()) Background::of_process().remove(*this);
 }
 
-int PersistentCall::learn_sizes() { return comm_->learn_sizes(setup_.call, sizes_.emplace()); }
+int PersistentCall::learn_sizes() {
+  return comm_->calls().learn_sizes(setup_.call, sizes_.emplace());
+}
 
 void PersistentCall::change(const Specification& specification, bool agrees_on_order) {
   const std::lock_guard lock(mutex_);
@@ -77,7 +79,7 @@ int PersistentCall::begin() {
   const CallContext context = {setup_.half_performance_length, setup_.rate, epoch_.get(),
                                sizes_ ? &*sizes_ : nullptr,    nullptr,     setup_.rank_orders};
   if (plan_ == nullptr || setup_.specification.needs_arrivals()) {
-    const int error = comm_->prepare(setup_.call, setup_.specification, context, plan_);
+    const int error = comm_->calls().prepare(setup_.call, setup_.specification, context, plan_);
     if (error != MPI_SUCCESS) return error;
   }
   buffers_.emplace(setup_.call, plan_->order, scratch_.reserve(plan_->assignment.scratch), iov_);

@@ -19,7 +19,7 @@ namespace tutti {
 class PersistentCall final : public BackgroundTask {
  public:
   struct Setup {
-    GatherScatterCall call;  ///< valid, with known types
+    MpiCall call;  ///< valid, with known types
     Specification specification;
     Bytes half_performance_length = 0;
     double rate = 1;                   ///< bytes per second
@@ -75,7 +75,7 @@ class PersistentCall final : public BackgroundTask {
   int error_ = MPI_SUCCESS;
   std::shared_ptr<const ArrivalEpoch> epoch_;
   const Plan* plan_ = nullptr;
-  std::optional<MpiBuffers> buffers_;
+  std::optional<CallBuffers> buffers_;
 };
 
 }  // namespace tutti

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "run/hierarchical/mpi_hierarchical.hpp"
+#include "run/mpi/arguments.hpp"
 
 namespace tutti {
 
@@ -28,94 +29,30 @@ struct InnerBuffers {
   Numbers sent, sent_at, received, received_at;
 };
 
-/// Moves data as bytes, packed in node memory, by the MPI's own collective.
-int move(const InnerCall& call, const InnerBuffers& buffers, MPI_Comm comm) {
-  const MPI_Datatype byte = mpi().byte;
-  switch (call.collective) {
-    case Collective::gather:
-      return mpi().Gather(buffers.send, buffers.sent.first(), byte, buffers.receive,
-                          buffers.received.first(), byte, call.root, comm);
-    case Collective::gatherv:
-      return mpi().Gatherv(buffers.send, buffers.sent.first(), byte, buffers.receive,
-                           buffers.received.data(), buffers.received_at.data(), byte, call.root,
-                           comm);
-    case Collective::scatter:
-      return mpi().Scatter(buffers.send, buffers.sent.first(), byte, buffers.receive,
-                           buffers.received.first(), byte, call.root, comm);
-    case Collective::scatterv:
-      return mpi().Scatterv(buffers.send, buffers.sent.data(), buffers.sent_at.data(), byte,
-                            buffers.receive, buffers.received.first(), byte, call.root, comm);
-    case Collective::allgather:
-      return mpi().Allgather(buffers.send, buffers.sent.first(), byte, buffers.receive,
-                             buffers.received.first(), byte, comm);
-    case Collective::allgatherv:
-      return mpi().Allgatherv(buffers.send, buffers.sent.first(), byte, buffers.receive,
-                              buffers.received.data(), buffers.received_at.data(), byte, comm);
-    case Collective::alltoall:
-      return mpi().Alltoall(buffers.send, buffers.sent.first(), byte, buffers.receive,
-                            buffers.received.first(), byte, comm);
-    case Collective::alltoallv:
-      return mpi().Alltoallv(buffers.send, buffers.sent.data(), buffers.sent_at.data(), byte,
-                             buffers.receive, buffers.received.data(), buffers.received_at.data(),
-                             byte, comm);
-    case Collective::bcast:
-      return mpi().Bcast(buffers.send, buffers.sent.first(), byte, call.root, comm);
-    default:
-      return mpi().Barrier(comm);
-  }
-}
-
 /// A rank with invalid arguments has no datatype to reduce with.
 bool has_no_type(const InnerCall& call, const HierarchicalCall& hierarchical) {
   return reduces(call.collective) && hierarchical.is_dummy;
 }
 
-/// Reduces elements with the program's datatype and operation, by the MPI's own collective.
-int combine(const InnerCall& call, const InnerBuffers& buffers,
-            const HierarchicalCall& hierarchical, MPI_Comm comm) {
-  if (has_no_type(call, hierarchical)) return MPI_SUCCESS;
-  switch (call.collective) {
-    case Collective::reduce:
-      return mpi().Reduce(buffers.send, buffers.receive, buffers.sent.first(), hierarchical.type,
-                          hierarchical.op, call.root, comm);
-    case Collective::allreduce:
-      return mpi().Allreduce(buffers.send, buffers.receive, buffers.sent.first(), hierarchical.type,
-                             hierarchical.op, comm);
-    case Collective::reduce_scatter:
-      return mpi().Reduce_scatter(buffers.send, buffers.receive, buffers.sent.data(),
-                                  hierarchical.type, hierarchical.op, comm);
-    default:
-      return mpi().Reduce_scatter_block(buffers.send, buffers.receive, buffers.sent.first(),
-                                        hierarchical.type, hierarchical.op, comm);
-  }
-}
-
+/// Runs the MPI's own collective: on bytes, packed in node memory, or in a reduction on elements of
+/// the program's datatype.
 int run_native(const InnerCall& call, const InnerBuffers& buffers,
                const HierarchicalCall& hierarchical, PrivateComm& lane) {
-  return reduces(call.collective) ? combine(call, buffers, hierarchical, lane.handle())
-                                  : move(call, buffers, lane.handle());
-}
-
-/// Runs a gather or scatter by a schedule of Tutti.
-int run_gather_scatter(const InnerCall& call, const InnerBuffers& buffers,
-                       const HierarchicalCall& hierarchical, PrivateComm& lane,
-                       const Specification& specification) {
-  const bool gathers = is_gather(call.collective);
-  GatherScatterCall inner;
-  inner.collective = call.collective;
-  inner.root = call.root;
-  inner.comm = lane.handle();
-  inner.block_buffer = gathers ? buffers.send : buffers.receive;
-  inner.block_count = gathers ? buffers.sent.first() : buffers.received.first();
-  inner.block_type = inner.root_type = mpi().byte;
-  inner.root_buffer = gathers ? buffers.receive : buffers.send;
-  const Numbers& counts = gathers ? buffers.received : buffers.sent;
-  const Numbers& displacements = gathers ? buffers.received_at : buffers.sent_at;
-  inner.blocks = is_irregular(call.collective) ? RankBlocks(counts.data(), displacements.data())
-                                               : RankBlocks(counts.first());
-  lane.begin(inner);
-  if (!lane.learn_types(inner)) return MPI_ERR_TYPE;
-  return lane.run(inner, specification, hierarchical.context);
+  if (has_no_type(call, hierarchical)) return MPI_SUCCESS;
+  const bool combines = reduces(call.collective);
+  const bool is_bcast = call.collective == Collective::bcast;
+  Arguments all;
+  all.in = buffers.send;
+  all.out = is_bcast ? buffers.send : buffers.receive;
+  all.sent = {buffers.sent.first(), buffers.sent.data(), buffers.sent_at.data()};
+  all.received = {buffers.received.first(), buffers.received.data(), buffers.received_at.data()};
+  // The send counts apply even if nothing is received.
+  if (combines || is_bcast) all.received = all.sent;
+  all.type = combines ? hierarchical.type : mpi().byte;
+  all.op = hierarchical.op;
+  all.root = call.root;
+  all.comm = lane.handle();
+  return tutti::call(mpi(), call.collective, all);
 }
 
 RankBlocks blocks_of(const Numbers& counts, const Numbers& displacements) {
@@ -123,8 +60,8 @@ RankBlocks blocks_of(const Numbers& counts, const Numbers& displacements) {
                        : RankBlocks(counts.first());
 }
 
-/// Sets the buffers of a collective that moves data, other than gather and scatter.
-void add_blocks(const InnerCall& call, const InnerBuffers& buffers, CollectiveCall& inner) {
+/// Sets the buffers of a collective that moves data.
+void add_blocks(const InnerCall& call, const InnerBuffers& buffers, MpiCall& inner) {
   const bool irregular = is_irregular(call.collective);
   inner.send.address = buffers.send;
   inner.send.blocks =
@@ -142,7 +79,7 @@ void add_blocks(const InnerCall& call, const InnerBuffers& buffers, CollectiveCa
 /// Sets the buffers of a reduction, in the program's elements. The send counts apply even if
 /// nothing is received.
 void add_vectors(const InnerCall& call, const InnerBuffers& buffers,
-                 const HierarchicalCall& hierarchical, CollectiveCall& inner) {
+                 const HierarchicalCall& hierarchical, MpiCall& inner) {
   const bool irregular = is_irregular(call.collective);
   inner.op = hierarchical.op;
   inner.send.address = buffers.send;
@@ -152,11 +89,11 @@ void add_vectors(const InnerCall& call, const InnerBuffers& buffers,
       irregular ? RankBlocks::counted(buffers.sent.data()) : RankBlocks(buffers.sent.first());
 }
 
-/// Runs any other collective by a schedule of Tutti.
+/// Runs a collective by a schedule of Tutti.
 int run_schedule(const InnerCall& call, const InnerBuffers& buffers,
                  const HierarchicalCall& hierarchical, PrivateComm& lane,
                  const Specification& specification) {
-  CollectiveCall inner;
+  MpiCall inner;
   inner.collective = call.collective;
   inner.root = call.root;
   inner.comm = lane.handle();
@@ -170,12 +107,12 @@ int run_schedule(const InnerCall& call, const InnerBuffers& buffers,
     lane.give_up();
     return MPI_SUCCESS;
   }
-  if (!lane.collectives().learn_types(inner)) return MPI_ERR_TYPE;
-  if (!lane.collectives().fits(inner, specification)) {
+  if (!lane.calls().learn_types(inner)) return MPI_ERR_TYPE;
+  if (!lane.calls().fits(inner, specification)) {
     lane.give_up();
     return run_native(call, buffers, hierarchical, lane);
   }
-  return lane.collectives().run(inner, specification, hierarchical.context);
+  return lane.calls().run(inner, specification, hierarchical.context);
 }
 
 }  // namespace
@@ -191,9 +128,7 @@ int run_inner(const InnerCall& call, const HierarchicalCall& hierarchical, Priva
                                 Numbers(call.receive.displacements)};
   if (hierarchical.inner != nullptr) {
     const Specification inner = between_nodes(*hierarchical.inner, call.collective);
-    return is_gather_or_scatter(call.collective)
-               ? run_gather_scatter(call, buffers, hierarchical, lane, inner)
-               : run_schedule(call, buffers, hierarchical, lane, inner);
+    return run_schedule(call, buffers, hierarchical, lane, inner);
   }
   return run_native(call, buffers, hierarchical, lane);
 }

@@ -1,4 +1,4 @@
-/// Packs buffers with gaps, and describes gathers and scatters.
+/// Packs buffers with gaps.
 #include "run/hierarchical/mpi_sides.hpp"
 
 #include <algorithm>
@@ -67,28 +67,6 @@ bool are_contiguous(const std::vector<TypedBlock>& blocks) {
 /// Is a buffer missing? It would be read as zeros. With types that have gaps, null is MPI_BOTTOM.
 bool is_nowhere(const TypedBlock& block) {
   return block.bytes() > 0 && block.address == nullptr && block.info.contiguous;
-}
-
-/// The root's block for a rank.
-TypedBlock block_of(const GatherScatterCall& call, Rank rank) {
-  auto* base = static_cast<std::byte*>(call.root_buffer);
-  return {base + call.blocks.displacement(rank) * call.root_info.extent, call.blocks.count(rank),
-          call.root_type, call.root_info};
-}
-
-/// Describes the root's buffer.
-int root_side(const GatherScatterCall& call, int p, SideMemory& memory,
-              HierarchicalCall& hierarchical) {
-  const bool gathers = is_gather(call.collective);
-  HierarchicalSide& side = gathers ? hierarchical.receive : hierarchical.send;
-  if (call.blocks.are_equal()) {
-    TypedBlock whole = block_of(call, 0);
-    whole.count *= p;
-    return gathers ? memory.receive(whole, p, side) : memory.send(whole, p, side);
-  }
-  std::vector<TypedBlock> blocks;
-  for (Rank rank = 0; rank < p; ++rank) blocks.push_back(block_of(call, rank));
-  return gathers ? memory.receive(blocks, side) : memory.send(blocks, side);
 }
 
 }  // namespace
@@ -168,44 +146,6 @@ int SideMemory::finish() {
     if (error != MPI_SUCCESS) return error;
   }
   return MPI_SUCCESS;
-}
-
-int describe(const GatherScatterCall& call, Rank rank, int p, bool is_dummy, SideMemory& memory,
-             HierarchicalCall& hierarchical) {
-  const bool at_root = rank == call.root;
-  const bool gathers = is_gather(call.collective);
-  HierarchicalProblem& plain = hierarchical.call;
-  plain.collective = call.collective;
-  plain.root = call.root;
-  hierarchical.is_dummy = is_dummy;
-  hierarchical.own_sizes.assign(
-      static_cast<std::size_t>(size_exchange_words(call.collective, p, at_root)), 0);
-  if (is_dummy) return MPI_SUCCESS;
-
-  const bool in_place = call.in_place();
-  const TypedBlock own =
-      in_place ? block_of(call, rank)
-               : TypedBlock{call.block_buffer, call.block_count, call.block_type, call.block_info};
-  const bool regular = !is_irregular(call.collective);
-  plain.sizes.each = at_root && regular ? block_of(call, 0).bytes() : own.bytes();
-  const bool count_mismatches = regular && plain.sizes.each != own.bytes();
-  if (!hierarchical.own_sizes.empty()) {
-    hierarchical.own_sizes[0] = own.bytes();
-    for (Rank other = 0; at_root && other < p; ++other) {
-      hierarchical.own_sizes[static_cast<std::size_t>(other) + 1] = block_of(call, other).bytes();
-    }
-  }
-  int error = MPI_SUCCESS;
-  if (count_mismatches) {
-    error = MPI_ERR_TRUNCATE;
-  } else if (gathers) {
-    error = memory.send(own, 1, hierarchical.send);
-  } else if (!in_place) {
-    error = memory.receive(own, 1, hierarchical.receive);
-  }
-  if (at_root && error == MPI_SUCCESS) error = root_side(call, p, memory, hierarchical);
-  plain.direct = !in_place && error == MPI_SUCCESS && can_be_inner_buffers(hierarchical);
-  return error;
 }
 
 }  // namespace tutti

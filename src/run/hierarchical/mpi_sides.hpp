@@ -65,14 +65,10 @@ class SideMemory {
 /// Is each buffer of the call contiguous, and within the counts of inner calls (max_node_memory)?
 [[nodiscard]] bool can_be_inner_buffers(const HierarchicalCall& hierarchical);
 
-/// Describes a gather or scatter, whose datatypes are known, as a hierarchical call. If `is_dummy`,
-/// reads only its collective and root. Returns an MPI error code.
-int describe(const GatherScatterCall& call, Rank rank, int p, bool is_dummy, SideMemory& memory,
-             HierarchicalCall& hierarchical);
-
-/// The same for any other collective. Sets `refused` to the reason if all ranks must run it flat:
-/// reductions of derived types whose elements reach beyond their extents.
-int describe(const CollectiveCall& call, Rank rank, int p, bool is_dummy, SideMemory& memory,
+/// Describes a call, whose datatypes are known, as a hierarchical call. If `is_dummy`, reads only
+/// its collective and root. Sets `refused` to the reason if all ranks must run it flat: reductions
+/// of derived types whose elements reach beyond their extents. Returns an MPI error code.
+int describe(const MpiCall& call, Rank rank, int p, bool is_dummy, SideMemory& memory,
              HierarchicalCall& hierarchical, std::string& refused);
 
 }  // namespace tutti

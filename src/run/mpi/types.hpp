@@ -21,6 +21,9 @@ struct TypeInfo {
   MPI_Aint extent = 0;      ///< from one element to the next
 };
 
+/// The properties of MPI_BYTE.
+inline constexpr TypeInfo plain_bytes = {true, true, true, 1, 1};
+
 /// The properties of elements at this address. In the memory of a GPU no type is contiguous, so
 /// that the MPI copies the elements.
 [[nodiscard]] TypeInfo info_at(const void* address, TypeInfo info);

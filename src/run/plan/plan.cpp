@@ -18,7 +18,7 @@ std::size_t bytes_of(const BufferRef& ref) { return bytes_of(ref.blocks.holes); 
 
 Problem CallProblem::outline() const {
   Problem whole;
-  whole.collective = specification->algorithm->collective;
+  whole.collective = collective();
   whole.p = p;
   whole.rank = rank;
   whole.root = root;

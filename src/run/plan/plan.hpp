@@ -10,7 +10,7 @@
 
 namespace tutti {
 
-/// The part of one rank's view of a call that is the same for all collectives.
+/// One rank's view of one call.
 struct CallProblem {
   const Specification* specification = nullptr;
   int p = 1;
@@ -26,6 +26,17 @@ struct CallProblem {
   /// It must live as long as the plans.
   const std::vector<Rank>* rank_order = nullptr;
 
+  /// Packed bytes, by collective: of one block if all are equal, of the vector, or of the block of
+  /// each rank; for pairs, of the blocks to each rank and then from each rank; empty for a barrier.
+  /// In gathers and scatters of each rank's block, at the root if sizes vary, or at all ranks if
+  /// they have been exchanged before.
+  const std::vector<Bytes>* sizes = nullptr;
+  bool sizes_exchanged = false;
+  Bytes own = 0;   ///< gathers and scatters: bytes of this rank's block
+  Bytes unit = 1;  ///< reductions: bytes of an element, which is never split
+
+  [[nodiscard]] Collective collective() const { return specification->algorithm->collective; }
+  [[nodiscard]] bool at_root() const { return rank == root; }
   /// The argument of the algorithm without its order, sizes and tree.
   [[nodiscard]] Problem outline() const;
   /// Is this an order by arrival, with unknown arrivals?
@@ -46,7 +57,7 @@ struct PlanKey {
   std::vector<double> arrival_times;
   /// The order by distance, at the same address as long as the communicator; null: none known.
   const std::vector<Rank>* rank_order = nullptr;
-  /// Sets the members that all collectives share; the caller sets those for sizes.
+  /// Sets all members but those for sizes.
   void describe(const CallProblem& problem);
   [[nodiscard]] bool is_of(const Specification& specification) const {
     return algorithm == specification.algorithm && order == specification.order &&

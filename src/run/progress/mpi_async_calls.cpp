@@ -70,8 +70,7 @@ void AsyncCalls::give_up() {
   leave();
 }
 
-const AsyncCalls::Known& AsyncCalls::note(const GatherScatterCall& call, Bytes bytes,
-                                          const Plan& plan) {
+const AsyncCalls::Known& AsyncCalls::note(const MpiCall& call, Bytes bytes, const Plan& plan) {
   for (const Known& known : known_) {
     if (known.collective == call.collective && known.root == call.root && known.bytes == bytes &&
         plan.key.is_of(known.specification)) {
@@ -85,7 +84,7 @@ const AsyncCalls::Known& AsyncCalls::note(const GatherScatterCall& call, Bytes b
                                     plan.key.rank_order});
 }
 
-int AsyncCalls::announce(const GatherScatterCall& call, Bytes bytes, const Plan& plan,
+int AsyncCalls::announce(const MpiCall& call, Bytes bytes, const Plan& plan,
                          const AsyncContext* async_context) {
   if (async_context != nullptr) async_context_ = *async_context;
   const Known& known = note(call, bytes, plan);
@@ -193,7 +192,7 @@ int AsyncCalls::begin(const CallAnnouncement& announcement, const Known& known,
   begun->epoch = std::move(epoch);
   begun->block.resize(static_cast<std::size_t>(bytes));
 
-  GatherScatterProblem problem;
+  CallProblem problem;
   problem.specification = &begun->known.specification;
   problem.p = p_;
   problem.rank = rank_;
@@ -206,18 +205,14 @@ int AsyncCalls::begin(const CallAnnouncement& announcement, const Known& known,
     problem.arrivals = &begun->epoch->ranking;
     problem.ready = ready_times(known.specification, begun->epoch->arrivals, async_context_.rate);
   }
-  problem.size = [each = known.bytes](Rank) { return each; };
   if (const int error = planner_.prepare(problem, executor_, transport_, begun->plan)) return error;
 
-  GatherScatterCall& call = begun->call;
+  MpiCall& call = begun->call;
   call.collective = known.collective;
   call.root = known.root;
-  call.block_buffer = at_root ? MPI_IN_PLACE : begun->block.data();
-  call.block_count = known.bytes;
-  call.root_buffer = begun->block.data();
-  call.blocks = RankBlocks(known.bytes);
-  call.block_type = call.root_type = mpi().byte;
-  call.block_info = call.root_info = {true, true, true, 1, 1};
+  call.send = call.receive = {
+      begun->block.data(), RankBlocks(known.bytes), mpi().byte, nullptr, plain_bytes, nullptr};
+  if (at_root) (is_gather(known.collective) ? call.send : call.receive).address = MPI_IN_PLACE;
   begun->buffers.emplace(call, begun->plan->order,
                          begun->scratch.reserve(begun->plan->assignment.scratch), begun->iov);
   executor_.begin_call();
@@ -226,8 +221,7 @@ int AsyncCalls::begin(const CallAnnouncement& announcement, const Known& known,
   return send_announcements(announcement, *begun_->plan);
 }
 
-bool AsyncCalls::has_begun(const GatherScatterCall& call, Bytes bytes,
-                           const Specification& specification) {
+bool AsyncCalls::has_begun(const MpiCall& call, Bytes bytes, const Specification& specification) {
   if (begun_ == nullptr) return false;
   const Known& known = begun_->known;
   if (known.collective == call.collective && known.root == call.root && known.bytes == bytes &&
@@ -238,7 +232,7 @@ bool AsyncCalls::has_begun(const GatherScatterCall& call, Bytes bytes,
   return false;
 }
 
-int AsyncCalls::finish(const GatherScatterCall& call) {
+int AsyncCalls::finish(const MpiCall& call) {
   int error = begun_->error;  // after an error nothing of the call is in flight
   if (error == MPI_SUCCESS) {
     error = executor_.finish(begun_->plan->assignment, *begun_->buffers, transport_);
@@ -250,32 +244,33 @@ int AsyncCalls::finish(const GatherScatterCall& call) {
 }
 
 /// Copies the call's blocks from Tutti's memory to the caller's buffers.
-int AsyncCalls::hand_over(const GatherScatterCall& call) {
+int AsyncCalls::hand_over(const MpiCall& call) {
   const Order order = Order::identity(p_);
-  MpiBuffers buffers(call, order, nullptr, begun_->iov);
+  CallBuffers buffers(call, order, nullptr, begun_->iov);
+  const Area own_area = is_gather(call.collective) ? Area::send : Area::receive;
+  const Area whole_area = is_gather(call.collective) ? Area::receive : Area::send;
   const Bytes bytes = begun_->known.bytes;
   if (bytes == 0) return MPI_SUCCESS;
   Region own;
   if (!call.in_place()) {
-    const int error = buffers.find({buffers.block_area(), {}, 0, bytes, true}, own);
+    const int error = buffers.find({own_area, {}, 0, bytes, true}, own);
     if (error != MPI_SUCCESS) return error;
   }
   if (rank_ != call.root) return transport_.copy({begun_->block.data(), bytes, 0}, own);
-  int error = copy_block(buffers, {0, rank_});
-  if (error == MPI_SUCCESS) error = copy_block(buffers, {rank_ + 1, p_});
+  int error = copy_block(buffers, whole_area, {0, rank_});
+  if (error == MPI_SUCCESS) error = copy_block(buffers, whole_area, {rank_ + 1, p_});
   if (error != MPI_SUCCESS || call.in_place()) return error;
   Region at_root;
-  error =
-      buffers.find({buffers.root_area(), BlockRange{rank_, rank_ + 1}, 0, bytes, true}, at_root);
+  error = buffers.find({whole_area, BlockRange{rank_, rank_ + 1}, 0, bytes, true}, at_root);
   return error == MPI_SUCCESS ? transport_.copy(own, at_root) : error;
 }
 
-int AsyncCalls::copy_block(MpiBuffers& to, BlockRange ranks) {
+int AsyncCalls::copy_block(CallBuffers& to, Area area, BlockRange ranks) {
   const Bytes each = begun_->known.bytes;
   const Bytes bytes = each * (ranks.end - ranks.begin);
   if (bytes == 0) return MPI_SUCCESS;
   Region region;
-  if (const int error = to.find({to.root_area(), ranks, 0, bytes, true}, region)) return error;
+  if (const int error = to.find({area, ranks, 0, bytes, true}, region)) return error;
   return transport_.copy({begun_->block.data() + each * ranks.begin, bytes, 0}, region);
 }
 

@@ -13,7 +13,7 @@
 #include "protocols/arrival_agreement.hpp"
 #include "run/call/mpi_buffers.hpp"
 #include "run/call/mpi_call.hpp"
-#include "run/plan/gather_scatter.hpp"
+#include "run/plan/planner.hpp"
 
 namespace tutti {
 
@@ -41,8 +41,8 @@ struct AsyncContext {
 /// Regular collectives only: in irregular ones ranks know different sizes. One thread at a time.
 class AsyncCalls {
  public:
-  AsyncCalls(Executor& executor, GatherScatterPlanner& planner, Transport& transport, MPI_Comm comm,
-             Rank rank, int p)
+  AsyncCalls(Executor& executor, Planner& planner, Transport& transport, MPI_Comm comm, Rank rank,
+             int p)
       : executor_(executor),
         planner_(planner),
         transport_(transport),
@@ -63,13 +63,13 @@ class AsyncCalls {
   void give_up();
   /// To be called in every regular call before it runs. `bytes` is the size of each block; without
   /// a context the one of the call before holds. Returns an MPI error code.
-  int announce(const GatherScatterCall& call, Bytes bytes, const Plan& plan,
+  int announce(const MpiCall& call, Bytes bytes, const Plan& plan,
                const AsyncContext* async_context);
   /// True if the thread has begun this call. Abandons any other call that it has begun.
-  [[nodiscard]] bool has_begun(const GatherScatterCall& call, Bytes bytes,
+  [[nodiscard]] bool has_begun(const MpiCall& call, Bytes bytes,
                                const Specification& specification);
   /// Finishes the call that the thread has begun. Returns an MPI error code.
-  int finish(const GatherScatterCall& call);
+  int finish(const MpiCall& call);
 
   static constexpr int announcement_tag = 1022;
   using CallAnnouncement = std::array<std::int64_t, 6>;
@@ -90,18 +90,18 @@ class AsyncCalls {
     Specification specification = {};
     std::int64_t digest = 0;  ///< of the specification
     bool agrees_on_order = false;
-    const std::vector<Rank>* rank_order = nullptr;  ///< see GatherScatterProblem
+    const std::vector<Rank>* rank_order = nullptr;  ///< see CallProblem
   };
   /// A call that the thread has begun.
   struct Begun {
     Known known;
-    GatherScatterCall call;  ///< into `block`
+    MpiCall call;  ///< into `block`
     std::vector<std::byte> block;
     std::shared_ptr<const ArrivalEpoch> epoch;
     const Plan* plan = nullptr;
     Scratch scratch;
     Iov iov;
-    std::optional<MpiBuffers> buffers;
+    std::optional<CallBuffers> buffers;
     int error = MPI_SUCCESS;  ///< met by the thread
   };
   struct ControlMessage {
@@ -110,7 +110,7 @@ class AsyncCalls {
   };
 
   [[nodiscard]] const Known* find(const CallAnnouncement& announcement) const;
-  const Known& note(const GatherScatterCall& call, Bytes bytes, const Plan& plan);
+  const Known& note(const MpiCall& call, Bytes bytes, const Plan& plan);
   /// Sets `epoch`; false while it is not known yet. Sets `known` to null if it never will be.
   bool find_epoch(const CallAnnouncement& announcement, const Known*& known,
                   std::shared_ptr<const ArrivalEpoch>& epoch);
@@ -118,12 +118,12 @@ class AsyncCalls {
             std::shared_ptr<const ArrivalEpoch> epoch);
   int send_announcements(const CallAnnouncement& announcement, const Plan& plan);
   int forget_what_has_left();
-  int hand_over(const GatherScatterCall& call);
-  int copy_block(MpiBuffers& to, BlockRange ranks);
+  int hand_over(const MpiCall& call);
+  int copy_block(CallBuffers& to, Area area, BlockRange ranks);
   void abandon();
 
   Executor& executor_;
-  GatherScatterPlanner& planner_;
+  Planner& planner_;
   Transport& transport_;
   MPI_Comm comm_;
   Rank rank_;

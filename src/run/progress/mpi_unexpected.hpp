@@ -21,8 +21,8 @@ namespace tutti {
 /// not wait.
 class UnexpectedMessages final : public Transport, public BackgroundTask {
  public:
-  UnexpectedMessages(Transport& inner, MPI_Comm comm, Executor& executor,
-                     GatherScatterPlanner& planner, Rank rank, int p)
+  UnexpectedMessages(Transport& inner, MPI_Comm comm, Executor& executor, Planner& planner,
+                     Rank rank, int p)
       : inner_(inner), comm_(comm), calls_(executor, planner, *this, comm, rank, p) {
     Background::of_process().add(*this);
   }

@@ -83,16 +83,16 @@ void gather_with_announcements(int rank, int p) {
   if (tutti::PrivateComm::duplicate(MPI_COMM_WORLD, comm) != MPI_SUCCESS) std::abort();
   comm->receive_unexpected();
   std::vector<int> all(static_cast<std::size_t>(p), -1);
-  tutti::GatherScatterCall call;
+  tutti::MpiCall call;
   call.collective = tutti::Collective::gather;
-  call.block_buffer = &rank;
-  call.root_buffer = all.data();
-  call.block_count = 1;
-  call.blocks = tutti::RankBlocks(1);
-  call.block_type = call.root_type = MPI_INT;
+  call.send.address = &rank;
+  call.receive.address = all.data();
+  call.send.blocks = call.receive.blocks = tutti::RankBlocks(1);
+  call.send.type = call.receive.type = MPI_INT;
   comm->begin(call);
   const auto synchronised = tutti::specification(call.collective, "linear_sync:runner=background");
-  if (!comm->learn_types(call) || comm->run(call, *synchronised, {}) != MPI_SUCCESS) std::abort();
+  tutti::Calls& calls = comm->calls();
+  if (!calls.learn_types(call) || calls.run(call, *synchronised, {}) != MPI_SUCCESS) std::abort();
   for (int from = 0; from < p && rank == 0; ++from) {
     if (all[static_cast<std::size_t>(from)] != from) std::abort();
   }

@@ -6,8 +6,8 @@
 #include <deque>
 #include <thread>
 
-#include "run/plan/collective.hpp"
 #include "run/plan/executor.hpp"
+#include "run/plan/planner.hpp"
 #include "run/transport/faulty_transport.hpp"
 #include "run/transport/thread_transport.hpp"
 
@@ -171,7 +171,7 @@ class MovedCall {
       if (in_place && kind() == BlockKind::pairs) fill(receive, block, rank, to);
       if (in_place && kind() == BlockKind::ranks && to == rank) fill(receive, block, rank, 0);
     }
-    CollectiveProblem problem;
+    CallProblem problem;
     problem.specification = &spec_;
     problem.p = case_.p;
     problem.rank = rank;
@@ -186,11 +186,12 @@ class MovedCall {
       sizes = one(bytes(0, 0));
     }
     problem.sizes = &sizes;
-    CollectivePlanner planner;
-    const Plan& plan = planner.plan_of(problem);
-    TwoSides buffers(case_.collective, send, receive, plan);
+    Planner planner;
     Executor executor;
-    EXPECT_EQ(executor.run(plan.assignment, buffers, transport), 0);
+    const Plan* plan = nullptr;
+    ASSERT_EQ(planner.prepare(problem, executor, transport, plan), 0);
+    TwoSides buffers(case_.collective, send, receive, *plan);
+    EXPECT_EQ(executor.run(plan->assignment, buffers, transport), 0);
     check(rank, receive);
   }
 
@@ -290,17 +291,23 @@ TEST(MovementLowering, CopiesNothingWhereBlocksLieRight) {
   // A ring in place: p - 1 messages each way, straight from and to the receive buffer.
   const Specification ring = *specification(Collective::allgather, "ring");
   const std::vector<Bytes> sizes = {100};
-  CollectiveProblem problem;
+  CallProblem problem;
   problem.specification = &ring;
   problem.p = 5;
   problem.rank = 2;
   problem.sizes = &sizes;
   problem.traits.in_place = true;
-  CollectivePlanner planner;
-  const Plan& plan = planner.plan_of(problem);
-  EXPECT_EQ(plan.assignment.scratch, 0);
-  EXPECT_EQ(plan.assignment.operations.size(), 8U);
-  EXPECT_EQ(&planner.plan_of(problem), &plan);
+  Planner planner;
+  Executor executor;
+  ThreadNetwork network(problem.p);
+  ThreadTransport transport(network, problem.rank);
+  const Plan* plan = nullptr;
+  ASSERT_EQ(planner.prepare(problem, executor, transport, plan), 0);
+  EXPECT_EQ(plan->assignment.scratch, 0);
+  EXPECT_EQ(plan->assignment.operations.size(), 8U);
+  const Plan* again = nullptr;
+  ASSERT_EQ(planner.prepare(problem, executor, transport, again), 0);
+  EXPECT_EQ(again, plan);
 }
 
 }  // namespace

@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "algorithms/problems.hpp"
-#include "run/plan/gather_scatter.hpp"
 #include "run/plan/plan.hpp"
+#include "run/plan/planner.hpp"
 #include "run/transport/faulty_transport.hpp"
 #include "run/transport/thread_transport.hpp"
 
@@ -102,7 +102,7 @@ class ThreadedCall {
   }
 
   int run_rank(Rank rank, Transport& transport) {
-    GatherScatterProblem problem;
+    CallProblem problem;
     problem.specification = &spec_;
     problem.p = call_.p();
     problem.rank = rank;
@@ -110,9 +110,11 @@ class ThreadedCall {
     problem.own = size(rank);
     problem.half_performance_length = call_.half_performance_length;
     problem.traits.packs_blocks = call_.p() % 2 == 1;  // both ways among the cases
-    problem.size = [this](Rank of) { return size(of); };
+    std::vector<Bytes> sizes;
+    for (Rank of = 0; rank == call_.root && of < call_.p(); ++of) sizes.push_back(size(of));
+    problem.sizes = &sizes;
     Executor executor;
-    GatherScatterPlanner planner;
+    Planner planner;
     const Plan* plan = nullptr;
     if (const int error = planner.prepare(problem, executor, transport, plan)) return error;
     PlainBuffers buffers(gathers(), own_[static_cast<std::size_t>(rank)], call_.sizes, all_, *plan);

@@ -1,4 +1,4 @@
-/// Describes collectives other than gather and scatter as hierarchical calls.
+/// Describes calls as hierarchical calls.
 #include <algorithm>
 
 #include "run/hierarchical/mpi_sides.hpp"
@@ -30,7 +30,7 @@ bool are_apart(MPI_Datatype type, const TypeInfo& info) {
 /// Describes one call, by the kind of its collective.
 class Description {
  public:
-  Description(const CollectiveCall& call, Rank rank, int p, SideMemory& memory,
+  Description(const MpiCall& call, Rank rank, int p, SideMemory& memory,
               HierarchicalCall& hierarchical)
       : call_(call), rank_(rank), p_(p), memory_(memory), hierarchical_(hierarchical) {}
 
@@ -38,10 +38,11 @@ class Description {
     if (reduces(call_.collective)) return reduced(refused);
     if (block_kind(call_.collective) == BlockKind::pairs) return pairs();
     if (block_kind(call_.collective) == BlockKind::parts) return vector();
-    return gathered();
+    return has_root(call_.collective) ? rooted() : gathered();
   }
 
  private:
+  int rooted();
   int vector();
   int gathered();
   int pairs();
@@ -71,12 +72,38 @@ class Description {
   }
   int scattered();
 
-  const CollectiveCall& call_;
+  const MpiCall& call_;
   Rank rank_;
   int p_;
   SideMemory& memory_;
   HierarchicalCall& hierarchical_;
 };
+
+/// Describes a gather or scatter.
+int Description::rooted() {
+  const bool at_root = rank_ == call_.root;
+  const bool regular = !is_irregular(call_.collective);
+  const CallSide& whole = call_.whole();
+  const TypedBlock own = call_.in_place() ? block_of(whole, rank_) : block_of(call_.own(), 0);
+  Bytes& each = hierarchical_.call.sizes.each;
+  each = at_root && regular ? whole.bytes(0) : own.bytes();
+  if (!regular) {
+    hierarchical_.own_sizes[0] = own.bytes();
+    for (Rank other = 0; at_root && other < p_; ++other) {
+      hierarchical_.own_sizes[static_cast<std::size_t>(other) + 1] = whole.bytes(other);
+    }
+  }
+  if (regular && each != own.bytes()) return MPI_ERR_TRUNCATE;
+  int error = MPI_SUCCESS;
+  if (call_.is_scatter()) {
+    if (!call_.in_place()) error = memory_.receive(own, 1, hierarchical_.receive);
+    if (at_root && error == MPI_SUCCESS) error = send_all(whole);
+  } else {
+    error = memory_.send(own, 1, hierarchical_.send);
+    if (at_root && error == MPI_SUCCESS) error = receive_all(whole);
+  }
+  return error;
+}
 
 /// Describes the buffer of a bcast.
 int Description::vector() {
@@ -159,14 +186,14 @@ int Description::scattered() {
 
 }  // namespace
 
-int describe(const CollectiveCall& call, Rank rank, int p, bool is_dummy, SideMemory& memory,
+int describe(const MpiCall& call, Rank rank, int p, bool is_dummy, SideMemory& memory,
              HierarchicalCall& hierarchical, std::string& refused) {
   HierarchicalProblem& plain = hierarchical.call;
   plain.collective = call.collective;
   plain.root = has_root(call.collective) ? call.root : 0;
   hierarchical.is_dummy = is_dummy;
   hierarchical.own_sizes.assign(
-      static_cast<std::size_t>(size_exchange_words(call.collective, p, false)), 0);
+      static_cast<std::size_t>(size_exchange_words(call.collective, p, rank == plain.root)), 0);
   if (is_irregular(call.collective) && hierarchical.own_sizes.empty()) {
     plain.sizes.by_rank.reserve(static_cast<std::size_t>(p));
     if (is_dummy) plain.sizes.by_rank.assign(static_cast<std::size_t>(p), 0);

@@ -1,7 +1,6 @@
 /// Makes a plan from a call's sizes: acquires knowledge, builds the schedule and lowers it.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <vector>
 
@@ -11,30 +10,22 @@
 
 namespace tutti {
 
-/// One rank's view of one call of a gather or scatter.
-struct GatherScatterProblem : CallProblem {
-  Bytes own = 0;  ///< bytes of this rank's block
-  /// Bytes of all ranks' blocks, if they have been exchanged before; else null.
-  const std::vector<Bytes>* all_sizes = nullptr;
-  /// Bytes of any rank's block; called at the root only.
-  std::function<Bytes(Rank)> size;
-};
-
-/// Prepares and keeps plans for one communicator.
-class GatherScatterPlanner {
+/// Prepares and keeps the plans of one communicator.
+class Planner {
  public:
-  /// Sets `plan` to this rank's plan, after the exchange that its knowledge needs. Returns 0, an
+  /// Sets `plan` to this rank's plan, after the exchange that its knowledge needs: only gathers and
+  /// scatters of varying sizes need one. The plan lasts until the generation changes. Returns 0, an
   /// error code of the transport, `root_count_mismatch` or `count_mismatch`.
-  int prepare(const GatherScatterProblem& problem, Executor& executor, Transport& transport,
+  int prepare(const CallProblem& problem, Executor& executor, Transport& transport,
               const Plan*& plan);
 
   /// The plan for a problem with the knowledge of the last `prepare`, even if that returned
   /// count_mismatch.
-  const Plan& plan_of(const GatherScatterProblem& problem);
+  const Plan& plan_of(const CallProblem& problem);
   /// Sets `sizes` to the bytes of all ranks' blocks. Collective. Returns an error code of the
   /// transport.
-  static int learn_sizes(const GatherScatterProblem& problem, Executor& executor,
-                         Transport& transport, std::vector<Bytes>& sizes);
+  static int learn_sizes(const CallProblem& problem, Executor& executor, Transport& transport,
+                         std::vector<Bytes>& sizes);
 
   /// Sets the bytes that a rank may stage in later calls; 0: no bound. Call it with the same value
   /// on all ranks, before the first call.
@@ -63,15 +54,16 @@ class GatherScatterPlanner {
   }
 
  private:
-  int acquire(const GatherScatterProblem& problem, Executor& executor, Transport& transport);
-  int learn_subtrees(const GatherScatterProblem& problem, Executor& executor, Transport& transport);
-  int construct_tree(const GatherScatterProblem& problem, Executor& executor, Transport& transport);
-  [[nodiscard]] Plan build(const GatherScatterProblem& problem) const;
-  [[nodiscard]] Problem problem_of(const GatherScatterProblem& problem) const;
-  [[nodiscard]] TreeNeighbours tree_of(const GatherScatterProblem& problem,
-                                       const Order& order) const;
-  [[nodiscard]] Sizes sizes_of(const GatherScatterProblem& problem, const Order& order) const;
-  void note_all_sizes(const GatherScatterProblem& problem);
+  int acquire(const CallProblem& problem, Executor& executor, Transport& transport);
+  int learn_subtrees(const CallProblem& problem, Executor& executor, Transport& transport);
+  int construct_tree(const CallProblem& problem, Executor& executor, Transport& transport);
+  [[nodiscard]] Plan build(const CallProblem& problem) const;
+  [[nodiscard]] Problem problem_of(const CallProblem& problem) const;
+  [[nodiscard]] Order order_for(const CallProblem& problem) const;
+  [[nodiscard]] Sizes sizes_of(const CallProblem& problem, const Order& order) const;
+  [[nodiscard]] Sizes sizes_known_to(const CallProblem& problem, const Order& order) const;
+  [[nodiscard]] TreeNeighbours tree_of(const CallProblem& problem, const Problem& whole) const;
+  [[nodiscard]] TreeNeighbours grown_tree(const CallProblem& problem, const Order& order) const;
 
   /// The root's tree for the sizes it was last called with.
   struct RootTree {
@@ -87,5 +79,8 @@ class GatherScatterPlanner {
   std::optional<RootTree> root_tree_;
   std::vector<ExpectedMessage> expected_messages_;
 };
+
+/// What this rank knows of the sizes of a gather or scatter.
+[[nodiscard]] Knowledge knowledge_of(const CallProblem& problem);
 
 }  // namespace tutti

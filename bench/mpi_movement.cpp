@@ -1,0 +1,140 @@
+/// Fills, calls and checks collectives that move data.
+#include "bench/mpi_movement.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tutti::bench {
+
+namespace {
+
+/// The sizes of the blocks that a rank holds, as `by` of collectives.inc says.
+std::vector<Bytes> held(Collective collective, Holders by, const std::vector<Bytes>& sizes,
+                        Rank rank, bool is_root) {
+  if (collective == Collective::barrier) return {};
+  if (by == Holders::root && !is_root) return {};
+  if (block_kind(collective) == BlockKind::parts) return {sizes.front()};
+  if (block_kind(collective) == BlockKind::pairs) {
+    std::vector<Bytes> row(sizes);
+    std::rotate(row.begin(), row.begin() + rank, row.end());
+    return row;
+  }
+  if (by == Holders::own) return {sizes[static_cast<std::size_t>(rank)]};
+  return sizes;
+}
+
+Counts counts_of(const Layout& layout) {
+  if (layout.counts.empty()) return {};
+  return {layout.counts.front(), layout.counts.data(), layout.displacements.data()};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Workload>> MovementWorkload::make(Collective collective,
+                                                         const Problem& problem, MPI_Comm comm) {
+  Rank rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  const CollectiveProperties& properties = properties_of(collective);
+  const bool has_gaps = is_gather_or_scatter(collective) && is_irregular(collective);
+  // Also for ranks without the root's buffer: all ranks refuse it alike.
+  Result<Layout> at_root = lay_out(problem.sizes, problem.width, has_gaps ? problem.gap : 0);
+  if (is_gather_or_scatter(collective) && !at_root) return Error{at_root.error()};
+  const auto layout = [&](Holders by) {
+    const bool is_root = rank == problem.root;
+    if (is_gather_or_scatter(collective) && by == Holders::root && is_root) return at_root;
+    return lay_out(held(collective, by, problem.sizes, rank, is_root), problem.width, 0);
+  };
+  Result<Layout> sent = layout(properties.before);
+  if (!sent) return Error{sent.error()};
+  Result<Layout> received = layout(properties.after);
+  if (!received) return Error{received.error()};
+  return std::unique_ptr<Workload>(
+      new MovementWorkload(collective, std::move(*sent), std::move(*received), problem, comm));
+}
+
+MovementWorkload::MovementWorkload(Collective collective, Layout sent, Layout received,
+                                   const Problem& problem, MPI_Comm comm)
+    : Workload(collective),
+      sent_(std::move(sent)),
+      received_(std::move(received)),
+      type_(problem.type),
+      comm_(comm),
+      root_(problem.root),
+      send_(collective == Collective::bcast ? 0 : sent_.bytes),
+      receive_(received_.bytes) {
+  MPI_Comm_rank(comm, &rank_);
+  MPI_Comm_size(comm, &p_);
+  nothing_.counts.assign(static_cast<std::size_t>(p_), 0);
+  nothing_.displacements = nothing_.counts;
+}
+
+MovementWorkload::~MovementWorkload() {
+  if (request_ != TUTTI_REQUEST_NULL) TUTTI_Request_free(&request_);
+}
+
+Rank MovementWorkload::mark_of_sent(int block) const {
+  const CollectiveProperties& properties = properties_of(collective());
+  if (properties.blocks == BlockKind::pairs) return rank_ * p_ + block;
+  return properties.blocks == BlockKind::ranks && properties.before == Holders::root ? block
+                                                                                     : rank_;
+}
+
+Rank MovementWorkload::mark_of_received(int block) const {
+  const CollectiveProperties& properties = properties_of(collective());
+  if (properties.blocks == BlockKind::pairs) return block * p_ + rank_;
+  if (properties.blocks == BlockKind::parts) return root_;
+  return properties.after == Holders::own ? rank_ : block;
+}
+
+void MovementWorkload::prepare(std::uint32_t call) {
+  GuardedBuffer& buffer = has_one_buffer() ? receive_ : send_;
+  for (int block = 0; block < static_cast<int>(sent_.counts.size()); ++block) {
+    fill(buffer.at(sent_.begin(block), sent_.size(block)), mark_of_sent(block), call);
+  }
+}
+
+Arguments MovementWorkload::arguments(const Layout& sent, const Layout& received) {
+  Arguments all;
+  all.in = sent_.counts.empty() ? nullptr : send_.data();
+  all.out = received_.counts.empty() ? nullptr : receive_.data();
+  all.sent = counts_of(sent);
+  all.received = counts_of(received);
+  all.type = type_;
+  all.root = root_;
+  all.comm = comm_;
+  return all;
+}
+
+int MovementWorkload::init() {
+  const Arguments all = arguments(sent_, received_);
+  switch (collective()) {
+    case Collective::gather:
+      return apply(TUTTI_Gather_init, std::type_identity<kinds::Gather>(), all, &request_);
+    case Collective::gatherv:
+      return apply(TUTTI_Gatherv_init, std::type_identity<kinds::Gatherv>(), all, &request_);
+    case Collective::scatter:
+      return apply(TUTTI_Scatter_init, std::type_identity<kinds::Scatter>(), all, &request_);
+    case Collective::scatterv:
+      return apply(TUTTI_Scatterv_init, std::type_identity<kinds::Scatterv>(), all, &request_);
+    default:
+      return MPI_ERR_UNSUPPORTED_OPERATION;
+  }
+}
+
+int MovementWorkload::start() {
+  if (request_ == TUTTI_REQUEST_NULL) {
+    if (const int error = init()) return error;
+  }
+  return TUTTI_Start(&request_);
+}
+
+std::optional<Mismatch> MovementWorkload::check(std::uint32_t call) const {
+  for (int block = 0; block < static_cast<int>(received_.counts.size()); ++block) {
+    const auto bytes = receive_.at(received_.begin(block), received_.size(block));
+    if (const auto wrong = bench::check(bytes, mark_of_received(block), call)) return wrong;
+  }
+  const auto gap = receive_.check_gaps(received_);
+  return gap ? gap : receive_.check_guards();
+}
+
+}  // namespace tutti::bench

@@ -1,0 +1,364 @@
+/// Checks arguments, selects and runs what they ask for, and describes calls for the report.
+#include "api/call.hpp"
+
+#include <algorithm>
+
+#include "api/hierarchical.hpp"
+#include "run/mpi/order_free.hpp"
+#include "select/hierarchical.hpp"
+#include "select/reductions.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// Some collectives allow MPI_IN_PLACE at the root only.
+bool is_in_place_elsewhere(const MpiCall& call, const Communicator& communicator) {
+  return call.in_place() && has_root(call.collective) && call.collective != Collective::bcast &&
+         communicator.rank() != call.root;
+}
+
+bool has_no_root(const MpiCall& call, const Communicator& communicator) {
+  return has_root(call.collective) && (call.root < 0 || call.root >= communicator.p());
+}
+
+/// The error class of arguments that `looks_valid` refused. An MPI without a large-count form
+/// cannot name it.
+int fault_of(const MpiCall& call, const Communicator& communicator) {
+  if (has_no_root(call, communicator)) return MPI_ERR_ROOT;
+  if (is_in_place_elsewhere(call, communicator)) return MPI_ERR_ARG;
+  const Rank rank = communicator.rank();
+  for (const CallSide* side : {&call.send, &call.receive}) {
+    if (!(side == &call.send ? call.sends(rank) : call.receives(rank))) continue;
+    if (!side->blocks.are_given()) return MPI_ERR_ARG;
+    if (!side->blocks.are_counted(communicator.p())) return MPI_ERR_COUNT;
+  }
+  return MPI_ERR_TYPE;
+}
+
+Bytes element_size(const CallSide& side, Rank rank) {
+  MPI_Count size = 0;
+  if (side.blocks.count(rank) > 0) mpi().Type_size_x(side.type_for(rank), &size);
+  return size;
+}
+
+/// Describes the vector that a rank contributes.
+void describe_reduction(const MpiCall& call, CallRecord& record) {
+  MPI_Count element = 0;
+  mpi().Type_size_x(call.receive.type, &element);
+  const bool scatters = block_kind(call.collective) == BlockKind::ranks;
+  Bytes largest = 0;
+  for (Rank rank = 0; rank < (scatters ? record.p : 1); ++rank) {
+    const Bytes bytes = call.receive.blocks.count(rank) * element;
+    record.own += bytes;
+    largest = std::max(largest, bytes);
+  }
+  if (record.rank != record.root) return;
+  record.total = record.own;
+  record.largest = largest;
+}
+
+/// Describes the rank's block, and at the root all blocks.
+void describe_gather_or_scatter(const MpiCall& call, CallRecord& record) {
+  if (record.rank != record.root) {
+    record.own = call.own().blocks.count(0) * element_size(call.own(), 0);
+    return;
+  }
+  const RankBlocks& blocks = call.whole().blocks;
+  MPI_Count element = 0;
+  mpi().Type_size_x(call.whole().type, &element);
+  record.total = record.largest = 0;
+  for (Rank rank = 0; rank < record.p; ++rank) {
+    const Bytes bytes = blocks.count(rank) * element;
+    record.total += bytes;
+    record.largest = std::max(record.largest, bytes);
+  }
+  record.own = blocks.count(record.rank) * element;
+}
+
+}  // namespace
+
+bool looks_valid(const MpiCall& call, const Communicator& communicator) {
+  if (has_no_root(call, communicator) || is_in_place_elsewhere(call, communicator)) return false;
+  const Rank rank = communicator.rank();
+  const int p = communicator.p();
+  return (!call.sends(rank) || call.send.looks_valid(p)) &&
+         (!call.receives(rank) || call.receive.looks_valid(p));
+}
+
+namespace {
+
+/// The mean over `ranks` blocks of a side; none if arguments are invalid.
+std::optional<Bytes> mean_block(const CallSide& side, int ranks) {
+  const RankBlocks& blocks = side.blocks;
+  if (!blocks.are_given() || side.types != nullptr || side.type == mpi().type_null) return {};
+  if (!blocks.are_counted(ranks)) return {};
+  MPI_Count count = 0;
+  for (Rank rank = 0; rank < ranks; ++rank) count += blocks.count(rank);
+  MPI_Count size = 0;
+  if (mpi().Type_size_x(side.type, &size) != MPI_SUCCESS) return {};
+  return count * size / ranks;
+}
+
+/// Bytes of the rank's block in a gather or scatter; none if its arguments are invalid.
+std::optional<Bytes> own_block(const MpiCall& call, const Communicator& communicator) {
+  // A root whose block buffer is invalid knows the others' blocks by its root buffer.
+  if (!call.in_place()) return mean_block(call.own(), 1);
+  if (!looks_valid(call, communicator)) return {};
+  MPI_Count size = 0;
+  if (mpi().Type_size_x(call.whole().type, &size) != MPI_SUCCESS) return {};
+  return call.whole().blocks.count(communicator.rank()) * size;
+}
+
+}  // namespace
+
+std::optional<Bytes> common_block(const MpiCall& call, const Communicator& communicator) {
+  if (call.collective == Collective::barrier) return 0;
+  if (is_gather_or_scatter(call.collective)) {
+    return is_irregular(call.collective) ? std::nullopt : own_block(call, communicator);
+  }
+  if (!is_block_common(call.collective)) return {};
+  const int ranks = is_irregular(call.collective) ? communicator.p() : 1;
+  const auto block = mean_block(call.receive, ranks);
+  const bool send_decides = call.sends(communicator.rank()) && ranks == 1;
+  return block || !send_decides ? block : mean_block(call.send, ranks);
+}
+
+bool may_explore(const MpiCall& call, const Decision& decision, const Communicator& communicator) {
+  if (!reduces(call.collective)) return true;
+  if (communicator.takes_whole(call.op)) return false;
+  return !decision.is_automatic || is_order_free(call.op, call.receive.type);
+}
+
+Bytes block_bytes(const MpiCall& call, const Communicator& communicator) {
+  if (is_gather_or_scatter(call.collective)) return own_block(call, communicator).value_or(0);
+  if (!looks_valid(call, communicator)) return 0;
+  const CallSide& sent = call.in_place() ? call.receive : call.send;
+  const bool pairs = block_kind(call.collective) == BlockKind::pairs;
+  Bytes bytes = 0;
+  Bytes element = element_size(sent, 0);
+  for (Rank rank = 0; rank < (pairs ? communicator.p() : 1); ++rank) {
+    if (sent.types != nullptr || element == 0) element = element_size(sent, rank);
+    bytes += sent.blocks.count(rank) * element;
+  }
+  return bytes;
+}
+
+/// Describes what a rank contributes: its block or blocks; for a bcast the vector.
+void describe(const MpiCall& call, CallRecord& record) {
+  record.root = call.root;
+  record.own = 0;
+  if (call.collective == Collective::barrier) {
+    if (record.rank == record.root) record.total = record.largest = 0;
+    return;
+  }
+  if (is_gather_or_scatter(call.collective)) return describe_gather_or_scatter(call, record);
+  if (reduces(call.collective)) return describe_reduction(call, record);
+  const bool pairs = block_kind(call.collective) == BlockKind::pairs;
+  const CallSide& sent = call.in_place() ? call.receive : call.send;
+  const Rank mine = call.in_place() ? record.rank : 0;
+  record.own = sent.blocks.count(mine) * element_size(sent, mine);
+  if (!pairs && record.rank != record.root) return;
+  record.total = record.largest = 0;
+  const CallSide& blocks = pairs ? sent : call.receive;
+  const bool one_vector = block_kind(call.collective) == BlockKind::parts;
+  Bytes element = element_size(blocks, 0);
+  for (Rank rank = 0; rank < (one_vector ? 1 : record.p); ++rank) {
+    if (blocks.types != nullptr || element == 0) element = element_size(blocks, rank);
+    const Bytes bytes = blocks.blocks.count(rank) * element;
+    record.total += bytes;
+    record.largest = std::max(record.largest, bytes);
+    if (call.collective != Collective::alltoallv) continue;
+    if (rank == record.rank) record.kept = bytes;
+    if (rank != record.rank) record.largest_sent = std::max(record.largest_sent, bytes);
+  }
+  if (!pairs) return;
+  record.own = record.total;
+  if (record.rank != record.root) record.total = record.largest = -1;
+}
+
+const Decision& resolved(const Decision& decision, MpiCall& call, Communicator& communicator,
+                         int& error) {
+  error = MPI_SUCCESS;
+  if (decision.level.hierarchical) {
+    const Decision& asked = communicator.hierarchical_fallback(decision, error);
+    if (error != MPI_SUCCESS || &asked != &decision) return asked;
+  }
+  if (decision.deferred == DeferredLevel::none) return decision;
+  if (decision.deferred == DeferredLevel::rules) {
+    const std::optional<Bytes> bytes = common_block(call, communicator);
+    const Decision& selected = communicator.resolve_by_rules(decision, bytes, error);
+    communicator.count(call);
+    return selected;
+  }
+  if (communicator.stays_native(decision, call.collective)) return decision;
+  // Two captured addresses fit into the function object, so that this allocates nothing.
+  const BlockOfCall block{common_block(call, communicator), call.root,
+                          [&call, &communicator] { return block_bytes(call, communicator); },
+                          may_explore(call, decision, communicator)};
+  const Decision& selected = communicator.resolve_level(decision, call.collective, block, error);
+  communicator.count(call);
+  return selected;
+}
+
+namespace {
+
+/// Some MPIs accept the receive buffer of a reduction as the send buffer. Tutti treats it like
+/// MPI_IN_PLACE.
+void accept_one_buffer(MpiCall& call, const Communicator& communicator) {
+  const bool receives = call.collective != Collective::reduce || communicator.rank() == call.root;
+  if (receives && call.send.address == call.receive.address) call.send.address = MPI_IN_PLACE;
+}
+
+/// The decision for a reduction's operation: another than the usual one if that does not suit
+/// operations that do not commute, or the program's own. The standard has one operation on all
+/// ranks.
+const Decision& decide_reduction(MpiCall& call, Communicator& communicator, int& error) {
+  const Decision& usual = communicator.decide(call.collective);
+  const bool is_native = !usual.specification && !usual.level.hierarchical;
+  // All calls count for the tuner, so that a rank with an invalid operation stays in step.
+  const bool is_tuned = usual.deferred == DeferredLevel::all;
+  const bool is_final = is_native && (is_tuned || usual.deferred == DeferredLevel::none);
+  if (is_final && !usual.needs_commutativity) return usual;
+  const bool whole = communicator.takes_whole(call.op);
+  const bool commutes_only = usual.specification && usual.specification->algorithm->commutative;
+  if (!commutes_only && !usual.needs_commutativity) {
+    return whole ? communicator.decide(call.collective, {true, whole}) : usual;
+  }
+  if (usual.needs_commutativity) {
+    bool is_ready = false;
+    error = communicator.open_flat(is_ready);
+    if (error != MPI_SUCCESS || !is_ready) return usual;
+  }
+  PrivateComm* comm = communicator.private_comm(error);
+  if (comm == nullptr) return usual;
+  // MPI_Op_commutative would end the program on an invalid handle.
+  const bool known = looks_valid(call, communicator) && comm->calls().learn_types(call);
+  const bool commutative = !known || commutes(call.op);
+  return commutative && !whole ? usual : communicator.decide(call.collective, {commutative, whole});
+}
+
+bool uses_unexpected_messages(const Specification& specification, const ArrivedCall& arrived) {
+  return specification.runner == Runner::background && arrived.has_thread();
+}
+
+}  // namespace
+
+bool goes_by_arrivals(const Decision& decision) {
+  const auto& specification = decision.specification;
+  return specification &&
+         (specification->needs_arrivals() || specification->runner == Runner::background);
+}
+
+int run_specification(MpiCall& call, Communicator& communicator, const Specification& specification,
+                      const ArrivedCall& arrived, bool& is_native) {
+  int error = MPI_SUCCESS;
+  PrivateComm* comm = communicator.private_comm(error);
+  if (comm == nullptr) return error;
+  comm->begin(call);
+  if (uses_unexpected_messages(specification, arrived)) comm->receive_unexpected();
+  const bool valid = looks_valid(call, communicator);
+  Calls& calls = comm->calls();
+  if (valid && calls.repeat(call, specification, error)) return error;
+  std::shared_ptr<const ArrivalEpoch> epoch;
+  error = arrived.find_epoch(specification, communicator.rank() == call.root, epoch);
+  if (error != MPI_SUCCESS) return error;
+  const RankOrders* rank_orders = communicator.rank_orders(specification, call.root, error);
+  if (error != MPI_SUCCESS) return error;
+  const AsyncContext async_context = {communicator.machine().half_performance_length(),
+                                      1 / communicator.machine().per_byte, communicator.arrival(),
+                                      arrived.number(), order_matters_everywhere(specification)};
+  const CallContext context = {async_context.half_performance_length,
+                               async_context.rate,
+                               epoch.get(),
+                               nullptr,
+                               &async_context,
+                               rank_orders};
+  is_native = !valid || !calls.learn_types(call);
+  if (is_native) {
+    calls.take_part_as_dummy(call, specification, context);
+    return MPI_SUCCESS;
+  }
+  // The MPI's own algorithm need not give the same bits again.
+  if (reduces(call.collective) && communicator.is_reproducible()) call.bounded = false;
+  if (calls.fits(call, specification)) return calls.run(call, specification, context);
+  is_native = true;
+  comm->give_up();
+  communicator.note_algorithm(call.collective,
+                              "native: " + to_text(specification) + " would exceed TUTTI_MEMORY");
+  return MPI_SUCCESS;
+}
+
+int SelectedCall::resolve() {
+  int error = MPI_SUCCESS;
+  decision_ = &resolved(*decision_, call_, communicator_, error);
+  if (error == MPI_SUCCESS) turn_.emplace(nodes_of(*decision_, communicator_));
+  return error;
+}
+
+/// Arrivals take part in the selection of gathers and scatters. Of other collectives they only
+/// order the ranks.
+int SelectedCall::select(const void* site) {
+  int error = MPI_SUCCESS;
+  const bool weighs = is_gather_or_scatter(call_.collective);
+  if (reduces(call_.collective)) {
+    accept_one_buffer(call_, communicator_);
+    decision_ = &decide_reduction(call_, communicator_, error);
+  } else {
+    decision_ = &communicator_.decide(call_.collective);
+  }
+  if (error == MPI_SUCCESS && !weighs) error = resolve();
+  if (error != MPI_SUCCESS) return error;
+  const bool by_arrivals = weighs || goes_by_arrivals(*decision_);
+  if (by_arrivals) error = learn_arrivals(communicator_, *decision_);
+  if (error != MPI_SUCCESS) return error;
+  arrived_.emplace(by_arrivals ? communicator_.arrival().get() : nullptr, call_.collective, site);
+  if (!weighs) return MPI_SUCCESS;
+  error = arrived_->weigh(call_, communicator_, decision_);
+  if (error != MPI_SUCCESS) return error;
+  // If arrivals are exchanged, they decide, and use the measured times of the MPI's own.
+  const bool may_resolve =
+      decision_->deferred != DeferredLevel::all || communicator_.arrival() == nullptr;
+  if (may_resolve) return resolve();
+  turn_.emplace(nodes_of(*decision_, communicator_));
+  return MPI_SUCCESS;
+}
+
+int SelectedCall::run(bool& is_native) {
+  const Decision& decision = *decision_;
+  const bool expects_messages =
+      decision.specification && uses_unexpected_messages(*decision.specification, *arrived_);
+  if (is_gather_or_scatter(call_.collective) && !expects_messages) {
+    communicator_.receive_nothing_unexpected();
+  }
+  if (decision.level.hierarchical) {
+    std::string refused;
+    std::shared_ptr<const ArrivalEpoch> epoch;
+    int error = arrived_->find_epoch_between(decision, epoch);
+    if (error != MPI_SUCCESS) return error;
+    error = run_hierarchical(call_, communicator_, decision, epoch.get(), refused, is_native);
+    if (refused.empty()) return error;
+    communicator_.note_refusal(call_.collective, decision, refused);
+  }
+  is_native = !decision.specification || (decision.level.hierarchical && decision.is_by_rule);
+  if (is_native) return MPI_SUCCESS;
+  return run_specification(call_, communicator_, *decision.specification, *arrived_, is_native);
+}
+
+int run_without_large_form(const MpiCall& as_given) {
+  MpiCall call = as_given;
+  int error = MPI_SUCCESS;
+  Communicator* communicator = Communicator::of(call.comm, error);
+  if (communicator == nullptr) return raise(call.comm, error);
+  if (communicator->is_inter()) return raise(call.comm, MPI_ERR_UNSUPPORTED_OPERATION);
+  call.bounded = false;
+  // A specification that accepts whatever MPI allows.
+  const Specification plain = reduces(call.collective) ? fixed_reduction(call.collective)
+                                                       : *specification(call.collective, "linear");
+  bool is_native = false;
+  error = run_specification(call, *communicator, plain,
+                            ArrivedCall(nullptr, call.collective, nullptr), is_native);
+  return raise_if(call.comm, is_native ? fault_of(call, *communicator) : error);
+}
+
+}  // namespace tutti

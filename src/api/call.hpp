@@ -1,0 +1,154 @@
+/// Calls of all collectives, as the C API takes them.
+#pragma once
+
+#include <type_traits>
+
+#include "api/arrived_call.hpp"
+#include "api/entry.hpp"
+#include "run/call/mpi_call.hpp"
+
+namespace tutti {
+
+/// Reads the parameters of an MPI function in sequence (see collectives.inc). A buffer begins a
+/// side; counts and type that follow both buffers of a reduction are those of both sides.
+class CallReader {
+ public:
+  explicit CallReader(Collective collective) { call_.collective = collective; }
+
+  void read(kinds::In, const void* address) {
+    side_ = &call_.send;
+    side_->address = const_cast<void*>(address);
+  }
+  void read(kinds::Out, void* address) {
+    if (side_ == nullptr) call_.send.address = MPI_IN_PLACE;  // a bcast has one buffer
+    side_ = &call_.receive;
+    side_->address = address;
+  }
+  void read(kinds::Count, MPI_Count count) { side_->blocks = RankBlocks(count); }
+  template <class Counted>
+  void read(kinds::Counts, const Counted* counts) {
+    side_->blocks = RankBlocks::counted(counts);
+  }
+  template <class Displacement>
+  void read(kinds::Displacements, const Displacement* displacements) {
+    side_->blocks.place(displacements);
+  }
+  void read(kinds::Type, MPI_Datatype type) { side_->type = type; }
+  void read(kinds::Types, const MPI_Datatype* types) {
+    side_->type = mpi().type_null;
+    side_->types = types;
+  }
+  void read(kinds::Op, MPI_Op op) {
+    call_.op = op;
+    call_.send.blocks = call_.receive.blocks;
+    call_.send.type = call_.receive.type;
+  }
+  void read(kinds::Root, int root) { call_.root = root; }
+  void read(kinds::Comm, MPI_Comm comm) { call_.comm = comm; }
+
+  [[nodiscard]] const MpiCall& call() const { return call_; }
+
+ private:
+  MpiCall call_;
+  CallSide* side_ = nullptr;
+};
+
+/// The call with these arguments of a function with these kinds of parameters.
+template <class... Kinds, class... Arguments>
+[[nodiscard]] MpiCall call_of(Collective collective, std::type_identity<void(Kinds...)>,
+                              Arguments... arguments) {
+  CallReader reader(collective);
+  (reader.read(Kinds(), arguments), ...);
+  return reader.call();
+}
+
+/// True if an MPI could run this call. If not, the MPI runs it and names the
+/// error. Reads no argument that is not significant at this rank.
+[[nodiscard]] bool looks_valid(const MpiCall& call, const Communicator& communicator);
+
+/// The bytes of a call's block (see flat_seconds) if MPI makes them equal on all
+/// ranks; none if it does not, or if this rank's arguments are invalid. O(1), irregular collectives
+/// O(p).
+[[nodiscard]] std::optional<Bytes> common_block(const MpiCall& call,
+                                                const Communicator& communicator);
+
+/// May `auto` explore the call? A reduction only if its result does not depend on how it is
+/// associated (see is_order_free), unless the user asked for a hierarchical one, and never with
+/// parts of vectors for an operation that gets whole ones.
+[[nodiscard]] bool may_explore(const MpiCall& call, const Decision& decision,
+                               const Communicator& communicator);
+
+/// Bytes of all blocks that this rank sends, in a scatter of the block that it receives; 0 if its
+/// arguments are invalid. O(p).
+[[nodiscard]] Bytes block_bytes(const MpiCall& call, const Communicator& communicator);
+
+/// Fills in a call's root and sizes, for the report; rank and p are already set.
+void describe(const MpiCall& call, CallRecord& record);
+
+/// Does the decision use arrivals or the background thread? Progress hints count only such calls.
+[[nodiscard]] bool goes_by_arrivals(const Decision& decision);
+
+/// Runs a specification. Sets `is_native` instead if the arguments are invalid: other ranks may not
+/// know that, so this rank takes part in everything they wait for. Collective, whatever the
+/// arguments of this rank are. Returns an MPI error code.
+int run_specification(MpiCall& call, Communicator& communicator, const Specification& specification,
+                      const ArrivedCall& arrived, bool& is_native);
+
+/// Runs the decision for one call, and finds the arrivals that it uses.
+class SelectedCall {
+ public:
+  SelectedCall(MpiCall& call, Communicator& communicator)
+      : call_(call), communicator_(communicator) {}
+
+  /// Finds the decision. `site` is that of the call. Collective where the decision is deferred.
+  /// Returns an MPI error code.
+  int select(const void* site);
+  /// Runs the decision. Sets `is_native` instead if the MPI's own is to run: as decided, or because
+  /// the arguments are invalid, so that the MPI names the error. Returns an MPI error code.
+  int run(bool& is_native);
+  [[nodiscard]] const Decision& decision() const { return *decision_; }
+
+ private:
+  int resolve();
+
+  MpiCall& call_;
+  Communicator& communicator_;
+  const Decision* decision_ = nullptr;
+  std::optional<HierarchicalRunner::Turn> turn_;
+  std::optional<ArrivedCall> arrived_;
+};
+
+/// Runs a call whose record has begun: Tutti's algorithm or `run_native`.
+template <class Native>
+int run_call(MpiCall call, Communicator& communicator, const CallRecord& begun, Native run_native) {
+  SelectedCall selected(call, communicator);
+  if (const int error = selected.select(begun.site)) return raise(call.comm, error);
+  const auto run = [&] {
+    bool is_native = false;
+    const int error = selected.run(is_native);
+    return is_native ? run_native() : raise_if(call.comm, error);
+  };
+  return reported(call.collective, communicator, selected.decision(), begun, run,
+                  [&](CallRecord& record) { describe(call, record); });
+}
+
+/// One call of the program: `make_call` reads its arguments if Tutti handles it.
+template <class MakeCall, class Native>
+int collective(Collective collective, MPI_Comm comm, MakeCall make_call, Native run_native) {
+  return enter(collective, comm, run_native,
+               [&](Communicator& communicator, const Arrived& entered) {
+                 const CallRecord begun = begin_record(communicator, entered);
+                 return run_call(make_call(), communicator, begun, run_native);
+               });
+}
+
+/// Runs a large-count call on an MPI without that form, by a plain algorithm on all ranks.
+int run_without_large_form(const MpiCall& call);
+
+/// Calls the MPI's own large-count function, or run_without_large_form() if there is none.
+template <class Function, class... Arguments>
+int run_native_large(Function function, const MpiCall& call, Arguments... arguments) {
+  return function != nullptr ? function(arguments...) : run_without_large_form(call);
+}
+
+}  // namespace tutti

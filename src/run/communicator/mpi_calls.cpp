@@ -1,0 +1,361 @@
+/// Turns arguments into sizes and plans, and executes these.
+#include "run/communicator/mpi_calls.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "algorithms/staging.hpp"
+#include "run/communicator/mpi_communicator.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// True if consecutive blocks are not contiguous in memory.
+bool are_scattered(const CallSide& side, int p) {
+  for (Rank rank = 1; rank < p && !side.blocks.are_equal(); ++rank) {
+    if (side.blocks.displacement(rank) !=
+        side.blocks.displacement(rank - 1) + side.blocks.count(rank - 1)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+CallSide bytes_at(void* address, const RankBlocks& blocks) {
+  return {address, blocks, mpi().byte, nullptr, plain_bytes, nullptr};
+}
+
+}  // namespace
+
+bool Calls::learn_types(MpiCall& call) {
+  if (reduces(call.collective)) {
+    // One datatype for both sides, and one layout.
+    call.receive.info = comm_.types().of(call.receive.type, comm_.handle());
+    if (!call.receive.info.valid) return false;
+    if (touches_device(call, comm_.rank())) call.receive.info.contiguous = false;
+    call.send.info = call.receive.info;
+    return operations_.can_reduce(call, comm_.handle());
+  }
+  return (!call.sends(comm_.rank()) || learn(call.send, send_infos_)) &&
+         (!call.receives(comm_.rank()) || learn(call.receive, receive_infos_));
+}
+
+/// Types of empty blocks do not matter.
+bool Calls::learn(CallSide& side, std::vector<TypeInfo>& infos) {
+  if (side.types == nullptr) {
+    side.info = info_at(side.address, comm_.types().of(side.type, comm_.handle()));
+    return side.info.valid;
+  }
+  infos.assign(static_cast<std::size_t>(comm_.p()), {});
+  side.infos = infos.data();
+  for (Rank rank = 0; rank < comm_.p(); ++rank) {
+    if (side.blocks.count(rank) == 0) continue;
+    TypeInfo& info = infos[static_cast<std::size_t>(rank)];
+    const void* const block = static_cast<std::byte*>(side.address) + side.displacement(rank);
+    info = info_at(block, comm_.types().of(side.types[rank], comm_.handle()));
+    if (!info.valid) return false;
+  }
+  return true;
+}
+
+/// Sets `sizes_` (see CallProblem::sizes).
+void Calls::find_sizes(const MpiCall& call) {
+  sizes_.clear();
+  const bool irregular = is_irregular(call.collective);
+  if (call.collective == Collective::barrier) return;
+  if (is_gather_or_scatter(call.collective)) {
+    if (!irregular || comm_.rank() != call.root) return;
+    for (Rank rank = 0; rank < comm_.p(); ++rank) sizes_.push_back(call.whole().bytes(rank));
+    return;
+  }
+  if (!irregular) return sizes_.push_back(call.receive.bytes(0));
+  if (block_kind(call.collective) == BlockKind::pairs) {
+    const CallSide& sent = call.in_place() ? call.receive : call.send;
+    for (Rank rank = 0; rank < comm_.p(); ++rank) sizes_.push_back(sent.bytes(rank));
+  }
+  for (Rank rank = 0; rank < comm_.p(); ++rank) sizes_.push_back(call.receive.bytes(rank));
+}
+
+BufferTraits Calls::traits_of(const MpiCall& call, const Specification& specification,
+                              bool is_shuffled) const {
+  const Rank rank = comm_.rank();
+  BufferTraits traits;
+  traits.in_place = call.in_place();
+  if (reduces(call.collective)) {
+    traits.swaps = specification.algorithm->commutative;
+    traits.padding = layout_.padding();
+    return traits;
+  }
+  traits.send_contiguous = !call.sends(rank) || call.send.info.contiguous;
+  traits.receive_contiguous = !call.receives(rank) || call.receive.info.contiguous;
+  if (is_gather_or_scatter(call.collective)) {
+    const CallSide& whole = call.whole();
+    traits.packs_blocks = rank == call.root && whole.info.contiguous &&
+                          packing_pays(whole.blocks, whole.info.size, comm_.p(), is_shuffled);
+    return traits;
+  }
+  if (block_kind(call.collective) != BlockKind::ranks || !traits.receive_contiguous) return traits;
+  const Bytes all = std::accumulate(sizes_.begin(), sizes_.end(), Bytes{0});
+  traits.packs_blocks = all < packed_block * static_cast<Bytes>(sizes_.size());
+  const bool as_numbered =
+      specification.order == OrderName::natural || specification.order == OrderName::rotated;
+  traits.receive_scattered = !as_numbered || are_scattered(call.receive, comm_.p());
+  return traits;
+}
+
+CallProblem Calls::problem_of(const MpiCall& call, const Specification& specification,
+                              const CallContext& context) {
+  const bool rooted = is_gather_or_scatter(call.collective);
+  find_sizes(call);
+  CallProblem problem;
+  problem.specification = &specification;
+  problem.p = comm_.p();
+  problem.rank = comm_.rank();
+  problem.root = call.root;
+  problem.half_performance_length = context.half_performance_length;
+  if (context.epoch != nullptr) {
+    problem.arrivals = &context.epoch->ranking;
+    problem.ready = ready_times(specification, context.epoch->arrivals, context.rate);
+  }
+  problem.sizes_exchanged = context.all_sizes != nullptr;
+  problem.sizes = problem.sizes_exchanged ? context.all_sizes : &sizes_;
+  if (rooted) problem.own = call.own_bytes(comm_.rank());
+  if (reduces(call.collective)) problem.unit = layout_.element();
+  if (context.rank_orders != nullptr) {
+    const bool differ = is_irregular(call.collective) || (sizes_.empty() && !rooted);
+    problem.rank_order = differ ? &context.rank_orders->of_any()
+                                : &context.rank_orders->of(rooted ? problem.own : sizes_.front());
+  }
+  problem.traits = traits_of(call, specification, problem.arrivals != nullptr);
+  return problem;
+}
+
+int Calls::prepare(const MpiCall& call, const Specification& specification,
+                   const CallContext& context, const Plan*& plan) {
+  const int error = planner_.prepare(problem_of(call, specification, context), comm_.executor(),
+                                     comm_.transport(), plan);
+  return error == Planner::root_count_mismatch || error == Planner::count_mismatch
+             ? MPI_ERR_TRUNCATE
+             : error;
+}
+
+int Calls::learn_sizes(const MpiCall& call, std::vector<Bytes>& sizes) {
+  const Specification any = *specification(call.collective, "linear");
+  return Planner::learn_sizes(problem_of(call, any, {}), comm_.executor(), comm_.transport(),
+                              sizes);
+}
+
+/// Counts the bytes of a vector, or of all blocks that a rank sends or receives. All ranks know
+/// that number for every algorithm that stages data.
+bool Calls::fits(const MpiCall& call, const Specification& specification) {
+  const bool bounded = call.bounded && !is_gather_or_scatter(call.collective);
+  if (!bounded || specification.algorithm->staging == Staging::nothing) return true;
+  find_sizes(call);
+  const bool is_vector = block_kind(call.collective) == BlockKind::parts;
+  const Bytes all = is_irregular(call.collective) || is_vector
+                        ? std::accumulate(sizes_.begin(), sizes_.end(), Bytes{0})
+                        : sizes_.front() * comm_.p();
+  return tutti::fits(specification, comm_.p(), all, comm_.memory());
+}
+
+/// Runs a call, unless the background thread has begun it, and keeps that thread out meanwhile. It
+/// begins gathers and scatters only.
+template <class Run>
+int Calls::in_turn(const MpiCall& call, Bytes own, const Specification& specification, Run run) {
+  const auto turn = comm_.take_turn();
+  AsyncCalls* const async = comm_.async_calls();
+  if (async == nullptr) return run();
+  int error = MPI_SUCCESS;
+  if (!is_gather_or_scatter(call.collective)) {
+    async->enter_other();
+    error = run();
+  } else if (async->has_begun(call, own, specification)) {
+    error = async->finish(call);
+  } else {
+    error = run();
+  }
+  async->leave();
+  return error;
+}
+
+int Calls::run(const MpiCall& call, const Specification& specification,
+               const CallContext& context) {
+  if (const int error = learn_layout(call)) return error;
+  const CallProblem problem = problem_of(call, specification, context);
+  return in_turn(call, problem.own, specification,
+                 [&] { return run_in_turn(call, problem, context); });
+}
+
+int Calls::run_in_turn(const MpiCall& call, const CallProblem& problem,
+                       const CallContext& context) {
+  const Plan* plan = nullptr;
+  const int error = planner_.prepare(problem, comm_.executor(), comm_.transport(), plan);
+  if (error == Planner::root_count_mismatch) return exchange_expected(call);
+  if (error == Planner::count_mismatch) return run_as_expected(call, problem);
+  if (error != MPI_SUCCESS) return error;
+  if (!problem.specification->needs_arrivals()) remember(call, *plan);
+  return execute(call, *plan, context.async_context);
+}
+
+void Calls::take_part_as_dummy(const MpiCall& call, const Specification& specification,
+                               const CallContext& context) {
+  if (is_gather_or_scatter(call.collective)) {
+    return gather_or_scatter_as_dummy(call, specification, context);
+  }
+  MpiCall known = call;
+  const bool receives =
+      known.receive.looks_valid(comm_.p()) && learn(known.receive, receive_infos_);
+  const bool sends =
+      !call.in_place() && known.send.looks_valid(comm_.p()) && learn(known.send, send_infos_);
+  const bool regular =
+      call.collective == Collective::allgather || call.collective == Collective::alltoall;
+  const bool knows_sizes =
+      receives ? regular || call.collective == Collective::allgatherv : sends && regular;
+  if (!knows_sizes) return comm_.give_up();
+  std::vector<MPI_Count> counts;
+  std::vector<MPI_Aint> displacements;
+  MPI_Count total = 0;
+  for (Rank rank = 0; rank < comm_.p(); ++rank) {
+    counts.push_back(receives ? known.receive.bytes(rank) : known.send.bytes(rank));
+    displacements.push_back(static_cast<MPI_Aint>(total));
+    total += counts.back();
+  }
+  std::vector<std::byte> sent(static_cast<std::size_t>(total));
+  std::vector<std::byte> received(sent.size());
+  const RankBlocks mine(counts[static_cast<std::size_t>(comm_.rank())]);
+  known.send = bytes_at(sent.data(), mine);
+  known.receive = bytes_at(received.data(), is_irregular(call.collective)
+                                                ? RankBlocks(counts.data(), displacements.data())
+                                                : mine);
+  if (!fits(known, specification)) return comm_.give_up();
+  run(known, specification, context);
+}
+
+/// Takes part with an empty block, and at the root with empty blocks, if a size exchange needs it.
+void Calls::gather_or_scatter_as_dummy(const MpiCall& call, const Specification& specification,
+                                       const CallContext& context) {
+  const bool others_wait =
+      is_irregular(call.collective) && specification.knowledge() != Knowledge::nothing;
+  if (!others_wait || call.root < 0 || call.root >= comm_.p()) return comm_.give_up();
+  MpiCall empty = call;
+  for (CallSide* const side : {&empty.send, &empty.receive}) {
+    *side = {nullptr, RankBlocks(0), side->type, nullptr, {}, nullptr};
+  }
+  run(empty, specification, context);
+}
+
+/// Receives or sends the messages that the others expect, with zeros for data, so that none waits
+/// in vain.
+int Calls::exchange_expected(const MpiCall& call) {
+  const bool gathers = is_gather(call.collective);
+  BufferAssignment assignment;
+  for (const auto& [peer, bytes] : planner_.expected_messages()) {
+    if (bytes == 0) continue;
+    Operation operation;
+    operation.kind = gathers ? StepKind::recv : StepKind::send;
+    operation.peer = peer;
+    (gathers ? operation.to : operation.from) = {
+        Area::staging, {}, assignment.scratch, bytes, true};
+    assignment.scratch += bytes;
+    assignment.operations.push_back(std::move(operation));
+  }
+  std::byte* scratch = comm_.scratch().reserve(assignment.scratch);
+  std::fill_n(scratch, assignment.scratch, std::byte{});
+  const Order order = Order::identity(comm_.p());
+  CallBuffers buffers(call, order, scratch, comm_.iov());
+  const int error = comm_.executor().run(assignment, buffers, comm_.transport());
+  comm_.scratch().trim();
+  return error == 0 ? MPI_ERR_TRUNCATE : error;
+}
+
+/// Runs this rank's part with the sizes that the root has broadcast, with zeros for data.
+int Calls::run_as_expected(const MpiCall& call, const CallProblem& problem) {
+  const Bytes expected = planner_.expected(comm_.rank());
+  std::vector<std::byte> block(static_cast<std::size_t>(expected));
+  MpiCall substitute = call;
+  (is_gather(call.collective) ? substitute.send : substitute.receive) =
+      bytes_at(block.data(), RankBlocks(expected));
+  CallProblem fitting = problem;
+  fitting.own = expected;
+  fitting.traits.send_contiguous = fitting.traits.receive_contiguous = true;
+  fitting.traits.in_place = false;
+  const int error = execute(substitute, planner_.plan_of(fitting));
+  return error == 0 ? MPI_ERR_TRUNCATE : error;
+}
+
+/// Sets the layout of a reduction's elements.
+int Calls::learn_layout(const MpiCall& call) {
+  if (!reduces(call.collective)) return MPI_SUCCESS;
+  return ElementLayout::of(call.receive.type, call.receive.info, layout_);
+}
+
+int Calls::execute_reduction(const MpiCall& call, const Plan& plan) {
+  Scratch& scratch = comm_.scratch();
+  const Bytes packed = plan.assignment.scratch;
+  std::byte* const memory = scratch.reserve(layout_.memory(packed));
+  MpiCall reached = call;
+  HostVectors vectors(layout_, comm_.transport());
+  // The rank takes part even after an error, because others wait for it.
+  int error = touches_device(call, comm_.rank()) ? vectors.take(reached, comm_.rank(), comm_.p())
+                                                 : MPI_SUCCESS;
+  ReductionBuffers buffers(reached, layout_, layout_.first(memory, packed));
+  const int result = comm_.executor().run(plan.assignment, buffers, comm_.transport());
+  scratch.trim();
+  if (error == MPI_SUCCESS) error = result;
+  return error == MPI_SUCCESS ? vectors.finish() : error;
+}
+
+int Calls::execute(const MpiCall& call, const Plan& plan, const AsyncContext* async_context) {
+  if (reduces(call.collective)) return execute_reduction(call, plan);
+  AsyncCalls* const async = comm_.async_calls();
+  const bool may_begin = is_gather_or_scatter(call.collective) && !is_irregular(call.collective);
+  if (async != nullptr && may_begin) {
+    const int error = async->announce(call, plan.key.own, plan, async_context);
+    if (error != MPI_SUCCESS) return error;
+  }
+  Scratch& scratch = comm_.scratch();
+  CallBuffers buffers(call, plan.order, scratch.reserve(plan.assignment.scratch), comm_.iov());
+  const int result = comm_.executor().run(plan.assignment, buffers, comm_.transport());
+  scratch.trim();
+  return result;
+}
+
+bool Calls::repeat(MpiCall& call, const Specification& specification, int& error) {
+  if (touches_device(call, comm_.rank())) return false;
+  for (const Prepared& before : prepared_) {
+    if (before.plan == nullptr || !is_same(call, before) || !before.plan->key.is_of(specification))
+      continue;
+    call.send.info = before.call.send.info;
+    call.receive.info = before.call.receive.info;
+    error = in_turn(call, before.plan->key.own, specification, [&] {
+      const int unknown = learn_layout(call);
+      return unknown != MPI_SUCCESS ? unknown : execute(call, *before.plan);
+    });
+    return true;
+  }
+  return false;
+}
+
+bool Calls::is_same(const MpiCall& call, const Prepared& before) const {
+  const MpiCall& other = before.call;
+  const auto are_same = [](const CallSide& one, const CallSide& two) {
+    return one.type == two.type && one.blocks == two.blocks;
+  };
+  return before.generation == planner_.generation() && call.collective == other.collective &&
+         call.root == other.root && call.in_place() == other.in_place() &&
+         (!reduces(call.collective) || call.op == other.op) &&
+         (!call.sends(comm_.rank()) || are_same(call.send, other.send)) &&
+         (!call.receives(comm_.rank()) || are_same(call.receive, other.receive));
+}
+
+void Calls::remember(const MpiCall& call, const Plan& plan) {
+  const bool lasts = !is_irregular(call.collective) &&
+                     (!call.sends(comm_.rank()) || call.send.info.named) &&
+                     (!call.receives(comm_.rank()) || call.receive.info.named);
+  if (!lasts || touches_device(call, comm_.rank())) return;
+  prepared_[next_prepared_] = {call, &plan, planner_.generation()};
+  next_prepared_ = (next_prepared_ + 1) % prepared_.size();
+}
+
+}  // namespace tutti

@@ -1,0 +1,177 @@
+/// Builds plans.
+#include "run/plan/planner.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "algorithms/staging.hpp"
+#include "lowering/lower.hpp"
+#include "protocols/fixed_tree.hpp"
+#include "shapes/informed.hpp"
+#include "shapes/knomial.hpp"
+
+namespace tutti {
+
+namespace {
+
+/// The rank at position 0: the root, or without a root the rank that is expected first.
+Rank first_rank(const CallProblem& problem) {
+  if (has_root(problem.collective()) || problem.arrivals == nullptr) return problem.root;
+  const auto first = std::min_element(problem.arrivals->begin(), problem.arrivals->end());
+  return static_cast<Rank>(first - problem.arrivals->begin());
+}
+
+}  // namespace
+
+Knowledge knowledge_of(const CallProblem& problem) {
+  return problem.sizes_exchanged ? Knowledge::all_sizes : problem.specification->knowledge();
+}
+
+int Planner::prepare(const CallProblem& problem, Executor& executor, Transport& transport,
+                     const Plan*& plan) {
+  const Collective collective = problem.collective();
+  key_.describe(problem);
+  key_.known.clear();
+  expected_messages_.clear();
+  if (!is_gather_or_scatter(collective)) {
+    key_.known = *problem.sizes;
+    if (reduces(collective)) key_.known.push_back(problem.unit);
+  } else if (is_irregular(collective)) {
+    if (const int error = acquire(problem, executor, transport)) return error;
+  }
+  plan = &plan_of(problem);
+  return 0;
+}
+
+const Plan& Planner::plan_of(const CallProblem& problem) {
+  key_.own = problem.own;
+  const Plan* plan = cache_.find(key_);
+  return plan != nullptr ? *plan : cache_.keep(build(problem));
+}
+
+Plan Planner::build(const CallProblem& problem) const {
+  const Problem whole = problem_of(problem);
+  Specification specification = *problem.specification;
+  if (is_gather_or_scatter(whole.collective)) {
+    const bool knows_all = knowledge_of(problem) == Knowledge::all_sizes;
+    const Bytes bytes = !is_irregular(whole.collective) ? problem.own * problem.p
+                        : knows_all
+                            ? std::accumulate(key_.known.begin(), key_.known.end(), Bytes{0})
+                            : 0;
+    specification = within(specification, problem.p, bytes, memory_);
+  }
+  Plan plan;
+  plan.key = key_;
+  plan.order = whole.order;
+  plan.assignment = lower(schedule_of(specification, whole), whole, problem.traits);
+  return plan;
+}
+
+Problem Planner::problem_of(const CallProblem& problem) const {
+  Problem whole = problem.outline();
+  whole.order = order_for(problem);
+  whole.sizes = sizes_of(problem, whole.order);
+  whole.tree = tree_of(problem, whole);
+  return whole;
+}
+
+/// Sizes by rank may sort ranks if all ranks know the same ones.
+Order Planner::order_for(const CallProblem& problem) const {
+  const Specification& spec = *problem.specification;
+  const Collective collective = problem.collective();
+  if (problem.lacks_arrivals()) return Order::rotated(problem.p, problem.root);
+  const std::vector<Bytes>* sizes = nullptr;
+  std::vector<Bytes> equal;
+  if (spec.algorithm->takes("order") && spec.order == OrderName::by_size) {
+    const bool rooted = is_gather_or_scatter(collective);
+    const bool by_rank = is_irregular(collective) && block_kind(collective) == BlockKind::ranks;
+    const bool knows_all = knowledge_of(problem) == Knowledge::all_sizes ||
+                           (problem.at_root() && knowledge_of(problem) == Knowledge::nothing);
+    if (rooted && by_rank && !knows_all) {
+      return Order::natural(problem.p, problem.root);  // a leaf of a linear shape
+    }
+    if (!by_rank) equal.assign(static_cast<std::size_t>(problem.p), problem.own);
+    sizes = !by_rank ? &equal : rooted ? &key_.known : problem.sizes;
+  }
+  return order_of(spec, problem.p, first_rank(problem),
+                  {sizes, problem.arrivals, problem.rank_order});
+}
+
+Sizes Planner::sizes_of(const CallProblem& problem, const Order& order) const {
+  const Collective collective = problem.collective();
+  if (is_gather_or_scatter(collective)) {
+    return is_irregular(collective) ? sizes_known_to(problem, order) : Sizes::equal(problem.own);
+  }
+  if (block_kind(collective) == BlockKind::none) return Sizes::equal(0);
+  const std::vector<Bytes>& sizes = *problem.sizes;
+  if (block_kind(collective) == BlockKind::parts) {
+    return Sizes::parts(sizes[0] / problem.unit, problem.unit, 1);
+  }
+  if (!is_irregular(collective)) return Sizes::equal(sizes[0]);
+  if (block_kind(collective) == BlockKind::ranks) return Sizes::all(sizes, order);
+  const auto middle = sizes.begin() + problem.p;
+  return Sizes::pairs({sizes.begin(), middle}, {middle, sizes.end()}, order, problem.rank);
+}
+
+/// The sizes of a gather or scatter of varying sizes that this rank knows.
+Sizes Planner::sizes_known_to(const CallProblem& problem, const Order& order) const {
+  const Knowledge knowledge = knowledge_of(problem);
+  const bool counts_suffice =
+      knowledge == Knowledge::nothing || knowledge == Knowledge::subtree_sizes;
+  if (knowledge == Knowledge::all_sizes || (counts_suffice && problem.at_root())) {
+    return Sizes::all(key_.known, order);
+  }
+  const Position me = order.position_of(problem.rank);
+  std::vector<Sizes::Known> known = {{{me, me + 1}, problem.own}};
+  if (knowledge == Knowledge::subtree_sizes) {
+    const Knomial tree(problem.p, problem.specification->parameters.k);
+    std::size_t child = 0;
+    for (const Position position : tree.children(me)) {
+      known.push_back({tree.subtree(position), key_.known[child++]});
+    }
+  }
+  return Sizes::some(std::move(known));
+}
+
+/// The neighbours in the tree of a bcast or reduction by arrivals, in a grown tree, or in a
+/// k-nomial one from which subtrees may be cut off; else none.
+TreeNeighbours Planner::tree_of(const CallProblem& problem, const Problem& whole) const {
+  const Specification& spec = *problem.specification;
+  if (is_gather_or_scatter(whole.collective)) {
+    if (spec.algorithm->staging != Staging::subtrees) return {};
+    return grown_tree(problem, whole.order);
+  }
+  if (!spec.follows_arrivals()) return {};
+  const std::vector<Bytes> at_once(static_cast<std::size_t>(problem.p), 0);
+  return informed_tree(problem.ready ? *problem.ready : at_once, problem.root,
+                       problem.half_performance_length +
+                           whole.vector_bytes())[static_cast<std::size_t>(problem.rank)];
+}
+
+TreeNeighbours Planner::grown_tree(const CallProblem& problem, const Order& order) const {
+  const Specification& spec = *problem.specification;
+  const bool irregular = is_irregular(problem.collective());
+  const bool knows_all = knowledge_of(problem) == Knowledge::all_sizes;
+  if (!is_fixed_tree(spec)) {
+    if (knowledge_of(problem) == Knowledge::tree_neighbours) return tree_;
+    const Growth growth = growth_of(spec, problem.p, problem.root, problem.half_performance_length,
+                                    problem.ready, memory_);
+    const OrderedTree tree =
+        irregular ? OrderedTree(growth, key_.known) : OrderedTree(growth, problem.own);
+    return tree.neighbours(problem.rank);
+  }
+  const Growth growth = fixed_growth(spec, problem.p, memory_);
+  const Position me = order.position_of(problem.rank);
+  if (!irregular) {
+    if (problem.own * problem.p <= growth.heaviest()) return {};
+    return in_order(OrderedTree(growth, problem.own).neighbours(me), order);
+  }
+  if (knows_all) {
+    return in_order(OrderedTree(growth, by_position(key_.known, order)).neighbours(me), order);
+  }
+  if (problem.at_root()) return in_order(tree_, order);
+  return in_order(fixed_position(growth, me, problem.own, {key_.known.begin(), key_.known.end()}),
+                  order);
+}
+
+}  // namespace tutti
