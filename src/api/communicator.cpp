@@ -257,8 +257,10 @@ const Decision& Communicator::decide(Collective collective, const OperationTrait
   const bool is_fixed = reduces(collective) && is_reproducible_;
   const bool may_use_rules =
       rules_ != nullptr && setting.kind == Setting::Kind::automatic && !is_fixed;
+  const int slot = static_cast<int>(at) * 4 + (operation.commutative ? 2 : 0) + operation.whole;
   if (may_use_rules && rules_->decide(features, setting, decision)) {
     decision.epoch = epoch;
+    decision.slot = slot;
     return decision;
   }
   const Choice choice = choose(setting, features, machine_);
@@ -289,6 +291,7 @@ const Decision& Communicator::decide(Collective collective, const OperationTrait
     decision.is_flat = setting.level.has_value();
   }
   decision.epoch = epoch;
+  decision.slot = slot;
   return decision;
 }
 

@@ -37,6 +37,7 @@ class RuleTable;
 /// What runs for one collective on one communicator. Equal on all its ranks.
 struct Decision {
   unsigned epoch = ~0U;                        ///< counts changes of the setting
+  int slot = -1;                               ///< its collective and kind of operation
   bool is_automatic = false;                   ///< selected by Tutti, not requested
   std::optional<Specification> specification;  ///< none: the MPI's own
   AlgorithmId mark = ran_native;               ///< identifies the specification in measured times
@@ -45,7 +46,7 @@ struct Decision {
   bool is_flat = false;              ///< deferred: only flat candidates come into question
   std::string text;                  ///< "ordered_tree: why"
   CaseOfCall measured;               ///< what selected it, for the report
-  RuleTable* table = nullptr;        ///< if DeferredLevel::rules
+  std::shared_ptr<RuleTable> table;  ///< if DeferredLevel::rules
   bool is_by_rule = false;           ///< whatever the call does not permit becomes native
   bool needs_commutativity = false;  ///< rules: another decision may hold if it does not commute
   bool uses_arrivals = false;        ///< rules: some message size does
@@ -293,7 +294,7 @@ class Communicator {
   std::unique_ptr<Selections> selections_;
   std::unique_ptr<RuleSelection> rules_;  ///< null: there are none
   bool has_recorded_candidates_ = false;
-  std::map<const Decision*, Decision> fallbacks_;  ///< by the requested decision
+  std::map<int, Decision> fallbacks_;  ///< by the slot of the requested decision
   SharedResults shared_results_;
   std::unique_ptr<HierarchicalRunner> levels_;  ///< over the private one
   std::shared_ptr<Arrival> arrival_;

@@ -21,7 +21,7 @@ const Decision& LeaderSelection::resolve(const Decision& deferred, Collective co
     if (nodes_.are_open()) communicator_.levels(ignored)->skip();
     return deferred;
   }
-  Decision& resolved = decisions_[{&deferred, leaders}];
+  Decision& resolved = decisions_[{deferred.slot, leaders}];
   if (resolved.epoch != deferred.epoch) {
     resolved = deferred;
     resolved.deferred = DeferredLevel::none;

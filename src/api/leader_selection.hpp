@@ -36,9 +36,8 @@ class LeaderSelection {
   HierarchicalNodes& nodes_;
   std::map<Collective, int> latest_;  ///< size class of this rank's latest call
   std::map<Key, int> leaders_;
-  /// Keyed by the deferred decision, because a collective has one for operations that commute and
-  /// one for others, with equal epochs.
-  std::map<std::pair<const Decision*, int>, Decision> decisions_;
+  /// By the slot of the deferred decision and the number of leaders.
+  std::map<std::pair<int, int>, Decision> decisions_;
 };
 
 }  // namespace tutti

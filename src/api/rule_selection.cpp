@@ -78,7 +78,7 @@ bool RuleSelection::decide(const Features& features, const Setting& setting, Dec
                              mpi_};
   const std::vector<RuleSpan> spans = spans_of(rules_, keys);
   if (spans.size() == 1 && spans.front().rule == nullptr) return false;
-  auto table = std::make_unique<RuleTable>(features.collective);
+  auto table = std::make_shared<RuleTable>(features.collective);
   Bytes least = 0;
   for (const RuleSpan& span : spans) {
     Decision made;
@@ -101,8 +101,7 @@ bool RuleSelection::decide(const Features& features, const Setting& setting, Dec
     decision.uses_arrivals = std::any_of(all.begin(), all.end(), [](const RuleTable::Span& span) {
       return goes_by_arrivals(span.decision);
     });
-    decision.table = table.get();
-    tables_[&decision] = std::move(table);
+    decision.table = std::move(table);
   }
   decision.needs_commutativity = depend_on_operation(features.collective);
   return true;

@@ -77,8 +77,6 @@ class RuleSelection {
   MpiVersion mpi_;
   int node_count_ = 1;
   int ranks_per_node_ = 1;
-  std::map<const Decision*, std::unique_ptr<RuleTable>>
-      tables_;  ///< by the decision that defers to it
   /// By collective: the rules that decide message sizes.
   std::map<Collective, std::vector<MeasuredCase>> cases_;
   HierarchicalNodes& nodes_;

@@ -21,14 +21,20 @@ class RankOrders {
   explicit RankOrders(std::array<std::vector<Rank>, blocks.size()> ranks)
       : ranks_(std::move(ranks)) {}
 
-  /// The order for blocks of `block` bytes.
-  [[nodiscard]] const std::vector<Rank>& of(Bytes block) const {
+  /// The class of blocks of `block` bytes.
+  [[nodiscard]] static int class_of(Bytes block) {
     std::size_t found = 0;
     while (found + 1 < blocks.size() && block > 4 * blocks[found]) ++found;
-    return ranks_[found];
+    return static_cast<int>(found);
   }
-  /// The order for blocks whose sizes the other ranks do not know.
-  [[nodiscard]] const std::vector<Rank>& of_any() const { return ranks_[2]; }
+  /// The class of blocks whose sizes the other ranks do not know.
+  static constexpr int any_class = 2;
+
+  [[nodiscard]] const std::vector<Rank>& of_class(int number) const {
+    return ranks_[static_cast<std::size_t>(number)];
+  }
+  /// The order for blocks of `block` bytes.
+  [[nodiscard]] const std::vector<Rank>& of(Bytes block) const { return of_class(class_of(block)); }
 
  private:
   std::array<std::vector<Rank>, blocks.size()> ranks_;

@@ -124,8 +124,9 @@ CallProblem Calls::problem_of(const MpiCall& call, const Specification& specific
   if (reduces(call.collective)) problem.unit = layout_.element();
   if (context.rank_orders != nullptr) {
     const bool differ = is_irregular(call.collective) || (sizes_.empty() && !rooted);
-    problem.rank_order = differ ? &context.rank_orders->of_any()
-                                : &context.rank_orders->of(rooted ? problem.own : sizes_.front());
+    const Bytes block = rooted || differ ? problem.own : sizes_.front();
+    problem.rank_order_class = differ ? RankOrders::any_class : RankOrders::class_of(block);
+    problem.rank_order = &context.rank_orders->of_class(problem.rank_order_class);
   }
   problem.traits = traits_of(call, specification, problem.arrivals != nullptr);
   return problem;

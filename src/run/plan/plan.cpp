@@ -39,7 +39,7 @@ void PlanKey::describe(const CallProblem& problem) {
   parameters = spec.parameters;
   root = problem.root;
   traits = problem.traits;
-  rank_order = problem.rank_order;
+  rank_order_class = problem.rank_order_class;
   arrival_times.clear();
   if (problem.ready != nullptr) {
     arrival_times.assign(problem.ready->begin(), problem.ready->end());

@@ -25,6 +25,7 @@ struct CallProblem {
   /// The rank at each position of an order by distance; null: the rotated one. Equal on all ranks.
   /// It must live as long as the plans.
   const std::vector<Rank>* rank_order = nullptr;
+  int rank_order_class = -1;  ///< its class of block sizes (RankOrders); -1: none
 
   /// Packed bytes, by collective: of one block if all are equal, of the vector, or of the block of
   /// each rank; for pairs, of the blocks to each rank and then from each rank; empty for a barrier.
@@ -55,8 +56,7 @@ struct PlanKey {
   std::vector<std::int64_t> known;
   /// If known: each rank's position in the sequence of arrivals, or its ready time.
   std::vector<double> arrival_times;
-  /// The order by distance, at the same address as long as the communicator; null: none known.
-  const std::vector<Rank>* rank_order = nullptr;
+  int rank_order_class = -1;  ///< of the order by distance; -1: none known
   /// Sets all members but those for sizes.
   void describe(const CallProblem& problem);
   [[nodiscard]] bool is_of(const Specification& specification) const {
@@ -69,6 +69,7 @@ struct PlanKey {
 struct Plan {
   PlanKey key;
   Order order = Order::identity(1);
+  const std::vector<Rank>* rank_order = nullptr;  ///< see CallProblem
   BufferAssignment assignment;
 };
 

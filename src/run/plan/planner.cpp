@@ -63,6 +63,7 @@ Plan Planner::build(const CallProblem& problem) const {
   Plan plan;
   plan.key = key_;
   plan.order = whole.order;
+  plan.rank_order = problem.rank_order;
   plan.assignment = lower(schedule_of(specification, whole), whole, problem.traits);
   return plan;
 }

@@ -81,7 +81,7 @@ const AsyncCalls::Known& AsyncCalls::note(const MpiCall& call, Bytes bytes, cons
   if (known_.size() == max_known) known_.pop_back();
   return known_.emplace_front(Known{call.collective, call.root, bytes, specification,
                                     digest_of(specification), async_context_.agrees_on_order,
-                                    plan.key.rank_order});
+                                    plan.key.rank_order_class, plan.rank_order});
 }
 
 int AsyncCalls::announce(const MpiCall& call, Bytes bytes, const Plan& plan,
@@ -201,6 +201,7 @@ int AsyncCalls::begin(const CallAnnouncement& announcement, const Known& known,
   problem.traits.in_place = at_root;
   problem.half_performance_length = async_context_.half_performance_length;
   problem.rank_order = known.rank_order;
+  problem.rank_order_class = known.rank_order_class;
   if (begun->epoch != nullptr) {
     problem.arrivals = &begun->epoch->ranking;
     problem.ready = ready_times(known.specification, begun->epoch->arrivals, async_context_.rate);

@@ -90,7 +90,8 @@ class AsyncCalls {
     Specification specification = {};
     std::int64_t digest = 0;  ///< of the specification
     bool agrees_on_order = false;
-    const std::vector<Rank>* rank_order = nullptr;  ///< see CallProblem
+    int rank_order_class = -1;                      ///< see CallProblem
+    const std::vector<Rank>* rank_order = nullptr;  ///< likewise
   };
   /// A call that the thread has begun.
   struct Begun {

@@ -238,7 +238,7 @@ TEST(RankOrders, TakeBlocksByClass) {
   EXPECT_EQ(of(65536), 2);
   EXPECT_EQ(of(65537), 3);
   EXPECT_EQ(of(Bytes{1} << 40), 3);
-  EXPECT_EQ(placements.of_any().front(), 2);
+  EXPECT_EQ(placements.of_class(RankOrders::any_class).front(), 2);
 }
 
 TEST(Plan, RefusesGroupsThatLieInTwo) {
