@@ -42,7 +42,8 @@ int ArrivedCall::weigh(MpiCall& call, Communicator& communicator, const Decision
   if (error != MPI_SUCCESS) return error;
   const bool counts = profile != nullptr && communicator.weighs(*profile);
   const bool irregular = is_irregular(call.collective);
-  PrivateComm* comm = communicator.private_comm(error);
+  PrivateComm* comm = nullptr;
+  error = communicator.open_private(comm);
   if (comm == nullptr) return error;
   // Every rank counts this call, whatever it runs, so that the next one has the same tags.
   if (counts) comm->begin(call);

@@ -230,7 +230,8 @@ const Decision& decide_reduction(MpiCall& call, Communicator& communicator, int&
     error = communicator.open_flat(is_ready);
     if (error != MPI_SUCCESS || !is_ready) return usual;
   }
-  PrivateComm* comm = communicator.private_comm(error);
+  PrivateComm* comm = nullptr;
+  error = communicator.open_private(comm);
   if (comm == nullptr) return usual;
   // MPI_Op_commutative would end the program on an invalid handle.
   const bool known = looks_valid(call, communicator) && comm->calls().learn_types(call);
@@ -252,8 +253,8 @@ bool goes_by_arrivals(const Decision& decision) {
 
 int run_specification(MpiCall& call, Communicator& communicator, const Specification& specification,
                       const ArrivedCall& arrived, bool& is_native) {
-  int error = MPI_SUCCESS;
-  PrivateComm* comm = communicator.private_comm(error);
+  PrivateComm* comm = nullptr;
+  int error = communicator.open_private(comm);
   if (comm == nullptr) return error;
   comm->begin(call);
   if (uses_unexpected_messages(specification, arrived)) comm->receive_unexpected();
@@ -263,7 +264,8 @@ int run_specification(MpiCall& call, Communicator& communicator, const Specifica
   std::shared_ptr<const ArrivalEpoch> epoch;
   error = arrived.find_epoch(specification, communicator.rank() == call.root, epoch);
   if (error != MPI_SUCCESS) return error;
-  const RankOrders* rank_orders = communicator.rank_orders(specification, call.root, error);
+  const RankOrders* rank_orders = nullptr;
+  error = communicator.rank_orders(specification, call.root, rank_orders);
   if (error != MPI_SUCCESS) return error;
   const AsyncContext async_context = {communicator.machine().half_performance_length(),
                                       1 / communicator.machine().per_byte, communicator.arrival(),

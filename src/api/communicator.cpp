@@ -306,45 +306,54 @@ int Communicator::open_flat(bool& ready) {
   return selections().nodes.open_flat(ready);
 }
 
-PrivateComm* Communicator::private_comm(int& error) {
-  error = private_error_;
-  if (private_ != nullptr || error != MPI_SUCCESS) return private_.get();
-  error = PrivateComm::duplicate(comm_, private_);
-  if (error == OwnedComm::unmatched) private_error_ = error;
-  if (private_ != nullptr) private_->limit_staging(node_settings_.staging);
-  return private_.get();
+int Communicator::open_private(PrivateComm*& comm) {
+  int error = private_error_;
+  if (private_ == nullptr && error == MPI_SUCCESS) {
+    error = PrivateComm::duplicate(comm_, private_);
+    if (error == OwnedComm::unmatched) private_error_ = error;
+    if (private_ != nullptr) private_->limit_staging(node_settings_.staging);
+  }
+  comm = private_.get();
+  return error;
 }
 
-const RankOrders* Communicator::rank_orders(const Specification& specification, Rank root,
-                                            int& error) {
-  error = MPI_SUCCESS;
+int Communicator::rank_orders(const Specification& specification, Rank root,
+                              const RankOrders*& found) {
+  found = nullptr;
   // A rank with an invalid root takes no part, as in the MPI's own call (docs/limitations.md).
-  if (!specification.needs_distances() || root < 0 || root >= p_) return nullptr;
-  DistanceOrders* known = distances(error);
-  return known == nullptr ? nullptr : known->rank_orders(specification, root, error);
+  if (!specification.needs_distances() || root < 0 || root >= p_) return MPI_SUCCESS;
+  DistanceOrders* known = nullptr;
+  const int error = open_distances(known);
+  return error != MPI_SUCCESS ? error : known->rank_orders(specification, root, found);
 }
 
-const RankOrders* Communicator::rank_orders_between(const Specification& specification, Rank root,
-                                                    const Nodes& nodes, int& error) {
-  error = MPI_SUCCESS;
-  if (!specification.needs_distances() || root < 0 || root >= p_) return nullptr;
-  DistanceOrders* known = distances(error);
-  DistanceOrders* between = known == nullptr ? nullptr : known->between(nodes, machine_, error);
-  if (between == nullptr) return nullptr;
-  return between->rank_orders(specification, nodes.node_of(root), error);
+int Communicator::rank_orders_between(const Specification& specification, Rank root,
+                                      const Nodes& nodes, const RankOrders*& found) {
+  found = nullptr;
+  if (!specification.needs_distances() || root < 0 || root >= p_) return MPI_SUCCESS;
+  DistanceOrders* known = nullptr;
+  DistanceOrders* between = nullptr;
+  int error = open_distances(known);
+  if (error == MPI_SUCCESS) error = known->between(nodes, machine_, between);
+  if (error != MPI_SUCCESS || between == nullptr) return error;
+  return between->rank_orders(specification, nodes.node_of(root), found);
 }
 
-DistanceOrders* Communicator::distances(int& error) {
-  error = MPI_SUCCESS;
+int Communicator::open_distances(DistanceOrders*& known) {
+  int error = MPI_SUCCESS;
   if (distances_ == nullptr) error = DistanceOrders::open(comm_, machine_, distances_);
-  return distances_.get();
+  known = distances_.get();
+  return error;
 }
 
-HierarchicalRunner* Communicator::levels(int& error) {
-  PrivateComm* comm = private_comm(error);
-  if (comm == nullptr || levels_ != nullptr) return levels_.get();
-  error = HierarchicalRunner::open(comm->handle(), node_settings_, levels_);
-  return levels_.get();
+int Communicator::open_hierarchical(HierarchicalRunner*& runner) {
+  PrivateComm* comm = nullptr;
+  int error = open_private(comm);
+  if (comm != nullptr && levels_ == nullptr) {
+    error = HierarchicalRunner::open(comm->handle(), node_settings_, levels_);
+  }
+  runner = levels_.get();
+  return error;
 }
 
 int Communicator::open_arrival() {

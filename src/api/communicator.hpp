@@ -180,8 +180,11 @@ class Communicator {
   }
   /// Notes that a call with a hierarchical `decision` runs flat, for the reason `why`.
   void note_refusal(Collective collective, const Decision& decision, const std::string& why);
-  /// The private duplicate, made at first use. Collective.
-  PrivateComm* private_comm(int& error);
+  /// Sets `comm` to the private duplicate, made at first use; null after an error. Collective.
+  /// Returns an MPI error code.
+  int open_private(PrivateComm*& comm);
+  /// The private duplicate, which is open.
+  [[nodiscard]] PrivateComm& private_comm() { return *private_; }
   /// Some rank has no private duplicate: from now on none has one. `error` is this rank's, if it
   /// has none. Leaks those that there are, as only all ranks together could free them.
   void give_up_private(int error);
@@ -198,15 +201,16 @@ class Communicator {
     if (private_) private_->receive_nothing_unexpected();
   }
 
-  /// The rank orders of a specification by distance; null if it needs none, or if distances of
-  /// these ranks are unknown. Collective at the first call with a specification and root. They live
-  /// as long as the communicator. Sets `error` to an MPI error code.
-  const RankOrders* rank_orders(const Specification& specification, Rank root, int& error);
+  /// Sets `found` to the rank orders of a specification by distance, which live as long as the
+  /// communicator; null if it needs none, or if distances of these ranks are unknown. Collective at
+  /// the first call with a specification and root. Returns an MPI error code.
+  int rank_orders(const Specification& specification, Rank root, const RankOrders*& found);
   /// The same for nodes, for algorithms between them.
-  const RankOrders* rank_orders_between(const Specification& specification, Rank root,
-                                        const Nodes& nodes, int& error);
-  /// The known distances. Collective at the first call. Null with an MPI error code.
-  DistanceOrders* distances(int& error);
+  int rank_orders_between(const Specification& specification, Rank root, const Nodes& nodes,
+                          const RankOrders*& found);
+  /// Sets `known` to the known distances; null after an error. Collective at the first call.
+  /// Returns an MPI error code.
+  int open_distances(DistanceOrders*& known);
   /// Did rank 0 know distances when the communicator was first used?
   [[nodiscard]] bool had_distances() const { return had_distances_; }
   [[nodiscard]] MPI_Comm handle() const { return comm_; }
@@ -216,8 +220,11 @@ class Communicator {
   [[nodiscard]] const NodeMachine& node_machine() const { return node_machine_; }
   /// Do the job's ranks outnumber the cores of a node?
   [[nodiscard]] bool is_oversubscribed() const { return is_oversubscribed_; }
-  /// Runs hierarchical calls. Made at first use, over the private duplicate. Collective.
-  HierarchicalRunner* levels(int& error);
+  /// Sets `runner` to what runs hierarchical calls, made at first use over the private duplicate;
+  /// null after an error. Collective. Returns an MPI error code.
+  int open_hierarchical(HierarchicalRunner*& runner);
+  /// The same, once it is open.
+  [[nodiscard]] HierarchicalRunner& hierarchical() { return *levels_; }
   /// Drops the hierarchical runner; the next use makes a new one. On all ranks.
   void forget_hierarchical() { levels_.reset(); }
   [[nodiscard]] SharedResults& shared_results() { return shared_results_; }
@@ -309,8 +316,9 @@ class Communicator {
 /// HierarchicalRunner::Turn on it, because other ranks of its node wait for this one.
 [[nodiscard]] inline HierarchicalRunner* nodes_of(const Decision& decision,
                                                   Communicator& communicator) {
-  int error = MPI_SUCCESS;
-  return decision.level.hierarchical ? communicator.levels(error) : nullptr;
+  HierarchicalRunner* runner = nullptr;
+  if (decision.level.hierarchical) communicator.open_hierarchical(runner);
+  return runner;
 }
 
 /// Writes the report, closes what is open on all communicators and ends the background thread. Call

@@ -79,24 +79,23 @@ const RankOrders& DistanceOrders::rank_orders_here(const Specification& specific
   return found_.back().rank_orders;
 }
 
-const RankOrders* DistanceOrders::rank_orders(const Specification& specification, Rank root,
-                                              int& error) {
-  error = MPI_SUCCESS;
-  if (!known_) return nullptr;
-  if (const RankOrders* known = look_up(broadcast_, specification, root)) return known;
+int DistanceOrders::rank_orders(const Specification& specification, Rank root,
+                                const RankOrders*& found) {
+  found = known_ ? look_up(broadcast_, specification, root) : nullptr;
+  if (!known_ || found != nullptr) return MPI_SUCCESS;
   std::array<std::vector<Rank>, RankOrders::blocks.size()> ranks;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     if (rank_ == 0) ranks[i] = rank_orders_here(specification, root).of(RankOrders::blocks[i]);
-    error = broadcast(ranks[i]);
-    if (error != MPI_SUCCESS) return nullptr;
+    if (const int error = broadcast(ranks[i])) return error;
   }
   broadcast_.push_back({specification, root, RankOrders(std::move(ranks))});
-  return &broadcast_.back().rank_orders;
+  found = &broadcast_.back().rank_orders;
+  return MPI_SUCCESS;
 }
 
-DistanceOrders* DistanceOrders::between(const Nodes& nodes, const Machine& machine, int& error) {
-  error = MPI_SUCCESS;
-  if (!known_ || between_ != nullptr) return between_.get();
+int DistanceOrders::between(const Nodes& nodes, const Machine& machine, DistanceOrders*& between) {
+  between = between_.get();
+  if (!known_ || between_ != nullptr) return MPI_SUCCESS;
   std::unique_ptr<DistanceOrders> made(new DistanceOrders(comm_));
   made->rank_ = rank_;
   made->p_ = nodes.count();
@@ -109,10 +108,11 @@ DistanceOrders* DistanceOrders::between(const Nodes& nodes, const Machine& machi
         fabric_of(with_rows(*distances, made->rows_), machine.latency, machine.per_byte);
   }
   char known = made->fabric_ ? 1 : 0;
-  error = mpi().Bcast(&known, 1, mpi().byte, 0, comm_);
+  const int error = mpi().Bcast(&known, 1, mpi().byte, 0, comm_);
   made->known_ = known != 0;
   if (error == MPI_SUCCESS) between_ = std::move(made);
-  return between_.get();
+  between = between_.get();
+  return error;
 }
 
 int DistanceOrders::find_gain(Collective collective, Bytes block, Rank root,

@@ -24,13 +24,14 @@ class DistanceOrders {
   /// Equal on all ranks.
   [[nodiscard]] bool are_known() const { return known_; }
 
-  /// Null if no distances are known. Collective at the first call with a specification and root.
-  /// Sets `error` to an MPI error code.
-  const RankOrders* rank_orders(const Specification& specification, Rank root, int& error);
+  /// Sets `found`; null if no distances are known. Collective at the first call with a
+  /// specification and root. Returns an MPI error code.
+  int rank_orders(const Specification& specification, Rank root, const RankOrders*& found);
 
-  /// Orders of nodes by the distances between their first ranks, for all ranks; null if no
-  /// distances are known. Collective at the first call. Sets `error` to an MPI error code.
-  DistanceOrders* between(const Nodes& nodes, const Machine& machine, int& error);
+  /// Sets `between` to the orders of nodes by the distances between their first ranks, for all
+  /// ranks; null if no distances are known. Collective at the first call. Returns an MPI error
+  /// code.
+  int between(const Nodes& nodes, const Machine& machine, DistanceOrders*& between);
 
   /// Sets `found` to the algorithm with the largest gain from an order by distance, if that is
   /// enough (gaining_by_distance). Collective. Returns an MPI error code.

@@ -75,9 +75,9 @@ int measure(MPI_Comm comm, const char* file, int nodes_per_switch) {
 
 int reorder(Communicator& communicator, MPI_Comm comm, std::optional<Collective> collective,
             MPI_Comm* made) {
-  int error = MPI_SUCCESS;
-  const DistanceOrders* distances = communicator.distances(error);
-  if (distances == nullptr) return error;
+  DistanceOrders* distances = nullptr;
+  int error = communicator.open_distances(distances);
+  if (error != MPI_SUCCESS) return error;
   std::vector<Rank> ranks;
   error = distances->order_of_all(collective, ranks);
   if (error != MPI_SUCCESS) return error;

@@ -34,12 +34,9 @@ class Between {
       epoch_ = epoch_between(*epoch, nodes_);
       hierarchical_.context.epoch = &*epoch_;
     }
-    int error = MPI_SUCCESS;
-    if (has_order) {
-      hierarchical_.context.rank_orders =
-          communicator_.rank_orders_between(*hierarchical_.inner, root, nodes_, error);
-    }
-    return error;
+    if (!has_order) return MPI_SUCCESS;
+    return communicator_.rank_orders_between(*hierarchical_.inner, root, nodes_,
+                                             hierarchical_.context.rank_orders);
   }
   [[nodiscard]] HierarchicalCall& call() { return hierarchical_; }
 
@@ -73,15 +70,15 @@ void note_between(Collective collective, const Decision& decision, const Nodes& 
 
 int run_hierarchical(MpiCall& call, Communicator& communicator, const Decision& decision,
                      const ArrivalEpoch* epoch, std::string& refused, bool& is_native) {
-  int error = MPI_SUCCESS;
-  HierarchicalRunner* runner = communicator.levels(error);
+  HierarchicalRunner* runner = nullptr;
+  int error = communicator.open_hierarchical(runner);
   if (runner == nullptr) return error;
   const HierarchicalRunner::Turn turn(*runner);
   note_between(call.collective, decision, runner->node().nodes(), communicator);
   Between between(decision, communicator, *runner);
   error = between.find_orders(epoch, call.root);
   if (error != MPI_SUCCESS) return error;
-  PrivateComm& comm = *communicator.private_comm(error);
+  PrivateComm& comm = communicator.private_comm();
   const bool valid = looks_valid(call, communicator) && comm.calls().learn_types(call);
   is_native = !valid;
   // Collective, so before ranks diverge by their arguments.

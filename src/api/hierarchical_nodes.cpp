@@ -34,8 +34,9 @@ int HierarchicalNodes::open_flat(bool& ready) {
   if (ready) {
     is_flat_counted_ = true;
     ++duplicates;
-    int own = MPI_SUCCESS;
-    const bool is_open = communicator_.private_comm(own) != nullptr;
+    PrivateComm* made = nullptr;
+    const int own = communicator_.open_private(made);
+    const bool is_open = made != nullptr;
     if (const int error = true_on_all(program, is_open, ready)) return error;
     if (!ready) communicator_.give_up_private(own);
   }
@@ -60,15 +61,14 @@ int HierarchicalNodes::open_for(Collective collective, Bytes block, int leaders,
 
 bool HierarchicalNodes::needs(int leaders) const {
   if (gave_up_) return false;
-  int error = MPI_SUCCESS;
-  return !are_open_ || !communicator_.levels(error)->is_prepared(leaders);
+  return !are_open_ || !communicator_.hierarchical().is_prepared(leaders);
 }
 
 /// Creates communicators that the program did not request. If the MPI has none left for some rank,
 /// that is not an error: all ranks drop the candidate.
 int HierarchicalNodes::prepare(int leaders, bool& ready) {
-  int error = MPI_SUCCESS;
-  HierarchicalRunner* runner = communicator_.levels(error);
+  HierarchicalRunner* runner = nullptr;
+  int error = communicator_.open_hierarchical(runner);
   if (runner == nullptr) return error;
   ready = runner->is_prepared(leaders);
   if (ready) return MPI_SUCCESS;
@@ -81,8 +81,7 @@ int HierarchicalNodes::prepare(int leaders, bool& ready) {
 /// Tutti's duplicate once nodes are open; before that the program's communicator, because
 /// duplicates are scarce.
 MPI_Comm HierarchicalNodes::comm() const {
-  int error = MPI_SUCCESS;
-  return are_open_ ? communicator_.private_comm(error)->handle() : communicator_.handle();
+  return are_open_ ? communicator_.private_comm().handle() : communicator_.handle();
 }
 
 int HierarchicalNodes::guess() {
@@ -101,9 +100,9 @@ int HierarchicalNodes::open() {
   int error = true_on_all(comm, opened < max_opened, all);
   if (error != MPI_SUCCESS) return error;
   if (all) {
-    int own = MPI_SUCCESS;
-    const bool is_open = communicator_.levels(own) != nullptr;
-    error = true_on_all(comm, is_open, all);
+    HierarchicalRunner* runner = nullptr;
+    communicator_.open_hierarchical(runner);
+    error = true_on_all(comm, runner != nullptr, all);
     if (error != MPI_SUCCESS) return error;
     if (!all) communicator_.forget_hierarchical();
   }
@@ -117,8 +116,8 @@ int HierarchicalNodes::open() {
 /// Takes over the nodes of the runner, which the first call opens.
 int HierarchicalNodes::take() {
   if (are_open_) return MPI_SUCCESS;
-  int error = MPI_SUCCESS;
-  HierarchicalRunner* runner = communicator_.levels(error);
+  HierarchicalRunner* runner = nullptr;
+  const int error = communicator_.open_hierarchical(runner);
   if (runner == nullptr) return error;
   nodes_ = runner->node().nodes();
   capacity_ = runner->node().max_capacity();

@@ -13,12 +13,11 @@ const Decision& LeaderSelection::resolve(const Decision& deferred, Collective co
   if (error == MPI_SUCCESS) error = find(collective, block, leaders);
   const bool knows = block.common || !is_block_common(collective);
   if (error == MPI_SUCCESS) {
-    error = communicator_.levels(error)->broadcast_selection(knows, leaders);
+    error = communicator_.hierarchical().broadcast_selection(knows, leaders);
   }
   if (error != MPI_SUCCESS) {
     // This rank does not run the call, but the others count it.
-    int ignored = MPI_SUCCESS;
-    if (nodes_.are_open()) communicator_.levels(ignored)->skip();
+    if (nodes_.are_open()) communicator_.hierarchical().skip();
     return deferred;
   }
   Decision& resolved = decisions_[{deferred.slot, leaders}];

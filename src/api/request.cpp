@@ -56,7 +56,7 @@ int PersistentRequest::settle(Communicator& communicator, bool usable) {
   // Counts the call that is resolved here: a start may follow much later or never.
   const bool is_resolved_hierarchical = by_rules && decision.level.hierarchical;
   if (usual.deferred == DeferredLevel::leaders || is_resolved_hierarchical) {
-    communicator.levels(error)->skip();
+    communicator.hierarchical().skip();
   }
   settled_text_ = decision.text;
   if (decision.level.hierarchical) hierarchical_ = decision;
@@ -73,8 +73,8 @@ int PersistentRequest::settle(Communicator& communicator, bool usable) {
 
 int PersistentRequest::agree_on_arguments(Communicator& communicator, bool usable,
                                           bool& all_valid) {
-  int error = MPI_SUCCESS;
-  PrivateComm* comm = communicator.private_comm(error);
+  PrivateComm* comm = nullptr;
+  const int error = communicator.open_private(comm);
   if (comm == nullptr) return error;
   const bool mine = usable && looks_valid(call_, communicator) && comm->calls().learn_types(call_);
   return true_on_all(comm->handle(), mine, all_valid);
@@ -86,9 +86,11 @@ int PersistentRequest::open_call(Communicator& communicator, const Specification
   if (specification.needs_arrivals() || specification.runner == Runner::background) {
     error = communicator.open_arrival();
   }
-  PrivateComm* shared = error == MPI_SUCCESS ? communicator.private_comm(error) : nullptr;
+  PrivateComm* shared = nullptr;
+  if (error == MPI_SUCCESS) error = communicator.open_private(shared);
   if (shared == nullptr) return error;
-  const RankOrders* rank_orders = communicator.rank_orders(specification, call_.root, error);
+  const RankOrders* rank_orders = nullptr;
+  error = communicator.rank_orders(specification, call_.root, rank_orders);
   if (error != MPI_SUCCESS) return error;
   std::unique_ptr<PrivateComm> own;
   error = PrivateComm::duplicate(shared->handle(), own);

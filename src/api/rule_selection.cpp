@@ -119,14 +119,13 @@ const Decision& RuleSelection::resolve(RuleTable& table, std::optional<Bytes> bl
   error = prepare(table);
   int index = table.index_of(block);
   if (error == MPI_SUCCESS && nodes_.are_open()) {
-    HierarchicalRunner* levels = communicator_.levels(error);
-    if (levels != nullptr)
-      error = levels->broadcast_selection(block.has_value() || table.all().size() == 1, index);
+    error = communicator_.hierarchical().broadcast_selection(
+        block.has_value() || table.all().size() == 1, index);
   }
   RuleTable::Span& span = table.span(index);
   // All calls count once nodes are open; whoever runs a hierarchical one counts it.
   if (error == MPI_SUCCESS && nodes_.are_open() && !span.decision.level.hierarchical) {
-    communicator_.levels(error)->skip();
+    communicator_.hierarchical().skip();
   }
   return span.decision;
 }

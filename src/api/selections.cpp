@@ -64,7 +64,8 @@ const Decision& Communicator::resolve_by_rules(const Decision& decision, std::op
 }
 
 const Decision& Communicator::hierarchical_fallback(const Decision& asked, int& error) {
-  HierarchicalRunner* nodes = levels(error);
+  HierarchicalRunner* nodes = nullptr;
+  error = open_hierarchical(nodes);
   if (nodes == nullptr || nodes->node().nodes().most() > 1) return asked;
   Decision& fallback = fallbacks_[asked.slot];
   if (fallback.epoch != asked.epoch) {

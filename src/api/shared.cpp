@@ -96,8 +96,8 @@ int fill_reduced(SharedCall& call, Communicator& communicator, HierarchicalRunne
 /// Runs a call. If this rank's arguments are invalid, which is the error `bad`, the others get an
 /// error too.
 int run(SharedCall& call, Communicator& communicator, int bad, void** result) {
-  int error = MPI_SUCCESS;
-  HierarchicalRunner* runner = communicator.levels(error);
+  HierarchicalRunner* runner = nullptr;
+  int error = communicator.open_hierarchical(runner);
   if (runner == nullptr) return error;
   SharedRequest wanted;
   if (bad == MPI_SUCCESS) wanted.bytes = call.bytes;
@@ -124,7 +124,8 @@ int shared(MPI_Comm comm, int mode, void** result, Build build) {
     Communicator* communicator = Communicator::of(comm, error);
     if (communicator == nullptr) return raise(comm, error);
     if (communicator->is_inter()) return raise(comm, MPI_ERR_COMM);
-    PrivateComm* own = communicator->private_comm(error);
+    PrivateComm* own = nullptr;
+    error = communicator->open_private(own);
     if (own == nullptr) return raise(comm, error);
     SharedCall call;
     call.mode = mode;

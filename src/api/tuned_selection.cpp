@@ -37,8 +37,7 @@ class TunedSelection::CountedCall {
   explicit CountedCall(TunedSelection& selection) : selection_(&selection) {}
   ~CountedCall() {
     if (selection_ == nullptr || !selection_->nodes_.are_open()) return;
-    int error = MPI_SUCCESS;
-    selection_->communicator_.levels(error)->skip();
+    selection_->communicator_.hierarchical().skip();
   }
   CountedCall(const CountedCall&) = delete;
   CountedCall& operator=(const CountedCall&) = delete;
@@ -120,7 +119,8 @@ class TunedSelection::Host final : public TuningHost {
   void add_order(SizeClass size_class, std::vector<Setting>& all) {
     Communicator& communicator = selection_.communicator_;
     if (!communicator.had_distances() || !state_.deferred.is_automatic || size_class == 0) return;
-    DistanceOrders* distances = communicator.distances(error_);
+    DistanceOrders* distances = nullptr;
+    error_ = communicator.open_distances(distances);
     if (distances == nullptr) return;
     std::optional<Specification> found;
     error_ = distances->find_gain(state_.collective, largest_of(size_class), 0, found);
@@ -282,7 +282,7 @@ const Decision& TunedSelection::select(State& state, const BlockOfCall& block, i
       block.may_explore ? std::optional(state.latest) : std::nullopt;
   int number = size_class.value_or(0) * max_candidates + state.tuner.candidate_of(size_class);
   if (nodes_.are_open()) {
-    error = communicator_.levels(error)->broadcast_selection(is_valid, number);
+    error = communicator_.hierarchical().broadcast_selection(is_valid, number);
   }
   const int candidate = number % max_candidates;
   Decision& selected = decision_of(state, number / max_candidates, candidate);
