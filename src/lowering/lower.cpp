@@ -21,11 +21,10 @@ std::vector<Bytes> block_sizes(const Schedule& schedule, const Problem& problem)
 
 }  // namespace
 
-BufferAssignment lower(const Schedule& schedule, const Problem& problem,
+BufferAssignment lower(const Schedule& schedule, const Problem& problem, Bytes own,
                        const BufferTraits& traits) {
   if (is_gather_or_scatter(schedule.collective)) {
-    const Position me = problem.position();
-    return assign_buffers(schedule, me, problem.sizes.of({me, me + 1}), traits);
+    return assign_buffers(schedule, problem.position(), own, traits);
   }
   const bool in_parts = block_kind(schedule.collective) == BlockKind::parts;
   const Problem cut = in_parts ? problem.cut(schedule.parts) : problem;

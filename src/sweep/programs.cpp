@@ -58,8 +58,8 @@ Programs::Programs(const Specification& specification, const Call& call, const P
   for (Rank rank = 0; rank < call.p(); ++rank) {
     const Buffers own = buffers == Buffers::mixed ? static_cast<Buffers>(rank % 4) : buffers;
     layouts.push_back(layout_of(specification, call, rank, own, kind % 2 == 1));
-    programs.push_back(
-        lower(schedules[static_cast<std::size_t>(rank)], problems.at(rank), layouts.back().traits));
+    programs.push_back(lower(schedules[static_cast<std::size_t>(rank)], problems.at(rank),
+                             call.sizes[static_cast<std::size_t>(rank)], layouts.back().traits));
   }
 }
 

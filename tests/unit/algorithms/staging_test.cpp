@@ -31,7 +31,7 @@ Bytes staged(const Specification& specification, const Problems& problems, const
   const Problem cut = in_parts ? problem.cut(schedule.parts) : problem;
   if (!reduces(call.collective)) return lower_movement(schedule, cut, {}).scratch;
   return lower_reduction(schedule, cut.order, call.block_sizes(cut.parts),
-                         {false, specification.algorithm->commutative, 0})
+                         {.swaps = specification.algorithm->commutative})
       .scratch;
 }
 
