@@ -54,10 +54,11 @@ def reproduce(
     ] = None,
     machine: Machine = None,
 ) -> None:
-    """Reproduce the tables of papers beside the published numbers, and say whether they agree.
+    """Reproduce the tables of papers beside the published numbers.
 
-    Each result is kept by its content, so an interrupted run goes on where it was, and a repeated
-    one takes seconds. Tables of up to 560 ranks also run in SimGrid, if it is installed.
+    It says of each table whether both agree in shape: who wins, and by what factor. Each result is
+    kept by its content, so an interrupted run goes on where it was, and a repeated one takes
+    seconds. Tables of up to 560 ranks also run in SimGrid, if it is installed.
 
     ```
     tutti reproduce
