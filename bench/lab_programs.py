@@ -5,7 +5,7 @@
     mpicc -O2 bench/programs/mixed_calls.c -o mixed_calls
     bench/lab_programs.py measure FOLDER/program-mixed.json --rounds 5 -- ./mixed_calls 2000
     tutti lab down
-    bench/lab_programs.py page FOLDER docs/results/programs.md
+    bench/lab_programs.py page FOLDER
 
 The program prints "total X s"; --total names another pattern. Where it prints a digest, all runs
 must print the same.
@@ -79,12 +79,8 @@ def measure(
     file.write_text(json.dumps(document) + "\n")
 
 
-@app.command()
-def page(
-    folder: Annotated[Path, typer.Argument(help="Folder of the results.")],
-    page: lab_page.Page = None,
-) -> None:
-    """Write the table of all measured programs."""
+def table(folder: Path) -> list[str]:
+    """A row for each program and contender."""
     lines = ["| program | nodes x ranks | contender | total, s: median (least to most) | native / it"
              " | rounds won | spent exploring, s |",
              "| --- | --- | --- | ---: | ---: | ---: | ---: |"]  # fmt: skip
@@ -102,7 +98,13 @@ def page(
                 f"| {'' if name == 'native' else f'{wins} of {len(runs)}'} "
                 f"| {'' if name == 'native' else f'{median(explored):.2f}'} |"
             )
-    lab_page.write(lines, page)
+    return lines
+
+
+@app.command()
+def page(folder: Annotated[Path, typer.Argument(help="Folder of the results.")]) -> None:
+    """Print the table of all measured programs; lab_selection.py writes it into its page."""
+    lab_page.write(table(folder), None)
 
 
 if __name__ == "__main__":

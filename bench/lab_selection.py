@@ -21,6 +21,7 @@ from statistics import geometric_mean
 from typing import Annotated, Any
 
 import lab_page
+import lab_programs
 import typer
 from lab_job import err, run_in_lab
 
@@ -177,6 +178,7 @@ def page(
         title = group.partition("-")[2].replace("-rules", ", rules of `tutti tune`")
         lines += [f"## {lab_page.library(metadata)}, {title}", "", summary(found), ""]
         lines += [*table(found), ""]
+    lines += ["## Whole programs", "", *lab_programs.table(folder)]
     lab_page.write(lines, page)
 
 

@@ -12,6 +12,7 @@ from installed import ROOT
 RESULTS = ROOT / "docs" / "results"
 PUBLISHED = {
     "lab_default": (".", "default.md"),
+    "lab_selection": (".", "selection.md"),
     "lab_fft": ("lab-fft-openmpi-8.json", "fft.md"),
     "lab_grid": (".", "arrival-lab.md"),
     "lab_levels": (".", "levels-lab.md"),
