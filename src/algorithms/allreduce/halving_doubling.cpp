@@ -1,6 +1,5 @@
 /// Allreduce by recursive halving and doubling.
-#include "schedule/builder.hpp"
-#include "shapes/folded.hpp"
+#include "algorithms/butterfly.hpp"
 
 namespace tutti {
 
@@ -13,34 +12,7 @@ namespace tutti {
 /// send their vector before and receive the result after: 2 (alpha + m beta) more. Combines groups
 /// that are not neighbours, so the operation must commute.
 Schedule allreduce_halving_doubling(const Problem& problem) {
-  const Folded folded(problem.p);
-  const Problem cut = problem.cut(folded.groups());
-  ScheduleBuilder schedule(cut);
-  const Position me = problem.position();
-  const Position other = folded.other(me);
-  const BlockRange all = {0, folded.groups()};
-  if (!folded.leads(me)) {
-    schedule.send(problem.rank_at(other), all);
-    schedule.recv(problem.rank_at(other), all);
-    return schedule.done();
-  }
-  if (other >= 0) schedule.reduce(problem.rank_at(other), all, Operand::right);
-  const int group = folded.group_of(me);
-  const auto parts = [](int first, int count) { return BlockRange{first, first + count}; };
-  for (int distance = folded.groups() / 2; distance >= 1; distance /= 2) {
-    const int mine = group & ~(distance - 1);
-    const Rank peer = problem.rank_at(folded.leader(group ^ distance));
-    schedule.send(peer, parts(mine ^ distance, distance));
-    schedule.reduce(peer, parts(mine, distance), Operand::right);
-  }
-  for (int distance = 1; distance < folded.groups(); distance *= 2) {
-    const int mine = group & ~(distance - 1);
-    const Rank peer = problem.rank_at(folded.leader(group ^ distance));
-    schedule.send(peer, parts(mine, distance));
-    schedule.recv(peer, parts(mine ^ distance, distance));
-  }
-  if (other >= 0) schedule.send(problem.rank_at(other), all);
-  return schedule.done();
+  return allreduce_along<Hypercube>(problem);
 }
 
 }  // namespace tutti
