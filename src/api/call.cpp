@@ -278,7 +278,7 @@ int run_specification(MpiCall& call, Communicator& communicator, const Specifica
                                rank_orders};
   is_native = !valid || !calls.learn_types(call);
   if (is_native) {
-    calls.take_part_as_dummy(call, specification, context);
+    calls.leave(call, specification, context);
     return MPI_SUCCESS;
   }
   // The MPI's own algorithm need not give the same bits again.

@@ -1,5 +1,5 @@
-/// Bad arguments of bcast, allgather(v), alltoall(v, w) and barrier return the MPI's own error, and
-/// no rank hangs that can know how to proceed.
+/// Bad arguments of bcast, allgather(v) and alltoall(v, w) return the MPI's own error, and later
+/// calls work.
 #include <array>
 
 #include "harness.hpp"
@@ -107,32 +107,6 @@ void everywhere(Context& context, Motion motion) {
   }
 }
 
-/// The other ranks get their data, and the next call works.
-void at_one_rank(Context& context, Motion motion, const std::vector<Fault>& faults) {
-  if (context.options().native) return;
-  const OwnComm comm;
-  const int p = comm.size();
-  if (p == 1) return;
-  for (const std::string& name : algorithms(setting_of(motion))) {
-    const Forced forced(setting_of(motion), name, false);
-    for (const Fault fault : faults) {
-      for (const int bad : {0, p - 1}) {
-        context.step(name + " with a bad " + fault_names[static_cast<std::size_t>(fault)] +
-                     " at rank " + std::to_string(bad));
-        Spoilt arguments(p);
-        const bool mine = comm.rank() == bad;
-        const int code = arguments.call(motion, mine ? fault : Fault::none, comm.get(), false);
-        if (mine == (code == MPI_SUCCESS)) context.fail("returns " + error_text(code));
-        for (int from = 0; from < p && !mine; ++from) {
-          const int value = arguments.received[static_cast<std::size_t>(from)];
-          if (value != (from == bad ? 0 : 7)) context.fail("wrong data");
-        }
-        expect_good(context, motion, comm.get(), p);
-      }
-    }
-  }
-}
-
 }  // namespace
 
 void add_bad_movements(Suite& suite) {
@@ -140,16 +114,6 @@ void add_bad_movements(Suite& suite) {
     suite.add(std::string("bad arguments, ") + name_of(motion),
               [motion](Context& context) { everywhere(context, motion); });
   }
-  // The argument that all ranks must know equally is on both sides, or on the receiving one.
-  const std::vector<Fault> either = {Fault::send_count, Fault::send_type, Fault::receive_count,
-                                     Fault::receive_type};
-  const std::vector<Fault> sending = {Fault::send_count, Fault::send_type};
-  suite.add("bad arguments at one rank, allgather",
-            [=](Context& context) { at_one_rank(context, Motion::allgather, either); });
-  suite.add("bad arguments at one rank, allgatherv",
-            [=](Context& context) { at_one_rank(context, Motion::allgatherv, sending); });
-  suite.add("bad arguments at one rank, alltoall",
-            [=](Context& context) { at_one_rank(context, Motion::alltoall, either); });
 }
 
 }  // namespace tutti::test

@@ -17,7 +17,7 @@ namespace tutti {
 class ControlChannel {
  public:
   virtual ~ControlChannel() = default;
-  /// Sends a message. Retries later, here or in receive(), if it cannot be sent now.
+  /// Sends a message, which an error loses.
   virtual int send(Rank to, std::vector<std::int64_t> words) = 0;
   /// Sets `words` to the next message; empty if there is none yet. May return an error together
   /// with a message, and can then be called again.

@@ -24,8 +24,6 @@ constexpr CallNumber estimated_calls = 8;
 constexpr CallNumber estimate_interval = 8;
 /// One call in this number may compare the clocks.
 constexpr CallNumber timed_one_in = 64;
-/// This number of successive errors ends try_close().
-constexpr int max_failures = 64;
 /// While rank 0 is in a call its thread leaves MPI to it, and takes a turn only this often.
 constexpr double seconds_left_to_a_call = 20e-3;
 
@@ -72,8 +70,8 @@ Arrival::~Arrival() {
   if (has_thread_) Background::of_process().remove(*this);
 }
 
-/// No message may be in flight when the channel's communicator is freed. A rank that meets errors
-/// continues for the others, until only errors remain.
+/// No message may be in flight when the channel's communicator is freed. An error ends the exchange
+/// at this rank.
 bool Arrival::try_close() {
   bool moved = false;
   bool over = false;
@@ -84,9 +82,7 @@ bool Arrival::try_close() {
   } catch (const std::bad_alloc&) {
     error = MPI_ERR_NO_MEM;
   }
-  const bool failed = !moved && error != MPI_SUCCESS;
-  failures_to_close_ = moved ? 0 : failures_to_close_ + (failed ? 1 : 0);
-  if (!(over && is_over()) && failures_to_close_ < max_failures) return false;
+  if (!(over && is_over()) && error == MPI_SUCCESS) return false;
   if (has_thread_) Background::of_process().remove(*this);
   queue_.close();
   clock_.close();

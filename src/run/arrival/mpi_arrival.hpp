@@ -147,7 +147,6 @@ class Arrival final : public BackgroundTask {
   ArrivalMember member_;
   bool has_left_ = false;
   bool has_answered_ = false;  ///< as coordinator, since the thread last checked
-  int failures_to_close_ = 0;  ///< in a row
 
   bool has_progress_hints_ = false;
   double fraction_ = 1;

@@ -22,9 +22,7 @@ int MpiChannel::open(MPI_Comm of, std::size_t longest, std::unique_ptr<MpiChanne
 }
 
 MpiChannel::~MpiChannel() {
-  for (ControlMessage& message : leaving_) {
-    if (message.is_posted) mpi().Request_free(&message.request);
-  }
+  for (ControlMessage& message : leaving_) mpi().Request_free(&message.request);
   if (listening_ == mpi().request_null) return;
   mpi().Cancel(&listening_);
   mpi().Request_free(&listening_);
@@ -36,22 +34,12 @@ int MpiChannel::listen() {
 }
 
 int MpiChannel::send(Rank to, std::vector<std::int64_t> words) {
-  leaving_.push_back({to, std::move(words), mpi().request_null, false});
-  const int earlier = forget_what_has_left();
-  const int error = post();
-  return error == MPI_SUCCESS ? earlier : error;
-}
-
-/// Posts the sends that are not posted, in their sequence.
-int MpiChannel::post() {
-  for (ControlMessage& message : leaving_) {
-    if (message.is_posted) continue;
-    const int error = mpi().Isend(message.words.data(), bytes_of(message.words), mpi().byte,
-                                  message.to, tag, comm_.handle(), &message.request);
-    if (error != MPI_SUCCESS) return error;
-    message.is_posted = true;
-  }
-  return MPI_SUCCESS;
+  ControlMessage& message = leaving_.emplace_back(ControlMessage{std::move(words), {}});
+  const int error = mpi().Isend(message.words.data(), bytes_of(message.words), mpi().byte, to, tag,
+                                comm_.handle(), &message.request);
+  if (error == MPI_SUCCESS) return forget_what_has_left();
+  leaving_.pop_back();
+  return error;
 }
 
 int MpiChannel::receive(Rank& from, std::vector<std::int64_t>& words) {
@@ -70,7 +58,6 @@ int MpiChannel::receive(Rank& from, std::vector<std::int64_t>& words) {
 
 int MpiChannel::forget_what_has_left() {
   while (!leaving_.empty()) {
-    if (!leaving_.front().is_posted) return post();
     int has_left = 0;
     MPI_Status status{};
     const int error = mpi().Test(&leaving_.front().request, &has_left, &status);

@@ -27,15 +27,12 @@ class MpiChannel final : public ControlChannel {
 
  private:
   struct ControlMessage {
-    Rank to;
     std::vector<std::int64_t> words;
     MPI_Request request;
-    bool is_posted;
   };
 
   explicit MpiChannel(std::size_t longest) : incoming_(longest) {}
   int listen();
-  int post();
   int forget_what_has_left();
 
   OwnedComm comm_;

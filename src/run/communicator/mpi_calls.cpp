@@ -199,45 +199,10 @@ int Calls::run_in_turn(const MpiCall& call, const CallProblem& problem,
   return execute(call, *plan, context.async_context);
 }
 
-void Calls::take_part_as_dummy(const MpiCall& call, const Specification& specification,
-                               const CallContext& context) {
-  if (is_gather_or_scatter(call.collective)) {
-    return gather_or_scatter_as_dummy(call, specification, context);
-  }
-  MpiCall known = call;
-  const bool receives =
-      known.receive.looks_valid(comm_.p()) && learn(known.receive, receive_infos_);
-  const bool sends =
-      !call.in_place() && known.send.looks_valid(comm_.p()) && learn(known.send, send_infos_);
-  const bool regular =
-      call.collective == Collective::allgather || call.collective == Collective::alltoall;
-  const bool knows_sizes =
-      receives ? regular || call.collective == Collective::allgatherv : sends && regular;
-  if (!knows_sizes) return comm_.give_up();
-  std::vector<MPI_Count> counts;
-  std::vector<MPI_Aint> displacements;
-  MPI_Count total = 0;
-  for (Rank rank = 0; rank < comm_.p(); ++rank) {
-    counts.push_back(receives ? known.receive.bytes(rank) : known.send.bytes(rank));
-    displacements.push_back(static_cast<MPI_Aint>(total));
-    total += counts.back();
-  }
-  std::vector<std::byte> sent(static_cast<std::size_t>(total));
-  std::vector<std::byte> received(sent.size());
-  const RankBlocks mine(counts[static_cast<std::size_t>(comm_.rank())]);
-  known.send = bytes_at(sent.data(), mine);
-  known.receive = bytes_at(received.data(), is_irregular(call.collective)
-                                                ? RankBlocks(counts.data(), displacements.data())
-                                                : mine);
-  if (!fits(known, specification)) return comm_.give_up();
-  run(known, specification, context);
-}
-
-/// Takes part with an empty block, and at the root with empty blocks, if a size exchange needs it.
-void Calls::gather_or_scatter_as_dummy(const MpiCall& call, const Specification& specification,
-                                       const CallContext& context) {
-  const bool others_wait =
-      is_irregular(call.collective) && specification.knowledge() != Knowledge::nothing;
+void Calls::leave(const MpiCall& call, const Specification& specification,
+                  const CallContext& context) {
+  const bool others_wait = is_gather_or_scatter(call.collective) && is_irregular(call.collective) &&
+                           specification.knowledge() != Knowledge::nothing;
   if (!others_wait || call.root < 0 || call.root >= comm_.p()) return comm_.give_up();
   MpiCall empty = call;
   for (CallSide* const side : {&empty.send, &empty.receive}) {

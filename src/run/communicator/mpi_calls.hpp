@@ -18,8 +18,7 @@ class PrivateComm;
 /// The plans of one communicator, and the calls that run them.
 ///
 /// A call: PrivateComm::begin(), then repeat(); if that is false, learn_types() and run(). With
-/// invalid arguments take_part_as_dummy() instead, or PrivateComm::give_up() where no rank waits
-/// for this one.
+/// invalid arguments leave() instead.
 class Calls {
  public:
   explicit Calls(PrivateComm& comm) : comm_(comm) {}
@@ -42,10 +41,10 @@ class Calls {
   /// vain.
   int run(const MpiCall& call, const Specification& specification, const CallContext& context);
 
-  /// Takes part as a dummy in a call whose arguments are invalid at this rank, with zeros for data,
-  /// if other ranks need it and one side gives the sizes that they expect.
-  void take_part_as_dummy(const MpiCall& call, const Specification& specification,
-                          const CallContext& context);
+  /// Leaves a call whose arguments are invalid at this rank. Later calls are in step on all ranks.
+  /// Takes part in an exchange of sizes, with an empty block and at the root with empty blocks, as
+  /// other ranks would wait there and not in the MPI's own call.
+  void leave(const MpiCall& call, const Specification& specification, const CallContext& context);
 
   /// Sets `plan` to this rank's plan for such a call, after the exchanges that it needs. It lasts
   /// until the next plan is made. Collective; moves no data of the program. Returns an MPI error
@@ -80,8 +79,6 @@ class Calls {
   int execute_reduction(const MpiCall& call, const Plan& plan);
   int exchange_expected(const MpiCall& call);
   int run_as_expected(const MpiCall& call, const CallProblem& problem);
-  void gather_or_scatter_as_dummy(const MpiCall& call, const Specification& specification,
-                                  const CallContext& context);
   [[nodiscard]] bool is_same(const MpiCall& call, const Prepared& before) const;
   void remember(const MpiCall& call, const Plan& plan);
 
