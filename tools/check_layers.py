@@ -32,7 +32,6 @@ LAYERS: dict[str, frozenset[str]] = {
     "src/verify": frozenset({"core", "schedule", "contract", "lowering"}),
     "src/cost": frozenset({"algorithms", "core", "schedule", "shapes"}),
     "src/simulate": frozenset({"core", "schedule", "cost"}),
-    "src/draw": frozenset({"core", "cost", "schedule", "simulate"}),
     "src/report": frozenset({"core"}),
     "src/select": frozenset({"core", "schedule", "protocols", "topology", "orders", "algorithms", "cost"}),
     "src/sweep": frozenset(

@@ -1,5 +1,6 @@
-/// Python bindings of one call of a collective: its schedules, drawings, times and selection.
+/// Python bindings of one call of a collective: its schedules, times and selection.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -12,16 +13,13 @@
 #include "algorithms/staging.hpp"
 #include "core/nearest.hpp"
 #include "cost/collective_bounds.hpp"
+#include "cost/messages.hpp"
 #include "distances.hpp"
-#include "draw/goal.hpp"
-#include "draw/json.hpp"
-#include "draw/messages.hpp"
-#include "draw/timeline_svg.hpp"
-#include "draw/transfer_tree.hpp"
-#include "draw/tree_svg.hpp"
 #include "engine.hpp"
 #include "knowledge.hpp"
+#include "schedules.hpp"
 #include "select/selection.hpp"
+#include "simulate/simulate.hpp"
 #include "values.hpp"
 
 namespace nb = nanobind;
@@ -106,13 +104,11 @@ class PyCall {
   std::string algorithm() const { return to_text(specification_); }
   std::string knowledge() const { return std::string(name_of(specification_.knowledge())); }
   KnowledgePrice price() const { return knowledge_price(specification_, call_); }
-  std::string tree() const {
-    return has_root(call_.collective) ? to_text(transfer_tree(schedules_)) : "";
-  }
+  std::string collective() const { return std::string(name_of(call_.collective)); }
+  Rank root() const { return call_.root; }
+  int p() const { return call_.p(); }
+  bool inward() const { return flows_to_root(call_.collective); }
   std::vector<Message> messages() const { return value_or_raise(tutti::messages(schedules_)); }
-  std::string svg(const std::string& title) const {
-    return value_or_raise(tree_to_svg(schedules_, title));
-  }
 
   std::vector<Rank> order() const {
     std::vector<Rank> ranks;
@@ -228,20 +224,14 @@ void bind_timeline(nb::module_& module) {
       .def_ro("transfers", &Timeline::transfers)
       .def_prop_ro("run_time", &Timeline::run_time, "Last exit minus first arrival.")
       .def_prop_ro("elapsed", &Timeline::elapsed, "Mean over ranks of exit minus arrival.")
-      .def_prop_ro("spread", &Timeline::spread, "Last arrival minus first arrival.")
-      .def(
-          "svg",
-          [](const Timeline& t, const std::string& title) {
-            return timeline_to_svg(t, title, 1e6, "us");
-          },
-          "title"_a, "A drawing of ranks over time, as SVG.")
-      .def("json", &timeline_to_json, "The timeline as JSON.");
+      .def_prop_ro("spread", &Timeline::spread, "Last arrival minus first arrival.");
 }
 
 }  // namespace
 
 void bind_call(nb::module_& module) {
   bind_timeline(module);
+  bind_steps(module);
   nb::class_<Message>(module, "Message", "A send and its matching receive.")
       .def_ro("source", &Message::from)
       .def_ro("target", &Message::to)
@@ -271,6 +261,10 @@ void bind_call(nb::module_& module) {
            "distances"_a = nb::none(),
            "expected: predicted arrivals in seconds, for orders by arrival. distances: for orders "
            "by distance, and for the times of simulated messages.")
+      .def_prop_ro("collective", &PyCall::collective)
+      .def_prop_ro("root", &PyCall::root)
+      .def_prop_ro("ranks", &PyCall::p)
+      .def_prop_ro("inward", &PyCall::inward, "True if all data flows to the root.")
       .def_prop_ro("algorithm", &PyCall::algorithm, "The shortest text of the specification.")
       .def_prop_ro("knowledge", &PyCall::knowledge,
                    "The knowledge that ranks need beyond their arguments.")
@@ -281,15 +275,14 @@ void bind_call(nb::module_& module) {
       .def(
           "schedule", [](const PyCall& call, Rank rank) { return to_text(call.schedule(rank)); },
           "rank"_a, "The steps of a rank as text.")
+      .def(
+          "steps", [](const PyCall& call, Rank rank) { return call.schedule(rank).steps; },
+          "rank"_a, "The steps of a rank.")
+      .def(
+          "message_steps", [](const PyCall& call) { return message_steps(call.schedules()); },
+          "By rank, its steps and for each the earlier steps whose data it reads. One-sided steps "
+          "become messages.")
       .def("messages", &PyCall::messages, "All messages, by round.")
-      .def("tree", &PyCall::tree, "The tree of transfers as text.")
-      .def("svg", &PyCall::svg, "title"_a, "The tree of transfers as SVG.")
-      .def(
-          "goal", [](const PyCall& call) { return value_or_raise(to_goal(call.schedules())); },
-          "All schedules in LogGOPSim's GOAL language.")
-      .def(
-          "json", [](const PyCall& call) { return to_json(call.schedules()); },
-          "All schedules as JSON.")
       .def("simulate", &PyCall::simulate, "arrivals"_a = std::vector<double>(),
            "Replays the data's messages. arrivals: seconds by rank. In gathers and scatters a rank "
            "has one port, in other collectives one for each direction.")

@@ -303,11 +303,49 @@ class Timeline:
     def spread(self) -> float:
         """Last arrival minus first arrival."""
 
-    def svg(self, title: str) -> str:
-        """A drawing of ranks over time, as SVG."""
+class Step:
+    """One step of a rank's schedule."""
 
-    def json(self) -> str:
-        """The timeline as JSON."""
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def peer(self) -> int: ...
+
+    @property
+    def blocks(self) -> tuple[int, int]:
+        """The first block, and the one after the last."""
+
+    @property
+    def holes(self) -> list[tuple[int, int]]:
+        """Ranges of blocks within it that the step leaves out."""
+
+    @property
+    def bytes(self) -> int: ...
+
+    @property
+    def offset(self) -> int:
+        """Of the bytes in the packed blocks."""
+
+    @property
+    def first(self) -> int:
+        """Of the steps that a wait waits for."""
+
+    @property
+    def last(self) -> int:
+        """The step after the last one that a wait waits for."""
+
+    @property
+    def after(self) -> int:
+        """An earlier step that must complete first; -1: none."""
+
+    @property
+    def slots(self) -> int:
+        """The limit of steps in flight; 0: none."""
+
+    @property
+    def background(self) -> bool:
+        """True if the background thread runs the step."""
 
 class Message:
     """A send and its matching receive."""
@@ -371,6 +409,19 @@ class Call:
         """
 
     @property
+    def collective(self) -> str: ...
+
+    @property
+    def root(self) -> int: ...
+
+    @property
+    def ranks(self) -> int: ...
+
+    @property
+    def inward(self) -> bool:
+        """True if all data flows to the root."""
+
+    @property
     def algorithm(self) -> str:
         """The shortest text of the specification."""
 
@@ -392,20 +443,16 @@ class Call:
     def schedule(self, rank: int) -> str:
         """The steps of a rank as text."""
 
+    def steps(self, rank: int) -> list[Step]:
+        """The steps of a rank."""
+
+    def message_steps(self) -> list[list[tuple[Step, list[int]]]]:
+        """
+        By rank, its steps and for each the earlier steps whose data it reads. One-sided steps become messages.
+        """
+
     def messages(self) -> list[Message]:
         """All messages, by round."""
-
-    def tree(self) -> str:
-        """The tree of transfers as text."""
-
-    def svg(self, title: str) -> str:
-        """The tree of transfers as SVG."""
-
-    def goal(self) -> str:
-        """All schedules in LogGOPSim's GOAL language."""
-
-    def json(self) -> str:
-        """All schedules as JSON."""
 
     def simulate(self, arrivals: Sequence[float] = []) -> Timeline:
         """

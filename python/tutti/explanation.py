@@ -21,6 +21,7 @@ from tutti._engine import (
     is_irregular,
     useful,
 )
+from tutti.schedules.tree import to_text
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ class Explanation:
     @property
     def tree(self) -> str:
         """The tree of transfers as text; empty if data does not flow along a tree."""
-        return self.call.tree()
+        return to_text(self.call)
 
     @property
     def bytes(self) -> int:

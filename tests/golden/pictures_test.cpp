@@ -6,8 +6,7 @@
 #include <string>
 
 #include "algorithms/problems.hpp"
-#include "draw/picture.hpp"
-#include "draw/transfer_tree.hpp"
+#include "golden/tree_text.hpp"
 #include "shapes/bine.hpp"
 #include "shapes/knomial.hpp"
 #include "shapes/relay.hpp"
@@ -34,11 +33,6 @@ std::string profile_in(const std::string& file, const std::string& title) {
   }
   EXPECT_FALSE(picture.empty()) << "no \"" << title << "\" in " << path;
   return picture;
-}
-
-std::string drawn(const std::vector<Schedule>& schedules, bool with_bytes) {
-  const TransferTree tree = transfer_tree(schedules);
-  return with_bytes ? to_text(tree) : to_text(shape_of(tree));
 }
 
 /// p = 6, root 2, in the order that the comments use.

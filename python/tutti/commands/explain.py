@@ -29,6 +29,7 @@ from tutti.console import Refusal, console, count, microseconds, print_json, tab
 from tutti.explanation import Explanation
 from tutti.explanation import explain as explain_call
 from tutti.rules import rule_for
+from tutti.schedules import files, tree
 from tutti.workload import (
     arrivals_of,
     bytes_of,
@@ -337,11 +338,11 @@ def explain(
     if svg is not None:
         if not explained.tree:
             raise Refusal(f"--svg {svg}: its data does not flow along a tree; try tutti simulate --svg")
-        write(svg, explained.call.svg(explained.title), "--svg")
+        write(svg, tree.to_svg(explained.call, explained.title), "--svg")
     if goal is not None:
-        write(goal, explained.call.goal(), "--goal")
+        write(goal, files.to_goal(explained.call), "--goal")
     if schedules is not None:
-        write(schedules, explained.call.json(), "--schedules")
+        write(schedules, files.to_json(explained.call), "--schedules")
     if as_json:
         print_json(_as_json(explained) | as_json_of(rule, background))
         return

@@ -23,6 +23,7 @@ from tutti.commands.options import (
 from tutti.console import Refusal, console, count, microseconds, print_json, table, write
 from tutti.explanation import Contender, Explanation
 from tutti.explanation import explain as explain_call
+from tutti.schedules import timeline as timelines
 from tutti.workload import (
     arrivals_of,
     distances_of,
@@ -161,9 +162,9 @@ def simulate(
         distances=distances_of(distances) if distances else None,
     )
     if svg is not None:
-        write(svg, explained.timeline.svg(explained.title), "--svg")
+        write(svg, timelines.to_svg(explained.timeline, explained.title), "--svg")
     if timeline is not None:
-        write(timeline, explained.timeline.json(), "--timeline")
+        write(timeline, timelines.to_json(explained.timeline), "--timeline")
     if as_json:
         print_json(
             {

@@ -1,5 +1,5 @@
 /// Assigns messages to rounds.
-#include "draw/messages.hpp"
+#include "cost/messages.hpp"
 
 #include <algorithm>
 #include <tuple>
