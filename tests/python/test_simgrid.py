@@ -9,6 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from tutti import Call, _engine
 from tutti.refusal import Refusal
 from tutti.simgrid import platforms, running
 
@@ -147,31 +148,49 @@ def test_an_unmodified_program_runs_under_tutti(command, tmp_path):
     assert (native.status, native.out) == (0, "3 of 3, argument x\n")
 
 
-def checked(ranks: int, ppn: int, *arguments: str) -> str:
+def checked(ranks: int, ppn: int, *arguments: str, settings: tuple[str, ...] = ()) -> list[int]:
+    """The numbers of passed and failed algorithms."""
     machine = platforms.platform("fat-tree:64:leaf=8,taper=2")
-    job = running.Job((str(PROGRAMS / "tutti-test-simgrid"), *arguments), machine, ranks, ppn)
-    return running.output(job, timeout=600).splitlines()[-1]
+    command = (str(PROGRAMS / "tutti-test-simgrid"), *arguments)
+    job = running.Job(command, machine, ranks, ppn, settings=settings)
+    last = running.output(job, timeout=1200).splitlines()[-1]
+    return [int(part.split()[0]) for part in last.split(", ")]
 
 
 @needs_simgrid
 def test_all_collectives_move_the_right_data():
-    passed, failed = (int(part.split()[0]) for part in checked(48, 8).split(", "))
+    passed, failed = checked(48, 8)
     assert failed == 0
     assert passed > 100
+
+
+def algorithms(collective: str, ranks: int) -> tuple[list[str], list[str]]:
+    """All algorithms: those that send at most 32 messages a rank, and the others."""
+    few: list[str] = []
+    many: list[str] = []
+    for one in _engine.algorithms():
+        if one.collective != collective:
+            continue
+        count = len(Call(collective, [4] * ranks, 0, one.name).messages())
+        (few if count <= 32 * ranks else many).append(one.name)
+    return few, many
 
 
 @needs_simgrid
 @pytest.mark.skipif("ALL_TESTS" not in os.environ, reason="./test --all")
 @pytest.mark.parametrize("collective", [
-    "gather", "gatherv", "scatter", "scatterv", "bcast", "barrier", "reduce", "allreduce",
+    name for name in _engine.collectives() if not name.startswith("rma_")
 ])  # fmt: skip
-def test_collectives_move_the_right_data_at_560_ranks(collective):
-    """Those with O(p) messages: SimGrid takes minutes for each exchange of all with all."""
-    passed, failed = (
-        int(part.split()[0]) for part in checked(560, 16, collective, "1").split(", ")
-    )
-    assert failed == 0
-    assert passed >= 5
+def test_collectives_move_the_right_data_on_many_ranks(collective):
+    """At the end of each message SimGrid searches the list of all that no send waits for, which
+    takes O(p^4) steps if each rank sends to each at once: here every send waits, and O(p) messages
+    of each rank are tested on 208 ranks, where they take seconds instead of a minute."""
+    every_send_waits = ("smpi/send-is-detached-thresh:0",)
+    for ranks, names in zip((560, 208), algorithms(collective, 208), strict=True):
+        if not names:
+            continue
+        passed, failed = checked(ranks, 16, collective, "1", *names, settings=every_send_waits)
+        assert (passed, failed) == (len(names), 0)
 
 
 @needs_simgrid
@@ -187,3 +206,17 @@ def test_simulated_times_are_those_of_the_platform():
     rows = [line.split() for line in running.output(job).splitlines() if "linear" in line.split()]
     minimum = float(rows[-1][4].replace(",", ""))
     assert 3000 <= minimum <= 3000 * 1.05
+
+
+@needs_simgrid
+def test_node_memory_takes_the_time_of_two_copies():
+    """A broadcast of 1 MB in a node of 10 GB/s: the root copies it in, the others copy it out."""
+    text = "switch:4:memory-bandwidth=10G,memory-latency=1us"
+    job = running.Job(
+        ("tutti-bench", "bcast", "--bytes", "1000000", "--algorithm", "native,native:level=node",
+         "--root", "first", "--repetitions", "3", "--warmup", "1"),
+        platforms.platform(text), 4, 4,
+    )  # fmt: skip
+    rows = [line.split() for line in running.output(job).splitlines() if "native:level=node" in line]
+    minimum = float(rows[-1][4].replace(",", ""))
+    assert 200 <= minimum <= 200 * 1.05

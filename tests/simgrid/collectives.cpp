@@ -1,11 +1,12 @@
 /// Every collective by every algorithm on as many simulated ranks as the job has, with the data of
 /// every rank checked byte by byte.
 ///
-///     smpirun .. tutti-test-simgrid [COLLECTIVE [CALLS]]
+///     smpirun .. tutti-test-simgrid [COLLECTIVE [CALLS [ALGORITHM..]]]
 ///
-/// CALLS (3 by default) of each algorithm differ in root, sizes and layout.
+/// CALLS (3 by default) of each algorithm, or of those named, differ in root, sizes and layout.
 #include <mpi.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -364,7 +365,8 @@ int main(int argc, char** argv) {
   int failed = 0;
   for (const std::string& collective : collectives()) {
     if (!only.empty() && only != "all" && only != collective) continue;
-    for (const std::string& algorithm : algorithms_of(collective)) {
+    const std::vector<std::string> named(argv + std::min(argc, 3), argv + argc);
+    for (const std::string& algorithm : named.empty() ? algorithms_of(collective) : named) {
       ++(passes(collective, algorithm, calls) ? passed : failed);
     }
   }
