@@ -31,8 +31,8 @@ target_include_directories(tutti_simgrid_libc PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(tutti_simgrid_libc PRIVATE tutti_warnings mpi_simgrid)
 
 # What programs preload or link.
-add_library(tutti_simgrid SHARED simgrid/front.cpp simgrid/gaps.cpp simgrid/rank_copies.cpp
-  simgrid/waiting.cpp)
+add_library(tutti_simgrid SHARED simgrid/front.cpp simgrid/gaps.cpp simgrid/node_memory.cpp
+  simgrid/rank_copies.cpp simgrid/waiting.cpp)
 set_target_properties(tutti_simgrid PROPERTIES OUTPUT_NAME tutti-simgrid)
 target_include_directories(tutti_simgrid PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src
   ${PROJECT_BINARY_DIR}/intercept)
@@ -42,17 +42,20 @@ target_link_libraries(tutti_simgrid PRIVATE tutti_warnings mpi_simgrid ${CMAKE_D
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/run/*.cpp
   ${PROJECT_SOURCE_DIR}/src/api/*.cpp)
 list(REMOVE_ITEM sources ${run_sources})
-list(APPEND sources ${PROJECT_SOURCE_DIR}/intercept/backend.cpp)
+list(APPEND sources ${PROJECT_SOURCE_DIR}/intercept/backend.cpp
+  ${PROJECT_SOURCE_DIR}/simgrid/moves.cpp)
 add_library(tutti_simgrid_rank SHARED ${sources} $<TARGET_OBJECTS:tutti_simgrid_libc>)
 set_target_properties(tutti_simgrid_rank PROPERTIES OUTPUT_NAME tutti-simgrid-rank)
 tutti_compile_together(tutti_simgrid_rank calls "/src/api/[a-l]")
 tutti_compile_together(tutti_simgrid_rank entries "/src/api/[m-z]")
 tutti_compile_together(tutti_simgrid_rank nodes "/src/run/(node|rma)/")
-target_include_directories(tutti_simgrid_rank PUBLIC ${PROJECT_SOURCE_DIR}/include)
+target_include_directories(tutti_simgrid_rank PRIVATE ${PROJECT_SOURCE_DIR}
+  PUBLIC ${PROJECT_SOURCE_DIR}/include)
 target_link_libraries(tutti_simgrid_rank PRIVATE tutti_run tutti_simgrid mpi_simgrid ${CMAKE_DL_LIBS})
 # A variable of this kind would be one for all copies in the process.
 target_compile_options(tutti_simgrid_rank PRIVATE -fno-gnu-unique)
 target_link_options(tutti_simgrid_rank PRIVATE -s -Wl,--exclude-libs,ALL -Wl,-Bsymbolic-functions
+  -Wl,--wrap=mmap,--wrap=munmap,--wrap=memcpy,--wrap=memmove
   -Wl,--version-script=${PROJECT_SOURCE_DIR}/src/api/exports.map)
 set_target_properties(tutti_simgrid_rank PROPERTIES INSTALL_RPATH "$ORIGIN")
 install(TARGETS tutti_simgrid tutti_simgrid_rank LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
