@@ -14,6 +14,7 @@
 #include "core/nearest.hpp"
 #include "cost/collective_bounds.hpp"
 #include "cost/messages.hpp"
+#include "cost/pricing.hpp"
 #include "distances.hpp"
 #include "engine.hpp"
 #include "knowledge.hpp"
@@ -103,7 +104,7 @@ class PyCall {
 
   std::string algorithm() const { return to_text(specification_); }
   std::string knowledge() const { return std::string(name_of(specification_.knowledge())); }
-  KnowledgePrice price() const { return knowledge_price(specification_, call_); }
+  KnowledgePrice price_of_knowledge() const { return knowledge_price(specification_, call_); }
   std::string collective() const { return std::string(name_of(call_.collective)); }
   Rank root() const { return call_.root; }
   int p() const { return call_.p(); }
@@ -125,6 +126,18 @@ class PyCall {
     Network network = Network::of(machine_, call_.collective);
     if (fabric_) network.links = &fabric_->links;
     return value_or_raise(tutti::simulate(schedules_, network, arrivals));
+  }
+
+  double price(const std::string& model, const std::vector<double>& arrivals) const {
+    check_arrivals(arrivals);
+    constexpr std::array<const char*, 4> names = {"hockney", "overlapped", "logp", "loggp"};
+    const auto found = std::find(names.begin(), names.end(), model);
+    if (found == names.end()) {
+      throw nb::value_error(
+          ("model " + model + ": expected hockney, overlapped, logp or loggp").c_str());
+    }
+    const auto named = static_cast<PriceModel>(found - names.begin());
+    return value_or_raise(tutti::price(schedules_, machine_, named, arrivals));
   }
 
   double lower_bound(const std::vector<double>& arrivals, bool background) const {
@@ -268,7 +281,8 @@ void bind_call(nb::module_& module) {
       .def_prop_ro("algorithm", &PyCall::algorithm, "The shortest text of the specification.")
       .def_prop_ro("knowledge", &PyCall::knowledge,
                    "The knowledge that ranks need beyond their arguments.")
-      .def("knowledge_price", &PyCall::price, "The messages of the protocol that acquires it.")
+      .def("knowledge_price", &PyCall::price_of_knowledge,
+           "The messages of the protocol that acquires it.")
       .def_prop_ro("order", &PyCall::order, "The rank at each position.")
       .def_prop_ro("promoted", &PyCall::promoted,
                    "The roots of subtrees that promotion has made children of the root.")
@@ -286,6 +300,9 @@ void bind_call(nb::module_& module) {
       .def("simulate", &PyCall::simulate, "arrivals"_a = std::vector<double>(),
            "Replays the data's messages. arrivals: seconds by rank. In gathers and scatters a rank "
            "has one port, in other collectives one for each direction.")
+      .def("price", &PyCall::price, "model"_a = "loggp", "arrivals"_a = std::vector<double>(),
+           "Seconds until the last rank has completed its schedule under a model: hockney, "
+           "overlapped, logp or loggp.")
       .def("lower_bound", &PyCall::lower_bound, "arrivals"_a = std::vector<double>(),
            "background"_a = false,
            "The earliest end of any algorithm, in seconds from time 0. With background, ranks may "

@@ -459,6 +459,11 @@ class Call:
         Replays the data's messages. arrivals: seconds by rank. In gathers and scatters a rank has one port, in other collectives one for each direction.
         """
 
+    def price(self, model: str = 'loggp', arrivals: Sequence[float] = []) -> float:
+        """
+        Seconds until the last rank has completed its schedule under a model: hockney, overlapped, logp or loggp.
+        """
+
     def lower_bound(self, arrivals: Sequence[float] = [], background: bool = False) -> float:
         """
         The earliest end of any algorithm, in seconds from time 0. With background, ranks may receive before they arrive.

@@ -247,3 +247,18 @@ def test_expected_arrivals_enter_the_choice():
     assert "runner=background" in parsed.choice.algorithm
     assert parsed.seconds == pytest.approx(3e-3)
     assert all(c.seconds >= parsed.lower_bound for c in parsed.contenders)
+
+
+def test_prices_follow_their_models():
+    """A gather of 2 ranks is one message of 101 bytes."""
+    machine = tutti.Machine()
+    machine.latency, machine.per_byte, machine.overhead, machine.gap = 5e-6, 1e-8, 1e-6, 2e-6
+    call = tutti.Call("gather", [101, 101], 0, "linear", machine)
+    assert call.price("hockney") == pytest.approx(5e-6 + 101e-8)
+    assert call.price("logp") == pytest.approx(5e-6)
+    assert call.price() == call.price("loggp") == pytest.approx(5e-6 + 100e-8)
+    assert call.price("hockney", [0, 3e-6]) == pytest.approx(8e-6 + 101e-8)
+    with pytest.raises(ValueError, match="model logg: expected hockney, overlapped, logp or loggp"):
+        call.price("logg")
+    with pytest.raises(ValueError, match="1 arrivals: expected one for each of 2 ranks"):
+        call.price(arrivals=[0])
