@@ -58,8 +58,8 @@ def closing(native: list[float], tutti: list[float], report: Report) -> str:
         chance = " The difference is the machine's load." if abs(saved) >= MIN_GAIN else ""
         return (
             "Nothing is gained here: Tutti measured no candidate to be faster beyond doubt, and left "
-            f"the calls to the MPI.{chance} A gain needs more calls than this short program makes, "
-            "or a measurement beforehand (tutti tune), on several nodes with several ranks each."
+            f"the calls to the MPI.{chance} A gain needs several nodes, emulated ones too, and hundreds "
+            "of calls, or a measurement beforehand (tutti tune)."
         )
     if saved < -MIN_GAIN:
         return f"A loss: collectives take {-saved:.0%} longer under Tutti. TUTTI=off switches it off."

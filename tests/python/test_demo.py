@@ -41,7 +41,7 @@ def lines_of(native, tutti, *calls):
         ([4.0, 2.1], [2.0, 2.2], TAKEN, "31% less time under Tutti, though the ranges overlap. Why:"),
         ([2.0, 2.2], [4.0, 4.4], TAKEN, "A loss: collectives take 100% longer under Tutti."),
         ([2.0, 2.2], [2.0, 2.2], TAKEN, "These runs show no difference, though Tutti replaced calls:"),
-        ([2.0, 2.2], [2.0, 2.2], [NATIVE], "left the calls to the MPI. A gain needs more calls"),
+        ([2.0, 2.2], [2.0, 2.2], [NATIVE], "left the calls to the MPI. A gain needs several nodes"),
         ([4.0, 4.4], [2.0, 2.2], [NATIVE], "The difference is the machine's load."),
         ([4.0, 4.4], [2.0, 2.2], TAKEN[1:2], "Nothing is gained here"),
     ],
