@@ -78,7 +78,7 @@ static Options read_options(int count, char** words) {
   return options;
 }
 
-/* Travelling whirls: the wind is the curl of a sum of products of sines, so that it has no sources. */
+/* Travelling whirls: the wind is the curl of a sum of products of sines, so it has no sources. */
 static void compute_wind(Wind* wind, int step) {
   const double turn = 2 * acos(-1.0);
   memset(wind, 0, sizeof *wind);

@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
+#include <fstream>
 #include <system_error>
 
 namespace tutti {
@@ -71,6 +71,13 @@ bool write_all(int file, std::string_view text) {
     if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
   }
   return true;
+}
+
+std::string line_of(const std::filesystem::path& file) {
+  std::string line;
+  std::ifstream stream(file);
+  std::getline(stream, line);
+  return line;
 }
 
 std::string replace_text_file(const std::string& path, std::string_view text) {

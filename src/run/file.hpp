@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,9 @@ namespace tutti {
 /// the kind of the path, at once: a directory, a pipe, a device, a larger file, one with zero
 /// bytes.
 [[nodiscard]] Result<std::string> read_text_file(const std::string& path, std::size_t max_bytes);
+
+/// The first line of a file; empty if it cannot be read.
+[[nodiscard]] std::string line_of(const std::filesystem::path& file);
 
 /// Writes a text file as a whole: who reads it meanwhile, or writes it too, sees one text or the
 /// other. Creates its folder. Returns why it could not; empty if it could.

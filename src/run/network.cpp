@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 #include <vector>
+
+#include "run/file.hpp"
 
 namespace tutti {
 
@@ -23,14 +24,6 @@ std::vector<fs::path> devices_in(const fs::path& folder) {
   }
   std::sort(found.begin(), found.end());
   return found;
-}
-
-/// The first line of a file; empty if it cannot be read.
-std::string line_of(const fs::path& file) {
-  std::string line;
-  std::ifstream stream(file);
-  std::getline(stream, line);
-  return line;
 }
 
 /// In Mb/s; 0 if unknown, or if the interface is down.

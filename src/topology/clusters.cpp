@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::size_t max_cuts = 8;
 constexpr double max_inside = 0.95;  ///< quantile of distances within groups
-constexpr double min_step = 1.2;     ///< of link lengths, and of distances across to within
 
 struct Link {
   double seconds = 0;

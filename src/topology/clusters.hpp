@@ -6,6 +6,9 @@
 
 namespace tutti {
 
+/// Groups differ if their distances do by this factor: lengths of links, times across to within.
+inline constexpr double min_step = 1.2;
+
 /// The levels of groups in the distances, finest first; none if there are no groups. Candidates are
 /// the groups that a minimum spanning tree leaves without its longest links (single linkage), cut
 /// at the 8 largest steps between successive lengths. They count as groups if the 5 % quantile of

@@ -14,7 +14,6 @@ namespace tutti {
 namespace {
 
 constexpr std::string_view schema = "tutti-distances-1";
-constexpr int max_ranks = max_distance_ranks;
 
 /// The shortest text that reads back as the same number.
 std::string shortest(double value) {
@@ -72,7 +71,7 @@ class FileReader {
     std::vector<int>& groups = file_.hierarchy.levels.emplace_back();
     return json_.array([&] {
       long group = 0;
-      const bool read = json_.integer(group, 0, max_ranks - 1);
+      const bool read = json_.integer(group, 0, max_distance_ranks - 1);
       groups.push_back(static_cast<int>(group));
       return read;
     });
@@ -90,7 +89,7 @@ class FileReader {
 
   bool row(std::vector<std::vector<double>>& rows) {
     const std::size_t from = rows.size();
-    if (from == max_ranks) return json_.refuse("more than 16384 ranks");
+    if (from == max_distance_ranks) return json_.refuse("more than 16384 ranks");
     std::vector<double>& row = rows.emplace_back();
     const bool read = json_.array([&] {
       double value = 0;
@@ -117,7 +116,7 @@ class FileReader {
       if (count == values.size()) return json_.refuse("invalid pair; expected [rank, rank, time]");
       long rank = 0;
       if (count == 2) return json_.number(values[count++]);
-      if (!json_.integer(rank, 0, max_ranks - 1)) return false;
+      if (!json_.integer(rank, 0, max_distance_ranks - 1)) return false;
       values[count++] = static_cast<double>(rank);
       return true;
     });
@@ -143,7 +142,7 @@ class FileReader {
     const auto& levels = file_.hierarchy.levels;
     const std::size_t p = levels.empty() ? raw_[0].rows.size() : levels[0].size();
     if (p == 0) return fail("no ranks; expected \"matrix\", or \"levels\" with \"pairs\"");
-    if (p > max_ranks) return fail("more than 16384 ranks");
+    if (p > max_distance_ranks) return fail("more than 16384 ranks");
     file_.hierarchy.p = static_cast<int>(p);
     if (const std::string flaw = flaw_of(file_.hierarchy); !flaw.empty()) return fail(flaw);
     if (!file_.names.empty() && file_.names.size() != p) {

@@ -13,7 +13,6 @@ namespace tutti {
 
 namespace {
 
-constexpr double min_step = 1.2;
 constexpr double none = std::numeric_limits<double>::infinity();
 
 /// The same groups, numbered 0, 1, .. by their lowest ranks.

@@ -9,8 +9,6 @@ namespace tutti {
 
 namespace {
 
-std::string number(std::int64_t value) { return std::to_string(value); }
-
 constexpr StepId after_all = std::numeric_limits<StepId>::max();
 
 }  // namespace
@@ -43,7 +41,7 @@ std::optional<Fault> Verifier::check_rank(const Schedule& schedule) const {
     const StepId first = std::min(before.step, after.step);
     return fault(schedule.rank, std::max(before.step, after.step), block_at(after.bytes.begin),
                  first < 0 ? "receives what the rank holds from the start"
-                           : "receives what step " + number(first) + " has received");
+                           : "receives what step " + std::to_string(first) + " has received");
   }
   for (StepId step = 0; step < graph_.steps(schedule.rank); ++step) {
     if (auto found = check_read(schedule, step)) return found;
@@ -97,7 +95,7 @@ std::optional<Fault> Verifier::check_wanted(Rank rank) const {
     const auto missing = first_missing(interval_of(block), after_all);
     if (!missing) continue;
     return fault(rank, -1, block,
-                 "byte " + number(*missing - interval_of(block).begin) +
+                 "byte " + std::to_string(*missing - interval_of(block).begin) +
                      " of the block never reaches the rank");
   }
   return std::nullopt;

@@ -8,8 +8,6 @@ namespace tutti {
 
 namespace {
 
-std::string number(std::int64_t value) { return std::to_string(value); }
-
 /// By step of one rank, the earlier steps of the rank that it needs.
 std::vector<std::vector<StepId>> needs_of(const StepGraph& graph, const Schedule& schedule) {
   const StepId steps = graph.steps(schedule.rank);
@@ -87,7 +85,7 @@ std::optional<Fault> Verifier::check_notified(const Schedule& schedule, StepId n
     for (StepId step = 0; step < notify; ++step) {
       if (schedule.steps[index(step)].kind != StepKind::await || is_done[index(step)]) continue;
       return fault(schedule.rank, notify, no_rank,
-                   "reports its rank done before step " + number(step));
+                   "reports its rank done before step " + std::to_string(step));
     }
   }
   std::vector<Interval> there;
@@ -98,7 +96,7 @@ std::optional<Fault> Verifier::check_notified(const Schedule& schedule, StepId n
       for (const Interval& part : parts(graph_.node(schedule.rank, step))) there.push_back(part);
     } else if (at.bytes == 0) {
       return fault(schedule.rank, notify, no_rank,
-                   "may overtake the description put in step " + number(step) +
+                   "may overtake the description put in step " + std::to_string(step) +
                        ": no flush that it needs comes between them");
     }
   }
@@ -113,7 +111,7 @@ std::optional<Fault> Verifier::check_notified(const Schedule& schedule, StepId n
     if (byte >= part.end) continue;
     return fault(
         schedule.rank, notify, block_at(byte),
-        "notifies rank " + number(notification.peer) +
+        "notifies rank " + std::to_string(notification.peer) +
             " of bytes that may not have arrived: no step that it needs has flushed a put of them");
   }
   return std::nullopt;

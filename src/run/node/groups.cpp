@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 #include <string>
 
+#include "run/file.hpp"
 #include "run/processors.hpp"
 
 namespace tutti {
@@ -13,13 +13,6 @@ namespace tutti {
 namespace {
 
 constexpr int max_processors = 1 << 16;
-
-std::string line_of(const std::filesystem::path& file) {
-  std::ifstream stream(file);
-  std::string line;
-  std::getline(stream, line);
-  return line;
-}
 
 bool are_within(const std::vector<int>& own, const std::vector<int>& all) {
   return std::includes(all.begin(), all.end(), own.begin(), own.end());
