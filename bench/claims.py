@@ -115,9 +115,20 @@ def one_sided(folder: Path) -> Figures:
     return found | {name: median(largest[name]["samples_us"]) / 1000 for name in ("auto", "native")}
 
 
+def defaults(folder: Path) -> Figures:
+    def ratio(program: str) -> float:
+        runs = json.loads((folder / f"program-{program}.json").read_text())["runs"]
+        native, auto = (median(run["seconds"] for run in runs[name]) for name in ("native", "auto"))
+        return auto / native
+
+    *_, (_, largest) = rows(folder, "selection-openmpi-8x1-bcast")
+    return {"tracers": ratio("tracers"), "mixed": 100 * (ratio("mixed") - 1),
+            "bcast": quotient(largest, "native", "auto")}  # fmt: skip
+
+
 FIGURES: dict[str, Callable[[Path], Figures]] = {
     "tree": tree, "late_ranks": late_ranks, "fft": fft, "node_memory": node_memory,
-    "by_distance": by_distance, "one_sided": one_sided, "none": lambda _: {},
+    "by_distance": by_distance, "one_sided": one_sided, "defaults": defaults, "none": lambda _: {},
     "mpich": lambda folder: on_two_cores(folder, "mpich", "auto"),
     "openmpi": lambda folder: on_two_cores(folder, "openmpi", "traff"),
 }  # fmt: skip

@@ -162,6 +162,7 @@ int main(int argc, char** argv) {
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
 
+  const double start = MPI_Wtime();
   for (int step = 1; step <= options.steps; ++step) {
     if (rank == 0) compute_wind(wind, step);
     MPI_Bcast(wind, 2 * points * points, MPI_DOUBLE, 0, MPI_COMM_WORLD);
@@ -169,6 +170,7 @@ int main(int argc, char** argv) {
     if (step % options.every == 0) save_map(tracers, count, rank, file);
   }
 
+  if (rank == 0) printf("%d steps, total %.2f s\n", options.steps, MPI_Wtime() - start);
   if (file != NULL && fclose(file) != 0) {
     perror("tracers: cannot write the map");
     MPI_Abort(MPI_COMM_WORLD, 1);

@@ -50,6 +50,14 @@ def test_particles_write_the_same_bytes(mpi, tmp_path, size):
         assert snapshots(tmp_path, name, under_tutti, arguments) == native, name
 
 
+def test_tracers_write_the_same_bytes_on_any_number_of_ranks(mpi, tmp_path):
+    program = [BUILD / "bin" / f"tracers-{mpi}", "-n", 1000, "-s", 20, "-e", 5, "-o"]
+    run(mpi.mpirun, "-n", 1, *program, tmp_path / "alone.bin")
+    launch(mpi, *program, tmp_path / "chain.bin", TUTTI_BCAST="chain:parts=64", TUTTI_REDUCE="bine")
+    alone = (tmp_path / "alone.bin").read_bytes()
+    assert len(alone) == 4 * 64 * 64 * 4 and alone == (tmp_path / "chain.bin").read_bytes()
+
+
 def test_the_forced_algorithm_is_the_one_that_runs(mpi, tmp_path):
     report = tmp_path / "report.json"
     launch(mpi, BUILD / "bin" / f"particles-{mpi}", "-n", 100, "-s", 4, "-o", tmp_path / "a.bin",
