@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tutti import source_lines
 from tutti.console import Refusal
 
 VERSIONS = (1, 2)  # of the format; docs/report.md describes the newest
@@ -102,7 +103,8 @@ class Site:
 def read(path: Path) -> list[dict[str, Any]]:
     """The reports in a file: one, or one per line if the library wrote partial reports.
 
-    The file is JSON, or an HTML page of `tutti report --html`.
+    The file is JSON, or an HTML page of `tutti report --html`. Call sites get the names of their
+    functions, where the modules that hold them are still there.
 
     Raises:
         Refusal: the file cannot be read or is not a report.
@@ -128,6 +130,7 @@ def read(path: Path) -> list[dict[str, Any]]:
         version = report.get("format")
         if version not in VERSIONS:
             raise Refusal(f"{path}: format version {version}; expected {VERSIONS[0]} or {VERSIONS[1]}")
+        source_lines.name_functions(report, path.stat().st_mtime)
     return reports
 
 

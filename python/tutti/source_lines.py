@@ -1,15 +1,27 @@
-"""Finds the source lines of call sites in programs with debug information, by nm and addr2line."""
+"""Finds the functions and source lines of call sites, by nm and addr2line."""
 
 from __future__ import annotations
 
+import bisect
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-_SITE = re.compile(r"(?P<module>[^:]+): (?P<function>.+)\+(?P<offset>0x[0-9a-f]+)")
+_SITE = re.compile(r"(?P<module>[^:]+?)(?:: (?P<function>.+))?\+(?P<offset>0x[0-9a-f]+)")
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A return address: an offset in a module, or in one of its functions."""
+
+    site: str
+    module: str
+    function: str | None
+    offset: int
 
 
 def programs_in(command: Sequence[str]) -> list[Path]:
@@ -21,16 +33,12 @@ def programs_in(command: Sequence[str]) -> list[Path]:
 def lines_of(sites: Iterable[str], programs: Sequence[Path]) -> dict[str, str]:
     """The source lines of call sites, as "path:line" by site.
 
-    A site such as "app: main+0x10" is looked up in the program with the file name "app". The offset
-    is that of the return address; the line is that of the call. A site is absent if no program has
-    its name, if the program has no debug information, if its function is ambiguous, or if binutils
-    are missing.
+    A site such as "app: main+0x10" or "app+0x1139" is looked up in the program with the file name
+    "app". The offset is that of the return address; the line is that of the call. A site is absent
+    if no program has its name, if the program has no debug information, if its function is
+    ambiguous, or if binutils are missing.
     """
-    by_module: dict[str, list[tuple[str, str, int]]] = {}
-    for site in dict.fromkeys(sites):
-        if match := _SITE.fullmatch(site):
-            place = (site, match["function"], int(match["offset"], 16))
-            by_module.setdefault(match["module"], []).append(place)
+    by_module = _places_by_module(sites)
     found: dict[str, str] = {}
     for program in programs:
         places = by_module.pop(program.name, [])
@@ -51,11 +59,63 @@ def shown(site: str, lines: Mapping[str, str]) -> str:
     return f"{Path(lines[site]).name} ({site})" if site in lines else site
 
 
-def _lines_in(program: Path, places: list[tuple[str, str, int]]) -> dict[str, str]:
-    functions = _functions(program)
-    known = [
-        (site, functions[name] + offset - 1) for site, name, offset in places if name in functions
-    ]
+def name_functions(report: dict[str, Any], written: float) -> None:
+    """Replaces sites of a report such as "app+0x1139" by "app: main+0x10", in place.
+
+    A site stays if its module is not at its path any more, has changed since the report was written
+    (a time of the file system), or has no symbols, or if nm is missing.
+    """
+    holders = list(_holders_of_sites(report))
+    by_module = _places_by_module(holder[key] for holder, key in holders)
+    names: dict[str, str] = {}
+    for module in map(Path, report.get("modules", ())):
+        places = [place for place in by_module.get(module.name, []) if place.function is None]
+        if places and module.is_file() and module.stat().st_mtime <= written:
+            names.update(_names_in(module, places))
+    for holder, key in holders:
+        holder[key] = names.get(holder[key], holder[key])
+
+
+def _holders_of_sites(report: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
+    """The containers of a report's call sites, each with its key or index."""
+    for call in report["calls"]:
+        yield call, "site"
+        for number in range(len(call.get("other_sites", ()))):
+            yield call["other_sites"], number
+    for case in (report.get("tuning") or {}).get("cases", ()):
+        for site in case["sites"]:
+            yield site, "site"
+
+
+def _places_by_module(sites: Iterable[str]) -> dict[str, list[_Place]]:
+    by_module: dict[str, list[_Place]] = {}
+    for site in dict.fromkeys(sites):
+        if match := _SITE.fullmatch(site):
+            place = _Place(site, match["module"], match["function"], int(match["offset"], 16))
+            by_module.setdefault(place.module, []).append(place)
+    return by_module
+
+
+def _names_in(module: Path, places: list[_Place]) -> dict[str, str]:
+    symbols = sorted((start, name) for name, starts in _functions(module).items() for start in starts)
+    starts = [start for start, _ in symbols]
+    names = {}
+    for place in places:
+        # A return address may lie behind a function whose last instruction is the call.
+        at = bisect.bisect_right(starts, place.offset - 1) - 1
+        if at >= 0:
+            start, name = symbols[at]
+            names[place.site] = f"{place.module}: {name}+{place.offset - start:#x}"
+    return names
+
+
+def _lines_in(program: Path, places: list[_Place]) -> dict[str, str]:
+    functions = _functions(program) if any(place.function for place in places) else {}
+    known = []
+    for place in places:
+        starts = functions.get(place.function, set()) if place.function else {0}
+        if len(starts) == 1:
+            known.append((place.site, next(iter(starts)) + place.offset - 1))
     if not known:
         return {}
     listed = _output(["addr2line", "-e", str(program), *(hex(address) for _, address in known)])
@@ -67,14 +127,18 @@ def _lines_in(program: Path, places: list[tuple[str, str, int]]) -> dict[str, st
     }
 
 
-def _functions(program: Path) -> dict[str, int]:
-    """The addresses of a program's functions, without those whose name occurs twice."""
+def _functions(module: Path) -> dict[str, set[int]]:
+    """The addresses of a module's functions; those that it exports if it is stripped."""
     addresses: dict[str, set[int]] = {}
-    for line in _output(["nm", "-C", "--defined-only", str(program)]).splitlines():
-        address, kind, name = [*line.split(" ", 2), "", ""][:3]
-        if kind in ("t", "T", "w", "W"):
-            addresses.setdefault(name, set()).add(int(address, 16))
-    return {name: found.pop() for name, found in addresses.items() if len(found) == 1}
+    for table in ([], ["-D"]):
+        listed = _output(["nm", "-C", "--defined-only", *table, str(module)])
+        for line in listed.splitlines():
+            address, kind, name = [*line.split(" ", 2), "", ""][:3]
+            if kind in ("t", "T", "w", "W", "i"):
+                addresses.setdefault(name, set()).add(int(address, 16))
+        if addresses:
+            break
+    return addresses
 
 
 def _output(command: list[str]) -> str:

@@ -118,6 +118,7 @@ void complain(const std::string& destination, const char* why) {
 void put(ReportContent content, const std::string& named) {
   const std::string destination = expanded(named);
   content.program = path_of_program();
+  content.modules = modules_of_sites();
   note_single_rank(content);
   const std::string text = is_json(destination) ? to_json(content) : to_text(content);
   if (destination == "-") {

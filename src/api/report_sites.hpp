@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace tutti {
 
@@ -12,11 +13,13 @@ namespace tutti {
 /// Python's lock must not be held by a thread that waits for this one.
 [[nodiscard]] const void* program_site(const void* site) noexcept;
 
-/// "module: function+0xoffset"; "module+0xoffset" if no function is known, with the offset that
-/// addr2line takes; "file:line (function)" in Python; "generated code" if no module holds the
-/// address; "C API" for null. Reads the module's file each time for functions that it does not
-/// export: for reports, not for calls.
+/// "module+0xoffset", with the offset that addr2line takes, from which `tutti report` finds the
+/// function and line; "file:line (function)" in Python; "generated code" if no module holds the
+/// address; "C API" for null. For the thread that writes the report.
 [[nodiscard]] std::string site_name(const void* site);
+
+/// The paths of the modules that site_name has named. For the same thread.
+[[nodiscard]] std::vector<std::string> modules_of_sites();
 
 /// The path of the program of this process; empty if it is unknown. The loader has no name for it,
 /// and argv[0] may be relative to a former folder.

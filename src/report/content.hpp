@@ -63,9 +63,10 @@ struct ReportContent {
   double seconds_max = 0;   ///< in all these calls, maximum over ranks
   /// From the start of the program to MPI_Finalize, mean over ranks; 0: unknown.
   double wall = 0;
-  std::vector<OtherCalls> others;  ///< what Tutti passed on, most calls first
-  std::vector<std::string> notes;  ///< what is odd about the run, sentences without a full stop
-  std::string program;             ///< the path of the program at the process that reports
+  std::vector<OtherCalls> others;    ///< what Tutti passed on, most calls first
+  std::vector<std::string> notes;    ///< what is odd about the run, sentences without a full stop
+  std::string program;               ///< the path of the program at the process that reports
+  std::vector<std::string> modules;  ///< paths of the modules with call sites, at that process
   std::vector<ReportedCalls> calls;
   ReportedTuning tuning;
 };
@@ -81,8 +82,8 @@ struct ReportContent {
 [[nodiscard]] ReportContent nothing_content_of(const Summary& summary, const std::string& mpi,
                                                int ranks);
 
-/// A table of at most 80 columns with sites and reasons below each line, candidates, and in the
-/// last line what was saved.
+/// A table of at most 80 columns with the site, the algorithm and its reason below each line, and
+/// in the last line what was saved. JSON has more.
 [[nodiscard]] std::string to_text(const ReportContent& content);
 /// One JSON object on one line, format 2 (docs/report.md).
 [[nodiscard]] std::string to_json(const ReportContent& content);

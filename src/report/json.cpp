@@ -114,6 +114,7 @@ std::string to_json(const ReportContent& content) {
       json_object({{"mean", content.seconds_mean}, {"max", content.seconds_max}}) +
       ",\"wall\":" + (content.wall > 0 ? json_number(content.wall) : "null") +
       ",\"program\":" + json_string(content.program) +
+      ",\"modules\":" + json_list(content.modules, json_string) +
       ",\"notes\":" + json_list(content.notes, json_string) + ",\"not_handled\":" +
       json_list(content.others,
                 [](const OtherCalls& other) {

@@ -1,6 +1,7 @@
 /// Writes the report as text.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 
 #include "report/columns.hpp"
@@ -19,47 +20,22 @@ std::string volume(Bytes bytes) {
   return three_digits(value, units[unit]);
 }
 
-constexpr std::size_t name_width = 14;
+constexpr std::string_view table_head =
+    "collective                calls      bytes     time   spread   moving  elapsed\n";
 
 std::string line_of(const ReportedCalls& line) {
   const auto& together = line.together;
   const auto time = [&](double ReportedCalls::Together::*value) {
     return right(together ? duration_in_column(*together.*value) : "-  ", 9);
   };
-  std::string name(name_of(line.collective));
-  if (name.size() > name_width) name += "\n" + std::string(name_width, ' ');
-  return left(name, name_width) + right(std::to_string(line.calls), 9) +
-         right(volume(line.bytes), 11) + right(fixed(line.irregularity_mean, 2), 8) +
-         time(&ReportedCalls::Together::run_mean) + time(&ReportedCalls::Together::spread_median) +
+  return left(std::string(name_of(line.collective)), 21) + right(std::to_string(line.calls), 10) +
+         right(volume(line.bytes), 11) + time(&ReportedCalls::Together::run_mean) +
+         time(&ReportedCalls::Together::spread_median) +
          time(&ReportedCalls::Together::moving_mean) + right(duration_in_column(line.elapsed), 9) +
          "\n";
 }
 
 std::string percent(double part, double whole) { return fixed(100 * part / whole, 1) + " %"; }
-
-/// The share of the wall time, if that is known, and maxima.
-std::string share_and_maxima(const ReportedCalls& line, double wall) {
-  std::string text;
-  if (line.irregularity_max > 1) {
-    text = "block " + fixed(line.irregularity_max, 2) + " times the mean";
-  }
-  if (line.together) {
-    text += (text.empty() ? "" : ", ") + std::string("time ") + duration(line.together->run_max) +
-            ", spread " + duration(line.together->spread_max);
-  }
-  if (!text.empty()) text = "maxima: " + text;
-  if (wall <= 0) return text;
-  const std::string share =
-      percent(static_cast<double>(line.calls) * line.elapsed, wall) + " of the run";
-  return text.empty() ? share : share + "; " + text;
-}
-
-std::string late_ranks(const ReportedCalls::Split& split) {
-  std::string text = "a rank's time: waiting " + duration(split.mean.waiting) + ", held " +
-                     duration(split.mean.held) + ", moving " + duration(split.mean.moving);
-  if (!split.late.empty()) text += "; " + split.late;
-  return text;
-}
 
 std::string others_of(const std::vector<OtherCalls>& others) {
   std::string text = "not handled:";
@@ -95,27 +71,30 @@ std::string header_of(const ReportContent& content) {
   return text;
 }
 
-constexpr std::string_view table_head =
-    "                                   max/mean\n"
-    "collective        calls      bytes   block     time   spread   moving  elapsed\n";
-
 constexpr std::string_view legend =
     "time: first arrival to last exit, mean; spread: first to last arrival, median;\n"
     "moving: last arrival to last exit, mean; elapsed: arrival to exit, mean over\n"
-    "ranks; max/mean block: largest block to mean block, 1 is regular\n"
-    "a rank's mean time: waiting for ranks that it needs; held behind late ranks or\n"
-    "moving data for them; moving data with no rank missing\n";
+    "ranks. From TUTTI_REPORT=name.json `tutti report` shows functions, source lines,\n"
+    "candidates and late ranks.\n";
 
 std::string entry_of(const ReportedCalls& line, double wall) {
-  std::string text = line_of(line);
-  text += wrapped("at " + line.site, 2);
-  for (const std::string& site : line.other_sites) text += wrapped("other ranks at " + site, 2);
+  const std::string share =
+      wall <= 0
+          ? ""
+          : ": " + percent(static_cast<double>(line.calls) * line.elapsed, wall) + " of the run";
+  std::string text = line_of(line) + wrapped("at " + line.site + share, 2);
   text += wrapped(line.algorithm + (line.reason.empty() ? "" : ": " + line.reason), 2);
-  text += wrapped(share_and_maxima(line, wall), 2);
-  if (line.split) text += wrapped(late_ranks(*line.split), 2);
+  if (line.split && !line.split->late.empty()) text += wrapped(line.split->late, 2);
   const std::string_view what = line.together ? "" : "time, spread, moving ";
   if (!line.note.empty()) text += wrapped(std::string(what) + line.note, 2);
   return text;
+}
+
+std::string account_of(const ReportContent& content) {
+  const double saved = content.tuning.saved;
+  return "time in collectives " + duration(content.seconds_mean) +
+         (saved < 0 ? ", lost " : ", saved ") + duration(std::abs(saved)) + ", spent exploring " +
+         duration(content.tuning.exploring);
 }
 
 }  // namespace
@@ -137,8 +116,7 @@ std::string to_text(const ReportContent& content) {
                         (explored == 1 ? " call" : " calls") + " that explored candidates",
                     0);
   }
-  text += "\n" + std::string(legend) + to_text(content.tuning) + "\n";
-  return text + wrapped(account_of(content.tuning, content.seconds_mean), 0);
+  return text + "\n" + std::string(legend) + "\n" + wrapped(account_of(content), 0);
 }
 
 }  // namespace tutti

@@ -54,11 +54,7 @@ struct ReportedTuning {
 /// O(cases * call sites).
 [[nodiscard]] ReportedTuning tuning_of(const Summary& summary, int ranks);
 
-/// The cases as tables of at most 80 columns; empty without cases.
-[[nodiscard]] std::string to_text(const ReportedTuning& tuning);
 /// A JSON object (docs/report.md).
 [[nodiscard]] std::string to_json(const ReportedTuning& tuning, double seconds);
-/// "time in collectives 1.50 s, saved 200 ms, spent exploring 10.0 ms": the end of a report.
-[[nodiscard]] std::string account_of(const ReportedTuning& tuning, double seconds);
 
 }  // namespace tutti

@@ -242,9 +242,18 @@ def test_call_sites_have_the_line_of_the_call(command, tmp_path):
     steps = re.findall(r"^ +([0-9a-f]+):\t(\w+)", listed, re.MULTILINE)
     call = next(at for at, (_, name) in enumerate(steps) if name in ("call", "callq", "bl"))
     site = f"app: g+{hex(int(steps[call + 1][0], 16) - int(steps[0][0], 16))}"
-    assert source_lines.lines_of([site, "other: g+0x1", "C API"], [program]) == {
-        site: f"{source}:5"
+    offset = f"app+{hex(int(steps[call + 1][0], 16))}"
+    assert source_lines.lines_of([site, offset, "other: g+0x1", "C API"], [program]) == {
+        site: f"{source}:5",
+        offset: f"{source}:5",
     }
+    report = {"calls": [{"site": offset, "other_sites": ["C API", offset]}],
+              "tuning": {"cases": [{"sites": [{"site": offset}]}]}, "modules": [str(program)]}  # fmt: skip
+    source_lines.name_functions(report, program.stat().st_mtime - 1)
+    assert report["calls"][0]["site"] == offset, "the program has changed since"
+    source_lines.name_functions(report, program.stat().st_mtime)
+    assert report["calls"] == [{"site": site, "other_sites": ["C API", site]}]
+    assert report["tuning"]["cases"][0]["sites"] == [{"site": site}]
     name = write_report(tmp_path, line_of(late_rank(2, 3, 1), site=site))
     page = tmp_path / "run.html"
     command("report", name, "--html", str(page), "--program", str(program))

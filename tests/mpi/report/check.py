@@ -21,6 +21,17 @@ def blocks(ranks: int) -> int:
     return 1000 * ranks * (ranks - 1) // 2
 
 
+def function_at(program: Path, site: str) -> str:
+    """The function of a site "module+0xoffset", by the program's symbols."""
+    module, offset = site.rsplit("+", 1)
+    assert module == program.name, site
+    listed = subprocess.run(
+        ["addr2line", "-f", "-e", program, hex(int(offset, 16) - 1)],
+        capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    return listed.splitlines()[0]
+
+
 class Runner:
     """The program with and without settings on all ranks or on one."""
 
@@ -69,9 +80,12 @@ def check_world(runner: Runner) -> None:
     assert size == {"p": RANKS, "bytes": mean, "calls": CALLS, "irregularity": 2, "root": 0}, size
     assert 0 < seconds <= CALLS * gatherv["seconds"]["max"], gatherv
     assert gatherv["algorithm"].startswith("ordered_tree") and gatherv["reason"], gatherv
-    assert ": write_snapshot+0x" in gatherv["site"], gatherv
     (other,) = gatherv["other_sites"]
-    assert ": write_snapshot+0x" in other and other != gatherv["site"], gatherv
+    program = Path(runner.program).resolve()
+    assert str(program) in report["modules"], report
+    for site in (gatherv["site"], other):
+        assert function_at(program, site) == "write_snapshot", gatherv
+    assert other != gatherv["site"], gatherv
     assert gatherv["spread_note"] == "", gatherv
     assert gatherv["spread"]["max"] >= 0.002, gatherv  # the last rank slept ten times as long
     assert gatherv["seconds"]["mean"] >= 0.002, gatherv
@@ -125,7 +139,8 @@ def check_persistent(runner: Runner) -> None:
         (report,), _ = runner.run("persistent", TUTTI_GATHER=algorithm)
         gather = call_of(report, "gather")
         assert gather["calls"] == CALLS and gather["bytes"] == CALLS * 4 * RANKS, gather
-        assert gather["algorithm"] == algorithm and ": persist" in gather["site"], gather
+        assert gather["algorithm"] == algorithm, gather
+        assert function_at(Path(runner.program), gather["site"]).startswith("persist"), gather
         assert gather["spread"]["max"] >= 0.002, gather
         assert gather["pattern"]["calls"] == list(range(CALLS)), gather
 
@@ -136,7 +151,6 @@ def check_text(runner: Runner) -> None:
     _, printed = runner.run("often", report="-", TUTTI_EXPLORE="1")
     report = printed[printed.index("Tutti ") :].splitlines()
     assert report[-1].startswith("time in collectives "), printed
-    assert "candidates, times of each rank" in report, printed
     assert not [line for line in report if len(line) > 80], printed
 
 
@@ -154,7 +168,8 @@ def check_candidates(runner: Runner, mode: str) -> None:
     # A call that runs something else than was selected or explored would be missing.
     assert case["calls"] == 200 * CALLS, case
     (site,) = case["sites"]
-    assert ": reduce_often+0x" in site["site"] and site["calls"] == case["calls"], case
+    assert function_at(Path(runner.program), site["site"]) == "reduce_often", case
+    assert site["calls"] == case["calls"], case
     lines = [line for line in report["calls"] if line["collective"] == "allreduce"]
     assert sum(line["calls"] for line in lines) == case["calls"], lines
     assert 0 < sum(line["explored"] for line in lines), lines
