@@ -17,6 +17,8 @@ namespace {
 
 using Node = StepGraph::Node;
 
+constexpr double never = std::numeric_limits<double>::infinity();
+
 template <class T>
 using LeastFirst = std::priority_queue<T, std::vector<T>, std::greater<>>;
 
@@ -53,7 +55,7 @@ class Engine {
   }
 
  private:
-  enum class Kind : std::uint8_t { over, arrived, ready };
+  enum class Kind : std::uint8_t { over, arrived, ready, awake };
   struct Event {
     double time = 0;
     Kind kind = Kind::ready;
@@ -61,18 +63,22 @@ class Engine {
     Node node = StepGraph::none;
     friend auto operator<=>(const Event&, const Event&) = default;
   };
+  /// A step that is ready; greedy: a message, named by its send. The order of members is the
+  /// preference of ranks and ports.
+  struct Waiting {
+    double ready = 0;
+    StepId sequence = 0;
+    Node node = StepGraph::none;
+    friend auto operator<=>(const Waiting&, const Waiting&) = default;
+  };
   struct RankState {
     double processor = 0;  ///< when it is free; under rendezvous the port, or the send port
     double receiver = 0;   ///< under rendezvous: when the receive port is free, if ranks have two
     double next_send = 0;  ///< when the gap after the last send ends
-    double next_recv = -std::numeric_limits<double>::infinity();
-  };
-  /// A message, named by its send. The order of members is the preference of ports.
-  struct Waiting {
-    double ready = 0;
-    StepId sequence = 0;
-    Node send = StepGraph::none;
-    friend auto operator<=>(const Waiting&, const Waiting&) = default;
+    double next_recv = -never;
+    LeastFirst<Waiting> sends = {};  ///< eager: ready, but not begun
+    LeastFirst<Waiting> recvs = {};
+    double wakes = never;  ///< eager: when the next of these begins
   };
   struct Port {
     int in_use = 0;
@@ -92,16 +98,16 @@ class Engine {
     if (event.kind == Kind::arrived) return meet(event.node, event.time);
     if (is_greedy()) return wait({event.time, event.sequence, event.node});
     if (is_rendezvous()) return transfer(event.node, event.time);
-    switch (graph_.step(event.node).kind) {
-      case StepKind::send:
-      case StepKind::put:
-      case StepKind::notify:
-        return send(event.node, event.time);
-      case StepKind::await:
-        return await(event.node, event.time);
-      default:
-        return recv(event.node, event.time);
+    RankState& rank = ranks_[index(graph_.rank_of(event.node))];
+    if (event.kind == Kind::ready) {
+      const StepKind kind = graph_.step(event.node).kind;
+      if (kind == StepKind::await) return await(event.node, event.time);
+      auto& queue = kind == StepKind::recv ? rank.recvs : rank.sends;
+      queue.push({event.time, event.sequence, event.node});
+    } else if (rank.wakes == event.time) {
+      rank.wakes = never;
     }
+    serve(rank, event.node, event.time);
   }
 
   void finish(Node node, double now) {
@@ -226,8 +232,8 @@ class Engine {
   [[nodiscard]] bool is_free(std::size_t port) const { return ports_[port].in_use < model_.ports; }
 
   void wait(const Waiting& message) {
-    ports_[send_port(message.send)].waiting.push(message);
-    touched_.push_back(send_port(message.send));
+    ports_[send_port(message.node)].waiting.push(message);
+    touched_.push_back(send_port(message.node));
   }
 
   void release_ports(Node send) {
@@ -252,11 +258,11 @@ class Engine {
       const auto [message, port] = candidates.top();
       candidates.pop();
       const std::size_t other =
-          port == send_port(message.send) ? recv_port(message.send) : send_port(message.send);
+          port == send_port(message.node) ? recv_port(message.node) : send_port(message.node);
       if (is_free(port) && is_free(other)) {
         ++ports_[port].in_use;
         ++ports_[other].in_use;
-        begin_transfer(message.send, now, now + seconds(message.send));
+        begin_transfer(message.node, now, now + seconds(message.node));
       } else {
         ports_[is_free(port) ? other : port].waiting.push(message);
       }
@@ -280,9 +286,30 @@ class Engine {
     return {graph_.rank_of(node), graph_.step(node).peer};
   }
 
-  void send(Node node, double now) {
-    RankState& rank = ranks_[index(graph_.rank_of(node))];
-    const double start = std::max({now, rank.processor, rank.next_send});
+  /// Begins what can begin now. The processor is not kept for a step that waits for its gap: the
+  /// step that can begin first does. `node` is any of the rank's.
+  void serve(RankState& rank, Node node, double now) {
+    while (!rank.sends.empty() || !rank.recvs.empty()) {
+      const double send_at = rank.sends.empty() ? never : std::max(rank.processor, rank.next_send);
+      const double recv_at =
+          rank.recvs.empty()
+              ? never
+              : std::max(rank.processor, rank.next_recv + rest(rank.recvs.top().node));
+      const double start = std::min(std::max(now, send_at), std::max(now, recv_at));
+      if (start > now) {
+        if (start < rank.wakes) events_.push({rank.wakes = start, Kind::awake, 0, node});
+        return;
+      }
+      const bool can_both = send_at <= now && recv_at <= now;
+      const bool sends = can_both ? rank.sends.top() < rank.recvs.top() : send_at <= now;
+      auto& queue = sends ? rank.sends : rank.recvs;
+      const Node next = queue.top().node;
+      queue.pop();
+      sends ? send(rank, next, now) : recv(rank, next, now);
+    }
+  }
+
+  void send(RankState& rank, Node node, double start) {
     rank.processor = start + machine_.overhead;
     rank.next_send = start + std::max(machine_.gap, machine_.overhead) + rest(node);
     const double sent = rank.processor + rest(node);
@@ -302,9 +329,7 @@ class Engine {
     events_.push({now + (polls ? machine_.polling : 0), Kind::over, 0, node});
   }
 
-  void recv(Node node, double now) {
-    RankState& rank = ranks_[index(graph_.rank_of(node))];
-    const double start = std::max({now, rank.processor, rank.next_recv + rest(node)});
+  void recv(RankState& rank, Node node, double start) {
     rank.processor = start + machine_.overhead;
     rank.next_recv = start + std::max(machine_.gap, machine_.overhead);
     events_.push({rank.processor, Kind::over, 0, node});

@@ -74,6 +74,13 @@ TEST(Price, OfABinomialGatherIsTheDepthOfTheTree) {
       20);
 }
 
+TEST(Price, OfReceivesIsNoneWhereTheyFitInTheGapsOfSends) {
+  // Each rank sends at 0, 4 and 8, and receives what arrives at 2, 6 and 10 in between.
+  const Machine gaps = {3, 0, 1, 4};
+  const auto schedules = schedules_of("linear", equal(Collective::allgather, 4, 1));
+  EXPECT_DOUBLE_EQ(*price(schedules, gaps, PriceModel::logp), 11);
+}
+
 TEST(Price, OfNothingIsNothing) {
   EXPECT_DOUBLE_EQ(
       *price(schedules_of("binomial", equal(Collective::gather, 8, 0)), machine, PriceModel::loggp),
