@@ -100,3 +100,9 @@ def test_signals_have_a_byte_and_waits_are_calculations_in_goal():
 def test_goal_has_messages_for_one_sided_steps():
     goal = files.to_goal(tutti.Call("rma_bcast", [64] * 4, 0, "binomial"))
     assert goal.count("send") == goal.count("recv") == 3
+
+
+def test_messages_between_two_ranks_have_different_tags_in_goal():
+    goal = files.to_goal(tutti.Call("allgather", [8] * 3, 0, "ring"))
+    assert "rank 0 {\nl0: send 8b to 1 tag 0\nl1: recv 8b from 2 tag 0\n" in goal
+    assert "l2: send 8b to 1 tag 1\nl2 requires l1\nl3: recv 8b from 2 tag 1\n" in goal

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 
 from tutti._engine import Call, Step
 
@@ -45,7 +46,9 @@ def to_goal(call: Call) -> str:
     """One block of GOAL for each rank: sends, receives and their requirements.
 
     A wait becomes a `calc 0` that requires the steps that it names. LogGOPSim charges (s - 1) G for
-    s bytes, so a message without bytes is written as one byte.
+    s bytes, so a message without bytes is written as one byte. The k-th message from one rank to
+    another has tag k: LogGOPSim posts the receives of a time in any sequence, so that equal tags
+    would match the wrong ones.
 
         num_ranks 2
 
@@ -60,8 +63,10 @@ def to_goal(call: Call) -> str:
 def _block(rank: int, steps: list[tuple[Step, list[int]]]) -> str:
     lines = [f"\nrank {rank} {{"]
     last_wait = -1
+    tags: Counter[tuple[str, int]] = Counter()
     for number, (step, needs) in enumerate(steps):
-        lines.append(f"l{number}: {_operation(step)}")
+        lines.append(f"l{number}: {_operation(step, tags[step.kind, step.peer])}")
+        tags[step.kind, step.peer] += 1
         required = ([last_wait] if last_wait >= 0 else []) + needs
         if step.kind == "wait":
             named = range(step.first, step.last)
@@ -71,8 +76,8 @@ def _block(rank: int, steps: list[tuple[Step, list[int]]]) -> str:
     return "\n".join(lines) + "\n}\n"
 
 
-def _operation(step: Step) -> str:
+def _operation(step: Step, tag: int) -> str:
     if step.kind not in ("send", "recv"):
         return "calc 0"
     way = "to" if step.kind == "send" else "from"
-    return f"{step.kind} {max(step.bytes, 1)}b {way} {step.peer} tag 0"
+    return f"{step.kind} {max(step.bytes, 1)}b {way} {step.peer} tag {tag}"
