@@ -76,6 +76,7 @@ endfunction()
 
 if(TUTTI_BENCH)
   tutti_simgrid_program(tutti-scale-cost bench/simgrid/scale_cost.cpp)
+  tutti_simgrid_program(tutti-selection bench/simgrid/selection.cpp)
   file(GLOB bench_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.cpp)
   list(FILTER bench_sources EXCLUDE REGEX "/(delays|machine_samples|options|options_table|payload|statistics)\\.cpp$")
   find_package(fmt REQUIRED)

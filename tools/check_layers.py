@@ -50,7 +50,7 @@ LAYERS: dict[str, frozenset[str]] = {
         }
     ),
     "intercept": frozenset({"api", "core", "tutti", "mpi.h"}),
-    "bench": frozenset({"algorithms", "core", "cost", "run", "tutti", "mpi.h"}),
+    "bench": frozenset({"algorithms", "core", "cost", "run", "simgrid", "tutti", "mpi.h"}),
     "simgrid": frozenset({"core", "intercept", "mpi.h"}),
 }  # fmt: skip
 

@@ -1,0 +1,248 @@
+/// What `auto` selects on a simulated machine, and what it gains there over the MPI's own.
+///
+///     tutti-selection COLLECTIVE BYTES,.. CALLS|each
+///
+/// BYTES are those of all for bcast, reduce and allreduce, of each rank's block for others, of the
+/// mean block for gatherv and scatterv. `auto` gets up to CALLS calls of each size to settle in; 0
+/// measures the MPI's own alone, `each` every algorithm of the list instead. Prints one line of
+/// JSON for each size, or size and algorithm.
+#include <mpi.h>
+#include <simgrid/barrier.h>
+#include <simgrid/engine.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tutti/tutti.h"
+
+namespace {
+
+constexpr int timed_calls = 3;  ///< of the MPI's own, and of `auto` once it has settled
+constexpr int same_calls = 32;  ///< with one selection: `auto` has settled
+
+int rank = 0;
+int p = 1;
+std::size_t calls_made = 0;
+
+/// Seconds from the common arrival of a call.
+struct Times {
+  double last = 0;  ///< to the last exit
+  double mean = 0;  ///< to the exits in the mean over ranks
+};
+
+/// All simulated ranks share one process: rank 0 owns this.
+struct Shared {
+  sg_bar_t barrier = nullptr;
+  std::vector<Times> times;  ///< of each call
+  bool has_settled = false;
+};
+Shared* shared = nullptr;
+
+/// One size of a collective.
+class Cell {
+ public:
+  Cell(const std::string& collective, int bytes) : collective_(collective) {
+    const int count = std::max(1, bytes / static_cast<int>(sizeof(int)));
+    const auto ranks = static_cast<std::size_t>(p);
+    // Irregular blocks have 1/2 to 3/2 of the mean.
+    for (int i = 0; i < p; ++i) {
+      counts_.push_back(std::max(1, count / 2 + (i * 37 % 101) * count / 100));
+      displs_.push_back(i == 0 ? 0 : displs_.back() + counts_[static_cast<std::size_t>(i) - 1]);
+    }
+    const bool is_one =
+        collective == "bcast" || collective == "reduce" || collective == "allreduce";
+    const auto all = std::max(static_cast<std::size_t>(count) * (is_one ? 1 : ranks),
+                              static_cast<std::size_t>(displs_.back() + counts_.back()));
+    const bool needs_all = !is_one && (rank == 0 || collective.starts_with("all") ||
+                                       collective.starts_with("reduce_scatter"));
+    from_.assign(needs_all || is_one ? all : static_cast<std::size_t>(2 * count + 1), rank);
+    to_ = from_;
+    call_ = call_of(count);
+  }
+  [[nodiscard]] bool is_known() const { return static_cast<bool>(call_); }
+
+  /// Makes a call; returns its times.
+  Times time() {
+    sg_barrier_wait(shared->barrier);
+    const double arrival = simgrid_get_clock();
+    const std::size_t number = calls_made++;
+    call_();
+    if (shared->times.size() <= number) shared->times.resize(number + 1);
+    const double elapsed = simgrid_get_clock() - arrival;
+    shared->times[number].last = std::max(shared->times[number].last, elapsed);
+    shared->times[number].mean += elapsed / p;
+    sg_barrier_wait(shared->barrier);
+    return shared->times[number];
+  }
+
+ private:
+  std::function<void()> call_of(int count) {
+    int* const from = from_.data();
+    int* const to = to_.data();
+    const int mine = counts_[static_cast<std::size_t>(rank)];
+    const std::map<std::string, std::function<void()>> all = {
+        {"barrier", [] { TUTTI_Barrier(MPI_COMM_WORLD); }},
+        {"bcast", [=] { TUTTI_Bcast(to, count, MPI_INT, 0, MPI_COMM_WORLD); }},
+        {"gather",
+         [=] { TUTTI_Gather(from, count, MPI_INT, to, count, MPI_INT, 0, MPI_COMM_WORLD); }},
+        {"scatter",
+         [=] { TUTTI_Scatter(from, count, MPI_INT, to, count, MPI_INT, 0, MPI_COMM_WORLD); }},
+        {"gatherv",
+         [=, this] {
+           TUTTI_Gatherv(from, mine, MPI_INT, to, counts_.data(), displs_.data(), MPI_INT, 0,
+                         MPI_COMM_WORLD);
+         }},
+        {"scatterv",
+         [=, this] {
+           TUTTI_Scatterv(from, counts_.data(), displs_.data(), MPI_INT, to, mine, MPI_INT, 0,
+                          MPI_COMM_WORLD);
+         }},
+        {"allgather",
+         [=] { TUTTI_Allgather(from, count, MPI_INT, to, count, MPI_INT, MPI_COMM_WORLD); }},
+        {"alltoall",
+         [=] { TUTTI_Alltoall(from, count, MPI_INT, to, count, MPI_INT, MPI_COMM_WORLD); }},
+        {"reduce", [=] { TUTTI_Reduce(from, to, count, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD); }},
+        {"allreduce", [=] { TUTTI_Allreduce(from, to, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD); }},
+        {"reduce_scatter_block",
+         [=] { TUTTI_Reduce_scatter_block(from, to, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD); }},
+    };
+    const auto found = all.find(collective_);
+    return found == all.end() ? std::function<void()>() : found->second;
+  }
+
+  std::string collective_;
+  std::vector<int> counts_;
+  std::vector<int> displs_;
+  std::vector<int> from_;
+  std::vector<int> to_;
+  std::function<void()> call_;
+};
+
+/// Those of the call with the median time to the last exit.
+Times median_time(Cell& cell) {
+  std::array<Times, timed_calls> times{};
+  for (Times& time : times) time = cell.time();
+  std::sort(times.begin(), times.end(),
+            [](const Times& a, const Times& b) { return a.last < b.last; });
+  return times[timed_calls / 2];
+}
+
+void set(const std::string& collective, const char* specification) {
+  TUTTI_Algorithm_set(collective.c_str(), specification, nullptr, nullptr);
+}
+
+/// What the last call ran, and why.
+std::string latest(const std::string& collective) {
+  std::array<char, 512> text{};
+  int length = static_cast<int>(text.size());
+  TUTTI_Algorithm_last(MPI_COMM_WORLD, collective.c_str(), text.data(), &length);
+  return text.data();
+}
+
+bool explores(const std::string& text) { return text.find("explor") != std::string::npos; }
+
+struct Settled {
+  int calls = 0;     ///< until the selection stayed
+  double spent = 0;  ///< seconds in these calls
+  std::string selection;
+};
+
+/// Lets `auto` explore until one selection has stayed for `same_calls` calls, or for `limit` calls.
+Settled settle(Cell& cell, const std::string& collective, int limit) {
+  Settled result;
+  double since = 0;
+  int same = 0;
+  shared->has_settled = false;
+  for (int call = 1; call <= limit && !shared->has_settled; ++call) {
+    since += cell.time().last;
+    if (rank == 0) {
+      std::string now = latest(collective);
+      // Calls between windows of exploration that run the MPI's own give no other reason.
+      const bool is_passed = now.find(" measured") == std::string::npos && !explores(now);
+      const bool stays = now == result.selection || is_passed;
+      same = stays ? same + 1 : 0;
+      if (!stays) {
+        result = {call, result.spent + since, std::move(now)};
+        since = 0;
+      }
+      const bool is_known = !result.selection.empty() && !explores(result.selection);
+      shared->has_settled = is_known && same >= same_calls;
+    }
+    sg_barrier_wait(shared->barrier);
+  }
+  return result;
+}
+
+void measure(const std::string& collective, int bytes, int calls) {
+  Cell cell(collective, bytes);
+  if (!cell.is_known()) return;
+  set(collective, "native");
+  const Times native = median_time(cell);
+  set(collective, "auto");
+  const Settled settled = settle(cell, collective, calls);
+  const bool has_settled = shared->has_settled;
+  const Times with_auto = calls > 0 ? median_time(cell) : Times();
+  if (rank != 0) return;
+  std::printf("{\"collective\": \"%s\", \"bytes\": %d, ", collective.c_str(), bytes);
+  std::printf("\"native\": %.9g, \"native_mean\": %.9g", native.last, native.mean);
+  if (calls > 0) {
+    std::printf(", \"auto\": %.9g, \"auto_mean\": %.9g, ", with_auto.last, with_auto.mean);
+    std::printf("\"settled\": %s, \"calls\": %d, \"spent\": %.9g, \"selected\": \"%s\"",
+                has_settled ? "true" : "false", settled.calls, settled.spent,
+                settled.selection.c_str());
+  }
+  std::printf("}\n");
+  std::fflush(stdout);
+}
+
+/// Times of every algorithm of the list.
+void measure_each(const std::string& collective, int bytes) {
+  Cell cell(collective, bytes);
+  if (!cell.is_known()) return;
+  for (int index = 0;; ++index) {
+    std::array<char, 64> name{};
+    int length = static_cast<int>(name.size());
+    if (TUTTI_Algorithm_name(collective.c_str(), index, name.data(), &length) != MPI_SUCCESS)
+      return;
+    set(collective, name.data());
+    const Times times = median_time(cell);
+    if (rank != 0) continue;
+    std::printf("{\"collective\": \"%s\", \"bytes\": %d, \"algorithm\": \"%s\", \"last\": %.9g}\n",
+                collective.c_str(), bytes, name.data(), times.last);
+    std::fflush(stdout);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &p);
+  Shared own;
+  if (rank == 0) own.barrier = sg_barrier_init(static_cast<unsigned>(p));
+  auto address = reinterpret_cast<std::uintptr_t>(&own);
+  PMPI_Bcast(&address, sizeof address, MPI_BYTE, 0, MPI_COMM_WORLD);
+  shared = reinterpret_cast<Shared*>(address);
+  const std::string collective = argc > 1 ? argv[1] : "";
+  std::stringstream sizes(argc > 2 ? argv[2] : "");
+  const std::string calls = argc > 3 ? argv[3] : "0";
+  for (std::string size; std::getline(sizes, size, ',');) {
+    if (calls == "each") {
+      measure_each(collective, std::atoi(size.c_str()));
+    } else {
+      measure(collective, std::atoi(size.c_str()), std::atoi(calls.c_str()));
+    }
+  }
+  sg_barrier_wait(shared->barrier);
+  MPI_Finalize();
+  return 0;
+}
