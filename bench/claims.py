@@ -21,8 +21,6 @@ import typer
 
 Figures = dict[str, float]
 CLAIMS = json.loads((Path(__file__).parent / "claims.json").read_text())
-LATENCY_US, GAP_US, PER_BYTE_US = 2, 0.8, 0.0002
-"""The model's defaults (src/cost/machine.hpp)."""
 app = typer.Typer(add_completion=False)
 
 
@@ -43,13 +41,12 @@ def extremes(name: str, values: list[float]) -> Figures:
 
 
 def tree(folder: Path) -> Figures:
-    """A row of the simulated tables, and the time of the linear algorithm if start-ups overlap."""
-    table = (folder / "simulated-traff-tables.md").read_text().split("## p = 560")[1]
-    row = next(line for line in table.splitlines() if line.startswith("| decreasing | 100 |"))
-    cells = [float(cell.replace(",", "")) for cell in row.strip("| ").split(" | ")[2:7]]
-    elements, linear, _, _, grown = cells
-    overlapping = LATENCY_US + 558 * GAP_US + (elements - 101) * 4 * PER_BYTE_US
-    return {"grown": grown, "times": linear / grown, "gap_times": overlapping / grown}
+    """A row of the reproduced tables: simulated times and, with a gap, by closed form."""
+    tables = json.loads((folder / "reproduced.json").read_text())["tables"]
+    table = next(each for each in tables if (each["paper"], each["name"]) == ("traff", "table-1"))
+    row = table["views"][0]["numbers"][table["problems"].index("decreasing 100")]
+    grown = row["ordered_tree"]
+    return {"grown": grown, "times": row["linear"] / grown, "gap_times": row["gap"] / grown}
 
 
 def on_two_cores(folder: Path, mpi: str, name: str) -> Figures:

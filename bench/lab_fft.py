@@ -20,19 +20,12 @@ import lab_page
 import typer
 from lab_job import err
 from rich.progress import track
+from tutti.reproduce.tables import published
 
 ROWS = ("native", "LS", "BNOM", "SLS", "SBN", "BSLS", "BSBN", "linear:runner=background",
         "linear_pull:flight=4,runner=background", "auto")  # fmt: skip
-PAPER = {
-    "LS": (64.854, 0.012, 0.004),
-    "BNOM": (69.632, 0.017, 0.005),
-    "SLS": (62.728, 0.010, 0.002),
-    "SBN": (69.845, 0.017, 0.005),
-    "BSLS": (62.813, 0.010, 0.002),
-    "BSBN": (67.402, 0.015, 0.003),
-    "native": (64.815, 0.012, 0.004),
-}
-"""Seconds of table 5: total time of 1000 iterations, mean run time, mean elapsed time."""
+PAPER = published("proficz")["fft_ms"]
+"""Milliseconds of table 5: total time of 1000 iterations, mean run time, mean elapsed time."""
 TIMES = re.compile(r"total ([\d.]+) s, gather run ([\d.]+) ms, elapsed ([\d.]+) ms, "
                    r"spread ([\d.]+) ms")  # fmt: skip
 app = typer.Typer(add_completion=False)
@@ -93,9 +86,9 @@ def page(
         runs, elapsed = (sum(one[i] for one in times) / rounds for i in (1, 2))
         quotient = sum(one[1] for one in native) / rounds / runs
         wins = sum(one[1] < other[1] for one, other in zip(times, native, strict=True))
-        published = PAPER.get(name)
-        said = "" if published is None else (
-            f"{published[0]:.1f} s, {published[1] * 1000:.0f} ms, {published[2] * 1000:.0f} ms"
+        paper = PAPER.get(name)
+        said = "" if paper is None else (
+            f"{paper[0] / 1000:.1f} s, {paper[1]} ms, {paper[2]} ms"
         )  # fmt: skip
         won = "" if name == "native" else f"{wins} of {rounds}"
         lines.append(f"| `{name}` | {total:.1f} | {runs:.1f} | {elapsed:.1f} | {quotient:.2f} |"

@@ -19,14 +19,17 @@ import lab_page
 import typer
 from lab_job import err, run_in_lab, use_machine
 from rich.progress import Progress
+from tutti.reproduce.tables import published
 
-PAPER = json.loads((Path(__file__).parent / "proficz2020.json").read_text())
+PAPER = published("proficz")
 PAPER_RATE = 1000
 """The rate of the paper's links, in Mbit/s."""
 FLOAT = 4
 ALGORITHMS = {
-    "scatter": ["native", "LIN", "BSLN", "linear:runner=background", "auto"],
-    "gather": ["native", "LS", "BSLS", "linear_pull:flight=4,runner=background", "auto"],
+    "scatter": ["native", "LIN", "BNOM", "SLIN", "SBN", "BSLN", "BSBN",
+                "linear:runner=background", "auto"],
+    "gather": ["native", "LIN", "LS", "BNOM", "SLS", "SBN", "BSLS", "BSBN",
+               "linear_pull:flight=4,runner=background", "auto"],
 }
 SHORTEST_COMPUTING_MS = 100
 LONG_DELAY_MS = 1000
@@ -179,10 +182,10 @@ def quotient(base: str, other: str, paper: Any = None) -> Any:
 def _section(grid: Grid) -> list[str]:
     paper = PAPER[grid.collective]
     base, proposed = paper["base"], paper["proposed"]
-    ours = next(name for name in grid.names if name not in ("native", "auto", base, proposed))
+    ours = next(name for name in grid.names if "runner=background" in name)
     scale = slowdown(grid.rate)
 
-    def published(size: int, delay: float) -> float:
+    def of_paper(size: int, delay: float) -> float:
         column = PAPER["delays_ms"].index(round(delay / scale))
         return float(paper["quotient"][PAPER["kilofloats"].index(size)][column])
 
@@ -212,7 +215,7 @@ def _section(grid: Grid) -> list[str]:
     at = "" if scale == 1 else f" at a delay {scale:g} times shorter"
     lines += [f"`{proposed}` against `{base}`: difference of mean r in ms, quotient of means (of"
               f" medians), and _the paper's quotient_{at}:", ""]  # fmt: skip
-    lines += grid.table(quotient(base, proposed, published))
+    lines += grid.table(quotient(base, proposed, of_paper))
     for name in (ours, "auto"):
         lines += [f"`{name}` against `native`, and _the quotient of r / bound_:", ""]
         lines += grid.table(quotient("native", name))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import tutti
-from tutti import _engine, simulated_tables
+from tutti import _engine
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -107,18 +107,6 @@ def test_simulate_orders_algorithms_by_time(command, tmp_path):
     assert "time in us" in svg.read_text()
     assert len(json.loads(timeline.read_text())["exits"]) == 64
     assert "SIMULATED" in command("simulate", "gatherv", "--ranks", "64").out
-
-
-def test_simulated_tables_have_every_problem_of_the_paper():
-    machine = tutti.Machine()
-    rows = simulated_tables.rows_of(560, machine)
-    assert len(rows) == 30
-    first = rows[0]
-    assert (first.distribution, first.block, first.elements) == ("same", 1, 560)
-    assert first.paper == (36.95, 1194.95, 20.98)
-    assert all(row.bound <= min(row.linear, row.tuw, row.tree) for row in rows)
-    decreasing = {row.block: row.elements for row in rows if row.distribution == "decreasing"}
-    assert decreasing[100] == 56400  # the sum that the paper prints
 
 
 def test_verify_counts_its_cases(command):
@@ -375,7 +363,7 @@ def test_bench_plots_what_was_measured(command, tmp_path):
         (["simulate", "gatherv", "--ranks", "3", "--arrivals", "late"], "--arrivals late: expected"),
         (["simulate", "gatherv", "--ranks", "3", "--arrivals", "1us"], "1 times; expected 3"),
         (["simulate", "gatherv", "--ranks", "3", "--arrivals", "one-late:1us:3"], "0 to 2"),
-        (["simulate", "gatherv", "--ranks", "3", "--output", "x"], "tutti simulate tables"),
+        (["simulate", "tables"], "unknown collective 'tables'"),
         (["verify", "--algorithm", "bogus"], "unknown algorithm 'bogus'"),
         (["verify", "--max-ranks", "0"], "ranks up to 0"),
         (["run", "--gatherv", "bogus", "true"], "invalid --gatherv bogus: gatherv has no algorithm 'bogus'"),

@@ -107,23 +107,6 @@ def test_verify_takes_one_shape(command):
     assert "excludes --algorithm" in command("verify", "--nodes", "2x2", "--algorithm", "ring").err
 
 
-def test_simulated_hierarchical_say_so_and_name_the_paper(command, tmp_path):
-    page = tmp_path / "levels.md"
-    picture = tmp_path / "levels.svg"
-    command("simulate", "levels", "--output", str(page), "--svg", str(picture))
-    assert "SIMULATED" in picture.read_text()
-    text = page.read_text()
-    assert "SIMULATED" in text
-    assert "32.7" in text
-    assert "| 65536 | 8 |" in text
-
-
-def test_tables_have_no_picture(command, tmp_path):
-    refused = command("simulate", "tables", "--svg", str(tmp_path / "x.svg"))
-    assert refused.status == 2
-    assert "no picture" in refused.err
-
-
 def test_estimates_add_up():
     estimate = _engine.hierarchical_estimate("allgather", 2, 32, 8)
     level = estimate.level

@@ -12,17 +12,14 @@ from rich.progress import Progress
 
 from tutti.commands.options import Machine
 from tutti.console import Refusal, console, write
-from tutti.reproduce import page, parsons, traff
+from tutti.reproduce import bhowmik, page, parsons, paznikov, proficz, traff
 from tutti.reproduce.cache import Cache, default_folder
-from tutti.reproduce.tables import Table
-from tutti.workload import machine_of, node_machine_of
-
-PAPERS = {"traff": "Träff 2017, tables 1 to 11", "parsons": "Parsons & Pai 2014, averages"}
+from tutti.reproduce.tables import Context, Table
 
 
 def _wanted(tables: list[Table], paper: str, table: str) -> list[Table]:
-    if paper and paper not in PAPERS:
-        raise Refusal(f"unknown paper {paper}; expected {', '.join(PAPERS)}")
+    if paper and paper not in page.PAPERS:
+        raise Refusal(f"unknown paper {paper}; expected {', '.join(page.PAPERS)}")
     of_paper = [each for each in tables if paper in ("", each.paper)]
     wanted = [each for each in of_paper if table in ("", each.name)]
     if not wanted:
@@ -34,13 +31,16 @@ def _wanted(tables: list[Table], paper: str, table: str) -> list[Table]:
 
 def reproduce(
     paper: Annotated[
-        str, typer.Argument(metavar="[PAPER]", help=f"{', '.join(PAPERS)}. Default: all.")
+        str, typer.Argument(metavar="[PAPER]", help=f"{', '.join(page.PAPERS)}. Default: all.")
     ] = "",
     table: Annotated[
         str, typer.Argument(metavar="[TABLE]", help="One table, e.g. table-3. Default: all.")
     ] = "",
     output: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Write reproduced.html and reproduced.md here.")
+        Path,
+        typer.Option(
+            metavar="FOLDER", help="Write reproduced.html, reproduced.md and reproduced.json here."
+        ),
     ] = Path(),
     simgrid_ranks: Annotated[
         int,
@@ -48,30 +48,36 @@ def reproduce(
             metavar="N", min=0, help="Run tables of up to N ranks in SimGrid too; 0: none."
         ),
     ] = traff.SIMGRID_RANKS,
+    samples: Annotated[
+        Path,
+        typer.Option(
+            metavar="FOLDER", help="Samples measured in the lab. Default: those of a source tree."
+        ),
+    ] = Path("docs/results"),
     cache: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="Keep results here. Default: the user's cache folder."),
     ] = None,
     machine: Machine = None,
 ) -> None:
-    """Reproduce the tables of papers beside the published numbers.
+    """Reproduce the tables and figures of papers beside the published numbers.
 
-    It says of each table whether both agree in shape: who wins, and by what factor. Each result is
-    kept by its content, so an interrupted run goes on where it was, and a repeated one takes
-    seconds. Tables of up to 560 ranks also run in SimGrid, if it is installed.
+    It says of each table and source whether both agree in shape: who wins, by what factor, where
+    crossovers lie; and where not, why. Each result is kept by its content, so an interrupted run
+    goes on where it was, and a repeated one takes seconds. Tables of up to 560 ranks also run in
+    SimGrid, if it is installed.
 
     ```
     tutti reproduce
-    tutti reproduce traff table-3 --output out
+    tutti reproduce proficz table-3 --output out
     ```
     """
-    path = machine or Path("built-in")
-    kept = Cache(cache or default_folder())
     missing = traff.refuse_without_simgrid() if simgrid_ranks else ""
     if missing:
         print(f"tutti: without SimGrid: {missing}", file=sys.stderr)
-    tables = traff.tables(kept, machine_of(path), 0 if missing else simgrid_ranks)
-    tables += parsons.tables(kept, node_machine_of(path))
+    kept = Cache(cache or default_folder())
+    context = Context(kept, machine, samples, 0 if missing else simgrid_ranks)
+    tables = [each for of in (traff, proficz, paznikov, bhowmik, parsons) for each in of.tables(context)]
     wanted = _wanted(tables, paper, table)
     reproduced = []
     with Progress(console=Console(stderr=True), transient=True) as progress:
@@ -83,12 +89,12 @@ def reproduce(
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise Refusal(f"--output {output}: {error.strerror}") from None
-    write(output / "reproduced.html", page.html(reproduced), "--output")
-    write(output / "reproduced.md", page.markdown(reproduced), "--output")
+    for name, text in (("html", page.html), ("md", page.markdown), ("json", page.document)):
+        write(output / f"reproduced.{name}", text(reproduced), "--output")
     out = console()
-    for each, sections in reproduced:
+    for each, result in reproduced:
         out.print(f"[bold]{each.title}[/]")
-        for section in sections:
-            out.print(f"  {section.method}: {section.verdict().split('. ')[0]}")
-    out.print(f"{output / 'reproduced.html'}, reproduced.md; {kept.hits} of "
+        for view in result.views:
+            out.print(f"  {view.heading}: {each.verdict(result, view)}")
+    out.print(f"{output / 'reproduced.html'}, .md, .json; {kept.hits} of "
               f"{kept.hits + kept.misses} results were known")  # fmt: skip

@@ -1,4 +1,4 @@
-"""`tutti simulate`: a call in simulated time, and two pages of simulated results."""
+"""`tutti simulate`: a call in simulated time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from tutti import simulated_hierarchical, simulated_tables
 from tutti._engine import has_two_ports
 from tutti.commands.options import (
     AsJson,
@@ -20,7 +19,7 @@ from tutti.commands.options import (
     Root,
     Sizes,
 )
-from tutti.console import Refusal, console, count, microseconds, print_json, table, write
+from tutti.console import console, count, microseconds, print_json, table, write
 from tutti.explanation import Contender, Explanation
 from tutti.explanation import explain as explain_call
 from tutti.schedules import timeline as timelines
@@ -28,7 +27,6 @@ from tutti.workload import (
     arrivals_of,
     distances_of,
     machine_of,
-    node_machine_of,
     root_of,
     sizes_of,
 )
@@ -71,28 +69,11 @@ def _print(explained: Explanation) -> None:
               f"{each_way} at a time, latency + bytes * per_byte each.[/]")  # fmt: skip
 
 
-def _tables(what: str, output: Path | None, machine: Path | None, svg: Path | None) -> None:
-    path = machine or Path("built-in")
-    if svg is not None and what != "levels":
-        raise Refusal(f"--svg {svg}: the page of tables has no picture")
-    if svg is not None:
-        simulated_hierarchical.picture(node_machine_of(path), svg, "--svg")
-    if what == "levels":
-        text = simulated_hierarchical.markdown(node_machine_of(path))
-    else:
-        text = simulated_tables.markdown(machine_of(path))
-    if output is None:
-        print(text, end="")
-        return
-    write(output, text, "--output")
-
-
 def simulate(
-    what: Annotated[
+    collective: Annotated[
         str,
         typer.Argument(
-            metavar="COLLECTIVE|tables|levels",
-            help="A collective of tutti list, e.g. gatherv, or one of the pages below.",
+            metavar="COLLECTIVE", help="A collective of tutti list, e.g. gatherv."
         ),
     ],
     ranks: Ranks = None,
@@ -120,39 +101,25 @@ def simulate(
     machine: Machine = None,
     svg: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="Draw what each rank does over time; for levels, the speedups."
-        ),
+        typer.Option(metavar="FILE", help="Draw what each rank does over time."),
     ] = None,
     timeline: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the timeline as JSON.")
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write the page of tables or levels (Markdown)."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Simulate a call with each algorithm, for any number of ranks and any arrivals.
 
-    Two pages compare the model with papers. `tables` simulates the gathers of Träff 2017 on 560,
-    1600 and 6400 ranks, beside the times measured in the paper. `levels` models hierarchical
-    collectives on 64 to 65,536 cores, beside the averages of Parsons & Pai 2014.
+    `tutti reproduce` compares the model with papers.
 
     ```
     tutti simulate gatherv --ranks 560 --distribution decreasing --block 100
     tutti simulate allgather --ranks 64 --arrivals one-late:500us --svg ranks.svg
-    tutti simulate tables
     ```
     """
-    if what in ("tables", "levels"):
-        _tables(what, output, machine, svg)
-        return
-    if output is not None:
-        raise Refusal(f"--output {output} needs tutti simulate tables or levels")
-    blocks = sizes_of(what, ranks, sizes, distribution, block)
+    blocks = sizes_of(collective, ranks, sizes, distribution, block)
     explained = explain_call(
-        what,
+        collective,
         blocks,
         root_of(root, len(blocks)),
         algorithm=algorithm,

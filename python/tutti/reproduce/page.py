@@ -1,137 +1,211 @@
-"""One HTML page and one Markdown summary of reproduced tables."""
+"""One HTML page, one Markdown summary and one JSON file of reproduced tables."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
 from html import escape
 
-from tutti.reproduce.tables import Comparison, Section, Table
+from tutti.reproduce import charts
+from tutti.reproduce.tables import EVEN, NEAR, Numbers, Result, Table
 
-Reproduced = tuple[Table, list[Section]]
+Reproduced = tuple[Table, Result]
 
-MISSING = (
-    ("Proficz 2020, tables 3 and 4", "measured in the lab", "arrival-lab.md"),
-    ("Paznikov 2024, figures 9 to 12", "measured in the lab, with our protocol", "rma-lab.md"),
-    ("Bhowmik & Bodele 2019", "measured in the lab", "place-lab.md"),
-    ("Parsons & Pai 2014 on nodes", "measured in the lab", "levels-lab.md"),
-)
-"""What this command does not run yet, and the page that has it."""
+_MOST_ROWS = 42
+"""The summary lists the rows of tables with up to this many problems."""
 
 _STYLE = (
-    "body{font:15px/1.5 system-ui,sans-serif;max-width:70em;margin:2em auto;padding:0 1em}"
-    "table{border-collapse:collapse;font-variant-numeric:tabular-nums}"
-    "td,th{padding:.1em .7em;text-align:right;border-bottom:1px solid #ddd}"
-    "td:first-child,th:first-child{text-align:left}tr.differs{background:#fdecea}"
-    "svg{background:#fafafa;margin:.5em 0}.note{color:#555}"
+    "body{font:15px/1.5 system-ui,sans-serif;max-width:76em;margin:2em auto;padding:0 1em}"
+    "table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:13px}"
+    "td,th{padding:.1em .6em;text-align:right;border-bottom:1px solid #ddd;white-space:nowrap}"
+    "td:first-child,th:first-child{text-align:left}td.differs{background:#fdecea}"
+    "th.source{text-align:center;border-left:2px solid #bbb}td.first,th.first{border-left:2px solid #bbb}"
+    ".plots{display:flex;flex-wrap:wrap;gap:1em}.plots svg{width:460px;max-width:100%}"
+    "svg text{font:11px system-ui,sans-serif;fill:#333}svg .title{font-weight:600;font-size:12px}"
+    ".grid{stroke:#e4e7eb}details{overflow-x:auto}.note{color:#555;margin:.2em 0 .2em 1.2em}"
+    "nav{columns:2;font-size:14px}h2{margin-top:2.2em}"
 )
-_SIDE, _EDGE = 260, 30
+_READ = (
+    "Compare winners and factors, not times: networks are those that the papers name, and nothing "
+    f"else is fitted. Times within {100 * (EVEN - 1):.0f} % count as even; single values agree within a "
+    f"factor of {NEAR:g}."
+)
+PAPERS = {
+    "traff": "Träff 2017: irregular gathers",
+    "proficz": "Proficz 2020: scatter and gather among late ranks",
+    "paznikov": "Paznikov 2024: one-sided broadcasts",
+    "bhowmik": "Bhowmik & Bodele 2019: allgather by distance",
+    "parsons": "Parsons & Pai 2014: collectives through node memory",
+}
+"""The papers by their keys on the command line, in the sequence of the pages."""
 
 
-def _plot(section: Section) -> str:
-    """Published against reproduced factors, both logarithmic; on the diagonal they are equal."""
-    pairs = [row.factors for row in section.rows if min(row.factors) > 0]
-    low = min((min(pair) for pair in pairs), default=0.5) / 1.5
-    high = max((max(pair) for pair in pairs), default=2.0) * 1.5
-    span = math.log(high / low)
+def _number(value: float) -> str:
+    return f"{value:,.{2 if abs(value) < 10 else 1 if abs(value) < 100 else 0}f}"
 
-    def at(factor: float) -> float:
-        return _EDGE + (_SIDE - 2 * _EDGE) * math.log(factor / low) / span
 
-    dots = "".join(
-        f'<circle cx="{at(a):.1f}" cy="{_SIDE - at(b):.1f}" r="3" fill="#1f6feb" '
-        f'fill-opacity=".6"><title>{escape(row.problem)}: published {a:.2f}, here {b:.2f}'
-        "</title></circle>"
-        for row in section.rows
-        for a, b in [row.factors]
-        if min(a, b) > 0
+def _names(table: Table, numbers: list[Numbers]) -> list[str]:
+    """The names of a source's columns: its contenders, then the factor."""
+    names = dict.fromkeys(name for each in numbers for name in each)
+    shown = [name for name in names if name not in ("factor", "ahead", "value")]
+    if table.contenders is None:
+        return [*shown, table.unit]
+    return [*shown, " / ".join(table.contenders)]
+
+
+def _factor(table: Table, numbers: Numbers) -> str:
+    """The factor or value; the winner where only that is known."""
+    factor = table.factor(numbers)
+    if factor is not None:
+        return _number(factor)
+    return (table.winner(numbers) or "") if numbers else ""
+
+
+def _cells(table: Table, names: list[str], numbers: Numbers) -> list[str]:
+    return [*(_number(numbers[name]) if name in numbers else "" for name in names[:-1]),
+            _factor(table, numbers)]  # fmt: skip
+
+
+def _rows(table: Table, result: Result) -> str:
+    sources = [("published", result.published), *((view.heading, view.numbers) for view in result.views)]
+    columns = [_names(table, numbers) for _, numbers in sources]
+    heads = "".join(
+        f'<th class="source" colspan="{len(names)}">{escape(heading)}</th>'
+        for (heading, _), names in zip(sources, columns, strict=True)
     )
-    one = at(min(max(1.0, low), high))
-    return (
-        f'<svg width="{_SIDE}" height="{_SIDE}" role="img" aria-label="factors">'
-        f'<line x1="{_EDGE}" y1="{_SIDE - _EDGE}" x2="{_SIDE - _EDGE}" y2="{_EDGE}" stroke="#999"/>'
-        f'<line x1="{one:.1f}" y1="{_EDGE}" x2="{one:.1f}" y2="{_SIDE - _EDGE}" stroke="#ddd"/>'
-        f'<line x1="{_EDGE}" y1="{_SIDE - one:.1f}" x2="{_SIDE - _EDGE}" y2="{_SIDE - one:.1f}" '
-        f'stroke="#ddd"/>{dots}<text x="{_EDGE}" y="{_SIDE - 8}" font-size="11">published factor '
-        f'{low:.2g} to {high:.2g}; upwards: here</text></svg>'
+    names = "".join(
+        f'<th{" class=first" if i == 0 else ""}>{escape(name)}</th>'
+        for each in columns
+        for i, name in enumerate(each)
+    )
+    body = ""
+    for i, problem in enumerate(result.problems):
+        body += f"<tr><td>{escape(problem)}</td>"
+        for k, (_, numbers) in enumerate(sources):
+            texts = _cells(table, columns[k], numbers[i])
+            view = result.views[k - 1] if k else None
+            if view and view.spread and texts[-1]:
+                texts[-1] += f" ± {view.spread[i]:.2f}"
+            classes = ["first"] + [""] * (len(texts) - 1)
+            if view and table.agrees(result.published[i], numbers[i]) is False:
+                classes[-1] += " differs"
+            body += "".join(
+                f'<td class="{name}">{text}</td>' if name else f"<td>{text}</td>"
+                for name, text in zip(classes, texts, strict=True)
+            )
+        body += "</tr>"
+    return f"<table><tr><th></th>{heads}</tr><tr><th>problem</th>{names}</tr>{body}</table>"
+
+
+def _html(table: Table, result: Result) -> str:
+    text = f'<h3 id="{table.paper}-{table.name}">{escape(table.title)}</h3>'
+    for view in result.views:
+        text += f"<p><b>{escape(view.heading)}</b>: {escape(table.verdict(result, view))}.</p>"
+        text += "".join(f'<p class="note">{escape(note)}</p>' for note in view.notes)
+    plots = [charts.lines(plot) for plot in result.plots]
+    plots += [charts.factors(table, result, view) for view in result.views]
+    return text + (
+        f'<div class="plots">{"".join(plots)}</div><details><summary>{len(result.problems)} problems'
+        f", {escape(table.unit)}</summary>{_rows(table, result)}</details>"
     )
 
 
-def _cells(row: Comparison) -> list[str]:
-    numbers = (*row.published, row.factors[0], *row.here, row.factors[1])
-    return [f"{number:,.2f}" for number in numbers]
-
-
-def _html(section: Section) -> str:
-    first, second = section.contenders
-    factor = f"{first} / {second}"
-    heads = ("problem", f"published {first}", second, factor, f"here {first}", second, factor)
-    differing = {row.problem for row in section.differing()}
-    body = "".join(
-        f'<tr{" class=differs" if row.problem in differing else ""}><td>{escape(row.problem)}</td>'
-        + "".join(f"<td>{cell}</td>" for cell in _cells(row))
-        + "</tr>"
-        for row in section.rows
-    )
-    notes = "".join(f'<p class="note">{escape(note)}</p>' for note in section.notes)
-    return (
-        f"<h3>{escape(section.method)}: {escape(section.machine)}</h3>"
-        f"<p><b>{escape(section.verdict())}.</b></p>{notes}{_plot(section)}"
-        f"<details><summary>{len(section.rows)} problems, microseconds</summary><table><tr>"
-        + "".join(f"<th>{escape(head)}</th>" for head in heads)
-        + f"</tr>{body}</table></details>"
-    )
+def _by_paper(reproduced: Sequence[Reproduced]) -> Iterator[tuple[str, list[Reproduced]]]:
+    for paper in PAPERS:
+        if of_paper := [each for each in reproduced if each[0].paper == paper]:
+            yield paper, of_paper
 
 
 def html(reproduced: Sequence[Reproduced]) -> str:
     """The page: needs no other file and no network."""
-    parts = [
-        f'<h2 id="{table.paper}-{table.name}">{escape(table.title)}</h2>'
-        + "".join(_html(section) for section in sections)
-        for table, sections in reproduced
-    ]
-    links = "".join(
-        f'<li><a href="#{table.paper}-{table.name}">{escape(table.title)}</a></li>'
-        for table, _ in reproduced
-    )
+    links = parts = ""
+    for paper, of_paper in _by_paper(reproduced):
+        parts += f"<h2>{escape(PAPERS[paper])}</h2>"
+        parts += "".join(_html(table, result) for table, result in of_paper)
+        links += "".join(
+            f'<li><a href="#{paper}-{table.name}">{escape(table.title)}</a></li>'
+            for table, _ in of_paper
+        )
     return (
         '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>Reproduced tables</title>'
+        '<meta name="viewport" content="width=device-width">'
         f"<style>{_STYLE}</style><h1>Published tables, reproduced</h1>"
-        "<p>Written by <code>tutti reproduce</code>. Compare winners and factors, not microseconds: "
-        "nothing is fitted to the papers' machines. Each section names its method. A shaded row has "
-        f"another winner than the paper.</p><ul>{links}</ul>{''.join(parts)}</html>\n"
+        f"<p>Written by <code>tutti reproduce</code>. {_READ} Each column names its source. A shaded "
+        f"cell disagrees with the paper.</p><nav><ul>{links}</ul></nav>{parts}</html>\n"
     )
 
 
-def _geometric_factor(section: Section, which: int) -> float:
-    factors = [row.factors[which] for row in section.rows if row.factors[which] > 0]
-    return math.exp(sum(map(math.log, factors)) / len(factors)) if factors else 1.0
+def _summary(reproduced: Sequence[Reproduced]) -> str:
+    text = (
+        "| table | source | agreeing problems | factor published | factor here |\n"
+        "| --- | --- | ---: | ---: | ---: |\n"
+    )
+    for table, result in reproduced:
+        published = table.mean_factor(result.published)
+        for view in result.views:
+            compared = table.compared(result, view)
+            agreeing = f"{sum(compared)} of {len(compared)}" if compared else ""
+            means = (published, table.mean_factor(view.numbers))
+            cells = " | ".join(f"{mean:.2f}" if mean else "" for mean in means)
+            text += f"| {table.title} | {view.heading} | {agreeing} | {cells} |\n"
+    return text
+
+
+def _markdown_rows(table: Table, result: Result) -> str:
+    """The factors or values of each problem by source; a cross marks those that disagree."""
+    what = table.unit if table.contenders is None else " / ".join(table.contenders)
+    heads = [what, "published", *(f"({chr(97 + i)})" for i in range(len(result.views)))]
+    text = f"| {' | '.join(heads)} |\n| --- |{' ---: |' * (len(heads) - 1)}\n"
+    for i, (problem, published) in enumerate(zip(result.problems, result.published, strict=True)):
+        cells = [_factor(table, published)]
+        for view in result.views:
+            cross = " ✗" if table.agrees(published, view.numbers[i]) is False else ""
+            cells.append(_factor(table, view.numbers[i]) + cross)
+        text += f"| {problem} | {' | '.join(cells)} |\n"
+    return f"{text}\n"
 
 
 def markdown(reproduced: Sequence[Reproduced]) -> str:
-    """The summary: one line for each table and method, and where winners differ."""
+    """The summary: a line for each table and source, then the factors of each problem."""
     text = (
-        "# Published tables, reproduced\n\n`tutti reproduce` writes this summary, and a page with "
-        "every number. Compare winners and factors, not\nmicroseconds: nothing is fitted to the "
-        "papers' machines. A factor is the geometric mean of the first contender's time over the\n"
-        "second's; times within 10 % count as even.\n\n"
-        "| table | method | problems with the same winner | factor published | factor here |\n"
-        "| --- | --- | ---: | ---: | ---: |\n"
+        "# Published tables, reproduced\n\n`tutti reproduce` writes this summary, a page with plots and "
+        "all times (`reproduced.html`), and the numbers\n([reproduced.json](reproduced.json)). "
+        f"{_READ}\n\n**Factor**: the geometric mean of the first "
+        "contender's time over the second's.\n\n" + _summary(reproduced)
     )
-    for table, sections in reproduced:
-        for section in sections:
-            agreeing = len(section.rows) - len(section.differing())
-            text += (
-                f"| {table.title} | {section.method} | {agreeing} of {len(section.rows)} "
-                f"| {_geometric_factor(section, 0):.2f} | {_geometric_factor(section, 1):.2f} |\n"
-            )
-    text += "\n## Where winners differ, and the guidelines\n\n"
-    for table, sections in reproduced:
-        text += f"**{table.title}**\n\n"
-        for section in sections:
-            text += f"- {section.method} ({section.machine}): {section.verdict()}.\n"
-            text += "".join(f"  {note}\n" for note in section.notes)
-        text += "\n"
-    text += "## Not by this command yet\n\n"
-    text += "".join(f"- {what}: [{how}]({page}).\n" for what, how, page in MISSING)
-    return text
+    for paper, of_paper in _by_paper(reproduced):
+        text += f"\n## {PAPERS[paper]}\n"
+        for table, result in of_paper:
+            text += f"\n### {table.title}\n\n"
+            for i, view in enumerate(result.views):
+                text += f"- ({chr(97 + i)}) **{view.heading}**: {table.verdict(result, view)}.\n"
+                text += "".join(f"  {note}\n" for note in view.notes)
+            text += "\n"
+            if len(result.problems) <= _MOST_ROWS:
+                text += _markdown_rows(table, result)
+    return text.rstrip() + "\n"
+
+
+def _rounded(numbers: Numbers) -> Numbers:
+    return {name: float(f"{value:.5g}") for name, value in numbers.items()}
+
+
+def document(reproduced: Sequence[Reproduced]) -> str:
+    """All numbers with their sources, as JSON."""
+    tables = [
+        {
+            "paper": table.paper, "name": table.name, "title": table.title, "unit": table.unit,
+            "contenders": table.contenders, "problems": result.problems,
+            "published": [_rounded(numbers) for numbers in result.published],
+            "views": [
+                {"source": view.source, "machine": view.machine, "notes": view.notes,
+                 "numbers": [_rounded(numbers) for numbers in view.numbers]}
+                for view in result.views
+            ],
+        }
+        for table, result in reproduced
+    ]  # fmt: skip
+    lines = ",\n".join(json.dumps(table, separators=(",", ":")) for table in tables)
+    return f'{{"schema":"tutti-reproduced-1","tables":[\n{lines}\n]}}\n'
+
+

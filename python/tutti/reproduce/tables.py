@@ -1,96 +1,203 @@
-"""What a reproduced table is."""
+"""What a reproduced table is: problems, the published numbers, and those of each source."""
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from tutti import _engine
+from tutti.reproduce.cache import Cache, content_of
 
 EVEN = 1.1
 """Factors between 1 / EVEN and EVEN count as even."""
+AHEAD = 1.02
+"""Who is only said to be ahead is so by at least this factor."""
+NEAR = 1.5
+"""Single numbers within this factor of the published one agree."""
+CLOSE = 1.2
+"""Factors within this factor of the published one are close."""
 
-
-def winner(factor: float, first: str, second: str) -> str:
-    """Who wins if `first` takes `factor` times as long as `second`."""
-    return second if factor > EVEN else first if factor < 1 / EVEN else "even"
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """One problem: two contenders, published and here, in microseconds."""
-
-    problem: str
-    published: tuple[float, float]
-    here: tuple[float, float]
-
-    @property
-    def factors(self) -> tuple[float, float]:
-        """The first contender's time over the second's, published and here."""
-        return tuple(a / b if b else 1.0 for a, b in (self.published, self.here))  # type: ignore[return-value]
+Numbers = dict[str, float]
+"""The numbers of one problem by contender. The name `factor` is the first contender's time over the
+second's where the times are unknown; `ahead` says no more than who wins: 1 the second contender, -1
+the first, 0 neither; `value` is the number of a table without contenders. Empty: no numbers."""
 
 
 @dataclass(frozen=True)
-class Section:
-    """One method's view of a table.
+class View:
+    """The numbers of one source, a list parallel to the problems.
 
     Attributes:
-        method: how the times were obtained: "own simulator", "SimGrid", "closed form" or "lab".
+        source: "own simulator", "SimGrid", "closed form" or "lab".
         machine: on what.
-        contenders: the names of the two compared.
-        rows: the problems.
-        notes: what limits the comparison.
+        numbers: for each problem.
+        notes: what limits them, and why they differ from the paper.
+        spread: for each problem the half-width of the factor's 95 % interval; empty if unknown.
     """
 
-    method: str
+    source: str
     machine: str
-    contenders: tuple[str, str]
-    rows: list[Comparison]
+    numbers: list[Numbers]
     notes: list[str] = field(default_factory=list)
+    spread: list[float] = field(default_factory=list)
 
-    def differing(self) -> list[Comparison]:
-        """The problems whose winner differs from the published one."""
-        return [
-            row
-            for row in self.rows
-            if winner(row.factors[0], *self.contenders)
-            != winner(row.factors[1], *self.contenders)
-        ]
+    @property
+    def heading(self) -> str:
+        return f"{self.source}: {self.machine}"
 
-    def verdict(self) -> str:
-        """Whether the shape agrees, in one sentence."""
-        differ = self.differing()
-        agreeing = len(self.rows) - len(differ)
-        wins = [
-            sum(winner(row.factors[which], *self.contenders) == self.contenders[1]
-                for row in self.rows)
-            for which in (0, 1)
-        ]  # fmt: skip
-        text = (
-            f"same winner in {agreeing} of {len(self.rows)}; {self.contenders[1]} wins "
-            f"{wins[0]} published and {wins[1]} here"
-        )
-        if not differ:
-            return f"{text}: agrees"
-        listed = ", ".join(
-            f"{row.problem} (published {row.factors[0]:.2f}, here {row.factors[1]:.2f})"
-            for row in differ
-        )
-        return f"{text}. They differ in {listed}"
+
+@dataclass(frozen=True)
+class Plot:
+    """Lines over x, each with its points."""
+
+    title: str
+    x_label: str
+    y_label: str
+    lines: dict[str, list[tuple[float, float]]]
+    log_x: bool = True
+    log_y: bool = True
+
+
+@dataclass(frozen=True)
+class Result:
+    """The problems of a table, the published numbers, and those of the sources."""
+
+    problems: list[str]
+    published: list[Numbers]
+    views: list[View]
+    plots: list[Plot] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Table:
-    """A published table and how to reproduce it.
+    """A published table or figure and how to reproduce it.
 
     Attributes:
         paper: its key on the command line.
         name: the table's key, such as "table-3".
         title: for people.
+        contenders: the two compared by their numbers' factor; None if problems have one value each.
+        unit: of the numbers, such as "us".
         steps: the number of results that it computes.
-        run: computes the sections; calls its argument after each result.
+        run: computes the result; calls its argument after each step.
     """
 
     paper: str
     name: str
     title: str
+    contenders: tuple[str, str] | None
+    unit: str
     steps: int
-    run: Callable[[Callable[[], None]], list[Section]]
+    run: Callable[[Callable[[], None]], Result]
+
+    def factor(self, numbers: Numbers) -> float | None:
+        """The first contender's number over the second's, or the single value; None if unknown."""
+        if self.contenders is None:
+            return numbers.get("value")
+        first, second = (numbers.get(name) for name in self.contenders)
+        return numbers.get("factor", first / second if first and second else None)
+
+    def winner(self, numbers: Numbers) -> str | None:
+        """The contender that wins, or "even"; None if unknown."""
+        if self.contenders is None:
+            return None
+        first, second = self.contenders
+        if "ahead" in numbers:
+            return ("even", second, first)[int(numbers["ahead"])]
+        factor = self.factor(numbers)
+        if factor is None:
+            return None
+        return second if factor > EVEN else first if factor < 1 / EVEN else "even"
+
+    def agrees(self, published: Numbers, here: Numbers) -> bool | None:
+        """Whether the winners are equal or the values near; None if one is unknown."""
+        if self.contenders is None:
+            a, b = self.factor(published), self.factor(here)
+            return None if not a or not b else max(a / b, b / a) <= NEAR
+        names = self.winner(published), self.winner(here)
+        if None in names:
+            return None
+        factor = self.factor(here)
+        if published.get("ahead") and factor:
+            # Only a side of a crossover is published: no band around even.
+            return factor ** published["ahead"] > AHEAD
+        return names[0] == names[1]
+
+    def compared(self, result: Result, view: View) -> list[bool]:
+        """For each problem that both know, whether they agree."""
+        pairs = zip(result.published, view.numbers, strict=True)
+        known = (self.agrees(published, here) for published, here in pairs)
+        return [each for each in known if each is not None]
+
+    def verdict(self, result: Result, view: View) -> str:
+        """Whether the shape agrees, in one sentence."""
+        compared = self.compared(result, view)
+        if self.contenders is None:
+            return f"within a factor of {NEAR:g} in {sum(compared)} of {len(compared)}"
+        second = self.contenders[1]
+        here, published = (
+            sum(self.winner(numbers) == second for numbers in of)
+            for of in (view.numbers, result.published)
+        )
+        known = sum(self.winner(numbers) is not None for numbers in view.numbers)
+        if not compared:
+            return f"{second} wins {here} of {known}; the paper has no numbers to compare"
+        pairs = [(self.factor(a), self.factor(b)) for a, b in
+                 zip(result.published, view.numbers, strict=True)]  # fmt: skip
+        known_factors = [max(a / b, b / a) for a, b in pairs if a and b]
+        close = sum(each <= CLOSE for each in known_factors)
+        text = f", factor within {100 * (CLOSE - 1):.0f} % in {close}" if known_factors else ""
+        return (
+            f"same winner in {sum(compared)} of {len(compared)}{text}; {second} wins {published} "
+            f"published and {here} here"
+        )
+
+    def mean_factor(self, numbers: list[Numbers]) -> float | None:
+        """The geometric mean of the known factors of contenders."""
+        factors = [factor for each in numbers if (factor := self.factor(each))]
+        if self.contenders is None or not factors:
+            return None
+        return math.exp(sum(map(math.log, factors)) / len(factors))
+
+
+@dataclass(frozen=True)
+class Context:
+    """What all papers need.
+
+    Attributes:
+        cache: keeps the results.
+        machine: the file of --machine; None: each paper's own network, or the built-in machine.
+        samples: the folder with the lab's samples.
+        simgrid_ranks: tables of more ranks do not run in SimGrid; 0 for none.
+    """
+
+    cache: Cache
+    machine: Path | None
+    samples: Path
+    simgrid_ranks: int = 0
+
+    def result(self, code: str, key: list[Any], compute: Callable[[], Any]) -> Any:
+        """A result, kept by its key, the engine and the source file that computes it."""
+        content = [content_of(Path(_engine.__file__)), content_of(Path(code))]
+        return self.cache.get([*content, *key], compute)
+
+    def documents(self, pattern: str) -> list[dict[str, Any]]:
+        """The samples of tutti-bench whose file names match, by name."""
+        return [json.loads(path.read_text()) for path in sorted(self.samples.glob(pattern))]
+
+
+def published(paper: str) -> dict[str, Any]:
+    """The published numbers of a paper, from its file beside this one."""
+    text = resources.files("tutti").joinpath("reproduce", f"{paper}.json").read_text()
+    document: dict[str, Any] = json.loads(text)
+    return document
+
+
+def network(numbers: dict[str, float]) -> _engine.Machine:
+    """A machine with these parameters and the built-in others."""
+    return _engine.machine_from_text("\n".join(f"{name} {value!r}" for name, value in numbers.items()))

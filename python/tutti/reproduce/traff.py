@@ -8,20 +8,21 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import tutti
-from tutti import Machine, simulated_tables
-from tutti._engine import Call, distribute, distributions
+from tutti._engine import Call, Machine, distribute, distributions
 from tutti.refusal import Refusal
-from tutti.reproduce.cache import Cache, content_of
-from tutti.reproduce.tables import Comparison, Section, Table
+from tutti.reproduce.tables import Context, Numbers, Result, Table, View, published
 from tutti.simgrid import platforms, running
+from tutti.workload import machine_of
 
-_TUW = "ordered_tree:rule=gather_time,promote=off"
+INT = 4
+"""Bytes of the paper's elements."""
+TUW = "ordered_tree:rule=gather_time,promote=off"
+CONTENDERS = ("MPI_Gatherv", "TUW_Gatherv")
 SIMGRID_RANKS = 560
 """The largest number of ranks of a table that runs in SimGrid by default."""
 
 
-def _closed_linear(sizes: list[int], root: int, machine: Machine) -> float:
+def closed_linear(sizes: list[int], root: int, machine: Machine) -> float:
     """Seconds of a linear gather whose root takes messages one after the other, each for its bytes
     or for the gap, if that is longer, after one latency (LogGP)."""
     each = (max(machine.gap, size * machine.per_byte) for rank, size in enumerate(sizes)
@@ -29,171 +30,145 @@ def _closed_linear(sizes: list[int], root: int, machine: Machine) -> float:
     return machine.latency + sum(each)
 
 
-def _problem(ranks: int, distribution: str, block: int, machine: Machine) -> dict[str, float]:
+def _microseconds(collective: str, sizes: list[int], algorithm: str, machine: Machine) -> float:
+    call = Call(collective, sizes, len(sizes) // 2, algorithm, machine)
+    return 1e6 * (call.simulate().run_time + call.knowledge_price().steps * machine.latency)
+
+
+def problem(ranks: int, distribution: str, block: int, machine: Machine) -> Numbers:
     """Times of one problem in microseconds, by our simulator and by closed form."""
-    row = simulated_tables.row_of(ranks, distribution, block, [0.0] * 10, machine)
-    sizes = [simulated_tables.INT * size for size in distribute(distribution, ranks, block)]
-    call = Call("gatherv", sizes, ranks // 2, "binomial", machine)
-    binomial = call.simulate().run_time + call.knowledge_price().steps * machine.latency
+    sizes = [INT * size for size in distribute(distribution, ranks, block)]
+    # The agreement of guideline (2) is a reduction and a broadcast of one element.
+    agreement = 2e6 * (ranks - 1).bit_length() * (machine.latency + INT * machine.per_byte)
+    padded = [max(sizes)] * ranks
     return {
-        "linear": row.linear,
-        "gap": 1e6 * _closed_linear(sizes, ranks // 2, machine),
-        "binomial": 1e6 * binomial,
-        "guideline_2": row.padded,
-        "tuw": row.tuw,
-        "tree": row.tree,
+        "linear": _microseconds("gatherv", sizes, "linear", machine),
+        "gap": 1e6 * closed_linear(sizes, ranks // 2, machine),
+        "binomial": _microseconds("gatherv", sizes, "binomial", machine),
+        "guideline (2)": agreement + _microseconds("gather", padded, "binomial", machine),
+        "TUW_Gatherv": _microseconds("gatherv", sizes, TUW, machine),
+        "ordered_tree": _microseconds("gatherv", sizes, "ordered_tree", machine),
+        "bound": 1e6 * Call("gatherv", sizes, ranks // 2, "linear", machine).lower_bound(),
     }
 
 
-def _engine() -> str:
-    return content_of(Path(tutti._engine.__file__))
+def _paper_numbers(row: list[float]) -> Numbers:
+    """The paper's averages and minima; its contenders by their minima."""
+    names = [f"{name}, {kind}" for name in ("MPI_Gather", "guideline (2)", *CONTENDERS)
+             for kind in ("avg", "min")]  # fmt: skip
+    numbers = dict(zip(names, row[2:], strict=True))
+    return {name.removesuffix(", min"): number for name, number in numbers.items()}
 
 
-def _violations(slow: list[float], fast: list[float]) -> int:
-    return sum(a > b for a, b in zip(slow, fast, strict=True))
+def _violations(numbers: list[Numbers]) -> list[int]:
+    """In how many problems each contender is slower than guideline (2)."""
+    return [sum(each[name] > each["guideline (2)"] for each in numbers) for name in CONTENDERS]
 
 
-def _measured(table: dict[str, Any], column: int) -> list[float]:
-    return [row[column] for name in distributions() for row in table["rows"][name]]
-
-
-def _simulated(cache: Cache, ranks: int, machine: Machine, done: Callable[[], None]) -> list[dict]:
-    results = []
-    for distribution in distributions():
-        for block in simulated_tables.paper()["blocks"]:
-            depends = ["traff", _engine(), ranks, distribution, block, str(machine)]
-            results.append(
-                cache.get(
-                    depends,
-                    lambda d=distribution, b=block: _problem(ranks, d, b, machine),
-                )
-            )
-            done()
-    return results
-
-
-def _names() -> list[str]:
-    blocks = simulated_tables.paper()["blocks"]
-    return [f"{name} {block}" for name in distributions() for block in blocks]
-
-
-def _section(
-    table: dict[str, Any], results: list[dict], contender: str, method: str, machine: str,
-    notes: list[str],
-) -> Section:  # fmt: skip
-    published = zip(_measured(table, 7), _measured(table, 9), strict=True)
-    rows = [
-        Comparison(name, pair, (result[contender], result["tuw"]))
-        for name, pair, result in zip(_names(), published, results, strict=True)
-    ]
-    return Section(method, machine, ("MPI_Gatherv", "TUW_Gatherv"), rows, notes)
-
-
-def _guidelines(table: dict[str, Any], results: list[dict], contender: str) -> str:
-    padded = [result["guideline_2"] for result in results]
-    ours = [
-        _violations([result[name] for result in results], padded) for name in (contender, "tuw")
-    ]
-    theirs = [_violations(_measured(table, column), _measured(table, 5)) for column in (7, 9)]
-    first = sum(
-        table["rows"]["same"][i][3] > table["rows"]["same"][i][9] for i in range(5)
-    )
+def _guidelines(theirs: list[Numbers], ours: list[Numbers], blocks: int) -> str:
+    first = [sum(each["MPI_Gather"] > each["TUW_Gatherv"] for each in theirs[:blocks]),
+             sum(each["binomial"] > each["TUW_Gatherv"] for each in ours[:blocks])]  # fmt: skip
     return (
-        f"Violations of guideline (2) among {len(results)} problems by minima: published "
-        f"MPI_Gatherv {theirs[0]}, TUW_Gatherv {theirs[1]}; here {ours[0]} and {ours[1]}. "
-        f"Of guideline (1), MPI_Gather no slower than TUW_Gatherv on equal blocks: published "
-        f"{first} of 5."
+        f"Violations of guideline (2) among {len(ours)} problems by minima, of MPI_Gatherv and "
+        f"TUW_Gatherv: published {_violations(theirs)[0]} and {_violations(theirs)[1]}, here "
+        f"{_violations(ours)[0]} and {_violations(ours)[1]}. Of guideline (1), a gather slower than "
+        f"TUW_Gatherv on equal blocks: published {first[0]} of {blocks}, here {first[1]} (binomial)."
     )
 
 
-def _in_simgrid(
-    cache: Cache, table: dict[str, Any], done: Callable[[], None]
-) -> tuple[list[dict], str]:
+def _in_simgrid(context: Context, ranks: int, blocks: list[int], done: Callable[[], None]) -> View:
     """Minima of tutti-bench in SimGrid, in microseconds."""
     machine = platforms.platform("qdr36x16")
     library = running.front().with_name("libtutti-simgrid-rank.so")
-    blocks = simulated_tables.paper()["blocks"]
-    results: list[dict] = []
+    numbers: list[Numbers] = []
     for distribution in distributions():
         words = (
             "tutti-bench", "gatherv", "--distribution", distribution,
-            "--block", ",".join(map(str, blocks)), "--algorithm", f"native,linear,{_TUW}",
+            "--block", ",".join(map(str, blocks)), "--algorithm", f"native,linear,{TUW}",
             "--root", "half", "--repetitions", "2", "--warmup", "1", "--no-check",
         )  # fmt: skip
-        depends = ["traff", content_of(library), machine.xml, machine.overhead,
-                   table["ranks"], list(words)]  # fmt: skip
-        results += cache.get(
-            depends, lambda w=words: _bench(w, machine, table["ranks"])
+        key = [machine.xml, machine.overhead, ranks, list(words)]
+        numbers += context.result(
+            str(library), key, lambda w=words: _bench(w, machine, ranks)
         )
         for _ in blocks:
             done()
-    return results, f"qdr36x16, {table['ranks'] // 16} nodes of 16 ranks"
+    note = (
+        "SimGrid's own MPI_Gatherv is linear, whatever MPI it imitates. Minimum of 2 repetitions; "
+        "simulated runs vary by who arrives first after a barrier. SimGrid's overhead of messages is "
+        "not fitted to the paper's machine."
+    )
+    return View("SimGrid", f"qdr36x16, {ranks // 16} nodes of 16 ranks", numbers, [note])
 
 
-def _bench(
-    words: tuple[str, ...], machine: platforms.Platform, ranks: int
-) -> list[dict[str, float]]:
+def _bench(words: tuple[str, ...], machine: platforms.Platform, ranks: int) -> list[Numbers]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "result.json"
         job = running.Job((*words, "--json", str(file)), machine, ranks, 16)
         running.output(job, timeout=1800)
         rows = json.loads(file.read_text())["rows"]
-    results = []
-    for row in rows:
-        minima = [line["min_us"] for line in row["algorithms"]]
-        results.append(dict(zip(("native", "linear", "tuw"), minima, strict=True)))
-    return results
+    names = ("MPI_Gatherv", "linear", "TUW_Gatherv")
+    return [
+        dict(zip(names, (line["min_us"] for line in row["algorithms"]), strict=True)) for row in rows
+    ]
 
 
-def tables(cache: Cache, machine: Machine, simgrid_ranks: int) -> list[Table]:
-    """The 11 tables.
+def _run(context: Context, table: dict[str, Any], done: Callable[[], None]) -> Result:
+    document = published("traff")
+    blocks, ranks = document["blocks"], table["ranks"]
+    machine = machine_of(context.machine or Path("built-in"))
+    problems = [(name, block) for name in distributions() for block in blocks]
+    simulated: list[Numbers] = []
+    for name, block in problems:
+        simulated.append(
+            context.result(
+                __file__,
+                [ranks, name, block, str(machine)],
+                lambda n=name, b=block: problem(ranks, n, b, machine),
+            )
+        )
+        done()
+    theirs = [_paper_numbers(row) for name in distributions() for row in table["rows"][name]]
 
-    Args:
-        cache: keeps the results.
-        machine: the parameters of our own simulator.
-        simgrid_ranks: tables of more ranks do not run in SimGrid; 0 for none.
-    """
+    def beside(contender: str) -> list[Numbers]:
+        return [{"MPI_Gatherv": each[contender]} | each for each in simulated]
+
+    where = f"{machine.latency * 1e6:.3g} us + {machine.per_byte * 1e9:.3g} ns a byte"
+    ours = beside(table["gatherv"])
+    guidelines = _guidelines(theirs, ours, len(blocks))
+    if table["gatherv"] == "linear":
+        gap = f"{where}, a gap of {machine.gap * 1e6:.3g} us"
+        views = [
+            View("own simulator", where, ours, [
+                guidelines, "MPI_Gatherv: linear, with a full latency for each message."]),
+            View("closed form", gap, beside("gap"), [
+                "MPI_Gatherv: messages follow each other after a gap (LogGP), the least that a linear "
+                "gather costs; TUW_Gatherv as in the simulator. Measured ones lie between both."]),
+        ]  # fmt: skip
+    else:
+        why = (
+            "MPI_Gatherv: the binomial tree, sizes sent up first. The paper suspects the agreement on "
+            "sizes behind its library's factor of 2 to 3; one message of sizes from each rank costs no "
+            "more than the construction of the tree."
+        )
+        views = [View("own simulator", where, ours, [guidelines, why])]
+    if ranks <= context.simgrid_ranks:
+        views.append(_in_simgrid(context, ranks, blocks, done))
+    return Result([f"{name} {block}" for name, block in problems], theirs, views)
+
+
+def tables(context: Context) -> list[Table]:
+    """The 11 tables."""
     made = []
-    for number, table in simulated_tables.paper()["tables"].items():
-        in_simgrid = table["ranks"] <= simgrid_ranks
-
-        def run(
-            done: Callable[[], None], table: dict = table, in_simgrid: bool = in_simgrid
-        ) -> list[Section]:
-            results = _simulated(cache, table["ranks"], machine, done)
-            name = f"{machine.latency * 1e6:.3g} us + {machine.per_byte * 1e9:.3g} ns a byte"
-            contender = table["gatherv"]
-            notes = [_guidelines(table, results, contender)]
-            if contender == "linear":
-                notes.append("MPI_Gatherv here: linear, with a full latency for each message.")
-            else:
-                notes.append(
-                    "MPI_Gatherv here: the binomial tree, sizes sent up first. The paper suspects "
-                    "the agreement on sizes behind its library's factor of 2 to 3; one message of "
-                    "sizes from each rank costs no more than the construction of the tree."
-                )
-            sections = [_section(table, results, contender, "own simulator", name, notes)]
-            if contender == "linear":
-                gap = f"{name}, a gap of {machine.gap * 1e6:.3g} us"
-                why = ["MPI_Gatherv here: messages follow each other after a gap (LogGP); "
-                       "TUW_Gatherv as in the simulator."]  # fmt: skip
-                sections.append(_section(table, results, "gap", "closed form", gap, why))
-            if in_simgrid:
-                measured, where = _in_simgrid(cache, table, done)
-                why = ["SimGrid's own MPI_Gatherv is linear, whatever MPI it imitates. Minimum of 2 "
-                       "repetitions; simulated runs vary by who arrives "
-                       "first after a barrier. SimGrid's overhead of messages is not fitted to the "
-                       "paper's machine."]  # fmt: skip
-                sections.append(_section(table, measured, "native", "SimGrid", where, why))
-            return sections
-
-        problems = len(_names())
+    for number, table in published("traff")["tables"].items():
+        steps = 30 * (2 if table["ranks"] <= context.simgrid_ranks else 1)
         made.append(
             Table(
                 "traff", f"table-{number}",
                 f"Table {number}: MPI_Gatherv and TUW_Gatherv, p = {table['ranks']:,}, "
                 f"{table['library']}",
-                problems * (2 if in_simgrid else 1), run,
+                CONTENDERS, "us", steps,
+                lambda done, t=table: _run(context, t, done),  # type: ignore[misc]
             )
         )  # fmt: skip
     return made
