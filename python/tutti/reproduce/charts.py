@@ -8,6 +8,8 @@ from html import escape
 from tutti.reproduce.tables import Plot, Result, Table, View
 
 COLOURS = ("#1f6feb", "#d1242f", "#1a7f37", "#9a6700", "#8250df", "#0a7ea4", "#bf3989", "#57606a")
+_FEWEST = 8
+"""Fewer factors are read from the rows."""
 _WIDE, _HIGH, _LEFT, _RIGHT, _TOP, _BOTTOM = 460, 300, 52, 12, 28, 42
 
 
@@ -31,8 +33,8 @@ class Axis:
         return self.begin + (self.end - self.begin) * share
 
     def ticks(self) -> list[float]:
-        """Three to seven round numbers within the axis."""
-        if not self.log:
+        """Up to seven numbers within the axis, as round as possible."""
+        if not self.log or self.high < 4 * self.low:
             step = 10 ** math.floor(math.log10((self.high - self.low) / 2))
             step *= next(k for k in (1, 2, 5, 10) if (self.high - self.low) / (k * step) <= 6)
             first = math.ceil(self.low / step)
@@ -41,7 +43,7 @@ class Axis:
         for mantissas in ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 8)):
             found = [m * 10.0**k for k in powers for m in mantissas]
             found = [tick for tick in found if self.low <= tick * 1.001 and tick <= self.high * 1.001]
-            if len(found) >= 3:
+            if len(found) >= 4:
                 return found[:: -(-len(found) // 7)]
         return found
 
@@ -50,7 +52,7 @@ def _label(value: float) -> str:
     for limit, suffix in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
         if value >= limit:
             return f"{value / (1e3 if suffix == 'k' else limit):g}{suffix}"
-    return f"{value:.3g}"
+    return f"{value:.4g}"
 
 
 def _frame(plot: Plot, x: Axis, y: Axis, high: int) -> str:
@@ -106,13 +108,14 @@ def lines(plot: Plot) -> str:
 
 
 def factors(table: Table, result: Result, view: View) -> str:
-    """Published against reproduced factors or values; on the diagonal they are equal."""
+    """Published against reproduced factors or values; on the diagonal they are equal. Empty where lines
+    show the same, or points are few."""
     pairs = [
         (problem, a, b)
         for problem, published, here in zip(result.problems, result.published, view.numbers, strict=True)
         if (a := table.factor(published)) and (b := table.factor(here))
     ]
-    if len(pairs) < 3:
+    if len(pairs) < _FEWEST or result.plots:
         return ""
     values = [value for _, *pair in pairs for value in pair]
     plot = Plot(view.heading[:70], "published", "here", {})

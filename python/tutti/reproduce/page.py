@@ -26,8 +26,8 @@ _STYLE = (
     "nav{columns:2;font-size:14px}h2{margin-top:2.2em}"
 )
 _READ = (
-    "Compare winners and factors, not times: networks are those that the papers name, and nothing "
-    f"else is fitted. Times within {100 * (EVEN - 1):.0f} % count as even; single values agree within a "
+    "Compare winners and factors, not times: networks have the rates that the papers name, and every "
+    f"fitted number is named. Times within {100 * (EVEN - 1):.0f} % count as even; single values agree within a "
     f"factor of {NEAR:g}."
 )
 PAPERS = {

@@ -110,8 +110,8 @@ def _averages(context: Context, machine: NodeMachine, done: Callable[[], None]) 
     ]
     why = [
         f"One number, the time between two messages of a node, fitted to alltoallv: {1e6 * gap:.2f} us "
-        f"instead of {1e6 * parameter(machine, 'node_gap'):.2f}. A node of 32 cores on one adapter of "
-        "2014 sends about that many messages. The gain is in messages: flat algorithms send 32 times as "
+        f"instead of {1e6 * parameter(machine, 'node_gap'):.2f}, 3 million messages a second "
+        "for 32 cores. The gain is in messages: flat algorithms send 32 times as "
         "many.",
         "What is left of allgather and reduce_scatter depends on which flat algorithm they are compared "
         f"with: on this machine the gain over a ring alone is {rows[1][3]:.0f} and {rows[2][3]:.0f}, over "
@@ -159,8 +159,7 @@ def _senders(context: Context, machine: NodeMachine, done: Callable[[], None]) -
     ]
     why = [
         f"2.5 on average needs an adapter this many times as fast as one sender: {', '.join(ratios)}. That "
-        "fits a core that pushes its bytes through the adapter itself, as with the Cray's small puts or "
-        "TCP. Where one sender's RDMA fills the link, 2.5 cannot be had."
+        "fits cores that push their bytes through the adapter themselves, as over TCP. Where one sender's RDMA fills the link, 2.5 cannot be had."
     ]
     views = [View("closed form", "built-in machine", here, notes),
              View("closed form", "slower senders, fitted", there, why)]  # fmt: skip

@@ -86,7 +86,7 @@ def crossovers(times: Times, machines: dict[str, Machine]) -> list[Numbers]:
         elif along == "size":
             at = size_ahead(times, machines[name], fixed, _SEVERAL * value * unit) / unit
         else:
-            most = document["most_processes"][name]
+            most = document["max_processes"][name]
             at = processes_ahead(times, machines[name], fixed * unit, most)
         found.append({"value": at} if math.isfinite(at) else {})
     return found
@@ -190,7 +190,7 @@ def _figure(context: Context, figure: str, done: Callable[[], None]) -> Result:
     name, along, panels = document["figures"][figure]
     machine = network(document["networks"][name])
     unit, bytes_ = document["units"][name]
-    xs = range(2, 41, 2) if along == "size" else range(8, document["most_processes"][name] + 1, 8)
+    xs = range(2, 41, 2) if along == "size" else range(8, document["max_processes"][name] + 1, 8)
     cells = [(fixed, x) for fixed in panels for x in xs]
 
     def compute(times: Times, machine: Machine) -> list[Numbers]:

@@ -13,6 +13,7 @@ from tutti.reproduce.tables import Context, Numbers, Plot, Result, Table, View, 
 FLOAT = 4
 DRAWS = 60
 """Random arrivals of each cell, the same for all algorithms."""
+_MOST_RANKS = 48
 EAGER = 65536
 """Open MPI sends smaller messages over TCP without waiting for the receiver."""
 ALGORITHMS = {
@@ -63,10 +64,9 @@ def run_times(
 def simulated(cell: Cell, machine: Machine) -> dict[str, Any]:
     """Mean run times in ms, and the half-width of the compared factor."""
     collective, size, delay, ranks = cell
-    chance = random.Random(str(cell))
-    arrivals = [
-        [chance.uniform(0, delay / 1000) for _ in range(ranks)] for _ in range(DRAWS if delay else 1)
-    ]
+    chance = random.Random(1)  # All cells have the same arrivals, but for scale and number.
+    shares = [[chance.random() for _ in range(_MOST_RANKS)] for _ in range(DRAWS if delay else 1)]
+    arrivals = [[delay / 1000 * share for share in each[:ranks]] for each in shares]
     block = size * 1024 // ranks * FLOAT
     times = {
         name: [run for run, _ in run_times(collective, name, block, arrivals, machine)]
