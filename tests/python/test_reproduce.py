@@ -133,12 +133,22 @@ def test_the_page_needs_no_other_file():
     text = page.html([(pair(title="Table 3 <of> a paper"), drawn)])
     assert "Table 3 &lt;of&gt; a paper" in text
     assert "a note &amp; more" in text
-    assert text.count('class="differs"') + text.count('class=" differs"') + text.count("first differs") == 1
+    assert text.count('differs">1.50') == 1
+    assert text.count('differs">') == 1
     assert "http" not in text
     assert "src=" not in text
-    for svg in text.split("<svg")[1:]:
-        ElementTree.fromstring("<svg" + svg.partition("</svg>")[0] + "</svg>")
-    assert text.count("<svg") == 2
+    (svg,) = text.split("<svg")[1:]
+    drawing = ElementTree.fromstring("<svg" + svg.partition("</svg>")[0] + "</svg>")
+    assert len(drawing.findall("polyline")) == 2
+    assert len(drawing.findall("circle")) == 4
+
+
+def test_a_plot_of_factors_has_a_point_for_each_known_one():
+    result = result_of(factors(*range(1, 11)), [*factors(*range(2, 11)), {}])
+    drawing = ElementTree.fromstring(charts.factors(pair(), result, result.views[0]))
+    assert len(drawing.findall("circle")) == 9
+    few = result_of(factors(1), factors(2))
+    assert charts.factors(pair(), few, few.views[0]) == ""
 
 
 def test_the_summary_has_a_line_for_each_source_and_marks_what_differs():
@@ -217,7 +227,7 @@ def test_late_ranks_cost_a_sorted_scatter_less():
     machine = network(published("proficz")["network"])
     found = proficz.simulated(("scatter", 2048, 50, 48), machine)
     ms, spread = found["ms"], found["spread"]
-    assert ms["LIN"] / ms["BSLN"] - spread > 1.15
+    assert ms["LIN"] / ms["BSLN"] - spread > 1.1
     for name, published_ms in (("LIN", 104), ("SLIN", 94), ("BSLN", 91)):
         assert ms[name] == pytest.approx(published_ms, rel=0.1)
     together = proficz.simulated(("scatter", 2048, 0, 48), machine)
