@@ -97,12 +97,12 @@ bool TuningCase::is_faster(int candidate, int other, double score) const {
          exceeds(others.median(), min_gain, samples.median());
 }
 
-/// Do ranks pay for what others gain against the MPI's own? Both must have been measured.
-bool TuningCase::is_unfair(int candidate) const {
+/// Do ranks pay for what others gain? Both must have been measured.
+bool TuningCase::is_unfair(int candidate, int other) const {
   const State& one = at(candidate);
-  const State& native = at(0);
-  return one.means.median() >= native.means.median() ||
-         exceeds(one.maxima.median(), max_loss_of_a_rank, native.maxima.median());
+  const State& two = at(other);
+  return one.means.median() >= two.means.median() ||
+         exceeds(one.maxima.median(), max_loss_of_a_rank, two.maxima.median());
 }
 
 /// Does a candidate take `factor` times as long as the MPI's own in the mean without outliers?
@@ -131,7 +131,9 @@ void TuningCase::select_fastest() {
     state.rejected.reset();
     if (!is_faster(candidate, selected_, score_to_select)) continue;
     if (candidate != 0 && !is_faster(candidate, 0, score_to_select)) continue;
-    if (candidate != 0 && is_unfair(candidate)) state.rejected = CandidateState::unfair;
+    if (candidate != 0 && (is_unfair(candidate, 0) || is_unfair(candidate, selected_))) {
+      state.rejected = CandidateState::unfair;
+    }
     if (is_uneven(candidate, 1)) state.rejected = CandidateState::uneven;
     if (!state.rejected &&
         (best == selected_ || state.samples.median() < at(best).samples.median())) {

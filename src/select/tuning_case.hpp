@@ -139,7 +139,7 @@ class TuningCase {
   [[nodiscard]] Nanoseconds reference() const;
   [[nodiscard]] int next_candidate() const;
   [[nodiscard]] bool is_faster(int candidate, int other, double score) const;
-  [[nodiscard]] bool is_unfair(int candidate) const;
+  [[nodiscard]] bool is_unfair(int candidate, int other) const;
   [[nodiscard]] bool is_uneven(int candidate, double factor) const;
   void drop_slow();
   void reject_selected();
