@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Tutti's time models against SimGrid and LogGOPSim on the same calls, and the page of it.
 
-    bench/referees.py run PROGRAM FOLDER     measures and writes docs/results/referees.json
-    bench/referees.py page                   writes the tables of docs/results/referees.md
+    bench/referees.py run PROGRAM FOLDER SAMPLES
+    bench/referees.py page SAMPLES docs/results/referees.md
 
 PROGRAM is tutti-selection of a build with SimGrid and -DTUTTI_BENCH=ON; FOLDER has LogGOPSim and
 txt2bin, built from LogGOPSim's source.
@@ -24,9 +24,6 @@ from tutti import Call, Machine
 from tutti.schedules.files import to_goal
 from tutti.simgrid import platforms, running
 
-ROOT = Path(__file__).resolve().parent.parent
-SAMPLES = ROOT / "docs" / "results" / "referees.json"
-PAGE = SAMPLES.with_suffix(".md")
 RANKS = 48
 LATENCY, OVERHEAD, BANDWIDTH = 1000, 1000, 1
 """Nanoseconds of a link, of which a message crosses 2, and at each processor; bytes per ns."""
@@ -71,8 +68,8 @@ def in_loggopsim(folder: Path, call: Call) -> float:
     return max(map(int, re.findall(r"(?:Host|host) \d+: (\d+)", done))) * 1e-9
 
 
-def run(program: str, folder: Path) -> None:
-    """Measures all cells."""
+def run(program: str, folder: Path, file: Path) -> None:
+    """Measures all cells and writes them."""
     samples = []
     for collective in COLLECTIVES:
         measured = in_simgrid(program, collective)
@@ -84,7 +81,7 @@ def run(program: str, folder: Path) -> None:
                 continue
             samples.append({"collective": collective, "algorithm": algorithm, "bytes": size,
                             "simgrid": seconds, "loggopsim": in_loggopsim(folder, call)})  # fmt: skip
-    SAMPLES.write_text(json.dumps(samples, indent=1) + "\n")
+    file.write_text(json.dumps(samples, indent=1) + "\n")
 
 
 def with_models(cell: dict) -> dict:
@@ -133,13 +130,13 @@ def table(samples: list[dict]) -> list[str]:
 
 def main(words: list[str]) -> int:
     """Runs `run` or `page`."""
-    if words[:1] == ["run"] and len(words) == 3:
-        run(words[1], Path(words[2]))
+    if words[:1] == ["run"] and len(words) == 4:
+        run(words[1], Path(words[2]), Path(words[3]))
         return 0
-    if words == ["page"]:
-        samples = [with_models(cell) for cell in json.loads(SAMPLES.read_text())]
+    if words[:1] == ["page"] and len(words) == 3:
+        samples = [with_models(cell) for cell in json.loads(Path(words[1]).read_text())]
         lines = ["## Summary", "", *summary(samples), "", "## Cells", "", *table(samples)]
-        lab_page.write(lines, PAGE)
+        lab_page.write(lines, Path(words[2]))
         return 0
     print(__doc__, file=sys.stderr)
     return 2
