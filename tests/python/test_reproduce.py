@@ -104,13 +104,21 @@ def test_results_are_kept_by_content(tmp_path):
     assert (again.hits, again.misses, len(calls)) == (1, 0, 2)
 
 
-def test_a_result_depends_on_the_code_that_computes_it(tmp_path):
-    code = tmp_path / "model.py"
-    found = []
-    for text in ("one", "two", "two"):
-        code.write_text(text)
-        found.append(context(tmp_path).result(str(code), ["key"], lambda t=text: t))
-    assert found == ["one", "two", "two"]
+def test_a_result_depends_on_its_arguments_and_files(tmp_path):
+    calls = []
+
+    def compute(machine: object, number: int) -> int:
+        calls.append(number)
+        return number
+
+    file = tmp_path / "library"
+    file.write_text("one")
+    slower = parsons.changed(NodeMachine(), "node_gap", 3e-7)
+    for machine, number in ((NodeMachine(), 1), (NodeMachine(), 1), (slower, 2), (network({"gap": 1e-6}), 3)):
+        assert context(tmp_path).result(compute, machine, number, of=file) == number
+    file.write_text("two")
+    assert context(tmp_path).result(compute, NodeMachine(), 1, of=file) == 1
+    assert calls == [1, 2, 3, 1]
 
 
 def test_an_interrupted_result_is_not_kept(tmp_path):

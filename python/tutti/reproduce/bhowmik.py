@@ -24,10 +24,9 @@ def _distances(matrices: list[list[list[float]]], names: list[str]) -> Distances
         {"schema": "tutti-distances-1", "unit": "s", "names": names, "measured": measured}))  # fmt: skip
 
 
-def two_switches(switch_of: list[int]) -> Distances:
+def two_switches(switch_of: list[int], numbers: dict[str, float]) -> Distances:
     """Distances between ranks of one node each, given the switch of each; messages between the
     switches share a link."""
-    numbers = published("bhowmik")["network"]
 
     def seconds(a: int, b: int, size: int) -> float:
         if a == b:
@@ -62,12 +61,14 @@ def placements(nodes: int) -> dict[str, list[list[int]]]:
     }
 
 
-def _times(shape: str, switches: list[list[int]], block: int) -> Numbers:
+def _times(
+    shape: str, switches: list[list[int]], block: int, numbers: dict[str, float]
+) -> Numbers:
     """Milliseconds in the natural order, in the paper's, and in the best that Tutti finds."""
     heuristic = HEURISTICS[shape][0]
     found = []
     for switch_of in switches:
-        evaluated = two_switches(switch_of).reordering("allgather", shape, block)
+        evaluated = two_switches(switch_of, numbers).reordering("allgather", shape, block)
         seconds = {each.name: each.seconds for each in evaluated.all}
         found.append((evaluated.natural.seconds, seconds[heuristic], evaluated.best.seconds))
     means = [1e3 * geometric_mean(each) for each in zip(*found, strict=True)]
@@ -103,9 +104,7 @@ def _figure(context: Context, name: str, done: Callable[[], None]) -> Result:
     for where, switches in placements(nodes).items():
         numbers = []
         for size in kilobytes:
-            key = [document["network"], shape, switches, size]
-            numbers.append(context.result(
-                __file__, key, lambda s=switches, b=size: _times(shape, s, b * 1024)))  # fmt: skip
+            numbers.append(context.result(_times, shape, switches, size * 1024, document["network"]))
             done()
         views.append(View("own simulator", where, numbers))
     if shape == "ring":

@@ -85,7 +85,7 @@ def lines(plot: Plot) -> str:
     x = Axis([a for a, _ in points], _LEFT, _WIDE - _RIGHT, plot.log_x)
     y = Axis([b for _, b in points], _HIGH - _BOTTOM, _TOP, plot.log_y)
     drawn = legend = ""
-    column, row = _LEFT, 0
+    column, row = float(_LEFT), 0
     for i, (name, line) in enumerate(plot.lines.items()):
         style = f'stroke="{COLOURS[i % len(COLOURS)]}"'
         if i >= len(COLOURS) or name.startswith("published"):
@@ -99,7 +99,7 @@ def lines(plot: Plot) -> str:
         )
         width = 34 + 6.3 * len(name)
         if column + width > _WIDE and column > _LEFT:
-            column, row = _LEFT, row + 1
+            column, row = float(_LEFT), row + 1
         at = _HIGH + 8 + 15 * row
         legend += f'<line x1="{column}" x2="{column + 18}" y1="{at - 4}" y2="{at - 4}" stroke-width="2" {style}/>'
         legend += f'<text x="{column + 22}" y="{at}">{escape(name)}</text>'

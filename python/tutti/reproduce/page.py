@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from html import escape
 
+from tutti.console import count
 from tutti.reproduce import charts
 from tutti.reproduce.tables import EVEN, NEAR, Numbers, Result, Table
 
@@ -105,8 +106,8 @@ def _html(table: Table, result: Result) -> str:
     plots = [charts.lines(plot) for plot in result.plots]
     plots += [charts.factors(table, result, view) for view in result.views]
     return text + (
-        f'<div class="plots">{"".join(plots)}</div><details><summary>{len(result.problems)} problems'
-        f", {escape(table.unit)}</summary>{_rows(table, result)}</details>"
+        f'<div class="plots">{"".join(plots)}</div><details><summary>Numbers, {escape(table.unit)}: '
+        f"{count(len(result.problems), 'problem')}</summary>{_rows(table, result)}</details>"
     )
 
 

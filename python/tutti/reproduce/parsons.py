@@ -88,20 +88,16 @@ def _lab(context: Context, collective: str) -> Numbers:
 def _averages(context: Context, machine: NodeMachine, done: Callable[[], None]) -> Result:
     theirs = published("parsons")["average"]
     pair = ("flat, MPICH's", "one sender")
-    gap = context.result(__file__, ["gap", machine.text()], lambda: fitted(
-        "alltoallv", machine, "node_gap", 5e-6, pair, theirs["alltoallv"]))  # fmt: skip
+    gap = context.result(
+        fitted, "alltoallv", machine, "node_gap", 5e-6, pair, theirs["alltoallv"]
+    )
     slower = changed(machine, "node_gap", gap)
     rows = []
     for collective in theirs:
-        rows.append(context.result(
-            __file__, ["average", collective, machine.text(), gap],
-            lambda c=collective: [
-                mean_factor(c, machine, *pair), mean_factor(c, slower, *pair),
-                mean_factor(c, machine, "flat, fastest", "one sender"),
-                *(mean_factor(c, slower, f"flat {shape}", "one sender")
-                  for shape in ("ring", "pairwise") if c != "alltoallv"),
-            ],
-        ))  # fmt: skip
+        compared = [(machine, *pair), (slower, *pair), (machine, "flat, fastest", "one sender")]
+        if collective != "alltoallv":
+            compared += [(slower, f"flat {shape}", "one sender") for shape in ("ring", "pairwise")]
+        rows.append([context.result(mean_factor, collective, *each) for each in compared])
         done()
     notes = [
         "Means over 11 numbers of cores from 64 to 65,536 and 6 blocks from 8 to 65,536 bytes, with one "
@@ -140,14 +136,11 @@ def _senders(context: Context, machine: NodeMachine, done: Callable[[], None]) -
     there: list[Numbers] = []
     ratios = []
     for collective in names:
-        def compute(name: str = collective) -> list[float]:
-            value = fitted(name, machine, "sender_per_byte", 32 * parameter(machine, "per_byte"), pair, wanted)
-            slower = changed(machine, "sender_per_byte", value)
-            return [value, mean_factor(name, machine, *pair), mean_factor(name, slower, *pair)]
-
-        value, built_in, with_it = context.result(
-            __file__, ["senders", collective, machine.text()], compute
-        )
+        most = 32 * parameter(machine, "per_byte")
+        value = context.result(fitted, collective, machine, "sender_per_byte", most, pair, wanted)
+        slower = changed(machine, "sender_per_byte", value)
+        built_in, with_it = (context.result(mean_factor, collective, each, *pair)
+                             for each in (machine, slower))  # fmt: skip
         here.append({"factor": built_in})
         there.append({"factor": with_it})
         ratios.append(f"{collective} {value / parameter(machine, 'per_byte'):.1f}")
@@ -167,9 +160,7 @@ def _senders(context: Context, machine: NodeMachine, done: Callable[[], None]) -
 
 
 def _cells(context: Context, machine: NodeMachine, collective: str, done: Callable[[], None]) -> Result:
-    cells: list[Any] = context.result(
-        __file__, ["grid", collective, machine.text()], lambda: grid(collective, machine)
-    )
+    cells: list[Any] = context.result(grid, collective, machine)
     done()
     blocks = published("parsons")["blocks"]
     plots = [

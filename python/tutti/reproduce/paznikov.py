@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
 
 from tutti._engine import Call, Machine
 from tutti.reproduce.tables import Context, Numbers, Plot, Result, Table, View, network, published
@@ -93,9 +92,12 @@ def crossovers(times: Times, machines: dict[str, Machine]) -> list[Numbers]:
     return found
 
 
-def _fit() -> float:
-    """The latency over Ethernet with which the simulator's crossovers are nearest."""
-    numbers = published("paznikov")["networks"][ETHERNET]
+def _fit(numbers: dict[str, float]) -> float:
+    """The latency over Ethernet with which the simulator's crossovers are nearest.
+
+    Args:
+        numbers: the other parameters.
+    """
 
     def distance(latency: float) -> float:
         found = crossovers(simulated, {ETHERNET: network(numbers | {"latency": latency})})
@@ -107,8 +109,7 @@ def _fit() -> float:
 
 def _fitted(context: Context) -> Machine:
     numbers = published("paznikov")["networks"][ETHERNET]
-    latency = context.result(__file__, ["fit", numbers], _fit)
-    return network(numbers | {"latency": latency})
+    return network(numbers | {"latency": context.result(_fit, numbers)})
 
 
 def stage_overheads() -> dict[str, list[float]]:
@@ -138,20 +139,15 @@ def depth(p: int) -> int:
 def _crossovers(context: Context, done: Callable[[], None]) -> Result:
     document = published("paznikov")
     machines = {name: network(numbers) for name, numbers in document["networks"].items()}
-    key = sorted(map(str, machines.values()))
     views = []
     for source, where, times in (
         ("own simulator", "LogGP, 50 and 2 us, threads look each ms", simulated),
         ("closed form", "the paper's LogGP form", closed_form),
     ):
-        found = context.result(__file__, ["crossovers", source, key],
-                               lambda t=times: crossovers(t, machines))  # fmt: skip
+        views.append(View(source, where, context.result(crossovers, times, machines)))
         done()
-        views.append(View(source, where, found))
     fitted = _fitted(context)
-    ethernet = context.result(
-        __file__, ["crossovers", str(fitted)], lambda: crossovers(simulated, {ETHERNET: fitted})
-    )
+    ethernet = context.result(crossovers, simulated, {ETHERNET: fitted})
     done()
     implied = {name: ", ".join(f"{ms:.2g}" for ms in each) for name, each in stage_overheads().items()}
     views[0].notes.extend([
@@ -186,6 +182,12 @@ def _published(name: str, along: str, fixed: int, at: int) -> Numbers:
     return {"ahead": 1.0 if at >= found[0] else -1.0} if found else {}
 
 
+def _cells(times: Times, machine: Machine, calls: list[tuple[int, int]]) -> list[Numbers]:
+    """Milliseconds of calls, each with its processes and bytes."""
+    found = [times(machine, p, size) for p, size in calls]
+    return [{name: 1e3 * seconds for name, seconds in each.items()} for each in found]
+
+
 def _figure(context: Context, figure: str, done: Callable[[], None]) -> Result:
     document = published("paznikov")
     name, along, panels = document["figures"][figure]
@@ -193,19 +195,13 @@ def _figure(context: Context, figure: str, done: Callable[[], None]) -> Result:
     unit, bytes_ = document["units"][name]
     xs = range(2, 41, 2) if along == "size" else range(8, document["max_processes"][name] + 1, 8)
     cells = [(fixed, x) for fixed in panels for x in xs]
-
-    def compute(times: Times, machine: Machine) -> list[Numbers]:
-        shaped = [(fixed, x) if along == "size" else (x, fixed) for fixed, x in cells]
-        found = [times(machine, p, size * bytes_) for p, size in shaped]
-        return [{key: 1e3 * value for key, value in each.items()} for each in found]
-
+    calls = [(p, size * bytes_) for p, size in (cell if along == "size" else cell[::-1] for cell in cells)]
     machines = [machine] + ([_fitted(context)] if name == ETHERNET else [])
     views = []
     for each in machines:
         where = f"LogGP on {name}, {1e6 * each.latency:.0f} us" + (", fitted" if each is not machine else "")
-        views.append(View("own simulator", where, context.result(
-            __file__, [figure, str(each)], partial(compute, simulated, each))))  # fmt: skip
-    theirs = compute(closed_form, machine)
+        views.append(View("own simulator", where, context.result(_cells, simulated, each, calls)))
+    theirs = _cells(closed_form, machine, calls)
     for numbers, (fixed, x) in zip(theirs, cells, strict=True):
         numbers["tree, LogP"] = 1e3 * logp(machine, fixed if along == "size" else x)
     done()

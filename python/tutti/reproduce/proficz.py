@@ -122,8 +122,7 @@ def _grid(
     machine = network(published("proficz")["network"])
     results = []
     for cell in cells:
-        key = [list(cell), str(machine)]
-        results.append(context.result(__file__, key, lambda c=cell: simulated(c, machine)))
+        results.append(context.result(simulated, cell, machine))
         done()
     numbers = [result["ms"] for result in results]
     where = f"1 Gbit/s, {machine.latency * 1e6:.0f} us, {DRAWS} random arrivals a cell"
@@ -169,10 +168,7 @@ def _example(context: Context, done: Callable[[], None]) -> Result:
     theirs = published("proficz")["example_ms"]
     numbers = []
     for delay in (0, SHOWN_DELAY):
-        cell = ("scatter", SHOWN_SIZE, delay, 48)
-        result = context.result(
-            __file__, [list(cell), str(machine)], lambda c=cell: simulated(c, machine)
-        )
+        result = context.result(simulated, ("scatter", SHOWN_SIZE, delay, 48), machine)
         numbers += [{"value": result["ms"][name]} for name in ("LIN", "SLIN", "BSLN")]
         done()
     views = [View("own simulator", "1 Gbit/s", numbers)]
@@ -201,18 +197,22 @@ def fft_arrivals(in_sequence: bool, machine: Machine, draws: int) -> list[list[f
     return patterns
 
 
+def fft_times(
+    in_sequence: bool, names: list[str], machine: Machine
+) -> dict[str, tuple[float, float]]:
+    """Mean run and elapsed time in ms of each algorithm."""
+    arrivals = fft_arrivals(in_sequence, machine, 4 * DRAWS)
+    found = {}
+    for name in names:
+        runs, elapsed = zip(*run_times("gather", name, 2**17, arrivals, machine), strict=True)
+        found[name] = (mean(runs), mean(elapsed))
+    return found
+
+
 def _fft(context: Context, done: Callable[[], None]) -> Result:
     document = published("proficz")
     machine = network(document["network"])
     names = [name for name in document["fft_ms"] if name != "native"]
-
-    def times(in_sequence: bool) -> dict[str, tuple[float, float]]:
-        arrivals = fft_arrivals(in_sequence, machine, 4 * DRAWS)
-        found = {}
-        for name in names:
-            runs, elapsed = zip(*run_times("gather", name, 2**17, arrivals, machine), strict=True)
-            found[name] = (mean(runs), mean(elapsed))
-        return found
 
     def against_ls(of: dict[str, Any]) -> list[Numbers]:
         return [{"LS": of["LS"][0], "row's": of[name][0], "row's elapsed time": of[name][1]}
@@ -220,9 +220,7 @@ def _fft(context: Context, done: Callable[[], None]) -> Result:
 
     views = []
     for sequence in (True, False):
-        found = context.result(
-            __file__, ["fft", sequence, str(machine)], lambda s=sequence: times(s)
-        )
+        found = context.result(fft_times, sequence, names, machine)
         done()
         where = f"pieces sent in {'rank' if sequence else 'random'} sequence"
         note = (
@@ -254,13 +252,14 @@ def tables(context: Context) -> list[Table]:
          [(collective, size, delay, 48) for size in sizes for delay in delays], 2, "")
         for number, collective in ((3, "scatter"), (4, "gather"))
     ]  # fmt: skip
-    for name, what, cells, along in (
+    figures: list[tuple[str, str, list[Cell], int]] = [
         ("14", "Scatter of 2 Mi floats", [("scatter", SHOWN_SIZE, delay, 48) for delay in delays], 2),
         ("15", "Gather of 2 Mi floats", [("gather", SHOWN_SIZE, delay, 48) for delay in delays], 2),
         ("16", "Scatter with delays up to 50 ms", [("scatter", size, SHOWN_DELAY, 48) for size in sizes], 1),
         ("17", "Scatter of 2 Mi floats, delays up to 50 ms",
          [("scatter", SHOWN_SIZE, SHOWN_DELAY, ranks) for ranks in processes], 3),
-    ):  # fmt: skip
+    ]  # fmt: skip
+    for name, what, cells, along in figures:
         title = f"Figure {name}: {what}"
         grids.append((f"figure-{name}", title, cells, along, title))
     made = [

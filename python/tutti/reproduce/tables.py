@@ -181,14 +181,24 @@ class Context:
     samples: Path
     simgrid_ranks: int = 0
 
-    def result(self, code: str, key: list[Any], compute: Callable[[], Any]) -> Any:
-        """A result, kept by its key, the engine and the source file that computes it."""
-        content = [content_of(Path(_engine.__file__)), content_of(Path(code))]
-        return self.cache.get([*content, *key], compute)
+    def result(self, compute: Callable[..., Any], *arguments: Any, of: Path | None = None) -> Any:
+        """The result of a function, kept by its name, its arguments, and the contents of its source
+        file, of the engine, and of another file that it depends on."""
+        files = [Path(_engine.__file__), Path(compute.__code__.co_filename), *([of] if of else [])]
+        key = [*map(content_of, files), compute.__name__, arguments]
+        known = json.loads(json.dumps(key, default=_text))
+        return self.cache.get(known, lambda: compute(*arguments))
 
     def documents(self, pattern: str) -> list[dict[str, Any]]:
         """The samples of tutti-bench whose file names match, by name."""
         return [json.loads(path.read_text()) for path in sorted(self.samples.glob(pattern))]
+
+
+def _text(argument: Any) -> str:
+    """What identifies an argument that is no JSON."""
+    if isinstance(argument, _engine.NodeMachine):
+        return argument.text()
+    return argument.__name__ if callable(argument) else str(argument)
 
 
 def published(paper: str) -> dict[str, Any]:

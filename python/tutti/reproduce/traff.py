@@ -87,10 +87,7 @@ def _in_simgrid(context: Context, ranks: int, blocks: list[int], done: Callable[
             "--block", ",".join(map(str, blocks)), "--algorithm", f"native,linear,{TUW}",
             "--root", "half", "--repetitions", "2", "--warmup", "1", "--no-check",
         )  # fmt: skip
-        key = [machine.xml, machine.overhead, ranks, list(words)]
-        numbers += context.result(
-            str(library), key, lambda w=words: _bench(w, machine, ranks)
-        )
+        numbers += context.result(_bench, words, machine, ranks, of=library)
         for _ in blocks:
             done()
     note = (
@@ -120,13 +117,7 @@ def _run(context: Context, table: dict[str, Any], done: Callable[[], None]) -> R
     problems = [(name, block) for name in distributions() for block in blocks]
     simulated: list[Numbers] = []
     for name, block in problems:
-        simulated.append(
-            context.result(
-                __file__,
-                [ranks, name, block, str(machine)],
-                lambda n=name, b=block: problem(ranks, n, b, machine),
-            )
-        )
+        simulated.append(context.result(problem, ranks, name, block, machine))
         done()
     theirs = [_paper_numbers(row) for name in distributions() for row in table["rows"][name]]
 
