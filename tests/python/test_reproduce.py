@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import re
+import shutil
+import subprocess
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -388,3 +391,38 @@ def test_unknown_tables_are_refused(command, words, expected):
     done = command("reproduce", *words)
     assert done.status == 2
     assert expected in done.err
+
+
+PROBE = """<body><iframe src="reproduced.html" style="width:{width}px;height:900px;border:0"></iframe>
+<script>onload = () => {{
+  const page = document.querySelector("iframe").contentDocument;
+  page.querySelectorAll("details").forEach(each => each.open = true);
+  document.body.dataset.width = page.documentElement.scrollWidth;
+  document.body.dataset.outside = [...page.querySelectorAll("svg")].filter(svg => {{
+    const frame = svg.getBoundingClientRect();
+    return [...svg.querySelectorAll("text")].some(each => {{
+      const box = each.getBoundingClientRect();
+      return box.left < frame.left - 1 || box.right > frame.right + 1 || box.bottom > frame.bottom + 1;
+    }});
+  }}).length;
+}};</script>"""
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_the_page_fits_in_chromium(command, tmp_path, width):
+    names = ("chromium", "chromium-browser", "google-chrome")
+    browser = next((name for name in names if shutil.which(name)), None)
+    if browser is None:
+        pytest.skip("no Chromium on this machine")
+    command("reproduce", "parsons", "--simgrid-ranks", "0", "--output", str(tmp_path))
+    probe = tmp_path / "probe.html"
+    probe.write_text(PROBE.format(width=width))
+    done = subprocess.run(
+        [browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}/p",
+         "--allow-file-access-from-files", "--virtual-time-budget=3000", "--window-size=1400,1000",
+         "--dump-dom", probe.as_uri()],
+        capture_output=True, text=True, timeout=120, check=True, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    found = dict(re.findall(r'data-(width|outside)="(\d+)"', done.stdout))
+    assert found["outside"] == "0", "a label is cut"
+    assert int(found["width"]) <= width, "the page scrolls sideways"
