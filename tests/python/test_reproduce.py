@@ -165,10 +165,17 @@ def test_a_plot_of_factors_has_a_point_for_each_known_one():
 def test_the_summary_has_a_line_for_each_source_and_marks_what_differs():
     table = pair()
     text = page.markdown([(table, result_of(factors(2, 8), factors(8, 2), factors(0.5, 8)))])
-    assert "| Table 3 | own simulator: a machine | 2 of 2 | 4.00 | 4.00 |" in text
-    assert "| Table 3 | own simulator: a machine | 1 of 2 | 4.00 | 2.00 |" in text
+    assert "| Träff, Table 3 | own simulator: a machine | 2 of 2 | 4.00 | 4.00 |" in text
+    assert "| Träff, Table 3 | own simulator: a machine | 1 of 2 | 4.00 | 2.00 |" in text
     assert "| problem 0 | 2.00 | 8.00 | 0.50 ✗ |" in text
     assert "| problem 1 | 8.00 | 2.00 | 8.00 |" in text
+
+
+def test_means_are_over_the_problems_that_both_have():
+    text = page.markdown([(pair(), result_of([*factors(2), {}], factors(3, 12)))])
+    assert "| 1 of 1 | 2.00 | 3.00 |" in text
+    text = page.markdown([(pair(), result_of([{}, {}], factors(3, 12)))])
+    assert "|  |  | 6.00 |" in text
 
 
 def test_the_document_has_all_numbers():

@@ -142,13 +142,16 @@ def _summary(reproduced: Sequence[Reproduced]) -> str:
         "| --- | --- | ---: | ---: | ---: |\n"
     )
     for table, result in reproduced:
-        published = table.mean_factor(result.published)
+        author = PAPERS[table.paper].split()[0]
         for view in result.views:
             compared = table.compared(result, view)
             agreeing = f"{sum(compared)} of {len(compared)}" if compared else ""
-            means = (published, table.mean_factor(view.numbers))
+            pairs = list(zip(result.published, view.numbers, strict=True))
+            # Where the paper has some factors, the means are over the problems that both have.
+            pairs = [pair for pair in pairs if all(map(table.factor, pair))] or pairs
+            means = [table.mean_factor([pair[i] for pair in pairs]) for i in (0, 1)]
             cells = " | ".join(f"{mean:.2f}" if mean else "" for mean in means)
-            text += f"| {table.title} | {view.heading} | {agreeing} | {cells} |\n"
+            text += f"| {author}, {table.title} | {view.heading} | {agreeing} | {cells} |\n"
     return text
 
 
