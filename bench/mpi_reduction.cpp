@@ -37,7 +37,7 @@ Bytes ReductionWorkload::wanted_begin() const {
 
 Bytes ReductionWorkload::wanted_size() const {
   if (block_kind(collective()) == BlockKind::ranks) return blocks_.size(rank_);
-  return collective() == Collective::reduce && rank_ != root_ ? 0 : blocks_.bytes;
+  return has_result(collective(), rank_, root_) ? blocks_.bytes : 0;
 }
 
 void ReductionWorkload::prepare(std::uint32_t call) {
@@ -59,7 +59,7 @@ int ReductionWorkload::call(const Functions& functions, const Layout& blocks) {
 std::optional<Mismatch> ReductionWorkload::check(std::uint32_t call) const {
   std::vector<std::byte> contribution(static_cast<std::size_t>(blocks_.bytes));
   std::vector<std::byte> expected(contribution.size());
-  for (Rank rank = 0; rank < p_; ++rank) {
+  for (Rank rank = 0; rank < contributors(collective(), p_, rank_); ++rank) {
     fill(contribution, rank, call);
     for (std::size_t i = 0; i < expected.size(); ++i) expected[i] ^= contribution[i];
   }

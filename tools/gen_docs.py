@@ -97,9 +97,9 @@ class Algorithm:
 
     def file(self, root: Path) -> str:
         """The file that defines its function."""
-        folder = root / "src/algorithms" / self.collective.removesuffix("v").removesuffix("_block")
+        folder = root / "src/algorithms"
         definition = f"\nSchedule {self.function}(const Problem& problem) {{"
-        files = [path for path in sorted(folder.glob("*.cpp")) if definition in path.read_text()]
+        files = [path for path in sorted(folder.glob("*/*.cpp")) if definition in path.read_text()]
         if len(files) != 1:
             raise SystemExit(f"{self.function} of list.inc is defined in {len(files)} files of {folder}")
         return str(files[0].relative_to(root))
@@ -198,7 +198,13 @@ BLOCKS = {
     "parts": "parts of one vector",
     "none": "none",
 }
-HOLDERS = {"own": "each rank its own", "root": "the root all", "all": "each rank all"}
+HOLDERS = {
+    "own": "each rank its own",
+    "root": "the root all",
+    "all": "each rank all",
+    "inclusive": "each rank all of the ranks up to its own",
+    "exclusive": "each rank all of the ranks before it",
+}
 
 
 def collectives_page(root: Path) -> str:

@@ -170,7 +170,9 @@ std::vector<std::string> useful(const std::string& collective, int ranks, int ra
     const bool has_thread = background || one.runner == Runner::caller;
     if (has_arrivals && has_thread) names.push_back(to_text(one));
   }
-  for (const Setting& one : hierarchical_candidates(ranks_per_node)) names.push_back(to_text(one));
+  for (const Setting& one : hierarchical_candidates(named, ranks_per_node)) {
+    names.push_back(to_text(one));
+  }
   return names;
 }
 

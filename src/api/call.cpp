@@ -206,7 +206,7 @@ namespace {
 /// Some MPIs accept the receive buffer of a reduction as the send buffer. Tutti treats it like
 /// MPI_IN_PLACE.
 void accept_one_buffer(MpiCall& call, const Communicator& communicator) {
-  const bool receives = call.collective != Collective::reduce || communicator.rank() == call.root;
+  const bool receives = has_result(call.collective, communicator.rank(), call.root);
   if (receives && call.send.address == call.receive.address) call.send.address = MPI_IN_PLACE;
 }
 

@@ -97,7 +97,8 @@ class Reader {
     }
     for (const Collective collective : all_collectives) {
       Setting& setting = environment_.settings[static_cast<std::size_t>(collective)];
-      const bool is_open = setting.kind == Setting::Kind::automatic && !is_one_sided(collective);
+      const bool is_open =
+          setting.kind == Setting::Kind::automatic && can_be_hierarchical(collective);
       // The MPI's own reductions need not be reproducible.
       const bool is_fixed = environment_.reproducible && reduces(collective);
       if (!environment_.level || !is_open || is_fixed) continue;

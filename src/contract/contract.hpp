@@ -28,10 +28,12 @@ struct BlockSeries {
 ///     reduce                        all: its contribution  rank == root: that of all ranks
 ///     allreduce                     all: its contribution  all: that of all ranks
 ///     reduce_scatter(_block)        all: its contribution  block == rank: that of all ranks
+///     scan                          all: its contribution  all: that of ranks 0 to its own
+///     exscan                        all: its contribution  rank > 0: that of the ranks before it
 ///     rma_...                       as without rma_; the blocks are in windows
 ///     barrier                       no blocks; no rank leaves before all ranks have entered
 ///
-/// A reduction needs every rank's contribution exactly once in a block, combined in the sequence of
+/// A result of a reduction has each of its contributions exactly once, combined in the sequence of
 /// ranks if the operation does not commute.
 struct Contract {
   Collective collective = Collective::gather;
@@ -56,7 +58,7 @@ struct Contract {
   /// `first` and `stride` of a rank's own blocks.
   [[nodiscard]] BlockSeries held(Holders by, Rank rank, Block first, int stride) const {
     if (by == Holders::own) return {first, is_of_pairs() ? p : 1, stride};
-    return {0, by == Holders::all || rank == root ? blocks() : 0};
+    return {0, is_among(by, rank, root) ? blocks() : 0};
   }
 };
 

@@ -49,9 +49,11 @@ enum class BlockKind : std::uint8_t {
 
 /// Who holds which blocks, or contributes to them.
 enum class Holders : std::uint8_t {
-  own,   ///< each rank its own: block i, or those of its pairs
-  root,  ///< the root all, the others none
-  all,   ///< each rank all
+  own,        ///< each rank its own: block i, or those of its pairs
+  root,       ///< the root all, the others none
+  all,        ///< each rank all
+  inclusive,  ///< each rank all, combined over the ranks up to its own
+  exclusive,  ///< each rank but rank 0 all, combined over the ranks before its own
 };
 
 /// A line of collectives.inc.
@@ -104,6 +106,29 @@ inline constexpr std::array properties = {
 [[nodiscard]] constexpr bool is_one_sided(Collective collective) {
   return properties_of(collective).one_sided;
 }
+/// True if `rank` is among the holders.
+[[nodiscard]] constexpr bool is_among(Holders holders, Rank rank, Rank root) {
+  if (holders == Holders::root) return rank == root;
+  return holders != Holders::exclusive || rank != 0;
+}
+/// True if the collective has a result for `rank`.
+[[nodiscard]] constexpr bool has_result(Collective collective, Rank rank, Rank root) {
+  return is_among(properties_of(collective).after, rank, root);
+}
+/// Each rank gets the combination of another range of ranks.
+[[nodiscard]] constexpr bool is_scan(Collective collective) {
+  const Holders after = properties_of(collective).after;
+  return after == Holders::inclusive || after == Holders::exclusive;
+}
+/// Reductions: the result of `rank` combines the contributions of ranks 0 to n - 1; this is n.
+[[nodiscard]] constexpr int contributors(Collective collective, int p, Rank rank) {
+  if (!is_scan(collective)) return p;
+  return properties_of(collective).after == Holders::inclusive ? rank + 1 : rank;
+}
+/// A form of it runs through node memory.
+[[nodiscard]] constexpr bool can_be_hierarchical(Collective collective) {
+  return !is_one_sided(collective) && !is_scan(collective);
+}
 /// Data flows from all ranks to the root, as blocks or combined.
 [[nodiscard]] constexpr bool flows_to_root(Collective collective) {
   return properties_of(collective).after == Holders::root;
@@ -151,6 +176,7 @@ inline constexpr auto all_collectives = detail::collectives_that<detail::any>();
 inline constexpr auto matched_collectives = detail::collectives_that<detail::is_matched>();
 /// The collectives that only the root calls.
 inline constexpr auto one_sided_collectives = detail::collectives_that<is_one_sided>();
+inline constexpr auto hierarchical_collectives = detail::collectives_that<can_be_hierarchical>();
 inline constexpr auto gathers_and_scatters = detail::collectives_that<is_gather_or_scatter>();
 
 /// The lower-case name, e.g. "gatherv".

@@ -184,10 +184,17 @@ double one_sided_bound(Collective collective, BoundCase call) {
   return block_kind(collective) == BlockKind::parts ? bcast_bound(call) : scatter_bound(call);
 }
 
+/// The last rank needs the contributions of all others.
+double scan_bound(BoundCase call) {
+  call.root = ranks_of(call) - 1;
+  return reduce_bound(call);
+}
+
 }  // namespace
 
 double lower_bound(Collective collective, const BoundCase& call, std::span<const Bytes> pairs) {
   if (is_one_sided(collective)) return one_sided_bound(collective, call);
+  if (is_scan(collective)) return scan_bound(call);
   switch (collective) {
     case Collective::gather:
     case Collective::gatherv:

@@ -216,11 +216,7 @@ Volumes volumes_of(Collective collective, const NodeShape& shape, double block) 
     case Collective::reduce_scatter:
     case Collective::reduce_scatter_block:
       return {p * block, shape.ranks, slice * p * block, c * block, block, shape.ranks};
-    case Collective::barrier:
-    case Collective::rma_bcast:  // these ignore nodes
-    case Collective::rma_scatter:
-    case Collective::rma_gather:
-    case Collective::rma_reduce:
+    default:  // no data, or no hierarchical form
       break;
   }
   return {0, shape.ranks, 0, 0, 0, shape.ranks};

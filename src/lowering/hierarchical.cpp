@@ -245,6 +245,9 @@ int size_exchange_words(Collective collective, int p, bool at_root) {
 
 Result<HierarchicalPlan> hierarchical_plan(const HierarchicalProblem& call, const Nodes& nodes,
                                            Rank rank) {
+  if (!can_be_hierarchical(call.collective)) {
+    return Error{std::string(name_of(call.collective)) + " has no hierarchical form"};
+  }
   if (reduces(call.collective) && !call.commutative && !nodes.in_rank_order()) {
     return Error{"the operation does not commute and the ranks of a node are not consecutive"};
   }

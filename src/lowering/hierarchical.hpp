@@ -58,8 +58,8 @@ struct HierarchicalProblem {
 [[nodiscard]] Collective form_between(Collective collective, const Nodes& nodes, int leaders);
 
 /// The plan of `rank`, which needs only the sizes that its node knows. The error, equal on all
-/// ranks, is the reason why the call must stay flat: an operation that does not commute needs
-/// consecutive ranks on each node.
+/// ranks, is the reason why the call must stay flat: the collective has no hierarchical form, or an
+/// operation that does not commute needs consecutive ranks on each node.
 ///
 /// Layout of node memory: S is written by ranks, R by inner calls. On a node of c ranks, lane x of
 /// k owns the local ranks [x c / k, (x + 1) c / k), or such a part of a vector.

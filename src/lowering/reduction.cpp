@@ -80,7 +80,7 @@ class ReductionLowerer {
       is_result_free_ = !traits_.in_place;
       return;
     }
-    if (schedule_.collective == Collective::reduce && schedule_.rank != schedule_.root) return;
+    if (!has_result(schedule_.collective, schedule_.rank, schedule_.root)) return;
     wanted_ = {0, schedule_.blocks()};
     Bytes offset = 0;
     for (const Bytes size : sizes_)
@@ -302,7 +302,7 @@ class ReductionLowerer {
   void add_recv_staged(const Step& step, StepId id) {
     const Step* const consumer = consumer_[index(id)];
     const bool may_move =
-        traits_.swaps || consumer == nullptr || consumer->operand == Operand::right;
+        traits_.swaps || consumer == nullptr || consumer->operand != Operand::left;
     if (!may_move) make_changeable(step.blocks);
     const bool in_result = may_move && is_result_untouched(step.blocks, step.runner);
     const Spot start = in_result ? first_result(step.blocks) : memory_.take(step.bytes);
@@ -331,20 +331,37 @@ class ReductionLowerer {
 
   void add_reduce(const Step& step) {
     const Spot received = received_[index(step.after)];
-    for (const Piece& piece : pieces_packed(step.blocks, received)) {
+    const bool changes = step.operand != Operand::left;
+    const Spot operand = changes && !is_last(step) ? duplicate(received, step.bytes) : received;
+    for (const Piece& piece : pieces_packed(step.blocks, operand)) {
       if (stays(step, piece)) {
         make_changeable(piece.blocks);
         combine_where_held(piece);
       } else {
-        add_local(StepKind::reduce, piece.from, piece.to, piece.bytes);
+        if (step.operand != Operand::only) {
+          add_local(StepKind::reduce, piece.from, piece.to, piece.bytes);
+        }
         Bytes packed = 0;
         move_values(piece.blocks, [&](Position at) {
           return moved(piece.to, std::exchange(packed, packed + size(at)));
         });
       }
     }
+    if (!is_last(step)) return;
     for_each(step.blocks, [&](Position) { memory_.release(received); });
     if (received.stretch == MemoryUse::receive_buffer) std::erase(awaited_, step.blocks.range);
+  }
+
+  /// True if no later step combines these staged blocks again.
+  [[nodiscard]] bool is_last(const Step& step) const {
+    return consumer_[index(step.after)] == &step;
+  }
+
+  /// A copy of staged blocks.
+  [[nodiscard]] Spot duplicate(Spot from, Bytes bytes) {
+    const Spot copy = memory_.take(bytes);
+    add_local(StepKind::copy, from, copy, bytes);
+    return copy;
   }
 
   void combine_where_held(const Piece& piece) {
@@ -358,7 +375,8 @@ class ReductionLowerer {
 
   /// True if the result replaces the value held; false if it replaces the received one.
   [[nodiscard]] bool stays(const Step& step, const Piece& piece) const {
-    if (!traits_.swaps) return step.operand == Operand::left;
+    const bool swaps = traits_.swaps && is_last(step) && step.operand != Operand::only;
+    if (!swaps) return step.operand == Operand::left;
     const bool moves_to_result = piece.to.stretch == MemoryUse::receive_buffer &&
                                  piece.from.stretch != MemoryUse::receive_buffer;
     return may_change(piece.from) && !moves_to_result;
@@ -376,7 +394,7 @@ class ReductionLowerer {
   std::vector<Spot> results_;  ///< by position: the caller's location for its result, if any
   BlockRange wanted_;
   bool is_result_free_ = false;        ///< the receive buffer holds only results
-  std::vector<const Step*> consumer_;  ///< by step: the reduce of its staged blocks
+  std::vector<const Step*> consumer_;  ///< by step: the last reduce of its staged blocks
   std::vector<Spot> received_;         ///< by step: its staged blocks
   std::vector<BlockRange> awaited_;    ///< staged in the receive buffer and not combined yet
   std::vector<int> first_operation_;   ///< by step

@@ -40,7 +40,8 @@ class ScheduleBuilder {
   /// The same for blocks that a notification carries. Not omitted when empty.
   StepId await_staged(Rank from, const Blocks& blocks);
   /// Combines the blocks that step `received` staged with the blocks held; `operand` is the side of
-  /// the staged ones. Runs after earlier sends of these blocks. No-op for `none`.
+  /// the staged ones. Runs after earlier sends of these blocks. Steps may combine the same staged
+  /// blocks several times. No-op for `none`.
   StepId combine(StepId received, Operand operand);
   /// recv_staged(), then combine(). Returns the step that combines, or `none`.
   StepId reduce(Rank from, const Blocks& blocks, Operand operand) {

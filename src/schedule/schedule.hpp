@@ -32,10 +32,11 @@ enum class StepKind : std::uint8_t {
 /// Which thread runs a step.
 enum class Runner : std::uint8_t { caller, background };
 
-/// The operand that the received blocks are when they are combined with the blocks held.
+/// The operand that the received blocks are when a step combines them with the blocks held.
 enum class Operand : std::uint8_t {
   left,   ///< received op held: the received blocks come from lower ranks
   right,  ///< held op received
+  only,   ///< received, which replaces the blocks held
 };
 
 using StepId = int;

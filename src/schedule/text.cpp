@@ -1,4 +1,5 @@
 /// Writes schedules as text and reads them back.
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <optional>
@@ -11,6 +12,7 @@ namespace {
 
 constexpr std::array<std::string_view, 10> kinds = {"send", "recv",  "copy",   "reduce", "wait",
                                                     "put",  "flush", "notify", "await",  "share"};
+constexpr std::array<std::string_view, 3> operands = {"left", "right", "only"};
 
 std::string to_text(BlockRange range) {
   return "[" + std::to_string(range.begin) + "," + std::to_string(range.end) + ")";
@@ -32,7 +34,8 @@ std::string to_text(const Step& step) {
   if (step.slots != 0) text += " slots " + std::to_string(step.slots);
   if (step.carries) text += " carried";
   if (step.staged) text += " staged";
-  if (step.kind == StepKind::reduce) text += step.operand == Operand::left ? " left" : " right";
+  if (step.kind == StepKind::reduce)
+    text += " " + std::string(operands[static_cast<std::size_t>(step.operand)]);
   if (step.runner == Runner::background) text += " background";
   return text;
 }
@@ -102,8 +105,9 @@ bool read_options(Words& words, Step& step) {
       step.carries = true;
     } else if (word == "staged") {
       step.staged = true;
-    } else if (word == "left" || word == "right") {
-      step.operand = word == "left" ? Operand::left : Operand::right;
+    } else if (const auto known = std::find(operands.begin(), operands.end(), word);
+               known != operands.end()) {
+      step.operand = static_cast<Operand>(known - operands.begin());
     } else if (word == "from") {
       if (!words.number(step.offset)) return false;
     } else if (word == "after") {

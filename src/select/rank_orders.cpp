@@ -58,8 +58,10 @@ std::vector<Usual> usual_algorithms(Collective collective) {
     case Collective::reduce_scatter_block:
       return {{"recursive_halving", small}, {"recursive_halving", large}};
     default:
-      return {{"binomial", small}, {"binomial", large}};
+      break;
   }
+  if (is_scan(collective)) return {{"recursive_doubling", small}, {"linear", large}};
+  return {{"binomial", small}, {"binomial", large}};
 }
 
 /// The shapes of a program's usual calls.

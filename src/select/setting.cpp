@@ -100,9 +100,9 @@ Result<Setting> setting(Collective collective, std::string_view text) {
   const std::string asked(text);
   if (!part) return Error{asked + ": " + part.error()};
   const bool is_hierarchical = part->level.hierarchical;
-  if (is_hierarchical && is_one_sided(collective)) {
+  if (is_hierarchical && !can_be_hierarchical(collective)) {
     return Error{asked + ": " + std::string(name_of(collective)) +
-                 " is one-sided; expected a specification without hierarchical(..)"};
+                 " has no hierarchical form; expected a specification without hierarchical(..)"};
   }
   const bool by_model = part->value == "auto";
   if (rest == "auto") {

@@ -36,7 +36,8 @@ bool is_possible(const Specification& point, const TuningFeatures& features) {
 }
 
 bool may_share_nodes(const TuningFeatures& features) {
-  return features.max_ranks_per_node > 1 && !features.is_flat;
+  return features.max_ranks_per_node > 1 && !features.is_flat &&
+         can_be_hierarchical(features.collective);
 }
 
 std::vector<Specification> specifications(const TuningFeatures& features) {
@@ -79,8 +80,9 @@ std::vector<Priced> priced(const TuningFeatures& features, const Machine& machin
 
 }  // namespace
 
-std::vector<Setting> hierarchical_candidates(int max_ranks_per_node) {
+std::vector<Setting> hierarchical_candidates(Collective collective, int max_ranks_per_node) {
   std::vector<Setting> all;
+  if (!can_be_hierarchical(collective)) return all;
   for (const int leaders : leaders_tried) {
     if (max_ranks_per_node == 1 || leaders > max_ranks_per_node) continue;
     all.push_back({Setting::Kind::native, {}, Level{true, leaders}});
@@ -90,7 +92,9 @@ std::vector<Setting> hierarchical_candidates(int max_ranks_per_node) {
 
 std::vector<Setting> tuning_candidates(const TuningFeatures& features, const Machine& machine) {
   std::vector<Setting> hierarchical;
-  if (!features.is_flat) hierarchical = hierarchical_candidates(features.max_ranks_per_node);
+  if (!features.is_flat) {
+    hierarchical = hierarchical_candidates(features.collective, features.max_ranks_per_node);
+  }
   std::vector<Setting> flat;
   const std::vector<Priced> list =
       features.only_native ? std::vector<Priced>{} : priced(features, machine);

@@ -21,8 +21,10 @@ struct TuningFeatures {
   bool is_oversubscribed = false;  ///< ranks outnumber the cores of a node
 };
 
-/// The MPI's own between nodes with 1, 2 and 4 leaders, where so many ranks share a node.
-[[nodiscard]] std::vector<Setting> hierarchical_candidates(int max_ranks_per_node);
+/// The MPI's own between nodes with 1, 2 and 4 leaders, where so many ranks share a node and the
+/// collective has a hierarchical form.
+[[nodiscard]] std::vector<Setting> hierarchical_candidates(Collective collective,
+                                                           int max_ranks_per_node);
 
 /// The MPI's own first. Then it between nodes (see hierarchical_candidates). Then the useful
 /// specifications of the list by modelled time, and the fastest one of these between nodes. On

@@ -196,7 +196,7 @@ std::optional<HierarchicalFault> check(const Call& call, const Nodes& nodes,
 }
 
 SweepResult sweep_hierarchical(Collective collective, int max_p) {
-  if (is_one_sided(collective)) return {};  // ignores nodes
+  if (!can_be_hierarchical(collective)) return {};
   HierarchicalSweep sweep(collective);
   for (const Nodes& nodes : shapes_up_to(max_p)) sweep.run(nodes);
   for (const char* text : wide_shapes) {
@@ -207,7 +207,7 @@ SweepResult sweep_hierarchical(Collective collective, int max_p) {
 }
 
 SweepResult sweep_hierarchical(Collective collective, const Nodes& nodes) {
-  if (is_one_sided(collective)) return {};
+  if (!can_be_hierarchical(collective)) return {};
   HierarchicalSweep sweep(collective);
   sweep.run(nodes);
   return sweep.done();

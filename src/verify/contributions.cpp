@@ -53,6 +53,10 @@ std::optional<Finding> Contributions::combine(Node node) {
     if (found) return;
     const Set other = staged_[next++];
     Set& own = held(rank, block);
+    if (step.operand == Operand::only) {
+      own = other;
+      return;
+    }
     const auto note = [&](std::string text) {
       found = Finding{rank, graph_->step_of(node), block, std::move(text)};
     };
@@ -73,13 +77,12 @@ std::optional<Finding> Contributions::combine(Node node) {
   return found;
 }
 
-std::optional<Finding> Contributions::check_all(Rank rank, BlockIndex block) const {
+std::optional<Finding> Contributions::check_result(Rank rank, BlockIndex block) const {
   const Set set = held_[static_cast<std::size_t>(rank) * blocks_ + static_cast<std::size_t>(block)];
-  const Rank missing = sets_.missing(set, contract_.p);
-  if (missing == no_rank) return std::nullopt;
-  return Finding{
-      rank, -1, block,
-      "the contribution of rank " + std::to_string(missing) + " is not in it at the end"};
+  const std::string difference =
+      sets_.difference(set, contributors(contract_.collective, contract_.p, rank));
+  if (difference.empty()) return std::nullopt;
+  return Finding{rank, -1, block, difference + " at the end"};
 }
 
 }  // namespace tutti

@@ -22,7 +22,7 @@ struct Finding {
 /// The value of each block at each rank, as the set of ranks whose contributions it combines. Two
 /// values may be combined if no contribution is in both. If the operation does not commute, all
 /// ranks of the left value must also be below all of the right one; the final value then combines
-/// all contributions in the sequence of ranks. Reuses its memory between starts.
+/// its contributions in the sequence of ranks. Reuses its memory between starts.
 class Contributions {
  public:
   using Node = StepGraph::Node;
@@ -34,8 +34,8 @@ class Contributions {
   void move(Node send);
   /// Combines the values of the reduce `node`. Returns a fault, if there is one.
   [[nodiscard]] std::optional<Finding> combine(Node node);
-  /// The fault of a block at a rank that must have all contributions to it, if there is one.
-  [[nodiscard]] std::optional<Finding> check_all(Rank rank, BlockIndex block) const;
+  /// The fault of a block at a rank whose result it must be, if there is one.
+  [[nodiscard]] std::optional<Finding> check_result(Rank rank, BlockIndex block) const;
 
  private:
   using Set = RankSets::Set;

@@ -195,6 +195,7 @@ ProgramVerifier::Fault ProgramVerifier::pair_messages() {
 }
 
 ProgramVerifier::Fault ProgramVerifier::check_results(Rank rank) {
+  const Contract& contract = call_->contract;
   RankMemory& memory = memory_[at(rank)];
   std::vector<ByteSymbols> found;
   for (const ByteSymbols& wanted : memory.wanted()) {
@@ -212,12 +213,10 @@ ProgramVerifier::Fault ProgramVerifier::check_results(Rank rank) {
             rank, -1,
             "has " + in_words(part) + " at the end where " + in_words(expected) + " belongs");
       }
-      if (!reduces(call_->contract.collective)) continue;
-      const Rank missing = sets_.missing(part.set, call_->contract.p);
-      if (missing == no_rank) continue;
-      return fault(rank, -1,
-                   "lacks the contribution of rank " + std::to_string(missing) + " to " +
-                       in_words(part) + " at the end");
+      if (!reduces(contract.collective)) continue;
+      const std::string text =
+          sets_.difference(part.set, contributors(contract.collective, contract.p, rank));
+      if (!text.empty()) return fault(rank, -1, text + " in " + in_words(part) + " at the end");
     }
   }
   return std::nullopt;

@@ -39,7 +39,7 @@ class ProgramVerifier {
   ///    sequence, and whether sends complete before their receives begin;
   ///  - operands of a reduction are whole elements of equal origin, no contribution is combined
   ///    twice, nor out of order if the operation does not commute;
-  ///  - at the end every result has its bytes, with the contributions of all ranks.
+  ///  - at the end every result has its bytes, with the contributions of its ranks and no others.
   /// No fault depends on sizes: bytes are kept as ranges. O(operations log operations +
   /// ranges), and O(n^2) bits for a rank with n operations that uses bytes again.
   [[nodiscard]] Fault verify(const ProgramCall& call, std::span<const BufferAssignment> programs,

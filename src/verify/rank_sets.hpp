@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "core/types.hpp"
@@ -42,14 +43,22 @@ class RankSets {
     }
     return no_rank;
   }
-  /// The lowest rank of 0..p-1 that it lacks; no_rank if it has all.
-  [[nodiscard]] Rank missing(Set set, int p) const {
+  /// The lowest of the ranks 0..n-1 that it lacks; no_rank if it has all.
+  [[nodiscard]] Rank missing(Set set, int n) const {
     for (std::size_t i = 0; i < words_; ++i) {
       if (bits_[at(set) + i] == ~std::uint64_t{0}) continue;
       const Rank rank = lowest(i, ~bits_[at(set) + i]);
-      return rank < p ? rank : no_rank;
+      return rank < n ? rank : no_rank;
     }
     return no_rank;
+  }
+  /// The difference to the set of ranks 0..n-1, as the end of a sentence; empty if there is none.
+  [[nodiscard]] std::string difference(Set set, int n) const {
+    if (const Rank rank = missing(set, n); rank != no_rank) {
+      return "lacks the contribution of rank " + std::to_string(rank);
+    }
+    if (last(set) < n) return "";
+    return "has the contribution of rank " + std::to_string(last(set)) + " too";
   }
   [[nodiscard]] Rank first(Set set) const { return common(set, set); }
   [[nodiscard]] Rank last(Set set) const {

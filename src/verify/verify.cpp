@@ -72,7 +72,7 @@ std::optional<Fault> Verifier::check_reduction() {
     for (int i = 0; i < wanted.count && !found; ++i) {
       const Interval bytes = interval_of(wanted[i]);
       if (bytes.begin == bytes.end) continue;
-      const auto finding = contributions_.check_all(rank, index_of(wanted[i]));
+      const auto finding = contributions_.check_result(rank, index_of(wanted[i]));
       if (finding) found = fault_of(*finding);
     }
   }

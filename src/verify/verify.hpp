@@ -43,7 +43,7 @@ class Verifier {
   ///  - a step reads the values that the steps before it have made: no other step changes the
   ///    blocks before or during the read;
   ///  - no contribution is combined twice, nor out of order if the operation does not commute;
-  ///  - at the end a block that the contract wants has the contributions of all ranks.
+  ///  - at the end a block that the contract wants has the contributions of its ranks, no others.
   /// In a barrier no rank can leave before all have entered.
   /// O(p^2 + steps log steps).
   [[nodiscard]] std::optional<Fault> verify(const Contract& contract, const Order& order,

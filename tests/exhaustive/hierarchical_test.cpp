@@ -20,7 +20,7 @@ TEST_P(EveryCollectiveOnNodes, KeepsItsContract) {
   for (const FailedCase& failure : result.failures) ADD_FAILURE() << failure.text;
 }
 
-INSTANTIATE_TEST_SUITE_P(Sweep, EveryCollectiveOnNodes, testing::ValuesIn(matched_collectives),
+INSTANTIATE_TEST_SUITE_P(Sweep, EveryCollectiveOnNodes, testing::ValuesIn(hierarchical_collectives),
                          [](const auto& test) { return std::string(name_of(test.param)); });
 
 }  // namespace

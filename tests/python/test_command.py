@@ -343,10 +343,10 @@ def test_bench_plots_what_was_measured(command, tmp_path):
     ("words", "text"),
     [
         (["frobnicate"], "No such command 'frobnicate'"),
-        (["list", "scan"], "unknown collective 'scan'; valid collectives: gather, gatherv"),
+        (["list", "prefix"], "unknown collective 'prefix'; valid collectives: gather, gatherv"),
         (["list", "gater"], "did you mean gather?"),
         (["explain", "gatherv"], "missing --ranks N or --sizes"),
-        (["explain", "scan", "--ranks", "3"], "unknown collective 'scan'"),
+        (["explain", "prefix", "--ranks", "3"], "unknown collective 'prefix'"),
         (["explain", "allgather", "--ranks", "3", "--svg", "x"], "does not flow along a tree"),
         (["explain", "gatherv", "--ranks", "0"], "--ranks 0"),
         (["explain", "gatherv", "--ranks", "x"], "--ranks"),

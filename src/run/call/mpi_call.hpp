@@ -126,7 +126,7 @@ struct MpiCall {
   Rank root = 0;  ///< collectives with a root
   MPI_Comm comm{};
   CallSide send;
-  CallSide receive;  ///< in a reduce its address is significant at the root only
+  CallSide receive;  ///< its address is not significant at a rank without a result
   MPI_Op op{};       ///< reductions
 
   bool begun = false;   ///< counted by PrivateComm::begin
@@ -144,7 +144,7 @@ struct MpiCall {
     if (is_scatter()) return rank == root;
     return !in_place() && collective != Collective::barrier;
   }
-  /// Is the receive side significant at this rank? In a reduce its address may not be.
+  /// Is the receive side significant at this rank? Its address may not be (see has_result).
   [[nodiscard]] bool receives(Rank rank) const {
     if (is_scatter()) return !in_place();
     return is_gather(collective) ? rank == root : collective != Collective::barrier;
@@ -162,7 +162,7 @@ struct MpiCall {
 /// Does a buffer that is significant at this rank begin in the memory of a GPU?
 [[nodiscard]] inline bool touches_device(const MpiCall& call, Rank rank) {
   const bool receives =
-      call.receives(rank) && (call.collective != Collective::reduce || rank == call.root);
+      call.receives(rank) && (call.in_place() || has_result(call.collective, rank, call.root));
   return (call.sends(rank) && is_on_device(call.send.address)) ||
          (receives && is_on_device(call.receive.address));
 }

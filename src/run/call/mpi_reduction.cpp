@@ -112,14 +112,15 @@ int HostVectors::take(MpiCall& call, Rank rank, int p) {
     if (all > 0) error = transport_.copy(users, copy);
     call.send.address = copy.address;
   }
-  if (call.collective == Collective::reduce && rank != call.root) return error;
+  const bool has_result = tutti::has_result(call.collective, rank, call.root);
+  if (!has_result && !call.in_place()) return error;
   const MPI_Count mine = parts ? call.receive.blocks.count(rank) : all;
   const Region users = {call.receive.address, call.in_place() ? all : mine, type};
   held_ = hold(users, received_);
   if (call.in_place() && all > 0) error = transport_.copy(users, held_);
   call.receive.address = held_.address;
   held_.count = mine;
-  result_ = {users.address, mine, type};
+  if (has_result) result_ = {users.address, mine, type};
   return error;
 }
 

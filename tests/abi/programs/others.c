@@ -11,7 +11,8 @@ int main(int argc, char** argv) {
     MPI_Ibcast(&one, 1, MPI_INT, 0, MPI_COMM_WORLD, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
   }
-  MPI_Scan(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Iscan(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
   if (argc > 1) MPI_Bcast(&sum, 1, MPI_INT, 0, MPI_COMM_WORLD);
   return MPI_Finalize();
 }

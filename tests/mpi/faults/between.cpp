@@ -167,10 +167,10 @@ int main(int argc, char** argv) {
     ++(runs(collective, specification, rank, p) ? passed : failed);
   };
   for (const Collective collective : tutti::all_collectives) {
-    if (!tutti::is_one_sided(collective)) check(collective, "hierarchical(native,leaders=2)");
+    if (tutti::can_be_hierarchical(collective)) check(collective, "hierarchical(native,leaders=2)");
   }
   for (const tutti::Algorithm& algorithm : tutti::all_algorithms()) {
-    if (tutti::is_one_sided(algorithm.collective)) continue;
+    if (!tutti::can_be_hierarchical(algorithm.collective)) continue;
     check(algorithm.collective, std::string(algorithm.name) + ":level=node,leaders=" +
                                     std::to_string(1 + (passed + failed) % 2));
   }

@@ -199,7 +199,7 @@ TEST(HierarchicalTimes, AddUpAsTheyAreSaidTo) {
 
 TEST(HierarchicalTimes, AreNoLessThanTheBound) {
   const NodeMachine machine;
-  for (const Collective collective : matched_collectives) {
+  for (const Collective collective : hierarchical_collectives) {
     for (const NodeShape& shape : {NodeShape{1, 8}, NodeShape{8, 1}, NodeShape{64, 32}}) {
       for (const Bytes block : {Bytes{0}, Bytes{8}, Bytes{4096}, Bytes{1} << 20}) {
         const double bound = between_nodes_bound(collective, shape, block, machine);

@@ -120,7 +120,7 @@ class OrderedCall {
         const Element& found = buffers_[at].received[i];
         const bool is_result = i < wanted.count;
         if (!is_result && found == before_[at].received[i]) continue;
-        if (is_result && is_right(found, wanted.first + i)) continue;
+        if (is_result && is_right(rank, found, wanted.first + i)) continue;
         return "rank " + std::to_string(rank) + " element " + std::to_string(i) + ": ranks " +
                std::to_string(found.ranks) + " index " + std::to_string(found.index) + " from " +
                std::to_string(found.lowest) + " to " + std::to_string(found.end);
@@ -179,8 +179,7 @@ class OrderedCall {
   }
   [[nodiscard]] Wanted wanted_of(Rank rank) const {
     if (block_kind(call_.collective) == BlockKind::parts) {
-      const bool wants = !has_root(call_.collective) || rank == call_.root;
-      return {0, wants ? elements() : 0};
+      return {0, has_result(call_.collective, rank, call_.root) ? elements() : 0};
     }
     Wanted wanted;
     for (Rank other = 0; other < rank; ++other) wanted.first += block(other);
@@ -190,10 +189,11 @@ class OrderedCall {
   [[nodiscard]] std::size_t block(Rank rank) const {
     return static_cast<std::size_t>(call_.sizes[static_cast<std::size_t>(rank)] / unit);
   }
-  [[nodiscard]] bool is_right(const Element& found, std::size_t index) const {
+  [[nodiscard]] bool is_right(Rank at, const Element& found, std::size_t index) const {
     std::uint64_t all = 0;
-    for (Rank rank = 0; rank < call_.p(); ++rank) all += of_rank(rank, 0).ranks;
-    const bool in_sequence = found.lowest == 0 && found.end == call_.p();
+    const int end = contributors(call_.collective, call_.p(), at);
+    for (Rank rank = 0; rank < end; ++rank) all += of_rank(rank, 0).ranks;
+    const bool in_sequence = found.lowest == 0 && found.end == end;
     return found.ranks == all && found.index == static_cast<std::int32_t>(index) &&
            (in_sequence || spec_.algorithm->commutative);
   }

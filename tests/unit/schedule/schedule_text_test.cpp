@@ -33,6 +33,7 @@ Schedule random_schedule(std::mt19937_64& random) {
       }
       step.blocks.range.end = at + below(5);
       step.bytes = static_cast<Bytes>(random() >> 2);
+      if (step.kind == StepKind::reduce) step.operand = static_cast<Operand>(below(3));
       step.offset = below(2) == 0 ? 0 : static_cast<Bytes>(random() >> 2);
     }
     schedule.steps.push_back(step);

@@ -18,7 +18,7 @@ TEST(HierarchicalProposals, BeginWithWhatTheModelFindsFastest) {
 }
 
 TEST(HierarchicalProposals, AreSortedByTime) {
-  for (const Collective collective : matched_collectives) {
+  for (const Collective collective : hierarchical_collectives) {
     for (const char* nodes : {"2x2", "8x6", "1,4,2,3,1", "8"}) {
       const auto all = hierarchical_proposals(collective, *nodes_from(nodes), 4096, {});
       EXPECT_TRUE(std::is_sorted(all.begin(), all.end(), [](const auto& a, const auto& b) {

@@ -164,7 +164,7 @@ TEST_P(HierarchicalFaults, AreFoundWhereAPlaceIsWrong) {
       });
 }
 
-INSTANTIATE_TEST_SUITE_P(Levels, HierarchicalFaults, testing::ValuesIn(matched_collectives),
+INSTANTIATE_TEST_SUITE_P(Levels, HierarchicalFaults, testing::ValuesIn(hierarchical_collectives),
                          [](const auto& test) { return std::string(name_of(test.param)); });
 
 TEST(HierarchicalFaultsOfCalls, AreFoundWhereMembersDisagree) {
@@ -194,7 +194,7 @@ TEST(HierarchicalPlans, SendOneMessageToANodeWhereRanksWouldSendMany) {
 
 TEST(HierarchicalPlans, OfOneRankOnEachNodeAreTheInnerCollectiveAlone) {
   const Nodes nodes = *nodes_from("5x1");
-  for (const Collective collective : matched_collectives) {
+  for (const Collective collective : hierarchical_collectives) {
     HierarchicalOptions options;
     options.direct = true;
     const Call call = small_call(collective, 5, 2);
@@ -211,7 +211,7 @@ TEST(HierarchicalPlans, OfOneRankOnEachNodeAreTheInnerCollectiveAlone) {
 // has no displacements, so two lanes would need scattered buffers.
 TEST(HierarchicalPlans, CopyNothingWhereARankIsAloneOnItsNode) {
   const Nodes nodes = *nodes_from("1,4,2,3,1");
-  for (const Collective collective : matched_collectives) {
+  for (const Collective collective : hierarchical_collectives) {
     for (const Rank root : {0, 3}) {
       const Call call = small_call(collective, nodes.p(), root);
       const bool scatters_sums = reduces(collective) && block_kind(collective) == BlockKind::ranks;
@@ -232,7 +232,7 @@ TEST(HierarchicalPlans, CopyNothingWhereARankIsAloneOnItsNode) {
 }
 
 TEST(HierarchicalPlans, OfOneNodeCallNobody) {
-  for (const Collective collective : matched_collectives) {
+  for (const Collective collective : hierarchical_collectives) {
     for (const HierarchicalPlan& plan :
          plans_of(small_call(collective, 4, 2), *nodes_from("4"), {})) {
       EXPECT_TRUE(plan.calls.empty());
@@ -242,7 +242,7 @@ TEST(HierarchicalPlans, OfOneNodeCallNobody) {
 
 TEST(HierarchicalPlans, StayWithinTheBoundOnNodeMemory) {
   const Nodes nodes = *nodes_from("3,2,4:round_robin");
-  for (const Collective collective : matched_collectives) {
+  for (const Collective collective : hierarchical_collectives) {
     if (collective == Collective::barrier) continue;
     Call call = small_call(collective, nodes.p(), 1);
     for (Bytes& bytes : call.sizes) bytes *= 1000;
@@ -262,7 +262,7 @@ TEST(HierarchicalPlans, CountInAnIntWithinTheMostNodeMemory) {
   const auto is_counted = [](Bytes number) {
     return number >= 0 && number <= std::numeric_limits<int>::max();
   };
-  for (const Collective collective : matched_collectives) {
+  for (const Collective collective : hierarchical_collectives) {
     if (collective == Collective::barrier) continue;
     Call call = small_call(collective, nodes.p(), 1);
     call.unit = 1;

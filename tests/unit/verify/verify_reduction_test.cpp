@@ -44,7 +44,7 @@ class PlantedIn : public testing::Test {
 TEST_F(PlantedIn, ContributionThatIsNeverCombined) {
   reset(Collective::reduce, "linear", 3, 4, 1);
   steps(1).pop_back();
-  expect(1, -1, 0, "the contribution of rank 2 is not in it at the end");
+  expect(1, -1, 0, "lacks the contribution of rank 2 at the end");
 }
 
 TEST_F(PlantedIn, ContributionThatIsCombinedTwice) {
@@ -93,7 +93,7 @@ TEST_F(PlantedIn, SendBeforeTheCombination) {
   steps(2).erase(steps(2).begin() + 2);
   steps(2).insert(steps(2).begin(), send);
   step(2, 2).after = 1;
-  expect(0, -1, 0, "the contribution of rank 3 is not in it at the end");
+  expect(0, -1, 0, "lacks the contribution of rank 3 at the end");
 }
 
 TEST_F(PlantedIn, PartOfABlock) {
@@ -117,7 +117,7 @@ TEST_F(PlantedIn, ResultThatIsReplacedByAnOlderOne) {
   steps(0).pop_back();
   steps(0).insert(steps(0).begin(), send);
   step(0, 2).after = 1;
-  expect(1, -1, 0, "the contribution of rank 1 is not in it at the end");
+  expect(1, -1, 0, "lacks the contribution of rank 1 at the end");
 }
 
 TEST_F(PlantedIn, CombinationInTheBackground) {

@@ -323,7 +323,8 @@ TEST(PlantedAtRandom, IsCaughtInEveryAlgorithm) {
         const std::size_t at = random() % steps.size();
         if (steps[at].kind == StepKind::wait) continue;
         const bool may_be_twice =
-            steps[at].kind == StepKind::put || steps[at].kind == StepKind::flush;
+            steps[at].kind == StepKind::put || steps[at].kind == StepKind::flush ||
+            (steps[at].kind == StepKind::reduce && steps[at].operand == Operand::only);
         const auto place = steps.begin() + static_cast<std::ptrdiff_t>(at);
         switch (may_be_twice ? 0 : random() % 4) {
           case 0:
