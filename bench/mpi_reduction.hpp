@@ -7,8 +7,8 @@
 
 namespace tutti::bench {
 
-/// A reduce, allreduce or reduce_scatter(_block) of bits by exclusive or. Its result is exact in
-/// any order, and reveals contributions that are missing, duplicate or misplaced.
+/// A reduce, allreduce, reduce_scatter(_block) or scan of bits by exclusive or. Its result is exact
+/// in any order, and reveals contributions that are missing, duplicate or misplaced.
 class ReductionWorkload final : public Workload {
  public:
   /// `sizes` are in elements of `type`, which has `width` bytes. For a reduce_scatter they are

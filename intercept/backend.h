@@ -39,9 +39,7 @@ typedef int (*tutti_call10)(tutti_word, tutti_word, tutti_word, tutti_word, tutt
   X(Iallreduce, 7)            \
   X(Ireduce_scatter, 7)       \
   X(Ireduce_scatter_block, 7) \
-  X(Scan, 6)                  \
   X(Iscan, 7)                 \
-  X(Exscan, 6)                \
   X(Iexscan, 7)               \
   X(Neighbor_allgather, 7)    \
   X(Neighbor_allgatherv, 8)   \

@@ -119,6 +119,17 @@ int TUTTI_Reduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count r
 int TUTTI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
                                  MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
 
+/* MPI_Scan and MPI_Exscan with the algorithm in force. All algorithms combine in rank order. An
+ * exscan never changes the receive buffer of rank 0. */
+int TUTTI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+               MPI_Comm comm);
+int TUTTI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                 MPI_Comm comm);
+int TUTTI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                 MPI_Op op, MPI_Comm comm);
+int TUTTI_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                   MPI_Op op, MPI_Comm comm);
+
 /* MPI_Barrier with the algorithm in force: no rank leaves before all have entered. */
 int TUTTI_Barrier(MPI_Comm comm);
 

@@ -54,10 +54,10 @@ struct RuleEvidence {
 ///
 /// `bytes` is the size of a message, defined here for rules, tuning and reports: the bytes that one
 /// rank contributes or receives. That is the block of a rank in gather, scatter, allgather and
-/// reduce_scatter_block; the block for one rank in alltoall; the vector of bcast, reduce and
-/// allreduce; the mean block in allgatherv and reduce_scatter; 0 in barrier. No rank knows the
-/// sizes of all others in gatherv, scatterv and alltoallv: rules for these match only if they give
-/// no bytes.
+/// reduce_scatter_block; the block for one rank in alltoall; the vector of bcast, reduce,
+/// allreduce, scan and exscan; the mean block in allgatherv and reduce_scatter; 0 in barrier. No
+/// rank knows the sizes of all others in gatherv, scatterv and alltoallv: rules for these match
+/// only if they give no bytes.
 struct Rule {
   Collective collective = Collective::gather;
   NumberRange p;

@@ -107,13 +107,13 @@ forcing() {
       *)
         between=:level=node
         [[ ${nodes#*+} == *:* ]] && between=,level=node
-        forcing "${nodes#*+}" | sed "s/\$/$between/"
+        forcing "${nodes#*+}" | grep -v SCAN | sed "s/\$/$between/"
         ;;
     esac
     return
   fi
   for collective in gather gatherv scatter scatterv bcast allgather allgatherv alltoall alltoallv \
-    barrier reduce allreduce reduce_scatter reduce_scatter_block; do
+    barrier reduce allreduce reduce_scatter reduce_scatter_block scan exscan; do
     if ! grep -q "^${1%%:*} " <<<"$list" || grep -q "^${1%%:*} $collective\$" <<<"$list"; then
       echo "TUTTI_${collective^^}=$1"
     fi

@@ -9,6 +9,8 @@ ALGORITHMS = {
     "TUTTI_ALLREDUCE": "recursive_doubling",
     "TUTTI_REDUCE_SCATTER": "circulant",
     "TUTTI_REDUCE_SCATTER_BLOCK": "ring",
+    "TUTTI_SCAN": "up_down",
+    "TUTTI_EXSCAN": "doubling_123",
 }
 RAN = {name.removeprefix("TUTTI_").lower(): algorithm for name, algorithm in ALGORITHMS.items()}
 IN_PARTS = {"TUTTI_SPLIT_USER_OPS": "on"}
@@ -61,7 +63,7 @@ def test_the_report_tells_of_what_nodes_refuse(mpi):
 
 
 def test_unasked_results_stay_as_they_were(mpi):
-    expected = {"reduce_scatter": "native", "reduce_scatter_block": "native"}
+    expected = {name: "native" for name in RAN if name not in ("reduce", "allreduce")}
     check(mpi.run(mpi.compile("reductions.c"), settings={}), expected)
 
 
@@ -72,6 +74,8 @@ def test_reproducible_results_follow_from_the_ranks_alone(mpi, level):
         "allreduce": "reduce_bcast",
         "reduce_scatter": "linear",
         "reduce_scatter_block": "linear",
+        "scan": "linear",
+        "exscan": "linear",
     }
     settings = {"TUTTI_REPRODUCIBLE": "on", **level}
     check(mpi.run(mpi.compile("reductions.c"), settings=settings), expected)

@@ -224,6 +224,12 @@ int call_large(const Reduction& r, const Arguments& a) {
   if (r.collective == "allreduce") {
     return TUTTI_Allreduce_c(a.send, a.receive, count, a.type, r.values->op, r.comm);
   }
+  if (r.collective == "scan") {
+    return TUTTI_Scan_c(a.send, a.receive, count, a.type, r.values->op, r.comm);
+  }
+  if (r.collective == "exscan") {
+    return TUTTI_Exscan_c(a.send, a.receive, count, a.type, r.values->op, r.comm);
+  }
   if (r.collective == "reduce_scatter_block") {
     return TUTTI_Reduce_scatter_block_c(a.send, a.receive, count, a.type, r.values->op, r.comm);
   }
@@ -242,6 +248,11 @@ int call(const Reduction& r, const Arguments& a) {
     return (r.native ? PMPI_Allreduce : TUTTI_Allreduce)(a.send, a.receive, r.counts[0], a.type,
                                                          v.op, r.comm);
   }
+  if (is_scan(r.collective)) {
+    const auto scan = r.collective == "scan" ? (r.native ? PMPI_Scan : TUTTI_Scan)
+                                             : (r.native ? PMPI_Exscan : TUTTI_Exscan);
+    return scan(a.send, a.receive, r.counts[0], a.type, v.op, r.comm);
+  }
   if (r.collective == "reduce_scatter_block") {
     return (r.native ? PMPI_Reduce_scatter_block : TUTTI_Reduce_scatter_block)(
         a.send, a.receive, r.counts[0], a.type, v.op, r.comm);
@@ -250,18 +261,21 @@ int call(const Reduction& r, const Arguments& a) {
                                                                  a.type, v.op, r.comm);
 }
 
-/// The elements of the vector that a rank receives.
+/// The elements of the vector that a rank receives, combined over ranks 0 to contributors - 1.
 struct Wanted {
   int first;
   int count;
+  int contributors;
 };
 
-Wanted wanted(const Reduction& r, int rank) {
-  if (r.collective == "reduce") return {0, rank == r.root ? r.counts[0] : 0};
-  if (r.collective == "allreduce") return {0, r.counts[0]};
-  if (r.collective == "reduce_scatter_block") return {rank * r.counts[0], r.counts[0]};
+Wanted wanted(const Reduction& r, int rank, int p) {
+  if (r.collective == "reduce") return {0, rank == r.root ? r.counts[0] : 0, p};
+  if (r.collective == "allreduce") return {0, r.counts[0], p};
+  if (r.collective == "scan") return {0, r.counts[0], rank + 1};
+  if (r.collective == "exscan") return {0, rank > 0 ? r.counts[0] : 0, rank};
+  if (r.collective == "reduce_scatter_block") return {rank * r.counts[0], r.counts[0], p};
   return {std::accumulate(r.counts.begin(), r.counts.begin() + rank, 0),
-          r.counts[static_cast<std::size_t>(rank)]};
+          r.counts[static_cast<std::size_t>(rank)], p};
 }
 
 std::string compare(const char* what, const Memory& found, const Memory& expected) {
@@ -294,8 +308,8 @@ std::string to_text(const Reduction& r) {
 
 bool takes_any(const std::string& specification) {
   const std::string name = specification.substr(0, specification.find(':'));
-  for (const char* any :
-       {"linear", "knomial_ordered", "chain", "recursive_doubling", "reduce_bcast"}) {
+  for (const char* any : {"linear", "knomial_ordered", "chain", "recursive_doubling",
+                          "reduce_bcast", "up_down", "doubling_123"}) {
     if (name == any) return true;
   }
   return false;
@@ -326,11 +340,15 @@ std::string run(const Reduction& r) {
   }
   const Memory sent = send;
   Memory expected = receive;
-  const Wanted mine = wanted(r, rank);
-  for (int i = 0; i < mine.count; ++i) values.result(expected.element(i), p, mine.first + i);
-  const bool has_receive = r.collective != "reduce" || rank == r.root;
+  const Wanted mine = wanted(r, rank, p);
+  for (int i = 0; i < mine.count; ++i) {
+    values.result(expected.element(i), mine.contributors, mine.first + i);
+  }
+  // MPICH refuses a null pointer that it does not use.
+  const bool is_missing = (r.collective == "reduce" && rank != r.root) ||
+                          (r.collective == "exscan" && rank == 0 && !in_place && r.keeps_rest);
   Arguments arguments = {in_place ? MPI_IN_PLACE : send.address(),
-                         has_receive ? receive.address() : nullptr, values.type};
+                         is_missing ? nullptr : receive.address(), values.type};
   std::optional<FromBottom> type;
   if (is_absolute(r)) {
     type.emplace(values.type, in_place ? receive.address() : send.address());

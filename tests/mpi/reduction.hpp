@@ -10,9 +10,14 @@
 
 namespace tutti::test {
 
-/// The 4 collectives, by the library's names.
-inline constexpr const char* all_reductions[] = {"reduce", "allreduce", "reduce_scatter",
-                                                 "reduce_scatter_block"};
+/// The 6 collectives, by the library's names.
+inline constexpr const char* all_reductions[] = {
+    "reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan"};
+
+/// Whether the collective has no hierarchical form.
+[[nodiscard]] inline bool is_scan(const std::string& collective) {
+  return collective.ends_with("scan");
+}
 
 /// A datatype with an operation on it, whose results identify the reduced ranks.
 class Values {
@@ -33,9 +38,9 @@ class Values {
   std::ptrdiff_t highest;              ///< after its last byte
   std::vector<std::ptrdiff_t> fields;  ///< offsets of its parts of `width` bytes
   std::size_t width;
-  /// Writes the contribution of `rank` to element `index`, or the result over p ranks.
+  /// Writes the contribution of `rank` to element `index`, or the result over ranks 0 to n - 1.
   void (*contribute)(std::byte* address, int rank, int index);
-  void (*result)(std::byte* address, int p, int index);
+  void (*result)(std::byte* address, int n, int index);
 
   /// Whether the operation is the program's own.
   [[nodiscard]] bool has_own_op() const { return fields.size() == 3 && type != MPI_DOUBLE_INT; }
@@ -50,10 +55,12 @@ struct Reduction {
   std::vector<int> counts = {};  ///< one, or one per rank for reduce_scatter
   const Values* values = nullptr;
   bool in_place = false;
-  bool large = false;      ///< the _c form
-  bool native = false;     ///< the MPI's own function
-  bool bottom = false;     ///< in place with an own operation: a type of absolute addresses
-  bool keeps_rest = true;  ///< in place, the contribution beyond the result stays unchanged
+  bool large = false;   ///< the _c form
+  bool native = false;  ///< the MPI's own function
+  bool bottom = false;  ///< in place with an own operation: a type of absolute addresses
+  /// Tutti runs it: in place, the contribution beyond the result stays unchanged, and rank 0 has no
+  /// receive buffer in an exscan.
+  bool keeps_rest = true;
 };
 
 /// Whether the buffers are MPI_BOTTOM with absolute addresses.

@@ -39,9 +39,10 @@ class OwnOperation {
 
   [[nodiscard]] MPI_Op op() const { return op_; }
   [[nodiscard]] bool commutes() const { return commutes_; }
-  /// The result over p ranks of element `index`, to which each contributes its rank + index.
-  [[nodiscard]] int result(int p, int index) const {
-    return commutes_ ? p * (p - 1) / 2 + p * index : index;
+  /// The result over ranks 0 to n - 1 of element `index`, to which each contributes its rank +
+  /// index.
+  [[nodiscard]] int result(int n, int index) const {
+    return commutes_ ? n * (n - 1) / 2 + n * index : index;
   }
 
  private:
@@ -67,6 +68,10 @@ std::string call(const std::string& collective, const OwnComm& comm, const OwnOp
   } else if (collective == "allreduce") {
     code = (native ? PMPI_Allreduce : TUTTI_Allreduce)(send.data(), receive.data(), count, MPI_INT,
                                                        op, comm.get());
+  } else if (is_scan(collective)) {
+    const auto scan = collective == "scan" ? (native ? PMPI_Scan : TUTTI_Scan)
+                                           : (native ? PMPI_Exscan : TUTTI_Exscan);
+    code = scan(send.data(), receive.data(), count, MPI_INT, op, comm.get());
   } else if (collective == "reduce_scatter") {
     code = (native ? PMPI_Reduce_scatter : TUTTI_Reduce_scatter)(
         send.data(), receive.data(), counts.data(), MPI_INT, op, comm.get());
@@ -76,8 +81,10 @@ std::string call(const std::string& collective, const OwnComm& comm, const OwnOp
   }
   if (code != MPI_SUCCESS) return "returns " + error_text(code);
   if (collective == "reduce" && comm.rank() != p - 1) return "";
+  const int ranks = !is_scan(collective) ? p : comm.rank() + (collective == "scan" ? 1 : 0);
+  if (ranks == 0) return "";
   for (int i = 0; i < count; ++i) {
-    const int expected = operation.result(p, i + (scatters ? comm.rank() * count : 0));
+    const int expected = operation.result(ranks, i + (scatters ? comm.rank() * count : 0));
     if (receive[static_cast<std::size_t>(i)] != expected) return "element " + std::to_string(i);
   }
   return "";
@@ -97,7 +104,7 @@ std::vector<std::string> specifications(const char* collective, bool nodes) {
 void check_whole(Context& context, const char* collective, const OwnComm& comm,
                  const std::string& specification, bool commutes) {
   const OwnOperation operation(commutes);
-  const bool nodes = !context.options().nodes.empty();
+  const bool nodes = !context.options().nodes.empty() && !is_scan(collective);
   for (const int count : {1, 64, 40000}) {
     context.step(specification + " of " + collective + ", " + std::to_string(count) +
                  (commutes ? "" : ", in sequence"));
@@ -125,7 +132,7 @@ void always(Context& context, const char* collective) {
   const OwnComm comm;
   if (comm.size() == 1) return;
   for (const std::string& specification :
-       specifications(collective, !context.options().nodes.empty())) {
+       specifications(collective, !context.options().nodes.empty() && !is_scan(collective))) {
     for (const bool commutes : {true, false}) {
       check_whole(context, collective, comm, specification, commutes);
     }

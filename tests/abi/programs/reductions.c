@@ -1,4 +1,4 @@
-/* Reduce, allreduce, reduce_scatter and reduce_scatter_block by their MPI names: a predefined
+/* Reduce, allreduce, reduce_scatter(_block), scan and exscan by their MPI names: a predefined
  * operation, an own one that does not commute, in place, and on an inter-communicator, where only
  * the MPI can run them; checks its own data. */
 #include <mpi.h>
@@ -39,6 +39,23 @@ static void reduce_numbers(void) {
   for (int r = 0; r < size; ++r) check(sent[r] == r);
 }
 
+static void scan_numbers(void) {
+  int sent[most], received[most];
+  for (int r = 0; r < size; ++r) {
+    sent[r] = rank + r;
+    received[r] = -7;
+  }
+  const int below = rank * (rank - 1) / 2;
+  MPI_Exscan(sent, received, size, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  for (int r = 0; r < size; ++r) check(received[r] == (rank == 0 ? -7 : below + rank * r));
+  MPI_Scan(sent, received, size, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  for (int r = 0; r < size; ++r) check(received[r] == below + rank + (rank + 1) * r);
+  MPI_Scan(MPI_IN_PLACE, sent, size, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  for (int r = 0; r < size; ++r) check(sent[r] == rank + r);
+  MPI_Exscan(MPI_IN_PLACE, sent, size, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  for (int r = 0; r < size; ++r) check(sent[r] == r);
+}
+
 static void reduce_in_sequence(MPI_Op op, MPI_Datatype pair) {
   int range[2], result[2];
   for (int root = 0; root < size; ++root) {
@@ -55,6 +72,10 @@ static void reduce_in_sequence(MPI_Op op, MPI_Datatype pair) {
     MPI_Allreduce(range, result, 1, pair, op, MPI_COMM_WORLD);
     check(result[0] == 0 && result[1] == size);
   }
+  MPI_Scan(range, result, 1, pair, op, MPI_COMM_WORLD);
+  check(result[0] == 0 && result[1] == rank + 1);
+  MPI_Exscan(range, result, 1, pair, op, MPI_COMM_WORLD);
+  check(result[0] == 0 && result[1] == (rank == 0 ? 1 : rank));
 }
 
 /* Even and odd ranks exchange data. */
@@ -81,6 +102,7 @@ int main(int argc, char** argv) {
   MPI_Type_commit(&pair);
   MPI_Op_create(join, 0, &op);
   reduce_numbers();
+  scan_numbers();
   reduce_in_sequence(op, pair);
   between_two_groups();
   int total = 0;

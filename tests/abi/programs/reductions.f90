@@ -1,4 +1,4 @@
-! Reduce, allreduce, reduce_scatter(_block), in place too, with an operation of the program's own that
+! Reduce, allreduce, reduce_scatter(_block), scan and exscan, in place too, with an operation of the program's own that
 ! does not commute, through mpif.h (the default), the module mpi (-DMODULE) or mpi_f08 (-DF08); checks
 ! its own data.
 module ranges
@@ -60,6 +60,12 @@ program reductions
   sent = one
   call MPI_Allreduce(MPI_IN_PLACE, sent, size, MPI_INTEGER, op, MPI_COMM_WORLD, ierror)
   if (any(sent /= size)) wrong = wrong + 1
+  all = -1
+  call MPI_Exscan([one], all, 1, MPI_INTEGER, op, MPI_COMM_WORLD, ierror)
+  if (all(1) /= merge(-1, rank, rank == 0)) wrong = wrong + 1
+  all = one
+  call MPI_Scan(MPI_IN_PLACE, all, size, MPI_INTEGER, op, MPI_COMM_WORLD, ierror)
+  if (any(all /= rank + 1)) wrong = wrong + 1
   sent = [(rank + r, r = 0, size - 1)]
   call MPI_Reduce_scatter(sent, all, counts, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierror)
   if (all(1) /= size * (size - 1) / 2 + rank * size) wrong = wrong + 1

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "core/distributions.hpp"
@@ -182,6 +184,42 @@ TEST(Mirror, OfAGatherIsTheScatter) {
             << algorithm << " p " << p;
       }
     }
+  }
+}
+
+TEST(Scan, IsAChainOfOnePartIfLinear) {
+  for (const Collective collective : {Collective::scan, Collective::exscan}) {
+    const Call call{collective, 0, std::vector<Bytes>(7, 1 << 20), 0};
+    EXPECT_EQ(schedules_of("linear", call), schedules_of("chain:parts=1", call));
+  }
+}
+
+// The last rank combines ranges of 1, 1, 2, 4, .. and of 1, 2, 3, 6, .. ranks.
+TEST(Scan, TakesAsManyRoundsAsTheLastRankReceivesMessages) {
+  const auto rounds = [](Collective collective, const char* name, int p) {
+    const Call call{collective, 0, std::vector<Bytes>(static_cast<std::size_t>(p), 4), 0};
+    const std::vector<Step> steps = schedules_of(name, call).back().steps;
+    return std::count_if(steps.begin(), steps.end(),
+                         [](const Step& step) { return step.kind == StepKind::recv; });
+  };
+  for (int p = 2; p <= 100; ++p) {
+    const double ranks = p - 1;
+    EXPECT_EQ(rounds(Collective::scan, "recursive_doubling", p), std::ceil(std::log2(p)));
+    EXPECT_EQ(rounds(Collective::exscan, "recursive_doubling", p), 1 + std::ceil(std::log2(ranks)));
+    EXPECT_EQ(rounds(Collective::exscan, "doubling_123", p),
+              p == 2 ? 1 : std::ceil(std::log2(ranks * 4 / 3)));
+  }
+}
+
+TEST(Scan, UpAndDownSendsLessThanTwoMessagesForEachRank) {
+  for (int p = 1; p <= 100; ++p) {
+    const Call call{Collective::scan, 0, std::vector<Bytes>(static_cast<std::size_t>(p), 4), 0};
+    long messages = 0;
+    for (const Schedule& schedule : schedules_of("up_down", call)) {
+      messages += std::count_if(schedule.steps.begin(), schedule.steps.end(),
+                                [](const Step& step) { return step.kind == StepKind::send; });
+    }
+    EXPECT_LT(messages, 2 * p);
   }
 }
 

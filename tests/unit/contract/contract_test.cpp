@@ -31,6 +31,7 @@ TEST(Contract, SaysWhoHoldsWhat) {
       {Collective::reduce, {0, 1}, {0, 1}, {0, 1}, {}},
       {Collective::allreduce, {0, 1}, {0, 1}, {0, 1}, {0, 1}},
       {Collective::reduce_scatter, {0, 1, 2}, {0, 1, 2}, {1}, {2}},
+      {Collective::scan, {0, 1}, {0, 1}, {0, 1}, {0, 1}},
       {Collective::barrier, {}, {}, {}, {}},
   };
   for (const Row& row : rows) {
@@ -39,6 +40,15 @@ TEST(Contract, SaysWhoHoldsWhat) {
     EXPECT_EQ(blocks_of(contract.before(2)), row.before_other) << name_of(row.collective);
     EXPECT_EQ(blocks_of(contract.after(1)), row.after_root) << name_of(row.collective);
     EXPECT_EQ(blocks_of(contract.after(2)), row.after_other) << name_of(row.collective);
+  }
+}
+
+TEST(Contract, OfAScanCombinesTheRanksUpToEach) {
+  for (Rank rank = 0; rank < 3; ++rank) {
+    EXPECT_EQ(contributors(Collective::scan, 3, rank), rank + 1);
+    EXPECT_EQ(contributors(Collective::exscan, 3, rank), rank);
+    EXPECT_EQ(contributors(Collective::allreduce, 3, rank), 3);
+    EXPECT_EQ((Contract{Collective::exscan, 3, 0, 2}.after(rank).count), rank > 0 ? 2 : 0);
   }
 }
 

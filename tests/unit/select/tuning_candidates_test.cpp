@@ -19,7 +19,7 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
 }
 
 TEST(TuningCandidates, BeginWithTheMpisOwnAndHierarchicalOnes) {
-  for (const Collective collective : matched_collectives) {
+  for (const Collective collective : hierarchical_collectives) {
     const auto all = tuning_candidates({collective, 12, 1024, 3}, {});
     ASSERT_GE(all.size(), 4U) << name_of(collective);
     EXPECT_TRUE(all[0].kind == Setting::Kind::native && !all[0].level);
@@ -27,6 +27,13 @@ TEST(TuningCandidates, BeginWithTheMpisOwnAndHierarchicalOnes) {
     EXPECT_EQ(all[2].level, (Level{true, 2}));
     EXPECT_NE(all[3].level, (Level{true, 4})) << "a node has 3 ranks";
   }
+}
+
+TEST(TuningCandidates, AreFlatWithoutAHierarchicalForm) {
+  for (const Setting& setting : tuning_candidates({Collective::scan, 12, 1024, 3}, {})) {
+    EXPECT_FALSE(setting.level);
+  }
+  EXPECT_FALSE(setting(Collective::exscan, "hierarchical(linear)"));
 }
 
 TEST(TuningCandidates, ComeFromTheListWithoutArrivalsDistancesAndThreads) {

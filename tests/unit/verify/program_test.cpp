@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "lowering/lower.hpp"
 #include "sweep/check.hpp"
 #include "unit/call_helpers.hpp"
 
@@ -256,6 +257,32 @@ TEST_F(PlantedInPrograms, ContributionCombinedTwiceOrNever) {
   ASSERT_TRUE(missing);
   EXPECT_NE(missing->text.find("lacks the contribution of rank"), std::string::npos)
       << missing->text;
+}
+
+// Rank 1 of an exscan's chain combines what it has received twice. In each case the operation
+// commutes, so that either side is right.
+TEST(StagedBlocks, MayBeCombinedAgain) {
+  Algorithm commuting = *testing_support::spec_of(Collective::exscan, "linear").algorithm;
+  commuting.commutative = true;
+  Specification spec;
+  spec.algorithm = &commuting;
+  const Call call = {Collective::exscan, 0, std::vector<Bytes>(4, 6), 0};
+  const Problems problems(spec, call);
+  ProgramVerifier verifier;
+  for (const Operand operand : {Operand::left, Operand::right}) {
+    std::vector<Schedule> schedules = problems.schedules();
+    schedules[1].steps[1].operand = operand;
+    for (int kind = 0; kind < buffer_kinds; ++kind) {
+      Programs made(spec, call, problems, schedules, kind);
+      for (const bool swaps : {true, false}) {
+        BufferTraits& traits = made.layouts[1].traits;
+        traits.swaps = swaps;
+        made.programs[1] = lower(schedules[1], problems.at(1), 6, traits);
+        const auto fault = made.check(verifier, 1);
+        EXPECT_FALSE(fault) << fault->text;
+      }
+    }
+  }
 }
 
 }  // namespace

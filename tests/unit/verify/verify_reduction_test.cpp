@@ -120,6 +120,20 @@ TEST_F(PlantedIn, ResultThatIsReplacedByAnOlderOne) {
   expect(1, -1, 0, "lacks the contribution of rank 1 at the end");
 }
 
+// The chain of an exscan:
+//     rank 1    0 recv 0 staged    1 reduce 0 after 0 left    2 send 2    3 reduce 0 after 0 only
+TEST_F(PlantedIn, OwnContributionInAnExscan) {
+  reset(Collective::exscan, "linear", 3, 4);
+  steps(1).pop_back();
+  expect(1, -1, 0, "has the contribution of rank 1 too at the end");
+}
+
+TEST_F(PlantedIn, ContributionThatAChainReplaces) {
+  reset(Collective::exscan, "linear", 3, 4);
+  step(1, 1).operand = Operand::only;
+  expect(2, -1, 0, "lacks the contribution of rank 1 at the end");
+}
+
 TEST_F(PlantedIn, CombinationInTheBackground) {
   reset(Collective::reduce, "linear", 3, 4, 1);
   step(1, 0).runner = Runner::background;
