@@ -393,8 +393,9 @@ def test_the_command_writes_its_pages_and_resumes(command, tmp_path):
 @pytest.mark.parametrize(("words", "expected"), [
     (("lamport",), "unknown paper lamport; expected traff, proficz, paznikov, bhowmik, parsons"),
     (("traff", "table-12"), "traff has no table-12; expected table-1, table-2"),
+    (("proficz", "example", "--samples", "/none/x"), "--samples /none/x: no such folder"),
 ])  # fmt: skip
-def test_unknown_tables_are_refused(command, words, expected):
+def test_bad_arguments_are_refused(command, words, expected):
     done = command("reproduce", *words)
     assert done.status == 2
     assert expected in done.err

@@ -49,11 +49,11 @@ def reproduce(
         ),
     ] = traff.SIMGRID_RANKS,
     samples: Annotated[
-        Path,
+        Path | None,
         typer.Option(
-            metavar="FOLDER", help="Samples measured in the lab. Default: those of a source tree."
+            metavar="FOLDER", help="Samples measured in the lab. Default: docs/results, if it exists."
         ),
-    ] = Path("docs/results"),
+    ] = None,
     cache: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="Keep results here. Default: the user's cache folder."),
@@ -72,11 +72,13 @@ def reproduce(
     tutti reproduce proficz table-3 --output out
     ```
     """
+    if samples is not None and not samples.is_dir():
+        raise Refusal(f"--samples {samples}: no such folder")
     missing = traff.refuse_without_simgrid() if simgrid_ranks else ""
     if missing:
         print(f"tutti: without SimGrid: {missing}", file=sys.stderr)
     kept = Cache(cache or default_folder())
-    context = Context(kept, machine, samples, 0 if missing else simgrid_ranks)
+    context = Context(kept, machine, samples or Path("docs/results"), 0 if missing else simgrid_ranks)
     tables = [each for of in (traff, proficz, paznikov, bhowmik, parsons) for each in of.tables(context)]
     wanted = _wanted(tables, paper, table)
     reproduced = []
