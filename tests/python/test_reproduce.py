@@ -401,6 +401,23 @@ def test_bad_arguments_are_refused(command, words, expected):
     assert expected in done.err
 
 
+@pytest.mark.parametrize(("paper", "name"), [
+    (traff, "table-1"), (proficz, "example"), (paznikov, "figure-12"), (bhowmik, "figure-4"),
+    (parsons, "averages"), (parsons, "senders"),
+])  # fmt: skip
+def test_the_published_results_are_those_of_the_command(paper, name, tmp_path):
+    results = ROOT / "docs" / "results"
+    table = named(paper.tables(context(tmp_path, results)), name)
+    (now,) = json.loads(page.document([(table, run(table))]))["tables"]
+    tables = json.loads((results / "reproduced.json").read_text())["tables"]
+    (kept,) = [each for each in tables if (each["paper"], each["name"]) == (now["paper"], name)]
+    ours = [view for view in kept["views"] if view["source"] != "SimGrid"]
+    assert [view["machine"] for view in ours] == [view["machine"] for view in now["views"]]
+    for old, new in zip(ours, now["views"], strict=True):
+        for before, after in zip(old["numbers"], new["numbers"], strict=True):
+            assert after == pytest.approx(before, rel=1e-3)
+
+
 PROBE = """<body><iframe src="reproduced.html" style="width:{width}px;height:900px;border:0"></iframe>
 <script>onload = () => {{
   const page = document.querySelector("iframe").contentDocument;
