@@ -20,12 +20,9 @@ import lab_page
 import typer
 from lab_job import err
 from rich.progress import track
-from tutti.reproduce.tables import published
 
 ROWS = ("native", "LS", "BNOM", "SLS", "SBN", "BSLS", "BSBN", "linear:runner=background",
         "linear_pull:flight=4,runner=background", "auto")  # fmt: skip
-PAPER = published("proficz")["fft_ms"]
-"""Milliseconds of table 5: total time of 1000 iterations, mean run time, mean elapsed time."""
 TIMES = re.compile(r"total ([\d.]+) s, gather run ([\d.]+) ms, elapsed ([\d.]+) ms, "
                    r"spread ([\d.]+) ms")  # fmt: skip
 app = typer.Typer(add_completion=False)
@@ -78,21 +75,16 @@ def page(
     document = json.loads(file.read_text())
     rounds = document["rounds"]
     lines = ["| gather | total, s | run, ms | elapsed, ms | native's run / it | rounds in which it"
-             " beats native | paper: total, run, elapsed |",
-             "| --- | ---: | ---: | ---: | ---: | ---: | --- |"]  # fmt: skip
+             " beats native |", "| --- |" + " ---: |" * 5]  # fmt: skip
     native = document["times"]["native"]
     for name, times in document["times"].items():
         total = sum(one[0] for one in times)
         runs, elapsed = (sum(one[i] for one in times) / rounds for i in (1, 2))
         quotient = sum(one[1] for one in native) / rounds / runs
         wins = sum(one[1] < other[1] for one, other in zip(times, native, strict=True))
-        paper = PAPER.get(name)
-        said = "" if paper is None else (
-            f"{paper[0] / 1000:.1f} s, {paper[1]} ms, {paper[2]} ms"
-        )  # fmt: skip
         won = "" if name == "native" else f"{wins} of {rounds}"
         lines.append(f"| `{name}` | {total:.1f} | {runs:.1f} | {elapsed:.1f} | {quotient:.2f} |"
-                     f" {won} | {said} |")  # fmt: skip
+                     f" {won} |")  # fmt: skip
     lab_page.write(lines, into)
 
 

@@ -165,16 +165,15 @@ def of_bounds(lines: dict[str, dict[str, Any]], base: str, other: str) -> float:
     return lines[base]["ratio_to_bound"] / lines[other]["ratio_to_bound"]  # type: ignore[no-any-return]
 
 
-def quotient(base: str, other: str, paper: Any = None) -> Any:
+def quotient(base: str, other: str) -> Any:
     """A cell with the difference in ms and the quotient of means, as in the paper, and the quotient
-    of medians; below it the paper's quotient, or that of r / bound."""
+    of medians; below it that of r / bound."""
 
-    def cell(lines: dict[str, dict[str, Any]], size: int, delay: float) -> str:
+    def cell(lines: dict[str, dict[str, Any]], _size: int, _delay: float) -> str:
         difference = mean(lines, other) - mean(lines, base)
         text = f"{difference:+.0f}<br>**{mean(lines, base) / mean(lines, other):.2f}**"
         text += f" ({median(lines, base) / median(lines, other):.2f})"
-        below = paper(size, delay) if paper else of_bounds(lines, base, other)
-        return f"{text}<br>_{below:.2f}_"
+        return f"{text}<br>_{of_bounds(lines, base, other):.2f}_"
 
     return cell
 
@@ -183,11 +182,6 @@ def _section(grid: Grid) -> list[str]:
     paper = PAPER[grid.collective]
     base, proposed = paper["base"], paper["proposed"]
     ours = next(name for name in grid.names if "runner=background" in name)
-    scale = slowdown(grid.rate)
-
-    def of_paper(size: int, delay: float) -> float:
-        column = PAPER["delays_ms"].index(round(delay / scale))
-        return float(paper["quotient"][PAPER["kilofloats"].index(size)][column])
 
     def of_bound(lines: dict[str, dict[str, Any]], _size: int, _delay: float) -> str:
         return " ".join(f"{lines[name]['ratio_to_bound']:.2f}" for name in grid.names)
@@ -212,13 +206,10 @@ def _section(grid: Grid) -> list[str]:
                f" {grid.rate:g} Mbit/s")  # fmt: skip
     counts = ", ".join(f"{grid.repetitions[d]} ({d:g} ms)" for d in sorted(grid.repetitions))
     lines = [heading, "", f"Repetitions: {counts}.", ""]
-    at = "" if scale == 1 else f" at a delay {scale:g} times shorter"
-    lines += [f"`{proposed}` against `{base}`: difference of mean r in ms, quotient of means (of"
-              f" medians), and _the paper's quotient_{at}:", ""]  # fmt: skip
-    lines += grid.table(quotient(base, proposed, of_paper))
-    for name in (ours, "auto"):
-        lines += [f"`{name}` against `native`, and _the quotient of r / bound_:", ""]
-        lines += grid.table(quotient("native", name))
+    for name, than in ((proposed, base), (ours, "native"), ("auto", "native")):
+        lines += [f"`{name}` against `{than}`: difference of mean r in ms, quotient of means (of"
+                  " medians), and _the quotient of r / bound_:", ""]  # fmt: skip
+        lines += grid.table(quotient(than, name))
     lines += ["r / bound of `auto` over that of the best other one, and what it ran last:", ""]
     lines += grid.table(automatic)
     lines += [f"Mean r in ms: {several}", "", *grid.table(runs)]
