@@ -212,20 +212,24 @@ __attribute__((constructor)) static void raise_thread_level(void) {
 
 #define PARAMETERS1 tutti_word a
 #define PARAMETERS2 PARAMETERS1, tutti_word b
-#define PARAMETERS5 PARAMETERS2, tutti_word c, tutti_word d, tutti_word e
+#define PARAMETERS3 PARAMETERS2, tutti_word c
+#define PARAMETERS5 PARAMETERS3, tutti_word d, tutti_word e
 #define PARAMETERS6 PARAMETERS5, tutti_word f
 #define PARAMETERS7 PARAMETERS6, tutti_word g
 #define PARAMETERS8 PARAMETERS7, tutti_word h
 #define PARAMETERS9 PARAMETERS8, tutti_word i
 #define PARAMETERS10 PARAMETERS9, tutti_word j
+#define PARAMETERS11 PARAMETERS10, tutti_word k
 #define ARGUMENTS1 a
 #define ARGUMENTS2 a, b
-#define ARGUMENTS5 ARGUMENTS1, b, c, d, e
+#define ARGUMENTS3 ARGUMENTS2, c
+#define ARGUMENTS5 ARGUMENTS3, d, e
 #define ARGUMENTS6 ARGUMENTS5, f
 #define ARGUMENTS7 ARGUMENTS6, g
 #define ARGUMENTS8 ARGUMENTS7, h
 #define ARGUMENTS9 ARGUMENTS8, i
 #define ARGUMENTS10 ARGUMENTS9, j
+#define ARGUMENTS11 ARGUMENTS10, k
 
 static _Noreturn void stop_without(const char* name) {
   fprintf(stderr, "tutti: no loaded MPI library has %s\n", name);

@@ -22,10 +22,11 @@ __all__ = [
 ]  # fmt: skip
 
 
-def console() -> Console:
-    """Standard output; wide enough for any table if it is not a terminal."""
-    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 160
-    return Console(highlight=False, width=width, soft_wrap=False)
+def console(*, error: bool = False) -> Console:
+    """Standard output or error; wide enough for any table if it is not a terminal."""
+    stream = sys.stderr if error else sys.stdout
+    width = None if stream.isatty() or "COLUMNS" in os.environ else 160
+    return Console(file=stream, highlight=False, width=width, soft_wrap=False)
 
 
 def print_json(value: Any) -> None:

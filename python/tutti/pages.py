@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tutti import _engine, reports, source_lines, supervised, unseen
-from tutti.console import write
+from tutti.console import console, write
 from tutti.refusal import Refusal
 
 
@@ -96,6 +96,46 @@ def run_with_page(
     if outcome.status != 0:
         print(f"tutti: the program ended with status {outcome.status}", file=sys.stderr)
     print(f"tutti: {finish(page, command, outcome.seconds)}", file=sys.stderr)
+    return outcome.status
+
+
+def text_of(settings: dict[str, str]) -> Path | None:
+    """The file for the library's report if the settings request text on standard error.
+
+    The command prints the text, as the library knows no source lines. As rank 0 may run on another
+    node, the file is in the current folder. The settings name it instead.
+    """
+    if settings.get("TUTTI_REPORT") != "-" or not os.access(".", os.W_OK):
+        return None
+    data = _data_of(Path("tutti").absolute())
+    settings["TUTTI_REPORT"] = str(data)
+    return data
+
+
+def run_with_text(
+    start: Sequence[str], environment: Mapping[str, str], command: Sequence[str], data: Path
+) -> int:
+    """Runs a program and prints its report on standard error. Returns the program's exit status.
+
+    Args:
+        start: the command to execute.
+        environment: the variables that Tutti sets for it.
+        command: the command as the user typed it.
+        data: what text_of returned.
+
+    Raises:
+        Refusal: the command cannot start.
+    """
+    from tutti.commands import report  # which imports this module
+
+    outcome = supervised.run(start, environment)
+    try:
+        if data.is_file():
+            report.print_reports(console(error=True), reports.read(data))
+        else:
+            print(f"tutti: no report was written: {unseen.why(command)}", file=sys.stderr)
+    finally:
+        data.unlink(missing_ok=True)
     return outcome.status
 
 

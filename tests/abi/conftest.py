@@ -17,6 +17,8 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 LIBRARIES = Path(os.environ.get("TUTTI_LIBRARY_DIR", ROOT / "build/all/lib"))
 FRONT = LIBRARIES / "libtutti.so"
+YIELDING = LIBRARIES / "libtutti-test-yielding.so"
+"""Without it MPICH's ranks do not give way to each other."""
 CACHE = Path(os.environ.get("TUTTI_ABI_CACHE", ROOT / "build/abi"))
 MPI4PY = "4.1.2"
 SECONDS = 120
@@ -110,6 +112,8 @@ class Mpi:
         the ranks.
         """
         variables = dict(settings)
+        if self.name == "mpich" and YIELDING.exists():
+            preload = (*preload, YIELDING)
         if preload:
             variables["LD_PRELOAD"] = ":".join(map(str, preload))
         environment = {k: v for k, v in os.environ.items() if not k.startswith("TUTTI")}

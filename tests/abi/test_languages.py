@@ -73,12 +73,19 @@ def test_reports_name_the_line_in_python(mpi):
     assert all(site.startswith("gather.py:") for _, site in found), found
 
 
+def check_counted(outcome, ranks):
+    """others.c makes calls of MPI 4 if the MPI has them."""
+    expected = {"MPI_Ibcast": 3, "MPI_Iscan": 1}
+    if "MPI 4" in outcome.out:
+        expected |= {"MPI_Iallreduce_c": 1, "MPI_Bcast_init": 2}
+    counted = {one["function"]: one["calls"] for one in outcome.report["not_handled"]}
+    assert counted == {name: calls * ranks for name, calls in expected.items()}
+
+
 def test_other_calls_are_counted(mpi):
     outcome = mpi.run(mpi.compile("others.c"), "bcast")
     assert outcome.status == 0, outcome.err
-    expected = {"MPI_Ibcast": 3 * RANKS, "MPI_Iscan": RANKS}
-    counted = {one["function"]: one["calls"] for one in outcome.report["not_handled"]}
-    assert counted == expected
+    check_counted(outcome, RANKS)
     assert outcome.report["wall"] > outcome.report["seconds"]["mean"] > 0
     assert outcome.report["notes"] == []
 
@@ -88,9 +95,7 @@ def test_a_report_says_that_nothing_was_handled(mpi):
     assert outcome.status == 0, outcome.err
     assert outcome.report["calls"] == []
     assert outcome.report["notes"] == ["rank 0 made no collective call that Tutti handles"]
-    assert {one["function"]: one["calls"] for one in outcome.report["not_handled"]} == {
-        "MPI_Ibcast": 3, "MPI_Iscan": 1,
-    }  # fmt: skip
+    check_counted(outcome, 1)
 
 
 def test_ranks_without_their_launcher_are_noted(mpi):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
@@ -120,10 +121,10 @@ def test_manual_pages_have_every_command_and_setting(man):
 
 
 def test_the_site_is_built_without_broken_links():
-    venv = ROOT / "build/docs-venv/bin/mkdocs"
-    if not venv.exists():
-        pytest.skip("tools/docs.sh has not installed its tools into build/docs-venv")
-    done = subprocess.run([ROOT / "tools/docs.sh"], capture_output=True, text=True, timeout=120)
+    has_tools = (ROOT / "build/docs-venv/bin/mkdocs").exists()
+    if not has_tools and "ALL_TESTS" not in os.environ:
+        pytest.skip("no MkDocs in build/docs-venv: tools/docs.sh and ./test --all install it")
+    done = subprocess.run([ROOT / "tools/docs.sh"], capture_output=True, text=True, timeout=400)
     assert done.returncode == 0, done.stdout + done.stderr
     assert (ROOT / "build/site/reference/c-api.html").is_file()
 

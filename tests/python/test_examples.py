@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import subprocess
 
 import pytest
 from installed import BUILD, PREFIX, ROOT, mpis, run
@@ -67,6 +68,17 @@ def test_the_forced_algorithm_is_the_one_that_runs(mpi, tmp_path):
     lines = {entry["collective"]: entry["algorithm"] for entry in find_calls(json.loads(text))}
     assert lines["gatherv"] == "ordered_tree"
     assert lines["gather"] == "native"
+
+
+def test_a_report_on_standard_error_names_source_lines(mpi, tmp_path):
+    program = [BUILD / "bin" / f"tracers-{mpi}", "-n", "10", "-s", "2", "-o", "maps.bin"]
+    command = [PREFIX / "bin" / "tutti", "run", "--report", "-", "--", mpi.mpirun, "-n", "2", *program]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    source = (ROOT / "examples/tracers/tracers.c").read_text().splitlines()
+    (line,) = [number for number, text in enumerate(source, 1) if "MPI_Bcast(" in text]
+    assert f"at tracers.c:{line} (tracers-{mpi}: main+" in done.stderr
+    assert [file.name for file in tmp_path.iterdir()] == ["maps.bin"]
 
 
 def find_calls(content):

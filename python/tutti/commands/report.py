@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -103,21 +103,34 @@ def report(
     if as_json:
         print_json(reports[0] if len(reports) == 1 else reports)
         return
-    out = console()
+    wanted = None if site is None else shown[0]
+    print_reports(console(), reports, wanted, with_candidates=candidates, full=full)
+
+
+def print_reports(
+    out: Console,
+    reports: Sequence[dict[str, Any]],
+    wanted: Site | None = None,
+    *,
+    with_candidates: bool = False,
+    full: bool = False,
+) -> None:
+    """Prints reports as text, or only one of their lines."""
+    shown = sites_of(reports) if wanted is None else [wanted]
     for part in reports:
         _head(out, part)
         sources = source_lines.of_report(part)
         lines = [one for one in shown if any(one.fields is line for line in part["calls"])]
-        listed = lines if full or site is not None else [one for one in lines if not one.explored]
+        full_part = full or wanted is not None
+        listed = lines if full_part else [one for one in lines if not one.explored]
         if listed:
             _lines(out, listed, sources, part.get("wall"))
         left = sum(one.fields["calls"] for one in lines if one.explored)
-        if left and not full and site is None:
+        if left and not full_part:
             out.print(f"not listed: {count(left, 'call')} that explored candidates; --full shows them")
-    wanted = None if site is None else shown[0]
     cases = [case for case in cases_of(reports) if wanted is None or case.decides(wanted)]
-    print_cases(out, cases, candidates)
-    if not candidates:
+    print_cases(out, cases, with_candidates)
+    if not with_candidates:
         _arrivals(out, with_patterns(shown), full)
     for part in reports:
         print_account(out, part)

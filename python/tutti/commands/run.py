@@ -232,6 +232,7 @@ def run(
         _refuse_with_compare(settings)
         raise typer.Exit(run_in_turn(_preparing(command), settings, number, as_json))
     page = pages.page_of(settings)
+    text = None if as_json else pages.text_of(settings)
     start = prepare(command, settings, os.environ)
     if as_json:
         print_json({"command": start.command, "environment": start.environment})
@@ -241,6 +242,8 @@ def run(
               "runs as without Tutti", file=sys.stderr)  # fmt: skip
     if page is not None:
         raise typer.Exit(pages.run_with_page(start.command, start.environment, command, page))
+    if text is not None:
+        raise typer.Exit(pages.run_with_text(start.command, start.environment, command, text))
     report = settings.get("TUTTI_REPORT", "none")
     if report not in ("", "-", "none") and "%" not in report:
         file = Path(report)
