@@ -33,8 +33,9 @@ class SiteTotal:
 
     @property
     def algorithms(self) -> list[str]:
-        """The algorithms that ran, the one with the longest time first."""
-        return list(dict.fromkeys(line.fields["algorithm"] for line in self.lines))
+        """The algorithms that ran other than to explore, the one with the longest time first."""
+        ran = [line for line in self.lines if not line.explored] or self.lines
+        return list(dict.fromkeys(line.fields["algorithm"] for line in ran))
 
 
 @dataclass(frozen=True)
