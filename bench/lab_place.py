@@ -23,7 +23,7 @@ from typing import Annotated, Any
 import lab_page
 import typer
 from lab_job import err, run_in_lab
-from tutti.lab.launch import ProcessMapping
+from tutti_lab.launch import ProcessMapping
 
 SHAPES = {
     "ring": ("ring", "RMH", "ring:order=distance"),

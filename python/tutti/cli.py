@@ -22,22 +22,38 @@ _OWN_OPTIONS = {"allow_interspersed_args": False}
 
 @dataclass(frozen=True)
 class _Entry:
-    """A command: its panel and line in `tutti --help`, and what defines it in tutti.commands."""
+    """A command: its panel and line in `tutti --help`, and what defines it, as module and name."""
 
     panel: str
     line: str
     target: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     hidden: bool = False
+    package: str = "tutti.commands"
+    """Holds the module; packages apart from tutti need not be installed."""
+    folder: str = ""
+    """Of such a package in the source tree."""
 
-    def placeholder(self) -> None:
-        """Stands for the command in `tutti --help`."""
+    def named(self) -> None:
+        """Stands for the command in `tutti --help`, which needs only its name."""
 
     def load(self, name: str) -> Any:
-        """The command, from its module."""
+        """The command, from its module.
+
+        Raises:
+            Refusal: the command's package is not installed.
+        """
         module, _, function = self.target.partition(".")
-        defined = getattr(import_module(f"tutti.commands.{module}"), function)
-        group = typer.Typer(rich_markup_mode="markdown", callback=self.placeholder)
+        try:
+            defined = getattr(import_module(f"{self.package}.{module}"), function)
+        except ModuleNotFoundError as missing:
+            if not self.folder or (missing.name or "").partition(".")[0] != self.package:
+                raise
+            raise Refusal(
+                f"tutti {name} is in a package of its own, {self.package}; in Tutti's source tree: "
+                f"pip install ./{self.folder}"
+            ) from None
+        group = typer.Typer(rich_markup_mode="markdown", callback=self.named)
         if isinstance(defined, typer.Typer):
             group.add_typer(defined, name=name)
         else:
@@ -128,7 +144,7 @@ COMMANDS = {
     "lab": _Entry(
         _CHECK,
         "Emulate a cluster on one machine: nodes with links of limited rate.",
-        "lab.lab",
+        "command.lab", package="tutti_lab", folder="python/lab",
     ),
     "simgrid": _Entry(
         _CHECK,
@@ -199,7 +215,7 @@ def tutti(
 for _name, _entry in COMMANDS.items():
     app.command(
         _name, help=_entry.line, rich_help_panel=_entry.panel, hidden=_entry.hidden
-    )(_entry.placeholder)
+    )(_entry.named)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -11,12 +11,12 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
-from tutti import _engine, launcher, libraries, rules
+from tutti import _engine, launcher, libraries, mpis, rules
 from tutti.commands.run import check_settings, prepare
 from tutti.console import count
-from tutti.lab import machine, mpi
 from tutti.refusal import Refusal
 
 LAUNCHERS = (
@@ -73,14 +73,14 @@ def findings(tries: bool) -> Iterator[Finding]:
     yield _binutils()
 
 
-def launchers() -> list[mpi.Mpi]:
+def launchers() -> list[mpis.Mpi]:
     """The MPIs whose launchers are on PATH, each once."""
-    found: dict[str, mpi.Mpi] = {}
+    found: dict[str, mpis.Mpi] = {}
     for name in LAUNCHERS:
         path = shutil.which(name)
-        known = mpi.recognise(launcher.version_of(path)) if path else None
+        known = mpis.recognise(launcher.version_of(path)) if path else None
         if path and known:
-            found.setdefault(" ".join(known), mpi.Mpi(*known, path))
+            found.setdefault(" ".join(known), mpis.Mpi(*known, path))
     return list(found.values())
 
 
@@ -95,7 +95,7 @@ def _libraries() -> Finding:
     return Finding("libraries", "good", f"{libraries.folder()}: backends {', '.join(flavours)}")
 
 
-def _mpi(one: mpi.Mpi, tries: bool) -> Iterator[Finding]:
+def _mpi(one: mpis.Mpi, tries: bool) -> Iterator[Finding]:
     backend = _BACKENDS[one.family]
     try:
         has_backend = backend in libraries.flavours()
@@ -110,11 +110,11 @@ def _mpi(one: mpi.Mpi, tries: bool) -> Iterator[Finding]:
         yield _trial(one, backend)
 
 
-def _trial(one: mpi.Mpi, backend: str) -> Finding:
+def _trial(one: mpis.Mpi, backend: str) -> Finding:
     """Runs 2 ranks under Tutti."""
     folder = libraries.programs()
     program = folder / f"tutti-bench-{backend}" if folder else None
-    library = mpi.library_of(str(program)) if program and program.is_file() else None
+    library = mpis.library_of(str(program)) if program and program.is_file() else None
     if library is None or one.family == "intel":
         return Finding("run", "note", f"{one}: not tried, as no installed program uses it")
     # The nodes of a job share the current folder more often than a temporary one.
@@ -141,7 +141,7 @@ def _trial(one: mpi.Mpi, backend: str) -> Finding:
     return _level(one, done.stdout)
 
 
-def _failed(one: mpi.Mpi, output: str) -> Finding:
+def _failed(one: mpis.Mpi, output: str) -> Finding:
     """Knows the two refusals that newcomers meet."""
     if "ALLOW_RUN_AS_ROOT" in output or "run as root" in output:
         return Finding("run", "problem", f"{one} refuses to start as root",
@@ -154,7 +154,7 @@ def _failed(one: mpi.Mpi, output: str) -> Finding:
                    f"run {one.mpirun} -n 2 hostname")  # fmt: skip
 
 
-def _level(one: mpi.Mpi, output: str) -> Finding:
+def _level(one: mpis.Mpi, output: str) -> Finding:
     levels = [int(level) for level in re.findall(r"level (\d)", output)]
     level = _LEVELS[min(levels)] if levels else "an unknown thread level"
     text = f"{one}: 2 ranks ran under Tutti; the MPI gives {level}"
@@ -199,7 +199,10 @@ def _rules() -> Finding:
 
 def _lab() -> Finding:
     try:
+        machine = import_module("tutti_lab.machine")
         machine.require("emulate a cluster")
+    except ModuleNotFoundError:
+        return Finding("lab", "note", "tutti lab is a package of its own, tutti_lab (docs/lab.md)")
     except Refusal as error:
         return Finding("lab", "note", str(error))
     return Finding("lab", "good", "tutti lab up 8 --rate 1gbit can emulate a cluster here")

@@ -10,7 +10,7 @@ namespace tutti {
 
 namespace {
 
-/// A placeholder for the selection by arrivals, which each start sets.
+/// Any specification: each start sets the one that is selected by arrivals.
 Specification any_specification(Collective collective) {
   return *specification(collective, "linear");
 }

@@ -168,7 +168,6 @@ def test_libraries_and_programs_lie_inside_the_package(empty):
         (["explain", "gatherv", "--ranks", "4"], "times the bound"),
         (["simulate", "gatherv", "--ranks", "8"], "SIMULATED"),
         (["verify", "--max-ranks", "4", "--sampled", "0"], "all right"),
-        (["lab", "--help"], "tutti lab"),
     ],
 )
 def test_what_needs_no_mpi(empty, words, text):

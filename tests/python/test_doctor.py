@@ -9,7 +9,7 @@ import pytest
 from installed import PREFIX, environment, mpis
 from tutti import diagnosis, launcher
 from tutti.diagnosis import Finding
-from tutti.lab.mpi import Mpi
+from tutti.mpis import Mpi
 
 OPENMPI = Mpi("openmpi", "4.1.4", "/usr/bin/mpirun")
 

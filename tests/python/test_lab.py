@@ -12,18 +12,19 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tutti import mpis
 from tutti.console import Refusal
-from tutti.lab import checks, launch, machine, mpi, session, state
-from tutti.lab.launch import ProcessMapping, Site
-from tutti.lab.layout import Layout
+from tutti_lab import checks, launch, machine, session, state
+from tutti_lab.launch import ProcessMapping, Site
+from tutti_lab.layout import Layout
 
 GBIT = 10**9
 SITE = Site("/lab/nodesh", "/lab/ranks")
-OPENMPI4 = mpi.Mpi("openmpi", "4.1.4", "/usr/bin/mpirun")
-OPENMPI5 = mpi.Mpi("openmpi", "5.0.11", "/opt/bin/mpirun")
-MPICH4 = mpi.Mpi("mpich", "4.0.2", "/usr/bin/mpiexec", "ch4:ucx")
-MPICH5 = mpi.Mpi("mpich", "5.0.2", "/opt/bin/mpiexec", "ch4:ucx ofi")
-INTEL = mpi.Mpi("intel", "2021.18", "/opt/bin/mpiexec.hydra")
+OPENMPI4 = mpis.Mpi("openmpi", "4.1.4", "/usr/bin/mpirun")
+OPENMPI5 = mpis.Mpi("openmpi", "5.0.11", "/opt/bin/mpirun")
+MPICH4 = mpis.Mpi("mpich", "4.0.2", "/usr/bin/mpiexec", "ch4:ucx")
+MPICH5 = mpis.Mpi("mpich", "5.0.2", "/opt/bin/mpiexec", "ch4:ucx ofi")
+INTEL = mpis.Mpi("intel", "2021.18", "/opt/bin/mpiexec.hydra")
 
 
 @pytest.fixture
@@ -59,7 +60,7 @@ def quiet_machine(monkeypatch):
     ],
 )
 def test_an_mpi_is_known_by_what_it_says(text, expected):
-    assert mpi.recognise(text) == expected
+    assert mpis.recognise(text) == expected
 
 
 def test_block_and_round_robin():
@@ -88,7 +89,7 @@ def test_the_file_of_hosts_names_the_node_of_each_rank():
     assert launch.hosts_of_ranks(LAYOUT, UNEVEN) == "10.77.0.1\n10.77.0.3\n10.77.0.3\n"
 
 
-def line(which: mpi.Mpi, processes: ProcessMapping = UNEVEN) -> str:
+def line(which: mpis.Mpi, processes: ProcessMapping = UNEVEN) -> str:
     return " ".join(launch.command(which, LAYOUT, processes, SITE))
 
 
@@ -190,9 +191,9 @@ def test_the_launcher_beside_the_library_is_taken(tmp_path, monkeypatch):
     own = launcher(tmp_path / "own/bin", "mpirun", "mpirun (Open MPI) 5.0.11")
     monkeypatch.setenv("PATH", f"{other.parent}:/usr/bin:/bin")
     library = tmp_path / "own/lib/libmpi.so.40"
-    found = mpi.find("./app", None, lambda _: library, lambda _: "Open MPI v5.0.11, package")
+    found = mpis.find("./app", None, lambda _: library, lambda _: "Open MPI v5.0.11, package")
     assert (found.mpirun, found.version, found.mpicc()) == (str(own), "5.0.11", None)
-    found = mpi.find("./app", str(other))
+    found = mpis.find("./app", str(other))
     assert (found.family, found.major, found.mpirun) == ("openmpi", 4, str(other))
 
 
@@ -212,7 +213,7 @@ def test_what_is_not_found_is_named(tmp_path, monkeypatch):
     ]
     for arguments, text in nothing:
         with pytest.raises(Refusal, match=text):
-            mpi.find(*arguments)
+            mpis.find(*arguments)
 
 
 # ---- the state and the command

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tutti.console import Refusal
-from tutti.lab.layout import FRAME, OWN_NAMES, Layout, parse_rate, show_rate
+from tutti_lab.layout import FRAME, OWN_NAMES, Layout, parse_rate, show_rate
 
 GBIT = 10**9
 

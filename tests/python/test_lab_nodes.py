@@ -11,9 +11,9 @@ from pathlib import Path
 
 import installed as there
 import pytest
-from tutti.commands import lab as commands
-from tutti.lab import machine, session, state
-from tutti.lab.layout import Layout
+from tutti_lab import command as commands
+from tutti_lab import machine, session, state
+from tutti_lab.layout import Layout
 
 LAYOUT = Layout(3, 10**9)
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from tutti import _engine
 from tutti.cli import COMMANDS, app
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def imported(code: str) -> set[str]:
@@ -33,7 +37,7 @@ def test_help_imports_no_command():
 def test_a_command_imports_no_other():
     loaded = imported("from tutti.cli import main; assert main(['diff', '--help']) == 0")
     assert "tutti.commands.diff" in loaded
-    assert not loaded & {"tutti.commands.lab", "tutti.commands.tune", "tutti.commands.explain"}
+    assert not loaded & {"tutti_lab", "tutti.commands.tune", "tutti.commands.explain"}
 
 
 @pytest.mark.parametrize("name", [name for name, entry in COMMANDS.items() if not entry.hidden])
@@ -41,3 +45,18 @@ def test_the_list_of_commands_has_the_first_sentence_of_each_help(name):
     shown = CliRunner().invoke(app, [name, "--help"], env={"COLUMNS": "200", "TERM": "dumb"})
     assert shown.exit_code == 0, shown.output
     assert COMMANDS[name].line in " ".join(shown.output.split())
+
+
+def test_a_command_of_a_missing_package_says_what_to_install(command, monkeypatch):
+    monkeypatch.delitem(sys.modules, "tutti_lab.command", raising=False)
+    monkeypatch.setitem(sys.modules, "tutti_lab", None)
+    shown = command("lab", "status")
+    assert shown.status == 2
+    assert "pip install ./python/lab" in shown.err and shown.err.count("\n") == 1
+
+
+def test_packages_apart_have_the_version_of_tutti():
+    for entry in COMMANDS.values():
+        if entry.folder:
+            project = (ROOT / entry.folder / "pyproject.toml").read_text()
+            assert f'version = "{_engine.version}"' in project

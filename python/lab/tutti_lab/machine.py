@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from tutti.console import Refusal
-from tutti.lab.layout import OWN_NAMES, Command
+from tutti_lab.layout import OWN_NAMES, Command
 
 TOOLS = {"ip": "iproute2", "tc": "iproute2", "unshare": "util-linux", "mount": "mount"}
 """The commands that a lab needs, with the Debian package of each."""

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO
 
-from tutti.lab import machine
-from tutti.lab.layout import Layout
+from tutti_lab import machine
+from tutti_lab.layout import Layout
 
 PATIENCE = 3.0
 """Seconds that a launcher has to end its ranks before all are killed."""

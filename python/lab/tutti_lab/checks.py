@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tutti.console import Refusal
-from tutti.lab import launch, session, state, transfer
-from tutti.lab.launch import ProcessMapping, Site
-from tutti.lab.layout import FRAME, Layout, show_rate
-from tutti.lab.mpi import Mpi
+from tutti.mpis import Mpi
+from tutti_lab import launch, session, state, transfer
+from tutti_lab.launch import ProcessMapping, Site
+from tutti_lab.layout import FRAME, Layout, show_rate
 
 MIN_RATE, MAX_RATE = 0.9, 1.05
 """Bounds of a link's measured rate over its configured rate. The burst of the token bucket lets a

@@ -16,12 +16,12 @@ from typing import Annotated, Any
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from tutti import pages
+from tutti import mpis, pages
 from tutti.commands.options import AsJson
 from tutti.commands.run import prepare, report_target
 from tutti.console import Refusal, console, count, print_json, table
-from tutti.lab import checks, launch, machine, mpi, session, state
-from tutti.lab.layout import Layout, parse_rate, removal, show_rate
+from tutti_lab import checks, launch, machine, session, state
+from tutti_lab.layout import Layout, parse_rate, removal, show_rate
 
 _DRY = typer.Option("--dry-run", help="Print the commands; execute nothing.")
 _LIMIT = typer.Option("--timeout", metavar="SECONDS", min=0.1, help="Kill the run after this time.")
@@ -309,7 +309,7 @@ def run(
         raise Refusal(f"--report {report} excludes --native")
     layout = _current().layout
     processes = launch.map_processes(layout, nodes, per_node, ranks, mapping)
-    used = mpi.find(_program(command[0]), chosen)
+    used = mpis.find(_program(command[0]), chosen)
     launch.check(used, processes)
     site = launch.Site(str(state.FOLDER / "nodesh"), str(state.FOLDER / "ranks"))
     words = [*launch.command(used, layout, processes, site), *command]
@@ -369,7 +369,7 @@ def check(
     layout = _current().layout
     processes = launch.map_processes(layout, nodes, per_node, None, "block")
     machine.require("start programs in network namespaces")
-    used = mpi.find("", chosen)
+    used = mpis.find("", chosen)
     launch.check(used, processes)
     with state.alone():
         _refuse_leftovers(layout)

@@ -9,8 +9,8 @@ from random import Random
 
 from tutti import _engine
 from tutti.console import Refusal
-from tutti.lab.layout import Layout
-from tutti.lab.mpi import Mpi
+from tutti.mpis import Mpi
+from tutti_lab.layout import Layout
 
 MAPPINGS = ("block", "round-robin", "shuffled")
 

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from tutti.console import Refusal
-from tutti.lab.layout import Layout
+from tutti_lab.layout import Layout
 
 FOLDER = Path("/run/tutti-lab")
 """The state, the tables of nodes and the node shell. A reboot removes the folder and the lab."""

@@ -41,7 +41,7 @@ print(text.value.decode(errors="replace"))
 
 @dataclass(frozen=True)
 class Mpi:
-    """An MPI that can start programs in the lab."""
+    """An MPI and its launcher."""
 
     family: str
     """openmpi, mpich or intel."""
