@@ -19,7 +19,7 @@ import lab_page
 import typer
 from lab_job import err, run_in_lab, use_machine
 from rich.progress import Progress
-from tutti.reproduce.tables import published
+from tutti_reproduce.tables import published
 
 PAPER = published("proficz")
 PAPER_RATE = 1000

@@ -153,8 +153,8 @@ COMMANDS = {
     ),
     "reproduce": _Entry(
         _CHECK,
-        "Reproduce the tables of papers beside the published numbers.",
-        "reproduce.reproduce",
+        "Reproduce the tables and figures of papers beside the published numbers.",
+        "command.reproduce", package="tutti_reproduce", folder="python/reproduce",
     ),
 }
 """Every command. Its module is imported when the command runs, as all take 0.2 s to import."""

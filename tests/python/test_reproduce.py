@@ -14,9 +14,9 @@ import pytest
 from installed import ROOT
 from tutti import Machine
 from tutti._engine import NodeMachine, distribute
-from tutti.reproduce import bhowmik, charts, page, parsons, paznikov, proficz, traff
-from tutti.reproduce.cache import Cache
-from tutti.reproduce.tables import Context, Numbers, Plot, Result, Table, View, network, published
+from tutti_reproduce import bhowmik, charts, page, parsons, paznikov, proficz, traff
+from tutti_reproduce.cache import Cache
+from tutti_reproduce.tables import Context, Numbers, Plot, Result, Table, View, network, published
 
 
 def context(folder: Path, samples: Path = Path("/none")) -> Context:

@@ -10,9 +10,9 @@ from typing import Any
 
 from tutti._engine import Call, Machine, distribute, distributions
 from tutti.refusal import Refusal
-from tutti.reproduce.tables import Context, Numbers, Result, Table, View, published
 from tutti.simgrid import platforms, running
 from tutti.workload import machine_of
+from tutti_reproduce.tables import Context, Numbers, Result, Table, View, published
 
 INT = 4
 """Bytes of the paper's elements."""

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from tutti.console import count
-from tutti.reproduce import charts
-from tutti.reproduce.tables import EVEN, NEAR, Numbers, Result, Table
+from tutti_reproduce import charts
+from tutti_reproduce.tables import EVEN, NEAR, Numbers, Result, Table
 
 Reproduced = tuple[Table, Result]
 

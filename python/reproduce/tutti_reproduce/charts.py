@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from html import escape
 
-from tutti.reproduce.tables import Plot, Result, Table, View
+from tutti_reproduce.tables import Plot, Result, Table, View
 
 COLOURS = ("#1f6feb", "#d1242f", "#1a7f37", "#9a6700", "#8250df", "#0a7ea4", "#bf3989", "#57606a")
 _FEWEST = 8

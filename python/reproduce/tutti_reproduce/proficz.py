@@ -8,7 +8,7 @@ from statistics import mean, stdev
 from typing import Any
 
 from tutti._engine import Call, Machine
-from tutti.reproduce.tables import Context, Numbers, Plot, Result, Table, View, network, published
+from tutti_reproduce.tables import Context, Numbers, Plot, Result, Table, View, network, published
 
 FLOAT = 4
 DRAWS = 60

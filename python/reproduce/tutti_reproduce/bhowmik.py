@@ -8,7 +8,7 @@ from collections.abc import Callable
 from statistics import geometric_mean, median
 
 from tutti._engine import Distances, distances_from_text
-from tutti.reproduce.tables import Context, Numbers, Plot, Result, Table, View, published
+from tutti_reproduce.tables import Context, Numbers, Plot, Result, Table, View, published
 
 CONTENDERS = ("default", "reordered")
 HEURISTICS = {"ring": ("nearest_next", "RMH"), "recursive_doubling": ("two_partners_each", "RDMH")}

@@ -8,8 +8,8 @@ from statistics import geometric_mean, mean
 from typing import Any
 
 from tutti._engine import NodeMachine, hierarchical_estimate
-from tutti.reproduce.tables import Context, Numbers, Plot, Result, Table, View, published
 from tutti.workload import node_machine_of
+from tutti_reproduce.tables import Context, Numbers, Plot, Result, Table, View, published
 
 MPICH_LONG = 524288
 """The total bytes from which MPICH of 2014 (and today) leaves recursive algorithms: its defaults

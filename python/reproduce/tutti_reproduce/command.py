@@ -12,9 +12,9 @@ from rich.progress import Progress
 
 from tutti.commands.options import Machine
 from tutti.console import Refusal, console, write
-from tutti.reproduce import bhowmik, page, parsons, paznikov, proficz, traff
-from tutti.reproduce.cache import Cache, default_folder
-from tutti.reproduce.tables import Context, Table
+from tutti_reproduce import bhowmik, page, parsons, paznikov, proficz, traff
+from tutti_reproduce.cache import Cache, default_folder
+from tutti_reproduce.tables import Context, Table
 
 
 def _wanted(tables: list[Table], paper: str, table: str) -> list[Table]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 from tutti._engine import Call, Machine
-from tutti.reproduce.tables import Context, Numbers, Plot, Result, Table, View, network, published
+from tutti_reproduce.tables import Context, Numbers, Plot, Result, Table, View, network, published
 
 CONTENDERS = ("linear", "tree")
 ETHERNET = "Gigabit Ethernet"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tutti import _engine
-from tutti.reproduce.cache import Cache, content_of
+from tutti_reproduce.cache import Cache, content_of
 
 EVEN = 1.1
 """Factors between 1 / EVEN and EVEN count as even."""
@@ -203,7 +203,7 @@ def _text(argument: Any) -> str:
 
 def published(paper: str) -> dict[str, Any]:
     """The published numbers of a paper, from its file beside this one."""
-    text = resources.files("tutti").joinpath("reproduce", f"{paper}.json").read_text()
+    text = resources.files("tutti_reproduce").joinpath(f"{paper}.json").read_text()
     document: dict[str, Any] = json.loads(text)
     return document
 
