@@ -1,4 +1,4 @@
-"""The scripts bench/lab_*.py write results into pages, below the hand-written text."""
+"""Scripts of bench/ write results into pages, below the hand-written text."""
 
 import json
 import shutil
@@ -18,6 +18,8 @@ PUBLISHED = {
     "lab_levels": (".", "levels-lab.md"),
     "lab_place": (".", "place-lab.md"),
     "lab_rma": (".", "rma-lab.md"),
+    "referees": ("referees.json", "referees.md"),
+    "simgrid_auto": ("simgrid-auto.json", "simgrid-auto.md"),
 }
 
 
