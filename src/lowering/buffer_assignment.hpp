@@ -64,12 +64,4 @@ struct BufferTraits {
   friend bool operator==(const BufferTraits&, const BufferTraits&) = default;
 };
 
-/// Assigns buffers to a gather or scatter. A rank that handles only its own block, or the root,
-/// uses the caller's buffers directly. A rank that forwards blocks keeps one packed copy of them in
-/// staging memory, in the order of positions. Messages keep the runner of their step; a copy from
-/// staging memory has the background runner if the schedule has background steps. `block_bytes` is
-/// the size of the rank's own block, `position` its position in the order. O(steps log steps).
-[[nodiscard]] BufferAssignment assign_buffers(const Schedule& schedule, Position position,
-                                              Bytes block_bytes, const BufferTraits& traits);
-
 }  // namespace tutti

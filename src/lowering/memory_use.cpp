@@ -2,65 +2,93 @@
 #include "lowering/memory_use.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "core/index.hpp"
 
 namespace tutti {
 
 Spot MemoryUse::take(Bytes bytes) {
-  Stretch* best = nullptr;
-  for (Stretch& stretch : stretches_) {
-    const bool fits = stretch.is_free && stretch.bytes >= bytes;
-    if (fits && (best == nullptr || stretch.bytes < best->bytes)) best = &stretch;
+  auto best = free_.end();
+  for (auto at = free_.begin(); at != free_.end(); ++at) {
+    const Bytes size = stretches_[index(*at)].bytes;
+    if (size >= bytes && (best == free_.end() || size < stretches_[index(*best)].bytes)) best = at;
   }
-  if (best == nullptr) {
-    best = &stretches_.emplace_back(Stretch{scratch_, bytes});
+  int stretch = static_cast<int>(stretches_.size());
+  if (best == free_.end()) {
+    stretches_.push_back({scratch_, bytes});
     scratch_ += bytes + padding_;
+  } else {
+    stretch = *best;
+    free_.erase(best);
   }
-  best->is_free = false;
-  return {static_cast<int>(best - stretches_.data()), 0};
+  list(stretch);
+  return {stretch, 0};
+}
+
+void MemoryUse::release(Spot spot, Bytes bytes) {
+  if ((at(spot).held -= bytes) == 0 && spot.stretch > receive_buffer) list(spot.stretch);
+}
+
+void MemoryUse::list(int stretch) {
+  if (!std::exchange(stretches_[index(stretch)].is_listed, true)) idle_.push_back(stretch);
+}
+
+MemoryUse::Uses::iterator MemoryUse::split(Uses& uses, Bytes byte) {
+  const auto next = uses.upper_bound(byte);
+  const auto before = std::prev(next);
+  return before->first == byte ? before : uses.emplace_hint(next, byte, before->second);
 }
 
 void MemoryUse::use(int number, Spot spot, Bytes bytes, bool writes, std::vector<int>& needs) {
-  if (spot.stretch == send_buffer) return;
-  const Bytes begin = spot.offset;
-  const Bytes end = begin + bytes;
-  std::vector<Use>& uses = at(spot).uses;
-  std::erase_if(uses, [&](const Use& use) {
-    const bool overlap = use.begin < end && begin < use.end;
-    if (!overlap || !(writes || use.writes) || use.operation == number) return false;
-    needs.push_back(use.operation);
-    // The new use needs the old one, so later operations need only the new one.
-    return writes && begin <= use.begin && use.end <= end;
-  });
-  uses.push_back({number, begin, end, writes});
+  if (spot.stretch == send_buffer || bytes == 0) return;
+  Uses& uses = at(spot).uses;
+  const auto first = split(uses, spot.offset);
+  const auto last = split(uses, spot.offset + bytes);
+  for (auto each = first; each != last; ++each) {
+    auto& [writer, readers] = each->second;
+    if (writes && !readers.empty()) {
+      needs.insert(needs.end(), readers.begin(), readers.end());
+    } else if (writer >= 0) {
+      needs.push_back(writer);
+    }
+    if (!writes) readers.push_back(number);
+  }
+  if (!writes) return;
+  first->second = {number, {}};
+  uses.erase(std::next(first), last);
 }
 
 bool MemoryUse::is_used(Spot spot, Bytes bytes) const {
-  const std::vector<Use>& uses = at(spot).uses;
-  return std::any_of(uses.begin(), uses.end(), [&](const Use& use) {
-    return use.begin < spot.offset + bytes && spot.offset < use.end;
-  });
+  const Uses& uses = stretches_[index(spot.stretch)].uses;
+  auto each = std::prev(uses.upper_bound(spot.offset));
+  for (; each != uses.end() && each->first < spot.offset + bytes; ++each) {
+    if (each->second.writer >= 0 || !each->second.readers.empty()) return true;
+  }
+  return false;
 }
 
 void MemoryUse::recycle(const std::vector<char>& completed) {
-  for (std::size_t i = receive_buffer + 1; i < stretches_.size(); ++i) {
-    Stretch& stretch = stretches_[i];
-    if (stretch.is_free || stretch.held > 0) continue;
-    stretch.is_free = std::all_of(stretch.uses.begin(), stretch.uses.end(), [&](const Use& use) {
-      return completed[static_cast<std::size_t>(use.operation)] != 0;
-    });
-    if (stretch.is_free) stretch.uses.clear();
-  }
-}
-
-BufferRef MemoryUse::buffer_ref_of(Spot spot, Bytes bytes) const {
-  BufferRef ref;
-  ref.area = spot.stretch == send_buffer      ? Area::send
-             : spot.stretch == receive_buffer ? Area::receive
-                                              : Area::staging;
-  ref.offset = at(spot).offset + spot.offset;
-  ref.bytes = bytes;
-  ref.whole = false;
-  return ref;
+  const auto is_completed = [&](int operation) {
+    return operation < 0 || completed[index(operation)] != 0;
+  };
+  std::erase_if(idle_, [&](int number) {
+    Stretch& stretch = stretches_[index(number)];
+    if (stretch.held > 0) {
+      stretch.is_listed = false;
+      return true;
+    }
+    for (const auto& [begin, use] : stretch.uses) {
+      if (!is_completed(use.writer) ||
+          !std::all_of(use.readers.begin(), use.readers.end(), is_completed)) {
+        return false;
+      }
+    }
+    stretch.is_listed = false;
+    stretch.uses = {{0, {}}};
+    free_.push_back(number);
+    return true;
+  });
 }
 
 }  // namespace tutti

@@ -7,9 +7,7 @@
 #include <random>
 
 #include "algorithms/problems.hpp"
-#include "lowering/buffer_assignment.hpp"
-#include "lowering/movement.hpp"
-#include "lowering/reduction.hpp"
+#include "lowering/lower.hpp"
 #include "shapes/knomial.hpp"
 #include "sweep/sweep.hpp"
 
@@ -21,17 +19,9 @@ constexpr Bytes block = 1000;
 /// The bytes of scratch that the plan of a rank has.
 Bytes staged(const Specification& specification, const Problems& problems, const Call& call,
              Rank rank) {
-  const Problem problem = problems.at(rank);
-  const Schedule schedule = problems.schedule(rank);
-  const Bytes own = call.sizes[static_cast<std::size_t>(rank)];
-  if (is_gather_or_scatter(call.collective)) {
-    return assign_buffers(schedule, problem.position(), own, {}).scratch;
-  }
-  const bool in_parts = block_kind(call.collective) == BlockKind::parts;
-  const Problem cut = in_parts ? problem.cut(schedule.parts) : problem;
-  if (!reduces(call.collective)) return lower_movement(schedule, cut, {}).scratch;
-  return lower_reduction(schedule, cut.order, call.block_sizes(cut.parts),
-                         {.swaps = specification.algorithm->commutative})
+  return lower(problems.schedule(rank), problems.at(rank),
+               call.sizes[static_cast<std::size_t>(rank)],
+               {.swaps = specification.algorithm->commutative})
       .scratch;
 }
 

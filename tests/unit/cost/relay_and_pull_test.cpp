@@ -5,7 +5,7 @@
 #include <random>
 
 #include "cost/bounds.hpp"
-#include "lowering/buffer_assignment.hpp"
+#include "lowering/lower.hpp"
 #include "shapes/relay.hpp"
 #include "simulate/simulate.hpp"
 #include "unit/call_helpers.hpp"
@@ -158,7 +158,8 @@ TEST(Pull, HandsItsNeedsAndSlotsToTheExecutor) {
             "2 recv 2 [0,0) 0\n"
             "3 send 2 [2,3) 10 after 2 slots 1\n");
   EXPECT_EQ(*from_text(to_text(root)), root);
-  const BufferAssignment placed = assign_buffers(root, 0, 10, {});
+  const Problems problems(*specification(call.collective, "linear_pull:flight=1"), call);
+  const BufferAssignment placed = lower(root, problems.at(0), 10, {});
   const Operation& second = placed.operations[3];
   EXPECT_EQ(second.slots, 1);
   ASSERT_EQ(second.last_need - second.first_need, 1);

@@ -1,6 +1,4 @@
 /// Collectives that move data, planned, placed and run by threads: every byte, under delays.
-#include "lowering/movement.hpp"
-
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -67,8 +65,8 @@ class TwoSides final : public Buffers {
           index = rank(place.area == Area::send ? block % order_.size() : block / order_.size());
         } else if (kind == BlockKind::ranks && place.area == Area::receive) {
           index = rank(block);
-        } else if (block != run.begin) {
-          continue;  // one vector
+        } else if (!stretches.empty()) {
+          continue;  // one vector, or one block
         }
         stretches.emplace_back(side.memory.data() + side.at[index], side.sizes[index]);
       }

@@ -1,6 +1,4 @@
 /// Placed reductions, run with values that tell which ranks are in them and in which sequence.
-#include "lowering/reduction.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <random>
 
 #include "algorithms/problems.hpp"
+#include "lowering/lower.hpp"
 #include "run/plan/executor.hpp"
 #include "run/transport/thread_transport.hpp"
 #include "sweep/sweep.hpp"
@@ -154,8 +153,7 @@ class OrderedCall {
     traits.in_place = in_place_ && (!has_root(call_.collective) || rank == call_.root);
     traits.swaps = swaps_;
     traits.padding = rank % 2 * unit;
-    BufferAssignment assignment =
-        lower_reduction(schedule, problems.order(), call_.block_sizes(schedule.parts), traits);
+    BufferAssignment assignment = lower(schedule, problems.at(rank), 0, traits);
     for (Operation& operation : assignment.operations) operation.runner = Runner::background;
     ElementBuffers& buffers = buffers_.emplace_back();
     Elements vector;
