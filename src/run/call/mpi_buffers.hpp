@@ -3,12 +3,42 @@
 
 #include <cstddef>
 #include <memory>
+#include <utility>
 #include <vector>
 
-#include "run/call/mpi_blocks.hpp"
 #include "run/call/mpi_call.hpp"
+#include "run/mpi/types.hpp"
+#include "run/plan/executor.hpp"
 
 namespace tutti {
+
+/// Address ranges of a buffer: displacement in bytes and number of elements.
+using Iov = std::vector<std::pair<MPI_Aint, MPI_Count>>;
+
+/// A buffer of elements of one datatype.
+struct TypedBuffer {
+  void* address = nullptr;
+  MPI_Datatype type{};
+  TypeInfo info = {};
+};
+
+/// Datatypes made for one call, and freed with this object.
+class MadeTypes {
+ public:
+  MadeTypes() = default;
+  ~MadeTypes();
+  MadeTypes(const MadeTypes&) = delete;
+  MadeTypes& operator=(const MadeTypes&) = delete;
+
+  /// Sets `region` to the part `ref` of the blocks in `iov`: one region if the iov has one range,
+  /// else all ranges by an indexed datatype (Träff 2017, section 3). Returns an MPI error code.
+  int find(const TypedBuffer& buffer, const Iov& iov, const BufferRef& ref, Region& region);
+
+ private:
+  int indexed(const TypedBuffer& buffer, const Iov& iov, Region& region);
+
+  std::vector<MPI_Datatype> made_;
+};
 
 /// Packed memory, kept from call to call.
 class Scratch {
