@@ -192,10 +192,6 @@ class ArrivalMember {
   /// none. False while this rank does not know.
   bool find_profile(CallNumber call, Collective after,
                     std::shared_ptr<const ArrivalEpoch>& profile) const;
-  /// The last call whose profiles this rank knows.
-  [[nodiscard]] CallNumber extended_until() const {
-    return extensions_.empty() ? 0 : extensions_.back().last;
-  }
   /// The first call with the newest profile.
   [[nodiscard]] CallNumber changed() const { return changed_; }
   /// Forgets the epochs and profiles of earlier calls.

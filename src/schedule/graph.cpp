@@ -106,7 +106,6 @@ std::string describe(const Step& step) {
     case StepKind::reduce:
       return text + " from " + std::to_string(step.peer);
     case StepKind::copy:
-    case StepKind::share:
       return text;
     case StepKind::send:
     case StepKind::put:

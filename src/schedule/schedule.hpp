@@ -26,7 +26,6 @@ enum class StepKind : std::uint8_t {
   flush,   ///< until all earlier puts and notifications to peer have reached it
   notify,  ///< peer that its memory holds blocks; may overtake puts that no flush has ended
   await,   ///< the notification from peer; from then on its blocks are held
-  share,   ///< blocks with all ranks of the node (room for node memory)
 };
 
 /// Which thread runs a step.

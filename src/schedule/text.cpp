@@ -10,8 +10,8 @@ namespace tutti {
 
 namespace {
 
-constexpr std::array<std::string_view, 10> kinds = {"send", "recv",  "copy",   "reduce", "wait",
-                                                    "put",  "flush", "notify", "await",  "share"};
+constexpr std::array<std::string_view, 9> kinds = {"send", "recv",  "copy",   "reduce", "wait",
+                                                   "put",  "flush", "notify", "await"};
 constexpr std::array<std::string_view, 3> operands = {"left", "right", "only"};
 
 std::string to_text(BlockRange range) {

@@ -17,12 +17,6 @@ struct PingPong {
   int nodes_per_switch = 0;
 };
 
-/// The number of messages that one rank of a pair sends and receives: the exchanges, and the turn
-/// that it gets and gives.
-[[nodiscard]] constexpr int messages_of_pair(const PingPong& how) {
-  return 2 * (how.small_exchanges + how.large_exchanges + 2 * how.warm_up) + 2;
-}
-
 /// Measures half the shortest round trip of each pair that `hierarchy_to_measure` selects, one pair
 /// at a time (see chains_to_measure); pairs pass the turn on, and waiting ranks sleep. Sets
 /// `distances` at rank 0, with the method and its duration. `comm` must be Tutti's own. Collective.

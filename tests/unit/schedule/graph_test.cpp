@@ -87,7 +87,6 @@ TEST(Step, IsDescribedInWords) {
   EXPECT_EQ(as(StepKind::reduce), "reduce from 3");
   EXPECT_EQ(as(StepKind::put), "put to 3");
   EXPECT_EQ(as(StepKind::notify), "notify to 3");
-  EXPECT_EQ(as(StepKind::share), "share");
   step.last = 2;
   EXPECT_EQ(as(StepKind::wait), "wait 0-2");
 }
