@@ -23,6 +23,10 @@ class Order {
   static Order listed(std::vector<Rank> ranks);
 
   [[nodiscard]] int size() const { return p_; }
+  /// True if rank i is at position i, for all i.
+  [[nodiscard]] bool is_identity() const {
+    return kind_ == Kind::identity || (kind_ != Kind::listed && root_ == 0);
+  }
 
   [[nodiscard]] Rank rank_at(Position position) const {
     assert(0 <= position && position < p_);
