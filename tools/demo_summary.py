@@ -19,7 +19,7 @@ from typing import Any
 WIDTH = 80
 MAX_REASONS = 3
 MIN_GAIN = 0.05
-"""Below this share, 2 rounds show no difference."""
+"""Below this share, so few rounds show no difference."""
 
 Report = dict[str, Any]
 
@@ -31,9 +31,11 @@ def report_of(path: Path) -> Report:
 
 
 def row(name: str, native: list[float], tutti: list[float]) -> str:
-    """A line of the table: medians, in brackets the shortest and the longest."""
+    """A line of the table: medians, in brackets the shortest and the longest of several."""
 
     def cell(seconds: list[float]) -> str:
+        if len(seconds) == 1:
+            return f"{seconds[0]:.2f}"
         return f"{median(seconds):.2f} ({min(seconds):.2f}..{max(seconds):.2f})"
 
     saved = 1 - median(tutti) / median(native)
@@ -81,7 +83,7 @@ def summary(where: str, native: list[Report], tutti: list[Report], size: int) ->
         )
     }
     lines = textwrap.wrap(f"{last['mpi']}, {last['ranks']} ranks on {where}", WIDTH)
-    lines.append(f"output of all {len(native)} runs of each, {size:,} bytes: identical")
+    lines.append(f"output of all {2 * len(native)} runs, {size:,} bytes: identical")
     lines += ["", f"{'seconds':<16}{'native':>22}{'Tutti':>22}{'saved':>10}"]
     lines += [row(name, *both) for name, both in times.items()]
     lines += ["", *textwrap.wrap(closing(*times["in collectives"], last), WIDTH)]

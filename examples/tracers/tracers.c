@@ -55,7 +55,7 @@ static int read_number(const char* text) {
 }
 
 static Options read_options(int count, char** words) {
-  Options options = {.tracers = 50000, .steps = 400, .every = 10, .output = "tracers.bin"};
+  Options options = {.tracers = 50000, .steps = 1000, .every = 10, .output = "tracers.bin"};
   int option;
   while ((option = getopt(count, words, "n:s:e:o:")) != -1) {
     switch (option) {

@@ -61,6 +61,11 @@ def test_the_summary_fits_a_terminal_and_names_the_reasons():
     assert row[2:] == ["4.20", "(4.00..4.40)", "2.10", "(2.00..2.20)", "50%"]
 
 
+def test_a_single_round_has_no_range():
+    (row,) = [line.split() for line in lines_of([4.0], [2.0], *TAKEN) if line.startswith("in coll")]
+    assert row[2:] == ["4.00", "2.00", "50%"]
+
+
 def test_no_algorithm_is_forced():
     script = (ROOT / "demo").read_text()
     for name in ("TUTTI_MPI", "TUTTI_PYTHON", "TUTTI_SIMGRID", "TUTTI_UNITY", "TUTTI_TESTS", "TUTTI_BENCH", "TUTTI_FORTRAN_COMPILER"):
