@@ -52,8 +52,8 @@ Job::Job() {
   const int first_of_node = local_rank == 0 ? 1 : 0;
   MPI_Allreduce(&first_of_node, &nodes_, 1, MPI_INT, MPI_SUM, control_);
   MPI_Allreduce(&local_ranks, &ranks_per_node_, 1, MPI_INT, MPI_MAX, control_);
-  std::vector<ProcessorView> views(static_cast<std::size_t>(local_ranks));
-  const ProcessorView own = own_processors();
+  std::vector<RankProcessors> views(static_cast<std::size_t>(local_ranks));
+  const RankProcessors own = own_processors();
   MPI_Allgather(&own, sizeof own, MPI_BYTE, views.data(), sizeof own, MPI_BYTE, node);
   const double oversubscription = oversubscription_of(views);
   MPI_Allreduce(&oversubscription, &oversubscription_, 1, MPI_DOUBLE, MPI_MAX, control_);

@@ -7,7 +7,6 @@
 #include "api/rule_selection.hpp"
 #include "api/rule_source.hpp"
 #include "api/selections.hpp"
-#include "run/mpi/oversubscription.hpp"
 #include "run/mpi/owned_comm.hpp"
 #include "run/mpi/quirks.hpp"
 
@@ -28,8 +27,6 @@ struct Agreement {
   std::uint64_t environment = 0;
   char is_reported = 0;
   char is_refused = 0;
-  char knows_oversubscription = 0;
-  char is_oversubscribed = 0;
   char wants_background = 0;
   char is_reproducible = 0;
   char splits_user_ops = 0;
@@ -45,9 +42,6 @@ Agreement own_agreement() {
   Agreement agreement;
   agreement.machine = all.machine;
   agreement.node_machine = all.node_machine;
-  const Oversubscription known = known_oversubscription();
-  agreement.knows_oversubscription = known.is_complete ? 1 : 0;
-  agreement.is_oversubscribed = known.ratio > 1 ? 1 : 0;
   agreement.id = new_communicator_id();
   agreement.is_reported = all.report.empty() ? 0 : 1;
   agreement.wants_background = all.background ? 1 : 0;
@@ -68,17 +62,10 @@ Agreement own_agreement() {
   return agreement;
 }
 
-/// Sets `agreement` to rank 0's, and learns whether the job's ranks share cores. Collective.
+/// Sets `agreement` to rank 0's. Collective.
 int exchange(MPI_Comm comm, Agreement& agreement) {
   const QuietErrors quiet(comm);
-  const int error = mpi().Bcast(&agreement, sizeof agreement, mpi().byte, 0, comm);
-  if (error != MPI_SUCCESS || agreement.knows_oversubscription != 0 || !is_of_world(comm))
-    return error;
-  const int unmatched = OwnedComm::check_nonblocking(comm);
-  if (unmatched == OwnedComm::unmatched) return MPI_SUCCESS;  // the launcher's count has to suffice
-  const int unknown = unmatched != MPI_SUCCESS ? unmatched : learn_oversubscription(comm);
-  agreement.is_oversubscribed = known_oversubscription().ratio > 1 ? 1 : 0;
-  return unknown;
+  return mpi().Bcast(&agreement, sizeof agreement, mpi().byte, 0, comm);
 }
 
 /// The text of this process's rules for communicators of `p` ranks; empty if there are none.
@@ -108,7 +95,6 @@ int Communicator::agree() {
   if (agreement.is_refused != 0) return MPI_ERR_ARG;
   machine_ = agreement.machine;
   node_machine_ = agreement.node_machine;
-  is_oversubscribed_ = agreement.is_oversubscribed != 0;
   family_ = agreement.family;
   id_ = agreement.id;
   is_reported_ = agreement.is_reported != 0;

@@ -36,6 +36,10 @@ using Free = int (*)(MPI_Comm*);
 /// A tool behind the front forwards the call to the front's PMPI_ function: then `last` runs.
 int free_by(Free next, Free last, MPI_Comm* comm) {
   if (comm == nullptr || Freeing::has(*comm)) return last(comm);
+  // Some MPIs keep a communicator, with its attributes, until its nonblocking collectives end.
+  if (*comm != mpi().comm_null) {
+    if (Communicator* communicator = Communicator::known(*comm)) communicator->end_agreements();
+  }
   const Freeing freeing(*comm);
   return next(comm);
 }

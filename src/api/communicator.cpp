@@ -308,6 +308,8 @@ int Communicator::open_flat(bool& ready) {
 
 int Communicator::open_private(PrivateComm*& comm) {
   int error = private_error_;
+  // How its calls wait depends on whether ranks share processors.
+  if (private_ == nullptr && error == MPI_SUCCESS) error = selections().nodes.guess();
   if (private_ == nullptr && error == MPI_SUCCESS) {
     error = PrivateComm::duplicate(comm_, private_);
     if (error == OwnedComm::unmatched) private_error_ = error;
@@ -378,10 +380,16 @@ void Communicator::keep_learned() const {
   if (selections_ != nullptr && keeps_rules()) note_learned(selections_->tuned.learned());
 }
 
+void Communicator::end_agreements() {
+  if (selections_ != nullptr) selections_->tuned.end_agreements();
+}
+
+/// Agreements last: to end them may free a communicator that the program has freed unseen.
 void Communicator::close() {
   close_arrival();
   levels_.reset();
   private_.reset();
+  end_agreements();
 }
 
 }  // namespace tutti

@@ -218,8 +218,6 @@ class Communicator {
   [[nodiscard]] double exploration_budget() const { return exploration_budget_; }
   [[nodiscard]] const NodeSettings& node_settings() const { return node_settings_; }
   [[nodiscard]] const NodeMachine& node_machine() const { return node_machine_; }
-  /// Do the job's ranks outnumber the cores of a node?
-  [[nodiscard]] bool is_oversubscribed() const { return is_oversubscribed_; }
   /// Sets `runner` to what runs hierarchical calls, made at first use over the private duplicate;
   /// null after an error. Collective. Returns an MPI error code.
   int open_hierarchical(HierarchicalRunner*& runner);
@@ -244,6 +242,8 @@ class Communicator {
   void keep_learned() const;
   /// Frees what belongs to MPI while it still runs. Collective.
   void close();
+  /// Ends agreements on selections that have begun; no more begin. Collective.
+  void end_agreements();
   /// Records what was measured of candidates, for the report, once and at rank 0 only. Local.
   void record_candidates();
 
@@ -297,7 +297,6 @@ class Communicator {
   NodeSettings node_settings_;
   NodeMachine node_machine_;
   double exploration_budget_ = 0;
-  bool is_oversubscribed_ = false;
   std::unique_ptr<Selections> selections_;
   std::unique_ptr<RuleSelection> rules_;  ///< null: there are none
   bool has_recorded_candidates_ = false;

@@ -5,6 +5,7 @@
 
 #include "lowering/hierarchical.hpp"
 #include "run/mpi/agree.hpp"
+#include "run/mpi/owned_comm.hpp"
 #include "run/node/mpi_node_names.hpp"
 
 namespace tutti {
@@ -86,10 +87,13 @@ MPI_Comm HierarchicalNodes::comm() const {
 
 int HierarchicalNodes::guess() {
   if (nodes_) return MPI_SUCCESS;
-  Nodes guessed;
-  const int error = guess_nodes(communicator_.handle(), communicator_.node_settings(), guessed);
-  if (error == MPI_SUCCESS) nodes_ = std::move(guessed);
-  return error;
+  const QuietErrors quiet(communicator_.handle());
+  NodeGuess guess;
+  const int error = guess_nodes(communicator_.handle(), communicator_.node_settings(), guess);
+  if (error != MPI_SUCCESS) return error;
+  nodes_ = std::move(guess.nodes);
+  is_oversubscribed_ = guess.oversubscription > 1;
+  return MPI_SUCCESS;
 }
 
 /// Opens the nodes, which the program did not request. If a rank cannot, all stay flat without an

@@ -42,6 +42,8 @@ class HierarchicalNodes {
   [[nodiscard]] int max_ranks() const { return nodes_->most(); }
   /// Their shape, once guessed.
   [[nodiscard]] NodeShape shape() const { return shape_of(*nodes_); }
+  /// Do ranks outnumber the processors of some node? Once guessed.
+  [[nodiscard]] bool are_oversubscribed() const { return is_oversubscribed_; }
   /// The communicator by which ranks agree on selections.
   [[nodiscard]] MPI_Comm comm() const;
 
@@ -52,6 +54,7 @@ class HierarchicalNodes {
 
   Communicator& communicator_;
   std::optional<Nodes> nodes_;
+  bool is_oversubscribed_ = false;
   bool are_open_ = false;
   Bytes capacity_ = 0;              ///< of each node, once open
   bool is_counted_ = false;         ///< towards the limit on communicators with open nodes

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "run/clock.hpp"
-#include "run/mpi/agree.hpp"
 #include "run/mpi/owned_comm.hpp"
 #include "select/tuning_candidates.hpp"
 
@@ -112,7 +111,7 @@ class TunedSelection::Host final : public TuningHost {
             communicator.node_settings().staging,
             !state_.deferred.is_automatic,
             state_.deferred.is_flat,
-            communicator.is_oversubscribed()};
+            selection_.nodes_.are_oversubscribed()};
   }
 
   /// An order by distance, where rank 0 knows distances and the model predicts a gain. Collective.
@@ -150,9 +149,10 @@ TunedSelection::State& TunedSelection::state_of(const Decision& deferred, Collec
 bool TunedSelection::stays_native(const Decision& deferred, Collective collective) {
   noted_ = {};
   State& state = state_of(deferred, collective);
-  state.is_due = state.tuner.begin_call();
+  state.agreement = state.tuner.begin_call();
   // Which calls these are follows from call numbers alone, so that no node has to count them.
-  return !state.is_due && state.tuner.runs_native() && !communicator_.is_reported();
+  return state.agreement == Tuner::Agreement::none && state.tuner.runs_native() &&
+         !communicator_.is_reported();
 }
 
 std::uint64_t TunedSelection::calls_that_pass(Collective collective) const {
@@ -174,7 +174,7 @@ const Decision& TunedSelection::resolve(const Decision& deferred, Collective col
     error = start(state);
     state.tuner.charge(nanoseconds_since(began));
   }
-  if (error == MPI_SUCCESS && state.is_due) error = agree(state);
+  if (error == MPI_SUCCESS && state.agreement != Tuner::Agreement::none) error = agree(state);
   if (error != MPI_SUCCESS) return deferred;
   const Decision& selected = select(state, block, error);
   if (error == MPI_SUCCESS && selected.level.hierarchical) counted.pass_on();
@@ -245,23 +245,27 @@ std::vector<LearnedClass> TunedSelection::learned() const {
   return found;
 }
 
-/// Before nodes are open ranks combine their notes on the program's own communicator.
+/// Ranks combine their notes on the program's own communicator, on which its calls drive the
+/// reduction.
 int TunedSelection::agree(State& state) {
-  std::optional<QuietErrors> quiet;
-  if (!nodes_.are_open()) quiet.emplace(communicator_.handle());
   const double began = monotonic_seconds();
-  state.is_due = false;
-  std::vector<MaxAndSum> notes = state.tuner.notes(latest_creation);
-  int error = nodes_.guess();
-  if (error == MPI_SUCCESS) error = combine_on_all(nodes_.comm(), notes);
-  if (error != MPI_SUCCESS) {
-    state.tuner.stop();
-    return error;
-  }
+  const QuietErrors quiet(communicator_.handle());
+  const bool begins = std::exchange(state.agreement, {}) == Tuner::Agreement::begins;
+  const int error =
+      begins ? state.notes.begin(communicator_.handle(), state.tuner.notes(latest_creation))
+             : end_agreement(state);
+  if (error != MPI_SUCCESS) state.tuner.stop();
+  state.tuner.charge(nanoseconds_since(began));
+  return error;
+}
+
+int TunedSelection::end_agreement(State& state) {
+  std::vector<MaxAndSum> notes;
+  int error = state.notes.end(notes);
+  if (error == MPI_SUCCESS) error = nodes_.guess();
+  if (error != MPI_SUCCESS) return error;
   Host host(*this, state);
   error = state.tuner.conclude(notes, host);
-  if (error == MPI_SUCCESS) error = host.error();
-  if (error != MPI_SUCCESS) state.tuner.stop();
   if (!is_block_common(state.collective)) {
     const bool pairs = block_kind(state.collective) == BlockKind::pairs;
     const Bytes blocks = Bytes{communicator_.p()} * (pairs ? communicator_.p() : 1);
@@ -269,9 +273,16 @@ int TunedSelection::agree(State& state) {
     // Means close to a power of two would else alternate between classes.
     if (std::abs(found - state.latest) > 1) state.latest = found;
   }
-  const Nanoseconds elapsed = nanoseconds_since(began);
-  state.tuner.charge(elapsed);
-  return error;
+  return error != MPI_SUCCESS ? error : host.error();
+}
+
+void TunedSelection::end_agreements() {
+  std::vector<Combination> pending;
+  for (const std::unique_ptr<State>& state : states_) {
+    if (state == nullptr || !state->notes.is_pending()) continue;
+    state->tuner.stop();
+    pending.push_back(std::move(state->notes));
+  }
 }
 
 const Decision& TunedSelection::select(State& state, const BlockOfCall& block, int& error) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "api/hierarchical_nodes.hpp"
+#include "run/mpi/agree.hpp"
 #include "select/learned.hpp"
 #include "select/tuner.hpp"
 
@@ -47,6 +48,9 @@ class TunedSelection {
                           int& error);
   /// The call resolved last is over.
   void end_call();
+  /// Ends agreements that have begun; no more begin. This object may be gone afterwards, if only
+  /// they kept its communicator. Collective.
+  void end_agreements();
   /// Records for the report what was measured. O(candidates).
   void record_candidates() const;
 
@@ -63,7 +67,8 @@ class TunedSelection {
     Tuner tuner;
     Decision deferred;
     Collective collective;
-    bool is_due = false;
+    Tuner::Agreement agreement = Tuner::Agreement::none;  ///< in the call that has begun
+    Combination notes;
     bool has_started = false;  ///< from what earlier runs kept
     SizeClass latest = 0;      ///< at this rank; of an irregular collective as agreed
     std::map<SizeClass, Candidates> candidates;
@@ -87,6 +92,7 @@ class TunedSelection {
   int start(State& state);
   int start_class(State& state, const Rule& kept);
   int agree(State& state);
+  int end_agreement(State& state);
   const Decision& select(State& state, const BlockOfCall& block, int& error);
   Decision& decision_of(State& state, SizeClass size_class, int candidate);
   void note(State& state, const BlockOfCall& block, std::optional<SizeClass> size_class,

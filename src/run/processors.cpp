@@ -6,19 +6,18 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <fstream>
 #include <map>
 #include <optional>
 #include <string>
+
+#include "core/hash.hpp"
 
 namespace tutti {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr int bits = 64;
 
 /// The limit of one control group, if it has one.
 std::optional<double> limit_of(const fs::path& group) {
@@ -83,14 +82,16 @@ ProcessorQuota processor_quota(const fs::path& root) {
   return tightest;
 }
 
-ProcessorView own_processors(const fs::path& root) {
-  ProcessorView view;
+RankProcessors own_processors(const fs::path& root) {
+  RankProcessors own;
+  std::string names;
   for (const int processor : processors_of(0)) {
-    view.allowed[static_cast<std::size_t>(processor / bits)] |= std::uint64_t{1}
-                                                                << (processor % bits);
+    names += std::to_string(processor) + " ";
+    ++own.count;
   }
-  view.quota = processor_quota(root);
-  return view;
+  own.set = hash_of(names);
+  own.quota = processor_quota(root);
+  return own;
 }
 
 double reachable_processors(const ProcessorQuota& quota) {
@@ -98,25 +99,25 @@ double reachable_processors(const ProcessorQuota& quota) {
   return quota.processors > 0 ? std::clamp(quota.processors, 1.0, all) : all;
 }
 
-double oversubscription_of(std::span<const ProcessorView> ranks) {
-  ProcessorView together;
+double oversubscription_of(std::span<const RankProcessors> ranks) {
+  std::map<std::uint64_t, double> sets;
   std::map<std::uint64_t, double> limits;
   bool are_known = true;
   bool are_limited = true;
-  for (const ProcessorView& rank : ranks) {
-    for (std::size_t i = 0; i < rank.allowed.size(); ++i) together.allowed[i] |= rank.allowed[i];
-    are_known = are_known && rank.allowed != ProcessorView().allowed;
-    are_limited = are_limited && rank.quota.processors > 0;
+  for (const RankProcessors& rank : ranks) {
+    sets[rank.set] = rank.count;
     limits[rank.quota.group] = rank.quota.processors;
+    are_known = are_known && rank.count > 0;
+    are_limited = are_limited && rank.quota.processors > 0;
   }
-  double processors = are_known ? 0 : reachable_processors({});
-  for (const std::uint64_t word : together.allowed) {
-    if (are_known) processors += std::popcount(word);
-  }
-  double limit = 0;
-  for (const auto& [group, quota] : limits) limit += quota;
-  if (are_limited) processors = std::min(processors, limit);
-  return static_cast<double>(ranks.size()) / processors;
+  const auto sum = [](const std::map<std::uint64_t, double>& all) {
+    double processors = 0;
+    for (const auto& [name, each] : all) processors += each;
+    return processors;
+  };
+  const double processors = are_known ? sum(sets) : reachable_processors({});
+  return static_cast<double>(ranks.size()) /
+         (are_limited ? std::min(processors, sum(limits)) : processors);
 }
 
 }  // namespace tutti

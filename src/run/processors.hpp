@@ -3,7 +3,6 @@
 
 #include <sys/types.h>
 
-#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <span>
@@ -25,21 +24,22 @@ struct ProcessorQuota {
 /// period in version 1). `root` is the folder that holds proc and sys.
 [[nodiscard]] ProcessorQuota processor_quota(const std::filesystem::path& root);
 
-/// The processors that one rank may use. Plain data.
-struct ProcessorView {
-  std::array<std::uint64_t, 16> allowed{};  ///< a bit for each processor; none: unknown
+/// What one rank may use. Plain data.
+struct RankProcessors {
+  std::uint64_t set = 0;  ///< identifies the processors that it may run on
+  double count = 0;       ///< how many these are; 0: unknown
   ProcessorQuota quota;
 };
 
-/// The view of the calling thread.
-[[nodiscard]] ProcessorView own_processors(const std::filesystem::path& root = "/");
+/// What the calling thread may use.
+[[nodiscard]] RankProcessors own_processors(const std::filesystem::path& root = "/");
 
 /// An upper bound on the processors that ranks with this limit have together, wherever they are
 /// bound: those of the machine, or the limit. At least 1.
 [[nodiscard]] double reachable_processors(const ProcessorQuota& quota);
 
-/// Ranks per processor of a node whose ranks have these views. Counts the processors that any of
-/// them may use, but at most the limits of their groups.
-[[nodiscard]] double oversubscription_of(std::span<const ProcessorView> ranks);
+/// Ranks per processor of a node whose ranks may use these. Counts different sets of processors as
+/// disjoint, and at most the limits of their groups.
+[[nodiscard]] double oversubscription_of(std::span<const RankProcessors> ranks);
 
 }  // namespace tutti

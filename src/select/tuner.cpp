@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace tutti {
 
@@ -20,11 +21,13 @@ constexpr double max_distance = 1 << 30;
 /// What listing the candidates of a class is expected to take, in nanoseconds.
 constexpr double listing = 5e5;
 
+/// A number in 0..7 that looks random, and is the same on all ranks.
+std::uint64_t shift_of(std::uint64_t call) { return (call * 0x9E3779B97F4A7C15U) >> 61; }
+
 /// Calls 0, 1, 2, .. of a window in a sequence that depends on the window, so that calls of several
 /// classes in turn do not miss it each time. 3 is its own inverse modulo 8.
 std::uint64_t place_in_window(std::uint64_t offset, std::uint64_t window_begin) {
-  const std::uint64_t shift = (window_begin * 0x9E3779B97F4A7C15U) >> 61;
-  return (offset + shift) * 3 % Tuner::window;
+  return (offset + shift_of(window_begin)) * 3 % Tuner::window;
 }
 
 }  // namespace
@@ -41,9 +44,12 @@ std::optional<TuningEvidence> Tuner::evidence(SizeClass size_class) const {
   return known == nullptr ? std::nullopt : known->evidence();
 }
 
-bool Tuner::begin_call() {
+Tuner::Agreement Tuner::begin_call() {
   call_ = begun_++;
-  return !is_stopped_ && call_ == window_begin_ + window;
+  if (is_stopped_ || call_ < window_begin_) return Agreement::none;
+  const std::uint64_t place = call_ - window_begin_;
+  if (place == window) return Agreement::begins;
+  return place == window + overlap ? Agreement::ends : Agreement::none;
 }
 
 const TuningCase* Tuner::find(std::optional<SizeClass> size_class) const {
@@ -83,13 +89,16 @@ bool Tuner::runs_native() const { return is_stopped_ || (selects_native_ && !is_
 
 std::uint64_t Tuner::calls_that_pass() const {
   if (is_stopped_) return std::uint64_t{1} << 30;
-  return selects_native_ && begun_ < window_begin_ ? window_begin_ - begun_ : 0;
+  if (!selects_native_) return 0;
+  if (begun_ < window_begin_) return window_begin_ - begun_;
+  const std::uint64_t end = window_begin_ + window + overlap;
+  return begun_ > window_begin_ + window && begun_ < end ? end - begun_ : 0;
 }
 
 /// The cost of agreements and of creation, then of each call: least and most class, bytes, the
 /// least, the mean and the longest time.
-std::vector<MaxAndSum> Tuner::notes(Nanoseconds creation) const {
-  std::vector<MaxAndSum> all = {{-own_cost_, 0}, {-creation, 0}};
+std::vector<MaxAndSum> Tuner::notes(Nanoseconds creation) {
+  std::vector<MaxAndSum> all = {{-std::exchange(own_cost_, 0), 0}, {-creation, 0}};
   for (const Note& note : notes_) {
     const std::int64_t size_class = note.is_valid ? note.size_class : not_noted;
     all.push_back({size_class, note.bytes});
@@ -97,6 +106,7 @@ std::vector<MaxAndSum> Tuner::notes(Nanoseconds creation) const {
     all.push_back({-note.elapsed, 0});
     all.push_back({note.elapsed, 0});
   }
+  notes_ = {};
   return all;
 }
 
@@ -113,8 +123,6 @@ Tuner::AgreedCall Tuner::agreed_call(std::span<const MaxAndSum> numbers) const {
 }
 
 int Tuner::conclude(std::span<const MaxAndSum> combined, TuningHost& host) {
-  own_cost_ = 0;
-  notes_ = {};
   add_cost(static_cast<double>(-combined[0].max));
   creation_ = static_cast<double>(-combined[1].max);
   std::array<AgreedCall, window> calls;
@@ -234,7 +242,9 @@ void Tuner::plan_window() {
   // What waits for its creation does not keep other classes from being compared.
   const std::uint64_t waiting =
       awaited_ > 0 ? std::min(calls_for(debt + awaited_), max_idle_distance) : 0;
-  window_begin_ = call_ + std::max({idle, calls_for(debt), waiting});
+  const std::uint64_t distance = std::max({idle, calls_for(debt), waiting});
+  // A fixed distance could meet the same phase of a program's period in each window.
+  window_begin_ = call_ + distance + (distance > 0 ? shift_of(call_) : 0);
 }
 
 /// The calls whose share of time pays for a debt in nanoseconds.

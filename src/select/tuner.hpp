@@ -41,8 +41,9 @@ class TuningHost {
 /// Ranks select without communication: a call's candidate follows from its number, its size class
 /// and what ranks have agreed on. Numbers are those of the collective and count every call, so that
 /// a rank with invalid arguments, which does not know the class, stays in step. Calls in a window
-/// of 8 are noted. Before the call that follows a window, all ranks combine their notes in one
-/// agreement (one reduction), evaluate them alike, and plan the next window.
+/// of 8 are noted. After a window all ranks combine their notes in one agreement: a reduction that
+/// begins before the first call that follows and ends 4 calls later, so that it costs little more
+/// than to begin it. Then they evaluate the notes alike and plan the next window.
 ///
 /// Price: loss is what explored calls take beyond the median of the MPI's own, plus what agreements
 /// take. Gains do not reduce it. A window begins once the loss and the next agreement are at most
@@ -61,7 +62,11 @@ class TuningHost {
 /// and no rank may pay for it (see TuningCase). Loss is counted by the criterion.
 class Tuner {
  public:
+  /// Calls of a window, and calls that may pass between the begin and the end of an agreement.
   static constexpr std::uint64_t window = 8;
+  static constexpr std::uint64_t overlap = 4;
+  /// What a call does for the agreement of all ranks before it goes on.
+  enum class Agreement : std::uint8_t { none, begins, ends };
   /// The reason of calls that are explored, and of all calls before anything is known.
   static const std::string exploring;
 
@@ -77,18 +82,18 @@ class Tuner {
   /// What supports the selection for a class; see TuningCase::evidence.
   [[nodiscard]] std::optional<TuningEvidence> evidence(SizeClass size_class) const;
 
-  /// Counts a call that begins. Returns whether ranks are to combine their notes() and to
-  /// conclude() before it goes on.
-  [[nodiscard]] bool begin_call();
-  /// What this rank noted, to be combined over all ranks. `creation`: what creating a candidate is
-  /// expected to take here.
-  [[nodiscard]] std::vector<MaxAndSum> notes(Nanoseconds creation) const;
+  /// Counts a call that begins. Where an agreement begins, ranks are to begin to combine their
+  /// notes(); where it ends, to conclude(). Alike on all ranks.
+  [[nodiscard]] Agreement begin_call();
+  /// Hands over what this rank noted, to be combined over all ranks. `creation`: what creating a
+  /// candidate is expected to take here.
+  [[nodiscard]] std::vector<MaxAndSum> notes(Nanoseconds creation);
   /// Evaluates the combined notes and plans the next window. Collective as `host` is. Returns its
   /// error code; after an error no call explores any more.
   int conclude(std::span<const MaxAndSum> combined, TuningHost& host);
   /// From now on all calls run the MPI's own.
   void stop() { is_stopped_ = true; }
-  /// Adds what the last agreement took at this rank.
+  /// Adds what the begin or the end of an agreement took at this rank.
   void charge(Nanoseconds elapsed) { own_cost_ += elapsed; }
 
   /// Is the call that has begun to be noted?
@@ -105,8 +110,8 @@ class Tuner {
 
   /// Does every call now run the MPI's own, without being noted?
   [[nodiscard]] bool runs_native() const;
-  /// The calls after this one that begin before the next window, where all run the MPI's own;
-  /// else 0. These may be counted together by pass().
+  /// The calls after this one that begin before the next window or the end of an agreement, where
+  /// all run the MPI's own; else 0. These may be counted together by pass().
   [[nodiscard]] std::uint64_t calls_that_pass() const;
   void pass(std::uint64_t calls) { begun_ += calls; }
 

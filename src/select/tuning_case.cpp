@@ -17,6 +17,7 @@ constexpr double min_gain = 1.03;
 constexpr double max_loss_at_once = 1.5;
 constexpr double max_loss = 1.2;
 constexpr double max_loss_of_a_rank = 1.1;
+constexpr double max_loss_in_mean = 1.1;
 constexpr double drift = 1.5;
 /// Standard scores: one-sided levels of 0.5 %, and of 2.5 % to go back to the MPI's own, as that
 /// costs no more than to explore again.
@@ -76,7 +77,7 @@ void TuningCase::conclude(std::uint64_t calls) {
     evidence_.reset();
     return reopen(0);
   }
-  if (is_uneven(selected_, max_loss)) reject_selected();
+  if (is_uneven(selected_, max_loss_in_mean)) reject_selected();
   if (drifts || (is_settled_ && calls >= reopens_at_)) return reopen(selected_);
   if (is_settled_ || at(0).samples.count() < min_native_calls) return;
   select_fastest();
@@ -191,6 +192,10 @@ bool TuningCase::plan(Nanoseconds allowance, std::uint64_t calls) {
   }
   if (at(selected_).samples.count() < min_native_calls) return true;
   const int candidate = next_candidate();
+  if (candidate < 0 && selected_ != 0 && !at(selected_).samples.is_full()) {
+    exploration_ = {0, max_calls_each};
+    return true;
+  }
   if (candidate < 0) {
     settle(calls);
     return false;

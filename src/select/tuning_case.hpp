@@ -69,9 +69,10 @@ struct TuningEvidence {
 /// and over the MPI's own. Ranks may gain at the cost of others: against the MPI's own the
 /// median of the means over the ranks must be lower too, and that of the maxima at most 10 %
 /// higher. Some calls may take much longer than the median: against the MPI's own the mean without
-/// outliers must be lower too. With no candidate left the case is settled. It is explored again
+/// outliers must be lower too. With no candidate left, and 16 calls of the selected one, the case
+/// is settled. It is explored again
 /// where calls take 1.5 times as long or as short as before, where the MPI's own becomes faster
-/// than the selected candidate, in the mean without outliers by a fifth, and after 8 times as many
+/// than the selected candidate, in the mean without outliers by a tenth, and after 8 times as many
 /// calls.
 class TuningCase {
  public:

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <span>
-#include <vector>
+#include <utility>
 
 #include "run/mpi/quirks.hpp"
 
@@ -18,16 +18,9 @@ constexpr std::size_t max = 0;
 constexpr std::size_t add = 2;
 
 /// Yields the core while it waits: an MPI that busy-waits takes 20 times as long where ranks
-/// outnumber cores. Not on an MPI that yields by itself, whose nonblocking collectives may not
-/// match (see OwnedComm::check_nonblocking).
-int reduce(MPI_Comm comm, const void* mine, void* result, std::size_t elements, MPI_Datatype type,
-           MPI_Op op) {
-  const int count = static_cast<int>(elements);
-  if (makes_communicators_nonblocking()) {
-    return mpi().Allreduce(mine, result, count, type, op, comm);
-  }
-  MPI_Request request = mpi().request_null;
-  int error = mpi().Iallreduce(mine, result, count, type, op, comm, &request);
+/// outnumber cores.
+int wait_for(MPI_Request& request) {
+  int error = MPI_SUCCESS;
   for (int done = 0; error == MPI_SUCCESS && done == 0;) {
     MPI_Status status;
     error = mpi().Test(&request, &done, &status);
@@ -36,8 +29,16 @@ int reduce(MPI_Comm comm, const void* mine, void* result, std::size_t elements, 
   return error;
 }
 
+/// Not nonblocking on an MPI that yields by itself, whose nonblocking collectives may not match
+/// (see OwnedComm::check_nonblocking).
 int combine(MPI_Comm comm, std::span<const std::int64_t> mine, std::int64_t* result, MPI_Op op) {
-  return reduce(comm, mine.data(), result, mine.size(), mpi().int64, op);
+  const int count = static_cast<int>(mine.size());
+  if (makes_communicators_nonblocking()) {
+    return mpi().Allreduce(mine.data(), result, count, mpi().int64, op, comm);
+  }
+  MPI_Request request = mpi().request_null;
+  const int error = mpi().Iallreduce(mine.data(), result, count, mpi().int64, op, comm, &request);
+  return error != MPI_SUCCESS ? error : wait_for(request);
 }
 
 extern "C" void combine_max_and_sum(void* more, void* all, int* count, MPI_Datatype*) {
@@ -67,19 +68,41 @@ int max_on_all(MPI_Comm comm, std::array<Bytes, 2>& values) {
   return combine(comm, mine, values.data(), mpi().combining[max]);
 }
 
-/// The type and the operation live for one reduction: to make them takes no messages.
-int combine_on_all(MPI_Comm comm, std::span<MaxAndSum> numbers) {
-  const std::vector<MaxAndSum> mine(numbers.begin(), numbers.end());
-  MPI_Datatype pair = mpi().type_null;
-  if (const int error = mpi().Type_contiguous(2, mpi().int64, &pair)) return error;
-  MPI_Op op{};
-  int error = mpi().Type_commit(&pair);
-  if (error == MPI_SUCCESS) error = mpi().Op_create(combine_max_and_sum, 1, &op);
+Combination::~Combination() {
+  std::vector<MaxAndSum> unused;
+  if (is_pending()) end(unused);
+}
+
+/// To make the type and the operation takes no messages.
+int Combination::begin(MPI_Comm comm, std::vector<MaxAndSum> mine) {
+  auto all = std::make_unique<Pending>();
+  all->mine = std::move(mine);
+  all->combined = all->mine;
+  int error = mpi().Type_contiguous(2, mpi().int64, &all->type);
+  if (error != MPI_SUCCESS) return error;
+  error = mpi().Type_commit(&all->type);
+  if (error == MPI_SUCCESS) error = mpi().Op_create(combine_max_and_sum, 1, &all->operation);
   if (error == MPI_SUCCESS) {
-    error = reduce(comm, mine.data(), numbers.data(), mine.size(), pair, op);
-    mpi().Op_free(&op);
+    const int count = static_cast<int>(all->mine.size());
+    error = mpi().Iallreduce(all->mine.data(), all->combined.data(), count, all->type,
+                             all->operation, comm, &all->request);
+    if (error != MPI_SUCCESS) mpi().Op_free(&all->operation);
   }
-  mpi().Type_free(&pair);
+  if (error != MPI_SUCCESS) {
+    mpi().Type_free(&all->type);
+    return error;
+  }
+  pending_ = std::move(all);
+  return MPI_SUCCESS;
+}
+
+/// To wait may free the communicator, and this object with it.
+int Combination::end(std::vector<MaxAndSum>& combined) {
+  const std::unique_ptr<Pending> ended = std::move(pending_);
+  const int error = wait_for(ended->request);
+  mpi().Op_free(&ended->operation);
+  mpi().Type_free(&ended->type);
+  combined = std::move(ended->combined);
   return error;
 }
 

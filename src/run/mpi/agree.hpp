@@ -3,7 +3,8 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
+#include <memory>
+#include <vector>
 
 #include "core/max_and_sum.hpp"
 #include "core/types.hpp"
@@ -19,8 +20,32 @@ int true_on_all(MPI_Comm comm, bool mine, bool& all);
 int sum_on_all(MPI_Comm comm, Bytes mine, Bytes& sum);
 /// Sets each of `values` to its maximum over the ranks.
 int max_on_all(MPI_Comm comm, std::array<Bytes, 2>& values);
-/// Replaces each of `numbers` by the largest `max` and the sum of `sum` over the ranks. One
-/// reduction.
-int combine_on_all(MPI_Comm comm, std::span<MaxAndSum> numbers);
+
+/// The largest `max` and the sum of `sum` over the ranks, for each of some numbers. One nonblocking
+/// reduction, which other calls on the communicator may overtake and drive.
+class Combination {
+ public:
+  Combination() = default;
+  /// Ends what is pending.
+  ~Combination();
+  Combination(Combination&&) = default;
+  Combination& operator=(Combination&&) = delete;
+
+  /// Begins, with this rank's numbers: as many on all ranks. Nothing may be pending.
+  int begin(MPI_Comm comm, std::vector<MaxAndSum> mine);
+  [[nodiscard]] bool is_pending() const { return pending_ != nullptr; }
+  /// Waits for the ranks that have not begun. Something must be pending.
+  int end(std::vector<MaxAndSum>& combined);
+
+ private:
+  struct Pending {
+    std::vector<MaxAndSum> mine;
+    std::vector<MaxAndSum> combined;
+    MPI_Datatype type{};
+    MPI_Op operation{};
+    MPI_Request request{};
+  };
+  std::unique_ptr<Pending> pending_;
+};
 
 }  // namespace tutti

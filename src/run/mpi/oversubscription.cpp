@@ -1,12 +1,9 @@
-/// Counts the ranks and processors of nodes.
+/// Ranks by the launcher, processors by the system.
 #include "run/mpi/oversubscription.hpp"
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
-#include <cstdint>
 #include <cstdlib>
-#include <vector>
 
 #include "run/processors.hpp"
 
@@ -31,42 +28,14 @@ double min_oversubscription() {
   return ratio;
 }
 
-/// Sets `ratio` for the node whose ranks are those of `node`.
-int oversubscription_of_node(MPI_Comm node, double& ratio) {
-  int ranks = 0;
-  mpi().Comm_size(node, &ranks);
-  const ProcessorView own = own_processors();
-  std::vector<ProcessorView> views(static_cast<std::size_t>(ranks));
-  const int error =
-      mpi().Allgather(&own, sizeof own, mpi().byte, views.data(), sizeof own, mpi().byte, node);
-  if (error == MPI_SUCCESS) ratio = oversubscription_of(views);
-  return error;
-}
-
 }  // namespace
 
-Oversubscription known_oversubscription() {
+double known_oversubscription() {
   const double known = of_job.load(std::memory_order_relaxed);
-  return known > 0 ? Oversubscription{known, true}
-                   : Oversubscription{min_oversubscription(), false};
+  return known > 0 ? known : min_oversubscription();
 }
 
-int learn_oversubscription(MPI_Comm comm) {
-  MPI_Comm node = mpi().comm_null;
-  int error = mpi().Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, mpi().info_null, &node);
-  if (error != MPI_SUCCESS) return error;
-  double own = 0;
-  error = oversubscription_of_node(node, own);
-  mpi().Comm_free(&node);
-  if (error != MPI_SUCCESS) return error;
-  // Doubles that are not negative compare like their bits.
-  const auto mine = std::bit_cast<std::int64_t>(own);
-  std::int64_t most = 0;
-  error = mpi().Allreduce(&mine, &most, 1, mpi().int64, mpi().combining[0], comm);
-  if (error != MPI_SUCCESS) return error;
-  of_job = std::bit_cast<double>(most);
-  return MPI_SUCCESS;
-}
+void note_oversubscription(double ratio) { of_job = ratio; }
 
 bool is_of_world(MPI_Comm comm) {
   int initialized = 0;
@@ -79,7 +48,7 @@ bool is_of_world(MPI_Comm comm) {
 }
 
 bool each_rank_has_a_core() {
-  const double ratio = known_oversubscription().ratio;
+  const double ratio = known_oversubscription();
   return 0 < ratio && ratio <= 1;
 }
 

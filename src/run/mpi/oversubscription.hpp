@@ -5,27 +5,20 @@
 
 namespace tutti {
 
-/// Ranks per processor.
-struct Oversubscription {
-  double ratio = 0;          ///< 0: unknown
-  bool is_complete = false;  ///< from all ranks of the job: of the fullest node
-};
+/// Ranks per processor, as far as this process knows; 0: unknown. Of the job's fullest node once
+/// noted, before that a lower bound for this node: the launcher's count of ranks over all
+/// processors that they could use. A binding does not count, because other ranks may be bound
+/// elsewhere.
+[[nodiscard]] double known_oversubscription();
 
-/// What this process knows: the job's oversubscription after learn_oversubscription(), before that
-/// a lower bound for its node. The bound is the launcher's count of ranks over all processors that
-/// they could use; a binding does not count, because other ranks may be bound elsewhere.
-[[nodiscard]] Oversubscription known_oversubscription();
-
-/// Exchanges what all ranks of MPI_COMM_WORLD may run on, over `comm`, a communicator of all of
-/// them. Afterwards known_oversubscription() is equal on all ranks. Collective. Returns an MPI
-/// error code.
-int learn_oversubscription(MPI_Comm comm);
+/// Notes that of the job's fullest node.
+void note_oversubscription(double ratio);
 
 /// Does `comm` have the processes of MPI_COMM_WORLD? Local, equal on all ranks.
 [[nodiscard]] bool is_of_world(MPI_Comm comm);
 
-/// Is known_oversubscription() at most 1, and known? Before learn_oversubscription() this is no
-/// proof that ranks are bound to different cores.
+/// Is known_oversubscription() at most 1, and known? Before it is noted this is no proof that ranks
+/// are bound to different cores.
 [[nodiscard]] bool each_rank_has_a_core();
 
 }  // namespace tutti

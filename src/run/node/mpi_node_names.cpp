@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <fstream>
@@ -11,18 +12,22 @@
 #include <string>
 #include <vector>
 
+#include "core/hash.hpp"
+#include "run/mpi/oversubscription.hpp"
+#include "run/processors.hpp"
+
 namespace tutti {
 
 namespace {
 
-/// FNV-1a: the same on all machines.
-std::uint64_t hash_of(const std::string& text) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const char c : text) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-  }
-  return hash;
-}
+/// What a rank tells.
+struct Entry {
+  std::uint64_t system = 0;
+  std::uint64_t node = 0;     ///< the system, or one of its emulated nodes
+  double oversubscribed = 0;  ///< as far as it knows
+  RankProcessors processors;
+};
+static_assert(sizeof(Entry) == 56);
 
 std::string own_system() {
   std::array<char, 256> host{};
@@ -40,27 +45,35 @@ std::string own_system() {
 
 }  // namespace
 
-int guess_nodes(MPI_Comm comm, const NodeSettings& settings, Nodes& nodes) {
+int guess_nodes(MPI_Comm comm, const NodeSettings& settings, NodeGuess& guess) {
   static const std::string system = own_system();
   int p = 0;
   Rank rank = 0;
   mpi().Comm_size(comm, &p);
   mpi().Comm_rank(comm, &rank);
-  std::string own = system;
+  std::string node = system;
   if (settings.emulated) {
-    own += " " + std::to_string(settings.emulated->node_of(world_rank(rank)));
+    node += " " + std::to_string(settings.emulated->node_of(world_rank(rank)));
   }
-  const std::uint64_t mine = hash_of(own);
-  std::vector<std::uint64_t> all(static_cast<std::size_t>(p));
+  const Entry mine = {hash_of(system), hash_of(node), known_oversubscription(), own_processors()};
+  std::vector<Entry> all(static_cast<std::size_t>(p));
   const int error =
       mpi().Allgather(&mine, sizeof mine, mpi().byte, all.data(), sizeof mine, mpi().byte, comm);
   if (error != MPI_SUCCESS) return error;
   std::map<std::uint64_t, int> numbers;
   std::vector<int> labels;
-  for (const std::uint64_t name : all) {
-    labels.push_back(numbers.try_emplace(name, static_cast<int>(numbers.size())).first->second);
+  std::map<std::uint64_t, std::vector<RankProcessors>> systems;
+  guess.oversubscription = 0;
+  for (const Entry& one : all) {
+    labels.push_back(numbers.try_emplace(one.node, static_cast<int>(numbers.size())).first->second);
+    systems[one.system].push_back(one.processors);
+    guess.oversubscription = std::max(guess.oversubscription, one.oversubscribed);
   }
-  nodes = Nodes::of(labels);
+  guess.nodes = Nodes::of(labels);
+  for (const auto& [name, ranks] : systems) {
+    guess.oversubscription = std::max(guess.oversubscription, oversubscription_of(ranks));
+  }
+  if (is_of_world(comm)) note_oversubscription(guess.oversubscription);
   return MPI_SUCCESS;
 }
 

@@ -6,10 +6,15 @@
 
 namespace tutti {
 
-/// Sets `nodes` by host name, boot and name spaces of the processes, split further by emulated
-/// nodes. Creates no memory and no communicator, so SharedNode::open may find that fewer ranks can
-/// share. Collective: one allgather of a number per rank. The result is equal on all ranks. Returns
-/// an MPI error code.
-int guess_nodes(MPI_Comm comm, const NodeSettings& settings, Nodes& nodes);
+/// What ranks tell each other about their nodes.
+struct NodeGuess {
+  Nodes nodes;                  ///< by host name, boot and name spaces, and emulated nodes
+  double oversubscription = 0;  ///< ranks per processor of the fullest node
+};
+
+/// Creates no memory and no communicator, so SharedNode::open may find that fewer ranks can share.
+/// Notes the oversubscription if `comm` has all processes of the world. Collective: one allgather
+/// of 56 bytes per rank. The result is equal on all ranks. Returns an MPI error code.
+int guess_nodes(MPI_Comm comm, const NodeSettings& settings, NodeGuess& guess);
 
 }  // namespace tutti

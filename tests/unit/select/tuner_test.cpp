@@ -103,15 +103,17 @@ class Simulation : public TuningHost {
 
  private:
   void begin() {
-    const bool is_due = tuners_[0].begin_call();
+    const Tuner::Agreement step = tuners_[0].begin_call();
     for (std::size_t rank = 1; rank < tuners_.size(); ++rank) {
-      ASSERT_EQ(tuners_[rank].begin_call(), is_due) << "rank " << rank;
+      ASSERT_EQ(tuners_[rank].begin_call(), step) << "rank " << rank;
     }
-    if (is_due) agree();
+    if (step == Tuner::Agreement::begins) combine_notes();
+    if (step == Tuner::Agreement::ends) agree();
   }
 
-  void agree() {
-    std::vector<MaxAndSum> combined;
+  void combine_notes() {
+    std::vector<MaxAndSum>& combined = combined_;
+    combined.clear();
     for (Tuner& tuner : tuners_) {
       const std::vector<MaxAndSum> own = tuner.notes(static_cast<Nanoseconds>(options_.creation));
       if (combined.empty()) {
@@ -123,8 +125,11 @@ class Simulation : public TuningHost {
         combined[i].sum += own[i].sum;
       }
     }
+  }
+
+  void agree() {
     for (Tuner& tuner : tuners_) {
-      ASSERT_EQ(tuner.conclude(combined, *this), 0);
+      ASSERT_EQ(tuner.conclude(combined_, *this), 0);
       tuner.charge(static_cast<Nanoseconds>(options_.agreement + created_ * options_.p));
     }
     ++agreements_;
@@ -171,6 +176,7 @@ class Simulation : public TuningHost {
   std::map<SizeClass, Times> times_;
   std::mt19937 random_;
   std::vector<Tuner> tuners_;
+  std::vector<MaxAndSum> combined_;
   std::map<int, int> runs_;
   std::map<int, std::vector<double>> shares_;
   std::map<int, std::pair<int, double>> stalls_;
@@ -460,13 +466,18 @@ TEST(Tuner, AnErrorEndsExploration) {
   } broken;
   Tuner tuner(1, true, 0.01);
   for (std::uint64_t call = 0; call < Tuner::window; ++call) {
-    ASSERT_FALSE(tuner.begin_call());
+    ASSERT_EQ(tuner.begin_call(), Tuner::Agreement::none);
     tuner.note(4, 8, 100 * static_cast<Nanoseconds>(native_seconds));
   }
-  ASSERT_TRUE(tuner.begin_call());
-  EXPECT_EQ(tuner.conclude(tuner.notes(0), broken), 7);
+  ASSERT_EQ(tuner.begin_call(), Tuner::Agreement::begins);
+  const std::vector<MaxAndSum> notes = tuner.notes(0);
+  for (std::uint64_t call = 1; call < Tuner::overlap; ++call) {
+    ASSERT_EQ(tuner.begin_call(), Tuner::Agreement::none);
+  }
+  ASSERT_EQ(tuner.begin_call(), Tuner::Agreement::ends);
+  EXPECT_EQ(tuner.conclude(notes, broken), 7);
   for (int call = 0; call < 100; ++call) {
-    EXPECT_FALSE(tuner.begin_call());
+    EXPECT_EQ(tuner.begin_call(), Tuner::Agreement::none);
     EXPECT_EQ(tuner.candidate_of(4), 0);
   }
 }
