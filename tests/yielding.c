@@ -12,6 +12,11 @@ unsigned ucp_worker_progress(void* worker);
 unsigned ucp_worker_progress(void* worker) {
   static unsigned (*next)(void*);
   if (next == NULL) *(void**)&next = dlsym(RTLD_NEXT, "ucp_worker_progress");
+  /* Python loads its MPI privately: then nothing comes next. */
+  if (next == NULL) {
+    void* library = dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD);
+    *(void**)&next = dlsym(library, "ucp_worker_progress");
+  }
   const unsigned events = next(worker);
   if (events == 0) sched_yield();
   return events;

@@ -44,7 +44,7 @@ class HierarchicalNodes {
   [[nodiscard]] NodeShape shape() const { return shape_of(*nodes_); }
   /// Do ranks outnumber the processors of some node? Once guessed.
   [[nodiscard]] bool are_oversubscribed() const { return is_oversubscribed_; }
-  /// The communicator by which ranks agree on selections.
+  /// The communicator on which ranks agree on what they create, and on leaders.
   [[nodiscard]] MPI_Comm comm() const;
 
  private:

@@ -138,6 +138,11 @@ TunedSelection::State& TunedSelection::state_of(const Decision& deferred, Collec
   if (state != nullptr && state->deferred.epoch == deferred.epoch) return *state;
   if (state == nullptr || state->deferred.is_flat != deferred.is_flat ||
       state->deferred.is_automatic != deferred.is_automatic) {
+    if (state != nullptr && state->notes.is_pending()) {
+      const QuietErrors quiet(communicator_.handle());
+      std::vector<MaxAndSum> unused;
+      state->notes.end(unused);
+    }
     state = std::make_unique<State>(communicator_.p(), collective, deferred,
                                     communicator_.exploration_budget());
   }
@@ -148,6 +153,7 @@ TunedSelection::State& TunedSelection::state_of(const Decision& deferred, Collec
 
 bool TunedSelection::stays_native(const Decision& deferred, Collective collective) {
   noted_ = {};
+  if (is_closed_) return true;
   State& state = state_of(deferred, collective);
   state.agreement = state.tuner.begin_call();
   // Which calls these are follows from call numbers alone, so that no node has to count them.
@@ -251,12 +257,23 @@ int TunedSelection::agree(State& state) {
   const double began = monotonic_seconds();
   const QuietErrors quiet(communicator_.handle());
   const bool begins = std::exchange(state.agreement, {}) == Tuner::Agreement::begins;
-  const int error =
-      begins ? state.notes.begin(communicator_.handle(), state.tuner.notes(latest_creation))
-             : end_agreement(state);
+  const int error = begins ? begin_agreement(state) : end_agreement(state);
   if (error != MPI_SUCCESS) state.tuner.stop();
   state.tuner.charge(nanoseconds_since(began));
   return error;
+}
+
+/// Where ranks have begun different numbers of nonblocking collectives, this one would not match:
+/// then nothing is explored.
+int TunedSelection::begin_agreement(State& state) {
+  const MPI_Comm comm = communicator_.handle();
+  if (!may_agree_) {
+    const int error = OwnedComm::check_nonblocking(comm);
+    is_closed_ = error == OwnedComm::unmatched;
+    if (error != MPI_SUCCESS) return is_closed_ ? MPI_SUCCESS : error;
+    may_agree_ = true;
+  }
+  return state.notes.begin(comm, state.tuner.notes(latest_creation));
 }
 
 int TunedSelection::end_agreement(State& state) {
@@ -277,10 +294,10 @@ int TunedSelection::end_agreement(State& state) {
 }
 
 void TunedSelection::end_agreements() {
+  is_closed_ = true;
   std::vector<Combination> pending;
   for (const std::unique_ptr<State>& state : states_) {
     if (state == nullptr || !state->notes.is_pending()) continue;
-    state->tuner.stop();
     pending.push_back(std::move(state->notes));
   }
 }

@@ -62,7 +62,9 @@ class TunedSelection {
   };
   struct State {
     State(int p, Collective of, const Decision& usual, double budget)
-        : tuner(p, !has_root(of) && !is_irregular(of), budget), deferred(usual), collective(of) {}
+        : tuner(p, !has_root(of) && !is_irregular(of) && !is_scan(of), budget),
+          deferred(usual),
+          collective(of) {}
 
     Tuner tuner;
     Decision deferred;
@@ -92,6 +94,7 @@ class TunedSelection {
   int start(State& state);
   int start_class(State& state, const Rule& kept);
   int agree(State& state);
+  int begin_agreement(State& state);
   int end_agreement(State& state);
   const Decision& select(State& state, const BlockOfCall& block, int& error);
   Decision& decision_of(State& state, SizeClass size_class, int candidate);
@@ -103,6 +106,8 @@ class TunedSelection {
   Rules kept_;
   std::array<std::unique_ptr<State>, all_collectives.size()> states_;
   NotedCall noted_;
+  bool may_agree_ = false;  ///< all ranks have begun as many nonblocking collectives
+  bool is_closed_ = false;  ///< all calls run the MPI's own
 };
 
 }  // namespace tutti

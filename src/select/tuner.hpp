@@ -57,9 +57,9 @@ class TuningHost {
 /// The criterion is the time after the last arrival. It is estimated without a common clock. Where
 /// every rank waits for all, it is the shortest elapsed time over the ranks: the last rank to
 /// arrive waits for nobody. The estimate is too short by the difference of exits. In rooted and
-/// irregular collectives, where a rank may wait for nobody, it is the mean elapsed time, which
-/// includes waiting: more noise. Either way a candidate must be faster in the mean over the ranks,
-/// and no rank may pay for it (see TuningCase). Loss is counted by the criterion.
+/// irregular collectives and in scans, where a rank may wait for nobody, it is the mean elapsed
+/// time, which includes waiting: more noise. Either way a candidate must be faster in the mean over
+/// the ranks, and no rank may pay for it (see TuningCase). Loss is counted by the criterion.
 class Tuner {
  public:
   /// Calls of a window, and calls that may pass between the begin and the end of an agreement.
@@ -127,8 +127,6 @@ class Tuner {
     const auto& known = cases_[static_cast<std::size_t>(size_class)];
     return known ? &*known : nullptr;
   }
-  /// Does any class of the last window still explore?
-  [[nodiscard]] bool is_exploring() const { return is_exploring_; }
 
  private:
   /// One call of a window at this rank.

@@ -2,6 +2,7 @@
 #include "select/tuning_candidates.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "algorithms/problems.hpp"
 #include "algorithms/staging.hpp"
@@ -15,6 +16,8 @@ constexpr double hopeless = 3;
 constexpr double slow_network = 100;
 /// More would take longer to model than exploring the wrong one first costs.
 constexpr int max_modelled_ranks = 16;
+/// Of what a doubling of the ranks adds: no algorithm takes longer than in proportion to p squared.
+constexpr double max_growth = 4;
 constexpr int leaders_tried[] = {1, 2, 4};
 
 struct Priced {
@@ -46,11 +49,31 @@ std::vector<Specification> specifications(const TuningFeatures& features) {
   return all;
 }
 
+double seconds_at(int p, const Specification& specification, const TuningFeatures& features,
+                  const Machine& machine) {
+  const std::vector<Bytes> blocks(static_cast<std::size_t>(p), features.block);
+  const Call call{features.collective, 0, blocks};
+  return *price(Problems(specification, call).schedules(), machine, PriceModel::loggp);
+}
+
+/// Many ranks by what 4, 8 and 16 take: each doubling adds so many times what the doubling before
+/// added as the second of these added of what the first did. Exact for a logarithm, for p, and for
+/// what does not depend on p.
 double seconds_of(const Specification& specification, const TuningFeatures& features,
                   const Machine& machine) {
-  const auto ranks = static_cast<std::size_t>(std::min(features.p, max_modelled_ranks));
-  const Call call{features.collective, 0, std::vector<Bytes>(ranks, features.block)};
-  return *price(Problems(specification, call).schedules(), machine, PriceModel::loggp);
+  const auto at = [&](int p) { return seconds_at(p, specification, features, machine); };
+  if (features.p <= max_modelled_ranks) return at(features.p);
+  const double last = at(max_modelled_ranks);
+  const double before = at(max_modelled_ranks / 2);
+  const double added = last - before;
+  const double added_before = before - at(max_modelled_ranks / 4);
+  if (added <= 0 || added_before <= 0) return last;
+  const double ratio = std::min(added / added_before, max_growth);
+  const double doublings = std::log2(static_cast<double>(features.p) / max_modelled_ranks);
+  const double sum = std::abs(ratio - 1) < 1e-6
+                         ? doublings
+                         : ratio * (std::pow(ratio, doublings) - 1) / (ratio - 1);
+  return last + added * sum;
 }
 
 /// By the product of both times, so that neither network counts more.

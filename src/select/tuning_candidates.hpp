@@ -31,8 +31,8 @@ struct TuningFeatures {
 /// oversubscribed nodes the list comes before node memory, which takes long to create there. Left
 /// out: what depends on arrivals or distances, runs in the background, or may stage more than
 /// `staging`; and what the model predicts to take 3 times as long as the fastest one on both a fast
-/// network, `machine`, and one with 100 times its time per byte. More than 16 ranks are modelled as
-/// 16. O(number of algorithms * messages of 16 ranks).
+/// network, `machine`, and one with 100 times its time per byte. More than 16 ranks are
+/// extrapolated from 4, 8 and 16. O(number of algorithms * messages of 16 ranks).
 [[nodiscard]] std::vector<Setting> tuning_candidates(const TuningFeatures& features,
                                                      const Machine& machine);
 

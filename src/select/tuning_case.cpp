@@ -11,8 +11,9 @@ namespace {
 constexpr int min_native_calls = 3;
 constexpr int min_calls = 4;  ///< of a candidate before it is selected or dropped as no faster
 constexpr int max_calls_each = 4;
-/// What a first call sets up, such as connections, takes no longer.
+/// What a first call sets up, such as connections, makes it longer by this time or factor at most.
 constexpr Nanoseconds max_set_up = 20'000'000;
+constexpr double max_set_up_factor = 3;
 constexpr double min_gain = 1.03;
 constexpr double max_loss_at_once = 1.5;
 constexpr double max_loss = 1.2;
@@ -52,8 +53,10 @@ Nanoseconds TuningCase::add(int candidate, const SampledTimes& times) {
   State& state = at(candidate);
   ++state.calls;
   if (candidate == selected_) latest_.push_back(time);
-  const bool sets_up = state.calls == 1 && candidate != 0 && exceeds(time, max_loss, reference()) &&
-                       time - reference() <= max_set_up;
+  const bool may_set_up =
+      time - reference() <= max_set_up || !exceeds(time, max_set_up_factor, reference());
+  const bool sets_up =
+      state.calls == 1 && candidate != 0 && exceeds(time, max_loss, reference()) && may_set_up;
   if (!sets_up) {
     state.samples.add(time);
     state.means.add(times.mean);

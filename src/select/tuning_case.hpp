@@ -63,17 +63,16 @@ struct TuningEvidence {
 ///
 /// Candidates are explored one after the other in the sequence of their numbers. The first call of
 /// a candidate counts only if it is fast, or too slow for what it sets up. A candidate is dropped
-/// once it is clearly slower than the selected one: by half after 1 counted call, by a fifth after
-/// 2, at all after 4, and if it is not selected after 16. It is selected where the medians differ
-/// by at least 3 % and the Mann-Whitney test supports it at a level of 0.5 %, over the selected one
-/// and over the MPI's own. Ranks may gain at the cost of others: against the MPI's own the
-/// median of the means over the ranks must be lower too, and that of the maxima at most 10 %
-/// higher. Some calls may take much longer than the median: against the MPI's own the mean without
-/// outliers must be lower too. With no candidate left, and 16 calls of the selected one, the case
-/// is settled. It is explored again
-/// where calls take 1.5 times as long or as short as before, where the MPI's own becomes faster
-/// than the selected candidate, in the mean without outliers by a tenth, and after 8 times as many
-/// calls.
+/// once it is clearly slower than the selected one: by 50 % after 1 counted call, by 20 % after 2,
+/// at all after 4, and if it is not selected after 16. It is selected where the medians differ by
+/// at least 3 % and the Mann-Whitney test supports it at a level of 0.5 %, over the selected one
+/// and over the MPI's own. Ranks may gain at the cost of others: against both the median of the
+/// means over the ranks must be lower too, and that of the maxima at most 10 % higher. Some calls
+/// may take much longer than the median: against the MPI's own the mean without outliers must be
+/// lower too. With no candidate left, and 16 calls of the selected one, the case is settled. It is
+/// explored again where calls take 1.5 times as long or as short as before, where the MPI's own
+/// becomes faster than the selected candidate, in the mean without outliers by 10 %, and after 8
+/// times as many calls.
 class TuningCase {
  public:
   /// Only with the MPI's own.

@@ -61,7 +61,7 @@ def sites(outcome) -> set[tuple[str, str]]:
 @pytest.mark.parametrize("binding", ["F77", "MODULE"])
 def test_reports_name_the_program_in_fortran(mpi, binding):
     found = sites(mpi.run(mpi.fortran("gather", binding)))
-    assert found and all(site.startswith(f"gather_{binding}: ") for _, site in found), found
+    assert found and all(site.startswith(f"gather_{binding}+0x") for _, site in found), found
 
 
 def test_reports_name_the_line_in_python(mpi):

@@ -169,7 +169,7 @@ def test_random_arrivals_depend_on_their_seed_alone():
 @pytest.mark.parametrize(
     ("wrong", "text"),
     [
-        (lambda: tutti.Call("scan", [1]), "unknown collective 'scan'"),
+        (lambda: tutti.Call("sort", [1]), "unknown collective 'sort'"),
         (lambda: tutti.Call("allgather", [1, 2], 0, "ring"), "try allgatherv"),
         (lambda: tutti.Call("reduce_scatter_block", [1, 2], 0, "ring"), "try reduce_scatter"),
         (lambda: tutti.Call("gatherv", []), "at least one rank"),

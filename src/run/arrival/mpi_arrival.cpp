@@ -70,8 +70,8 @@ Arrival::~Arrival() {
   if (has_thread_) Background::of_process().remove(*this);
 }
 
-/// No message may be in flight when the channel's communicator is freed. An error ends the exchange
-/// at this rank.
+/// No message may be in flight when the channel's communicator is freed. An error of the MPI ends
+/// the exchange at this rank; without memory the next call tries again.
 bool Arrival::try_close() {
   bool moved = false;
   bool over = false;
@@ -80,7 +80,7 @@ bool Arrival::try_close() {
     say_farewell();
     error = queue_.take_own_turn(moved, over);
   } catch (const std::bad_alloc&) {
-    error = MPI_ERR_NO_MEM;
+    return false;
   }
   if (!(over && is_over()) && error == MPI_SUCCESS) return false;
   if (has_thread_) Background::of_process().remove(*this);

@@ -98,12 +98,15 @@ int Combination::begin(MPI_Comm comm, std::vector<MaxAndSum> mine) {
 
 /// To wait may free the communicator, and this object with it.
 int Combination::end(std::vector<MaxAndSum>& combined) {
-  const std::unique_ptr<Pending> ended = std::move(pending_);
-  const int error = wait_for(ended->request);
+  std::unique_ptr<Pending> ended = std::move(pending_);
+  if (const int error = wait_for(ended->request)) {
+    static_cast<void>(ended.release());  // the MPI may still write into it
+    return error;
+  }
   mpi().Op_free(&ended->operation);
   mpi().Type_free(&ended->type);
   combined = std::move(ended->combined);
-  return error;
+  return MPI_SUCCESS;
 }
 
 }  // namespace tutti

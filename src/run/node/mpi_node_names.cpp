@@ -20,11 +20,11 @@ namespace tutti {
 
 namespace {
 
-/// What a rank tells.
+/// One rank's part of the exchange.
 struct Entry {
   std::uint64_t system = 0;
-  std::uint64_t node = 0;     ///< the system, or one of its emulated nodes
-  double oversubscribed = 0;  ///< as far as it knows
+  std::uint64_t node = 0;       ///< the system, or one of its emulated nodes
+  double oversubscription = 0;  ///< as far as it knows
   RankProcessors processors;
 };
 static_assert(sizeof(Entry) == 56);
@@ -67,7 +67,7 @@ int guess_nodes(MPI_Comm comm, const NodeSettings& settings, NodeGuess& guess) {
   for (const Entry& one : all) {
     labels.push_back(numbers.try_emplace(one.node, static_cast<int>(numbers.size())).first->second);
     systems[one.system].push_back(one.processors);
-    guess.oversubscription = std::max(guess.oversubscription, one.oversubscribed);
+    guess.oversubscription = std::max(guess.oversubscription, one.oversubscription);
   }
   guess.nodes = Nodes::of(labels);
   for (const auto& [name, ranks] : systems) {

@@ -6,7 +6,7 @@
 
 namespace tutti {
 
-/// What ranks tell each other about their nodes.
+/// The nodes of a communicator's ranks, and how many ranks share their processors.
 struct NodeGuess {
   Nodes nodes;                  ///< by host name, boot and name spaces, and emulated nodes
   double oversubscription = 0;  ///< ranks per processor of the fullest node

@@ -100,5 +100,13 @@ TEST(TuningCandidates, LeaveOutWhatTheModelFindsHopeless) {
   EXPECT_TRUE(has(names_of({Collective::bcast, 3, 1}), "linear"));
 }
 
+TEST(TuningCandidates, AreModelledWithAllRanks) {
+  // 2 (p - 1) messages one after the other: as many as 5 doublings at 4 ranks, 60 times at 256.
+  EXPECT_TRUE(has(names_of({Collective::allreduce, 4, 8}), "ring"));
+  EXPECT_FALSE(has(names_of({Collective::allreduce, 256, 8}), "ring"));
+  EXPECT_TRUE(has(names_of({Collective::allreduce, 256, Bytes{1} << 30}), "ring"));
+  EXPECT_TRUE(has(names_of({Collective::allreduce, 256, 8}), "recursive_doubling"));
+}
+
 }  // namespace
 }  // namespace tutti
