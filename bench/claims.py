@@ -119,7 +119,7 @@ def defaults(folder: Path) -> Figures:
         return auto / native
 
     *_, (_, largest) = rows(folder, "selection-openmpi-8x1-bcast")
-    return {"tracers": ratio("tracers"), "mixed": 100 * (ratio("mixed") - 1),
+    return {"tracers": ratio("tracers"), "mixed": ratio("mixed"),
             "bcast": quotient(largest, "native", "auto")}  # fmt: skip
 
 
