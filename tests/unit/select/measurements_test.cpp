@@ -1,6 +1,7 @@
-/// What a tuning case says it measured.
+/// Samples, their statistics, and what a tuning case says it measured.
 #include <gtest/gtest.h>
 
+#include "core/size_class.hpp"
 #include "select/tuning_case.hpp"
 
 namespace tutti {
@@ -88,6 +89,37 @@ TEST(TuningEvidence, OutlivesTheRace) {
   const CandidateEvidence native = known.measurements()[0];
   EXPECT_GE(native.calls, 4);
   EXPECT_EQ(native.median, 10'001);
+}
+
+TEST(SizeClass, HoldsBlocksUpToAPowerOfTwo) {
+  EXPECT_EQ(class_of(0), 0);
+  EXPECT_EQ(class_of(1), 1);
+  EXPECT_EQ(class_of(1025), 12);
+  EXPECT_EQ(class_of(2048), 12);
+  EXPECT_EQ(largest_of(12), 2048);
+  for (Bytes bytes = 1; bytes < 5000; ++bytes) {
+    EXPECT_LE(bytes, largest_of(class_of(bytes)));
+    EXPECT_GT(bytes, largest_of(class_of(bytes) - 1));
+  }
+}
+
+TEST(CallSamples, ScoreOfTheMannWhitneyTest) {
+  CallSamples shorter;
+  CallSamples longer;
+  EXPECT_EQ(shorter_score(shorter, longer), 0);
+  for (const Nanoseconds time : {1, 2, 3, 4}) shorter.add(time);
+  for (const Nanoseconds time : {5, 6, 7, 8}) longer.add(time);
+  // U = 16 of 16 pairs; (16 - 8) / sqrt(4 * 4 * 9 / 12).
+  EXPECT_NEAR(shorter_score(shorter, longer), 8 / std::sqrt(12), 1e-12);
+  EXPECT_NEAR(shorter_score(longer, shorter), -8 / std::sqrt(12), 1e-12);
+  EXPECT_EQ(shorter_score(longer, longer), 0);
+}
+
+TEST(CallSamples, KeepTheLatest) {
+  CallSamples samples;
+  for (Nanoseconds time = 1; time <= 40; ++time) samples.add(time);
+  EXPECT_EQ(samples.count(), 16);
+  EXPECT_EQ(samples.median(), 32);  // of 25..40
 }
 
 }  // namespace

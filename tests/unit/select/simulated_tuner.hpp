@@ -1,0 +1,197 @@
+/// A simulated machine whose ranks tune, and what their tuners are to be judged by.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "select/tuner.hpp"
+
+namespace tutti::test {
+
+inline constexpr double native_seconds = 1e6;  // in nanoseconds, as all times here
+
+/// What each candidate takes for calls of one class, the MPI's own first.
+using Times = std::vector<double>;
+
+/// A machine whose ranks all have a tuner, and what it should be judged by.
+class Simulation : public TuningHost {
+ public:
+  struct Options {
+    int p = 3;
+    double budget = 0.01;
+    double noise = 0.05;  // relative deviation of a call
+    double spread = 0.3;  // of arrivals, in units of the MPI's own time
+    double agreement = 0.02 * native_seconds;
+    double set_up = 0;  // more, for the first call of a candidate
+    double creation = 0;
+    bool waits_for_all = true;
+  };
+
+  Simulation(const Options& options, std::map<SizeClass, Times> times, unsigned seed)
+      : options_(options), times_(std::move(times)), random_(seed) {
+    for (int rank = 0; rank < options.p; ++rank) {
+      tuners_.emplace_back(options.p, options.waits_for_all, options.budget);
+    }
+  }
+
+  int candidates(SizeClass size_class) override {
+    return static_cast<int>(times_.at(size_class).size());
+  }
+  bool needs_creation(SizeClass, int candidate) override { return candidate > 0; }
+  int prepare(SizeClass, int candidate, bool& ready) override {
+    ready = candidate != cannot_run_;
+    created_ += options_.creation / options_.p;
+    return 0;
+  }
+
+  /// Begins with what an earlier run measured.
+  void start_from(SizeClass size_class, const TuningEvidence& kept) {
+    for (Tuner& tuner : tuners_) tuner.start_from(size_class, kept);
+  }
+
+  /// One call of all ranks. `invalid`: a rank whose arguments are; it takes the call to be of the
+  /// class `guess`.
+  void call(SizeClass size_class, int invalid = -1, SizeClass guess = 0) {
+    begin();
+    const int candidate = tuners_[0 == invalid ? 1 : 0].candidate_of(size_class);
+    const bool is_selected = tuners_[0 == invalid ? 1 : 0].is_selected(size_class);
+    for (int rank = 0; rank < options_.p; ++rank) {
+      Tuner& tuner = tuners_[static_cast<std::size_t>(rank)];
+      if (rank == invalid) {
+        static_cast<void>(tuner.candidate_of(guess));
+        continue;
+      }
+      ASSERT_EQ(tuner.candidate_of(size_class), candidate) << "rank " << rank;
+    }
+    run(size_class, candidate, is_selected, invalid);
+  }
+
+  /// One call that no candidate may run.
+  void foreign_call(double seconds) {
+    begin();
+    for (Tuner& tuner : tuners_) {
+      ASSERT_EQ(tuner.candidate_of({}), 0);
+      if (tuner.is_noted()) tuner.note({}, 0, static_cast<Nanoseconds>(seconds));
+    }
+    spent_ += seconds;
+  }
+
+  [[nodiscard]] Times& times(SizeClass size_class) { return times_[size_class]; }
+  [[nodiscard]] Tuner& tuner(int rank = 0) { return tuners_[static_cast<std::size_t>(rank)]; }
+  void cannot_run(int candidate) { cannot_run_ = candidate; }
+  /// Every so many calls of a candidate take so many times as long.
+  void stall(int candidate, int distance, double factor) {
+    stalls_[candidate] = {distance, factor};
+  }
+  /// What each rank takes of a candidate's time.
+  void share(int candidate, std::vector<double> of_ranks) {
+    shares_[candidate] = std::move(of_ranks);
+  }
+  /// The candidate of a call outside windows.
+  [[nodiscard]] int selected(SizeClass size_class) {
+    while (tuners_[0].is_noted() || !tuners_[0].is_selected(size_class)) call(size_class);
+    return tuners_[0].candidate_of(size_class);
+  }
+  [[nodiscard]] double lost() const { return lost_; }
+  [[nodiscard]] double spent_when_agreed() const { return spent_when_agreed_; }
+  /// How far the loss exceeded the budget at most, less the longest explored call and 2 agreements.
+  [[nodiscard]] double worst_excess() const { return worst_; }
+  [[nodiscard]] int agreements() const { return agreements_; }
+  [[nodiscard]] int runs(int candidate) { return runs_[candidate]; }
+
+ private:
+  void begin() {
+    const Tuner::Agreement step = tuners_[0].begin_call();
+    for (std::size_t rank = 1; rank < tuners_.size(); ++rank) {
+      ASSERT_EQ(tuners_[rank].begin_call(), step) << "rank " << rank;
+    }
+    if (step == Tuner::Agreement::begins) combine_notes();
+    if (step == Tuner::Agreement::ends) agree();
+  }
+
+  void combine_notes() {
+    std::vector<MaxAndSum>& combined = combined_;
+    combined.clear();
+    for (Tuner& tuner : tuners_) {
+      const std::vector<MaxAndSum> own = tuner.notes(static_cast<Nanoseconds>(options_.creation));
+      if (combined.empty()) {
+        combined = own;
+        continue;
+      }
+      for (std::size_t i = 0; i < own.size(); ++i) {
+        combined[i].max = std::max(combined[i].max, own[i].max);
+        combined[i].sum += own[i].sum;
+      }
+    }
+  }
+
+  void agree() {
+    for (Tuner& tuner : tuners_) {
+      ASSERT_EQ(tuner.conclude(combined_, *this), 0);
+      tuner.charge(static_cast<Nanoseconds>(options_.agreement + created_ * options_.p));
+    }
+    ++agreements_;
+    spent_when_agreed_ = spent_;
+    lost_ += options_.agreement + created_;
+    created_ = 0;
+    check_price();
+  }
+
+  void run(SizeClass size_class, int candidate, bool is_selected, int invalid) {
+    const Times& times = times_.at(size_class);
+    std::normal_distribution<double> normal(0, options_.noise);
+    const double plain = times[static_cast<std::size_t>(candidate)] +
+                         (runs_[candidate]++ == 0 && candidate > 0 ? options_.set_up : 0);
+    const auto [distance, factor_of_stall] = stalls_[candidate];
+    const bool stalls = distance > 0 && runs_[candidate] % distance == 0;
+    const double time =
+        plain * std::max(0.1, 1 + std::abs(normal(random_))) * (stalls ? factor_of_stall : 1);
+    std::uniform_real_distribution<double> wait(0, options_.spread * native_seconds);
+    double elapsed = 0;
+    for (int rank = 0; rank < options_.p; ++rank) {
+      // The last rank arrives when all others wait.
+      const double factor = rank < static_cast<int>(shares_[candidate].size())
+                                ? shares_[candidate][static_cast<std::size_t>(rank)]
+                                : 1;
+      const double own = time * factor + (rank == options_.p - 1 ? 0 : wait(random_));
+      elapsed += own / options_.p;
+      Tuner& tuner = tuners_[static_cast<std::size_t>(rank)];
+      if (rank != invalid)
+        tuner.note(size_class, largest_of(size_class), static_cast<Nanoseconds>(own));
+    }
+    spent_ += elapsed;
+    if (is_selected || candidate == 0) return;
+    lost_ += std::max(0.0, plain - times[0]);
+    largest_ = std::max(largest_, plain);
+    check_price();
+  }
+
+  void check_price() {
+    worst_ = std::max(worst_, lost_ - options_.budget * spent_ - largest_ - 2 * options_.agreement);
+  }
+
+  Options options_;
+  std::map<SizeClass, Times> times_;
+  std::mt19937 random_;
+  std::vector<Tuner> tuners_;
+  std::vector<MaxAndSum> combined_;
+  std::map<int, int> runs_;
+  std::map<int, std::vector<double>> shares_;
+  std::map<int, std::pair<int, double>> stalls_;
+  int cannot_run_ = -1;
+  double created_ = 0;
+  int agreements_ = 0;
+  double lost_ = 0;
+  double spent_ = 0;
+  double spent_when_agreed_ = 0;
+  double largest_ = 0;
+  double worst_ = -1e18;
+};
+
+}  // namespace tutti::test
