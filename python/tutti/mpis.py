@@ -14,6 +14,7 @@ from pathlib import Path
 from tutti import _engine
 from tutti.console import Refusal
 from tutti.launcher import version_of
+from tutti.programs import libraries_of
 
 LAUNCHERS = {
     "openmpi": ("mpirun.openmpi", "mpirun", "mpiexec"),
@@ -77,8 +78,8 @@ def recognise(text: str) -> tuple[str, str] | None:
 
 def library_of(program: str) -> Path | None:
     """The MPI library that a program loads, or None if it links to none."""
-    done = subprocess.run(["ldd", program], capture_output=True, text=True, timeout=20, check=False)
-    for name, path in re.findall(r"(libmp(?:i|ich|i_abi)\.so\S*) => (/\S+|not)", done.stdout):
+    libraries = libraries_of(Path(program))
+    for name, path in re.findall(r"(libmp(?:i|ich|i_abi)\.so\S*) => (/\S+|not)", libraries):
         if path == "not":
             raise Refusal(f"{program}: the loader cannot find {name}; set LD_LIBRARY_PATH")
         return Path(path)

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tutti import _engine, reports, source_lines, supervised, unseen
+from tutti import _engine, reports, supervised, unseen
 from tutti.console import console, write
+from tutti.programs import programs_in
 from tutti.refusal import Refusal
 
 
@@ -74,7 +75,7 @@ def finish(page: Path, command: Sequence[str], seconds: float | None) -> str:
         parts = reports.read(data)
     finally:
         data.unlink(missing_ok=True)
-    write_page(parts, page, command, seconds, source_lines.programs_in(command))
+    write_page(parts, page, command, seconds, programs_in(command))
     return f"report: {page}"
 
 

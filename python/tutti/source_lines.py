@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bisect
 import re
-import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,12 +21,6 @@ class _Place:
     module: str
     function: str | None
     offset: int
-
-
-def programs_in(command: Sequence[str]) -> list[Path]:
-    """The words of a command that name files, in order: the launcher, the program, its input."""
-    found = [Path(word) if Path(word).is_file() else shutil.which(word) for word in command]
-    return [Path(file) for file in found if file]
 
 
 def lines_of(sites: Iterable[str], programs: Sequence[Path]) -> dict[str, str]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from tutti import launcher, source_lines
+from tutti import launcher
+from tutti.programs import is_elf, libraries_of, programs_in
 
 
 def is_static(program: Path) -> bool:
     """Is the program linked statically, so that nothing can be preloaded into it?"""
-    return _is_elf(program) and not _libraries(program)
+    return is_elf(program) and not libraries_of(program)
 
 
 def static_program(command: Sequence[str]) -> Path | None:
@@ -24,8 +24,8 @@ def why(command: Sequence[str]) -> str:
     program = static_program(command)
     if program is not None:
         return f"{program} is linked statically, so nothing can be preloaded into it"
-    programs = [one for one in _started(command) if _is_elf(one)]
-    if programs and not any("libmpi" in _libraries(one) for one in programs):
+    programs = [one for one in _started(command) if is_elf(one)]
+    if programs and not any("libmpi" in libraries_of(one) for one in programs):
         if programs[0].name.startswith("python"):
             return (
                 f"{programs[0]} loads an MPI only with a module such as mpi4py, and this run made "
@@ -41,24 +41,4 @@ def why(command: Sequence[str]) -> str:
 def _started(command: Sequence[str]) -> list[Path]:
     """The files that a command names, but for its launcher."""
     found = launcher.find(command, lambda _: "")
-    return source_lines.programs_in(command[found.index + 1 :] if found else command)
-
-
-def _is_elf(program: Path) -> bool:
-    try:
-        with program.open("rb") as file:
-            return file.read(4) == b"\x7fELF"
-    except OSError:
-        return False
-
-
-def _libraries(program: Path) -> str:
-    """The libraries that the loader finds for a program; empty if it needs no loader."""
-    try:
-        done = subprocess.run(
-            ["ldd", str(program)], capture_output=True, text=True, timeout=20, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return "unknown"
-    is_dynamic = done.returncode == 0 and "statically linked" not in done.stdout
-    return done.stdout if is_dynamic else ""
+    return programs_in(command[found.index + 1 :] if found else command)

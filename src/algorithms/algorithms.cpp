@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/hash.hpp"
 #include "core/nearest.hpp"
 #include "lowering/background.hpp"
 
@@ -304,10 +305,7 @@ Result<Specification> specification(Collective collective, std::string_view text
 }
 
 std::int64_t digest_of(const Specification& specification) {
-  std::uint64_t digest = 14695981039346656037U;  // FNV-1a
-  for (const char c : to_text(specification)) {
-    digest = (digest ^ static_cast<unsigned char>(c)) * 1099511628211U;
-  }
+  const std::uint64_t digest = hash_of(to_text(specification));
   return digest == 0 ? 1 : static_cast<std::int64_t>(digest);
 }
 
