@@ -1,5 +1,5 @@
 /// Pipelined broadcast on the circulant graph, for any number of ranks.
-#include <map>
+#include <vector>
 
 #include "algorithms/pipeline.hpp"
 #include "schedule/builder.hpp"
@@ -16,18 +16,16 @@ Schedule bcast_circulant(const Problem& problem) {
   ScheduleBuilder schedule(cut);
   const int p = problem.p;
   const Position me = problem.position();
-  CirculantBroadcast broadcast(p, cut.parts);
-  const std::vector<int> mine = broadcast.received(me);
-  std::map<int, std::vector<int>> theirs;  // by skip: parts that the rank at that distance receives
+  const CirculantBroadcast broadcast(p, cut.parts);
+  const std::vector<int> received = broadcast.received(me);
+  const std::vector<int> sent = broadcast.sent(me);
   for (int round = 0; round < broadcast.rounds(); ++round) {
     const int skip = broadcast.skip(round);
-    const Position to = (me + skip) % p;
     const auto at = static_cast<std::size_t>(round);
-    if (!theirs.contains(skip)) theirs[skip] = broadcast.received(to);
-    if (const int part = theirs[skip][at]; part >= 0) {
-      schedule.send(problem.rank_at(to), {part, part + 1});
+    if (const int part = sent[at]; part >= 0) {
+      schedule.send(problem.rank_at((me + skip) % p), {part, part + 1});
     }
-    if (const int part = mine[at]; part >= 0) {
+    if (const int part = received[at]; part >= 0) {
       schedule.recv(problem.rank_at((me - skip + p) % p), {part, part + 1});
     }
     schedule.wait_all();
