@@ -31,7 +31,7 @@ bool gives_hints(const Options& options) { return options.edge > 0 && computes(o
 
 /// The number of a repetition from 0 on; `repetition` is negative while it is not timed.
 std::uint64_t number_of(int repetition, const Options& options) {
-  return static_cast<std::uint64_t>(repetition + options.warmup + options.settling);
+  return static_cast<std::uint64_t>(repetition + options.warmup);
 }
 
 /// Whether Tutti selects the algorithm, flat or hierarchical, by times of the calls.
@@ -58,14 +58,26 @@ void fail_on(int code, const Bench& bench, const Contender& contender) {
   }
 }
 
+/// Makes the algorithm of a contender that of its collective.
+void select(const Bench& bench, const Contender& contender) {
+  if (contender.specification.empty()) return;
+  const Result<bool> set = set_algorithm(contender.workload->collective(), contender.specification);
+  if (!set) bench.job.fail(set.error());
+}
+
+void check(const Bench& bench, const Contender& contender, std::uint32_t number) {
+  if (!bench.options.check) return;
+  if (const auto wrong = contender.workload->check(number)) {
+    bench.job.fail("wrong data from " + collective_name(contender) + " by " + contender.name +
+                   ", call " + std::to_string(number) + ": " + to_text(*wrong));
+  }
+}
+
 /// Makes one call, and checks the received data; returns arrival and exit.
 std::array<double, 2> call_once(const Bench& bench, const Contender& contender,
                                 std::uint32_t number, int repetition) {
   Workload& workload = *contender.workload;
-  if (!contender.specification.empty()) {
-    const Result<bool> set = set_algorithm(workload.collective(), contender.specification);
-    if (!set) bench.job.fail(set.error());
-  }
+  select(bench, contender);
   // A new setting makes Tutti select again in the next call, which should not be timed. So every
   // contender first makes an untimed call without data, before the barrier; if ranks compute, after
   // the barrier, because Tutti takes its end as the beginning of the computation. A contender that
@@ -91,12 +103,7 @@ std::array<double, 2> call_once(const Bench& bench, const Contender& contender,
     bench.job.barrier(Patience::sleep);
     sleep(bench.options.rest);
   }
-  if (bench.options.check) {
-    if (const auto wrong = workload.check(number)) {
-      bench.job.fail("wrong data from " + collective_name(contender) + " by " + contender.name +
-                     ", call " + std::to_string(number) + ": " + to_text(*wrong));
-    }
-  }
+  check(bench, contender, number);
   return {arrival, exit};
 }
 
@@ -207,9 +214,40 @@ Result<bool> set_algorithm(Collective collective, const std::string& specificati
   return Error{std::string(message.data())};
 }
 
+ProgressHints::ProgressHints(const Options& options) : are_given_(gives_hints(options)) {
+  if (are_given_) TUTTI_Arrival_init(MPI_COMM_WORLD, options.edge / 100.0);
+}
+
+ProgressHints::~ProgressHints() {
+  if (are_given_) TUTTI_Arrival_finalize(MPI_COMM_WORLD);
+}
+
+void settle(const Bench& bench, std::span<const Contender> contenders) {
+  std::vector<std::size_t> order;
+  for (std::size_t index = 0; index < contenders.size(); ++index) {
+    if (learns(contenders[index])) order.push_back(index);
+  }
+  std::mt19937_64 random(bench.options.seed);
+  std::uint32_t number = 0;
+  for (int call = 0; call < bench.options.settling; ++call) {
+    shuffle(order, random);
+    for (const std::size_t index : order) {
+      const Contender& contender = contenders[index];
+      bench.watchdog.enter(contender.name, 0, call - bench.options.settling);
+      select(bench, contender);
+      if (bench.options.check) contender.workload->prepare(++number);
+      bench.job.barrier();
+      int code = contender.start ? contender.start() : MPI_SUCCESS;
+      compute(bench, contender, call);
+      if (code == MPI_SUCCESS) code = contender.call();
+      fail_on(code, bench, contender);
+      check(bench, contender, number);
+    }
+  }
+}
+
 std::vector<Calls> measure(const Bench& bench, std::span<const Contender> contenders, Bytes block) {
   const int warmup = bench.options.warmup;
-  const int first = -warmup - bench.options.settling;
   std::vector<OwnTimes> times(contenders.size());
   std::vector<Calls> calls(contenders.size());
   std::vector<std::size_t> order(contenders.size());
@@ -217,25 +255,21 @@ std::vector<Calls> measure(const Bench& bench, std::span<const Contender> conten
   std::mt19937_64 random(bench.options.seed);
   std::uint32_t number = 0;
   bench.clock.synchronise(bench.job);
-  if (gives_hints(bench.options)) TUTTI_Arrival_init(MPI_COMM_WORLD, bench.options.edge / 100.0);
   int repetitions = bench.options.repetitions;
-  double began = bench.clock.now();
-  for (int repetition = first; repetition < repetitions; ++repetition) {
-    if (repetition == -warmup) began = bench.clock.now();
+  const double began = bench.clock.now();
+  for (int repetition = -warmup; repetition < repetitions; ++repetition) {
     if (repetition == std::max(0, 1 - warmup)) {
       repetitions = repetitions_for(bench, (bench.clock.now() - began) / (repetition + warmup));
     }
     shuffle(order, random);
     for (const std::size_t index : order) {
       const Contender& contender = contenders[index];
-      if (repetition < -warmup && !learns(contender)) continue;
       bench.watchdog.enter(contender.name, block, repetition);
       const auto time = call_once(bench, contender, ++number, repetition);
       if (repetition >= 0) times[index].push_back(time);
       if (repetition + 1 == repetitions) calls[index].ran = what_ran(contender);
     }
   }
-  if (gives_hints(bench.options)) TUTTI_Arrival_finalize(MPI_COMM_WORLD);
   for (std::size_t index = 0; index < contenders.size(); ++index) {
     std::string ran = std::move(calls[index].ran);
     calls[index] = collect(bench, times[index]);

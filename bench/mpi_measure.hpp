@@ -52,16 +52,34 @@ struct Bench {
   const Options& options;
 };
 
+/// While it lives, ranks may give progress hints on MPI_COMM_WORLD, if the options ask for them.
+/// Collective.
+class ProgressHints {
+ public:
+  explicit ProgressHints(const Options& options);
+  ~ProgressHints();
+  ProgressHints(const ProgressHints&) = delete;
+  ProgressHints& operator=(const ProgressHints&) = delete;
+
+ private:
+  bool are_given_;
+};
+
 /// Measures all contenders. Every repetition calls each contender once, in a new random order. So
 /// drift affects all alike, and no contender always follows the same other one, whose call may have
 /// used up the time slice of ranks. Before a call the ranks meet in a barrier, then compute as long
 /// as the options say; each rank records when it enters and leaves the call. Received data are
-/// checked after each call, also in the warm-up; wrong data or an MPI error end the job. Settling
-/// calls come first, only for contenders that select by themselves. With a time budget the duration
-/// of the warm-up, or else of the first repetition, determines the number of repetitions.
-/// Collective.
+/// checked after each call, also in the warm-up; wrong data or an MPI error end the job. With a
+/// time budget the duration of the warm-up, or else of the first repetition, determines the number
+/// of repetitions. Collective.
 [[nodiscard]] std::vector<Calls> measure(const Bench& bench, std::span<const Contender> contenders,
                                          Bytes block);
+
+/// Lets those contenders that select by themselves learn: each is called as often as the options
+/// say, in turn with the others, in a new random order every time. Give the contenders of all cases
+/// at once: a program calls sizes in turn too, and calls of one size pay for what others explore.
+/// Collective.
+void settle(const Bench& bench, std::span<const Contender> contenders);
 
 /// Sets the algorithm of a collective. The error is Tutti's text. Collective.
 [[nodiscard]] Result<bool> set_algorithm(Collective collective, const std::string& specification);

@@ -2,8 +2,10 @@
 #include "bench/mpi_table.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <numeric>
+#include <span>
 
 #include "bench/mpi_movement.hpp"
 #include "bench/mpi_reduction.hpp"
@@ -153,6 +155,20 @@ class Bounds {
   std::vector<Bytes> pairs_;  ///< of an alltoallv
 };
 
+/// Lets contenders that select by themselves learn from calls of all cases.
+Result<bool> settle_all(const Bench& bench, Collective collective, std::span<const Case> cases) {
+  std::vector<Workloads> kept;
+  std::vector<Contender> contenders;
+  for (const Case& problem : cases) {
+    Result<Workloads> workloads = workloads_of(bench, collective, problem);
+    if (!workloads) return Error{workloads.error()};
+    kept.push_back(std::move(*workloads));
+    std::ranges::move(contenders_of(bench.options, kept.back()), std::back_inserter(contenders));
+  }
+  settle(bench, contenders);
+  return true;
+}
+
 }  // namespace
 
 std::vector<Case> cases_of(const Options& options, int p, Rank root) {
@@ -218,7 +234,13 @@ std::vector<Line> lines_of(const std::vector<Contender>& contenders,
 Result<bool> run_table(const Bench& bench, Rank root, const Machine& machine, Report* report) {
   const Options& options = bench.options;
   const Collective collective = *collective_of(options.command);
-  for (const Case& problem : cases_of(options, bench.job.p(), root)) {
+  const std::vector<Case> cases = cases_of(options, bench.job.p(), root);
+  const ProgressHints hints(options);
+  if (options.settling > 0) {
+    const Result<bool> settled = settle_all(bench, collective, cases);
+    if (!settled) return settled;
+  }
+  for (const Case& problem : cases) {
     const Result<Workloads> workloads = workloads_of(bench, collective, problem);
     if (!workloads) return Error{workloads.error()};
     const std::vector<Contender> contenders = contenders_of(options, *workloads);
